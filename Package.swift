@@ -1,0 +1,64 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// Layers: a target imports only from lower layers, and only what is listed here.
+//
+//   4  cascaded   cascadectl
+//   3  Daemon     CascadeKit
+//   2  Spool      Varlink
+//   1  Store
+//   0  Model  SQLite  System  (and the C libraries below them)
+
+let settings: [SwiftSetting] = [
+  .swiftLanguageMode(.v6),
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+  .strictMemorySafety(),
+  .treatAllWarnings(as: .error),
+]
+
+let package = Package(
+  name: "Cascade",
+  products: [
+    .executable(name: "cascaded", targets: ["cascaded"]),
+    .executable(name: "cascadectl", targets: ["cascadectl"]),
+    .library(name: "CascadeKit", targets: ["CascadeKit"]),
+  ],
+  targets: [
+    .systemLibrary(
+      name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+    .systemLibrary(
+      name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
+
+    .target(name: "Model", swiftSettings: settings),
+    .target(name: "SQLite", dependencies: ["CSQLite"], swiftSettings: settings),
+    .target(name: "System", dependencies: ["CSystemd"], swiftSettings: settings),
+
+    .target(name: "Store", dependencies: ["Model", "SQLite"], swiftSettings: settings),
+    .target(name: "Spool", dependencies: ["Model", "Store", "System"], swiftSettings: settings),
+    .target(name: "Varlink", dependencies: ["Model", "System"], swiftSettings: settings),
+
+    .target(
+      name: "Daemon", dependencies: ["Model", "Spool", "Store", "System", "Varlink"],
+      resources: [.embedInCode("io.cascaded.Control.varlink")], swiftSettings: settings),
+    .target(
+      name: "CascadeKit", dependencies: ["Model", "System", "Varlink"], swiftSettings: settings),
+
+    .executableTarget(
+      name: "cascaded", dependencies: ["Daemon", "Model", "System"], swiftSettings: settings),
+    .executableTarget(
+      name: "cascadectl", dependencies: ["CascadeKit", "Model", "System"],
+      swiftSettings: settings),
+
+    .testTarget(name: "ModelTests", dependencies: ["Model"], swiftSettings: settings),
+    .testTarget(
+      name: "StoreTests", dependencies: ["Model", "SQLite", "Store"], swiftSettings: settings),
+    .testTarget(
+      name: "VarlinkTests", dependencies: ["Model", "System", "Varlink"], swiftSettings: settings),
+    .testTarget(
+      name: "DaemonTests", dependencies: ["CascadeKit", "Model", "SQLite", "System"],
+      swiftSettings: settings),
+  ]
+)

@@ -1,0 +1,19 @@
+#pragma once
+#include <sqlite3.h>
+
+// SQLITE_TRANSIENT is a cast of -1 to a function pointer, which Swift does not import.
+static inline int cascade_bind_text(sqlite3_stmt *statement, int index,
+                                    const char *_Nullable text, sqlite3_uint64 count) {
+  return sqlite3_bind_text64(statement, index, text ? text : "", count, SQLITE_TRANSIENT,
+                             SQLITE_UTF8);
+}
+
+static inline int cascade_bind_blob(sqlite3_stmt *statement, int index,
+                                    const void *_Nullable bytes, sqlite3_uint64 count) {
+  return sqlite3_bind_blob64(statement, index, bytes ? bytes : "", count, SQLITE_TRANSIENT);
+}
+
+// sqlite3_db_config is variadic, and variadic functions are not imported.
+static inline int cascade_db_config(sqlite3 *database, int option, int value) {
+  return sqlite3_db_config(database, option, value, (int *)0);
+}

@@ -1,0 +1,46 @@
+/// One change of a transaction (DESIGN 5.2). What exists here is well-formed: rules are legal,
+/// names are legal, values are JSON.
+package enum Change: Hashable, Sendable {
+  case put(Node, type: String?, value: JSONText?, edges: [DeclaredEdge]?)
+  case patch(Node, set: [Member], unset: [String])
+  case delete(Node)
+  case deleteAll(collection: String)
+  case link(name: String, from: Node, to: Destination, rules: Rules?)
+  case unlink(name: String, from: Node, to: Destination, as: Removal)
+  case flush
+}
+
+/// An edge in a node's own list. Without rules, the model's relationship gives them.
+package struct DeclaredEdge: Hashable, Sendable {
+  package var name: String
+  package var destination: Destination
+  package var rules: Rules?
+
+  package init(name: String, destination: Destination, rules: Rules?) {
+    self.name = name
+    self.destination = destination
+    self.rules = rules
+  }
+}
+
+/// What the removal of an edge counts as.
+package enum Removal: String, Hashable, Sendable, CaseIterable {
+  case sourceDeleted, destinationDeleted, edgeDeleted
+}
+
+/// A valid JSON value, as it was written.
+package struct JSONText: Hashable, Sendable {
+  package let text: String
+  package init(valid text: String) { self.text = text }
+}
+
+/// A member of a JSON object, its name unescaped.
+package struct Member: Hashable, Sendable {
+  package let name: String
+  package let value: JSONText
+
+  package init(name: String, value: JSONText) {
+    self.name = name
+    self.value = value
+  }
+}

@@ -1,0 +1,58 @@
+/// The identity of a row or an object: its collection and its key, never a rowid.
+package struct Node: Hashable, Sendable {
+  package var collection: String
+  package var key: Key
+
+  package init(_ collection: String, _ key: Key) {
+    self.collection = collection
+    self.key = key
+  }
+}
+
+/// A key as it was written. A managed collection has text keys only, see `managedText`.
+package enum Key: Hashable, Sendable {
+  case text(String)
+  case integer(Int64)
+  case composite([Key])
+
+  /// In a managed collection keys are text, and an integer stands for its digits.
+  package var managedText: String? {
+    switch self {
+    case .text(let text): text
+    case .integer(let number): String(number)
+    case .composite: nil
+    }
+  }
+}
+
+/// What an edge points at.
+package enum Destination: Hashable, Sendable {
+  case node(Node)
+  /// A path below one of the model's file roots.
+  case file(root: String, path: String)
+}
+
+package enum Origin: Int64, Hashable, Sendable {
+  case manual = 0
+  case declared = 1
+
+  package var name: String { self == .manual ? "manual" : "declared" }
+}
+
+package struct Edge: Hashable, Sendable {
+  package var name: String
+  package var source: Node
+  package var destination: Destination
+  package var rules: Rules
+  package var origin: Origin
+
+  package init(
+    name: String, source: Node, destination: Destination, rules: Rules, origin: Origin
+  ) {
+    self.name = name
+    self.source = source
+    self.destination = destination
+    self.rules = rules
+    self.origin = origin
+  }
+}
