@@ -154,6 +154,23 @@ import Testing
         == [#"collections.a.fetched.f.from: unknown collection "b"; did you mean "a"?"#])
   }
 
+  /// Words that are legal somewhere, put in the places of others: one in sixteen, which is
+  /// enough to meet every kind of place.
+  @Test func `a legal word in any wrong place is read or refused, and never stops the reader`() {
+    let words: [Substring] =
+      StoreModelTests.example.split { " {}[],:\n".contains($0) } + ["1", "null", "-1"]
+    let pieces = StoreModelTests.example.split(separator: " ", omittingEmptySubsequences: false)
+    var refused = 0
+    for index in pieces.indices where !pieces[index].isEmpty {
+      for word in stride(from: index % 16, to: words.count, by: 16).map({ words[$0] }) {
+        var pieces = pieces
+        pieces[index] = word + pieces[index].suffix(while: { ",:[]{}\n".contains($0) })
+        refused += problems(in: pieces.joined(separator: " ")).isEmpty ? 0 : 1
+      }
+    }
+    #expect(refused > 1000)
+  }
+
   @Test func `every problem of a file is listed, not only the first`() {
     let file = """
       { sotre: 1, collections: { a: { table: "t" } }, relationships: [ 1, { name: "" } ],
@@ -167,6 +184,12 @@ import Testing
     let problem = problems(in: "\n" + text)
     #expect(problem.count == 1)
     #expect(problem.first?.hasPrefix("line ") == true)
+  }
+}
+
+extension Substring {
+  fileprivate func suffix(while belongs: (Character) -> Bool) -> Substring {
+    self[(lastIndex { !belongs($0) }.map(index(after:)) ?? startIndex)...]
   }
 }
 
