@@ -58,3 +58,17 @@ func cString(_ path: String) throws(SystemError) -> [CChar] {
   if path.utf8.contains(0) { throw SystemError(code: EINVAL, call: "path", path: path) }
   return path.utf8.map { CChar(bitPattern: $0) } + [0]
 }
+
+extension SystemError {
+  /// The other end of a socket is gone.
+  package var isDisconnection: Bool { code == EPIPE || code == ECONNRESET }
+
+  /// There is nothing, or nobody answers there.
+  package var isAbsence: Bool { code == ENOENT || code == ENOTDIR || code == ECONNREFUSED }
+
+  package var isNotPermitted: Bool { code == EACCES || code == EPERM }
+
+  package var isDiskFull: Bool { code == ENOSPC || code == EDQUOT }
+
+  package var alreadyExists: Bool { code == EEXIST || code == EADDRINUSE }
+}

@@ -3,34 +3,38 @@ internal import Glibc
 
 extension FileDescriptor {
   /// Appends at most `count` bytes to `bytes`. Returns how many, 0 at the end of the file, and nil
-  /// when there are none yet.
+  /// when there are none yet. `bytes` grows by what came, not by what could have.
   package func read(
     into bytes: inout [UInt8], upTo count: Int
   ) throws(SystemError) -> Int? {
-    let start = bytes.count
-    bytes.append(contentsOf: repeatElement(0, count: count))
-    var got: Int?
-    defer { bytes.removeLast(count - (got ?? 0)) }
-    got = try checkedUnlessBlocking("read") {
-      unsafe bytes.withUnsafeMutableBytes { bytes in
-        unsafe Glibc.read(raw, bytes.baseAddress! + start, count)
-      }
-    }
-    return got
+    let new = try readChunk(upTo: count)
+    if let new { bytes.append(contentsOf: new) }
+    return new?.count
   }
 
   /// From here to the end of a regular file; nil if that is more than `limit` bytes.
   package func readWhole(limit: Int) throws(SystemError) -> [UInt8]? {
     let expected = Int(clamping: try status().size)
     if expected > limit { return nil }
-    var bytes: [UInt8] = []
-    // One byte more shows the end without another growth; a file that grows is read on.
-    var step = expected + 1
-    while let got = try read(into: &bytes, upTo: step), got > 0 {
+    // One byte more shows the end; a file that grows meanwhile is read on.
+    var bytes = try readChunk(upTo: expected + 1) ?? []
+    if bytes.isEmpty { return bytes }
+    while let got = try read(into: &bytes, upTo: 1 << 16), got > 0 {
       if bytes.count > limit { return nil }
-      step = max(4096, expected + 1 - bytes.count)
     }
-    return bytes
+    return bytes.count > limit ? nil : bytes
+  }
+
+  private func readChunk(upTo count: Int) throws(SystemError) -> [UInt8]? {
+    // The initializer of Array rethrows untyped: the failure comes out beside the bytes.
+    var outcome: Result<Int?, SystemError> = .success(nil)
+    let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+      outcome = Result { () throws(SystemError) in
+        try checkedUnlessBlocking("read") { unsafe Glibc.read(raw, buffer.baseAddress!, count) }
+      }
+      if case .success(let got?) = outcome { filled = got }
+    }
+    return try outcome.get() == nil ? nil : bytes
   }
 
   /// Writes everything; for files and pipes that block, or the rare one that does not.
