@@ -1,0 +1,164 @@
+/// An edge as it stands in `link` and `unlink`.
+struct DraftEdge {
+  let name: String
+  let from: Node
+  let to: Destination
+  let rules: Rules?
+}
+
+extension ChangeParser {
+  /// `{"name", "from", "to", "rules"}`.
+  mutating func edge(_ words: Words<ChangeWord>, _ bytes: Bytes) throws(Fault) -> DraftEdge {
+    guard scanner.peek(bytes) == UInt8(ascii: "{") else { throw expected("an edge", bytes) }
+    var object = try open(bytes)
+    var from: Node?
+    var end = DraftEnd()
+    while let word = try member(&object, words, bytes) {
+      if word == .from { from = try node(bytes) } else { try read(word, into: &end, bytes) }
+    }
+    guard let from else { throw Fault(object.offset, "an edge without \"from\"") }
+    let edge = try declared(end, at: object.offset)
+    return DraftEdge(name: edge.name, from: from, to: edge.destination, rules: edge.rules)
+  }
+
+  /// The list `edges` of a put.
+  mutating func edges(_ bytes: Bytes) throws(Fault) -> [DeclaredEdge] {
+    guard scanner.peek(bytes) == UInt8(ascii: "[") else {
+      throw expected("a list of edges", bytes)
+    }
+    try scanner.open("[", bytes)
+    var edges: [DeclaredEdge] = []
+    var first = true
+    while try scanner.nextElement(&first, bytes) { edges.append(try declaredEdge(bytes)) }
+    return edges
+  }
+
+  private mutating func declaredEdge(_ bytes: Bytes) throws(Fault) -> DeclaredEdge {
+    guard scanner.peek(bytes) == UInt8(ascii: "{") else { throw expected("an edge", bytes) }
+    var object = try open(bytes)
+    var end = DraftEnd()
+    while let word = try member(&object, .edge, bytes) { try read(word, into: &end, bytes) }
+    return try declared(end, at: object.offset)
+  }
+
+  /// An edge but for its source.
+  private struct DraftEnd {
+    var name: String?
+    var to: Destination?
+    var rules: Rules?
+    var rulesOffset = 0
+  }
+
+  private mutating func read(
+    _ word: ChangeWord, into end: inout DraftEnd, _ bytes: Bytes
+  ) throws(Fault) {
+    switch word {
+    case .name: end.name = try edgeName(bytes)
+    case .to: end.to = try destination(bytes)
+    default:
+      end.rulesOffset = scanner.at
+      end.rules = try rules(bytes)
+    }
+  }
+
+  private func declared(_ end: DraftEnd, at offset: Int) throws(Fault) -> DeclaredEdge {
+    guard let name = end.name else { throw Fault(offset, "an edge without \"name\"") }
+    guard let to = end.to else { throw Fault(offset, "an edge without \"to\"") }
+    if let rules = end.rules, case .file = to, !rules.isSubset(of: .forFiles) {
+      let illegal = rules.subtracting(.forFiles).names.joined(separator: ", ")
+      let legal = Rules.forFiles.names.joined(separator: " or ")
+      throw Fault(end.rulesOffset, "\(illegal): an edge to a file takes only \(legal)")
+    }
+    return DeclaredEdge(name: name, destination: to, rules: end.rules)
+  }
+
+  private mutating func edgeName(_ bytes: Bytes) throws(Fault) -> String {
+    let offset = scanner.at
+    let name = try string("an edge's name", bytes)
+    if name.isEmpty { throw Fault(offset, "an edge's name is not empty") }
+    return name
+  }
+
+  // MARK: - Rules
+
+  mutating func rules(_ bytes: Bytes) throws(Fault) -> Rules {
+    let offset = scanner.at
+    guard scanner.peek(bytes) == UInt8(ascii: "[") else {
+      throw expected("a list of rules", bytes)
+    }
+    try scanner.open("[", bytes)
+    var rules: Rules = []
+    var first = true
+    while try scanner.nextElement(&first, bytes) { rules.formUnion(try rule(bytes)) }
+    if let conflict = rules.conflict {
+      let names = conflict.joined(separator: " and ")
+      throw Fault(offset, "\(names) contradict each other; keep one")
+    }
+    return rules
+  }
+
+  private mutating func rule(_ bytes: Bytes) throws(Fault) -> Rules {
+    guard scanner.peek(bytes) == UInt8(ascii: "\"") else {
+      throw expected("a rule's name", bytes)
+    }
+    let token = try scanner.string(bytes)
+    if let index = find(token, .rules, bytes) { return Words.rules[index] }
+    let typed = scanner.text(token, bytes)
+    throw Fault(
+      token.offset, "unknown rule \"\(shown(typed))\"" + Words<Rules>.rules.hint(typed))
+  }
+
+  // MARK: - Destinations
+
+  private mutating func destination(_ bytes: Bytes) throws(Fault) -> Destination {
+    switch scanner.peek(bytes) {
+    case UInt8(ascii: "["): return .node(try node(bytes))
+    case UInt8(ascii: "{"): return try file(bytes)
+    default:
+      throw expected("a node, [\"collection\", key], or {\"file\": …, \"root\": …}", bytes)
+    }
+  }
+
+  private mutating func file(_ bytes: Bytes) throws(Fault) -> Destination {
+    var object = try open(bytes)
+    var path: String?
+    var root: String?
+    while let word = try member(&object, .file, bytes) {
+      if word == .file { path = try filePath(bytes) } else { root = try rootName(bytes) }
+    }
+    guard let path else { throw Fault(object.offset, "a file without \"file\", its path") }
+    guard let root else { throw Fault(object.offset, "a file without \"root\", its file root") }
+    return .file(root: root, path: path)
+  }
+
+  private mutating func rootName(_ bytes: Bytes) throws(Fault) -> String {
+    let offset = scanner.at
+    let name = try string("the name of a file root", bytes)
+    if name.isEmpty { throw Fault(offset, "a file root's name is not empty") }
+    return name
+  }
+
+  private mutating func filePath(_ bytes: Bytes) throws(Fault) -> String {
+    let offset = scanner.at
+    let path = try string("a path", bytes)
+    if let objection = Destination.objection(toPath: path) { throw Fault(offset, objection) }
+    return path
+  }
+}
+
+extension Destination {
+  /// What is wrong with the path of a file below its root, if anything is.
+  package static func objection(toPath path: String) -> String? {
+    if path.isEmpty { return "a path is not empty" }
+    if path.utf8.contains(0) { return "a NUL in a path" }
+    if path.utf8.first == UInt8(ascii: "/") {
+      return "a path out of its root: it begins with '/'"
+    }
+    for part in path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false) {
+      if part.isEmpty { return "an empty part in a path ('//' or a '/' at its end)" }
+      if part.elementsEqual("..".utf8) { return "a path out of its root: it has \"..\"" }
+      if part.elementsEqual(".".utf8) { return "a path with \".\" in it" }
+    }
+    return nil
+  }
+}

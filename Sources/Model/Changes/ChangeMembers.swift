@@ -1,0 +1,121 @@
+/// The values of a change's members.
+extension ChangeParser {
+  mutating func flush(_ bytes: Bytes) throws(Fault) {
+    let offset = scanner.at
+    guard try scanner.value(bytes) == true else {
+      throw Fault(offset, "\"flush\" is true, or it is left out")
+    }
+  }
+
+  /// A type, or null, which is none.
+  mutating func type(_ bytes: Bytes) throws(Fault) -> String? {
+    guard scanner.peek(bytes) == UInt8(ascii: "n") else {
+      return try string("a type's name or null", bytes)
+    }
+    _ = try scanner.scalar(bytes)
+    return nil
+  }
+
+  mutating func members(_ bytes: Bytes) throws(Fault) -> [Member] {
+    guard scanner.peek(bytes) == UInt8(ascii: "{") else {
+      throw expected("an object of new values", bytes)
+    }
+    return try scanner.members(bytes)
+  }
+
+  /// The names in `unset`; one that is there twice is harmless.
+  mutating func names(_ bytes: Bytes) throws(Fault) -> [String] {
+    guard scanner.peek(bytes) == UInt8(ascii: "[") else {
+      throw expected("a list of names", bytes)
+    }
+    try scanner.open("[", bytes)
+    var names: [String] = []
+    var first = true
+    while try scanner.nextElement(&first, bytes) { names.append(try string("a name", bytes)) }
+    return names
+  }
+
+  mutating func removal(_ bytes: Bytes) throws(Fault) -> Removal {
+    try word(of: .removals, "what the removal counts as", bytes)
+  }
+
+  /// One of a few words that stand as strings.
+  private mutating func word<Value>(
+    of words: Words<Value>, _ what: String, _ bytes: Bytes
+  ) throws(Fault) -> Value {
+    guard scanner.peek(bytes) == UInt8(ascii: "\"") else { throw expected(what, bytes) }
+    let token = try scanner.string(bytes)
+    if let index = find(token, words, bytes) { return words[index] }
+    let typed = scanner.text(token, bytes)
+    throw Fault(token.offset, "no such word, \"\(shown(typed))\"" + words.hint(typed))
+  }
+
+  // MARK: - Nodes
+
+  /// `["collection", key]`.
+  mutating func node(_ bytes: Bytes) throws(Fault) -> Node {
+    let offset = scanner.at
+    let shape = "a node, [\"collection\", key]"
+    guard scanner.peek(bytes) == UInt8(ascii: "[") else { throw expected(shape, bytes) }
+    try scanner.open("[", bytes)
+    var first = true
+    guard try scanner.nextElement(&first, bytes) else { throw Fault(offset, "no \(shape)") }
+    let collection = try collection(bytes)
+    guard try scanner.nextElement(&first, bytes) else {
+      throw Fault(offset, "a node without a key; write \(shape)")
+    }
+    let key = try key(bytes)
+    if try scanner.nextElement(&first, bytes) {
+      throw Fault(scanner.at, "a node has two parts; a composite key is a list of its own")
+    }
+    return Node(collection, key)
+  }
+
+  mutating func collection(_ bytes: Bytes) throws(Fault) -> String {
+    let offset = scanner.at
+    let name = try string("a collection's name", bytes)
+    if let objection = Node.objection(toCollection: name) { throw Fault(offset, objection) }
+    return name
+  }
+
+  private mutating func key(_ bytes: Bytes) throws(Fault) -> Key {
+    guard scanner.peek(bytes) == UInt8(ascii: "[") else {
+      return try part("a key: a string, an integer or a list of them", bytes)
+    }
+    let offset = scanner.at
+    try scanner.open("[", bytes)
+    var parts: [Key] = []
+    var first = true
+    while try scanner.nextElement(&first, bytes) {
+      parts.append(try part("a string or an integer in a composite key", bytes))
+    }
+    if parts.isEmpty { throw Fault(offset, "a composite key without parts") }
+    return .composite(parts)
+  }
+
+  private mutating func part(_ what: String, _ bytes: Bytes) throws(Fault) -> Key {
+    let offset = scanner.at
+    switch scanner.peek(bytes) {
+    case UInt8(ascii: "\""):
+      let text = scanner.text(try scanner.string(bytes), bytes)
+      if text.isEmpty { throw Fault(offset, "an empty key") }
+      return .text(text)
+    case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"):
+      if case .integer(let integer) = try scanner.number(bytes).value { return .integer(integer) }
+      throw Fault(offset, "a key that is a number is an integer of 64 bits; or write a string")
+    default: throw expected(what, bytes)
+    }
+  }
+}
+
+extension Node {
+  /// What is wrong with the name of a collection, if anything is.
+  package static func objection(toCollection name: String) -> String? {
+    if name.isEmpty { return "a collection's name is not empty" }
+    if name.hasPrefix("cascade_") { return "collections named cascade_… are Cascade's own" }
+    for byte in name.utf8 where byte == UInt8(ascii: "/") || byte == 0 {
+      return byte == 0 ? "a NUL in a collection's name" : "a '/' in a collection's name"
+    }
+    return nil
+  }
+}

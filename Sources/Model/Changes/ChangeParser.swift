@@ -1,0 +1,179 @@
+/// Reads changes from bytes in one pass, with no tree between: an invalid change cannot be expressed
+/// behind it. `value` and the members of `set` are checked and kept as their text.
+struct ChangeParser {
+  var scanner = Scanner()
+
+  /// An object being read: what was seen of it, to find a member's second coming.
+  struct OpenObject {
+    /// Where its `{` is: the place of what is missing in it.
+    let offset: Int
+    /// Where the name of the current member is.
+    fileprivate(set) var nameOffset = 0
+    fileprivate var first = true
+    fileprivate var seen: UInt32 = 0
+  }
+
+  mutating func open(_ bytes: Bytes) throws(Fault) -> OpenObject {
+    let object = OpenObject(offset: scanner.at)
+    try scanner.open("{", bytes)
+    return object
+  }
+
+  /// The next member of an object, standing before its value; nil when the object has ended.
+  mutating func member<Word>(
+    _ object: inout OpenObject, _ words: Words<Word>, _ bytes: Bytes
+  ) throws(Fault) -> Word? {
+    guard let name = try scanner.nextName(&object.first, bytes) else { return nil }
+    object.nameOffset = name.offset
+    guard let index = find(name, words, bytes) else {
+      let typed = scanner.text(name, bytes)
+      throw Fault(name.offset, "unknown key \"\(shown(typed))\"" + words.hint(typed))
+    }
+    guard object.seen & (1 << UInt32(index)) == 0 else {
+      throw Fault(name.offset, "the key \"\(words.names[index])\" a second time")
+    }
+    object.seen |= 1 << UInt32(index)
+    return words[index]
+  }
+
+  /// `put` may also be written `p\u0075t`.
+  func find<Word>(_ name: StringToken, _ words: Words<Word>, _ bytes: Bytes) -> Int? {
+    guard name.escaped else { return words.find(name.range, bytes) }
+    let plain = scanner.unescaped(name, bytes)
+    return words.find(plain.indices, plain.span)
+  }
+
+  /// A value of another kind than expected, said in one way.
+  func expected(_ what: String, _ bytes: Bytes) -> Fault {
+    var reader = scanner
+    let offset = scanner.at
+    do throws(Fault) {
+      return Fault(offset, "expected \(what), found \(try reader.value(bytes).kind)")
+    } catch {
+      return error
+    }
+  }
+
+  mutating func string(_ what: String, _ bytes: Bytes) throws(Fault) -> String {
+    guard scanner.peek(bytes) == UInt8(ascii: "\"") else { throw expected(what, bytes) }
+    return scanner.text(try scanner.string(bytes), bytes)
+  }
+
+  mutating func json(_ bytes: Bytes) throws(Fault) -> JSONText {
+    JSONText(valid: Scanner.text(try scanner.skipValue(bytes), bytes))
+  }
+}
+
+// MARK: - A change
+
+extension ChangeParser {
+  /// The members of a change as they come: the verb may be the last.
+  private struct Draft {
+    let offset: Int
+    var verb: ChangeWord?
+    /// Members that only one verb may have, and the last of them.
+    var companion: ChangeWord?
+    var collection = ""
+    var node: Node?
+    var edge: DraftEdge?
+    var type: String?
+    var value: JSONText?
+    var edges: [DeclaredEdge]?
+    var set: [Member]?
+    var unset: [String]?
+    var removal = Removal.sourceDeleted
+  }
+
+  mutating func change(_ bytes: Bytes) throws(Fault) -> Change {
+    guard scanner.peek(bytes) == UInt8(ascii: "{") else { throw expected("a change", bytes) }
+    var object = try open(bytes)
+    var draft = Draft(offset: object.offset)
+    while let word = try member(&object, .change, bytes) {
+      try check(word, at: object.nameOffset, &draft)
+      try read(word, into: &draft, bytes)
+    }
+    return try change(draft)
+  }
+
+  private func check(
+    _ word: ChangeWord, at offset: Int, _ draft: inout Draft
+  ) throws(Fault) {
+    if let verb = word.verb {
+      if let other = draft.companion?.verb ?? draft.verb, other != verb {
+        throw Fault(offset, "\"\(word)\" belongs to \"\(verb)\", and this is a \"\(other)\"")
+      }
+      draft.companion = word
+    } else {
+      if let other = draft.verb {
+        throw Fault(offset, "\"\(other)\" and \"\(word)\" are two changes; write two objects")
+      }
+      if let companion = draft.companion, let verb = companion.verb, verb != word {
+        throw Fault(offset, "\"\(companion)\" belongs to \"\(verb)\", and this is a \"\(word)\"")
+      }
+      draft.verb = word
+    }
+  }
+
+  private mutating func read(
+    _ word: ChangeWord, into draft: inout Draft, _ bytes: Bytes
+  ) throws(Fault) {
+    switch word {
+    case .link: draft.edge = try edge(.link, bytes)
+    case .unlink: draft.edge = try edge(.unlink, bytes)
+    case .put, .patch, .delete: draft.node = try node(bytes)
+    case .deleteAll: draft.collection = try collection(bytes)
+    case .flush: try flush(bytes)
+    case .type: draft.type = try type(bytes)
+    case .value: draft.value = try json(bytes)
+    case .edges: draft.edges = try edges(bytes)
+    case .set: draft.set = try members(bytes)
+    case .unset: draft.unset = try names(bytes)
+    case .as: draft.removal = try removal(bytes)
+    default: preconditionFailure("\(word) is no member of a change")
+    }
+  }
+
+  private func change(_ draft: Draft) throws(Fault) -> Change {
+    switch draft.verb {
+    case .link:
+      let edge = draft.edge!
+      return .link(name: edge.name, from: edge.from, to: edge.to, rules: edge.rules)
+    case .put:
+      return .put(draft.node!, type: draft.type, value: draft.value, edges: draft.edges)
+    case .patch: return try patch(draft)
+    case .delete: return .delete(draft.node!)
+    case .deleteAll: return .deleteAll(collection: draft.collection)
+    case .unlink:
+      let edge = draft.edge!
+      return .unlink(name: edge.name, from: edge.from, to: edge.to, as: draft.removal)
+    case .flush: return .flush
+    default: throw missingVerb(draft)
+    }
+  }
+
+  private func missingVerb(_ draft: Draft) -> Fault {
+    if let companion = draft.companion, let verb = companion.verb {
+      return Fault(draft.offset, "\"\(companion)\" without \"\(verb)\"")
+    }
+    return Fault(
+      draft.offset, "no change; there is put, patch, delete, deleteAll, link, unlink, flush")
+  }
+
+  private func patch(_ draft: Draft) throws(Fault) -> Change {
+    guard draft.set != nil || draft.unset != nil else {
+      throw Fault(draft.offset, "a patch needs \"set\" or \"unset\"")
+    }
+    let set = draft.set ?? []
+    let unset = draft.unset ?? []
+    if let both = inBoth(set, unset) {
+      throw Fault(draft.offset, "\"\(shown(both))\" is in \"set\" and in \"unset\"")
+    }
+    return .patch(draft.node!, set: set, unset: unset)
+  }
+
+  private func inBoth(_ set: [Member], _ unset: [String]) -> String? {
+    guard !set.isEmpty, !unset.isEmpty else { return nil }
+    let names = Set(set.map { Array($0.name.utf8) })
+    return unset.first { names.contains(Array($0.utf8)) }
+  }
+}

@@ -1,0 +1,175 @@
+/// What JSON5 adds to JSON (spec.json5.org). Names are letters, digits, `$` and `_`; with escapes in
+/// them they need quotes. Infinity and NaN are refused: nothing here could mean them.
+extension Scanner {
+  /// Comments, and the rarer spaces. False when there is neither.
+  mutating func skipSpace5(_ bytes: Bytes) throws(Fault) -> Bool {
+    switch bytes[at] {
+    case UInt8(ascii: "/"):
+      try skipComment(bytes)
+      return true
+    case 0x0B, 0x0C:
+      at += 1
+      return true
+    case 0x80...:
+      guard let scalar = scalar5(bytes), scalar.properties.isWhitespace else { return false }
+      at += UTF8.width(scalar)
+      return true
+    default: return false
+    }
+  }
+
+  private mutating func skipComment(_ bytes: Bytes) throws(Fault) {
+    let start = at
+    at += 1
+    switch peek(bytes) {
+    case UInt8(ascii: "/"):
+      while at < bytes.count, bytes[at] != 0x0A, bytes[at] != 0x0D { try skipCharacter(bytes) }
+    case UInt8(ascii: "*"):
+      at += 1
+      while !(peek(bytes) == UInt8(ascii: "*") && at + 1 < bytes.count
+        && bytes[at + 1] == UInt8(ascii: "/"))
+      {
+        guard at < bytes.count else { throw Fault(start, "a comment without its end, */") }
+        try skipCharacter(bytes)
+      }
+      at += 2
+    default: throw Fault(start, "a '/' that begins no comment")
+    }
+  }
+
+  private mutating func skipCharacter(_ bytes: Bytes) throws(Fault) {
+    guard let length = utf8Length(bytes, at) else { throw Fault(at, "invalid UTF-8") }
+    at += length
+  }
+
+  private func scalar5(_ bytes: Bytes) -> Unicode.Scalar? {
+    guard let length = utf8Length(bytes, at) else { return nil }
+    return Scanner.text(at..<at + length, bytes).unicodeScalars.first
+  }
+
+  mutating func name5(_ bytes: Bytes) throws(Fault) -> StringToken {
+    if peek(bytes) == UInt8(ascii: "'") { return try string(bytes) }
+    let start = at
+    while at < bytes.count, let scalar = scalar5(bytes), isNamePart(scalar, first: at == start) {
+      at += UTF8.width(scalar)
+    }
+    guard at > start else { throw unexpected(bytes, "a name") }
+    return StringToken(start: start, end: at, escaped: false, offset: start)
+  }
+
+  private func isNamePart(_ scalar: Unicode.Scalar, first: Bool) -> Bool {
+    if scalar == "$" || scalar == "_" { return true }
+    return first ? scalar.properties.isIDStart : scalar.properties.isIDContinue
+  }
+
+  /// An escape that JSON does not have, `position` behind its letter.
+  func escape5(
+    _ position: inout Int, from start: Int, _ bytes: Bytes
+  ) throws(Fault) -> Unicode.Scalar? {
+    switch bytes[start + 1] {
+    case UInt8(ascii: "'"): return "'"
+    case UInt8(ascii: "v"): return "\u{B}"
+    case UInt8(ascii: "x"): return Unicode.Scalar(UInt8(try hex(2, &position, bytes)))
+    case 0x0A: return nil
+    case 0x0D:
+      if position < bytes.count, bytes[position] == 0x0A { position += 1 }
+      return nil
+    case UInt8(ascii: "0") where position == bytes.count || decimalDigit(bytes[position]) == nil:
+      return "\0"
+    case UInt8(ascii: "0")...UInt8(ascii: "9"):
+      throw Fault(start, "an escape with digits; write \\xHH or \\uXXXX")
+    default: return try escapedCharacter(&position, from: start + 1, bytes)
+    }
+  }
+
+  /// Any other letter stands for itself, and a line separator for nothing.
+  private func escapedCharacter(
+    _ position: inout Int, from start: Int, _ bytes: Bytes
+  ) throws(Fault) -> Unicode.Scalar? {
+    guard let length = utf8Length(bytes, start) else { throw Fault(start, "invalid UTF-8") }
+    position = start + length
+    let scalar = Scanner.text(start..<position, bytes).unicodeScalars.first!
+    return scalar == "\u{2028}" || scalar == "\u{2029}" ? nil : scalar
+  }
+}
+
+// MARK: - Numbers
+
+extension Scanner {
+  mutating func number5(_ bytes: Bytes) throws(Fault) -> NumberToken {
+    let start = at
+    let negative = peek(bytes) == UInt8(ascii: "-")
+    if negative || peek(bytes) == UInt8(ascii: "+") { at += 1 }
+    switch peek(bytes) {
+    case UInt8(ascii: "I"), UInt8(ascii: "N"):
+      throw Fault(start, "Infinity and NaN have no meaning here; write a number")
+    case UInt8(ascii: "0") where at + 1 < bytes.count && bytes[at + 1] | 0x20 == 0x78:
+      return try hexadecimal(negative: negative, from: start, bytes)
+    default:
+      return try decimal5(negative: negative, from: start, bytes)
+    }
+  }
+
+  private mutating func hexadecimal(
+    negative: Bool, from start: Int, _ bytes: Bytes
+  ) throws(Fault) -> NumberToken {
+    at += 2
+    let first = at
+    var value: Int64? = 0
+    while let digit = hexDigit(peek(bytes)).map(Int64.init) {
+      value = value.flatMap { shift($0, negative ? -digit : digit, radix: 16) }
+      at += 1
+    }
+    if at == first { throw unexpected(bytes, "a hexadecimal digit") }
+    guard let value else { throw Fault(start, "a hexadecimal number too large for 64 bits") }
+    return NumberToken(value: .integer(value), range: start..<at)
+  }
+
+  private mutating func decimal5(
+    negative: Bool, from start: Int, _ bytes: Bytes
+  ) throws(Fault) -> NumberToken {
+    let first = at
+    var integer: Int64? = 0
+    while let digit = decimalDigit(peek(bytes)) {
+      integer = integer.flatMap { shift($0, negative ? -digit : digit) }
+      at += 1
+    }
+    let wholeDigits = at - first
+    if wholeDigits > 1, bytes[first] == UInt8(ascii: "0") {
+      throw Fault(first, "a number with a superfluous 0 in front")
+    }
+    let whole = try !fraction5(wholeDigits: wholeDigits, bytes)
+    if whole, let integer { return NumberToken(value: .integer(integer), range: start..<at) }
+    return NumberToken(value: .other(try double5(start..<at, bytes)), range: start..<at)
+  }
+
+  private mutating func fraction5(wholeDigits: Int, _ bytes: Bytes) throws(Fault) -> Bool {
+    let start = at
+    var digits = wholeDigits
+    if peek(bytes) == UInt8(ascii: ".") {
+      at += 1
+      while decimalDigit(peek(bytes)) != nil {
+        at += 1
+        digits += 1
+      }
+    }
+    if digits == 0 { throw unexpected(bytes, "a digit") }
+    try exponent(bytes)
+    return at > start
+  }
+
+  /// `.5`, `5.` and `+5` are not for `Double` to read on every platform: give it JSON's form.
+  private func double5(_ range: Range<Int>, _ bytes: Bytes) throws(Fault) -> Double {
+    let parts = Scanner.text(range, bytes).split(separator: ".", omittingEmptySubsequences: false)
+    var text = String(parts[0])
+    if text.first == "+" { text.removeFirst() }
+    if parts.count > 1 {
+      if text.last?.isNumber != true { text += "0" }
+      text += parts[1].first?.isNumber == true ? "." + parts[1] : ".0" + parts[1]
+    }
+    guard let value = Double(text), value.isFinite else {
+      throw Fault(range.lowerBound, "a number too large for a double")
+    }
+    return value
+  }
+}

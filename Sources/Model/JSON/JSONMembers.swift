@@ -1,0 +1,49 @@
+extension Scanner {
+  /// The members of an object, their values as text.
+  mutating func members(_ bytes: Bytes) throws(Fault) -> [Member] {
+    try open("{", bytes)
+    var members: [Member] = []
+    var object = names.open()
+    var first = true
+    while let name = try nextName(&first, bytes) {
+      try remember(name, in: &object, bytes)
+      let value = Scanner.text(try skipValue(bytes), bytes)
+      members.append(Member(name: text(name, bytes), value: JSONText(valid: value)))
+    }
+    names.close(object)
+    return members
+  }
+}
+
+extension JSONText {
+  /// The members of an object; nil when it is none.
+  package func members() -> [Member]? {
+    let bytes = Array(text.utf8)
+    var scanner = Scanner()
+    guard (try? scanner.begin(bytes.span)) != nil,
+      scanner.peek(bytes.span) == UInt8(ascii: "{")
+    else { return nil }
+    return try? scanner.members(bytes.span)
+  }
+
+  /// An object of these members, whose names differ.
+  package init(object members: [Member]) {
+    var bytes: [UInt8] = [UInt8(ascii: "{")]
+    for (index, member) in members.enumerated() {
+      if index > 0 { bytes.append(UInt8(ascii: ",")) }
+      JSON.write(member.name, to: &bytes)
+      bytes.append(UInt8(ascii: ":"))
+      bytes.append(contentsOf: member.value.text.utf8)
+    }
+    bytes.append(UInt8(ascii: "}"))
+    self.init(valid: String(decoding: bytes, as: UTF8.self))
+  }
+
+  package init(_ json: JSON) { self.init(valid: json.text) }
+
+  /// The value as a tree.
+  package var json: JSON {
+    guard let json = try? JSON.parse(text) else { preconditionFailure("a JSONText is valid JSON") }
+    return json
+  }
+}

@@ -1,0 +1,86 @@
+/// A number as it was read. `range` is its text, for messages.
+struct NumberToken {
+  enum Value {
+    case integer(Int64)
+    /// A fraction, an exponent, or more than an Int64 holds.
+    case other(Double)
+  }
+
+  let value: Value
+  let range: Range<Int>
+}
+
+extension Scanner {
+  mutating func number(_ bytes: Bytes) throws(Fault) -> NumberToken {
+    if dialect == .json5 { return try number5(bytes) }
+    let start = at
+    return try decimal(from: start, bytes)
+  }
+
+  /// A number by RFC 8259.
+  private mutating func decimal(from start: Int, _ bytes: Bytes) throws(Fault) -> NumberToken {
+    let negative = peek(bytes) == UInt8(ascii: "-")
+    if negative { at += 1 }
+    let integer = try wholeDigits(negative: negative, bytes)
+    let whole = try !fraction(bytes)
+    if whole, let integer {
+      return NumberToken(value: .integer(integer), range: start..<at)
+    }
+    return NumberToken(value: .other(try double(start..<at, bytes)), range: start..<at)
+  }
+
+  /// The digits before the point; nil when they exceed Int64.
+  private mutating func wholeDigits(negative: Bool, _ bytes: Bytes) throws(Fault) -> Int64? {
+    let first = at
+    var value: Int64? = 0
+    while let digit = decimalDigit(peek(bytes)) {
+      value = value.flatMap { shift($0, negative ? -digit : digit) }
+      at += 1
+    }
+    if at == first { throw unexpected(bytes, "a digit") }
+    if bytes[first] == UInt8(ascii: "0"), at > first + 1 {
+      throw Fault(first, "a number with a superfluous 0 in front")
+    }
+    return value
+  }
+
+  /// Steps over fraction and exponent; false when there is neither.
+  private mutating func fraction(_ bytes: Bytes) throws(Fault) -> Bool {
+    let start = at
+    if peek(bytes) == UInt8(ascii: ".") {
+      at += 1
+      try digits(bytes)
+    }
+    try exponent(bytes)
+    return at > start
+  }
+
+  mutating func exponent(_ bytes: Bytes) throws(Fault) {
+    guard peek(bytes) | 0x20 == UInt8(ascii: "e") else { return }
+    at += 1
+    if peek(bytes) == UInt8(ascii: "+") || peek(bytes) == UInt8(ascii: "-") { at += 1 }
+    try digits(bytes)
+  }
+
+  private mutating func digits(_ bytes: Bytes) throws(Fault) {
+    guard decimalDigit(peek(bytes)) != nil else { throw unexpected(bytes, "a digit") }
+    while decimalDigit(peek(bytes)) != nil { at += 1 }
+  }
+
+  func double(_ range: Range<Int>, _ bytes: Bytes) throws(Fault) -> Double {
+    guard let value = Double(Scanner.text(range, bytes)), value.isFinite else {
+      throw Fault(range.lowerBound, "a number too large for a double")
+    }
+    return value
+  }
+
+  func decimalDigit(_ byte: UInt8) -> Int64? {
+    byte &- 0x30 < 10 ? Int64(byte &- 0x30) : nil
+  }
+
+  func shift(_ value: Int64, _ digit: Int64, radix: Int64 = 10) -> Int64? {
+    let (product, tooLarge) = value.multipliedReportingOverflow(by: radix)
+    let (sum, overflow) = product.addingReportingOverflow(digit)
+    return tooLarge || overflow ? nil : sum
+  }
+}

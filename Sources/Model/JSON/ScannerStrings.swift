@@ -1,0 +1,165 @@
+/// The inside of a string, known to be valid UTF-8 with valid escapes.
+struct StringToken {
+  let start: Int
+  let end: Int
+  let escaped: Bool
+  /// Where the token begins, quote and all: the place to name in a message.
+  let offset: Int
+
+  var range: Range<Int> { start..<end }
+}
+
+extension Scanner {
+  mutating func string(_ bytes: Bytes) throws(Fault) -> StringToken {
+    let quote = peek(bytes)
+    guard quote == UInt8(ascii: "\"") || (dialect == .json5 && quote == UInt8(ascii: "'")) else {
+      throw unexpected(bytes, "a string")
+    }
+    let offset = at
+    var escaped = false
+    at += 1
+    while true {
+      skipPlain(bytes)
+      guard at < bytes.count else { throw Fault(offset, "a string without its closing quote") }
+      let byte = bytes[at]
+      if byte == quote { break }
+      if byte == UInt8(ascii: "\\") { escaped = true }
+      try skipSpecial(byte, bytes)
+    }
+    at += 1
+    return StringToken(start: offset + 1, end: at - 1, escaped: escaped, offset: offset)
+  }
+
+  /// The hot loop: most bytes of most files pass here.
+  @inline(__always)
+  private mutating func skipPlain(_ bytes: Bytes) {
+    var position = at
+    while position < bytes.count {
+      let byte = bytes[position]
+      // Space to DEL, but for the quotes and the backslash.
+      if byte &- 0x20 >= 0x60 || byte == 0x22 || byte == 0x5C || byte == 0x27 { break }
+      position &+= 1
+    }
+    at = position
+  }
+
+  private mutating func skipSpecial(_ byte: UInt8, _ bytes: Bytes) throws(Fault) {
+    switch byte {
+    case UInt8(ascii: "\\"): _ = try escape(&at, bytes)
+    case 0x80...:
+      guard let length = utf8Length(bytes, at) else { throw Fault(at, "invalid UTF-8") }
+      at += length
+    case ..<0x20 where dialect == .json || byte == 0x0A || byte == 0x0D:
+      throw Fault(at, "a control character (\(byte)) in a string; write it as an escape")
+    default: at += 1
+    }
+  }
+
+  /// Reads the escape at `position` and steps over it. Nil: it stands for nothing (JSON5 only).
+  func escape(_ position: inout Int, _ bytes: Bytes) throws(Fault) -> Unicode.Scalar? {
+    let start = position
+    guard start + 1 < bytes.count else { throw Fault(start, "a string without its closing quote") }
+    position += 2
+    switch bytes[start + 1] {
+    case UInt8(ascii: "\""): return "\""
+    case UInt8(ascii: "\\"): return "\\"
+    case UInt8(ascii: "/"): return "/"
+    case UInt8(ascii: "b"): return "\u{8}"
+    case UInt8(ascii: "f"): return "\u{C}"
+    case UInt8(ascii: "n"): return "\n"
+    case UInt8(ascii: "r"): return "\r"
+    case UInt8(ascii: "t"): return "\t"
+    case UInt8(ascii: "u"): return try unicodeEscape(&position, from: start, bytes)
+    default:
+      if dialect == .json5 { return try escape5(&position, from: start, bytes) }
+      throw Fault(start, "an unknown escape; there are \\\" \\\\ \\/ \\b \\f \\n \\r \\t \\uXXXX")
+    }
+  }
+
+  private func unicodeEscape(
+    _ position: inout Int, from start: Int, _ bytes: Bytes
+  ) throws(Fault) -> Unicode.Scalar {
+    let high = try hex(4, &position, bytes)
+    if let scalar = Unicode.Scalar(high) { return scalar }
+    let lone = Fault(start, "half of a surrogate pair alone; it stands for no character")
+    guard high < 0xDC00, position + 1 < bytes.count, bytes[position] == UInt8(ascii: "\\"),
+      bytes[position + 1] == UInt8(ascii: "u")
+    else { throw lone }
+    position += 2
+    let low = try hex(4, &position, bytes)
+    guard 0xDC00...0xDFFF ~= low else { throw lone }
+    return Unicode.Scalar(0x10000 + (high - 0xD800) << 10 + (low - 0xDC00))!
+  }
+
+  func hex(_ digits: Int, _ position: inout Int, _ bytes: Bytes) throws(Fault) -> UInt32 {
+    var value: UInt32 = 0
+    for _ in 0..<digits {
+      guard position < bytes.count, let digit = hexDigit(bytes[position]) else {
+        throw Fault(position, "expected \(digits) hexadecimal digits in an escape")
+      }
+      value = value << 4 | digit
+      position += 1
+    }
+    return value
+  }
+
+  func hexDigit(_ byte: UInt8) -> UInt32? {
+    switch byte {
+    case 0x30...0x39: UInt32(byte - 0x30)
+    case 0x41...0x46: UInt32(byte - 0x41 + 10)
+    case 0x61...0x66: UInt32(byte - 0x61 + 10)
+    default: nil
+    }
+  }
+}
+
+// MARK: - What a token says
+
+extension Scanner {
+  func text(_ token: StringToken, _ bytes: Bytes) -> String {
+    if token.escaped { return String(decoding: unescaped(token, bytes), as: UTF8.self) }
+    return Scanner.text(token.range, bytes)
+  }
+
+  /// Bytes that were scanned before, hence valid.
+  static func text(_ range: Range<Int>, _ bytes: Bytes) -> String {
+    guard let valid = try? UTF8Span(validating: bytes.extracting(range)) else {
+      preconditionFailure("scanned text is valid UTF-8")
+    }
+    return String(copying: valid)
+  }
+
+  func unescaped(_ token: StringToken, _ bytes: Bytes) -> [UInt8] {
+    var result: [UInt8] = []
+    result.reserveCapacity(token.end - token.start)
+    var position = token.start
+    while position < token.end {
+      if bytes[position] != UInt8(ascii: "\\") {
+        result.append(bytes[position])
+        position += 1
+      } else if let scalar = try? escape(&position, bytes) {
+        result.append(contentsOf: UTF8.encode(scalar)!)
+      }
+    }
+    return result
+  }
+}
+
+/// The length of the character at `start`, nil when it is not valid UTF-8: no overlong form, no
+/// surrogate, nothing above U+10FFFF (Unicode, table 3-7).
+func utf8Length(_ bytes: Bytes, _ start: Int) -> Int? {
+  func follows(_ distance: Int, _ allowed: ClosedRange<UInt8> = 0x80...0xBF) -> Bool {
+    start + distance < bytes.count && allowed.contains(bytes[start + distance])
+  }
+  switch bytes[start] {
+  case 0...0x7F: return 1
+  case 0xC2...0xDF: return follows(1) ? 2 : nil
+  case 0xE0: return follows(1, 0xA0...0xBF) && follows(2) ? 3 : nil
+  case 0xED: return follows(1, 0x80...0x9F) && follows(2) ? 3 : nil
+  case 0xE1...0xEF: return follows(1) && follows(2) ? 3 : nil
+  case 0xF0: return follows(1, 0x90...0xBF) && follows(2) && follows(3) ? 4 : nil
+  case 0xF1...0xF3: return follows(1) && follows(2) && follows(3) ? 4 : nil
+  case 0xF4: return follows(1, 0x80...0x8F) && follows(2) && follows(3) ? 4 : nil
+  default: return nil
+  }
+}

@@ -1,0 +1,83 @@
+extension Scanner {
+  /// Steps over a value of any kind, as strictly as if it were kept. Returns its place.
+  mutating func skipValue(_ bytes: Bytes) throws(Fault) -> Range<Int> {
+    let start = at
+    switch peek(bytes) {
+    case UInt8(ascii: "{"): try skipObject(bytes)
+    case UInt8(ascii: "["): try skipList(bytes)
+    case UInt8(ascii: "\""): _ = try string(bytes)
+    default: _ = try scalar(bytes)
+    }
+    return start..<at
+  }
+
+  private mutating func skipObject(_ bytes: Bytes) throws(Fault) {
+    try open("{", bytes)
+    var object = names.open()
+    var first = true
+    while let name = try nextName(&first, bytes) {
+      try remember(name, in: &object, bytes)
+      _ = try skipValue(bytes)
+    }
+    names.close(object)
+  }
+
+  private mutating func skipList(_ bytes: Bytes) throws(Fault) {
+    try open("[", bytes)
+    var first = true
+    while try nextElement(&first, bytes) { _ = try skipValue(bytes) }
+  }
+
+  /// Refuses the second member of one name.
+  mutating func remember(
+    _ name: StringToken, in object: inout OpenNames.Object, _ bytes: Bytes
+  ) throws(Fault) {
+    let plain = name.escaped ? unescaped(name, bytes) : nil
+    if !names.insert(name, plain: plain, into: &object, bytes) {
+      throw Fault(name.offset, "the key \"\(shown(text(name, bytes)))\" a second time")
+    }
+  }
+
+  /// A value that holds no others and is no string.
+  mutating func scalar(_ bytes: Bytes) throws(Fault) -> JSON {
+    switch peek(bytes) {
+    case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"):
+      return try number(bytes).json
+    case UInt8(ascii: "+"), UInt8(ascii: "."), UInt8(ascii: "I"), UInt8(ascii: "N"):
+      if dialect == .json5 { return try number(bytes).json }
+      throw unexpected(bytes, "a value")
+    default: return try word(bytes)
+    }
+  }
+
+  private mutating func word(_ bytes: Bytes) throws(Fault) -> JSON {
+    let start = at
+    while peek(bytes) | 0x20 >= 0x61, peek(bytes) | 0x20 <= 0x7A { at += 1 }
+    let length = at - start
+    switch length <= 5 ? Scanner.text(start..<at, bytes) : "" {
+    case "null": return .null
+    case "true": return .bool(true)
+    case "false": return .bool(false)
+    default:
+      at = start
+      if length == 0 { throw unexpected(bytes, "a value") }
+      let word = Scanner.text(start..<start + min(length, 40), bytes)
+      throw Fault(start, "expected a value, found \(word); strings need double quotes")
+    }
+  }
+}
+
+extension NumberToken {
+  var json: JSON {
+    switch value {
+    case .integer(let integer): .integer(integer)
+    case .other(let double): .number(double)
+    }
+  }
+}
+
+/// A name as a message shows it: short, and with nothing that would confuse a terminal.
+func shown(_ name: String) -> String {
+  let short = name.unicodeScalars.count > 60 ? String(name.unicodeScalars.prefix(60)) + "…" : name
+  return String(JSON.string(short).text.dropFirst().dropLast())
+}

@@ -1,0 +1,77 @@
+/// How nodes and edges are written: as JSON, and on the command line.
+extension Node: CustomStringConvertible {
+  /// `["collection", key]`.
+  package var json: JSON { [.string(collection), key.json] }
+
+  package init?(json: JSON) {
+    guard let parts = json.array, parts.count == 2, let collection = parts[0].string,
+      Node.objection(toCollection: collection) == nil, let key = Key(json: parts[1])
+    else { return nil }
+    self.init(collection, key)
+  }
+
+  /// `collection/key`, where the first slash splits, or the JSON form. Nil when it is neither.
+  package init?(commandLine text: String) {
+    if text.hasPrefix("["), let json = try? JSON.parse(text) {
+      self.init(json: json)
+      return
+    }
+    let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+    guard parts.count == 2, !parts[1].isEmpty,
+      Node.objection(toCollection: String(parts[0])) == nil
+    else { return nil }
+    self.init(String(parts[0]), .text(String(parts[1])))
+  }
+
+  /// What `init(commandLine:)` reads, on one line. An integer is written as its digits.
+  package var description: String {
+    guard let key = key.managedText, !collection.hasPrefix("[") else { return json.text }
+    let short = "\(collection)/\(key)"
+    let hasControls = short.unicodeScalars.contains { $0.properties.generalCategory == .control }
+    return hasControls ? json.text : short
+  }
+}
+
+extension Key {
+  package var json: JSON {
+    switch self {
+    case .text(let text): .string(text)
+    case .integer(let integer): .integer(integer)
+    case .composite(let parts): .array(parts.map(\.json))
+    }
+  }
+
+  package init?(json: JSON) {
+    switch json {
+    case .string(let text) where !text.isEmpty: self = .text(text)
+    case .integer(let integer): self = .integer(integer)
+    case .array(let elements):
+      let parts = elements.compactMap(Key.init(json:))
+      guard !parts.isEmpty, parts.count == elements.count, parts.allSatisfy(\.isPart) else {
+        return nil
+      }
+      self = .composite(parts)
+    default: return nil
+    }
+  }
+
+  private var isPart: Bool { managedText != nil }
+}
+
+extension Destination {
+  package var json: JSON {
+    switch self {
+    case .node(let node): node.json
+    case .file(let root, let path): ["file": .string(path), "root": .string(root)]
+    }
+  }
+}
+
+extension Edge {
+  package var json: JSON {
+    [
+      "name": .string(name), "from": source.json, "to": destination.json,
+      "rules": .array(rules.names.map(JSON.string)), "origin": .string(origin.name),
+    ]
+  }
+}
