@@ -68,7 +68,7 @@ package struct VarlinkClient: ~Copyable {
     precondition(!isStreaming, "the replies to the last call are not all read")
     var members = [JSON.Field("method", .string(method)), JSON.Field("parameters", parameters)]
     if let flag { members.append(JSON.Field(flag, true)) }
-    try send(Array(JSON.object(members).text.utf8) + [0], deadline)
+    try send(JSON.object(members).utf8 + [0], deadline)
   }
 
   private func send(_ bytes: [UInt8], _ deadline: Deadline) throws(VarlinkClientError) {

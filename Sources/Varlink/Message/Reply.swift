@@ -30,6 +30,6 @@ struct Reply {
     if let error { members.append(JSON.Field("error", .string(error))) }
     members.append(JSON.Field("parameters", parameters))
     if continues { members.append(JSON.Field("continues", true)) }
-    return Array(JSON.object(members).text.utf8) + [0]
+    return JSON.object(members).utf8 + [0]
   }
 }

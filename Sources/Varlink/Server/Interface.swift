@@ -1,5 +1,5 @@
 package import Model
-package import System
+internal import System
 
 /// An interface and the code behind its methods.
 package struct Interface: Sendable {

@@ -1,4 +1,4 @@
-package import Model
+internal import Model
 package import System
 
 /// Answers Varlink calls. One slow, silent or hostile client costs the others nothing.
