@@ -1,0 +1,143 @@
+internal import CSystemd
+internal import Glibc
+
+/// An open directory. Names are taken relative to it, so that it may be moved, and a name never
+/// leads elsewhere: symbolic links are not followed.
+package struct Directory: ~Copyable, Sendable {
+  package let descriptor: FileDescriptor
+  /// For messages.
+  package let path: String
+
+  /// Follows symbolic links: for paths that the operator chose.
+  package static func open(_ path: String) throws(SystemError) -> Directory {
+    let name = try cString(path)
+    let raw = try checked("open", path) {
+      unsafe Glibc.open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0)
+    }
+    return Directory(descriptor: FileDescriptor(owning: raw), path: path)
+  }
+
+  /// Made if it is not there; its parent must be.
+  package static func openOrMake(
+    _ path: String, mode: UInt32 = 0o777
+  ) throws(SystemError) -> Directory {
+    let name = try cString(path)
+    do {
+      _ = try checked("mkdir", path) { unsafe mkdir(name, mode) }
+    } catch {
+      if error.code != EEXIST { throw error }
+    }
+    return try open(path)
+  }
+
+  package func directory(_ name: FileName) throws(SystemError) -> Directory {
+    let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW
+    let descriptor = try openEntry(name, flags, mode: 0)
+    return Directory(descriptor: descriptor, path: self.path(of: name))
+  }
+
+  /// Opening a FIFO or a device does not block; its status shows what it is.
+  package func file(
+    _ name: FileName, _ access: FileDescriptor.Access = .readOnly, mode: UInt32 = 0o666
+  ) throws(SystemError) -> FileDescriptor {
+    try openEntry(name, access.flags | O_NOFOLLOW | O_NONBLOCK, mode: mode)
+  }
+
+  /// Of the entry itself, if it is a symbolic link. nil if there is none.
+  package func status(of name: FileName) throws(SystemError) -> FileStatus? {
+    var status = stat()
+    let found = try unlessMissing { () throws(SystemError) in
+      _ = try checked("fstatat", path(of: name)) {
+        unsafe fstatat(descriptor.raw, name.cString, &status, AT_SYMLINK_NOFOLLOW)
+      }
+    }
+    return found ? FileStatus(status) : nil
+  }
+
+  /// Without "." and "..", in no order. Names that vanish meanwhile may or may not be among them.
+  package func names() throws(SystemError) -> [FileName] {
+    let copy = try openEntry(".", O_RDONLY | O_DIRECTORY, mode: 0)
+    guard let stream = unsafe fdopendir(copy.raw) else {
+      throw SystemError(code: errno, call: "fdopendir", path: path)
+    }
+    _ = copy.release()
+    defer { unsafe closedir(stream) }
+    var names: [FileName] = []
+    while let name = try unsafe nextName(stream) {
+      if name != "." && name != ".." { names.append(name) }
+    }
+    return names
+  }
+
+  /// Replaces what has that name there. Durable after `sync` of both directories.
+  package func rename(
+    _ name: FileName, to other: borrowing Directory, as newName: FileName
+  ) throws(SystemError) {
+    let target = other.descriptor.raw
+    _ = try checked("rename", path(of: name)) {
+      unsafe renameat(descriptor.raw, name.cString, target, newName.cString)
+    }
+  }
+
+  package func makeDirectory(_ name: FileName, mode: UInt32 = 0o777) throws(SystemError) {
+    _ = try checked("mkdir", path(of: name)) {
+      unsafe mkdirat(descriptor.raw, name.cString, mode)
+    }
+  }
+
+  /// False if it was not there.
+  @discardableResult
+  package func remove(_ name: FileName) throws(SystemError) -> Bool {
+    try unlessMissing { () throws(SystemError) in
+      _ = try checked("unlink", path(of: name)) {
+        unsafe unlinkat(descriptor.raw, name.cString, 0)
+      }
+    }
+  }
+
+  @discardableResult
+  package func removeDirectory(_ name: FileName) throws(SystemError) -> Bool {
+    try unlessMissing { () throws(SystemError) in
+      _ = try checked("rmdir", path(of: name)) {
+        unsafe unlinkat(descriptor.raw, name.cString, AT_REMOVEDIR)
+      }
+    }
+  }
+
+  /// Makes what was created, renamed and removed here durable.
+  package func sync() throws(SystemError) { try descriptor.sync() }
+
+  package func path(of name: FileName) -> String { "\(path)/\(name)" }
+
+  private func openEntry(
+    _ name: FileName, _ flags: CInt, mode: UInt32
+  ) throws(SystemError) -> FileDescriptor {
+    let raw = try checked("open", path(of: name)) {
+      unsafe openat(descriptor.raw, name.cString, flags | O_CLOEXEC, mode)
+    }
+    return FileDescriptor(owning: raw)
+  }
+
+  private func unlessMissing(
+    _ body: () throws(SystemError) -> Void
+  ) throws(SystemError) -> Bool {
+    do {
+      try body()
+      return true
+    } catch {
+      if error.code == ENOENT { return false }
+      throw error
+    }
+  }
+
+  private func nextName(_ stream: OpaquePointer) throws(SystemError) -> FileName? {
+    errno = 0
+    guard let entry = unsafe readdir(stream) else {
+      if errno != 0 { throw SystemError(code: errno, call: "readdir", path: path) }
+      return nil
+    }
+    let name = unsafe UnsafeRawPointer(entry) + MemoryLayout<dirent>.offset(of: \.d_name)!
+    let length = unsafe strlen(name.assumingMemoryBound(to: CChar.self))
+    return FileName(bytes: unsafe Array(UnsafeRawBufferPointer(start: name, count: length)))
+  }
+}

@@ -1,0 +1,31 @@
+/// The name of a directory entry: bytes, which need not be UTF-8. In byte order.
+package struct FileName: Hashable, Comparable, Sendable, CustomStringConvertible,
+  ExpressibleByStringLiteral
+{
+  package let bytes: [UInt8]
+
+  package init(bytes: [UInt8]) { self.bytes = bytes }
+  package init(_ text: String) { bytes = Array(text.utf8) }
+  package init(stringLiteral text: String) { self.init(text) }
+
+  /// For people: what is not UTF-8 is replaced, so two names may look the same.
+  package var description: String { String(decoding: bytes, as: UTF8.self) }
+
+  package var isHidden: Bool { bytes.first == UInt8(ascii: ".") }
+
+  /// A name of one entry, and no way to another directory.
+  package var isValid: Bool {
+    !bytes.isEmpty && self != "." && self != ".." && !bytes.contains(0)
+      && !bytes.contains(UInt8(ascii: "/"))
+  }
+
+  package static func < (left: FileName, right: FileName) -> Bool {
+    left.bytes.lexicographicallyPrecedes(right.bytes)
+  }
+
+  package static func + (name: FileName, suffix: String) -> FileName {
+    FileName(bytes: name.bytes + suffix.utf8)
+  }
+
+  var cString: [CChar] { bytes.map { CChar(bitPattern: $0) } + [0] }
+}

@@ -1,0 +1,57 @@
+internal import CSystemd
+internal import Glibc
+
+/// What fstat tells.
+package struct FileStatus: Sendable, Hashable {
+  package enum Kind: Sendable, Hashable {
+    case file, directory, symbolicLink, socket, other
+  }
+
+  package let kind: Kind
+  package let size: Int64
+  package let device: UInt64
+  package let inode: UInt64
+  package let mode: UInt32
+  package let uid: UInt32
+  package let gid: UInt32
+  package let links: UInt64
+  package let modifiedMilliseconds: Int64
+
+  init(_ status: stat) {
+    kind = Kind(mode: status.st_mode)
+    size = Int64(status.st_size)
+    device = UInt64(status.st_dev)
+    inode = UInt64(status.st_ino)
+    mode = status.st_mode & 0o7777
+    uid = status.st_uid
+    gid = status.st_gid
+    links = UInt64(status.st_nlink)
+    let modified = status.st_mtim
+    modifiedMilliseconds = Int64(modified.tv_sec) * 1000 + Int64(modified.tv_nsec) / 1_000_000
+  }
+
+  /// Follows symbolic links. nil if there is nothing.
+  package static func of(_ path: String) throws(SystemError) -> FileStatus? {
+    let name = try cString(path)
+    var status = stat()
+    do {
+      _ = try checked("stat", path) { unsafe stat(name, &status) }
+    } catch {
+      if error.code == ENOENT || error.code == ENOTDIR { return nil }
+      throw error
+    }
+    return FileStatus(status)
+  }
+}
+
+extension FileStatus.Kind {
+  init(mode: mode_t) {
+    switch mode & S_IFMT {
+    case S_IFREG: self = .file
+    case S_IFDIR: self = .directory
+    case S_IFLNK: self = .symbolicLink
+    case S_IFSOCK: self = .socket
+    default: self = .other
+    }
+  }
+}

@@ -1,0 +1,75 @@
+internal import CSystemd
+internal import Glibc
+
+extension FileDescriptor {
+  /// Appends at most `count` bytes to `bytes`. Returns how many, 0 at the end of the file, and nil
+  /// when there are none yet. `bytes` grows by what came, not by what could have.
+  package func read(
+    into bytes: inout [UInt8], upTo count: Int
+  ) throws(SystemError) -> Int? {
+    let new = try readChunk(upTo: count)
+    if let new { bytes.append(contentsOf: new) }
+    return new?.count
+  }
+
+  /// From here to the end of a regular file; nil if that is more than `limit` bytes.
+  package func readWhole(limit: Int) throws(SystemError) -> [UInt8]? {
+    let expected = Int(clamping: try status().size)
+    if expected > limit { return nil }
+    // One byte more shows the end; a file that grows meanwhile is read on.
+    var bytes = try readChunk(upTo: expected + 1) ?? []
+    if bytes.isEmpty { return bytes }
+    while let got = try read(into: &bytes, upTo: 1 << 16), got > 0 {
+      if bytes.count > limit { return nil }
+    }
+    return bytes.count > limit ? nil : bytes
+  }
+
+  private func readChunk(upTo count: Int) throws(SystemError) -> [UInt8]? {
+    // The initializer of Array rethrows untyped: the failure comes out beside the bytes.
+    var outcome: Result<Int?, SystemError> = .success(nil)
+    let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+      outcome = Result { () throws(SystemError) in
+        try checkedUnlessBlocking("read") { unsafe Glibc.read(raw, buffer.baseAddress!, count) }
+      }
+      if case .success(let got?) = outcome { filled = got }
+    }
+    return try outcome.get() == nil ? nil : bytes
+  }
+
+  /// Writes everything; for files and pipes that block, or the rare one that does not.
+  package func writeAll(_ bytes: [UInt8]) throws(SystemError) {
+    var written = 0
+    while written < bytes.count {
+      guard let count = try write(bytes, from: written) else {
+        try waitBlocking(for: .writable, milliseconds: -1)
+        continue
+      }
+      written += count
+    }
+  }
+
+  /// How many bytes were taken; nil when none can be now.
+  private func write(_ bytes: [UInt8], from start: Int) throws(SystemError) -> Int? {
+    try checkedUnlessBlocking("write") {
+      unsafe bytes.withUnsafeBytes { bytes in
+        unsafe Glibc.write(raw, bytes.baseAddress! + start, bytes.count - start)
+      }
+    }
+  }
+
+  /// Returns once the content is on the disk.
+  package func sync() throws(SystemError) {
+    _ = try checked("fsync") { fsync(raw) }
+  }
+
+  /// Blocks this thread, for programs without a loop. False when the time was over before.
+  @discardableResult
+  package func waitBlocking(
+    for readiness: Readiness.Kind, milliseconds: Int
+  ) throws(SystemError) -> Bool {
+    let events = readiness == .writable ? POLLOUT : readiness == .readable ? POLLIN : 0
+    var item = pollfd(fd: raw, events: Int16(events), revents: 0)
+    return try checked("poll") { unsafe poll(&item, 1, CInt(clamping: milliseconds)) } > 0
+  }
+}

@@ -1,0 +1,48 @@
+internal import CSystemd
+
+/// Owns one source of the loop. What the source calls must live until `close`.
+@EventLoopActor
+@safe final class EventSource {
+  private var raw: OpaquePointer?
+
+  /// `add` is one of the sd_event_add_… functions.
+  init(
+    _ call: String, _ add: (OpaquePointer, inout OpaquePointer?) -> CInt
+  ) throws(SystemError) {
+    try unsafe checkedReturn(call, add(EventLoop.shared.event, &raw))
+  }
+
+  isolated deinit { close() }
+
+  func close() {
+    unsafe sd_event_source_disable_unref(raw)
+    unsafe raw = nil
+  }
+
+  func setPriority(_ priority: Int) throws(SystemError) {
+    try unsafe checkedReturn(
+      "sd_event_source_set_priority", sd_event_source_set_priority(raw, Int64(priority)))
+  }
+
+  func setEvents(_ events: UInt32) throws(SystemError) {
+    try unsafe checkedReturn(
+      "sd_event_source_set_io_events", sd_event_source_set_io_events(raw, events))
+  }
+
+  func setRateLimit(_ interval: Duration, burst: Int) throws(SystemError) {
+    try unsafe checkedReturn(
+      "sd_event_source_set_ratelimit",
+      sd_event_source_set_ratelimit(raw, interval.microseconds, CUnsignedInt(burst)))
+  }
+}
+
+extension Duration {
+  /// Rounded up: a wait is never shorter than asked for. Never negative.
+  package var microseconds: UInt64 {
+    let (seconds, attoseconds) = components
+    if seconds < 0 || attoseconds < 0 { return 0 }
+    let rest = UInt64((attoseconds + 999_999_999_999) / 1_000_000_000_000)
+    let (whole, overflow) = UInt64(seconds).multipliedReportingOverflow(by: 1_000_000)
+    return overflow ? .max / 2 : min(whole + rest, .max / 2)
+  }
+}

@@ -1,0 +1,28 @@
+internal import CSystemd
+internal import Glibc
+
+/// What a program asks about itself and its surroundings.
+package enum Process {
+  package static func environment(_ name: String) -> String? {
+    guard let value = unsafe getenv(name) else { return nil }
+    return unsafe String(cString: value)
+  }
+
+  package static func isTerminal(_ descriptor: CInt) -> Bool { isatty(descriptor) == 1 }
+
+  package static var identifier: Int32 { getpid() }
+  package static var userIdentifier: UInt32 { geteuid() }
+
+  package static func randomBytes(_ count: Int) throws(SystemError) -> [UInt8] {
+    precondition(count <= 256, "more may come in parts")
+    var bytes = [UInt8](repeating: 0, count: count)
+    _ = try checked("getrandom") { unsafe getrandom(&bytes, count, 0) }
+    return bytes
+  }
+
+  package static func hostName() -> String {
+    var name = [CChar](repeating: 0, count: 256)
+    unsafe gethostname(&name, name.count - 1)
+    return String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+}

@@ -1,0 +1,44 @@
+internal import CSystemd
+internal import Glibc
+
+/// Who is at the other end, as the kernel knew it when they connected.
+package struct Peer: Hashable, Sendable {
+  package let pid: Int32
+  package let uid: UInt32
+  package let gid: UInt32
+}
+
+extension FileDescriptor {
+  /// The next connection; nil when there is none yet.
+  package func accept() throws(SystemError) -> FileDescriptor? {
+    let flags = CInt(SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
+    let accepted = try checkedUnlessBlocking("accept4") { accept4(raw, nil, nil, flags) }
+    // As an expression with `map` this would copy what must not be copied.
+    guard let accepted else { return nil }
+    return FileDescriptor(owning: accepted)
+  }
+
+  /// How many bytes the socket took; nil when it takes none now. No SIGPIPE when the peer is gone.
+  package func send(_ bytes: [UInt8], from start: Int) throws(SystemError) -> Int? {
+    try checkedUnlessBlocking("send") {
+      unsafe bytes.withUnsafeBytes { bytes in
+        unsafe Glibc.send(
+          raw, bytes.baseAddress! + start, bytes.count - start, CInt(MSG_NOSIGNAL))
+      }
+    }
+  }
+
+  /// No more will be sent; answers may still come.
+  package func shutdownWriting() throws(SystemError) {
+    _ = try checked("shutdown") { shutdown(raw, CInt(SHUT_WR)) }
+  }
+
+  package func peer() throws(SystemError) -> Peer {
+    var peer = cascade_peer()
+    var size = socklen_t(MemoryLayout<cascade_peer>.size)
+    _ = try checked("getsockopt") {
+      unsafe getsockopt(raw, SOL_SOCKET, SO_PEERCRED, &peer, &size)
+    }
+    return Peer(pid: peer.pid, uid: peer.uid, gid: peer.gid)
+  }
+}

@@ -1,0 +1,43 @@
+/// An interface as its text describes it. What a method takes and gives is checked against this,
+/// in one place.
+package struct Description: Sendable, Hashable {
+  package let text: String
+  package internal(set) var name = ""
+  package internal(set) var types: [String: Shape] = [:]
+  package internal(set) var methods: [String: Method] = [:]
+  package internal(set) var errors: [String: [Field]] = [:]
+
+  package struct Method: Sendable, Hashable {
+    package let parameters: [Field]
+    package let reply: [Field]
+  }
+
+  package struct Field: Sendable, Hashable {
+    package let name: String
+    package let shape: Shape
+  }
+
+  package indirect enum Shape: Sendable, Hashable {
+    case bool, int, float, string
+    /// Any JSON object.
+    case object
+    /// Any JSON value. Newer than systemd 257.
+    case any
+    case named(String)
+    case choice([String])
+    case structure([Field])
+    case list(Shape)
+    case map(Shape)
+    case optional(Shape)
+  }
+
+  init(text: String) { self.text = text }
+}
+
+/// Why a text describes no interface.
+package struct DescriptionError: Error, Hashable, CustomStringConvertible {
+  package let line: Int
+  package let reason: String
+
+  package var description: String { "line \(line): \(reason)" }
+}

@@ -1,0 +1,35 @@
+internal import Model
+
+/// An answer: to a call, or one of several.
+struct Reply {
+  var parameters: JSON
+  var error: String?
+  var continues = false
+
+  init(_ parameters: JSON, continues: Bool = false) {
+    self.parameters = parameters
+    self.continues = continues
+  }
+
+  init(_ error: VarlinkError) {
+    parameters = error.parameters
+    self.error = error.name
+  }
+
+  /// nil for what is no answer.
+  init?(_ frame: [UInt8]) {
+    guard let message = try? JSON.parse(frame, as: .json), message.object != nil else { return nil }
+    parameters = message["parameters"].flatMap { $0.isNull ? nil : $0 } ?? .object([])
+    error = message["error"]?.string
+    continues = message["continues"]?.bool ?? false
+    if parameters.object == nil { return nil }
+  }
+
+  var frame: [UInt8] {
+    var members: [JSON.Field] = []
+    if let error { members.append(JSON.Field("error", .string(error))) }
+    members.append(JSON.Field("parameters", parameters))
+    if continues { members.append(JSON.Field("continues", true)) }
+    return JSON.object(members).utf8 + [0]
+  }
+}

@@ -1,0 +1,40 @@
+internal import Model
+
+/// A call, as it came.
+struct Request: Sendable {
+  let method: String
+  /// An object.
+  let parameters: JSON
+  private(set) var oneway = false
+  private(set) var more = false
+  private(set) var upgrade = false
+
+  /// nil for what is no call at all: there is no way to answer it, the connection is to be closed.
+  init?(_ frame: [UInt8]) {
+    guard let message = try? JSON.parse(frame, as: .json), let members = message.object,
+      let method = message["method"]?.string
+    else { return nil }
+    self.method = method
+    parameters = message["parameters"].flatMap { $0.isNull ? nil : $0 } ?? .object([])
+    if parameters.object == nil { return nil }
+    for member in members where !accept(member) { return nil }
+    if [oneway, more, upgrade].count(where: { $0 }) > 1 { return nil }
+  }
+
+  /// Names with a dot are other people's extensions.
+  private mutating func accept(_ member: JSON.Field) -> Bool {
+    switch member.name {
+    case "method", "parameters": true
+    case "oneway": set(&oneway, member.value)
+    case "more": set(&more, member.value)
+    case "upgrade": set(&upgrade, member.value)
+    default: member.name.contains(".")
+    }
+  }
+
+  private func set(_ flag: inout Bool, _ value: JSON) -> Bool {
+    guard let value = value.bool else { return false }
+    flag = value
+    return true
+  }
+}
