@@ -9,10 +9,8 @@ struct Entry {
   let path: String
   let problems: Problems
 
-  /// What two ways of looking find one after the other is told once.
   func refuse(_ message: String) {
-    let problem = ModelProblem(path: path, message: message)
-    if problems.list.last != problem { problems.list.append(problem) }
+    problems.list.append(ModelProblem(path: path, message: message))
   }
 
   func string(_ what: String = "a string") -> String? {

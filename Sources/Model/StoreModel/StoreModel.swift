@@ -1,26 +1,23 @@
-/// What a store's model file says (DESIGN 3). A model that exists is legal, and
-/// only where its files are may be changed.
+/// What a store's model file says (DESIGN 3). A model that exists is legal.
 package struct StoreModel: Hashable, Sendable {
   package var store: String?
   package var spool: String?
   /// Whether only the declared collections exist.
-  package internal(set) var strict = false
-  package internal(set) var collections: [String: Collection] = [:]
-  /// The names of types, and the collections they are in.
-  package internal(set) var typeNames: [String: String] = [:]
+  package var strict = false
+  package var collections: [String: Collection] = [:]
   /// By collection, then by name.
-  package internal(set) var fetched: [String: [String: FetchedProperty]] = [:]
+  package var fetched: [String: [String: FetchedProperty]] = [:]
   /// In the order of the file.
-  package internal(set) var relationships: [Relationship] = []
+  package var relationships: [Relationship] = []
   /// Root names and their absolute paths.
-  package internal(set) var files: [String: String] = [:]
+  package var files: [String: String] = [:]
   /// The collections that the unreachable sweep starts from.
-  package internal(set) var roots: [String] = []
+  package var roots: [String] = []
   /// As written; `schedule(of:)` knows the defaults.
-  package internal(set) var sweeps: [SweepKind: Schedule]?
-  package internal(set) var limits = Limits()
+  package var sweeps: [SweepKind: Schedule]?
+  package var limits = Limits()
   /// How long deleted things are kept; zero keeps nothing.
-  package internal(set) var trash = Duration.seconds(86_400)
+  package var trash = Duration.seconds(86_400)
 
   /// The model of a store without a model file.
   package static let empty = StoreModel()
