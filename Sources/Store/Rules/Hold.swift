@@ -44,7 +44,7 @@ extension Writer {
       """
       SELECT n.collection, n.key FROM temp.gone AS g CROSS JOIN cascade_node AS n ON n.id = g.id
       """
-    ) { sum &+= fingerprint("\($0.integer(0))/\($0.text(1))".utf8) }
+    ) { sum &+= Fingerprint("\($0.integer(0))/\($0.text(1))").value }
     return Int64(bitPattern: sum)
   }
 
@@ -57,28 +57,24 @@ extension Writer {
   }
 
   /// Keeps what was held, for `approve`. The same plan again is the same plan.
-  package func keepPlan(_ held: Held) throws -> Int64 {
+  package func keepPlan(_ held: Held, file: String) throws -> Int64 {
     try db.run(
-      "INSERT INTO cascade_plan(id, checksum, deleted) VALUES(?, ?, ?) ON CONFLICT DO NOTHING",
-      .text(held.id), .integer(held.checksum), .integer(Int64(held.deletedCount)))
+      """
+      INSERT INTO cascade_plan(id, file, checksum, deleted) VALUES(?, ?, ?, ?)
+      ON CONFLICT DO UPDATE SET file = excluded.file
+      """, .text(held.id), .text(file), .integer(held.checksum),
+      .integer(Int64(held.deletedCount)))
     return try db.integer(
       "SELECT plan FROM cascade_plan WHERE id = ? AND checksum = ?", .text(held.id),
       .integer(held.checksum))!
   }
 
-  /// The id of the transaction that the plan belongs to; nil if nobody waits for this.
+  /// The file in the spool that the plan belongs to; nil if nobody waits for this.
   package func approve(plan: Int64) throws -> String? {
     try group {
       try db.first(
-        "UPDATE cascade_plan SET approved = 1 WHERE plan = ? RETURNING id", .integer(plan)
+        "UPDATE cascade_plan SET approved = 1 WHERE plan = ? RETURNING file", .integer(plan)
       ) { $0.text(0) }
     }
   }
-}
-
-/// 64 bits that tell contents apart; not a protection against somebody who wants them alike.
-package func fingerprint(_ bytes: some Sequence<UInt8>) -> UInt64 {
-  var state: UInt64 = 0xcbf2_9ce4_8422_2325
-  for byte in bytes { state = (state ^ UInt64(byte)) &* 0x100_0000_01b3 }
-  return state ^ (state >> 29)
 }

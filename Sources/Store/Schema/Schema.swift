@@ -121,6 +121,7 @@ enum Schema {
     CREATE TABLE cascade_plan(
       plan INTEGER PRIMARY KEY AUTOINCREMENT,
       id TEXT NOT NULL,
+      file TEXT NOT NULL,
       checksum INTEGER NOT NULL,
       deleted INTEGER NOT NULL,
       approved INTEGER NOT NULL DEFAULT 0,

@@ -1,4 +1,5 @@
 package import Model
+internal import SQLite
 
 /// What became of a transaction.
 package struct Receipt: Sendable {
@@ -19,6 +20,8 @@ package struct Receipt: Sendable {
   /// Deletes, patches and unlinks of what was not there.
   package var passedOver = 0
   package var reasons: [Reason] = []
+  /// What `approve` takes, where the transaction is held.
+  package var plan: Int64?
 
   package init(id: String, outcome: Outcome) {
     self.id = id
@@ -64,6 +67,23 @@ package struct Reason: Error, Sendable, CustomStringConvertible {
   }
 
   package var description: String { message }
+}
+
+extension Reason {
+  package init(_ held: Held) {
+    let collections = held.byCollection.sorted { $0.key < $1.key }
+      .map { "\($0.value) of \"\($0.key)\"" }.joined(separator: ", ")
+    self.init(
+      .overLimit,
+      "\(held.deletedCount) nodes would be deleted, which is over the hold limit: \(collections)")
+  }
+
+  /// What SQLite refuses for good, such as a value that is too large; nil where the machine or the
+  /// store itself is in trouble, so that trying again is right.
+  package init?(refusedByStore error: any Error) {
+    guard let error = error as? SQLiteError, error.isAboutTheValue else { return nil }
+    self.init(.invalid, error.description)
+  }
 }
 
 /// The transaction is refused whole.

@@ -47,9 +47,11 @@ extension Writer {
 
   /// Applies one transaction within the current group: all of its changes, or none.
   ///
-  /// Throws `Rejection` with every reason, or what the source of the changes throws.
+  /// Throws `Rejection` with every reason, or what the source of the changes throws. `complete`
+  /// adds to the ledger's entry what is known only behind the last change.
   package func apply(
-    _ submission: Submission, changes next: () throws -> Change?
+    _ submission: Submission, changes next: () throws -> Change?,
+    completing complete: (inout Submission) -> Void = { _ in }
   ) throws -> Receipt {
     try transaction {
       current.id = submission.id
@@ -60,6 +62,8 @@ extension Writer {
       }
       try flush()
       try validate()
+      var submission = submission
+      complete(&submission)
       try record(submission)
       return receipt(submission)
     }

@@ -60,6 +60,9 @@ package final class Writer {
   private static let framesWorthACheckpoint = 1_000
 
   package func releaseMemory() { db.releaseMemory() }
+
+  /// Changes with every commit of another connection.
+  package func foreignCommits() throws -> Int64 { try db.integer("PRAGMA data_version") ?? 0 }
 }
 
 /// Numbers that outlive a transaction. They only grow, so a rolled back one leaves gaps at most.
