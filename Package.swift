@@ -44,12 +44,12 @@ let package = Package(
       name: "Daemon", dependencies: ["Model", "Spool", "Store", "System", "Varlink"],
       resources: [.embedInCode("io.cascaded.Control.varlink")], swiftSettings: settings),
     .target(
-      name: "CascadeKit", dependencies: ["Model", "System", "Varlink"], swiftSettings: settings),
+      name: "CascadeKit", dependencies: ["Model", "Varlink"], swiftSettings: settings),
 
     .executableTarget(
       name: "cascaded", dependencies: ["Daemon", "Model", "System"], swiftSettings: settings),
     .executableTarget(
-      name: "cascadectl", dependencies: ["CascadeKit", "Model", "System"],
+      name: "cascadectl", dependencies: ["CascadeKit", "Model", "System", "Varlink"],
       swiftSettings: settings),
 
     .testTarget(name: "ModelTests", dependencies: ["Model"], swiftSettings: settings),

@@ -191,17 +191,15 @@ extension Connection {
       }, Unmanaged.passUnretained(log).toOpaque())
   }
 
-  /// Frames in the log, and how many of them the checkpoint brought into the database.
-  /// Holds the write lock throughout; gives way at once when another connection is in the way.
-  package func checkpointUnderLock() throws(SQLiteError) -> (frames: Int, moved: Int) {
-    var frames: Int32 = 0
-    var moved: Int32 = 0
+  /// Brings the log into the database, and empties it. Holds the write lock throughout; gives way
+  /// where another connection still reads what the log has.
+  package func checkpointUnderLock() throws(SQLiteError) {
     let result = unsafe sqlite3_wal_checkpoint_v2(
-      handle, "main", SQLITE_CHECKPOINT_RESTART, &frames, &moved)
-    guard result == SQLITE_OK || result == SQLITE_BUSY else {
+      handle, "main", SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
+    guard result == SQLITE_OK || result & 0xff == SQLITE_BUSY else {
       throw unsafe SQLiteError(result, handle, doing: "checkpoint")
     }
-    return (Int(frames), Int(moved))
+    if result == SQLITE_OK { log.frames = 0 }
   }
 }
 

@@ -8,14 +8,18 @@ package import System
 /// Many small files share a commit, each in a savepoint of its own. A file leaves the queue only
 /// after its commit: killed in between, the ledger knows it when it is found again.
 package final class Inbox {
-  package let spool: SpoolDirectory
-  let writer: Writer
+  let spool: SpoolDirectory
+  package let writer: Writer
+  private let lock: FileLock
   private let now: () -> Int64
   private var queue: ArraySlice<FileName> = []
   private var unfinished: BatchFile?
 
-  package init(spool: consuming SpoolDirectory, writer: Writer, now: @escaping () -> Int64) {
-    self.spool = spool
+  /// `now` is in milliseconds since 1970.
+  package init(_ path: String, writer: Writer, now: @escaping () -> Int64) throws {
+    lock = try SpoolDirectory.lock(path)
+    spool = try SpoolDirectory(path)
+    try spool.removeStaleUploads(olderThan: now() - Inbox.uploadsLive)
     self.writer = writer
     self.now = now
   }
@@ -45,6 +49,9 @@ package final class Inbox {
       throw error
     }
   }
+
+  /// An upload that nobody went on with for an hour belongs to nobody.
+  private static let uploadsLive: Int64 = 3_600_000
 
   // MARK: - Many files in one commit
 

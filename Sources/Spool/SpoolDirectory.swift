@@ -1,21 +1,15 @@
 package import System
 
 /// The directories of a spool (DESIGN 6). A file's place says what became of it.
-///
-/// One daemon holds a spool: the lock dies with it.
 package struct SpoolDirectory: ~Copyable {
   package let path: String
   let incoming: Directory
   let temporary: Directory
   let held: Directory
   let rejected: Directory
-  private let lock: FileLock
 
   package init(_ path: String) throws {
-    let root = try Directory.openOrMake(path)
-    guard let lock = try FileLock.take(".lock", in: root) else {
-      throw SpoolError("another cascaded holds the spool \(path)")
-    }
+    _ = try Directory.openOrMake(path)
     let temporary = try Directory.openOrMake("\(path)/tmp")
     let incoming = try Directory.openOrMake("\(path)/new")
     let held = try Directory.openOrMake("\(path)/held")
@@ -25,7 +19,15 @@ package struct SpoolDirectory: ~Copyable {
     self.incoming = incoming
     self.held = held
     self.rejected = rejected
-    self.lock = lock
+  }
+
+  /// One daemon holds a spool: the lock dies with it.
+  package static func lock(_ path: String) throws -> FileLock {
+    let root = try Directory.openOrMake(path)
+    guard let lock = try FileLock.take(".lock", in: root) else {
+      throw SpoolError("another cascaded holds the spool \(path)")
+    }
+    return lock
   }
 
   /// The directory to watch.

@@ -1,1 +1,3 @@
-// Replaced by the first commit of this target.
+internal import Glibc
+
+exit(Program.run(Array(CommandLine.arguments.dropFirst())))

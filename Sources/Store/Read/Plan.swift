@@ -24,11 +24,18 @@ package struct Plan: Sendable {
 
 extension Reader {
   package func plan(deleting nodes: [Node]) throws -> Plan {
-    try db.snapshot {
+    try plan {
       for node in nodes {
         guard let id = try id(of: node) else { continue }
         try db.run("INSERT OR IGNORE INTO temp.dead VALUES(?)", .integer(id))
       }
+    }
+  }
+
+  /// The consequences of the deaths that `addDead` writes into `temp.dead`.
+  func plan(addDead: () throws -> Void) throws -> Plan {
+    try db.snapshot {
+      try addDead()
       try db.run("INSERT INTO temp.gone(id) SELECT id FROM temp.dead ORDER BY id")
       let rules = try db.integer("SELECT value FROM cascade_meta WHERE name = 'rulesSeen'") ?? 0
       try Closure(rulesSeen: Rules(rawValue: rules)).complete(db)

@@ -53,19 +53,34 @@ extension Writer {
     _ submission: Submission, changes next: () throws -> Change?,
     completing complete: (inout Submission) -> Void = { _ in }
   ) throws -> Receipt {
-    try transaction {
+    var submission = submission
+    return try transaction {
       current.id = submission.id
-      var count = 0
-      while let change = try next() {
-        try placed("changes[\(count)]") { try apply(change) }
-        count += 1
-      }
+      try applyAll(next)
       try flush()
       try validate()
-      var submission = submission
       complete(&submission)
       try record(submission)
       return receipt(submission)
+    }
+  }
+
+  /// A transaction whose cause is no change file. What changed nothing leaves no trace.
+  func apply(_ submission: Submission, before find: () throws -> Void) throws -> Receipt {
+    try transaction {
+      current.id = submission.id
+      try find()
+      try flush()
+      if current.deletedCount > 0 { try record(submission) }
+      return receipt(submission)
+    }
+  }
+
+  private func applyAll(_ next: () throws -> Change?) throws {
+    var count = 0
+    while let change = try next() {
+      try placed("changes[\(count)]") { try apply(change) }
+      count += 1
     }
   }
 

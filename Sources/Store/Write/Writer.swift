@@ -52,9 +52,12 @@ package final class Writer {
   /// Bounds the log, where SQLite must not do it by itself. Gives way to everybody else.
   package func tidy() throws {
     if !Connection.checkpointsAreSafe && db.framesInLog > Writer.framesWorthACheckpoint {
-      _ = try db.checkpointUnderLock()
+      try db.checkpointUnderLock()
     }
   }
+
+  /// Leaves everything in the database file, for whoever copies that alone.
+  package func finish() throws { try db.checkpointUnderLock() }
 
   /// 4 MB of 4 KB pages, as SQLite's own automatic checkpoint.
   private static let framesWorthACheckpoint = 1_000

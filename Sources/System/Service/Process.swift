@@ -20,6 +20,12 @@ package enum Process {
     return bytes
   }
 
+  package static func workingDirectory() throws(SystemError) -> String {
+    guard let path = unsafe getcwd(nil, 0) else { throw SystemError(code: errno, call: "getcwd") }
+    defer { unsafe free(path) }
+    return unsafe String(cString: path)
+  }
+
   package static func hostName() -> String {
     var name = [CChar](repeating: 0, count: 256)
     unsafe gethostname(&name, name.count - 1)

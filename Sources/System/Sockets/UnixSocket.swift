@@ -22,6 +22,11 @@ package enum UnixSocket {
     return descriptor
   }
 
+  /// Takes the file of a listener away that serves no more.
+  package static func remove(_ path: String) {
+    if let name = try? cString(path) { _ = unsafe unlink(name) }
+  }
+
   /// EAGAIN when the queue of the listener is full.
   package static func connect(_ path: String) throws(SystemError) -> FileDescriptor {
     let descriptor = try make()

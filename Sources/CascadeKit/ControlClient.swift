@@ -1,0 +1,57 @@
+package import Model
+package import Varlink
+
+/// Speaks with a daemon. Each call blocks until it is answered.
+package struct ControlClient: ~Copyable {
+  private var client: VarlinkClient
+  private let store: String?
+
+  private static let interface = "io.cascaded.Control"
+  /// In base64 a part and what is around it stay below the daemon's limit of 1 MiB for a message.
+  package static let partSize = 512 << 10
+
+  /// `store` says which one is meant, where the daemon serves several.
+  package init(socket: String, store: String? = nil) throws(VarlinkClientError) {
+    client = try VarlinkClient.connect(socket)
+    self.store = store
+  }
+
+  package mutating func call(
+    _ method: String, _ parameters: JSON = [:]
+  ) throws(VarlinkClientError) -> JSON {
+    try client.call("\(ControlClient.interface).\(method)", complete(parameters, method))
+  }
+
+  /// Calls `body` with each reply, as they come.
+  package mutating func stream(
+    _ method: String, _ parameters: JSON = [:], body: (JSON) throws -> Void
+  ) throws {
+    try client.start("\(ControlClient.interface).\(method)", complete(parameters, method))
+    while let reply = try client.next() { try body(reply) }
+  }
+
+  private func complete(_ parameters: JSON, _ method: String) -> JSON {
+    guard let store, method != "Status", case .object(let fields) = parameters else {
+      return parameters
+    }
+    return .object(fields + [JSON.Field("store", .string(store))])
+  }
+
+  /// Submits a change file, part by part, and waits for its receipt. `next` gives the parts, and
+  /// an empty one at the end.
+  package mutating func apply(
+    name: String, parts next: () throws -> [UInt8]
+  ) throws -> JSON {
+    var upload: JSON = .null
+    repeat {
+      let part = try next()
+      if part.isEmpty && !upload.isNull { break }
+      let reply = try call(
+        "Upload", ["upload": upload, "data": .string(Base64.encode(part[...]))])
+      upload = reply["upload"] ?? .null
+      if part.isEmpty { break }
+    } while true
+    let reply = try call("Apply", ["upload": upload, "name": .string(name)])
+    return reply["receipt"] ?? .null
+  }
+}

@@ -1,0 +1,152 @@
+internal import Model
+internal import Spool
+internal import Store
+internal import System
+internal import Varlink
+
+/// What changes the store or its spool.
+extension Control {
+  func upload(_ call: Call) throws -> JSON {
+    guard let bytes = Base64.decode(call.text("data")!) else {
+      throw VarlinkError.unusable("data", "not base64")
+    }
+    let known = call.text("upload")
+    guard let id = try uploads.append(bytes, to: known, of: service(call)) else {
+      throw VarlinkError.noSuchThing("upload \(known ?? "")")
+    }
+    return ["upload": .string(id)]
+  }
+
+  func apply(_ call: Call) async throws -> JSON {
+    let id = call.text("upload")!
+    guard let upload = uploads.take(id) else { throw VarlinkError.noSuchThing("upload \(id)") }
+    let service = upload.service
+    do {
+      let name = try await freeName(call.text("name")!, for: upload)
+      let receipt = try await service.settle(name) {
+        try service.spool.submit(upload.name, as: name)
+      }
+      return ["receipt": receipt.json]
+    } catch {
+      // Where it was submitted, there is nothing left to drop.
+      try? service.spool.dropUpload(upload.name)
+      throw error
+    }
+  }
+
+  /// A file that gives no id has its name for one. Another content under a name that was used
+  /// before is another change, so it gets another name.
+  private func freeName(_ text: String, for upload: Uploads.Upload) async throws -> FileName {
+    let name = FileName(text)
+    let isChangeFile = text.hasSuffix(".json") || text.hasSuffix(".ndjson")
+    guard name.isValid, !name.isHidden, isChangeFile, name.bytes.count <= 200 else {
+      throw VarlinkError.unusable("name", "\"\(text)\" is no name of a change file")
+    }
+    let fingerprint = upload.fingerprint
+    let used = try await upload.service.reader.read { try $0.fingerprint(ofId: text) }
+    let isFree = used == nil || used == fingerprint.signed
+    if try isFree && !upload.service.spool.isQueued(name) { return name }
+    return try uniqueName(text, fingerprint, upload.service)
+  }
+
+  private func uniqueName(
+    _ text: String, _ fingerprint: Fingerprint, _ service: StoreService
+  ) throws -> FileName {
+    let dot = text.lastIndex(of: ".")!
+    let stem = "\(text[..<dot])-\(String(fingerprint.value, radix: 16))"
+    var number = 1
+    var name = FileName("\(stem)\(text[dot...])")
+    while try service.spool.isQueued(name) {
+      number += 1
+      name = FileName("\(stem)-\(number)\(text[dot...])")
+    }
+    return name
+  }
+
+  func sweep(_ call: Call) async throws -> JSON {
+    let service = try service(call)
+    let kinds = try call.sweepKinds()
+    if call.parameters["dryRun"]?.bool != true {
+      return ["sweep": try await service.sweep(kinds)]
+    }
+    let plan = try await service.reader.read { try $0.planSweep(kinds) }
+    return ["sweep": SweepResult(wouldDo: plan, kinds).json(number: 0)]
+  }
+
+  func acknowledge(_ call: Call) async throws -> JSON {
+    let notice = call.parameters["notice"]!.integer!
+    let count = try await service(call).writer.acknowledge(upTo: notice)
+    return ["acknowledged": .integer(Int64(count))]
+  }
+
+  // MARK: - The spool
+
+  func listSpool(_ call: Call) throws -> JSON {
+    let service = try service(call)
+    let rejected = try service.spool.rejectedNames().map { name -> JSON in
+      let reasons = service.spool.reasons(of: name).flatMap { try? JSON.parse($0, as: .json) }
+      return ["file": .string(name.description), "reasons": reasons?["reasons"] ?? []]
+    }
+    return [
+      "waiting": names(try service.spool.queue()), "held": names(try service.spool.heldNames()),
+      "rejected": .array(rejected),
+    ]
+  }
+
+  private func names(_ names: [FileName]) -> JSON {
+    .array(names.map { .string($0.description) })
+  }
+
+  func retry(_ call: Call) throws -> JSON {
+    let service = try service(call)
+    let name = try spoolName(call)
+    guard try service.spool.retry(name) || service.spool.release(name) else {
+      throw VarlinkError.noSuchThing("file \(name) among the rejected and held ones")
+    }
+    service.wakeUp()
+    return [:]
+  }
+
+  func drop(_ call: Call) throws -> JSON {
+    let name = try spoolName(call)
+    guard try service(call).spool.drop(name) else {
+      throw VarlinkError.noSuchThing("file \(name) among the rejected and held ones")
+    }
+    return [:]
+  }
+
+  private func spoolName(_ call: Call) throws -> FileName {
+    let name = FileName(call.text("file")!)
+    if !name.isValid || name.isHidden {
+      throw VarlinkError.unusable("file", "\"\(name)\" is no name of a file in the spool")
+    }
+    return name
+  }
+
+  func approve(_ call: Call) async throws -> JSON {
+    let service = try service(call)
+    let plan = call.parameters["plan"]!.integer!
+    guard let name = try await service.writer.approve(plan: plan) else {
+      throw VarlinkError.noSuchThing("plan \(plan) that waits for approval")
+    }
+    let receipt = try await service.settle(name) {
+      if try !service.spool.release(name) {
+        throw VarlinkError.noSuchThing("file \(name) among the held ones")
+      }
+    }
+    return ["receipt": receipt.json]
+  }
+}
+
+extension SweepResult {
+  /// A dry run, told in the words of a sweep.
+  fileprivate init(wouldDo plan: Plan, _ kinds: [SweepKind]) {
+    self.init(kinds: kinds, outcome: plan.deletedCount == 0 ? .nothing : .done)
+    if plan.isOverLimit { outcome = .held }
+    if !plan.denials.isEmpty { outcome = .blocked }
+    deletedCount = plan.deletedCount
+    byCollection = plan.byCollection
+    byRule = plan.byRule
+    blocked = plan.denials
+  }
+}

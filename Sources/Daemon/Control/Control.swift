@@ -1,0 +1,99 @@
+internal import Model
+internal import Spool
+internal import Store
+internal import System
+internal import Varlink
+
+/// The methods of `io.cascaded.Control`. A request enters as the same values as a change file: the
+/// socket is a second inbox, never a side door.
+@EventLoopActor
+final class Control {
+  let services: [StoreService]
+  let uploads = Uploads()
+
+  init(_ services: [StoreService]) { self.services = services }
+
+  static var text: String {
+    String(decoding: PackageResources.io_cascaded_Control_varlink, as: UTF8.self)
+  }
+
+  func interface() throws -> Interface {
+    try Interface(
+      Control.text,
+      methods: [
+        "Status": { _ in try self.status() },
+        "Upload": { try self.upload($0) },
+        "Apply": { try await self.apply($0) },
+        "Node": { try await self.node($0) },
+        "Nodes": { try await self.nodes($0) },
+        "Edges": { try await self.edges($0) },
+        "CountEdges": { try await self.countEdges($0) },
+        "Plan": { try await self.plan($0) },
+        "Why": { try await self.why($0) },
+        "Sweep": { try await self.sweep($0) },
+        "Notices": { try await self.notices($0) },
+        "Acknowledge": { try await self.acknowledge($0) },
+        "Spool": { try self.listSpool($0) },
+        "Retry": { try self.retry($0) },
+        "Drop": { try self.drop($0) },
+        "Approve": { try await self.approve($0) },
+      ])
+  }
+
+  /// The store that a call means.
+  func service(_ call: Call) throws -> StoreService {
+    guard let path = call.parameters["store"]?.string else {
+      if services.count == 1 { return services[0] }
+      throw VarlinkError.noSuchStore("(several are served: say which)")
+    }
+    guard let service = services.first(where: { $0.configuration.path == path }) else {
+      throw VarlinkError.noSuchStore(path)
+    }
+    return service
+  }
+
+  // MARK: - Status
+
+  private func status() throws -> JSON {
+    [
+      "version": .string(Release.version),
+      "stores": .array(try services.map { try status(of: $0) }),
+    ]
+  }
+
+  private func status(of service: StoreService) throws -> JSON {
+    let spool: JSON = [
+      "waiting": .integer(Int64(try service.spool.queue().count)),
+      "held": .integer(Int64(try service.spool.heldNames().count)),
+      "rejected": .integer(Int64(try service.spool.rejectedNames().count)),
+    ]
+    let isHeld = try !service.spool.heldNames().isEmpty
+    return [
+      "store": .string(service.configuration.path),
+      "state": service.trouble != nil ? "degraded" : isHeld ? "held" : "ok",
+      "reason": service.trouble.map(JSON.string) ?? .null, "spool": spool, "journal": 0,
+      "lastSweep": service.lastSweep,
+    ]
+  }
+}
+
+extension VarlinkError {
+  static func noSuchStore(_ store: String) -> VarlinkError {
+    VarlinkError("io.cascaded.Control.NoSuchStore", ["store": .string(store)])
+  }
+
+  static func noSuchThing(_ what: String) -> VarlinkError {
+    VarlinkError("io.cascaded.Control.NoSuchThing", ["what": .string(what)])
+  }
+
+  static func unusable(_ parameter: String, _ reason: String) -> VarlinkError {
+    VarlinkError(
+      "io.cascaded.Control.Unusable",
+      ["parameter": .string(parameter), "reason": .string(reason)])
+  }
+
+  /// Whatever else went wrong: the disk, SQLite, the spool.
+  static func unavailable(_ error: any Error) -> VarlinkError {
+    VarlinkError("io.cascaded.Control.Unavailable", ["store": "", "reason": .string("\(error)")])
+  }
+}

@@ -1,0 +1,91 @@
+internal import Model
+internal import Store
+internal import System
+internal import Varlink
+
+/// What only reads. It runs beside the writer and waits for nobody.
+extension Control {
+  /// Rows to a reply.
+  private nonisolated static let page = 1_000
+
+  func node(_ call: Call) async throws -> JSON {
+    let node = try call.node("node")!
+    let stored = try await service(call).reader.read { try $0.node(node) }
+    return ["node": stored.json]
+  }
+
+  func nodes(_ call: Call) async throws -> JSON {
+    let reader = try service(call).reader
+    let collection = call.text("collection")!
+    var last: String?
+    while true {
+      let after = last
+      let page = try await reader.read {
+        try $0.nodes(in: collection, after: after, limit: Control.page)
+      }
+      let reply: JSON = ["nodes": .array(page.map(\.json))]
+      last = page.last?.node.key.managedText
+      if page.count < Control.page || !call.more { return reply }
+      try await call.reply(continues: reply)
+    }
+  }
+
+  func edges(_ call: Call) async throws -> JSON {
+    let reader = try service(call).reader
+    let query = try edgeQuery(call)
+    var cursor: EdgeCursor?
+    while true {
+      let after = cursor
+      let page = try await reader.read {
+        try $0.edges(query, after: after, limit: Control.page)
+      }
+      let reply: JSON = ["edges": .array(page.edges.map(\.listed))]
+      cursor = page.next
+      if cursor == nil || !call.more { return reply }
+      try await call.reply(continues: reply)
+    }
+  }
+
+  func countEdges(_ call: Call) async throws -> JSON {
+    let query = try edgeQuery(call)
+    let count = try await service(call).reader.read { try $0.count(query) }
+    return ["count": .integer(Int64(count))]
+  }
+
+  private func edgeQuery(_ call: Call) throws -> EdgeQuery {
+    EdgeQuery(
+      name: call.text("name"), from: try call.node("from"), to: try call.destination("to"))
+  }
+
+  func plan(_ call: Call) async throws -> JSON {
+    let texts = call.parameters["nodes"]?.array?.compactMap(\.string) ?? []
+    let nodes = try texts.map { try Call.node($0, "nodes") }
+    let plan = try await service(call).reader.read { try $0.plan(deleting: nodes) }
+    return ["plan": plan.json(of: nodes)]
+  }
+
+  func why(_ call: Call) async throws -> JSON {
+    let node = try call.node("node")!
+    let why = try await service(call).reader.read { try $0.why(node) }
+    return ["why": why.json(of: node)]
+  }
+
+  func notices(_ call: Call) async throws -> JSON {
+    let service = try service(call)
+    let follows = call.parameters["follow"]?.bool ?? false
+    if follows { try call.requireMore() }
+    let bell = service.watchNotices()
+    var last = call.parameters["after"]?.integer ?? 0
+    while true {
+      let after = last
+      let page = try await service.reader.read {
+        try $0.notices(after: after, limit: Control.page)
+      }
+      last = page.last?.id ?? last
+      let reply: JSON = ["notices": .array(page.map(\.json))]
+      if page.count < Control.page && !follows || !call.more { return reply }
+      if !page.isEmpty { try await call.reply(continues: reply) }
+      if page.count < Control.page { try await bell.wait() }
+    }
+  }
+}

@@ -1,0 +1,107 @@
+internal import Model
+internal import Store
+
+/// The JSON of DESIGN 9.3.
+extension StoredNode {
+  var json: JSON {
+    [
+      "node": node.json, "exists": .bool(exists), "type": type.map(JSON.string) ?? .null,
+      "value": value.map(JSON.raw) ?? .null,
+    ]
+  }
+}
+
+extension Edge {
+  /// As a listing shows it.
+  var listed: JSON {
+    guard case .object(let fields) = json else { return json }
+    return .object(fields + [JSON.Field("kind", "stored")])
+  }
+}
+
+extension Plan.Step {
+  /// The edge is told by its name and its ends.
+  var json: JSON {
+    let edge: JSON? = edge.map { edge in
+      [
+        "name": .string(edge.name), "from": edge.source.json, "to": edge.destination.json,
+      ]
+    }
+    return ["node": node.json, "edge": edge ?? .null, "rule": rule.map(JSON.string) ?? .null]
+  }
+}
+
+extension Plan {
+  func json(of nodes: [Node]) -> JSON {
+    [
+      "nodes": .array(nodes.map(\.json)),
+      "deleted": .array(steps.map(\.node.json)),
+      "deletedCount": .integer(Int64(deletedCount)),
+      "byCollection": counts(byCollection),
+      "byRule": counts(byRule),
+      "steps": .array(steps.map(\.json)),
+      "denied": .array(denials.map(\.json)),
+      "files": .integer(Int64(files)),
+      "held": .bool(isOverLimit),
+    ]
+  }
+}
+
+func counts(_ counts: [String: Int]) -> JSON {
+  .object(counts.sorted { $0.key < $1.key }.map { JSON.Field($0.key, .integer(Int64($0.value))) })
+}
+
+extension Why {
+  func json(of node: Node) -> JSON {
+    switch self {
+    case .alive(let holders, let total):
+      [
+        "node": node.json, "state": "alive", "holders": .array(holders.map(\.listed)),
+        "holderCount": .integer(Int64(total)), "deleted": .null,
+      ]
+    case .deleted(let deletion):
+      ["node": node.json, "state": "deleted", "holders": [], "deleted": deletion.json]
+    case .unknown: ["node": node.json, "state": "unknown", "holders": [], "deleted": .null]
+    }
+  }
+}
+
+extension Why.Deletion {
+  fileprivate var json: JSON {
+    [
+      "batch": .integer(batch), "at": .integer(at), "id": .string(id),
+      "author": author.map(JSON.string) ?? .null, "chain": .array(chain.map(\.json)),
+    ]
+  }
+}
+
+extension Notice {
+  var json: JSON {
+    [
+      "notice": .integer(id), "node": node.json, "edge": edge.json, "reason": .string(reason),
+      "receiverDeleted": .bool(receiverDeleted), "batch": .integer(batch),
+    ]
+  }
+}
+
+extension SweepResult {
+  func json(number: Int64) -> JSON {
+    [
+      "sweep": .integer(number), "kinds": .array(kinds.map { .string($0.rawValue) }),
+      "outcome": .string(outcome.rawValue), "deletedCount": .integer(Int64(deletedCount)),
+      "edgesRemoved": .integer(Int64(edgesRemoved)), "byCollection": counts(byCollection),
+      "byRule": counts(byRule), "blocked": .array(blocked.map(\.json)),
+      "batch": batch.map(JSON.integer) ?? .null, "plan": plan.map(JSON.integer) ?? .null,
+      "lockMs": lockSummary,
+    ]
+  }
+
+  private var lockSummary: JSON {
+    let sorted = lockMilliseconds.sorted()
+    guard let longest = sorted.last else { return ["p50": 0, "p99": 0, "max": 0] }
+    func rank(_ share: Double) -> JSON {
+      .number(sorted[min(sorted.count - 1, Int(Double(sorted.count) * share))])
+    }
+    return ["p50": rank(0.5), "p99": rank(0.99), "max": .number(longest)]
+  }
+}

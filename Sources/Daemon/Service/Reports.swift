@@ -1,0 +1,70 @@
+internal import Model
+internal import Spool
+internal import Store
+internal import System
+
+/// What happened, for whoever reads the log: one line for a file that deleted something or was not
+/// applied, one for a sweep that did something, none for what went as it should.
+extension StoreService {
+  func report(_ outcome: Inbox.Outcome) {
+    let receipt = outcome.receipt
+    switch receipt.outcome {
+    case .duplicate: break
+    case .applied:
+      if receipt.deletedCount > 0 { reportDeletion(receipt) }
+    case .rejected: reportRejection(outcome)
+    case .held:
+      Log.write(
+        .warning,
+        "\(store): \(outcome.name) is held: \(receipt.reasons.first?.message ?? ""); "
+          + "`cascadectl approve \(receipt.plan ?? 0)` lets it pass",
+        fields: fields + [(.plan, String(receipt.plan ?? 0)), (.file, outcome.name.description)],
+        messageID: .held)
+    }
+  }
+
+  private func reportDeletion(_ receipt: Receipt) {
+    let author = receipt.author.map { " by \($0)" } ?? ""
+    Log.write(
+      .info,
+      "\(store): \(receipt.id)\(author) deleted \(receipt.deletedCount) nodes "
+        + "(batch \(receipt.batch ?? 0))",
+      fields: fields + [
+        (.batch, String(receipt.batch ?? 0)), (.deleted, String(receipt.deletedCount)),
+        (.author, receipt.author ?? ""),
+      ], messageID: .deleted)
+  }
+
+  private func reportRejection(_ outcome: Inbox.Outcome) {
+    let reasons = outcome.receipt.reasons
+    let more = reasons.count > 1 ? " (and \(reasons.count - 1) more reasons)" : ""
+    let first = reasons.first
+    let place = first?.line.map { ":\($0)\(first?.column.map { ":\($0)" } ?? "")" } ?? ""
+    Log.write(
+      .warning, "\(store): rejected \(outcome.name)\(place): \(first?.message ?? "")\(more)",
+      fields: fields + [
+        (.file, outcome.name.description), (.author, outcome.receipt.author ?? ""),
+      ], messageID: .rejected)
+  }
+
+  func report(_ result: SweepResult, number: Int64) {
+    if result.outcome == .nothing { return }
+    Log.write(
+      result.outcome == .done ? .info : .warning,
+      "\(store): sweep \(number) \(result.outcome.rawValue), deleted \(result.deletedCount) nodes",
+      fields: fields + [
+        (.sweep, String(number)), (.deleted, String(result.deletedCount)),
+        (.batch, result.batch.map { String($0) } ?? ""),
+      ], messageID: .swept)
+  }
+
+  private var store: String { configuration.path }
+}
+
+extension LogMessageID {
+  static let deleted = LogMessageID("8b1c2ae66b8e4a0e9d5a0e3f6c1f7a11")
+  static let rejected = LogMessageID("5f3d7c0a4f5b4e5c9a7be2d61c8e9b22")
+  static let held = LogMessageID("c2e7f4b19d6a4f3f8a1d0b5e7c9a3d33")
+  static let swept = LogMessageID("1d9a6e5c3b7f4d2ea8c4f0b6d3e5a744")
+  static let trouble = LogMessageID("e4a1b7d83c5f49c6b2d8a6f1c7e3b955")
+}

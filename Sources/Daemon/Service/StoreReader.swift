@@ -1,0 +1,28 @@
+internal import Model
+internal import Store
+internal import System
+
+/// A store's reading side on a thread of its own: questions are answered while files are applied.
+actor StoreReader: ThreadBound {
+  nonisolated let thread: WorkerThread
+
+  private let configuration: StoreConfiguration
+  private var reader: Reader?
+
+  init(_ configuration: StoreConfiguration) throws {
+    thread = try WorkerThread(name: "reader")
+    self.configuration = configuration
+  }
+
+  /// Opened with the first question; a daemon that nobody asks has one connection less.
+  func read<T: Sendable>(_ body: @Sendable (Reader) throws -> T) throws -> T {
+    if reader == nil {
+      reader = try Reader(path: configuration.path, model: configuration.model)
+    }
+    return try body(reader!)
+  }
+
+  func rest() { reader?.releaseMemory() }
+
+  func close() { reader = nil }
+}

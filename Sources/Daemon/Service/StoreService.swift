@@ -1,0 +1,184 @@
+internal import Model
+internal import Spool
+internal import Store
+internal import System
+
+/// One store, served: its queue is worked off, its receipts reach those who wait for them.
+@EventLoopActor
+final class StoreService {
+  let configuration: StoreConfiguration
+  let writer: StoreWriter
+  let reader: StoreReader
+  /// The spool's files, for questions and uploads; the queue itself is the writer's.
+  let spool: SpoolDirectory
+  private(set) var trouble: String?
+  private(set) var lastSweep: JSON = .null
+  private var sweepCount: Int64 = 0
+  private let wake = Bell()
+  private let noticesCame = Broadcast()
+  private var waiters: [FileName: ReceiptWaiter] = [:]
+
+  init(_ configuration: StoreConfiguration) throws {
+    self.configuration = configuration
+    writer = try StoreWriter(configuration)
+    reader = try StoreReader(configuration)
+    spool = try SpoolDirectory(configuration.spoolPath)
+  }
+
+  /// Opens the store. A failure here is the operator's to mend.
+  func open() async throws { try await writer.open() }
+
+  /// Works until the task is cancelled; the commit at hand is finished.
+  func run() async {
+    await withDiscardingTaskGroup { group in
+      group.addTask(executorPreference: EventLoop.shared) { await self.watchQueue() }
+      group.addTask(executorPreference: EventLoop.shared) { await self.poll() }
+      await work()
+      group.cancelAll()
+    }
+    await reader.close()
+    await writer.close()
+  }
+
+  // MARK: - The queue
+
+  /// inotify is a hint; the slow poll is the net under it.
+  private func watchQueue() async {
+    do {
+      let watch = try DirectoryWatch(spool.incomingPath, .entries, rate: nil)
+      while true {
+        try await watch.next()
+        wake.ring()
+      }
+    } catch {
+      if !Task.isCancelled {
+        Log.write(.warning, "the spool is not watched, only polled: \(error)", fields: fields)
+      }
+    }
+  }
+
+  private func poll() async {
+    while (try? await EventLoop.sleep(for: .seconds(60), tolerance: .seconds(30))) != nil {
+      wake.ring()
+    }
+  }
+
+  private func work() async {
+    var backoff = Backoff()
+    while !Task.isCancelled {
+      do {
+        try await workUntilIdle()
+        backoff = Backoff()
+        trouble = nil
+        try await wake.wait()
+      } catch is CancellationError {
+        return
+      } catch {
+        await pause(after: error, &backoff)
+      }
+    }
+  }
+
+  private func workUntilIdle() async throws {
+    while !Task.isCancelled {
+      let (step, pause) = try await writer.step()
+      guard case .worked(let outcomes) = step else { break }
+      trouble = nil
+      for outcome in outcomes { publish(outcome) }
+      if let pause { try await EventLoop.sleep(for: pause) }
+    }
+    try await writer.rest()
+    await reader.rest()
+  }
+
+  /// Nothing was lost: the files are still in the queue.
+  private func pause(after error: any Error, _ backoff: inout Backoff) async {
+    let text = "\(error)"
+    if trouble != text {
+      Log.write(.warning, "\(configuration.path): \(text); trying again", fields: fields)
+    }
+    trouble = text
+    try? await EventLoop.sleep(for: backoff.next())
+  }
+
+  private func publish(_ outcome: Inbox.Outcome) {
+    report(outcome)
+    if outcome.receipt.notices > 0 { noticesCame.ring() }
+    waiters.removeValue(forKey: outcome.name)?.settle(outcome.receipt)
+  }
+
+  // MARK: - Submitting
+
+  /// Waits for what becomes of a file that is put into the queue by `enqueue`.
+  func settle(_ name: FileName, enqueue: () throws -> Void) async throws -> Receipt {
+    let waiter = ReceiptWaiter()
+    waiters[name] = waiter
+    defer { if waiters[name] === waiter { waiters[name] = nil } }
+    try enqueue()
+    wake.ring()
+    return try await waiter.receipt()
+  }
+
+  func wakeUp() { wake.ring() }
+
+  /// Rings for each notice that may have come, as long as the bell lives.
+  func watchNotices() -> Bell { noticesCame.subscribe() }
+
+  func sweep(_ kinds: [SweepKind]) async throws -> JSON {
+    let result = try await writer.sweep(kinds)
+    sweepCount += 1
+    let json = result.json(number: sweepCount)
+    lastSweep = json
+    report(result, number: sweepCount)
+    return json
+  }
+
+  var fields: [(LogField, String)] { [(.store, configuration.path)] }
+}
+
+/// One receipt, for one who waits.
+@EventLoopActor
+final class ReceiptWaiter {
+  private let bell = Bell()
+  private var result: Receipt?
+
+  func settle(_ receipt: Receipt) {
+    result = receipt
+    bell.ring()
+  }
+
+  func receipt() async throws -> Receipt {
+    while true {
+      if let result { return result }
+      try await bell.wait()
+    }
+  }
+}
+
+/// Rings every bell that somebody still holds.
+@EventLoopActor
+final class Broadcast {
+  private struct Listener { weak var bell: Bell? }
+  private var listeners: [Listener] = []
+
+  func subscribe() -> Bell {
+    let bell = Bell()
+    listeners.append(Listener(bell: bell))
+    return bell
+  }
+
+  func ring() {
+    listeners.removeAll { $0.bell == nil }
+    for listener in listeners { listener.bell?.ring() }
+  }
+}
+
+/// Twice as long each time, up to half a minute.
+struct Backoff {
+  private var delay = Duration.milliseconds(100)
+
+  mutating func next() -> Duration {
+    defer { delay = min(delay * 2, .seconds(30)) }
+    return delay
+  }
+}

@@ -1,0 +1,123 @@
+internal import CascadeKit
+internal import Glibc
+internal import Model
+internal import System
+
+/// Submits change files, one after the other, and tells what became of each.
+enum Apply {
+  static func command(_ arguments: inout Arguments) throws -> Commands.Prepared {
+    let files = try arguments.operands()
+    if files.isEmpty { throw UsageError("apply which files? - is standard input") }
+    return { client, output in
+      var status = EX_OK
+      for file in files {
+        var source = try ChangeSource(file)
+        let receipt = try client.apply(name: source.name) { try source.next() }
+        output.show(receipt) { describe($0, file) }
+        status = max(status, exitStatus(receipt))
+      }
+      return status
+    }
+  }
+
+  static func approve(_ arguments: inout Arguments) throws -> Commands.Prepared {
+    let plan = try arguments.number("plan")
+    return { client, output in
+      let receipt = try client.call("Approve", ["plan": .integer(plan)])["receipt"] ?? .null
+      output.show(receipt) { describe($0, "plan \(plan)") }
+      return exitStatus(receipt)
+    }
+  }
+
+  private static func exitStatus(_ receipt: JSON) -> CInt {
+    switch receipt["outcome"]?.string {
+    case "applied", "duplicate": return EX_OK
+    case "held": return Status.held
+    default:
+      let codes = receipt["reasons"]?.array?.compactMap { $0["code"]?.string } ?? []
+      return codes.contains("denied") ? Status.denied : EX_DATAERR
+    }
+  }
+
+  private static func describe(_ receipt: JSON, _ file: String) -> String {
+    let outcome = receipt["outcome"]?.string ?? "?"
+    let reasons = (receipt["reasons"]?.array ?? []).map { "  ! \(Words.reason($0))" }
+    switch outcome {
+    case "applied": return describeApplied(receipt, file)
+    case "held":
+      let plan = receipt["plan"]?.text ?? ""
+      let advice = "  cascadectl approve \(plan) lets it pass"
+      return (["\(file): held as plan \(plan)"] + reasons + [advice]).joined(separator: "\n")
+    default: return (["\(file): \(outcome)"] + reasons).joined(separator: "\n")
+    }
+  }
+
+  private static func describeApplied(_ receipt: JSON, _ file: String) -> String {
+    var parts: [String] = []
+    for (name, one, many) in [
+      ("edgesAdded", "edge added", "edges added"),
+      ("edgesRemoved", "edge removed", "edges removed"),
+      ("deletedCount", "node deleted", "nodes deleted"), ("notices", "notice", "notices"),
+      ("passedOver", "change of what was not there", "changes of what was not there"),
+    ] where receipt[name]?.integer ?? 0 > 0 {
+      parts.append(Words.count(receipt[name], one, many))
+    }
+    let summary = parts.isEmpty ? "applied" : "applied: \(parts.joined(separator: ", "))"
+    let deleted = Words.nodes(receipt["deleted"], of: receipt["deletedCount"])
+    return (["\(file): \(summary)"] + deleted).joined(separator: "\n")
+  }
+}
+
+/// A change file or standard input, part by part, and the name that it is submitted under.
+struct ChangeSource: ~Copyable {
+  let name: String
+  private let file: FileDescriptor
+  private var first: [UInt8]?
+
+  init(_ path: String) throws {
+    let file = try path == "-" ? StandardStream.input.duplicate() : FileDescriptor.open(path)
+    let first = try ChangeSource.read(file)
+    name = try ChangeSource.name(path, first)
+    self.file = file
+    self.first = first
+  }
+
+  mutating func next() throws -> [UInt8] {
+    if let first {
+      self.first = nil
+      return first
+    }
+    return try ChangeSource.read(file)
+  }
+
+  private static func read(_ file: borrowing FileDescriptor) throws -> [UInt8] {
+    var bytes: [UInt8] = []
+    while try file.read(into: &bytes, upTo: ControlClient.partSize) == nil {
+      try file.waitBlocking(for: .readable, milliseconds: -1)
+    }
+    return bytes
+  }
+
+  /// A file's own name, so that the same file again is a duplicate; for standard input a new one
+  /// each time.
+  private static func name(_ path: String, _ first: [UInt8]) throws -> String {
+    let base = String(path.split(separator: "/").last ?? "")
+    if base.hasSuffix(".json") || base.hasSuffix(".ndjson") { return base.droppingDots }
+    let form = isLines(first) ? "ndjson" : "json"
+    if path != "-" { return "\(base.droppingDots).\(form)" }
+    let random = try Process.randomBytes(4).map { String($0, radix: 16) }.joined()
+    return "stdin-\(SystemClock.wall())-\(random).\(form)"
+  }
+
+  /// Lines of changes, where the first line is a whole object that has no list of changes.
+  private static func isLines(_ bytes: [UInt8]) -> Bool {
+    let line = Array(bytes.prefix { $0 != UInt8(ascii: "\n") })
+    guard let json = try? JSON.parse(line, as: .json) else { return false }
+    return json["changes"] == nil
+  }
+}
+
+extension String {
+  /// The queue passes over names that begin with a dot.
+  fileprivate var droppingDots: String { String(drop { $0 == "." }) }
+}

@@ -1,0 +1,100 @@
+internal import CascadeKit
+internal import Glibc
+internal import Model
+
+/// A command reads its arguments first, and then speaks with the daemon: a wrong command line is
+/// found without one.
+enum Commands {
+  typealias Prepared = (inout ControlClient, Output) throws -> CInt
+  typealias Command = @Sendable (inout Arguments) throws -> Prepared
+
+  static let all: [String: Command] = [
+    "status": status, "apply": Apply.command, "node": node, "nodes": nodes, "edges": edges,
+    "plan": plan, "why": why, "sweep": sweep, "notices": notices, "ack": acknowledge,
+    "spool": SpoolCommands.command, "approve": Apply.approve,
+  ]
+
+  private static func status(_ arguments: inout Arguments) throws -> Prepared {
+    try arguments.noOperands()
+    return { client, output in
+      output.show(try client.call("Status"), StatusTable.text)
+      return EX_OK
+    }
+  }
+
+  private static func node(_ arguments: inout Arguments) throws -> Prepared {
+    let node = try arguments.operand("node")
+    return { client, output in
+      let reply = try client.call("Node", ["node": .string(node)])
+      output.show(reply["node"] ?? .null, describe)
+      return EX_OK
+    }
+  }
+
+  private static func describe(_ node: JSON) -> String {
+    let name = Words.node(node["node"])
+    if node["exists"]?.bool != true { return "\(name) does not exist" }
+    let type = node["type"]?.string.map { " (\($0))" } ?? ""
+    let value = node["value"].flatMap { $0.isNull ? nil : "  \($0.text)" } ?? ""
+    return name + type + value
+  }
+
+  private static func nodes(_ arguments: inout Arguments) throws -> Prepared {
+    let collection = try arguments.operand("collection")
+    return { client, output in
+      try client.stream("Nodes", ["collection": .string(collection)]) { reply in
+        output.list(reply["nodes"]?.array ?? [], describe)
+      }
+      return EX_OK
+    }
+  }
+
+  private static func edges(_ arguments: inout Arguments) throws -> Prepared {
+    var query: [JSON.Field] = []
+    for (option, name) in [("--name", "name"), ("--from", "from"), ("--to", "to")] {
+      if let value = try arguments.option(option) { query.append(.init(name, .string(value))) }
+    }
+    let counts = arguments.flag("--count")
+    try arguments.noOperands()
+    let parameters = JSON.object(query)
+    return { client, output in
+      if counts {
+        output.show(try client.call("CountEdges", parameters)) { $0["count"]?.text ?? "" }
+      } else {
+        try client.stream("Edges", parameters) {
+          output.list($0["edges"]?.array ?? [], Words.edge)
+        }
+      }
+      return EX_OK
+    }
+  }
+
+  private static func notices(_ arguments: inout Arguments) throws -> Prepared {
+    let text = try arguments.option("--after") ?? "0"
+    guard let after = Int64(text) else { throw UsageError("\"\(text)\" is no number") }
+    let follow = arguments.flag("--follow")
+    try arguments.noOperands()
+    return { client, output in
+      try client.stream("Notices", ["after": .integer(after), "follow": .bool(follow)]) {
+        output.list($0["notices"]?.array ?? [], describeNotice)
+      }
+      return EX_OK
+    }
+  }
+
+  private static func describeNotice(_ notice: JSON) -> String {
+    let gone = notice["receiverDeleted"]?.bool == true ? " (which went since)" : ""
+    return "\(notice["notice"]?.text ?? "")  \(Words.node(notice["node"]))\(gone): "
+      + "\(notice["reason"]?.string ?? "")  \(Words.edge(notice["edge"]))"
+  }
+
+  private static func acknowledge(_ arguments: inout Arguments) throws -> Prepared {
+    let notice = try arguments.number("notice")
+    return { client, output in
+      output.show(try client.call("Acknowledge", ["notice": .integer(notice)])) {
+        "\(Words.count($0["acknowledged"], "notice", "notices")) forgotten"
+      }
+      return EX_OK
+    }
+  }
+}

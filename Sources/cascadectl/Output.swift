@@ -1,0 +1,70 @@
+internal import Model
+internal import System
+
+/// What a command prints: JSON for programs, sentences for people, nothing when asked.
+struct Output {
+  let json: Bool
+  let quiet: Bool
+
+  /// One object on one line, or what `sentences` makes of it.
+  func show(_ value: JSON, _ sentences: (JSON) -> String) {
+    if quiet { return }
+    let text = json ? value.text : sentences(value)
+    if !text.isEmpty { StandardStream.output.write(text + "\n") }
+  }
+
+  /// One object a line.
+  func list(_ values: [JSON], _ sentence: (JSON) -> String) {
+    if quiet || values.isEmpty { return }
+    let lines = values.map { json ? $0.text : sentence($0) }
+    StandardStream.output.write(lines.joined(separator: "\n") + "\n")
+  }
+
+  func problem(_ text: String) {
+    if !json { StandardStream.error.write(text + "\n") }
+  }
+}
+
+/// JSON of the daemon, for people.
+enum Words {
+  static func node(_ json: JSON?) -> String {
+    json.flatMap(Node.init(json:))?.description ?? json?.text ?? "?"
+  }
+
+  static func destination(_ json: JSON?) -> String {
+    guard let file = json?["file"]?.string else { return node(json) }
+    return "\(json?["root"]?.string ?? ""):\(file)"
+  }
+
+  static func edge(_ json: JSON?) -> String {
+    guard let json else { return "" }
+    let rules = json["rules"]?.array?.compactMap(\.string).joined(separator: ", ") ?? ""
+    let text =
+      "\(node(json["from"])) -\(json["name"]?.string ?? "")-> \(destination(json["to"]))"
+    return rules.isEmpty ? text : "\(text)  [\(rules)]"
+  }
+
+  static func count(_ json: JSON?, _ one: String, _ many: String) -> String {
+    let count = json?.integer ?? 0
+    return "\(count) \(count == 1 ? one : many)"
+  }
+
+  static func nodes(_ list: JSON?, of count: JSON?) -> [String] {
+    let nodes = list?.array ?? []
+    let shown = nodes.prefix(mostShown).map { "  - \(node($0))" }
+    let rest = Int(count?.integer ?? 0) - shown.count
+    return shown + (rest > 0 ? ["  … and \(rest) more"] : [])
+  }
+
+  /// People read no more; `--json` lists them all.
+  private static let mostShown = 20
+
+  static func reason(_ json: JSON) -> String {
+    var place = ""
+    if let line = json["line"]?.integer { place += "line \(line)" }
+    if let column = json["column"]?.integer { place += ", column \(column)" }
+    if let path = json["path"]?.string { place += place.isEmpty ? path : ", \(path)" }
+    let message = json["message"]?.string ?? json.text
+    return place.isEmpty ? message : "\(place): \(message)"
+  }
+}

@@ -1,0 +1,116 @@
+internal import CascadeKit
+internal import Glibc
+internal import Model
+internal import System
+internal import Varlink
+
+/// Exit statuses beside those of sysexits.h.
+enum Status {
+  static let held: CInt = 3
+  static let denied: CInt = 4
+}
+
+enum Program {
+  static func run(_ arguments: [String]) -> CInt {
+    do {
+      return try perform(Arguments(arguments))
+    } catch let error as UsageError {
+      return complain(error.text + "; see cascadectl --help", EX_USAGE)
+    } catch let error as Failure {
+      return complain(error.text, error.status)
+    } catch let error as VarlinkClientError {
+      return complain(Failure(error))
+    } catch let error as SystemError {
+      return complain("\(error)", error.isNotAllowed ? EX_NOPERM : EX_NOINPUT)
+    } catch {
+      return complain("\(error)", EX_SOFTWARE)
+    }
+  }
+
+  private static func perform(_ arguments: Arguments) throws -> CInt {
+    var arguments = arguments
+    if arguments.wantsVersion { return say("cascadectl \(Release.version)") }
+    if arguments.wantsHelp { return say(Usage.text) }
+    guard let name = arguments.command() else { throw UsageError("which command?") }
+    guard let command = Commands.all[name] else {
+      let hint = nearest(name, in: Commands.all.keys.sorted()).map { ", did you mean \($0)?" }
+      throw UsageError("unknown command \(name)\(hint ?? "")")
+    }
+    let output = Output(json: arguments.json, quiet: arguments.quiet)
+    let prepared = try command(&arguments)
+    var client = try connect(arguments)
+    return try prepared(&client, output)
+  }
+
+  private static func connect(_ arguments: Arguments) throws -> ControlClient {
+    let socket = try Socket.path(arguments)
+    do {
+      // Where a socket is given too, the store says which of its stores is meant.
+      return try ControlClient(
+        socket: socket, store: arguments.socket == nil ? nil : arguments.store)
+    } catch .system(let error) where error.isNotAllowed {
+      throw Failure("this user may not use \(socket)", EX_NOPERM)
+    } catch {
+      throw Failure("no daemon answers on \(socket): is cascaded running?", EX_TEMPFAIL)
+    }
+  }
+
+  private static func say(_ text: String) -> CInt {
+    StandardStream.output.write(text + "\n")
+    return EX_OK
+  }
+
+  private static func complain(_ failure: Failure) -> CInt {
+    complain(failure.text, failure.status)
+  }
+
+  private static func complain(_ text: String, _ status: CInt) -> CInt {
+    StandardStream.error.write("cascadectl: \(text)\n")
+    return status
+  }
+}
+
+/// Where the daemon's socket is.
+enum Socket {
+  static func path(_ arguments: Arguments) throws -> String {
+    if [arguments.socket, arguments.instance].count(where: { $0 != nil }) > 1 {
+      throw UsageError("one of --socket and --instance")
+    }
+    if let socket = arguments.socket { return socket }
+    if let instance = arguments.instance { return "/run/cascaded/\(instance)/io.cascaded.Control" }
+    guard let store = arguments.store else {
+      return Process.environment("CASCADE_SOCKET") ?? "/run/cascaded/io.cascaded.Control"
+    }
+    if try FileStatus.of(store) == nil { throw Failure("there is no store \(store)", EX_UNAVAILABLE) }
+    return "\(store).cascade/control"
+  }
+}
+
+/// What went wrong, and the exit status that says so.
+struct Failure: Error {
+  let text: String
+  let status: CInt
+
+  init(_ text: String, _ status: CInt) {
+    self.text = text
+    self.status = status
+  }
+
+  init(_ error: VarlinkClientError) {
+    guard case .refused(let error) = error else {
+      self.init("the daemon is gone: \(error)", EX_TEMPFAIL)
+      return
+    }
+    let parameters = error.parameters
+    let reason = parameters["reason"]?.string ?? ""
+    switch error.name.split(separator: ".").last ?? "" {
+    case "NoSuchStore":
+      self.init("no such store: \(parameters["store"]?.string ?? "")", EX_UNAVAILABLE)
+    case "NoSuchThing": self.init("there is no \(parameters["what"]?.string ?? "")", EX_DATAERR)
+    case "Unusable": self.init(reason, EX_USAGE)
+    case "Unavailable": self.init(reason, EX_TEMPFAIL)
+    case "PermissionDenied": self.init("not allowed", EX_NOPERM)
+    default: self.init("the daemon answers \(error)", EX_PROTOCOL)
+    }
+  }
+}

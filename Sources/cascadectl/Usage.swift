@@ -1,0 +1,29 @@
+/// What `--help` says.
+enum Usage {
+  static let text = """
+    usage: cascadectl [--socket PATH | --store STORE.db | --instance NAME]
+                      [--json] [--quiet] COMMAND
+
+      status                                what is served, and how it is
+      apply FILE... | -                     submits change files and waits
+      node NODE                             a node as it is stored
+      nodes COLLECTION                      the nodes of a collection
+      edges [--name N] [--from NODE] [--to NODE] [--count]
+      plan NODE...                          what deleting them would take along
+      why NODE                              why it is there, or why it went
+      sweep [KIND...] [--dry-run]           cascade, refcount, dangling, trash, all
+      notices [--after N] [--follow]        messages for survivors
+      ack N                                 forgets the notices up to N
+      spool [list | retry FILE | drop FILE] the files that wait or were rejected
+      approve PLAN                          lets a held plan pass, once
+
+    A NODE is collection/key, or ["collection", "key"].
+    Exit status: 0 done, 3 held, 4 blocked or denied, 64 usage, 65 bad data, 69 no such
+    store, 75 the daemon is not there or busy, 77 not allowed.
+    """
+}
+
+struct UsageError: Error {
+  let text: String
+  init(_ text: String) { self.text = text }
+}

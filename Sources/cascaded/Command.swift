@@ -1,0 +1,147 @@
+internal import Daemon
+internal import Glibc
+internal import Model
+internal import System
+
+/// The command line of the daemon.
+enum Command {
+  static let usage = """
+    usage: cascaded [--model FILE] [--socket PATH] STORE.db
+           cascaded --check-config FILE...
+           cascaded --version | --help
+
+    Serves a SQLite store: applies the change files of its spool, runs its rules, and answers
+    cascadectl. Needs no configuration: everything beside the database is in STORE.db.cascade/.
+
+      --model FILE     the model; default: STORE.db.cascade/model.json, if it is there
+      --socket PATH    the control socket; default: STORE.db.cascade/control
+      --check-config   judges model files and exits
+    """
+
+  static func run(_ arguments: [String]) -> CInt {
+    do {
+      return try perform(try Options(arguments))
+    } catch let error as UsageError {
+      complain("cascaded: \(error.text)\n\(usage)")
+      return EX_USAGE
+    } catch let error as ConfigurationError {
+      complain(error.description)
+      return EX_CONFIG
+    } catch {
+      complain("cascaded: \(error)")
+      return exitStatus(error)
+    }
+  }
+
+  private static func perform(_ options: Options) throws -> CInt {
+    if options.wantsHelp { return say(usage) }
+    if options.wantsVersion { return say("cascaded \(Release.version)") }
+    if options.checksConfiguration { return check(options.operands) }
+    guard options.operands.count == 1 else {
+      throw UsageError(options.operands.isEmpty ? "which store?" : "one store, please")
+    }
+    return try serve(options.operands[0], options)
+  }
+
+  private static func check(_ files: [String]) -> CInt {
+    var status = EX_OK
+    for file in files {
+      do {
+        _ = try StoreModel.read(file)
+      } catch {
+        complain(error is ConfigurationError ? "\(error)" : "\(file): \(error)")
+        status = EX_CONFIG
+      }
+    }
+    return status
+  }
+
+  private static func serve(_ store: String, _ options: Options) throws -> CInt {
+    let path = try absolute(store)
+    let model = try model(for: path, options)
+    let daemon = Daemon(
+      stores: [StoreConfiguration(path: path, model: model)],
+      socketPath: options.socket ?? StoreConfiguration.socket(of: path))
+    return EventLoop.run {
+      do {
+        try await daemon.run(until: [SIGTERM, SIGINT])
+        return EX_OK
+      } catch {
+        Log.write(.error, "cascaded: \(error)")
+        return exitStatus(error)
+      }
+    }
+  }
+
+  private static func model(for store: String, _ options: Options) throws -> StoreModel {
+    let file = options.model ?? StoreConfiguration.modelFile(of: store)
+    if options.model == nil, try FileStatus.of(file) == nil { return .empty }
+    let model = try StoreModel.read(file)
+    try model.requireServed(file: file)
+    return model
+  }
+
+  /// A path that means the same whatever becomes of the working directory.
+  private static func absolute(_ path: String) throws -> String {
+    path.hasPrefix("/") ? path : "\(try Process.workingDirectory())/\(path)"
+  }
+
+  private nonisolated static func exitStatus(_ error: any Error) -> CInt {
+    if let error = error as? SystemError {
+      return error.isNotAllowed ? EX_NOPERM : error.isMissing ? EX_NOINPUT : EX_TEMPFAIL
+    }
+    return EX_TEMPFAIL
+  }
+
+  private static func say(_ text: String) -> CInt {
+    StandardStream.output.write(text + "\n")
+    return EX_OK
+  }
+
+  private static func complain(_ text: String) { StandardStream.error.write(text + "\n") }
+}
+
+struct UsageError: Error {
+  let text: String
+  init(_ text: String) { self.text = text }
+}
+
+/// What the command line says.
+struct Options {
+  var operands: [String] = []
+  var model: String?
+  var socket: String?
+  var checksConfiguration = false
+  var wantsHelp = false
+  var wantsVersion = false
+
+  init(_ arguments: [String]) throws {
+    var rest = arguments[...]
+    while let argument = rest.popFirst() {
+      switch argument {
+      case "--model": model = try Options.value(of: argument, &rest)
+      case "--socket": socket = try Options.value(of: argument, &rest)
+      case "--check-config": checksConfiguration = true
+      case "--help", "-h": wantsHelp = true
+      case "--version": wantsVersion = true
+      case "--": operands += rest.drain()
+      case let option where option.hasPrefix("-") && option != "-":
+        throw UsageError("unknown option \(option)")
+      default: operands.append(argument)
+      }
+    }
+    if checksConfiguration && operands.isEmpty { throw UsageError("check which model files?") }
+  }
+
+  private static func value(of option: String, _ rest: inout ArraySlice<String>) throws -> String {
+    guard let value = rest.popFirst() else { throw UsageError("\(option) wants a value") }
+    return value
+  }
+}
+
+extension ArraySlice {
+  fileprivate mutating func drain() -> ArraySlice {
+    defer { self = [] }
+    return self
+  }
+}
