@@ -59,6 +59,13 @@ static inline long number(const char *text) {
   return value;
 }
 
+// The order of the rows: random, or with those that belong together next to each other.
+static inline int is_clustered(const char *order) {
+  int clustered = !strcmp(order, "clustered");
+  CHECK(clustered || !strcmp(order, "random"), "no order: '%s'", order);
+  return clustered;
+}
+
 // splitmix64: every run, on every machine, sees the same data.
 static uint64_t random_state = 0x63617363616465;
 

@@ -1,12 +1,12 @@
 // A tree of 1,000,000 nodes in four levels, deleted by its roots: the change files that the daemon
 // reads, and the same graph under foreign keys.
 //
-//   cascade generate SIZE [clustered] >FILE   puts every node, with its edge to its parent
-//   cascade roots SIZE >FILE                  deletes the artists
-//   cascade load DB SIZE [clustered]          the same graph as four tables
-//   cascade delete DB                         deletes the artists, prints the seconds it took
+//   cascade generate SIZE ORDER >FILE   puts every node, with its edge to its parent
+//   cascade roots SIZE >FILE            deletes the artists
+//   cascade load DB SIZE ORDER          the same graph as four tables
+//   cascade delete DB                   deletes the artists, prints the seconds it took
 //
-// A child has a random parent, or clustered, the children of one parent lie next to each other.
+// The children of one parent lie next to each other, or each child has a random parent.
 #include "bench.h"
 
 enum { ARTISTS, ALBUMS, SONGS, PLAYS, LEVELS };
@@ -132,23 +132,21 @@ static void delete_artists(const char *path) {
 }
 
 int main(int count, char **arguments) {
-  int clustered = count > 3 && !strcmp(arguments[count - 1], "clustered");
-  count -= clustered;
-  const char *command = count > 2 ? arguments[1] : "";
-  if (count == 3 && !strcmp(command, "generate")) {
-    Tree tree = make_tree(number(arguments[2]), clustered);
+  const char *command = count > 1 ? arguments[1] : "";
+  if (count == 4 && !strcmp(command, "generate")) {
+    Tree tree = make_tree(number(arguments[2]), is_clustered(arguments[3]));
     generate(&tree);
   } else if (count == 3 && !strcmp(command, "roots")) {
-    Tree tree = make_tree(number(arguments[2]), clustered);
+    Tree tree = make_tree(number(arguments[2]), 0);
     generate_roots(&tree);
-  } else if (count == 4 && !strcmp(command, "load")) {
-    Tree tree = make_tree(number(arguments[3]), clustered);
+  } else if (count == 5 && !strcmp(command, "load")) {
+    Tree tree = make_tree(number(arguments[3]), is_clustered(arguments[4]));
     load(arguments[2], &tree);
   } else if (count == 3 && !strcmp(command, "delete")) {
     delete_artists(arguments[2]);
   } else {
-    fprintf(stderr, "usage: cascade generate|roots SIZE [clustered]\n"
-                    "       cascade load DB SIZE [clustered] | cascade delete DB\n");
+    fprintf(stderr, "usage: cascade generate SIZE ORDER | cascade roots SIZE\n"
+                    "       cascade load DB SIZE ORDER | cascade delete DB\n");
     return 64;
   }
   return 0;

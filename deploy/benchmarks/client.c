@@ -114,7 +114,8 @@ static void resume(pid_t daemon, const char *store, const char *last, const char
 }
 
 // The write-ahead log, by SQLite's file format: a header with the page size at 8 and the salt at
-// 16; then frames, whose header has the database's size at 4 if it ends a commit, and the salt at 8.
+// 16; then frames. A frame's header has the salt at 8, and at 4 the database's size if the frame
+// ends a commit.
 static uint32_t big_endian(const unsigned char *bytes) {
   return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
 }
@@ -137,7 +138,7 @@ static void print_commits(const char *store) {
 }
 
 int main(int count, char **arguments) {
-  const char *command = count > 2 ? arguments[1] : "";
+  const char *command = count > 1 ? arguments[1] : "";
   if (count == 6 && !strcmp(command, "submit")) {
     submit((pid_t)number(arguments[2]), arguments[3], arguments[4], arguments[5]);
   } else if (count == 6 && !strcmp(command, "resume")) {

@@ -1,10 +1,10 @@
 // 1,000,000 manual edges: the NDJSON that the daemon reads, and the bare loop it is compared with.
 //
-//   edges generate SIZE [clustered] >FILE    the change file
-//   edges load DB SIZE [clustered]           inserts the same rows, prints the seconds it took
+//   edges generate SIZE ORDER >FILE    the change file
+//   edges load DB SIZE ORDER           inserts the same rows, prints the seconds it took
 //
 // The loop knows every row beforehand: ids are assigned, names are numbers, nothing is looked up.
-// The edges come in random order, or clustered, with those of one source next to each other.
+// The edges of one source come one after the other, or all edges in random order.
 #include "bench.h"
 
 enum { EDGES_PER_SONG = 10, EDGES_PER_ALBUM = 50 };
@@ -124,16 +124,15 @@ static void load(const char *path, const Graph *graph) {
 }
 
 int main(int count, char **arguments) {
-  int clustered = count > 3 && !strcmp(arguments[count - 1], "clustered");
-  count -= clustered;
-  if (count == 3 && !strcmp(arguments[1], "generate")) {
-    Graph graph = make_graph(number(arguments[2]), clustered);
+  const char *command = count > 1 ? arguments[1] : "";
+  if (count == 4 && !strcmp(command, "generate")) {
+    Graph graph = make_graph(number(arguments[2]), is_clustered(arguments[3]));
     generate(&graph);
-  } else if (count == 4 && !strcmp(arguments[1], "load")) {
-    Graph graph = make_graph(number(arguments[3]), clustered);
+  } else if (count == 5 && !strcmp(command, "load")) {
+    Graph graph = make_graph(number(arguments[3]), is_clustered(arguments[4]));
     load(arguments[2], &graph);
   } else {
-    fprintf(stderr, "usage: edges generate SIZE [clustered] | edges load DB SIZE [clustered]\n");
+    fprintf(stderr, "usage: edges generate SIZE ORDER | edges load DB SIZE ORDER\n");
     return 64;
   }
   return 0;

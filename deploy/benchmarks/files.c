@@ -294,7 +294,7 @@ static void apply_files(const char *path, const char *spool, long group) {
 }
 
 int main(int count, char **arguments) {
-  const char *command = count > 2 ? arguments[1] : "";
+  const char *command = count > 1 ? arguments[1] : "";
   if (count == 5 && !strcmp(command, "generate")) {
     generate(number(arguments[2]), arguments[3], arguments[4]);
   } else if (count == 3 && !strcmp(command, "albums")) {
