@@ -1,3 +1,4 @@
+internal import CSystemd
 internal import Glibc
 
 /// A call of the operating system that failed.

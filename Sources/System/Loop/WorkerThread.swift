@@ -7,9 +7,7 @@ internal import Synchronization
 ///
 ///     actor Store {
 ///       private nonisolated let thread: WorkerThread
-///       nonisolated var unownedExecutor: UnownedSerialExecutor {
-///         thread.asUnownedSerialExecutor()
-///       }
+///       nonisolated var unownedExecutor: UnownedSerialExecutor { thread.executor }
 ///     }
 package final class WorkerThread: SerialExecutor {
   private let queue = JobQueue()
@@ -24,6 +22,9 @@ package final class WorkerThread: SerialExecutor {
   }
 
   deinit { queue.finish() }
+
+  /// For the `unownedExecutor` of an actor, which must own the thread.
+  @safe package var executor: UnownedSerialExecutor { unsafe asUnownedSerialExecutor() }
 
   package func enqueue(_ job: consuming ExecutorJob) {
     queue.append(JobQueue.Entry(job: UnownedJob(job), executor: self))
