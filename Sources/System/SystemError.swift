@@ -61,6 +61,8 @@ func cString(_ path: String) throws(SystemError) -> [CChar] {
 }
 
 extension SystemError {
+  package static let disconnection = SystemError(code: EPIPE, call: "send")
+
   /// The other end of a socket is gone.
   package var isDisconnection: Bool { code == EPIPE || code == ECONNRESET }
 

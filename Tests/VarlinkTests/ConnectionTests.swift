@@ -89,7 +89,7 @@ struct ConnectionTests {
         switch index % 3 {
         case 0: break
         case 1: try client.value.send(#"{"method":"io.cascaded"#)
-        default: try client.value.send(big(4 << 20) + echo("after"))
+        default: try client.value.send(big(1 << 20) + echo("after"))
         }
         clients.append(client)
       }
@@ -99,7 +99,7 @@ struct ConnectionTests {
         _ = try other.call("io.cascaded.Test.Notes", timeout: .seconds(10))
         #expect(SystemClock.monotonic() - start < 1000)
       }
-      #expect(try clients[2].value.receive()?.utf8.count ?? 0 > 4 << 20)
+      #expect(try clients[2].value.receive()?.utf8.count ?? 0 > 1 << 20)
       #expect(try clients[2].value.receive() == #"{"parameters":{"text":"after"}}"#)
     }
   }
@@ -117,8 +117,8 @@ struct ConnectionTests {
         var third = try RawClient(path)
         #expect(try third.receive() == nil)
       }
-      #expect(
-        try await onLoop { try await eventually { (try? Self.ask(path)) != nil } })
+      // Each attempt lasts until the server closes or answers.
+      #expect((0..<1000).contains { _ in (try? Self.ask(path)) != nil })
     }
   }
 

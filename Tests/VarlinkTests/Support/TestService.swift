@@ -53,7 +53,7 @@ final class TestService {
         "Fail": { call in throw self.failure(call) },
         "Note": { call in self.note(call) },
         "Notes": { _ in ["numbers": .array(self.notes.map { .integer($0) })] },
-        "Big": { call in ["text": .string(self.text(call))] },
+        "Big": { call in ["text": .string(Self.text(call))] },
         "Who": { call in
           ["pid": .integer(Int64(call.peer.pid)), "uid": .integer(Int64(call.peer.uid))]
         },
@@ -86,9 +86,12 @@ final class TestService {
     return [:]
   }
 
-  private func text(_ call: Call) -> String {
-    String(repeating: "x", count: Int(call.parameters["size"]?.integer ?? 0))
+  private static func text(_ call: Call) -> String {
+    String(decoding: longText.prefix(Int(call.parameters["size"]?.integer ?? 0)), as: UTF8.self)
   }
+
+  private static let longText = [UInt8](
+    repeating: UInt8(ascii: "x"), count: 20_000_000)
 }
 
 /// Runs a service at a socket while `body` talks to it.
