@@ -71,7 +71,8 @@ final class Connection {
         let reply = try await connection.server.outcome(of: request, connection.call(request))
         try await connection.send(reply)
       }
-    } catch where channel.isHungUp {
+    } catch {
+      if !channel.isHungUp { throw error }
       try Task.checkCancellation()
     }
   }
