@@ -17,6 +17,9 @@ package struct SystemError: Error, Hashable, CustomStringConvertible {
     (path.map { "\($0): " } ?? "") + "\(call): \(Self.text(of: code))"
   }
 
+  package var isMissing: Bool { code == ENOENT }
+  package var isNotAllowed: Bool { code == EACCES || code == EPERM }
+
   static func text(of code: CInt) -> String {
     guard let text = unsafe strerror(code) else { return "error \(code)" }
     return unsafe String(cString: text)

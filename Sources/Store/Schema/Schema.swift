@@ -1,17 +1,22 @@
 /// Cascade's own tables. Names begin with `cascade_`; nothing else in the file is ours.
 ///
 /// Invariants, outside of a transaction of ours:
-/// 1. Every row of `cascade_node` is a node that exists. Ids are never reused (`cascade_meta.nextId`).
+/// 1. Every row of `cascade_node` is a node that exists. Ids are never used twice: the counter in
+///    `cascade_meta` only grows.
 /// 2. Both ends of every row of `cascade_edge` are rows of `cascade_node`.
-/// 3. A file that an edge points at is a row of `cascade_node` in the collection `cascade_file/ROOT`.
+/// 3. A file that an edge points at is a row of `cascade_node`, in the collection
+///    `cascade_file/ROOT`, which no collection of a user's can be called.
+/// 4. A change file took effect if, and only if, its row is in `cascade_ledger`.
 enum Schema {
   static let version: Int64 = 1
 
-  static let create: [StaticString] = [
+  static let create: [StaticString] = identity + edges + history
+
+  private static let identity: [StaticString] = [
     """
     CREATE TABLE cascade_meta(
       name TEXT PRIMARY KEY,
-      value ANY) STRICT, WITHOUT ROWID
+      value INTEGER NOT NULL) STRICT, WITHOUT ROWID
     """,
     """
     CREATE TABLE cascade_collection(
@@ -32,6 +37,10 @@ enum Schema {
       value TEXT,
       UNIQUE(collection, key)) STRICT
     """,
+  ]
+
+  /// Three B-trees, each covering: by source, by destination, by name alone.
+  private static let edges: [StaticString] = [
     // `born` is the flush that added the edge: the ledger says whose it was.
     """
     CREATE TABLE cascade_edge(
@@ -43,7 +52,116 @@ enum Schema {
       born INTEGER NOT NULL,
       PRIMARY KEY(source, name, destination, origin)) STRICT, WITHOUT ROWID
     """,
-    "CREATE INDEX cascade_edge_destination ON cascade_edge(destination, name, rules)",
-    "CREATE INDEX cascade_edge_name ON cascade_edge(name)",
+    """
+    CREATE INDEX cascade_edge_destination
+    ON cascade_edge(destination, name, source, origin, rules)
+    """,
+    "CREATE INDEX cascade_edge_name ON cascade_edge(name, source, destination, origin)",
+  ]
+
+  private static let history: [StaticString] = [
+    // One row a transaction. A file of many transactions has a part for each; `line` counts the
+    // lines behind it.
+    """
+    CREATE TABLE cascade_ledger(
+      seq INTEGER PRIMARY KEY,
+      id TEXT NOT NULL,
+      part INTEGER NOT NULL,
+      fingerprint INTEGER NOT NULL,
+      author TEXT,
+      at INTEGER NOT NULL,
+      outcome TEXT NOT NULL,
+      line INTEGER NOT NULL,
+      deleted INTEGER NOT NULL,
+      UNIQUE(id, part)) STRICT
+    """,
+    """
+    CREATE TABLE cascade_notice(
+      id INTEGER PRIMARY KEY AUTOINCREMENT,
+      receiver INTEGER NOT NULL,
+      reason TEXT NOT NULL,
+      name INTEGER NOT NULL,
+      source INTEGER NOT NULL, source_collection INTEGER NOT NULL, source_key ANY NOT NULL,
+      destination INTEGER NOT NULL, destination_collection INTEGER NOT NULL,
+      destination_key ANY NOT NULL,
+      rules INTEGER NOT NULL,
+      origin INTEGER NOT NULL,
+      batch INTEGER NOT NULL,
+      receiver_deleted INTEGER NOT NULL DEFAULT 0) STRICT
+    """,
+    "CREATE INDEX cascade_notice_receiver ON cascade_notice(receiver)",
+    // What was deleted, and why: `rule` of the edge `name` to or from the node `via`.
+    """
+    CREATE TABLE cascade_trash(
+      id INTEGER PRIMARY KEY,
+      batch INTEGER NOT NULL,
+      collection INTEGER NOT NULL,
+      key ANY NOT NULL,
+      type TEXT,
+      value TEXT,
+      via INTEGER,
+      name INTEGER,
+      rule INTEGER NOT NULL) STRICT
+    """,
+    "CREATE INDEX cascade_trash_batch ON cascade_trash(batch)",
+    "CREATE INDEX cascade_trash_node ON cascade_trash(collection, key)",
+    """
+    CREATE TABLE cascade_trash_edge(
+      batch INTEGER NOT NULL,
+      source INTEGER NOT NULL,
+      name INTEGER NOT NULL,
+      destination INTEGER NOT NULL,
+      origin INTEGER NOT NULL,
+      rules INTEGER NOT NULL,
+      born INTEGER NOT NULL,
+      PRIMARY KEY(batch, source, name, destination, origin)) STRICT, WITHOUT ROWID
+    """,
+    // Deletions over the limit that wait for somebody's consent, or have it.
+    """
+    CREATE TABLE cascade_plan(
+      plan INTEGER PRIMARY KEY AUTOINCREMENT,
+      id TEXT NOT NULL,
+      file TEXT NOT NULL,
+      checksum INTEGER NOT NULL,
+      deleted INTEGER NOT NULL,
+      approved INTEGER NOT NULL DEFAULT 0,
+      UNIQUE(id, checksum)) STRICT
+    """,
+    // Files that lost their last edge: the intention commits with the row that let them go.
+    """
+    CREATE TABLE cascade_released_file(
+      id INTEGER PRIMARY KEY,
+      batch INTEGER NOT NULL,
+      collection INTEGER NOT NULL,
+      path TEXT NOT NULL) STRICT
+    """,
+  ]
+
+  /// What a transaction knows of itself until its next flush. Empty between transactions.
+  static let temporary: [StaticString] = [
+    // Rows of cascade_node that do not exist: deleted, or only named by an edge so far.
+    "CREATE TEMP TABLE dead(id INTEGER PRIMARY KEY)",
+    // Edges that were there at the last flush and were removed since.
+    """
+    CREATE TEMP TABLE lost(
+      source INTEGER, name INTEGER, destination INTEGER, origin INTEGER, rules INTEGER,
+      born INTEGER, removal INTEGER,
+      PRIMARY KEY(source, name, destination, origin)) WITHOUT ROWID
+    """,
+    // The set D of DESIGN 2.3, in the order it grew, each with what put it there.
+    """
+    CREATE TEMP TABLE gone(
+      seq INTEGER PRIMARY KEY, id INTEGER NOT NULL UNIQUE,
+      via INTEGER, name INTEGER, rule INTEGER NOT NULL DEFAULT 0)
+    """,
+    // How many edges of a name a counting rule still sees at a node. `rule` is 16 or 32.
+    """
+    CREATE TEMP TABLE tally(
+      rule INTEGER, node INTEGER, name INTEGER, remaining INTEGER, via INTEGER,
+      PRIMARY KEY(rule, node, name)) WITHOUT ROWID
+    """,
+    "CREATE INDEX temp.tally_out ON tally(rule) WHERE remaining <= 0",
+    // Nodes whose relationships the end of the transaction must judge.
+    "CREATE TEMP TABLE touched(id INTEGER PRIMARY KEY)",
   ]
 }

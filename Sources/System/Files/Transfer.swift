@@ -59,6 +59,11 @@ extension FileDescriptor {
     }
   }
 
+  /// The next read begins at the beginning.
+  package func rewind() throws(SystemError) {
+    _ = try checked("lseek") { lseek(raw, 0, SEEK_SET) }
+  }
+
   /// Returns once the content is on the disk.
   package func sync() throws(SystemError) {
     _ = try checked("fsync") { fsync(raw) }

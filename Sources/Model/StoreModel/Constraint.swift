@@ -1,0 +1,66 @@
+/// How many nodes must and may be at the other end of a node's edges (DESIGN 2.4).
+package struct Constraint: Hashable, Sendable {
+  /// As the constrained end calls the relationship.
+  package var name: String
+  /// What counts: the distinct nodes that edges of this name lead to…
+  package var outgoing: String?
+  /// …and those that edges of this name come from.
+  package var incoming: String?
+  /// The collections that the other ends belong to; none for files.
+  package var others: [String]
+  package var optional: Bool
+  package var min: Int
+  package var max: Int?
+  /// Whether a node at the other end may have no second node here.
+  package var unique: Bool
+
+  /// What a count violates. An optional relationship may be empty, whatever its minimum.
+  package func violation(count: Int) -> Violation? {
+    if count == 0 { return optional ? nil : .missingMandatory }
+    if count < min { return .tooFew }
+    if let max, count > max { return .tooMany }
+    return nil
+  }
+
+  fileprivate var isTrivial: Bool { optional && min < 2 && max == nil && !unique }
+}
+
+package enum Violation: String, Hashable, Sendable, CaseIterable {
+  case missingMandatory, tooFew, tooMany, notUnique, denied
+}
+
+extension StoreModel {
+  /// What the model demands of a node in this collection, of this type if it has one.
+  package func constraints(from collection: String, type: String? = nil) -> [Constraint] {
+    let names = names(of: collection, type: type)
+    let leaving = relationships.filter { names.contains($0.from) }.map { outgoing($0) }
+    let arriving = relationships.filter { !names.isDisjoint(with: $0.to.collections) }
+      .compactMap { incoming($0, at: names) }
+    return (leaving + arriving).filter { !$0.isTrivial }
+  }
+
+  /// Edges written from the other side count too, where the other side declares them.
+  private func outgoing(_ relationship: Relationship) -> Constraint {
+    let inverse = relationship.inverse?.name
+    let isDeclared = relationships.contains {
+      $0.name == inverse && relationship.to.collections.contains($0.from)
+    }
+    return Constraint(
+      name: relationship.name, outgoing: relationship.name, incoming: isDeclared ? inverse : nil,
+      others: relationship.to.collections, optional: relationship.optional,
+      min: relationship.min ?? 0, max: relationship.toMany ? relationship.max : 1,
+      unique: relationship.unique)
+  }
+
+  /// Nil where the inverse is declared as a relationship of its own, which then has the demands.
+  /// That no two sources share a destination is said by `unique` alone, to be told once.
+  private func incoming(_ relationship: Relationship, at names: Set<String>) -> Constraint? {
+    guard let inverse = relationship.inverse,
+      !relationships.contains(where: { $0.name == inverse.name && names.contains($0.from) })
+    else { return nil }
+    return Constraint(
+      name: inverse.name, incoming: relationship.name, others: [relationship.from],
+      optional: inverse.optional, min: inverse.min ?? 0,
+      max: inverse.toMany ? inverse.max : relationship.unique ? nil : 1, unique: false)
+  }
+}

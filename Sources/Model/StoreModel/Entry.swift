@@ -1,0 +1,107 @@
+/// Collects what is wrong: reading goes on after a problem, so that one look finds all of them.
+final class Problems {
+  var list: [ModelProblem] = []
+}
+
+/// A value of the model file, the path to it, and where to say what is wrong with it.
+struct Entry {
+  let json: JSON
+  let path: String
+  let problems: Problems
+
+  func refuse(_ message: String) {
+    problems.list.append(ModelProblem(path: path, message: message))
+  }
+
+  func string(_ what: String = "a string") -> String? {
+    guard case .string(let text) = json else { return wrongType(what) }
+    return text
+  }
+
+  /// A string that names something, so an empty one is a mistake.
+  func name(_ what: String = "a name") -> String? {
+    guard let text = string(what) else { return nil }
+    guard !text.isEmpty, !text.utf8.contains(0) else {
+      refuse("\(what) may not \(text.isEmpty ? "be empty" : "contain a NUL")")
+      return nil
+    }
+    return text
+  }
+
+  func bool() -> Bool? {
+    guard case .bool(let value) = json else { return wrongType("true or false") }
+    return value
+  }
+
+  func integer(atLeast least: Int) -> Int? {
+    guard case .integer(let number) = json else { return wrongType("a whole number") }
+    guard let value = Int(exactly: number), value >= least else {
+      refuse("\(number) is less than \(least)")
+      return nil
+    }
+    return value
+  }
+
+  func elements(_ what: String = "a list") -> [Entry]? {
+    guard case .array(let values) = json else { return wrongType(what) }
+    return values.enumerated().map { index, value in
+      Entry(json: value, path: "\(path)[\(index)]", problems: problems)
+    }
+  }
+
+  /// The members of an object whose names are free.
+  func members(_ what: String = "an object") -> [(name: String, entry: Entry)]? {
+    guard case .object(let fields) = json else { return wrongType(what) }
+    return fields.map { field in
+      let place = Entry.path(path, field.name)
+      return (field.name, Entry(json: field.value, path: place, problems: problems))
+    }
+  }
+
+  func wrongType<Value>(_ what: String) -> Value? {
+    refuse("expected \(what), found \(json.kind)")
+    return nil
+  }
+
+  static func path(_ path: String, _ name: String) -> String {
+    let plain = !name.isEmpty && name.allSatisfy { $0.isLetter || $0.isNumber || $0 == "_" }
+    if !plain { return "\(path)[\"\(name)\"]" }
+    return path.isEmpty ? name : "\(path).\(name)"
+  }
+}
+
+/// The members of an object whose names are known; every other name was refused.
+struct Fields {
+  let entry: Entry
+  private var members: [String: Entry] = [:]
+
+  init?(_ entry: Entry, _ legal: [String], _ what: String = "an object") {
+    guard let members = entry.members(what) else { return nil }
+    self.entry = entry
+    for (name, member) in members {
+      if legal.contains(name) {
+        self.members[name] = member
+      } else {
+        member.refuse(unknown("key", name, among: legal))
+      }
+    }
+  }
+
+  subscript(name: String) -> Entry? { members[name] }
+
+  /// For what must be there.
+  func required(_ name: String) -> Entry? {
+    if let entry = members[name] { return entry }
+    entry.refuse("\"\(name)\" is missing")
+    return nil
+  }
+}
+
+/// The text for a name that is not one of the known ones, with the nearest of them.
+func unknown(_ what: String, _ name: String, among known: [String]) -> String {
+  if let near = nearest(name, in: known) {
+    return "unknown \(what) \"\(name)\"; did you mean \"\(near)\"?"
+  }
+  guard !known.isEmpty else { return "unknown \(what) \"\(name)\"" }
+  return "unknown \(what) \"\(name)\"; there is \(known.joined(separator: ", "))"
+}

@@ -1,0 +1,95 @@
+/// Relationships that are two halves of one, each the inverse of the other. What both of them say
+/// of the same end must agree; what only one says holds for both.
+struct InversePairs {
+  private(set) var drafts: [RelationshipDraft]
+
+  init(_ drafts: [RelationshipDraft]) {
+    self.drafts = drafts
+    answerInverses()
+    for index in drafts.indices { judge(index) }
+  }
+
+  /// The relationships that this one names as its inverse, and that lead back.
+  func halves(of index: Int) -> [RelationshipDraft] {
+    named(by: drafts[index]).map { drafts[$0] }.filter {
+      $0.collections.contains(drafts[index].value.from)
+    }
+  }
+
+  func inverse(of index: Int) -> Relationship.Inverse? {
+    guard let inverse = drafts[index].inverse else { return nil }
+    var bounds = inverse.bounds
+    if let half = halves(of: index).first { bounds = Bounds(half.value) }
+    return Relationship.Inverse(
+      name: inverse.name, toMany: bounds.toMany ?? !drafts[index].value.unique,
+      optional: bounds.optional ?? true, min: bounds.min, max: bounds.max)
+  }
+
+  private func named(by draft: RelationshipDraft) -> [Int] {
+    guard let name = draft.inverse?.name else { return [] }
+    return drafts.indices.filter {
+      drafts[$0].value.name == name && draft.collections.contains(drafts[$0].value.from)
+    }
+  }
+
+  /// An inverse that one side names is the other side's too.
+  private mutating func answerInverses() {
+    for draft in drafts {
+      for index in named(by: draft)
+      where drafts[index].inverse == nil && drafts[index].collections.contains(draft.value.from) {
+        drafts[index].inverse = InverseDraft(
+          entry: drafts[index].fields.entry, name: draft.value.name)
+      }
+    }
+  }
+
+  private func judge(_ index: Int) {
+    let draft = drafts[index]
+    guard let inverse = draft.inverse else { return }
+    if case .files = draft.value.to { return inverse.entry.refuse("a file has no inverse") }
+    judgeUnique(draft, inverse)
+    for half in named(by: draft) {
+      let other = drafts[half]
+      if !other.collections.contains(draft.value.from) {
+        inverse.entry.refuse("\(other.title) does not lead back to \"\(draft.value.from)\"")
+      } else if let name = other.inverse?.name, name != draft.value.name {
+        inverse.entry.refuse("the inverse of \(other.title) is \"\(name)\"")
+      } else {
+        judgeAgreement(draft, inverse, other)
+        if index <= half { judgeJoins(draft, other) }
+      }
+    }
+  }
+
+  private func judgeUnique(_ draft: RelationshipDraft, _ inverse: InverseDraft) {
+    guard draft.value.unique, inverse.bounds.toMany == true else { return }
+    inverse.entry.refuse("a unique relationship has a to-one inverse")
+  }
+
+  private func judgeAgreement(
+    _ draft: RelationshipDraft, _ inverse: InverseDraft, _ other: RelationshipDraft
+  ) {
+    let (mine, its) = (inverse.bounds, Bounds(other.value))
+    func judge<Value: Equatable>(_ key: String, _ mine: Value?, _ its: Value?) {
+      guard let mine, mine != its else { return }
+      let said = its.map { "\($0)" } ?? "nothing"
+      inverse.entry.refuse("\(key) is \(mine) here, and \(said) in \(other.title)")
+    }
+    judge("toMany", mine.toMany, its.toMany)
+    judge("optional", mine.optional, its.optional)
+    judge("min", mine.min, its.min)
+    judge("max", mine.max, its.max)
+    guard let rule = other.deleteRule else { return }
+    judge("deleteRule", inverse.deleteRule?.rawValue, rule.rawValue)
+  }
+
+  /// A many-to-many has one join table, read in two directions.
+  private func judgeJoins(_ draft: RelationshipDraft, _ other: RelationshipDraft) {
+    guard case .join(let table, let source, let destination) = draft.value.place,
+      case .join(let itsTable, let itsSource, let itsDestination) = other.value.place
+    else { return }
+    if (table, source, destination) != (itsTable, itsDestination, itsSource) {
+      other.fields["join"]?.refuse("is not the join of its inverse \(draft.title) turned round")
+    }
+  }
+}

@@ -1,0 +1,147 @@
+/// Reads the file from the top. A part with a problem is read as far as it goes, so that the
+/// parts which refer to it are still judged by what was meant.
+struct ModelReader {
+  private static let keys = [
+    "store", "spool", "strict", "collections", "relationships", "files", "roots", "sweeps",
+    "limits", "trash",
+  ]
+
+  private let file: Entry
+
+  init(_ file: Entry) { self.file = file }
+
+  func read() -> StoreModel {
+    guard let fields = Fields(file, Self.keys) else { return .empty }
+    var model = StoreModel()
+    model.store = fields["store"]?.filePath()
+    model.spool = fields["spool"]?.absolutePath()
+    model.strict = fields["strict"]?.bool() ?? false
+    fields["collections"].map { CollectionReader($0).read(into: &model) }
+    model.files = fields["files"].map(readFiles) ?? [:]
+    let names = KnownNames(model)
+    fields["relationships"].map {
+      model.relationships = RelationshipsReader(names).read($0)
+    }
+    judgeFetched(fields["collections"], names)
+    model.roots = fields["roots"].map { readRoots($0, names) } ?? []
+    SettingsReader(fields).read(into: &model)
+    return model
+  }
+
+  /// Two roots may not overlap: one file would have two names, and be counted under each alone.
+  private func readFiles(_ entry: Entry) -> [String: String] {
+    var roots: [String: String] = [:]
+    for (name, entry) in entry.members() ?? [] {
+      entry.judge(name: name, of: "file root")
+      guard let path = entry.absolutePath() else { continue }
+      if let (other, _) = roots.sorted(by: <).first(where: { overlap($0.value, path) }) {
+        entry.refuse("overlaps files.\(other): a file would have two names")
+      }
+      roots[name] = path
+    }
+    return roots
+  }
+
+  private func overlap(_ one: String, _ other: String) -> Bool {
+    let (one, other) = (one + "/", other + "/")
+    return one.hasPrefix(other) || other.hasPrefix(one)
+  }
+
+  private func readRoots(_ entry: Entry, _ names: KnownNames) -> [String] {
+    (entry.elements("a list of collections") ?? []).compactMap(names.collection)
+  }
+
+  /// Only now are all collections known. Another store has collections of its own.
+  private func judgeFetched(_ collections: Entry?, _ names: KnownNames) {
+    for (_, collection) in collections?.objectMembers ?? [] {
+      for (_, property) in collection.member("fetched")?.objectMembers ?? []
+      where property.member("store") == nil {
+        property.member("from").map { _ = names.collection($0) }
+      }
+    }
+  }
+}
+
+/// The names that other parts of the file may use.
+struct KnownNames {
+  /// Collections, and the names of types within them.
+  private let collections: [String]
+  private let mapped: [String: [String]]
+  private let roots: [String]
+  private let strict: Bool
+
+  init(_ model: StoreModel) {
+    collections = (Array(model.collections.keys) + model.typeNames.keys).sorted()
+    mapped = model.collections.compactMapValues {
+      if case .mapped(_, let key, _) = $0 { key } else { nil }
+    }
+    roots = model.files.keys.sorted()
+    strict = model.strict
+  }
+
+  /// A collection's name. Only a strict model must have declared it.
+  func collection(_ entry: Entry) -> String? {
+    guard let name = entry.string("a collection"), entry.judge(name: name, of: "collection")
+    else { return nil }
+    if strict, !collections.contains(name) {
+      entry.refuse(unknown("collection", name, among: collections))
+    }
+    return name
+  }
+
+  func root(_ entry: Entry) -> String? {
+    guard let name = entry.name("a file root") else { return nil }
+    if !roots.contains(name) { entry.refuse(unknown("file root", name, among: roots)) }
+    return name
+  }
+
+  /// The key columns of a mapped collection.
+  func key(of collection: String) -> [String]? { mapped[collection] }
+
+  /// A column or a join table needs a table to be in, or to join.
+  func requireTable(_ collection: String, for place: Entry, _ what: String) {
+    guard mapped[collection] == nil else { return }
+    let near = nearest(collection, in: mapped.keys.sorted()).map { "; did you mean \"\($0)\"?" }
+    place.refuse("\(what) needs a table, and collection \"\(collection)\" has none\(near ?? "")")
+  }
+
+  /// One column holds one value, and cannot refer to a key of several.
+  func requireSimpleKey(_ collection: String, for place: Entry) {
+    guard let count = mapped[collection]?.count, count > 1 else { return }
+    place.refuse("one column cannot hold the key of \(count) columns of \"\(collection)\"")
+  }
+}
+
+extension Entry {
+  /// The rule for names of collections (DESIGN 5.2), which file roots share.
+  @discardableResult
+  func judge(name: String, of what: String) -> Bool {
+    if name.isEmpty {
+      refuse("a \(what)'s name may not be empty")
+    } else if name.contains("/") || name.utf8.contains(0) {
+      refuse("a \(what)'s name may not contain \(name.contains("/") ? "\"/\"" : "a NUL")")
+    } else if name.hasPrefix("cascade_") {
+      refuse("a \(what)'s name may not begin with \"cascade_\"")
+    } else {
+      return true
+    }
+    return false
+  }
+
+  /// Without slashes at its end.
+  func absolutePath() -> String? {
+    guard var path = name("a path") else { return nil }
+    guard path.hasPrefix("/") else {
+      refuse("\"\(path)\" is not an absolute path")
+      return nil
+    }
+    while path.count > 1, path.hasSuffix("/") { path.removeLast() }
+    return path
+  }
+
+  func filePath() -> String? {
+    guard let path = absolutePath() else { return nil }
+    if case .string(let text) = json, text.hasSuffix("/") { refuse("\"\(text)\" is a directory") }
+    return path
+  }
+}

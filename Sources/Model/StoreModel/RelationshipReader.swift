@@ -1,0 +1,101 @@
+/// Reads one relationship, as far as it can be judged without the others.
+struct RelationshipReader {
+  private static let keys = [
+    "name", "from", "to", "column", "typeColumn", "join", "property", "toMany", "optional", "min",
+    "max", "unique", "rules", "deleteRule", "inverse",
+  ]
+
+  let names: KnownNames
+
+  func read(_ entry: Entry) -> RelationshipDraft? {
+    guard let fields = Fields(entry, Self.keys) else { return nil }
+    let name = fields.required("name")?.name()
+    let from = fields.required("from").flatMap(names.collection)
+    let to = fields.required("to").flatMap { target($0, polymorphic: fields["typeColumn"] != nil) }
+    let bounds = Bounds(fields)
+    let unique = fields["unique"]?.bool() ?? false
+    let rules = fields["rules"].map(readRules) ?? []
+    let deleteRule = fields["deleteRule"]?.deleteRule()
+    let inverse = fields["inverse"].flatMap(readInverse)
+    guard let name, let from, let to else { return nil }
+    let place = PlaceReader(fields: fields, names: names, from: from, to: to).read()
+    let value = Relationship(
+      name: name, from: from, to: to, place: place, toMany: toMany(bounds, place, fields),
+      optional: bounds.optional ?? true, min: bounds.min, max: bounds.max, unique: unique,
+      rules: [])
+    return RelationshipDraft(
+      fields: fields, value: value, rules: rules, deleteRule: deleteRule, inverse: inverse)
+  }
+
+  /// A join table is there because there are many.
+  private func toMany(
+    _ bounds: Bounds, _ place: Relationship.Place, _ fields: Fields
+  ) -> Bool {
+    var toMany = bounds.toMany ?? false
+    if case .join = place, bounds.toMany == nil { toMany = true }
+    if !toMany { bounds.judgeToOne(fields) }
+    return toMany
+  }
+
+  private func target(_ entry: Entry, polymorphic: Bool) -> Relationship.Target? {
+    switch entry.json {
+    case .string: names.collection(entry).map { .collection($0) }
+    case .object where polymorphic: types(entry)
+    case .object: files(entry)
+    default: entry.wrongType("a collection, { files: ROOT } or a map from types to collections")
+    }
+  }
+
+  private func types(_ entry: Entry) -> Relationship.Target? {
+    var map: [String: String] = [:]
+    for (type, entry) in entry.objectMembers { map[type] = names.collection(entry) }
+    if entry.objectMembers.isEmpty { entry.refuse("names no type") }
+    return .types(map)
+  }
+
+  private func files(_ entry: Entry) -> Relationship.Target? {
+    let keys = entry.objectMembers.map(\.name)
+    if !keys.contains("files"), !keys.contains(where: { nearest($0, in: ["files"]) != nil }) {
+      entry.refuse("a map from types to collections needs \"typeColumn\"")
+      return nil
+    }
+    return Fields(entry, ["files"])?.required("files").flatMap(names.root).map { .files(root: $0) }
+  }
+
+  private func readRules(_ entry: Entry) -> Rules {
+    var rules: Rules = []
+    for entry in entry.elements("a list of rules") ?? [] {
+      guard let name = entry.string("a rule's name") else { continue }
+      if let rule = Rules(name: name) {
+        rules.insert(rule)
+      } else if DeleteRule(rawValue: name) != nil {
+        entry.refuse("\"\(name)\" is a word for deleteRule, not a rule")
+      } else {
+        entry.refuse(unknown("rule", name, among: Rules.allNames))
+      }
+    }
+    return rules
+  }
+
+  private func readInverse(_ entry: Entry) -> InverseDraft? {
+    if case .string = entry.json {
+      return entry.name().map { InverseDraft(entry: entry, name: $0) }
+    }
+    let keys = ["name", "deleteRule", "toMany", "optional", "min", "max"]
+    guard let fields = Fields(entry, keys, "a name or an object") else { return nil }
+    let bounds = Bounds(fields)
+    if bounds.toMany == false { bounds.judgeToOne(fields) }
+    let deleteRule = fields["deleteRule"]?.deleteRule()
+    guard let name = fields.required("name")?.name() else { return nil }
+    return InverseDraft(entry: entry, name: name, deleteRule: deleteRule, bounds: bounds)
+  }
+}
+
+extension Entry {
+  fileprivate func deleteRule() -> DeleteRule? {
+    guard let word = string("a word") else { return nil }
+    if let rule = DeleteRule(rawValue: word) { return rule }
+    refuse(unknown("delete rule", word, among: DeleteRule.allCases.map(\.rawValue)))
+    return nil
+  }
+}

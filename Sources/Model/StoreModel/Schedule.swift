@@ -1,0 +1,59 @@
+/// One run that finds what must go and removes it (DESIGN 8.1).
+package enum SweepKind: String, Hashable, Sendable, CaseIterable {
+  case cascade, refcount, dangling, unreachable, files, trash, all
+}
+
+/// When a sweep runs by itself (DESIGN 8.2).
+package enum Schedule: Hashable, Sendable {
+  /// As soon as the journal has something.
+  case immediate
+  case never
+  case every(Duration)
+  case cron(Cron)
+
+  package static let daily = Schedule.cron(.daily)
+
+  /// More often than this is polling, which `immediate` does better.
+  private static let shortestInterval = Duration.seconds(1)
+
+  private static let words: [(name: String, cron: String)] = [
+    ("@yearly", "0 0 1 1 *"), ("@annually", "0 0 1 1 *"), ("@monthly", "0 0 1 * *"),
+    ("@weekly", "0 0 * * 0"), ("@daily", "0 0 * * *"), ("@midnight", "0 0 * * *"),
+    ("@hourly", "0 * * * *"),
+  ]
+
+  package init(text: String) throws(IllegalSchedule) {
+    if text == "immediate" {
+      self = .immediate
+    } else if text == "never" {
+      self = .never
+    } else if text.hasPrefix("@every ") {
+      self = .every(try Schedule.interval(text.dropFirst("@every ".count)))
+    } else if let word = Schedule.words.first(where: { $0.name == text }) {
+      self = .cron(try Cron(word.cron))
+    } else if text.contains(" ") {
+      self = .cron(try Cron(text))
+    } else {
+      throw IllegalSchedule(unknown("schedule", text, among: Schedule.forms))
+    }
+  }
+
+  private static var forms: [String] {
+    ["immediate", "never", "@every 30s"] + words.map(\.name) + ["17 3 * * *"]
+  }
+
+  private static func interval(_ text: Substring) throws(IllegalSchedule) -> Duration {
+    guard let duration = Duration(text: String(text)) else {
+      throw IllegalSchedule("\"\(text)\" is no duration, such as \"30s\" or \"15m\"")
+    }
+    guard duration >= shortestInterval else {
+      throw IllegalSchedule("@every takes at least 1s")
+    }
+    return duration
+  }
+}
+
+package struct IllegalSchedule: Error, Hashable {
+  package let reason: String
+  init(_ reason: String) { self.reason = reason }
+}

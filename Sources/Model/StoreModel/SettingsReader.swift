@@ -1,0 +1,90 @@
+/// Reads `sweeps`, `limits` and `trash`.
+struct SettingsReader {
+  private let fields: Fields
+
+  init(_ fields: Fields) { self.fields = fields }
+
+  func read(into model: inout StoreModel) {
+    model.sweeps = fields["sweeps"].map(sweeps)
+    if let entry = fields["limits"] { limits(entry, &model.limits) }
+    if let entry = fields["trash"], let time = entry.duration() { model.trash = time }
+  }
+
+  private func sweeps(_ entry: Entry) -> [SweepKind: Schedule] {
+    var sweeps: [SweepKind: Schedule] = [:]
+    for (name, entry) in entry.members() ?? [] {
+      if let kind = SweepKind(rawValue: name) {
+        sweeps[kind] = entry.schedule()
+      } else {
+        entry.refuse(unknown("sweep", name, among: SweepKind.allCases.map(\.rawValue)))
+      }
+    }
+    return sweeps
+  }
+
+  private func limits(_ entry: Entry, _ limits: inout StoreModel.Limits) {
+    guard let fields = Fields(entry, ["lock", "alone", "hold"]) else { return }
+    if let entry = fields["lock"] { lock(entry, &limits) }
+    if let entry = fields["alone"], let time = entry.positiveDuration() {
+      limits.alone = time
+      if let lock = limits.lock, time < lock { entry.refuse("is shorter than limits.lock") }
+    }
+    if let entry = fields["hold"] { hold(entry, &limits.hold) }
+  }
+
+  /// Alone, a step is never shorter than in company.
+  private func lock(_ entry: Entry, _ limits: inout StoreModel.Limits) {
+    if case .string("none") = entry.json {
+      limits.lock = nil
+    } else if let time = entry.positiveDuration() {
+      limits.lock = time
+      limits.alone = max(limits.alone, time)
+    }
+  }
+
+  private func hold(_ entry: Entry, _ hold: inout StoreModel.Hold) {
+    guard let fields = Fields(entry, ["deletes", "share"]) else { return }
+    if let deletes = fields["deletes"]?.integer(atLeast: 0) { hold.deletes = deletes }
+    if let share = fields["share"]?.share() { hold.share = share }
+  }
+}
+
+extension Entry {
+  fileprivate func duration() -> Duration? {
+    guard let text = string("a duration such as \"10ms\" or \"1d\"") else { return nil }
+    if let duration = Duration(text: text) { return duration }
+    refuse("\"\(text)\" is no duration, such as \"10ms\", \"15m\" or \"1d\"")
+    return nil
+  }
+
+  fileprivate func positiveDuration() -> Duration? {
+    guard let duration = duration() else { return nil }
+    if duration > .zero { return duration }
+    refuse("must be longer than nothing")
+    return nil
+  }
+
+  fileprivate func schedule() -> Schedule? {
+    guard let text = string("a schedule") else { return nil }
+    do {
+      return try Schedule(text: text)
+    } catch {
+      refuse(error.reason)
+      return nil
+    }
+  }
+
+  fileprivate func share() -> Double? {
+    let share: Double
+    switch json {
+    case .number(let value): share = value
+    case .integer(let value): share = Double(value)
+    default: return wrongType("a number from 0 to 1")
+    }
+    guard 0...1 ~= share else {
+      refuse("\(share) is not within 0 to 1")
+      return nil
+    }
+    return share
+  }
+}

@@ -1,0 +1,67 @@
+/// What a store's model file says (DESIGN 3). A model that exists is legal.
+package struct StoreModel: Hashable, Sendable {
+  package var store: String?
+  package var spool: String?
+  /// Whether only the declared collections exist.
+  package var strict = false
+  package var collections: [String: Collection] = [:]
+  /// By collection, then by name.
+  package var fetched: [String: [String: FetchedProperty]] = [:]
+  /// In the order of the file.
+  package var relationships: [Relationship] = []
+  /// Root names and their absolute paths.
+  package var files: [String: String] = [:]
+  /// The collections that the unreachable sweep starts from.
+  package var roots: [String] = []
+  /// As written; `schedule(of:)` knows the defaults.
+  package var sweeps: [SweepKind: Schedule]?
+  package var limits = Limits()
+  /// How long deleted things are kept; zero keeps nothing.
+  package var trash = Duration.seconds(86_400)
+
+  /// The model of a store without a model file.
+  package static let empty = StoreModel()
+
+  package init(json5 bytes: [UInt8]) throws(ModelErrors) {
+    let problems = Problems()
+    self = .empty
+    do {
+      let file = try JSON.parse(bytes, as: .json5)
+      self = ModelReader(Entry(json: file, path: "", problems: problems)).read()
+    } catch {
+      let message = "line \(error.line), column \(error.column): \(error.message)"
+      throw ModelErrors(problems: [ModelProblem(path: "", message: message)])
+    }
+    guard problems.list.isEmpty else { throw ModelErrors(problems: problems.list) }
+  }
+
+  init() {}
+
+  package enum Collection: Hashable, Sendable {
+    /// A table of the application: one row is one node.
+    case mapped(table: String, key: [String], replace: Replacement)
+    /// Objects in Cascade's own table. A type's name stands for the objects of that type
+    /// wherever the model names a collection.
+    case managed(types: [String: String])
+  }
+
+  /// Whether rows that `INSERT OR REPLACE` displaces are looked for (DESIGN 7).
+  package enum Replacement: String, Hashable, Sendable, CaseIterable {
+    case watch, ignore
+  }
+
+  /// DESIGN 8.3 and 8.4.
+  package struct Limits: Hashable, Sendable {
+    /// The longest hold of the write lock; nil is one transaction, however long.
+    package var lock: Duration? = .milliseconds(10)
+    /// The same while nobody else writes.
+    package var alone: Duration = .milliseconds(100)
+    package var hold = Hold()
+  }
+
+  /// Over both limits, a deletion waits for approval.
+  package struct Hold: Hashable, Sendable {
+    package var deletes = 1000
+    package var share = 0.10
+  }
+}

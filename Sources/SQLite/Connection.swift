@@ -1,0 +1,220 @@
+internal import CSQLite
+
+/// A connection to one database file, used by one thread at a time.
+///
+/// SQL is static text beside its one use; each text is prepared once and kept. Values are bound.
+@safe
+package struct Connection: ~Copyable {
+  package enum Access: Sendable {
+    case create, readWrite, readOnly
+  }
+
+  private let handle: OpaquePointer
+  private let statements: StatementCache
+  private let log = LogLength()
+
+  package init(path: String, access: Access) throws(SQLiteError) {
+    var handle: OpaquePointer?
+    let result = unsafe sqlite3_open_v2(path, &handle, access.flags, nil)
+    guard let opened = unsafe handle, result == SQLITE_OK else {
+      let error = unsafe SQLiteError(result, handle, doing: "open \(path)")
+      unsafe sqlite3_close_v2(handle)
+      throw error
+    }
+    unsafe self.handle = opened
+    unsafe statements = StatementCache(opened)
+    unsafe sqlite3_extended_result_codes(opened, 1)
+  }
+
+  deinit {
+    statements.finalizeAll()
+    unsafe sqlite3_close_v2(handle)
+  }
+}
+
+extension Connection.Access {
+  fileprivate var flags: Int32 {
+    // One thread at a time uses a connection, so SQLite needs no mutex of its own.
+    let common = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
+    return switch self {
+    case .create: common | SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+    case .readWrite: common | SQLITE_OPEN_READWRITE
+    case .readOnly: common | SQLITE_OPEN_READONLY
+    }
+  }
+}
+
+// MARK: - Running SQL
+
+extension Connection {
+  /// Runs a statement that returns no rows, or whose rows do not matter.
+  package func run(_ sql: StaticString, _ values: Value...) throws(SQLiteError) {
+    let statement = try statements.statement(for: sql)
+    defer { statement.reset() }
+    try statement.bind(values)
+    while try statement.step() {}
+  }
+
+  /// Calls `body` for each row. The statement is reset on every way out.
+  package func each<Failure: Error>(
+    _ sql: StaticString, _ values: Value..., body: (Row) throws(Failure) -> Void
+  ) throws {
+    let statement = try statements.statement(for: sql)
+    defer { statement.reset() }
+    try statement.bind(values)
+    while try statement.step() { try body(statement.row) }
+  }
+
+  package func all<T>(
+    _ sql: StaticString, _ values: Value..., as read: (Row) -> T
+  ) throws(SQLiteError) -> [T] {
+    let statement = try statements.statement(for: sql)
+    defer { statement.reset() }
+    try statement.bind(values)
+    var rows: [T] = []
+    while try statement.step() { rows.append(read(statement.row)) }
+    return rows
+  }
+
+  package func first<T>(
+    _ sql: StaticString, _ values: Value..., as read: (Row) -> T
+  ) throws(SQLiteError) -> T? {
+    let statement = try statements.statement(for: sql)
+    defer { statement.reset() }
+    try statement.bind(values)
+    return try statement.step() ? read(statement.row) : nil
+  }
+
+  /// The first column of the first row, if it is there and not null.
+  package func integer(_ sql: StaticString, _ values: Value...) throws(SQLiteError) -> Int64? {
+    let statement = try statements.statement(for: sql)
+    defer { statement.reset() }
+    try statement.bind(values)
+    guard try statement.step(), !statement.row.isNull(0) else { return nil }
+    return statement.row.integer(0)
+  }
+
+  /// The same for text that was made at run time, which is not kept. Values are still bound.
+  package func all<T>(
+    generated sql: String, _ values: [Value], as read: (Row) -> T
+  ) throws(SQLiteError) -> [T] {
+    let statement = try unsafe Statement(generated: sql, on: handle)
+    try statement.bind(values)
+    var rows: [T] = []
+    while try statement.step() { rows.append(read(statement.row)) }
+    return rows
+  }
+
+  package func integer(generated sql: String, _ values: [Value]) throws(SQLiteError) -> Int64? {
+    try all(generated: sql, values) { $0.isNull(0) ? nil : $0.integer(0) }.first ?? nil
+  }
+
+  /// Runs statements that are not kept: schema changes, pragmas, text made from the model.
+  package func execute(_ sql: String) throws(SQLiteError) {
+    let result = unsafe sqlite3_exec(handle, sql, nil, nil, nil)
+    guard result == SQLITE_OK else { throw unsafe SQLiteError(result, handle, doing: sql) }
+  }
+
+  /// Rows that the last insert, update or delete changed.
+  package var changes: Int { unsafe Int(sqlite3_changes64(handle)) }
+}
+
+// MARK: - Transactions
+
+extension Connection {
+  /// Takes the write lock at once, so that no later statement can fail for want of it.
+  package func begin() throws(SQLiteError) { try run("BEGIN IMMEDIATE") }
+  package func commit() throws(SQLiteError) { try run("COMMIT") }
+
+  package func rollback() {
+    // Some errors roll back by themselves; then there is nothing left to do.
+    if isInTransaction { try? run("ROLLBACK") }
+  }
+
+  package var isInTransaction: Bool { unsafe sqlite3_get_autocommit(handle) == 0 }
+
+  /// Everything that `body` reads comes from one state of the database.
+  package func snapshot<T>(_ body: () throws -> T) throws -> T {
+    try run("BEGIN")
+    defer { rollback() }
+    return try body()
+  }
+
+  /// Undoes what `body` did if it throws.
+  package func savepoint<T>(_ body: () throws -> T) throws -> T {
+    try run("SAVEPOINT cascade")
+    do {
+      let result = try body()
+      try run("RELEASE cascade")
+      return result
+    } catch {
+      // After an error that rolled back everything, the savepoint is gone as well.
+      if isInTransaction {
+        try run("ROLLBACK TO cascade")
+        try run("RELEASE cascade")
+      }
+      throw error
+    }
+  }
+}
+
+// MARK: - Settings
+
+extension Connection {
+  package static var libraryVersion: Int32 { sqlite3_libversion_number() }
+
+  package func setBusyTimeout(milliseconds: Int32) {
+    unsafe sqlite3_busy_timeout(handle, milliseconds)
+  }
+
+  /// Closing the last connection would checkpoint; with this it leaves the log alone.
+  package func keepLogOnClose() {
+    _ = unsafe cascade_db_config(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+  }
+
+  /// True where SQLite fell back to reading because it may not write.
+  package var isReadOnly: Bool { unsafe sqlite3_db_readonly(handle, "main") == 1 }
+
+  /// Gives back the memory of the page cache that is not needed now.
+  package func releaseMemory() { unsafe sqlite3_db_release_memory(handle) }
+
+  /// Frames that the log held after this connection's last commit.
+  package var framesInLog: Int { log.frames }
+
+  /// Counts the log's frames, in the place where SQLite's automatic checkpoint would be.
+  package func countFramesInLog() {
+    unsafe sqlite3_wal_hook(
+      handle,
+      { context, _, _, frames in
+        unsafe Unmanaged<LogLength>.fromOpaque(context!).takeUnretainedValue().frames = Int(frames)
+        return SQLITE_OK
+      }, Unmanaged.passUnretained(log).toOpaque())
+  }
+
+  /// Frames in the log, and how many of them the checkpoint brought into the database.
+  /// Holds the write lock throughout; gives way at once when another connection is in the way.
+  package func checkpointUnderLock() throws(SQLiteError) -> (frames: Int, moved: Int) {
+    var frames: Int32 = 0
+    var moved: Int32 = 0
+    let result = unsafe sqlite3_wal_checkpoint_v2(
+      handle, "main", SQLITE_CHECKPOINT_RESTART, &frames, &moved)
+    guard result == SQLITE_OK || result == SQLITE_BUSY else {
+      throw unsafe SQLiteError(result, handle, doing: "checkpoint")
+    }
+    return (Int(frames), Int(moved))
+  }
+}
+
+/// Lives as long as its connection, so that SQLite's hook may point at it.
+final class LogLength {
+  var frames = 0
+}
+
+extension SQLiteError {
+  init(_ result: Int32, _ handle: OpaquePointer?, doing: String) {
+    let message = unsafe handle.map { unsafe sqlite3_errmsg($0) } ?? sqlite3_errstr(result)
+    unsafe self.init(
+      code: result & 0xff, extendedCode: result,
+      message: message.map { unsafe String(cString: $0) } ?? "unknown", doing: doing)
+  }
+}

@@ -1,0 +1,20 @@
+import CSQLite
+
+/// What SQLite refused, and what was being done.
+package struct SQLiteError: Error, Hashable, CustomStringConvertible {
+  package let code: Int32
+  package let extendedCode: Int32
+  package let message: String
+  /// The SQL text, or the call where there is none.
+  package let doing: String
+
+  package var description: String { "SQLite error \(extendedCode): \(message) (\(doing))" }
+
+  /// Somebody else holds the lock: trying again later may succeed.
+  package var isBusy: Bool { code == SQLITE_BUSY || code == SQLITE_LOCKED }
+
+  /// The value that was given is at fault; with another one it would have worked.
+  package var isAboutTheValue: Bool {
+    [SQLITE_TOOBIG, SQLITE_CONSTRAINT, SQLITE_MISMATCH, SQLITE_RANGE].contains(code)
+  }
+}

@@ -1,0 +1,125 @@
+internal import CSQLite
+
+/// A prepared statement. Only `Connection` steps one, and it resets it on every way out.
+@safe
+final class Statement {
+  private let handle: OpaquePointer
+  private let database: OpaquePointer
+  private let sql: String
+
+  convenience init(_ sql: StaticString, on database: OpaquePointer) throws(SQLiteError) {
+    try unsafe self.init("\(sql)", SQLITE_PREPARE_PERSISTENT, on: database)
+  }
+
+  convenience init(generated sql: String, on database: OpaquePointer) throws(SQLiteError) {
+    try unsafe self.init(sql, 0, on: database)
+  }
+
+  private init(_ sql: String, _ flags: Int32, on database: OpaquePointer) throws(SQLiteError) {
+    var handle: OpaquePointer?
+    let result = unsafe sqlite3_prepare_v3(database, sql, -1, UInt32(flags), &handle, nil)
+    guard let prepared = unsafe handle, result == SQLITE_OK else {
+      throw unsafe SQLiteError(result, database, doing: sql)
+    }
+    unsafe self.handle = prepared
+    unsafe self.database = database
+    self.sql = sql
+  }
+
+  deinit { unsafe sqlite3_finalize(handle) }
+
+  var isBusy: Bool { unsafe sqlite3_stmt_busy(handle) != 0 }
+  var row: Row { unsafe Row(handle) }
+
+  /// True if there is a row.
+  func step() throws(SQLiteError) -> Bool {
+    switch unsafe sqlite3_step(handle) {
+    case SQLITE_ROW: return true
+    case SQLITE_DONE: return false
+    case let result: throw unsafe SQLiteError(result, database, doing: sql)
+    }
+  }
+
+  func reset() {
+    unsafe sqlite3_reset(handle)
+    unsafe sqlite3_clear_bindings(handle)
+  }
+
+  func bind(_ values: [Value]) throws(SQLiteError) {
+    for (index, value) in values.enumerated() {
+      let result = bind(value, at: Int32(index + 1))
+      guard result == SQLITE_OK else {
+        throw unsafe SQLiteError(result, database, doing: sql)
+      }
+    }
+  }
+
+  private func bind(_ value: Value, at index: Int32) -> Int32 {
+    switch value {
+    case .null: return unsafe sqlite3_bind_null(handle, index)
+    case .integer(let number): return unsafe sqlite3_bind_int64(handle, index, number)
+    case .real(let number): return unsafe sqlite3_bind_double(handle, index, number)
+    case .text(var text):
+      return text.withUTF8 { bytes in
+        unsafe bytes.withMemoryRebound(to: CChar.self) { bytes in
+          unsafe cascade_bind_text(handle, index, bytes.baseAddress, UInt64(bytes.count))
+        }
+      }
+    case .blob(let bytes):
+      return unsafe bytes.withUnsafeBytes { bytes in
+        unsafe cascade_bind_blob(handle, index, bytes.baseAddress, UInt64(bytes.count))
+      }
+    }
+  }
+}
+
+/// The row that a statement stands on. Valid only inside the closure that was given it.
+@safe
+package struct Row {
+  private let statement: OpaquePointer
+
+  init(_ statement: OpaquePointer) { unsafe self.statement = statement }
+
+  package func isNull(_ column: Int32) -> Bool {
+    unsafe sqlite3_column_type(statement, column) == SQLITE_NULL
+  }
+
+  package func integer(_ column: Int32) -> Int64 {
+    unsafe sqlite3_column_int64(statement, column)
+  }
+
+  package func text(_ column: Int32) -> String {
+    guard let bytes = unsafe sqlite3_column_text(statement, column) else { return "" }
+    let count = unsafe Int(sqlite3_column_bytes(statement, column))
+    return unsafe String(decoding: UnsafeBufferPointer(start: bytes, count: count), as: UTF8.self)
+  }
+
+  package func optionalText(_ column: Int32) -> String? {
+    isNull(column) ? nil : text(column)
+  }
+
+  package func optionalInteger(_ column: Int32) -> Int64? {
+    isNull(column) ? nil : integer(column)
+  }
+}
+
+/// The statements of a connection, found by the address of their text.
+@safe
+final class StatementCache {
+  private let database: OpaquePointer
+  private var statements: [UInt: Statement] = [:]
+
+  init(_ database: OpaquePointer) { unsafe self.database = database }
+
+  func statement(for sql: StaticString) throws(SQLiteError) -> Statement {
+    let address = unsafe UInt(bitPattern: sql.utf8Start)
+    if let statement = statements[address], !statement.isBusy { return statement }
+    // A text that is being stepped further up gets a second statement, which is not kept.
+    let statement = try unsafe Statement(sql, on: database)
+    if statements[address] == nil { statements[address] = statement }
+    return statement
+  }
+
+  /// SQLite closes a database only when its statements are gone.
+  func finalizeAll() { statements = [:] }
+}

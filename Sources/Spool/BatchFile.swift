@@ -1,0 +1,61 @@
+internal import Model
+internal import Store
+
+/// A .ndjson file that says `batch`: a transaction for every so many changes, each committed with
+/// its place in the file, so that a restart goes on behind it.
+final class BatchFile {
+  let file: PreparedFile
+  private let lines: LineSource
+  private let size: Int
+  private var part: Int64
+  private var pending: Change?
+  private(set) var total: Receipt
+
+  var isFinished: Bool { pending == nil }
+
+  /// Every line is judged first: of a bad file nothing is applied.
+  init(_ file: PreparedFile, resuming entry: LedgerEntry?) throws {
+    self.file = file
+    lines = file.lines!
+    size = file.header.batch!
+    part = entry.map { $0.part + 1 } ?? 0
+    total = Receipt(id: file.id, outcome: .applied)
+    total.author = file.header.author
+    if entry == nil { try lines.judge() }
+    try lines.rewind(toLine: Int(entry?.line ?? 0))
+    pending = try lines.next()
+  }
+
+  func applyNext(to writer: Writer, at now: Int64) throws -> Receipt {
+    var count = 0
+    var submission = file.submission(at: now)
+    submission.part = part
+    let receipt = try writer.apply(submission, changes: { try self.take(&count) }) {
+      // Known only when the part was read: where the next one begins, and whether there is one.
+      $0.isLast = self.isFinished
+      $0.line = Int64(self.isFinished ? self.lines.line : self.lines.line - 1)
+    }
+    part += 1
+    add(receipt)
+    return receipt
+  }
+
+  /// The next change of this part; one is always read ahead, to know which part is the last.
+  private func take(_ count: inout Int) throws -> Change? {
+    guard count < size, let change = pending else { return nil }
+    count += 1
+    pending = try lines.next()
+    return change
+  }
+
+  private func add(_ receipt: Receipt) {
+    total.batch = receipt.deletedCount > 0 || total.batch == nil ? receipt.batch : total.batch
+    let room = Receipt.mostListed - total.deleted.count
+    total.deleted += receipt.deleted.prefix(room)
+    total.deletedCount += receipt.deletedCount
+    total.edgesAdded += receipt.edgesAdded
+    total.edgesRemoved += receipt.edgesRemoved
+    total.notices += receipt.notices
+    total.passedOver += receipt.passedOver
+  }
+}

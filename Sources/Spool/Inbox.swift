@@ -1,0 +1,218 @@
+internal import Model
+package import Store
+package import System
+
+/// Takes change files from the queue into the store: in order, each exactly once.
+///
+/// Work comes in steps, each one commit, so that whoever drives it can answer others in between.
+/// Many small files share a commit, each in a savepoint of its own. A file leaves the queue only
+/// after its commit: killed in between, the ledger knows it when it is found again.
+package final class Inbox {
+  package let spool: SpoolDirectory
+  let writer: Writer
+  private let now: () -> Int64
+  private var queue: ArraySlice<FileName> = []
+  private var unfinished: BatchFile?
+
+  package init(spool: consuming SpoolDirectory, writer: Writer, now: @escaping () -> Int64) {
+    self.spool = spool
+    self.writer = writer
+    self.now = now
+  }
+
+  /// A file that left the queue.
+  package struct Outcome: Sendable {
+    package let name: FileName
+    package let receipt: Receipt
+  }
+
+  package enum Step: Sendable {
+    case idle
+    case worked([Outcome])
+  }
+
+  /// As many files as fit into a commit of this length.
+  package func step(budget: Duration) throws -> Step {
+    do {
+      if let file = unfinished { return .worked(try part(of: file)) }
+      if queue.isEmpty { queue = try spool.queue()[...] }
+      if queue.isEmpty { return .idle }
+      return .worked(try group(budget: budget))
+    } catch {
+      // Whatever it was, nothing was committed: the queue is read again and taken from the start.
+      queue = []
+      unfinished = nil
+      throw error
+    }
+  }
+
+  // MARK: - Many files in one commit
+
+  private static let mostFiles = 256
+  private static let mostBytes = 4 << 20
+
+  private func group(budget: Duration) throws -> [Outcome] {
+    var verdicts: [(FileName, Receipt)] = []
+    let prepared = try prepare(&verdicts)
+    if let file = prepared.first, file.header.batch != nil { return try begin(file) + settle(verdicts) }
+    var taken = 0
+    if !prepared.isEmpty {
+      try writer.group {
+        let start = ContinuousClock.now
+        for file in prepared where taken == 0 || ContinuousClock.now - start < budget {
+          verdicts.append((file.name, try verdict(file)))
+          taken += 1
+        }
+      }
+    }
+    queue = (prepared[taken...].map(\.name) + queue)[...]
+    return try settle(verdicts)
+  }
+
+  /// Reads the next files. What is no change file is judged at once.
+  private func prepare(_ verdicts: inout [(FileName, Receipt)]) throws -> [PreparedFile] {
+    var prepared: [PreparedFile] = []
+    var bytes = 0
+    while let name = queue.first, prepared.count + verdicts.count < Inbox.mostFiles,
+      bytes < Inbox.mostBytes
+    {
+      do {
+        let file = try PreparedFile(name, in: spool.incoming)
+        // A file of several transactions is taken alone, when everything before it is settled.
+        if file.header.batch != nil && !(prepared.isEmpty && verdicts.isEmpty) { break }
+        prepared.append(file)
+        bytes += file.size
+        queue.removeFirst()
+        if file.header.batch != nil { break }
+      } catch {
+        queue.removeFirst()
+        if let receipt = try refusal(of: name, error) { verdicts.append((name, receipt)) }
+      }
+    }
+    return prepared
+  }
+
+  /// Nil where the file is not there any more.
+  private func refusal(of name: FileName, _ error: any Error) throws -> Receipt? {
+    var receipt = Receipt(id: name.description, outcome: .rejected)
+    switch error {
+    case SpoolFault.vanished: return nil
+    case SpoolFault.refused(let reason): receipt.reasons = [Reason(.malformed, reason)]
+    case let error as ChangeError: receipt.reasons = [Reason(error)]
+    default: throw error
+    }
+    return receipt
+  }
+
+  private func verdict(_ file: PreparedFile) throws -> Receipt {
+    if let known = try known(file) { return known }
+    return try attempt(file) {
+      try writer.apply(file.submission(at: now()), changes: file.changes())
+    }
+  }
+
+  // MARK: - Judging
+
+  /// What the ledger says of a file that was here before.
+  func known(_ file: PreparedFile) throws -> Receipt? {
+    guard let entry = try writer.ledgerEntry(file.id) else { return nil }
+    if entry.fingerprint != file.fingerprint {
+      var receipt = Receipt(id: file.id, outcome: .rejected)
+      receipt.reasons = [
+        Reason(
+          .idReused,
+          "the id \"\(file.id)\" was used before, for another content; "
+            + "a change that is not a repetition needs an id of its own")
+      ]
+      return receipt
+    }
+    if !entry.isComplete { return nil }
+    var receipt = Receipt(id: file.id, outcome: .duplicate)
+    receipt.batch = entry.batch
+    return receipt
+  }
+
+  /// Runs `body`; what is wrong with the file becomes its receipt, what is wrong with the machine
+  /// is thrown.
+  func attempt(_ file: PreparedFile, _ body: () throws -> Receipt) throws -> Receipt {
+    var receipt = Receipt(id: file.id, outcome: .rejected)
+    receipt.author = file.header.author
+    do {
+      return try body()
+    } catch let rejection as Rejection {
+      receipt.reasons = rejection.reasons.map { placed($0, in: file) }
+    } catch let error as ChangeError {
+      receipt.reasons = [Reason(error)]
+    } catch SpoolFault.refused(let reason) {
+      receipt.reasons = [Reason(.malformed, reason)]
+    } catch let held as Held {
+      receipt = try hold(file, held)
+    } catch {
+      guard let reason = Reason(refusedByStore: error) else { throw error }
+      receipt.reasons = [reason]
+    }
+    return receipt
+  }
+
+  private func hold(_ file: PreparedFile, _ held: Held) throws -> Receipt {
+    var receipt = Receipt(id: file.id, outcome: .held)
+    receipt.author = file.header.author
+    receipt.plan = try writer.keepPlan(held, file: file.title)
+    receipt.deletedCount = held.deletedCount
+    receipt.reasons = [Reason(held)]
+    return receipt
+  }
+
+  /// In a file of lines the line says more than the number of the change.
+  private func placed(_ reason: Reason, in file: PreparedFile) -> Reason {
+    guard let lines = file.lines, reason.path != nil else { return reason }
+    var reason = reason
+    reason.path = nil
+    reason.line = lines.line
+    return reason
+  }
+
+  // MARK: - After the commit
+
+  /// Moves what was judged out of the queue.
+  private func settle(_ verdicts: [(FileName, Receipt)]) throws -> [Outcome] {
+    try verdicts.map { name, receipt in
+      switch receipt.outcome {
+      case .applied, .duplicate: try spool.remove(name)
+      case .held: try spool.hold(name)
+      case .rejected: try spool.reject(name, reasons: reasonFile(name, receipt))
+      }
+      return Outcome(name: name, receipt: receipt)
+    }
+  }
+
+  private func reasonFile(_ name: FileName, _ receipt: Receipt) -> String {
+    let file: JSON = [
+      "file": .string(name.description), "id": .string(receipt.id),
+      "author": receipt.author.map(JSON.string) ?? .null, "at": .integer(now()),
+      "reasons": .array(receipt.reasons.map(\.json)),
+    ]
+    return file.text + "\n"
+  }
+
+  // MARK: - One file in many commits
+
+  private func begin(_ file: PreparedFile) throws -> [Outcome] {
+    if let known = try known(file) { return try settle([(file.name, known)]) }
+    let verdict = try attempt(file) {
+      unfinished = try BatchFile(file, resuming: writer.ledgerEntry(file.id))
+      return Receipt(id: file.id, outcome: .applied)
+    }
+    return unfinished == nil ? try settle([(file.name, verdict)]) : []
+  }
+
+  private func part(of batch: BatchFile) throws -> [Outcome] {
+    let file = batch.file
+    let receipt = try writer.group {
+      try attempt(file) { try batch.applyNext(to: writer, at: now()) }
+    }
+    if receipt.outcome == .applied && !batch.isFinished { return [] }
+    unfinished = nil
+    return try settle([(file.name, receipt.outcome == .applied ? batch.total : receipt)])
+  }
+}

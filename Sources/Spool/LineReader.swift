@@ -1,0 +1,63 @@
+internal import System
+
+/// The lines of a file, one at a time, in memory that is bounded by the longest line.
+struct LineReader: ~Copyable {
+  private let file: FileDescriptor
+  private var buffer: [UInt8] = []
+  private var start = 0
+  private var isAtEnd = false
+  /// The number of the line that was read last.
+  private(set) var number = 0
+
+  private static let chunk = 256 << 10
+  static let longestLine = 64 << 20
+
+  init(_ file: consuming FileDescriptor) { self.file = file }
+
+  /// Calls `body` with the next line, without its end; nil behind the last one.
+  mutating func next<T>(_ body: (Span<UInt8>, Int) throws -> T) throws -> T? {
+    guard let end = try findEnd() else { return nil }
+    number += 1
+    defer { start = end + 1 }
+    var last = end
+    if last > start && buffer[last - 1] == UInt8(ascii: "\r") { last -= 1 }
+    return try body(buffer.span.extracting(start..<last), number)
+  }
+
+  mutating func rewind() throws {
+    try file.rewind()
+    buffer.removeAll(keepingCapacity: true)
+    start = 0
+    isAtEnd = false
+    number = 0
+  }
+
+  mutating func skip(lines: Int) throws {
+    while number < lines, try next({ _, _ in true }) != nil {}
+  }
+
+  /// Where the next line ends: at a newline, or with the file.
+  private mutating func findEnd() throws -> Int? {
+    var searched = start
+    while true {
+      if let newline = newline(from: searched) { return newline }
+      if isAtEnd { return start < buffer.count ? buffer.count : nil }
+      searched = buffer.count - start
+      try fill()
+    }
+  }
+
+  private func newline(from index: Int) -> Int? {
+    let bytes = buffer.span
+    for index in index..<bytes.count where bytes[index] == UInt8(ascii: "\n") { return index }
+    return nil
+  }
+
+  private mutating func fill() throws {
+    buffer.removeSubrange(..<start)
+    start = 0
+    if buffer.count > LineReader.longestLine { throw SpoolFault.tooLarge("a line of more than") }
+    let got = try file.read(into: &buffer, upTo: LineReader.chunk) ?? 0
+    isAtEnd = got == 0
+  }
+}

@@ -1,0 +1,95 @@
+internal import Model
+internal import Store
+internal import System
+
+/// Why a file of the spool cannot be taken.
+enum SpoolFault: Error {
+  /// It is gone: somebody took it back.
+  case vanished
+  /// Not the file but the machine is at fault: it stays where it is.
+  case transient(String)
+  case refused(String)
+
+  static func tooLarge(_ what: String) -> SpoolFault { .refused("\(what) 64 MiB") }
+}
+
+/// A file of the queue, opened and known to be a regular file of a legal name.
+struct SpoolFile: ~Copyable {
+  enum Form { case document, lines }
+
+  let name: FileName
+  /// The name as text: the id of a file that gives none.
+  let title: String
+  let form: Form
+  let descriptor: FileDescriptor
+  let size: Int64
+
+  static let largestDocument = 64 << 20
+
+  /// Nothing but a regular file is ever opened: a FIFO would block, a link lead elsewhere.
+  init(_ name: FileName, in directory: borrowing Directory) throws {
+    guard let status = try directory.status(of: name) else { throw SpoolFault.vanished }
+    guard status.kind == .file else {
+      throw SpoolFault.refused("\(status.kind.words) is not a change file, and is not opened")
+    }
+    let title = try SpoolFile.title(name)
+    let form = try SpoolFile.form(title)
+    let descriptor = try SpoolFile.open(name, in: directory)
+    let opened = try descriptor.status()
+    guard opened.kind == .file else { throw SpoolFault.vanished }
+    if form == .document && opened.size > SpoolFile.largestDocument {
+      throw SpoolFault.tooLarge("a .json change file of more than")
+    }
+    self.name = name
+    self.title = title
+    self.form = form
+    self.descriptor = descriptor
+    size = opened.size
+  }
+
+  private static func title(_ name: FileName) throws -> String {
+    guard let title = String(validating: name.bytes, as: UTF8.self) else {
+      throw SpoolFault.refused("the file's name is not UTF-8: rename it")
+    }
+    return title
+  }
+
+  private static func form(_ title: String) throws -> Form {
+    if title.hasSuffix(".json") { return .document }
+    if title.hasSuffix(".ndjson") { return .lines }
+    throw SpoolFault.refused("the name of a change file ends with .json or .ndjson")
+  }
+
+  private static func open(
+    _ name: FileName, in directory: borrowing Directory
+  ) throws -> FileDescriptor {
+    do {
+      return try directory.file(name)
+    } catch {
+      if error.isMissing { throw SpoolFault.vanished }
+      if error.isNotAllowed { throw SpoolFault.refused("the daemon may not read the file") }
+      throw SpoolFault.transient("\(error)")
+    }
+  }
+
+  consuming func takeDescriptor() -> FileDescriptor { descriptor }
+
+  /// The whole file, if it has the form that allows it.
+  borrowing func readDocument() throws -> [UInt8] {
+    guard let bytes = try descriptor.readWhole(limit: SpoolFile.largestDocument) else {
+      throw SpoolFault.tooLarge("a .json change file of more than")
+    }
+    return bytes
+  }
+}
+
+extension FileStatus.Kind {
+  fileprivate var words: String {
+    switch self {
+    case .file: "a file"
+    case .directory: "a directory"
+    case .symbolicLink: "a symbolic link"
+    case .socket, .other: "a FIFO, socket or device"
+    }
+  }
+}

@@ -1,0 +1,49 @@
+package import Model
+internal import SQLite
+
+/// A durable message for a surviving node's owner.
+package struct Notice: Sendable {
+  package let id: Int64
+  package let node: Node
+  package let edge: Edge
+  package let reason: String
+  package let receiverDeleted: Bool
+  package let batch: Int64
+}
+
+extension Reader {
+  package func notices(after id: Int64, limit: Int = 1_000) throws -> [Notice] {
+    try db.all(
+      """
+      SELECT m.name, sc.name, n.source_key, dc.name, n.destination_key, n.rules, n.origin,
+        n.id, n.reason, n.receiver_deleted, n.receiver = n.source, n.batch
+      FROM cascade_notice AS n
+      JOIN cascade_name AS m ON m.id = n.name
+      JOIN cascade_collection AS sc ON sc.id = n.source_collection
+      JOIN cascade_collection AS dc ON dc.id = n.destination_collection
+      WHERE n.id > ? ORDER BY n.id LIMIT ?
+      """, .integer(id), .integer(Int64(limit))
+    ) { Notice(row: $0) }
+  }
+}
+
+extension Notice {
+  fileprivate init(row: Row) {
+    edge = Edge(row: row)
+    id = row.integer(7)
+    reason = row.text(8)
+    receiverDeleted = row.integer(9) != 0
+    node = row.integer(10) != 0 ? edge.source : edge.destination.node ?? edge.source
+    batch = row.integer(11)
+  }
+}
+
+extension Writer {
+  /// Forgets the notices up to `id`; says how many there were.
+  package func acknowledge(upTo id: Int64) throws -> Int {
+    try group {
+      try db.run("DELETE FROM cascade_notice WHERE id <= ?", .integer(id))
+      return db.changes
+    }
+  }
+}

@@ -1,0 +1,120 @@
+package import Model
+internal import SQLite
+
+/// What a deletion would take with it, and what would deny it. Nothing is written.
+package struct Plan: Sendable {
+  /// With what brought each here; the nodes that were asked for have no cause.
+  package let steps: [Step]
+  package let deletedCount: Int
+  package let byCollection: [String: Int]
+  package let byRule: [String: Int]
+  package let denials: [Reason]
+  /// Files that would lose their last edge.
+  package let files: Int
+  /// Whether it is more than the hold limit lets through without approval.
+  package let isOverLimit: Bool
+
+  /// A node, and the rule of the edge between it and another that takes it along.
+  package struct Step: Sendable {
+    package let node: Node
+    package let edge: Edge?
+    package let rule: String?
+  }
+}
+
+extension Reader {
+  package func plan(deleting nodes: [Node]) throws -> Plan {
+    try db.snapshot {
+      for node in nodes {
+        guard let id = try id(of: node) else { continue }
+        try db.run("INSERT OR IGNORE INTO temp.dead VALUES(?)", .integer(id))
+      }
+      try db.run("INSERT INTO temp.gone(id) SELECT id FROM temp.dead ORDER BY id")
+      let rules = try db.integer("SELECT value FROM cascade_meta WHERE name = 'rulesSeen'") ?? 0
+      try Closure(rulesSeen: Rules(rawValue: rules)).complete(db)
+      return try describePlan()
+    }
+  }
+
+  private func describePlan() throws -> Plan {
+    let counts = try planCounts()
+    let limit = model.limits.hold
+    let deleted = counts.reduce(0) { $0 + $1.gone }
+    return Plan(
+      steps: try planSteps(), deletedCount: deleted,
+      byCollection: Dictionary(uniqueKeysWithValues: counts.map { ($0.name, $0.gone) }),
+      byRule: try planRules(), denials: try db.denials(firstNewId: .max),
+      files: try planFiles(),
+      isOverLimit: deleted > limit.deletes
+        && counts.contains { Double($0.gone) > limit.share * Double($0.all) })
+  }
+
+  private func planCounts() throws -> [(name: String, gone: Int, all: Int)] {
+    try db.all(
+      """
+      SELECT c.name, g.gone, (SELECT count(*) FROM cascade_node WHERE collection = c.id)
+      FROM (
+        SELECT n.collection AS collection, count(*) AS gone
+        FROM temp.gone AS g CROSS JOIN cascade_node AS n ON n.id = g.id GROUP BY 1
+      ) AS g JOIN cascade_collection AS c ON c.id = g.collection
+      WHERE c.name NOT GLOB 'cascade_file/*'
+      """) { ($0.text(0), Int($0.integer(1)), Int($0.integer(2))) }
+  }
+
+  private func planRules() throws -> [String: Int] {
+    let rows = try db.all(
+      "SELECT rule, count(*) FROM temp.gone WHERE rule GROUP BY rule"
+    ) { (Rules(rawValue: $0.integer(0)).names.first ?? "", Int($0.integer(1))) }
+    return Dictionary(uniqueKeysWithValues: rows)
+  }
+
+  private func planFiles() throws -> Int {
+    let count = try db.integer(
+      """
+      SELECT count(*) FROM temp.gone AS g CROSS JOIN cascade_node AS n ON n.id = g.id
+      JOIN cascade_collection AS c ON c.id = n.collection WHERE c.name GLOB 'cascade_file/*'
+      """)
+    return Int(count ?? 0)
+  }
+
+  private func planSteps() throws -> [Plan.Step] {
+    try db.all(
+      """
+      SELECT c.name, n.key, m.name, oc.name, o.key, g.rule
+      FROM temp.gone AS g
+      CROSS JOIN cascade_node AS n ON n.id = g.id
+      JOIN cascade_collection AS c ON c.id = n.collection
+      LEFT JOIN cascade_name AS m ON m.id = g.name
+      LEFT JOIN cascade_node AS o ON o.id = g.via
+      LEFT JOIN cascade_collection AS oc ON oc.id = o.collection
+      WHERE c.name NOT GLOB 'cascade_file/*'
+      ORDER BY g.seq LIMIT ?
+      """, .integer(Int64(Receipt.mostListed))
+    ) { Plan.Step(row: $0) }
+  }
+}
+
+extension Plan.Step {
+  /// From the columns: collection and key, name of the edge, other end's collection and key, rule.
+  init(row: Row) {
+    node = Node(row.text(0), .text(row.text(1)))
+    let rules = Rules(rawValue: row.integer(5))
+    rule = rules.names.first
+    guard let name = row.optionalText(2), let other = row.optionalText(3) else {
+      edge = nil
+      return
+    }
+    let otherEnd = Node(other, .text(row.text(4)))
+    let goesWithSource = !rules.isDisjoint(with: .ofLostSource)
+    edge = Edge(
+      name: name, source: goesWithSource ? otherEnd : node,
+      destination: .node(goesWithSource ? node : otherEnd), rules: rules, origin: .declared)
+  }
+}
+
+extension Rules {
+  /// The rules by which a destination follows its source.
+  static let ofLostSource: Rules = [
+    .deleteDestinationIfSourceDeleted, .deleteDestinationIfAllSourcesDeleted,
+  ]
+}

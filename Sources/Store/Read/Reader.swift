@@ -1,0 +1,65 @@
+package import Model
+internal import SQLite
+
+/// The reading side of a store: a connection of its own, used by one thread. It blocks nobody and
+/// waits for nobody; each call sees one state of the store.
+package final class Reader {
+  let db: Connection
+  let model: StoreModel
+
+  /// The store must have been opened by a `Writer` before.
+  package init(path: String, model: StoreModel) throws {
+    db = try Connection.openForReading(path)
+    self.model = model
+  }
+
+  package func releaseMemory() { db.releaseMemory() }
+
+  func id(of node: Node) throws -> Int64? {
+    guard let key = node.key.managedText else { return nil }
+    return try db.integer(
+      """
+      SELECT n.id FROM cascade_node AS n JOIN cascade_collection AS c ON c.id = n.collection
+      WHERE c.name = ? AND n.key = ?
+      """, .text(node.collection), .text(key))
+  }
+}
+
+/// A node as it is stored.
+package struct StoredNode: Sendable {
+  package let node: Node
+  package let exists: Bool
+  package let type: String?
+  package let value: JSONText?
+}
+
+extension Reader {
+  package func node(_ node: Node) throws -> StoredNode {
+    guard let id = try id(of: node) else {
+      return StoredNode(node: node, exists: false, type: nil, value: nil)
+    }
+    return try db.first("SELECT type, value FROM cascade_node WHERE id = ?", .integer(id)) {
+      StoredNode(
+        node: node, exists: true, type: $0.optionalText(0),
+        value: $0.optionalText(1).map(JSONText.init(valid:)))
+    } ?? StoredNode(node: node, exists: false, type: nil, value: nil)
+  }
+
+  /// A page of a collection, in the order of the keys, behind `key`.
+  package func nodes(
+    in collection: String, after key: String?, limit: Int
+  ) throws -> [StoredNode] {
+    try db.all(
+      """
+      SELECT n.key, n.type, n.value
+      FROM cascade_collection AS c JOIN cascade_node AS n ON n.collection = c.id
+      WHERE c.name = ?1 AND (?2 IS NULL OR n.key > ?2)
+      ORDER BY n.key LIMIT ?3
+      """, .text(collection), .text(key), .integer(Int64(limit))
+    ) {
+      StoredNode(
+        node: Node(collection, .text($0.text(0))), exists: true, type: $0.optionalText(1),
+        value: $0.optionalText(2).map(JSONText.init(valid:)))
+    }
+  }
+}

@@ -1,0 +1,63 @@
+internal import SQLite
+
+/// Why a store cannot be served as it is.
+package struct StoreError: Error, CustomStringConvertible {
+  package let description: String
+  package init(_ description: String) { self.description = description }
+}
+
+extension Connection {
+  /// Opens a store for writing, made if it is not there, with Cascade's tables in it.
+  static func openForWriting(_ path: String) throws -> Connection {
+    let db = try Connection(path: path, access: .create)
+    if db.isReadOnly { throw StoreError("\(path) cannot be written by this user") }
+    db.setBusyTimeout(milliseconds: 5_000)
+    // A change file is unlinked once its commit is safe, so the commit must survive a power cut.
+    try db.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL")
+    try db.execute("PRAGMA cache_size = -65536; PRAGMA temp.journal_mode = MEMORY")
+    try db.boundLog()
+    try db.migrate()
+    for statement in Schema.temporary { try db.execute("\(statement)") }
+    return db
+  }
+
+  static func openForReading(_ path: String) throws -> Connection {
+    let db = try Connection(path: path, access: .readOnly)
+    db.setBusyTimeout(milliseconds: 5_000)
+    try db.execute("PRAGMA cache_size = -4096; PRAGMA temp.journal_mode = MEMORY")
+    for statement in Schema.temporary { try db.execute("\(statement)") }
+    return db
+  }
+
+  /// From 3.7.0 to 3.51.2, a checkpoint that meets another connection's commit can corrupt the
+  /// database. There we take only checkpoints that hold the write lock (`boundLog(after:)`).
+  static var checkpointsAreSafe: Bool { libraryVersion >= 3_051_003 }
+
+  private borrowing func boundLog() throws {
+    if Connection.checkpointsAreSafe { return }
+    try execute("PRAGMA wal_autocheckpoint = 0")
+    countFramesInLog()
+    keepLogOnClose()
+  }
+
+  /// Cascade has a version of its own: `user_version` is the application's.
+  private borrowing func migrate() throws {
+    try begin()
+    defer { rollback() }
+    let version = try schemaVersion()
+    if version > Schema.version {
+      throw StoreError("the store was written by a newer Cascade (schema \(version))")
+    }
+    if version == 0 {
+      for statement in Schema.create { try execute("\(statement)") }
+      try run("INSERT INTO cascade_meta VALUES('version', ?)", .integer(Schema.version))
+    }
+    try commit()
+  }
+
+  private borrowing func schemaVersion() throws -> Int64 {
+    let table = try integer("SELECT 1 FROM sqlite_schema WHERE name = 'cascade_meta'")
+    if table == nil { return 0 }
+    return try integer("SELECT value FROM cascade_meta WHERE name = 'version'") ?? 0
+  }
+}

@@ -1,0 +1,128 @@
+internal import Model
+internal import SQLite
+
+/// Each change as it is written; nothing is judged before the flush.
+extension Writer {
+  func apply(_ change: Change) throws {
+    switch change {
+    case .put(let node, let type, let value, let edges):
+      try put(node, type: type, value: value, edges: edges)
+    case .patch(let node, let set, let unset): try patch(node, set: set, unset: unset)
+    case .delete(let node): try delete(node)
+    case .deleteAll(let collection): try deleteAll(collection)
+    case .link(let name, let from, let to, let rules):
+      try link(name, from: from, to: to, rules: rules)
+    case .unlink(let name, let from, let to, let removal):
+      try unlink(name, from: from, to: to, as: removal)
+    case .flush: try flush()
+    }
+  }
+
+  private func put(
+    _ node: Node, type: String?, value: JSONText?, edges: [DeclaredEdge]?
+  ) throws {
+    let identity = try identity(of: node)
+    let (id, isNew) = try upsert(identity, type: type, value: value?.text)
+    try touch(id)
+    guard let edges else { return }
+    let old = isNew ? [:] : try declaredEdges(of: id)
+    try declare(edges, of: node, id, insteadOf: old)
+  }
+
+  private func upsert(
+    _ identity: Interned.Identity, type: String?, value: String?
+  ) throws -> (id: Int64, isNew: Bool) {
+    try db.run(
+      """
+      INSERT INTO cascade_node(id, collection, key, type, value) VALUES(?, ?, ?, ?, ?)
+      ON CONFLICT(collection, key) DO NOTHING
+      """, .integer(counters.nextId), .integer(identity.collection), .text(identity.key),
+      .text(type), .text(value))
+    if db.changes == 1 {
+      let id = newId()
+      interned[identity] = id
+      return (id, true)
+    }
+    let id = try find(identity)!
+    try db.run(
+      "UPDATE cascade_node SET type = ?, value = ? WHERE id = ?", .text(type), .text(value),
+      .integer(id))
+    try revive(id)
+    return (id, false)
+  }
+
+  private func revive(_ id: Int64) throws {
+    if current.deadCount == 0 { return }
+    try db.run("DELETE FROM temp.dead WHERE id = ?", .integer(id))
+    current.deadCount -= db.changes
+  }
+
+  private func patch(_ node: Node, set: [Member], unset: [String]) throws {
+    guard let id = try existing(node) else {
+      throw Rejection(.invalid, "\(node) is not there to be patched", node: node)
+    }
+    let text = try db.first("SELECT value FROM cascade_node WHERE id = ?", .integer(id)) {
+      $0.optionalText(0)
+    }
+    guard var members = JSONText(valid: (text ?? nil) ?? "{}").members() else {
+      throw Rejection(.invalid, "the value of \(node) is not an object to be patched", node: node)
+    }
+    members.apply(set: set, unset: unset)
+    try db.run(
+      "UPDATE cascade_node SET value = ? WHERE id = ?", .text(JSONText(object: members).text),
+      .integer(id))
+    try touch(id)
+  }
+
+  private func delete(_ node: Node) throws {
+    guard let id = try existing(node) else { return current.passedOver += 1 }
+    try markDead(id)
+  }
+
+  private func deleteAll(_ collection: String) throws {
+    try db.run(
+      """
+      INSERT OR IGNORE INTO temp.dead
+      SELECT id FROM cascade_node WHERE collection = ?
+      """, .integer(try collectionId(collection)))
+    current.deadCount += db.changes
+  }
+
+  private func link(_ name: String, from: Node, to: Destination, rules: Rules?) throws {
+    let rules = try rules ?? modelRules(name, from: from, to: to)
+    try add(
+      EdgeKey(
+        source: try end(from), name: try nameId(name), destination: try end(to),
+        origin: .manual),
+      rules: rules)
+  }
+
+  private func unlink(
+    _ name: String, from: Node, to: Destination, as removal: Removal
+  ) throws {
+    guard let source = try find(identity(of: from)), let destination = try find(identity(of: to))
+    else { return current.passedOver += 1 }
+    let edge = EdgeKey(
+      source: source, name: try nameId(name), destination: destination, origin: .manual)
+    if try !remove(edge, as: removal) { current.passedOver += 1 }
+  }
+
+  /// The id of a node that is there now.
+  private func existing(_ node: Node) throws -> Int64? {
+    guard let id = try find(identity(of: node)), try !isDead(id) else { return nil }
+    return id
+  }
+}
+
+extension [Member] {
+  mutating func apply(set: [Member], unset: [String]) {
+    for member in set {
+      if let index = firstIndex(where: { $0.name == member.name }) {
+        self[index] = member
+      } else {
+        append(member)
+      }
+    }
+    removeAll { unset.contains($0.name) }
+  }
+}

@@ -1,0 +1,132 @@
+internal import Model
+internal import SQLite
+
+/// What makes two edges the same (DESIGN 2.2).
+struct EdgeKey: Hashable {
+  var source: Int64
+  var name: Int64
+  var destination: Int64
+  var origin: Origin
+}
+
+/// Adding and removing edges between flushes. `born` tells an edge of this flush from one that was
+/// there before: the first, removed again, never was (DESIGN 2.3, 6).
+extension Writer {
+  func add(_ edge: EdgeKey, rules: Rules) throws {
+    counters.rulesSeen.formUnion(rules)
+    let born = try takeBack(edge) ?? counters.serial
+    try db.run(
+      "INSERT INTO cascade_edge VALUES(?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+      .integer(edge.source), .integer(edge.name), .integer(edge.destination),
+      .integer(edge.origin.rawValue), .integer(rules.rawValue), .integer(born))
+    if db.changes == 1 { return try added(edge) }
+    try db.run(
+      """
+      UPDATE cascade_edge SET rules = ?5
+      WHERE source = ?1 AND name = ?2 AND destination = ?3 AND origin = ?4
+      """, .integer(edge.source), .integer(edge.name), .integer(edge.destination),
+      .integer(edge.origin.rawValue), .integer(rules.rawValue))
+  }
+
+  private func added(_ edge: EdgeKey) throws {
+    current.edgesAdded += 1
+    try touch(edge.source)
+    try touch(edge.destination)
+  }
+
+  /// An edge that was removed since the last flush and comes back was never away.
+  private func takeBack(_ edge: EdgeKey) throws -> Int64? {
+    if current.lostCount == 0 { return nil }
+    let born = try db.integer(
+      """
+      DELETE FROM temp.lost WHERE source = ? AND name = ? AND destination = ? AND origin = ?
+      RETURNING born
+      """, .integer(edge.source), .integer(edge.name), .integer(edge.destination),
+      .integer(edge.origin.rawValue))
+    guard let born else { return nil }
+    current.lostCount -= 1
+    current.edgesAdded -= 1
+    current.edgesRemoved -= 1
+    return born
+  }
+
+  /// False if there is no such edge.
+  func remove(_ edge: EdgeKey, as removal: Removal) throws -> Bool {
+    let key: [Value] = [
+      .integer(edge.source), .integer(edge.name), .integer(edge.destination),
+      .integer(edge.origin.rawValue),
+    ]
+    let old = try db.first(
+      """
+      DELETE FROM cascade_edge WHERE source = ? AND name = ? AND destination = ? AND origin = ?
+      RETURNING rules, born
+      """, key[0], key[1], key[2], key[3]
+    ) { (rules: $0.integer(0), born: $0.integer(1)) }
+    guard let old else { return false }
+    try touch(edge.source)
+    if old.born == counters.serial {
+      current.edgesAdded -= 1
+      return true
+    }
+    try db.run(
+      "INSERT INTO temp.lost VALUES(?, ?, ?, ?, ?, ?, ?)", key[0], key[1], key[2], key[3],
+      .integer(old.rules), .integer(old.born), .integer(removal.code))
+    current.lostCount += 1
+    current.edgesRemoved += 1
+    return true
+  }
+
+  /// A node's declared edges become `edges`: what is no longer in the list is removed.
+  func declare(
+    _ edges: [DeclaredEdge], of node: Node, _ id: Int64, insteadOf old: [EdgeKey: Rules]
+  ) throws {
+    var dropped = old
+    for edge in edges {
+      let rules = try edge.rules ?? modelRules(edge.name, from: node, to: edge.destination)
+      let key = EdgeKey(
+        source: id, name: try nameId(edge.name), destination: try end(edge.destination),
+        origin: .declared)
+      if dropped.removeValue(forKey: key) != rules { try add(key, rules: rules) }
+    }
+    for edge in dropped.keys { _ = try remove(edge, as: .sourceDeleted) }
+  }
+
+  func declaredEdges(of id: Int64) throws -> [EdgeKey: Rules] {
+    let edges = try db.all(
+      "SELECT name, destination, rules FROM cascade_edge WHERE source = ? AND origin = 1",
+      .integer(id)
+    ) { row in
+      (
+        EdgeKey(
+          source: id, name: row.integer(0), destination: row.integer(1), origin: .declared),
+        Rules(rawValue: row.integer(2))
+      )
+    }
+    return Dictionary(uniqueKeysWithValues: edges)
+  }
+
+  /// The rules that the model gives to an edge that was written without.
+  func modelRules(_ name: String, from: Node, to: Destination) throws -> Rules {
+    let target: String
+    switch to {
+    case .node(let node): target = node.collection
+    case .file(let root, _): target = root
+    }
+    if let rules = model.rules(for: name, from: from.collection, to: to) { return rules }
+    throw Rejection(
+      .invalid,
+      "the edge \"\(name)\" from \(from) has no rules, and the model declares no relationship "
+        + "\"\(name)\" from \"\(from.collection)\" to \"\(target)\"", node: from)
+  }
+}
+
+extension Removal {
+  /// As it stands in `temp.lost`.
+  var code: Int64 {
+    switch self {
+    case .sourceDeleted: 0
+    case .destinationDeleted: 1
+    case .edgeDeleted: 2
+    }
+  }
+}

@@ -1,0 +1,128 @@
+internal import Model
+internal import SQLite
+
+/// Integers for the names of collections and edges and for the identities of nodes, remembered.
+/// Only Cascade writes these tables, and only one daemon at a time; a rollback forgets everything.
+struct Interned {
+  var collections: [String: Int64] = [:]
+  var names: [String: Int64] = [:]
+  private var nodes: [Identity: Int64] = [:]
+
+  struct Identity: Hashable {
+    let collection: Int64
+    let key: String
+  }
+
+  /// About 8 MB of keys of usual length.
+  private static let mostNodes = 65_536
+
+  subscript(identity: Identity) -> Int64? {
+    get { nodes[identity] }
+    set {
+      if nodes.count >= Interned.mostNodes { nodes.removeAll(keepingCapacity: true) }
+      nodes[identity] = newValue
+    }
+  }
+
+  mutating func forgetNodes() { nodes.removeAll() }
+}
+
+extension Writer {
+  func collectionId(_ name: String) throws -> Int64 {
+    if let id = interned.collections[name] { return id }
+    try db.run(
+      "INSERT INTO cascade_collection(name) VALUES(?) ON CONFLICT DO NOTHING", .text(name))
+    let id = try db.integer("SELECT id FROM cascade_collection WHERE name = ?", .text(name))!
+    interned.collections[name] = id
+    return id
+  }
+
+  func nameId(_ name: String) throws -> Int64 {
+    if let id = interned.names[name] { return id }
+    try db.run("INSERT INTO cascade_name(name) VALUES(?) ON CONFLICT DO NOTHING", .text(name))
+    let id = try db.integer("SELECT id FROM cascade_name WHERE name = ?", .text(name))!
+    interned.names[name] = id
+    return id
+  }
+
+  /// The identity of a node, whether it exists in the model's eyes or not.
+  func identity(of node: Node) throws -> Interned.Identity {
+    guard let key = node.key.managedText else {
+      throw Rejection(
+        .invalid, "the key of a managed node is a text, but \(node) has a composite one",
+        node: node)
+    }
+    return Interned.Identity(collection: try managedCollectionId(node.collection), key: key)
+  }
+
+  private func managedCollectionId(_ name: String) throws -> Int64 {
+    if let id = interned.collections[name] { return id }
+    if model.strict && model.collections[name] == nil {
+      let known = model.collections.keys.sorted()
+      let hint = nearest(name, in: known).map { ", did you mean \"\($0)\"?" } ?? ""
+      throw Rejection(.invalid, "the model has no collection \"\(name)\" and is strict\(hint)")
+    }
+    return try collectionId(name)
+  }
+
+  /// The id of a node that has a row, dead or alive.
+  func find(_ identity: Interned.Identity) throws -> Int64? {
+    if let id = interned[identity] { return id }
+    let id = try db.integer(
+      "SELECT id FROM cascade_node WHERE collection = ? AND key = ?",
+      .integer(identity.collection), .text(identity.key))
+    if let id { interned[identity] = id }
+    return id
+  }
+
+  func newId() -> Int64 {
+    defer { counters.nextId += 1 }
+    return counters.nextId
+  }
+
+  func isDead(_ id: Int64) throws -> Bool {
+    if current.deadCount == 0 { return false }
+    return try db.integer("SELECT 1 FROM temp.dead WHERE id = ?", .integer(id)) != nil
+  }
+
+  func markDead(_ id: Int64) throws {
+    try db.run("INSERT INTO temp.dead VALUES(?)", .integer(id))
+    current.deadCount += 1
+  }
+
+  /// The end of an edge: what is not there yet gets an identity, and is dead until it is put.
+  func end(_ destination: Destination) throws -> Int64 {
+    let identity = try identity(of: destination)
+    if let id = try find(identity) { return id }
+    let id = try insertIdentity(identity)
+    // A file that is named counts as there: nobody asks the disk during a transaction.
+    if case .node = destination { try markDead(id) }
+    return id
+  }
+
+  func end(_ node: Node) throws -> Int64 { try end(.node(node)) }
+
+  func identity(of destination: Destination) throws -> Interned.Identity {
+    switch destination {
+    case .node(let node): return try identity(of: node)
+    case .file(let root, let path):
+      guard model.files[root] != nil else { throw unknownRoot(root) }
+      let collection = try collectionId(Destination.fileCollection + root)
+      return Interned.Identity(collection: collection, key: path)
+    }
+  }
+
+  private func unknownRoot(_ root: String) -> Rejection {
+    let hint = nearest(root, in: model.files.keys.sorted()).map { ", did you mean \"\($0)\"?" }
+    return Rejection(.invalid, "the model has no file root \"\(root)\"\(hint ?? "")")
+  }
+
+  private func insertIdentity(_ identity: Interned.Identity) throws -> Int64 {
+    let id = newId()
+    try db.run(
+      "INSERT INTO cascade_node(id, collection, key) VALUES(?, ?, ?)", .integer(id),
+      .integer(identity.collection), .text(identity.key))
+    interned[identity] = id
+    return id
+  }
+}

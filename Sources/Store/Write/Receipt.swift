@@ -1,0 +1,98 @@
+package import Model
+internal import SQLite
+
+/// What became of a transaction.
+package struct Receipt: Sendable {
+  package enum Outcome: String, Sendable {
+    case applied, duplicate, rejected, held
+  }
+
+  package var id: String
+  package var outcome: Outcome
+  package var author: String?
+  package var batch: Int64?
+  /// The first of the deleted nodes; `deletedCount` counts them all.
+  package var deleted: [Node] = []
+  package var deletedCount = 0
+  package var edgesAdded = 0
+  package var edgesRemoved = 0
+  package var notices = 0
+  /// Deletes, patches and unlinks of what was not there.
+  package var passedOver = 0
+  package var reasons: [Reason] = []
+  /// What `approve` takes, where the transaction is held.
+  package var plan: Int64?
+
+  package init(id: String, outcome: Outcome) {
+    self.id = id
+    self.outcome = outcome
+  }
+
+  /// A receipt lists at most so many nodes: it has to fit into a message.
+  package static let mostListed = 10_000
+}
+
+/// One reason why a transaction was not applied.
+package struct Reason: Error, Sendable, CustomStringConvertible {
+  package enum Code: String, Sendable {
+    /// The bytes are not a change file, or break a rule of its form.
+    case malformed
+    /// A change names what is not there, or what the model does not allow.
+    case invalid
+    /// The id was used before, for another content.
+    case idReused
+    /// What DESIGN 2.4 lists.
+    case missingMandatory, tooFew, tooMany, notUnique, denied
+    /// More than the hold limit would be deleted.
+    case overLimit
+  }
+
+  package var code: Code
+  package var message: String
+  package var node: Node?
+  package var edge: Edge?
+  /// Where in the file: the change, and line and column where they are known.
+  package var path: String?
+  package var line: Int?
+  package var column: Int?
+
+  package init(
+    _ code: Code, _ message: String, node: Node? = nil, edge: Edge? = nil, path: String? = nil
+  ) {
+    self.code = code
+    self.message = message
+    self.node = node
+    self.edge = edge
+    self.path = path
+  }
+
+  package var description: String { message }
+}
+
+extension Reason {
+  package init(_ held: Held) {
+    let collections = held.byCollection.sorted { $0.key < $1.key }
+      .map { "\($0.value) of \"\($0.key)\"" }.joined(separator: ", ")
+    self.init(
+      .overLimit,
+      "\(held.deletedCount) nodes would be deleted, which is over the hold limit: \(collections)")
+  }
+
+  /// What SQLite refuses for good, such as a value that is too large; nil where the machine or the
+  /// store itself is in trouble, so that trying again is right.
+  package init?(refusedByStore error: any Error) {
+    guard let error = error as? SQLiteError, error.isAboutTheValue else { return nil }
+    self.init(.invalid, error.description)
+  }
+}
+
+/// The transaction is refused whole.
+package struct Rejection: Error {
+  package var reasons: [Reason]
+
+  package init(_ reasons: [Reason]) { self.reasons = reasons }
+
+  package init(_ code: Reason.Code, _ message: String, node: Node? = nil) {
+    reasons = [Reason(code, message, node: node)]
+  }
+}

@@ -1,0 +1,102 @@
+package import Model
+internal import SQLite
+
+/// A change file on its way into the store.
+package struct Submission: Sendable {
+  package var id: String
+  package var author: String?
+  package var fingerprint: Int64
+  /// In milliseconds since 1970.
+  package var at: Int64
+  /// Which part of a file of many transactions this is, and the line behind it.
+  package var part: Int64 = 0
+  package var isLast = true
+  package var line: Int64 = 0
+
+  package init(id: String, author: String?, fingerprint: Int64, at: Int64) {
+    self.id = id
+    self.author = author
+    self.fingerprint = fingerprint
+    self.at = at
+  }
+}
+
+/// What the ledger knows of an id.
+package struct LedgerEntry: Sendable {
+  package let batch: Int64
+  package let part: Int64
+  package let fingerprint: Int64
+  package let isComplete: Bool
+  package let line: Int64
+}
+
+extension Writer {
+  /// The newest entry of an id: a restart goes on after its part.
+  package func ledgerEntry(_ id: String) throws -> LedgerEntry? {
+    try db.first(
+      """
+      SELECT seq, part, fingerprint, outcome, line FROM cascade_ledger
+      WHERE id = ? ORDER BY part DESC LIMIT 1
+      """, .text(id)
+    ) {
+      LedgerEntry(
+        batch: $0.integer(0), part: $0.integer(1), fingerprint: $0.integer(2),
+        isComplete: $0.text(3) == "applied", line: $0.integer(4))
+    }
+  }
+
+  /// Applies one transaction within the current group: all of its changes, or none.
+  ///
+  /// Throws `Rejection` with every reason, or what the source of the changes throws. `complete`
+  /// adds to the ledger's entry what is known only behind the last change.
+  package func apply(
+    _ submission: Submission, changes next: () throws -> Change?,
+    completing complete: (inout Submission) -> Void = { _ in }
+  ) throws -> Receipt {
+    try transaction {
+      current.id = submission.id
+      var count = 0
+      while let change = try next() {
+        try placed("changes[\(count)]") { try apply(change) }
+        count += 1
+      }
+      try flush()
+      try validate()
+      var submission = submission
+      complete(&submission)
+      try record(submission)
+      return receipt(submission)
+    }
+  }
+
+  /// Says which change it was, for the reader of the reason.
+  private func placed(_ path: @autoclosure () -> String, _ body: () throws -> Void) throws {
+    do {
+      try body()
+    } catch var rejection as Rejection {
+      for index in rejection.reasons.indices { rejection.reasons[index].path = path() }
+      throw rejection
+    }
+  }
+
+  private func record(_ submission: Submission) throws {
+    try db.run(
+      "INSERT INTO cascade_ledger VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)",
+      .integer(current.batch), .text(submission.id), .integer(submission.part),
+      .integer(submission.fingerprint), .text(submission.author), .integer(submission.at),
+      .text(submission.isLast ? "applied" : "partial"), .integer(submission.line), .integer(Int64(current.deletedCount)))
+  }
+
+  private func receipt(_ submission: Submission) -> Receipt {
+    var receipt = Receipt(id: submission.id, outcome: .applied)
+    receipt.author = submission.author
+    receipt.batch = current.batch
+    receipt.deleted = current.deleted
+    receipt.deletedCount = current.deletedCount
+    receipt.edgesAdded = current.edgesAdded
+    receipt.edgesRemoved = current.edgesRemoved
+    receipt.notices = current.notices
+    receipt.passedOver = current.passedOver
+    return receipt
+  }
+}

@@ -1,0 +1,114 @@
+package import Model
+internal import SQLite
+
+/// The writing side of a store: one connection, used by one thread, holding the rules.
+///
+/// Transactions come in groups that share a commit; each is a savepoint of its own, so that a bad
+/// one costs only itself.
+package final class Writer {
+  let db: Connection
+  let model: StoreModel
+  let demands: [Demand]
+  var counters: Counters
+  var interned = Interned()
+  var current = TransactionState()
+
+  package init(path: String, model: StoreModel) throws {
+    db = try Connection.openForWriting(path)
+    self.model = model
+    demands = Demand.all(in: model)
+    counters = try Counters(db)
+  }
+
+  /// Runs `body` between BEGIN and COMMIT. What it returns is durable.
+  package func group<T>(_ body: () throws -> T) throws -> T {
+    try db.begin()
+    do {
+      let result = try body()
+      try counters.save(db)
+      try db.commit()
+      return result
+    } catch {
+      db.rollback()
+      interned = Interned()
+      counters.forgetSaved()
+      throw error
+    }
+  }
+
+  /// Applies the changes of one transaction, or none of them.
+  func transaction(_ body: () throws -> Receipt) throws -> Receipt {
+    current = TransactionState()
+    current.batch = counters.serial
+    current.firstNewId = counters.nextId
+    do {
+      return try db.savepoint(body)
+    } catch {
+      interned = Interned()
+      throw error
+    }
+  }
+
+  /// Bounds the log, where SQLite must not do it by itself. Gives way to everybody else.
+  package func tidy() throws {
+    if !Connection.checkpointsAreSafe && db.framesInLog > Writer.framesWorthACheckpoint {
+      _ = try db.checkpointUnderLock()
+    }
+  }
+
+  /// 4 MB of 4 KB pages, as SQLite's own automatic checkpoint.
+  private static let framesWorthACheckpoint = 1_000
+
+  package func releaseMemory() { db.releaseMemory() }
+
+  /// Changes with every commit of another connection.
+  package func foreignCommits() throws -> Int64 { try db.integer("PRAGMA data_version") ?? 0 }
+}
+
+/// Numbers that outlive a transaction. They only grow, so a rolled back one leaves gaps at most.
+struct Counters {
+  /// The next id of a node.
+  var nextId: Int64
+  /// Of the flush that is being prepared; an edge remembers the one that added it.
+  var serial: Int64
+  /// Every rule that an edge of this store ever had: what nobody uses costs nothing.
+  var rulesSeen: Rules
+  private var saved: [Int64] = []
+
+  init(_ db: borrowing Connection) throws {
+    nextId = try db.integer("SELECT value FROM cascade_meta WHERE name = 'nextId'") ?? 1
+    serial = try db.integer("SELECT value FROM cascade_meta WHERE name = 'serial'") ?? 1
+    let rules = try db.integer("SELECT value FROM cascade_meta WHERE name = 'rulesSeen'")
+    rulesSeen = Rules(rawValue: rules ?? 0)
+  }
+
+  mutating func save(_ db: borrowing Connection) throws {
+    let values = [nextId, serial, rulesSeen.rawValue]
+    if values == saved { return }
+    try db.run(
+      """
+      INSERT OR REPLACE INTO cascade_meta
+      VALUES('nextId', ?1), ('serial', ?2), ('rulesSeen', ?3)
+      """, .integer(nextId), .integer(serial), .integer(rulesSeen.rawValue))
+    saved = values
+  }
+
+  mutating func forgetSaved() { saved = [] }
+}
+
+/// What a transaction knows of itself, beside the temporary tables.
+struct TransactionState {
+  var batch: Int64 = 0
+  /// Ids from here on were given since the last flush: such a node was not there before.
+  var firstNewId: Int64 = .max
+  var deadCount = 0
+  var lostCount = 0
+  var deleted: [Node] = []
+  var deletedCount = 0
+  var edgesAdded = 0
+  var edgesRemoved = 0
+  var notices = 0
+  var passedOver = 0
+  /// The id in the ledger, for a plan that waits for approval.
+  var id = ""
+}

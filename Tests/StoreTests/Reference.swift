@@ -1,0 +1,180 @@
+import Model
+
+/// DESIGN section 2.3 in plain Swift, as it is written: every rule looks at every edge until
+/// nothing changes. Slow, and short enough to be believed.
+struct Reference {
+  struct EdgeID: Hashable {
+    var name: String
+    var source: Node
+    var destination: Node
+    var origin: Origin
+  }
+
+  struct Told: Hashable {
+    var receiver: Node
+    var edge: EdgeID
+    var reason: String
+  }
+
+  struct Result: Equatable {
+    var deleted: Set<Node> = []
+    var denied: Set<Node>?
+  }
+
+  var nodes: [Node: String] = [:]
+  var edges: [EdgeID: Rules] = [:]
+  var notices: [Told] = []
+
+  private var nodesBefore: Set<Node> = []
+  private var edgesBefore: Set<EdgeID> = []
+  private var removed: [EdgeID: (rules: Rules, removal: Removal)] = [:]
+
+  mutating func apply(_ changes: [Change]) -> Result {
+    let before = self
+    var result = Result()
+    begin()
+    for change in changes + [.flush] {
+      if case .flush = change {
+        if let denied = flush(&result) {
+          self = before
+          return Result(deleted: [], denied: denied)
+        }
+      } else {
+        apply(change)
+      }
+    }
+    return result
+  }
+
+  private mutating func begin() {
+    nodesBefore = Set(nodes.keys)
+    edgesBefore = Set(edges.keys)
+    removed = [:]
+  }
+
+  private mutating func apply(_ change: Change) {
+    switch change {
+    case .put(let node, _, let value, let declared):
+      nodes[node] = value?.text ?? ""
+      if let declared { declare(declared, of: node) }
+    case .delete(let node): nodes[node] = nil
+    case .deleteAll(let collection): nodes = nodes.filter { $0.key.collection != collection }
+    case .link(let name, let from, .node(let to), let rules):
+      add(EdgeID(name: name, source: from, destination: to, origin: .manual), rules!)
+    case .unlink(let name, let from, .node(let to), let removal):
+      remove(EdgeID(name: name, source: from, destination: to, origin: .manual), removal)
+    default: fatalError("not generated")
+    }
+  }
+
+  private mutating func declare(_ declared: [DeclaredEdge], of node: Node) {
+    var kept: Set<EdgeID> = []
+    for edge in declared {
+      guard case .node(let to) = edge.destination else { continue }
+      let id = EdgeID(name: edge.name, source: node, destination: to, origin: .declared)
+      add(id, edge.rules!)
+      kept.insert(id)
+    }
+    for id in edges.keys where id.source == node && id.origin == .declared && !kept.contains(id) {
+      remove(id, .sourceDeleted)
+    }
+  }
+
+  private mutating func add(_ id: EdgeID, _ rules: Rules) {
+    edges[id] = rules
+    removed[id] = nil
+  }
+
+  private mutating func remove(_ id: EdgeID, _ removal: Removal) {
+    guard let rules = edges.removeValue(forKey: id) else { return }
+    if edgesBefore.contains(id) { removed[id] = (rules, removal) }
+  }
+
+  // MARK: - Flush
+
+  /// The denied nodes, if there are any.
+  private mutating func flush(_ result: inout Result) -> Set<Node>? {
+    let gone = closure()
+    let denied = denied(gone)
+    if !denied.isEmpty { return denied }
+    notices += told(gone)
+    result.deleted.formUnion(gone.filter { nodes[$0] != nil || nodesBefore.contains($0) })
+    nodes = nodes.filter { !gone.contains($0.key) }
+    edges = edges.filter { !gone.contains($0.key.source) && !gone.contains($0.key.destination) }
+    begin()
+    return nil
+  }
+
+  private func closure() -> Set<Node> {
+    var gone = nodesBefore
+    for edge in edges.keys { gone.formUnion([edge.source, edge.destination]) }
+    gone = gone.filter { nodes[$0] == nil }
+    while true {
+      let count = gone.count
+      eachLoss(gone) { edge, rules, losesSource in
+        gone.formUnion(follower(edge, rules, losesSource, gone))
+      }
+      if gone.count == count { return gone }
+    }
+  }
+
+  /// Every edge that lost exactly one end: whether it is the source.
+  private func eachLoss(_ gone: Set<Node>, _ body: (EdgeID, Rules, Bool) -> Void) {
+    for (edge, rules) in edges {
+      let source = gone.contains(edge.source)
+      if source != gone.contains(edge.destination) { body(edge, rules, source) }
+    }
+    for (edge, (rules, removal)) in removed {
+      if removal == .sourceDeleted && !gone.contains(edge.destination) { body(edge, rules, true) }
+      if removal == .destinationDeleted && !gone.contains(edge.source) { body(edge, rules, false) }
+    }
+  }
+
+  private func follower(
+    _ edge: EdgeID, _ rules: Rules, _ losesSource: Bool, _ gone: Set<Node>
+  ) -> Set<Node> {
+    if losesSource {
+      if rules.contains(.deleteDestinationIfSourceDeleted) { return [edge.destination] }
+      let remains = remaining(gone).contains {
+        $0.name == edge.name && $0.destination == edge.destination
+      }
+      return rules.contains(.deleteDestinationIfAllSourcesDeleted) && !remains
+        ? [edge.destination] : []
+    }
+    if rules.contains(.deleteSourceIfDestinationDeleted) { return [edge.source] }
+    let remains = remaining(gone).contains { $0.name == edge.name && $0.source == edge.source }
+    return rules.contains(.deleteSourceIfAllDestinationsDeleted) && !remains ? [edge.source] : []
+  }
+
+  private func remaining(_ gone: Set<Node>) -> some Sequence<EdgeID> {
+    edges.keys.lazy.filter { !gone.contains($0.source) && !gone.contains($0.destination) }
+  }
+
+  private func denied(_ gone: Set<Node>) -> Set<Node> {
+    var denied: Set<Node> = []
+    for (edge, rules) in edges {
+      if rules.contains(.denyDestinationDeletion) && !gone.contains(edge.source) {
+        denied.insert(edge.destination)
+      }
+      if rules.contains(.denySourceDeletion) && !gone.contains(edge.destination) {
+        denied.insert(edge.source)
+      }
+    }
+    return denied.filter {
+      gone.contains($0) && (nodes[$0] != nil || nodesBefore.contains($0))
+    }
+  }
+
+  private func told(_ gone: Set<Node>) -> [Told] {
+    var told: [Told] = []
+    eachLoss(gone) { edge, rules, losesSource in
+      if losesSource && rules.contains(.notifyIfSourceDeleted) {
+        told.append(Told(receiver: edge.destination, edge: edge, reason: "sourceDeleted"))
+      }
+      if !losesSource && rules.contains(.notifyIfDestinationDeleted) {
+        told.append(Told(receiver: edge.source, edge: edge, reason: "destinationDeleted"))
+      }
+    }
+    return told
+  }
+}
