@@ -1,3 +1,4 @@
+internal import CSystemd
 internal import Glibc
 
 /// A call of the operating system that failed.
@@ -63,6 +64,8 @@ func cString(_ path: String) throws(SystemError) -> [CChar] {
 }
 
 extension SystemError {
+  package static let disconnection = SystemError(code: EPIPE, call: "send")
+
   /// The other end of a socket is gone.
   package var isDisconnection: Bool { code == EPIPE || code == ECONNRESET }
 

@@ -1,6 +1,6 @@
 /// The name of a directory entry: bytes, which need not be UTF-8. In byte order.
 package struct FileName: Hashable, Comparable, Sendable, CustomStringConvertible,
-  ExpressibleByStringLiteral
+  ExpressibleByStringInterpolation
 {
   package let bytes: [UInt8]
 

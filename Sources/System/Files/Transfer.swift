@@ -53,7 +53,8 @@ extension FileDescriptor {
   private func write(_ bytes: [UInt8], from start: Int) throws(SystemError) -> Int? {
     try checkedUnlessBlocking("write") {
       unsafe bytes.withUnsafeBytes { bytes in
-        unsafe Glibc.write(raw, bytes.baseAddress! + start, bytes.count - start)
+        let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[start...])
+        return unsafe Glibc.write(raw, rest.baseAddress, rest.count)
       }
     }
   }

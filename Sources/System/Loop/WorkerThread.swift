@@ -22,6 +22,9 @@ package final class WorkerThread: SerialExecutor {
 
   deinit { queue.finish() }
 
+  /// For the `unownedExecutor` of an actor, which must own the thread.
+  @safe package var executor: UnownedSerialExecutor { unsafe asUnownedSerialExecutor() }
+
   package func enqueue(_ job: consuming ExecutorJob) {
     queue.append(JobQueue.Entry(job: UnownedJob(job), executor: self))
   }

@@ -52,7 +52,7 @@ package enum Log {
 }
 
 /// Where messages go.
-enum LogSink: Hashable {
+package enum LogSink: Hashable {
   /// A terminal, a pipe, a file: read by people.
   case plain
   /// A socket that is not known to be the journal's stream: systemd-cat's, or a container's.
@@ -60,7 +60,7 @@ enum LogSink: Hashable {
   case journal
 
   /// JOURNAL_STREAM alone proves nothing: it is inherited by programs whose stderr is another.
-  static func choose(stderr: FileStatus?, journalStream: String?) -> LogSink {
+  package static func choose(stderr: FileStatus?, journalStream: String?) -> LogSink {
     guard let stderr, stderr.kind == .socket else { return .plain }
     return journalStream == "\(stderr.device):\(stderr.inode)" ? .journal : .prefixed
   }

@@ -1,3 +1,4 @@
+internal import CSystemd
 internal import Glibc
 
 /// A socket on the loop: reads, writes and waits that suspend the task and nobody else.

@@ -22,8 +22,8 @@ extension FileDescriptor {
   package func send(_ bytes: [UInt8], from start: Int) throws(SystemError) -> Int? {
     try checkedUnlessBlocking("send") {
       unsafe bytes.withUnsafeBytes { bytes in
-        unsafe Glibc.send(
-          raw, bytes.baseAddress! + start, bytes.count - start, CInt(MSG_NOSIGNAL))
+        let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[start...])
+        return unsafe Glibc.send(raw, rest.baseAddress, rest.count, CInt(MSG_NOSIGNAL))
       }
     }
   }

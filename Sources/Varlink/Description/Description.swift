@@ -15,6 +15,11 @@ package struct Description: Sendable, Hashable {
   package struct Field: Sendable, Hashable {
     package let name: String
     package let shape: Shape
+
+    package init(name: String, shape: Shape) {
+      self.name = name
+      self.shape = shape
+    }
   }
 
   package indirect enum Shape: Sendable, Hashable {

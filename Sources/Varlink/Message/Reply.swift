@@ -18,11 +18,12 @@ struct Reply {
 
   /// nil for what is no answer.
   init?(_ frame: [UInt8]) {
-    guard let message = try? JSON.parse(frame, as: .json), message.object != nil else { return nil }
-    parameters = message["parameters"].flatMap { $0.isNull ? nil : $0 } ?? .object([])
+    guard let message = try? JSON.parse(frame, as: .json), message.object != nil,
+      let parameters = message.parameters
+    else { return nil }
+    self.parameters = parameters
     error = message["error"]?.string
     continues = message["continues"]?.bool ?? false
-    if parameters.object == nil { return nil }
   }
 
   var frame: [UInt8] {
@@ -31,5 +32,14 @@ struct Reply {
     members.append(JSON.Field("parameters", parameters))
     if continues { members.append(JSON.Field("continues", true)) }
     return JSON.object(members).utf8 + [0]
+  }
+}
+
+extension JSON {
+  /// Those of a message: absent, null and {} are the same. nil for what is no object.
+  var parameters: JSON? {
+    let parameters = self["parameters"] ?? .null
+    if parameters.isNull { return .object([]) }
+    return parameters.object == nil ? Optional.none : parameters
   }
 }

@@ -15,8 +15,8 @@ struct Request: Sendable {
       let method = message["method"]?.string
     else { return nil }
     self.method = method
-    parameters = message["parameters"].flatMap { $0.isNull ? nil : $0 } ?? .object([])
-    if parameters.object == nil { return nil }
+    guard let parameters = message.parameters else { return nil }
+    self.parameters = parameters
     for member in members where !accept(member) { return nil }
     if [oneway, more, upgrade].count(where: { $0 }) > 1 { return nil }
   }

@@ -8,6 +8,7 @@ final class Connection {
   private let peer: Peer
   private let server: VarlinkServer
   private var input = FrameBuffer()
+  private var isSending = false
 
   init(_ descriptor: consuming FileDescriptor, _ server: VarlinkServer) throws {
     channel = try Channel(descriptor)
@@ -27,7 +28,14 @@ final class Connection {
     }
   }
 
-  func send(_ reply: Reply) async throws { try await channel.send(reply.frame) }
+  /// After a part of a message nothing that follows could be understood: when a send was given up,
+  /// or two overlap, the connection ends.
+  func send(_ reply: Reply) async throws {
+    if isSending { throw SystemError.disconnection }
+    isSending = true
+    try await channel.send(reply.frame)
+    isSending = false
+  }
 
   private func nextFrame() async throws -> [UInt8]? {
     while true {
@@ -51,8 +59,7 @@ final class Connection {
   /// What a client that is gone still wanted to know is skipped; what it wanted done is not.
   private func handle(_ request: Request) async throws {
     if request.oneway {
-      _ = await server.outcome(of: request, call(request))
-      try Task.checkCancellation()
+      _ = try await server.outcome(of: request, call(request))
     } else if !channel.isHungUp {
       try await answer(request)
     }
@@ -61,10 +68,11 @@ final class Connection {
   private func answer(_ request: Request) async throws {
     do {
       try await whileConnected { connection in
-        let reply = await connection.server.outcome(of: request, connection.call(request))
+        let reply = try await connection.server.outcome(of: request, connection.call(request))
         try await connection.send(reply)
       }
-    } catch where channel.isHungUp {
+    } catch {
+      if !channel.isHungUp { throw error }
       try Task.checkCancellation()
     }
   }

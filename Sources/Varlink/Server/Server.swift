@@ -64,8 +64,8 @@ package final class VarlinkServer {
     connectionCount -= 1
   }
 
-  /// The reply to a call. Errors of any kind are replies too.
-  func outcome(of request: Request, _ call: Call) async -> Reply {
+  /// The reply to a call. Errors of any kind are replies too; throws when the call was cancelled.
+  func outcome(of request: Request, _ call: Call) async throws -> Reply {
     do {
       // A reply without error would confirm the upgrade.
       if request.upgrade { throw VarlinkError.methodNotImplemented(request.method) }
@@ -73,6 +73,7 @@ package final class VarlinkServer {
     } catch let error as VarlinkError {
       return Reply(error)
     } catch {
+      try Task.checkCancellation()
       return Reply(failure(error))
     }
   }
