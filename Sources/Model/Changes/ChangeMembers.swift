@@ -59,7 +59,9 @@ extension ChangeParser {
     guard scanner.peek(bytes) == UInt8(ascii: "[") else { throw expected(shape, bytes) }
     try scanner.open("[", bytes)
     var first = true
-    guard try scanner.nextElement(&first, bytes) else { throw Fault(offset, "no \(shape)") }
+    guard try scanner.nextElement(&first, bytes) else {
+      throw Fault(offset, "an empty list; write \(shape)")
+    }
     let collection = try collection(bytes)
     guard try scanner.nextElement(&first, bytes) else {
       throw Fault(offset, "a node without a key; write \(shape)")

@@ -45,14 +45,16 @@ struct ChangeParser {
     return words.find(plain.indices, plain.span)
   }
 
-  /// A value of another kind than expected, said in one way.
+  /// A value of another kind than expected, judged by its beginning alone.
   func expected(_ what: String, _ bytes: Bytes) -> Fault {
-    var reader = scanner
-    let offset = scanner.at
-    do throws(Fault) {
-      return Fault(offset, "expected \(what), found \(try reader.value(bytes).kind)")
-    } catch {
-      return error
+    switch scanner.peek(bytes) {
+    case UInt8(ascii: "{"): return Fault(scanner.at, "expected \(what), found an object")
+    case UInt8(ascii: "["): return Fault(scanner.at, "expected \(what), found a list")
+    case UInt8(ascii: "\""): return Fault(scanner.at, "expected \(what), found a string")
+    default:
+      var reader = scanner
+      guard let value = try? reader.scalar(bytes) else { return scanner.unexpected(bytes, what) }
+      return Fault(scanner.at, "expected \(what), found \(value.kind)")
     }
   }
 

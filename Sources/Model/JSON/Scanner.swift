@@ -124,6 +124,7 @@ extension Scanner {
     }
     at += 1
     try skipSpace(bytes)
+    if at == bytes.count { throw unexpected(bytes, "more after a comma") }
     guard peek(bytes) == closing else { return true }
     guard dialect == .json5 else { throw Fault(at, "a comma with nothing after it") }
     return close()
