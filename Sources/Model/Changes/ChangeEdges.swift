@@ -17,7 +17,7 @@ extension ChangeParser {
       if word == .from { from = try node(bytes) } else { try read(word, into: &end, bytes) }
     }
     guard let from else { throw Fault(object.offset, "an edge without \"from\"") }
-    let edge = try declared(end, at: object.offset)
+    let edge = try declared(&end, at: object.offset)
     return DraftEdge(name: edge.name, from: from, to: edge.destination, rules: edge.rules)
   }
 
@@ -38,7 +38,7 @@ extension ChangeParser {
     var object = try open(bytes)
     var end = DraftEnd()
     while let word = try member(&object, .edge, bytes) { try read(word, into: &end, bytes) }
-    return try declared(end, at: object.offset)
+    return try declared(&end, at: object.offset)
   }
 
   /// An edge but for its source.
@@ -61,9 +61,9 @@ extension ChangeParser {
     }
   }
 
-  private func declared(_ end: DraftEnd, at offset: Int) throws(Fault) -> DeclaredEdge {
-    guard let name = end.name else { throw Fault(offset, "an edge without \"name\"") }
-    guard let to = end.to else { throw Fault(offset, "an edge without \"to\"") }
+  private func declared(_ end: inout DraftEnd, at offset: Int) throws(Fault) -> DeclaredEdge {
+    guard let name = end.name.take() else { throw Fault(offset, "an edge without \"name\"") }
+    guard let to = end.to.take() else { throw Fault(offset, "an edge without \"to\"") }
     if let rules = end.rules, case .file = to, !rules.isSubset(of: .forFiles) {
       let illegal = rules.subtracting(.forFiles).names.joined(separator: ", ")
       let legal = Rules.forFiles.names.joined(separator: " or ")
@@ -74,8 +74,14 @@ extension ChangeParser {
 
   private mutating func edgeName(_ bytes: Bytes) throws(Fault) -> String {
     let offset = scanner.at
-    let name = try string("an edge's name", bytes)
+    guard scanner.peek(bytes) == UInt8(ascii: "\"") else {
+      throw expected("an edge's name", bytes)
+    }
+    let token = try scanner.string(bytes)
+    if let known = edgeNames.find(token, bytes) { return known }
+    let name = scanner.text(token, bytes)
     if name.isEmpty { throw Fault(offset, "an edge's name is not empty") }
+    edgeNames.remember(token, name, bytes)
     return name
   }
 

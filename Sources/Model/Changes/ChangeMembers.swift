@@ -59,7 +59,9 @@ extension ChangeParser {
     guard scanner.peek(bytes) == UInt8(ascii: "[") else { throw expected(shape, bytes) }
     try scanner.open("[", bytes)
     var first = true
-    guard try scanner.nextElement(&first, bytes) else { throw Fault(offset, "no \(shape)") }
+    guard try scanner.nextElement(&first, bytes) else {
+      throw Fault(offset, "an empty list; write \(shape)")
+    }
     let collection = try collection(bytes)
     guard try scanner.nextElement(&first, bytes) else {
       throw Fault(offset, "a node without a key; write \(shape)")
@@ -73,8 +75,14 @@ extension ChangeParser {
 
   mutating func collection(_ bytes: Bytes) throws(Fault) -> String {
     let offset = scanner.at
-    let name = try string("a collection's name", bytes)
+    guard scanner.peek(bytes) == UInt8(ascii: "\"") else {
+      throw expected("a collection's name", bytes)
+    }
+    let token = try scanner.string(bytes)
+    if let known = collections.find(token, bytes) { return known }
+    let name = scanner.text(token, bytes)
     if let objection = Node.objection(toCollection: name) { throw Fault(offset, objection) }
+    collections.remember(token, name, bytes)
     return name
   }
 
@@ -101,7 +109,7 @@ extension ChangeParser {
       if text.isEmpty { throw Fault(offset, "an empty key") }
       return .text(text)
     case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"):
-      if case .integer(let integer) = try scanner.number(bytes).value { return .integer(integer) }
+      if let integer = try scanner.number(bytes).integer { return .integer(integer) }
       throw Fault(offset, "a key that is a number is an integer of 64 bits; or write a string")
     default: throw expected(what, bytes)
     }
@@ -112,8 +120,11 @@ extension Node {
   /// What is wrong with the name of a collection, if anything is.
   package static func objection(toCollection name: String) -> String? {
     if name.isEmpty { return "a collection's name is not empty" }
-    if name.hasPrefix("cascade_") { return "collections named cascade_… are Cascade's own" }
-    for byte in name.utf8 where byte == UInt8(ascii: "/") || byte == 0 {
+    let bytes = name.utf8
+    if bytes.starts(with: "cascade_".utf8) {
+      return "collections named cascade_… are Cascade's own"
+    }
+    for byte in bytes where byte == UInt8(ascii: "/") || byte == 0 {
       return byte == 0 ? "a NUL in a collection's name" : "a '/' in a collection's name"
     }
     return nil

@@ -2,6 +2,8 @@
 /// behind it. `value` and the members of `set` are checked and kept as their text.
 struct ChangeParser {
   var scanner = Scanner()
+  var collections = KnownNames()
+  var edgeNames = KnownNames()
 
   /// An object being read: what was seen of it, to find a member's second coming.
   struct OpenObject {
@@ -43,14 +45,16 @@ struct ChangeParser {
     return words.find(plain.indices, plain.span)
   }
 
-  /// A value of another kind than expected, said in one way.
+  /// A value of another kind than expected, judged by its beginning alone.
   func expected(_ what: String, _ bytes: Bytes) -> Fault {
-    var reader = scanner
-    let offset = scanner.at
-    do throws(Fault) {
-      return Fault(offset, "expected \(what), found \(try reader.value(bytes).kind)")
-    } catch {
-      return error
+    switch scanner.peek(bytes) {
+    case UInt8(ascii: "{"): return Fault(scanner.at, "expected \(what), found an object")
+    case UInt8(ascii: "["): return Fault(scanner.at, "expected \(what), found a list")
+    case UInt8(ascii: "\""): return Fault(scanner.at, "expected \(what), found a string")
+    default:
+      var reader = scanner
+      guard let value = try? reader.scalar(bytes) else { return scanner.unexpected(bytes, what) }
+      return Fault(scanner.at, "expected \(what), found \(value.kind)")
     }
   }
 
@@ -92,7 +96,7 @@ extension ChangeParser {
       try check(word, at: object.nameOffset, &draft)
       try read(word, into: &draft, bytes)
     }
-    return try change(draft)
+    return try change(&draft)
   }
 
   private func check(
@@ -133,18 +137,21 @@ extension ChangeParser {
     }
   }
 
-  private func change(_ draft: Draft) throws(Fault) -> Change {
+  /// Parts are taken out of the draft, not copied: that would be half of the work.
+  private func change(_ draft: inout Draft) throws(Fault) -> Change {
     switch draft.verb {
     case .link:
-      let edge = draft.edge!
+      let edge = draft.edge.take()!
       return .link(name: edge.name, from: edge.from, to: edge.to, rules: edge.rules)
     case .put:
-      return .put(draft.node!, type: draft.type, value: draft.value, edges: draft.edges)
+      return .put(
+        draft.node.take()!, type: draft.type.take(), value: draft.value.take(),
+        edges: draft.edges.take())
     case .patch: return try patch(draft)
     case .delete: return .delete(draft.node!)
     case .deleteAll: return .deleteAll(collection: draft.collection)
     case .unlink:
-      let edge = draft.edge!
+      let edge = draft.edge.take()!
       return .unlink(name: edge.name, from: edge.from, to: edge.to, as: draft.removal)
     case .flush: return .flush
     default: throw missingVerb(draft)

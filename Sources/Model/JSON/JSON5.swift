@@ -122,7 +122,7 @@ extension Scanner {
     }
     if at == first { throw unexpected(bytes, "a hexadecimal digit") }
     guard let value else { throw Fault(start, "a hexadecimal number too large for 64 bits") }
-    return NumberToken(value: .integer(value), range: start..<at)
+    return NumberToken(integer: value, range: start..<at)
   }
 
   private mutating func decimal5(
@@ -139,8 +139,7 @@ extension Scanner {
       throw Fault(first, "a number with a superfluous 0 in front")
     }
     let whole = try !fraction5(wholeDigits: wholeDigits, bytes)
-    if whole, let integer { return NumberToken(value: .integer(integer), range: start..<at) }
-    return NumberToken(value: .other(try double5(start..<at, bytes)), range: start..<at)
+    return NumberToken(integer: whole ? integer : nil, range: start..<at)
   }
 
   private mutating func fraction5(wholeDigits: Int, _ bytes: Bytes) throws(Fault) -> Bool {
@@ -159,7 +158,7 @@ extension Scanner {
   }
 
   /// `.5`, `5.` and `+5` are not for `Double` to read on every platform: give it JSON's form.
-  private func double5(_ range: Range<Int>, _ bytes: Bytes) throws(Fault) -> Double {
+  func double5(_ range: Range<Int>, _ bytes: Bytes) throws(Fault) -> Double {
     let parts = Scanner.text(range, bytes).split(separator: ".", omittingEmptySubsequences: false)
     var text = String(parts[0])
     if text.first == "+" { text.removeFirst() }

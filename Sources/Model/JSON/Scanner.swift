@@ -47,7 +47,15 @@ struct Scanner {
     if at < bytes.count { throw unexpected(bytes, "nothing more") }
   }
 
+  /// Machines write none, so that is decided without a call.
+  @inline(__always)
   mutating func skipSpace(_ bytes: Bytes) throws(Fault) {
+    guard at < bytes.count else { return }
+    let byte = bytes[at]
+    if byte <= 0x20 || byte >= 0x7F || byte == UInt8(ascii: "/") { try skipSomeSpace(bytes) }
+  }
+
+  private mutating func skipSomeSpace(_ bytes: Bytes) throws(Fault) {
     while at < bytes.count {
       switch bytes[at] {
       case 0x20, 0x0A, 0x0D, 0x09: at += 1
@@ -116,6 +124,7 @@ extension Scanner {
     }
     at += 1
     try skipSpace(bytes)
+    if at == bytes.count { throw unexpected(bytes, "more after a comma") }
     guard peek(bytes) == closing else { return true }
     guard dialect == .json5 else { throw Fault(at, "a comma with nothing after it") }
     return close()

@@ -1,32 +1,32 @@
-/// A number as it was read. `range` is its text, for messages.
+/// A number that was stepped over. To become a `Double` costs more, so only who needs it asks.
 struct NumberToken {
-  enum Value {
-    case integer(Int64)
-    /// A fraction, an exponent, or more than an Int64 holds.
-    case other(Double)
-  }
-
-  let value: Value
+  /// Nil where there is a fraction, an exponent, or more than an Int64 holds.
+  let integer: Int64?
   let range: Range<Int>
 }
 
 extension Scanner {
+  /// Steps over a number by RFC 8259.
   mutating func number(_ bytes: Bytes) throws(Fault) -> NumberToken {
     if dialect == .json5 { return try number5(bytes) }
     let start = at
-    return try decimal(from: start, bytes)
-  }
-
-  /// A number by RFC 8259.
-  private mutating func decimal(from start: Int, _ bytes: Bytes) throws(Fault) -> NumberToken {
     let negative = peek(bytes) == UInt8(ascii: "-")
     if negative { at += 1 }
     let integer = try wholeDigits(negative: negative, bytes)
     let whole = try !fraction(bytes)
-    if whole, let integer {
-      return NumberToken(value: .integer(integer), range: start..<at)
-    }
-    return NumberToken(value: .other(try double(start..<at, bytes)), range: start..<at)
+    return NumberToken(integer: whole ? integer : nil, range: start..<at)
+  }
+
+  func json(_ number: NumberToken, _ bytes: Bytes) throws(Fault) -> JSON {
+    if let integer = number.integer { return .integer(integer) }
+    if dialect == .json5 { return .number(try double5(number.range, bytes)) }
+    return .number(try double(number.range, bytes))
+  }
+
+  /// Without an exponent, 300 digits are in a double's range.
+  func checkRange(_ number: NumberToken, _ bytes: Bytes) throws(Fault) {
+    let isSmall = number.range.count <= 300 && !bytes.extracting(number.range).hasExponent
+    if number.integer == nil, !isSmall { _ = try json(number, bytes) }
   }
 
   /// The digits before the point; nil when they exceed Int64.
@@ -82,5 +82,12 @@ extension Scanner {
     let (product, tooLarge) = value.multipliedReportingOverflow(by: radix)
     let (sum, overflow) = product.addingReportingOverflow(digit)
     return tooLarge || overflow ? nil : sum
+  }
+}
+
+extension Span<UInt8> {
+  fileprivate var hasExponent: Bool {
+    for index in indices where self[index] | 0x20 == UInt8(ascii: "e") { return true }
+    return false
   }
 }

@@ -6,6 +6,8 @@ extension Scanner {
     case UInt8(ascii: "{"): try skipObject(bytes)
     case UInt8(ascii: "["): try skipList(bytes)
     case UInt8(ascii: "\""): _ = try string(bytes)
+    case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"):
+      try checkRange(try number(bytes), bytes)
     default: _ = try scalar(bytes)
     }
     return start..<at
@@ -42,9 +44,9 @@ extension Scanner {
   mutating func scalar(_ bytes: Bytes) throws(Fault) -> JSON {
     switch peek(bytes) {
     case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"):
-      return try number(bytes).json
+      return try json(try number(bytes), bytes)
     case UInt8(ascii: "+"), UInt8(ascii: "."), UInt8(ascii: "I"), UInt8(ascii: "N"):
-      if dialect == .json5 { return try number(bytes).json }
+      if dialect == .json5 { return try json(try number(bytes), bytes) }
       throw unexpected(bytes, "a value")
     default: return try word(bytes)
     }
@@ -63,15 +65,6 @@ extension Scanner {
       if length == 0 { throw unexpected(bytes, "a value") }
       let word = Scanner.text(start..<start + min(length, 40), bytes)
       throw Fault(start, "expected a value, found \(word); strings need double quotes")
-    }
-  }
-}
-
-extension NumberToken {
-  var json: JSON {
-    switch value {
-    case .integer(let integer): .integer(integer)
-    case .other(let double): .number(double)
     }
   }
 }

@@ -2,6 +2,8 @@
 /// At most 32, so that a mask can remember which were seen.
 struct Words<Value: Sendable>: Sendable {
   private struct Entry: Sendable {
+    let head: UInt64
+    let count: Int
     let bytes: [UInt8]
     let value: Value
   }
@@ -11,24 +13,23 @@ struct Words<Value: Sendable>: Sendable {
 
   init(_ words: [(String, Value)]) {
     names = words.map(\.0)
-    entries = words.map { Entry(bytes: Array($0.0.utf8), value: $0.1) }
+    entries = words.map { word in
+      let bytes = Array(word.0.utf8)
+      return Entry(
+        head: bytes.span.head(bytes.indices), count: bytes.count, bytes: bytes, value: word.1)
+    }
   }
 
   subscript(index: Int) -> Value { entries[index].value }
 
   /// The index of the word at `range`.
   func find(_ range: Range<Int>, _ bytes: Bytes) -> Int? {
-    for index in entries.indices where same(entries[index].bytes, range, bytes) { return index }
-    return nil
-  }
-
-  @inline(__always)
-  private func same(_ word: [UInt8], _ range: Range<Int>, _ bytes: Bytes) -> Bool {
-    guard word.count == range.count else { return false }
-    for index in word.indices where word[index] != bytes[range.lowerBound &+ index] {
-      return false
+    let head = bytes.head(range)
+    for index in entries.indices
+    where entries[index].head == head && entries[index].count == range.count {
+      if range.count <= 8 || bytes.same(range, as: entries[index].bytes, from: 8) { return index }
     }
-    return true
+    return nil
   }
 
   /// ", did you mean …" or what there is.

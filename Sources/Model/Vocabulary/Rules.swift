@@ -44,8 +44,8 @@ package struct Rules: OptionSet, Hashable, Sendable {
   /// The names of rules that contradict each other, if any do.
   package var conflict: [String]? {
     for answers in [Rules.answersToDestination, .answersToSource] {
-      let given = intersection(answers).names
-      if given.count > 1 { return given }
+      let given = intersection(answers)
+      if given.rawValue.nonzeroBitCount > 1 { return given.names }
     }
     return nil
   }

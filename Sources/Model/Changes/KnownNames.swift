@@ -1,0 +1,43 @@
+/// Names that were read and found good before. A file names the same few collections and edges in
+/// every line; they need to be judged and made into strings once.
+struct KnownNames: Sendable {
+  private static let limit = 8
+
+  private struct Entry {
+    let head: UInt64
+    let count: Int
+    let bytes: [UInt8]
+    let name: String
+  }
+
+  private var entries: [Entry] = []
+  private var next = 0
+
+  func find(_ token: StringToken, _ bytes: Bytes) -> String? {
+    let range = token.range
+    let head = bytes.head(range)
+    for index in entries.indices
+    where entries[index].head == head && entries[index].count == range.count {
+      guard range.count <= 8 || bytes.same(range, as: entries[index].bytes, from: 8) else {
+        continue
+      }
+      return entries[index].name
+    }
+    return nil
+  }
+
+  /// Takes the place of the oldest when there are many.
+  mutating func remember(_ token: StringToken, _ name: String, _ bytes: Bytes) {
+    // With escapes, what is written is not the name's own bytes.
+    guard !token.escaped else { return }
+    let range = token.range
+    let entry = Entry(
+      head: bytes.head(range), count: range.count, bytes: Array(name.utf8), name: name)
+    if entries.count < KnownNames.limit {
+      entries.append(entry)
+    } else {
+      entries[next] = entry
+      next = (next + 1) % KnownNames.limit
+    }
+  }
+}
