@@ -3,8 +3,10 @@ internal import Store
 internal import System
 
 /// A store's reading side on a thread of its own: questions are answered while files are applied.
-actor StoreReader: ThreadBound {
-  nonisolated let thread: WorkerThread
+actor StoreReader {
+  private nonisolated let thread: WorkerThread
+  nonisolated var unownedExecutor: UnownedSerialExecutor { thread.executor }
+
 
   private let configuration: StoreConfiguration
   private var reader: Reader?

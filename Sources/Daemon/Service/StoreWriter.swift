@@ -4,8 +4,10 @@ internal import Store
 internal import System
 
 /// A store's writing side on a thread of its own: nothing long ever keeps the event loop.
-actor StoreWriter: ThreadBound {
-  nonisolated let thread: WorkerThread
+actor StoreWriter {
+  private nonisolated let thread: WorkerThread
+  nonisolated var unownedExecutor: UnownedSerialExecutor { thread.executor }
+
 
   private let configuration: StoreConfiguration
   private var inbox: Inbox?

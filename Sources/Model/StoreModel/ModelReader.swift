@@ -18,7 +18,7 @@ struct ModelReader {
     model.strict = fields["strict"]?.bool() ?? false
     fields["collections"].map { CollectionReader($0).read(into: &model) }
     model.files = fields["files"].map(readFiles) ?? [:]
-    let names = KnownNames(model)
+    let names = DeclaredNames(model)
     fields["relationships"].map {
       model.relationships = RelationshipsReader(names).read($0)
     }
@@ -47,12 +47,12 @@ struct ModelReader {
     return one.hasPrefix(other) || other.hasPrefix(one)
   }
 
-  private func readRoots(_ entry: Entry, _ names: KnownNames) -> [String] {
+  private func readRoots(_ entry: Entry, _ names: DeclaredNames) -> [String] {
     (entry.elements("a list of collections") ?? []).compactMap(names.collection)
   }
 
   /// Only now are all collections known. Another store has collections of its own.
-  private func judgeFetched(_ collections: Entry?, _ names: KnownNames) {
+  private func judgeFetched(_ collections: Entry?, _ names: DeclaredNames) {
     for (_, collection) in collections?.objectMembers ?? [] {
       for (_, property) in collection.member("fetched")?.objectMembers ?? []
       where property.member("store") == nil {
@@ -63,7 +63,7 @@ struct ModelReader {
 }
 
 /// The names that other parts of the file may use.
-struct KnownNames {
+struct DeclaredNames {
   /// Collections, and the names of types within them.
   private let collections: [String]
   private let mapped: [String: [String]]

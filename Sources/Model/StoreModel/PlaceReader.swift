@@ -1,7 +1,7 @@
 /// Reads where a relationship's edges live, and refuses a place that cannot hold them.
 struct PlaceReader {
   let fields: Fields
-  let names: KnownNames
+  let names: DeclaredNames
   let from: String
   let to: Relationship.Target
 

@@ -5,7 +5,7 @@ struct RelationshipReader {
     "max", "unique", "rules", "deleteRule", "inverse",
   ]
 
-  let names: KnownNames
+  let names: DeclaredNames
 
   func read(_ entry: Entry) -> RelationshipDraft? {
     guard let fields = Fields(entry, Self.keys) else { return nil }

@@ -1,8 +1,8 @@
 /// Reads `relationships`, and judges each beside the others.
 struct RelationshipsReader {
-  private let names: KnownNames
+  private let names: DeclaredNames
 
-  init(_ names: KnownNames) { self.names = names }
+  init(_ names: DeclaredNames) { self.names = names }
 
   func read(_ entry: Entry) -> [Relationship] {
     let reader = RelationshipReader(names: names)

@@ -5,8 +5,9 @@ internal import Synchronization
 /// A thread of its own as the executor of an actor whose work blocks, such as a database's. It
 /// sleeps on a condition variable while there is nothing to do, and ends with its last owner.
 ///
-///     actor Store: ThreadBound {
-///       nonisolated let thread: WorkerThread
+///     actor Store {
+///       private nonisolated let thread: WorkerThread
+///       nonisolated var unownedExecutor: UnownedSerialExecutor { thread.executor }
 ///     }
 package final class WorkerThread: SerialExecutor {
   private let queue = JobQueue()
@@ -52,17 +53,6 @@ package final class WorkerThread: SerialExecutor {
     }
     // The kernel keeps 15 bytes of a name.
     _ = unsafe pthread_setname_np(thread, String(name.prefix(15)))
-  }
-}
-
-/// An actor that runs on a thread of its own, and keeps it alive.
-package protocol ThreadBound: Actor {
-  nonisolated var thread: WorkerThread { get }
-}
-
-extension ThreadBound {
-  package nonisolated var unownedExecutor: UnownedSerialExecutor {
-    unsafe thread.asUnownedSerialExecutor()
   }
 }
 
