@@ -84,7 +84,7 @@ final class LineSource {
     var fingerprint = Fingerprint()
     var chunk: [UInt8] = []
     while let count = try file.read(into: &chunk, upTo: 256 << 10), count > 0 {
-      fingerprint.add(chunk)
+      fingerprint.add(chunk.span)
       chunk.removeAll(keepingCapacity: true)
     }
     return fingerprint.signed

@@ -62,7 +62,10 @@ package final class Writer {
   /// 4 MB of 4 KB pages, as SQLite's own automatic checkpoint.
   private static let framesWorthACheckpoint = 1_000
 
-  package func releaseMemory() { db.releaseMemory() }
+  package func releaseMemory() {
+    db.releaseMemory()
+    interned.ids.forget()
+  }
 
   /// Changes with every commit of another connection.
   package func foreignCommits() throws -> Int64 { try db.integer("PRAGMA data_version") ?? 0 }
