@@ -109,8 +109,8 @@ extension Writer {
       LIMIT ?
       """, .integer(few + 1)
     ) { Interned.Identity(collection: $0.integer(0), key: $0.text(1)) }
-    if gone.count > few { return interned.ids.forget() }
-    for identity in gone { interned.ids[identity] = nil }
+    if gone.count > few { return interned.nodes.forget() }
+    for identity in gone { interned.nodes[identity] = nil }
   }
 
   private func clear() throws {

@@ -40,7 +40,7 @@ extension Writer {
       .text(type), .text(value))
     if db.changes == 1 {
       let id = newId()
-      interned.ids[identity] = id
+      interned.nodes[identity] = id
       return (id, true)
     }
     let id = try find(identity)!

@@ -7,37 +7,71 @@ internal import Model
 /// characters look alike, which SQLite's are not.
 struct IdentityCache {
   private struct Entry {
-    var collection: Int64
-    var key: String
-    var id: Int64
+    /// Of collection and key: one look at it sends most strangers away.
+    var print: UInt64 = 0
+    var collection: Int64 = 0
+    var id: Int64 = 0
+    var key = ""
   }
 
-  private var entries: [Entry?] = []
+  private var entries: [Entry] = []
 
-  /// 2 MB, and as much again for long keys. Taken with the first use.
+  /// 2.5 MB, and as much again for long keys. Taken with the first use.
   private static let size = 1 << 16
 
   subscript(identity: Interned.Identity) -> Int64? {
     get {
-      guard !entries.isEmpty, let entry = entries[place(of: identity)],
-        entry.collection == identity.collection,
-        entry.key.utf8Span.span.same(as: identity.key.utf8Span.span)
+      if entries.isEmpty { return nil }
+      let print = identity.print
+      let place = Int(print % UInt64(IdentityCache.size))
+      guard entries[place].print == print, entries[place].collection == identity.collection,
+        entries[place].key.hasBytes(of: identity.key)
       else { return nil }
-      return entry.id
+      return entries[place].id
     }
     set {
-      if entries.isEmpty { entries = Array(repeating: nil, count: IdentityCache.size) }
-      entries[place(of: identity)] = newValue.map {
-        Entry(collection: identity.collection, key: identity.key, id: $0)
-      }
+      if entries.isEmpty { entries = Array(repeating: Entry(), count: IdentityCache.size) }
+      let print = identity.print
+      let place = Int(print % UInt64(IdentityCache.size))
+      entries[place] = newValue.map {
+        Entry(print: print, collection: identity.collection, id: $0, key: identity.key)
+      } ?? Entry()
     }
-  }
-
-  private func place(of identity: Interned.Identity) -> Int {
-    var fingerprint = Fingerprint(identity.key)
-    fingerprint.add(identity.collection)
-    return Int(fingerprint.value % UInt64(IdentityCache.size))
   }
 
   mutating func forget() { entries = [] }
+}
+
+/// The few names that all nodes and edges share. A file repeats them in every line.
+struct NameCache {
+  private var entries: [(name: String, id: Int64)] = []
+
+  private static let most = 32
+
+  subscript(name: String) -> Int64? {
+    get {
+      // The parser makes one string of all that are alike: most comparisons look at nothing else.
+      entries.first { $0.name == name && $0.name.hasBytes(of: name) }?.id
+    }
+    set {
+      guard let newValue else { return entries.removeAll { $0.name.hasBytes(of: name) } }
+      if entries.count == NameCache.most { entries.removeAll(keepingCapacity: true) }
+      entries.append((name, newValue))
+    }
+  }
+}
+
+extension Interned.Identity {
+  /// The collection counts too: a key may be in several.
+  fileprivate var print: UInt64 {
+    var fingerprint = Fingerprint(key)
+    fingerprint.add(collection)
+    return fingerprint.value
+  }
+}
+
+extension String {
+  fileprivate func hasBytes(of other: String) -> Bool {
+    utf8Span.span.same(as: other.utf8Span.span)
+  }
 }

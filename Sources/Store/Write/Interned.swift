@@ -4,33 +4,31 @@ internal import SQLite
 /// Integers for the names of collections and edges and for the identities of nodes, remembered.
 /// Only Cascade writes these tables, and only one daemon at a time; a rollback forgets everything.
 struct Interned {
-  var ids = IdentityCache()
+  var nodes = IdentityCache()
+  var collections = NameCache()
+  var names = NameCache()
 
   struct Identity {
     let collection: Int64
     let key: String
-
-    /// The names of collections and of edges are remembered beside the nodes.
-    static func collection(_ name: String) -> Identity { Identity(collection: -1, key: name) }
-    static func edge(_ name: String) -> Identity { Identity(collection: -2, key: name) }
   }
 }
 
 extension Writer {
   func collectionId(_ name: String) throws -> Int64 {
-    if let id = interned.ids[.collection(name)] { return id }
+    if let id = interned.collections[name] { return id }
     try db.run(
       "INSERT INTO cascade_collection(name) VALUES(?) ON CONFLICT DO NOTHING", .text(name))
     let id = try db.integer("SELECT id FROM cascade_collection WHERE name = ?", .text(name))!
-    interned.ids[.collection(name)] = id
+    interned.collections[name] = id
     return id
   }
 
   func nameId(_ name: String) throws -> Int64 {
-    if let id = interned.ids[.edge(name)] { return id }
+    if let id = interned.names[name] { return id }
     try db.run("INSERT INTO cascade_name(name) VALUES(?) ON CONFLICT DO NOTHING", .text(name))
     let id = try db.integer("SELECT id FROM cascade_name WHERE name = ?", .text(name))!
-    interned.ids[.edge(name)] = id
+    interned.names[name] = id
     return id
   }
 
@@ -45,7 +43,7 @@ extension Writer {
   }
 
   private func managedCollectionId(_ name: String) throws -> Int64 {
-    if let id = interned.ids[.collection(name)] { return id }
+    if let id = interned.collections[name] { return id }
     if model.strict && model.collections[name] == nil {
       let known = model.collections.keys.sorted()
       let hint = nearest(name, in: known).map { ", did you mean \"\($0)\"?" } ?? ""
@@ -56,11 +54,11 @@ extension Writer {
 
   /// The id of a node that has a row, dead or alive.
   func find(_ identity: Interned.Identity) throws -> Int64? {
-    if let id = interned.ids[identity] { return id }
+    if let id = interned.nodes[identity] { return id }
     let id = try db.integer(
       "SELECT id FROM cascade_node WHERE collection = ? AND key = ?",
       .integer(identity.collection), .text(identity.key))
-    if let id { interned.ids[identity] = id }
+    if let id { interned.nodes[identity] = id }
     return id
   }
 
@@ -111,7 +109,7 @@ extension Writer {
     try db.run(
       "INSERT INTO cascade_node(id, collection, key) VALUES(?, ?, ?)", .integer(id),
       .integer(identity.collection), .text(identity.key))
-    interned.ids[identity] = id
+    interned.nodes[identity] = id
     return id
   }
 }

@@ -64,7 +64,7 @@ package final class Writer {
 
   package func releaseMemory() {
     db.releaseMemory()
-    interned.ids.forget()
+    interned.nodes.forget()
   }
 
   /// Changes with every commit of another connection.
