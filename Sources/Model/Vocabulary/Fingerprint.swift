@@ -30,8 +30,6 @@ package struct Fingerprint: Hashable, Sendable {
     }
   }
 
-  package mutating func add(_ number: Int64) { mix(UInt64(bitPattern: number)) }
-
   private mutating func addByte(_ byte: UInt8) {
     pending |= UInt64(byte) << (8 * (count % 8))
     count += 1
@@ -41,10 +39,7 @@ package struct Fingerprint: Hashable, Sendable {
     }
   }
 
-  private mutating func mix(_ word: UInt64) {
-    let product = (state ^ word).multipliedFullWidth(by: 0x9e37_79b9_7f4a_7c15)
-    state = product.high ^ product.low
-  }
+  private mutating func mix(_ word: UInt64) { state = state.mixed(with: word) }
 
   /// Mixed once more, so that sums of fingerprints tell sets apart.
   package var value: UInt64 {
@@ -55,4 +50,26 @@ package struct Fingerprint: Hashable, Sendable {
   }
 
   package var signed: Int64 { Int64(bitPattern: value) }
+}
+
+extension UInt64 {
+  /// The halves of a product, folded: each bit of the result depends on all that came before.
+  @inline(__always)
+  fileprivate func mixed(with word: UInt64) -> UInt64 {
+    let product = (self ^ word).multipliedFullWidth(by: 0x9e37_79b9_7f4a_7c15)
+    return product.high ^ product.low
+  }
+}
+
+extension Span<UInt8> {
+  /// For tables in memory: a short text at once, without the state that parts need.
+  package func print(seed: UInt64) -> UInt64 {
+    var state = seed ^ UInt64(count)
+    var index = 0
+    while index &+ 8 <= count {
+      state = state.mixed(with: word(at: index))
+      index &+= 8
+    }
+    return index < count ? state.mixed(with: head(index..<count)) : state.mixed(with: 0)
+  }
 }

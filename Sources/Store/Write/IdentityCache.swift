@@ -5,7 +5,7 @@ internal import Model
 /// A table of fixed size in which a newcomer replaces who had its place: bounded memory, and no
 /// work to keep it so. Keys are the same when their bytes are: Swift's strings are equal when their
 /// characters look alike, which SQLite's are not.
-struct IdentityCache {
+final class IdentityCache {
   private struct Entry {
     /// Of collection and key: one look at it sends most strangers away.
     var print: UInt64 = 0
@@ -39,11 +39,11 @@ struct IdentityCache {
     }
   }
 
-  mutating func forget() { entries = [] }
+  func forget() { entries = [] }
 }
 
 /// The few names that all nodes and edges share. A file repeats them in every line.
-struct NameCache {
+final class NameCache {
   private var entries: [(name: String, id: Int64)] = []
 
   private static let most = 32
@@ -59,14 +59,14 @@ struct NameCache {
       entries.append((name, newValue))
     }
   }
+
+  func forget() { entries = [] }
 }
 
 extension Interned.Identity {
   /// The collection counts too: a key may be in several.
   fileprivate var print: UInt64 {
-    var fingerprint = Fingerprint(key)
-    fingerprint.add(collection)
-    return fingerprint.value
+    key.utf8Span.span.print(seed: UInt64(bitPattern: collection))
   }
 }
 

@@ -4,9 +4,15 @@ internal import SQLite
 /// Integers for the names of collections and edges and for the identities of nodes, remembered.
 /// Only Cascade writes these tables, and only one daemon at a time; a rollback forgets everything.
 struct Interned {
-  var nodes = IdentityCache()
-  var collections = NameCache()
-  var names = NameCache()
+  let nodes = IdentityCache()
+  let collections = NameCache()
+  let names = NameCache()
+
+  func forget() {
+    nodes.forget()
+    collections.forget()
+    names.forget()
+  }
 
   struct Identity {
     let collection: Int64

@@ -10,7 +10,7 @@ package final class Writer {
   let model: StoreModel
   let demands: [Demand]
   var counters: Counters
-  var interned = Interned()
+  let interned = Interned()
   var current = TransactionState()
 
   package init(path: String, model: StoreModel) throws {
@@ -30,7 +30,7 @@ package final class Writer {
       return result
     } catch {
       db.rollback()
-      interned = Interned()
+      interned.forget()
       counters.forgetSaved()
       throw error
     }
@@ -44,7 +44,7 @@ package final class Writer {
     do {
       return try db.savepoint(body)
     } catch {
-      interned = Interned()
+      interned.forget()
       throw error
     }
   }
