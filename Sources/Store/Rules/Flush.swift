@@ -3,14 +3,26 @@ internal import SQLite
 
 /// Looks at the edges once: finds what must go, asks whether it may, and removes it (DESIGN 2.3).
 extension Writer {
-  func flush() throws {
+  /// The last flush of a transaction also asks whether all of it is over the hold limit.
+  func flush(isLast: Bool = true) throws {
     defer { beginPeriod() }
-    if current.deadCount == 0 && current.lostCount == 0 { return }
+    if current.deadCount > 0 || current.lostCount > 0 {
+      try findGone()
+      if isLast { try refuseOverLimit() } else { try addToPlan() }
+      try removeGone()
+    } else if isLast {
+      try refuseOverLimit()
+    }
+  }
+
+  private func findGone() throws {
     try db.run("INSERT INTO temp.gone(id) SELECT id FROM temp.dead ORDER BY id")
     try Closure(rulesSeen: counters.rulesSeen).complete(db)
     try refuseDenied()
     try countDeleted()
-    try refuseOverLimit()
+  }
+
+  private func removeGone() throws {
     try report()
     try touchNeighbours()
     if model.trash > .zero { try keepInTrash() }
@@ -30,7 +42,8 @@ extension Writer {
       SELECT count(*) FROM temp.gone
       WHERE id < ? OR id NOT IN (SELECT id FROM temp.dead)
       """, .integer(current.firstNewId))
-    current.deletedCount += Int(count ?? 0)
+    let files = model.files.isEmpty ? 0 : try db.filesInGone()
+    current.deletedCount += Int(count ?? 0) - files
   }
 
   /// What the receipt, the notices and the files' owner are told.
@@ -64,7 +77,6 @@ extension Writer {
       JOIN cascade_collection AS c ON c.id = n.collection
       WHERE c.name GLOB 'cascade_file/*'
       """, .integer(current.batch))
-    current.deletedCount -= db.changes
   }
 
   private func keepInTrash() throws {

@@ -14,7 +14,7 @@ extension Writer {
       try link(name, from: from, to: to, rules: rules)
     case .unlink(let name, let from, let to, let removal):
       try unlink(name, from: from, to: to, as: removal)
-    case .flush: try flush()
+    case .flush: try flush(isLast: false)
     }
   }
 
@@ -84,7 +84,7 @@ extension Writer {
       """
       INSERT OR IGNORE INTO temp.dead
       SELECT id FROM cascade_node WHERE collection = ?
-      """, .integer(try collectionId(collection)))
+      """, .integer(try managedCollectionId(collection)))
     current.deadCount += db.changes
   }
 

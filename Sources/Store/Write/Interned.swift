@@ -48,7 +48,7 @@ extension Writer {
     return Interned.Identity(collection: try managedCollectionId(node.collection), key: key)
   }
 
-  private func managedCollectionId(_ name: String) throws -> Int64 {
+  func managedCollectionId(_ name: String) throws -> Int64 {
     if let id = interned.collections[name] { return id }
     if model.strict && model.collections[name] == nil {
       let known = model.collections.keys.sorted()

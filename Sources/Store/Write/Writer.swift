@@ -13,8 +13,9 @@ package final class Writer {
   let interned = Interned()
   var current = TransactionState()
 
-  package init(path: String, model: StoreModel) throws {
-    db = try Connection.openForWriting(path)
+  /// Waits for another writer as long as `busyMilliseconds` before it gives up.
+  package init(path: String, model: StoreModel, busyMilliseconds: Int32 = 5_000) throws {
+    db = try Connection.openForWriting(path, busyMilliseconds: busyMilliseconds)
     self.model = model
     demands = Demand.all(in: model)
     counters = try Counters(db)
@@ -115,6 +116,8 @@ struct TransactionState {
   var edgesRemoved = 0
   var notices = 0
   var passedOver = 0
-  /// The id in the ledger, for a plan that waits for approval.
+  /// What the flushes before this one deleted, for the hold limit.
+  var plan = PlanSums()
+  /// Whose approval counts: the id of the file.
   var id = ""
 }
