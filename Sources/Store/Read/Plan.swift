@@ -65,7 +65,8 @@ extension Reader {
         FROM temp.gone AS g CROSS JOIN cascade_node AS n ON n.id = g.id GROUP BY 1
       ) AS g JOIN cascade_collection AS c ON c.id = g.collection
       WHERE c.name NOT GLOB 'cascade_file/*'
-      """) { ($0.text(0), Int($0.integer(1)), Int($0.integer(2))) }
+      """
+    ) { ($0.text(0), Int($0.integer(1)), Int($0.integer(2))) }
   }
 
   private func planRules() throws -> [String: Int] {

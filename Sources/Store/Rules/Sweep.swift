@@ -48,7 +48,8 @@ extension Writer {
       }
     }
     result.lockMilliseconds = [Double(time.components.attoseconds) / 1e15]
-    if result.outcome == .nothing && result.deletedCount + result.edgesRemoved + result.forgotten > 0 {
+    let changed = result.deletedCount + result.edgesRemoved + result.forgotten
+    if result.outcome == .nothing && changed > 0 {
       result.outcome = .done
     }
     return result

@@ -99,7 +99,8 @@ extension Writer {
       "INSERT INTO cascade_ledger VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)",
       .integer(current.batch), .text(submission.id), .integer(submission.part),
       .integer(submission.fingerprint), .text(submission.author), .integer(submission.at),
-      .text(submission.isLast ? "applied" : "partial"), .integer(submission.line), .integer(Int64(current.deletedCount)))
+      .text(submission.isLast ? "applied" : "partial"), .integer(submission.line),
+      .integer(Int64(current.deletedCount)))
   }
 
   private func receipt(_ submission: Submission) -> Receipt {
