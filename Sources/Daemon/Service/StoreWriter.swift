@@ -8,7 +8,6 @@ actor StoreWriter {
   private nonisolated let thread: WorkerThread
   nonisolated var unownedExecutor: UnownedSerialExecutor { thread.executor }
 
-
   private let configuration: StoreConfiguration
   private var inbox: Inbox?
   private var pace: Pace
