@@ -112,7 +112,9 @@ extension Connection {
   /// Runs statements that are not kept: schema changes, pragmas, text made from the model.
   package func execute(_ sql: String) throws(SQLiteError) {
     let result = unsafe sqlite3_exec(handle, sql, nil, nil, nil)
-    guard result == SQLITE_OK else { throw unsafe SQLiteError(result, handle, doing: "run statements", sql: sql) }
+    guard result == SQLITE_OK else {
+      throw unsafe SQLiteError(result, handle, doing: "run statements", sql: sql)
+    }
   }
 
   /// Rows that the last insert, update or delete changed.
