@@ -77,7 +77,7 @@ import Testing
     let whole = Array(#"{"id": "x\#(number)", "changes": [{"put": ["bad", "k"]}]}"#.utf8)
     let text = texts.randomElement(using: &random)!
     switch number % 4 {
-    case 0: return Array(whole.prefix(Int.random(in: 0..<whole.count, using: &random)))
+    case 0: return Array(whole.prefix(Int.random(in: 1..<whole.count, using: &random)))
     case 1: return damaged(whole, &random)
     case 2: return (0..<200).map { _ in UInt8.random(in: 0...255, using: &random) }
     default: return Array("{\"changes\": [\(text)]}".utf8)

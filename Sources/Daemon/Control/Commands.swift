@@ -67,7 +67,8 @@ extension Control {
     let service = try service(call)
     let kinds = try call.sweepKinds()
     if call.parameters["dryRun"]?.bool != true {
-      return ["sweep": try await service.sweep(kinds)]
+      _ = try await service.sweep(kinds)
+      return ["sweep": service.lastSweep]
     }
     let plan = try await service.reader.read { try $0.planSweep(kinds) }
     return ["sweep": SweepResult(wouldDo: plan, kinds).json(number: 0)]
@@ -129,6 +130,8 @@ extension Control {
     guard let name = try await service.writer.approve(plan: plan) else {
       throw VarlinkError.noSuchThing("plan \(plan) that waits for approval")
     }
+    // A sweep's plan has no file.
+    if !name.isValid { return ["receipt": try await service.sweep([.dangling]).receipt.json] }
     let receipt = try await service.settle(name) {
       if try !service.spool.release(name) {
         throw VarlinkError.noSuchThing("file \(name) among the held ones")
@@ -139,6 +142,18 @@ extension Control {
 }
 
 extension SweepResult {
+  /// An approved sweep, told in the words of a change file.
+  fileprivate var receipt: Receipt {
+    let outcomes: [Outcome: Receipt.Outcome] = [.held: .held, .blocked: .rejected]
+    var receipt = Receipt(id: "sweep", outcome: outcomes[outcome] ?? .applied)
+    receipt.batch = batch
+    receipt.deletedCount = deletedCount
+    receipt.edgesRemoved = edgesRemoved
+    receipt.reasons = blocked
+    receipt.plan = plan
+    return receipt
+  }
+
   /// A dry run, told in the words of a sweep.
   fileprivate init(wouldDo plan: Plan, _ kinds: [SweepKind]) {
     self.init(kinds: kinds, outcome: plan.deletedCount == 0 ? .nothing : .done)

@@ -124,13 +124,12 @@ final class StoreService {
   /// Rings for each notice that may have come, as long as the bell lives.
   func watchNotices() -> Bell { noticesCame.subscribe() }
 
-  func sweep(_ kinds: [SweepKind]) async throws -> JSON {
+  func sweep(_ kinds: [SweepKind]) async throws -> SweepResult {
     let result = try await writer.sweep(kinds)
     sweepCount += 1
-    let json = result.json(number: sweepCount)
-    lastSweep = json
+    lastSweep = result.json(number: sweepCount)
     report(result, number: sweepCount)
-    return json
+    return result
   }
 
   /// Whether this is its store, by whatever path.
