@@ -11,7 +11,7 @@ extension Control {
       throw VarlinkError.unusable("data", "not base64")
     }
     let known = call.text("upload")
-    guard let id = try uploads.append(bytes, to: known, of: service(call)) else {
+    guard let id = try uploads.append(bytes, to: known, for: call, service(call)) else {
       throw VarlinkError.noSuchThing("upload \(known ?? "")")
     }
     return ["upload": .string(id)]
@@ -23,9 +23,7 @@ extension Control {
     let service = upload.service
     do {
       let name = try await freeName(call.text("name")!, for: upload)
-      let receipt = try await service.settle(name) {
-        try service.spool.submit(upload.name, as: name)
-      }
+      let receipt = try await service.settle(name) { try service.submit(upload, as: name) }
       return ["receipt": receipt.json]
     } catch {
       // Where it was submitted, there is nothing left to drop.
@@ -45,7 +43,7 @@ extension Control {
     let fingerprint = upload.fingerprint
     let used = try await upload.service.reader.read { try $0.fingerprint(ofId: text) }
     let isFree = used == nil || used == fingerprint.signed
-    if try isFree && !upload.service.spool.isQueued(name) { return name }
+    if try isFree && !isTaken(name, fingerprint, upload.service) { return name }
     return try uniqueName(text, fingerprint, upload.service)
   }
 
@@ -56,11 +54,18 @@ extension Control {
     let stem = "\(text[..<dot])-\(String(fingerprint.value, radix: 16))"
     var number = 1
     var name = FileName("\(stem)\(text[dot...])")
-    while try service.spool.isQueued(name) {
+    while try isTaken(name, fingerprint, service) {
       number += 1
       name = FileName("\(stem)-\(number)\(text[dot...])")
     }
     return name
+  }
+
+  /// Who sends again what waits already, waits with it.
+  private func isTaken(
+    _ name: FileName, _ fingerprint: Fingerprint, _ service: StoreService
+  ) throws -> Bool {
+    try service.spool.isQueued(name) && !service.isSubmitted(name, fingerprint)
   }
 
   func sweep(_ call: Call) async throws -> JSON {
