@@ -1,6 +1,7 @@
 internal import Daemon
 internal import Glibc
 internal import Model
+internal import Store
 internal import System
 
 /// The command line of the daemon.
@@ -85,7 +86,7 @@ enum Command {
     if let error = error as? SystemError {
       return error.isNotAllowed ? EX_NOPERM : error.isMissing ? EX_NOINPUT : EX_TEMPFAIL
     }
-    return EX_TEMPFAIL
+    return error is StoreError ? EX_DATAERR : EX_TEMPFAIL
   }
 
   private static func say(_ text: String) -> CInt {
