@@ -103,16 +103,28 @@ package struct Row {
   }
 }
 
-/// The statements of a connection, found by the address of their text.
+/// The statements of a connection, found by the address of their text. Every row of a large load
+/// asks here, so most answers come from a table without hashing.
 @safe
 final class StatementCache {
   private let database: OpaquePointer
   private var statements: [UInt: Statement] = [:]
+  private var recent = [(address: UInt, statement: Statement)?](repeating: nil, count: 256)
 
   init(_ database: OpaquePointer) { unsafe self.database = database }
 
   func statement(for sql: StaticString) throws(SQLiteError) -> Statement {
     let address = unsafe UInt(bitPattern: sql.utf8Start)
+    let slot = Int((address ^ address >> 8) % 256)
+    if let recent = recent[slot], recent.address == address, !recent.statement.isBusy {
+      return recent.statement
+    }
+    let statement = try find(address, sql)
+    recent[slot] = (address, statement)
+    return statement
+  }
+
+  private func find(_ address: UInt, _ sql: StaticString) throws(SQLiteError) -> Statement {
     if let statement = statements[address], !statement.isBusy { return statement }
     // A text that is being stepped further up gets a second statement, which is not kept.
     let statement = try unsafe Statement(sql, on: database)
@@ -121,5 +133,8 @@ final class StatementCache {
   }
 
   /// SQLite closes a database only when its statements are gone.
-  func finalizeAll() { statements = [:] }
+  func finalizeAll() {
+    statements = [:]
+    recent = []
+  }
 }

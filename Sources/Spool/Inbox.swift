@@ -166,9 +166,14 @@ package final class Inbox {
   private func hold(_ file: PreparedFile, _ held: Held) throws -> Receipt {
     var receipt = Receipt(id: file.id, outcome: .held)
     receipt.author = file.header.author
+    receipt.reasons = [Reason(held)]
+    if try spool.isHeld(file.name) {
+      receipt.outcome = .rejected
+      receipt.reasons.append(Reason(.overLimit, "another file of this name is held already"))
+      return receipt
+    }
     receipt.plan = try writer.keepPlan(held, file: file.title)
     receipt.deletedCount = held.deletedCount
-    receipt.reasons = [Reason(held)]
     return receipt
   }
 

@@ -1,3 +1,4 @@
+internal import Model
 package import System
 
 /// The directories of a spool (DESIGN 6). A file's place says what became of it.
@@ -41,10 +42,7 @@ package struct SpoolDirectory: ~Copyable {
   package borrowing func heldNames() throws -> [FileName] { try visible(held) }
 
   package borrowing func rejectedNames() throws -> [FileName] {
-    let suffix = SpoolDirectory.reasonSuffix.utf8
-    return try visible(rejected).filter {
-      !$0.bytes.suffix(suffix.count).elementsEqual(suffix)
-    }
+    try visible(rejected).filter { !$0.hasSuffix(SpoolDirectory.reasonSuffix) }
   }
 
   private borrowing func visible(_ directory: borrowing Directory) throws -> [FileName] {
@@ -66,12 +64,13 @@ extension SpoolDirectory {
 
   /// The reasons are safe before the file moves: a rejected file always has them.
   borrowing func reject(_ name: FileName, reasons: String) throws {
-    let free = try freeName(name, in: rejected)
-    let reasonName = SpoolDirectory.reasonName(of: free)
-    let file = try temporary.file(reasonName, .readWrite(create: true))
+    let free = try freeName(name)
+    // What is left of a crash goes; nobody else writes here.
+    try rejected.remove(".reason")
+    let file = try rejected.file(".reason", .createNew)
     try file.writeAll(Array(reasons.utf8))
     try file.sync()
-    try temporary.rename(reasonName, to: rejected, as: reasonName)
+    try rejected.rename(".reason", to: rejected, as: SpoolDirectory.reasonName(of: free))
     try incoming.rename(name, to: rejected, as: free)
   }
 
@@ -81,16 +80,27 @@ extension SpoolDirectory {
 
   /// Back into the queue. False if it is not there.
   package borrowing func release(_ name: FileName) throws -> Bool {
-    guard try held.status(of: name) != nil else { return false }
+    guard try isHeld(name) else { return false }
+    try requireRoom(name)
     try held.rename(name, to: incoming, as: name)
     return true
   }
 
   package borrowing func retry(_ name: FileName) throws -> Bool {
     guard try rejected.status(of: name) != nil else { return false }
+    try requireRoom(name)
     try rejected.rename(name, to: incoming, as: name)
     try rejected.remove(SpoolDirectory.reasonName(of: name))
     return true
+  }
+
+  borrowing func isHeld(_ name: FileName) throws -> Bool { try held.status(of: name) != nil }
+
+  /// What waits is never replaced.
+  private borrowing func requireRoom(_ name: FileName) throws {
+    if try incoming.status(of: name) != nil {
+      throw SpoolError("a file \(name) waits in the queue already")
+    }
   }
 
   package borrowing func drop(_ name: FileName) throws -> Bool {
@@ -104,22 +114,33 @@ extension SpoolDirectory {
     return true
   }
 
-  /// What was rejected before under the same name is kept.
-  private borrowing func freeName(
-    _ name: FileName, in directory: borrowing Directory
-  ) throws -> FileName {
+  /// What was rejected before under the same name is kept, and nothing looks like reasons that is
+  /// none.
+  private borrowing func freeName(_ name: FileName) throws -> FileName {
     var free = name
     var number = 1
-    while try directory.status(of: free) != nil {
-      free = name + ".\(number)"
+    while try free.hasSuffix(SpoolDirectory.reasonSuffix) || rejected.status(of: free) != nil {
+      free = SpoolDirectory.numbered(name, number)
       number += 1
     }
     return free
   }
 
-  /// A name of 255 bytes has no room for a suffix.
+  /// The end stays, by which a change file is known.
+  private static func numbered(_ name: FileName, _ number: Int) -> FileName {
+    let form = [".json", ".ndjson"].first { name.hasSuffix($0) } ?? ""
+    let end = ".\(number)\(form)"
+    let stem = name.bytes.dropLast(form.utf8.count).prefix(longestName - end.utf8.count)
+    return FileName(bytes: Array(stem)) + end
+  }
+
+  private static let longestName = 255
+
+  /// A name that has no room for the suffix is cut, and told from others by its fingerprint.
   static func reasonName(of name: FileName) -> FileName {
-    FileName(bytes: Array(name.bytes.prefix(255 - reasonSuffix.utf8.count))) + reasonSuffix
+    if name.bytes.count + reasonSuffix.utf8.count <= longestName { return name + reasonSuffix }
+    let end = "-\(String(Fingerprint(name.bytes).value, radix: 16))\(reasonSuffix)"
+    return FileName(bytes: Array(name.bytes.prefix(longestName - end.utf8.count))) + end
   }
 
   /// Reads a file's reasons, where it was rejected.
@@ -144,7 +165,7 @@ extension SpoolDirectory {
   }
 
   package borrowing func isQueued(_ name: FileName) throws -> Bool {
-    try incoming.status(of: name) != nil || held.status(of: name) != nil
+    try incoming.status(of: name) != nil || isHeld(name)
   }
 
   /// What a producer or an upload left behind when it died, long ago.

@@ -44,10 +44,10 @@ enum Program {
 
   private static func connect(_ arguments: Arguments) throws -> ControlClient {
     let socket = try Socket.path(arguments)
+    // Where a socket is given too, the store says which of its stores is meant.
+    let store = try arguments.socket == nil ? nil : arguments.store.map(Process.absolutePath)
     do {
-      // Where a socket is given too, the store says which of its stores is meant.
-      return try ControlClient(
-        socket: socket, store: arguments.socket == nil ? nil : arguments.store)
+      return try ControlClient(socket: socket, store: store)
     } catch .system(let error) where error.isNotAllowed {
       throw Failure("this user may not use \(socket)", EX_NOPERM)
     } catch {

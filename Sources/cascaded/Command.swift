@@ -57,7 +57,7 @@ enum Command {
   }
 
   private static func serve(_ store: String, _ options: Options) throws -> CInt {
-    let path = try absolute(store)
+    let path = try Process.absolutePath(store)
     let model = try model(for: path, options)
     let daemon = Daemon(
       stores: [StoreConfiguration(path: path, model: model)],
@@ -79,11 +79,6 @@ enum Command {
     let model = try StoreModel.read(file)
     try model.requireServed(file: file)
     return model
-  }
-
-  /// A path that means the same whatever becomes of the working directory.
-  private static func absolute(_ path: String) throws -> String {
-    path.hasPrefix("/") ? path : "\(try Process.workingDirectory())/\(path)"
   }
 
   private nonisolated static func exitStatus(_ error: any Error) -> CInt {

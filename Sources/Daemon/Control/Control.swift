@@ -46,7 +46,7 @@ final class Control {
       if services.count == 1 { return services[0] }
       throw VarlinkError.noSuchStore("(several are served: say which)")
     }
-    guard let service = services.first(where: { $0.configuration.path == path }) else {
+    guard let service = try services.first(where: { try $0.isStore(path) }) else {
       throw VarlinkError.noSuchStore(path)
     }
     return service

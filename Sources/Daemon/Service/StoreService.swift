@@ -133,6 +133,14 @@ final class StoreService {
     return json
   }
 
+  /// Whether this is its store, by whatever path.
+  func isStore(_ path: String) throws -> Bool {
+    if path == configuration.path { return true }
+    guard let one = try FileStatus.of(path), let own = try FileStatus.of(configuration.path)
+    else { return false }
+    return one.device == own.device && one.inode == own.inode
+  }
+
   var fields: [(LogField, String)] { [(.store, configuration.path)] }
 }
 

@@ -26,6 +26,11 @@ package enum Process {
     return unsafe String(cString: path)
   }
 
+  /// A path that means the same to others, and whatever becomes of the working directory.
+  package static func absolutePath(_ path: String) throws(SystemError) -> String {
+    path.hasPrefix("/") ? path : "\(try workingDirectory())/\(path)"
+  }
+
   package static func hostName() -> String {
     var name = [CChar](repeating: 0, count: 256)
     unsafe gethostname(&name, name.count - 1)
