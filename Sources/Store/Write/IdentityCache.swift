@@ -33,9 +33,10 @@ final class IdentityCache {
       if entries.isEmpty { entries = Array(repeating: Entry(), count: IdentityCache.size) }
       let print = identity.print
       let place = Int(print % UInt64(IdentityCache.size))
-      entries[place] = newValue.map {
-        Entry(print: print, collection: identity.collection, id: $0, key: identity.key)
-      } ?? Entry()
+      entries[place] =
+        newValue.map {
+          Entry(print: print, collection: identity.collection, id: $0, key: identity.key)
+        } ?? Entry()
     }
   }
 
