@@ -19,7 +19,7 @@ final class Statement {
     var handle: OpaquePointer?
     let result = unsafe sqlite3_prepare_v3(database, sql, -1, UInt32(flags), &handle, nil)
     guard let prepared = unsafe handle, result == SQLITE_OK else {
-      throw unsafe SQLiteError(result, database, doing: sql)
+      throw unsafe SQLiteError(result, database, doing: "prepare a statement", sql: sql)
     }
     unsafe self.handle = prepared
     unsafe self.database = database
@@ -36,7 +36,7 @@ final class Statement {
     switch unsafe sqlite3_step(handle) {
     case SQLITE_ROW: return true
     case SQLITE_DONE: return false
-    case let result: throw unsafe SQLiteError(result, database, doing: sql)
+    case let result: throw unsafe SQLiteError(result, database, doing: "run a statement", sql: sql)
     }
   }
 
@@ -49,7 +49,7 @@ final class Statement {
     for (index, value) in values.enumerated() {
       let result = bind(value, at: Int32(index + 1))
       guard result == SQLITE_OK else {
-        throw unsafe SQLiteError(result, database, doing: sql)
+        throw unsafe SQLiteError(result, database, doing: "bind a value", sql: sql)
       }
     }
   }

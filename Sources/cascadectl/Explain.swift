@@ -66,8 +66,15 @@ extension Commands {
     let cause =
       "\(node) was deleted at \(time) by \(deletion["id"]?.string ?? "")\(author), "
       + "batch \(deletion["batch"]?.text ?? "")"
-    let chain = (deletion["chain"]?.array ?? []).map { "  - \(describeStep($0))" }
-    return ([cause] + chain).joined(separator: "\n")
+    return ([cause] + describeChain(deletion["chain"]?.array ?? [])).joined(separator: "\n")
+  }
+
+  /// Of a long one both ends: what was asked for, and the first cause.
+  private static func describeChain(_ chain: [JSON]) -> [String] {
+    let lines = chain.count > 20 ? chain.prefix(10) + chain.suffix(10) : chain[...]
+    var text = lines.map { "  - \(describeStep($0))" }
+    if chain.count > 20 { text.insert("  … \(chain.count - 20) steps between", at: 10) }
+    return text
   }
 
   static func sweep(_ arguments: inout Arguments) throws -> Prepared {

@@ -66,5 +66,6 @@ extension LogMessageID {
   static let rejected = LogMessageID("5f3d7c0a4f5b4e5c9a7be2d61c8e9b22")
   static let held = LogMessageID("c2e7f4b19d6a4f3f8a1d0b5e7c9a3d33")
   static let swept = LogMessageID("1d9a6e5c3b7f4d2ea8c4f0b6d3e5a744")
+  static let recovered = LogMessageID("7b2f9d4e1c6a48d5a3e8b0c4f7d1e966")
   static let trouble = LogMessageID("e4a1b7d83c5f49c6b2d8a6f1c7e3b955")
 }

@@ -69,7 +69,6 @@ final class StoreService {
       do {
         try await workUntilIdle()
         backoff = Backoff()
-        trouble = nil
         try await wake.wait()
       } catch is CancellationError {
         return
@@ -83,19 +82,28 @@ final class StoreService {
     while !Task.isCancelled {
       let (step, pause) = try await writer.step()
       guard case .worked(let outcomes) = step else { break }
-      trouble = nil
+      recover()
       for outcome in outcomes { publish(outcome) }
       if let pause { try await EventLoop.sleep(for: pause) }
     }
     try await writer.rest()
     await reader.rest()
+    recover()
+  }
+
+  private func recover() {
+    if trouble == nil { return }
+    trouble = nil
+    Log.write(.notice, "\(configuration.path) works again", fields: fields, messageID: .recovered)
   }
 
   /// Nothing was lost: the files are still in the queue.
   private func pause(after error: any Error, _ backoff: inout Backoff) async {
     let text = "\(error)"
     if trouble != text {
-      Log.write(.warning, "\(configuration.path): \(text); trying again", fields: fields)
+      Log.write(
+        .warning, "\(configuration.path): \(text); trying again", fields: fields,
+        messageID: .trouble)
     }
     trouble = text
     try? await EventLoop.sleep(for: backoff.next())
