@@ -79,18 +79,25 @@ extension Commands {
 
   static func sweep(_ arguments: inout Arguments) throws -> Prepared {
     let dryRun = arguments.flag("--dry-run")
+    let waits = !arguments.flag("--no-wait")
     let kinds = try arguments.operands()
+    let parameters: JSON = ["kinds": .array(kinds.map(JSON.string)), "dryRun": .bool(dryRun)]
     return { client, output in
-      let parameters: JSON = [
-        "kinds": .array(kinds.map(JSON.string)), "dryRun": .bool(dryRun),
-      ]
+      if !waits {
+        try client.order("Sweep", parameters)
+        return EX_OK
+      }
       let sweep = try client.call("Sweep", parameters)["sweep"] ?? .null
       output.show(sweep) { describeSweep($0, dryRun) }
-      switch sweep["outcome"]?.string {
-      case "held": return Status.held
-      case "blocked": return Status.denied
-      default: return EX_OK
-      }
+      return exitStatus(ofSweep: sweep)
+    }
+  }
+
+  private static func exitStatus(ofSweep sweep: JSON) -> CInt {
+    switch sweep["outcome"]?.string {
+    case "held": Status.held
+    case "blocked": Status.denied
+    default: EX_OK
     }
   }
 

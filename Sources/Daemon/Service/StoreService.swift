@@ -14,6 +14,8 @@ final class StoreService {
   private(set) var trouble: String?
   private(set) var lastSweep: JSON = .null
   private var sweepCount: Int64 = 0
+  private enum MemoryUse { case none, fresh, old }
+  private var memoryUse = MemoryUse.none
   private let wake = Bell()
   private let noticesCame = Broadcast()
   private var waiters: [FileName: ReceiptWaiter] = [:]
@@ -59,8 +61,18 @@ final class StoreService {
 
   private func poll() async {
     while (try? await EventLoop.sleep(for: .seconds(60), tolerance: .seconds(30))) != nil {
+      if memoryUse == .old { await rest() }
+      memoryUse = memoryUse == .fresh ? .old : memoryUse
       wake.ring()
     }
+  }
+
+  /// Caches that nobody used for a minute go back to the system.
+  private func rest() async {
+    await writer.rest()
+    await reader.rest()
+    Process.trimMemory()
+    memoryUse = .none
   }
 
   private func work() async {
@@ -82,12 +94,12 @@ final class StoreService {
     while !Task.isCancelled {
       let (step, pause) = try await writer.step()
       guard case .worked(let outcomes) = step else { break }
+      memoryUse = .fresh
       recover()
       for outcome in outcomes { publish(outcome) }
       if let pause { try await EventLoop.sleep(for: pause) }
     }
-    try await writer.rest()
-    await reader.rest()
+    try await writer.tidy()
     recover()
   }
 
