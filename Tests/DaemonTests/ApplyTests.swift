@@ -23,7 +23,9 @@ import Testing
     #expect(first.output == "\(file): applied\n")
     let second = try store.ctl("apply", file)
     #expect(second.status == 0)
-    #expect(second.output == "\(file): duplicate\n")
+    #expect(
+      second.output
+        == "\(file): duplicate: it was applied before, as batch 1; nothing was done\n")
     #expect(try store.integers("SELECT count(*) FROM cascade_ledger") == [1])
   }
 
@@ -52,7 +54,7 @@ import Testing
       input: #"{"changes": [{"delete": ["a", "1"]}, {"delete": ["a", "2"]}]}"#)
     #expect(
       outcome.output == """
-        -: applied: 2 edges removed, 2 nodes deleted, 1 notice, 1 change of what was not there
+        -: applied: 2 edges removed, 2 nodes deleted, 1 notice, 1 delete or unlink found nothing
           - a/1
           - b/1
 
@@ -88,7 +90,8 @@ import Testing
     #expect(try store.ctl("nodes", "a").output == "a/1\na/2\n")
   }
 
-  @Worker @Test(arguments: [
+  @Worker
+  @Test(arguments: [
     "{\"put\": [\"a\", \"1\"]}\n{\"put\": [\"a\", \"2\"]}\n",
     "{\"author\": \"me\", \"batch\": 1}\n{\"put\": [\"a\", \"1\"]}\n{\"put\": [\"a\", \"2\"]}\n",
     "{\"put\": [\"a\", \"1\"]}\r\n{\"put\": [\"a\", \"2\"]}",
