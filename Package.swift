@@ -52,11 +52,6 @@ let package = Package(
       name: "cascadectl", dependencies: ["CascadeKit", "Model", "System", "Varlink"],
       swiftSettings: settings),
 
-    // Measures parsers; no product, and nothing depends on it (deploy/benchmarks/parsers/run).
-    .executableTarget(
-      name: "ParserBench", dependencies: ["Model"], path: "deploy/benchmarks/parsers/Sources",
-      swiftSettings: settings),
-
     .testTarget(name: "ModelTests", dependencies: ["Model"], swiftSettings: settings),
     .testTarget(
       name: "StoreTests", dependencies: ["Model", "SQLite", "Store"], swiftSettings: settings),
