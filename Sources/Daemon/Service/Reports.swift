@@ -41,7 +41,8 @@ extension StoreService {
     let first = reasons.first
     let place = first?.line.map { ":\($0)\(first?.column.map { ":\($0)" } ?? "")" } ?? ""
     Log.write(
-      .warning, "\(store): rejected \(outcome.name.description.printable)\(place): \(first?.message ?? "")\(more)",
+      .warning,
+      "\(store): rejected \(outcome.name.description.printable)\(place): \(first?.message ?? "")\(more)",
       fields: fields + [
         (.file, outcome.name.description), (.author, outcome.receipt.author ?? ""),
       ], messageID: .rejected)
