@@ -61,7 +61,9 @@ package final class Inbox {
   private func group(budget: Duration) throws -> [Outcome] {
     var verdicts: [(FileName, Receipt)] = []
     let prepared = try prepare(&verdicts)
-    if let file = prepared.first, file.header.batch != nil { return try begin(file) + settle(verdicts) }
+    if let file = prepared.first, file.header.batch != nil {
+      return try begin(file) + settle(verdicts)
+    }
     var taken = 0
     if !prepared.isEmpty {
       try writer.group {
@@ -164,9 +166,15 @@ package final class Inbox {
   private func hold(_ file: PreparedFile, _ held: Held) throws -> Receipt {
     var receipt = Receipt(id: file.id, outcome: .held)
     receipt.author = file.header.author
-    receipt.plan = try writer.keepPlan(held, file: file.title)
     receipt.deletedCount = held.deletedCount
     receipt.reasons = [Reason(held)]
+    if try spool.isHeld(file.name) {
+      let advice = "another file named \(file.title) is held already: approve or drop it first"
+      receipt.outcome = .rejected
+      receipt.reasons.append(Reason(.overLimit, advice))
+    } else {
+      receipt.plan = try writer.keepPlan(held, file: file.title)
+    }
     return receipt
   }
 

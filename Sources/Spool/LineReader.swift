@@ -18,7 +18,8 @@ struct LineReader: ~Copyable {
   mutating func next<T>(_ body: (Span<UInt8>, Int) throws -> T) throws -> T? {
     guard let end = try findEnd() else { return nil }
     number += 1
-    defer { start = end + 1 }
+    // The last line may end with the file.
+    defer { start = min(end + 1, buffer.count) }
     var last = end
     if last > start && buffer[last - 1] == UInt8(ascii: "\r") { last -= 1 }
     return try body(buffer.span.extracting(start..<last), number)

@@ -69,6 +69,9 @@ final class LineSource {
   private var reader: LineReader
   private var parser = ChangeLineParser()
   private var hasHeader: Bool
+  /// Of the change that `next` returned last.
+  private(set) var line = 0
+  private var ahead: (change: Change, line: Int)?
 
   /// Reads the file once for its fingerprint and its header.
   init(_ file: consuming FileDescriptor) throws {
@@ -99,12 +102,23 @@ final class LineSource {
   func rewind(toLine lines: Int) throws {
     try reader.rewind()
     try reader.skip(lines: max(lines, hasHeader ? 1 : 0))
+    line = reader.number
+    ahead = nil
   }
 
-  /// The number of the line that was read last.
-  var line: Int { reader.number }
-
   func next() throws -> Change? {
+    guard try hasNext(), let next = ahead.take() else { return nil }
+    line = next.line
+    return next.change
+  }
+
+  /// Reads ahead; `line` stays where it is.
+  func hasNext() throws -> Bool {
+    if ahead == nil { ahead = try read().map { ($0, reader.number) } }
+    return ahead != nil
+  }
+
+  private func read() throws -> Change? {
     while true {
       let change = try reader.next { line, number in
         try line.isBlank ? Optional<Change>.none : parser.change(line, number: number)

@@ -40,18 +40,16 @@ package struct SpoolDirectory: ~Copyable {
 
   package borrowing func heldNames() throws -> [FileName] { try visible(held) }
 
+  /// Without the reasons beside them; but a change file may be called like one.
   package borrowing func rejectedNames() throws -> [FileName] {
-    let suffix = SpoolDirectory.reasonSuffix.utf8
-    return try visible(rejected).filter {
-      !$0.bytes.suffix(suffix.count).elementsEqual(suffix)
-    }
+    let names = try visible(rejected)
+    let all = Set(names)
+    return names.filter { !$0.isOfReasons || all.contains(SpoolDirectory.reasonName(of: $0)) }
   }
 
   private borrowing func visible(_ directory: borrowing Directory) throws -> [FileName] {
     try directory.names().filter { !$0.isHidden }.sorted()
   }
-
-  static let reasonSuffix = ".reason.json"
 }
 
 package struct SpoolError: Error, CustomStringConvertible {
@@ -66,31 +64,54 @@ extension SpoolDirectory {
 
   /// The reasons are safe before the file moves: a rejected file always has them.
   borrowing func reject(_ name: FileName, reasons: String) throws {
-    let free = try freeName(name, in: rejected)
+    let free = try freeName(name)
     let reasonName = SpoolDirectory.reasonName(of: free)
-    let file = try temporary.file(reasonName, .readWrite(create: true))
+    // What a crash left there is of no use.
+    try temporary.remove(".reasons")
+    let file = try temporary.file(".reasons", .createNew)
     try file.writeAll(Array(reasons.utf8))
     try file.sync()
-    try temporary.rename(reasonName, to: rejected, as: reasonName)
-    try incoming.rename(name, to: rejected, as: free)
+    try temporary.rename(".reasons", to: rejected, as: reasonName)
+    if try !leave(name, to: rejected, as: free) { try rejected.remove(reasonName) }
   }
 
-  borrowing func hold(_ name: FileName) throws {
-    try incoming.rename(name, to: held, as: name)
+  borrowing func hold(_ name: FileName) throws { _ = try leave(name, to: held, as: name) }
+
+  /// False if somebody took the file out of the queue meanwhile.
+  private borrowing func leave(
+    _ name: FileName, to directory: borrowing Directory, as newName: FileName
+  ) throws -> Bool {
+    do {
+      try incoming.rename(name, to: directory, as: newName)
+      return true
+    } catch {
+      if error.isMissing { return false }
+      throw error
+    }
   }
+
+  borrowing func isHeld(_ name: FileName) throws -> Bool { try held.status(of: name) != nil }
 
   /// Back into the queue. False if it is not there.
   package borrowing func release(_ name: FileName) throws -> Bool {
     guard try held.status(of: name) != nil else { return false }
+    try refuseQueued(name)
     try held.rename(name, to: incoming, as: name)
     return true
   }
 
   package borrowing func retry(_ name: FileName) throws -> Bool {
     guard try rejected.status(of: name) != nil else { return false }
+    try refuseQueued(name)
     try rejected.rename(name, to: incoming, as: name)
     try rejected.remove(SpoolDirectory.reasonName(of: name))
     return true
+  }
+
+  /// What waits in the queue is not written over.
+  private borrowing func refuseQueued(_ name: FileName) throws {
+    if try incoming.status(of: name) == nil { return }
+    throw SpoolError("another file named \(name) is in the queue; try again when it is settled")
   }
 
   package borrowing func drop(_ name: FileName) throws -> Bool {
@@ -104,23 +125,23 @@ extension SpoolDirectory {
     return true
   }
 
-  /// What was rejected before under the same name is kept.
-  private borrowing func freeName(
-    _ name: FileName, in directory: borrowing Directory
-  ) throws -> FileName {
+  /// What was rejected before is kept: a file of the same name, and one that is called as this
+  /// one's reasons would be (it has reasons itself; those that a crash left behind have none).
+  private borrowing func freeName(_ name: FileName) throws -> FileName {
     var free = name
     var number = 1
-    while try directory.status(of: free) != nil {
-      free = name + ".\(number)"
+    while try rejected.status(of: free) != nil || isFile(SpoolDirectory.reasonName(of: free)) {
+      free = name.numbered(number)
       number += 1
     }
     return free
   }
 
-  /// A name of 255 bytes has no room for a suffix.
-  static func reasonName(of name: FileName) -> FileName {
-    FileName(bytes: Array(name.bytes.prefix(255 - reasonSuffix.utf8.count))) + reasonSuffix
+  private borrowing func isFile(_ name: FileName) throws -> Bool {
+    try rejected.status(of: SpoolDirectory.reasonName(of: name)) != nil
   }
+
+  static func reasonName(of name: FileName) -> FileName { name.withReasonsSuffix }
 
   /// Reads a file's reasons, where it was rejected.
   package borrowing func reasons(of name: FileName) -> [UInt8]? {
