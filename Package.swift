@@ -56,6 +56,9 @@ let package = Package(
     .testTarget(
       name: "StoreTests", dependencies: ["Model", "SQLite", "Store"], swiftSettings: settings),
     .testTarget(
+      name: "SpoolTests", dependencies: ["Model", "SQLite", "Spool", "Store", "System"],
+      swiftSettings: settings),
+    .testTarget(
       name: "VarlinkTests", dependencies: ["Model", "System", "Varlink"], swiftSettings: settings),
     .testTarget(
       name: "DaemonTests", dependencies: ["CascadeKit", "Model", "SQLite", "System"],
