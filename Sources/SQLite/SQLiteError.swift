@@ -17,6 +17,8 @@ package struct SQLiteError: Error, Hashable, CustomStringConvertible {
   /// Somebody else holds the lock: trying again later may succeed.
   package var isBusy: Bool { code == SQLITE_BUSY || code == SQLITE_LOCKED }
 
+  package var isNoDatabase: Bool { code == SQLITE_NOTADB }
+
   /// The value that was given is at fault; with another one it would have worked.
   package var isAboutTheValue: Bool {
     [SQLITE_TOOBIG, SQLITE_CONSTRAINT, SQLITE_MISMATCH, SQLITE_RANGE].contains(code)

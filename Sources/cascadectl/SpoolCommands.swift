@@ -39,7 +39,7 @@ enum SpoolCommands {
 
   private static func describe(_ file: JSON) -> String {
     let reasons = (file["reasons"]?.array ?? []).map { "  ! \(Words.reason($0))" }
-    let line = "\(file["state"]?.string ?? "")  \(file["file"]?.string ?? "")"
+    let line = "\(file["state"]?.string ?? "")  \(file["file"]?.string?.printable ?? "")"
     return ([line] + reasons).joined(separator: "\n")
   }
 }

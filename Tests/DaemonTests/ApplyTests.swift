@@ -1,4 +1,5 @@
 import Model
+import SQLite
 import System
 import Testing
 
@@ -222,5 +223,40 @@ import Testing
     let outcome = try store.ctl("apply", "-")
     #expect(outcome.status == 65)
     #expect(outcome.output.contains("rejected"))
+  }
+
+  @Worker @Test func waitsWithWhatWasSentBefore() throws {
+    let store = try TestStore()
+    try store.scratch.write("one.json", ApplyTests.put)
+    let application = try Connection(path: store.path, access: .readWrite)
+    try application.begin()
+    let input = try FileDescriptor.open("/dev/null")
+    let command = [
+      Programs.cascadectl, "--store", store.path, "--json", "apply", store.scratch.path("one.json"),
+    ]
+    let interrupted = try Running(command, input: input)
+    try store.waitUntil("it waits") { try store.count(in: "new") == 1 }
+    interrupted.process.send(9)
+    let again = try (1...3).map { _ in try Running(command, input: input) }
+    try store.waitUntil("they wait") { try store.count(in: "tmp") == 0 }
+    try application.commit()
+    let receipts = try again.map { try $0.finish().json }
+    #expect(receipts.allSatisfy { $0["id"] == "one.json" })
+    #expect(try store.integers("SELECT count(*) FROM cascade_ledger") == [1])
+  }
+
+  @Worker @Test func forgetsAnUploadWhoseSenderIsGone() throws {
+    let store = try TestStore()
+    let pipe = try Pipe()
+    let sender = try Running(
+      [Programs.cascadectl, "--store", store.path, "apply", "-"], input: pipe.reading)
+    try pipe.writing.writeAll(Array("{\"changes\": [".utf8))
+    try store.waitUntil("a part is there") { try store.count(in: "tmp") == 1 }
+    sender.process.send(9)
+    #expect(try sender.finish().ending == .signal(9))
+    try store.waitUntil("it is forgotten") {
+      try store.apply(ApplyTests.put)
+      return try store.count(in: "tmp") == 0
+    }
   }
 }

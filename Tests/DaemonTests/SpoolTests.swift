@@ -186,6 +186,16 @@ import Testing
     #expect(try store.ctl("--json", "status").json["stores"]?.array?.first?["state"] == "ok")
   }
 
+  @Worker @Test func showsNoControlCharactersOfNames() throws {
+    let store = try TestStore()
+    try store.enqueue("a\nb\u{1b}[2J.json", "no")
+    try store.waitUntilIdle()
+    #expect(try store.ctl("spool").output.hasPrefix("rejected  \"a\\nb\\u001b[2J.json\"\n"))
+    #expect(store.log.contains("rejected \"a\\nb\\u001b[2J.json\":1:1"))
+    #expect(try store.ctl("--json", "spool").json["file"] == "a\nb\u{1b}[2J.json")
+    #expect(try store.ctl("spool", "drop", "a\nb\u{1b}[2J.json").status == 0)
+  }
+
   // MARK: - Sweeps
 
   @Worker @Test(arguments: [[], ["cascade"], ["refcount"], ["dangling", "trash"], ["all"]])
@@ -219,6 +229,31 @@ import Testing
     #expect(sweep["outcome"] == "done" && sweep["deletedCount"] == 1)
     #expect(try store.ctl("nodes", "b").output == "")
     #expect(try store.ctl("sweep").output == "nothing: 0 nodes deleted\n")
+  }
+
+  @Worker @Test func holdsASweepUntilItIsApproved() throws {
+    let store = try TestStore(model: "{ limits: { hold: { deletes: 0, share: 0 } } }")
+    try store.apply(
+      #"""
+      {"changes": [{"put": ["a", "1"]}, {"put": ["b", "1"], "edges": [{"name": "e",
+      "to": ["a", "1"], "rules": ["deleteSourceIfDestinationDeleted"]}]}]}
+      """#)
+    do {
+      let vandal = try Connection(path: store.path, access: .readWrite)
+      try vandal.execute("DELETE FROM cascade_node WHERE key = '1' AND collection = 1")
+    }
+    #expect(try store.ctl("sweep", "--dry-run").status == 3)
+    let held = try store.ctl("--json", "sweep")
+    #expect(held.status == 3)
+    #expect(try held.json["outcome"] == "held")
+    let plan = try #require(try held.json["plan"]?.integer)
+    #expect(try store.ctl("nodes", "b").output == "b/1\n")
+    #expect(try store.ctl("--json", "sweep").json["plan"] == .integer(plan))
+    let approved = try store.ctl("--json", "approve", String(plan))
+    #expect(approved.status == 0)
+    #expect(try approved.json["outcome"] == "applied" && approved.json["deletedCount"] == 1)
+    #expect(try store.ctl("nodes", "b").output == "")
+    #expect(try store.ctl("approve", String(plan)).status == 65)
   }
 
   @Worker @Test func namesTheNearestKindOfSweep() throws {

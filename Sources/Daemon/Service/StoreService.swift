@@ -18,7 +18,9 @@ final class StoreService {
   private var memoryUse = MemoryUse.none
   private let wake = Bell()
   private let noticesCame = Broadcast()
-  private var waiters: [FileName: ReceiptWaiter] = [:]
+  private var waiters: [FileName: [ReceiptWaiter]] = [:]
+  /// What came over the socket and is in the queue.
+  private var submitted: [FileName: Fingerprint] = [:]
 
   init(_ configuration: StoreConfiguration) throws {
     self.configuration = configuration
@@ -124,19 +126,33 @@ final class StoreService {
   private func publish(_ outcome: Inbox.Outcome) {
     report(outcome)
     if outcome.receipt.notices > 0 { noticesCame.ring() }
-    waiters.removeValue(forKey: outcome.name)?.settle(outcome.receipt)
+    submitted[outcome.name] = nil
+    for waiter in waiters.removeValue(forKey: outcome.name) ?? [] {
+      waiter.settle(outcome.receipt)
+    }
   }
 
   // MARK: - Submitting
 
   /// Waits for what becomes of a file that is put into the queue by `enqueue`.
   func settle(_ name: FileName, enqueue: () throws -> Void) async throws -> Receipt {
-    let waiter = ReceiptWaiter()
-    waiters[name] = waiter
-    defer { if waiters[name] === waiter { waiters[name] = nil } }
     try enqueue()
+    let waiter = ReceiptWaiter()
+    waiters[name, default: []].append(waiter)
+    defer { waiters[name]?.removeAll { $0 === waiter } }
     wake.ring()
     return try await waiter.receipt()
+  }
+
+  /// Puts an upload into the queue, if it is not there since somebody sent the same before.
+  func submit(_ upload: Uploads.Upload, as name: FileName) throws {
+    if isSubmitted(name, upload.fingerprint) { return try spool.dropUpload(upload.name) }
+    try spool.submit(upload.name, as: name)
+    submitted[name] = upload.fingerprint
+  }
+
+  func isSubmitted(_ name: FileName, _ fingerprint: Fingerprint) -> Bool {
+    submitted[name] == fingerprint
   }
 
   func wakeUp() { wake.ring() }
@@ -144,13 +160,12 @@ final class StoreService {
   /// Rings for each notice that may have come, as long as the bell lives.
   func watchNotices() -> Bell { noticesCame.subscribe() }
 
-  func sweep(_ kinds: [SweepKind]) async throws -> JSON {
+  func sweep(_ kinds: [SweepKind]) async throws -> SweepResult {
     let result = try await writer.sweep(kinds)
     sweepCount += 1
-    let json = result.json(number: sweepCount)
-    lastSweep = json
+    lastSweep = result.json(number: sweepCount)
     report(result, number: sweepCount)
-    return json
+    return result
   }
 
   /// Whether this is its store, by whatever path.
