@@ -47,14 +47,9 @@ let package = Package(
       name: "CascadeKit", dependencies: ["Model", "Varlink"], swiftSettings: settings),
 
     .executableTarget(
-      name: "cascaded", dependencies: ["Daemon", "Model", "System"], swiftSettings: settings),
+      name: "cascaded", dependencies: ["Daemon", "Model", "Store", "System"], swiftSettings: settings),
     .executableTarget(
       name: "cascadectl", dependencies: ["CascadeKit", "Model", "System", "Varlink"],
-      swiftSettings: settings),
-
-    // Measures parsers; no product, and nothing depends on it (deploy/benchmarks/parsers/run).
-    .executableTarget(
-      name: "ParserBench", dependencies: ["Model"], path: "deploy/benchmarks/parsers/Sources",
       swiftSettings: settings),
 
     .testTarget(name: "ModelTests", dependencies: ["Model"], swiftSettings: settings),

@@ -13,7 +13,11 @@ package struct Connection: ~Copyable {
   private let statements: StatementCache
   private let log = LogLength()
 
+  /// Once, before SQLite is used for the first time.
+  private static let isConfigured = cascade_count_no_memory() == SQLITE_OK
+
   package init(path: String, access: Access) throws(SQLiteError) {
+    _ = Connection.isConfigured
     var handle: OpaquePointer?
     let result = unsafe sqlite3_open_v2(path, &handle, access.flags, nil)
     guard let opened = unsafe handle, result == SQLITE_OK else {
@@ -112,7 +116,9 @@ extension Connection {
   /// Runs statements that are not kept: schema changes, pragmas, text made from the model.
   package func execute(_ sql: String) throws(SQLiteError) {
     let result = unsafe sqlite3_exec(handle, sql, nil, nil, nil)
-    guard result == SQLITE_OK else { throw unsafe SQLiteError(result, handle, doing: sql) }
+    guard result == SQLITE_OK else {
+      throw unsafe SQLiteError(result, handle, doing: "run statements", sql: sql)
+    }
   }
 
   /// Rows that the last insert, update or delete changed.
@@ -209,10 +215,11 @@ final class LogLength {
 }
 
 extension SQLiteError {
-  init(_ result: Int32, _ handle: OpaquePointer?, doing: String) {
+  init(_ result: Int32, _ handle: OpaquePointer?, doing: String, sql: String? = nil) {
     let message = unsafe handle.map { unsafe sqlite3_errmsg($0) } ?? sqlite3_errstr(result)
     unsafe self.init(
       code: result & 0xff, extendedCode: result,
-      message: message.map { unsafe String(cString: $0) } ?? "unknown", doing: doing)
+      message: message.map { unsafe String(cString: $0) } ?? "unknown", doing: doing,
+      sql: sql)
   }
 }

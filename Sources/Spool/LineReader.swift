@@ -1,3 +1,4 @@
+internal import Model
 internal import System
 
 /// The lines of a file, one at a time, in memory that is bounded by the longest line.
@@ -18,7 +19,7 @@ struct LineReader: ~Copyable {
   mutating func next<T>(_ body: (Span<UInt8>, Int) throws -> T) throws -> T? {
     guard let end = try findEnd() else { return nil }
     number += 1
-    // The last line may end with the file.
+    // The last line need not end with a newline.
     defer { start = min(end + 1, buffer.count) }
     var last = end
     if last > start && buffer[last - 1] == UInt8(ascii: "\r") { last -= 1 }
@@ -49,9 +50,7 @@ struct LineReader: ~Copyable {
   }
 
   private func newline(from index: Int) -> Int? {
-    let bytes = buffer.span
-    for index in index..<bytes.count where bytes[index] == UInt8(ascii: "\n") { return index }
-    return nil
+    buffer.span.firstNewline(from: index)
   }
 
   private mutating func fill() throws {

@@ -1,3 +1,4 @@
+internal import Model
 package import System
 
 /// The directories of a spool (DESIGN 6). A file's place says what became of it.
@@ -40,15 +41,30 @@ package struct SpoolDirectory: ~Copyable {
 
   package borrowing func heldNames() throws -> [FileName] { try visible(held) }
 
-  /// Without the reasons beside them; but a change file may be called like one.
   package borrowing func rejectedNames() throws -> [FileName] {
-    let names = try visible(rejected)
-    let all = Set(names)
-    return names.filter { !$0.isOfReasons || all.contains(SpoolDirectory.reasonName(of: $0)) }
+    try visible(rejected).filter { !$0.hasSuffix(SpoolDirectory.reasonSuffix) }
   }
 
   private borrowing func visible(_ directory: borrowing Directory) throws -> [FileName] {
     try directory.names().filter { !$0.isHidden }.sorted()
+  }
+
+  static let reasonSuffix = ".reason.json"
+
+  package struct Counts: Sendable {
+    package let waiting: Int
+    package let held: Int
+    package let rejected: Int
+  }
+
+  /// How many files are where, without the work of an ordered listing.
+  package borrowing func counts() throws -> Counts {
+    Counts(
+      waiting: try incoming.names().count { !$0.isHidden },
+      held: try held.names().count { !$0.isHidden },
+      rejected: try rejected.names().count {
+        !$0.isHidden && !$0.hasSuffix(SpoolDirectory.reasonSuffix)
+      })
   }
 }
 
@@ -65,19 +81,21 @@ extension SpoolDirectory {
   /// The reasons are safe before the file moves: a rejected file always has them.
   borrowing func reject(_ name: FileName, reasons: String) throws {
     let free = try freeName(name)
-    let reasonName = SpoolDirectory.reasonName(of: free)
-    // What a crash left there is of no use.
-    try temporary.remove(".reasons")
-    let file = try temporary.file(".reasons", .createNew)
+    // What is left of a crash goes; nobody else writes here.
+    try rejected.remove(".reason")
+    let file = try rejected.file(".reason", .createNew)
     try file.writeAll(Array(reasons.utf8))
     try file.sync()
-    try temporary.rename(".reasons", to: rejected, as: reasonName)
+    let reasonName = SpoolDirectory.reasonName(of: free)
+    try rejected.rename(".reason", to: rejected, as: reasonName)
     if try !leave(name, to: rejected, as: free) { try rejected.remove(reasonName) }
   }
 
-  borrowing func hold(_ name: FileName) throws { _ = try leave(name, to: held, as: name) }
+  borrowing func hold(_ name: FileName) throws {
+    _ = try leave(name, to: held, as: name)
+  }
 
-  /// False if somebody took the file out of the queue meanwhile.
+  /// False if somebody took the file back while it was judged.
   private borrowing func leave(
     _ name: FileName, to directory: borrowing Directory, as newName: FileName
   ) throws -> Bool {
@@ -90,28 +108,29 @@ extension SpoolDirectory {
     }
   }
 
-  borrowing func isHeld(_ name: FileName) throws -> Bool { try held.status(of: name) != nil }
-
   /// Back into the queue. False if it is not there.
   package borrowing func release(_ name: FileName) throws -> Bool {
-    guard try held.status(of: name) != nil else { return false }
-    try refuseQueued(name)
+    guard try isHeld(name) else { return false }
+    try requireRoom(name)
     try held.rename(name, to: incoming, as: name)
     return true
   }
 
   package borrowing func retry(_ name: FileName) throws -> Bool {
     guard try rejected.status(of: name) != nil else { return false }
-    try refuseQueued(name)
+    try requireRoom(name)
     try rejected.rename(name, to: incoming, as: name)
     try rejected.remove(SpoolDirectory.reasonName(of: name))
     return true
   }
 
-  /// What waits in the queue is not written over.
-  private borrowing func refuseQueued(_ name: FileName) throws {
-    if try incoming.status(of: name) == nil { return }
-    throw SpoolError("another file named \(name) is in the queue; try again when it is settled")
+  borrowing func isHeld(_ name: FileName) throws -> Bool { try held.status(of: name) != nil }
+
+  /// What waits is never replaced.
+  private borrowing func requireRoom(_ name: FileName) throws {
+    if try incoming.status(of: name) != nil {
+      throw SpoolError("a file \(name) waits in the queue already")
+    }
   }
 
   package borrowing func drop(_ name: FileName) throws -> Bool {
@@ -125,23 +144,37 @@ extension SpoolDirectory {
     return true
   }
 
-  /// What was rejected before is kept: a file of the same name, and one that is called as this
-  /// one's reasons would be (it has reasons itself; those that a crash left behind have none).
+  /// What was rejected before under the same name is kept, and nothing looks like reasons that is
+  /// none.
   private borrowing func freeName(_ name: FileName) throws -> FileName {
     var free = name
     var number = 1
-    while try rejected.status(of: free) != nil || isFile(SpoolDirectory.reasonName(of: free)) {
-      free = name.numbered(number)
+    while try free.hasSuffix(SpoolDirectory.reasonSuffix) || rejected.status(of: free) != nil {
+      free = SpoolDirectory.numbered(name, number)
       number += 1
     }
     return free
   }
 
-  private borrowing func isFile(_ name: FileName) throws -> Bool {
-    try rejected.status(of: SpoolDirectory.reasonName(of: name)) != nil
+  /// The end stays, by which a change file is known.
+  private static func numbered(_ name: FileName, _ number: Int) -> FileName {
+    let form = [".json", ".ndjson"].first { name.hasSuffix($0) } ?? ""
+    let end = ".\(number)\(form)"
+    let stem = name.bytes.dropLast(form.utf8.count)
+    var length = min(stem.count, longestName - end.utf8.count)
+    // A character is not cut in two: a name that is not UTF-8 could never be retried.
+    while length > 0 && length < stem.count && stem[length] & 0xC0 == 0x80 { length -= 1 }
+    return FileName(bytes: Array(stem.prefix(length))) + end
   }
 
-  static func reasonName(of name: FileName) -> FileName { name.withReasonsSuffix }
+  private static let longestName = 255
+
+  /// A name that has no room for the suffix is cut, and told from others by its fingerprint.
+  static func reasonName(of name: FileName) -> FileName {
+    if name.bytes.count + reasonSuffix.utf8.count <= longestName { return name + reasonSuffix }
+    let end = "-\(String(Fingerprint(name.bytes).value, radix: 16))\(reasonSuffix)"
+    return FileName(bytes: Array(name.bytes.prefix(longestName - end.utf8.count))) + end
+  }
 
   /// Reads a file's reasons, where it was rejected.
   package borrowing func reasons(of name: FileName) -> [UInt8]? {
@@ -165,7 +198,7 @@ extension SpoolDirectory {
   }
 
   package borrowing func isQueued(_ name: FileName) throws -> Bool {
-    try incoming.status(of: name) != nil || held.status(of: name) != nil
+    try incoming.status(of: name) != nil || isHeld(name)
   }
 
   /// What a producer or an upload left behind when it died, long ago.

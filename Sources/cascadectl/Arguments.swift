@@ -49,7 +49,10 @@ struct Arguments {
     return value
   }
 
-  mutating func command() -> String? { rest.isEmpty ? nil : rest.removeFirst() }
+  /// Of `-- COMMAND OPERAND` the hyphens stay, for what follows them.
+  mutating func command() -> String? {
+    rest.firstIndex { $0 != "--" }.map { rest.remove(at: $0) }
+  }
 
   /// Takes an option of the command with its value.
   mutating func option(_ name: String) throws -> String? {

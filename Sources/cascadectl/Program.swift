@@ -44,10 +44,10 @@ enum Program {
 
   private static func connect(_ arguments: Arguments) throws -> ControlClient {
     let socket = try Socket.path(arguments)
+    // Where a socket is given too, the store says which of its stores is meant.
+    let store = try arguments.socket == nil ? nil : arguments.store.map(Process.absolutePath)
     do {
-      // Where a socket is given too, the store says which of its stores is meant.
-      return try ControlClient(
-        socket: socket, store: arguments.socket == nil ? nil : arguments.store)
+      return try ControlClient(socket: socket, store: store)
     } catch .system(let error) where error.isNotAllowed {
       throw Failure("this user may not use \(socket)", EX_NOPERM)
     } catch {
@@ -81,7 +81,9 @@ enum Socket {
     guard let store = arguments.store else {
       return Process.environment("CASCADE_SOCKET") ?? "/run/cascaded/io.cascaded.Control"
     }
-    if try FileStatus.of(store) == nil { throw Failure("there is no store \(store)", EX_UNAVAILABLE) }
+    if try FileStatus.of(store) == nil {
+      throw Failure("there is no store \(store)", EX_UNAVAILABLE)
+    }
     return "\(store).cascade/control"
   }
 }

@@ -39,7 +39,7 @@ enum SpoolCommands {
 
   private static func describe(_ file: JSON) -> String {
     let reasons = (file["reasons"]?.array ?? []).map { "  ! \(Words.reason($0))" }
-    let line = "\(file["state"]?.string ?? "")  \(file["file"]?.string ?? "")"
+    let line = "\(file["state"]?.string ?? "")  \(file["file"]?.string?.printable ?? "")"
     return ([line] + reasons).joined(separator: "\n")
   }
 }
@@ -57,6 +57,7 @@ enum StatusTable {
     let counts = ["waiting", "held", "rejected"]
       .map { "\(spool?[$0]?.integer ?? 0) \($0)" }.joined(separator: ", ")
     let reason = store["reason"]?.string.map { "\n    \($0)" } ?? ""
-    return "  \(store["state"]?.string ?? "")  \(store["store"]?.string ?? "")  (\(counts))\(reason)"
+    let state = store["state"]?.string ?? ""
+    return "  \(state)  \(store["store"]?.string ?? "")  (\(counts))\(reason)"
   }
 }

@@ -1,6 +1,7 @@
 internal import Glibc
 internal import System
 
-// Before any thread exists: one that does not block these signals would die of them.
-Signals.block([SIGTERM, SIGINT, SIGHUP])
+// Before any thread exists: one that does not block these signals would die of them, of SIGPIPE
+// where nobody reads the log any more.
+Signals.block([SIGTERM, SIGINT, SIGHUP, SIGPIPE])
 exit(Command.run(Array(CommandLine.arguments.dropFirst())))

@@ -11,7 +11,7 @@ extension Control {
       throw VarlinkError.unusable("data", "not base64")
     }
     let known = call.text("upload")
-    guard let id = try uploads.append(bytes, to: known, of: service(call)) else {
+    guard let id = try uploads.append(bytes, to: known, for: call, service(call)) else {
       throw VarlinkError.noSuchThing("upload \(known ?? "")")
     }
     return ["upload": .string(id)]
@@ -23,9 +23,7 @@ extension Control {
     let service = upload.service
     do {
       let name = try await freeName(call.text("name")!, for: upload)
-      let receipt = try await service.settle(name) {
-        try service.spool.submit(upload.name, as: name)
-      }
+      let receipt = try await service.settle(name) { try service.submit(upload, as: name) }
       return ["receipt": receipt.json]
     } catch {
       // Where it was submitted, there is nothing left to drop.
@@ -45,7 +43,7 @@ extension Control {
     let fingerprint = upload.fingerprint
     let used = try await upload.service.reader.read { try $0.fingerprint(ofId: text) }
     let isFree = used == nil || used == fingerprint.signed
-    if try isFree && !upload.service.spool.isQueued(name) { return name }
+    if try isFree && !isTaken(name, fingerprint, upload.service) { return name }
     return try uniqueName(text, fingerprint, upload.service)
   }
 
@@ -56,18 +54,26 @@ extension Control {
     let stem = "\(text[..<dot])-\(String(fingerprint.value, radix: 16))"
     var number = 1
     var name = FileName("\(stem)\(text[dot...])")
-    while try service.spool.isQueued(name) {
+    while try isTaken(name, fingerprint, service) {
       number += 1
       name = FileName("\(stem)-\(number)\(text[dot...])")
     }
     return name
   }
 
+  /// Who sends again what waits already, waits with it.
+  private func isTaken(
+    _ name: FileName, _ fingerprint: Fingerprint, _ service: StoreService
+  ) throws -> Bool {
+    try service.spool.isQueued(name) && !service.isSubmitted(name, fingerprint)
+  }
+
   func sweep(_ call: Call) async throws -> JSON {
     let service = try service(call)
     let kinds = try call.sweepKinds()
     if call.parameters["dryRun"]?.bool != true {
-      return ["sweep": try await service.sweep(kinds)]
+      _ = try await service.sweep(kinds)
+      return ["sweep": service.lastSweep]
     }
     let plan = try await service.reader.read { try $0.planSweep(kinds) }
     return ["sweep": SweepResult(wouldDo: plan, kinds).json(number: 0)]
@@ -129,6 +135,8 @@ extension Control {
     guard let name = try await service.writer.approve(plan: plan) else {
       throw VarlinkError.noSuchThing("plan \(plan) that waits for approval")
     }
+    // A sweep's plan has no file.
+    if !name.isValid { return ["receipt": try await service.sweep([.dangling]).receipt.json] }
     let receipt = try await service.settle(name) {
       if try !service.spool.release(name) {
         throw VarlinkError.noSuchThing("file \(name) among the held ones")
@@ -139,6 +147,18 @@ extension Control {
 }
 
 extension SweepResult {
+  /// An approved sweep, told in the words of a change file.
+  fileprivate var receipt: Receipt {
+    let outcomes: [Outcome: Receipt.Outcome] = [.held: .held, .blocked: .rejected]
+    var receipt = Receipt(id: "sweep", outcome: outcomes[outcome] ?? .applied)
+    receipt.batch = batch
+    receipt.deletedCount = deletedCount
+    receipt.edgesRemoved = edgesRemoved
+    receipt.reasons = blocked
+    receipt.plan = plan
+    return receipt
+  }
+
   /// A dry run, told in the words of a sweep.
   fileprivate init(wouldDo plan: Plan, _ kinds: [SweepKind]) {
     self.init(kinds: kinds, outcome: plan.deletedCount == 0 ? .nothing : .done)

@@ -1,6 +1,8 @@
 internal import Model
 internal import Spool
+internal import Store
 internal import System
+internal import Varlink
 
 /// Change files on their way over the socket: they grow in the spool's `tmp`, and enter the queue
 /// by the same rename as everybody's.
@@ -9,41 +11,45 @@ final class Uploads {
   private var uploads: [String: Upload] = [:]
   private var count = 0
 
-  /// So many at once, and none for longer than this.
+  /// So many at once.
   private static let most = 256
-  private static let lifetime: Int64 = 3_600_000
 
   final class Upload {
     let name: FileName
     let service: StoreService
     let file: FileDescriptor
-    let began = SystemClock.monotonic()
+    /// Gone when the connection is.
+    weak let session: AnyObject?
     var fingerprint = Fingerprint()
 
-    init(_ name: FileName, _ service: StoreService) throws {
+    init(_ name: FileName, _ session: AnyObject, _ service: StoreService) throws {
       self.name = name
+      self.session = session
       self.service = service
       file = try service.spool.makeUpload(name)
     }
   }
 
   /// Begins an upload, or goes on with one. Nil if nobody knows it.
-  func append(_ bytes: [UInt8], to id: String?, of service: StoreService) throws -> String? {
+  func append(
+    _ bytes: [UInt8], to id: String?, for call: Call, _ service: StoreService
+  ) throws -> String? {
     if let id {
       guard let upload = uploads[id] else { return nil }
       try append(bytes, upload)
       return id
     }
-    dropStale()
+    dropAbandoned()
+    if uploads.count >= Uploads.most { throw StoreError("too many uploads at once") }
     let id = try newName()
-    let upload = try Upload(FileName(id), service)
+    let upload = try Upload(FileName(id), call.session, service)
     uploads[id] = upload
     try append(bytes, upload)
     return id
   }
 
   private func append(_ bytes: [UInt8], _ upload: Upload) throws {
-    upload.fingerprint.add(bytes)
+    upload.fingerprint.add(bytes.span)
     try upload.file.writeAll(bytes)
   }
 
@@ -56,9 +62,8 @@ final class Uploads {
     return "upload-\(count)-\(random)"
   }
 
-  private func dropStale() {
-    let limit = SystemClock.monotonic() - Uploads.lifetime
-    for (id, upload) in uploads where upload.began < limit || uploads.count >= Uploads.most {
+  private func dropAbandoned() {
+    for (id, upload) in uploads where upload.session == nil {
       uploads[id] = nil
       try? upload.service.spool.dropUpload(upload.name)
     }

@@ -14,9 +14,13 @@ final class StoreService {
   private(set) var trouble: String?
   private(set) var lastSweep: JSON = .null
   private var sweepCount: Int64 = 0
+  private enum MemoryUse { case none, fresh, old }
+  private var memoryUse = MemoryUse.none
   private let wake = Bell()
   private let noticesCame = Broadcast()
-  private var waiters: [FileName: ReceiptWaiter] = [:]
+  private var waiters: [FileName: [ReceiptWaiter]] = [:]
+  /// What came over the socket and is in the queue.
+  private var submitted: [FileName: Fingerprint] = [:]
 
   init(_ configuration: StoreConfiguration) throws {
     self.configuration = configuration
@@ -59,8 +63,18 @@ final class StoreService {
 
   private func poll() async {
     while (try? await EventLoop.sleep(for: .seconds(60), tolerance: .seconds(30))) != nil {
+      if memoryUse == .old { await rest() }
+      memoryUse = memoryUse == .fresh ? .old : memoryUse
       wake.ring()
     }
+  }
+
+  /// Caches that nobody used for a minute go back to the system.
+  private func rest() async {
+    await writer.rest()
+    await reader.rest()
+    Process.trimMemory()
+    memoryUse = .none
   }
 
   private func work() async {
@@ -69,7 +83,6 @@ final class StoreService {
       do {
         try await workUntilIdle()
         backoff = Backoff()
-        trouble = nil
         try await wake.wait()
       } catch is CancellationError {
         return
@@ -83,19 +96,28 @@ final class StoreService {
     while !Task.isCancelled {
       let (step, pause) = try await writer.step()
       guard case .worked(let outcomes) = step else { break }
-      trouble = nil
+      memoryUse = .fresh
+      recover()
       for outcome in outcomes { publish(outcome) }
       if let pause { try await EventLoop.sleep(for: pause) }
     }
-    try await writer.rest()
-    await reader.rest()
+    try await writer.tidy()
+    recover()
+  }
+
+  private func recover() {
+    if trouble == nil { return }
+    trouble = nil
+    Log.write(.notice, "\(configuration.path) works again", fields: fields, messageID: .recovered)
   }
 
   /// Nothing was lost: the files are still in the queue.
   private func pause(after error: any Error, _ backoff: inout Backoff) async {
     let text = "\(error)"
     if trouble != text {
-      Log.write(.warning, "\(configuration.path): \(text); trying again", fields: fields)
+      Log.write(
+        .warning, "\(configuration.path): \(text); trying again", fields: fields,
+        messageID: .trouble)
     }
     trouble = text
     try? await EventLoop.sleep(for: backoff.next())
@@ -104,19 +126,33 @@ final class StoreService {
   private func publish(_ outcome: Inbox.Outcome) {
     report(outcome)
     if outcome.receipt.notices > 0 { noticesCame.ring() }
-    waiters.removeValue(forKey: outcome.name)?.settle(outcome.receipt)
+    submitted[outcome.name] = nil
+    for waiter in waiters.removeValue(forKey: outcome.name) ?? [] {
+      waiter.settle(outcome.receipt)
+    }
   }
 
   // MARK: - Submitting
 
   /// Waits for what becomes of a file that is put into the queue by `enqueue`.
   func settle(_ name: FileName, enqueue: () throws -> Void) async throws -> Receipt {
-    let waiter = ReceiptWaiter()
-    waiters[name] = waiter
-    defer { if waiters[name] === waiter { waiters[name] = nil } }
     try enqueue()
+    let waiter = ReceiptWaiter()
+    waiters[name, default: []].append(waiter)
+    defer { waiters[name]?.removeAll { $0 === waiter } }
     wake.ring()
     return try await waiter.receipt()
+  }
+
+  /// Puts an upload into the queue, if it is not there since somebody sent the same before.
+  func submit(_ upload: Uploads.Upload, as name: FileName) throws {
+    if isSubmitted(name, upload.fingerprint) { return try spool.dropUpload(upload.name) }
+    try spool.submit(upload.name, as: name)
+    submitted[name] = upload.fingerprint
+  }
+
+  func isSubmitted(_ name: FileName, _ fingerprint: Fingerprint) -> Bool {
+    submitted[name] == fingerprint
   }
 
   func wakeUp() { wake.ring() }
@@ -124,13 +160,20 @@ final class StoreService {
   /// Rings for each notice that may have come, as long as the bell lives.
   func watchNotices() -> Bell { noticesCame.subscribe() }
 
-  func sweep(_ kinds: [SweepKind]) async throws -> JSON {
+  func sweep(_ kinds: [SweepKind]) async throws -> SweepResult {
     let result = try await writer.sweep(kinds)
     sweepCount += 1
-    let json = result.json(number: sweepCount)
-    lastSweep = json
+    lastSweep = result.json(number: sweepCount)
     report(result, number: sweepCount)
-    return json
+    return result
+  }
+
+  /// Whether this is its store, by whatever path.
+  func isStore(_ path: String) throws -> Bool {
+    if path == configuration.path { return true }
+    guard let one = try FileStatus.of(path), let own = try FileStatus.of(configuration.path)
+    else { return false }
+    return one.device == own.device && one.inode == own.inode
   }
 
   var fields: [(LogField, String)] { [(.store, configuration.path)] }

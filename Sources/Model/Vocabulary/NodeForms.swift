@@ -27,8 +27,7 @@ extension Node: CustomStringConvertible {
   package var description: String {
     guard let key = key.managedText, !collection.hasPrefix("[") else { return json.text }
     let short = "\(collection)/\(key)"
-    let hasControls = short.unicodeScalars.contains { $0.properties.generalCategory == .control }
-    return hasControls ? json.text : short
+    return short.hasControls ? json.text : short
   }
 }
 
@@ -73,5 +72,14 @@ extension Edge {
       "name": .string(name), "from": source.json, "to": destination.json,
       "rules": .array(rules.names.map(JSON.string)), "origin": .string(origin.name),
     ]
+  }
+}
+
+extension String {
+  /// For people: what a terminal or a log would take for more than text is written as in JSON.
+  package var printable: String { hasControls ? JSON.string(self).text : self }
+
+  fileprivate var hasControls: Bool {
+    unicodeScalars.contains { $0.properties.generalCategory == .control }
   }
 }

@@ -108,12 +108,25 @@ extension Writer {
 
   /// In the order of the B-trees, so that each page is touched once.
   private func deleteGone() throws {
+    try forgetGone()
     try db.run("DELETE FROM cascade_edge WHERE source IN (SELECT id FROM temp.gone)")
     current.edgesRemoved += db.changes
     try db.run("DELETE FROM cascade_edge WHERE destination IN (SELECT id FROM temp.gone)")
     current.edgesRemoved += db.changes
     try db.run("DELETE FROM cascade_node WHERE id IN (SELECT id FROM temp.gone)")
-    interned.forgetNodes()
+  }
+
+  /// What goes must not be found again. A few are taken out one by one, many with all the others.
+  private func forgetGone() throws {
+    let few: Int64 = 256
+    let gone = try db.all(
+      """
+      SELECT n.collection, n.key FROM temp.gone AS g CROSS JOIN cascade_node AS n ON n.id = g.id
+      LIMIT ?
+      """, .integer(few + 1)
+    ) { Interned.Identity(collection: $0.integer(0), key: $0.text(1)) }
+    if gone.count > few { return interned.nodes.forget() }
+    for identity in gone { interned.nodes[identity] = nil }
   }
 
   private func clear() throws {

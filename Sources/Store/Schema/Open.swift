@@ -12,13 +12,21 @@ extension Connection {
     let db = try Connection(path: path, access: .create)
     if db.isReadOnly { throw StoreError("\(path) cannot be written by this user") }
     db.setBusyTimeout(milliseconds: busyMilliseconds)
-    // A change file is unlinked once its commit is safe, so the commit must survive a power cut.
-    try db.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL")
+    try db.keepLog(path)
     try db.execute("PRAGMA cache_size = -65536; PRAGMA temp.journal_mode = MEMORY")
     try db.boundLog()
     try db.migrate()
     for statement in Schema.temporary { try db.execute("\(statement)") }
     return db
+  }
+
+  /// A change file is unlinked once its commit is safe, so the commit must survive a power cut.
+  private borrowing func keepLog(_ path: String) throws {
+    do {
+      try execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL")
+    } catch {
+      throw error.isNoDatabase ? StoreError("\(path) is not a SQLite database") : error
+    }
   }
 
   static func openForReading(_ path: String) throws -> Connection {

@@ -10,7 +10,7 @@ package final class Writer {
   let model: StoreModel
   let demands: [Demand]
   var counters: Counters
-  var interned = Interned()
+  let interned = Interned()
   var current = TransactionState()
 
   /// Waits for another writer as long as `busyMilliseconds` before it gives up.
@@ -31,7 +31,7 @@ package final class Writer {
       return result
     } catch {
       db.rollback()
-      interned = Interned()
+      interned.forget()
       counters.forgetSaved()
       throw error
     }
@@ -45,7 +45,7 @@ package final class Writer {
     do {
       return try db.savepoint(body)
     } catch {
-      interned = Interned()
+      interned.forget()
       throw error
     }
   }
@@ -63,7 +63,10 @@ package final class Writer {
   /// 4 MB of 4 KB pages, as SQLite's own automatic checkpoint.
   private static let framesWorthACheckpoint = 1_000
 
-  package func releaseMemory() { db.releaseMemory() }
+  package func releaseMemory() {
+    db.releaseMemory()
+    interned.nodes.forget()
+  }
 
   /// Changes with every commit of another connection.
   package func foreignCommits() throws -> Int64 { try db.integer("PRAGMA data_version") ?? 0 }

@@ -19,6 +19,10 @@ package struct FileName: Hashable, Comparable, Sendable, CustomStringConvertible
       && !bytes.contains(UInt8(ascii: "/"))
   }
 
+  package func hasSuffix(_ suffix: String) -> Bool {
+    bytes.suffix(suffix.utf8.count).elementsEqual(suffix.utf8)
+  }
+
   package static func < (left: FileName, right: FileName) -> Bool {
     left.bytes.lexicographicallyPrecedes(right.bytes)
   }

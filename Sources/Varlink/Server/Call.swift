@@ -12,6 +12,9 @@ package struct Call: Sendable {
   package let peer: Peer
   let connection: Connection
 
+  /// Lives as long as the connection.
+  package var session: AnyObject { connection }
+
   /// A reply before the last one; returns when the client's socket has taken it. A slow client
   /// makes this wait, so keep nothing locked, and bound what piles up meanwhile.
   @EventLoopActor

@@ -1,5 +1,4 @@
 import FoundationEssentials
-import Model
 
 /// Change lines of about 150 bytes, as a producer of objects and edges writes them.
 struct Lines {
@@ -48,6 +47,19 @@ struct Lines {
       _ = try parser.change(bytes.span.extracting(range), number: count + 1)
       count += 1
     }
+    return count
+  }
+
+  /// The lines as one transaction.
+  func document() -> [UInt8] {
+    let separated = bytes.dropLast().map { $0 == UInt8(ascii: "\n") ? UInt8(ascii: ",") : $0 }
+    return Array(#"{"changes":["#.utf8) + separated + Array("]}".utf8)
+  }
+
+  static func count(document: [UInt8]) throws -> Int {
+    var document = try ChangeDocument(document)
+    var count = 0
+    while document.next() != nil { count += 1 }
     return count
   }
 

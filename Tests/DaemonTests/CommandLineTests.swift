@@ -1,0 +1,143 @@
+import Model
+import System
+import Testing
+
+/// How cascadectl reads its arguments, and the exit statuses of what goes wrong before it speaks
+/// with a daemon.
+@Suite struct CommandLineTests {
+  private static func ctl(_ arguments: String...) throws -> Outcome {
+    try run([Programs.cascadectl] + arguments)
+  }
+
+  @Worker @Test func tellsItsVersionAndItsUsage() throws {
+    let version = try CommandLineTests.ctl("--version")
+    #expect(version.status == 0)
+    #expect(version.output == "cascadectl \(Release.version)\n")
+    let help = try CommandLineTests.ctl("--help")
+    #expect(help.status == 0)
+    #expect(help.output.hasPrefix("usage: cascadectl"))
+  }
+
+  @Worker
+  @Test(arguments: [
+    ([], "which command?"),
+    (["stauts"], "unknown command stauts, did you mean status?"),
+    (["xyzzyxyzzy"], "unknown command xyzzyxyzzy;"),
+    (["status", "--frob"], "unknown option --frob"),
+    (["status", "more"], "what is \"more\" for?"),
+    (["node"], "which node?"),
+    (["node", "a/b", "c/d"], "which node?"),
+    (["nodes"], "which collection?"),
+    (["edges", "--name"], "--name wants a value"),
+    (["plan"], "which nodes?"),
+    (["apply"], "which files?"),
+    (["ack", "many"], "\"many\" is no number"),
+    (["approve", "one"], "\"one\" is no number"),
+    (["notices", "--after", "x"], "\"x\" is no number"),
+    (["spool", "retry"], "retry which file?"),
+    (["spool", "eat", "x"], "spool list, retry FILE or drop FILE"),
+    (["--store"], "--store wants a value"),
+    (["--socket", "a", "--instance", "b", "status"], "one of --socket and --instance"),
+  ])
+  func refusesAWrongCommandLine(arguments: [String], complaint: String) throws {
+    let outcome = try run([Programs.cascadectl] + arguments)
+    #expect(outcome.status == 64)
+    #expect(outcome.output == "")
+    #expect(outcome.error.contains(complaint), "\(outcome.error)")
+  }
+
+  @Worker @Test func tellsAMissingStoreFromAMissingDaemon() throws {
+    let store = try TestStore(starts: false)
+    let missing = try store.ctl("status")
+    #expect(missing.status == 69)
+    #expect(missing.error.contains("there is no store \(store.path)"))
+    try store.scratch.write("store.db", "")
+    let silent = try store.ctl("status")
+    #expect(silent.status == 75)
+    #expect(silent.error.contains("is cascaded running?"))
+  }
+
+  @Worker @Test func knowsASocketThatAKilledDaemonLeft() throws {
+    let store = try TestStore()
+    try store.end(9)
+    #expect(try store.ctl("status").status == 75)
+    try store.start()
+    #expect(try store.ctl("status").status == 0)
+  }
+
+  @Worker @Test func takesGlobalOptionsAnywhere() throws {
+    let store = try TestStore()
+    for arguments in [
+      ["--store", store.path, "--json", "status"], ["status", "--store", store.path, "--json"],
+      ["--json", "status", "--store=\(store.path)"],
+      ["--socket=\(store.socket)", "status", "--json"],
+      ["status", "--json", "--socket", store.socket],
+      ["--socket", store.socket, "--store", store.path, "--json", "status"],
+    ] {
+      let outcome = try run([Programs.cascadectl] + arguments)
+      #expect(outcome.status == 0, "\(arguments): \(outcome.error)")
+      #expect(try outcome.json["version"] == .string(Release.version))
+    }
+  }
+
+  @Worker @Test func takesTheSocketFromTheEnvironment() throws {
+    let store = try TestStore()
+    let outcome = try run(
+      [Programs.cascadectl, "status"], environment: ["CASCADE_SOCKET=\(store.socket)"])
+    #expect(outcome.status == 0)
+  }
+
+  @Worker @Test func takesOptionsWithAnEqualsSign() throws {
+    let store = try TestStore()
+    let outcome = try store.ctl("edges", "--name=-odd", "--from=a/b=c", "--count", "--json")
+    #expect(try outcome.json == ["count": 0])
+    #expect(outcome.status == 0)
+  }
+
+  @Worker @Test func takesEverythingAfterTwoHyphensAsItIs() throws {
+    let store = try TestStore()
+    try store.apply(#"{"changes": [{"put": ["--json", "--quiet"]}]}"#)
+    let outcome = try store.ctl("node", "--", "--json/--quiet")
+    #expect(outcome.status == 0)
+    #expect(outcome.output == "--json/--quiet\n")
+    #expect(try store.ctl("--", "node", "--json/--quiet").output == "--json/--quiet\n")
+  }
+
+  @Worker @Test func mayAskForAStoreByARelativePath() throws {
+    let store = try TestStore()
+    for arguments in [
+      ["--store", "store.db"], ["--store", "./store.db"],
+      ["--socket", store.socket, "--store", "store.db"],
+    ] {
+      let outcome = try run(
+        [Programs.cascadectl] + arguments + ["nodes", "a"], directory: store.scratch.path)
+      #expect(outcome.status == 0, "\(arguments): \(outcome.error)")
+    }
+  }
+
+  @Worker @Test func refusesAStoreThatIsNotServed() throws {
+    let store = try TestStore()
+    let outcome = try run(
+      [Programs.cascadectl, "--socket", store.socket, "--store", "/no/such.db", "nodes", "a"])
+    #expect(outcome.status == 69)
+    #expect(outcome.error.contains("no such store: /no/such.db"))
+  }
+
+  @Worker @Test(.enabled(if: Nobody.canRun, "nobody cannot run cascadectl here"))
+  func saysThatTheUserMayNotUseTheSocket() throws {
+    let store = try TestStore()
+    let outcome = try run(
+      Nobody.prefix + [Programs.cascadectl, "--socket", store.socket, "status"])
+    #expect(outcome.status == 77)
+    #expect(outcome.error.contains("this user may not use \(store.socket)"))
+  }
+}
+
+/// A user who owns nothing, where the tests run as root.
+private enum Nobody {
+  static let prefix = [
+    "/usr/bin/setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--",
+  ]
+
+  static let canRun = (try? run(prefix + [Programs.cascadectl, "--version"]).status) == 0
+}

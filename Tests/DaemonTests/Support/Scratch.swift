@@ -1,0 +1,44 @@
+import Glibc
+import System
+
+/// A directory for one test.
+final class Scratch {
+  let directory: Directory
+  var path: String { directory.path }
+
+  init(_ name: String = "") throws {
+    let random = try Process.randomBytes(8).map { String($0, radix: 16) }.joined()
+    directory = try Directory.openOrMake("/tmp/cascade-test-\(random)\(name)")
+  }
+
+  deinit {
+    try? Scratch.removeAll(directory)
+    unsafe rmdir(path)
+  }
+
+  func path(_ name: String) -> String { "\(path)/\(name)" }
+
+  func write(_ name: FileName, _ text: String) throws {
+    try directory.file(name, .createNew).writeAll(Array(text.utf8))
+  }
+
+  /// What cannot be removed stays, and so do the directories around it.
+  private static func removeAll(_ directory: borrowing Directory) throws {
+    for name in try directory.names() {
+      if try directory.status(of: name)?.kind == .directory {
+        try removeAll(try directory.directory(name))
+        try directory.removeDirectory(name)
+      } else {
+        try directory.remove(name)
+      }
+    }
+  }
+}
+
+extension Directory {
+  /// The whole content of a file as text.
+  func text(_ name: FileName) throws -> String {
+    let bytes = try file(name).readWhole(limit: 64 << 20) ?? []
+    return String(decoding: bytes, as: UTF8.self)
+  }
+}

@@ -1,0 +1,126 @@
+import CascadeKit
+import Glibc
+import Model
+import SQLite
+import System
+
+/// A store in a directory of its own, and the daemon that serves it.
+final class TestStore {
+  let scratch: Scratch
+  let name: String
+  private var daemon: Subprocess?
+  /// At its end when the daemon is.
+  private var life: FileDescriptor?
+
+  var path: String { scratch.path(name) }
+  var spool: String { "\(path).cascade" }
+  var socket: String { "\(spool)/control" }
+  var identifier: pid_t { daemon!.identifier }
+
+  /// A daemon runs, unless it is wanted later.
+  init(model: String? = nil, name: String = "store.db", starts: Bool = true) throws {
+    scratch = try Scratch()
+    self.name = name
+    if let model {
+      let directory = try Directory.openOrMake(spool)
+      try directory.file("model.json", .createNew).writeAll(Array(model.utf8))
+    }
+    if starts { try start() }
+  }
+
+  // MARK: - The daemon
+
+  /// Returns when it answers.
+  func start(_ arguments: [String] = []) throws {
+    try launch(arguments)
+    try waitUntil("cascaded answers", limit: .seconds(30)) {
+      (try? UnixSocket.connect(socket)) != nil
+    }
+  }
+
+  func launch(_ arguments: [String] = []) throws {
+    let output = try Pipe()
+    let input = try FileDescriptor.open("/dev/null")
+    let log = try FileDescriptor.open(scratch.path("log"), .append)
+    daemon = try Subprocess(
+      [Programs.cascaded] + arguments + [path], input: input, output: output.writing, error: log)
+    life = output.takeReading()
+  }
+
+  /// Sends a signal, and waits for the end.
+  @discardableResult
+  func end(_ signal: CInt = SIGTERM, limit: Duration = .seconds(30)) throws -> Subprocess.Ending {
+    let daemon = daemon!
+    daemon.send(signal)
+    let isOver = try life!.waitBlocking(
+      for: .readable, milliseconds: Int(limit.components.seconds) * 1_000)
+    self.daemon = nil
+    if !isOver { throw TooLate(description: "signal \(signal) did not end cascaded:\n\(log)") }
+    return daemon.wait()
+  }
+
+  var log: String { (try? scratch.directory.text("log")) ?? "" }
+
+  /// Looks again and again; a daemon that ends meanwhile is a failure at once.
+  func waitUntil(
+    _ what: String, limit: Duration = .seconds(60), _ condition: () throws -> Bool
+  ) throws {
+    let deadline = Deadline(limit)
+    while try !condition() {
+      if deadline.isOver { throw TooLate(description: "not in time: \(what)\n\(log)") }
+      if try life?.waitBlocking(for: .readable, milliseconds: 3) == true {
+        throw TooLate(description: "cascaded ended before: \(what)\n\(log)")
+      }
+    }
+  }
+
+  // MARK: - Asking it
+
+  @discardableResult
+  func ctl(_ arguments: String..., input: String = "") throws -> Outcome {
+    try run([Programs.cascadectl, "--store", path] + arguments, input: input)
+  }
+
+  /// Applies a change file from its text, and expects it to be applied.
+  func apply(_ text: String) throws {
+    let outcome = try ctl("apply", "-", input: text)
+    if outcome.status != 0 { throw TooLate(description: outcome.output + outcome.error) }
+  }
+
+  func client() throws -> ControlClient { try ControlClient(socket: socket) }
+
+  // MARK: - Its files
+
+  func directory(_ name: String) throws -> Directory { try Directory.open("\(spool)/\(name)") }
+
+  /// As a producer does it: written elsewhere, and renamed into the queue.
+  func enqueue(_ name: FileName, _ text: String) throws { try enqueue(name, Array(text.utf8)) }
+
+  func enqueue(_ name: FileName, _ bytes: [UInt8]) throws {
+    let temporary = try directory("tmp")
+    let file = try temporary.file("producer", .createNew)
+    try file.writeAll(bytes)
+    try temporary.rename("producer", to: try directory("new"), as: name)
+  }
+
+  func count(in name: String) throws -> Int { try directory(name).names().count }
+
+  func waitUntilIdle(limit: Duration = .seconds(60)) throws {
+    try waitUntil("the queue is empty", limit: limit) { try count(in: "new") == 0 }
+  }
+
+  /// What another program sees in the store.
+  func integers(_ sql: StaticString) throws -> [Int64] {
+    try database().all(sql) { $0.integer(0) }
+  }
+
+  func texts(_ sql: StaticString) throws -> [String] {
+    try database().all(sql) { $0.text(0) }
+  }
+
+  private func database() throws -> Connection {
+    let database = try Connection(path: path, access: .readOnly)
+    database.setBusyTimeout(milliseconds: 5_000)
+    return database
+  }
+}

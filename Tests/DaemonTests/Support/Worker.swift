@@ -1,0 +1,39 @@
+import Synchronization
+import System
+
+/// A thread for tests that block while they wait for other processes: those that run beside them
+/// keep theirs.
+@globalActor
+actor Worker {
+  static let shared = Worker()
+
+  private nonisolated let thread: WorkerThread
+  nonisolated var unownedExecutor: UnownedSerialExecutor { thread.executor }
+
+  private init() {
+    do {
+      thread = try WorkerThread(name: "tests", stackSize: 8 << 20)
+    } catch {
+      fatalError("no thread: \(error)")
+    }
+  }
+}
+
+/// A limit that was reached.
+struct TooLate: Error, CustomStringConvertible {
+  let description: String
+}
+
+/// So much of a time that is left.
+struct Deadline {
+  private let end: ContinuousClock.Instant
+
+  init(_ limit: Duration) { end = .now + limit }
+
+  var isOver: Bool { milliseconds <= 0 }
+
+  var milliseconds: Int {
+    let left = (end - .now).components
+    return Int(left.seconds) * 1_000 + Int(left.attoseconds / 1_000_000_000_000_000)
+  }
+}
