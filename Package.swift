@@ -47,7 +47,8 @@ let package = Package(
       name: "CascadeKit", dependencies: ["Model", "Varlink"], swiftSettings: settings),
 
     .executableTarget(
-      name: "cascaded", dependencies: ["Daemon", "Model", "Store", "System"], swiftSettings: settings),
+      name: "cascaded", dependencies: ["Daemon", "Model", "Store", "System"],
+      swiftSettings: settings),
     .executableTarget(
       name: "cascadectl", dependencies: ["CascadeKit", "Model", "System", "Varlink"],
       swiftSettings: settings),

@@ -58,7 +58,7 @@ final class LineSource {
     return next.change
   }
 
-  /// Whether there is another change. `line` stays where it is.
+  /// Reads ahead; `line` stays where it is.
   func hasNext() throws -> Bool {
     if ready.isEmpty { ready = try batches()?[...] ?? [] }
     return !ready.isEmpty

@@ -90,8 +90,8 @@ struct SQLiteTests {
     #expect(
       found?.description
         == "SQLite error 2067: UNIQUE constraint failed: t.b (INSERT INTO t VALUES(2, 'x'))")
-    #expect(error { try db.execute("SELECT nonsense") }?.doing == "SELECT nonsense")
-    #expect(error { _ = try db.integer("SELECT x FROM t") }?.doing == "SELECT x FROM t")
+    #expect(error { try db.execute("SELECT nonsense") }?.sql == "SELECT nonsense")
+    #expect(error { _ = try db.integer("SELECT x FROM t") }?.sql == "SELECT x FROM t")
     let missing = error { _ = try Connection(path: "/nowhere/x.db", access: .create) }
     #expect(missing?.doing == "open /nowhere/x.db")
   }
