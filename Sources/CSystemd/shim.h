@@ -1,6 +1,7 @@
 #pragma once
 #include <fcntl.h>
 #include <pthread.h>
+#include <malloc.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/file.h>

@@ -112,7 +112,9 @@ extension Connection {
   /// Runs statements that are not kept: schema changes, pragmas, text made from the model.
   package func execute(_ sql: String) throws(SQLiteError) {
     let result = unsafe sqlite3_exec(handle, sql, nil, nil, nil)
-    guard result == SQLITE_OK else { throw unsafe SQLiteError(result, handle, doing: sql) }
+    guard result == SQLITE_OK else {
+      throw unsafe SQLiteError(result, handle, doing: "run statements", sql: sql)
+    }
   }
 
   /// Rows that the last insert, update or delete changed.
@@ -209,10 +211,11 @@ final class LogLength {
 }
 
 extension SQLiteError {
-  init(_ result: Int32, _ handle: OpaquePointer?, doing: String) {
+  init(_ result: Int32, _ handle: OpaquePointer?, doing: String, sql: String? = nil) {
     let message = unsafe handle.map { unsafe sqlite3_errmsg($0) } ?? sqlite3_errstr(result)
     unsafe self.init(
       code: result & 0xff, extendedCode: result,
-      message: message.map { unsafe String(cString: $0) } ?? "unknown", doing: doing)
+      message: message.map { unsafe String(cString: $0) } ?? "unknown", doing: doing,
+      sql: sql)
   }
 }

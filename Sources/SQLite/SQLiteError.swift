@@ -5,10 +5,14 @@ package struct SQLiteError: Error, Hashable, CustomStringConvertible {
   package let code: Int32
   package let extendedCode: Int32
   package let message: String
-  /// The SQL text, or the call where there is none.
+  /// What was being done: "open /srv/store.db", "run a statement".
   package let doing: String
+  /// The text of the statement, where it was one.
+  package let sql: String?
 
-  package var description: String { "SQLite error \(extendedCode): \(message) (\(doing))" }
+  package var description: String {
+    "SQLite error \(extendedCode): \(message) (\(sql ?? doing))"
+  }
 
   /// Somebody else holds the lock: trying again later may succeed.
   package var isBusy: Bool { code == SQLITE_BUSY || code == SQLITE_LOCKED }

@@ -19,7 +19,7 @@ final class Statement {
     var handle: OpaquePointer?
     let result = unsafe sqlite3_prepare_v3(database, sql, -1, UInt32(flags), &handle, nil)
     guard let prepared = unsafe handle, result == SQLITE_OK else {
-      throw unsafe SQLiteError(result, database, doing: sql)
+      throw unsafe SQLiteError(result, database, doing: "prepare a statement", sql: sql)
     }
     unsafe self.handle = prepared
     unsafe self.database = database
@@ -36,7 +36,7 @@ final class Statement {
     switch unsafe sqlite3_step(handle) {
     case SQLITE_ROW: return true
     case SQLITE_DONE: return false
-    case let result: throw unsafe SQLiteError(result, database, doing: sql)
+    case let result: throw unsafe SQLiteError(result, database, doing: "run a statement", sql: sql)
     }
   }
 
@@ -49,7 +49,7 @@ final class Statement {
     for (index, value) in values.enumerated() {
       let result = bind(value, at: Int32(index + 1))
       guard result == SQLITE_OK else {
-        throw unsafe SQLiteError(result, database, doing: sql)
+        throw unsafe SQLiteError(result, database, doing: "bind a value", sql: sql)
       }
     }
   }
@@ -103,16 +103,28 @@ package struct Row {
   }
 }
 
-/// The statements of a connection, found by the address of their text.
+/// The statements of a connection, found by the address of their text. Every row of a large load
+/// asks here, so most answers come from a table without hashing.
 @safe
 final class StatementCache {
   private let database: OpaquePointer
   private var statements: [UInt: Statement] = [:]
+  private var recent = [(address: UInt, statement: Statement)?](repeating: nil, count: 256)
 
   init(_ database: OpaquePointer) { unsafe self.database = database }
 
   func statement(for sql: StaticString) throws(SQLiteError) -> Statement {
     let address = unsafe UInt(bitPattern: sql.utf8Start)
+    let slot = Int((address ^ address >> 8) % 256)
+    if let recent = recent[slot], recent.address == address, !recent.statement.isBusy {
+      return recent.statement
+    }
+    let statement = try find(address, sql)
+    recent[slot] = (address, statement)
+    return statement
+  }
+
+  private func find(_ address: UInt, _ sql: StaticString) throws(SQLiteError) -> Statement {
     if let statement = statements[address], !statement.isBusy { return statement }
     // A text that is being stepped further up gets a second statement, which is not kept.
     let statement = try unsafe Statement(sql, on: database)
@@ -121,5 +133,8 @@ final class StatementCache {
   }
 
   /// SQLite closes a database only when its statements are gone.
-  func finalizeAll() { statements = [:] }
+  func finalizeAll() {
+    statements = [:]
+    recent = []
+  }
 }

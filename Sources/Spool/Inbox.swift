@@ -61,7 +61,9 @@ package final class Inbox {
   private func group(budget: Duration) throws -> [Outcome] {
     var verdicts: [(FileName, Receipt)] = []
     let prepared = try prepare(&verdicts)
-    if let file = prepared.first, file.header.batch != nil { return try begin(file) + settle(verdicts) }
+    if let file = prepared.first, file.header.batch != nil {
+      return try begin(file) + settle(verdicts)
+    }
     var taken = 0
     if !prepared.isEmpty {
       try writer.group {

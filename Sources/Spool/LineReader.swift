@@ -1,3 +1,4 @@
+internal import Model
 internal import System
 
 /// The lines of a file, one at a time, in memory that is bounded by the longest line.
@@ -49,9 +50,7 @@ struct LineReader: ~Copyable {
   }
 
   private func newline(from index: Int) -> Int? {
-    let bytes = buffer.span
-    for index in index..<bytes.count where bytes[index] == UInt8(ascii: "\n") { return index }
-    return nil
+    buffer.span.firstNewline(from: index)
   }
 
   private mutating func fill() throws {

@@ -31,7 +31,7 @@ final class PreparedFile {
       header = document.header
       content = .document(document)
     case .lines:
-      let source = try LineSource(file.takeDescriptor())
+      let source = try LineSource(file.takeDescriptor(), size: size)
       fingerprint = source.fingerprint
       header = source.header
       content = .lines(source)
@@ -59,71 +59,5 @@ final class PreparedFile {
 
   func submission(at now: Int64) -> Submission {
     Submission(id: id, author: header.author, fingerprint: fingerprint, at: now)
-  }
-}
-
-/// The changes of a .ndjson file.
-final class LineSource {
-  let header: ChangeHeader
-  let fingerprint: Int64
-  private var reader: LineReader
-  private var parser = ChangeLineParser()
-  private var hasHeader: Bool
-
-  /// Reads the file once for its fingerprint and its header.
-  init(_ file: consuming FileDescriptor) throws {
-    fingerprint = try LineSource.fingerprint(file)
-    try file.rewind()
-    reader = LineReader(file)
-    let first = try LineSource.header(&reader)
-    hasHeader = first != nil
-    header = first ?? ChangeHeader()
-  }
-
-  private static func fingerprint(_ file: borrowing FileDescriptor) throws -> Int64 {
-    var fingerprint = Fingerprint()
-    var chunk: [UInt8] = []
-    while let count = try file.read(into: &chunk, upTo: 256 << 10), count > 0 {
-      fingerprint.add(chunk)
-      chunk.removeAll(keepingCapacity: true)
-    }
-    return fingerprint.signed
-  }
-
-  private static func header(_ reader: inout LineReader) throws -> ChangeHeader? {
-    var parser = ChangeLineParser()
-    return try reader.next { line, _ in try line.isBlank ? nil : parser.header(line) } ?? nil
-  }
-
-  /// Begins again behind the first `lines` lines, and behind the header in any case.
-  func rewind(toLine lines: Int) throws {
-    try reader.rewind()
-    try reader.skip(lines: max(lines, hasHeader ? 1 : 0))
-  }
-
-  /// The number of the line that was read last.
-  var line: Int { reader.number }
-
-  func next() throws -> Change? {
-    while true {
-      let change = try reader.next { line, number in
-        try line.isBlank ? Optional<Change>.none : parser.change(line, number: number)
-      }
-      guard let change else { return nil }
-      if let change { return change }
-    }
-  }
-
-  /// Judges every line, before the first of several transactions takes effect.
-  func judge() throws {
-    try rewind(toLine: 0)
-    while try next() != nil {}
-  }
-}
-
-extension Span<UInt8> {
-  fileprivate var isBlank: Bool {
-    for index in indices where self[index] != 0x20 && self[index] != 0x09 { return false }
-    return true
   }
 }

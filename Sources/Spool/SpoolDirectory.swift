@@ -50,6 +50,22 @@ package struct SpoolDirectory: ~Copyable {
   }
 
   static let reasonSuffix = ".reason.json"
+
+  package struct Counts: Sendable {
+    package let waiting: Int
+    package let held: Int
+    package let rejected: Int
+  }
+
+  /// How many files are where, without the work of an ordered listing.
+  package borrowing func counts() throws -> Counts {
+    Counts(
+      waiting: try incoming.names().count { !$0.isHidden },
+      held: try held.names().count { !$0.isHidden },
+      rejected: try rejected.names().count {
+        !$0.isHidden && !$0.hasSuffix(SpoolDirectory.reasonSuffix)
+      })
+  }
 }
 
 package struct SpoolError: Error, CustomStringConvertible {

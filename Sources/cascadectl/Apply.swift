@@ -13,7 +13,7 @@ enum Apply {
       for file in files {
         var source = try ChangeSource(file)
         let receipt = try client.apply(name: source.name) { try source.next() }
-        output.show(receipt) { describe($0, file) }
+        output.show(receipt) { describe($0, file == "-" ? "standard input" : file) }
         status = max(status, exitStatus(receipt))
       }
       return status
@@ -44,6 +44,9 @@ enum Apply {
     let reasons = (receipt["reasons"]?.array ?? []).map { "  ! \(Words.reason($0))" }
     switch outcome {
     case "applied": return describeApplied(receipt, file)
+    case "duplicate":
+      let batch = receipt["batch"]?.text ?? "?"
+      return "\(file): duplicate: it was applied before, as batch \(batch); nothing was done"
     case "held":
       let plan = receipt["plan"]?.text ?? ""
       let advice = "  cascadectl approve \(plan) lets it pass"
@@ -58,12 +61,12 @@ enum Apply {
       ("edgesAdded", "edge added", "edges added"),
       ("edgesRemoved", "edge removed", "edges removed"),
       ("deletedCount", "node deleted", "nodes deleted"), ("notices", "notice", "notices"),
-      ("passedOver", "change of what was not there", "changes of what was not there"),
+      ("passedOver", "delete or unlink found nothing", "deletes or unlinks found nothing"),
     ] where receipt[name]?.integer ?? 0 > 0 {
       parts.append(Words.count(receipt[name], one, many))
     }
     let summary = parts.isEmpty ? "applied" : "applied: \(parts.joined(separator: ", "))"
-    let deleted = Words.nodes(receipt["deleted"], of: receipt["deletedCount"])
+    let deleted = Words.some(receipt["deleted"], of: receipt["deletedCount"], Words.node)
     return (["\(file): \(summary)"] + deleted).joined(separator: "\n")
   }
 }

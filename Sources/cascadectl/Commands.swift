@@ -84,8 +84,10 @@ enum Commands {
 
   private static func describeNotice(_ notice: JSON) -> String {
     let gone = notice["receiverDeleted"]?.bool == true ? " (which went since)" : ""
-    return "\(notice["notice"]?.text ?? "")  \(Words.node(notice["node"]))\(gone): "
-      + "\(notice["reason"]?.string ?? "")  \(Words.edge(notice["edge"]))"
+    let edge = notice["edge"]
+    let lost = notice["reason"]?.string == "sourceDeleted" ? edge?["from"] : edge?["to"]
+    return "\(notice["notice"]?.text ?? "")  \(Words.node(notice["node"]))\(gone) "
+      + "lost \(Words.destination(lost)): \(Words.edge(edge))"
   }
 
   private static func acknowledge(_ arguments: inout Arguments) throws -> Prepared {

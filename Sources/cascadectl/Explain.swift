@@ -1,6 +1,7 @@
 internal import CascadeKit
 internal import Glibc
 internal import Model
+internal import System
 
 /// Commands that tell what would go, what goes, and why.
 extension Commands {
@@ -16,12 +17,14 @@ extension Commands {
 
   private static func describePlan(_ plan: JSON) -> String {
     let denied = plan["denied"]?.array ?? []
+    if plan["deletedCount"]?.integer == 0 { return "nothing would be deleted: no such node" }
     let count = Words.count(plan["deletedCount"], "node", "nodes")
-    var lines = [denied.isEmpty ? "\(count) would be deleted" : "denied: nothing would be deleted"]
-    lines += denied.map { "  ! \(Words.reason($0))" }
-    lines += (plan["steps"]?.array ?? []).prefix(50).map { "  - \(describeStep($0))" }
-    if plan["held"]?.bool == true { lines.append("over the hold limit: it would wait for approval") }
-    return lines.joined(separator: "\n")
+    let denials = denied.map { "  ! \(Words.reason($0))" }
+    let head = denied.isEmpty ? [] : ["denied: nothing would be deleted"] + denials
+    let sum = "\(count) would be deleted\(denied.isEmpty ? "" : " otherwise")"
+    let steps = Words.some(plan["steps"], of: plan["deletedCount"], describeStep)
+    let held = plan["held"]?.bool == true ? ["over the hold limit: it would wait for approval"] : []
+    return (head + [sum] + steps + held).joined(separator: "\n")
   }
 
   private static func describeStep(_ step: JSON) -> String {
@@ -50,35 +53,51 @@ extension Commands {
 
   private static func describeHolders(_ node: String, _ why: JSON) -> String {
     let holders = why["holders"]?.array ?? []
-    if holders.isEmpty { return "\(node) is there, and nothing holds it" }
-    let total = Words.count(why["holderCount"], "edge holds it", "edges hold it")
-    let lines = holders.prefix(20).map { "  - \(Words.edge($0))" }
+    if holders.isEmpty { return "\(node) is there, and no edge points at it or keeps it" }
+    let total = Words.count(
+      why["holderCount"], "edge points at it or keeps it", "edges point at it or keep it")
+    let lines = Words.some(why["holders"], of: why["holderCount"], Words.edge)
     return (["\(node) is there; \(total)"] + lines).joined(separator: "\n")
   }
 
   private static func describeDeletion(_ node: String, _ deletion: JSON) -> String {
-    let author = deletion["author"]?.string.map { " by \($0)" } ?? ""
+    let author = deletion["author"]?.string.map { " (\($0))" } ?? ""
+    let time = deletion["at"]?.integer.map(SystemClock.text) ?? "?"
     let cause =
-      "\(node) was deleted in batch \(deletion["batch"]?.text ?? ""), "
-      + "by \(deletion["id"]?.string ?? "")\(author)"
-    let chain = (deletion["chain"]?.array ?? []).map { "  - \(describeStep($0))" }
-    return ([cause] + chain).joined(separator: "\n")
+      "\(node) was deleted at \(time) by \(deletion["id"]?.string ?? "")\(author), "
+      + "batch \(deletion["batch"]?.text ?? "")"
+    return ([cause] + describeChain(deletion["chain"]?.array ?? [])).joined(separator: "\n")
+  }
+
+  /// Of a long one both ends: what was asked for, and the first cause.
+  private static func describeChain(_ chain: [JSON]) -> [String] {
+    let lines = chain.count > 20 ? chain.prefix(10) + chain.suffix(10) : chain[...]
+    var text = lines.map { "  - \(describeStep($0))" }
+    if chain.count > 20 { text.insert("  … \(chain.count - 20) steps between", at: 10) }
+    return text
   }
 
   static func sweep(_ arguments: inout Arguments) throws -> Prepared {
     let dryRun = arguments.flag("--dry-run")
+    let waits = !arguments.flag("--no-wait")
     let kinds = try arguments.operands()
+    let parameters: JSON = ["kinds": .array(kinds.map(JSON.string)), "dryRun": .bool(dryRun)]
     return { client, output in
-      let parameters: JSON = [
-        "kinds": .array(kinds.map(JSON.string)), "dryRun": .bool(dryRun),
-      ]
+      if !waits {
+        try client.order("Sweep", parameters)
+        return EX_OK
+      }
       let sweep = try client.call("Sweep", parameters)["sweep"] ?? .null
       output.show(sweep) { describeSweep($0, dryRun) }
-      switch sweep["outcome"]?.string {
-      case "held": return Status.held
-      case "blocked": return Status.denied
-      default: return EX_OK
-      }
+      return exitStatus(ofSweep: sweep)
+    }
+  }
+
+  private static func exitStatus(ofSweep sweep: JSON) -> CInt {
+    switch sweep["outcome"]?.string {
+    case "held": Status.held
+    case "blocked": Status.denied
+    default: EX_OK
     }
   }
 

@@ -49,9 +49,9 @@ enum Words {
     return "\(count) \(count == 1 ? one : many)"
   }
 
-  static func nodes(_ list: JSON?, of count: JSON?) -> [String] {
-    let nodes = list?.array ?? []
-    let shown = nodes.prefix(mostShown).map { "  - \(node($0))" }
+  /// The first of a list, and how many of `count` are left out.
+  static func some(_ list: JSON?, of count: JSON?, _ describe: (JSON) -> String) -> [String] {
+    let shown = (list?.array ?? []).prefix(mostShown).map { "  - \(describe($0))" }
     let rest = Int(count?.integer ?? 0) - shown.count
     return shown + (rest > 0 ? ["  … and \(rest) more"] : [])
   }

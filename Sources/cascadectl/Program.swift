@@ -81,7 +81,9 @@ enum Socket {
     guard let store = arguments.store else {
       return Process.environment("CASCADE_SOCKET") ?? "/run/cascaded/io.cascaded.Control"
     }
-    if try FileStatus.of(store) == nil { throw Failure("there is no store \(store)", EX_UNAVAILABLE) }
+    if try FileStatus.of(store) == nil {
+      throw Failure("there is no store \(store)", EX_UNAVAILABLE)
+    }
     return "\(store).cascade/control"
   }
 }

@@ -57,6 +57,7 @@ enum StatusTable {
     let counts = ["waiting", "held", "rejected"]
       .map { "\(spool?[$0]?.integer ?? 0) \($0)" }.joined(separator: ", ")
     let reason = store["reason"]?.string.map { "\n    \($0)" } ?? ""
-    return "  \(store["state"]?.string ?? "")  \(store["store"]?.string ?? "")  (\(counts))\(reason)"
+    let state = store["state"]?.string ?? ""
+    return "  \(state)  \(store["store"]?.string ?? "")  (\(counts))\(reason)"
   }
 }

@@ -11,7 +11,8 @@ enum Usage {
       edges [--name N] [--from NODE] [--to NODE] [--count]
       plan NODE...                          what deleting them would take along
       why NODE                              why it is there, or why it went
-      sweep [KIND...] [--dry-run]           cascade, refcount, dangling, trash, all
+      sweep [KIND...] [--dry-run] [--no-wait]
+                                            cascade, refcount, dangling, trash, all
       notices [--after N] [--follow]        messages for survivors
       ack N                                 forgets the notices up to N
       spool [list | retry FILE | drop FILE] the files that wait or were rejected

@@ -18,7 +18,8 @@ import Testing
     #expect(help.output.hasPrefix("usage: cascadectl"))
   }
 
-  @Worker @Test(arguments: [
+  @Worker
+  @Test(arguments: [
     ([], "which command?"),
     (["stauts"], "unknown command stauts, did you mean status?"),
     (["xyzzyxyzzy"], "unknown command xyzzyxyzzy;"),
@@ -68,7 +69,8 @@ import Testing
     let store = try TestStore()
     for arguments in [
       ["--store", store.path, "--json", "status"], ["status", "--store", store.path, "--json"],
-      ["--json", "status", "--store=\(store.path)"], ["--socket=\(store.socket)", "status", "--json"],
+      ["--json", "status", "--store=\(store.path)"],
+      ["--socket=\(store.socket)", "status", "--json"],
       ["status", "--json", "--socket", store.socket],
       ["--socket", store.socket, "--store", store.path, "--json", "status"],
     ] {
@@ -124,7 +126,8 @@ import Testing
   @Worker @Test(.enabled(if: Nobody.canRun, "nobody cannot run cascadectl here"))
   func saysThatTheUserMayNotUseTheSocket() throws {
     let store = try TestStore()
-    let outcome = try run(Nobody.prefix + [Programs.cascadectl, "--socket", store.socket, "status"])
+    let command = [Programs.cascadectl, "--socket", store.socket, "status"]
+    let outcome = try run(Nobody.prefix + command)
     #expect(outcome.status == 77)
     #expect(outcome.error.contains("this user may not use \(store.socket)"))
   }

@@ -16,7 +16,8 @@ import Testing
     #expect(help.status == 0 && help.output.hasPrefix("usage: cascaded"))
   }
 
-  @Worker @Test(arguments: [
+  @Worker
+  @Test(arguments: [
     ([], "which store?"), (["a", "b"], "one store, please"), (["--frob"], "unknown option --frob"),
     (["--model"], "--model wants a value"), (["--check-config"], "check which model files?"),
   ])
@@ -40,7 +41,8 @@ import Testing
     let store = try TestStore(starts: false)
     do {
       let application = try Connection(path: store.path, access: .create)
-      try application.execute("PRAGMA user_version = 7; CREATE TABLE song(id); INSERT INTO song VALUES(1)")
+      try application.execute("PRAGMA user_version = 7")
+      try application.execute("CREATE TABLE song(id); INSERT INTO song VALUES(1)")
     }
     try store.start()
     try store.apply(#"{"changes": [{"put": ["a", "1"]}]}"#)
@@ -169,8 +171,10 @@ import Testing
 
   // MARK: - Paths
 
-  @Worker @Test(arguments: [
-    "a b's \"store\".db", "ü\u{301}\n.db", "-store.db", String(repeating: "long", count: 45) + ".db",
+  @Worker
+  @Test(arguments: [
+    "a b's \"store\".db", "ü\u{301}\n.db", "-store.db",
+    String(repeating: "long", count: 45) + ".db",
   ])
   func servesAStoreOfAnyName(name: String) throws {
     let store = try TestStore(name: name)

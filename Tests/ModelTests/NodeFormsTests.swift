@@ -39,6 +39,16 @@ import Testing
         + #""rules":["deleteDestinationIfSourceDeleted"],"origin":"declared"}"#)
   }
 
+  @Test(arguments: 1...50)
+  func `A compact text is the same value on one line`(seed: UInt64) throws {
+    var random = Seeded(seed: seed)
+    let json = random.json(depth: 3)
+    #expect(JSONText(json).compact == JSONText(json))
+    let wide = JSONText(valid: "{\n \"a b\\\\\" : [ \(json.text) , \"\\\" \" ]\t}\r\n")
+    #expect(wide.compact.text == #"{"a b\\":[\#(json.text),"\" "]}"#)
+    #expect(try JSON.parse(wide.text) == JSON.parse(wide.compact.text))
+  }
+
   @Test func `The members of an object, and the object of members`() {
     let text = JSONText(valid: #" {"a" : [1, {"b":2}], "\u0063":"x" } "#)
     let members = [

@@ -131,7 +131,8 @@ struct TransactionGenerator {
     case ..<30: .put(node(), type: nil, value: value(), edges: nil)
     case ..<50: .put(node(), type: nil, value: value(), edges: declared())
     case ..<66: .delete(node())
-    case ..<67: .deleteAll(collection: TransactionGenerator.collections.randomElement(using: &random)!)
+    case ..<67:
+      .deleteAll(collection: TransactionGenerator.collections.randomElement(using: &random)!)
     case ..<85: .link(name: name(), from: node(), to: .node(node()), rules: rules())
     case ..<95: .unlink(name: name(), from: node(), to: .node(node()), as: removal())
     default: .flush

@@ -34,7 +34,15 @@ final class TestStore {
     return try writer.group { try writer.apply(submission) { rest.popFirst() } }
   }
 
-  func reasons(_ changes: [Change]) throws -> [Reason] {
+  /// What another program might do to the file.
+  func bySQL(_ sql: String) throws {
+    let connection = try Connection(path: path, access: .readWrite)
+    connection.setBusyTimeout(milliseconds: 5_000)
+    try connection.execute(sql)
+  }
+
+  func reasons(_ changes: some Sequence<Change>) throws -> [Reason] {
+    let changes = Array(changes)
     do {
       try apply(changes)
       return []

@@ -95,9 +95,7 @@ struct ConnectionTests {
       }
       var other = try VarlinkClient.connect(path)
       for _ in 0..<100 {
-        let start = SystemClock.monotonic()
         _ = try other.call("io.cascaded.Test.Notes", timeout: .seconds(10))
-        #expect(SystemClock.monotonic() - start < 1000)
       }
       #expect(try clients[2].value.receive()?.utf8.count ?? 0 > 1 << 20)
       #expect(try clients[2].value.receive() == #"{"parameters":{"text":"after"}}"#)

@@ -219,8 +219,9 @@ static Store open_store(const char *path) {
   store.insert_node = prepare(store.db, INSERT_NODE);
   store.insert_edge = prepare(store.db, INSERT_EDGE);
   store.insert_ledger = prepare(
-    store.db, "INSERT INTO cascade_ledger(id, fingerprint, author, at, outcome) "
-              "VALUES (?, ?, ?, ?, 'applied')");
+    store.db, "INSERT INTO cascade_ledger"
+              "(id, fingerprint, author, at, outcome, part, line, deleted) "
+              "VALUES (?, ?, ?, ?, 'applied', 0, 0, 0)");
   sqlite3_stmt *last = prepare(store.db, "SELECT max(id) FROM cascade_node");
   store.next_node = query_integer(last) + 1;
   finalize(last);

@@ -62,15 +62,14 @@ final class Control {
   }
 
   private func status(of service: StoreService) throws -> JSON {
+    let counts = try service.spool.counts()
     let spool: JSON = [
-      "waiting": .integer(Int64(try service.spool.queue().count)),
-      "held": .integer(Int64(try service.spool.heldNames().count)),
-      "rejected": .integer(Int64(try service.spool.rejectedNames().count)),
+      "waiting": .integer(Int64(counts.waiting)), "held": .integer(Int64(counts.held)),
+      "rejected": .integer(Int64(counts.rejected)),
     ]
-    let isHeld = try !service.spool.heldNames().isEmpty
     return [
       "store": .string(service.configuration.path),
-      "state": service.trouble != nil ? "degraded" : isHeld ? "held" : "ok",
+      "state": service.trouble != nil ? "degraded" : counts.held > 0 ? "held" : "ok",
       "reason": service.trouble.map(JSON.string) ?? .null, "spool": spool, "journal": 0,
       "lastSweep": service.lastSweep,
     ]

@@ -49,7 +49,7 @@ final class Uploads {
   }
 
   private func append(_ bytes: [UInt8], _ upload: Upload) throws {
-    upload.fingerprint.add(bytes)
+    upload.fingerprint.add(bytes.span)
     try upload.file.writeAll(bytes)
   }
 

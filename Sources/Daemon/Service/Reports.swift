@@ -16,7 +16,7 @@ extension StoreService {
     case .held:
       Log.write(
         .warning,
-        "\(store): \(outcome.name.description.printable) is held: \(receipt.reasons.first?.message ?? ""); "
+        "\(store): \(outcome.title) is held: \(receipt.reasons.first?.message ?? ""); "
           + "`cascadectl approve \(receipt.plan ?? 0)` lets it pass",
         fields: fields + [(.plan, String(receipt.plan ?? 0)), (.file, outcome.name.description)],
         messageID: .held)
@@ -41,7 +41,7 @@ extension StoreService {
     let first = reasons.first
     let place = first?.line.map { ":\($0)\(first?.column.map { ":\($0)" } ?? "")" } ?? ""
     Log.write(
-      .warning, "\(store): rejected \(outcome.name.description.printable)\(place): \(first?.message ?? "")\(more)",
+      .warning, "\(store): rejected \(outcome.title)\(place): \(first?.message ?? "")\(more)",
       fields: fields + [
         (.file, outcome.name.description), (.author, outcome.receipt.author ?? ""),
       ], messageID: .rejected)
@@ -61,10 +61,15 @@ extension StoreService {
   private var store: String { configuration.path }
 }
 
+extension Inbox.Outcome {
+  fileprivate var title: String { name.description.printable }
+}
+
 extension LogMessageID {
   static let deleted = LogMessageID("8b1c2ae66b8e4a0e9d5a0e3f6c1f7a11")
   static let rejected = LogMessageID("5f3d7c0a4f5b4e5c9a7be2d61c8e9b22")
   static let held = LogMessageID("c2e7f4b19d6a4f3f8a1d0b5e7c9a3d33")
   static let swept = LogMessageID("1d9a6e5c3b7f4d2ea8c4f0b6d3e5a744")
+  static let recovered = LogMessageID("7b2f9d4e1c6a48d5a3e8b0c4f7d1e966")
   static let trouble = LogMessageID("e4a1b7d83c5f49c6b2d8a6f1c7e3b955")
 }

@@ -7,7 +7,6 @@ actor StoreReader {
   private nonisolated let thread: WorkerThread
   nonisolated var unownedExecutor: UnownedSerialExecutor { thread.executor }
 
-
   private let configuration: StoreConfiguration
   private var reader: Reader?
 

@@ -14,6 +14,8 @@ final class StoreService {
   private(set) var trouble: String?
   private(set) var lastSweep: JSON = .null
   private var sweepCount: Int64 = 0
+  private enum MemoryUse { case none, fresh, old }
+  private var memoryUse = MemoryUse.none
   private let wake = Bell()
   private let noticesCame = Broadcast()
   private var waiters: [FileName: [ReceiptWaiter]] = [:]
@@ -48,6 +50,8 @@ final class StoreService {
   private func watchQueue() async {
     do {
       let watch = try DirectoryWatch(spool.incomingPath, .entries, rate: nil)
+      // For what came after the first look at the queue, and before the watch.
+      wake.ring()
       while true {
         try await watch.next()
         wake.ring()
@@ -61,8 +65,18 @@ final class StoreService {
 
   private func poll() async {
     while (try? await EventLoop.sleep(for: .seconds(60), tolerance: .seconds(30))) != nil {
+      if memoryUse == .old { await rest() }
+      memoryUse = memoryUse == .fresh ? .old : memoryUse
       wake.ring()
     }
+  }
+
+  /// Caches that nobody used for a minute go back to the system.
+  private func rest() async {
+    await writer.rest()
+    await reader.rest()
+    Process.trimMemory()
+    memoryUse = .none
   }
 
   private func work() async {
@@ -71,7 +85,6 @@ final class StoreService {
       do {
         try await workUntilIdle()
         backoff = Backoff()
-        trouble = nil
         try await wake.wait()
       } catch is CancellationError {
         return
@@ -85,19 +98,28 @@ final class StoreService {
     while !Task.isCancelled {
       let (step, pause) = try await writer.step()
       guard case .worked(let outcomes) = step else { break }
-      trouble = nil
+      memoryUse = .fresh
+      recover()
       for outcome in outcomes { publish(outcome) }
       if let pause { try await EventLoop.sleep(for: pause) }
     }
-    try await writer.rest()
-    await reader.rest()
+    try await writer.tidy()
+    recover()
+  }
+
+  private func recover() {
+    if trouble == nil { return }
+    trouble = nil
+    Log.write(.notice, "\(configuration.path) works again", fields: fields, messageID: .recovered)
   }
 
   /// Nothing was lost: the files are still in the queue.
   private func pause(after error: any Error, _ backoff: inout Backoff) async {
     let text = "\(error)"
     if trouble != text {
-      Log.write(.warning, "\(configuration.path): \(text); trying again", fields: fields)
+      Log.write(
+        .warning, "\(configuration.path): \(text); trying again", fields: fields,
+        messageID: .trouble)
     }
     trouble = text
     try? await EventLoop.sleep(for: backoff.next())

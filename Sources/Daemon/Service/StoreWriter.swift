@@ -8,7 +8,6 @@ actor StoreWriter {
   private nonisolated let thread: WorkerThread
   nonisolated var unownedExecutor: UnownedSerialExecutor { thread.executor }
 
-
   private let configuration: StoreConfiguration
   private var inbox: Inbox?
   private var pace: Pace
@@ -32,12 +31,10 @@ actor StoreWriter {
     return (try inbox.step(budget: pace.budget), pace.pause)
   }
 
-  /// When there is nothing to do: a short log, and little memory.
-  func rest() throws {
-    let inbox = try opened()
-    try inbox.writer.tidy()
-    inbox.writer.releaseMemory()
-  }
+  /// When the queue is empty: a short log.
+  func tidy() throws { try opened().writer.tidy() }
+
+  func rest() { inbox?.writer.releaseMemory() }
 
   /// Closes SQLite, so that nothing is left beside the database that need not be.
   func close() {

@@ -1,24 +1,28 @@
-/// An edge as it stands in `link` and `unlink`.
-struct DraftEdge {
-  let name: String
-  let from: Node
-  let to: Destination
-  let rules: Rules?
-}
-
 extension ChangeParser {
+  mutating func link(_ bytes: Bytes) throws(Fault) -> Change {
+    var ends = try ends(.link, bytes)
+    // Taken, not copied: the strings change hands without their counters being touched.
+    return .link(
+      name: ends.name.take()!, from: ends.from.take()!, to: ends.to.take()!, rules: ends.rules)
+  }
+
+  mutating func unlink(_ bytes: Bytes) throws(Fault) -> Change {
+    var ends = try ends(.unlink, bytes)
+    return .unlink(
+      name: ends.name.take()!, from: ends.from.take()!, to: ends.to.take()!, as: .sourceDeleted)
+  }
+
   /// `{"name", "from", "to", "rules"}`.
-  mutating func edge(_ words: Words<ChangeWord>, _ bytes: Bytes) throws(Fault) -> DraftEdge {
+  private mutating func ends(
+    _ words: Words<ChangeWord>, _ bytes: Bytes
+  ) throws(Fault) -> DraftEdge {
     guard scanner.peek(bytes) == UInt8(ascii: "{") else { throw expected("an edge", bytes) }
     var object = try open(bytes)
-    var from: Node?
-    var end = DraftEnd()
-    while let word = try member(&object, words, bytes) {
-      if word == .from { from = try node(bytes) } else { try read(word, into: &end, bytes) }
-    }
-    guard let from else { throw Fault(object.offset, "an edge without \"from\"") }
-    let edge = try declared(&end, at: object.offset)
-    return DraftEdge(name: edge.name, from: from, to: edge.destination, rules: edge.rules)
+    var edge = DraftEdge()
+    while let word = try member(&object, words, bytes) { try read(word, into: &edge, bytes) }
+    if edge.from == nil { throw Fault(object.offset, "an edge without \"from\"") }
+    try check(edge, at: object.offset)
+    return edge
   }
 
   /// The list `edges` of a put.
@@ -36,40 +40,43 @@ extension ChangeParser {
   private mutating func declaredEdge(_ bytes: Bytes) throws(Fault) -> DeclaredEdge {
     guard scanner.peek(bytes) == UInt8(ascii: "{") else { throw expected("an edge", bytes) }
     var object = try open(bytes)
-    var end = DraftEnd()
-    while let word = try member(&object, .edge, bytes) { try read(word, into: &end, bytes) }
-    return try declared(&end, at: object.offset)
+    var edge = DraftEdge()
+    while let word = try member(&object, .edge, bytes) { try read(word, into: &edge, bytes) }
+    try check(edge, at: object.offset)
+    return DeclaredEdge(
+      name: edge.name.take()!, destination: edge.to.take()!, rules: edge.rules)
   }
 
-  /// An edge but for its source.
-  private struct DraftEnd {
+  /// The members of an edge as they come.
+  private struct DraftEdge {
     var name: String?
+    var from: Node?
     var to: Destination?
     var rules: Rules?
     var rulesOffset = 0
   }
 
   private mutating func read(
-    _ word: ChangeWord, into end: inout DraftEnd, _ bytes: Bytes
+    _ word: ChangeWord, into edge: inout DraftEdge, _ bytes: Bytes
   ) throws(Fault) {
     switch word {
-    case .name: end.name = try edgeName(bytes)
-    case .to: end.to = try destination(bytes)
+    case .name: edge.name = try edgeName(bytes)
+    case .from: edge.from = try node(bytes)
+    case .to: edge.to = try destination(bytes)
     default:
-      end.rulesOffset = scanner.at
-      end.rules = try rules(bytes)
+      edge.rulesOffset = scanner.at
+      edge.rules = try rules(bytes)
     }
   }
 
-  private func declared(_ end: inout DraftEnd, at offset: Int) throws(Fault) -> DeclaredEdge {
-    guard let name = end.name.take() else { throw Fault(offset, "an edge without \"name\"") }
-    guard let to = end.to.take() else { throw Fault(offset, "an edge without \"to\"") }
-    if let rules = end.rules, case .file = to, !rules.isSubset(of: .forFiles) {
+  private func check(_ edge: borrowing DraftEdge, at offset: Int) throws(Fault) {
+    if edge.name == nil { throw Fault(offset, "an edge without \"name\"") }
+    if edge.to == nil { throw Fault(offset, "an edge without \"to\"") }
+    if let rules = edge.rules, !rules.isSubset(of: .forFiles), case .file = edge.to {
       let illegal = rules.subtracting(.forFiles).names.joined(separator: ", ")
       let legal = Rules.forFiles.names.joined(separator: " or ")
-      throw Fault(end.rulesOffset, "\(illegal): an edge to a file takes only \(legal)")
+      throw Fault(edge.rulesOffset, "\(illegal): an edge to a file takes only \(legal)")
     }
-    return DeclaredEdge(name: name, destination: to, rules: end.rules)
   }
 
   private mutating func edgeName(_ bytes: Bytes) throws(Fault) -> String {

@@ -32,3 +32,38 @@ extension Span<UInt8> {
     return true
   }
 }
+
+extension Span<UInt8> {
+  /// Where the next newline is, eight bytes at a time: a zero byte in the word that is left when
+  /// the newlines are subtracted borrows into its highest bit.
+  package func firstNewline(from start: Int) -> Int? {
+    let ones: UInt64 = 0x0101_0101_0101_0101
+    var index = start
+    while index &+ 8 <= count {
+      let word = word(at: index) ^ (ones &* UInt64(UInt8(ascii: "\n")))
+      let zeros = (word &- ones) & ~word & (ones << 7)
+      if zeros != 0 { return index &+ zeros.trailingZeroBitCount / 8 }
+      index &+= 8
+    }
+    while index < count {
+      if self[index] == UInt8(ascii: "\n") { return index }
+      index &+= 1
+    }
+    return nil
+  }
+
+  /// The same bytes, which is more than the same characters.
+  package func same(as other: Span<UInt8>) -> Bool {
+    guard count == other.count else { return false }
+    var index = 0
+    while index &+ 8 <= count {
+      if word(at: index) != other.word(at: index) { return false }
+      index &+= 8
+    }
+    while index < count {
+      if self[index] != other[index] { return false }
+      index &+= 1
+    }
+    return true
+  }
+}

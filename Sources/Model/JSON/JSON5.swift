@@ -61,36 +61,6 @@ extension Scanner {
     if scalar == "$" || scalar == "_" { return true }
     return first ? scalar.properties.isIDStart : scalar.properties.isIDContinue
   }
-
-  /// An escape that JSON does not have, `position` behind its letter.
-  func escape5(
-    _ position: inout Int, from start: Int, _ bytes: Bytes
-  ) throws(Fault) -> Unicode.Scalar? {
-    switch bytes[start + 1] {
-    case UInt8(ascii: "'"): return "'"
-    case UInt8(ascii: "v"): return "\u{B}"
-    case UInt8(ascii: "x"): return Unicode.Scalar(UInt8(try hex(2, &position, bytes)))
-    case 0x0A: return nil
-    case 0x0D:
-      if position < bytes.count, bytes[position] == 0x0A { position += 1 }
-      return nil
-    case UInt8(ascii: "0") where position == bytes.count || decimalDigit(bytes[position]) == nil:
-      return "\0"
-    case UInt8(ascii: "0")...UInt8(ascii: "9"):
-      throw Fault(start, "an escape with digits; write \\xHH or \\uXXXX")
-    default: return try escapedCharacter(&position, from: start + 1, bytes)
-    }
-  }
-
-  /// Any other letter stands for itself, and a line separator for nothing.
-  private func escapedCharacter(
-    _ position: inout Int, from start: Int, _ bytes: Bytes
-  ) throws(Fault) -> Unicode.Scalar? {
-    guard let length = utf8Length(bytes, start) else { throw Fault(start, "invalid UTF-8") }
-    position = start + length
-    let scalar = Scanner.text(start..<position, bytes).unicodeScalars.first!
-    return scalar == "\u{2028}" || scalar == "\u{2029}" ? nil : scalar
-  }
 }
 
 // MARK: - Numbers

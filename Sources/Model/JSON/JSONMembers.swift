@@ -39,6 +39,19 @@ extension JSONText {
     self.init(valid: String(decoding: bytes, as: UTF8.self))
   }
 
+  /// The same value without spaces and line breaks between its parts, for outputs of one line.
+  package var compact: JSONText {
+    var bytes: [UInt8] = []
+    var isInString = false
+    var isEscaped = false
+    for byte in text.utf8 {
+      if isInString || byte > 0x20 { bytes.append(byte) }
+      if byte == UInt8(ascii: "\""), !isEscaped { isInString.toggle() }
+      isEscaped = byte == UInt8(ascii: "\\") && !isEscaped
+    }
+    return JSONText(valid: String(decoding: bytes, as: UTF8.self))
+  }
+
   package init(_ json: JSON) { self.init(valid: json.text) }
 
   /// The value as a tree.

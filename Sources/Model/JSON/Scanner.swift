@@ -110,22 +110,29 @@ extension Scanner {
     try nextItem(&first, UInt8(ascii: "]"), bytes)
   }
 
+  /// The common way, a comma and what follows, is decided without a call.
+  @inline(__always)
   private mutating func nextItem(
     _ first: inout Bool, _ closing: UInt8, _ bytes: Bytes
   ) throws(Fault) -> Bool {
     try skipSpace(bytes)
-    if peek(bytes) == closing { return close() }
+    let byte = peek(bytes)
+    if byte == closing { return close() }
     if first {
       first = false
       return true
     }
-    guard peek(bytes) == UInt8(ascii: ",") else {
-      throw unexpected(bytes, "',' or '\(Unicode.Scalar(closing))'")
+    guard byte == UInt8(ascii: ",") else {
+      throw unexpected(bytes, closing == UInt8(ascii: "}") ? "',' or '}'" : "',' or ']'")
     }
     at += 1
     try skipSpace(bytes)
-    if at == bytes.count { throw unexpected(bytes, "more after a comma") }
-    guard peek(bytes) == closing else { return true }
+    let next = peek(bytes)
+    return next == closing || next == 0 ? try afterComma(closing, bytes) : true
+  }
+
+  private mutating func afterComma(_ closing: UInt8, _ bytes: Bytes) throws(Fault) -> Bool {
+    guard peek(bytes) == closing else { throw unexpected(bytes, "more after a comma") }
     guard dialect == .json5 else { throw Fault(at, "a comma with nothing after it") }
     return close()
   }

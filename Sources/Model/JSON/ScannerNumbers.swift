@@ -74,10 +74,6 @@ extension Scanner {
     return value
   }
 
-  func decimalDigit(_ byte: UInt8) -> Int64? {
-    byte &- 0x30 < 10 ? Int64(byte &- 0x30) : nil
-  }
-
   func shift(_ value: Int64, _ digit: Int64, radix: Int64 = 10) -> Int64? {
     let (product, tooLarge) = value.multipliedReportingOverflow(by: radix)
     let (sum, overflow) = product.addingReportingOverflow(digit)

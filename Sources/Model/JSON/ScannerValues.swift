@@ -34,7 +34,7 @@ extension Scanner {
   mutating func remember(
     _ name: StringToken, in object: inout OpenNames.Object, _ bytes: Bytes
   ) throws(Fault) {
-    let plain = name.escaped ? unescaped(name, bytes) : nil
+    let plain = name.escaped ? dialect.unescaped(name, bytes) : nil
     if !names.insert(name, plain: plain, into: &object, bytes) {
       throw Fault(name.offset, "the key \"\(shown(text(name, bytes)))\" a second time")
     }

@@ -9,8 +9,10 @@ struct Entry {
   let path: String
   let problems: Problems
 
+  /// What two ways of looking find one after the other is told once.
   func refuse(_ message: String) {
-    problems.list.append(ModelProblem(path: path, message: message))
+    let problem = ModelProblem(path: path, message: message)
+    if problems.list.last != problem { problems.list.append(problem) }
   }
 
   func string(_ what: String = "a string") -> String? {

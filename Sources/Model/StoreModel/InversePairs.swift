@@ -56,7 +56,7 @@ struct InversePairs {
         inverse.entry.refuse("the inverse of \(other.title) is \"\(name)\"")
       } else {
         judgeAgreement(draft, inverse, other)
-        if index <= half { judgeJoins(draft, other) }
+        if index < half { judgeJoins(draft, other) }
       }
     }
   }

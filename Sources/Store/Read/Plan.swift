@@ -44,28 +44,15 @@ extension Reader {
   }
 
   private func describePlan() throws -> Plan {
-    let counts = try planCounts()
+    let counts = try db.countsOfGone(firstNewId: .max)
     let limit = model.limits.hold
     let deleted = counts.reduce(0) { $0 + $1.gone }
     return Plan(
       steps: try planSteps(), deletedCount: deleted,
       byCollection: Dictionary(uniqueKeysWithValues: counts.map { ($0.name, $0.gone) }),
       byRule: try planRules(), denials: try db.denials(firstNewId: .max),
-      files: try planFiles(),
-      isOverLimit: deleted > limit.deletes
-        && counts.contains { Double($0.gone) > limit.share * Double($0.all) })
-  }
-
-  private func planCounts() throws -> [(name: String, gone: Int, all: Int)] {
-    try db.all(
-      """
-      SELECT c.name, g.gone, (SELECT count(*) FROM cascade_node WHERE collection = c.id)
-      FROM (
-        SELECT n.collection AS collection, count(*) AS gone
-        FROM temp.gone AS g CROSS JOIN cascade_node AS n ON n.id = g.id GROUP BY 1
-      ) AS g JOIN cascade_collection AS c ON c.id = g.collection
-      WHERE c.name NOT GLOB 'cascade_file/*'
-      """) { ($0.text(0), Int($0.integer(1)), Int($0.integer(2))) }
+      files: try db.filesInGone(),
+      isOverLimit: deleted > limit.deletes && counts.contains { $0.isOver(limit) })
   }
 
   private func planRules() throws -> [String: Int] {
@@ -73,15 +60,6 @@ extension Reader {
       "SELECT rule, count(*) FROM temp.gone WHERE rule GROUP BY rule"
     ) { (Rules(rawValue: $0.integer(0)).names.first ?? "", Int($0.integer(1))) }
     return Dictionary(uniqueKeysWithValues: rows)
-  }
-
-  private func planFiles() throws -> Int {
-    let count = try db.integer(
-      """
-      SELECT count(*) FROM temp.gone AS g CROSS JOIN cascade_node AS n ON n.id = g.id
-      JOIN cascade_collection AS c ON c.id = n.collection WHERE c.name GLOB 'cascade_file/*'
-      """)
-    return Int(count ?? 0)
   }
 
   private func planSteps() throws -> [Plan.Step] {

@@ -81,6 +81,9 @@ extension Reader {
       chain: try chain(from: found.id, batch: found.batch))
   }
 
+  /// Whole, as far as a message can hold it; each step is some 150 bytes.
+  private static let longestChain: Int64 = 250_000
+
   /// Each step's other end is the next step's node, as long as it went in the same batch.
   private func chain(from id: Int64, batch: Int64) throws -> [Plan.Step] {
     try db.all(
@@ -99,7 +102,7 @@ extension Reader {
       LEFT JOIN cascade_trash AS ot ON ot.id = s.via
       LEFT JOIN cascade_collection AS oc ON oc.id = coalesce(o.collection, ot.collection)
       ORDER BY s.depth
-      """, .integer(id), .integer(batch), .integer(Int64(Receipt.mostListed))
+      """, .integer(id), .integer(batch), .integer(Reader.longestChain)
     ) { Plan.Step(row: $0) }
   }
 }

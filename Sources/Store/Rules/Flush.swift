@@ -3,14 +3,26 @@ internal import SQLite
 
 /// Looks at the edges once: finds what must go, asks whether it may, and removes it (DESIGN 2.3).
 extension Writer {
-  func flush() throws {
+  /// The last flush of a transaction also asks whether all of it is over the hold limit.
+  func flush(isLast: Bool = true) throws {
     defer { beginPeriod() }
-    if current.deadCount == 0 && current.lostCount == 0 { return }
+    if current.deadCount > 0 || current.lostCount > 0 {
+      try findGone()
+      if isLast { try refuseOverLimit() } else { try addToPlan() }
+      try removeGone()
+    } else if isLast {
+      try refuseOverLimit()
+    }
+  }
+
+  private func findGone() throws {
     try db.run("INSERT INTO temp.gone(id) SELECT id FROM temp.dead ORDER BY id")
     try Closure(rulesSeen: counters.rulesSeen).complete(db)
     try refuseDenied()
     try countDeleted()
-    try refuseOverLimit()
+  }
+
+  private func removeGone() throws {
     try report()
     try touchNeighbours()
     if model.trash > .zero { try keepInTrash() }
@@ -30,7 +42,8 @@ extension Writer {
       SELECT count(*) FROM temp.gone
       WHERE id < ? OR id NOT IN (SELECT id FROM temp.dead)
       """, .integer(current.firstNewId))
-    current.deletedCount += Int(count ?? 0)
+    let files = model.files.isEmpty ? 0 : try db.filesInGone()
+    current.deletedCount += Int(count ?? 0) - files
   }
 
   /// What the receipt, the notices and the files' owner are told.
@@ -64,7 +77,6 @@ extension Writer {
       JOIN cascade_collection AS c ON c.id = n.collection
       WHERE c.name GLOB 'cascade_file/*'
       """, .integer(current.batch))
-    current.deletedCount -= db.changes
   }
 
   private func keepInTrash() throws {
@@ -92,12 +104,25 @@ extension Writer {
 
   /// In the order of the B-trees, so that each page is touched once.
   private func deleteGone() throws {
+    try forgetGone()
     try db.run("DELETE FROM cascade_edge WHERE source IN (SELECT id FROM temp.gone)")
     current.edgesRemoved += db.changes
     try db.run("DELETE FROM cascade_edge WHERE destination IN (SELECT id FROM temp.gone)")
     current.edgesRemoved += db.changes
     try db.run("DELETE FROM cascade_node WHERE id IN (SELECT id FROM temp.gone)")
-    interned.forgetNodes()
+  }
+
+  /// What goes must not be found again. A few are taken out one by one, many with all the others.
+  private func forgetGone() throws {
+    let few: Int64 = 256
+    let gone = try db.all(
+      """
+      SELECT n.collection, n.key FROM temp.gone AS g CROSS JOIN cascade_node AS n ON n.id = g.id
+      LIMIT ?
+      """, .integer(few + 1)
+    ) { Interned.Identity(collection: $0.integer(0), key: $0.text(1)) }
+    if gone.count > few { return interned.nodes.forget() }
+    for identity in gone { interned.nodes[identity] = nil }
   }
 
   private func clear() throws {

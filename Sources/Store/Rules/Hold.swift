@@ -10,42 +10,60 @@ package struct Held: Error {
   let checksum: Int64
 }
 
+/// What a transaction deletes, over all of its flushes: they are one plan.
+struct PlanSums {
+  var collections: [String: CollectionCount] = [:]
+  var checksum: UInt64 = 0
+
+  mutating func add(_ counts: [CollectionCount], checksum: UInt64) {
+    for var count in counts {
+      // What an earlier flush deleted is not among all any more.
+      let before = collections[count.name]?.gone ?? 0
+      count.gone += before
+      count.all += before
+      collections[count.name] = count
+    }
+    self.checksum &+= checksum
+  }
+}
+
+struct CollectionCount {
+  let name: String
+  var gone: Int
+  /// With those that go.
+  var all: Int
+
+  func isOver(_ limit: StoreModel.Hold) -> Bool { Double(gone) > limit.share * Double(all) }
+}
+
 extension Writer {
   func refuseOverLimit() throws {
     if current.deletedCount <= model.limits.hold.deletes { return }
-    let counts = try countsByCollection()
-    let isOver = counts.contains { Double($0.gone) > model.limits.hold.share * Double($0.all) }
-    if !isOver { return }
+    try addToPlan()
+    let counts = current.plan.collections
+    if !counts.values.contains(where: { $0.isOver(model.limits.hold) }) { return }
     let held = Held(
       id: current.id, deletedCount: current.deletedCount,
-      byCollection: Dictionary(uniqueKeysWithValues: counts.map { ($0.name, $0.gone) }),
-      checksum: try checksumOfGone())
+      byCollection: counts.mapValues(\.gone),
+      checksum: Int64(bitPattern: current.plan.checksum))
     if try !takeApproval(held) { throw held }
   }
 
-  private func countsByCollection() throws -> [(name: String, gone: Int, all: Int)] {
-    try db.all(
-      """
-      SELECT c.name, g.gone, (SELECT count(*) FROM cascade_node WHERE collection = c.id)
-      FROM (
-        SELECT n.collection AS collection, count(*) AS gone
-        FROM temp.gone AS g CROSS JOIN cascade_node AS n ON n.id = g.id
-        WHERE g.id < ? OR g.id NOT IN (SELECT id FROM temp.dead)
-        GROUP BY 1
-      ) AS g JOIN cascade_collection AS c ON c.id = g.collection
-      """, .integer(current.firstNewId)
-    ) { ($0.text(0), Int($0.integer(1)), Int($0.integer(2))) }
+  /// What this flush deletes joins what earlier ones did.
+  func addToPlan() throws {
+    current.plan.add(
+      try db.countsOfGone(firstNewId: current.firstNewId), checksum: try checksumOfGone())
   }
 
   /// Independent of order and of ids: the same nodes give the same sum.
-  private func checksumOfGone() throws -> Int64 {
+  private func checksumOfGone() throws -> UInt64 {
     var sum: UInt64 = 0
     try db.each(
       """
       SELECT n.collection, n.key FROM temp.gone AS g CROSS JOIN cascade_node AS n ON n.id = g.id
       """
     ) { sum &+= Fingerprint("\($0.integer(0))/\($0.text(1))").value }
-    return Int64(bitPattern: sum)
+    return sum
   }
 
   /// An approval covers one plan, once.
@@ -76,5 +94,32 @@ extension Writer {
         "UPDATE cascade_plan SET approved = 1 WHERE plan = ? RETURNING file", .integer(plan)
       ) { $0.text(0) }
     }
+  }
+}
+
+extension Connection {
+  /// A file is no node, and does not count.
+  func countsOfGone(firstNewId: Int64) throws(SQLiteError) -> [CollectionCount] {
+    try all(
+      """
+      SELECT c.name, g.gone, (SELECT count(*) FROM cascade_node WHERE collection = c.id)
+      FROM (
+        SELECT n.collection AS collection, count(*) AS gone
+        FROM temp.gone AS g CROSS JOIN cascade_node AS n ON n.id = g.id
+        WHERE g.id < ? OR g.id NOT IN (SELECT id FROM temp.dead)
+        GROUP BY 1
+      ) AS g JOIN cascade_collection AS c ON c.id = g.collection
+      WHERE c.name NOT GLOB 'cascade_file/*'
+      """, .integer(firstNewId)
+    ) { CollectionCount(name: $0.text(0), gone: Int($0.integer(1)), all: Int($0.integer(2))) }
+  }
+
+  func filesInGone() throws(SQLiteError) -> Int {
+    let count = try integer(
+      """
+      SELECT count(*) FROM temp.gone AS g CROSS JOIN cascade_node AS n ON n.id = g.id
+      JOIN cascade_collection AS c ON c.id = n.collection WHERE c.name GLOB 'cascade_file/*'
+      """)
+    return Int(count ?? 0)
   }
 }

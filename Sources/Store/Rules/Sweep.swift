@@ -48,9 +48,8 @@ extension Writer {
       }
     }
     result.lockMilliseconds = [Double(time.components.attoseconds) / 1e15]
-    if result.outcome == .nothing && result.deletedCount + result.edgesRemoved + result.forgotten > 0 {
-      result.outcome = .done
-    }
+    let done = result.deletedCount + result.edgesRemoved + result.forgotten
+    if result.outcome == .nothing && done > 0 { result.outcome = .done }
     return result
   }
 
@@ -59,10 +58,10 @@ extension Writer {
     let submission = Submission(
       id: "sweep-\(counters.serial)", author: "sweep", fingerprint: 0, at: now)
     do {
-      let receipt = try apply(submission, before: addDanglingEnds)
+      let receipt = try apply(submission, plan: "sweep", before: addDanglingEnds)
       result.deletedCount = receipt.deletedCount
       result.edgesRemoved = receipt.edgesRemoved
-      result.batch = receipt.deletedCount > 0 ? receipt.batch : nil
+      if receipt.deletedCount + receipt.edgesRemoved > 0 { result.batch = receipt.batch }
     } catch let rejection as Rejection {
       result.outcome = .blocked
       result.blocked = rejection.reasons

@@ -30,8 +30,13 @@ extension Writer {
       violations += try miscounts(demand)
       if demand.constraint.unique { violations += try sharedDestinations(demand) }
     }
-    try db.run("DELETE FROM temp.touched")
+    try forgetTouched()
     if !violations.isEmpty { throw Rejection(violations) }
+  }
+
+  func forgetTouched() throws {
+    if demands.isEmpty { return }
+    try db.run("DELETE FROM temp.touched")
   }
 
   private func miscounts(_ demand: Demand) throws -> [Reason] {
@@ -43,11 +48,13 @@ extension Writer {
           SELECT count(*) FROM (
             SELECT o.id FROM cascade_edge AS e JOIN cascade_node AS o ON o.id = e.destination
             WHERE e.source = n.id AND e.name = ?2
-            AND o.collection IN (SELECT value FROM json_each(?4))
+            AND (o.collection IN (SELECT value FROM json_each(?4))
+              OR o.collection || '/' || o.type IN (SELECT value FROM json_each(?4)))
             UNION
             SELECT o.id FROM cascade_edge AS e JOIN cascade_node AS o ON o.id = e.source
             WHERE e.destination = n.id AND e.name = ?3
-            AND o.collection IN (SELECT value FROM json_each(?4))
+            AND (o.collection IN (SELECT value FROM json_each(?4))
+              OR o.collection || '/' || o.type IN (SELECT value FROM json_each(?4)))
           )
         ) AS others
         FROM temp.touched AS t CROSS JOIN cascade_node AS n ON n.id = t.id
@@ -55,7 +62,7 @@ extension Writer {
       ) WHERE others < ?5 OR others > ?6
       """, .integer(try collectionId(demand.collection)),
       .integer(try constraint.outgoing.map(nameId)),
-      .integer(try constraint.incoming.map(nameId)), .text(try collectionIds(demand.others)),
+      .integer(try constraint.incoming.map(nameId)), .text(try listed(demand.others)),
       .integer(Int64(max(constraint.min, 1))), .integer(Int64(constraint.max ?? .max)),
       .text(demand.type)
     ) { (Node(demand.collection, .text($0.text(0))), Int($0.integer(1))) }
@@ -76,11 +83,12 @@ extension Writer {
       JOIN cascade_edge AS e ON e.destination = d.id AND e.name = ?2
       JOIN cascade_node AS s ON s.id = e.source
       WHERE s.collection = ?1 AND (?4 IS NULL OR s.type = ?4)
-      AND d.collection IN (SELECT value FROM json_each(?3))
+      AND (d.collection IN (SELECT value FROM json_each(?3))
+        OR d.collection || '/' || d.type IN (SELECT value FROM json_each(?3)))
       GROUP BY d.id HAVING sources > 1
       """, .integer(try collectionId(demand.collection)),
       .integer(try demand.constraint.outgoing.map(nameId)),
-      .text(try collectionIds(demand.others)), .text(demand.type)
+      .text(try listed(demand.others)), .text(demand.type)
     ) { (Destination(collection: $0.text(0), key: $0.text(1)), $0.integer(2)) }
     return shared.map { destination, sources in
       Reason(
@@ -91,8 +99,13 @@ extension Writer {
     }
   }
 
-  private func collectionIds(_ names: [String]) throws -> String {
-    try "[\(names.map { String(try collectionId($0)) }.joined(separator: ","))]"
+  /// As a JSON list: a collection by its id, a type within one by `id/type`.
+  private func listed(_ others: [Demand.Other]) throws -> String {
+    let words = try others.map { other -> JSON in
+      let id = try collectionId(other.collection)
+      return other.type.map { .string("\(id)/\($0)") } ?? .integer(id)
+    }
+    return JSON.array(words).text
   }
 }
 
@@ -103,7 +116,12 @@ struct Demand {
   let type: String?
   let constraint: Constraint
   /// The stored collections of `constraint.others`; files count as a collection of their own.
-  let others: [String]
+  let others: [Other]
+
+  struct Other {
+    let collection: String
+    var type: String?
+  }
 
   static func all(in model: StoreModel) -> [Demand] {
     let relationships = model.relationships
@@ -125,12 +143,21 @@ struct Demand {
     self.constraint = constraint
     self.collection = collection
     self.type = type
-    let files = model.files.keys.map { Destination.fileCollection + $0 }
-    others = constraint.others.isEmpty ? files : constraint.others.map(model.collection(of:))
+    let files = model.files.keys.map { Other(collection: Destination.fileCollection + $0) }
+    others = constraint.others.isEmpty ? files : constraint.others.map(model.other)
   }
 }
 
 extension StoreModel {
+  fileprivate func other(_ name: String) -> Demand.Other {
+    let collection = collection(of: name)
+    guard case .managed(let types) = collections[collection] else {
+      return Demand.Other(collection: collection)
+    }
+    return Demand.Other(
+      collection: collection, type: types.first { $0.value == name && name != collection }?.key)
+  }
+
   fileprivate func types(in collection: String) -> [String] {
     guard case .managed(let types) = collections[collection] else { return [] }
     return types.keys.sorted()

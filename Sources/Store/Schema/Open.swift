@@ -8,10 +8,10 @@ package struct StoreError: Error, CustomStringConvertible {
 
 extension Connection {
   /// Opens a store for writing, made if it is not there, with Cascade's tables in it.
-  static func openForWriting(_ path: String) throws -> Connection {
+  static func openForWriting(_ path: String, busyMilliseconds: Int32) throws -> Connection {
     let db = try Connection(path: path, access: .create)
     if db.isReadOnly { throw StoreError("\(path) cannot be written by this user") }
-    db.setBusyTimeout(milliseconds: 5_000)
+    db.setBusyTimeout(milliseconds: busyMilliseconds)
     try db.keepLog(path)
     try db.execute("PRAGMA cache_size = -65536; PRAGMA temp.journal_mode = MEMORY")
     try db.boundLog()

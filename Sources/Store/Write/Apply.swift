@@ -14,7 +14,7 @@ extension Writer {
       try link(name, from: from, to: to, rules: rules)
     case .unlink(let name, let from, let to, let removal):
       try unlink(name, from: from, to: to, as: removal)
-    case .flush: try flush()
+    case .flush: try flush(isLast: false)
     }
   }
 
@@ -40,7 +40,7 @@ extension Writer {
       .text(type), .text(value))
     if db.changes == 1 {
       let id = newId()
-      interned[identity] = id
+      interned.nodes[identity] = id
       return (id, true)
     }
     let id = try find(identity)!
@@ -84,7 +84,7 @@ extension Writer {
       """
       INSERT OR IGNORE INTO temp.dead
       SELECT id FROM cascade_node WHERE collection = ?
-      """, .integer(try collectionId(collection)))
+      """, .integer(try managedCollectionId(collection)))
     current.deadCount += db.changes
   }
 
@@ -117,12 +117,19 @@ extension Writer {
 extension [Member] {
   mutating func apply(set: [Member], unset: [String]) {
     for member in set {
-      if let index = firstIndex(where: { $0.name == member.name }) {
+      if let index = firstIndex(where: { $0.isNamed(member.name) }) {
         self[index] = member
       } else {
         append(member)
       }
     }
-    removeAll { unset.contains($0.name) }
+    removeAll { member in unset.contains { member.isNamed($0) } }
+  }
+}
+
+extension Member {
+  /// By bytes: JSON knows no characters that look alike.
+  fileprivate func isNamed(_ other: String) -> Bool {
+    name.utf8Span.span.same(as: other.utf8Span.span)
   }
 }

@@ -4,27 +4,20 @@ internal import SQLite
 /// Integers for the names of collections and edges and for the identities of nodes, remembered.
 /// Only Cascade writes these tables, and only one daemon at a time; a rollback forgets everything.
 struct Interned {
-  var collections: [String: Int64] = [:]
-  var names: [String: Int64] = [:]
-  private var nodes: [Identity: Int64] = [:]
+  let nodes = IdentityCache()
+  let collections = NameCache()
+  let names = NameCache()
 
-  struct Identity: Hashable {
+  func forget() {
+    nodes.forget()
+    collections.forget()
+    names.forget()
+  }
+
+  struct Identity {
     let collection: Int64
     let key: String
   }
-
-  /// About 8 MB of keys of usual length.
-  private static let mostNodes = 65_536
-
-  subscript(identity: Identity) -> Int64? {
-    get { nodes[identity] }
-    set {
-      if nodes.count >= Interned.mostNodes { nodes.removeAll(keepingCapacity: true) }
-      nodes[identity] = newValue
-    }
-  }
-
-  mutating func forgetNodes() { nodes.removeAll() }
 }
 
 extension Writer {
@@ -55,7 +48,7 @@ extension Writer {
     return Interned.Identity(collection: try managedCollectionId(node.collection), key: key)
   }
 
-  private func managedCollectionId(_ name: String) throws -> Int64 {
+  func managedCollectionId(_ name: String) throws -> Int64 {
     if let id = interned.collections[name] { return id }
     if model.strict && model.collections[name] == nil {
       let known = model.collections.keys.sorted()
@@ -67,11 +60,11 @@ extension Writer {
 
   /// The id of a node that has a row, dead or alive.
   func find(_ identity: Interned.Identity) throws -> Int64? {
-    if let id = interned[identity] { return id }
+    if let id = interned.nodes[identity] { return id }
     let id = try db.integer(
       "SELECT id FROM cascade_node WHERE collection = ? AND key = ?",
       .integer(identity.collection), .text(identity.key))
-    if let id { interned[identity] = id }
+    if let id { interned.nodes[identity] = id }
     return id
   }
 
@@ -122,7 +115,7 @@ extension Writer {
     try db.run(
       "INSERT INTO cascade_node(id, collection, key) VALUES(?, ?, ?)", .integer(id),
       .integer(identity.collection), .text(identity.key))
-    interned[identity] = id
+    interned.nodes[identity] = id
     return id
   }
 }

@@ -65,14 +65,19 @@ extension Writer {
     }
   }
 
-  /// A transaction whose cause is no change file. What changed nothing leaves no trace.
-  func apply(_ submission: Submission, before find: () throws -> Void) throws -> Receipt {
+  /// A transaction whose cause is no change file: nothing is validated, because what others wrote
+  /// cannot be refused any more (DESIGN 2.4). What changed nothing leaves no trace.
+  ///
+  /// Each has an id of its own; an approval is for `plan`, whichever of them comes to it again.
+  func apply(
+    _ submission: Submission, plan: String, before find: () throws -> Void
+  ) throws -> Receipt {
     try transaction {
-      // The same sweep again has another number: an approval is for what it would delete.
-      current.id = "sweep"
+      current.id = plan
       try find()
       try flush()
-      if current.deletedCount > 0 { try record(submission) }
+      try forgetTouched()
+      if current.deletedCount + current.edgesRemoved > 0 { try record(submission) }
       return receipt(submission)
     }
   }
@@ -100,7 +105,8 @@ extension Writer {
       "INSERT INTO cascade_ledger VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)",
       .integer(current.batch), .text(submission.id), .integer(submission.part),
       .integer(submission.fingerprint), .text(submission.author), .integer(submission.at),
-      .text(submission.isLast ? "applied" : "partial"), .integer(submission.line), .integer(Int64(current.deletedCount)))
+      .text(submission.isLast ? "applied" : "partial"), .integer(submission.line),
+      .integer(Int64(current.deletedCount)))
   }
 
   private func receipt(_ submission: Submission) -> Receipt {

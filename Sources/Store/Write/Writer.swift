@@ -10,11 +10,12 @@ package final class Writer {
   let model: StoreModel
   let demands: [Demand]
   var counters: Counters
-  var interned = Interned()
+  let interned = Interned()
   var current = TransactionState()
 
-  package init(path: String, model: StoreModel) throws {
-    db = try Connection.openForWriting(path)
+  /// Waits for another writer as long as `busyMilliseconds` before it gives up.
+  package init(path: String, model: StoreModel, busyMilliseconds: Int32 = 5_000) throws {
+    db = try Connection.openForWriting(path, busyMilliseconds: busyMilliseconds)
     self.model = model
     demands = Demand.all(in: model)
     counters = try Counters(db)
@@ -30,7 +31,7 @@ package final class Writer {
       return result
     } catch {
       db.rollback()
-      interned = Interned()
+      interned.forget()
       counters.forgetSaved()
       throw error
     }
@@ -44,7 +45,7 @@ package final class Writer {
     do {
       return try db.savepoint(body)
     } catch {
-      interned = Interned()
+      interned.forget()
       throw error
     }
   }
@@ -62,7 +63,10 @@ package final class Writer {
   /// 4 MB of 4 KB pages, as SQLite's own automatic checkpoint.
   private static let framesWorthACheckpoint = 1_000
 
-  package func releaseMemory() { db.releaseMemory() }
+  package func releaseMemory() {
+    db.releaseMemory()
+    interned.nodes.forget()
+  }
 
   /// Changes with every commit of another connection.
   package func foreignCommits() throws -> Int64 { try db.integer("PRAGMA data_version") ?? 0 }
@@ -112,6 +116,8 @@ struct TransactionState {
   var edgesRemoved = 0
   var notices = 0
   var passedOver = 0
-  /// The id in the ledger, for a plan that waits for approval.
+  /// What the flushes before this one deleted, for the hold limit.
+  var plan = PlanSums()
+  /// Whose approval counts: the id of the file.
   var id = ""
 }

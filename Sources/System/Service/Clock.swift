@@ -14,6 +14,20 @@ package enum SystemClock {
     return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000
   }
 
+  /// A time since 1970 for people, in UTC: `2026-11-20 12:21:50Z`.
+  package static func text(_ milliseconds: Int64) -> String {
+    var seconds = time_t(milliseconds / 1000)
+    var parts = unsafe tm()
+    unsafe gmtime_r(&seconds, &parts)
+    let date = unsafe [parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday].map(twoDigits)
+    let time = unsafe [parts.tm_hour, parts.tm_min, parts.tm_sec].map(twoDigits)
+    return "\(date.joined(separator: "-")) \(time.joined(separator: ":"))Z"
+  }
+
+  private static func twoDigits(_ number: CInt) -> String {
+    number < 10 ? "0\(number)" : "\(number)"
+  }
+
   private static func milliseconds(_ clock: clockid_t) -> Int64 {
     let time = read(clock)
     return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000

@@ -20,6 +20,9 @@ package enum Process {
     return bytes
   }
 
+  /// Gives freed memory back to the system. Takes a millisecond: for when nothing else is to do.
+  package static func trimMemory() { _ = malloc_trim(0) }
+
   package static func workingDirectory() throws(SystemError) -> String {
     guard let path = unsafe getcwd(nil, 0) else { throw SystemError(code: errno, call: "getcwd") }
     defer { unsafe free(path) }

@@ -51,6 +51,19 @@ struct Lines {
     return count
   }
 
+  /// The lines as one transaction.
+  func document() -> [UInt8] {
+    let separated = bytes.dropLast().map { $0 == UInt8(ascii: "\n") ? UInt8(ascii: ",") : $0 }
+    return Array(#"{"changes":["#.utf8) + separated + Array("]}".utf8)
+  }
+
+  static func count(document: [UInt8]) throws -> Int {
+    var document = try ChangeDocument(document)
+    var count = 0
+    while document.next() != nil { count += 1 }
+    return count
+  }
+
   func countWithFoundation() throws -> Int {
     let decoder = JSONDecoder()
     var count = 0

@@ -1,4 +1,4 @@
-/// Measures readers of change lines: `ParserBench model|foundation [LINES]`, `ParserBench generate`.
+/// Measures readers of change lines: `ParserBench model|document|foundation [LINES]`, `ParserBench generate`.
 import FoundationEssentials
 import Model
 
@@ -8,9 +8,12 @@ let input = Lines(count: lines)
 switch CommandLine.arguments.dropFirst().first {
 case "generate": print(String(decoding: input.bytes, as: UTF8.self), terminator: "")
 case "model": try report("Model.ChangeLineParser", input) { try input.countWithModel() }
+case "document":
+  let file = input.document()
+  try report("Model.ChangeDocument", input) { try Lines.count(document: file) }
 case "foundation":
   try report("FoundationEssentials.JSONDecoder", input) { try input.countWithFoundation() }
-default: print("usage: ParserBench generate|model|foundation [LINES]")
+default: print("usage: ParserBench generate|model|document|foundation [LINES]")
 }
 
 /// The best of ten, as the other programs do.
