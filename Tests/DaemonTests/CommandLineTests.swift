@@ -126,8 +126,8 @@ import Testing
   @Worker @Test(.enabled(if: Nobody.canRun, "nobody cannot run cascadectl here"))
   func saysThatTheUserMayNotUseTheSocket() throws {
     let store = try TestStore()
-    let outcome = try run(
-      Nobody.prefix + [Programs.cascadectl, "--socket", store.socket, "status"])
+    let command = [Programs.cascadectl, "--socket", store.socket, "status"]
+    let outcome = try run(Nobody.prefix + command)
     #expect(outcome.status == 77)
     #expect(outcome.error.contains("this user may not use \(store.socket)"))
   }

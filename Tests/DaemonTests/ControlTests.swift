@@ -41,8 +41,8 @@ import Testing
     let store = try TestStore(starts: false)
     do {
       let application = try Connection(path: store.path, access: .create)
-      try application.execute(
-        "PRAGMA user_version = 7; CREATE TABLE song(id); INSERT INTO song VALUES(1)")
+      try application.execute("PRAGMA user_version = 7")
+      try application.execute("CREATE TABLE song(id); INSERT INTO song VALUES(1)")
     }
     try store.start()
     try store.apply(#"{"changes": [{"put": ["a", "1"]}]}"#)

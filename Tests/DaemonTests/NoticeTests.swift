@@ -58,8 +58,8 @@ import Testing
     for number in 2...4 {
       try NoticeTests.delete(number, in: store)
       let lines = try follower.lines(number)
-      #expect(
-        try lines.map { try JSON.parse($0)["notice"]?.integer } == (1...number).map(Int64.init))
+      let numbers = try lines.map { try JSON.parse($0)["notice"]?.integer }
+      #expect(numbers == (1...number).map(Int64.init))
     }
     try store.end()
     let outcome = try follower.finish()

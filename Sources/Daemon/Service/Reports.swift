@@ -16,7 +16,7 @@ extension StoreService {
     case .held:
       Log.write(
         .warning,
-        "\(store): \(outcome.name.description.printable) is held: \(receipt.reasons.first?.message ?? ""); "
+        "\(store): \(outcome.title) is held: \(receipt.reasons.first?.message ?? ""); "
           + "`cascadectl approve \(receipt.plan ?? 0)` lets it pass",
         fields: fields + [(.plan, String(receipt.plan ?? 0)), (.file, outcome.name.description)],
         messageID: .held)
@@ -41,8 +41,7 @@ extension StoreService {
     let first = reasons.first
     let place = first?.line.map { ":\($0)\(first?.column.map { ":\($0)" } ?? "")" } ?? ""
     Log.write(
-      .warning,
-      "\(store): rejected \(outcome.name.description.printable)\(place): \(first?.message ?? "")\(more)",
+      .warning, "\(store): rejected \(outcome.title)\(place): \(first?.message ?? "")\(more)",
       fields: fields + [
         (.file, outcome.name.description), (.author, outcome.receipt.author ?? ""),
       ], messageID: .rejected)
@@ -62,6 +61,10 @@ extension StoreService {
   private var store: String { configuration.path }
 
   private func nodes(_ count: Int) -> String { count == 1 ? "1 node" : "\(count) nodes" }
+}
+
+extension Inbox.Outcome {
+  fileprivate var title: String { name.description.printable }
 }
 
 extension LogMessageID {

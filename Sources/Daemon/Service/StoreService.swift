@@ -50,6 +50,8 @@ final class StoreService {
   private func watchQueue() async {
     do {
       let watch = try DirectoryWatch(spool.incomingPath, .entries, rate: nil)
+      // For what came after the first look at the queue, and before the watch.
+      wake.ring()
       while true {
         try await watch.next()
         wake.ring()

@@ -18,18 +18,15 @@ enum Make {
 
 /// What the kernel says of a process, in kB.
 func memory(of process: pid_t, _ field: String) throws -> Int {
-  let text = try Directory.open("/proc/\(process)").proc("status")
-  let line = text.split(separator: "\n").first { $0.hasPrefix("\(field):") } ?? ""
-  return line.split(whereSeparator: { $0 == " " || $0 == "\t" }).dropFirst().first
-    .flatMap { Int($0) } ?? 0
+  let lines = try kernelText("\(process)/status").split(separator: "\n")
+  let line = lines.first { $0.hasPrefix("\(field):") } ?? ""
+  return line.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Int($0) } ?? 0
 }
 
-extension Directory {
-  /// Files of /proc say that they are empty.
-  fileprivate func proc(_ name: FileName) throws -> String {
-    let file = try file(name)
-    var bytes: [UInt8] = []
-    while let count = try file.read(into: &bytes, upTo: 4096), count > 0 {}
-    return String(decoding: bytes, as: UTF8.self)
-  }
+/// Files of /proc say that they are empty.
+func kernelText(_ path: String) throws -> String {
+  let file = try FileDescriptor.open("/proc/\(path)")
+  var bytes: [UInt8] = []
+  while let count = try file.read(into: &bytes, upTo: 1 << 16), count > 0 {}
+  return String(decoding: bytes, as: UTF8.self)
 }

@@ -105,6 +105,12 @@ final class TestStore {
 
   func count(in name: String) throws -> Int { try directory(name).names().count }
 
+  /// How many clients are connected: the kernel lists their sockets beside the listening one.
+  func connections() throws -> Int {
+    let sockets = try kernelText("net/unix").split(separator: "\n")
+    return sockets.count(where: { $0.hasSuffix(" \(socket)") }) - 1
+  }
+
   func waitUntilIdle(limit: Duration = .seconds(60)) throws {
     try waitUntil("the queue is empty", limit: limit) { try count(in: "new") == 0 }
   }
