@@ -47,19 +47,18 @@ let package = Package(
       name: "CascadeKit", dependencies: ["Model", "Varlink"], swiftSettings: settings),
 
     .executableTarget(
-      name: "cascaded", dependencies: ["Daemon", "Model", "Store", "System"], swiftSettings: settings),
+      name: "cascaded", dependencies: ["Daemon", "Model", "Store", "System"],
+      swiftSettings: settings),
     .executableTarget(
       name: "cascadectl", dependencies: ["CascadeKit", "Model", "System", "Varlink"],
-      swiftSettings: settings),
-
-    // Measures parsers; no product, and nothing depends on it (deploy/benchmarks/parsers/run).
-    .executableTarget(
-      name: "ParserBench", dependencies: ["Model"], path: "deploy/benchmarks/parsers/Sources",
       swiftSettings: settings),
 
     .testTarget(name: "ModelTests", dependencies: ["Model"], swiftSettings: settings),
     .testTarget(
       name: "StoreTests", dependencies: ["Model", "SQLite", "Store"], swiftSettings: settings),
+    .testTarget(
+      name: "SpoolTests", dependencies: ["Model", "SQLite", "Spool", "Store", "System"],
+      swiftSettings: settings),
     .testTarget(
       name: "VarlinkTests", dependencies: ["Model", "System", "Varlink"], swiftSettings: settings),
     .testTarget(

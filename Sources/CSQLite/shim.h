@@ -17,3 +17,8 @@ static inline int cascade_bind_blob(sqlite3_stmt *statement, int index,
 static inline int cascade_db_config(sqlite3 *database, int option, int value) {
   return sqlite3_db_config(database, option, value, (int *)0);
 }
+
+// sqlite3_config is variadic too. Counting memory takes a lock at each allocation; nobody asks.
+static inline int cascade_count_no_memory(void) {
+  return sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+}

@@ -13,7 +13,11 @@ package struct Connection: ~Copyable {
   private let statements: StatementCache
   private let log = LogLength()
 
+  /// Once, before SQLite is used for the first time.
+  private static let isConfigured = cascade_count_no_memory() == SQLITE_OK
+
   package init(path: String, access: Access) throws(SQLiteError) {
+    _ = Connection.isConfigured
     var handle: OpaquePointer?
     let result = unsafe sqlite3_open_v2(path, &handle, access.flags, nil)
     guard let opened = unsafe handle, result == SQLITE_OK else {

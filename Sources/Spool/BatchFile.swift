@@ -8,10 +8,8 @@ final class BatchFile {
   private let lines: LineSource
   private let size: Int
   private var part: Int64
-  private var pending: Change?
+  private(set) var isFinished: Bool
   private(set) var total: Receipt
-
-  var isFinished: Bool { pending == nil }
 
   /// Every line is judged first: of a bad file nothing is applied.
   init(_ file: PreparedFile, resuming entry: LedgerEntry?) throws {
@@ -23,7 +21,7 @@ final class BatchFile {
     total.author = file.header.author
     if entry == nil { try lines.judge() }
     try lines.rewind(toLine: Int(entry?.line ?? 0))
-    pending = try lines.next()
+    isFinished = try !lines.hasNext()
   }
 
   func applyNext(to writer: Writer, at now: Int64) throws -> Receipt {
@@ -33,7 +31,7 @@ final class BatchFile {
     let receipt = try writer.apply(submission, changes: { try self.take(&count) }) {
       // Known only when the part was read: where the next one begins, and whether there is one.
       $0.isLast = self.isFinished
-      $0.line = Int64(self.isFinished ? self.lines.line : self.lines.line - 1)
+      $0.line = Int64(self.lines.line)
     }
     part += 1
     add(receipt)
@@ -42,9 +40,9 @@ final class BatchFile {
 
   /// The next change of this part; one is always read ahead, to know which part is the last.
   private func take(_ count: inout Int) throws -> Change? {
-    guard count < size, let change = pending else { return nil }
+    guard count < size, let change = try lines.next() else { return nil }
     count += 1
-    pending = try lines.next()
+    isFinished = try !lines.hasNext()
     return change
   }
 

@@ -166,14 +166,15 @@ package final class Inbox {
   private func hold(_ file: PreparedFile, _ held: Held) throws -> Receipt {
     var receipt = Receipt(id: file.id, outcome: .held)
     receipt.author = file.header.author
+    receipt.deletedCount = held.deletedCount
     receipt.reasons = [Reason(held)]
     if try spool.isHeld(file.name) {
+      let advice = "another file named \(file.title) is held already: approve or drop it first"
       receipt.outcome = .rejected
-      receipt.reasons.append(Reason(.overLimit, "another file of this name is held already"))
-      return receipt
+      receipt.reasons.append(Reason(.overLimit, advice))
+    } else {
+      receipt.plan = try writer.keepPlan(held, file: file.title)
     }
-    receipt.plan = try writer.keepPlan(held, file: file.title)
-    receipt.deletedCount = held.deletedCount
     return receipt
   }
 

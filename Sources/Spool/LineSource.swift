@@ -53,10 +53,15 @@ final class LineSource {
   }
 
   func next() throws -> Change? {
-    if ready.isEmpty { ready = try batches()?[...] ?? [] }
-    guard let next = ready.popFirst() else { return nil }
+    guard try hasNext(), let next = ready.popFirst() else { return nil }
     line = next.line
     return next.change
+  }
+
+  /// Reads ahead; `line` stays where it is.
+  func hasNext() throws -> Bool {
+    if ready.isEmpty { ready = try batches()?[...] ?? [] }
+    return !ready.isEmpty
   }
 
   /// Judges every line, before the first of several transactions takes effect.

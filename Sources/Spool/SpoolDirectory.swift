@@ -1,4 +1,3 @@
-internal import Model
 package import System
 
 /// The directories of a spool (DESIGN 6). A file's place says what became of it.
@@ -41,15 +40,16 @@ package struct SpoolDirectory: ~Copyable {
 
   package borrowing func heldNames() throws -> [FileName] { try visible(held) }
 
+  /// Without the reasons beside them; but a change file may be called like one.
   package borrowing func rejectedNames() throws -> [FileName] {
-    try visible(rejected).filter { !$0.hasSuffix(SpoolDirectory.reasonSuffix) }
+    let names = try visible(rejected)
+    let all = Set(names)
+    return names.filter { !$0.isOfReasons || all.contains(SpoolDirectory.reasonName(of: $0)) }
   }
 
   private borrowing func visible(_ directory: borrowing Directory) throws -> [FileName] {
     try directory.names().filter { !$0.isHidden }.sorted()
   }
-
-  static let reasonSuffix = ".reason.json"
 
   package struct Counts: Sendable {
     package let waiting: Int
@@ -57,14 +57,11 @@ package struct SpoolDirectory: ~Copyable {
     package let rejected: Int
   }
 
-  /// How many files are where, without the work of an ordered listing.
+  /// How many files are where; the queue, which may be long, is not sorted for it.
   package borrowing func counts() throws -> Counts {
     Counts(
       waiting: try incoming.names().count { !$0.isHidden },
-      held: try held.names().count { !$0.isHidden },
-      rejected: try rejected.names().count {
-        !$0.isHidden && !$0.hasSuffix(SpoolDirectory.reasonSuffix)
-      })
+      held: try held.names().count { !$0.isHidden }, rejected: try rejectedNames().count)
   }
 }
 
@@ -81,42 +78,53 @@ extension SpoolDirectory {
   /// The reasons are safe before the file moves: a rejected file always has them.
   borrowing func reject(_ name: FileName, reasons: String) throws {
     let free = try freeName(name)
-    // What is left of a crash goes; nobody else writes here.
-    try rejected.remove(".reason")
-    let file = try rejected.file(".reason", .createNew)
+    let reasonName = SpoolDirectory.reasonName(of: free)
+    // What a crash left there is of no use.
+    try temporary.remove(".reasons")
+    let file = try temporary.file(".reasons", .createNew)
     try file.writeAll(Array(reasons.utf8))
     try file.sync()
-    try rejected.rename(".reason", to: rejected, as: SpoolDirectory.reasonName(of: free))
-    try incoming.rename(name, to: rejected, as: free)
+    try temporary.rename(".reasons", to: rejected, as: reasonName)
+    if try !leave(name, to: rejected, as: free) { try rejected.remove(reasonName) }
   }
 
-  borrowing func hold(_ name: FileName) throws {
-    try incoming.rename(name, to: held, as: name)
+  borrowing func hold(_ name: FileName) throws { _ = try leave(name, to: held, as: name) }
+
+  /// False if somebody took the file out of the queue meanwhile.
+  private borrowing func leave(
+    _ name: FileName, to directory: borrowing Directory, as newName: FileName
+  ) throws -> Bool {
+    do {
+      try incoming.rename(name, to: directory, as: newName)
+      return true
+    } catch {
+      if error.isMissing { return false }
+      throw error
+    }
   }
+
+  borrowing func isHeld(_ name: FileName) throws -> Bool { try held.status(of: name) != nil }
 
   /// Back into the queue. False if it is not there.
   package borrowing func release(_ name: FileName) throws -> Bool {
-    guard try isHeld(name) else { return false }
-    try requireRoom(name)
+    guard try held.status(of: name) != nil else { return false }
+    try refuseQueued(name)
     try held.rename(name, to: incoming, as: name)
     return true
   }
 
   package borrowing func retry(_ name: FileName) throws -> Bool {
     guard try rejected.status(of: name) != nil else { return false }
-    try requireRoom(name)
+    try refuseQueued(name)
     try rejected.rename(name, to: incoming, as: name)
     try rejected.remove(SpoolDirectory.reasonName(of: name))
     return true
   }
 
-  borrowing func isHeld(_ name: FileName) throws -> Bool { try held.status(of: name) != nil }
-
-  /// What waits is never replaced.
-  private borrowing func requireRoom(_ name: FileName) throws {
-    if try incoming.status(of: name) != nil {
-      throw SpoolError("a file \(name) waits in the queue already")
-    }
+  /// What waits in the queue is not written over.
+  private borrowing func refuseQueued(_ name: FileName) throws {
+    if try incoming.status(of: name) == nil { return }
+    throw SpoolError("another file named \(name) is in the queue; try again when it is settled")
   }
 
   package borrowing func drop(_ name: FileName) throws -> Bool {
@@ -130,34 +138,23 @@ extension SpoolDirectory {
     return true
   }
 
-  /// What was rejected before under the same name is kept, and nothing looks like reasons that is
-  /// none.
+  /// What was rejected before is kept: a file of the same name, and one that is called as this
+  /// one's reasons would be (it has reasons itself; those that a crash left behind have none).
   private borrowing func freeName(_ name: FileName) throws -> FileName {
     var free = name
     var number = 1
-    while try free.hasSuffix(SpoolDirectory.reasonSuffix) || rejected.status(of: free) != nil {
-      free = SpoolDirectory.numbered(name, number)
+    while try rejected.status(of: free) != nil || isFile(SpoolDirectory.reasonName(of: free)) {
+      free = name.numbered(number)
       number += 1
     }
     return free
   }
 
-  /// The end stays, by which a change file is known.
-  private static func numbered(_ name: FileName, _ number: Int) -> FileName {
-    let form = [".json", ".ndjson"].first { name.hasSuffix($0) } ?? ""
-    let end = ".\(number)\(form)"
-    let stem = name.bytes.dropLast(form.utf8.count).prefix(longestName - end.utf8.count)
-    return FileName(bytes: Array(stem)) + end
+  private borrowing func isFile(_ name: FileName) throws -> Bool {
+    try rejected.status(of: SpoolDirectory.reasonName(of: name)) != nil
   }
 
-  private static let longestName = 255
-
-  /// A name that has no room for the suffix is cut, and told from others by its fingerprint.
-  static func reasonName(of name: FileName) -> FileName {
-    if name.bytes.count + reasonSuffix.utf8.count <= longestName { return name + reasonSuffix }
-    let end = "-\(String(Fingerprint(name.bytes).value, radix: 16))\(reasonSuffix)"
-    return FileName(bytes: Array(name.bytes.prefix(longestName - end.utf8.count))) + end
-  }
+  static func reasonName(of name: FileName) -> FileName { name.withReasonsSuffix }
 
   /// Reads a file's reasons, where it was rejected.
   package borrowing func reasons(of name: FileName) -> [UInt8]? {
@@ -181,7 +178,7 @@ extension SpoolDirectory {
   }
 
   package borrowing func isQueued(_ name: FileName) throws -> Bool {
-    try incoming.status(of: name) != nil || isHeld(name)
+    try incoming.status(of: name) != nil || held.status(of: name) != nil
   }
 
   /// What a producer or an upload left behind when it died, long ago.

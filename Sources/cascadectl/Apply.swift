@@ -13,7 +13,7 @@ enum Apply {
       for file in files {
         var source = try ChangeSource(file)
         let receipt = try client.apply(name: source.name) { try source.next() }
-        output.show(receipt) { describe($0, file == "-" ? "standard input" : file) }
+        output.show(receipt) { describe($0, file) }
         status = max(status, exitStatus(receipt))
       }
       return status

@@ -8,15 +8,17 @@ internal import System
 enum Command {
   static let usage = """
     usage: cascaded [--model FILE] [--socket PATH] STORE.db
-           cascaded --check-config FILE...
+           cascaded [--socket PATH] --model FILE
+           cascaded --check-config FILE... | STORE.db
            cascaded --version | --help
 
     Serves a SQLite store: applies the change files of its spool, runs its rules, and answers
     cascadectl. Needs no configuration: everything beside the database is in STORE.db.cascade/.
 
-      --model FILE     the model; default: STORE.db.cascade/model.json, if it is there
+      --model FILE     the model; default: STORE.db.cascade/model.json, if it is there;
+                       without a STORE.db, the model names it
       --socket PATH    the control socket; default: STORE.db.cascade/control
-      --check-config   judges model files and exits
+      --check-config   judges model files, or a store's, and exits
     """
 
   static func run(_ arguments: [String]) -> CInt {
@@ -37,16 +39,17 @@ enum Command {
   private static func perform(_ options: Options) throws -> CInt {
     if options.wantsHelp { return say(usage) }
     if options.wantsVersion { return say("cascaded \(Release.version)") }
-    if options.checksConfiguration { return check(options.operands) }
-    guard options.operands.count == 1 else {
-      throw UsageError(options.operands.isEmpty ? "which store?" : "one store, please")
-    }
-    return try serve(options.operands[0], options)
+    if options.checksConfiguration { return try check(options) }
+    return try serve(options)
   }
 
-  private static func check(_ files: [String]) -> CInt {
+  private static func check(_ options: Options) throws -> CInt {
+    let operands = try options.operands.map { operand in
+      let beside = StoreConfiguration.modelFile(of: operand)
+      return try FileStatus.of(beside) == nil ? operand : beside
+    }
     var status = EX_OK
-    for file in files {
+    for file in options.model.map({ [$0] }) ?? operands {
       do {
         _ = try StoreModel.read(file)
       } catch {
@@ -57,8 +60,8 @@ enum Command {
     return status
   }
 
-  private static func serve(_ store: String, _ options: Options) throws -> CInt {
-    let path = try Process.absolutePath(store)
+  private static func serve(_ options: Options) throws -> CInt {
+    let path = try Process.absolutePath(try store(options))
     let model = try model(for: path, options)
     let daemon = Daemon(
       stores: [StoreConfiguration(path: path, model: model)],
@@ -72,6 +75,16 @@ enum Command {
         return exitStatus(error)
       }
     }
+  }
+
+  /// The operand; a model that is named may say it instead.
+  private static func store(_ options: Options) throws -> String {
+    if options.operands.count > 1 { throw UsageError("one store, please") }
+    if let store = options.operands.first { return store }
+    guard let store = try options.model.flatMap({ try StoreModel.read($0).store }) else {
+      throw UsageError("which store?")
+    }
+    return store
   }
 
   private static func model(for store: String, _ options: Options) throws -> StoreModel {
@@ -112,7 +125,7 @@ struct Options {
   var wantsVersion = false
 
   init(_ arguments: [String]) throws {
-    var rest = arguments[...]
+    var rest = arguments.flatMap(Options.split)[...]
     while let argument = rest.popFirst() {
       switch argument {
       case "--model": model = try Options.value(of: argument, &rest)
@@ -126,7 +139,17 @@ struct Options {
       default: operands.append(argument)
       }
     }
-    if checksConfiguration && operands.isEmpty { throw UsageError("check which model files?") }
+    if checksConfiguration && operands.isEmpty && model == nil {
+      throw UsageError("check which model files?")
+    }
+  }
+
+  /// `--model=FILE` is `--model FILE`.
+  private static func split(_ argument: String) -> [String] {
+    guard argument.hasPrefix("--"), let equals = argument.firstIndex(of: "=") else {
+      return [argument]
+    }
+    return [String(argument[..<equals]), String(argument[argument.index(after: equals)...])]
   }
 
   private static func value(of option: String, _ rest: inout ArraySlice<String>) throws -> String {

@@ -134,7 +134,7 @@ import Testing
     }
     #expect(try store.count(in: "held") == 1)
     let rejected = try store.ctl("spool").output
-    #expect(rejected.contains("another file of this name is held already"))
+    #expect(rejected.contains("another file named same.json is held already"))
     #expect(try store.ctl("approve", "1").status == 0)
     #expect(try store.ctl("nodes", "a").output == "a/2\n")
   }
@@ -148,7 +148,7 @@ import Testing
     try store.enqueue("same.json", #"{"changes": [{"put": ["a", "1"]}]}"#)
     let outcome = try store.ctl("spool", "retry", "same.json")
     #expect(outcome.status == 75)
-    #expect(outcome.error.contains("a file same.json waits in the queue already"))
+    #expect(outcome.error.contains("another file named same.json is in the queue"))
     try application.commit()
     try store.waitUntilIdle()
     #expect(try store.ctl("node", "a/1").output == "a/1\n")

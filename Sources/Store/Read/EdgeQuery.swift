@@ -45,9 +45,11 @@ extension Reader {
       let cursor = EdgeCursor(
         source: row.integer(7), name: row.integer(8), destination: row.integer(9),
         origin: row.integer(6))
-      return (Edge(row: row), cursor)
+      // Without a key an end is no row any more: such an edge waits for the `dangling` sweep.
+      return (row.isNull(2) || row.isNull(4) ? nil : Edge(row: row), cursor)
     }
-    return EdgePage(edges: rows.map(\.0), next: rows.count < limit ? nil : rows.last?.1)
+    return EdgePage(
+      edges: rows.compactMap(\.0), next: rows.count < limit ? nil : rows.last?.1)
   }
 
   /// Nil where a name or an end is not known, so that no edge can match.
@@ -119,10 +121,10 @@ private struct BoundEdgeQuery {
       ORDER BY \(order.map { "e.\($0)" }.joined(separator: ", ")) LIMIT \(limit)
     ) AS e
     CROSS JOIN cascade_name AS m ON m.id = e.name
-    JOIN cascade_node AS s ON s.id = e.source
-    JOIN cascade_collection AS sc ON sc.id = s.collection
-    JOIN cascade_node AS d ON d.id = e.destination
-    JOIN cascade_collection AS dc ON dc.id = d.collection
+    LEFT JOIN cascade_node AS s ON s.id = e.source
+    LEFT JOIN cascade_collection AS sc ON sc.id = s.collection
+    LEFT JOIN cascade_node AS d ON d.id = e.destination
+    LEFT JOIN cascade_collection AS dc ON dc.id = d.collection
     ORDER BY \(order.map { "e.\($0)" }.joined(separator: ", "))
     """
   }

@@ -32,25 +32,27 @@ extension Reader {
     }
   }
 
-  /// The consequences of the deaths that `addDead` writes into `temp.dead`.
-  func plan(addDead: () throws -> Void) throws -> Plan {
+  /// The consequences of the deaths that `addDead` writes into `temp.dead`. A sweep leaves what is
+  /// denied; anything else would be refused for it.
+  func plan(ofSweep isSweep: Bool = false, addDead: () throws -> Void) throws -> Plan {
     try db.snapshot {
       try addDead()
-      try db.run("INSERT INTO temp.gone(id) SELECT id FROM temp.dead ORDER BY id")
       let rules = try db.integer("SELECT value FROM cascade_meta WHERE name = 'rulesSeen'") ?? 0
-      try Closure(rulesSeen: Rules(rawValue: rules)).complete(db)
-      return try describePlan()
+      let closure = Closure(rulesSeen: Rules(rawValue: rules))
+      if isSweep { return try describePlan(denials: closure.completeUndenied(db)) }
+      try closure.complete(db)
+      return try describePlan(denials: db.denials(firstNewId: .max).map(\.reason))
     }
   }
 
-  private func describePlan() throws -> Plan {
+  private func describePlan(denials: [Reason]) throws -> Plan {
     let counts = try db.countsOfGone(firstNewId: .max)
     let limit = model.limits.hold
     let deleted = counts.reduce(0) { $0 + $1.gone }
     return Plan(
       steps: try planSteps(), deletedCount: deleted,
       byCollection: Dictionary(uniqueKeysWithValues: counts.map { ($0.name, $0.gone) }),
-      byRule: try planRules(), denials: try db.denials(firstNewId: .max),
+      byRule: try planRules(), denials: denials,
       files: try db.filesInGone(),
       isOverLimit: deleted > limit.deletes && counts.contains { $0.isOver(limit) })
   }

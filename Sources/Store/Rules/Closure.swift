@@ -14,8 +14,9 @@ struct Closure {
   /// The rules that some edge of the store ever had: the others are not asked for.
   let rulesSeen: Rules
 
-  /// Completes D from the nodes already in `temp.gone` and the edges in `temp.lost`.
+  /// Completes D from the nodes in `temp.dead` and the edges in `temp.lost`.
   func complete(_ db: borrowing Connection) throws {
+    try db.run("INSERT INTO temp.gone(id) SELECT id FROM temp.dead ORDER BY id")
     var low: Int64 = 0
     var high = try lastMember(db)
     try countLost(db, low: low, high: high)
@@ -26,6 +27,23 @@ struct Closure {
       high = try lastMember(db)
       if low == high { return }
       try count(db, low: low, high: high)
+    }
+  }
+
+  /// The same without what is denied, and what would follow from that alone (DESIGN 2.5): returns
+  /// the denials. What stays may deny in its turn, so it is done again until nothing is denied.
+  func completeUndenied(_ db: borrowing Connection) throws -> [Reason] {
+    var reasons: [Reason] = []
+    while true {
+      try complete(db)
+      let denials = try db.denials(firstNewId: .max)
+      if denials.isEmpty { return reasons }
+      reasons += denials.map(\.reason)
+      for denial in denials {
+        try db.run("INSERT OR IGNORE INTO temp.blocked VALUES(?)", .integer(denial.denied))
+      }
+      try db.run("DELETE FROM temp.gone")
+      try db.run("DELETE FROM temp.tally")
     }
   }
 
@@ -42,6 +60,7 @@ struct Closure {
         SELECT e.destination, e.source, e.name, 8
         FROM temp.gone AS g CROSS JOIN cascade_edge AS e ON e.source = g.id
         WHERE g.seq > ? AND g.seq <= ? AND e.rules & 8
+        AND e.destination NOT IN (SELECT id FROM temp.blocked)
         ORDER BY 1, 2, 3
         """, .integer(low), .integer(high))
     }
@@ -52,6 +71,7 @@ struct Closure {
         SELECT e.source, e.destination, e.name, 4
         FROM temp.gone AS g CROSS JOIN cascade_edge AS e ON e.destination = g.id
         WHERE g.seq > ? AND g.seq <= ? AND e.rules & 4
+        AND e.source NOT IN (SELECT id FROM temp.blocked)
         ORDER BY 1, 2, 3
         """, .integer(low), .integer(high))
     }
@@ -82,7 +102,8 @@ extension Closure {
     try db.run(
       """
       INSERT OR IGNORE INTO temp.gone(id, via, name, rule)
-      SELECT node, via, name, rule FROM temp.tally WHERE remaining <= 0
+      SELECT node, via, name, rule FROM temp.tally
+      WHERE remaining <= 0 AND node NOT IN (SELECT id FROM temp.blocked)
       ORDER BY node, rule, name
       """)
     try db.run("DELETE FROM temp.tally WHERE remaining <= 0")

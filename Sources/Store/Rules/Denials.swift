@@ -9,25 +9,18 @@ extension Writer {
   func refuseDenied() throws {
     if counters.rulesSeen.isDisjoint(with: Writer.denying) { return }
     let denials = try db.denials(firstNewId: current.firstNewId)
-    if !denials.isEmpty { throw Rejection(denials) }
+    if !denials.isEmpty { throw Rejection(denials.map(\.reason)) }
   }
 }
 
-extension Connection {
-  func denials(firstNewId: Int64) throws -> [Reason] {
-    let edges = try deniedEdges(firstNewId: firstNewId)
-    return edges.map { edge, deniesSource in
-      let denied: Node? = deniesSource ? edge.source : edge.destination.node
-      let holder: Node? = deniesSource ? edge.destination.node : edge.source
-      return Reason(
-        .denied,
-        "\(denied?.description ?? "") must stay: \(holder?.description ?? "") holds it by "
-          + "\"\(edge.name)\" (\(deniesSource ? "denySourceDeletion" : "denyDestinationDeletion"))",
-        node: denied, edge: edge)
-    }
-  }
+/// A node that must stay, and why.
+struct Denial {
+  let denied: Int64
+  let reason: Reason
+}
 
-  private func deniedEdges(firstNewId: Int64) throws -> [(Edge, deniesSource: Bool)] {
+extension Connection {
+  func denials(firstNewId: Int64) throws(SQLiteError) -> [Denial] {
     try all(
       """
       WITH deniable AS (
@@ -41,7 +34,8 @@ extension Connection {
         FROM deniable AS g CROSS JOIN cascade_edge AS e ON e.source = g.id
         WHERE e.rules & 256 AND e.destination NOT IN (SELECT id FROM temp.gone)
       )
-      SELECT m.name, sc.name, s.key, dc.name, d.key, x.rules, x.origin, x.denies_source
+      SELECT m.name, sc.name, s.key, dc.name, d.key, x.rules, x.origin, x.denies_source,
+        iif(x.denies_source, x.source, x.destination)
       FROM denial AS x
       JOIN cascade_name AS m ON m.id = x.name
       JOIN cascade_node AS s ON s.id = x.source
@@ -50,7 +44,22 @@ extension Connection {
       JOIN cascade_collection AS dc ON dc.id = d.collection
       ORDER BY 2, 3, 1, 4, 5
       """, .integer(firstNewId)
-    ) { (Edge(row: $0), deniesSource: $0.integer(7) != 0) }
+    ) { Denial(row: $0) }
+  }
+}
+
+extension Denial {
+  fileprivate init(row: Row) {
+    let edge = Edge(row: row)
+    let deniesSource = row.integer(7) != 0
+    let denied: Node? = deniesSource ? edge.source : edge.destination.node
+    let holder: Node? = deniesSource ? edge.destination.node : edge.source
+    self.denied = row.integer(8)
+    reason = Reason(
+      .denied,
+      "\(denied?.description ?? "") must stay: \(holder?.description ?? "") holds it by "
+        + "\"\(edge.name)\" (\(deniesSource ? "denySourceDeletion" : "denyDestinationDeletion"))",
+      node: denied, edge: edge)
   }
 }
 

@@ -16,9 +16,13 @@ extension Writer {
   }
 
   private func findGone() throws {
-    try db.run("INSERT INTO temp.gone(id) SELECT id FROM temp.dead ORDER BY id")
-    try Closure(rulesSeen: counters.rulesSeen).complete(db)
-    try refuseDenied()
+    let closure = Closure(rulesSeen: counters.rulesSeen)
+    if current.isSweep {
+      current.blocked += try closure.completeUndenied(db)
+    } else {
+      try closure.complete(db)
+      try refuseDenied()
+    }
     try countDeleted()
   }
 
@@ -130,6 +134,7 @@ extension Writer {
     try db.run("DELETE FROM temp.lost")
     try db.run("DELETE FROM temp.gone")
     try db.run("DELETE FROM temp.tally")
+    try db.run("DELETE FROM temp.blocked")
     current.deadCount = 0
     current.lostCount = 0
   }

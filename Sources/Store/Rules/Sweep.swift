@@ -58,13 +58,12 @@ extension Writer {
     let submission = Submission(
       id: "sweep-\(counters.serial)", author: "sweep", fingerprint: 0, at: now)
     do {
-      let receipt = try apply(submission, plan: "sweep", before: addDanglingEnds)
+      let receipt = try sweep(submission, finding: addDanglingEnds)
       result.deletedCount = receipt.deletedCount
       result.edgesRemoved = receipt.edgesRemoved
       if receipt.deletedCount + receipt.edgesRemoved > 0 { result.batch = receipt.batch }
-    } catch let rejection as Rejection {
-      result.outcome = .blocked
-      result.blocked = rejection.reasons
+      result.blocked = receipt.reasons
+      if !receipt.reasons.isEmpty { result.outcome = .blocked }
     } catch let held as Held {
       result.outcome = .held
       result.deletedCount = held.deletedCount
@@ -98,7 +97,9 @@ extension Writer {
 extension Reader {
   /// What a sweep would delete.
   package func planSweep(_ kinds: [SweepKind]) throws -> Plan {
-    try plan { if kinds.contains(where: { $0.includes(.dangling) }) { try db.addDanglingEnds() } }
+    try plan(ofSweep: true) {
+      if kinds.contains(where: { $0.includes(.dangling) }) { try db.addDanglingEnds() }
+    }
   }
 }
 

@@ -161,6 +161,8 @@ enum Schema {
       PRIMARY KEY(rule, node, name)) WITHOUT ROWID
     """,
     "CREATE INDEX temp.tally_out ON tally(rule) WHERE remaining <= 0",
+    // Nodes that a sweep must leave where they are, because something denies their deletion.
+    "CREATE TEMP TABLE blocked(id INTEGER PRIMARY KEY)",
     // Nodes whose relationships the end of the transaction must judge.
     "CREATE TEMP TABLE touched(id INTEGER PRIMARY KEY)",
   ]

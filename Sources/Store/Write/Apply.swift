@@ -100,8 +100,11 @@ extension Writer {
   private func unlink(
     _ name: String, from: Node, to: Destination, as removal: Removal
   ) throws {
-    guard let source = try find(identity(of: from)), let destination = try find(identity(of: to))
-    else { return current.passedOver += 1 }
+    // Both are judged first: a name that the model does not know is a mistake, not an absence.
+    let ends = (from: try identity(of: from), to: try identity(of: to))
+    guard let source = try find(ends.from), let destination = try find(ends.to) else {
+      return current.passedOver += 1
+    }
     let edge = EdgeKey(
       source: source, name: try nameId(name), destination: destination, origin: .manual)
     if try !remove(edge, as: removal) { current.passedOver += 1 }

@@ -65,15 +65,14 @@ extension Writer {
     }
   }
 
-  /// A transaction whose cause is no change file: nothing is validated, because what others wrote
-  /// cannot be refused any more (DESIGN 2.4). What changed nothing leaves no trace.
+  /// A sweep: what others wrote cannot be refused any more, so nothing is validated, and what is
+  /// denied stays (DESIGN 2.4, 2.5). What changed nothing leaves no trace.
   ///
-  /// Each has an id of its own; an approval is for `plan`, whichever of them comes to it again.
-  func apply(
-    _ submission: Submission, plan: String, before find: () throws -> Void
-  ) throws -> Receipt {
+  /// Each has an id of its own; an approval is for any of them that comes to the same plan.
+  func sweep(_ submission: Submission, finding find: () throws -> Void) throws -> Receipt {
     try transaction {
-      current.id = plan
+      current.isSweep = true
+      current.id = "sweep"
       try find()
       try flush()
       try forgetTouched()
@@ -119,6 +118,7 @@ extension Writer {
     receipt.edgesRemoved = current.edgesRemoved
     receipt.notices = current.notices
     receipt.passedOver = current.passedOver
+    receipt.reasons = current.blocked
     return receipt
   }
 }

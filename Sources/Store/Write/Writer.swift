@@ -118,6 +118,9 @@ struct TransactionState {
   var passedOver = 0
   /// What the flushes before this one deleted, for the hold limit.
   var plan = PlanSums()
+  /// A sweep cannot be refused: what is denied stays, and is told here.
+  var isSweep = false
+  var blocked: [Reason] = []
   /// Whose approval counts: the id of the file.
   var id = ""
 }

@@ -1,5 +1,4 @@
 import FoundationEssentials
-import Model
 
 /// Change lines of about 150 bytes, as a producer of objects and edges writes them.
 struct Lines {

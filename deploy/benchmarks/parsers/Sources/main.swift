@@ -1,6 +1,5 @@
-/// Measures readers of change lines: `ParserBench model|document|foundation [LINES]`, `ParserBench generate`.
+/// Measures readers of change lines: `parsers model|document|foundation [LINES]`, `parsers generate`.
 import FoundationEssentials
-import Model
 
 let lines = CommandLine.arguments.count > 2 ? Int(CommandLine.arguments[2]) ?? 0 : 1_000_000
 let input = Lines(count: lines)
@@ -13,7 +12,7 @@ case "document":
   try report("Model.ChangeDocument", input) { try Lines.count(document: file) }
 case "foundation":
   try report("FoundationEssentials.JSONDecoder", input) { try input.countWithFoundation() }
-default: print("usage: ParserBench generate|model|document|foundation [LINES]")
+default: print("usage: parsers generate|model|document|foundation [LINES]")
 }
 
 /// The best of ten, as the other programs do.
