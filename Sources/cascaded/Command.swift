@@ -44,10 +44,7 @@ enum Command {
   }
 
   private static func check(_ options: Options) throws -> CInt {
-    let operands = try options.operands.map { operand in
-      let beside = StoreConfiguration.modelFile(of: operand)
-      return try FileStatus.of(beside) == nil ? operand : beside
-    }
+    let operands = try options.operands.compactMap(modelFile)
     var status = EX_OK
     for file in options.model.map({ [$0] }) ?? operands {
       do {
@@ -58,6 +55,15 @@ enum Command {
       }
     }
     return status
+  }
+
+  /// An operand is a model file, or a store that may have one beside it.
+  private static func modelFile(_ operand: String) throws -> String? {
+    let beside = StoreConfiguration.modelFile(of: operand)
+    if try FileStatus.of(beside) != nil { return beside }
+    var head: [UInt8] = []
+    _ = try? FileDescriptor.open(operand).read(into: &head, upTo: 16)
+    return head == Array("SQLite format 3\0".utf8) ? nil : operand
   }
 
   private static func serve(_ options: Options) throws -> CInt {

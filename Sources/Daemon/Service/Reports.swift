@@ -24,10 +24,10 @@ extension StoreService {
   }
 
   private func reportDeletion(_ receipt: Receipt) {
-    let author = receipt.author.map { " by \($0)" } ?? ""
+    let author = receipt.author.map { " by \($0.printable)" } ?? ""
     Log.write(
       .info,
-      "\(store): \(receipt.id)\(author) deleted \(receipt.deletedCount) nodes "
+      "\(store): \(receipt.id.printable)\(author) deleted \(nodes(receipt.deletedCount)) "
         + "(batch \(receipt.batch ?? 0))",
       fields: fields + [
         (.batch, String(receipt.batch ?? 0)), (.deleted, String(receipt.deletedCount)),
@@ -51,7 +51,7 @@ extension StoreService {
     if result.outcome == .nothing { return }
     Log.write(
       result.outcome == .done ? .info : .warning,
-      "\(store): sweep \(number) \(result.outcome.rawValue), deleted \(result.deletedCount) nodes",
+      "\(store): sweep \(number) \(result.outcome.rawValue), deleted \(nodes(result.deletedCount))",
       fields: fields + [
         (.sweep, String(number)), (.deleted, String(result.deletedCount)),
         (.batch, result.batch.map { String($0) } ?? ""),
@@ -59,6 +59,8 @@ extension StoreService {
   }
 
   private var store: String { configuration.path }
+
+  private func nodes(_ count: Int) -> String { count == 1 ? "1 node" : "\(count) nodes" }
 }
 
 extension Inbox.Outcome {

@@ -10,12 +10,16 @@ struct CollectionReader {
     for (name, entry) in entry.members() ?? [] {
       entry.judge(name: name, of: "collection")
       guard let fields = Fields(entry, Self.keys) else { continue }
-      model.collections[name] = fields["table"].map { mapped($0, fields) } ?? managed(fields)
+      let collection = fields["table"].map { mapped($0, fields) } ?? managed(fields)
+      model.collections[name] = collection
+      if case .managed(let types) = collection {
+        for type in types.values { model.typeNames[type] = name }
+      }
       let fetched = fields["fetched"].map(FetchedReader.read) ?? [:]
       if !fetched.isEmpty { model.fetched[name] = fetched }
     }
     judgeTables()
-    judgeTypes(model)
+    judgeTypes()
   }
 
   private func mapped(_ table: Entry, _ fields: Fields) -> StoreModel.Collection {
@@ -80,7 +84,7 @@ struct CollectionReader {
   }
 
   /// A type's name may be used where a collection's is, so it must mean one thing.
-  private func judgeTypes(_ model: StoreModel) {
+  private func judgeTypes() {
     var places: [String: String] = [:]
     for (name, _) in entry.objectMembers { places[name] = "a collection" }
     for (_, collection) in entry.objectMembers {

@@ -1,11 +1,23 @@
 /// What the store asks its model.
 extension StoreModel {
   /// The declared rules of edges with this name between these ends; nil when the model declares
-  /// no such relationship.
+  /// no such relationship. Asked for each edge of a change file, so it builds nothing.
   package func rules(for name: String, from: String, to destination: Destination) -> Rules? {
-    let declared = relationships(named: name, from: from).filter { leads($0, to: destination) }
-    // A name may have edges in several places; rules are asked for where edges are stored.
-    return (declared.first { $0.place == .stored } ?? declared.first)?.rules
+    var best: (rank: Int, rules: Rules)?
+    for relationship in relationships
+    where relationship.name == name && stands(relationship.from, for: from)
+      && leads(relationship, to: destination)
+    {
+      let rank = rank(relationship, from: from)
+      if best.map({ rank > $0.rank }) ?? true { best = (rank, relationship.rules) }
+    }
+    return best?.rules
+  }
+
+  /// A collection's own relationship comes before one of a type within it. A name may have edges
+  /// in several places, and rules are asked for where edges are stored.
+  private func rank(_ relationship: Relationship, from: String) -> Int {
+    (relationship.from == from ? 2 : 0) + (relationship.place == .stored ? 1 : 0)
   }
 
   package func relationship(named name: String, from: String) -> Relationship? {
@@ -17,17 +29,22 @@ extension StoreModel {
   package func relationships(named name: String, from: String) -> [Relationship] {
     let named = relationships.filter { $0.name == name }
     let exact = named.filter { $0.from == from }
-    return exact.isEmpty ? named.filter { collection(of: $0.from) == from } : exact
+    return exact.isEmpty ? named.filter { stands($0.from, for: from) } : exact
   }
 
   private func leads(_ relationship: Relationship, to destination: Destination) -> Bool {
-    switch destination {
-    case .node(let node):
-      relationship.to.collections.contains {
-        $0 == node.collection || collection(of: $0) == node.collection
-      }
-    case .file(let root, _): relationship.to == .files(root: root)
+    switch (relationship.to, destination) {
+    case (.collection(let name), .node(let node)): stands(name, for: node.collection)
+    case (.types(let map), .node(let node)):
+      map.values.contains { stands($0, for: node.collection) }
+    case (.files(let root), .file(let its, _)): root == its
+    case (.files, .node), (.collection, .file), (.types, .file): false
     }
+  }
+
+  /// Whether a name in a relationship means this collection, or a type within it.
+  private func stands(_ name: String, for collection: String) -> Bool {
+    name == collection || typeNames[name] == collection
   }
 
   /// Whether a change may name this collection: unless the model is strict, naming it creates it.
@@ -38,15 +55,6 @@ extension StoreModel {
     guard let type, case .managed(let types) = collections[collection], let name = types[type]
     else { return [collection] }
     return [collection, name]
-  }
-
-  /// The names of types, and the collections they are in.
-  package var typeNames: [String: String] {
-    var names: [String: String] = [:]
-    for case (let collection, .managed(let types)) in collections {
-      for name in types.values { names[name] = collection }
-    }
-    return names
   }
 
   /// The collection that a name in a relationship stands for.

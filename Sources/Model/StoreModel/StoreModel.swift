@@ -1,23 +1,26 @@
-/// What a store's model file says (DESIGN 3). A model that exists is legal.
+/// What a store's model file says (DESIGN 3). A model that exists is legal: only its paths and its
+/// limits may be changed.
 package struct StoreModel: Hashable, Sendable {
   package var store: String?
   package var spool: String?
   /// Whether only the declared collections exist.
-  package var strict = false
-  package var collections: [String: Collection] = [:]
+  package internal(set) var strict = false
+  package internal(set) var collections: [String: Collection] = [:]
+  /// The names of types, and the collections they are in.
+  package internal(set) var typeNames: [String: String] = [:]
   /// By collection, then by name.
-  package var fetched: [String: [String: FetchedProperty]] = [:]
+  package internal(set) var fetched: [String: [String: FetchedProperty]] = [:]
   /// In the order of the file.
-  package var relationships: [Relationship] = []
+  package internal(set) var relationships: [Relationship] = []
   /// Root names and their absolute paths.
-  package var files: [String: String] = [:]
+  package internal(set) var files: [String: String] = [:]
   /// The collections that the unreachable sweep starts from.
-  package var roots: [String] = []
+  package internal(set) var roots: [String] = []
   /// As written; `schedule(of:)` knows the defaults.
-  package var sweeps: [SweepKind: Schedule]?
+  package internal(set) var sweeps: [SweepKind: Schedule]?
   package var limits = Limits()
   /// How long deleted things are kept; zero keeps nothing.
-  package var trash = Duration.seconds(86_400)
+  package internal(set) var trash = Duration.seconds(86_400)
 
   /// The model of a store without a model file.
   package static let empty = StoreModel()

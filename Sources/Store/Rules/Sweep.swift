@@ -47,7 +47,7 @@ extension Writer {
         }
       }
     }
-    result.lockMilliseconds = [Double(time.components.attoseconds) / 1e15]
+    result.lockMilliseconds = [time / .milliseconds(1)]
     let done = result.deletedCount + result.edgesRemoved + result.forgotten
     if result.outcome == .nothing && done > 0 { result.outcome = .done }
     return result
