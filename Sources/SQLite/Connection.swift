@@ -59,6 +59,16 @@ extension Connection {
     while try statement.step() {}
   }
 
+  /// Six numbers, one row of a large load: nothing is allocated for them.
+  package func run(
+    _ sql: StaticString, row: (Int64, Int64, Int64, Int64, Int64, Int64)
+  ) throws(SQLiteError) {
+    let statement = try statements.statement(for: sql)
+    defer { statement.reset() }
+    try statement.bind(row)
+    while try statement.step() {}
+  }
+
   /// Calls `body` for each row. The statement is reset on every way out.
   package func each<Failure: Error>(
     _ sql: StaticString, _ values: Value..., body: (Row) throws(Failure) -> Void

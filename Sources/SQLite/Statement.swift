@@ -54,6 +54,19 @@ final class Statement {
     }
   }
 
+  /// Only an index that the statement has not can be wrong, and the last one tells that.
+  func bind(_ row: (Int64, Int64, Int64, Int64, Int64, Int64)) throws(SQLiteError) {
+    unsafe sqlite3_bind_int64(handle, 1, row.0)
+    unsafe sqlite3_bind_int64(handle, 2, row.1)
+    unsafe sqlite3_bind_int64(handle, 3, row.2)
+    unsafe sqlite3_bind_int64(handle, 4, row.3)
+    unsafe sqlite3_bind_int64(handle, 5, row.4)
+    let result = unsafe sqlite3_bind_int64(handle, 6, row.5)
+    guard result == SQLITE_OK else {
+      throw unsafe SQLiteError(result, database, doing: "bind a row", sql: sql)
+    }
+  }
+
   private func bind(_ value: Value, at index: Int32) -> Int32 {
     switch value {
     case .null: return unsafe sqlite3_bind_null(handle, index)

@@ -7,24 +7,19 @@ final class LineSource {
   let fingerprint: Int64
   /// The number of the line that the last change came from.
   private(set) var line = 0
-  private let file: FileDescriptor
+  private var reader: LineReader
+  private var parser = ChangeLineParser()
   private let headerLines: Int
-  private var batches: () throws -> [NumberedChange]? = { nil }
-  private var ready: ArraySlice<NumberedChange> = []
-  private let isLarge: Bool
-
-  /// From this size on, lines are parsed on a thread of their own while SQLite takes those before.
-  private static let large = 1 << 20
-  private static let batchesAhead = 4
+  private var ahead: Change?
 
   /// Reads the file once for its fingerprint and its header.
-  init(_ file: consuming FileDescriptor, size: Int) throws {
+  init(_ file: consuming FileDescriptor) throws {
     fingerprint = try LineSource.fingerprint(file)
-    let first = try LineParser(file, behind: 0).header()
-    header = first ?? ChangeHeader()
+    try file.rewind()
+    reader = LineReader(file)
+    let first = try LineSource.header(&reader)
     headerLines = first == nil ? 0 : 1
-    isLarge = size >= LineSource.large
-    self.file = file
+    header = first ?? ChangeHeader()
   }
 
   private static func fingerprint(_ file: borrowing FileDescriptor) throws -> Int64 {
@@ -37,74 +32,32 @@ final class LineSource {
     return fingerprint.signed
   }
 
+  private static func header(_ reader: inout LineReader) throws -> ChangeHeader? {
+    var parser = ChangeLineParser()
+    return try reader.next { line, _ in try line.isBlank ? nil : parser.header(line) } ?? nil
+  }
+
   /// Begins again behind the first `count` lines, and behind the header in any case.
   func rewind(toLine count: Int) throws {
-    // Whoever read before must be gone: they share the place in the file.
-    batches = { nil }
-    ready = []
-    line = max(count, headerLines)
-    let lines = try LineParser(file, behind: line)
-    if isLarge {
-      let ahead = try Ahead(by: LineSource.batchesAhead) { try lines.batch() }
-      batches = { try ahead.next() }
-    } else {
-      batches = { try lines.batch() }
-    }
+    try reader.rewind()
+    try reader.skip(lines: max(count, headerLines))
+    line = reader.number
+    ahead = nil
   }
 
   func next() throws -> Change? {
-    guard try hasNext(), let next = ready.popFirst() else { return nil }
-    line = next.line
-    return next.change
+    let change = try ahead.take() ?? read()
+    line = reader.number
+    return change
   }
 
   /// Reads ahead; `line` stays where it is.
   func hasNext() throws -> Bool {
-    if ready.isEmpty { ready = try batches()?[...] ?? [] }
-    return !ready.isEmpty
+    if ahead == nil { ahead = try read() }
+    return ahead != nil
   }
 
-  /// Judges every line, before the first of several transactions takes effect.
-  func judge() throws {
-    try rewind(toLine: 0)
-    while try next() != nil {}
-  }
-}
-
-struct NumberedChange: Sendable {
-  let change: Change
-  let line: Int
-}
-
-/// Lines to changes, some at a time.
-final class LineParser {
-  private var reader: LineReader
-  private var parser = ChangeLineParser()
-
-  private static let batch = 256
-
-  /// Reads `file` from its beginning, and passes over some lines. The descriptor is shared: of
-  /// several that read from one, only the last one made may be used.
-  init(_ file: borrowing FileDescriptor, behind count: Int) throws {
-    reader = LineReader(try file.duplicate())
-    try reader.rewind()
-    try reader.skip(lines: count)
-  }
-
-  func header() throws -> ChangeHeader? {
-    try reader.next { line, _ in try line.isBlank ? nil : parser.header(line) } ?? nil
-  }
-
-  /// The next changes; nil at the end.
-  func batch() throws -> [NumberedChange]? {
-    var batch: [NumberedChange] = []
-    while batch.count < LineParser.batch, let change = try next() {
-      batch.append(NumberedChange(change: change, line: reader.number))
-    }
-    return batch.isEmpty ? nil : batch
-  }
-
-  private func next() throws -> Change? {
+  private func read() throws -> Change? {
     while true {
       let change = try reader.next { line, number in
         try line.isBlank ? Optional<Change>.none : parser.change(line, number: number)
@@ -112,6 +65,12 @@ final class LineParser {
       guard let change else { return nil }
       if let change { return change }
     }
+  }
+
+  /// Judges every line, before the first of several transactions takes effect.
+  func judge() throws {
+    try rewind(toLine: 0)
+    while try next() != nil {}
   }
 }
 

@@ -31,7 +31,7 @@ final class PreparedFile {
       header = document.header
       content = .document(document)
     case .lines:
-      let source = try LineSource(file.takeDescriptor(), size: size)
+      let source = try LineSource(file.takeDescriptor())
       fingerprint = source.fingerprint
       header = source.header
       content = .lines(source)

@@ -3,8 +3,8 @@ internal import SQLite
 
 /// Each change as it is written; nothing is judged before the flush.
 extension Writer {
-  func apply(_ change: Change) throws {
-    switch change {
+  func apply(_ change: consuming Change) throws {
+    switch consume change {
     case .put(let node, let type, let value, let edges):
       try put(node, type: type, value: value, edges: edges)
     case .patch(let node, let set, let unset): try patch(node, set: set, unset: unset)

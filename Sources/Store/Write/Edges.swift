@@ -17,8 +17,7 @@ extension Writer {
     let born = try takeBack(edge) ?? counters.serial
     try db.run(
       "INSERT INTO cascade_edge VALUES(?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-      .integer(edge.source), .integer(edge.name), .integer(edge.destination),
-      .integer(edge.origin.rawValue), .integer(rules.rawValue), .integer(born))
+      row: (edge.source, edge.name, edge.destination, edge.origin.rawValue, rules.rawValue, born))
     if db.changes == 1 { return try added(edge) }
     try db.run(
       """

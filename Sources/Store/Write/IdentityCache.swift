@@ -45,19 +45,33 @@ final class IdentityCache {
 
 /// The few names that all nodes and edges share. A file repeats them in every line.
 final class NameCache {
-  private var entries: [(name: String, id: Int64)] = []
+  private struct Entry {
+    let name: String
+    let count: Int
+    let isPlain: Bool
+    let id: Int64
+  }
+
+  private var entries: [Entry] = []
 
   private static let most = 32
 
   subscript(name: String) -> Int64? {
     get {
-      // The parser makes one string of all that are alike: most comparisons look at nothing else.
-      entries.first { $0.name == name && $0.name.hasBytes(of: name) }?.id
+      let count = name.utf8.count
+      for entry in entries where entry.count == count && entry.name == name {
+        // What looks like an ASCII name, and is as long, is it; others may differ in their bytes.
+        if entry.isPlain || entry.name.hasBytes(of: name) { return entry.id }
+      }
+      return nil
     }
     set {
-      guard let newValue else { return entries.removeAll { $0.name.hasBytes(of: name) } }
+      entries.removeAll { $0.name.hasBytes(of: name) }
       if entries.count == NameCache.most { entries.removeAll(keepingCapacity: true) }
-      entries.append((name, newValue))
+      guard let newValue else { return }
+      let isPlain = name.utf8.allSatisfy { $0 < 0x80 }
+      entries.append(
+        Entry(name: name, count: name.utf8.count, isPlain: isPlain, id: newValue))
     }
   }
 

@@ -85,15 +85,19 @@ extension Writer {
 
   /// The end of an edge: what is not there yet gets an identity, and is dead until it is put.
   func end(_ destination: Destination) throws -> Int64 {
-    let identity = try identity(of: destination)
-    if let id = try find(identity) { return id }
-    let id = try insertIdentity(identity)
+    if case .node(let node) = destination { return try end(node) }
     // A file that is named counts as there: nobody asks the disk during a transaction.
-    if case .node = destination { try markDead(id) }
-    return id
+    let identity = try identity(of: destination)
+    return try find(identity) ?? insertIdentity(identity)
   }
 
-  func end(_ node: Node) throws -> Int64 { try end(.node(node)) }
+  func end(_ node: Node) throws -> Int64 {
+    let identity = try identity(of: node)
+    if let id = try find(identity) { return id }
+    let id = try insertIdentity(identity)
+    try markDead(id)
+    return id
+  }
 
   func identity(of destination: Destination) throws -> Interned.Identity {
     switch destination {

@@ -92,6 +92,16 @@ package struct Rejection: Error {
 
   package init(_ reasons: [Reason]) { self.reasons = reasons }
 
+  /// Says which change it was, for the reader of the reasons.
+  func placed(_ path: String) -> Rejection {
+    Rejection(
+      reasons.map { reason in
+        var reason = reason
+        reason.path = path
+        return reason
+      })
+  }
+
   package init(_ code: Reason.Code, _ message: String, node: Node? = nil) {
     reasons = [Reason(code, message, node: node)]
   }

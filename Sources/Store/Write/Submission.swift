@@ -84,18 +84,12 @@ extension Writer {
   private func applyAll(_ next: () throws -> Change?) throws {
     var count = 0
     while let change = try next() {
-      try placed("changes[\(count)]") { try apply(change) }
+      do {
+        try apply(change)
+      } catch let rejection as Rejection {
+        throw rejection.placed("changes[\(count)]")
+      }
       count += 1
-    }
-  }
-
-  /// Says which change it was, for the reader of the reason.
-  private func placed(_ path: @autoclosure () -> String, _ body: () throws -> Void) throws {
-    do {
-      try body()
-    } catch var rejection as Rejection {
-      for index in rejection.reasons.indices { rejection.reasons[index].path = path() }
-      throw rejection
     }
   }
 

@@ -10,7 +10,10 @@ struct Scratch: ~Copyable {
     directory = try Directory.openOrMake("/tmp/cascade-test-\(name)")
   }
 
-  deinit { try? Self.removeAll(directory) }
+  deinit {
+    try? Self.removeAll(directory)
+    _ = try? Directory.open("/tmp").removeDirectory(FileName(String(path.dropFirst(5))))
+  }
 
   func path(_ name: String) -> String { "\(path)/\(name)" }
 
@@ -18,7 +21,7 @@ struct Scratch: ~Copyable {
     try directory.file(name, .readWrite(create: true)).writeAll(Array(text.utf8))
   }
 
-  /// Only the scratch directory itself remains when something in it cannot be removed.
+  /// What is in it may be in directories of its own.
   private static func removeAll(_ directory: borrowing Directory) throws {
     for name in try directory.names() {
       if try directory.status(of: name)?.kind == .directory {
