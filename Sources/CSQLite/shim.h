@@ -18,7 +18,12 @@ static inline int cascade_db_config(sqlite3 *database, int option, int value) {
   return sqlite3_db_config(database, option, value, (int *)0);
 }
 
-// sqlite3_config is variadic too. Counting memory takes a lock at each allocation; nobody asks.
-static inline int cascade_count_no_memory(void) {
-  return sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+// sqlite3_config is variadic too.
+//
+// Counting memory takes a lock at each allocation, and nobody asks for the count. A savepoint's
+// journal stays in memory up to `journal` bytes: once it went to a file, it stays there for the rest
+// of the transaction, and every later savepoint writes its pages.
+static inline int cascade_configure(int journal) {
+  int result = sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+  return result ? result : sqlite3_config(SQLITE_CONFIG_STMTJRNL_SPILL, journal);
 }

@@ -76,7 +76,8 @@ struct SpoolFile: ~Copyable {
 
   /// The whole file, if it has the form that allows it.
   borrowing func readDocument() throws -> [UInt8] {
-    guard let bytes = try descriptor.readWhole(limit: SpoolFile.largestDocument) else {
+    guard let bytes = try descriptor.readWhole(limit: SpoolFile.largestDocument, size: size)
+    else {
       throw SpoolFault.tooLarge("a .json change file of more than")
     }
     return bytes

@@ -49,7 +49,7 @@ final class StoreService {
   /// inotify is a hint; the slow poll is the net under it.
   private func watchQueue() async {
     do {
-      let watch = try DirectoryWatch(spool.incomingPath, .entries, rate: nil)
+      let watch = try DirectoryWatch(spool.incomingPath, .arrivals, rate: nil)
       // For what came after the first look at the queue, and before the watch.
       wake.ring()
       while true {

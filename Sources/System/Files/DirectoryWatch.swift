@@ -11,8 +11,11 @@ package final class DirectoryWatch {
     package let rawValue: UInt32
     package init(rawValue: UInt32) { self.rawValue = rawValue }
 
+    /// Entries came, by whatever name.
+    package static let arrivals = Events(rawValue: UInt32(IN_CREATE | IN_MOVED_TO))
     /// Entries came, went or got another name.
-    package static let entries = Events(rawValue: UInt32(IN_CREATE | IN_DELETE | IN_MOVE))
+    package static let entries = Events(
+      rawValue: UInt32(IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO))
     /// A file was written.
     package static let content = Events(rawValue: UInt32(IN_MODIFY | IN_CLOSE_WRITE))
   }

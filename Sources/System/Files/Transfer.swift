@@ -12,13 +12,14 @@ extension FileDescriptor {
     return new?.count
   }
 
-  /// From here to the end of a regular file; nil if that is more than `limit` bytes.
-  package func readWhole(limit: Int) throws(SystemError) -> [UInt8]? {
-    let expected = Int(clamping: try status().size)
+  /// From here to the end of a regular file; nil if that is more than `limit` bytes. Its size, where
+  /// the caller knows it, need not be asked for.
+  package func readWhole(limit: Int, size: Int64? = nil) throws(SystemError) -> [UInt8]? {
+    let expected = if let size { Int(clamping: size) } else { Int(clamping: try status().size) }
     if expected > limit { return nil }
-    // One byte more shows the end; a file that grows meanwhile is read on.
+    // One byte more than there is: less than that is the end; a file that grew is read on.
     var bytes = try readChunk(upTo: expected + 1) ?? []
-    if bytes.isEmpty { return bytes }
+    if bytes.count == expected { return bytes }
     while let got = try read(into: &bytes, upTo: 1 << 16), got > 0 {
       if bytes.count > limit { return nil }
     }
