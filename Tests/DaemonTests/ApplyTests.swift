@@ -52,7 +52,8 @@ import Testing
       input: #"{"changes": [{"delete": ["a", "1"]}, {"delete": ["a", "2"]}]}"#)
     #expect(
       outcome.output == """
-        -: applied: 2 edges removed, 2 nodes deleted, 1 notice, 1 delete or unlink found nothing
+        standard input: applied: 2 edges removed, 2 nodes deleted, 1 notice, \
+        1 delete or unlink found nothing
           - a/1
           - b/1
 
@@ -192,7 +193,7 @@ import Testing
     let store = try TestStore(model: "{ limits: { hold: { deletes: 0, share: 0 } } }")
     try store.apply(#"{"changes": [{"put": ["a", "1"]}]}"#)
     let held = try store.ctl("apply", "-", input: #"{"changes": [{"delete": ["a", "1"]}]}"#)
-    #expect(held.output.contains("-: held as plan 1\n"))
+    #expect(held.output.contains("standard input: held as plan 1\n"))
     #expect(held.output.contains("cascadectl approve 1 lets it pass"))
     #expect(
       try store.ctl("approve", "1").output == "plan 1: applied: 1 node deleted\n  - a/1\n")
