@@ -207,9 +207,11 @@ extension Connection {
       }, Unmanaged.passUnretained(log).toOpaque())
   }
 
-  /// Brings the log into the database, and empties it. Holds the write lock throughout; gives way
-  /// where another connection still reads what the log has.
-  package func checkpointUnderLock() throws(SQLiteError) {
+  /// Brings the log into the database, and empties it. Holds the write lock throughout, so it waits
+  /// for nobody: where another connection writes, or still reads what the log has, it gives way.
+  package func checkpointUnderLock(busyMilliseconds: Int32) throws(SQLiteError) {
+    setBusyTimeout(milliseconds: 0)
+    defer { setBusyTimeout(milliseconds: busyMilliseconds) }
     let result = unsafe sqlite3_wal_checkpoint_v2(
       handle, "main", SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
     guard result == SQLITE_OK || result & 0xff == SQLITE_BUSY else {

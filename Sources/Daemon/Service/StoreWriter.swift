@@ -28,11 +28,17 @@ actor StoreWriter {
   func step() throws -> (step: Inbox.Step, pause: Duration?) {
     let inbox = try opened()
     pace.look(foreignCommits: try inbox.writer.foreignCommits())
+    // Before the step: what it applied must be told, whatever happens afterwards.
+    try inbox.writer.tidy(atLeisure: false)
     return (try inbox.step(budget: pace.budget), pace.pause)
   }
 
-  /// When the queue is empty: a short log.
-  func tidy() throws { try opened().writer.tidy() }
+  /// When the queue is empty: a short log, unless somebody else writes.
+  func tidy() throws {
+    let writer = try opened().writer
+    pace.look(foreignCommits: try writer.foreignCommits())
+    try writer.tidy(atLeisure: pace.isAlone)
+  }
 
   func rest() { inbox?.writer.releaseMemory() }
 
@@ -73,7 +79,7 @@ struct Pace {
     foreignCommits = count
   }
 
-  private var isAlone: Bool {
+  var isAlone: Bool {
     lastForeign.map { ContinuousClock.now - $0 > .seconds(1) } ?? true
   }
 

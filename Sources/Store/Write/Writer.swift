@@ -9,6 +9,7 @@ package final class Writer {
   let db: Connection
   let model: StoreModel
   let demands: [Demand]
+  private let busyMilliseconds: Int32
   var counters: Counters
   let interned = Interned()
   var current = TransactionState()
@@ -17,6 +18,7 @@ package final class Writer {
   package init(path: String, model: StoreModel, busyMilliseconds: Int32 = 5_000) throws {
     db = try Connection.openForWriting(path, busyMilliseconds: busyMilliseconds)
     self.model = model
+    self.busyMilliseconds = busyMilliseconds
     demands = Demand.all(in: model)
     counters = try Counters(db)
   }
@@ -50,18 +52,21 @@ package final class Writer {
     }
   }
 
-  /// Bounds the log, where SQLite must not do it by itself. Gives way to everybody else.
-  package func tidy() throws {
-    if !Connection.checkpointsAreSafe && db.framesInLog > Writer.framesWorthACheckpoint {
-      try db.checkpointUnderLock()
-    }
+  /// Bounds the log, where SQLite must not do it by itself: early while nobody minds, in time while
+  /// there is work or company.
+  package func tidy(atLeisure: Bool) throws {
+    if Connection.checkpointsAreSafe { return }
+    let most = atLeisure ? Writer.fewFrames : Writer.manyFrames
+    if db.framesInLog > most { try db.checkpointUnderLock(busyMilliseconds: busyMilliseconds) }
   }
 
   /// Leaves everything in the database file, for whoever copies that alone.
-  package func finish() throws { try db.checkpointUnderLock() }
+  package func finish() throws { try db.checkpointUnderLock(busyMilliseconds: busyMilliseconds) }
 
   /// 4 MB of 4 KB pages, as SQLite's own automatic checkpoint.
-  private static let framesWorthACheckpoint = 1_000
+  private static let fewFrames = 1_000
+  /// 64 MB.
+  private static let manyFrames = 16_384
 
   package func releaseMemory() {
     db.releaseMemory()
