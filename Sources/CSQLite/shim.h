@@ -22,7 +22,8 @@ static inline int cascade_db_config(sqlite3 *database, int option, int value) {
 //
 // Counting memory takes a lock at each allocation, and nobody asks for the count. A savepoint's
 // journal stays in memory up to `journal` bytes: once it went to a file, it stays there for the rest
-// of the transaction, and every later savepoint writes its pages.
+// of the transaction, and every later savepoint writes its pages. SQLite writes what it had in memory
+// at once, and no write of its may have 128 KiB: a larger limit ends as "database or disk is full".
 static inline int cascade_configure(int journal) {
   int result = sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
   return result ? result : sqlite3_config(SQLITE_CONFIG_STMTJRNL_SPILL, journal);

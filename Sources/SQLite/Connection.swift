@@ -14,7 +14,7 @@ package struct Connection: ~Copyable {
   private let log = LogLength()
 
   /// Once, before SQLite is used for the first time.
-  private static let isConfigured = cascade_configure(4 << 20) == SQLITE_OK
+  private static let isConfigured = cascade_configure(120 << 10) == SQLITE_OK
 
   package init(path: String, access: Access) throws(SQLiteError) {
     _ = Connection.isConfigured
