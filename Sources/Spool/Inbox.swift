@@ -116,7 +116,8 @@ package final class Inbox {
   private func verdict(_ file: PreparedFile) throws -> Receipt {
     if let known = try known(file) { return known }
     return try attempt(file) {
-      try writer.apply(file.submission(at: now()), changes: file.changes())
+      try writer.apply(
+        file.submission(at: now()), changes: file.changes(), completing: file.complete)
     }
   }
 
@@ -125,7 +126,7 @@ package final class Inbox {
   /// What the ledger says of a file that was here before.
   func known(_ file: PreparedFile) throws -> Receipt? {
     guard let entry = try writer.ledgerEntry(file.id) else { return nil }
-    if entry.fingerprint != file.fingerprint {
+    if entry.fingerprint != (try file.fingerprint()) {
       var receipt = Receipt(id: file.id, outcome: .rejected)
       receipt.reasons = [
         Reason(

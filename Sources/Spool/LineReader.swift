@@ -7,6 +7,9 @@ struct LineReader: ~Copyable {
   private var buffer: [UInt8] = []
   private var start = 0
   private var isAtEnd = false
+  private var print = Fingerprint()
+  /// Of the whole file, once it was read to its end.
+  private(set) var fingerprint: Int64?
   /// The number of the line that was read last.
   private(set) var number = 0
 
@@ -32,6 +35,15 @@ struct LineReader: ~Copyable {
     start = 0
     isAtEnd = false
     number = 0
+    print = Fingerprint()
+  }
+
+  /// Nothing but the fingerprint comes of it.
+  mutating func readToEnd() throws {
+    while !isAtEnd {
+      start = buffer.count
+      try fill()
+    }
   }
 
   mutating func skip(lines: Int) throws {
@@ -58,6 +70,10 @@ struct LineReader: ~Copyable {
     start = 0
     if buffer.count > LineReader.longestLine { throw SpoolFault.tooLarge("a line of more than") }
     let got = try file.read(into: &buffer, upTo: LineReader.chunk) ?? 0
+    var print = print
+    print.add(buffer.span.extracting(buffer.count - got..<buffer.count))
+    self.print = print
     isAtEnd = got == 0
+    if isAtEnd { fingerprint = print.signed }
   }
 }

@@ -4,7 +4,6 @@ internal import System
 /// The changes of a .ndjson file.
 final class LineSource {
   let header: ChangeHeader
-  let fingerprint: Int64
   /// The number of the line that the last change came from.
   private(set) var line = 0
   private var reader: LineReader
@@ -12,24 +11,22 @@ final class LineSource {
   private let headerLines: Int
   private var ahead: Change?
 
-  /// Reads the file once for its fingerprint and its header.
   init(_ file: consuming FileDescriptor) throws {
-    fingerprint = try LineSource.fingerprint(file)
-    try file.rewind()
     reader = LineReader(file)
     let first = try LineSource.header(&reader)
     headerLines = first == nil ? 0 : 1
     header = first ?? ChangeHeader()
   }
 
-  private static func fingerprint(_ file: borrowing FileDescriptor) throws -> Int64 {
-    var fingerprint = Fingerprint()
-    var chunk: [UInt8] = []
-    while let count = try file.read(into: &chunk, upTo: 256 << 10), count > 0 {
-      fingerprint.add(chunk.span)
-      chunk.removeAll(keepingCapacity: true)
-    }
-    return fingerprint.signed
+  /// Of the file, if it was read to its end.
+  var knownFingerprint: Int64? { reader.fingerprint }
+
+  /// Of the file, which is read for it if need be; `rewind` must follow.
+  func fingerprint() throws -> Int64 {
+    if let known = knownFingerprint { return known }
+    try reader.rewind()
+    try reader.readToEnd()
+    return knownFingerprint!
   }
 
   private static func header(_ reader: inout LineReader) throws -> ChangeHeader? {

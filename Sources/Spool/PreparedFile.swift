@@ -9,12 +9,11 @@ final class PreparedFile {
   let name: FileName
   let title: String
   let header: ChangeHeader
-  let fingerprint: Int64
   let size: Int
   private let content: Content
 
   private enum Content {
-    case document(ChangeDocument)
+    case document(ChangeDocument, fingerprint: Int64)
     case lines(LineSource)
   }
 
@@ -26,13 +25,11 @@ final class PreparedFile {
     switch file.form {
     case .document:
       let bytes = try file.readDocument()
-      fingerprint = Fingerprint(bytes).signed
       let document = try ChangeDocument(bytes)
       header = document.header
-      content = .document(document)
+      content = .document(document, fingerprint: Fingerprint(bytes).signed)
     case .lines:
       let source = try LineSource(file.takeDescriptor())
-      fingerprint = source.fingerprint
       header = source.header
       content = .lines(source)
     }
@@ -48,7 +45,7 @@ final class PreparedFile {
   /// From the first change on; every attempt calls it anew.
   func changes() throws -> () throws -> Change? {
     switch content {
-    case .document(let document):
+    case .document(let document, _):
       var document = document
       return { document.next() }
     case .lines(let source):
@@ -57,7 +54,26 @@ final class PreparedFile {
     }
   }
 
+  /// For the ledger's question whether this content was here before.
+  func fingerprint() throws -> Int64 {
+    switch content {
+    case .document(_, let fingerprint): return fingerprint
+    case .lines(let source): return try source.fingerprint()
+    }
+  }
+
+  /// A file of lines is known whole only behind its last change: see `complete`.
   func submission(at now: Int64) -> Submission {
-    Submission(id: id, author: header.author, fingerprint: fingerprint, at: now)
+    var submission = Submission(id: id, author: header.author, fingerprint: 0, at: now)
+    complete(&submission)
+    return submission
+  }
+
+  func complete(_ submission: inout Submission) {
+    switch content {
+    case .document(_, let fingerprint): submission.fingerprint = fingerprint
+    case .lines(let source):
+      if let fingerprint = source.knownFingerprint { submission.fingerprint = fingerprint }
+    }
   }
 }
