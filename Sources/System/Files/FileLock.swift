@@ -5,6 +5,11 @@ internal import Glibc
 package struct FileLock: ~Copyable, Sendable {
   private let descriptor: FileDescriptor
 
+  private init(descriptor: consuming FileDescriptor) { self.descriptor = descriptor }
+
+  /// Closing alone would leave it to a child that was forked and has not run its program yet.
+  deinit { _ = flock(descriptor.raw, LOCK_UN) }
+
   /// nil if somebody else holds it.
   package static func take(_ path: String) throws(SystemError) -> FileLock? {
     let descriptor = try FileDescriptor.open(path, .readWrite(create: true), mode: 0o600)
