@@ -110,10 +110,6 @@ package struct Row {
   package func optionalText(_ column: Int32) -> String? {
     isNull(column) ? nil : text(column)
   }
-
-  package func optionalInteger(_ column: Int32) -> Int64? {
-    isNull(column) ? nil : integer(column)
-  }
 }
 
 /// The statements of a connection, found by the address of their text. Every row of a large load

@@ -72,9 +72,4 @@ extension SystemError {
   /// There is nothing, or nobody answers there.
   package var isAbsence: Bool { code == ENOENT || code == ENOTDIR || code == ECONNREFUSED }
 
-  package var isNotPermitted: Bool { code == EACCES || code == EPERM }
-
-  package var isDiskFull: Bool { code == ENOSPC || code == EDQUOT }
-
-  package var alreadyExists: Bool { code == EEXIST || code == EADDRINUSE }
 }

@@ -28,7 +28,7 @@ final class TestSpool {
 
   deinit {
     inbox = nil
-    try? TestSpool.removeAll(root)
+    try? root.removeContents()
     _ = try? Directory.open("/").removeDirectory(FileName(String(path.dropFirst())))
   }
 
@@ -48,17 +48,6 @@ final class TestSpool {
   func restart(model: StoreModel = TestSpool.lenient, clock: Ticks? = nil) throws {
     inbox = nil
     inbox = try TestSpool.open(path, model, clock ?? self.clock)
-  }
-
-  private static func removeAll(_ directory: borrowing Directory) throws {
-    for name in try directory.names() {
-      if try directory.status(of: name)?.kind == .directory {
-        try removeAll(try directory.directory(name))
-        try directory.removeDirectory(name)
-      } else {
-        try directory.remove(name)
-      }
-    }
   }
 }
 

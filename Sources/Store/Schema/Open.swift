@@ -38,7 +38,7 @@ extension Connection {
   }
 
   /// From 3.7.0 to 3.51.2, a checkpoint that meets another connection's commit can corrupt the
-  /// database. There we take only checkpoints that hold the write lock (`boundLog(after:)`).
+  /// database. There we take only checkpoints that hold the write lock (`Writer.tidy`).
   static var checkpointsAreSafe: Bool { libraryVersion >= 3_051_003 }
 
   private borrowing func boundLog() throws {

@@ -105,6 +105,18 @@ package struct Directory: ~Copyable, Sendable {
   }
 
   /// Makes what was created, renamed and removed here durable.
+  /// Empties the directory; directories in it go too, links are not followed.
+  package func removeContents() throws(SystemError) {
+    for name in try names() {
+      if try status(of: name)?.kind == .directory {
+        try directory(name).removeContents()
+        try removeDirectory(name)
+      } else {
+        try remove(name)
+      }
+    }
+  }
+
   package func sync() throws(SystemError) { try descriptor.sync() }
 
   package func path(of name: FileName) -> String { "\(path)/\(name)" }

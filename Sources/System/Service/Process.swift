@@ -8,8 +8,6 @@ package enum Process {
     return unsafe String(cString: value)
   }
 
-  package static func isTerminal(_ descriptor: CInt) -> Bool { isatty(descriptor) == 1 }
-
   package static var identifier: Int32 { getpid() }
   package static var userIdentifier: UInt32 { geteuid() }
 
@@ -32,11 +30,5 @@ package enum Process {
   /// A path that means the same to others, and whatever becomes of the working directory.
   package static func absolutePath(_ path: String) throws(SystemError) -> String {
     path.hasPrefix("/") ? path : "\(try workingDirectory())/\(path)"
-  }
-
-  package static func hostName() -> String {
-    var name = [CChar](repeating: 0, count: 256)
-    unsafe gethostname(&name, name.count - 1)
-    return String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 }

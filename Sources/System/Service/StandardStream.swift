@@ -13,8 +13,6 @@ package enum StandardStream: CInt, Sendable {
   /// A descriptor of the caller's own.
   package func duplicate() throws -> FileDescriptor { try with { try $0.duplicate() } }
 
-  package var isTerminal: Bool { isatty(rawValue) == 1 }
-
   private func with<T: ~Copyable>(_ body: (borrowing FileDescriptor) throws -> T) rethrows -> T {
     let descriptor = FileDescriptor(owning: rawValue)
     do {

@@ -8,11 +8,6 @@ package enum Supervisor {
     _ = unsafe sd_notify(0, state.joined(separator: "\n"))
   }
 
-  /// To be followed by READY=1.
-  package static func notifyReloading() {
-    notify("RELOADING=1", "MONOTONIC_USEC=\(SystemClock.monotonicMicroseconds())")
-  }
-
   /// The listening socket that was passed under this name. Each can be taken once.
   package static func takeListener(named name: String) throws(SystemError) -> FileDescriptor? {
     var names: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?

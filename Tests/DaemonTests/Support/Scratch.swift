@@ -12,7 +12,7 @@ final class Scratch {
   }
 
   deinit {
-    try? Scratch.removeAll(directory)
+    try? directory.removeContents()
     unsafe rmdir(path)
   }
 
@@ -20,18 +20,6 @@ final class Scratch {
 
   func write(_ name: FileName, _ text: String) throws {
     try directory.file(name, .createNew).writeAll(Array(text.utf8))
-  }
-
-  /// What cannot be removed stays, and so do the directories around it.
-  private static func removeAll(_ directory: borrowing Directory) throws {
-    for name in try directory.names() {
-      if try directory.status(of: name)?.kind == .directory {
-        try removeAll(try directory.directory(name))
-        try directory.removeDirectory(name)
-      } else {
-        try directory.remove(name)
-      }
-    }
   }
 }
 

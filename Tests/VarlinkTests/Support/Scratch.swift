@@ -11,7 +11,7 @@ struct Scratch: ~Copyable {
   }
 
   deinit {
-    try? Self.removeAll(directory)
+    try? directory.removeContents()
     _ = try? Directory.open("/tmp").removeDirectory(FileName(String(path.dropFirst(5))))
   }
 
@@ -19,17 +19,5 @@ struct Scratch: ~Copyable {
 
   func write(_ name: FileName, _ text: String) throws {
     try directory.file(name, .readWrite(create: true)).writeAll(Array(text.utf8))
-  }
-
-  /// What is in it may be in directories of its own.
-  private static func removeAll(_ directory: borrowing Directory) throws {
-    for name in try directory.names() {
-      if try directory.status(of: name)?.kind == .directory {
-        try removeAll(try directory.directory(name))
-        try directory.removeDirectory(name)
-      } else {
-        try directory.remove(name)
-      }
-    }
   }
 }
