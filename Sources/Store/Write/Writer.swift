@@ -15,6 +15,8 @@ package final class Writer {
   var current = TransactionState()
   /// The model's places in the application's tables.
   var binding = Binding()
+  /// What the rows of the journal mean.
+  var watches: [Watch] = []
 
   /// Waits for another writer as long as `busyMilliseconds` before it gives up.
   package init(path: String, model: StoreModel, busyMilliseconds: Int32 = 5_000) throws {
@@ -48,6 +50,7 @@ package final class Writer {
 
   /// Applies the changes of one transaction, or none of them.
   func transaction(_ body: () throws -> Receipt) throws -> Receipt {
+    try db.forgetKnown()
     current = TransactionState()
     current.batch = counters.serial
     current.firstNewId = counters.nextId
@@ -130,6 +133,8 @@ struct TransactionState {
   var passedOver = 0
   /// What the flushes before this one deleted, for the hold limit.
   var plan = PlanSums()
+  var deletedByCollection: [String: Int] = [:]
+  var deletedByRule: [String: Int] = [:]
   /// A sweep cannot be refused: what is denied stays, and is told here.
   var isSweep = false
   var blocked: [Reason] = []
