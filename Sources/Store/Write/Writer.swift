@@ -15,6 +15,10 @@ package final class Writer {
   var current = TransactionState()
   /// The model's places in the application's tables.
   var binding = Binding()
+  /// What rows of the journal may say.
+  var watches: [Watch] = []
+  /// Nothing of ours is in the file any more.
+  package internal(set) var isDetached = false
 
   /// Waits for another writer as long as `busyMilliseconds` before it gives up.
   package init(path: String, model: StoreModel, busyMilliseconds: Int32 = 5_000) throws {
@@ -23,12 +27,15 @@ package final class Writer {
     self.busyMilliseconds = busyMilliseconds
     demands = Demand.all(in: model)
     counters = try Counters(db)
+    try model.hasTables ? bindAtFirst() : dropForgottenTriggers()
   }
 
   /// Runs `body` between BEGIN and COMMIT. What it returns is durable.
   package func group<T>(_ body: () throws -> T) throws -> T {
+    if isDetached { throw StoreError("detached: nothing of Cascade's is in the store") }
     try db.begin()
     do {
+      try bind()
       let result = try body()
       try counters.save(db)
       try db.commit()
@@ -37,6 +44,7 @@ package final class Writer {
       db.rollback()
       interned.forget()
       counters.forgetSaved()
+      unbind()
       throw error
     }
   }
