@@ -1,2 +1,0 @@
-internal import SQLite
-extension Connection { func watches() throws -> [Watch] { [] } }
