@@ -67,10 +67,11 @@ extension Edge {
   /// From the columns: name, source's collection and key, destination's collection and key,
   /// rules, origin.
   init(row: Row) {
+    let origin = Origin(rawValue: row.integer(6)) ?? .manual
     self.init(
       name: row.text(0), source: Node(row.text(1), .text(row.text(2))),
       destination: Destination(collection: row.text(3), key: row.text(4)),
-      rules: Rules(rawValue: row.integer(5)), origin: Origin(rawValue: row.integer(6)) ?? .manual)
+      rules: Rules(rawValue: row.integer(5)), origin: origin, kind: origin.kind)
   }
 }
 

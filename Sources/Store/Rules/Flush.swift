@@ -30,6 +30,7 @@ extension Writer {
     try report()
     try touchNeighbours()
     if model.trash > .zero { try keepInTrash() }
+    try nullifyReferences()
     try deleteGone()
     try clear()
   }
