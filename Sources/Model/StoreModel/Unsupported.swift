@@ -24,9 +24,19 @@ extension StoreModel {
 
   private var unservedPlaces: [ModelProblem] {
     relationships.enumerated().compactMap { index, relationship in
-      guard let (key, what) = relationship.place.unserved else { return nil }
+      guard let (key, what) = relationship.place.unserved, !isServed(relationship) else {
+        return nil
+      }
       return ModelProblem(
         path: "relationships[\(index)].\(key)", message: "\(what) are not served yet")
+    }
+  }
+
+  /// References in the values of managed objects.
+  private func isServed(_ relationship: Relationship) -> Bool {
+    switch relationship.place {
+    case .property, .polymorphic: isManaged(relationship.from)
+    case .stored, .column, .join: false
     }
   }
 }
@@ -37,8 +47,8 @@ extension Relationship.Place {
     case .stored: nil
     case .column: ("column", "references in columns")
     case .join: ("join", "join tables")
-    case .property: ("property", "references in properties")
-    case .polymorphic: ("typeColumn", "polymorphic references")
+    case .property: ("property", "references in properties of a table's rows")
+    case .polymorphic: ("typeColumn", "polymorphic references in tables")
     }
   }
 }

@@ -99,9 +99,10 @@ extension Edge {
   /// From the columns: name, source's collection and key, destination's collection and key,
   /// rules, origin.
   init(row: Row, _ model: StoreModel) {
+    let origin = Origin(rawValue: row.integer(6)) ?? .manual
     self.init(
       name: row.text(0), source: row.node(1, model), destination: Destination(row: row, 3, model),
-      rules: Rules(rawValue: row.integer(5)), origin: Origin(rawValue: row.integer(6)) ?? .manual)
+      rules: Rules(rawValue: row.integer(5)), origin: origin, kind: origin.kind)
   }
 }
 

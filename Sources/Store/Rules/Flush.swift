@@ -56,6 +56,7 @@ extension Writer {
     if model.trash > .zero { try keepInTrash() }
     try letGo()
     try deleteRows()
+    try nullifyReferences()
     try deleteGone()
   }
 

@@ -1,4 +1,4 @@
-internal import Model
+package import Model
 internal import SQLite
 
 /// More would be deleted than happens by intention: nothing is, until somebody agrees (DESIGN 8.4).

@@ -6,7 +6,9 @@
 /// 2. Both ends of every row of `cascade_edge` are rows of `cascade_node`.
 /// 3. A file that an edge points at is a row of `cascade_node`, in the collection
 ///    `cascade_file/ROOT`, which no collection of a user's can be called.
-/// 4. A change file took effect if, and only if, its row is in `cascade_ledger`.
+/// 4. An edge of origin 2 or 3 repeats what its source's value says, so that rules see it among the
+///    others. A reference to what is not there has no such edge.
+/// 5. A change file took effect if, and only if, its row is in `cascade_ledger`.
 enum Schema {
   static let version: Int64 = 2
 
@@ -222,6 +224,8 @@ enum Schema {
     """,
     // Nodes that a sweep must leave where they are, because something denies their deletion.
     "CREATE TEMP TABLE blocked(id INTEGER PRIMARY KEY)",
+    // Managed objects that survive one of their references and lose it (rule 64).
+    "CREATE TEMP TABLE nullified(id INTEGER PRIMARY KEY)",
     // Nodes whose relationships the end of the transaction must judge.
     "CREATE TEMP TABLE touched(id INTEGER PRIMARY KEY)",
   ]

@@ -24,6 +24,7 @@ extension Writer {
     let identity = try identity(of: node)
     let (id, isNew) = try upsert(identity, type: type, value: value?.text)
     try touch(id)
+    try relate(node, id, type: type, value: value, isNew: isNew)
     guard let edges else { return }
     let old = isNew ? [:] : try declaredEdges(of: id)
     try declare(edges, of: node, id, insteadOf: old)
@@ -72,6 +73,7 @@ extension Writer {
       "UPDATE cascade_node SET value = ? WHERE id = ?", .text(JSONText(object: members).text),
       .integer(id))
     try touch(id)
+    try relate(node, id, patched: members, set.map(\.name) + unset)
   }
 
   private func delete(_ node: Node) throws {
@@ -127,12 +129,5 @@ extension [Member] {
       }
     }
     removeAll { member in unset.contains { member.isNamed($0) } }
-  }
-}
-
-extension Member {
-  /// By bytes: JSON knows no characters that look alike.
-  fileprivate func isNamed(_ other: String) -> Bool {
-    name.utf8Span.span.same(as: other.utf8Span.span)
   }
 }

@@ -9,6 +9,7 @@ package final class Writer {
   let db: Connection
   let model: StoreModel
   let demands: [Demand]
+  let references: ReferencePlaces
   private let busyMilliseconds: Int32
   var counters: Counters
   let interned = Interned()
@@ -26,8 +27,10 @@ package final class Writer {
     self.model = model
     self.busyMilliseconds = busyMilliseconds
     demands = Demand.all(in: model)
+    references = ReferencePlaces(model)
     counters = try Counters(db)
     try model.hasTables ? bindAtFirst() : dropForgottenTriggers()
+    try rebuildReferences()
   }
 
   /// Runs `body` between BEGIN and COMMIT. What it returns is durable.
