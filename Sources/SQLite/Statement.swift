@@ -112,6 +112,32 @@ package struct Row {
   }
 }
 
+// MARK: - Rows of tables that somebody else made
+
+extension Row {
+  package var columns: Range<Int32> { unsafe 0..<sqlite3_column_count(statement) }
+
+  package func name(_ column: Int32) -> String {
+    unsafe sqlite3_column_name(statement, column).map { unsafe String(cString: $0) } ?? ""
+  }
+
+  package func value(_ column: Int32) -> Value {
+    switch unsafe sqlite3_column_type(statement, column) {
+    case SQLITE_INTEGER: .integer(integer(column))
+    case SQLITE_FLOAT: .real(unsafe sqlite3_column_double(statement, column))
+    case SQLITE_TEXT: .text(text(column))
+    case SQLITE_BLOB: .blob(blob(column))
+    default: .null
+    }
+  }
+
+  private func blob(_ column: Int32) -> [UInt8] {
+    let bytes = unsafe sqlite3_column_blob(statement, column)
+    let count = unsafe Int(sqlite3_column_bytes(statement, column))
+    return unsafe Array(UnsafeRawBufferPointer(start: bytes, count: bytes == nil ? 0 : count))
+  }
+}
+
 /// The statements of a connection, found by the address of their text. Every row of a large load
 /// asks here, so most answers come from a table without hashing.
 @safe

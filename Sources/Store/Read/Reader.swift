@@ -6,6 +6,7 @@ internal import SQLite
 package final class Reader {
   let db: Connection
   let model: StoreModel
+  let fetching = Fetching()
 
   /// The store must have been opened by a `Writer` before.
   package init(path: String, model: StoreModel) throws {
@@ -13,7 +14,10 @@ package final class Reader {
     self.model = model
   }
 
-  package func releaseMemory() { db.releaseMemory() }
+  package func releaseMemory() {
+    db.releaseMemory()
+    fetching.rest()
+  }
 
   func id(of node: Node) throws -> Int64? {
     guard let key = node.key.managedText else { return nil }
