@@ -1,7 +1,6 @@
 import CascadeKit
 import Model
 import Testing
-import Varlink
 
 /// `cascadectl fetch`, and what is under it.
 @Suite struct FetchTests {
@@ -90,7 +89,7 @@ import Varlink
       ["artists/nina", "resent"], 64,
       "unknown fetched property \"resent\"; did you mean \"recent\"?"
     ),
-    (["songs/a", "recent"], 64, "songs has no \"recent\""),
+    (["songs/a", "recent"], 64, "songs: unknown fetched property \"recent\""),
     (["artists/none", "recent"], 65, "there is no node artists/none"),
     (["nina", "recent"], 64, "\"nina\" is no node"),
     (["artists/nina", "broken"], 64, "no such column: yeer"),

@@ -63,11 +63,11 @@ extension FetchError {
   fileprivate init(_ error: SQLiteError, in search: Search) {
     let place = search.property.store.map { " in \($0)" } ?? ""
     if error.isInterrupted {
-      self = .unavailable("\(search.path) took longer than \(search.timeLimit)\(place)")
+      self = .unavailable("\(search.title) took longer than \(search.timeLimit)\(place)")
     } else if error.isAboutTheStatement {
-      self = .unusable("\(search.path) cannot be evaluated\(place): \(error.message)")
+      self = .unusable("\(search.title) cannot be evaluated\(place): \(error.message)")
     } else {
-      self = .unavailable("\(search.path) has no value now\(place): \(error.message)")
+      self = .unavailable("\(search.title) has no value now\(place): \(error.message)")
     }
   }
 }

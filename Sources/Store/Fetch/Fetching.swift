@@ -106,12 +106,12 @@ extension Search {
   private static let mostWeight = 32 << 20
 
   func find(_ question: Question, at place: Place, in db: borrowing Connection) throws -> Found {
-    let query = try SearchQuery(property, place, in: searched, question.values)
+    let query = try SearchQuery(self, at: place, question.values)
     var found = Found()
     try db.each(guarded: query.text, query.values, limit: timeLimit) { row in
       found.add(node(row, place))
       if found.weight > Search.mostWeight {
-        throw FetchError.unusable("\(path) finds too much to keep in memory: give it a \"limit\"")
+        throw FetchError.unusable("\(title) finds too much to keep in memory: give it a \"limit\"")
       }
     }
     return found

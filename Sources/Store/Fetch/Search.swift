@@ -25,7 +25,7 @@ struct Search {
     let known = model.fetched[collection] ?? [:]
     guard let property = known[name] else {
       let problem = unknown("fetched property", name, among: known.keys.sorted())
-      throw .noSuchProperty("\(collection) has no \"\(name)\": \(problem)")
+      throw .noSuchProperty("\(collection): \(problem)")
     }
     self.name = name
     self.collection = collection
@@ -34,8 +34,8 @@ struct Search {
     self.model = model
   }
 
-  /// For messages: where it is in the model.
-  var path: String { "fetched property \"\(name)\" of \(collection)" }
+  /// For messages.
+  var title: String { "fetched property \"\(name)\" of \(collection)" }
 
   // MARK: - Variables
 
@@ -55,7 +55,7 @@ struct Search {
     case .found(let value): return value
     case .unknown(let columns):
       let problem = unknown("column", member, among: columns)
-      throw FetchError.unusable("\(path) asks for $source.\(member): \(problem)")
+      throw FetchError.unusable("\(title) asks for $source.\(member): \(problem)")
     }
   }
 
@@ -83,7 +83,7 @@ struct Search {
     if !key.isEmpty { return .table(searched, key: key) }
     let store = property.store ?? ""
     throw FetchError.unusable(
-      "\(path): \(store) has no collection and no table with a primary key called \"\(searched)\"")
+      "\(title): \(store) has no collection and no table with a primary key called \"\(searched)\"")
   }
 
   /// The collection that is searched; the model may have named a type within it.

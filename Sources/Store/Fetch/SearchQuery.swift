@@ -9,12 +9,8 @@ struct SearchQuery {
   private let condition: String
   private let order: String?
 
-  init(
-    _ property: FetchedProperty, _ place: Search.Place, in collection: String, _ variables: [Value]
-  )
-    throws
-  {
-    let (condition, order) = try property.expressions()
+  init(_ search: Search, at place: Search.Place, _ variables: [Value]) throws {
+    let (condition, order) = try search.property.expressions()
     var number = 0
     func next(_: SQLExpression.Variable) -> String {
       number += 1
@@ -23,12 +19,12 @@ struct SearchQuery {
     self.condition = condition.text(replacing: next)
     self.order = order?.text(replacing: next)
     values = variables
-    let alias = quoted(property.from)
+    let alias = quoted(search.property.from)
     switch place {
     case .table(let table, let key): selectRows(of: table, key, alias)
-    case .managed(let type): selectObjects(of: collection, type, alias)
+    case .managed(let type): selectObjects(of: search.searched, type, alias)
     }
-    text += " LIMIT \(bind(.integer(Int64(property.limit ?? -1))))"
+    text += " LIMIT \(bind(.integer(Int64(search.property.limit ?? -1))))"
   }
 
   private mutating func bind(_ value: Value) -> String {
