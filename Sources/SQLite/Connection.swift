@@ -108,11 +108,19 @@ extension Connection {
     return statement.row.integer(0)
   }
 
-  /// The same for text that was made at run time, which is not kept. Values are still bound.
+  /// The same for text that was made from the model: kept too, as long as there is room.
+  package func run(generated sql: String, _ values: [Value] = []) throws(SQLiteError) {
+    let statement = try statements.statement(forGenerated: sql)
+    defer { statement.reset() }
+    try statement.bind(values)
+    while try statement.step() {}
+  }
+
   package func all<T>(
-    generated sql: String, _ values: [Value], as read: (Row) -> T
+    generated sql: String, _ values: [Value] = [], as read: (Row) -> T
   ) throws(SQLiteError) -> [T] {
-    let statement = try unsafe Statement(generated: sql, on: handle)
+    let statement = try statements.statement(forGenerated: sql)
+    defer { statement.reset() }
     try statement.bind(values)
     var rows: [T] = []
     while try statement.step() { rows.append(read(statement.row)) }
@@ -131,7 +139,9 @@ extension Connection {
     while try statement.step() { try body(statement.row) }
   }
 
-  package func integer(generated sql: String, _ values: [Value]) throws(SQLiteError) -> Int64? {
+  package func integer(
+    generated sql: String, _ values: [Value] = []
+  ) throws(SQLiteError) -> Int64? {
     try all(generated: sql, values) { $0.isNull(0) ? nil : $0.integer(0) }.first ?? nil
   }
 

@@ -8,3 +8,13 @@ package func quoted(_ identifier: String) -> String {
   }
   return text + "\""
 }
+
+/// A text as SQL writes it, for statements that keep it: triggers and views.
+package func literal(_ text: String) -> String {
+  var literal = "'"
+  for scalar in text.unicodeScalars {
+    if scalar == "'" { literal.unicodeScalars.append(scalar) }
+    literal.unicodeScalars.append(scalar)
+  }
+  return literal + "'"
+}

@@ -107,6 +107,23 @@ package struct Row {
     return unsafe String(decoding: UnsafeBufferPointer(start: bytes, count: count), as: UTF8.self)
   }
 
+  /// As it is stored.
+  package func value(_ column: Int32) -> Value {
+    switch unsafe sqlite3_column_type(statement, column) {
+    case SQLITE_INTEGER: .integer(integer(column))
+    case SQLITE_FLOAT: .real(unsafe sqlite3_column_double(statement, column))
+    case SQLITE_TEXT: .text(text(column))
+    case SQLITE_BLOB: .blob(blob(column))
+    default: .null
+    }
+  }
+
+  private func blob(_ column: Int32) -> [UInt8] {
+    guard let bytes = unsafe sqlite3_column_blob(statement, column) else { return [] }
+    let count = unsafe Int(sqlite3_column_bytes(statement, column))
+    return unsafe [UInt8](UnsafeRawBufferPointer(start: bytes, count: count))
+  }
+
   package func optionalText(_ column: Int32) -> String? {
     isNull(column) ? nil : text(column)
   }
@@ -120,22 +137,6 @@ extension Row {
   package func name(_ column: Int32) -> String {
     unsafe sqlite3_column_name(statement, column).map { unsafe String(cString: $0) } ?? ""
   }
-
-  package func value(_ column: Int32) -> Value {
-    switch unsafe sqlite3_column_type(statement, column) {
-    case SQLITE_INTEGER: .integer(integer(column))
-    case SQLITE_FLOAT: .real(unsafe sqlite3_column_double(statement, column))
-    case SQLITE_TEXT: .text(text(column))
-    case SQLITE_BLOB: .blob(blob(column))
-    default: .null
-    }
-  }
-
-  private func blob(_ column: Int32) -> [UInt8] {
-    let bytes = unsafe sqlite3_column_blob(statement, column)
-    let count = unsafe Int(sqlite3_column_bytes(statement, column))
-    return unsafe Array(UnsafeRawBufferPointer(start: bytes, count: bytes == nil ? 0 : count))
-  }
 }
 
 /// The statements of a connection, found by the address of their text. Every row of a large load
@@ -144,6 +145,7 @@ extension Row {
 final class StatementCache {
   private let database: OpaquePointer
   private var statements: [UInt: Statement] = [:]
+  private var generated: [String: Statement] = [:]
   private var recent = [(address: UInt, statement: Statement)?](repeating: nil, count: 256)
 
   init(_ database: OpaquePointer) { unsafe self.database = database }
@@ -159,6 +161,17 @@ final class StatementCache {
     return statement
   }
 
+  func statement(forGenerated sql: String) throws(SQLiteError) -> Statement {
+    if let statement = generated[sql], !statement.isBusy { return statement }
+    let statement = try unsafe Statement(generated: sql, on: database)
+    if generated.count == StatementCache.mostGenerated { generated = [:] }
+    if generated[sql] == nil { generated[sql] = statement }
+    return statement
+  }
+
+  /// A model of a hundred relationships has some thousand texts, and most are never asked for.
+  private static let mostGenerated = 512
+
   private func find(_ address: UInt, _ sql: StaticString) throws(SQLiteError) -> Statement {
     if let statement = statements[address], !statement.isBusy { return statement }
     // A text that is being stepped further up gets a second statement, which is not kept.
@@ -170,6 +183,7 @@ final class StatementCache {
   /// SQLite closes a database only when its statements are gone.
   func finalizeAll() {
     statements = [:]
+    generated = [:]
     recent = []
   }
 }

@@ -50,6 +50,11 @@ extension StoreModel {
   /// Whether a change may name this collection: unless the model is strict, naming it creates it.
   package func allows(collection: String) -> Bool { !strict || collections[collection] != nil }
 
+  /// Whether some collection is a table of the application.
+  package var hasTables: Bool {
+    collections.values.contains { if case .mapped = $0 { true } else { false } }
+  }
+
   /// The names that relationships may know a node by.
   package func names(of collection: String, type: String?) -> Set<String> {
     guard let type, case .managed(let types) = collections[collection], let name = types[type]

@@ -98,7 +98,7 @@ extension Key {
   fileprivate var candidates: [Value] {
     switch self {
     case .integer(let number): [.integer(number)]
-    case .text(let text): [.text(text)] + (Blob.bytes(text).map { [.blob($0)] } ?? [])
+    case .text(let text): [.text(text)] + ([UInt8](sqlBlob: text).map { [.blob($0)] } ?? [])
     case .composite: []
     }
   }

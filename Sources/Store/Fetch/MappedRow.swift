@@ -29,7 +29,7 @@ extension Key {
     switch value {
     case .integer(let number): self = .integer(number)
     case .text(let text): self = .text(text)
-    case .blob(let bytes): self = .text(Blob.text(bytes))
+    case .blob(let bytes): self = .text(bytes.sqlBlob)
     case .real(let number): self = .text("\(number)")
     case .null: self = .text("")
     }
@@ -44,25 +44,7 @@ extension Value {
     // What is not finite is written as null.
     case .real(let number): .number(number)
     case .text(let text): .string(text)
-    case .blob(let bytes): .string(Blob.text(bytes))
+    case .blob(let bytes): .string(bytes.sqlBlob)
     }
-  }
-}
-
-/// A blob as text, in the form of SQL: `x'0A'`.
-enum Blob {
-  private static let digits = Array("0123456789ABCDEF".utf8)
-
-  static func text(_ bytes: [UInt8]) -> String {
-    let hex = bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
-    return "x'\(String(decoding: hex, as: UTF8.self))'"
-  }
-
-  static func bytes(_ text: String) -> [UInt8]? {
-    guard text.hasPrefix("x'"), text.hasSuffix("'"), text.utf8.count >= 3 else { return nil }
-    let hex = Array(text.utf8.dropFirst(2).dropLast())
-    let values = hex.compactMap(digits.firstIndex)
-    guard values.count == hex.count, hex.count % 2 == 0 else { return nil }
-    return stride(from: 0, to: values.count, by: 2).map { UInt8(values[$0] << 4 | values[$0 + 1]) }
   }
 }

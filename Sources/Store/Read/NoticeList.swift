@@ -16,7 +16,8 @@ extension Reader {
     try db.all(
       """
       SELECT m.name, sc.name, n.source_key, dc.name, n.destination_key, n.rules, n.origin,
-        n.id, n.reason, n.receiver_deleted, n.receiver = n.source, n.batch
+        n.id, n.reason, n.receiver_deleted, n.batch,
+        n.receiver_collection = n.source_collection AND n.receiver_key = n.source_key
       FROM cascade_notice AS n
       JOIN cascade_name AS m ON m.id = n.name
       JOIN cascade_collection AS sc ON sc.id = n.source_collection
@@ -33,8 +34,8 @@ extension Notice {
     id = row.integer(7)
     reason = row.text(8)
     receiverDeleted = row.integer(9) != 0
-    node = row.integer(10) != 0 ? edge.source : edge.destination.node ?? edge.source
-    batch = row.integer(11)
+    batch = row.integer(10)
+    node = row.integer(11) != 0 ? edge.source : edge.destination.node ?? edge.source
   }
 }
 
@@ -42,6 +43,12 @@ extension Writer {
   /// Forgets the notices up to `id`; says how many there were.
   package func acknowledge(upTo id: Int64) throws -> Int {
     try group {
+      // The numbers go on behind the last, also where no notice is left.
+      try db.run(
+        """
+        INSERT OR REPLACE INTO cascade_meta
+        SELECT 'notice', max(id) FROM cascade_notice HAVING max(id) IS NOT NULL
+        """)
       try db.run("DELETE FROM cascade_notice WHERE id <= ?", .integer(id))
       return db.changes
     }

@@ -14,6 +14,17 @@ package final class Reader {
     self.model = model
   }
 
+  private var bound = Binding()
+  private var strangers: [String: Int64] = [:]
+
+  /// The model's places in the tables that this connection sees now.
+  func binding() throws -> Binding {
+    if !model.hasTables { return bound }
+    let version = try db.integer("PRAGMA main.schema_version") ?? 0
+    if bound.schemaVersion != version { bound = try Binding(model, db, numbers: self) }
+    return bound
+  }
+
   package func releaseMemory() {
     db.releaseMemory()
     fetching.rest()
@@ -72,5 +83,24 @@ extension Reader {
   /// Of the content that an id was used for; nil if it was not.
   package func fingerprint(ofId id: String) throws -> Int64? {
     try db.integer("SELECT fingerprint FROM cascade_ledger WHERE id = ? LIMIT 1", .text(id))
+  }
+}
+
+/// A name that has no number yet gets one that nothing in the store has.
+extension Reader: Numbering {
+  func number(ofCollection name: String) throws -> Int64 {
+    try db.integer("SELECT id FROM cascade_collection WHERE name = ?", .text(name))
+      ?? stranger("collection/\(name)")
+  }
+
+  func number(ofName name: String) throws -> Int64 {
+    try db.integer("SELECT id FROM cascade_name WHERE name = ?", .text(name))
+      ?? stranger("name/\(name)")
+  }
+
+  private func stranger(_ name: String) -> Int64 {
+    if let number = strangers[name] { return number }
+    strangers[name] = -Int64(strangers.count) - 1
+    return strangers[name]!
   }
 }

@@ -78,9 +78,9 @@ extension Writer {
   package func keepPlan(_ held: Held, file: String) throws -> Int64 {
     try db.run(
       """
-      INSERT INTO cascade_plan(id, file, checksum, deleted) VALUES(?, ?, ?, ?)
-      ON CONFLICT DO UPDATE SET file = excluded.file
-      """, .text(held.id), .text(file), .integer(held.checksum),
+      INSERT INTO cascade_plan(plan, id, file, checksum, deleted) VALUES(?, ?, ?, ?, ?)
+      ON CONFLICT(id, checksum) DO UPDATE SET file = excluded.file
+      """, .integer(try db.nextNumber(of: "plan")), .text(held.id), .text(file), .integer(held.checksum),
       .integer(Int64(held.deletedCount)))
     return try db.integer(
       "SELECT plan FROM cascade_plan WHERE id = ? AND checksum = ?", .text(held.id),
@@ -98,6 +98,15 @@ extension Writer {
 }
 
 extension Connection {
+  /// A number that was never given before, also where what had the last one is gone.
+  func nextNumber(of name: String) throws(SQLiteError) -> Int64 {
+    try integer(
+      """
+      INSERT INTO cascade_meta VALUES(?, 1) ON CONFLICT DO UPDATE SET value = value + 1
+      RETURNING value
+      """, .text(name))!
+  }
+
   /// A file is no node, and does not count.
   func countsOfGone(firstNewId: Int64) throws(SQLiteError) -> [CollectionCount] {
     try all(

@@ -6,60 +6,102 @@ extension Writer {
   private static let notifying: Rules = [.notifyIfSourceDeleted, .notifyIfDestinationDeleted]
 
   func writeNotices() throws {
-    if counters.rulesSeen.isDisjoint(with: Writer.notifying) { return }
-    try noticeDeletedEnds()
-    try noticeRemovedEdges()
+    if rulesInUse.isDisjoint(with: Writer.notifying) { return }
+    try findDeletedEnds()
+    for place in binding.places { try findDeletedEnds(place) }
+    try findRemovedEdges()
+    try tell()
     // Receivers of earlier notices may go now, those of a flush of this transaction too.
     try db.run(
       """
       UPDATE cascade_notice SET receiver_deleted = 1
-      WHERE receiver IN (SELECT id FROM temp.gone)
+      WHERE (receiver_collection, receiver_key) IN (
+        SELECT coalesce(n.collection, k.collection), coalesce(n.key, k.key)
+        FROM temp.gone AS g LEFT JOIN cascade_node AS n ON n.id = g.id
+        LEFT JOIN temp.known AS k ON k.id = g.id)
       """)
   }
 
-  private func noticeDeletedEnds() throws {
+  private func findDeletedEnds() throws {
     try db.run(
       """
-      INSERT INTO cascade_notice(
-        receiver, reason, name, source, source_collection, source_key,
-        destination, destination_collection, destination_key, rules, origin, batch)
-      WITH told(receiver, reason, name, source, destination, rules, origin) AS (
-        SELECT e.destination, 'sourceDeleted', e.name, e.source, e.destination, e.rules, e.origin
-        FROM temp.gone AS g CROSS JOIN cascade_edge AS e ON e.source = g.id
-        WHERE e.rules & 1 AND e.destination NOT IN (SELECT id FROM temp.gone)
-        UNION ALL
-        SELECT e.source, 'destinationDeleted', e.name, e.source, e.destination, e.rules, e.origin
-        FROM temp.gone AS g CROSS JOIN cascade_edge AS e ON e.destination = g.id
-        WHERE e.rules & 2 AND e.source NOT IN (SELECT id FROM temp.gone)
-      )
-      SELECT t.receiver, t.reason, t.name, t.source, s.collection, s.key,
-        t.destination, d.collection, d.key, t.rules, t.origin, ?
-      FROM told AS t
-      JOIN cascade_node AS s ON s.id = t.source
-      JOIN cascade_node AS d ON d.id = t.destination
-      ORDER BY t.source, t.name, t.destination, t.origin
-      """, .integer(current.batch))
-    current.notices += db.changes
+      INSERT INTO temp.told
+      SELECT 'sourceDeleted', 1, e.source, e.name, e.destination, e.rules, e.origin
+      FROM temp.gone AS g CROSS JOIN cascade_edge AS e ON e.source = g.id
+      WHERE e.rules & 1 AND e.destination NOT IN (SELECT id FROM temp.gone)
+      UNION ALL
+      SELECT 'destinationDeleted', 0, e.source, e.name, e.destination, e.rules, e.origin
+      FROM temp.gone AS g CROSS JOIN cascade_edge AS e ON e.destination = g.id
+      WHERE e.rules & 2 AND e.source NOT IN (SELECT id FROM temp.gone)
+      """)
   }
 
-  private func noticeRemovedEdges() throws {
+  /// The survivor gets a number first: it may be a row of the application.
+  private func findDeletedEnds(_ place: Place) throws {
+    if place.rules.contains(.notifyIfSourceDeleted) {
+      try db.stageDestinations(of: place, rule: 1)
+      try db.internFound()
+      try tellFound(
+        """
+        INSERT INTO temp.told
+        SELECT 'sourceDeleted', 1, f.via, f.name, f.id, ?, 1 FROM temp.found AS f
+        WHERE f.id NOT IN (SELECT id FROM temp.gone)
+        """, place)
+    }
+    if place.rules.contains(.notifyIfDestinationDeleted) {
+      try db.stageSources(of: place, rule: 2)
+      try db.internFound()
+      try tellFound(
+        """
+        INSERT INTO temp.told
+        SELECT 'destinationDeleted', 0, f.id, f.name, f.via, ?, 1 FROM temp.found AS f
+        WHERE f.id NOT IN (SELECT id FROM temp.gone)
+        """, place)
+    }
+  }
+
+  private func tellFound(_ sql: StaticString, _ place: Place) throws {
+    try db.run(sql, .integer(place.rules.rawValue))
+    try db.forgetFound()
+  }
+
+  private func findRemovedEdges() throws {
     try db.run(
       """
-      INSERT INTO cascade_notice(
-        receiver, reason, name, source, source_collection, source_key,
-        destination, destination_collection, destination_key, rules, origin, batch)
-      SELECT iif(l.removal = 0, l.destination, l.source),
-        iif(l.removal = 0, 'sourceDeleted', 'destinationDeleted'),
-        l.name, l.source, s.collection, s.key, l.destination, d.collection, d.key,
-        l.rules, l.origin, ?
+      INSERT INTO temp.told
+      SELECT iif(l.removal = 0, 'sourceDeleted', 'destinationDeleted'), l.removal = 0,
+        l.source, l.name, l.destination, l.rules, l.origin
       FROM temp.lost AS l
-      JOIN cascade_node AS s ON s.id = l.source
-      JOIN cascade_node AS d ON d.id = l.destination
       WHERE (l.removal = 0 AND l.rules & 1
         AND l.destination NOT IN (SELECT id FROM temp.gone))
       OR (l.removal = 1 AND l.rules & 2 AND l.source NOT IN (SELECT id FROM temp.gone))
-      ORDER BY l.source, l.name, l.destination, l.origin
+      """)
+  }
+
+  /// The numbers go on behind the last notice that ever was.
+  private func tell() throws {
+    try db.run(
+      """
+      INSERT INTO cascade_notice(id, reason, receiver_collection, receiver_key, name,
+        source_collection, source_key, destination_collection, destination_key,
+        rules, origin, batch)
+      WITH named AS (
+        SELECT t.*, coalesce(s.collection, sk.collection) AS sc, coalesce(s.key, sk.key) AS s,
+          coalesce(d.collection, dk.collection) AS dc, coalesce(d.key, dk.key) AS d
+        FROM temp.told AS t
+        LEFT JOIN cascade_node AS s ON s.id = t.source
+        LEFT JOIN temp.known AS sk ON sk.id = t.source
+        LEFT JOIN cascade_node AS d ON d.id = t.destination
+        LEFT JOIN temp.known AS dk ON dk.id = t.destination
+      )
+      SELECT max((SELECT coalesce(max(id), 0) FROM cascade_notice),
+          (SELECT coalesce(max(value), 0) FROM cascade_meta WHERE name = 'notice'))
+          + row_number() OVER (ORDER BY source, name, destination, origin, reason),
+        reason, iif(to_destination, dc, sc), iif(to_destination, d, s), name, sc, s, dc, d,
+        rules, origin, ?
+      FROM named
       """, .integer(current.batch))
     current.notices += db.changes
+    try db.run("DELETE FROM temp.told")
   }
 }

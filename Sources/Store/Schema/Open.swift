@@ -60,6 +60,7 @@ extension Connection {
       for statement in Schema.create { try execute("\(statement)") }
       try run("INSERT INTO cascade_meta VALUES('version', ?)", .integer(Schema.version))
     }
+    if version == 1 { for statement in Schema.from1 { try execute("\(statement)") } }
     try commit()
   }
 

@@ -8,9 +8,9 @@
 ///    `cascade_file/ROOT`, which no collection of a user's can be called.
 /// 4. A change file took effect if, and only if, its row is in `cascade_ledger`.
 enum Schema {
-  static let version: Int64 = 1
+  static let version: Int64 = 2
 
-  static let create: [StaticString] = identity + edges + history
+  static let create: [StaticString] = identity + edges + history + journal
 
   private static let identity: [StaticString] = [
     """
@@ -75,21 +75,21 @@ enum Schema {
       deleted INTEGER NOT NULL,
       UNIQUE(id, part)) STRICT
     """,
+    // By collection and key: an end of it may be a row of the application, which has no number.
     """
     CREATE TABLE cascade_notice(
-      id INTEGER PRIMARY KEY AUTOINCREMENT,
-      receiver INTEGER NOT NULL,
+      id INTEGER PRIMARY KEY,
       reason TEXT NOT NULL,
+      receiver_collection INTEGER NOT NULL, receiver_key ANY NOT NULL,
       name INTEGER NOT NULL,
-      source INTEGER NOT NULL, source_collection INTEGER NOT NULL, source_key ANY NOT NULL,
-      destination INTEGER NOT NULL, destination_collection INTEGER NOT NULL,
-      destination_key ANY NOT NULL,
+      source_collection INTEGER NOT NULL, source_key ANY NOT NULL,
+      destination_collection INTEGER NOT NULL, destination_key ANY NOT NULL,
       rules INTEGER NOT NULL,
       origin INTEGER NOT NULL,
       batch INTEGER NOT NULL,
       receiver_deleted INTEGER NOT NULL DEFAULT 0) STRICT
     """,
-    "CREATE INDEX cascade_notice_receiver ON cascade_notice(receiver)",
+    "CREATE INDEX cascade_notice_receiver ON cascade_notice(receiver_collection, receiver_key)",
     // What was deleted, and why: `rule` of the edge `name` to or from the node `via`.
     """
     CREATE TABLE cascade_trash(
@@ -119,7 +119,7 @@ enum Schema {
     // Deletions over the limit that wait for somebody's consent, or have it.
     """
     CREATE TABLE cascade_plan(
-      plan INTEGER PRIMARY KEY AUTOINCREMENT,
+      plan INTEGER PRIMARY KEY,
       id TEXT NOT NULL,
       file TEXT NOT NULL,
       checksum INTEGER NOT NULL,
@@ -137,10 +137,44 @@ enum Schema {
     """,
   ]
 
+  private static let journal: [StaticString] = [
+    // See `Watch`. Written by triggers, in the transactions of the applications.
+    """
+    CREATE TABLE cascade_journal(
+      seq INTEGER PRIMARY KEY,
+      what INTEGER NOT NULL,
+      key ANY,
+      a ANY, b ANY, c ANY, d ANY) STRICT
+    """,
+    """
+    CREATE TABLE cascade_watch(
+      what INTEGER PRIMARY KEY,
+      meaning TEXT NOT NULL UNIQUE) STRICT
+    """,
+    // Has a row while the daemon writes, within its transaction: our triggers do nothing then.
+    "CREATE TABLE cascade_quiet(id INTEGER PRIMARY KEY) STRICT",
+  ]
+
   /// What a transaction knows of itself until its next flush. Empty between transactions.
   static let temporary: [StaticString] = [
     // Rows of cascade_node that do not exist: deleted, or only named by an edge so far.
     "CREATE TEMP TABLE dead(id INTEGER PRIMARY KEY)",
+    // Nodes that have no number of their own: rows of the application, and files. Those that
+    // are in cascade_node, because a stored edge names them, have theirs from there; the others
+    // are numbered behind the first row, until the transaction ends. `row` is the rowid, if the
+    // table has one and the row is there.
+    """
+    CREATE TEMP TABLE known(
+      id INTEGER PRIMARY KEY, collection INTEGER NOT NULL, key, row INTEGER,
+      present INTEGER NOT NULL, UNIQUE(collection, key))
+    """,
+    "INSERT INTO temp.known VALUES(0x4000000000000000, 0, '', NULL, 0)",
+    // Nodes on their way into `gone` or `losing`, before they have a number: `id` is null then.
+    """
+    CREATE TEMP TABLE found(
+      id INTEGER, collection INTEGER, key, row INTEGER, via INTEGER, name INTEGER, rule INTEGER,
+      edges INTEGER)
+    """,
     // Edges that were there at the last flush and were removed since.
     """
     CREATE TEMP TABLE lost(
@@ -148,22 +182,63 @@ enum Schema {
       born INTEGER, removal INTEGER,
       PRIMARY KEY(source, name, destination, origin)) WITHOUT ROWID
     """,
-    // The set D of DESIGN 2.3, in the order it grew, each with what put it there.
+    // The set D of DESIGN 2.3, in the order it grew, each with what put it there. `counts` is zero
+    // for what never was there: only named by an edge, or gone before anybody asked.
     """
     CREATE TEMP TABLE gone(
       seq INTEGER PRIMARY KEY, id INTEGER NOT NULL UNIQUE,
-      via INTEGER, name INTEGER, rule INTEGER NOT NULL DEFAULT 0)
+      via INTEGER, name INTEGER, rule INTEGER NOT NULL DEFAULT 0,
+      counts INTEGER NOT NULL DEFAULT 1)
+    """,
+    // Edges that nodes lose in one level: `asks` where a rule wants to know whether any remains.
+    """
+    CREATE TEMP TABLE losing(
+      rule INTEGER, node INTEGER, name INTEGER, edges INTEGER, via INTEGER, asks INTEGER,
+      PRIMARY KEY(rule, node, name)) WITHOUT ROWID
     """,
     // How many edges of a name a counting rule still sees at a node. `rule` is 16 or 32.
     """
     CREATE TEMP TABLE tally(
-      rule INTEGER, node INTEGER, name INTEGER, remaining INTEGER, via INTEGER,
+      rule INTEGER, node INTEGER, name INTEGER, remaining INTEGER, via INTEGER, fresh INTEGER,
       PRIMARY KEY(rule, node, name)) WITHOUT ROWID
     """,
+    "CREATE INDEX temp.tally_fresh ON tally(rule, name) WHERE fresh",
     "CREATE INDEX temp.tally_out ON tally(rule) WHERE remaining <= 0",
+    // Notices to be written, by the numbers of the nodes.
+    """
+    CREATE TEMP TABLE told(
+      reason TEXT, to_destination INTEGER, source INTEGER, name INTEGER, destination INTEGER,
+      rules INTEGER, origin INTEGER)
+    """,
     // Nodes that a sweep must leave where they are, because something denies their deletion.
     "CREATE TEMP TABLE blocked(id INTEGER PRIMARY KEY)",
     // Nodes whose relationships the end of the transaction must judge.
     "CREATE TEMP TABLE touched(id INTEGER PRIMARY KEY)",
   ]
+
+  /// From version 1, whose AUTOINCREMENT left a table of SQLite's own behind.
+  static let from1: [StaticString] =
+    [
+      """
+      INSERT OR REPLACE INTO cascade_meta
+      SELECT substr(name, 9), seq FROM sqlite_sequence
+      WHERE name IN ('cascade_notice', 'cascade_plan')
+      """,
+      "ALTER TABLE cascade_notice RENAME TO cascade_notice_1",
+      "ALTER TABLE cascade_plan RENAME TO cascade_plan_1",
+      "DROP INDEX cascade_notice_receiver",
+    ] + history.filter { "\($0)".contains(" cascade_notice") || "\($0)".contains(" cascade_plan") }
+    + journal + [
+      """
+      INSERT INTO cascade_notice
+      SELECT id, reason, iif(receiver = source, source_collection, destination_collection),
+        iif(receiver = source, source_key, destination_key), name, source_collection, source_key,
+        destination_collection, destination_key, rules, origin, batch, receiver_deleted
+      FROM cascade_notice_1
+      """,
+      "INSERT INTO cascade_plan SELECT * FROM cascade_plan_1",
+      "DROP TABLE cascade_notice_1", "DROP TABLE cascade_plan_1",
+      "DELETE FROM sqlite_sequence WHERE name GLOB 'cascade_*'",
+      "UPDATE cascade_meta SET value = 2 WHERE name = 'version'",
+    ]
 }

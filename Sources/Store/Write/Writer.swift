@@ -13,6 +13,8 @@ package final class Writer {
   var counters: Counters
   let interned = Interned()
   var current = TransactionState()
+  /// The model's places in the application's tables.
+  var binding = Binding()
 
   /// Waits for another writer as long as `busyMilliseconds` before it gives up.
   package init(path: String, model: StoreModel, busyMilliseconds: Int32 = 5_000) throws {
@@ -37,6 +39,11 @@ package final class Writer {
       counters.forgetSaved()
       throw error
     }
+  }
+
+  /// The rules that some edge has, or ever had: the others are not asked for.
+  var rulesInUse: Rules {
+    binding.looked.reduce(counters.rulesSeen) { $0.union($1.rules) }
   }
 
   /// Applies the changes of one transaction, or none of them.
@@ -128,4 +135,9 @@ struct TransactionState {
   var blocked: [Reason] = []
   /// Whose approval counts: the id of the file.
   var id = ""
+}
+
+extension Writer: Numbering {
+  func number(ofCollection name: String) throws -> Int64 { try collectionId(name) }
+  func number(ofName name: String) throws -> Int64 { try nameId(name) }
 }

@@ -1,0 +1,93 @@
+internal import Model
+internal import SQLite
+
+/// The model, bound to the tables that are there now. Made anew when the schema changes.
+struct Binding: Sendable {
+  /// The mapped collections, by name.
+  private(set) var collections: [String: NodeTable] = [:]
+  /// Edges in the application's tables, in the order of the model.
+  private(set) var places: [Place] = []
+  /// Foreign keys of the application's, as SQLite will enforce them when we delete.
+  private(set) var foreignKeys: [Place] = []
+  /// What the model says and the tables do not allow. Nothing is deleted on a half view.
+  private(set) var problems: [BindingProblem] = []
+  /// Of the schema that this was made from.
+  private(set) var schemaVersion: Int64 = -1
+
+  /// A store without mapped collections needs nothing of this.
+  var isEmpty: Bool { collections.isEmpty && problems.isEmpty }
+
+  /// What the rules have to look at, the application's own rules among them.
+  var looked: [Place] { places + foreignKeys }
+
+  init() {}
+
+  /// `number` gives collections and names of edges their ids.
+  init(
+    _ model: StoreModel, _ db: borrowing Connection, numbers: some Numbering
+  ) throws {
+    schemaVersion = try db.integer("PRAGMA main.schema_version") ?? 0
+    let catalog = try Catalog(db)
+    for (name, collection) in model.collections.sorted(by: { $0.key < $1.key }) {
+      guard case .mapped(let table, let key, _) = collection else { continue }
+      let path = "collections.\(name)"
+      try bind(name, path, key, to: catalog.table(table, in: db), numbers)
+    }
+    for (index, relationship) in model.relationships.enumerated() {
+      let binder = PlaceBinder(
+        model: model, relationship: relationship, path: "relationships[\(index)]",
+        collections: collections)
+      do {
+        places += try binder.places(catalog, db, numbers)
+      } catch let unusable as Catalog.Unusable {
+        problems.append(BindingProblem(path: binder.path, message: unusable.reason))
+      }
+    }
+    foreignKeys = try bindForeignKeys(numbers)
+  }
+
+  private mutating func bind(
+    _ name: String, _ path: String, _ key: [String],
+    to table: Result<Table, Catalog.Unusable>, _ numbers: some Numbering
+  ) throws {
+    do {
+      let table = try table.get()
+      let columns = try key.map { try table.required($0) }
+      guard let unique = table.uniqueKey(of: key) else {
+        throw Catalog.Unusable(
+          "\"\(table.name)\" may have several rows with the same \(key.joined(separator: ", ")): a "
+            + "key needs a PRIMARY KEY or a UNIQUE constraint on exactly these columns")
+      }
+      let collations = zip(unique.columns, unique.collations)
+      collections[name] = NodeTable(
+        id: try numbers.number(ofCollection: name), collection: name,
+        kind: .mapped(
+          table, key: columns,
+          collations: key.map { name in
+            collations.first { $0.0.lowercased() == name.lowercased() }?.1 ?? "BINARY"
+          }))
+    } catch let unusable as Catalog.Unusable {
+      problems.append(BindingProblem(path: path, message: unusable.reason))
+    }
+  }
+
+  /// Where the nodes of a collection are; nil for a mapped one that is not there.
+  func nodes(_ name: String, _ model: StoreModel, id: Int64) -> NodeTable? {
+    if let table = collections[name] { return table }
+    if case .mapped = model.collections[name] { return nil }
+    return NodeTable(id: id, collection: name, kind: .managed)
+  }
+}
+
+/// Gives names their numbers: the writer makes them, a reader knows only those that are there.
+protocol Numbering {
+  func number(ofCollection name: String) throws -> Int64
+  func number(ofName name: String) throws -> Int64
+}
+
+extension Table {
+  func required(_ name: String) throws(Catalog.Unusable) -> Column {
+    if let column = column(name) { return column }
+    throw Catalog.Unusable("table \"\(self.name)\" has no column \"\(name)\"")
+  }
+}

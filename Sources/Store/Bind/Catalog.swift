@@ -1,0 +1,117 @@
+internal import SQLite
+
+/// Reads the application's schema.
+struct Catalog: ~Copyable {
+  private let kinds: [String: (name: String, kind: String, withoutRowid: Bool)]
+
+  init(_ db: borrowing Connection) throws {
+    let tables = try db.all(
+      "SELECT name, type, wr FROM pragma_table_list WHERE schema = 'main'"
+    ) { (name: $0.text(0), kind: $0.text(1), withoutRowid: $0.integer(2) != 0) }
+    kinds = Dictionary(tables.map { ($0.name.lowercased(), $0) }) { first, _ in first }
+  }
+
+  /// A reason instead, where the name is no table whose rows can be watched.
+  func table(_ name: String, in db: borrowing Connection) throws -> Result<Table, Unusable> {
+    guard let entry = kinds[name.lowercased()] else {
+      return .failure(Unusable("there is no table \"\(name)\" in the store"))
+    }
+    if entry.kind == "view" {
+      return .failure(
+        Unusable("\"\(name)\" is a view: its rows are those of tables, name these instead"))
+    }
+    if entry.kind != "table" {
+      return .failure(Unusable("\"\(name)\" is a \(entry.kind) table, which has no triggers"))
+    }
+    return .success(try db.table(entry.name, withoutRowid: entry.withoutRowid))
+  }
+
+  struct Unusable: Error {
+    let reason: String
+    init(_ reason: String) { self.reason = reason }
+  }
+}
+
+extension Connection {
+  fileprivate func table(_ name: String, withoutRowid: Bool) throws -> Table {
+    let (columns, primary) = try columns(of: name)
+    let indexes = try indexes(of: name)
+    let taken = columns.map { $0.name.lowercased() }
+    var uniqueKeys = indexes.filter(\.isUnique).map(\.key)
+    // The key of a table with an INTEGER PRIMARY KEY is its rowid, which has no index.
+    if !primary.isEmpty, !uniqueKeys.contains(where: { $0.columns == primary }) {
+      uniqueKeys.insert(
+        Table.UniqueKey(
+          columns: primary, collations: primary.map { _ in "BINARY" }, isPartial: false,
+          hasExpressions: false), at: 0)
+    }
+    let whole = indexes.filter { !$0.key.isPartial }.map(\.key.columns)
+    return Table(
+      name: name, columns: columns, primaryKey: primary,
+      rowid: withoutRowid ? nil : ["rowid", "_rowid_", "oid"].first { !taken.contains($0) },
+      uniqueKeys: uniqueKeys, indexes: primary.isEmpty ? whole : whole + [primary],
+      foreignKeys: try foreignKeys(of: name))
+  }
+
+  private func columns(of table: String) throws -> ([Table.Column], primary: [String]) {
+    let rows = try all(
+      """
+      SELECT name, type, "notnull", dflt_value, hidden, pk FROM pragma_table_xinfo(?, 'main')
+      ORDER BY cid
+      """, .text(table)
+    ) { row in
+      let column = Table.Column(
+        name: row.text(0), affinity: Table.Affinity(declared: row.text(1)),
+        isRequired: row.integer(2) != 0, initial: row.optionalText(3),
+        isGenerated: row.integer(4) > 1)
+      return (column: column, place: row.integer(5))
+    }
+    let primary = rows.filter { $0.place > 0 }.sorted { $0.place < $1.place }
+    return (rows.map(\.column), primary.map(\.column.name))
+  }
+
+  private struct Index {
+    let isUnique: Bool
+    let key: Table.UniqueKey
+  }
+
+  private func indexes(of table: String) throws -> [Index] {
+    let list = try all(
+      """
+      SELECT name, "unique", partial FROM pragma_index_list(?, 'main')
+      ORDER BY origin <> 'pk', seq DESC
+      """, .text(table)
+    ) { (name: $0.text(0), isUnique: $0.integer(1) != 0, isPartial: $0.integer(2) != 0) }
+    return try list.map { index in
+      let columns = try all(
+        "SELECT name, coll FROM pragma_index_xinfo(?, 'main') WHERE key ORDER BY seqno",
+        .text(index.name)
+      ) { (name: $0.optionalText(0), collation: $0.text(1)) }
+      return Index(
+        isUnique: index.isUnique,
+        key: Table.UniqueKey(
+          columns: columns.map { $0.name ?? "" }, collations: columns.map(\.collation),
+          isPartial: index.isPartial, hasExpressions: columns.contains { $0.name == nil }))
+    }
+  }
+
+  private func foreignKeys(of table: String) throws -> [Table.ForeignKey] {
+    let rows = try all(
+      """
+      SELECT id, "table", "from", "to", on_delete, on_update
+      FROM pragma_foreign_key_list(?, 'main') ORDER BY id, seq
+      """, .text(table)
+    ) { row in
+      (
+        id: row.integer(0), parent: row.text(1), column: row.text(2),
+        parentColumn: row.optionalText(3), onDelete: row.text(4), onUpdate: row.text(5)
+      )
+    }
+    return Dictionary(grouping: rows, by: \.id).sorted { $0.key < $1.key }.map { _, rows in
+      Table.ForeignKey(
+        columns: rows.map(\.column), parent: rows[0].parent,
+        parentColumns: rows.compactMap(\.parentColumn), onDelete: rows[0].onDelete,
+        onUpdate: rows[0].onUpdate)
+    }
+  }
+}

@@ -1,0 +1,99 @@
+internal import Model
+internal import SQLite
+
+/// Keys between what a change file writes, and what a table keeps. A blob is written as SQL writes
+/// it, x'0A1B'; a real number as its digits.
+extension NodeTable {
+  /// As the key stands in `temp.known`; nil for a key that has another number of parts.
+  func stored(_ key: Key) -> Value? {
+    guard case .mapped(_, let columns, _) = kind else { return key.managedText.map(Value.text) }
+    guard columns.count > 1 else {
+      if case .composite = key { return nil }
+      return key.value(as: columns[0].affinity)
+    }
+    guard case .composite(let parts) = key, parts.count == columns.count else { return nil }
+    let values = zip(parts, columns).map { $0.value(as: $1.affinity).json }
+    return .text(JSON.array(values).text)
+  }
+
+  /// The values of the key's columns, to bind.
+  func columnValues(_ key: Key) -> [Value]? {
+    guard case .mapped(_, let columns, _) = kind else { return key.managedText.map { [.text($0)] } }
+    var parts = [key]
+    if case .composite(let its) = key { parts = its }
+    if parts.count != columns.count { return nil }
+    return zip(parts, columns).map { $0.value(as: $1.affinity) }
+  }
+}
+
+extension Key {
+  /// As a column of this kind would keep it.
+  fileprivate func value(as affinity: Table.Affinity) -> Value {
+    switch self {
+    case .integer(let number): affinity == .text ? .text(String(number)) : .integer(number)
+    case .text(let text):
+      if affinity == .blob, let bytes = [UInt8](sqlBlob: text) {
+        .blob(bytes)
+      } else if affinity.isNumeric, let number = Int64(text), String(number) == text {
+        .integer(number)
+      } else if affinity.isNumeric, let number = Double(text) {
+        .real(number)
+      } else {
+        .text(text)
+      }
+    case .composite: .null
+    }
+  }
+}
+
+extension Value {
+  /// As a part of a composite key.
+  fileprivate var json: JSON {
+    switch self {
+    case .null: .null
+    case .integer(let number): .integer(number)
+    case .real(let number): .number(number)
+    case .text(let text): .string(text)
+    case .blob(let bytes): .string(bytes.sqlBlob)
+    }
+  }
+}
+
+extension Row {
+  /// The key of a node of this collection.
+  func key(_ column: Int32, in collection: String, _ model: StoreModel) -> Key {
+    switch value(column) {
+    case .integer(let number): return .integer(number)
+    case .real(let number): return .text("\(number)")
+    case .blob(let bytes): return .text(bytes.sqlBlob)
+    case .null: return .text("")
+    case .text(let text):
+      guard case .mapped(_, let columns, _) = model.collections[collection], columns.count > 1,
+        let parts = try? JSON.parse(text), let key = Key(json: parts)
+      else { return .text(text) }
+      return key
+    }
+  }
+
+  /// The node whose collection's name is in `column`, and whose key is in the next.
+  func node(_ column: Int32, _ model: StoreModel) -> Node {
+    let collection = text(column)
+    return Node(collection, key(column + 1, in: collection, model))
+  }
+}
+
+extension [UInt8] {
+  /// x'0A1B', as SQL writes a blob.
+  var sqlBlob: String {
+    let digits = Array<Character>("0123456789ABCDEF")
+    return "x'" + String(flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }) + "'"
+  }
+
+  init?(sqlBlob text: String) {
+    guard text.hasPrefix("x'") || text.hasPrefix("X'"), text.hasSuffix("'"), text.count > 2
+    else { return nil }
+    let digits = text.utf8.dropFirst(2).dropLast().compactMap { Character(UnicodeScalar($0)).hexDigitValue }
+    guard digits.count == text.utf8.count - 3, digits.count.isMultiple(of: 2) else { return nil }
+    self = stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
+  }
+}

@@ -1,0 +1,112 @@
+internal import SQLite
+
+/// Where the nodes of a collection are, in the words of SQL: `alias` is a row of `rows`, `m` a row
+/// of `temp.known`, or of `cascade_node` for a managed node, which both have id, collection and key.
+struct NodeTable: Hashable, Sendable {
+  /// The number and the name of the collection.
+  let id: Int64
+  let collection: String
+  let kind: Kind
+
+  enum Kind: Hashable, Sendable {
+    case mapped(Table, key: [Table.Column], collations: [String])
+    case managed
+    /// Paths below a root: no rows, and everything that is named counts as there.
+    case files
+  }
+
+  var table: Table? {
+    if case .mapped(let table, _, _) = kind { table } else { nil }
+  }
+
+  var isMapped: Bool { table != nil }
+
+  /// What stands behind FROM.
+  var rows: String {
+    switch kind {
+    case .mapped(let table, _, _): "main.\(quoted(table.name))"
+    case .managed, .files: "main.cascade_node"
+    }
+  }
+
+  private var keyColumns: [String] {
+    if case .mapped(_, let key, _) = kind { key.map { quoted($0.name) } } else { ["key"] }
+  }
+
+  /// The key as it stands in `temp.known`: the value itself, or the list of a composite key.
+  func key(_ alias: String) -> String {
+    let columns = keyColumns.map { "\(alias).\($0)" }
+    if columns.count == 1 { return columns[0] }
+    // JSON has no word for a blob.
+    let parts = columns.map { "iif(typeof(\($0)) = 'blob', 'x''' || hex(\($0)) || '''', \($0))" }
+    return "json_array(\(parts.joined(separator: ", ")))"
+  }
+
+  /// Only rows with a whole key are nodes.
+  func isNode(_ alias: String) -> String {
+    switch kind {
+    case .mapped: keyColumns.map { "\(alias).\($0) IS NOT NULL" }.joined(separator: " AND ")
+    case .managed, .files: "\(alias).collection = \(id)"
+    }
+  }
+
+  /// Where a row is found fastest, as long as nobody else can write.
+  func row(_ alias: String) -> String {
+    switch kind {
+    case .mapped(let table, _, _): table.rowid.map { "\(alias).\($0)" } ?? "NULL"
+    case .managed: "\(alias).id"
+    case .files: "NULL"
+    }
+  }
+
+  /// Whether `alias` is the row of the node `m`.
+  func isRow(_ alias: String, of m: String) -> String {
+    guard case .mapped(let table, _, _) = kind else { return "\(alias).id = \(m).id" }
+    if let rowid = table.rowid { return "\(alias).\(rowid) = \(m).row" }
+    return hasKey(alias, "\(m).key")
+  }
+
+  /// Whether a row has this key, compared as the key's column compares.
+  func hasKey(_ alias: String, _ value: String) -> String {
+    let columns = keyColumns
+    if columns.count > 1 {
+      let parts = columns.enumerated().map { "\(alias).\($1) = \(value) ->> \($0)" }
+      return parts.joined(separator: " AND ")
+    }
+    if isMapped { return "\(alias).\(columns[0]) = \(value)" }
+    return "\(alias).collection = \(id) AND \(alias).key = CAST(\(value) AS TEXT)"
+  }
+
+  /// Whether a reference leads to the node `m`. In the words of the reference's column, so that its
+  /// index is used, unless the key compares in a way of its own.
+  func isReferred(_ m: String, by reference: String) -> String {
+    guard case .mapped(_, _, let collations) = kind, collations.first != "BINARY",
+      let collation = collations.first
+    else { return "\(reference) = \(m).key" }
+    return "\(reference) = \(m).key COLLATE \(quoted(collation))"
+  }
+
+  /// A value out of a JSON text as the key's column would keep it.
+  func asKey(_ value: String) -> String {
+    guard case .mapped(_, let key, _) = kind else { return "CAST(\(value) AS TEXT)" }
+    if key[0].affinity == .text { return "CAST(\(value) AS TEXT)" }
+    if !key[0].affinity.isNumeric { return value }
+    return "iif(\(value) = CAST(CAST(\(value) AS INTEGER) AS TEXT), CAST(\(value) AS INTEGER), "
+      + "\(value))"
+  }
+
+  /// The nodes of `temp.gone` in this collection: `g` is the row there, `m` the node.
+  var gone: String {
+    let nodes = kind == .managed ? "main.cascade_node" : "temp.known"
+    return "temp.gone AS g CROSS JOIN \(nodes) AS m ON m.id = g.id AND m.collection = \(id)"
+  }
+
+  /// Whether the row of `alias` stays: it is not among what goes.
+  func stays(_ alias: String) -> String {
+    if kind == .managed { return "\(alias).id NOT IN (SELECT id FROM temp.gone)" }
+    return """
+      NOT EXISTS (SELECT 1 FROM temp.known AS k JOIN temp.gone AS kg ON kg.id = k.id
+        WHERE k.collection = \(id) AND k.key = \(key(alias)))
+      """
+  }
+}

@@ -1,0 +1,120 @@
+internal import Model
+internal import SQLite
+
+/// Edges that live in the application's own tables: a relationship of the model, or one of the
+/// targets of a polymorphic one, bound to columns that are there.
+///
+/// In the SQL, `s` is a row of the source, `d` one of the destination, `j` of the join table, `x` an
+/// element of a JSON list; `reference` is the value that names the destination.
+struct Place: Hashable, Sendable {
+  let name: String
+  let nameId: Int64
+  let rules: Rules
+  let kind: EdgeKind
+  let source: NodeTable
+  let destination: NodeTable
+  let form: Form
+  /// What the model says; nil for a foreign key of the application's.
+  let relationship: Relationship?
+
+  enum Form: Hashable, Sendable {
+    case column(String)
+    /// As long as the type column says this.
+    case typed(column: String, typeColumn: String, type: String)
+    case join(Table, source: String, destination: String)
+    /// A list or a single value at a path within a JSON column.
+    case json(column: String, path: String)
+  }
+
+  var reference: String {
+    switch form {
+    case .column(let column), .typed(let column, _, _): "s.\(quoted(column))"
+    case .join(_, _, let destination): "j.\(quoted(destination))"
+    case .json: destination.asKey("x.value")
+    }
+  }
+
+  /// The references of the source row `s`: what to join behind it, and on which condition.
+  var references: String {
+    switch form {
+    case .column, .typed: ""
+    case .join(let table, let source, _):
+      "CROSS JOIN main.\(quoted(table.name)) AS j ON \(self.source.key("s")) = j.\(quoted(source))"
+    case .json(let column, let path):
+      """
+      CROSS JOIN json_each(
+        iif(json_valid(s.\(quoted(column))), s.\(quoted(column)), 'null'), \(literal(path))) AS x
+      """
+    }
+  }
+
+  /// What makes a row of these an edge.
+  var isEdge: String {
+    switch form {
+    case .column, .join: "\(reference) IS NOT NULL"
+    case .typed(_, let typeColumn, let type):
+      "\(reference) IS NOT NULL AND s.\(quoted(typeColumn)) = \(literal(type))"
+    case .json: "x.type IN ('text', 'integer')"
+    }
+  }
+
+  /// The edges of sources in `temp.gone`: rows of g, m (the source), s, and the references; with
+  /// the destinations `d` behind them that are there.
+  func ofGoneSources(withDestinations: Bool = false) -> String {
+    """
+    FROM \(source.gone) CROSS JOIN \(source.rows) AS s ON \(source.isRow("s", of: "m"))
+    \(references) \(withDestinations ? destinationRow : "") WHERE \(isEdge)
+    """
+  }
+
+  /// The edges to destinations in `temp.gone`: rows of g, m (the destination), s, and the references.
+  var ofGoneDestinations: String {
+    let match = destination.isReferred("m", by: reference)
+    switch form {
+    case .column, .typed:
+      return """
+        FROM \(destination.gone) CROSS JOIN \(source.rows) AS s ON \(match)
+        WHERE \(isEdge) AND \(source.isNode("s"))
+        """
+    case .join(let table, let column, _):
+      return """
+        FROM \(destination.gone) CROSS JOIN main.\(quoted(table.name)) AS j ON \(match)
+        CROSS JOIN \(source.rows) AS s ON \(source.hasKey("s", "j.\(quoted(column))"))
+        WHERE \(isEdge)
+        """
+    case .json:
+      return ofGoneDestinationsInLists
+    }
+  }
+
+  /// No index helps: the lists are looked through once for all that is gone.
+  private var ofGoneDestinationsInLists: String {
+    let nodes = destination.kind == .managed ? "main.cascade_node" : "temp.known"
+    return """
+      FROM \(source.rows) AS s \(references)
+      CROSS JOIN \(nodes) AS m ON m.collection = \(destination.id) AND m.key = \(reference)
+      CROSS JOIN temp.gone AS g ON g.id = m.id
+      WHERE \(isEdge) AND \(source.isNode("s"))
+      """
+  }
+
+  /// All edges: rows of s and the references, each with what it refers to.
+  var all: String {
+    "FROM \(source.rows) AS s \(references) WHERE \(isEdge) AND \(source.isNode("s"))"
+  }
+
+  /// The destination behind the references, where it is there. A file has no row, and always is.
+  var destinationRow: String {
+    if destination.kind == .files { return "" }
+    return "CROSS JOIN \(destination.rows) AS d ON \(destination.hasKey("d", reference))"
+  }
+
+  /// The destination's id (where it has one), key and row, behind `destinationRow`.
+  var destinationColumns: String {
+    switch destination.kind {
+    case .mapped: "NULL, \(destination.key("d")), \(destination.row("d"))"
+    case .managed: "d.id, d.key, NULL"
+    case .files: "NULL, \(reference), NULL"
+    }
+  }
+}

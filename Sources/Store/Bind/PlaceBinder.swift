@@ -1,0 +1,145 @@
+internal import Model
+internal import SQLite
+
+/// Finds the columns that a relationship of the model means.
+struct PlaceBinder {
+  let model: StoreModel
+  let relationship: Relationship
+  let path: String
+  let collections: [String: NodeTable]
+
+  /// One for each target; none where the edges are Cascade's own.
+  func places(
+    _ catalog: borrowing Catalog, _ db: borrowing Connection,
+    _ numbers: some Numbering
+  ) throws -> [Place] {
+    let from = model.collection(of: relationship.from)
+    guard case .mapped = model.collections[from], relationship.place != .stored else { return [] }
+    guard let source = collections[from], let table = source.table else {
+      throw Catalog.Unusable("collection \"\(from)\" is not there")
+    }
+    let nameId = try numbers.number(ofName: relationship.name)
+    return try targets(numbers).map { target in
+      Place(
+        name: relationship.name, nameId: nameId, rules: relationship.rules, kind: kind(target.table),
+        source: source, destination: target.table,
+        form: try form(table, type: target.type, catalog, db), relationship: relationship)
+    }
+  }
+
+  private func targets(
+    _ numbers: some Numbering
+  ) throws -> [(type: String, table: NodeTable)] {
+    switch relationship.to {
+    case .collection(let name): return [("", try nodes(name, numbers))]
+    case .types(let map):
+      var targets: [(String, NodeTable)] = []
+      for (type, name) in map.sorted(by: { $0.key < $1.key }) {
+        targets.append((type, try nodes(name, numbers)))
+      }
+      return targets
+    case .files(let root):
+      let name = Destination.fileCollection + root
+      let id = try numbers.number(ofCollection: name)
+      return [("", NodeTable(id: id, collection: name, kind: .files))]
+    }
+  }
+
+  private func nodes(
+    _ name: String, _ numbers: some Numbering
+  ) throws -> NodeTable {
+    let name = model.collection(of: name)
+    if let table = collections[name] { return table }
+    if case .mapped = model.collections[name] {
+      throw Catalog.Unusable("collection \"\(name)\" is not there")
+    }
+    return NodeTable(id: try numbers.number(ofCollection: name), collection: name, kind: .managed)
+  }
+
+  private func form(
+    _ table: Table, type: String, _ catalog: borrowing Catalog, _ db: borrowing Connection
+  ) throws -> Place.Form {
+    switch relationship.place {
+    case .stored: throw Catalog.Unusable("stored edges are in no column")
+    case .column(let column): return .column(try table.required(column).name)
+    case .polymorphic(let column, let typeColumn):
+      return .typed(
+        column: try table.required(column).name, typeColumn: try table.required(typeColumn).name,
+        type: type)
+    case .join(let join, let source, let destination):
+      let join = try catalog.table(join, in: db).get()
+      return .join(
+        join, source: try join.required(source).name,
+        destination: try join.required(destination).name)
+    case .property(let property):
+      let steps = property.split(separator: ".", omittingEmptySubsequences: false)
+      let column = try table.required(String(steps[0])).name
+      return .json(column: column, path: jsonPath(steps.dropFirst()))
+    }
+  }
+
+  private func jsonPath(_ steps: some Sequence<Substring>) -> String {
+    steps.reduce("$") { $0 + ".\"\($1)\"" }
+  }
+
+  private func kind(_ target: NodeTable) -> EdgeKind {
+    if target.kind == .files { return .file }
+    switch relationship.place {
+    case .stored: return .stored
+    case .column: return .column
+    case .join: return .join
+    case .property: return .property
+    case .polymorphic: return .polymorphic
+    }
+  }
+}
+
+extension Binding {
+  /// The application's foreign keys between nodes. SQLite follows or refuses them when we delete, so
+  /// the rules have to see them beforehand: ON DELETE CASCADE as rule 4, a refusal as rule 128.
+  func bindForeignKeys(_ numbers: some Numbering) throws -> [Place] {
+    var found: [Place] = []
+    for child in collections.values.sorted(by: { $0.id < $1.id }) {
+      for key in child.table?.foreignKeys ?? [] where key.columns.count == 1 {
+        guard let parent = parent(of: key), let rules = rules(of: key, child) else { continue }
+        let name = "FOREIGN KEY (\(key.columns[0]))"
+        found.append(
+          Place(
+            name: name, nameId: try numbers.number(ofName: name), rules: rules, kind: .column,
+            source: child, destination: parent, form: .column(key.columns[0]), relationship: nil))
+      }
+    }
+    return found
+  }
+
+  /// The collection whose key the foreign key refers to.
+  private func parent(of key: Table.ForeignKey) -> NodeTable? {
+    collections.values.first { parent in
+      guard case .mapped(let table, let columns, _) = parent.kind, columns.count == 1,
+        table.name.lowercased() == key.parent.lowercased()
+      else { return false }
+      guard let column = key.parentColumns.first else { return table.isPrimaryKey(columns[0].name) }
+      return column.lowercased() == columns[0].name.lowercased()
+    }
+  }
+
+  private func rules(of key: Table.ForeignKey, _ child: NodeTable) -> Rules? {
+    switch key.onDelete {
+    case "CASCADE": return .deleteSourceIfDestinationDeleted
+    case "SET NULL", "SET DEFAULT": return nil
+    default:
+      // A reference that the rules take away first is in nobody's way.
+      let isNullified = places.contains {
+        $0.source == child && $0.form == .column(key.columns[0])
+          && $0.rules.contains(.nullifySourceIfDestinationDeleted)
+      }
+      return isNullified ? nil : .denyDestinationDeletion
+    }
+  }
+}
+
+extension Table {
+  fileprivate func isPrimaryKey(_ column: String) -> Bool {
+    primaryKey.count == 1 && primaryKey[0].lowercased() == column.lowercased()
+  }
+}

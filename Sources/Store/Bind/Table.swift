@@ -1,0 +1,87 @@
+internal import SQLite
+
+/// A table of the application, as SQLite describes it.
+struct Table: Hashable, Sendable {
+  /// As the schema spells it.
+  let name: String
+  let columns: [Column]
+  let primaryKey: [String]
+  /// The word that reads the rowid; nil in a table WITHOUT ROWID, and where columns have taken
+  /// all of the words.
+  let rowid: String?
+  /// The primary key first, if there is one, and every UNIQUE constraint and index.
+  let uniqueKeys: [UniqueKey]
+  /// The leading columns of each index, unique or not, partial ones left out.
+  let indexes: [[String]]
+  let foreignKeys: [ForeignKey]
+
+  struct Column: Hashable, Sendable {
+    let name: String
+    let affinity: Affinity
+    let isRequired: Bool
+    /// An SQL expression.
+    let initial: String?
+    let isGenerated: Bool
+  }
+
+  struct UniqueKey: Hashable, Sendable {
+    let columns: [String]
+    let collations: [String]
+    let isPartial: Bool
+    /// Made of expressions: nobody else can tell when it is violated.
+    let hasExpressions: Bool
+  }
+
+  struct ForeignKey: Hashable, Sendable {
+    let columns: [String]
+    let parent: String
+    /// Empty where the parent's primary key is meant.
+    let parentColumns: [String]
+    let onDelete: String
+    let onUpdate: String
+  }
+
+  /// How SQLite compares a column with a value of another kind.
+  enum Affinity: Sendable {
+    case integer, text, blob, real, numeric
+
+    /// SQLite's own rules, in their order.
+    init(declared type: String) {
+      let type = type.uppercased()
+      self =
+        if type.contains("INT") { .integer } else if ["CHAR", "CLOB", "TEXT"].contains(
+          where: type.contains)
+        { .text } else if type.isEmpty || type.contains("BLOB") { .blob } else if [
+          "REAL", "FLOA", "DOUB",
+        ].contains(where: type.contains) { .real } else { .numeric }
+    }
+
+    var isNumeric: Bool { self == .integer || self == .real || self == .numeric }
+  }
+
+  /// SQLite's names are the same whatever their case.
+  func column(_ name: String) -> Column? {
+    columns.first { $0.name.lowercased() == name.lowercased() }
+  }
+
+  /// Whether these columns tell any two rows apart.
+  func uniqueKey(of names: [String]) -> UniqueKey? {
+    let wanted = Set(names.map { $0.lowercased() })
+    return uniqueKeys.first {
+      !$0.isPartial && !$0.hasExpressions && Set($0.columns.map { $0.lowercased() }) == wanted
+    }
+  }
+
+  /// Whether rows can be found by this column without looking through the table.
+  func hasIndex(on column: String) -> Bool {
+    indexes.contains { $0.first?.lowercased() == column.lowercased() }
+  }
+}
+
+/// Why a part of the model cannot be served with the tables that are there.
+package struct BindingProblem: Hashable, Sendable, CustomStringConvertible {
+  /// Where in the model: `collections.songs`, `relationships[2]`.
+  package let path: String
+  package let message: String
+  package var description: String { "\(path): \(message)" }
+}

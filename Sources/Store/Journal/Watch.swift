@@ -1,0 +1,89 @@
+internal import Model
+internal import SQLite
+
+/// What a row of `cascade_journal` says. Triggers write rows of these columns, in the transaction
+/// of whoever changes the table:
+///
+/// - `what`: the number of the watch;
+/// - `key`: of the row (or, for a join row, the value that names its source), before the change;
+/// - `a`, `b`, `c`, `d`: the watched values of the row, before the change.
+///
+/// It is a suspicion, not a fact: the node may be gone, the references may be lost. Whoever reads it
+/// looks whether they are (a row may have come back, an update may have changed nothing).
+struct Watch: Hashable, Sendable {
+  let number: Int64
+  let meaning: Meaning
+
+  /// Kept as text beside the journal: rows that were written for an older model are still read right.
+  struct Meaning: Hashable, Sendable {
+    let subject: Subject
+    let values: [WatchedValue]
+  }
+
+  enum Subject: Hashable, Sendable {
+    case rows(collection: String)
+    case joins(table: String, source: String)
+  }
+
+  /// The columns of the journal that hold values.
+  static let columns = ["a", "b", "c", "d"]
+
+  /// Where the value is, in a row of this watch; nil where it is not watched.
+  func column(of value: WatchedValue) -> String? {
+    meaning.values.firstIndex(of: value).map { Watch.columns[$0] }
+  }
+}
+
+enum WatchedValue: Hashable, Sendable {
+  case column(String)
+  /// The text of a part of a JSON column.
+  case json(column: String, path: String)
+}
+
+extension Place {
+  /// What has to be known of a row that is gone, or changed, to tell which edges it had.
+  var watched: [WatchedValue] {
+    switch form {
+    case .column(let column): [.column(column)]
+    case .typed(let column, let typeColumn, _): [.column(column), .column(typeColumn)]
+    case .join(_, _, let destination): [.column(destination)]
+    case .json(let column, let path): [.json(column: column, path: path)]
+    }
+  }
+
+  var subject: Watch.Subject {
+    if case .join(let table, let source, _) = form {
+      return .joins(table: table.name, source: source)
+    }
+    return .rows(collection: source.collection)
+  }
+
+  /// Whether somebody has to know when an edge of these is removed. What the loss of a destination
+  /// does, the destination's own row tells; but a foreign key of the application's may take the
+  /// reference away in the same breath.
+  var isWatched: Bool {
+    let ofSource: Rules = [
+      .notifyIfSourceDeleted, .deleteDestinationIfSourceDeleted,
+      .deleteDestinationIfAllSourcesDeleted,
+    ]
+    let ofDestination: Rules = [
+      .notifyIfDestinationDeleted, .deleteSourceIfDestinationDeleted,
+      .deleteSourceIfAllDestinationsDeleted,
+    ]
+    if !rules.isDisjoint(with: ofSource) { return true }
+    return !rules.isDisjoint(with: ofDestination) && isTakenByForeignKey
+  }
+
+  private var isTakenByForeignKey: Bool {
+    let (table, column): (Table?, String) =
+      switch form {
+      case .column(let column), .typed(let column, _, _), .json(let column, _):
+        (source.table, column)
+      case .join(let table, _, let destination): (table, destination)
+      }
+    return table?.foreignKeys.contains { key in
+      ["CASCADE", "SET NULL", "SET DEFAULT"].contains(key.onDelete)
+        && key.columns.contains { $0.lowercased() == column.lowercased() }
+    } ?? false
+  }
+}

@@ -1,0 +1,56 @@
+internal import Model
+internal import SQLite
+
+/// Nodes next to what goes, by way of edges in the application's tables, on their way to a number.
+extension Connection {
+  /// Sources whose destination is in these rows of `temp.gone`.
+  func stageSources(
+    of place: Place, rule: Int64, low: Int64 = 0, high: Int64 = .max
+  ) throws(SQLiteError) {
+    try run(
+      generated: """
+        INSERT INTO temp.found(collection, key, row, via, name, rule, edges)
+        SELECT \(place.source.id), \(place.source.key("s")), \(place.source.row("s")), g.id,
+          \(place.nameId), ?1, 1
+        \(place.ofGoneDestinations) AND g.seq > ?2 AND g.seq <= ?3
+        """, [.integer(rule), .integer(low), .integer(high)])
+  }
+
+  /// Destinations, if they are there, whose source is in these rows of `temp.gone`.
+  func stageDestinations(
+    of place: Place, rule: Int64, low: Int64 = 0, high: Int64 = .max
+  ) throws(SQLiteError) {
+    try run(
+      generated: """
+        INSERT INTO temp.found(id, key, row, collection, via, name, rule, edges)
+        SELECT \(place.destinationColumns), \(place.destination.id), g.id, \(place.nameId), ?1, 1
+        \(place.ofGoneSources(withDestinations: true)) AND g.seq > ?2 AND g.seq <= ?3
+        """, [.integer(rule), .integer(low), .integer(high)])
+  }
+
+  /// Gives a number to all that was found: the one it has, or a new one until the transaction ends.
+  func internFound() throws(SQLiteError) {
+    try run(
+      """
+      INSERT OR IGNORE INTO temp.known(id, collection, key, row, present)
+      SELECT (SELECT n.id FROM cascade_node AS n
+          WHERE n.collection = f.collection AND n.key = f.key),
+        f.collection, f.key, f.row, 1
+      FROM temp.found AS f WHERE f.id IS NULL
+      """)
+    try run(
+      """
+      UPDATE temp.found SET id = (
+        SELECT k.id FROM temp.known AS k
+        WHERE k.collection = found.collection AND k.key = found.key)
+      WHERE id IS NULL
+      """)
+  }
+
+  func forgetFound() throws(SQLiteError) { try run("DELETE FROM temp.found") }
+
+  /// Numbers end with the transaction that gave them.
+  func forgetKnown() throws(SQLiteError) {
+    try run("DELETE FROM temp.known WHERE id <> 0x4000000000000000")
+  }
+}
