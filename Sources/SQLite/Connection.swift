@@ -213,6 +213,13 @@ extension Connection {
   /// True where SQLite fell back to reading because it may not write.
   package var isReadOnly: Bool { unsafe sqlite3_db_readonly(handle, "main") == 1 }
 
+  /// Whether a foreign key is violated that the commit will ask for.
+  package var hasDeferredViolations: Bool {
+    var (count, peak): (Int32, Int32) = (0, 0)
+    _ = unsafe sqlite3_db_status(handle, SQLITE_DBSTATUS_DEFERRED_FKS, &count, &peak, 0)
+    return count != 0
+  }
+
   /// Gives back the memory of the page cache that is not needed now.
   package func releaseMemory() { unsafe sqlite3_db_release_memory(handle) }
 

@@ -14,8 +14,11 @@ final class TestStore {
   let reader: Reader
   private var count: Int64 = 0
 
-  init(model: StoreModel = .lenient) throws {
+  init(
+    model: StoreModel = .lenient, preparing prepare: (_ path: String) throws -> Void = { _ in }
+  ) throws {
     path = "\(TestStore.directory)/cascade-test-\(getpid())-\(UInt64.random(in: 0 ... .max)).db"
+    try prepare(path)
     writer = try Writer(path: path, model: model)
     reader = try Reader(path: path, model: model)
   }
