@@ -23,4 +23,12 @@ package struct SQLiteError: Error, Hashable, CustomStringConvertible {
   package var isAboutTheValue: Bool {
     [SQLITE_TOOBIG, SQLITE_CONSTRAINT, SQLITE_MISMATCH, SQLITE_RANGE].contains(code)
   }
+
+  /// The statement is at fault: it would fail again.
+  package var isAboutTheStatement: Bool {
+    [SQLITE_ERROR, SQLITE_AUTH, SQLITE_TOOBIG, SQLITE_MISMATCH, SQLITE_RANGE].contains(code)
+  }
+
+  /// Its time was over.
+  package var isInterrupted: Bool { code == SQLITE_INTERRUPT }
 }

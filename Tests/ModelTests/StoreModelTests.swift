@@ -163,6 +163,6 @@ func problems(in text: String) -> [String] {
     #expect(fans.order == "name DESC")
     #expect(fans.limit == 5)
     #expect(fans.store == "/o.db")
-    #expect(model.unsupported.map(\.path) == ["collections.people.fetched"])
+    #expect(model.unsupported == [])
   }
 }

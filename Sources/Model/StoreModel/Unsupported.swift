@@ -2,7 +2,7 @@ extension StoreModel {
   /// What is legal in a model but not served yet. Judging a file passes it; running refuses it,
   /// because rules that are believed to hold and do not are worse than none.
   package var unsupported: [ModelProblem] {
-    unservedCollections + unservedFetched + unservedPlaces
+    unservedCollections + unservedPlaces
   }
 
   private var unservedCollections: [ModelProblem] {
@@ -11,14 +11,6 @@ extension StoreModel {
       return ModelProblem(
         path: Entry.path("collections", name) + ".table",
         message: "tables of the application are not served yet")
-    }
-  }
-
-  private var unservedFetched: [ModelProblem] {
-    fetched.keys.sorted().map { name in
-      ModelProblem(
-        path: Entry.path("collections", name) + ".fetched",
-        message: "fetched properties are not served yet")
     }
   }
 
