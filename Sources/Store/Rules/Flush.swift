@@ -13,6 +13,7 @@ extension Writer {
     } else if isLast {
       try refuseOverLimit()
     }
+    try forgetFresh()
   }
 
   private func findGone() throws {

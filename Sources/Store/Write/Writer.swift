@@ -9,6 +9,7 @@ package final class Writer {
   let db: Connection
   let model: StoreModel
   let demands: [Demand]
+  let hasTables: Bool
   private let busyMilliseconds: Int32
   var counters: Counters
   let interned = Interned()
@@ -22,7 +23,10 @@ package final class Writer {
     self.model = model
     self.busyMilliseconds = busyMilliseconds
     demands = Demand.all(in: model)
+    hasTables = model.hasTables
     counters = try Counters(db)
+    // TODO: bind at the start of each group instead.
+    if hasTables { try group { binding = try Binding(model, db, numbers: self) } }
   }
 
   /// Runs `body` between BEGIN and COMMIT. What it returns is durable.
@@ -52,7 +56,10 @@ package final class Writer {
     current.batch = counters.serial
     current.firstNewId = counters.nextId
     do {
-      return try db.savepoint(body)
+      return try db.savepoint {
+        if hasTables { try db.forgetKnown() }
+        return try body()
+      }
     } catch {
       interned.forget()
       throw error
