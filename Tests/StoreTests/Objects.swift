@@ -31,8 +31,8 @@ extension StoreModel {
 }
 
 extension TestStore {
-  convenience init(_ relationships: String...) throws {
-    try self.init(model: StoreModel(relationships: relationships))
+  convenience init(_ first: String, _ others: String...) throws {
+    try self.init(model: StoreModel(relationships: [first] + others))
   }
 
   func value(_ letters: String) throws -> String? {

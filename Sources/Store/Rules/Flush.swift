@@ -13,6 +13,7 @@ extension Writer {
     } else if isLast {
       try refuseOverLimit()
     }
+    try forgetFresh()
   }
 
   /// Until nothing is refused: what the application's own rules keep stays, and D is found anew

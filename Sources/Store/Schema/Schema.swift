@@ -172,6 +172,7 @@ enum Schema {
       present INTEGER NOT NULL, UNIQUE(collection, key))
     """,
     "INSERT INTO temp.known VALUES(0x4000000000000000, 0, '', NULL, 0)",
+    "CREATE INDEX temp.known_absent ON known(collection) WHERE NOT present",
     // Nodes on their way into `gone` or `losing`, before they have a number: `id` is null then.
     """
     CREATE TEMP TABLE found(
@@ -194,6 +195,15 @@ enum Schema {
       born INTEGER, removal INTEGER,
       PRIMARY KEY(source, name, destination, origin)) WITHOUT ROWID
     """,
+    "CREATE INDEX temp.lost_destination ON lost(destination)",
+    // Edges in the application's tables that came since the last flush, and rows that did.
+    """
+    CREATE TEMP TABLE fresh(
+      source INTEGER, name INTEGER, destination INTEGER,
+      PRIMARY KEY(source, name, destination)) WITHOUT ROWID
+    """,
+    "CREATE INDEX temp.fresh_destination ON fresh(destination)",
+    "CREATE TEMP TABLE born(id INTEGER PRIMARY KEY)",
     // The set D of DESIGN 2.3, in the order it grew, each with what put it there. `counts` is zero
     // for what never was there: only named by an edge, or gone before anybody asked.
     """

@@ -10,6 +10,7 @@ package final class Writer {
   let model: StoreModel
   let demands: [Demand]
   let references: ReferencePlaces
+  let hasTables: Bool
   private let busyMilliseconds: Int32
   var counters: Counters
   let interned = Interned()
@@ -27,6 +28,7 @@ package final class Writer {
     self.model = model
     self.busyMilliseconds = busyMilliseconds
     demands = Demand.all(in: model)
+    hasTables = model.hasTables
     references = ReferencePlaces(model)
     counters = try Counters(db)
     try model.hasTables ? bindAtFirst() : dropForgottenTriggers()
@@ -79,7 +81,10 @@ package final class Writer {
     current.batch = counters.serial
     current.firstNewId = counters.nextId
     do {
-      return try db.savepoint(body)
+      return try db.savepoint {
+        if hasTables { try db.forgetKnown() }
+        return try body()
+      }
     } catch {
       interned.forget()
       throw error
