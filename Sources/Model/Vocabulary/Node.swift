@@ -45,14 +45,17 @@ package struct Edge: Hashable, Sendable {
   package var destination: Destination
   package var rules: Rules
   package var origin: Origin
+  package var kind: EdgeKind
 
   package init(
-    name: String, source: Node, destination: Destination, rules: Rules, origin: Origin
+    name: String, source: Node, destination: Destination, rules: Rules, origin: Origin,
+    kind: EdgeKind = .stored
   ) {
     self.name = name
     self.source = source
     self.destination = destination
     self.rules = rules
     self.origin = origin
+    self.kind = kind
   }
 }
