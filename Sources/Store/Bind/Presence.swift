@@ -36,16 +36,6 @@ extension NodeTable {
     }
   }
 
-  /// That a row has the key whose values are bound from `first` on.
-  func hasKey(_ alias: String, boundFrom first: Int) -> String {
-    guard case .mapped(_, let key, let collations) = kind else {
-      return hasKey(alias, "?\(first)")
-    }
-    return zip(key, collations).enumerated().map { index, column in
-      "\(alias).\(quoted(column.0.name)) = ?\(first + index) COLLATE \(quoted(column.1))"
-    }.joined(separator: " AND ")
-  }
-
   /// The number of the identity that a node with this key has, if a stored edge names it.
   func number(ofKey value: String) -> String {
     """
@@ -88,7 +78,7 @@ extension Reader {
     return try db.all(
       generated: """
         SELECT \(table.key("n")) FROM \(table.rows) AS n
-        WHERE \(table.hasKey("n", boundFrom: 1)) AND \(table.isNode("n"))
+        WHERE \(table.isKeyed("n")) AND \(table.isNode("n"))
         """, values
     ) { $0.value(0) }.first
   }

@@ -124,7 +124,7 @@ extension Finding {
   fileprivate init(lostEnd row: Row, _ model: StoreModel) {
     let (hasSource, hasBothKeys) = (row.integer(7) != 0, !row.isNull(1) && !row.isNull(3))
     if hasSource, hasBothKeys {
-      self.init(dangling: row.edge(model))
+      self.init(dangling: Edge(row: row, model))
       return
     }
     let survivor = hasSource ? row.node(1, model) : row.isNull(3) ? nil : row.node(3, model)
@@ -133,6 +133,6 @@ extension Finding {
       kind: "dangling",
       message: "the edge \"\(row.text(0))\"\(whose) has lost its "
         + (hasSource ? "destination" : "source"),
-      node: survivor, edge: hasBothKeys ? row.edge(model) : nil)
+      node: survivor, edge: hasBothKeys ? Edge(row: row, model) : nil)
   }
 }

@@ -52,7 +52,7 @@ extension Reader {
         WHERE \(binding.isThere("s")) AND \(binding.isThere("d"))
         ORDER BY 1, 2, 3, 4, 5
         """, [.integer(id), .integer(Int64(Receipt.mostListed))]
-    ) { $0.edge(model) }
+    ) { Edge(row: $0, model) }
   }
 
   private func storedHolderCount(of id: Int64) throws -> Int {

@@ -35,7 +35,7 @@ struct PlaceEdges: EdgeListing {
 
   private var conditions: [String] {
     var conditions = [place.isEdge, source.isNode("s")]
-    if from != nil { conditions.append(source.hasKey("s", boundFrom: 1)) }
+    if from != nil { conditions.append(source.isKeyed("s")) }
     if to != nil { conditions.append(destination.isKey(boundTo, of: place.reference)) }
     if excluded != nil { conditions.append("\(place.destinationKey) <> ?\(bound.count)") }
     return conditions
@@ -69,9 +69,7 @@ struct PlaceEdges: EdgeListing {
   private func edge(_ row: Row, _ model: StoreModel) -> Edge {
     Edge(
       name: place.name, source: Node(source.collection, row.key(0, in: source.collection, model)),
-      destination: destination.kind == .files
-        ? Destination(collection: destination.collection, key: row.text(1))
-        : .node(Node(destination.collection, row.key(1, in: destination.collection, model))),
+      destination: row.destination(1, in: destination.collection, model),
       rules: place.rules, origin: .declared, kind: place.kind)
   }
 }

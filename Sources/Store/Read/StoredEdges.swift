@@ -63,7 +63,7 @@ struct StoredEdges: EdgeListing {
         """, values + position
     ) { row in
       // An edge that has lost an end waits for a sweep.
-      (row.integer(7) == 0 ? nil : row.edge(model), (8..<12).map { row.value($0) })
+      (row.integer(7) == 0 ? nil : Edge(row: row, model), (8..<12).map { row.value($0) })
     }
   }
 }

@@ -77,6 +77,6 @@ extension Reader {
       LEFT JOIN cascade_collection AS oc ON oc.id = coalesce(ot.collection, o.collection)
       ORDER BY s.depth
       """, .integer(id), .integer(batch), .integer(Reader.longestChain)
-    ) { $0.step(model) }
+    ) { Plan.Step(row: $0, model) }
   }
 }

@@ -9,9 +9,9 @@ extension Writer {
     try db.run("INSERT OR IGNORE INTO temp.touched VALUES(?)", .integer(id))
   }
 
-  /// The survivors next to what goes, and both ends of what was removed.
+  /// The survivors next to what goes, and both ends of what was removed. Nobody judges a sweep.
   func touchNeighbours() throws {
-    if demands.isEmpty { return }
+    if demands.isEmpty || current.isSweep { return }
     try db.run(
       """
       INSERT OR IGNORE INTO temp.touched
@@ -54,17 +54,21 @@ extension Writer {
 /// All that the model demands.
 final class Demands {
   let all: [Demand]
-  private var made: (schemaVersion: Int64, judgements: [Judgement])?
+  private var made: (binding: Binding, judgements: [Judgement])?
 
   init(_ model: StoreModel) { all = Demand.all(in: model) }
 
   var isEmpty: Bool { all.isEmpty }
 
-  /// Of what a transaction touched. Made anew when the application's tables change.
+  /// Of what a transaction touched. Made anew when the binding is: its numbers may be others.
   func judgements(_ binding: Binding, _ model: StoreModel) -> [Judgement] {
-    if let made, made.schemaVersion == binding.schemaVersion { return made.judgements }
+    if let made, made.binding.places == binding.places,
+      made.binding.collections == binding.collections
+    {
+      return made.judgements
+    }
     let judgements = all.flatMap { $0.judgements(binding, model, isWhole: false) }
-    made = (binding.schemaVersion, judgements)
+    made = (binding, judgements)
     return judgements
   }
 }
@@ -88,7 +92,7 @@ struct Judgement: Sendable {
     _ db: borrowing Connection, _ model: StoreModel, limit: Int
   ) throws -> [Reason] {
     try db.all(generated: sql, bounds + [.integer(Int64(limit))]) { row in
-      reason(Destination(subject, row, model), count: Int(row.integer(1)))
+      reason(row.destination(0, in: subject, model), count: Int(row.integer(1)))
     }
   }
 
@@ -129,16 +133,6 @@ struct Judgement: Sendable {
     case .missingMandatory, .notUnique, .denied, nil:
       return Reason(
         .missingMandatory, "\(title) has no \"\(name)\", which is not optional", node: node)
-    }
-  }
-}
-
-extension Destination {
-  fileprivate init(_ collection: String, _ row: Row, _ model: StoreModel) {
-    if collection.hasPrefix(Destination.fileCollection) {
-      self.init(collection: collection, key: row.text(0))
-    } else {
-      self = .node(Node(collection, row.key(0, in: collection, model)))
     }
   }
 }
