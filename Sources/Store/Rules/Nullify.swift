@@ -47,7 +47,7 @@ extension Writer {
     where place.rules.contains(.nullifySourceIfDestinationDeleted) {
       // What is no row has been gone for longer.
       let isNullified = try place.nullify(&members) { destination in
-        try find(identity(of: destination)).map(gone.contains) ?? true
+        try find(destination).map(gone.contains) ?? true
       }
       if isNullified { isChanged = true }
     }

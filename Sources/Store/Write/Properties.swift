@@ -105,7 +105,7 @@ extension Writer {
   ) throws {
     if dropped.isEmpty { return }
     for destination in try place.destinations(in: members) {
-      guard let end = try find(identity(of: destination)) else { continue }
+      guard let end = try find(destination) else { continue }
       dropped[try edge(of: place, from: id, to: end)] = nil
     }
   }
