@@ -129,10 +129,10 @@ struct PlanAndWhyTests {
   func pages() throws {
     try store.run("E C A D B x/Z")
     var pages: [String] = []
-    var last: String?
+    var last: Key?
     while case let page = try store.reader.nodes(in: "n", after: last, limit: 2), !page.isEmpty {
       pages.append(page.map(\.node).letters)
-      last = page.last?.node.key.managedText
+      last = page.last?.node.key
     }
     #expect(pages == ["A B", "C D", "E"])
     #expect(try store.reader.nodes(in: "unknown", after: nil, limit: 2).isEmpty)

@@ -17,14 +17,14 @@ extension Control {
   func nodes(_ call: Call) async throws -> JSON {
     let reader = try service(call).reader
     let collection = call.text("collection")!
-    var last: String?
+    var last: Key?
     while true {
       let after = last
       let page = try await reader.read {
         try $0.nodes(in: collection, after: after, limit: Control.page)
       }
       let reply: JSON = ["nodes": .array(page.map(\.json))]
-      last = page.last?.node.key.managedText
+      last = page.last?.node.key
       if page.count < Control.page || !call.more { return reply }
       try await call.reply(continues: reply)
     }

@@ -27,8 +27,19 @@ extension NodeTable {
 }
 
 extension Key {
+  /// As a reference in a row may be written; nil for NULL.
+  init?(_ value: Value) {
+    switch value {
+    case .null: return nil
+    case .integer(let number): self = .integer(number)
+    case .real(let number): self = .text("\(number)")
+    case .text(let text): self = .text(text)
+    case .blob(let bytes): self = .text(bytes.sqlBlob)
+    }
+  }
+
   /// As a column of this kind would keep it.
-  fileprivate func value(as affinity: Table.Affinity) -> Value {
+  func value(as affinity: Table.Affinity) -> Value {
     switch self {
     case .integer(let number): affinity == .text ? .text(String(number)) : .integer(number)
     case .text(let text):
@@ -47,8 +58,8 @@ extension Key {
 }
 
 extension Value {
-  /// As a part of a composite key.
-  fileprivate var json: JSON {
+  /// As a part of a composite key, or of a row.
+  var json: JSON {
     switch self {
     case .null: .null
     case .integer(let number): .integer(number)
@@ -92,7 +103,9 @@ extension [UInt8] {
   init?(sqlBlob text: String) {
     guard text.hasPrefix("x'") || text.hasPrefix("X'"), text.hasSuffix("'"), text.count > 2
     else { return nil }
-    let digits = text.utf8.dropFirst(2).dropLast().compactMap { Character(UnicodeScalar($0)).hexDigitValue }
+    let digits = text.utf8.dropFirst(2).dropLast().compactMap {
+      Character(UnicodeScalar($0)).hexDigitValue
+    }
     guard digits.count == text.utf8.count - 3, digits.count.isMultiple(of: 2) else { return nil }
     self = stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
   }

@@ -22,7 +22,7 @@ extension Writer {
     let changes = try installTriggers()
     // Our own triggers changed the schema again.
     if !changes.isEmpty { binding = try Binding(model, db, numbers: self) }
-    watches = try readWatches()
+    watches = try db.watches()
     return changes
   }
 

@@ -122,10 +122,12 @@ extension Writer {
       return Watch(number: number, meaning: meaning)
     }
   }
+}
 
+extension Connection {
   /// Every watch that there ever was, but for those that a newer Cascade made.
-  func readWatches() throws -> [Watch] {
-    try db.all("SELECT what, meaning FROM cascade_watch ORDER BY what") { row in
+  func watches() throws(SQLiteError) -> [Watch] {
+    try all("SELECT what, meaning FROM cascade_watch ORDER BY what") { row in
       Watch.Meaning(text: row.text(1)).map { Watch(number: row.integer(0), meaning: $0) }
     }.compactMap(\.self)
   }

@@ -6,6 +6,7 @@ internal import SQLite
 package final class Reader {
   let db: Connection
   let model: StoreModel
+  let fetching = Fetching()
 
   /// The store must have been opened by a `Writer` before.
   package init(path: String, model: StoreModel) throws {
@@ -24,7 +25,22 @@ package final class Reader {
     return bound
   }
 
-  package func releaseMemory() { db.releaseMemory() }
+  package func releaseMemory() {
+    db.releaseMemory()
+    fetching.rest()
+  }
+
+  /// Of a node that is there, as `temp.dead` and `temp.gone` know it.
+  func number(of node: Node) throws -> Int64? {
+    guard case .mapped = model.collections[node.collection] else { return try id(of: node) }
+    guard let table = try binding().collections[node.collection],
+      let key = table.stored(node.key)
+    else { return nil }
+    try db.stage(table, key: key)
+    try db.internFound()
+    defer { try? db.forgetFound() }
+    return try db.integer("SELECT id FROM temp.found")
+  }
 
   func id(of node: Node) throws -> Int64? {
     guard let key = node.key.managedText else { return nil }
@@ -46,6 +62,7 @@ package struct StoredNode: Sendable {
 
 extension Reader {
   package func node(_ node: Node) throws -> StoredNode {
+    if case .mapped = model.collections[node.collection] { return try mappedNode(node) }
     guard let id = try id(of: node) else {
       return StoredNode(node: node, exists: false, type: nil, value: nil)
     }
@@ -58,15 +75,18 @@ extension Reader {
 
   /// A page of a collection, in the order of the keys, behind `key`.
   package func nodes(
-    in collection: String, after key: String?, limit: Int
+    in collection: String, after key: Key?, limit: Int
   ) throws -> [StoredNode] {
-    try db.all(
+    if case .mapped = model.collections[collection] {
+      return try mappedNodes(in: collection, after: key, limit: limit)
+    }
+    return try db.all(
       """
       SELECT n.key, n.type, n.value
       FROM cascade_collection AS c JOIN cascade_node AS n ON n.collection = c.id
       WHERE c.name = ?1 AND (?2 IS NULL OR n.key > ?2)
       ORDER BY n.key LIMIT ?3
-      """, .text(collection), .text(key), .integer(Int64(limit))
+      """, .text(collection), .text(key?.managedText), .integer(Int64(limit))
     ) {
       StoredNode(
         node: Node(collection, .text($0.text(0))), exists: true, type: $0.optionalText(1),

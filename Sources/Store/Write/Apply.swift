@@ -21,9 +21,13 @@ extension Writer {
   private func put(
     _ node: Node, type: String?, value: JSONText?, edges: [DeclaredEdge]?
   ) throws {
+    if let table = try table(of: node.collection) {
+      return try put(node, in: table, type: type, value: value, edges: edges)
+    }
     let identity = try identity(of: node)
     let (id, isNew) = try upsert(identity, type: type, value: value?.text)
     try touch(id)
+    try relate(node, id, type: type, value: value, isNew: isNew)
     guard let edges else { return }
     let old = isNew ? [:] : try declaredEdges(of: id)
     try declare(edges, of: node, id, insteadOf: old)
@@ -51,13 +55,16 @@ extension Writer {
     return (id, false)
   }
 
-  private func revive(_ id: Int64) throws {
+  func revive(_ id: Int64) throws {
     if current.deadCount == 0 { return }
     try db.run("DELETE FROM temp.dead WHERE id = ?", .integer(id))
     current.deadCount -= db.changes
   }
 
   private func patch(_ node: Node, set: [Member], unset: [String]) throws {
+    if let table = try table(of: node.collection) {
+      return try patch(node, in: table, set: set, unset: unset)
+    }
     guard let id = try existing(node) else {
       throw Rejection(.invalid, "\(node) is not there to be patched", node: node)
     }
@@ -72,14 +79,17 @@ extension Writer {
       "UPDATE cascade_node SET value = ? WHERE id = ?", .text(JSONText(object: members).text),
       .integer(id))
     try touch(id)
+    try relate(node, id, patched: members, set.map(\.name) + unset)
   }
 
   private func delete(_ node: Node) throws {
+    if let table = try table(of: node.collection) { return try delete(node, in: table) }
     guard let id = try existing(node) else { return current.passedOver += 1 }
     try markDead(id)
   }
 
   private func deleteAll(_ collection: String) throws {
+    if let table = try table(of: collection) { return try deleteAll(in: table) }
     try db.run(
       """
       INSERT OR IGNORE INTO temp.dead
@@ -101,8 +111,8 @@ extension Writer {
     _ name: String, from: Node, to: Destination, as removal: Removal
   ) throws {
     // Both are judged first: a name that the model does not know is a mistake, not an absence.
-    let ends = (from: try identity(of: from), to: try identity(of: to))
-    guard let source = try find(ends.from), let destination = try find(ends.to) else {
+    let ends = (from: try find(.node(from)), to: try find(to))
+    guard let source = ends.from, let destination = ends.to else {
       return current.passedOver += 1
     }
     let edge = EdgeKey(
@@ -110,7 +120,7 @@ extension Writer {
     if try !remove(edge, as: removal) { current.passedOver += 1 }
   }
 
-  /// The id of a node that is there now.
+  /// The id of a managed node that is there now.
   private func existing(_ node: Node) throws -> Int64? {
     guard let id = try find(identity(of: node)), try !isDead(id) else { return nil }
     return id
@@ -127,12 +137,5 @@ extension [Member] {
       }
     }
     removeAll { member in unset.contains { member.isNamed($0) } }
-  }
-}
-
-extension Member {
-  /// By bytes: JSON knows no characters that look alike.
-  fileprivate func isNamed(_ other: String) -> Bool {
-    name.utf8Span.span.same(as: other.utf8Span.span)
   }
 }

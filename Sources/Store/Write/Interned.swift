@@ -38,7 +38,7 @@ extension Writer {
     return id
   }
 
-  /// The identity of a node, whether it exists in the model's eyes or not.
+  /// The identity of a managed node, whether it exists in the model's eyes or not.
   func identity(of node: Node) throws -> Interned.Identity {
     guard let key = node.key.managedText else {
       throw Rejection(
@@ -79,8 +79,8 @@ extension Writer {
   }
 
   func markDead(_ id: Int64) throws {
-    try db.run("INSERT INTO temp.dead VALUES(?)", .integer(id))
-    current.deadCount += 1
+    try db.run("INSERT OR IGNORE INTO temp.dead VALUES(?)", .integer(id))
+    current.deadCount += db.changes
   }
 
   /// The end of an edge: what is not there yet gets an identity, and is dead until it is put.
@@ -92,6 +92,7 @@ extension Writer {
   }
 
   func end(_ node: Node) throws -> Int64 {
+    if let table = try table(of: node.collection) { return try end(node, in: table) }
     let identity = try identity(of: node)
     if let id = try find(identity) { return id }
     let id = try insertIdentity(identity)
@@ -99,7 +100,15 @@ extension Writer {
     return id
   }
 
-  func identity(of destination: Destination) throws -> Interned.Identity {
+  /// The id of an end that has a row, dead or alive.
+  func find(_ end: Destination) throws -> Int64? {
+    if case .node(let node) = end, let table = try table(of: node.collection) {
+      return try knownEnd(node, in: table)
+    }
+    return try find(identity(of: end))
+  }
+
+  private func identity(of destination: Destination) throws -> Interned.Identity {
     switch destination {
     case .node(let node): return try identity(of: node)
     case .file(let root, let path):
@@ -120,6 +129,7 @@ extension Writer {
       "INSERT INTO cascade_node(id, collection, key) VALUES(?, ?, ?)", .integer(id),
       .integer(identity.collection), .text(identity.key))
     interned.nodes[identity] = id
+    if hasTables { try renumber(.text(identity.key), in: identity.collection, as: id) }
     return id
   }
 }

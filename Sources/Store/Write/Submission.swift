@@ -76,7 +76,8 @@ extension Writer {
       try find()
       try flush()
       try forgetTouched()
-      if current.deletedCount + current.edgesRemoved > 0 { try record(submission) }
+      let done = current.deletedCount + current.edgesRemoved + current.notices
+      if done > 0 { try record(submission) }
       return receipt(submission)
     }
   }

@@ -9,6 +9,8 @@ package final class Writer {
   let db: Connection
   let model: StoreModel
   let demands: [Demand]
+  let references: ReferencePlaces
+  let hasTables: Bool
   private let busyMilliseconds: Int32
   var counters: Counters
   let interned = Interned()
@@ -27,8 +29,11 @@ package final class Writer {
     self.model = model
     self.busyMilliseconds = busyMilliseconds
     demands = Demand.all(in: model)
+    hasTables = model.hasTables
+    references = ReferencePlaces(model)
     counters = try Counters(db)
     try model.hasTables ? bindAtFirst() : dropForgottenTriggers()
+    try rebuildReferences()
   }
 
   /// Runs `body` between BEGIN and COMMIT. What it returns is durable.
@@ -37,9 +42,11 @@ package final class Writer {
     try db.begin()
     do {
       try bind()
+      try hush()
       let result = try body()
       try addDenials()
       try counters.save(db)
+      try speak()
       try db.commit()
       return result
     } catch {
@@ -51,6 +58,19 @@ package final class Writer {
     }
   }
 
+  /// What we write ourselves we know: our triggers are quiet meanwhile. A foreign key of the
+  /// application's is asked for at the end, since a row may refer to one that comes later.
+  private func hush() throws {
+    if binding.collections.isEmpty { return }
+    try db.run("INSERT OR IGNORE INTO cascade_quiet VALUES(1)")
+    try db.run("PRAGMA defer_foreign_keys = ON")
+  }
+
+  private func speak() throws {
+    if binding.collections.isEmpty { return }
+    try db.run("DELETE FROM cascade_quiet")
+  }
+
   /// The rules that some edge has, or ever had: the others are not asked for.
   var rulesInUse: Rules {
     binding.looked.reduce(counters.rulesSeen) { $0.union($1.rules) }
@@ -58,11 +78,15 @@ package final class Writer {
 
   /// Applies the changes of one transaction, or none of them.
   func transaction(_ body: () throws -> Receipt) throws -> Receipt {
+    try db.forgetKnown()
     current = TransactionState()
     current.batch = counters.serial
     current.firstNewId = counters.nextId
     do {
-      return try db.savepoint(body)
+      return try db.savepoint {
+        if hasTables { try db.forgetKnown() }
+        return try body()
+      }
     } catch {
       interned.forget()
       throw error
@@ -140,6 +164,8 @@ struct TransactionState {
   var passedOver = 0
   /// What the flushes before this one deleted, for the hold limit.
   var plan = PlanSums()
+  var deletedByCollection: [String: Int] = [:]
+  var deletedByRule: [String: Int] = [:]
   /// A sweep cannot be refused: what is denied stays, and is told here.
   var isSweep = false
   var blocked: [Reason] = []

@@ -1,0 +1,64 @@
+internal import Model
+internal import SQLite
+
+/// Rows of the application, read as nodes: the value is an object of all columns.
+extension Reader {
+  func mappedNode(_ node: Node) throws -> StoredNode {
+    let nowhere = StoredNode(node: node, exists: false, type: nil, value: nil)
+    return try db.snapshot {
+      guard let table = try binding().collections[node.collection],
+        table.stored(node.key) != nil, let keys = table.columnValues(node.key)
+      else { return nowhere }
+      return try read(table, where: table.isKeyed("s"), keys).first ?? nowhere
+    }
+  }
+
+  /// A page, in the order of the keys, behind `key`.
+  func mappedNodes(in collection: String, after key: Key?, limit: Int) throws -> [StoredNode] {
+    try db.snapshot {
+      guard let table = try binding().collections[collection] else { return [] }
+      let keys = key.flatMap(table.columnValues) ?? []
+      let condition = keys.isEmpty ? "" : "AND \(table.isBehind("s"))"
+      return try read(
+        table, where: "\(table.isNode("s")) \(condition)", keys,
+        "ORDER BY \(table.order("s")) LIMIT \(limit)")
+    }
+  }
+
+  private func read(
+    _ table: NodeTable, where condition: String, _ values: [Value], _ order: String = ""
+  ) throws -> [StoredNode] {
+    let columns = table.table?.columns ?? []
+    let list = [table.key("s")] + columns.map { "s.\(quoted($0.name))" }
+    return try db.all(
+      generated: """
+        SELECT \(list.joined(separator: ", ")) FROM \(table.rows) AS s WHERE \(condition) \(order)
+        """, values
+    ) { row in
+      let fields = columns.indices.map {
+        JSON.Field(columns[$0].name, row.value(Int32($0 + 1)).json)
+      }
+      let key = row.key(0, in: table.collection, model)
+      return StoredNode(
+        node: Node(table.collection, key), exists: true, type: nil,
+        value: JSONText(.object(fields)))
+    }
+  }
+}
+
+extension NodeTable {
+  /// As the key's own index has them.
+  fileprivate func order(_ alias: String) -> String {
+    guard case .mapped(_, let key, let collations) = kind else { return "\(alias).key" }
+    return zip(key, collations).map { "\(alias).\(quoted($0.name)) COLLATE \(quoted($1))" }
+      .joined(separator: ", ")
+  }
+
+  /// Whether the row comes behind the key that is bound, in this order.
+  fileprivate func isBehind(_ alias: String) -> String {
+    guard case .mapped(_, let key, let collations) = kind else { return "\(alias).key > ?1" }
+    let columns = key.map { "\(alias).\(quoted($0.name))" }.joined(separator: ", ")
+    let bounds = collations.enumerated().map { "?\($0 + 1) COLLATE \(quoted($1))" }
+    return "(\(columns)) > (\(bounds.joined(separator: ", ")))"
+  }
+}

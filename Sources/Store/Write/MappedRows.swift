@@ -1,0 +1,221 @@
+internal import Model
+internal import SQLite
+
+/// Changes of the application's rows (DESIGN 5.2). A deleted row stays where it is until the flush
+/// has judged its edges.
+extension Writer {
+  func put(
+    _ node: Node, in table: NodeTable, type: String?, value: JSONText?, edges: [DeclaredEdge]?
+  ) throws {
+    let row = try columns(value, of: node, in: table)
+    if type != nil { throw row.refused("a row of a table has no \"type\"") }
+    let keys = try keyValues(node, table)
+    var id: Int64
+    if let place = try place(keys, in: table) {
+      id = try rewrite(row, setting: try replacement(row), at: place, in: table)
+      try revive(id)
+    } else {
+      id = try insert(row, in: table)
+    }
+    if let edges { id = try declare(edges, of: node, id, in: table) }
+    try touch(id)
+  }
+
+  func patch(_ node: Node, in table: NodeTable, set: [Member], unset: [String]) throws {
+    let row = try columns(set: set, unset: unset, of: node, in: table)
+    guard let place = try place(keyValues(node, table), in: table),
+      try !isDead(number(place, in: table.id))
+    else { throw Rejection(.invalid, "\(node) is not there to be patched", node: node) }
+    try touch(rewrite(row, setting: row.given, at: place, in: table))
+  }
+
+  private func insert(_ row: RowValues, in table: NodeTable) throws -> Int64 {
+    try run(row.insertion, row.given.map(\.value), for: row, table)
+    let place = try placeAfterwards(row, in: table)
+    try adopt(place, as: table.stored(row.node.key)!, in: table)
+    let id = try number(place, in: table.id)
+    try db.run("INSERT OR IGNORE INTO temp.born VALUES(?)", .integer(id))
+    try revive(id)
+    try note([], becoming: placedEdges(of: id, in: table))
+    return id
+  }
+
+  private func rewrite(
+    _ row: RowValues, setting given: [RowValues.Given], at place: RowPlace, in table: NodeTable
+  ) throws -> Int64 {
+    let id = try number(place, in: table.id)
+    if given.isEmpty { return id }
+    let edges = try placedEdges(of: id, in: table)
+    let keys = try keyValues(row.node, table)
+    try run(
+      row.update(setting: given.map(\.column), in: table), given.map(\.value) + keys, for: row,
+      table)
+    _ = try number(placeAfterwards(row, in: table), in: table.id)
+    try note(edges, becoming: placedEdges(of: id, in: table))
+    return id
+  }
+
+  /// Its rowid may be another one now.
+  private func placeAfterwards(_ row: RowValues, in table: NodeTable) throws -> RowPlace {
+    if let place = try place(keyValues(row.node, table), in: table) { return place }
+    throw row.refused("a trigger of \"\(row.table.name)\" took the row away")
+  }
+
+  /// A put says all of a row: what it does not give gets its default. The primary key by which
+  /// others know the row stays, and so does the node's own.
+  private func replacement(_ row: RowValues) throws -> [RowValues.Given] {
+    let primary = row.table.primaryKey.map { $0.lowercased() }
+    var given: [RowValues.Given] = []
+    for column in row.table.columns where !column.isGenerated && !row.isKey(column) {
+      if let value = row.value(of: column) {
+        given.append((column, value))
+      } else if !primary.contains(column.name.lowercased()) {
+        given.append((column, try initial(column)))
+      }
+    }
+    return given
+  }
+
+  /// A node may be known by another spelling of its key, from before it was there.
+  private func adopt(_ place: RowPlace, as spelled: Value, in table: NodeTable) throws {
+    guard case .mapped(_, _, let collations) = table.kind else { return }
+    let collation = collations.count == 1 ? collations[0] : "BINARY"
+    if place.key == spelled && collation == "BINARY" { return }
+    let others = try db.all(
+      generated: """
+        SELECT key FROM temp.known
+        WHERE collection = ?1 AND NOT present AND key <> ?2
+        AND (key = ?3 OR key = ?2 COLLATE \(quoted(collation)))
+        """, [.integer(table.id), place.key, spelled]) { $0.value(0) }
+    for key in others {
+      let names: (Value, Value, Value) = (place.key, .integer(table.id), key)
+      try db.run(
+        "UPDATE OR IGNORE temp.known SET key = ? WHERE collection = ? AND key = ?", names.0,
+        names.1, names.2)
+      try db.run(
+        "UPDATE OR IGNORE cascade_node SET key = ? WHERE collection = ? AND key = ?", names.0,
+        names.1, names.2)
+    }
+  }
+
+  /// Declared edges are stored ones, so the node needs a number that stays.
+  private func declare(
+    _ edges: [DeclaredEdge], of node: Node, _ id: Int64, in table: NodeTable
+  ) throws -> Int64 {
+    guard let id = try edges.isEmpty ? knownEnd(node, in: table) : end(node, in: table) else {
+      return id
+    }
+    try declare(edges, of: node, id, insteadOf: declaredEdges(of: id))
+    return id
+  }
+}
+
+// MARK: - Deletions
+
+extension Writer {
+  func delete(_ node: Node, in table: NodeTable) throws {
+    guard let place = try place(keyValues(node, table), in: table) else {
+      return current.passedOver += 1
+    }
+    let id = try number(place, in: table.id)
+    if try isDead(id) { return current.passedOver += 1 }
+    if try isBorn(id) { return try deleteBorn(node, id, in: table) }
+    try markDead(id)
+  }
+
+  /// What came and went since the last flush never was.
+  private func deleteBorn(_ node: Node, _ id: Int64, in table: NodeTable) throws {
+    let row = RowValues(node, in: table)
+    let edges = try placedEdges(of: id, in: table)
+    try run(
+      "DELETE FROM \(table.rows) AS s WHERE \(table.isKeyed("s"))", keyValues(node, table),
+      for: row, table)
+    try note(edges, becoming: [])
+    try db.run("UPDATE temp.known SET row = NULL, present = 0 WHERE id = ?", .integer(id))
+    try db.run("DELETE FROM temp.born WHERE id = ?", .integer(id))
+    try markDead(id)
+  }
+
+  func deleteAll(in table: NodeTable) throws {
+    let born = try db.all(
+      """
+      SELECT k.id, k.key FROM temp.born AS b CROSS JOIN temp.known AS k ON k.id = b.id
+      WHERE k.collection = ?
+      """, .integer(table.id)
+    ) { ($0.integer(0), Node(table.collection, $0.key(1, in: table.collection, model))) }
+    for (id, node) in born { try deleteBorn(node, id, in: table) }
+    try numberAll(of: table)
+    try db.run(
+      "INSERT OR IGNORE INTO temp.dead SELECT id FROM temp.known WHERE collection = ? AND present",
+      .integer(table.id))
+    current.deadCount += db.changes
+  }
+
+  private func numberAll(of table: NodeTable) throws {
+    try db.run(
+      "UPDATE temp.known SET present = 0 WHERE collection = ? AND present", .integer(table.id))
+    try db.run(
+      generated: """
+        INSERT INTO temp.known(id, collection, key, row, present)
+        SELECT (SELECT id FROM main.cascade_node
+            WHERE collection = \(table.id) AND key = \(table.key("s"))),
+          \(table.id), \(table.key("s")), \(table.row("s")), 1
+        FROM \(table.rows) AS s WHERE \(table.isNode("s"))
+        ON CONFLICT(collection, key) DO UPDATE SET row = excluded.row, present = 1
+        """)
+  }
+}
+
+// MARK: - Statements
+
+extension Writer {
+  /// What SQLite refuses refuses the transaction, in SQLite's words.
+  private func run(
+    _ sql: String, _ values: [Value], for row: RowValues, _ table: NodeTable
+  ) throws {
+    do {
+      try db.run(generated: sql, values)
+    } catch {
+      guard error.isAboutTheValue || error.isOfTheSchema else { throw error }
+      throw try refusal(of: row, error, table)
+    }
+    if db.changes == 0 { throw row.refused("a trigger of \"\(row.table.name)\" ignores this") }
+  }
+
+  private func refusal(
+    of row: RowValues, _ error: SQLiteError, _ table: NodeTable
+  ) throws -> any Error {
+    if !db.isInTransaction {
+      return StoreError(
+        "\(row.node): a trigger rolled back everything that was to be committed with it: "
+          + error.message)
+    }
+    if !error.isNotUnique { return row.refused(error.message) }
+    let waiting = try db.integer(
+      """
+      SELECT count(*) FROM temp.dead AS d CROSS JOIN temp.known AS k ON k.id = d.id
+      WHERE k.collection = ? AND k.present
+      """, .integer(table.id))
+    if waiting == 0 { return row.refused(error.message) }
+    return row.refused(
+      "\(error.message); the rows that this transaction deletes stay until its next flush, "
+        + "{\"flush\": true} between the changes removes them earlier")
+  }
+}
+
+extension RowValues {
+  /// A conflict is an error, whatever the table says: it must not displace other rows.
+  fileprivate var insertion: String {
+    let columns = given.map { quoted($0.column.name) }.joined(separator: ", ")
+    let values = given.map { _ in "?" }.joined(separator: ", ")
+    return "INSERT OR ABORT INTO main.\(quoted(table.name))(\(columns)) VALUES(\(values))"
+  }
+
+  fileprivate func update(setting columns: [Table.Column], in table: NodeTable) -> String {
+    let assignments = columns.enumerated().map { "\(quoted($1.name)) = ?\($0 + 1)" }
+    return """
+      UPDATE OR ABORT \(table.rows) AS s SET \(assignments.joined(separator: ", "))
+      WHERE \(table.isKeyed("s", from: columns.count + 1))
+      """
+  }
+}

@@ -1,0 +1,255 @@
+internal import Model
+internal import SQLite
+
+/// An edge in the application's tables, as a row has it now.
+struct PlacedEdge {
+  let place: Place
+  let source: End
+  let destination: End
+
+  struct End {
+    let isThere: Bool
+    let key: Value
+    let row: Value
+  }
+
+  /// What makes two of them the same (DESIGN 2.2), whatever the place. Keys are compared by bytes.
+  var identity: Identity {
+    Identity(
+      name: place.nameId, sourceCollection: place.source.id, source: Identity.Key(source.key),
+      destinationCollection: place.destination.id, destination: Identity.Key(destination.key))
+  }
+
+  struct Identity: Hashable {
+    let name: Int64
+    let sourceCollection: Int64
+    let source: Key
+    let destinationCollection: Int64
+    let destination: Key
+
+    struct Key: Hashable {
+      private let value: Value
+      private let isText: Bool
+
+      init(_ value: Value) {
+        if case .text(let text) = value {
+          (self.value, isText) = (.blob(Array(text.utf8)), true)
+        } else {
+          (self.value, isText) = (value, false)
+        }
+      }
+    }
+  }
+}
+
+/// Rows carry edges in their columns, so a changed row may have added and removed some. Kept as the
+/// stored ones are (`Edges.swift`): what came since the last flush, and goes again, never was.
+extension Writer {
+  /// The edges that this row, which is there, says: as their source, and as a row of a join table.
+  func placedEdges(of id: Int64, in table: NodeTable) throws -> [PlacedEdge] {
+    var edges: [PlacedEdge] = []
+    for place in binding.places {
+      if place.source == table { edges += try read(place, place.ofSource, id) }
+      if case .join(let join, let source, _) = place.form, join.name == table.table?.name {
+        edges += try read(place, place.ofJoinRow(table, source: source), id)
+      }
+    }
+    return edges
+  }
+
+  private func read(_ place: Place, _ sql: String, _ id: Int64) throws -> [PlacedEdge] {
+    try db.all(generated: sql, [.integer(id)]) { row in
+      PlacedEdge(
+        place: place, source: end(row, 0, of: place.source),
+        destination: end(row, 3, of: place.destination))
+    }
+  }
+
+  /// What is not there is known by the reference to it, as its table would keep that.
+  private func end(_ row: Row, _ column: Int32, of table: NodeTable) -> PlacedEdge.End {
+    let isThere = row.integer(column) != 0
+    let value = row.value(column + 1)
+    let key = isThere ? value : Key(value).flatMap(table.stored) ?? value
+    return PlacedEdge.End(isThere: isThere, key: key, row: row.value(column + 2))
+  }
+
+  func note(_ old: [PlacedEdge], becoming new: [PlacedEdge]) throws {
+    let before = Set(old.map(\.identity))
+    var counts: [PlacedEdge.Identity: Int] = [:]
+    for edge in new { counts[edge.identity, default: 0] += 1 }
+    var seen: Set<PlacedEdge.Identity> = []
+    for edge in old where counts[edge.identity] == nil {
+      if seen.insert(edge.identity).inserted { try removed(edge) }
+    }
+    for edge in new where !before.contains(edge.identity) {
+      if seen.insert(edge.identity).inserted { try added(edge, times: counts[edge.identity]!) }
+    }
+  }
+
+  private func added(_ edge: PlacedEdge, times: Int) throws {
+    let source = try number(edge.source, in: edge.place.source)
+    let destination = try number(edge.destination, in: edge.place.destination)
+    let key = EdgeKey(
+      source: source, name: edge.place.nameId, destination: destination, origin: .declared)
+    if try occurrences(of: key, like: edge.place, atLeast: times) > times { return }
+    try touch(source)
+    try touch(destination)
+    if try takeBackPlaced(key) { return }
+    try db.run(
+      "INSERT OR IGNORE INTO temp.fresh VALUES(?, ?, ?)", .integer(source), .integer(key.name),
+      .integer(destination))
+    current.edgesAdded += db.changes
+  }
+
+  private func takeBackPlaced(_ key: EdgeKey) throws -> Bool {
+    if current.lostCount == 0 { return false }
+    try db.run(
+      "DELETE FROM temp.lost WHERE source = ? AND name = ? AND destination = ? AND origin = 1",
+      .integer(key.source), .integer(key.name), .integer(key.destination))
+    current.lostCount -= db.changes
+    current.edgesRemoved -= db.changes
+    return db.changes > 0
+  }
+
+  private func removed(_ edge: PlacedEdge) throws {
+    // An end that is not there and that nobody named since the last flush stays without a number.
+    guard let source = try known(edge.source, in: edge.place.source),
+      let destination = try known(edge.destination, in: edge.place.destination)
+    else { return current.edgesRemoved += 1 }
+    let key = EdgeKey(
+      source: source, name: edge.place.nameId, destination: destination, origin: .declared)
+    if try occurrences(of: key, like: edge.place, atLeast: 0) > 0 { return }
+    try touch(source)
+    try touch(destination)
+    if try forgetFresh(key) { return current.edgesAdded -= 1 }
+    current.edgesRemoved += 1
+    // With both ends lost, no rule runs.
+    if edge.source.isThere && edge.destination.isThere { try lose(key, edge.place.rules) }
+  }
+
+  private func forgetFresh(_ key: EdgeKey) throws -> Bool {
+    try db.run(
+      "DELETE FROM temp.fresh WHERE source = ? AND name = ? AND destination = ?",
+      .integer(key.source), .integer(key.name), .integer(key.destination))
+    return db.changes > 0
+  }
+
+  private func lose(_ key: EdgeKey, _ rules: Rules) throws {
+    try db.run(
+      "INSERT OR IGNORE INTO temp.lost VALUES(?, ?, ?, 1, ?, 0, ?)", .integer(key.source),
+      .integer(key.name), .integer(key.destination), .integer(rules.rawValue),
+      .integer(Removal.sourceDeleted.code))
+    current.lostCount += db.changes
+  }
+
+  /// From here on, edges and rows that come are new to the next flush.
+  func forgetFresh() throws {
+    if !hasTables { return }
+    try db.run("DELETE FROM temp.fresh")
+    try db.run("DELETE FROM temp.born")
+  }
+}
+
+// MARK: - Numbers of the ends
+
+extension Writer {
+  private func number(_ end: PlacedEdge.End, in table: NodeTable) throws -> Int64 {
+    if table.kind == .managed {
+      if end.isThere, case .integer(let id) = end.row { return id }
+      return try self.end(Node(table.collection, Key(end.key) ?? .text("")))
+    }
+    if !end.isThere { return try numberAbsent(end.key, in: table.id) }
+    return try number(RowPlace(key: end.key, row: end.row), in: table.id)
+  }
+
+  /// The same of an edge that was: its ends may not be where they were. What is not there has one
+  /// only if somebody asked since the transaction began.
+  private func known(_ end: PlacedEdge.End, in table: NodeTable) throws -> Int64? {
+    if table.kind == .managed { return end.isThere ? try number(end, in: table) : nil }
+    let id = try db.integer(
+      "SELECT id FROM temp.known WHERE collection = ? AND key = ?", .integer(table.id), end.key)
+    return try id ?? (end.isThere ? number(end, in: table) : nil)
+  }
+
+  /// How often the edge is written, here and in other places of its name, as long as there may be
+  /// more than one.
+  private func occurrences(
+    of key: EdgeKey, like place: Place, atLeast least: Int
+  ) throws -> Int {
+    let places = binding.places.filter {
+      $0.nameId == place.nameId && $0.source == place.source
+        && $0.destination == place.destination
+    }
+    var count = try isStored(key) ? 1 : 0
+    if places.count == 1 && !place.isInRowsOfItsOwn { return count + least }
+    for place in places {
+      count += try Int(
+        db.integer(
+          generated: place.occurrences, [.integer(key.source), .integer(key.destination)]) ?? 0)
+    }
+    return count
+  }
+
+  private func isStored(_ key: EdgeKey) throws -> Bool {
+    if key.source > Writer.firstKnown { return false }
+    return try db.integer(
+      """
+      SELECT 1 FROM cascade_edge WHERE source = ? AND name = ? AND destination = ? AND origin = 1
+      """, .integer(key.source), .integer(key.name), .integer(key.destination)) != nil
+  }
+
+  /// Numbers from here on end with the transaction.
+  private static let firstKnown: Int64 = 0x4000_0000_0000_0000
+}
+
+extension Place {
+  /// Several rows may say the same.
+  fileprivate var isInRowsOfItsOwn: Bool { if case .join = form { true } else { false } }
+
+  private var lookedUpDestination: String {
+    destination.kind == .files
+      ? "" : "LEFT JOIN \(destination.rows) AS d ON \(destination.hasKey("d", reference))"
+  }
+
+  /// Whether it is there, its key, its row.
+  private var destinationEnd: String {
+    if destination.kind == .files { return "1, \(reference), NULL" }
+    let isThere = destination.isNode("d")
+    return """
+      \(isThere), iif(\(isThere), \(destination.key("d")), \(reference)), \(destination.row("d"))
+      """
+  }
+
+  /// The edges of the row whose number is bound: both ends as `PlacedEdge` has them.
+  fileprivate var ofSource: String {
+    """
+    SELECT 1, m.key, m.row, \(destinationEnd)
+    FROM temp.known AS m CROSS JOIN \(source.rows) AS s ON \(source.isRow("s", of: "m"))
+    \(references) \(lookedUpDestination) WHERE m.id = ?1 AND \(isEdge)
+    """
+  }
+
+  /// The same for a row of the join table, which is a node too.
+  fileprivate func ofJoinRow(_ table: NodeTable, source column: String) -> String {
+    let reference = "j.\(quoted(column))"
+    let isThere = source.isNode("s")
+    return """
+      SELECT \(isThere), iif(\(isThere), \(source.key("s")), \(reference)), \(source.row("s")),
+        \(destinationEnd)
+      FROM temp.known AS m CROSS JOIN \(table.rows) AS j ON \(table.isRow("j", of: "m"))
+      LEFT JOIN \(source.rows) AS s ON \(source.hasKey("s", reference)) \(lookedUpDestination)
+      WHERE m.id = ?1 AND \(isEdge) AND \(reference) IS NOT NULL
+      """
+  }
+
+  /// How often the source that is bound first says the destination that is bound second.
+  fileprivate var occurrences: String {
+    let nodes = destination.kind == .managed ? "main.cascade_node" : "temp.known"
+    return """
+      SELECT count(*) FROM temp.known AS sm CROSS JOIN \(nodes) AS m
+      CROSS JOIN \(source.rows) AS s ON \(source.isRow("s", of: "sm")) \(references)
+      WHERE sm.id = ?1 AND m.id = ?2 AND \(isEdge)
+      AND \(destination.isReferred("m", by: reference))
+      """
+  }
+}

@@ -1,0 +1,132 @@
+internal import Model
+internal import SQLite
+
+/// Numbers for the nodes that a transaction's changes name and that are in no table of Cascade's:
+/// rows of the application, and files (`temp.known`).
+///
+/// 1. A node that a stored edge names has the id of its row in `cascade_node`.
+/// 2. A node is `present` as long as its row is in the table, deleted by this transaction or not.
+/// 3. A node that is named and not there is in `temp.dead` until it is put.
+struct RowPlace {
+  /// As the table has it.
+  let key: Value
+  let row: Value
+}
+
+extension Writer {
+  /// The table of a mapped collection; nil for a managed one.
+  func table(of collection: String) throws -> NodeTable? {
+    guard hasTables, case .mapped = model.collections[collection] else { return nil }
+    if let table = binding.collections[collection] { return table }
+    let problem = binding.problems.first { $0.path == "collections.\(collection)" }
+    throw Rejection(
+      .invalid, "\"\(collection)\" cannot be written: \(problem?.message ?? "it has no table")")
+  }
+
+  /// To bind for the columns of the key.
+  func keyValues(_ node: Node, _ table: NodeTable) throws -> [Value] {
+    if table.stored(node.key) != nil, let values = table.columnValues(node.key) { return values }
+    throw Rejection(
+      .invalid,
+      "the key of \"\(node.collection)\" is (\(table.keyNames.joined(separator: ", "))), which "
+        + "\(node) does not fit", node: node)
+  }
+
+  /// Nil where no row has the key.
+  func place(_ keys: [Value], in table: NodeTable) throws -> RowPlace? {
+    try db.all(
+      generated: """
+        SELECT \(table.key("s")), \(table.row("s"))
+        FROM \(table.rows) AS s WHERE \(table.isKeyed("s"))
+        """, keys
+    ) { RowPlace(key: $0.value(0), row: $0.value(1)) }.first
+  }
+
+  func number(_ place: RowPlace, in collection: Int64, present: Bool = true) throws -> Int64 {
+    try db.integer(
+      """
+      INSERT INTO temp.known(id, collection, key, row, present)
+      SELECT (SELECT id FROM cascade_node WHERE collection = ?1 AND key = ?2), ?1, ?2, ?3, ?4
+      WHERE true
+      ON CONFLICT(collection, key) DO UPDATE SET row = excluded.row, present = excluded.present
+      RETURNING id
+      """, .integer(collection), place.key, place.row, .integer(present ? 1 : 0))!
+  }
+
+  func numberAbsent(_ key: Value, in collection: Int64) throws -> Int64 {
+    let place = RowPlace(key: key, row: .null)
+    let id = try number(place, in: collection, present: false)
+    try markDead(id)
+    return id
+  }
+
+  /// Whether the row was inserted since the last flush.
+  func isBorn(_ id: Int64) throws -> Bool {
+    try db.integer("SELECT 1 FROM temp.born WHERE id = ?", .integer(id)) != nil
+  }
+}
+
+// MARK: - Ends of stored edges
+
+extension Writer {
+  /// Gives the node a row in `cascade_node`, which its edges name.
+  func end(_ node: Node, in table: NodeTable) throws -> Int64 {
+    let keys = try keyValues(node, table)
+    let place = try place(keys, in: table)
+    let key = place?.key ?? table.stored(node.key)!
+    let stored = try identity(key, in: table.id) ?? insertIdentity(key, in: table.id)
+    try renumber(key, in: table.id, as: stored)
+    guard let place else { return try numberAbsent(key, in: table.id) }
+    return try number(place, in: table.id)
+  }
+
+  /// The same for an end that may be in no edge; then it gets none.
+  func knownEnd(_ node: Node, in table: NodeTable) throws -> Int64? {
+    let key = try place(keyValues(node, table), in: table)?.key ?? table.stored(node.key)!
+    return try identity(key, in: table.id) == nil ? nil : end(node, in: table)
+  }
+
+  private func identity(_ key: Value, in collection: Int64) throws -> Int64? {
+    try db.integer(
+      "SELECT id FROM cascade_node WHERE collection = ? AND key = ?", .integer(collection), key)
+  }
+
+  private func insertIdentity(_ key: Value, in collection: Int64) throws -> Int64 {
+    let id = newId()
+    try db.run(
+      "INSERT INTO cascade_node(id, collection, key) VALUES(?, ?, ?)", .integer(id),
+      .integer(collection), key)
+    return id
+  }
+
+  /// A node that had a number of this transaction's, and now has one that stays.
+  func renumber(_ key: Value, in collection: Int64, as new: Int64) throws {
+    let old = try db.integer(
+      "SELECT id FROM temp.known WHERE collection = ? AND key = ?", .integer(collection), key)
+    guard let old, old != new else { return }
+    let change: (Value, Value) = (.integer(new), .integer(old))
+    try db.run("UPDATE temp.known SET id = ? WHERE id = ?", change.0, change.1)
+    try db.run("UPDATE temp.dead SET id = ? WHERE id = ?", change.0, change.1)
+    try db.run("UPDATE temp.born SET id = ? WHERE id = ?", change.0, change.1)
+    try db.run("UPDATE OR REPLACE temp.touched SET id = ? WHERE id = ?", change.0, change.1)
+    try db.run("UPDATE temp.fresh SET source = ? WHERE source = ?", change.0, change.1)
+    try db.run("UPDATE temp.fresh SET destination = ? WHERE destination = ?", change.0, change.1)
+    try db.run("UPDATE temp.lost SET source = ? WHERE source = ?", change.0, change.1)
+    try db.run("UPDATE temp.lost SET destination = ? WHERE destination = ?", change.0, change.1)
+  }
+}
+
+extension NodeTable {
+  var keyNames: [String] {
+    if case .mapped(_, let key, _) = kind { key.map(\.name) } else { ["key"] }
+  }
+
+  /// Whether the row has the key that is bound from `first` on, compared as the key's own index
+  /// compares, so that no two rows have it.
+  func isKeyed(_ alias: String, from first: Int = 1) -> String {
+    guard case .mapped(_, let key, let collations) = kind else { return "false" }
+    return zip(key, collations).enumerated().map { index, column in
+      "\(alias).\(quoted(column.0.name)) = ?\(first + index) COLLATE \(quoted(column.1))"
+    }.joined(separator: " AND ")
+  }
+}
