@@ -8,7 +8,7 @@ internal import SQLite
 package final class Writer {
   let db: Connection
   let model: StoreModel
-  let demands: [Demand]
+  let demands: Demands
   let references: ReferencePlaces
   let hasTables: Bool
   private let busyMilliseconds: Int32
@@ -28,7 +28,7 @@ package final class Writer {
     db = try Connection.openForWriting(path, busyMilliseconds: busyMilliseconds)
     self.model = model
     self.busyMilliseconds = busyMilliseconds
-    demands = Demand.all(in: model)
+    demands = Demands(model)
     hasTables = model.hasTables
     references = ReferencePlaces(model)
     counters = try Counters(db)
