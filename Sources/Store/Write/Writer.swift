@@ -21,6 +21,7 @@ package final class Writer {
   var watches: [Watch] = []
   /// Nothing of ours is in the file any more.
   package internal(set) var isDetached = false
+  var needsDenials = false
 
   /// Waits for another writer as long as `busyMilliseconds` before it gives up.
   package init(path: String, model: StoreModel, busyMilliseconds: Int32 = 5_000) throws {
@@ -43,6 +44,7 @@ package final class Writer {
       try bind()
       try hush()
       let result = try body()
+      try addDenials()
       try counters.save(db)
       try speak()
       try db.commit()
