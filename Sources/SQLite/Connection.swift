@@ -127,6 +127,18 @@ extension Connection {
     return rows
   }
 
+  /// Calls `body` for each row of a text that the model gave. It may read and compute, nothing
+  /// else, and is interrupted when its time is over.
+  package func each(
+    guarded sql: String, _ values: [Value], limit: Duration, body: (Row) throws -> Void
+  ) throws {
+    let queryGuard = unsafe QueryGuard(handle, limit)
+    defer { queryGuard.end() }
+    let statement = try unsafe Statement(generated: sql, on: handle)
+    try statement.bind(values)
+    while try statement.step() { try body(statement.row) }
+  }
+
   package func integer(
     generated sql: String, _ values: [Value] = []
   ) throws(SQLiteError) -> Int64? {
@@ -201,8 +213,22 @@ extension Connection {
   /// True where SQLite fell back to reading because it may not write.
   package var isReadOnly: Bool { unsafe sqlite3_db_readonly(handle, "main") == 1 }
 
+  /// Whether a foreign key is violated that the commit will ask for.
+  package var hasDeferredViolations: Bool {
+    var (count, peak): (Int32, Int32) = (0, 0)
+    _ = unsafe sqlite3_db_status(handle, SQLITE_DBSTATUS_DEFERRED_FKS, &count, &peak, 0)
+    return count != 0
+  }
+
   /// Gives back the memory of the page cache that is not needed now.
   package func releaseMemory() { unsafe sqlite3_db_release_memory(handle) }
+
+  /// Whether another file, or none, is where this one was when it was opened.
+  package var hasMoved: Bool {
+    var moved: Int32 = 0
+    let result = unsafe sqlite3_file_control(handle, "main", SQLITE_FCNTL_HAS_MOVED, &moved)
+    return result == SQLITE_OK && moved != 0
+  }
 
   /// Frames that the log held after this connection's last commit.
   package var framesInLog: Int { log.frames }

@@ -30,6 +30,11 @@ package struct SQLiteError: Error, Hashable, CustomStringConvertible {
     [6, 8, 10].contains { extendedCode == SQLITE_CONSTRAINT | $0 << 8 }
   }
 
-  /// What expressions and triggers in the schema come to: "malformed JSON", "no such table".
-  package var isOfTheSchema: Bool { code == SQLITE_ERROR }
+  /// The statement is at fault: it would fail again.
+  package var isAboutTheStatement: Bool {
+    [SQLITE_ERROR, SQLITE_AUTH, SQLITE_TOOBIG, SQLITE_MISMATCH, SQLITE_RANGE].contains(code)
+  }
+
+  /// Its time was over.
+  package var isInterrupted: Bool { code == SQLITE_INTERRUPT }
 }

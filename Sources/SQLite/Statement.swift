@@ -129,6 +129,16 @@ package struct Row {
   }
 }
 
+// MARK: - Rows of tables that somebody else made
+
+extension Row {
+  package var columns: Range<Int32> { unsafe 0..<sqlite3_column_count(statement) }
+
+  package func name(_ column: Int32) -> String {
+    unsafe sqlite3_column_name(statement, column).map { unsafe String(cString: $0) } ?? ""
+  }
+}
+
 /// The statements of a connection, found by the address of their text. Every row of a large load
 /// asks here, so most answers come from a table without hashing.
 @safe

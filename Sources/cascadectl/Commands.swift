@@ -10,6 +10,7 @@ enum Commands {
 
   static let all: [String: Command] = [
     "status": status, "apply": Apply.command, "node": node, "nodes": nodes, "edges": edges,
+    "fetch": fetch,
     "plan": plan, "why": why, "sweep": sweep, "notices": notices, "ack": acknowledge,
     "spool": SpoolCommands.command, "approve": Apply.approve,
   ]
@@ -45,6 +46,19 @@ enum Commands {
       try client.stream("Nodes", ["collection": .string(collection)]) { reply in
         output.list(reply["nodes"]?.array ?? [], describe)
       }
+      return EX_OK
+    }
+  }
+
+  private static func fetch(_ arguments: inout Arguments) throws -> Prepared {
+    let refresh = arguments.flag("--refresh")
+    let operands = try arguments.operands()
+    if operands.count != 2 { throw UsageError("fetch what? NODE NAME") }
+    let parameters: JSON = [
+      "node": .string(operands[0]), "name": .string(operands[1]), "refresh": .bool(refresh),
+    ]
+    return { client, output in
+      try client.stream("Fetch", parameters) { output.list($0["nodes"]?.array ?? [], describe) }
       return EX_OK
     }
   }

@@ -9,6 +9,7 @@ enum Usage {
       node NODE                             a node as it is stored
       nodes COLLECTION                      the nodes of a collection
       edges [--name N] [--from NODE] [--to NODE] [--count]
+      fetch [--refresh] NODE NAME           what a fetched property leads to
       plan NODE...                          what deleting them would take along
       why NODE                              why it is there, or why it went
       sweep [KIND...] [--dry-run] [--no-wait]

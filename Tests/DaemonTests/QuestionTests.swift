@@ -145,6 +145,25 @@ import Testing
     #expect(try store.ctl("edges", "--name", "binds", "--count").output == "1\n")
   }
 
+  @Worker @Test func tellsWhereAnEdgeLives() throws {
+    let store = try TestStore(
+      model: """
+        { relationships: [
+            { name: "of", from: "notes", to: "songs", property: "in.songs", toMany: true },
+            { name: "about", from: "notes", column: "p", typeColumn: "t", to: { Song: "songs" } },
+          ] }
+        """)
+    try store.apply(
+      """
+      {"changes": [{"put": ["songs", 1]}, {"put": ["songs", 2]},
+        {"put": ["notes", "x"], "value": {"in": {"songs": [1, "2"]}, "p": 2, "t": "Song"}}]}
+      """)
+    let kinds = try store.ctl("--json", "edges", "--from", "notes/x").lines.map { $0["kind"] }
+    #expect(kinds == ["property", "property", "polymorphic"])
+    let edge = try store.ctl("--json", "edges", "--name", "about").json
+    #expect(edge["origin"] == "declared" && edge["to"] == ["songs", "2"])
+  }
+
   @Worker @Test func plansADeletion() throws {
     let store = try QuestionTests.music()
     let plan = try store.ctl("--json", "plan", "songs/c", "songs/a/b").json

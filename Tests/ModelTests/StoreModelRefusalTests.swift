@@ -108,6 +108,18 @@ import Testing
     ("from: \"a\", where: \"1; DROP TABLE t\"", #".where: ";" has no place in an expression"#),
     ("from: \"a\", where: \"x -- y\"", ".where: a comment has no place in an expression"),
     ("from: \"a\", where: \"x = ?1\"", #".where: "?" has no place in an expression"#),
+    ("from: \"a\", where: \"1); DELETE FROM song; --\"", #".where: a ")" closes nothing"#),
+    ("from: \"a\", where: \"x /* y */\"", ".where: a comment has no place in an expression"),
+    // For Swift, a quote with an accent is another character; for SQLite it is a quote.
+    ("from: \"a\", where: \"'\u{301}' OR x'\"", ".where: a text has no closing '"),
+    (
+      "from: \"a\", where: \"x = $source.a.b\"",
+      #".where: "$source.a" is a value, and has no members"#
+    ),
+    (
+      "from: \"cascade_node\", where: \"1\", store: \"/o.db\"",
+      #".from: a collection's name may not begin with "cascade_""#
+    ),
     (
       "from: \"a\", where: \"x = $sorce.y\"",
       #".where: unknown variable "$sorce"; did you mean "$source"?"#

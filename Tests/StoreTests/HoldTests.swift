@@ -92,7 +92,7 @@ struct HoldTests {
     try store.run("A B C D")
     let plan = try store.writer.keepPlan(#require(try held("!A !B !C !D")), file: "a.json")
     #expect(try held("!A !B !C !D") != nil)
-    #expect(try store.writer.approve(plan: plan) == "a.json")
+    #expect(try store.writer.approve(plan: plan) == .file("a.json"))
     #expect(try held("!A !B !C !D", id: "another file") != nil)
     #expect(try held("!A !B !C !D") == nil)
     #expect(try store.alive() == "")
@@ -107,7 +107,7 @@ struct HoldTests {
     try store.run(script)
     let again = try store.writer.keepPlan(#require(try held("!A")), file: "a.json")
     #expect(again != plan)
-    #expect(try store.writer.approve(plan: again) == "a.json")
+    #expect(try store.writer.approve(plan: again) == .file("a.json"))
     #expect(try held("!A") == nil)
   }
 
@@ -117,7 +117,7 @@ struct HoldTests {
     let first = try store.writer.keepPlan(#require(try held("!A !B !C !D")), file: "a.json")
     let second = try store.writer.keepPlan(#require(try held("!D !C !B !A")), file: "b.json")
     #expect(first == second)
-    #expect(try store.writer.approve(plan: first) == "b.json")
+    #expect(try store.writer.approve(plan: first) == .file("b.json"))
   }
 
   @Test("An approval covers all flushes of its transaction")

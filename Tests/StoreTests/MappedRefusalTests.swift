@@ -67,7 +67,7 @@ struct MappedRefusalTests {
   func conflictClauses() throws {
     let store = try TestStore(
       model: StoreModel(#"{ collections: { t: { table: "t", key: "k" } } }"#),
-      schema: """
+      tables: """
         CREATE TABLE t(k TEXT PRIMARY KEY ON CONFLICT REPLACE, u UNIQUE ON CONFLICT REPLACE,
           i UNIQUE ON CONFLICT IGNORE, r UNIQUE ON CONFLICT ROLLBACK)
         """)

@@ -44,7 +44,7 @@ enum Music {
     """
 
   static func store() throws -> TestStore {
-    try TestStore(model: StoreModel(model), schema: schema)
+    try TestStore(model: StoreModel(model), tables: schema)
   }
 }
 

@@ -16,7 +16,7 @@ struct RandomGraphs {
       var generator = TransactionGenerator(seed: seed)
       let history = (0..<RandomGraphs.length).map { _ in generator.transaction() }
       guard let difference = try difference(history) else { continue }
-      let shrunk = try shrink(history)
+      let shrunk = try Histories.shrink(history, by: self.difference)
       Issue.record(
         """
         seed \(seed): \(difference)
@@ -33,7 +33,7 @@ struct RandomGraphs {
     var reference = Reference()
     for (index, transaction) in history.enumerated() {
       let expected = reference.apply(transaction)
-      let actual = try outcome(store, transaction)
+      let actual = try store.outcome(transaction)
       if actual != expected { return "transaction \(index): \(actual), not \(expected)" }
       if index % 10 == 9 || index == history.count - 1 {
         if let state = try stateDifference(store, reference) {
@@ -44,17 +44,6 @@ struct RandomGraphs {
     return nil
   }
 
-  private func outcome(_ store: TestStore, _ changes: [Change]) throws -> Reference.Result {
-    do {
-      let receipt = try store.apply(changes)
-      let deleted = Set(receipt.deleted)
-      #expect(receipt.deletedCount == receipt.deleted.count || deleted.count < 3)
-      return Reference.Result(deleted: deleted)
-    } catch let rejection as Rejection {
-      return Reference.Result(denied: Set(rejection.reasons.compactMap(\.node)))
-    }
-  }
-
   private func stateDifference(_ store: TestStore, _ reference: Reference) throws -> String? {
     var nodes: [Node: String] = [:]
     for collection in TransactionGenerator.collections {
@@ -63,55 +52,7 @@ struct RandomGraphs {
       }
     }
     if nodes != reference.nodes { return "nodes \(nodes), not \(reference.nodes)" }
-    let edges = Set(try store.edges())
-    let expected = Set(reference.edges.map { Edge($0.key, $0.value) })
-    if edges != expected {
-      return "edges \(edges.subtracting(expected)), not \(expected.subtracting(edges))"
-    }
-    let told = try store.reader.notices(after: 0, limit: 100_000).map(Reference.Told.init)
-    let toldCounts = Dictionary(grouping: told, by: \.self).mapValues(\.count)
-    let expectedCounts = Dictionary(grouping: reference.notices, by: \.self).mapValues(\.count)
-    return toldCounts == expectedCounts ? nil : "notices \(toldCounts), not \(expectedCounts)"
-  }
-
-  /// The shortest history that still fails, by leaving out one thing at a time.
-  private func shrink(_ history: [[Change]]) throws -> [[Change]] {
-    var best = history
-    var index = best.count - 1
-    while index >= 0 {
-      var candidate = best
-      candidate.remove(at: index)
-      if try difference(candidate) != nil { best = candidate }
-      index -= 1
-    }
-    for transaction in best.indices {
-      for change in best[transaction].indices.reversed() {
-        var candidate = best
-        candidate[transaction].remove(at: change)
-        if try difference(candidate) != nil { best = candidate }
-      }
-    }
-    return best
-  }
-}
-
-extension Edge {
-  init(_ id: Reference.EdgeID, _ rules: Rules) {
-    self.init(
-      name: id.name, source: id.source, destination: .node(id.destination), rules: rules,
-      origin: id.origin)
-  }
-}
-
-extension Reference.Told {
-  init(_ notice: Notice) {
-    guard case .node(let to) = notice.edge.destination else { fatalError("no files here") }
-    self.init(
-      receiver: notice.node,
-      edge: Reference.EdgeID(
-        name: notice.edge.name, source: notice.edge.source, destination: to,
-        origin: notice.edge.origin),
-      reason: notice.reason)
+    return try store.difference(from: reference)
   }
 }
 
@@ -161,7 +102,7 @@ struct TransactionGenerator {
 
   /// Any legal set: one answer at most for each end, and notices with anything. Denials are rare,
   /// or nearly every transaction would be refused.
-  private mutating func rules() -> Rules {
+  mutating func rules() -> Rules {
     var rules: Rules = []
     if Bool.random(using: &random) {
       rules.insert(pick(rare: .denyDestinationDeletion, [4, 16, 64]))

@@ -24,10 +24,14 @@ struct Reference {
   var nodes: [Node: String] = [:]
   var edges: [EdgeID: Rules] = [:]
   var notices: [Told] = []
+  /// Of edges in properties, by `name/from/to`. Property `x_a` refers to the collection "a" by "x".
+  var propertyRules: [String: Rules] = [:]
 
   private var nodesBefore: Set<Node> = []
   private var edgesBefore: Set<EdgeID> = []
   private var removed: [EdgeID: (rules: Rules, removal: Removal)] = [:]
+  /// A patch of this node found nothing to patch.
+  private var unpatched: Node?
 
   mutating func apply(_ changes: [Change]) -> Result {
     let before = self
@@ -41,6 +45,10 @@ struct Reference {
         }
       } else {
         apply(change)
+        if let unpatched {
+          self = before
+          return Result(denied: [unpatched])
+        }
       }
     }
     return result
@@ -63,11 +71,27 @@ struct Reference {
       add(EdgeID(name: name, source: from, destination: to, origin: .manual), rules!)
     case .unlink(let name, let from, .node(let to), let removal):
       remove(EdgeID(name: name, source: from, destination: to, origin: .manual), removal)
+    case .patch(let node, let set, _): patch(node, set)
     default: fatalError("not generated")
     }
   }
 
-  private mutating func declare(_ declared: [DeclaredEdge], of node: Node) {
+  private mutating func patch(_ node: Node, _ set: [Member]) {
+    if nodes[node] == nil { return unpatched = node }
+    for member in set {
+      let (name, to) = (String(member.name.prefix(1)), String(member.name.suffix(1)))
+      let rules = propertyRules["\(name)/\(node.collection)/\(to)"]
+      let edges = member.value.json.array!.map {
+        DeclaredEdge(name: name, destination: .node(Node(to, .text($0.string!))), rules: rules)
+      }
+      declare(edges, of: node) { $0.name == name && $0.destination.collection == to }
+    }
+  }
+
+  /// The declared edges of a node, or those of them that are meant, become these.
+  private mutating func declare(
+    _ declared: [DeclaredEdge], of node: Node, where isMeant: (EdgeID) -> Bool = { _ in true }
+  ) {
     var kept: Set<EdgeID> = []
     for edge in declared {
       guard case .node(let to) = edge.destination else { continue }
@@ -76,7 +100,7 @@ struct Reference {
       kept.insert(id)
     }
     for id in edges.keys where id.source == node && id.origin == .declared && !kept.contains(id) {
-      remove(id, .sourceDeleted)
+      if isMeant(id) { remove(id, .sourceDeleted) }
     }
   }
 

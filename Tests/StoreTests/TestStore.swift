@@ -14,10 +14,11 @@ final class TestStore {
   let reader: Reader
   private var count: Int64 = 0
 
-  /// The application's tables are there first.
-  init(model: StoreModel = .lenient, schema: String = "") throws {
+  init(
+    model: StoreModel = .lenient, preparing prepare: (_ path: String) throws -> Void = { _ in }
+  ) throws {
     path = "\(TestStore.directory)/cascade-test-\(getpid())-\(UInt64.random(in: 0 ... .max)).db"
-    if !schema.isEmpty { try Connection(path: path, access: .create).execute(schema) }
+    try prepare(path)
     writer = try Writer(path: path, model: model)
     reader = try Reader(path: path, model: model)
   }

@@ -132,17 +132,20 @@ extension Control {
   func approve(_ call: Call) async throws -> JSON {
     let service = try service(call)
     let plan = call.parameters["plan"]!.integer!
-    guard let name = try await service.writer.approve(plan: plan) else {
-      throw VarlinkError.noSuchThing("plan \(plan) that waits for approval")
+    switch try await service.writer.approve(plan: plan) {
+    case nil: throw VarlinkError.noSuchThing("plan \(plan) that waits for approval")
+    case .sweep(let kinds): return ["receipt": try await service.sweep(kinds).receipt.json]
+    case .file(let name):
+      return ["receipt": try await release(FileName(name), service).json]
     }
-    // A sweep's plan has no file.
-    if !name.isValid { return ["receipt": try await service.sweep([.dangling]).receipt.json] }
-    let receipt = try await service.settle(name) {
+  }
+
+  private func release(_ name: FileName, _ service: StoreService) async throws -> Receipt {
+    try await service.settle(name) {
       if try !service.spool.release(name) {
         throw VarlinkError.noSuchThing("file \(name) among the held ones")
       }
     }
-    return ["receipt": receipt.json]
   }
 }
 

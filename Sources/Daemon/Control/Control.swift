@@ -28,6 +28,7 @@ final class Control {
         "Nodes": { try await self.nodes($0) },
         "Edges": { try await self.edges($0) },
         "CountEdges": { try await self.countEdges($0) },
+        "Fetch": { try await self.fetch($0) },
         "Plan": { try await self.plan($0) },
         "Why": { try await self.why($0) },
         "Sweep": { try await self.sweep($0) },

@@ -15,7 +15,7 @@ extension Edge {
   /// As a listing shows it.
   var listed: JSON {
     guard case .object(let fields) = json else { return json }
-    return .object(fields + [JSON.Field("kind", "stored")])
+    return .object(fields + [JSON.Field("kind", .string(kind.rawValue))])
   }
 }
 

@@ -71,6 +71,9 @@ final class StoreService {
     }
   }
 
+  /// Something was kept for the next question, which a later minute may forget.
+  func remembers() { memoryUse = .fresh }
+
   /// Caches that nobody used for a minute go back to the system.
   private func rest() async {
     await writer.rest()

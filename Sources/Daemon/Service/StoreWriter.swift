@@ -56,8 +56,8 @@ actor StoreWriter {
     try opened().writer.acknowledge(upTo: notice)
   }
 
-  func approve(plan: Int64) throws -> FileName? {
-    try opened().writer.approve(plan: plan).map { FileName($0) }
+  func approve(plan: Int64) throws -> Writer.Approved? {
+    try opened().writer.approve(plan: plan)
   }
 
   private func opened() throws -> Inbox {

@@ -13,6 +13,17 @@ extension Scanner {
     names.close(object)
     return members
   }
+
+  /// The elements of a list, as text.
+  fileprivate mutating func texts(_ bytes: Bytes) throws(Fault) -> [JSONText] {
+    try open("[", bytes)
+    var elements: [JSONText] = []
+    var first = true
+    while try nextElement(&first, bytes) {
+      elements.append(JSONText(valid: Scanner.text(try skipValue(bytes), bytes)))
+    }
+    return elements
+  }
 }
 
 extension JSONText {
@@ -38,6 +49,25 @@ extension JSONText {
     bytes.append(UInt8(ascii: "}"))
     self.init(valid: String(decoding: bytes, as: UTF8.self))
   }
+
+  /// The elements of a list; nil when it is none.
+  package func elements() -> [JSONText]? {
+    let bytes = Array(text.utf8)
+    var scanner = Scanner()
+    guard (try? scanner.begin(bytes.span)) != nil,
+      scanner.peek(bytes.span) == UInt8(ascii: "[")
+    else { return nil }
+    return try? scanner.texts(bytes.span)
+  }
+
+  package init(list elements: [JSONText]) {
+    self.init(valid: "[\(elements.map(\.text).joined(separator: ","))]")
+  }
+
+  package static let null = JSONText(valid: "null")
+
+  /// As `members` and `elements` give it, without spaces around it.
+  package var isNull: Bool { text == "null" }
 
   /// The same value without spaces and line breaks between its parts, for outputs of one line.
   package var compact: JSONText {

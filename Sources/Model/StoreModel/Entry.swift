@@ -100,7 +100,7 @@ struct Fields {
 }
 
 /// The text for a name that is not one of the known ones, with the nearest of them.
-func unknown(_ what: String, _ name: String, among known: [String]) -> String {
+package func unknown(_ what: String, _ name: String, among known: [String]) -> String {
   if let near = nearest(name, in: known) {
     return "unknown \(what) \"\(name)\"; did you mean \"\(near)\"?"
   }

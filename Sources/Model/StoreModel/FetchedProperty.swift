@@ -19,3 +19,10 @@ package struct FetchedProperty: Hashable, Sendable {
     case text(String)
   }
 }
+
+extension FetchedProperty {
+  /// The condition, and the order if there is one, taken apart. They were legal when they were read.
+  package func expressions() throws -> (condition: SQLExpression, order: SQLExpression?) {
+    (try SQLExpression(condition), try order.map { text in try SQLExpression(text) })
+  }
+}

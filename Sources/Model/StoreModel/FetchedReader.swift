@@ -20,6 +20,8 @@ struct FetchedReader {
     let order = fields["order"]?.expression(settings: names)
     let limit = fields["limit"]?.integer(atLeast: 1)
     let store = fields["store"]?.filePath()
+    // A collection of this store is judged when all of them are known.
+    if fields["store"] != nil, let from { fields["from"]?.judge(name: from, of: "collection") }
     guard let from, let condition else { return nil }
     return FetchedProperty(
       from: from, condition: condition, order: order, limit: limit, settings: settings,

@@ -65,6 +65,11 @@ extension StoreModel {
   /// The collection that a name in a relationship stands for.
   package func collection(of name: String) -> String { typeNames[name] ?? name }
 
+  /// Whether a collection, or a type within one, holds objects in Cascade's own table.
+  package func isManaged(_ name: String) -> Bool {
+    if case .mapped = collections[collection(of: name)] { false } else { true }
+  }
+
   /// With `sweeps`, only the kinds it names run by themselves (DESIGN 8.2).
   package func schedule(of kind: SweepKind) -> Schedule {
     if let sweeps { return sweeps[kind] ?? .never }

@@ -1,34 +1,56 @@
 /// Looks at an SQL expression of the model file, just closely enough to know that it stays one
-/// expression when it is put in parentheses, and which variables it uses. SQLite judges the rest.
-struct SQLExpression {
-  struct Variable: Hashable {
-    let base: String
-    let member: String?
+/// expression when it is put in parentheses, and where its variables are. SQLite judges the rest.
+///
+/// By scalars, as SQLite does: for Swift a quote and an accent behind it are one character.
+package struct SQLExpression {
+  package struct Variable: Hashable {
+    package let base: String
+    package let member: String?
   }
 
   struct Illegal: Error {
     let reason: String
   }
 
-  private(set) var variables: [Variable] = []
-  private var rest: Substring
+  package private(set) var variables: [Variable] = []
+  /// What is before each variable, and behind the last.
+  private var texts: [String] = []
+  private var rest: Substring.UnicodeScalarView
   private var depth = 0
 
   init(_ text: String) throws(Illegal) {
-    rest = Substring(text)
-    while let character = rest.popFirst() { try take(character) }
+    rest = Substring(text).unicodeScalars
+    var start = rest.startIndex
+    while let scalar = rest.first {
+      let place = rest.startIndex
+      rest.removeFirst()
+      try take(scalar)
+      guard scalar == "$" else { continue }
+      texts.append(String(text[start..<place]))
+      start = rest.startIndex
+    }
+    texts.append(String(text[start...]))
     guard depth == 0 else { throw Illegal(reason: "a \"(\" is not closed") }
   }
 
-  private mutating func take(_ character: Character) throws(Illegal) {
-    switch character {
-    case "'", "\"", "`": try skip(to: character)
+  /// The expression with something else in the place of each variable.
+  package func text(replacing replacement: (Variable) throws -> String) rethrows -> String {
+    var result = ""
+    for (text, variable) in zip(texts, variables) {
+      result += try text + replacement(variable)
+    }
+    return result + texts[variables.count]
+  }
+
+  private mutating func take(_ scalar: Unicode.Scalar) throws(Illegal) {
+    switch scalar {
+    case "'", "\"", "`": try skip(to: scalar)
     case "[": try skip(to: "]")
     case "(": depth += 1
     case ")": try close()
     case "$": variables.append(try variable())
     case ";", "?", ":", "@", "#":
-      throw Illegal(reason: "\"\(character)\" has no place in an expression")
+      throw Illegal(reason: "\"\(scalar)\" has no place in an expression")
     case "-" where rest.first == "-", "/" where rest.first == "*":
       throw Illegal(reason: "a comment has no place in an expression")
     default: break
@@ -36,7 +58,7 @@ struct SQLExpression {
   }
 
   /// A doubled quote is an escaped one: it ends one text and begins the next, which is the same here.
-  private mutating func skip(to end: Character) throws(Illegal) {
+  private mutating func skip(to end: Unicode.Scalar) throws(Illegal) {
     guard let index = rest.firstIndex(of: end) else {
       throw Illegal(reason: "a text has no closing \(end)")
     }
@@ -54,11 +76,20 @@ struct SQLExpression {
     guard rest.first == "." else { return Variable(base: base, member: nil) }
     rest.removeFirst()
     let member = word()
+    if rest.first == "." {
+      throw Illegal(reason: "\"$\(base).\(member)\" is a value, and has no members")
+    }
     return Variable(base: base, member: member.isEmpty ? nil : member)
   }
 
+  /// What SQLite takes for a name.
   private mutating func word() -> String {
-    let word = rest.prefix { $0.isLetter || $0.isNumber || $0 == "_" }
+    let word = rest.prefix { scalar in
+      switch scalar {
+      case "a"..."z", "A"..."Z", "0"..."9", "_": true
+      default: !scalar.isASCII
+      }
+    }
     rest = rest[word.endIndex...]
     return String(word)
   }

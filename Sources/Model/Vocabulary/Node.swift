@@ -32,9 +32,14 @@ package enum Destination: Hashable, Sendable {
   case file(root: String, path: String)
 }
 
+/// Who says that an edge is there. All but the first belong to their source.
 package enum Origin: Int64, Hashable, Sendable {
   case manual = 0
   case declared = 1
+  /// The source's value refers to the destination: by a property…
+  case property = 2
+  /// …or by two, of which one says the destination's collection.
+  case polymorphic = 3
 
   package var name: String { self == .manual ? "manual" : "declared" }
 }
@@ -45,14 +50,17 @@ package struct Edge: Hashable, Sendable {
   package var destination: Destination
   package var rules: Rules
   package var origin: Origin
+  package var kind: EdgeKind
 
   package init(
-    name: String, source: Node, destination: Destination, rules: Rules, origin: Origin
+    name: String, source: Node, destination: Destination, rules: Rules, origin: Origin,
+    kind: EdgeKind = .stored
   ) {
     self.name = name
     self.source = source
     self.destination = destination
     self.rules = rules
     self.origin = origin
+    self.kind = kind
   }
 }

@@ -3,12 +3,17 @@ internal import SQLite
 
 /// The model, bound to the tables that are there now. Made anew when the schema changes.
 struct Binding: Sendable {
+  /// What was bound.
+  private(set) var model = StoreModel.empty
   /// The mapped collections, by name.
   private(set) var collections: [String: NodeTable] = [:]
   /// Edges in the application's tables, in the order of the model.
   private(set) var places: [Place] = []
-  /// Foreign keys of the application's, as SQLite will enforce them when we delete.
-  private(set) var foreignKeys: [Place] = []
+  /// What follows from the application's tables alone: foreign keys, as SQLite will enforce them
+  /// when we delete, and join rows that are nodes themselves.
+  private(set) var implied: [Place] = []
+  /// The collections in the order in which rows are deleted.
+  private(set) var childrenFirst: [NodeTable] = []
   /// What the model says and the tables do not allow. Nothing is deleted on a half view.
   private(set) var problems: [BindingProblem] = []
   /// Of the schema that this was made from.
@@ -18,7 +23,7 @@ struct Binding: Sendable {
   var isEmpty: Bool { collections.isEmpty && problems.isEmpty }
 
   /// What the rules have to look at, the application's own rules among them.
-  var looked: [Place] { places + foreignKeys }
+  var looked: [Place] { places + implied }
 
   init() {}
 
@@ -26,6 +31,7 @@ struct Binding: Sendable {
   init(
     _ model: StoreModel, _ db: borrowing Connection, numbers: some Numbering
   ) throws {
+    self.model = model
     schemaVersion = try db.integer("PRAGMA main.schema_version") ?? 0
     let catalog = try Catalog(db)
     for (name, collection) in model.collections.sorted(by: { $0.key < $1.key }) {
@@ -43,7 +49,8 @@ struct Binding: Sendable {
         problems.append(BindingProblem(path: binder.path, message: unusable.reason))
       }
     }
-    foreignKeys = try bindForeignKeys(numbers)
+    implied = try bindForeignKeys(numbers) + joinRows()
+    childrenFirst = orderedByForeignKeys()
   }
 
   private mutating func bind(
@@ -71,11 +78,9 @@ struct Binding: Sendable {
     }
   }
 
-  /// Where the nodes of a collection are; nil for a mapped one that is not there.
-  func nodes(_ name: String, _ model: StoreModel, id: Int64) -> NodeTable? {
-    if let table = collections[name] { return table }
-    if case .mapped = model.collections[name] { return nil }
-    return NodeTable(id: id, collection: name, kind: .managed)
+  /// The collection whose rows are this table's.
+  func collection(in table: Table) -> NodeTable? {
+    collections.values.first { $0.table?.name == table.name }
   }
 }
 

@@ -33,9 +33,17 @@ struct NodeTable: Hashable, Sendable {
     if case .mapped(_, let key, _) = kind { key.map { quoted($0.name) } } else { ["key"] }
   }
 
+  func keyColumns(_ alias: String) -> [String] { keyColumns.map { "\(alias).\($0)" } }
+
+  /// The values of these columns, out of a key of `temp.known`.
+  func keyParts(_ value: String) -> [String] {
+    if keyColumns.count == 1 { return [value] }
+    return keyColumns.indices.map { "\(value) ->> \($0)" }
+  }
+
   /// The key as it stands in `temp.known`: the value itself, or the list of a composite key.
   func key(_ alias: String) -> String {
-    let columns = keyColumns.map { "\(alias).\($0)" }
+    let columns = keyColumns(alias)
     if columns.count == 1 { return columns[0] }
     // JSON has no word for a blob.
     let parts = columns.map { "iif(typeof(\($0)) = 'blob', 'x''' || hex(\($0)) || '''', \($0))" }
@@ -45,7 +53,7 @@ struct NodeTable: Hashable, Sendable {
   /// Only rows with a whole key are nodes.
   func isNode(_ alias: String) -> String {
     switch kind {
-    case .mapped: keyColumns.map { "\(alias).\($0) IS NOT NULL" }.joined(separator: " AND ")
+    case .mapped: keyColumns(alias).map { "\($0) IS NOT NULL" }.joined(separator: " AND ")
     case .managed, .files: "\(alias).collection = \(id)"
     }
   }
@@ -68,12 +76,10 @@ struct NodeTable: Hashable, Sendable {
 
   /// Whether a row has this key, compared as the key's column compares.
   func hasKey(_ alias: String, _ value: String) -> String {
-    let columns = keyColumns
-    if columns.count > 1 {
-      let parts = columns.enumerated().map { "\(alias).\($1) = \(value) ->> \($0)" }
+    if isMapped {
+      let parts = zip(keyColumns(alias), keyParts(value)).map { "\($0) = \($1)" }
       return parts.joined(separator: " AND ")
     }
-    if isMapped { return "\(alias).\(columns[0]) = \(value)" }
     return "\(alias).collection = \(id) AND \(alias).key = CAST(\(value) AS TEXT)"
   }
 
@@ -95,11 +101,8 @@ struct NodeTable: Hashable, Sendable {
       + "\(value))"
   }
 
-  /// The nodes of `temp.gone` in this collection: `g` is the row there, `m` the node.
-  var gone: String {
-    let nodes = kind == .managed ? "main.cascade_node" : "temp.known"
-    return "temp.gone AS g CROSS JOIN \(nodes) AS m ON m.id = g.id AND m.collection = \(id)"
-  }
+  /// Where its nodes have their numbers: rows with id, collection and key.
+  var nodes: String { kind == .managed ? "main.cascade_node" : "temp.known" }
 
   /// Whether the row of `alias` stays: it is not among what goes.
   func stays(_ alias: String) -> String {

@@ -58,44 +58,59 @@ struct Place: Hashable, Sendable {
     }
   }
 
-  /// The edges of sources in `temp.gone`: rows of g, m (the source), s, and the references; with
-  /// the destinations `d` behind them that are there.
-  func ofGoneSources(withDestinations: Bool = false) -> String {
+  /// The edges whose source is a node of `driver`: rows of it, of m (the source), of s and of the
+  /// references, and of the destinations `d` behind them where these are asked for and there.
+  func ofSources(in driver: Driver, withDestinations: Bool = false) -> String {
     """
-    FROM \(source.gone) CROSS JOIN \(source.rows) AS s ON \(source.isRow("s", of: "m"))
+    FROM \(driver.rows) CROSS JOIN \(source.nodes) AS m
+      ON m.id = \(driver.id) AND m.collection = \(source.id)
+    CROSS JOIN \(source.rows) AS s ON \(source.isRow("s", of: "m"))
     \(references) \(withDestinations ? destinationRow : "") WHERE \(isEdge)
     """
   }
 
-  /// The edges to destinations in `temp.gone`: rows of g, m (the destination), s, and the references.
-  var ofGoneDestinations: String {
+  /// The edges whose destination is a node of `driver`: rows of it, of m (the destination), of s and
+  /// of the references.
+  func ofDestinations(in driver: Driver) -> String {
+    let node = """
+      FROM \(driver.rows) CROSS JOIN \(destination.nodes) AS m
+        ON m.id = \(driver.id) AND m.collection = \(destination.id)
+      """
     let match = destination.isReferred("m", by: reference)
     switch form {
     case .column, .typed:
       return """
-        FROM \(destination.gone) CROSS JOIN \(source.rows) AS s ON \(match)
+        \(node) CROSS JOIN \(source.rows) AS s ON \(match)
         WHERE \(isEdge) AND \(source.isNode("s"))
         """
     case .join(let table, let column, _):
       return """
-        FROM \(destination.gone) CROSS JOIN main.\(quoted(table.name)) AS j ON \(match)
+        \(node) CROSS JOIN main.\(quoted(table.name)) AS j ON \(match)
         CROSS JOIN \(source.rows) AS s ON \(source.hasKey("s", "j.\(quoted(column))"))
         WHERE \(isEdge)
         """
     case .json:
-      return ofGoneDestinationsInLists
+      return ofDestinationsInLists(driver)
     }
   }
 
-  /// No index helps: the lists are looked through once for all that is gone.
-  private var ofGoneDestinationsInLists: String {
-    let nodes = destination.kind == .managed ? "main.cascade_node" : "temp.known"
-    return """
-      FROM \(source.rows) AS s \(references)
-      CROSS JOIN \(nodes) AS m ON m.collection = \(destination.id) AND m.key = \(reference)
-      CROSS JOIN temp.gone AS g ON g.id = m.id
-      WHERE \(isEdge) AND \(source.isNode("s"))
-      """
+  /// No index helps: the lists are looked through once for all nodes.
+  private func ofDestinationsInLists(_ driver: Driver) -> String {
+    """
+    FROM \(source.rows) AS s \(references)
+    CROSS JOIN \(destination.nodes) AS m
+      ON m.collection = \(destination.id) AND m.key = \(reference)
+    CROSS JOIN \(driver.rows) ON \(driver.id) = m.id
+    WHERE \(isEdge) AND \(source.isNode("s"))
+    """
+  }
+
+  /// A table of nodes' numbers to start from; its rows are called g.
+  struct Driver {
+    let rows: String
+    let id: String
+    static let gone = Driver(rows: "temp.gone AS g", id: "g.id")
+    static let tally = Driver(rows: "temp.tally AS g", id: "g.node")
   }
 
   /// All edges: rows of s and the references, each with what it refers to.

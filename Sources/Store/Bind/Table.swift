@@ -64,6 +64,14 @@ struct Table: Hashable, Sendable {
     columns.first { $0.name.lowercased() == name.lowercased() }
   }
 
+  /// What tells any two rows apart, as a row value.
+  func identity(_ alias: String) -> String { "(\(identityColumns(alias)))" }
+
+  func identityColumns(_ alias: String) -> String {
+    if let rowid { return "\(alias).\(rowid)" }
+    return primaryKey.map { "\(alias).\(quoted($0))" }.joined(separator: ", ")
+  }
+
   /// Whether these columns tell any two rows apart.
   func uniqueKey(of names: [String]) -> UniqueKey? {
     let wanted = Set(names.map { $0.lowercased() })

@@ -46,7 +46,7 @@ extension Reader {
         source: row.integer(7), name: row.integer(8), destination: row.integer(9),
         origin: row.integer(6))
       // Without a key an end is no row any more: such an edge waits for the `dangling` sweep.
-      return (row.isNull(2) || row.isNull(4) ? nil : Edge(row: row), cursor)
+      return (row.isNull(2) || row.isNull(4) ? nil : Edge(row: row, model), cursor)
     }
     return EdgePage(
       edges: rows.compactMap(\.0), next: rows.count < limit ? nil : rows.last?.1)

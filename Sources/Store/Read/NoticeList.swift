@@ -24,13 +24,13 @@ extension Reader {
       JOIN cascade_collection AS dc ON dc.id = n.destination_collection
       WHERE n.id > ? ORDER BY n.id LIMIT ?
       """, .integer(id), .integer(Int64(limit))
-    ) { Notice(row: $0) }
+    ) { Notice(row: $0, model) }
   }
 }
 
 extension Notice {
-  fileprivate init(row: Row) {
-    edge = Edge(row: row)
+  fileprivate init(row: Row, _ model: StoreModel) {
+    edge = Edge(row: row, model)
     id = row.integer(7)
     reason = row.text(8)
     receiverDeleted = row.integer(9) != 0

@@ -26,7 +26,7 @@ extension Reader {
   package func plan(deleting nodes: [Node]) throws -> Plan {
     try plan {
       for node in nodes {
-        guard let id = try id(of: node) else { continue }
+        guard let id = try number(of: node) else { continue }
         try db.run("INSERT OR IGNORE INTO temp.dead VALUES(?)", .integer(id))
       }
     }
@@ -38,60 +38,66 @@ extension Reader {
     try db.snapshot {
       try addDead()
       let rules = try db.integer("SELECT value FROM cascade_meta WHERE name = 'rulesSeen'") ?? 0
-      let closure = Closure(rulesSeen: Rules(rawValue: rules))
+      let binding = try binding()
+      let closure = Closure(
+        storedRules: Rules(rawValue: rules), binding: binding, firstNewId: .max)
       if isSweep { return try describePlan(denials: closure.completeUndenied(db)) }
       try closure.complete(db)
-      return try describePlan(denials: db.denials(firstNewId: .max).map(\.reason))
+      return try describePlan(denials: db.denials(binding).map(\.reason))
     }
   }
 
   private func describePlan(denials: [Reason]) throws -> Plan {
-    let counts = try db.countsOfGone(firstNewId: .max)
+    let counts = try db.countsOfGone(binding())
     let limit = model.limits.hold
     let deleted = counts.reduce(0) { $0 + $1.gone }
     return Plan(
       steps: try planSteps(), deletedCount: deleted,
       byCollection: Dictionary(uniqueKeysWithValues: counts.map { ($0.name, $0.gone) }),
-      byRule: try planRules(), denials: denials,
+      byRule: try db.countsByRule(), denials: denials,
       files: try db.filesInGone(),
       isOverLimit: deleted > limit.deletes && counts.contains { $0.isOver(limit) })
-  }
-
-  private func planRules() throws -> [String: Int] {
-    let rows = try db.all(
-      "SELECT rule, count(*) FROM temp.gone WHERE rule GROUP BY rule"
-    ) { (Rules(rawValue: $0.integer(0)).names.first ?? "", Int($0.integer(1))) }
-    return Dictionary(uniqueKeysWithValues: rows)
   }
 
   private func planSteps() throws -> [Plan.Step] {
     try db.all(
       """
-      SELECT c.name, n.key, m.name, oc.name, o.key, g.rule
+      SELECT c.name, coalesce(n.key, k.key), m.name, oc.name, coalesce(o.key, ok.key), g.rule
       FROM temp.gone AS g
-      CROSS JOIN cascade_node AS n ON n.id = g.id
-      JOIN cascade_collection AS c ON c.id = n.collection
+      LEFT JOIN cascade_node AS n ON n.id = g.id
+      LEFT JOIN temp.known AS k ON k.id = g.id
+      CROSS JOIN cascade_collection AS c ON c.id = coalesce(n.collection, k.collection)
       LEFT JOIN cascade_name AS m ON m.id = g.name
       LEFT JOIN cascade_node AS o ON o.id = g.via
-      LEFT JOIN cascade_collection AS oc ON oc.id = o.collection
-      WHERE c.name NOT GLOB 'cascade_file/*'
+      LEFT JOIN temp.known AS ok ON ok.id = g.via
+      LEFT JOIN cascade_collection AS oc ON oc.id = coalesce(o.collection, ok.collection)
+      WHERE g.counts AND c.name NOT GLOB 'cascade_file/*'
       ORDER BY g.seq LIMIT ?
       """, .integer(Int64(Receipt.mostListed))
-    ) { Plan.Step(row: $0) }
+    ) { Plan.Step(row: $0, model) }
+  }
+}
+
+extension Connection {
+  func countsByRule() throws(SQLiteError) -> [String: Int] {
+    let rows = try all(
+      "SELECT rule, count(*) FROM temp.gone WHERE rule AND counts GROUP BY rule"
+    ) { (Rules(rawValue: $0.integer(0)).names.first ?? "", Int($0.integer(1))) }
+    return Dictionary(uniqueKeysWithValues: rows)
   }
 }
 
 extension Plan.Step {
   /// From the columns: collection and key, name of the edge, other end's collection and key, rule.
-  init(row: Row) {
-    node = Node(row.text(0), .text(row.text(1)))
+  init(row: Row, _ model: StoreModel) {
+    node = row.node(0, model)
     let rules = Rules(rawValue: row.integer(5))
     rule = rules.names.first
-    guard let name = row.optionalText(2), let other = row.optionalText(3) else {
+    guard let name = row.optionalText(2), !row.isNull(3) else {
       edge = nil
       return
     }
-    let otherEnd = Node(other, .text(row.text(4)))
+    let otherEnd = row.node(3, model)
     let goesWithSource = !rules.isDisjoint(with: .ofLostSource)
     edge = Edge(
       name: name, source: goesWithSource ? otherEnd : node,

@@ -6,6 +6,7 @@ internal import SQLite
 package final class Reader {
   let db: Connection
   let model: StoreModel
+  let fetching = Fetching()
 
   /// The store must have been opened by a `Writer` before.
   package init(path: String, model: StoreModel) throws {
@@ -24,7 +25,22 @@ package final class Reader {
     return bound
   }
 
-  package func releaseMemory() { db.releaseMemory() }
+  package func releaseMemory() {
+    db.releaseMemory()
+    fetching.rest()
+  }
+
+  /// Of a node that is there, as `temp.dead` and `temp.gone` know it.
+  func number(of node: Node) throws -> Int64? {
+    guard case .mapped = model.collections[node.collection] else { return try id(of: node) }
+    guard let table = try binding().collections[node.collection],
+      let key = table.stored(node.key)
+    else { return nil }
+    try db.stage(table, key: key)
+    try db.internFound()
+    defer { try? db.forgetFound() }
+    return try db.integer("SELECT id FROM temp.found")
+  }
 
   func id(of node: Node) throws -> Int64? {
     guard let key = node.key.managedText else { return nil }

@@ -46,7 +46,7 @@ extension Reader {
       JOIN cascade_collection AS dc ON dc.id = d.collection
       ORDER BY 1, 2, 3, 4, 5
       """, .integer(id), .integer(Int64(Receipt.mostListed))
-    ) { Edge(row: $0) }
+    ) { Edge(row: $0, model) }
   }
 
   private func holderCount(of id: Int64) throws -> Int {
@@ -103,6 +103,6 @@ extension Reader {
       LEFT JOIN cascade_collection AS oc ON oc.id = coalesce(o.collection, ot.collection)
       ORDER BY s.depth
       """, .integer(id), .integer(batch), .integer(Reader.longestChain)
-    ) { Plan.Step(row: $0) }
+    ) { Plan.Step(row: $0, model) }
   }
 }

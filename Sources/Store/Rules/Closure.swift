@@ -4,29 +4,40 @@ internal import SQLite
 /// The set D of DESIGN 2.3: what must go because of what is gone.
 ///
 /// D lives in `temp.gone` in the order it grew. A level is the nodes that the level before brought
-/// in; each rule looks at a whole level with one statement, so a cascade costs a handful of
-/// statements a level, however many nodes it has. Edges are read in the order of their B-tree.
+/// in; each rule looks at a whole level with one statement for the edges that Cascade stores and one
+/// for each place in the application's tables, so a cascade costs a handful of statements a level,
+/// however many nodes it has. Edges are read in the order of their B-tree.
 ///
 /// 1. While a level is counted, D is the levels up to it, whole: the counts of rules 16 and 32 are
 ///    exact, because each edge loses its source (or destination) in exactly one level.
 /// 2. D only grows, so whatever a level finds stays true.
+/// 3. A node of the application's tables that is in D is in `temp.known` too.
 struct Closure {
-  /// The rules that some edge of the store ever had: the others are not asked for.
-  let rulesSeen: Rules
+  /// The rules that some stored edge ever had: the others are not asked for.
+  let storedRules: Rules
+  let binding: Binding
+  /// Ids from here on were given since the last flush: what is dead among them never was.
+  let firstNewId: Int64
+
+  /// The rows of `temp.gone` that the last step brought in.
+  struct Level {
+    let low: Int64
+    let high: Int64
+    /// The collections of its nodes, as far as places have to know.
+    var collections: Set<Int64> = []
+  }
 
   /// Completes D from the nodes in `temp.dead` and the edges in `temp.lost`.
   func complete(_ db: borrowing Connection) throws {
-    try db.run("INSERT INTO temp.gone(id) SELECT id FROM temp.dead ORDER BY id")
-    var low: Int64 = 0
-    var high = try lastMember(db)
-    try countLost(db, low: low, high: high)
+    try addDead(db)
+    var level = try level(db, above: 0)
+    try count(db, level, withRemoved: true)
     while true {
-      try addLevel(db, low: low, high: high)
-      if low == 0 { try addOfRemovedEdges(db) }
-      low = high
-      high = try lastMember(db)
-      if low == high { return }
-      try count(db, low: low, high: high)
+      try addFollowers(db, level)
+      if level.low == 0 { try addOfRemovedEdges(db) }
+      level = try self.level(db, above: level.high)
+      if level.low == level.high { return }
+      try count(db, level, withRemoved: false)
     }
   }
 
@@ -36,24 +47,42 @@ struct Closure {
     var reasons: [Reason] = []
     while true {
       try complete(db)
-      let denials = try db.denials(firstNewId: .max)
+      let denials = try db.denials(binding)
       if denials.isEmpty { return reasons }
       reasons += denials.map(\.reason)
-      for denial in denials {
-        try db.run("INSERT OR IGNORE INTO temp.blocked VALUES(?)", .integer(denial.denied))
-      }
-      try db.run("DELETE FROM temp.gone")
-      try db.run("DELETE FROM temp.tally")
+      try db.block(denials.map(\.denied))
     }
   }
 
-  private func lastMember(_ db: borrowing Connection) throws -> Int64 {
-    try db.integer("SELECT max(seq) FROM temp.gone") ?? 0
+  private func addDead(_ db: borrowing Connection) throws {
+    try db.run(
+      """
+      INSERT INTO temp.gone(id, counts)
+      SELECT d.id, coalesce(k.present, d.id < ?)
+      FROM temp.dead AS d LEFT JOIN temp.known AS k ON k.id = d.id
+      WHERE d.id NOT IN (SELECT id FROM temp.blocked) ORDER BY d.id
+      """, .integer(firstNewId))
   }
 
-  private func addLevel(_ db: borrowing Connection, low: Int64, high: Int64) throws {
+  private func level(_ db: borrowing Connection, above low: Int64) throws -> Level {
+    let high = try db.integer("SELECT max(seq) FROM temp.gone") ?? 0
+    var level = Level(low: low, high: high)
+    if binding.isEmpty || low == high { return level }
+    for table in binding.collections.values { try db.know(table, level) }
+    level.collections = Set(
+      try db.all(
+        """
+        SELECT DISTINCT coalesce(k.collection, n.collection)
+        FROM temp.gone AS g LEFT JOIN temp.known AS k ON k.id = g.id
+        LEFT JOIN cascade_node AS n ON k.id IS NULL AND n.id = g.id
+        WHERE g.seq > ? AND g.seq <= ?
+        """, .integer(low), .integer(high)) { $0.integer(0) })
+    return level
+  }
+
+  private func addFollowers(_ db: borrowing Connection, _ level: Level) throws {
     try addCounted(db)
-    if rulesSeen.contains(.deleteDestinationIfSourceDeleted) {
+    if storedRules.contains(.deleteDestinationIfSourceDeleted) {
       try db.run(
         """
         INSERT OR IGNORE INTO temp.gone(id, via, name, rule)
@@ -62,9 +91,9 @@ struct Closure {
         WHERE g.seq > ? AND g.seq <= ? AND e.rules & 8
         AND e.destination NOT IN (SELECT id FROM temp.blocked)
         ORDER BY 1, 2, 3
-        """, .integer(low), .integer(high))
+        """, .integer(level.low), .integer(level.high))
     }
-    if rulesSeen.contains(.deleteSourceIfDestinationDeleted) {
+    if storedRules.contains(.deleteSourceIfDestinationDeleted) {
       try db.run(
         """
         INSERT OR IGNORE INTO temp.gone(id, via, name, rule)
@@ -73,8 +102,29 @@ struct Closure {
         WHERE g.seq > ? AND g.seq <= ? AND e.rules & 4
         AND e.source NOT IN (SELECT id FROM temp.blocked)
         ORDER BY 1, 2, 3
-        """, .integer(low), .integer(high))
+        """, .integer(level.low), .integer(level.high))
     }
+    try addOfPlaces(db, level)
+  }
+
+  private func addOfPlaces(_ db: borrowing Connection, _ level: Level) throws {
+    for place in binding.looked {
+      if place.follows(.deleteDestinationIfSourceDeleted, place.source, level) {
+        try db.stageDestinations(of: place, rule: 8, low: level.low, high: level.high)
+      }
+      if place.follows(.deleteSourceIfDestinationDeleted, place.destination, level) {
+        try db.stageSources(of: place, rule: 4, low: level.low, high: level.high)
+      }
+    }
+    if binding.isEmpty { return }
+    try db.internFound()
+    try db.run(
+      """
+      INSERT OR IGNORE INTO temp.gone(id, via, name, rule)
+      SELECT id, via, name, rule FROM temp.found
+      WHERE id NOT IN (SELECT id FROM temp.blocked) ORDER BY id
+      """)
+    try db.forgetFound()
   }
 
   /// A removed edge lost the end that its removal counts as, and only that one.
@@ -83,121 +133,52 @@ struct Closure {
       """
       INSERT OR IGNORE INTO temp.gone(id, via, name, rule)
       SELECT destination, source, name, 8 FROM temp.lost WHERE removal = 0 AND rules & 8
+      AND destination NOT IN (SELECT id FROM temp.blocked)
       UNION ALL
       SELECT source, destination, name, 4 FROM temp.lost WHERE removal = 1 AND rules & 4
+      AND source NOT IN (SELECT id FROM temp.blocked)
       """)
   }
 }
 
-// MARK: - Rules that count
-
-extension Closure {
-  private static let counting: Rules = [
-    .deleteSourceIfAllDestinationsDeleted, .deleteDestinationIfAllSourcesDeleted,
-  ]
-
-  /// Nodes to which no edge of the name remains.
-  private func addCounted(_ db: borrowing Connection) throws {
-    if rulesSeen.isDisjoint(with: Closure.counting) { return }
-    try db.run(
-      """
-      INSERT OR IGNORE INTO temp.gone(id, via, name, rule)
-      SELECT node, via, name, rule FROM temp.tally
-      WHERE remaining <= 0 AND node NOT IN (SELECT id FROM temp.blocked)
-      ORDER BY node, rule, name
-      """)
-    try db.run("DELETE FROM temp.tally WHERE remaining <= 0")
+extension Place {
+  /// Whether the level has nodes at this end, and the place a rule for their loss.
+  fileprivate func follows(_ rule: Rules, _ end: NodeTable, _ level: Closure.Level) -> Bool {
+    rules.contains(rule) && level.collections.contains(end.id)
   }
+}
 
-  private func count(_ db: borrowing Connection, low: Int64, high: Int64) throws {
-    if rulesSeen.contains(.deleteDestinationIfAllSourcesDeleted) {
-      try countSources(db, low: low, high: high)
+extension Connection {
+  /// What stays where it is: D is found anew without it.
+  func block(_ nodes: some Sequence<Int64>) throws(SQLiteError) {
+    for node in nodes {
+      try run("INSERT OR IGNORE INTO temp.blocked VALUES(?)", .integer(node))
     }
-    if rulesSeen.contains(.deleteSourceIfAllDestinationsDeleted) {
-      try countDestinations(db, low: low, high: high)
-    }
+    try forgetGone()
   }
 
-  /// Rule 32: what is tallied loses this level's edges; what is not, and should be, is counted.
-  private func countSources(_ db: borrowing Connection, low: Int64, high: Int64) throws {
-    try db.run(
-      """
-      UPDATE temp.tally SET remaining = remaining - l.edges
-      FROM (
-        SELECT e.destination AS node, e.name AS name, count(*) AS edges
-        FROM temp.gone AS g CROSS JOIN cascade_edge AS e ON e.source = g.id
-        WHERE g.seq > ? AND g.seq <= ?
-        GROUP BY 1, 2
-      ) AS l
-      WHERE tally.rule = 32 AND tally.node = l.node AND tally.name = l.name
-      """, .integer(low), .integer(high))
-    try db.run(
-      """
-      INSERT OR IGNORE INTO temp.tally(rule, node, name, remaining, via)
-      SELECT 32, l.node, l.name, (
-        SELECT count(*) FROM cascade_edge AS r
-        WHERE r.destination = l.node AND r.name = l.name
-        AND r.source NOT IN (SELECT id FROM temp.gone)), l.via
-      FROM (
-        SELECT e.destination AS node, e.name AS name, min(e.source) AS via
-        FROM temp.gone AS g CROSS JOIN cascade_edge AS e ON e.source = g.id
-        WHERE g.seq > ? AND g.seq <= ? AND e.rules & 32
-        GROUP BY 1, 2
-      ) AS l
-      WHERE l.node NOT IN (SELECT id FROM temp.gone)
-      """, .integer(low), .integer(high))
+  func forgetGone() throws(SQLiteError) {
+    try run("DELETE FROM temp.gone")
+    try run("DELETE FROM temp.tally")
+    try run("DELETE FROM temp.losing")
   }
 
-  /// Rule 16: the mirror.
-  private func countDestinations(_ db: borrowing Connection, low: Int64, high: Int64) throws {
-    try db.run(
+  /// Rows of the application that came into D by a stored edge are known by it alone so far.
+  fileprivate func know(_ table: NodeTable, _ level: Closure.Level) throws(SQLiteError) {
+    try run(
+      generated: """
+        INSERT OR IGNORE INTO temp.known(id, collection, key, row, present)
+        SELECT n.id, n.collection, n.key, \(table.row("d")), \(table.key("d")) IS NOT NULL
+        FROM temp.gone AS g CROSS JOIN cascade_node AS n
+          ON n.id = g.id AND n.collection = \(table.id)
+        LEFT JOIN \(table.rows) AS d ON \(table.hasKey("d", "n.key"))
+        WHERE g.seq > ?1 AND g.seq <= ?2 AND n.id NOT IN (SELECT id FROM temp.known)
+        """, [.integer(level.low), .integer(level.high)])
+    if changes == 0 { return }
+    try run(
       """
-      UPDATE temp.tally SET remaining = remaining - l.edges
-      FROM (
-        SELECT e.source AS node, e.name AS name, count(*) AS edges
-        FROM temp.gone AS g CROSS JOIN cascade_edge AS e ON e.destination = g.id
-        WHERE g.seq > ? AND g.seq <= ?
-        GROUP BY 1, 2
-      ) AS l
-      WHERE tally.rule = 16 AND tally.node = l.node AND tally.name = l.name
-      """, .integer(low), .integer(high))
-    try db.run(
-      """
-      INSERT OR IGNORE INTO temp.tally(rule, node, name, remaining, via)
-      SELECT 16, l.node, l.name, (
-        SELECT count(*) FROM cascade_edge AS r
-        WHERE r.source = l.node AND r.name = l.name
-        AND r.destination NOT IN (SELECT id FROM temp.gone)), l.via
-      FROM (
-        SELECT e.source AS node, e.name AS name, min(e.destination) AS via
-        FROM temp.gone AS g CROSS JOIN cascade_edge AS e ON e.destination = g.id
-        WHERE g.seq > ? AND g.seq <= ? AND e.rules & 16
-        GROUP BY 1, 2
-      ) AS l
-      WHERE l.node NOT IN (SELECT id FROM temp.gone)
-      """, .integer(low), .integer(high))
-  }
-
-  /// The first level, with the removed edges beside it: these are in no table any more.
-  private func countLost(_ db: borrowing Connection, low: Int64, high: Int64) throws {
-    try count(db, low: low, high: high)
-    if rulesSeen.isDisjoint(with: Closure.counting) { return }
-    try db.run(
-      """
-      INSERT OR IGNORE INTO temp.tally(rule, node, name, remaining, via)
-      SELECT 32, l.destination, l.name, (
-        SELECT count(*) FROM cascade_edge AS r
-        WHERE r.destination = l.destination AND r.name = l.name
-        AND r.source NOT IN (SELECT id FROM temp.gone)), l.source
-      FROM temp.lost AS l
-      WHERE l.removal = 0 AND l.rules & 32 AND l.destination NOT IN (SELECT id FROM temp.gone)
-      UNION ALL
-      SELECT 16, l.source, l.name, (
-        SELECT count(*) FROM cascade_edge AS r
-        WHERE r.source = l.source AND r.name = l.name
-        AND r.destination NOT IN (SELECT id FROM temp.gone)), l.destination
-      FROM temp.lost AS l
-      WHERE l.removal = 1 AND l.rules & 16 AND l.source NOT IN (SELECT id FROM temp.gone)
-      """)
+      UPDATE temp.gone SET counts = 0
+      WHERE seq > ? AND id IN (SELECT id FROM temp.known WHERE NOT present)
+      """, .integer(level.low))
   }
 }

@@ -1,14 +1,14 @@
 internal import Model
 internal import SQLite
 
-/// What must not go although the rules say so.
+/// What must not go although the rules say so (DESIGN 2.3, 5). What goes itself cannot deny, and what
+/// never was there cannot be denied.
 extension Writer {
   private static let denying: Rules = [.denyDestinationDeletion, .denySourceDeletion]
 
-  /// DESIGN 2.3, 5. What goes itself cannot deny, and what never was there cannot be denied.
   func refuseDenied() throws {
-    if counters.rulesSeen.isDisjoint(with: Writer.denying) { return }
-    let denials = try db.denials(firstNewId: current.firstNewId)
+    if rulesInUse.isDisjoint(with: Writer.denying) { return }
+    let denials = try db.denials(binding)
     if !denials.isEmpty { throw Rejection(denials.map(\.reason)) }
   }
 }
@@ -20,19 +20,22 @@ struct Denial {
 }
 
 extension Connection {
-  func denials(firstNewId: Int64) throws(SQLiteError) -> [Denial] {
+  func denials(_ binding: Binding) throws -> [Denial] {
+    let model = binding.model
+    return try storedDenials(model) + binding.looked.flatMap { try denials($0, model) }
+  }
+
+  private func storedDenials(_ model: StoreModel) throws -> [Denial] {
     try all(
       """
-      WITH deniable AS (
-        SELECT id FROM temp.gone WHERE id < ?1 OR id NOT IN (SELECT id FROM temp.dead)
-      ), denial(source, name, destination, origin, rules, denies_source) AS (
+      WITH denial(source, name, destination, origin, rules, denies_source) AS (
         SELECT e.source, e.name, e.destination, e.origin, e.rules, 0
-        FROM deniable AS g CROSS JOIN cascade_edge AS e ON e.destination = g.id
-        WHERE e.rules & 128 AND e.source NOT IN (SELECT id FROM temp.gone)
+        FROM temp.gone AS g CROSS JOIN cascade_edge AS e ON e.destination = g.id
+        WHERE g.counts AND e.rules & 128 AND e.source NOT IN (SELECT id FROM temp.gone)
         UNION ALL
         SELECT e.source, e.name, e.destination, e.origin, e.rules, 1
-        FROM deniable AS g CROSS JOIN cascade_edge AS e ON e.source = g.id
-        WHERE e.rules & 256 AND e.destination NOT IN (SELECT id FROM temp.gone)
+        FROM temp.gone AS g CROSS JOIN cascade_edge AS e ON e.source = g.id
+        WHERE g.counts AND e.rules & 256 AND e.destination NOT IN (SELECT id FROM temp.gone)
       )
       SELECT m.name, sc.name, s.key, dc.name, d.key, x.rules, x.origin, x.denies_source,
         iif(x.denies_source, x.source, x.destination)
@@ -43,14 +46,43 @@ extension Connection {
       JOIN cascade_node AS d ON d.id = x.destination
       JOIN cascade_collection AS dc ON dc.id = d.collection
       ORDER BY 2, 3, 1, 4, 5
-      """, .integer(firstNewId)
-    ) { Denial(row: $0) }
+      """
+    ) { Denial(row: $0, model) }
+  }
+
+  private func denials(_ place: Place, _ model: StoreModel) throws -> [Denial] {
+    var denials: [Denial] = []
+    if place.rules.contains(.denyDestinationDeletion) {
+      denials += try all(
+        generated: """
+          SELECT ?1, ?2, \(place.source.key("s")), ?3, m.key, \(place.rules.rawValue), 1, 0, g.id
+          \(place.ofDestinations(in: .gone)) AND g.counts AND \(place.source.stays("s"))
+          """, place.names
+      ) { Denial(row: $0, model) }
+    }
+    if place.rules.contains(.denySourceDeletion) {
+      denials += try all(
+        generated: """
+          SELECT ?1, ?2, m.key, ?3, \(place.destination.key("d")), \(place.rules.rawValue), 1, 1,
+            g.id
+          \(place.ofSources(in: .gone, withDestinations: true))
+          AND g.counts AND \(place.destination.stays("d"))
+          """, place.names
+      ) { Denial(row: $0, model) }
+    }
+    return denials
+  }
+}
+
+extension Place {
+  fileprivate var names: [Value] {
+    [.text(name), .text(source.collection), .text(destination.collection)]
   }
 }
 
 extension Denial {
-  fileprivate init(row: Row) {
-    let edge = Edge(row: row)
+  fileprivate init(row: Row, _ model: StoreModel) {
+    let edge = Edge(row: row, model)
     let deniesSource = row.integer(7) != 0
     let denied: Node? = deniesSource ? edge.source : edge.destination.node
     let holder: Node? = deniesSource ? edge.destination.node : edge.source
@@ -66,23 +98,25 @@ extension Denial {
 extension Edge {
   /// From the columns: name, source's collection and key, destination's collection and key,
   /// rules, origin.
-  init(row: Row) {
+  init(row: Row, _ model: StoreModel) {
+    let origin = Origin(rawValue: row.integer(6)) ?? .manual
     self.init(
-      name: row.text(0), source: Node(row.text(1), .text(row.text(2))),
-      destination: Destination(collection: row.text(3), key: row.text(4)),
-      rules: Rules(rawValue: row.integer(5)), origin: Origin(rawValue: row.integer(6)) ?? .manual)
+      name: row.text(0), source: row.node(1, model), destination: Destination(row: row, 3, model),
+      rules: Rules(rawValue: row.integer(5)), origin: origin, kind: origin.kind)
   }
 }
 
 extension Destination {
   static let fileCollection = "cascade_file/"
 
-  init(collection: String, key: String) {
+  /// From the columns: collection's name, key.
+  init(row: Row, _ column: Int32, _ model: StoreModel) {
+    let collection = row.text(column)
     if collection.hasPrefix(Destination.fileCollection) {
       let root = collection.dropFirst(Destination.fileCollection.count)
-      self = .file(root: String(root), path: key)
+      self = .file(root: String(root), path: row.text(column + 1))
     } else {
-      self = .node(Node(collection, .text(key)))
+      self = .node(row.node(column, model))
     }
   }
 

@@ -7,17 +7,41 @@ extension Writer {
   func flush(isLast: Bool = true) throws {
     defer { beginPeriod() }
     if current.deadCount > 0 || current.lostCount > 0 {
-      try findGone()
-      if isLast { try refuseOverLimit() } else { try addToPlan() }
-      try removeGone()
+      try refuseHalfView()
+      try removeAll(isLast: isLast)
+      try clear()
     } else if isLast {
       try refuseOverLimit()
     }
     try forgetFresh()
   }
 
+  /// Until nothing is refused: what the application's own rules keep stays, and D is found anew
+  /// without it (DESIGN 2.5). A transaction is refused as a whole instead.
+  private func removeAll(isLast: Bool) throws {
+    while true {
+      let before = current
+      try findGone()
+      if isLast { try refuseOverLimit() } else { try addToPlan() }
+      guard let refused = try removeUnlessRefused() else { return }
+      current = before
+      current.blocked += refused.reasons
+      try db.block(refused.nodes)
+    }
+  }
+
+  private func removeUnlessRefused() throws -> Refused? {
+    do {
+      try db.savepoint(removeGone)
+      return nil
+    } catch let refused as Refused {
+      return refused
+    }
+  }
+
   private func findGone() throws {
-    let closure = Closure(rulesSeen: counters.rulesSeen)
+    let closure = Closure(
+      storedRules: counters.rulesSeen, binding: binding, firstNewId: current.firstNewId)
     if current.isSweep {
       current.blocked += try closure.completeUndenied(db)
     } else {
@@ -31,8 +55,10 @@ extension Writer {
     try report()
     try touchNeighbours()
     if model.trash > .zero { try keepInTrash() }
+    try letGo()
+    try deleteRows()
+    try nullifyReferences()
     try deleteGone()
-    try clear()
   }
 
   /// From here on, edges and nodes that come are new to the next flush.
@@ -42,13 +68,24 @@ extension Writer {
   }
 
   private func countDeleted() throws {
-    let count = try db.integer(
-      """
-      SELECT count(*) FROM temp.gone
-      WHERE id < ? OR id NOT IN (SELECT id FROM temp.dead)
-      """, .integer(current.firstNewId))
+    let count = try db.integer("SELECT count(*) FROM temp.gone WHERE counts")
     let files = model.files.isEmpty ? 0 : try db.filesInGone()
     current.deletedCount += Int(count ?? 0) - files
+    if current.isSweep { try countByKind() }
+  }
+
+  private func countByKind() throws {
+    for count in try db.countsOfGone(binding) {
+      current.deletedByCollection[count.name, default: 0] += count.gone
+    }
+    current.deletedByRule.merge(try db.countsByRule()) { $0 + $1 }
+  }
+
+  /// Somebody else may hold what we cannot see: the file waits until the tables are back.
+  private func refuseHalfView() throws {
+    if binding.problems.isEmpty { return }
+    let problems = binding.problems.map(\.description).joined(separator: "; ")
+    throw StoreError("nothing is deleted while the model and the tables differ: \(problems)")
   }
 
   /// What the receipt, the notices and the files' owner are told.
@@ -62,49 +99,27 @@ extension Writer {
     let room = Receipt.mostListed - current.deleted.count
     current.deleted += try db.all(
       """
-      SELECT c.name, n.key
-      FROM temp.gone AS g CROSS JOIN cascade_node AS n ON n.id = g.id
-      JOIN cascade_collection AS c ON c.id = n.collection
-      WHERE (g.id < ? OR g.id NOT IN (SELECT id FROM temp.dead))
-      AND c.name NOT GLOB 'cascade_file/*'
+      SELECT c.name, coalesce(n.key, k.key)
+      FROM temp.gone AS g LEFT JOIN cascade_node AS n ON n.id = g.id
+      LEFT JOIN temp.known AS k ON k.id = g.id
+      CROSS JOIN cascade_collection AS c ON c.id = coalesce(n.collection, k.collection)
+      WHERE g.counts AND c.name NOT GLOB 'cascade_file/*'
       ORDER BY g.seq LIMIT ?
-      """, .integer(current.firstNewId), .integer(Int64(room))
-    ) { Node($0.text(0), .text($0.text(1))) }
+      """, .integer(Int64(room))
+    ) { $0.node(0, model) }
   }
 
   /// A file is no node: it is let go here, and removed after the commit.
   private func releaseFiles() throws {
     try db.run(
       """
-      INSERT INTO cascade_released_file(id, batch, collection, path)
-      SELECT n.id, ?, n.collection, n.key
-      FROM temp.gone AS g CROSS JOIN cascade_node AS n ON n.id = g.id
-      JOIN cascade_collection AS c ON c.id = n.collection
+      INSERT INTO cascade_released_file(batch, collection, path)
+      SELECT ?, c.id, coalesce(n.key, k.key)
+      FROM temp.gone AS g LEFT JOIN cascade_node AS n ON n.id = g.id
+      LEFT JOIN temp.known AS k ON k.id = g.id
+      CROSS JOIN cascade_collection AS c ON c.id = coalesce(n.collection, k.collection)
       WHERE c.name GLOB 'cascade_file/*'
       """, .integer(current.batch))
-  }
-
-  private func keepInTrash() throws {
-    try db.run(
-      """
-      INSERT INTO cascade_trash(id, batch, collection, key, type, value, via, name, rule)
-      SELECT n.id, ?, n.collection, n.key, n.type, n.value, g.via, g.name, g.rule
-      FROM temp.gone AS g CROSS JOIN cascade_node AS n ON n.id = g.id
-      WHERE g.id < ? OR g.id NOT IN (SELECT id FROM temp.dead)
-      ORDER BY n.id
-      """, .integer(current.batch), .integer(current.firstNewId))
-    try db.run(
-      """
-      INSERT OR IGNORE INTO cascade_trash_edge
-      SELECT ?1, source, name, destination, origin, rules, born FROM cascade_edge
-      WHERE source IN (SELECT id FROM temp.gone) AND born < ?2
-      UNION ALL
-      SELECT ?1, source, name, destination, origin, rules, born FROM cascade_edge
-      WHERE destination IN (SELECT id FROM temp.gone) AND born < ?2
-      UNION ALL
-      SELECT ?1, source, name, destination, origin, rules, born FROM temp.lost
-      WHERE EXISTS (SELECT 1 FROM temp.gone)
-      """, .integer(current.batch), .integer(counters.serial))
   }
 
   /// In the order of the B-trees, so that each page is touched once.
@@ -133,8 +148,7 @@ extension Writer {
   private func clear() throws {
     try db.run("DELETE FROM temp.dead")
     try db.run("DELETE FROM temp.lost")
-    try db.run("DELETE FROM temp.gone")
-    try db.run("DELETE FROM temp.tally")
+    try db.forgetGone()
     try db.run("DELETE FROM temp.blocked")
     current.deadCount = 0
     current.lostCount = 0

@@ -1,4 +1,4 @@
-internal import Model
+package import Model
 internal import SQLite
 
 /// More would be deleted than happens by intention: nothing is, until somebody agrees (DESIGN 8.4).
@@ -52,7 +52,7 @@ extension Writer {
   /// What this flush deletes joins what earlier ones did.
   func addToPlan() throws {
     current.plan.add(
-      try db.countsOfGone(firstNewId: current.firstNewId), checksum: try checksumOfGone())
+      try db.countsOfGone(binding), checksum: try checksumOfGone())
   }
 
   /// Independent of order and of ids: the same nodes give the same sum.
@@ -60,7 +60,10 @@ extension Writer {
     var sum: UInt64 = 0
     try db.each(
       """
-      SELECT n.collection, n.key FROM temp.gone AS g CROSS JOIN cascade_node AS n ON n.id = g.id
+      SELECT coalesce(n.collection, k.collection), coalesce(n.key, k.key)
+      FROM temp.gone AS g LEFT JOIN cascade_node AS n ON n.id = g.id
+      LEFT JOIN temp.known AS k ON k.id = g.id
+      WHERE g.counts
       """
     ) { sum &+= Fingerprint("\($0.integer(0))/\($0.text(1))").value }
     return sum
@@ -87,13 +90,22 @@ extension Writer {
       .integer(held.checksum))!
   }
 
-  /// The file in the spool that the plan belongs to; nil if nobody waits for this.
-  package func approve(plan: Int64) throws -> String? {
-    try group {
+  package enum Approved: Hashable, Sendable {
+    /// The file in the spool that the plan belongs to.
+    case file(String)
+    case sweep([SweepKind])
+  }
+
+  /// Nil if nobody waits for this.
+  package func approve(plan: Int64) throws -> Approved? {
+    let file = try group {
       try db.first(
         "UPDATE cascade_plan SET approved = 1 WHERE plan = ? RETURNING file", .integer(plan)
       ) { $0.text(0) }
     }
+    guard let file, file.isEmpty || file.hasPrefix("/") else { return file.map { .file($0) } }
+    let kinds = file.dropFirst().split(separator: " ").compactMap { SweepKind(rawValue: String($0)) }
+    return .sweep(kinds.isEmpty ? [.dangling] : kinds)
   }
 }
 
@@ -108,26 +120,36 @@ extension Connection {
   }
 
   /// A file is no node, and does not count.
-  func countsOfGone(firstNewId: Int64) throws(SQLiteError) -> [CollectionCount] {
-    try all(
+  func countsOfGone(_ binding: Binding) throws(SQLiteError) -> [CollectionCount] {
+    let gone = try all(
       """
-      SELECT c.name, g.gone, (SELECT count(*) FROM cascade_node WHERE collection = c.id)
+      SELECT c.name, c.id, g.gone
       FROM (
-        SELECT n.collection AS collection, count(*) AS gone
-        FROM temp.gone AS g CROSS JOIN cascade_node AS n ON n.id = g.id
-        WHERE g.id < ? OR g.id NOT IN (SELECT id FROM temp.dead)
-        GROUP BY 1
+        SELECT coalesce(n.collection, k.collection) AS collection, count(*) AS gone
+        FROM temp.gone AS g LEFT JOIN cascade_node AS n ON n.id = g.id
+        LEFT JOIN temp.known AS k ON k.id = g.id
+        WHERE g.counts GROUP BY 1
       ) AS g JOIN cascade_collection AS c ON c.id = g.collection
       WHERE c.name NOT GLOB 'cascade_file/*'
-      """, .integer(firstNewId)
-    ) { CollectionCount(name: $0.text(0), gone: Int($0.integer(1)), all: Int($0.integer(2))) }
+      """
+    ) { (name: $0.text(0), id: $0.integer(1), gone: Int($0.integer(2))) }
+    var counts: [CollectionCount] = []
+    for (name, id, gone) in gone {
+      let table = binding.collections[name] ?? NodeTable(id: id, collection: name, kind: .managed)
+      let all = try integer(
+        generated: "SELECT count(*) FROM \(table.rows) AS d WHERE \(table.isNode("d"))")
+      counts.append(CollectionCount(name: name, gone: gone, all: Int(all ?? 0)))
+    }
+    return counts
   }
 
   func filesInGone() throws(SQLiteError) -> Int {
     let count = try integer(
       """
-      SELECT count(*) FROM temp.gone AS g CROSS JOIN cascade_node AS n ON n.id = g.id
-      JOIN cascade_collection AS c ON c.id = n.collection WHERE c.name GLOB 'cascade_file/*'
+      SELECT count(*) FROM temp.gone AS g LEFT JOIN cascade_node AS n ON n.id = g.id
+      LEFT JOIN temp.known AS k ON k.id = g.id
+      JOIN cascade_collection AS c ON c.id = coalesce(n.collection, k.collection)
+      WHERE c.name GLOB 'cascade_file/*'
       """)
     return Int(count ?? 0)
   }

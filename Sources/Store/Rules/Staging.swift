@@ -3,16 +3,16 @@ internal import SQLite
 
 /// Nodes next to what goes, by way of edges in the application's tables, on their way to a number.
 extension Connection {
-  /// Sources whose destination is in these rows of `temp.gone`.
+  /// Sources whose destination is in these rows of `temp.gone`, one row for each edge.
   func stageSources(
     of place: Place, rule: Int64, low: Int64 = 0, high: Int64 = .max
   ) throws(SQLiteError) {
     try run(
       generated: """
-        INSERT INTO temp.found(collection, key, row, via, name, rule, edges)
+        INSERT INTO temp.found(collection, key, row, via, name, rule, asks)
         SELECT \(place.source.id), \(place.source.key("s")), \(place.source.row("s")), g.id,
-          \(place.nameId), ?1, 1
-        \(place.ofGoneDestinations) AND g.seq > ?2 AND g.seq <= ?3
+          \(place.nameId), ?1, \(place.rules.rawValue) & ?1 <> 0
+        \(place.ofDestinations(in: .gone)) AND g.seq > ?2 AND g.seq <= ?3
         """, [.integer(rule), .integer(low), .integer(high)])
   }
 
@@ -22,22 +22,33 @@ extension Connection {
   ) throws(SQLiteError) {
     try run(
       generated: """
-        INSERT INTO temp.found(id, key, row, collection, via, name, rule, edges)
-        SELECT \(place.destinationColumns), \(place.destination.id), g.id, \(place.nameId), ?1, 1
-        \(place.ofGoneSources(withDestinations: true)) AND g.seq > ?2 AND g.seq <= ?3
+        INSERT INTO temp.found(id, key, row, collection, via, name, rule, asks)
+        SELECT \(place.destinationColumns), \(place.destination.id), g.id, \(place.nameId), ?1,
+          \(place.rules.rawValue) & ?1 <> 0
+        \(place.ofSources(in: .gone, withDestinations: true)) AND g.seq > ?2 AND g.seq <= ?3
         """, [.integer(rule), .integer(low), .integer(high)])
   }
 
+  /// The row with this key, if it is there.
+  func stage(_ table: NodeTable, key: Value) throws(SQLiteError) {
+    try run(
+      generated: """
+        INSERT INTO temp.found(collection, key, row)
+        SELECT \(table.id), \(table.key("d")), \(table.row("d"))
+        FROM \(table.rows) AS d WHERE \(table.hasKey("d", "?1"))
+        """, [key])
+  }
+
   /// Gives a number to all that was found: the one it has, or a new one until the transaction ends.
-  func internFound() throws(SQLiteError) {
+  func internFound(present: Bool = true) throws(SQLiteError) {
     try run(
       """
       INSERT OR IGNORE INTO temp.known(id, collection, key, row, present)
       SELECT (SELECT n.id FROM cascade_node AS n
           WHERE n.collection = f.collection AND n.key = f.key),
-        f.collection, f.key, f.row, 1
+        f.collection, f.key, f.row, ?
       FROM temp.found AS f WHERE f.id IS NULL
-      """)
+      """, .integer(present ? 1 : 0))
     try run(
       """
       UPDATE temp.found SET id = (

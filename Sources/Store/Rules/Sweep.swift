@@ -9,6 +9,7 @@ package struct SweepResult: Sendable {
   package var outcome: Outcome
   package var deletedCount = 0
   package var edgesRemoved = 0
+  package var notices = 0
   package var byCollection: [String: Int] = [:]
   package var byRule: [String: Int] = [:]
   package var blocked: [Reason] = []
@@ -23,14 +24,24 @@ package struct SweepResult: Sendable {
     self.kinds = kinds
     self.outcome = outcome
   }
+
+  fileprivate mutating func add(_ receipt: Receipt) {
+    deletedCount = receipt.deletedCount
+    edgesRemoved = receipt.edgesRemoved
+    notices = receipt.notices
+    if receipt.deletedCount + receipt.edgesRemoved + receipt.notices > 0 { batch = receipt.batch }
+    blocked = receipt.reasons
+    if !receipt.reasons.isEmpty { outcome = .blocked }
+  }
 }
 
 extension SweepKind {
-  /// What a store of managed collections needs. Each transaction runs the rules to their end, so
-  /// there is nothing left for `cascade` and `refcount` to find.
+  /// Each transaction runs the rules to their end: `cascade` and `refcount` find what others wrote.
   package static let served: [SweepKind] = [.cascade, .refcount, .dangling, .trash, .all]
 
   fileprivate func includes(_ kind: SweepKind) -> Bool { self == kind || self == .all }
+
+  fileprivate var looksAtEdges: Bool { self != .trash }
 }
 
 extension Writer {
@@ -39,43 +50,62 @@ extension Writer {
     let clock = ContinuousClock()
     let time = try clock.measure {
       try group {
-        if kinds.contains(where: { $0.includes(.dangling) }) {
-          try sweepDangling(&result, at: now)
-        }
+        try sweepEdges(&result, at: now)
         if kinds.contains(where: { $0.includes(.trash) }) {
           result.forgotten = try forgetTrash(at: now)
         }
       }
     }
     result.lockMilliseconds = [time / .milliseconds(1)]
-    let done = result.deletedCount + result.edgesRemoved + result.forgotten
+    let done = result.deletedCount + result.edgesRemoved + result.notices + result.forgotten
     if result.outcome == .nothing && done > 0 { result.outcome = .done }
     return result
   }
 
-  /// Whole tables are looked through: an end that is not there is gone, whatever anybody wrote.
-  private func sweepDangling(_ result: inout SweepResult, at now: Int64) throws {
+  private func sweepEdges(_ result: inout SweepResult, at now: Int64) throws {
+    if !result.kinds.contains(where: { $0.looksAtEdges }) { return }
+    if !binding.problems.isEmpty {
+      result.blocked = binding.problems.map { Reason(.invalid, "\($0)") }
+      return result.outcome = .blocked
+    }
     let submission = Submission(
       id: "sweep-\(counters.serial)", author: "sweep", fingerprint: 0, at: now)
     do {
-      let receipt = try sweep(submission, finding: addDanglingEnds)
-      result.deletedCount = receipt.deletedCount
-      result.edgesRemoved = receipt.edgesRemoved
-      if receipt.deletedCount + receipt.edgesRemoved > 0 { result.batch = receipt.batch }
-      result.blocked = receipt.reasons
-      if !receipt.reasons.isEmpty { result.outcome = .blocked }
+      let kinds = result.kinds
+      let receipt = try sweep(submission) { try findDead(kinds) }
+      result.add(receipt)
+      result.byCollection = current.deletedByCollection
+      result.byRule = current.deletedByRule
     } catch let held as Held {
       result.outcome = .held
       result.deletedCount = held.deletedCount
-      result.plan = try keepPlan(held, file: "")
+      result.byCollection = held.byCollection
+      // No file has a slash in its name.
+      let kinds = result.kinds.map(\.rawValue).joined(separator: " ")
+      result.plan = try keepPlan(held, file: "/\(kinds)")
     }
   }
 
-  private func addDanglingEnds() throws {
-    try db.addDanglingEnds()
+  /// What is gone, or has lost an edge, although no transaction of ours did it.
+  private func findDead(_ kinds: [SweepKind]) throws {
+    if kinds.contains(where: { $0.includes(.cascade) || $0.includes(.refcount) }) {
+      try readJournal()
+    }
+    if kinds.contains(where: { $0.includes(.dangling) }) {
+      try db.addDanglingEnds(binding)
+      try db.forgetUnusedIdentities(binding)
+    }
     current.deadCount = Int(try db.integer("SELECT count(*) FROM temp.dead") ?? 0)
-    // These ends are no rows any more: only what follows them is deleted.
-    current.deletedCount = -current.deadCount
+    current.lostCount = Int(try db.integer("SELECT count(*) FROM temp.lost") ?? 0)
+    // What is dead was gone before: only what follows is deleted by us.
+    current.firstNewId = .min
+  }
+
+  /// What is read is done with, in the transaction that draws the consequences.
+  private func readJournal() throws {
+    guard let last = try db.integer("SELECT max(seq) FROM cascade_journal") else { return }
+    try Digest(binding: binding, watches: watches).read(db, upTo: last)
+    try db.run("DELETE FROM cascade_journal WHERE seq <= ?", .integer(last))
   }
 
   /// Forgets the batches that are past their time.
@@ -98,21 +128,12 @@ extension Reader {
   /// What a sweep would delete.
   package func planSweep(_ kinds: [SweepKind]) throws -> Plan {
     try plan(ofSweep: true) {
-      if kinds.contains(where: { $0.includes(.dangling) }) { try db.addDanglingEnds() }
+      let binding = try binding()
+      if kinds.contains(where: { $0.includes(.cascade) || $0.includes(.refcount) }) {
+        try Digest(binding: binding, watches: db.watches()).read(db, upTo: .max)
+      }
+      if kinds.contains(where: { $0.includes(.dangling) }) { try db.addDanglingEnds(binding) }
     }
-  }
-}
-
-extension Connection {
-  fileprivate func addDanglingEnds() throws(SQLiteError) {
-    try run(
-      """
-      INSERT OR IGNORE INTO temp.dead
-      SELECT source FROM cascade_edge WHERE source NOT IN (SELECT id FROM cascade_node)
-      UNION
-      SELECT destination FROM cascade_edge
-      WHERE destination NOT IN (SELECT id FROM cascade_node)
-      """)
   }
 }
 

@@ -89,7 +89,7 @@ extension Writer {
       """, .integer(try collectionId(demand.collection)),
       .integer(try demand.constraint.outgoing.map(nameId)),
       .text(try listed(demand.others)), .text(demand.type)
-    ) { (Destination(collection: $0.text(0), key: $0.text(1)), $0.integer(2)) }
+    ) { (Destination(row: $0, 0, model), $0.integer(2)) }
     return shared.map { destination, sources in
       Reason(
         .notUnique,

@@ -52,6 +52,12 @@ extension Connection {
   private borrowing func migrate() throws {
     try begin()
     defer { rollback() }
+    try makeTables()
+    try commit()
+  }
+
+  /// Within a transaction.
+  borrowing func makeTables() throws {
     let version = try schemaVersion()
     if version > Schema.version {
       throw StoreError("the store was written by a newer Cascade (schema \(version))")
@@ -61,7 +67,6 @@ extension Connection {
       try run("INSERT INTO cascade_meta VALUES('version', ?)", .integer(Schema.version))
     }
     if version == 1 { for statement in Schema.from1 { try execute("\(statement)") } }
-    try commit()
   }
 
   private borrowing func schemaVersion() throws -> Int64 {

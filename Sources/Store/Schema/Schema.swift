@@ -6,7 +6,9 @@
 /// 2. Both ends of every row of `cascade_edge` are rows of `cascade_node`.
 /// 3. A file that an edge points at is a row of `cascade_node`, in the collection
 ///    `cascade_file/ROOT`, which no collection of a user's can be called.
-/// 4. A change file took effect if, and only if, its row is in `cascade_ledger`.
+/// 4. An edge of origin 2 or 3 repeats what its source's value says, so that rules see it among the
+///    others. A reference to what is not there has no such edge.
+/// 5. A change file took effect if, and only if, its row is in `cascade_ledger`.
 enum Schema {
   static let version: Int64 = 2
 
@@ -91,19 +93,20 @@ enum Schema {
     """,
     "CREATE INDEX cascade_notice_receiver ON cascade_notice(receiver_collection, receiver_key)",
     // What was deleted, and why: `rule` of the edge `name` to or from the node `via`.
+    // The id of a row of the application is its number in the batch's transaction.
     """
     CREATE TABLE cascade_trash(
-      id INTEGER PRIMARY KEY,
       batch INTEGER NOT NULL,
+      id INTEGER NOT NULL,
       collection INTEGER NOT NULL,
       key ANY NOT NULL,
       type TEXT,
       value TEXT,
       via INTEGER,
       name INTEGER,
-      rule INTEGER NOT NULL) STRICT
+      rule INTEGER NOT NULL,
+      PRIMARY KEY(batch, id)) STRICT, WITHOUT ROWID
     """,
-    "CREATE INDEX cascade_trash_batch ON cascade_trash(batch)",
     "CREATE INDEX cascade_trash_node ON cascade_trash(collection, key)",
     """
     CREATE TABLE cascade_trash_edge(
@@ -174,8 +177,17 @@ enum Schema {
     """
     CREATE TEMP TABLE found(
       id INTEGER, collection INTEGER, key, row INTEGER, via INTEGER, name INTEGER, rule INTEGER,
-      edges INTEGER)
+      asks INTEGER)
     """,
+    // Edges that the journal remembers, on their way into `lost`; and since when their destinations
+    // are gone.
+    """
+    CREATE TEMP TABLE loss(
+      source_collection INTEGER, source_key, source_row INTEGER, source_present INTEGER,
+      destination INTEGER, destination_collection INTEGER, destination_key,
+      destination_row INTEGER, name INTEGER, rules INTEGER, removal INTEGER)
+    """,
+    "CREATE TEMP TABLE departed(id INTEGER PRIMARY KEY, seq INTEGER)",
     // Edges that were there at the last flush and were removed since.
     """
     CREATE TEMP TABLE lost(
@@ -222,6 +234,8 @@ enum Schema {
     """,
     // Nodes that a sweep must leave where they are, because something denies their deletion.
     "CREATE TEMP TABLE blocked(id INTEGER PRIMARY KEY)",
+    // Managed objects that survive one of their references and lose it (rule 64).
+    "CREATE TEMP TABLE nullified(id INTEGER PRIMARY KEY)",
     // Nodes whose relationships the end of the transaction must judge.
     "CREATE TEMP TABLE touched(id INTEGER PRIMARY KEY)",
   ]
@@ -236,8 +250,14 @@ enum Schema {
       """,
       "ALTER TABLE cascade_notice RENAME TO cascade_notice_1",
       "ALTER TABLE cascade_plan RENAME TO cascade_plan_1",
-      "DROP INDEX cascade_notice_receiver",
-    ] + history.filter { "\($0)".contains(" cascade_notice") || "\($0)".contains(" cascade_plan") }
+      "ALTER TABLE cascade_trash RENAME TO cascade_trash_1",
+      "DROP INDEX cascade_notice_receiver", "DROP INDEX cascade_trash_node",
+    ]
+    + history.filter { sql in
+      [" cascade_notice", " cascade_plan", " cascade_trash(", " cascade_trash_node"].contains {
+        "\(sql)".contains($0)
+      }
+    }
     + journal + [
       """
       INSERT INTO cascade_notice
@@ -247,7 +267,11 @@ enum Schema {
       FROM cascade_notice_1
       """,
       "INSERT INTO cascade_plan SELECT * FROM cascade_plan_1",
-      "DROP TABLE cascade_notice_1", "DROP TABLE cascade_plan_1",
+      """
+      INSERT INTO cascade_trash
+      SELECT batch, id, collection, key, type, value, via, name, rule FROM cascade_trash_1
+      """,
+      "DROP TABLE cascade_trash_1", "DROP TABLE cascade_notice_1", "DROP TABLE cascade_plan_1",
       "DELETE FROM sqlite_sequence WHERE name GLOB 'cascade_*'",
       "UPDATE cascade_meta SET value = 2 WHERE name = 'version'",
     ]

@@ -27,6 +27,7 @@ extension Writer {
     let identity = try identity(of: node)
     let (id, isNew) = try upsert(identity, type: type, value: value?.text)
     try touch(id)
+    try relate(node, id, type: type, value: value, isNew: isNew)
     guard let edges else { return }
     let old = isNew ? [:] : try declaredEdges(of: id)
     try declare(edges, of: node, id, insteadOf: old)
@@ -78,6 +79,7 @@ extension Writer {
       "UPDATE cascade_node SET value = ? WHERE id = ?", .text(JSONText(object: members).text),
       .integer(id))
     try touch(id)
+    try relate(node, id, patched: members, set.map(\.name) + unset)
   }
 
   private func delete(_ node: Node) throws {
@@ -110,11 +112,9 @@ extension Writer {
   ) throws {
     // Both are judged first: a name that the model does not know is a mistake, not an absence.
     let ends = (from: try find(.node(from)), to: try find(to))
-    guard let source = ends.from, let destination = ends.to else {
-      return current.passedOver += 1
-    }
+    if ends.from == nil || ends.to == nil { return current.passedOver += 1 }
     let edge = EdgeKey(
-      source: source, name: try nameId(name), destination: destination, origin: .manual)
+      source: try end(from), name: try nameId(name), destination: try end(to), origin: .manual)
     if try !remove(edge, as: removal) { current.passedOver += 1 }
   }
 
@@ -135,12 +135,5 @@ extension [Member] {
       }
     }
     removeAll { member in unset.contains { member.isNamed($0) } }
-  }
-}
-
-extension Member {
-  /// By bytes: JSON knows no characters that look alike.
-  fileprivate func isNamed(_ other: String) -> Bool {
-    name.utf8Span.span.same(as: other.utf8Span.span)
   }
 }

@@ -86,7 +86,7 @@ extension Interned.Identity {
 }
 
 extension String {
-  fileprivate func hasBytes(of other: String) -> Bool {
+  func hasBytes(of other: String) -> Bool {
     utf8Span.span.same(as: other.utf8Span.span)
   }
 }

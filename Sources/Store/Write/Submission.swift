@@ -58,6 +58,7 @@ extension Writer {
       current.id = submission.id
       try applyAll(next)
       try flush()
+      try refuseViolatedForeignKeys()
       try validate()
       complete(&submission)
       try record(submission)
@@ -76,7 +77,8 @@ extension Writer {
       try find()
       try flush()
       try forgetTouched()
-      if current.deletedCount + current.edgesRemoved > 0 { try record(submission) }
+      let done = current.deletedCount + current.edgesRemoved + current.notices
+      if done > 0 { try record(submission) }
       return receipt(submission)
     }
   }

@@ -10,12 +10,17 @@ package final class Writer {
   let model: StoreModel
   let demands: [Demand]
   let hasTables: Bool
+  let references: ReferencePlaces
   private let busyMilliseconds: Int32
   var counters: Counters
   let interned = Interned()
   var current = TransactionState()
   /// The model's places in the application's tables.
   var binding = Binding()
+  /// What rows of the journal may say.
+  var watches: [Watch] = []
+  /// Nothing of ours is in the file any more.
+  package internal(set) var isDetached = false
 
   /// Waits for another writer as long as `busyMilliseconds` before it gives up.
   package init(path: String, model: StoreModel, busyMilliseconds: Int32 = 5_000) throws {
@@ -24,25 +29,44 @@ package final class Writer {
     self.busyMilliseconds = busyMilliseconds
     demands = Demand.all(in: model)
     hasTables = model.hasTables
+    references = ReferencePlaces(model)
     counters = try Counters(db)
-    // TODO: bind at the start of each group instead.
-    if hasTables { try group { binding = try Binding(model, db, numbers: self) } }
+    try hasTables ? bindAtFirst() : dropForgottenTriggers()
+    try rebuildReferences()
   }
 
   /// Runs `body` between BEGIN and COMMIT. What it returns is durable.
   package func group<T>(_ body: () throws -> T) throws -> T {
+    if isDetached { throw StoreError("detached: nothing of Cascade's is in the store") }
     try db.begin()
     do {
+      try bind()
+      try hush()
       let result = try body()
       try counters.save(db)
+      try speak()
       try db.commit()
       return result
     } catch {
       db.rollback()
       interned.forget()
       counters.forgetSaved()
+      unbind()
       throw error
     }
+  }
+
+  /// What we write ourselves we know: our triggers are quiet meanwhile. A foreign key of the
+  /// application's is asked for at the end, since a row may refer to one that comes later.
+  private func hush() throws {
+    if binding.collections.isEmpty { return }
+    try db.run("INSERT OR IGNORE INTO cascade_quiet VALUES(1)")
+    try db.run("PRAGMA defer_foreign_keys = ON")
+  }
+
+  private func speak() throws {
+    if binding.collections.isEmpty { return }
+    try db.run("DELETE FROM cascade_quiet")
   }
 
   /// The rules that some edge has, or ever had: the others are not asked for.
@@ -52,14 +76,12 @@ package final class Writer {
 
   /// Applies the changes of one transaction, or none of them.
   func transaction(_ body: () throws -> Receipt) throws -> Receipt {
+    try db.forgetKnown()
     current = TransactionState()
     current.batch = counters.serial
     current.firstNewId = counters.nextId
     do {
-      return try db.savepoint {
-        if hasTables { try db.forgetKnown() }
-        return try body()
-      }
+      return try db.savepoint(body)
     } catch {
       interned.forget()
       throw error
@@ -137,6 +159,8 @@ struct TransactionState {
   var passedOver = 0
   /// What the flushes before this one deleted, for the hold limit.
   var plan = PlanSums()
+  var deletedByCollection: [String: Int] = [:]
+  var deletedByRule: [String: Int] = [:]
   /// A sweep cannot be refused: what is denied stays, and is told here.
   var isSweep = false
   var blocked: [Reason] = []

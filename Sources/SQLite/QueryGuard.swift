@@ -1,0 +1,57 @@
+internal import CSQLite
+
+/// Stands beside a query whose text somebody else wrote, from before it is prepared until its end.
+///
+/// SQLite asks it for every thing that a text would do, also for what views and triggers bring
+/// along, and every so many steps whether to go on.
+@safe
+final class QueryGuard {
+  private let database: OpaquePointer
+  private let deadline: ContinuousClock.Instant
+
+  /// Between two looks at the clock, far below a millisecond.
+  private static let stepsToALook: Int32 = 1_000
+
+  init(_ database: OpaquePointer, _ limit: Duration) {
+    unsafe self.database = database
+    deadline = .now + limit
+    let context = unsafe Unmanaged.passUnretained(self).toOpaque()
+    unsafe sqlite3_set_authorizer(
+      database,
+      { _, action, one, two, _, _ in
+        let (one, two) = unsafe (
+          one.map { unsafe String(cString: $0) }, two.map { unsafe String(cString: $0) }
+        )
+        return QueryGuard.permits(action, one, two) ? SQLITE_OK : SQLITE_DENY
+      }, nil)
+    unsafe sqlite3_progress_handler(
+      database, QueryGuard.stepsToALook,
+      { context in
+        let queryGuard = unsafe Unmanaged<QueryGuard>.fromOpaque(context!).takeUnretainedValue()
+        return queryGuard.deadline < .now ? 1 : 0
+      }, context)
+  }
+
+  func end() {
+    unsafe sqlite3_progress_handler(database, 0, nil, nil)
+    unsafe sqlite3_set_authorizer(database, nil, nil)
+  }
+
+  /// What the two names are depends on the action.
+  private static func permits(_ action: Int32, _ one: String?, _ two: String?) -> Bool {
+    switch action {
+    case SQLITE_SELECT, SQLITE_READ, SQLITE_RECURSIVE: true
+    case SQLITE_FUNCTION: !reachOut.contains(two?.lowercased() ?? "")
+    // A virtual table (json_each too) that tells its columns looks like this, and writes nothing.
+    case SQLITE_UPDATE: one == "sqlite_master"
+    // Full-text search asks these.
+    case SQLITE_PRAGMA: two == nil && ["data_version", "page_size"].contains(one)
+    default: false
+    }
+  }
+
+  /// Functions that do more than compute: they load code, or touch files.
+  private static let reachOut: Set<String> = [
+    "load_extension", "fts3_tokenizer", "readfile", "writefile", "edit",
+  ]
+}

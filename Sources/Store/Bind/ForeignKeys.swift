@@ -1,0 +1,86 @@
+internal import Model
+internal import SQLite
+
+extension Binding {
+  /// The application's foreign keys between nodes. SQLite follows or refuses them when we delete, so
+  /// the rules have to see them beforehand: ON DELETE CASCADE as rule 4, a refusal as rule 128.
+  func bindForeignKeys(_ numbers: some Numbering) throws -> [Place] {
+    var found: [Place] = []
+    for child in collections.values.sorted(by: { $0.id < $1.id }) {
+      for key in child.table?.foreignKeys ?? [] where key.columns.count == 1 {
+        guard let parent = parent(of: key), let rules = rules(of: key, child) else { continue }
+        let name = "FOREIGN KEY (\(key.columns[0]))"
+        found.append(
+          Place(
+            name: name, nameId: try numbers.number(ofName: name), rules: rules, kind: .column,
+            source: child, destination: parent, form: .column(key.columns[0]), relationship: nil))
+      }
+    }
+    return found
+  }
+
+  /// The collection whose key the foreign key refers to.
+  private func parent(of key: Table.ForeignKey) -> NodeTable? {
+    collections.values.first { parent in
+      guard case .mapped(let table, let columns, _) = parent.kind, columns.count == 1,
+        table.name.lowercased() == key.parent.lowercased()
+      else { return false }
+      guard let column = key.parentColumns.first else { return table.isPrimaryKey(columns[0].name) }
+      return column.lowercased() == columns[0].name.lowercased()
+    }
+  }
+
+  private func rules(of key: Table.ForeignKey, _ child: NodeTable) -> Rules? {
+    switch key.onDelete {
+    case "CASCADE": return .deleteSourceIfDestinationDeleted
+    case "SET NULL", "SET DEFAULT": return nil
+    default:
+      // A reference that the rules take away first is in nobody's way.
+      let isNullified = places.contains {
+        $0.source == child && $0.form == .column(key.columns[0])
+          && $0.rules.contains(.nullifySourceIfDestinationDeleted)
+      }
+      return isNullified ? nil : .denyDestinationDeletion
+    }
+  }
+}
+
+extension Binding {
+  /// Where a join table is a collection too, a join row is a node, and goes with either end.
+  func joinRows() -> [Place] {
+    places.flatMap { place -> [Place] in
+      guard case .join(let table, let source, let destination) = place.form,
+        let rows = collection(in: table)
+      else { return [] }
+      return [(source, place.source), (destination, place.destination)].map { column, end in
+        Place(
+          name: place.name, nameId: place.nameId, rules: .deleteSourceIfDestinationDeleted,
+          kind: .join, source: rows, destination: end, form: .column(column), relationship: nil)
+      }
+    }
+  }
+
+  /// As far as foreign keys do not go in circles.
+  func orderedByForeignKeys() -> [NodeTable] {
+    var rest = collections.values.sorted { $0.id < $1.id }
+    var ordered: [NodeTable] = []
+    while !rest.isEmpty {
+      let next = rest.firstIndex { parent in !rest.contains { refers($0, to: parent) } } ?? 0
+      ordered.append(rest.remove(at: next))
+    }
+    return ordered
+  }
+
+  private func refers(_ child: NodeTable, to parent: NodeTable) -> Bool {
+    child != parent
+      && child.table!.foreignKeys.contains {
+        $0.parent.lowercased() == parent.table!.name.lowercased()
+      }
+  }
+}
+
+extension Table {
+  fileprivate func isPrimaryKey(_ column: String) -> Bool {
+    primaryKey.count == 1 && primaryKey[0].lowercased() == column.lowercased()
+  }
+}

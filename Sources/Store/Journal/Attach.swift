@@ -1,0 +1,126 @@
+internal import Model
+internal import SQLite
+
+/// What `attach` found and made.
+package struct AttachReport: Sendable {
+  package var collections: [String] = []
+  /// Names of triggers that were not there before, or not like this.
+  package var triggersMade: [String] = []
+  package var indexesMade: [String] = []
+  package var missingIndexes: [MissingIndex] = []
+  package var problems: [BindingProblem] = []
+  /// For some time nobody watched; a collection is watched for the first time.
+  package var gap = false
+  package var unseen = false
+}
+
+/// Rows are looked for by this column, and no index helps.
+package struct MissingIndex: Hashable, Sendable {
+  package let table: String
+  package let column: String
+
+  var name: String { "cascade_index_\(table)(\(column))" }
+}
+
+extension Writer {
+  /// Makes what is missing of tables and triggers, in one transaction. Can be run again.
+  package func attach(createIndexes: Bool) throws -> AttachReport {
+    try db.begin()
+    do {
+      let report = try attachWithin(createIndexes: createIndexes)
+      try counters.save(db)
+      try db.commit()
+      isDetached = false
+      return report
+    } catch {
+      db.rollback()
+      forget()
+      throw error
+    }
+  }
+
+  private func attachWithin(createIndexes: Bool) throws -> AttachReport {
+    if isDetached {
+      try db.makeTables()
+      interned.forget()
+      counters = try Counters(db)
+    }
+    guard model.hasTables else { return AttachReport() }
+    let changes = try bindAnew()
+    var report = AttachReport()
+    if createIndexes { report.indexesMade = try makeIndexes() }
+    report.collections = binding.collections.keys.sorted()
+    report.triggersMade = changes.made.map(\.name)
+    report.missingIndexes = binding.missingIndexes
+    report.problems = binding.problems
+    report.gap = try db.meta("gap") == 1
+    report.unseen = try db.meta("unseen") == 1
+    return report
+  }
+
+  /// Takes every trace of ours out of the file. The writer can do nothing then but attach again.
+  package func detach() throws {
+    try db.begin()
+    do {
+      try db.dropOurs()
+      try db.commit()
+    } catch {
+      db.rollback()
+      throw error
+    }
+    forget()
+    isDetached = true
+  }
+
+  /// What was read from the file and may not be there any more.
+  private func forget() {
+    interned.forget()
+    counters.forgetSaved()
+    unbind()
+  }
+
+  private func makeIndexes() throws -> [String] {
+    let missing = binding.missingIndexes
+    for index in missing {
+      try db.execute(
+        "CREATE INDEX IF NOT EXISTS \(quoted(index.name)) "
+          + "ON \(quoted(index.table))(\(quoted(index.column)))")
+    }
+    if !missing.isEmpty { try bindAnew() }
+    return missing.map(\.name)
+  }
+}
+
+extension Binding {
+  /// Foreign keys want them too: SQLite looks for the children of each row that goes.
+  var missingIndexes: [MissingIndex] {
+    looked.flatMap(\.lookedUp).filter { !$0.table.hasIndex(on: $0.column) }
+      .map { MissingIndex(table: $0.table.name, column: $0.column) }.unique
+  }
+}
+
+extension Place {
+  /// The columns that rows are looked for by, when the other end goes.
+  fileprivate var lookedUp: [(table: Table, column: String)] {
+    switch form {
+    case .column(let column), .typed(let column, _, _): source.table.map { [($0, column)] } ?? []
+    case .join(let table, let source, let destination): [(table, source), (table, destination)]
+    case .json: []
+    }
+  }
+}
+
+extension Connection {
+  /// Triggers first: they name our tables. The indexes that are left are on the application's.
+  fileprivate func dropOurs() throws {
+    for kind in ["trigger", "table", "index"] {
+      let names = try all(
+        """
+        SELECT name FROM main.sqlite_schema
+        WHERE type = ? AND name GLOB 'cascade_*' AND sql IS NOT NULL
+        """, .text(kind)
+      ) { $0.text(0) }
+      for name in names { try execute("DROP \(kind) main.\(quoted(name))") }
+    }
+  }
+}

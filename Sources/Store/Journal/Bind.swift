@@ -1,0 +1,137 @@
+internal import Model
+internal import SQLite
+
+/// Keeps the model bound to the tables that are there, and our triggers on them.
+///
+/// `cascade_meta` remembers, beside the counters:
+/// - `triggers`: a fingerprint of the triggers that we made;
+/// - `half`: that a part of the model had no table then;
+/// - `unseen`: a collection was there before anybody watched it;
+/// - `gap`: for some time nobody watched. Both are for the next sweep, which takes them back.
+extension Writer {
+  /// At the beginning of every transaction: whatever happened to the schema before it is seen.
+  func bind() throws {
+    guard model.hasTables else { return }
+    let version = try db.integer("PRAGMA main.schema_version") ?? 0
+    if version != binding.schemaVersion { try bindAnew() }
+  }
+
+  @discardableResult
+  func bindAnew() throws -> TriggerChanges {
+    binding = try Binding(model, db, numbers: self)
+    let changes = try installTriggers()
+    // Our own triggers changed the schema again.
+    if !changes.isEmpty { binding = try Binding(model, db, numbers: self) }
+    watches = try db.watches()
+    return changes
+  }
+
+  /// The application's own foreign keys hold for what we delete, whatever its own connections do.
+  func bindAtFirst() throws {
+    try db.execute("PRAGMA foreign_keys = ON")
+    try group {}
+  }
+
+  /// Those of an older model, where this one has no tables.
+  func dropForgottenTriggers() throws {
+    if try !db.ourTriggers().isEmpty { try group { _ = try bindAnew() } }
+  }
+
+  /// A transaction that was rolled back took its numbers and triggers with it.
+  func unbind() {
+    binding = Binding()
+    watches = []
+  }
+
+  /// Nothing may be deleted for good as long as a part of the model has no table.
+  package var isHalfView: Bool { !binding.problems.isEmpty }
+
+  package var bindingProblems: [BindingProblem] { binding.problems }
+
+  private func installTriggers() throws -> TriggerChanges {
+    let found = try db.ourTriggers()
+    let wanted = try triggers()
+    let changes = TriggerChanges(found: found, wanted: wanted)
+    try note(found, changes)
+    for name in changes.dropped { try db.execute("DROP TRIGGER \(quoted(name))") }
+    for trigger in changes.made { try db.execute(trigger.sql) }
+    return changes
+  }
+
+  /// What has to be there, with the numbers of its watches.
+  func triggers() throws -> [Trigger] {
+    let watches = try number(binding.meanings)
+    return WatchTriggers(watches: watches, binding: binding, model: model).all
+  }
+
+  /// Somebody else took a trigger away or changed it, or a table came back that was not there:
+  /// what happened meanwhile, nobody wrote down.
+  private func note(_ found: [Trigger], _ changes: TriggerChanges) throws {
+    let made = try db.meta("triggers")
+    let wasHalf = try db.meta("half") == 1
+    if let made, made != found.fingerprint || (wasHalf && changes.watchesMore) {
+      try db.setMeta("gap", 1)
+    } else if changes.watchesMore {
+      try db.setMeta("unseen", 1)
+    }
+    try db.setMeta("triggers", changes.wanted.fingerprint)
+    try db.setMeta("half", binding.problems.isEmpty ? 0 : 1)
+  }
+}
+
+/// How the triggers that are there differ from those that should be.
+struct TriggerChanges {
+  let wanted: [Trigger]
+  let dropped: [String]
+  let made: [Trigger]
+  /// Whether rows get watched that nobody watched.
+  let watchesMore: Bool
+
+  init(found: [Trigger], wanted: [Trigger]) {
+    self.wanted = wanted
+    let there = Set(found)
+    let needed = Set(wanted)
+    dropped = found.filter { !needed.contains($0) }.map(\.name)
+    made = wanted.filter { !there.contains($0) }
+    let names = Set(found.map(\.name))
+    watchesMore = made.contains { $0.isWatch && !names.contains($0.name) }
+  }
+
+  var isEmpty: Bool { dropped.isEmpty && made.isEmpty }
+}
+
+extension Trigger {
+  /// Of those that write the journal. A denial leaves nothing to be read.
+  var isWatch: Bool { !name.hasPrefix(Trigger.denial) }
+
+  static let denial = "cascade_deny_"
+}
+
+extension [Trigger] {
+  fileprivate var fingerprint: Int64 {
+    var print = Fingerprint()
+    for sql in filter(\.isWatch).map(\.sql).sorted() { print.add((sql + "\n").utf8Span.span) }
+    return print.signed
+  }
+}
+
+extension Connection {
+  func ourTriggers() throws(SQLiteError) -> [Trigger] {
+    try all(
+      """
+      SELECT name, sql FROM main.sqlite_schema
+      WHERE type = 'trigger' AND name GLOB 'cascade_*' ORDER BY name
+      """
+    ) { Trigger(name: $0.text(0), sql: $0.text(1)) }
+  }
+
+  func meta(_ name: String) throws(SQLiteError) -> Int64? {
+    try integer("SELECT value FROM cascade_meta WHERE name = ?", .text(name))
+  }
+
+  func setMeta(_ name: String, _ value: Int64) throws(SQLiteError) {
+    try run(
+      "INSERT INTO cascade_meta VALUES(?, ?) ON CONFLICT DO UPDATE SET value = excluded.value",
+      .text(name), .integer(value))
+  }
+}

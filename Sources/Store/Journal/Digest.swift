@@ -1,0 +1,189 @@
+internal import Model
+internal import SQLite
+
+/// Reads the journal: which of its suspicions hold now. Nodes that are gone come into `temp.dead`,
+/// edges that are lost into `temp.lost`.
+///
+/// An edge that was removed counts as having lost its source (DESIGN 2.3, 1), unless its
+/// destination was gone before: then it had lost that already, although nobody looked in between.
+/// The order of the journal tells: a parent is written down before what a foreign key takes with it.
+struct Digest {
+  let binding: Binding
+  let watches: [Watch]
+
+  /// Reads the rows up to `last`.
+  func read(_ db: borrowing Connection, upTo last: Int64) throws {
+    for watch in watches {
+      guard case .rows(let collection) = watch.meaning.subject,
+        let table = binding.collections[collection]
+      else { continue }
+      try findGone(db, watch, table, last)
+    }
+    for place in binding.places where place.isWatched {
+      for watch in watches where watch.watches(place) {
+        try findLost(db, watch, place, last)
+        try findLeft(db, watch, place, last)
+      }
+    }
+    try keepLost(db)
+  }
+
+  private func findGone(
+    _ db: borrowing Connection, _ watch: Watch, _ table: NodeTable, _ last: Int64
+  ) throws {
+    try db.run(
+      generated: """
+        INSERT INTO temp.found(collection, key, via)
+        SELECT \(table.id), j.key, min(j.seq) FROM main.cascade_journal AS j
+        WHERE j.what = ?1 AND j.seq <= ?2 AND j.key IS NOT NULL
+        AND NOT EXISTS (SELECT 1 FROM \(table.rows) AS d WHERE \(table.hasKey("d", "j.key")))
+        GROUP BY j.key
+        """, [.integer(watch.number), .integer(last)])
+    try db.internFound(present: false)
+    try db.run(
+      """
+      INSERT INTO temp.departed SELECT id, via FROM temp.found WHERE true
+      ON CONFLICT DO UPDATE SET seq = min(seq, excluded.seq)
+      """)
+    try db.buryFound()
+  }
+
+  /// Edges that are not there any more, and whose destination is.
+  private func findLost(
+    _ db: borrowing Connection, _ watch: Watch, _ place: Place, _ last: Int64
+  ) throws {
+    let old = place.old(watch)
+    try db.run(
+      generated: """
+        INSERT INTO temp.loss(source_collection, source_key, source_row, source_present,
+          destination, destination_key, destination_row, destination_collection,
+          name, rules, removal)
+        SELECT DISTINCT \(place.oldSourceColumns), \(place.oldDestinationColumns(old)),
+          \(place.destination.id), \(place.nameId), \(place.rules.rawValue), 0
+        FROM main.cascade_journal AS o \(old.values) \(place.oldDestinationRow(old))
+        LEFT JOIN \(place.source.rows) AS s ON \(place.source.hasKey("s", "o.key"))
+        WHERE o.what = ?1 AND o.seq <= ?2 AND o.key IS NOT NULL AND \(old.isEdge)
+        AND NOT EXISTS (\(place.isStill(old)))
+        """, [.integer(watch.number), .integer(last)])
+  }
+
+  /// Edges that were taken from their source when the destination was gone already.
+  private func findLeft(
+    _ db: borrowing Connection, _ watch: Watch, _ place: Place, _ last: Int64
+  ) throws {
+    if place.destination.kind == .files { return }
+    let old = place.old(watch)
+    try db.run(
+      generated: """
+        INSERT INTO temp.loss(source_collection, source_key, source_row, source_present,
+          destination, destination_collection, name, rules, removal)
+        SELECT DISTINCT \(place.oldSourceColumns), k.id, \(place.destination.id), \(place.nameId),
+          \(place.rules.rawValue), 1
+        FROM main.cascade_journal AS o \(old.values)
+        CROSS JOIN temp.known AS k ON k.collection = \(place.destination.id)
+          AND k.key = \(old.reference)
+        CROSS JOIN temp.departed AS p ON p.id = k.id AND p.seq < o.seq
+        CROSS JOIN \(place.source.rows) AS s ON \(place.source.hasKey("s", "o.key"))
+        WHERE o.what = ?1 AND o.seq <= ?2 AND \(old.isEdge)
+        AND NOT EXISTS (\(place.isStill(old)))
+        """, [.integer(watch.number), .integer(last)])
+  }
+
+  /// Both ends get their numbers.
+  private func keepLost(_ db: borrowing Connection) throws {
+    try db.run(
+      """
+      INSERT OR IGNORE INTO temp.known(id, collection, key, row, present)
+      SELECT (SELECT n.id FROM cascade_node AS n
+          WHERE n.collection = l.source_collection AND n.key = l.source_key),
+        l.source_collection, l.source_key, l.source_row, l.source_present
+      FROM temp.loss AS l
+      """)
+    try db.run(
+      """
+      INSERT OR IGNORE INTO temp.known(id, collection, key, row, present)
+      SELECT (SELECT n.id FROM cascade_node AS n
+          WHERE n.collection = l.destination_collection AND n.key = l.destination_key),
+        l.destination_collection, l.destination_key, l.destination_row, 1
+      FROM temp.loss AS l WHERE l.destination IS NULL
+      """)
+    try db.run(
+      """
+      INSERT OR IGNORE INTO temp.lost
+      SELECT s.id, l.name, coalesce(l.destination, d.id), 1, l.rules, 0, l.removal
+      FROM temp.loss AS l
+      JOIN temp.known AS s ON s.collection = l.source_collection AND s.key = l.source_key
+      LEFT JOIN temp.known AS d
+        ON d.collection = l.destination_collection AND d.key = l.destination_key
+      """)
+    try db.run("DELETE FROM temp.loss")
+    try db.run("DELETE FROM temp.departed")
+  }
+}
+
+extension Watch {
+  fileprivate func watches(_ place: Place) -> Bool {
+    meaning.subject == place.subject && place.watched.allSatisfy { column(of: $0) != nil }
+  }
+}
+
+/// An edge as a row `o` of the journal remembers it.
+private struct OldEdge {
+  /// What to join for the elements of a list.
+  let values: String
+  let reference: String
+  let isEdge: String
+}
+
+extension Place {
+  fileprivate func old(_ watch: Watch) -> OldEdge {
+    let columns = watched.compactMap(watch.column).map { "o.\($0)" }
+    switch form {
+    case .column, .join:
+      return OldEdge(values: "", reference: columns[0], isEdge: "\(columns[0]) IS NOT NULL")
+    case .typed(_, _, let type):
+      return OldEdge(
+        values: "", reference: columns[0],
+        isEdge: "\(columns[0]) IS NOT NULL AND \(columns[1]) = \(literal(type))")
+    case .json:
+      return OldEdge(
+        values: "CROSS JOIN json_each(iif(json_valid(\(columns[0])), \(columns[0]), 'null')) AS y",
+        reference: destination.asKey("y.value"), isEdge: "y.type IN ('text', 'integer')")
+    }
+  }
+
+  /// The source's collection, key, row and presence: of the row, if there is one still.
+  fileprivate var oldSourceColumns: String {
+    let key = source.key("s")
+    return "\(source.id), coalesce(\(key), o.key), \(source.row("s")), \(key) IS NOT NULL"
+  }
+
+  fileprivate func oldDestinationRow(_ old: OldEdge) -> String {
+    if destination.kind == .files { return "" }
+    return "CROSS JOIN \(destination.rows) AS d ON \(destination.hasKey("d", old.reference))"
+  }
+
+  fileprivate func oldDestinationColumns(_ old: OldEdge) -> String {
+    destination.kind == .files ? "NULL, \(old.reference), NULL" : destinationColumns
+  }
+
+  /// Whether the source refers to the same destination now, in this or another row of a join.
+  fileprivate func isStill(_ old: OldEdge) -> String {
+    let from: String
+    switch form {
+    case .join(let table, let source, _):
+      from = "main.\(quoted(table.name)) AS j WHERE j.\(quoted(source)) = o.key"
+    default:
+      from = "\(source.rows) AS s \(references) WHERE \(source.hasKey("s", "o.key"))"
+    }
+    return "SELECT 1 FROM \(from) AND \(isEdge) AND \(reference) = \(old.reference)"
+  }
+}
+
+extension Connection {
+  /// What was found is gone, or never was.
+  func buryFound() throws(SQLiteError) {
+    try run("INSERT OR IGNORE INTO temp.dead SELECT id FROM temp.found")
+    try forgetFound()
+  }
+}

@@ -1,0 +1,136 @@
+internal import Model
+internal import SQLite
+
+/// Rows that REPLACE displaces: without `recursive_triggers` they fire no delete trigger. So before
+/// a row comes, we look whether it finds another in its place. That is a lookup for each insert, so
+/// it is done only where a node can vanish that way, or lose a reference that somebody counts. An
+/// UPSERT and INSERT OR IGNORE look the same: a suspicion that proves false.
+///
+/// Not seen is a row displaced by a rowid that is no column's, and by a key made of expressions.
+struct Displacement {
+  let key: Table.UniqueKey
+  /// What else must be true of the row `o` that is found, when NEW takes its place.
+  let condition: String
+}
+
+extension WatchTriggers {
+  /// By its key a node is replaced by itself, and may lose references; by another one it vanishes.
+  func displaceable(_ rows: NodeTable, _ table: Table) -> [Displacement] {
+    guard case .mapped(_, let key, _) = rows.kind, model.looksForReplaced(rows.collection)
+    else { return [] }
+    let names = key.map(\.name)
+    let values = values(of: .rows(collection: rows.collection))
+    let sameNode = names.map { "o.\(quoted($0)) IS NEW.\(quoted($0))" }
+    return table.findableKeys.compactMap { unique in
+      if unique.isMade(of: names) {
+        let lost = values.map { "\($0.sql("o")) IS NOT \($0.sql("NEW")) COLLATE BINARY" }
+        return lost.isEmpty
+          ? nil : Displacement(key: unique, condition: lost.joined(separator: " OR "))
+      }
+      if values.isEmpty && !model.hasRelationship(with: rows.collection) { return nil }
+      return Displacement(key: unique, condition: "NOT (\(sameNode.joined(separator: " AND ")))")
+    }
+  }
+
+  /// A join row that is replaced by one with the same ends takes nothing away.
+  func displaceable(
+    _ subject: Watch.Subject, _ table: Table, _ watches: [Watch]
+  ) -> [Displacement] {
+    guard case .joins(_, let source) = subject, isLookedFor(subject) else { return [] }
+    let columns = [source] + watches.flatMap(\.meaning.values).map(\.column).unique
+    let lost = columns.map { "o.\(quoted($0)) IS NOT NEW.\(quoted($0)) COLLATE BINARY" }
+    return table.findableKeys.filter { !$0.tells(apart: columns) }.map {
+      Displacement(key: $0, condition: lost.joined(separator: " OR "))
+    }
+  }
+
+  private func values(of subject: Watch.Subject) -> [WatchedValue] {
+    watches.filter { $0.meaning.subject == subject }.flatMap(\.meaning.values).unique
+  }
+
+  private func isLookedFor(_ subject: Watch.Subject) -> Bool {
+    binding.places.contains {
+      $0.subject == subject && $0.isWatched && model.looksForReplaced($0.source.collection)
+    }
+  }
+}
+
+extension WatchedTable {
+  var onDisplacement: [Trigger] {
+    if unique.isEmpty { return [] }
+    return [
+      trigger("replace", "BEFORE INSERT", unless: nil),
+      trigger("displace", "BEFORE UPDATE\(uniqueColumns)", unless: itself),
+    ]
+  }
+
+  private var uniqueColumns: String {
+    let names = unique.flatMap(\.key.columns).unique
+    if names.contains(where: { table.column($0)?.isGenerated ?? true }) { return "" }
+    return " OF " + names.map(quoted).joined(separator: ", ")
+  }
+
+  private var itself: String {
+    if let rowid = table.rowid { return "o.\(rowid) = OLD.\(rowid)" }
+    let key = table.primaryKey.isEmpty ? keyColumns.map(\.name) : table.primaryKey
+    return key.map { "o.\(quoted($0)) IS OLD.\(quoted($0))" }.joined(separator: " AND ")
+  }
+
+  /// `event` is before a row comes that must not be taken for the one in its place.
+  private func trigger(_ what: String, _ event: String, unless itself: String?) -> Trigger {
+    let rows = unique.map { displacement in
+      "FROM \(quoted(table.name)) AS o WHERE \(displacement.key.isTaken) "
+        + "AND (\(displacement.condition))" + (itself.map { " AND NOT (\($0))" } ?? "")
+    }
+    return Trigger(
+      "cascade_\(what)_\(name)", event, on: table,
+      when: rows.map { "EXISTS (SELECT 1 \($0))" }.joined(separator: " OR "),
+      rows.flatMap { rows in watches.map { insert($0, from: rows) } })
+  }
+}
+
+extension Table {
+  /// Those whose rows an index finds: a partial index is of no use for any row but its own.
+  var findableKeys: [UniqueKey] {
+    uniqueKeys.filter { key in
+      !key.hasExpressions && (!key.isPartial || key.columns.contains(where: hasIndex))
+    }
+  }
+
+  /// Unique keys by which a row may be replaced without anybody seeing it.
+  var hiddenKeys: [UniqueKey] { uniqueKeys.filter { !findableKeys.contains($0) } }
+}
+
+extension Table.UniqueKey {
+  /// The row `o` is where NEW wants to be. Compared as the index compares, which need not be as
+  /// the column does.
+  fileprivate var isTaken: String {
+    zip(columns, collations).map {
+      "o.\(quoted($0)) = NEW.\(quoted($0)) COLLATE \(quoted($1))"
+    }.joined(separator: " AND ")
+  }
+
+  fileprivate func isMade(of names: [String]) -> Bool {
+    Set(columns.map { $0.lowercased() }) == Set(names.map { $0.lowercased() })
+  }
+
+  /// Rows that are the same in this key are the same in these columns.
+  fileprivate func tells(apart names: [String]) -> Bool {
+    Set(columns.map { $0.lowercased() }).isSuperset(of: names.map { $0.lowercased() })
+  }
+}
+
+extension StoreModel {
+  func looksForReplaced(_ collection: String) -> Bool {
+    if case .mapped(_, _, .watch) = collections[collection] { true } else { false }
+  }
+
+  /// Whether it matters to the model that a node of these vanishes.
+  func hasRelationship(with collection: String) -> Bool {
+    relationships.contains { relationship in
+      ([relationship.from] + relationship.to.collections).contains {
+        self.collection(of: $0) == collection
+      }
+    }
+  }
+}

@@ -1,0 +1,148 @@
+internal import Model
+internal import SQLite
+
+/// Rules 16 and 32: whether any edge of a name remains at a node. What a node loses in a level is
+/// collected in `temp.losing`; who is tallied loses it, and who is not, and should be, is counted.
+extension Closure {
+  private static let counting: Rules = [
+    .deleteSourceIfAllDestinationsDeleted, .deleteDestinationIfAllSourcesDeleted,
+  ]
+
+  /// The places whose edges count: for a rule of their own, or of another edge of the same name.
+  private var countedPlaces: [Place] {
+    if !storedRules.isDisjoint(with: Closure.counting) { return binding.places }
+    let names = binding.places.filter { !$0.rules.isDisjoint(with: Closure.counting) }.map(\.name)
+    return binding.places.filter { names.contains($0.name) }
+  }
+
+  /// Nodes to which no edge of the name remains.
+  func addCounted(_ db: borrowing Connection) throws {
+    try db.run(
+      """
+      INSERT OR IGNORE INTO temp.gone(id, via, name, rule)
+      SELECT node, via, name, rule FROM temp.tally
+      WHERE remaining <= 0 AND node NOT IN (SELECT id FROM temp.blocked)
+      ORDER BY node, rule, name
+      """)
+    try db.run("DELETE FROM temp.tally WHERE remaining <= 0")
+  }
+
+  /// With the removed edges in the first level: these are in no table any more.
+  func count(_ db: borrowing Connection, _ level: Level, withRemoved: Bool) throws {
+    let places = countedPlaces
+    if places.isEmpty && storedRules.isDisjoint(with: Closure.counting) { return }
+    try collectStored(db, level)
+    for place in places { try collect(db, place, level) }
+    if !binding.isEmpty { try collectFound(db) }
+    if withRemoved { try collectRemoved(db) }
+    try tally(db)
+    for place in places { try countRemaining(db, place) }
+    try db.run("UPDATE temp.tally SET fresh = 0 WHERE fresh")
+    try db.run("DELETE FROM temp.losing")
+  }
+
+  private func collectStored(_ db: borrowing Connection, _ level: Level) throws {
+    if storedRules.isDisjoint(with: Closure.counting) && countedPlaces.isEmpty { return }
+    try db.run(
+      """
+      INSERT INTO temp.losing
+      SELECT 32, e.destination, e.name, count(*), min(e.source), max(e.rules & 32 <> 0)
+      FROM temp.gone AS g CROSS JOIN cascade_edge AS e ON e.source = g.id
+      WHERE g.seq > ? AND g.seq <= ? GROUP BY 2, 3
+      """, .integer(level.low), .integer(level.high))
+    try db.run(
+      """
+      INSERT INTO temp.losing
+      SELECT 16, e.source, e.name, count(*), min(e.destination), max(e.rules & 16 <> 0)
+      FROM temp.gone AS g CROSS JOIN cascade_edge AS e ON e.destination = g.id
+      WHERE g.seq > ? AND g.seq <= ? GROUP BY 2, 3
+      """, .integer(level.low), .integer(level.high))
+  }
+
+  private func collect(_ db: borrowing Connection, _ place: Place, _ level: Level) throws {
+    if level.collections.contains(place.source.id) {
+      try db.stageDestinations(of: place, rule: 32, low: level.low, high: level.high)
+    }
+    if level.collections.contains(place.destination.id) {
+      try db.stageSources(of: place, rule: 16, low: level.low, high: level.high)
+    }
+  }
+
+  private func collectFound(_ db: borrowing Connection) throws {
+    try db.internFound()
+    try db.run(
+      """
+      INSERT INTO temp.losing
+      SELECT rule, id, name, count(*), min(via), max(asks) FROM temp.found GROUP BY 1, 2, 3
+      ON CONFLICT DO UPDATE SET edges = edges + excluded.edges, asks = max(asks, excluded.asks)
+      """)
+    try db.forgetFound()
+  }
+
+  private func collectRemoved(_ db: borrowing Connection) throws {
+    try db.run(
+      """
+      INSERT INTO temp.losing
+      SELECT 32, destination, name, 0, min(source), 1 FROM temp.lost
+      WHERE removal = 0 AND rules & 32 GROUP BY 2, 3
+      UNION ALL
+      SELECT 16, source, name, 0, min(destination), 1 FROM temp.lost
+      WHERE removal = 1 AND rules & 16 GROUP BY 2, 3
+      ON CONFLICT DO UPDATE SET asks = 1
+      """)
+  }
+
+  private func tally(_ db: borrowing Connection) throws {
+    try db.run(
+      """
+      UPDATE temp.tally SET remaining = remaining - l.edges FROM temp.losing AS l
+      WHERE tally.rule = l.rule AND tally.node = l.node AND tally.name = l.name
+      """)
+    try db.run(
+      """
+      INSERT OR IGNORE INTO temp.tally(rule, node, name, remaining, via, fresh)
+      SELECT rule, node, name, 0, via, 1 FROM temp.losing
+      WHERE asks AND node NOT IN (SELECT id FROM temp.gone)
+      """)
+    try db.run(
+      """
+      UPDATE temp.tally SET remaining = (
+        SELECT count(*) FROM cascade_edge AS r
+        WHERE r.destination = tally.node AND r.name = tally.name
+        AND r.source NOT IN (SELECT id FROM temp.gone))
+      WHERE fresh AND rule = 32
+      """)
+    try db.run(
+      """
+      UPDATE temp.tally SET remaining = (
+        SELECT count(*) FROM cascade_edge AS r
+        WHERE r.source = tally.node AND r.name = tally.name
+        AND r.destination NOT IN (SELECT id FROM temp.gone))
+      WHERE fresh AND rule = 16
+      """)
+  }
+
+  /// What remains at the nodes that are counted for the first time.
+  private func countRemaining(_ db: borrowing Connection, _ place: Place) throws {
+    try add(db, 32, place, place.ofDestinations(in: .tally) + " AND \(place.source.stays("s"))")
+    if place.destination.kind == .files { return }
+    try add(
+      db, 16, place,
+      place.ofSources(in: .tally, withDestinations: true)
+        + " AND \(place.destination.stays("d"))")
+  }
+
+  private func add(
+    _ db: borrowing Connection, _ rule: Int64, _ place: Place, _ edges: String
+  ) throws {
+    try db.run(
+      generated: """
+        UPDATE temp.tally SET remaining = remaining + l.edges
+        FROM (
+          SELECT g.node AS node, count(*) AS edges
+          \(edges) AND g.fresh AND g.rule = ?1 AND g.name = ?2 GROUP BY 1
+        ) AS l
+        WHERE tally.rule = ?1 AND tally.node = l.node AND tally.name = ?2
+        """, [.integer(rule), .integer(place.nameId)])
+  }
+}

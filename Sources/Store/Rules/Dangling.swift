@@ -1,0 +1,64 @@
+internal import Model
+internal import SQLite
+
+/// Looks through whole tables for references to nothing, whatever the journal says.
+extension Connection {
+  func addDanglingEnds(_ binding: Binding) throws(SQLiteError) {
+    try run(
+      """
+      INSERT OR IGNORE INTO temp.dead
+      SELECT source FROM cascade_edge WHERE source NOT IN (SELECT id FROM cascade_node)
+      UNION
+      SELECT destination FROM cascade_edge
+      WHERE destination NOT IN (SELECT id FROM cascade_node)
+      """)
+    for table in binding.collections.values { try findLostIdentities(of: table) }
+    for place in binding.places where place.minds { try findMissing(place) }
+    try internFound(present: false)
+    try buryFound()
+  }
+
+  /// Stored edges to rows that are not there any more.
+  private func findLostIdentities(of table: NodeTable) throws(SQLiteError) {
+    try run(
+      generated: """
+        INSERT INTO temp.found(collection, key)
+        SELECT n.collection, n.key FROM main.cascade_node AS n
+        WHERE n.collection = \(table.id)
+        AND NOT EXISTS (SELECT 1 FROM \(table.rows) AS d WHERE \(table.hasKey("d", "n.key")))
+        """)
+  }
+
+  private func findMissing(_ place: Place) throws(SQLiteError) {
+    try run(
+      generated: """
+        INSERT INTO temp.found(collection, key)
+        SELECT DISTINCT \(place.destination.id), \(place.reference) \(place.all)
+        AND NOT EXISTS (SELECT 1 FROM \(place.destination.rows) AS d
+          WHERE \(place.destination.hasKey("d", place.reference)))
+        """)
+  }
+
+  /// Numbers of rows that no stored edge names any more.
+  func forgetUnusedIdentities(_ binding: Binding) throws(SQLiteError) {
+    for table in binding.collections.values {
+      try run(
+        """
+        DELETE FROM cascade_node WHERE collection = ?
+        AND NOT EXISTS (SELECT 1 FROM cascade_edge WHERE source = cascade_node.id)
+        AND NOT EXISTS (SELECT 1 FROM cascade_edge WHERE destination = cascade_node.id)
+        """, .integer(table.id))
+    }
+  }
+}
+
+extension Place {
+  /// Whether a missing destination means anything: otherwise the reference is left as it is.
+  fileprivate var minds: Bool {
+    let ofDestination: Rules = [
+      .notifyIfDestinationDeleted, .deleteSourceIfDestinationDeleted,
+      .deleteSourceIfAllDestinationsDeleted, .nullifySourceIfDestinationDeleted,
+    ]
+    return destination.kind != .files && !rules.isDisjoint(with: ofDestination)
+  }
+}

@@ -1,0 +1,69 @@
+internal import Model
+internal import SQLite
+
+/// Rule 64 in managed objects: who survives what it refers to loses the reference (DESIGN 2.1).
+///
+/// Stored edges need nothing more than to go with their destination.
+extension Writer {
+  /// To be called while `temp.gone` is whole and nothing of it is deleted.
+  func nullifyReferences() throws {
+    if references.collections.isEmpty { return }
+    if !counters.rulesSeen.contains(.nullifySourceIfDestinationDeleted) { return }
+    try db.run(
+      """
+      INSERT OR IGNORE INTO temp.nullified
+      SELECT e.source
+      FROM temp.gone AS g CROSS JOIN cascade_edge AS e ON e.destination = g.id
+      WHERE e.origin >= 2 AND e.rules & 64 AND e.source NOT IN (SELECT id FROM temp.gone)
+      """)
+    if db.changes == 0 { return }
+    var page = try nullified(after: 0)
+    while let last = page.last {
+      for id in page { try nullify(id) }
+      page = try nullified(after: last)
+    }
+    try db.run("DELETE FROM temp.nullified")
+  }
+
+  private func nullified(after id: Int64) throws -> [Int64] {
+    try db.all(
+      "SELECT id FROM temp.nullified WHERE id > ? ORDER BY id LIMIT 1000", .integer(id)
+    ) { $0.integer(0) }
+  }
+
+  /// Once for each object, however many of its references go.
+  private func nullify(_ id: Int64) throws {
+    let object = try db.first(
+      """
+      SELECT c.name, n.type, n.value
+      FROM cascade_node AS n JOIN cascade_collection AS c ON c.id = n.collection WHERE n.id = ?
+      """, .integer(id)
+    ) { (collection: $0.text(0), type: $0.optionalText(1), value: $0.optionalText(2)) }
+    guard let object, var members = object.value.flatMap({ JSONText(valid: $0).members() })
+    else { return }
+    let gone = try goneEnds(of: id)
+    var isChanged = false
+    for place in references.of(object.collection, type: object.type)
+    where place.rules.contains(.nullifySourceIfDestinationDeleted) {
+      // What is no row has been gone for longer.
+      let isNullified = try place.nullify(&members) { destination in
+        try find(destination).map(gone.contains) ?? true
+      }
+      if isNullified { isChanged = true }
+    }
+    if !isChanged { return }
+    try db.run(
+      "UPDATE cascade_node SET value = ? WHERE id = ?", .text(JSONText(object: members).text),
+      .integer(id))
+  }
+
+  private func goneEnds(of id: Int64) throws -> Set<Int64> {
+    let ends = try db.all(
+      """
+      SELECT g.id FROM cascade_edge AS e CROSS JOIN temp.gone AS g ON g.id = e.destination
+      WHERE e.source = ? AND e.origin >= 2
+      """, .integer(id)
+    ) { $0.integer(0) }
+    return Set(ends)
+  }
+}

@@ -1,0 +1,134 @@
+internal import Model
+internal import SQLite
+
+/// The relationships whose edges managed objects hold in their values.
+struct ReferencePlaces {
+  private let places: [String: [ReferencePlace]]
+  private let model: StoreModel
+
+  init(_ model: StoreModel) {
+    self.model = model
+    let all = model.relationships.compactMap { ReferencePlace($0, in: model) }
+    places = Dictionary(grouping: all) { model.collection(of: $0.from) }
+  }
+
+  var collections: [String] { places.keys.sorted() }
+
+  /// Of any type in the collection.
+  func concern(_ collection: String) -> Bool { places[collection] != nil }
+
+  /// Those that an object of this type has; the last of two that name one edge gives its rules.
+  func of(_ collection: String, type: String?) -> [ReferencePlace] {
+    guard let places = places[collection] else { return [] }
+    let names = model.names(of: collection, type: type)
+    return places.filter { names.contains($0.from) }
+  }
+
+  /// Of all that decides which edges the values give; 0 where they give none.
+  var fingerprint: Int64 {
+    if places.isEmpty { return 0 }
+    let description = collections.map { collection -> JSON in
+      [
+        .string(collection), .array(typeNames(in: collection)),
+        .array(places[collection, default: []].map(\.description)),
+      ]
+    }
+    return Fingerprint(JSON.array(description).text).signed
+  }
+
+  private func typeNames(in collection: String) -> [JSON] {
+    guard case .managed(let types) = model.collections[collection] else { return [] }
+    return types.sorted { $0.key < $1.key }.map { [.string($0.key), .string($0.value)] }
+  }
+}
+
+/// Edges that a managed object's value says (DESIGN 4). Only Cascade writes such values, so their
+/// edges are kept as rows among the others, in step with the value.
+extension Writer {
+  /// A put says all of the object: its property edges become what the value says.
+  func relate(
+    _ node: Node, _ id: Int64, type: String?, value: JSONText?, isNew: Bool
+  ) throws {
+    if !references.concern(node.collection) { return }
+    let old = isNew ? [:] : try propertyEdges(of: id)
+    try relate(
+      node, id, references.of(node.collection, type: type), in: value?.members() ?? [],
+      insteadOf: old)
+  }
+
+  /// A patch says only the members it names. What the others refer to is not looked at again: a
+  /// reference that was left dangling there has no edge, and must not get one, which would lose its
+  /// end and run its rules a second time.
+  func relate(
+    _ node: Node, _ id: Int64, patched members: [Member], _ names: [String]
+  ) throws {
+    if !references.concern(node.collection) { return }
+    let type = try db.first("SELECT type FROM cascade_node WHERE id = ?", .integer(id)) {
+      $0.optionalText(0)
+    }
+    let places = references.of(node.collection, type: type ?? nil)
+    if !places.contains(where: { $0.isDecided(by: names) }) { return }
+    try relate(node, id, places, in: members, patched: names, insteadOf: propertyEdges(of: id))
+  }
+
+  private func relate(
+    _ node: Node, _ id: Int64, _ places: [ReferencePlace], in members: [Member],
+    patched names: [String]? = nil, insteadOf old: [EdgeKey: Rules]
+  ) throws {
+    var dropped = old
+    for place in places {
+      if names.map(place.isDecided) ?? true {
+        try add(place, of: node, id, in: members, &dropped)
+      } else {
+        try keep(place, of: id, in: members, &dropped)
+      }
+    }
+    for edge in dropped.keys { _ = try remove(edge, as: .sourceDeleted) }
+  }
+
+  private func add(
+    _ place: ReferencePlace, of node: Node, _ id: Int64, in members: [Member],
+    _ dropped: inout [EdgeKey: Rules]
+  ) throws {
+    let destinations = try place.destinations(in: members) { misfit in
+      throw Rejection(.invalid, "\(node): \(misfit.message)", node: node)
+    }
+    for destination in destinations {
+      let edge = try edge(of: place, from: id, to: end(destination))
+      if dropped.removeValue(forKey: edge) != place.rules { try add(edge, rules: place.rules) }
+    }
+  }
+
+  private func keep(
+    _ place: ReferencePlace, of id: Int64, in members: [Member],
+    _ dropped: inout [EdgeKey: Rules]
+  ) throws {
+    if dropped.isEmpty { return }
+    for destination in try place.destinations(in: members) {
+      guard let end = try find(destination) else { continue }
+      dropped[try edge(of: place, from: id, to: end)] = nil
+    }
+  }
+
+  func edge(of place: ReferencePlace, from source: Int64, to destination: Int64) throws -> EdgeKey {
+    EdgeKey(
+      source: source, name: try nameId(place.name), destination: destination,
+      origin: place.origin)
+  }
+
+  private func propertyEdges(of id: Int64) throws -> [EdgeKey: Rules] {
+    let edges = try db.all(
+      """
+      SELECT name, destination, origin, rules FROM cascade_edge WHERE source = ? AND origin >= 2
+      """, .integer(id)
+    ) { row in
+      (
+        EdgeKey(
+          source: id, name: row.integer(0), destination: row.integer(1),
+          origin: Origin(rawValue: row.integer(2)) ?? .property),
+        Rules(rawValue: row.integer(3))
+      )
+    }
+    return Dictionary(uniqueKeysWithValues: edges)
+  }
+}

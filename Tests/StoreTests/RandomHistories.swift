@@ -1,0 +1,82 @@
+import Model
+import Store
+import Testing
+
+/// What random comparisons have in common.
+enum Histories {
+  /// The shortest history that still shows a difference, by leaving out one thing at a time.
+  static func shrink(
+    _ history: [[Change]], by difference: ([[Change]]) throws -> String?
+  ) rethrows -> [[Change]] {
+    var best = history
+    var index = best.count - 1
+    while index >= 0 {
+      var candidate = best
+      candidate.remove(at: index)
+      if try difference(candidate) != nil { best = candidate }
+      index -= 1
+    }
+    for transaction in best.indices {
+      for change in best[transaction].indices.reversed() {
+        var candidate = best
+        candidate[transaction].remove(at: change)
+        if try difference(candidate) != nil { best = candidate }
+      }
+    }
+    return best
+  }
+}
+
+extension TestStore {
+  /// What became of a transaction, as the reference tells it.
+  func outcome(_ changes: [Change]) throws -> Reference.Result {
+    do {
+      let receipt = try apply(changes)
+      let deleted = Set(receipt.deleted)
+      #expect(receipt.deletedCount == receipt.deleted.count || deleted.count < 3)
+      return Reference.Result(deleted: deleted)
+    } catch let rejection as Rejection {
+      return Reference.Result(denied: Set(rejection.reasons.compactMap(\.node)))
+    }
+  }
+
+  /// How edges and notices differ from the reference's, if they do.
+  func difference(from reference: Reference) throws -> String? {
+    let edges = Set(try self.edges().map(\.asDeclared))
+    let expected = Set(reference.edges.map { Edge($0.key, $0.value) })
+    if edges != expected {
+      return "edges \(edges.subtracting(expected)), not \(expected.subtracting(edges))"
+    }
+    let told = try reader.notices(after: 0, limit: 100_000).map(Reference.Told.init)
+    let toldCounts = Dictionary(grouping: told, by: \.self).mapValues(\.count)
+    let expectedCounts = Dictionary(grouping: reference.notices, by: \.self).mapValues(\.count)
+    return toldCounts == expectedCounts ? nil : "notices \(toldCounts), not \(expectedCounts)"
+  }
+}
+
+extension Edge {
+  init(_ id: Reference.EdgeID, _ rules: Rules) {
+    self.init(
+      name: id.name, source: id.source, destination: .node(id.destination), rules: rules,
+      origin: id.origin)
+  }
+
+  /// The reference does not ask where a source declares its edges.
+  var asDeclared: Edge {
+    Edge(
+      name: name, source: source, destination: destination, rules: rules,
+      origin: origin == .manual ? .manual : .declared)
+  }
+}
+
+extension Reference.Told {
+  init(_ notice: Notice) {
+    let edge = notice.edge.asDeclared
+    guard case .node(let to) = edge.destination else { fatalError("no files here") }
+    self.init(
+      receiver: notice.node,
+      edge: Reference.EdgeID(
+        name: edge.name, source: edge.source, destination: to, origin: edge.origin),
+      reason: notice.reason)
+  }
+}
