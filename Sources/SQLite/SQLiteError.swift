@@ -24,12 +24,6 @@ package struct SQLiteError: Error, Hashable, CustomStringConvertible {
     [SQLITE_TOOBIG, SQLITE_CONSTRAINT, SQLITE_MISMATCH, SQLITE_RANGE].contains(code)
   }
 
-  /// Another row has the same in columns that tell rows apart.
-  package var isNotUnique: Bool {
-    // SQLITE_CONSTRAINT_PRIMARYKEY, _UNIQUE and _ROWID, which Swift cannot see.
-    [6, 8, 10].contains { extendedCode == SQLITE_CONSTRAINT | $0 << 8 }
-  }
-
   /// The statement is at fault: it would fail again.
   package var isAboutTheStatement: Bool {
     [SQLITE_ERROR, SQLITE_AUTH, SQLITE_TOOBIG, SQLITE_MISMATCH, SQLITE_RANGE].contains(code)
@@ -37,4 +31,10 @@ package struct SQLiteError: Error, Hashable, CustomStringConvertible {
 
   /// Its time was over.
   package var isInterrupted: Bool { code == SQLITE_INTERRUPT }
+
+  /// Another row has the same in columns that tell rows apart.
+  package var isNotUnique: Bool {
+    // SQLITE_CONSTRAINT_PRIMARYKEY, _UNIQUE and _ROWID, which Swift cannot see.
+    [6, 8, 10].contains { extendedCode == SQLITE_CONSTRAINT | $0 << 8 }
+  }
 }

@@ -108,7 +108,7 @@ struct MappedEdgeTests {
             { name: "e", from: "a", to: "b", column: "b",
               rules: ["deleteDestinationIfSourceDeleted"] } ] }
         """),
-      tables: """
+      schema: """
         CREATE TABLE a(k INTEGER PRIMARY KEY, b); CREATE TABLE b(k INTEGER PRIMARY KEY);
         CREATE TABLE ab(k INTEGER PRIMARY KEY, a, b);
         INSERT INTO a VALUES(1, NULL); INSERT INTO b VALUES(1);
@@ -183,7 +183,7 @@ struct MappedEdgeTests {
         { collections: { c: { table: "c", key: ["x", "y"] }, w: { table: "w", key: "k" },
           n: { table: "n", key: "k" }, b: { table: "b", key: "k" } } }
         """),
-      tables: """
+      schema: """
         CREATE TABLE c(x INT, y TEXT, PRIMARY KEY(x, y)) WITHOUT ROWID;
         INSERT INTO c VALUES(1, 'a'), (1, 'b');
         CREATE TABLE w(k TEXT PRIMARY KEY) WITHOUT ROWID; INSERT INTO w VALUES('a'), ('b');
@@ -250,7 +250,7 @@ struct MappedEdgeTests {
   func spellings() throws {
     let store = try TestStore(
       model: StoreModel(#"{ collections: { t: { table: "t", key: "k" } } }"#),
-      tables: "CREATE TABLE t(k TEXT COLLATE NOCASE PRIMARY KEY)")
+      schema: "CREATE TABLE t(k TEXT COLLATE NOCASE PRIMARY KEY)")
     try store.apply(changes("t/ab-8>x") + [put("t/AB"), put("x")])
     try store.apply(changes("t/aB-8>y") + [put("y")])
     #expect(try store.alive(in: "t") == "t/AB")

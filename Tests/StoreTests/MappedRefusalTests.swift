@@ -23,7 +23,7 @@ struct MappedRefusalTests {
       try store.refusal(put("songs/1", "[1]"))
         == "songs/1: the value of a row is an object, whose members are columns")
     #expect(
-      try store.refusal(.put(node("songs/1"), type: "t", value: nil, edges: nil))
+      try store.refusal(put("songs/1", type: "t"))
         == #"songs/1: a row of a table has no "type""#)
   }
 
@@ -67,7 +67,7 @@ struct MappedRefusalTests {
   func conflictClauses() throws {
     let store = try TestStore(
       model: StoreModel(#"{ collections: { t: { table: "t", key: "k" } } }"#),
-      tables: """
+      schema: """
         CREATE TABLE t(k TEXT PRIMARY KEY ON CONFLICT REPLACE, u UNIQUE ON CONFLICT REPLACE,
           i UNIQUE ON CONFLICT IGNORE, r UNIQUE ON CONFLICT ROLLBACK)
         """)

@@ -49,7 +49,7 @@ struct MappedRowTests {
   func defaults() throws {
     let store = try TestStore(
       model: StoreModel(#"{ collections: { t: { table: "t", key: "k" } } }"#),
-      tables: """
+      schema: """
         CREATE TABLE t(k TEXT PRIMARY KEY, a DEFAULT -5, b TEXT DEFAULT 'it''s', c DEFAULT word,
           d DEFAULT (1 + 1 -- two
           ), e BLOB DEFAULT x'0A', f DEFAULT NULL, g DEFAULT "quoted", h DEFAULT TRUE)
@@ -67,7 +67,7 @@ struct MappedRowTests {
   func conversions() throws {
     let store = try TestStore(
       model: StoreModel(#"{ collections: { t: { table: "t", key: "k" } } }"#),
-      tables: "CREATE TABLE t(k PRIMARY KEY, b BLOB, n NUMERIC, t TEXT, x)")
+      schema: "CREATE TABLE t(k PRIMARY KEY, b BLOB, n NUMERIC, t TEXT, x)")
     try store.apply([
       put("t/x", #"{"b": "x'00fF'", "n": 1.5, "t": "x'00fF'", "x": {"a": [1, "\u00e9"]}}"#),
       put("t/y", #"{"b": false, "n": "12", "t": 12, "x": -9007199254740993}"#),
@@ -84,7 +84,7 @@ struct MappedRowTests {
     let store = try TestStore(
       model: StoreModel(
         #"{ collections: { odd: { table: "a \"b\"", key: "group by" } } }"#),
-      tables: #"CREATE TABLE "a ""b"""("group by" TEXT PRIMARY KEY, "select" DEFAULT 3, "é'" INT)"#)
+      schema: #"CREATE TABLE "a ""b"""("group by" TEXT PRIMARY KEY, "select" DEFAULT 3, "é'" INT)"#)
     try store.apply([put("odd/1", #"{"é'": 5}"#)])
     try store.apply([patch("odd/1", #"{"select": 4}"#)])
     #expect(try store.value("odd/1") == #"{"group by":"1","select":4,"é'":5}"#)
@@ -121,7 +121,7 @@ struct MappedRowTests {
     if kind.column.contains("UNIQUE") && !form.isEmpty { return }
     let store = try TestStore(
       model: StoreModel(#"{ collections: { t: { table: "t", key: "k" } } }"#),
-      tables: "CREATE TABLE t(\(kind.column), v) \(form)")
+      schema: "CREATE TABLE t(\(kind.column), v) \(form)")
     for (count, key) in kind.given.enumerated() {
       try store.apply([
         .put(Node("t", key), type: nil, value: JSONText(valid: "{\"v\":\(count)}"), edges: nil)
@@ -137,7 +137,7 @@ struct MappedRowTests {
   func composite(_ form: String) throws {
     let store = try TestStore(
       model: StoreModel(#"{ collections: { tags: { table: "tag", key: ["tag", "song"] } } }"#),
-      tables:
+      schema:
         "CREATE TABLE tag(song INT, tag TEXT COLLATE NOCASE, n, PRIMARY KEY(song, tag)) \(form)"
     )
     let tag = Node("tags", .composite([.text("Pop"), .integer(3)]))
@@ -183,7 +183,7 @@ struct MappedRowTests {
         { collections: { b: { table: "b", key: "k" }, c: { table: "c", key: ["x", "y"] },
           n: { table: "n", key: "k" } } }
         """),
-      tables: """
+      schema: """
         CREATE TABLE b(k BLOB PRIMARY KEY); INSERT INTO b VALUES(x'00'), (x'0A'), (x'0A00'), (NULL);
         CREATE TABLE c(x INT, y TEXT, PRIMARY KEY(x, y));
         INSERT INTO c VALUES(2, 'a'), (10, 'b'), (2, 'B'), (NULL, 'x');

@@ -2,8 +2,10 @@ import Model
 import Store
 
 /// Objects whose values refer to others.
-func put(_ letters: String, _ value: String? = nil, type: String? = nil) -> Change {
-  .put(node(letters), type: type, value: value.map(JSONText.init(valid:)), edges: nil)
+func put(
+  _ letters: String, _ value: String? = nil, type: String? = nil, edges: [DeclaredEdge]? = nil
+) -> Change {
+  .put(node(letters), type: type, value: value.map(JSONText.init(valid:)), edges: edges)
 }
 
 func patch(_ letters: String, _ members: String, unset: [String] = []) -> Change {
@@ -31,8 +33,8 @@ extension StoreModel {
 }
 
 extension TestStore {
-  convenience init(_ relationships: String...) throws {
-    try self.init(model: StoreModel(relationships: relationships))
+  convenience init(_ first: String, _ others: String...) throws {
+    try self.init(model: StoreModel(relationships: [first] + others))
   }
 
   func value(_ letters: String) throws -> String? {

@@ -14,11 +14,10 @@ final class TestStore {
   let reader: Reader
   private var count: Int64 = 0
 
-  init(
-    model: StoreModel = .lenient, preparing prepare: (_ path: String) throws -> Void = { _ in }
-  ) throws {
+  /// The application's tables are there first.
+  init(model: StoreModel = .lenient, schema: String = "") throws {
     path = "\(TestStore.directory)/cascade-test-\(getpid())-\(UInt64.random(in: 0 ... .max)).db"
-    try prepare(path)
+    if !schema.isEmpty { try Connection(path: path, access: .create).execute(schema) }
     writer = try Writer(path: path, model: model)
     reader = try Reader(path: path, model: model)
   }

@@ -3,13 +3,6 @@ import SQLite
 import Store
 
 extension TestStore {
-  /// With tables that an application made before.
-  convenience init(model: StoreModel, tables: String) throws {
-    try self.init(model: model) { path in
-      try Connection(path: path, access: .create).execute(tables)
-    }
-  }
-
   /// What the journal says, in the order in which it was written: the subject, the key and the
   /// values of each row.
   func journal(clear: Bool = false) throws -> String {

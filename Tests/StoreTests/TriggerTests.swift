@@ -18,8 +18,8 @@ struct TriggerTests {
     INSERT INTO song VALUES('s', 'a', 'S', 'x'), ('t', 'a', 'T', 'y'), ('u', NULL, 'U', NULL);
     """
 
-  private func store(_ model: String = model, _ tables: String = tables) throws -> TestStore {
-    try TestStore(model: StoreModel(model), tables: tables)
+  private func store(_ model: String = model, _ schema: String = tables) throws -> TestStore {
+    try TestStore(model: StoreModel(model), schema: schema)
   }
 
   @Test(

@@ -58,8 +58,8 @@ extension Key {
 }
 
 extension Value {
-  /// As a part of a composite key.
-  fileprivate var json: JSON {
+  /// As a part of a composite key, or of a row.
+  var json: JSON {
     switch self {
     case .null: .null
     case .integer(let number): .integer(number)

@@ -35,16 +35,3 @@ extension Key {
     }
   }
 }
-
-extension Value {
-  fileprivate var json: JSON {
-    switch self {
-    case .null: .null
-    case .integer(let number): .integer(number)
-    // What is not finite is written as null.
-    case .real(let number): .number(number)
-    case .text(let text): .string(text)
-    case .blob(let bytes): .string(bytes.sqlBlob)
-    }
-  }
-}

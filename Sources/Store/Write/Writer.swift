@@ -9,8 +9,8 @@ package final class Writer {
   let db: Connection
   let model: StoreModel
   let demands: [Demand]
-  let hasTables: Bool
   let references: ReferencePlaces
+  let hasTables: Bool
   private let busyMilliseconds: Int32
   var counters: Counters
   let interned = Interned()
@@ -31,7 +31,7 @@ package final class Writer {
     hasTables = model.hasTables
     references = ReferencePlaces(model)
     counters = try Counters(db)
-    try hasTables ? bindAtFirst() : dropForgottenTriggers()
+    try model.hasTables ? bindAtFirst() : dropForgottenTriggers()
     try rebuildReferences()
   }
 
@@ -81,7 +81,10 @@ package final class Writer {
     current.batch = counters.serial
     current.firstNewId = counters.nextId
     do {
-      return try db.savepoint(body)
+      return try db.savepoint {
+        if hasTables { try db.forgetKnown() }
+        return try body()
+      }
     } catch {
       interned.forget()
       throw error
