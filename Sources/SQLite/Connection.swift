@@ -201,6 +201,12 @@ extension Connection {
 extension Connection {
   package static var libraryVersion: Int32 { sqlite3_libversion_number() }
 
+  /// As people write it: 3.40.1.
+  package static var libraryVersionText: String {
+    let number = libraryVersion
+    return "\(number / 1_000_000).\(number / 1000 % 1000).\(number % 1000)"
+  }
+
   package func setBusyTimeout(milliseconds: Int32) {
     unsafe sqlite3_busy_timeout(handle, milliseconds)
   }

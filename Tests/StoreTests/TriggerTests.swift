@@ -168,7 +168,8 @@ struct TriggerTests {
       """)
     try store.bySQL("UPDATE tag SET tag = 'y' WHERE song = 1; DELETE FROM tag; DELETE FROM data")
     #expect(
-      try store.journal() == """
+      try store.journal()
+        == """
         tags [1,"x"] \n, tags [1,"y"] \n, tags [2,"x'00FF'"] ∅, blobs \n, blobs ∅
         """.replacing("\\n", with: "\n"))
   }

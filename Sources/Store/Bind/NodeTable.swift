@@ -86,10 +86,15 @@ struct NodeTable: Hashable, Sendable {
   /// Whether a reference leads to the node `m`. In the words of the reference's column, so that its
   /// index is used, unless the key compares in a way of its own.
   func isReferred(_ m: String, by reference: String) -> String {
+    isKey("\(m).key", of: reference)
+  }
+
+  /// The same for a key that is written, or bound.
+  func isKey(_ key: String, of reference: String) -> String {
     guard case .mapped(_, _, let collations) = kind, collations.first != "BINARY",
       let collation = collations.first
-    else { return "\(reference) = \(m).key" }
-    return "\(reference) = \(m).key COLLATE \(quoted(collation))"
+    else { return "\(reference) = \(key)" }
+    return "\(reference) = \(key) COLLATE \(quoted(collation))"
   }
 
   /// A value out of a JSON text as the key's column would keep it.

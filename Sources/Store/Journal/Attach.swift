@@ -15,11 +15,12 @@ package struct AttachReport: Sendable {
 }
 
 /// Rows are looked for by this column, and no index helps.
-package struct MissingIndex: Hashable, Sendable {
+package struct MissingIndex: Hashable, Sendable, CustomStringConvertible {
   package let table: String
   package let column: String
 
-  var name: String { "cascade_index_\(table)(\(column))" }
+  package var description: String { "\(table)(\(column))" }
+  var name: String { "cascade_index_\(description)" }
 }
 
 extension Writer {

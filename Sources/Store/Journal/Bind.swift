@@ -61,7 +61,19 @@ extension Writer {
   /// What has to be there, with the numbers of its watches.
   func triggers() throws -> [Trigger] {
     let watches = try number(binding.meanings)
-    return WatchTriggers(watches: watches, binding: binding, model: model).all
+    let refusals = Refusals(binding: binding, model: model, rulesSeen: counters.rulesSeen)
+    return WatchTriggers(watches: watches, binding: binding, model: model).all + refusals.triggers
+  }
+
+  /// An edge came with a rule that no edge had before: at the end of the transaction the triggers
+  /// of a denial are there.
+  func denialsMayHaveChanged(_ rules: Rules) {
+    if !rules.isDisjoint(with: Refusals.rules) && model.hasTables { needsDenials = true }
+  }
+
+  func addDenials() throws {
+    if needsDenials { _ = try bindAnew() }
+    needsDenials = false
   }
 
   /// Somebody else took a trigger away or changed it, or a table came back that was not there:

@@ -16,8 +16,12 @@ struct Displacement {
 extension WatchTriggers {
   /// By its key a node is replaced by itself, and may lose references; by another one it vanishes.
   func displaceable(_ rows: NodeTable, _ table: Table) -> [Displacement] {
-    guard case .mapped(_, let key, _) = rows.kind, model.looksForReplaced(rows.collection)
-    else { return [] }
+    model.looksForReplaced(rows.collection) ? replaceable(rows, table) : []
+  }
+
+  /// The same, whatever the model says of looking.
+  func replaceable(_ rows: NodeTable, _ table: Table) -> [Displacement] {
+    guard case .mapped(_, let key, _) = rows.kind else { return [] }
     let names = key.map(\.name)
     let values = values(of: .rows(collection: rows.collection))
     let sameNode = names.map { "o.\(quoted($0)) IS NEW.\(quoted($0))" }
@@ -65,9 +69,7 @@ extension WatchedTable {
   }
 
   private var uniqueColumns: String {
-    let names = unique.flatMap(\.key.columns).unique
-    if names.contains(where: { table.column($0)?.isGenerated ?? true }) { return "" }
-    return " OF " + names.map(quoted).joined(separator: ", ")
+    table.assignments(to: unique.flatMap(\.key.columns).compactMap(table.column))
   }
 
   private var itself: String {

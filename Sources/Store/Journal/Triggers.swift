@@ -14,7 +14,9 @@ struct Trigger: Hashable, Sendable {
 
   /// With a condition of its own in front: what is seldom true is asked first, and the daemon's own
   /// writes are asked about last.
-  init(_ name: String, _ event: String, on table: Table, when condition: String?, _ body: [String]) {
+  init(
+    _ name: String, _ event: String, on table: Table, when condition: String?, _ body: [String]
+  ) {
     self.name = name
     let quiet = "NOT EXISTS (SELECT 1 FROM cascade_quiet)"
     sql = """
@@ -98,26 +100,17 @@ struct WatchedTable {
       watches.map { insert($0) })
   }
 
-  /// A generated column is never assigned to; the key of a rowid table has other names too.
   private var columns: String {
-    let names = keyColumns.map(\.name) + values.map(\.column)
-    if names.contains(where: { table.column($0)?.isGenerated ?? true }) { return "" }
-    let aliases = isRowid ? ["rowid", "oid", "_rowid_"] : []
-    return " OF " + (names + aliases).unique.map(quoted).joined(separator: ", ")
-  }
-
-  private var isRowid: Bool {
-    table.rowid != nil && keyColumns.count == 1 && keyColumns[0].affinity == .integer
-      && table.primaryKey.map { $0.lowercased() } == [keyColumns[0].name.lowercased()]
+    table.assignments(to: keyColumns + values.compactMap { table.column($0.column) })
   }
 
   /// By bytes: a reference to another spelling may be one to another node.
-  func changes(_ old: String, _ new: String) -> String {
+  private func changes(_ old: String, _ new: String) -> String {
     let keys = keyColumns.map { "\(old).\(quoted($0.name)) IS NOT \(new).\(quoted($0.name))" }
     return (keys.map { $0 + " COLLATE BINARY" } + valueChanges(old, new)).joined(separator: " OR ")
   }
 
-  func valueChanges(_ old: String, _ new: String) -> [String] {
+  private func valueChanges(_ old: String, _ new: String) -> [String] {
     values.unique.map { "\($0.sql(old)) IS NOT \($0.sql(new)) COLLATE BINARY" }
   }
 
@@ -149,6 +142,19 @@ struct WatchedTable {
 }
 
 extension Table {
+  /// The list behind UPDATE. A generated column is never assigned to, so every update may change
+  /// it; the key of a rowid table has other names too.
+  func assignments(to columns: [Column]) -> String {
+    if columns.contains(where: \.isGenerated) { return "" }
+    let aliases = columns.contains(where: isRowid) ? ["rowid", "oid", "_rowid_"] : []
+    return " OF " + (columns.map(\.name) + aliases).unique.map(quoted).joined(separator: ", ")
+  }
+
+  private func isRowid(_ column: Column) -> Bool {
+    rowid != nil && column.affinity == .integer
+      && primaryKey.map { $0.lowercased() } == [column.name.lowercased()]
+  }
+
   /// As `NodeTable.key`, for any columns.
   func key(_ columns: [Column], _ row: String) -> String {
     NodeTable(id: 0, collection: "", kind: .mapped(self, key: columns, collations: [])).key(row)

@@ -14,12 +14,12 @@ package struct EdgeQuery: Sendable {
   }
 }
 
-/// The place of an edge in the order of its query; the next page begins behind it.
+/// The position of an edge in the order of its query; the next page begins behind it.
 package struct EdgeCursor: Hashable, Sendable {
-  let source: Int64
-  let name: Int64
-  let destination: Int64
-  let origin: Int64
+  /// Stored edges come first, then each place in the model's order.
+  let listing: Int
+  /// In the order of the index that answers; empty at the listing's begin.
+  var position: [Value] = []
 }
 
 package struct EdgePage: Sendable {
@@ -28,104 +28,53 @@ package struct EdgePage: Sendable {
   package let next: EdgeCursor?
 }
 
+/// Edges of one kind that a query asks for, in an order of their own.
+protocol EdgeListing {
+  /// How many there are, and the statement's values.
+  var count: (sql: String, values: [Value]) { get }
+  /// At most `limit` of them behind a position, each with its own. A row without an edge has lost
+  /// an end.
+  func page(
+    _ db: borrowing Connection, _ model: StoreModel, behind position: [Value], limit: Int
+  ) throws -> [(edge: Edge?, position: [Value])]
+}
+
 extension Reader {
   package func count(_ query: EdgeQuery) throws -> Int {
-    guard let bound = try bind(query) else { return 0 }
-    let count = try db.integer(
-      generated: "SELECT count(*) FROM cascade_edge AS e \(bound.condition)", bound.values)
-    return Int(count ?? 0)
+    try db.snapshot {
+      try listings(query).compactMap { $0 }.reduce(0) { sum, listing in
+        sum + Int(try db.integer(generated: listing.count.sql, listing.count.values) ?? 0)
+      }
+    }
   }
 
   package func edges(
     _ query: EdgeQuery, after cursor: EdgeCursor? = nil, limit: Int = 1_000
   ) throws -> EdgePage {
-    guard var bound = try bind(query) else { return EdgePage(edges: [], next: nil) }
-    if let cursor { bound.continueBehind(cursor) }
-    let rows = try db.all(generated: bound.select(limit: limit), bound.values) { row in
-      let cursor = EdgeCursor(
-        source: row.integer(7), name: row.integer(8), destination: row.integer(9),
-        origin: row.integer(6))
-      // Without a key an end is no row any more: such an edge waits for the `dangling` sweep.
-      return (row.isNull(2) || row.isNull(4) ? nil : Edge(row: row, model), cursor)
-    }
-    return EdgePage(
-      edges: rows.compactMap(\.0), next: rows.count < limit ? nil : rows.last?.1)
-  }
-
-  /// Nil where a name or an end is not known, so that no edge can match.
-  private func bind(_ query: EdgeQuery) throws -> BoundEdgeQuery? {
-    var bound = BoundEdgeQuery()
-    if let from = query.from {
-      guard let id = try id(of: from) else { return nil }
-      bound.add("e.source", id)
-    }
-    if let to = query.to {
-      guard let id = try id(of: to) else { return nil }
-      bound.add("e.destination", id)
-    }
-    if let name = query.name {
-      let id = try db.integer("SELECT id FROM cascade_name WHERE name = ?", .text(name))
-      guard let id else { return nil }
-      bound.add("e.name", id)
-    }
-    return bound
-  }
-
-  private func id(of destination: Destination) throws -> Int64? {
-    switch destination {
-    case .node(let node): return try id(of: node)
-    case .file(let root, let path):
-      return try id(of: Node(Destination.fileCollection + root, .text(path)))
+    try db.snapshot {
+      var edges: [Edge] = []
+      var room = limit
+      let listings = try listings(query)
+      var place = cursor ?? EdgeCursor(listing: 0)
+      while place.listing < listings.count {
+        let rows = try listings[place.listing]?.page(
+          db, model, behind: place.position, limit: room)
+        edges += rows?.compactMap(\.edge) ?? []
+        room -= rows?.count ?? 0
+        if room <= 0, let last = rows?.last {
+          place.position = last.position
+          return EdgePage(edges: edges, next: place)
+        }
+        place = EdgeCursor(listing: place.listing + 1)
+      }
+      return EdgePage(edges: edges, next: nil)
     }
   }
-}
 
-/// The text of a query and its values. The order is that of the index which answers it.
-private struct BoundEdgeQuery {
-  private(set) var values: [Value] = []
-  private var conditions: [String] = []
-  private var columns: Set<String> = []
-
-  mutating func add(_ column: String, _ value: Int64) {
-    conditions.append("\(column) = ?")
-    values.append(.integer(value))
-    columns.insert(column)
-  }
-
-  private var order: [String] {
-    if columns.contains("e.source") { return ["source", "name", "destination", "origin"] }
-    if columns.contains("e.destination") { return ["destination", "name", "source", "origin"] }
-    if columns.contains("e.name") { return ["name", "source", "destination", "origin"] }
-    return ["source", "name", "destination", "origin"]
-  }
-
-  mutating func continueBehind(_ cursor: EdgeCursor) {
-    let place = [
-      "source": cursor.source, "name": cursor.name, "destination": cursor.destination,
-      "origin": cursor.origin,
-    ]
-    conditions.append("(\(order.map { "e.\($0)" }.joined(separator: ", "))) > (?, ?, ?, ?)")
-    values += order.map { .integer(place[$0]) }
-  }
-
-  var condition: String {
-    conditions.isEmpty ? "" : "WHERE \(conditions.joined(separator: " AND "))"
-  }
-
-  func select(limit: Int) -> String {
-    """
-    SELECT m.name, sc.name, s.key, dc.name, d.key, e.rules, e.origin,
-      e.source, e.name, e.destination
-    FROM (
-      SELECT * FROM cascade_edge AS e \(condition)
-      ORDER BY \(order.map { "e.\($0)" }.joined(separator: ", ")) LIMIT \(limit)
-    ) AS e
-    CROSS JOIN cascade_name AS m ON m.id = e.name
-    LEFT JOIN cascade_node AS s ON s.id = e.source
-    LEFT JOIN cascade_collection AS sc ON sc.id = s.collection
-    LEFT JOIN cascade_node AS d ON d.id = e.destination
-    LEFT JOIN cascade_collection AS dc ON dc.id = d.collection
-    ORDER BY \(order.map { "e.\($0)" }.joined(separator: ", "))
-    """
+  /// Nil for those that no edge can be in.
+  private func listings(_ query: EdgeQuery) throws -> [(any EdgeListing)?] {
+    let binding = try binding()
+    return [try storedEdges(query, binding)]
+      + (try binding.places.map { try edges(of: $0, query) })
   }
 }

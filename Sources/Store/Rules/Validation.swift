@@ -9,9 +9,9 @@ extension Writer {
     try db.run("INSERT OR IGNORE INTO temp.touched VALUES(?)", .integer(id))
   }
 
-  /// The survivors next to what goes, and both ends of what was removed.
+  /// The survivors next to what goes, and both ends of what was removed. Nobody judges a sweep.
   func touchNeighbours() throws {
-    if demands.isEmpty { return }
+    if demands.isEmpty || current.isSweep { return }
     try db.run(
       """
       INSERT OR IGNORE INTO temp.touched
@@ -21,14 +21,25 @@ extension Writer {
       UNION ALL SELECT source FROM temp.lost
       UNION ALL SELECT destination FROM temp.lost
       """)
+    for place in binding.places { try touchNeighbours(place) }
+  }
+
+  private func touchNeighbours(_ place: Place) throws {
+    let losesDestinations = demands.all.contains { $0.counts(destinationsOf: place) }
+    let losesSources = demands.all.contains { $0.counts(sourcesOf: place) }
+    if losesDestinations { try db.stageSources(of: place, rule: 0) }
+    if losesSources { try db.stageDestinations(of: place, rule: 0) }
+    if !losesDestinations && !losesSources { return }
+    try db.internFound()
+    try db.run("INSERT OR IGNORE INTO temp.touched SELECT id FROM temp.found WHERE id IS NOT NULL")
+    try db.forgetFound()
   }
 
   func validate() throws {
     if demands.isEmpty { return }
     var violations: [Reason] = []
-    for demand in demands {
-      violations += try miscounts(demand)
-      if demand.constraint.unique { violations += try sharedDestinations(demand) }
+    for judgement in demands.judgements(binding, model) {
+      violations += try judgement.violations(db, model, limit: .max)
     }
     try forgetTouched()
     if !violations.isEmpty { throw Rejection(violations) }
@@ -38,142 +49,127 @@ extension Writer {
     if demands.isEmpty { return }
     try db.run("DELETE FROM temp.touched")
   }
+}
 
-  private func miscounts(_ demand: Demand) throws -> [Reason] {
+/// All that the model demands.
+final class Demands {
+  let all: [Demand]
+  private var made: (binding: Binding, judgements: [Judgement])?
+
+  init(_ model: StoreModel) { all = Demand.all(in: model) }
+
+  var isEmpty: Bool { all.isEmpty }
+
+  /// Of what a transaction touched. Made anew when the binding is: its numbers may be others.
+  func judgements(_ binding: Binding, _ model: StoreModel) -> [Judgement] {
+    if let made, made.binding.places == binding.places,
+      made.binding.collections == binding.collections
+    {
+      return made.judgements
+    }
+    let judgements = all.flatMap { $0.judgements(binding, model, isWhole: false) }
+    made = (binding, judgements)
+    return judgements
+  }
+}
+
+/// One count that a demand asks for, ready to run.
+struct Judgement: Sendable {
+  let demand: Demand
+  /// Whose other ends are counted: for `unique` the destinations.
+  let subject: String
+  let isUnique: Bool
+  private let sql: String
+
+  fileprivate init(_ demand: Demand, _ query: DemandQuery, isUnique: Bool) {
+    self.demand = demand
+    self.isUnique = isUnique
+    subject = query.subject.collection
+    sql = query.text
+  }
+
+  func violations(
+    _ db: borrowing Connection, _ model: StoreModel, limit: Int
+  ) throws -> [Reason] {
+    try db.all(generated: sql, bounds + [.integer(Int64(limit))]) { row in
+      reason(row.destination(0, in: subject, model), count: Int(row.integer(1)))
+    }
+  }
+
+  func violationCount(_ db: borrowing Connection) throws -> Int {
+    let values = bounds + [.integer(.max)]
+    return Int(try db.integer(generated: "SELECT count(*) FROM (\(sql))", values) ?? 0)
+  }
+
+  /// Too few are those from the first up to the second, too many those above the third.
+  private var bounds: [Value] {
+    if isUnique { return [.integer(0), .integer(-1), .integer(1)] }
     let constraint = demand.constraint
-    let counts = try db.all(
-      """
-      SELECT key, others FROM (
-        SELECT n.key AS key, (
-          SELECT count(*) FROM (
-            SELECT o.id FROM cascade_edge AS e JOIN cascade_node AS o ON o.id = e.destination
-            WHERE e.source = n.id AND e.name = ?2
-            AND (o.collection IN (SELECT value FROM json_each(?4))
-              OR o.collection || '/' || o.type IN (SELECT value FROM json_each(?4)))
-            UNION
-            SELECT o.id FROM cascade_edge AS e JOIN cascade_node AS o ON o.id = e.source
-            WHERE e.destination = n.id AND e.name = ?3
-            AND (o.collection IN (SELECT value FROM json_each(?4))
-              OR o.collection || '/' || o.type IN (SELECT value FROM json_each(?4)))
-          )
-        ) AS others
-        FROM temp.touched AS t CROSS JOIN cascade_node AS n ON n.id = t.id
-        WHERE n.collection = ?1 AND (?7 IS NULL OR n.type = ?7)
-      ) WHERE others < ?5 OR others > ?6
-      """, .integer(try collectionId(demand.collection)),
-      .integer(try constraint.outgoing.map(nameId)),
-      .integer(try constraint.incoming.map(nameId)), .text(try listed(demand.others)),
-      .integer(Int64(max(constraint.min, 1))), .integer(Int64(constraint.max ?? .max)),
-      .text(demand.type)
-    ) { (Node(demand.collection, .text($0.text(0))), Int($0.integer(1))) }
-    return counts.compactMap { constraint.reason($0, count: $1) }
+    return [
+      .integer(constraint.optional ? 1 : 0), .integer(Int64(max(constraint.min, 1) - 1)),
+      .integer(Int64(constraint.max ?? .max)),
+    ]
   }
 
-  private func sharedDestinations(_ demand: Demand) throws -> [Reason] {
-    let shared = try db.all(
-      """
-      SELECT c.name, d.key, count(DISTINCT s.id) AS sources
-      FROM (
-        SELECT e.destination AS id FROM temp.touched AS t
-        CROSS JOIN cascade_edge AS e ON e.source = t.id AND e.name = ?2
-        UNION SELECT id FROM temp.touched
-      ) AS t
-      CROSS JOIN cascade_node AS d ON d.id = t.id
-      JOIN cascade_collection AS c ON c.id = d.collection
-      JOIN cascade_edge AS e ON e.destination = d.id AND e.name = ?2
-      JOIN cascade_node AS s ON s.id = e.source
-      WHERE s.collection = ?1 AND (?4 IS NULL OR s.type = ?4)
-      AND (d.collection IN (SELECT value FROM json_each(?3))
-        OR d.collection || '/' || d.type IN (SELECT value FROM json_each(?3)))
-      GROUP BY d.id HAVING sources > 1
-      """, .integer(try collectionId(demand.collection)),
-      .integer(try demand.constraint.outgoing.map(nameId)),
-      .text(try listed(demand.others)), .text(demand.type)
-    ) { (Destination(row: $0, 0, model), $0.integer(2)) }
-    return shared.map { destination, sources in
-      Reason(
+  private func reason(_ end: Destination, count: Int) -> Reason {
+    let constraint = demand.constraint
+    let (node, name) = (end.node, constraint.name)
+    let title = node?.description ?? end.json.text
+    if isUnique {
+      return Reason(
         .notUnique,
-        "\(sources) of \"\(demand.collection)\" have \(destination.json.text) as their "
-          + "\"\(demand.constraint.name)\", which is unique",
-        node: destination.node)
+        "\(count) of \"\(demand.collection)\" have \(end.json.text) as their \"\(name)\", which is "
+          + "unique", node: node)
     }
-  }
-
-  /// As a JSON list: a collection by its id, a type within one by `id/type`.
-  private func listed(_ others: [Demand.Other]) throws -> String {
-    let words = try others.map { other -> JSON in
-      let id = try collectionId(other.collection)
-      return other.type.map { .string("\(id)/\($0)") } ?? .integer(id)
+    switch constraint.violation(count: count) {
+    case .tooFew:
+      return Reason(
+        .tooFew, "\(title) has \(count) \"\(name)\", at least \(constraint.min) are needed",
+        node: node)
+    case .tooMany:
+      return Reason(
+        .tooMany, "\(title) has \(count) \"\(name)\", at most \(constraint.max ?? 0) may be",
+        node: node)
+    case .missingMandatory, .notUnique, .denied, nil:
+      return Reason(
+        .missingMandatory, "\(title) has no \"\(name)\", which is not optional", node: node)
     }
-    return JSON.array(words).text
   }
 }
 
-/// A constraint of the model and the stored nodes that it is about.
-struct Demand {
-  let collection: String
-  /// Only the objects of this type; nil is all of the collection.
-  let type: String?
-  let constraint: Constraint
-  /// The stored collections of `constraint.others`; files count as a collection of their own.
-  let others: [Other]
-
-  struct Other {
-    let collection: String
-    var type: String?
-  }
-
-  static func all(in model: StoreModel) -> [Demand] {
-    let relationships = model.relationships
-    let ends = relationships.flatMap { [$0.from] + $0.to.collections }
-    let collections = Set(ends.map { model.collection(of: $0) }).sorted()
-    return collections.flatMap { collection in
-      let general = model.constraints(from: collection)
-      return general.map { Demand($0, collection, nil, model) }
-        + model.types(in: collection).flatMap { type in
-          model.constraints(from: collection, type: type)
-            .filter { !general.contains($0) }.map { Demand($0, collection, type, model) }
-        }
+extension Demand {
+  /// None where a table is missing that it would have to look into: what cannot be seen is not
+  /// judged.
+  func judgements(_ binding: Binding, _ model: StoreModel, isWhole: Bool) -> [Judgement] {
+    let own = Other(collection: collection, type: type)
+    if !(others + [own]).allSatisfy({ binding.sees($0.collection, model) }) { return [] }
+    var judgements: [Judgement] = []
+    if constraint.isBounded {
+      let query = DemandQuery(
+        subject: own, outgoing: constraint.outgoing, incoming: constraint.incoming, others: others,
+        binding: binding, scope: isWhole ? .all : .touched)
+      judgements.append(Judgement(self, query, isUnique: false))
     }
-  }
-
-  private init(
-    _ constraint: Constraint, _ collection: String, _ type: String?, _ model: StoreModel
-  ) {
-    self.constraint = constraint
-    self.collection = collection
-    self.type = type
-    let files = model.files.keys.map { Other(collection: Destination.fileCollection + $0) }
-    others = constraint.others.isEmpty ? files : constraint.others.map(model.other)
+    if constraint.unique {
+      judgements += others.map { destination in
+        let query = DemandQuery(
+          subject: destination, incoming: constraint.outgoing, others: [own], binding: binding,
+          scope: isWhole ? .all : .touchedDestinations)
+        return Judgement(self, query, isUnique: true)
+      }
+    }
+    return judgements
   }
 }
 
-extension StoreModel {
-  fileprivate func other(_ name: String) -> Demand.Other {
-    let collection = collection(of: name)
-    guard case .managed(let types) = collections[collection] else {
-      return Demand.Other(collection: collection)
-    }
-    return Demand.Other(
-      collection: collection, type: types.first { $0.value == name && name != collection }?.key)
-  }
-
-  fileprivate func types(in collection: String) -> [String] {
-    guard case .managed(let types) = collections[collection] else { return [] }
-    return types.keys.sorted()
+extension Binding {
+  fileprivate func sees(_ collection: String, _ model: StoreModel) -> Bool {
+    guard case .mapped = model.collections[collection] else { return true }
+    return collections[collection] != nil && problems.isEmpty
   }
 }
 
 extension Constraint {
-  fileprivate func reason(_ node: Node, count: Int) -> Reason? {
-    switch violation(count: count) {
-    case .missingMandatory:
-      Reason(.missingMandatory, "\(node) has no \"\(name)\", which is not optional", node: node)
-    case .tooFew:
-      Reason(.tooFew, "\(node) has \(count) \"\(name)\", at least \(min) are needed", node: node)
-    case .tooMany:
-      Reason(.tooMany, "\(node) has \(count) \"\(name)\", at most \(max ?? 0) may be", node: node)
-    case .notUnique, .denied, nil: nil
-    }
-  }
+  /// Whether some count violates it.
+  fileprivate var isBounded: Bool { !optional || min > 1 || max != nil }
 }

@@ -13,7 +13,10 @@ struct EdgeKey: Hashable {
 /// there before: the first, removed again, never was (DESIGN 2.3, 6).
 extension Writer {
   func add(_ edge: EdgeKey, rules: Rules) throws {
-    if !rules.isSubset(of: counters.rulesSeen) { counters.rulesSeen.formUnion(rules) }
+    if !rules.isSubset(of: counters.rulesSeen) {
+      denialsMayHaveChanged(rules.subtracting(counters.rulesSeen))
+      counters.rulesSeen.formUnion(rules)
+    }
     let born = try takeBack(edge) ?? counters.serial
     try db.run(
       "INSERT INTO cascade_edge VALUES(?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",

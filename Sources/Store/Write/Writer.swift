@@ -8,7 +8,7 @@ internal import SQLite
 package final class Writer {
   let db: Connection
   let model: StoreModel
-  let demands: [Demand]
+  let demands: Demands
   let references: ReferencePlaces
   let hasTables: Bool
   private let busyMilliseconds: Int32
@@ -21,13 +21,14 @@ package final class Writer {
   var watches: [Watch] = []
   /// Nothing of ours is in the file any more.
   package internal(set) var isDetached = false
+  var needsDenials = false
 
   /// Waits for another writer as long as `busyMilliseconds` before it gives up.
   package init(path: String, model: StoreModel, busyMilliseconds: Int32 = 5_000) throws {
     db = try Connection.openForWriting(path, busyMilliseconds: busyMilliseconds)
     self.model = model
     self.busyMilliseconds = busyMilliseconds
-    demands = Demand.all(in: model)
+    demands = Demands(model)
     hasTables = model.hasTables
     references = ReferencePlaces(model)
     counters = try Counters(db)
@@ -43,6 +44,7 @@ package final class Writer {
       try bind()
       try hush()
       let result = try body()
+      try addDenials()
       try counters.save(db)
       try speak()
       try db.commit()

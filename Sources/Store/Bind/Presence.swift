@@ -1,0 +1,96 @@
+internal import Model
+internal import SQLite
+
+/// Which nodes are there, and in which order. A mapped node is there if its row is: what
+/// `cascade_node` has of it is only its identity, for the stored edges that name it.
+extension Binding {
+  /// Whether a row of `cascade_node` stands for a node that is there.
+  func isThere(_ alias: String) -> String {
+    if collections.isEmpty { return "\(alias).id IS NOT NULL" }
+    let cases = collections.values.sorted { $0.id < $1.id }.map { table in
+      "WHEN \(table.id) THEN \(table.hasRow(withKey: "\(alias).key"))"
+    }
+    return """
+      CASE \(alias).collection \(cases.joined(separator: " ")) ELSE \(alias).id IS NOT NULL END
+      """
+  }
+}
+
+extension NodeTable {
+  /// Whether some row has this key.
+  func hasRow(withKey value: String) -> String {
+    "EXISTS (SELECT 1 FROM \(rows) AS p WHERE \(hasKey("p", value)))"
+  }
+
+  /// The columns by which rows are found and told apart, in the order of the index that does it.
+  func sortColumns(_ alias: String) -> [String] {
+    guard case .mapped(let table, let key, _) = kind,
+      let unique = table.uniqueKey(of: key.map(\.name))
+    else { return ["\(alias).key"] }
+    let columns = zip(unique.columns, unique.collations)
+    return columns.map { column, collation in
+      let name = "\(alias).\(quoted(column))"
+      // A list of columns finds its place in an index only if they are written bare.
+      if key.count > 1, collation == "BINARY" { return name }
+      return "\(name) COLLATE \(quoted(collation))"
+    }
+  }
+
+  /// The number of the identity that a node with this key has, if a stored edge names it.
+  func number(ofKey value: String) -> String {
+    """
+    (SELECT i.id FROM main.cascade_node AS i WHERE i.collection = \(id) AND i.key = +\(value))
+    """
+  }
+}
+
+extension Place {
+  /// The key of the destination, behind `destinationRow`.
+  var destinationKey: String { destination.kind == .files ? reference : destination.key("d") }
+
+  /// The rows of the sources that refer to the node `m`, found by an index; not for lists.
+  func sources(of m: String) -> String {
+    let condition = """
+      WHERE \(destination.isReferred(m, by: reference)) AND \(isEdge) AND \(source.isNode("s"))
+      """
+    guard case .join(let table, let column, _) = form else {
+      return "FROM \(source.rows) AS s \(condition)"
+    }
+    return """
+      FROM main.\(quoted(table.name)) AS j
+      CROSS JOIN \(source.rows) AS s ON \(source.hasKey("s", "j.\(quoted(column))")) \(condition)
+      """
+  }
+}
+
+extension Reader {
+  /// The key as the node's own row has it; nil where the node is not there.
+  func keyInTable(of node: Node) throws -> Value? {
+    if let table = try binding().collections[node.collection] {
+      return try key(node.key, in: table)
+    }
+    if case .mapped = model.collections[node.collection] { return nil }
+    return try id(of: node) == nil ? nil : .text(node.key.managedText)
+  }
+
+  private func key(_ key: Key, in table: NodeTable) throws -> Value? {
+    guard let values = table.columnValues(key) else { return nil }
+    return try db.all(
+      generated: """
+        SELECT \(table.key("n")) FROM \(table.rows) AS n
+        WHERE \(table.isKeyed("n")) AND \(table.isNode("n"))
+        """, values
+    ) { $0.value(0) }.first
+  }
+
+  /// The number that stored edges know a node by; nil where the node is not there, and where no
+  /// edge ever named it.
+  func storedId(of node: Node) throws -> Int64? {
+    guard let key = try keyInTable(of: node) else { return nil }
+    return try db.integer(
+      """
+      SELECT n.id FROM cascade_node AS n JOIN cascade_collection AS c ON c.id = n.collection
+      WHERE c.name = ? AND n.key = ?
+      """, .text(node.collection), key)
+  }
+}

@@ -1,0 +1,114 @@
+internal import Model
+internal import SQLite
+
+/// Which denials the model, and the edges of the store, ask for.
+struct Refusals {
+  let binding: Binding
+  let model: StoreModel
+  /// The rules that some stored edge has, or ever had.
+  let rulesSeen: Rules
+
+  static let rules: Rules = [.denyDestinationDeletion, .denySourceDeletion]
+
+  var triggers: [Trigger] {
+    (binding.places.flatMap(refusals) + stored).enumerated().flatMap { $1.triggers($0) }
+  }
+
+  private func refusals(_ place: Place) -> [Refusal] {
+    var found: [Refusal] = []
+    if place.rules.contains(.denyDestinationDeletion) && place.destination.isMapped {
+      found.append(place.deniesDestination)
+    }
+    if place.rules.contains(.denySourceDeletion) { found.append(place.deniesSource) }
+    return found
+  }
+
+  private var stored: [Refusal] {
+    binding.collections.values.sorted { $0.id < $1.id }.flatMap { table in
+      [Rules.denyDestinationDeletion, .denySourceDeletion].compactMap { rule in
+        isAskedFor(rule, table.collection) ? storedRefusal(table, rule) : nil
+      }
+    }
+  }
+
+  private func isAskedFor(_ rule: Rules, _ collection: String) -> Bool {
+    rulesSeen.contains(rule) || !others(of: collection, rule).isEmpty
+  }
+
+  /// What the model's stored edges with this rule may hold a node of the collection by.
+  private func others(of collection: String, _ rule: Rules) -> [String] {
+    model.relationships.filter { $0.place == .stored && $0.rules.contains(rule) }
+      .flatMap { relationship -> [String] in
+        let from = model.collection(of: relationship.from)
+        let to = relationship.to.collections.map(model.collection)
+        if rule == .denySourceDeletion { return from == collection ? to : [] }
+        return to.contains(collection) ? [from] : []
+      }
+  }
+
+  /// A holder whose row is gone holds nothing; but only what the model names is looked at, because
+  /// each table that a trigger names is one that the application cannot rebuild.
+  private func storedRefusal(_ table: NodeTable, _ rule: Rules) -> Refusal {
+    let (own, other) =
+      rule == .denySourceDeletion ? ("source", "destination") : ("destination", "source")
+    let alive = others(of: table.collection, rule).unique.sorted()
+      .compactMap { binding.collections[$0] }.map { holder in
+        """
+         AND (o.collection <> \(holder.id) OR EXISTS (
+            SELECT 1 FROM \(holder.rowsInTrigger) AS s WHERE \(holder.hasKey("s", "o.key"))))
+        """
+      }
+    let rows = """
+      FROM cascade_node AS n CROSS JOIN cascade_edge AS e ON e.\(own) = n.id
+          CROSS JOIN cascade_node AS o ON o.id = e.\(other)
+          WHERE n.collection = \(table.id) AND n.key = +\(table.key("OLD"))
+          AND e.rules & \(rule.rawValue) AND o.id <> n.id\(alive.joined())
+      """
+    return Refusal(
+      denied: table, rule: rule,
+      relationship: "(SELECT name FROM cascade_name WHERE id = e.name)", whenDeleted: rows,
+      whenRenamed: rows,
+      holder: "(SELECT name FROM cascade_collection WHERE id = o.collection) || '/' || "
+        + NodeTable.shown("o.key"))
+  }
+}
+
+extension Place {
+  fileprivate var deniesDestination: Refusal {
+    let rows =
+      "\(sources) WHERE \(destination.isReferred(byRow: "OLD", reference)) AND \(isEdge) "
+      + "AND \(source.isNode("s"))"
+    let isItself = source == destination ? " AND NOT (\(source.isSame("s", "OLD")))" : ""
+    return Refusal(
+      denied: destination, rule: .denyDestinationDeletion, relationship: literal(name),
+      whenDeleted: rows + isItself, whenRenamed: rows, holder: source.described("s"))
+  }
+
+  /// The sources and their references, in a trigger.
+  private var sources: String {
+    guard case .join(let table, let column, _) = form else {
+      return "FROM \(source.rowsInTrigger) AS s \(references)"
+    }
+    return "FROM \(quoted(table.name)) AS j CROSS JOIN \(source.rowsInTrigger) AS s "
+      + "ON \(source.hasKey("s", "j.\(quoted(column))"))"
+  }
+
+  /// A reference in the row itself goes along to the new key; one in a join table stays behind.
+  fileprivate var deniesSource: Refusal {
+    var rows =
+      "\(sources) CROSS JOIN \(destination.rowsInTrigger) AS d "
+      + "ON \(destination.hasKey("d", reference)) "
+      + "WHERE \(source.isSame("s", "OLD", "=")) AND \(isEdge)"
+    if source == destination { rows += " AND NOT (\(source.isSame("d", "OLD")))" }
+    return Refusal(
+      denied: source, rule: .denySourceDeletion, relationship: literal(name), whenDeleted: rows,
+      whenRenamed: leftBehind, holder: destination.described("d"))
+  }
+
+  private var leftBehind: String? {
+    guard case .join(let table, let column, _) = form else { return nil }
+    return "FROM \(quoted(table.name)) AS j CROSS JOIN \(destination.rowsInTrigger) AS d "
+      + "ON \(destination.hasKey("d", reference)) "
+      + "WHERE \(source.isReferred(byRow: "OLD", "j.\(quoted(column))")) AND \(isEdge)"
+  }
+}

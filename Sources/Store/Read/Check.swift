@@ -1,0 +1,138 @@
+package import Model
+internal import SQLite
+
+/// Something in a store that is not as the model says it should be.
+package struct Finding: Sendable {
+  /// `dangling`, or the code of a violation of DESIGN 2.4.
+  package let kind: String
+  package let message: String
+  package let node: Node?
+  package let edge: Edge?
+
+  package init(kind: String, message: String, node: Node? = nil, edge: Edge? = nil) {
+    self.kind = kind
+    self.message = message
+    self.node = node
+    self.edge = edge
+  }
+}
+
+/// The first findings of each question; `total` counts them all.
+package struct Findings: Sendable {
+  package var list: [Finding] = []
+  package var total = 0
+
+  package init() {}
+}
+
+extension Reader {
+  /// What the data break: references to nothing, wherever they are, and the demands of the model.
+  package func checkReferences(limit: Int = Receipt.mostListed) throws -> Findings {
+    try db.snapshot {
+      let binding = try binding()
+      var findings = Findings()
+      try addDanglingEdges(binding, &findings, limit)
+      for place in binding.places where place.destination.kind != .files {
+        try addDangling(place, &findings, limit)
+      }
+      for demand in Demand.all(in: model) {
+        for judgement in demand.judgements(binding, model, isWhole: true) {
+          try add(judgement, &findings, limit)
+        }
+      }
+      return findings
+    }
+  }
+
+  private func add(_ judgement: Judgement, _ findings: inout Findings, _ limit: Int) throws {
+    let room = findings.room(limit)
+    let found = try judgement.violations(db, model, limit: room).map {
+      Finding(kind: $0.code.rawValue, message: $0.message, node: $0.node)
+    }
+    try findings.add(found, room) { try judgement.violationCount(db) }
+  }
+
+  private func addDangling(_ place: Place, _ findings: inout Findings, _ limit: Int) throws {
+    let room = findings.room(limit)
+    let dangling = """
+      SELECT DISTINCT \(place.source.key("s")), \(place.reference) \(place.all)
+      AND NOT \(place.destination.hasRow(withKey: place.reference))
+      """
+    let found = try db.all(
+      generated: "\(dangling) LIMIT ?", [.integer(Int64(room))]
+    ) { row in
+      let source = Node(place.source.collection, row.key(0, in: place.source.collection, model))
+      let end = place.destination.collection
+      return Finding(
+        dangling: Edge(
+          name: place.name, source: source,
+          destination: .node(Node(end, row.key(1, in: end, model))), rules: place.rules,
+          origin: .declared, kind: place.kind))
+    }
+    try findings.add(found, room) {
+      Int(try db.integer(generated: "SELECT count(*) FROM (\(dangling))") ?? 0)
+    }
+  }
+
+  /// An end without a row has lost its name with it.
+  private func addDanglingEdges(
+    _ binding: Binding, _ findings: inout Findings, _ limit: Int
+  ) throws {
+    let room = findings.room(limit)
+    let rows = """
+      FROM cascade_edge AS e JOIN cascade_name AS m ON m.id = e.name
+      LEFT JOIN cascade_node AS s ON s.id = e.source
+      LEFT JOIN cascade_collection AS sc ON sc.id = s.collection
+      LEFT JOIN cascade_node AS d ON d.id = e.destination
+      LEFT JOIN cascade_collection AS dc ON dc.id = d.collection
+      WHERE NOT (\(binding.isThere("s"))) OR NOT (\(binding.isThere("d")))
+      """
+    let found = try db.all(
+      generated: """
+        SELECT m.name, sc.name, s.key, dc.name, d.key, e.rules, e.origin, \(binding.isThere("s"))
+        \(rows) LIMIT ?
+        """, [.integer(Int64(room))]
+    ) { Finding(lostEnd: $0, model) }
+    try findings.add(found, room) {
+      Int(try db.integer(generated: "SELECT count(*) \(rows)") ?? 0)
+    }
+  }
+}
+
+extension Findings {
+  fileprivate func room(_ limit: Int) -> Int { Swift.max(limit - list.count, 0) }
+
+  /// Counts them only where they may be more than were asked for.
+  fileprivate mutating func add(
+    _ found: [Finding], _ room: Int, count: () throws -> Int
+  ) rethrows {
+    list += found
+    total += found.count < room ? found.count : try count()
+  }
+}
+
+extension Finding {
+  fileprivate init(dangling edge: Edge) {
+    let end = edge.destination.node.map { "\($0)" } ?? edge.destination.json.text
+    self.init(
+      kind: "dangling",
+      message: "\(edge.source) refers to \(end) as its \"\(edge.name)\", which is not there",
+      node: edge.source, edge: edge)
+  }
+
+  /// From the columns of an edge, and whether its source is there.
+  fileprivate init(lostEnd row: Row, _ model: StoreModel) {
+    let (hasSource, hasBothKeys) = (row.integer(7) != 0, !row.isNull(1) && !row.isNull(3))
+    if hasSource, hasBothKeys {
+      self.init(dangling: Edge(row: row, model))
+      return
+    }
+    let survivor = hasSource ? row.node(1, model) : row.isNull(3) ? nil : row.node(3, model)
+    let whose = survivor.map { " of \($0)" } ?? ""
+    self.init(
+      kind: "dangling",
+      message: "the edge \"\(row.text(0))\"\(whose) has lost its "
+        + (hasSource ? "destination" : "source"),
+      node: survivor, edge: hasBothKeys ? Edge(row: row, model) : nil)
+  }
+}

@@ -1,0 +1,148 @@
+internal import Model
+internal import SQLite
+
+/// The edges of one place that a query asks for, in the order of their sources' keys. What is
+/// referred to twice is one edge; what is not there is no edge's end.
+struct PlaceEdges: EdgeListing {
+  let place: Place
+  /// The values of the source's key columns, and the key of the destination as its row has it.
+  let from: [Value]?
+  let to: Value?
+  /// Left out as a destination.
+  var excluded: Value?
+
+  private var source: NodeTable { place.source }
+  private var destination: NodeTable { place.destination }
+
+  private var bound: [Value] { (from ?? []) + [to, excluded].compactMap { $0 } }
+  private var boundTo: String { "?\(1 + (from?.count ?? 0))" }
+
+  private var fromClause: String {
+    if let join = fromJoin { return join }
+    return "\(source.rows) AS s \(place.references) \(to == nil ? place.destinationRow : "")"
+  }
+
+  /// The join table first, where its destination is all that is known.
+  private var fromJoin: String? {
+    guard case .join(let table, let column, _) = place.form, to != nil, from == nil else {
+      return nil
+    }
+    return """
+      main.\(quoted(table.name)) AS j
+      CROSS JOIN \(source.rows) AS s ON \(source.hasKey("s", "j.\(quoted(column))"))
+      """
+  }
+
+  private var conditions: [String] {
+    var conditions = [place.isEdge, source.isNode("s")]
+    if from != nil { conditions.append(source.isKeyed("s")) }
+    if to != nil { conditions.append(destination.isKey(boundTo, of: place.reference)) }
+    if excluded != nil { conditions.append("\(place.destinationKey) <> ?\(bound.count)") }
+    return conditions
+  }
+
+  private var ends: String {
+    "\(source.key("s")), \(to == nil ? place.destinationKey : boundTo)"
+  }
+
+  var count: (sql: String, values: [Value]) {
+    let rows = "FROM \(fromClause) WHERE \(conditions.joined(separator: " AND "))"
+    if !hasMany { return ("SELECT count(*) \(rows)", bound) }
+    return ("SELECT count(*) FROM (SELECT DISTINCT \(ends) \(rows))", bound)
+  }
+
+  func page(
+    _ db: borrowing Connection, _ model: StoreModel, behind position: [Value], limit: Int
+  ) throws -> [(edge: Edge?, position: [Value])] {
+    let isLater = position.isEmpty ? [] : [isBehind]
+    let order = order.joined(separator: ", ")
+    return try db.all(
+      generated: """
+        SELECT \(hasMany ? "DISTINCT" : "") \(ends), \(order) FROM \(fromClause)
+        WHERE \((conditions + isLater).joined(separator: " AND ")) ORDER BY \(order) LIMIT \(limit)
+        """, bound + position
+    ) { row in
+      (edge(row, model), (0..<self.order.count).map { row.value(Int32($0 + 2)) })
+    }
+  }
+
+  private func edge(_ row: Row, _ model: StoreModel) -> Edge {
+    Edge(
+      name: place.name, source: Node(source.collection, row.key(0, in: source.collection, model)),
+      destination: row.destination(1, in: destination.collection, model),
+      rules: place.rules, origin: .declared, kind: place.kind)
+  }
+}
+
+// MARK: - Order
+
+extension PlaceEdges {
+  /// Whether a source may have several edges here.
+  private var hasMany: Bool {
+    switch place.form {
+    case .column, .typed: false
+    case .join, .json: true
+    }
+  }
+
+  private var order: [String] { sourceOrder + destinationOrder }
+
+  /// An index on the referring column has the rows of one reference in the order of their rowids.
+  private var sourceOrder: [String] {
+    if to != nil, from == nil, !hasMany, let rowid = source.table?.rowid { return ["s.\(rowid)"] }
+    return source.sortColumns("s")
+  }
+
+  private var destinationOrder: [String] {
+    if !hasMany || to != nil { return [] }
+    return destination.kind == .files ? [place.reference] : destination.sortColumns("d")
+  }
+
+  /// The positions are numbered behind what is bound already.
+  private var isBehind: String {
+    let first = bound.count + 1
+    let sources = sourceOrder.indices.map { "?\(first + $0)" }
+    let destinations = destinationOrder.indices.map { "?\(first + sources.count + $0)" }
+    let isLater = isGreater(sourceOrder, sources)
+    if destinations.isEmpty { return isLater }
+    // The first condition finds the place in the index.
+    return """
+      \(list(sourceOrder)) >= \(list(sources))
+      AND (\(isLater) OR \(isGreater(destinationOrder, destinations)))
+      """
+  }
+
+  private func isGreater(_ columns: [String], _ values: [String]) -> String {
+    "\(list(columns)) > \(list(values))"
+  }
+
+  private func list(_ words: [String]) -> String {
+    words.count == 1 ? words[0] : "(\(words.joined(separator: ", ")))"
+  }
+}
+
+extension Reader {
+  /// Nil where the query asks for others.
+  func edges(of place: Place, _ query: EdgeQuery) throws -> PlaceEdges? {
+    if let name = query.name, name != place.name { return nil }
+    var from: [Value]?
+    if let node = query.from {
+      guard node.collection == place.source.collection,
+        let values = place.source.columnValues(node.key)
+      else { return nil }
+      from = values
+    }
+    guard let to = query.to else { return PlaceEdges(place: place, from: from, to: nil) }
+    guard let key = try key(of: to, at: place.destination) else { return nil }
+    return PlaceEdges(place: place, from: from, to: key)
+  }
+
+  private func key(of destination: Destination, at table: NodeTable) throws -> Value? {
+    switch destination {
+    case .file(let root, let path):
+      Destination.fileCollection + root == table.collection ? .text(path) : nil
+    case .node(let node):
+      node.collection == table.collection ? try keyInTable(of: node) : nil
+    }
+  }
+}

@@ -1,0 +1,134 @@
+internal import Model
+internal import SQLite
+
+/// The statement behind a demand: finds the nodes with too few or too many distinct nodes at the
+/// other ends of their edges, wherever these live.
+///
+/// In its text names stand for their numbers: a number may be taken back with a transaction.
+struct DemandQuery: Sendable {
+  let subject: Demand.Other
+  var outgoing: String?
+  var incoming: String?
+  let others: [Demand.Other]
+  let binding: Binding
+  let scope: Scope
+
+  enum Scope: Sendable {
+    /// The nodes in `temp.touched`.
+    case touched
+    /// The same, and the destinations of touched sources.
+    case touchedDestinations
+    case all
+  }
+
+  /// Rows of the key and the count, of those from ?1 up to ?2 and those above ?3; at most ?4.
+  var text: String {
+    // With a LIMIT nothing is merged into the inner query, which would count twice.
+    """
+    WITH \((lists + ["n(key, id, row) AS (\(subjects))"]).joined(separator: ", "))
+    SELECT key, others FROM (
+      SELECT n.key AS key, (SELECT count(*) FROM (\(ends.joined(separator: " UNION ")))) AS others
+      FROM n LIMIT -1
+    ) WHERE others BETWEEN ?1 AND ?2 OR others > ?3 LIMIT ?4
+    """
+  }
+
+  /// The collection and the key of each node at the other end.
+  private var ends: [String] {
+    let ends = storedEnds + leaving.map(destinations) + arriving.map(sources)
+    return ends.count > 1 ? ends : ends.map { "SELECT DISTINCT c, k FROM (\($0))" }
+  }
+
+  var leaving: [Place] {
+    binding.places.filter {
+      $0.name == outgoing && $0.source.collection == subject.collection
+        && isOther($0.destination.collection)
+    }
+  }
+
+  var arriving: [Place] {
+    binding.places.filter {
+      $0.name == incoming && $0.destination.collection == subject.collection
+        && isOther($0.source.collection)
+    }
+  }
+
+  private func isOther(_ collection: String) -> Bool {
+    others.contains { $0.collection == collection }
+  }
+}
+
+// MARK: - Other ends
+
+extension DemandQuery {
+  private var storedEnds: [String] {
+    [
+      outgoing.map { storedEnds("e.source", "e.destination", $0) },
+      incoming.map { storedEnds("e.destination", "e.source", $0) },
+    ].compactMap { $0 }
+  }
+
+  private func storedEnds(_ own: String, _ other: String, _ name: String) -> String {
+    """
+    SELECT o.collection AS c, o.key AS k
+    FROM main.cascade_edge AS e JOIN main.cascade_node AS o ON o.id = \(other)
+    WHERE \(own) = n.id AND e.name = \(number(ofName: name))
+    AND (\(others.map(isOther).joined(separator: " OR ")))
+    """
+  }
+
+  /// Whether `o` is such a node, and is there.
+  private func isOther(_ other: Demand.Other) -> String {
+    var conditions = ["o.collection = \(number(ofCollection: other.collection))"]
+    if let type = other.type { conditions.append("o.type = \(literal(type))") }
+    if let table = binding.collections[other.collection] {
+      conditions.append(table.hasRow(withKey: "o.key"))
+    }
+    return conditions.joined(separator: " AND ")
+  }
+
+  private func destinations(_ place: Place) -> String {
+    """
+    SELECT \(place.destination.id) AS c, \(place.destinationKey) AS k
+    FROM \(place.source.rows) AS s \(place.references) \(place.destinationRow)
+    WHERE \(place.source.isRow("s", of: "n")) AND \(place.isEdge) \(isOfType(place))
+    """
+  }
+
+  /// Whether the destination `d` is of a type that counts.
+  private func isOfType(_ place: Place) -> String {
+    let types = others.filter { $0.collection == place.destination.collection }.map(\.type)
+    if types.contains(nil) { return "" }
+    return "AND d.type IN (\(types.map { literal($0 ?? "") }.joined(separator: ", ")))"
+  }
+
+  private func sources(_ place: Place) -> String {
+    if case .json = place.form {
+      let list = listName(place)
+      return "SELECT \(place.source.id) AS c, k FROM \(list) WHERE \(list).reference = n.key"
+    }
+    return "SELECT \(place.source.id) AS c, \(place.source.key("s")) AS k \(place.sources(of: "n"))"
+  }
+
+  /// No index leads to what is in a list: they are read once, whenever they are first asked for.
+  private var lists: [String] {
+    arriving.filter { if case .json = $0.form { true } else { false } }.map { place in
+      """
+      \(listName(place))(k, reference) AS MATERIALIZED (
+        SELECT \(place.source.key("s")), \(place.reference) \(place.all))
+      """
+    }
+  }
+
+  private func listName(_ place: Place) -> String {
+    "list_\(arriving.firstIndex(of: place) ?? 0)"
+  }
+}
+
+func number(ofName name: String) -> String {
+  "(SELECT id FROM main.cascade_name WHERE name = \(literal(name)))"
+}
+
+func number(ofCollection name: String) -> String {
+  "(SELECT id FROM main.cascade_collection WHERE name = \(literal(name)))"
+}

@@ -1,0 +1,218 @@
+import Model
+import SQLite
+import Store
+import Testing
+
+/// Attaching, detaching, and what the application does to its schema meanwhile (DESIGN 4, 7).
+@Suite("Attach and detach")
+struct AttachTests {
+  private static let model = TriggerTests.model
+  private static let tables = TriggerTests.tables
+
+  private func store(_ model: String = model, _ tables: String = tables) throws -> TestStore {
+    try TestStore(model: StoreModel(model), tables: tables)
+  }
+
+  /// An empty transaction of the daemon's: it looks at the schema.
+  private func look(_ store: TestStore) throws { try store.writer.group {} }
+
+  private func triggers(_ store: TestStore) throws -> [String] {
+    try store.schema().filter { $0.hasPrefix("trigger | cascade_") }
+  }
+
+  @Test("The first attach says that nobody watched before; the next one makes nothing")
+  func twice() throws {
+    let store = try store()
+    let report = try store.writer.attach(createIndexes: false)
+    #expect(report.collections == ["albums", "songs"])
+    #expect(report.triggersMade == [])
+    #expect(report.unseen)
+    #expect(!report.gap)
+    #expect(report.missingIndexes.map(\.description) == ["song(album_id)"])
+    let schema = try store.schema()
+    _ = try Writer(path: store.path, model: StoreModel(AttachTests.model))
+    #expect(try store.schema() == schema)
+    #expect(try store.meta("gap") == nil)
+  }
+
+  @Test("Indexes are made where they are asked for, once")
+  func indexes() throws {
+    let store = try store()
+    let report = try store.writer.attach(createIndexes: true)
+    #expect(report.indexesMade == ["cascade_index_song(album_id)"])
+    #expect(report.missingIndexes == [])
+    #expect(try store.writer.attach(createIndexes: true).indexesMade == [])
+  }
+
+  @Test("Detach leaves the schema as it was, byte for byte", arguments: [false, true])
+  func detach(used: Bool) throws {
+    let tables = AttachTests.tables + "CREATE INDEX mine ON song(title); CREATE VIEW v AS SELECT 1;"
+    let before = try TestStore.schema(of: tables)
+    let store = try store(AttachTests.model, tables)
+    if used {
+      _ = try store.writer.attach(createIndexes: true)
+      try store.run("A A{128>B} B C-8>A | !C")
+      try store.bySQL("DELETE FROM song")
+    }
+    try store.writer.detach()
+    #expect(try store.schema() == before)
+    #expect(store.writer.isDetached)
+    #expect(throws: StoreError.self) { try look(store) }
+    try store.writer.detach()
+    #expect(try store.writer.attach(createIndexes: false).triggersMade.count == 6)
+    try store.bySQL("DELETE FROM album")
+    #expect(try store.journal() == "albums a, albums b")
+    try store.run("A")
+    #expect(try store.alive() == "A")
+  }
+
+  @Test("A model without tables takes an older one's triggers away")
+  func noTables() throws {
+    let store = try store()
+    _ = try Writer(path: store.path, model: .empty)
+    #expect(try triggers(store) == [])
+  }
+
+  @Test(
+    "Changes of the schema that take nothing from us leave no gap",
+    arguments: [
+      "ALTER TABLE song ADD COLUMN n", "ALTER TABLE song DROP COLUMN title", "VACUUM",
+      "ALTER TABLE song RENAME COLUMN title TO name", "CREATE TABLE other(x)", "ANALYZE",
+      "CREATE INDEX i ON song(album_id)",
+      "CREATE TRIGGER t AFTER DELETE ON song BEGIN SELECT 1; END",
+    ])
+  func harmless(sql: String) throws {
+    let store = try store()
+    let before = try triggers(store)
+    try store.bySQL(sql)
+    try look(store)
+    #expect(try triggers(store) == before)
+    #expect(try store.meta("gap") == nil)
+    #expect(!store.writer.isHalfView)
+    try store.bySQL("DELETE FROM song WHERE id = 's'")
+    #expect(try store.journal() == "songs s a")
+  }
+
+  static let rebuilt = """
+    BEGIN; CREATE TABLE new_song(id TEXT PRIMARY KEY, album_id TEXT, isrc TEXT UNIQUE);
+    INSERT INTO new_song SELECT id, album_id, isrc FROM song;
+    DROP TABLE song; ALTER TABLE new_song RENAME TO song; COMMIT
+    """
+
+  @Test(
+    "A trigger that is gone or changed comes back, and the gap is noted",
+    arguments: [
+      rebuilt, "DROP TRIGGER \"cascade_delete_1_albums\"",
+      """
+      DROP TRIGGER "cascade_delete_1_albums";
+      CREATE TRIGGER "cascade_delete_1_albums" BEFORE DELETE ON album BEGIN SELECT 1; END
+      """,
+    ])
+  func gap(sql: String) throws {
+    let store = try store()
+    let before = Set(try triggers(store))
+    let names = before.filter { $0.contains("cascade_delete_") }
+    #expect(names.contains { $0.contains("cascade_delete_1_albums") })
+    try store.bySQL(sql)
+    #expect(try store.reader.checkStructure().contains { $0.kind == .trigger })
+    try look(store)
+    #expect(try store.meta("gap") == 1)
+    #expect(!store.writer.isHalfView)
+    #expect(try !store.reader.checkStructure().contains { $0.kind == .trigger })
+    try store.bySQL("DELETE FROM song WHERE id = 's'; DELETE FROM album WHERE id = 'a'")
+    #expect(try store.journal() == "songs s a, albums a")
+  }
+
+  @Test(
+    "What the model names and is not there is told, and the rest goes on",
+    arguments: [
+      ("ALTER TABLE song RENAME COLUMN album_id TO album", "relationships[0]"),
+      ("ALTER TABLE song RENAME TO track", "collections.songs"),
+      ("DROP TABLE song", "collections.songs"),
+      ("ALTER TABLE song RENAME COLUMN id TO key", "collections.songs"),
+    ])
+  func half(sql: String, path: String) throws {
+    let store = try store()
+    try store.bySQL(sql)
+    try look(store)
+    #expect(store.writer.isHalfView)
+    #expect(store.writer.bindingProblems.first?.path == path)
+    try store.bySQL("DELETE FROM album WHERE id = 'b'")
+    #expect(try store.journal() == "albums b")
+  }
+
+  @Test("A table that comes back was not watched meanwhile")
+  func comesBack() throws {
+    let store = try store()
+    try store.bySQL("ALTER TABLE song RENAME TO track")
+    try look(store)
+    #expect(store.writer.isHalfView)
+    try store.bySQL("UPDATE cascade_meta SET value = 0 WHERE name = 'gap'")
+    try store.bySQL("ALTER TABLE track RENAME TO song")
+    try look(store)
+    #expect(!store.writer.isHalfView)
+    #expect(try store.meta("gap") == 1)
+  }
+
+  @Test("A new collection was there before anybody watched it; that is no gap")
+  func newCollection() throws {
+    let store = try store(#"{ collections: { albums: { table: "album", key: "id" } } }"#)
+    try store.bySQL("UPDATE cascade_meta SET value = 0 WHERE name = 'unseen'")
+    _ = try Writer(path: store.path, model: StoreModel(AttachTests.model))
+    #expect(try store.meta("unseen") == 1)
+    #expect(try store.meta("gap") == nil)
+  }
+
+  @Test("A view and a table without a key are refused with the reason")
+  func unusable() throws {
+    let store = try store(
+      AttachTests.model,
+      "CREATE VIEW album AS SELECT 1 AS id; CREATE TABLE song(id TEXT, album_id TEXT)")
+    let problems = store.writer.bindingProblems.map(\.description)
+    #expect(problems.count == 3)
+    #expect(problems[0].contains("is a view"))
+    #expect(problems[1].contains("a key needs a PRIMARY KEY or a UNIQUE constraint"))
+    #expect(try store.reader.checkStructure().filter { $0.kind == .binding }.count == 3)
+  }
+
+  @Test("A transaction that fails takes the binding back with it")
+  func failed() throws {
+    struct Failure: Error {}
+    let store = try store()
+    try store.bySQL(AttachTests.rebuilt)
+    #expect(throws: Failure.self) { try store.writer.group { throw Failure() } }
+    #expect(try store.meta("gap") == nil)
+    try look(store)
+    #expect(try store.meta("gap") == 1)
+    try store.bySQL("DELETE FROM song WHERE id = 's'")
+    #expect(try store.journal() == "songs s a")
+  }
+
+  @Test("What is wrong with the set-up is told")
+  func structure() throws {
+    let store = try store(
+      AttachTests.model.replacing(
+        #"table: "album", key: "id""#, with: #"table: "album", key: "id", replace: "ignore""#),
+      """
+      CREATE TABLE album(id INTEGER PRIMARY KEY, code UNIQUE);
+      CREATE TABLE song(id TEXT PRIMARY KEY, album_id TEXT REFERENCES album, title);
+      CREATE UNIQUE INDEX low ON song(lower(title));
+      INSERT INTO song VALUES(NULL, 5, 'x'), ('t', 6, 'y')
+      """)
+    let kinds = Set(try store.reader.checkStructure().map(\.kind))
+    var expected: Set<StructureFinding.Kind> = [
+      .missingIndex, .replaceIgnored, .hiddenKey, .missingKey, .foreignKey, .affinity,
+    ]
+    if Connection.libraryVersion < 3_051_003 { expected.insert(.library) }
+    #expect(kinds == expected)
+  }
+}
+
+extension TestStore {
+  static func schema(of tables: String) throws -> [String] {
+    let store = try TestStore()
+    try store.writer.detach()
+    try store.bySQL(tables)
+    return try store.schema()
+  }
+}

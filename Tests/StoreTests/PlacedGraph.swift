@@ -1,0 +1,190 @@
+import Model
+import Store
+
+/// A random model whose relationships live in random places, and the tables for it.
+struct PlacedGraph {
+  enum Place: CaseIterable { case stored, column, join, json, property }
+
+  struct Relation {
+    let name: String
+    let from: String
+    let to: String
+    let place: Place
+    let rules: Rules
+
+    var table: String { "\(name)_\(from)" }
+  }
+
+  /// How the keys of a collection look; nil is a managed one.
+  enum Keys: CaseIterable { case text, integer, withoutRowid, nocase }
+
+  let keys: [String: Keys?]
+  let relations: [Relation]
+  static let collections = ["a", "b"]
+
+  func relations(of collection: String) -> [Relation] { relations.filter { $0.from == collection } }
+
+  func isMapped(_ collection: String) -> Bool { keys[collection]! != nil }
+
+  func node(_ collection: String, _ number: Int) -> Node {
+    let isInteger = keys[collection]! == .integer
+    return Node(collection, isInteger ? .integer(Int64(number)) : .text("k\(number)"))
+  }
+
+  // MARK: - As the store is told
+
+  var model: String {
+    let collections = PlacedGraph.collections.map {
+      isMapped($0) ? "\($0): { table: 't \($0)', key: 'id' }" : "\($0): {}"
+    }
+    return """
+      { collections: { \(collections.joined(separator: ", ")) },
+        relationships: [\(relations.map(describe).joined(separator: ", "))] }
+      """
+  }
+
+  private func describe(_ relation: Relation) -> String {
+    let rules = relation.rules.names.map { "'\($0)'" }.joined(separator: ", ")
+    let place =
+      switch relation.place {
+      case .stored: "toMany: true,"
+      case .column: "column: '\(relation.name)',"
+      case .join: "join: { table: '\(relation.table)', source: 's', destination: 'd' },"
+      case .json: "property: 'doc.\(relation.name)', toMany: true,"
+      case .property: "property: '\(relation.name)', toMany: true,"
+      }
+    return """
+      { name: '\(relation.name)', from: '\(relation.from)', to: '\(relation.to)', \(place)
+        rules: [\(rules)] }
+      """
+  }
+
+  var schema: String {
+    var statements = PlacedGraph.collections.filter(isMapped).map { collection in
+      let columns = relations(of: collection).filter { $0.place == .column }.map { ", \"\($0.name)\"" }
+      return "CREATE TABLE \"t \(collection)\"(\(keyColumn(collection))\(columns.joined()), doc)"
+        + (keys[collection]! == .withoutRowid ? " WITHOUT ROWID" : "")
+    }
+    for relation in relations where relation.place == .join {
+      statements.append("CREATE TABLE \(relation.table)(s, d, PRIMARY KEY(s, d))")
+    }
+    return statements.joined(separator: ";\n")
+  }
+
+  private func keyColumn(_ collection: String) -> String {
+    switch keys[collection]! {
+    case .integer: "id INTEGER PRIMARY KEY"
+    case .nocase: "id TEXT COLLATE NOCASE PRIMARY KEY"
+    default: "id TEXT PRIMARY KEY"
+    }
+  }
+
+  // MARK: - Random
+
+  /// `bySQL` has no places that only Cascade can write, and no rule that a trigger would judge
+  /// statement by statement.
+  init(bySQL: Bool, _ random: inout Seeded) {
+    var keys: [String: Keys?] = [:]
+    for collection in PlacedGraph.collections {
+      let isManaged = !bySQL && Int.random(in: 0..<3, using: &random) == 0
+      keys[collection] = .some(isManaged ? nil : Keys.allCases.randomElement(using: &random)!)
+    }
+    self.keys = keys
+    var relations: [Relation] = []
+    for name in ["x", "y"] {
+      for from in PlacedGraph.collections {
+        let isManaged = keys[from]! == nil
+        var places: [Place] = isManaged ? [.stored, .property] : [.stored, .column, .json]
+        if bySQL { places = [.column, .join, .json] }
+        let place = places.randomElement(using: &random)!
+        relations.append(
+          Relation(
+            name: name, from: from, to: PlacedGraph.collections.randomElement(using: &random)!,
+            place: place, rules: PlacedGraph.rules(place, bySQL: bySQL, &random)))
+      }
+    }
+    self.relations = relations
+  }
+
+  /// Where a lost reference would be left as it is, the graph would not be the same: it could come
+  /// back with its destination.
+  private static func rules(_ place: Place, bySQL: Bool, _ random: inout Seeded) -> Rules {
+    var rules: Rules = []
+    var ofDestination: [Rules] = [
+      .deleteSourceIfDestinationDeleted, .nullifySourceIfDestinationDeleted,
+    ]
+    if place != .json && place != .property {
+      ofDestination.append(.deleteSourceIfAllDestinationsDeleted)
+    }
+    if place == .stored || place == .join { ofDestination.append([]) }
+    rules.formUnion(ofDestination.randomElement(using: &random)!)
+    let ofSource: [Rules] = [
+      [], .deleteDestinationIfSourceDeleted, .deleteDestinationIfAllSourcesDeleted,
+    ]
+    rules.formUnion(ofSource.randomElement(using: &random)!)
+    for notice: Rules in [.notifyIfSourceDeleted, .notifyIfDestinationDeleted]
+    where Int.random(in: 0..<3, using: &random) == 0 {
+      rules.insert(notice)
+    }
+    if !bySQL && Int.random(in: 0..<12, using: &random) == 0 { return .denyDestinationDeletion }
+    if !bySQL && Int.random(in: 0..<12, using: &random) == 0 { rules = rules.denyingSource }
+    return rules
+  }
+}
+
+extension Rules {
+  fileprivate var denyingSource: Rules {
+    subtracting([.deleteDestinationIfSourceDeleted, .deleteDestinationIfAllSourcesDeleted])
+      .union(.denySourceDeletion)
+  }
+}
+
+/// One step: what every place can say.
+enum PlacedStep: CustomStringConvertible {
+  /// The node, and all of its references by the names of its relationships.
+  case put(Node, [String: [Node]])
+  case delete(Node)
+  case flush
+
+  var description: String {
+    switch self {
+    case .put(let node, let references):
+      "put \(node) "
+        + references.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }
+        .joined(separator: "; ")
+    case .delete(let node): "delete \(node)"
+    case .flush: "flush"
+    }
+  }
+}
+
+extension PlacedGraph {
+  func steps(bySQL: Bool, _ random: inout Seeded) -> [PlacedStep] {
+    let steps = (0..<Int.random(in: 1...6, using: &random)).map { _ in step(bySQL, &random) }
+    // Who deletes last has no edge removed behind a destination's back.
+    return bySQL ? steps.filter(\.isPut) + steps.filter { !$0.isPut } : steps
+  }
+
+  private func step(_ bySQL: Bool, _ random: inout Seeded) -> PlacedStep {
+    let collection = PlacedGraph.collections.randomElement(using: &random)!
+    let node = node(collection, Int.random(in: 0..<4, using: &random))
+    switch Int.random(in: 0..<10, using: &random) {
+    case ..<6:
+      var references: [String: [Node]] = [:]
+      for relation in relations(of: collection) {
+        let most = relation.place == .column ? 1 : 3
+        let count = Int.random(in: 0...most, using: &random)
+        references[relation.name] = (0..<count).map { _ in
+          self.node(relation.to, Int.random(in: 0..<4, using: &random))
+        }
+      }
+      return .put(node, references)
+    case ..<9: return .delete(node)
+    default: return bySQL ? .delete(node) : .flush
+    }
+  }
+}
+
+extension PlacedStep {
+  var isPut: Bool { if case .put = self { true } else { false } }
+}

@@ -1,0 +1,102 @@
+import Model
+import Store
+
+/// A step in the words of the reference, of a change file, and of SQL.
+extension PlacedGraph {
+  func forReference(_ step: PlacedStep) -> Change {
+    switch step {
+    case .put(let node, let references):
+      let edges = relations(of: node.collection).flatMap { relation in
+        declared(relation, references)
+      }
+      return .put(node, type: nil, value: nil, edges: edges)
+    case .delete(let node): return .delete(node)
+    case .flush: return .flush
+    }
+  }
+
+  private func declared(_ relation: Relation, _ references: [String: [Node]]) -> [DeclaredEdge] {
+    (references[relation.name] ?? []).map {
+      DeclaredEdge(name: relation.name, destination: .node($0), rules: relation.rules)
+    }
+  }
+
+  func forFile(_ step: PlacedStep) -> Change {
+    switch step {
+    case .put(let node, let references):
+      let relations = relations(of: node.collection)
+      let stored = relations.filter { $0.place == .stored }
+      return .put(
+        node, type: nil, value: JSONText(valid: value(relations, references).text),
+        edges: stored.flatMap { declared($0, references) })
+    case .delete(let node): return .delete(node)
+    case .flush: return .flush
+    }
+  }
+
+  private func value(_ relations: [Relation], _ references: [String: [Node]]) -> JSON {
+    func list(_ relation: Relation) -> JSON {
+      .array((references[relation.name] ?? []).map(\.key.json))
+    }
+    var fields: [JSON.Field] = []
+    for relation in relations where relation.place == .property {
+      fields.append(.init(relation.name, list(relation)))
+    }
+    for relation in relations where relation.place == .column {
+      fields.append(.init(relation.name, references[relation.name]?.first?.key.json ?? .null))
+    }
+    let lists = relations.filter { $0.place == .json }
+    if !lists.isEmpty {
+      fields.append(.init("doc", .object(lists.map { .init($0.name, list($0)) })))
+    }
+    return .object(fields)
+  }
+
+  // MARK: - SQL
+
+  func sql(_ step: PlacedStep, replacing: Bool) -> [String] {
+    switch step {
+    case .put(let node, let references):
+      return [upsert(node, references, replacing)] + joins(node, references)
+    case .delete(let node):
+      return ["DELETE FROM \"t \(node.collection)\" WHERE id = \(sql(node))"]
+    case .flush: return []
+    }
+  }
+
+  private func sql(_ node: Node) -> String {
+    if case .integer(let number) = node.key { return "\(number)" }
+    return "'\(node.key.managedText!)'"
+  }
+
+  private func upsert(
+    _ node: Node, _ references: [String: [Node]], _ replacing: Bool
+  ) -> String {
+    let relations = relations(of: node.collection)
+    var columns = ["doc"]
+    let lists = relations.filter { $0.place == .json }.map { relation in
+      JSON.Field(relation.name, .array((references[relation.name] ?? []).map(\.key.json)))
+    }
+    var values = ["'\(JSON.object(lists).text)'"]
+    for relation in relations where relation.place == .column {
+      columns.append("\"\(relation.name)\"")
+      values.append(references[relation.name]?.first.map { sql($0) } ?? "NULL")
+    }
+    let head = "INTO \"t \(node.collection)\"(id, \(columns.joined(separator: ", "))) "
+      + "VALUES(\(sql(node)), \(values.joined(separator: ", ")))"
+    if replacing { return "INSERT OR REPLACE \(head)" }
+    let updates = columns.map { "\($0) = excluded.\($0)" }.joined(separator: ", ")
+    return "INSERT \(head) ON CONFLICT(id) DO UPDATE SET \(updates)"
+  }
+
+  /// Only what differs is written, as an application would.
+  private func joins(_ node: Node, _ references: [String: [Node]]) -> [String] {
+    relations(of: node.collection).filter { $0.place == .join }.flatMap { relation in
+      let wanted = (references[relation.name] ?? []).map { sql($0) }
+      return [
+        "DELETE FROM \(relation.table) WHERE s = \(sql(node)) "
+          + "AND d NOT IN (\(wanted.joined(separator: ", ")))"
+      ] + wanted.map { "INSERT OR IGNORE INTO \(relation.table) VALUES(\(sql(node)), \($0))" }
+    }
+  }
+}
