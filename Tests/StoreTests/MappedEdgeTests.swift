@@ -195,8 +195,8 @@ struct MappedEdgeTests {
       .delete(Node("c", .composite([.text("1"), .text("a")]))), delete("w/a"), delete("n/a"),
       delete("b/x'00'"),
     ])
-    #expect(
-      try ["c", "w", "n", "b"].map { try store.alive(in: $0) } == ["c/", "w/b", "n/b", "b/x'01'"])
+    let left = try ["c", "w", "n", "b"].map { try store.alive(in: $0) }
+    #expect(left == ["c/", "w/b", "n/b", "b/x'01'"])
     try store.apply(["c", "w", "n", "b"].map { .deleteAll(collection: $0) })
     for name in ["c", "w", "n", "b"] { #expect(try store.alive(in: name) == "") }
   }
@@ -254,7 +254,8 @@ struct MappedEdgeTests {
     try store.apply(changes("t/ab-8>x") + [put("t/AB"), put("x")])
     try store.apply(changes("t/aB-8>y") + [put("y")])
     #expect(try store.alive(in: "t") == "t/AB")
-    #expect(try store.apply([delete("t/Ab")]).deleted.letters == "t/AB x y")
+    let gone = try store.apply([delete("t/Ab")]).deleted.letters
+    #expect(gone == "t/AB x y")
   }
 
   @Test("What a rejected transaction did to rows is undone")
