@@ -37,7 +37,4 @@ package struct SQLiteError: Error, Hashable, CustomStringConvertible {
     // SQLITE_CONSTRAINT_PRIMARYKEY, _UNIQUE and _ROWID, which Swift cannot see.
     [6, 8, 10].contains { extendedCode == SQLITE_CONSTRAINT | $0 << 8 }
   }
-
-  /// What expressions and triggers in the schema come to: "malformed JSON", "no such table".
-  package var isOfTheSchema: Bool { code == SQLITE_ERROR }
 }

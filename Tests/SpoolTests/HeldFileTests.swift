@@ -24,7 +24,8 @@ struct HeldFileTests {
   private func approve(_ receipt: Receipt?) throws {
     let plan = try #require(receipt?.plan)
     guard case .file(let name) = try spool.inbox?.writer.approve(plan: plan) else {
-      return Issue.record("nobody waits for plan \(plan)")
+      Issue.record("nobody waits for plan \(plan)")
+      return
     }
     #expect(try spool.spool.release(FileName(name)))
   }

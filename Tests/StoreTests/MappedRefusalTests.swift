@@ -23,7 +23,7 @@ struct MappedRefusalTests {
       try store.refusal(put("songs/1", "[1]"))
         == "songs/1: the value of a row is an object, whose members are columns")
     #expect(
-      try store.refusal(.put(node("songs/1"), type: "t", value: nil, edges: nil))
+      try store.refusal(put("songs/1", type: "t"))
         == #"songs/1: a row of a table has no "type""#)
   }
 

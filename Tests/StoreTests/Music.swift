@@ -47,27 +47,3 @@ enum Music {
     try TestStore(model: StoreModel(model), schema: schema)
   }
 }
-
-func put(_ text: String, _ value: String? = nil, edges: [DeclaredEdge]? = nil) -> Change {
-  .put(node(text), type: nil, value: value.map { JSONText(valid: $0) }, edges: edges)
-}
-
-func patch(_ text: String, _ set: String, unset: [String] = []) -> Change {
-  .patch(node(text), set: JSONText(valid: set).members() ?? [], unset: unset)
-}
-
-func delete(_ text: String) -> Change { .delete(node(text)) }
-
-extension TestStore {
-  /// The value of a node, as JSON; nil where it is not there.
-  func value(_ text: String) throws -> String? {
-    let stored = try reader.node(node(text))
-    return stored.exists ? stored.value?.text : nil
-  }
-
-  /// The single message of the refusal.
-  func refusal(_ changes: Change...) throws -> String {
-    let reasons = try reasons(changes)
-    return reasons.count == 1 ? reasons[0].message : "\(reasons)"
-  }
-}

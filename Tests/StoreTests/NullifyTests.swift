@@ -87,7 +87,7 @@ struct NullifyTests {
     try store.apply([put("B"), put("C")] + (0..<2_500).map { put("m/\($0)", nil) })
     try store.apply((0..<2_500).map { put("A\($0)", #"{"p":["B","C"]}"#) })
     try store.run("!B")
-    let values = try store.reader.nodes(in: "n", after: "A", limit: 3_000).filter {
+    let values = try store.reader.nodes(in: "n", after: .text("A"), limit: 3_000).filter {
       $0.node != node("C")
     }
     #expect(values.count == 2_500)

@@ -19,7 +19,7 @@ struct TriggerTests {
     """
 
   private func store(_ model: String = model, _ schema: String = tables) throws -> TestStore {
-    try TestStore(model: StoreModel(model), schema: tables)
+    try TestStore(model: StoreModel(model), schema: schema)
   }
 
   @Test(

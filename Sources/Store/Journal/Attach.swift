@@ -39,6 +39,7 @@ extension Writer {
       try counters.save(db)
       try db.commit()
       isDetached = false
+      try rebuildReferences()
       return report
     } catch {
       db.rollback()

@@ -28,21 +28,13 @@ extension Reader {
   private func read(
     _ table: NodeTable, where condition: String, _ values: [Value], _ order: String = ""
   ) throws -> [StoredNode] {
-    let columns = table.table?.columns ?? []
-    let list = [table.key("s")] + columns.map { "s.\(quoted($0.name))" }
+    let key = table.keyColumns("s")
     return try db.all(
       generated: """
-        SELECT \(list.joined(separator: ", ")) FROM \(table.rows) AS s WHERE \(condition) \(order)
+        SELECT \(key.joined(separator: ", ")), s.* FROM \(table.rows) AS s
+        WHERE \(condition) \(order)
         """, values
-    ) { row in
-      let fields = columns.indices.map {
-        JSON.Field(columns[$0].name, row.value(Int32($0 + 1)).json)
-      }
-      let key = row.key(0, in: table.collection, model)
-      return StoredNode(
-        node: Node(table.collection, key), exists: true, type: nil,
-        value: JSONText(.object(fields)))
-    }
+    ) { MappedRow($0, keyCount: key.count).node(in: table.collection) }
   }
 }
 

@@ -112,11 +112,9 @@ extension Writer {
   ) throws {
     // Both are judged first: a name that the model does not know is a mistake, not an absence.
     let ends = (from: try find(.node(from)), to: try find(to))
-    guard let source = ends.from, let destination = ends.to else {
-      return current.passedOver += 1
-    }
+    if ends.from == nil || ends.to == nil { return current.passedOver += 1 }
     let edge = EdgeKey(
-      source: source, name: try nameId(name), destination: destination, origin: .manual)
+      source: try end(from), name: try nameId(name), destination: try end(to), origin: .manual)
     if try !remove(edge, as: removal) { current.passedOver += 1 }
   }
 

@@ -103,7 +103,7 @@ extension Writer {
   /// The id of an end that has a row, dead or alive.
   func find(_ end: Destination) throws -> Int64? {
     if case .node(let node) = end, let table = try table(of: node.collection) {
-      return try knownEnd(node, in: table)
+      return try find(node, in: table)
     }
     return try find(identity(of: end))
   }

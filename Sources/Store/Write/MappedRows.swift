@@ -86,7 +86,8 @@ extension Writer {
         SELECT key FROM temp.known
         WHERE collection = ?1 AND NOT present AND key <> ?2
         AND (key = ?3 OR key = ?2 COLLATE \(quoted(collation)))
-        """, [.integer(table.id), place.key, spelled]) { $0.value(0) }
+        """, [.integer(table.id), place.key, spelled]
+    ) { $0.value(0) }
     for key in others {
       let names: (Value, Value, Value) = (place.key, .integer(table.id), key)
       try db.run(
@@ -102,9 +103,8 @@ extension Writer {
   private func declare(
     _ edges: [DeclaredEdge], of node: Node, _ id: Int64, in table: NodeTable
   ) throws -> Int64 {
-    guard let id = try edges.isEmpty ? knownEnd(node, in: table) : end(node, in: table) else {
-      return id
-    }
+    if try edges.isEmpty && find(node, in: table) == nil { return id }
+    let id = try end(node, in: table)
     try declare(edges, of: node, id, insteadOf: declaredEdges(of: id))
     return id
   }
@@ -123,14 +123,15 @@ extension Writer {
     try markDead(id)
   }
 
-  /// What came and went since the last flush never was.
+  /// The row came and goes since the last flush. Its edges are in no table any more, and lost their
+  /// source all the same, as stored ones would.
   private func deleteBorn(_ node: Node, _ id: Int64, in table: NodeTable) throws {
     let row = RowValues(node, in: table)
     let edges = try placedEdges(of: id, in: table)
     try run(
       "DELETE FROM \(table.rows) AS s WHERE \(table.isKeyed("s"))", keyValues(node, table),
       for: row, table)
-    try note(edges, becoming: [])
+    try loseSource(of: edges)
     try db.run("UPDATE temp.known SET row = NULL, present = 0 WHERE id = ?", .integer(id))
     try db.run("DELETE FROM temp.born WHERE id = ?", .integer(id))
     try markDead(id)
@@ -176,10 +177,17 @@ extension Writer {
     do {
       try db.run(generated: sql, values)
     } catch {
-      guard error.isAboutTheValue || error.isOfTheSchema else { throw error }
+      guard error.isAboutTheValue || error.isAboutTheStatement else { throw error }
       throw try refusal(of: row, error, table)
     }
     if db.changes == 0 { throw row.refused("a trigger of \"\(row.table.name)\" ignores this") }
+  }
+
+  /// Asked for at the end: a row may refer to one that comes later.
+  func refuseViolatedForeignKeys() throws {
+    if !hasTables || !db.hasDeferredViolations { return }
+    throw Rejection(
+      .invalid, "FOREIGN KEY constraint failed: a row refers to one that is not there")
   }
 
   private func refusal(

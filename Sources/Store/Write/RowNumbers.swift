@@ -80,10 +80,10 @@ extension Writer {
     return try number(place, in: table.id)
   }
 
-  /// The same for an end that may be in no edge; then it gets none.
-  func knownEnd(_ node: Node, in table: NodeTable) throws -> Int64? {
+  /// Nil where no stored edge ever named it.
+  func find(_ node: Node, in table: NodeTable) throws -> Int64? {
     let key = try place(keyValues(node, table), in: table)?.key ?? table.stored(node.key)!
-    return try identity(key, in: table.id) == nil ? nil : end(node, in: table)
+    return try identity(key, in: table.id)
   }
 
   private func identity(_ key: Value, in collection: Int64) throws -> Int64? {

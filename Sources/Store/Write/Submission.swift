@@ -58,6 +58,7 @@ extension Writer {
       current.id = submission.id
       try applyAll(next)
       try flush()
+      try refuseViolatedForeignKeys()
       try validate()
       complete(&submission)
       try record(submission)
