@@ -1,3 +1,5 @@
+import Model
+
 /// An application's tables, and a model of them.
 enum Library {
   static let schema = """
