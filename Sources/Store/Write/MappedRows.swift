@@ -36,6 +36,7 @@ extension Writer {
     let id = try number(place, in: table.id)
     try db.run("INSERT OR IGNORE INTO temp.born VALUES(?)", .integer(id))
     try revive(id)
+    try forgetLost(ofBorn: id)
     try note([], becoming: placedEdges(of: id, in: table))
     return id
   }
