@@ -10,7 +10,7 @@ struct AttachTests {
   private static let tables = TriggerTests.tables
 
   private func store(_ model: String = model, _ tables: String = tables) throws -> TestStore {
-    try TestStore(model: StoreModel(model), tables: tables)
+    try TestStore(model: StoreModel(model), schema: tables)
   }
 
   /// An empty transaction of the daemon's: it looks at the schema.

@@ -47,13 +47,3 @@ enum Music {
     try TestStore(model: StoreModel(model), schema: schema)
   }
 }
-
-func delete(_ text: String) -> Change { .delete(node(text)) }
-
-extension TestStore {
-  /// The single message of the refusal.
-  func refusal(_ changes: Change...) throws -> String {
-    let reasons = try reasons(changes)
-    return reasons.count == 1 ? reasons[0].message : "\(reasons)"
-  }
-}

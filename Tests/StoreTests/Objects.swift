@@ -12,6 +12,8 @@ func patch(_ letters: String, _ members: String, unset: [String] = []) -> Change
   .patch(node(letters), set: JSONText(valid: members).members()!, unset: unset)
 }
 
+func delete(_ letters: String) -> Change { .delete(node(letters)) }
+
 extension StoreModel {
   /// Whose relationships these are, from "n" to "n", called "e", unless they say otherwise.
   init(relationships: [String], collections: String = "") throws {
@@ -37,8 +39,15 @@ extension TestStore {
     try self.init(model: StoreModel(relationships: [first] + others))
   }
 
+  /// The value of a node, as JSON; nil where it is not there.
   func value(_ letters: String) throws -> String? {
     try reader.node(node(letters)).value?.text
+  }
+
+  /// The single message of the refusal.
+  func refusal(_ changes: Change...) throws -> String {
+    let reasons = try reasons(changes)
+    return reasons.count == 1 ? reasons[0].message : "\(reasons)"
   }
 
   /// Why the changes are refused; nothing if they are not.

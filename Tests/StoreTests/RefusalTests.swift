@@ -26,7 +26,7 @@ struct RefusalTests {
     try TestStore(
       model: StoreModel(
         "{ collections: { \(RefusalTests.collections) }, relationships: [ { \(relationship) } ] }"),
-      tables: RefusalTests.tables)
+      schema: RefusalTests.tables)
   }
 
   /// Empty where nothing is refused.
