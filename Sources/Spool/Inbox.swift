@@ -50,6 +50,12 @@ package final class Inbox {
     }
   }
 
+  /// Forgets what was read of the queue, and how far: the ledger may be another one now.
+  package func restart() {
+    queue = []
+    unfinished = nil
+  }
+
   /// An upload that nobody went on with for an hour belongs to nobody.
   private static let uploadsLive: Int64 = 3_600_000
 
@@ -69,7 +75,8 @@ package final class Inbox {
       try writer.group {
         let start = ContinuousClock.now
         for file in prepared where taken == 0 || ContinuousClock.now - start < budget {
-          verdicts.append((file.name, try verdict(file)))
+          guard let receipt = try verdict(file, behind: taken) else { break }
+          verdicts.append((file.name, receipt))
           taken += 1
         }
       }
@@ -111,6 +118,15 @@ package final class Inbox {
     default: throw error
     }
     return receipt
+  }
+
+  /// Nil for what has to wait: the files before it need not wait with it.
+  private func verdict(_ file: PreparedFile, behind taken: Int) throws -> Receipt? {
+    do {
+      return try verdict(file)
+    } catch is StoreError where taken > 0 {
+      return nil
+    }
   }
 
   private func verdict(_ file: PreparedFile) throws -> Receipt {

@@ -12,7 +12,8 @@ enum Commands {
     "status": status, "apply": Apply.command, "node": node, "nodes": nodes, "edges": edges,
     "fetch": fetch,
     "plan": plan, "why": why, "sweep": sweep, "notices": notices, "ack": acknowledge,
-    "spool": SpoolCommands.command, "approve": Apply.approve,
+    "spool": SpoolCommands.command, "approve": Apply.approve, "attach": AttachCommands.attach,
+    "detach": AttachCommands.detach, "check": AttachCommands.check,
   ]
 
   private static func status(_ arguments: inout Arguments) throws -> Prepared {

@@ -6,6 +6,7 @@ internal import Varlink
 
 /// Exit statuses beside those of sysexits.h.
 enum Status {
+  static let found: CInt = 1
   static let held: CInt = 3
   static let denied: CInt = 4
 }

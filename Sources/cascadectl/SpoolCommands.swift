@@ -56,8 +56,10 @@ enum StatusTable {
     let spool = store["spool"]
     let counts = ["waiting", "held", "rejected"]
       .map { "\(spool?[$0]?.integer ?? 0) \($0)" }.joined(separator: ", ")
+    let journal = store["journal"]?.integer ?? 0
+    let counted = journal > 0 ? "\(counts), \(journal) in the journal" : counts
     let reason = store["reason"]?.string.map { "\n    \($0)" } ?? ""
     let state = store["state"]?.string ?? ""
-    return "  \(state)  \(store["store"]?.string ?? "")  (\(counts))\(reason)"
+    return "  \(state)  \(store["store"]?.string ?? "")  (\(counted))\(reason)"
   }
 }

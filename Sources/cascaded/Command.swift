@@ -96,9 +96,7 @@ enum Command {
   private static func model(for store: String, _ options: Options) throws -> StoreModel {
     let file = options.model ?? StoreConfiguration.modelFile(of: store)
     if options.model == nil, try FileStatus.of(file) == nil { return .empty }
-    let model = try StoreModel.read(file)
-    try model.requireServed(file: file)
-    return model
+    return try StoreModel.read(file)
   }
 
   private nonisolated static func exitStatus(_ error: any Error) -> CInt {

@@ -128,16 +128,6 @@ import Testing
     #expect(!lines.contains { $0.hasPrefix(files[0]) })
   }
 
-  @Worker @Test func refusesAModelThatItDoesNotServeYet() throws {
-    let store = try TestStore(
-      model: "{ collections: { songs: { table: \"song\", key: \"id\" } } }", starts: false)
-    let outcome = try ControlTests.cascaded(store.path)
-    #expect(outcome.status == 78)
-    #expect(outcome.error.contains("\(store.spool)/model.json: collections.songs"))
-    #expect(outcome.error.contains("not served yet"), "\(outcome.error)")
-    #expect(try FileStatus.of(store.path) == nil)
-  }
-
   @Worker @Test func refusesAModelThatIsWrong() throws {
     let store = try TestStore(model: "{ limitz: {} }", starts: false)
     let outcome = try ControlTests.cascaded(store.path)

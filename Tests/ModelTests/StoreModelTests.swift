@@ -107,21 +107,8 @@ func problems(in text: String) -> [String] {
     #expect(!model.strict)
   }
 
-  @Test func `the example names everything of it that is not served yet`() {
-    #expect(
-      model.unsupported.map(\.path) == [
-        "collections.albums.table", "collections.artists.table", "collections.songs.table",
-        "collections.tags.table", "relationships[0].column", "relationships[1].column",
-        "relationships[2].join", "relationships[5].column",
-      ])
-    #expect(
-      model.unsupported[0].description
-        == "collections.albums.table: tables of the application are not served yet")
-  }
-
   @Test func `an empty object is the model of a store without a file`() throws {
     #expect(try readModel("{}") == .empty)
-    #expect(StoreModel.empty.unsupported == [])
   }
 
   @Test func `without sweeps, cascade and refcount are immediate and the others daily`() throws {
@@ -163,6 +150,5 @@ func problems(in text: String) -> [String] {
     #expect(fans.order == "name DESC")
     #expect(fans.limit == 5)
     #expect(fans.store == "/o.db")
-    #expect(model.unsupported == [])
   }
 }

@@ -126,7 +126,9 @@ struct PlacedGraph {
     where Int.random(in: 0..<3, using: &random) == 0 {
       rules.insert(notice)
     }
-    if !bySQL && Int.random(in: 0..<12, using: &random) == 0 { return .denyDestinationDeletion }
+    if place == .stored && Int.random(in: 0..<12, using: &random) == 0 {
+      return .denyDestinationDeletion
+    }
     if !bySQL && Int.random(in: 0..<12, using: &random) == 0 { rules = rules.denyingSource }
     return rules
   }
@@ -161,8 +163,12 @@ enum PlacedStep: CustomStringConvertible {
 extension PlacedGraph {
   func steps(bySQL: Bool, _ random: inout Seeded) -> [PlacedStep] {
     let steps = (0..<Int.random(in: 1...6, using: &random)).map { _ in step(bySQL, &random) }
-    // Who deletes last has no edge removed behind a destination's back.
-    return bySQL ? steps.filter(\.isPut) + steps.filter { !$0.isPut } : steps
+    // Who deletes last has no edge removed behind a destination's back, and who writes a row once
+    // has no edge come and go within a transaction, which nobody but the application could know.
+    guard bySQL else { return steps }
+    var written: Set<Node> = []
+    return steps.filter { $0.put.map { written.insert($0).inserted } ?? false }
+      + steps.filter { $0.put == nil }
   }
 
   private func step(_ bySQL: Bool, _ random: inout Seeded) -> PlacedStep {
@@ -186,5 +192,5 @@ extension PlacedGraph {
 }
 
 extension PlacedStep {
-  var isPut: Bool { if case .put = self { true } else { false } }
+  var put: Node? { if case .put(let node, _) = self { node } else { nil } }
 }

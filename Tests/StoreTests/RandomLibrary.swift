@@ -1,9 +1,11 @@
 import Model
 import Store
 
-/// A library with references of all kinds at random, and the edges that it must have.
+/// A library with references of all kinds at random, the edges that it must have, and the
+/// references to nothing.
 struct RandomLibrary {
   private(set) var edges: Set<String> = []
+  private(set) var dangling: Set<String> = []
   private var random: Seeded
   private var sql: [String] = []
 
@@ -34,7 +36,9 @@ struct RandomLibrary {
   ) -> String {
     switch random.next() % 8 {
     case 0: return "NULL"
-    case 1: return number ? "99" : "'gone'"
+    case 1:
+      dangling.insert("\(name) \(source)>\(collection)/\(number ? "99" : "gone")")
+      return number ? "99" : "'gone'"
     default: break
     }
     let key = keys.randomElement(using: &random)!
@@ -80,6 +84,7 @@ struct RandomLibrary {
     )
     edges.insert("featuring songs/\(song)>artists/\(artist)")
     edges.insert("songs artists/\(artist)>songs/\(song)")
+    dangling.formUnion(["featuring songs/\(song)>artists/99", "songs artists/\(artist)>songs/99"])
     sql.append("INSERT INTO song_artist VALUES(\(song), \(artist)), (99, \(artist)), (\(song), 99)")
   }
 

@@ -11,7 +11,10 @@ extension Control {
       throw VarlinkError.unusable("data", "not base64")
     }
     let known = call.text("upload")
-    guard let id = try uploads.append(bytes, to: known, for: call, service(call)) else {
+    let service = try service(call)
+    // Nothing would become of it before somebody attaches the store again.
+    if service.condition.isDetached { throw StoreError.detached }
+    guard let id = try uploads.append(bytes, to: known, for: call, service) else {
       throw VarlinkError.noSuchThing("upload \(known ?? "")")
     }
     return ["upload": .string(id)]
@@ -81,7 +84,8 @@ extension Control {
 
   func acknowledge(_ call: Call) async throws -> JSON {
     let notice = call.parameters["notice"]!.integer!
-    let count = try await service(call).writer.acknowledge(upTo: notice)
+    let service = try service(call)
+    let count = try await service.onStore { try await service.writer.acknowledge(upTo: notice) }
     return ["acknowledged": .integer(Int64(count))]
   }
 
@@ -132,7 +136,7 @@ extension Control {
   func approve(_ call: Call) async throws -> JSON {
     let service = try service(call)
     let plan = call.parameters["plan"]!.integer!
-    switch try await service.writer.approve(plan: plan) {
+    switch try await service.onStore({ try await service.writer.approve(plan: plan) }) {
     case nil: throw VarlinkError.noSuchThing("plan \(plan) that waits for approval")
     case .sweep(let kinds): return ["receipt": try await service.sweep(kinds).receipt.json]
     case .file(let name):

@@ -21,7 +21,7 @@ final class Control {
     try Interface(
       Control.text,
       methods: [
-        "Status": { _ in try self.status() },
+        "Status": { _ in try await self.status() },
         "Upload": { try self.upload($0) },
         "Apply": { try await self.apply($0) },
         "Node": { try await self.node($0) },
@@ -38,6 +38,9 @@ final class Control {
         "Retry": { try self.retry($0) },
         "Drop": { try self.drop($0) },
         "Approve": { try await self.approve($0) },
+        "Attach": { try await self.attach($0) },
+        "Detach": { try await self.detach($0) },
+        "Check": { try await self.check($0) },
       ])
   }
 
@@ -55,24 +58,24 @@ final class Control {
 
   // MARK: - Status
 
-  private func status() throws -> JSON {
-    [
-      "version": .string(Release.version),
-      "stores": .array(try services.map { try status(of: $0) }),
-    ]
+  private func status() async throws -> JSON {
+    var stores: [JSON] = []
+    for service in services { stores.append(try await status(of: service)) }
+    return ["version": .string(Release.version), "stores": .array(stores)]
   }
 
-  private func status(of service: StoreService) throws -> JSON {
+  private func status(of service: StoreService) async throws -> JSON {
     let counts = try service.spool.counts()
     let spool: JSON = [
       "waiting": .integer(Int64(counts.waiting)), "held": .integer(Int64(counts.held)),
       "rejected": .integer(Int64(counts.rejected)),
     ]
+    let journal = await service.journalLength()
+    let (state, reason) = service.condition.state(heldFiles: counts.held)
     return [
-      "store": .string(service.configuration.path),
-      "state": service.trouble != nil ? "degraded" : counts.held > 0 ? "held" : "ok",
-      "reason": service.trouble.map(JSON.string) ?? .null, "spool": spool, "journal": 0,
-      "lastSweep": service.lastSweep,
+      "store": .string(service.configuration.path), "state": .string(state),
+      "reason": reason.map(JSON.string) ?? .null, "spool": spool,
+      "journal": .integer(Int64(journal)), "lastSweep": service.lastSweep,
     ]
   }
 }

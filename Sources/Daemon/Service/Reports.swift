@@ -49,6 +49,7 @@ extension StoreService {
 
   func report(_ result: SweepResult, number: Int64) {
     if result.outcome == .nothing { return }
+    if result.outcome == .held { return reportHeld(result, number: number) }
     Log.write(
       result.outcome == .done ? .info : .warning,
       "\(store): sweep \(number) \(result.outcome.rawValue), deleted \(nodes(result.deletedCount))",
@@ -56,6 +57,47 @@ extension StoreService {
         (.sweep, String(number)), (.deleted, String(result.deletedCount)),
         (.batch, result.batch.map { String($0) } ?? ""),
       ], messageID: .swept)
+  }
+
+  private func reportHeld(_ result: SweepResult, number: Int64) {
+    let plan = result.plan ?? 0
+    Log.write(
+      .warning, "\(store): sweep \(number) is held: \(result.heldText(plan: plan))",
+      fields: fields + [
+        (.sweep, String(number)), (.plan, String(plan)), (.deleted, String(result.deletedCount)),
+      ], messageID: .held)
+  }
+
+  func reportMismatch(_ problems: [String]) {
+    if problems.isEmpty {
+      Log.write(
+        .notice, "\(store): the model and the tables fit again", fields: fields,
+        messageID: .recovered)
+    } else {
+      Log.write(
+        .warning,
+        "\(store): nothing is deleted while the model and the tables differ: "
+          + problems.joined(separator: "; "), fields: fields, messageID: .mismatch)
+    }
+  }
+
+  func reportReplaced() {
+    Log.write(
+      .warning,
+      "\(store): another file is there now; it is served from here on, and references to nothing "
+        + "are looked for", fields: fields, messageID: .replaced)
+  }
+
+  func reportAttached(_ report: AttachReport) {
+    Log.write(
+      .notice, "\(store): attached, \(report.collections.count) collections are tables",
+      fields: fields, messageID: .attached)
+  }
+
+  func reportDetached() {
+    Log.write(
+      .notice, "\(store): detached; change files wait until it is attached again", fields: fields,
+      messageID: .detached)
   }
 
   private var store: String { configuration.path }
@@ -74,4 +116,8 @@ extension LogMessageID {
   static let swept = LogMessageID("1d9a6e5c3b7f4d2ea8c4f0b6d3e5a744")
   static let recovered = LogMessageID("7b2f9d4e1c6a48d5a3e8b0c4f7d1e966")
   static let trouble = LogMessageID("e4a1b7d83c5f49c6b2d8a6f1c7e3b955")
+  static let mismatch = LogMessageID("30c6b9d2a1f74e58b7d40c9e62f8a177")
+  static let replaced = LogMessageID("94f1e2c7d05b4a3e8c6a17b3d9e0f288")
+  static let attached = LogMessageID("a8d37c50e94b4f12860f5d2b1e7c9399")
+  static let detached = LogMessageID("f2b5810d6c3e49a7b94c8e07d1a3f4aa")
 }

@@ -50,9 +50,4 @@ extension StoreModel {
       throw ConfigurationError(file: file, problems: error.problems)
     }
   }
-
-  /// Refuses what is legal but not served: rules that are believed to hold must hold.
-  package func requireServed(file: String) throws {
-    if !unsupported.isEmpty { throw ConfigurationError(file: file, problems: unsupported) }
-  }
 }

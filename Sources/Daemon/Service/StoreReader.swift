@@ -9,6 +9,8 @@ actor StoreReader {
 
   private let configuration: StoreConfiguration
   private var reader: Reader?
+  /// Why nothing can be read now.
+  private var refusal: StoreError?
 
   init(_ configuration: StoreConfiguration) throws {
     thread = try WorkerThread(name: "reader")
@@ -17,6 +19,7 @@ actor StoreReader {
 
   /// Opened with the first question; a daemon that nobody asks has one connection less.
   func read<T: Sendable>(_ body: @Sendable (Reader) throws -> T) throws -> T {
+    if let refusal { throw refusal }
     if reader == nil {
       reader = try Reader(path: configuration.path, model: configuration.model)
     }
@@ -25,5 +28,11 @@ actor StoreReader {
 
   func rest() { reader?.releaseMemory() }
 
-  func close() { reader = nil }
+  /// Closes the file; with a reason, it stays closed until `allow`.
+  func close(because refusal: StoreError? = nil) {
+    reader = nil
+    self.refusal = refusal
+  }
+
+  func allow() { refusal = nil }
 }

@@ -11,13 +11,16 @@ final class StoreService {
   let reader: StoreReader
   /// The spool's files, for questions and uploads; the queue itself is the writer's.
   let spool: SpoolDirectory
-  private(set) var trouble: String?
-  private(set) var lastSweep: JSON = .null
-  private var sweepCount: Int64 = 0
+  /// For `status` alone: it is answered while the other one is busy.
+  let gauge: StoreReader?
+  var condition = Condition()
+  var areReadersClosed = false
+  var lastSweep: JSON = .null
+  var sweepCount: Int64 = 0
   private enum MemoryUse { case none, fresh, old }
   private var memoryUse = MemoryUse.none
-  private let wake = Bell()
-  private let noticesCame = Broadcast()
+  let wake = Bell()
+  let noticesCame = Broadcast()
   private var waiters: [FileName: [ReceiptWaiter]] = [:]
   /// What came over the socket and is in the queue.
   private var submitted: [FileName: Fingerprint] = [:]
@@ -26,6 +29,7 @@ final class StoreService {
     self.configuration = configuration
     writer = try StoreWriter(configuration)
     reader = try StoreReader(configuration)
+    gauge = configuration.model.hasTables ? try StoreReader(configuration) : nil
     spool = try SpoolDirectory(configuration.spoolPath)
   }
 
@@ -37,10 +41,14 @@ final class StoreService {
     await withDiscardingTaskGroup { group in
       group.addTask(executorPreference: EventLoop.shared) { await self.watchQueue() }
       group.addTask(executorPreference: EventLoop.shared) { await self.poll() }
+      if configuration.model.hasTables {
+        group.addTask(executorPreference: EventLoop.shared) { await self.watchStore() }
+      }
       await work()
       group.cancelAll()
     }
     await reader.close()
+    await gauge?.close()
     await writer.close()
   }
 
@@ -78,6 +86,7 @@ final class StoreService {
   private func rest() async {
     await writer.rest()
     await reader.rest()
+    await gauge?.rest()
     Process.trimMemory()
     memoryUse = .none
   }
@@ -98,33 +107,37 @@ final class StoreService {
   }
 
   private func workUntilIdle() async throws {
-    while !Task.isCancelled {
-      let (step, pause) = try await writer.step()
+    while !Task.isCancelled && !condition.isDetached {
+      try await lookAtStore()
+      let (step, pause) = try await onStore { try await writer.step() }
       guard case .worked(let outcomes) = step else { break }
       memoryUse = .fresh
       recover()
       for outcome in outcomes { publish(outcome) }
       if let pause { try await EventLoop.sleep(for: pause) }
     }
-    try await writer.tidy()
+    if condition.isDetached { return }
+    try await onStore { try await writer.tidy() }
     recover()
   }
 
   private func recover() {
-    if trouble == nil { return }
-    trouble = nil
+    if condition.trouble == nil { return }
+    condition.trouble = nil
     Log.write(.notice, "\(configuration.path) works again", fields: fields, messageID: .recovered)
   }
 
   /// Nothing was lost: the files are still in the queue.
   private func pause(after error: any Error, _ backoff: inout Backoff) async {
+    // What was under way when it was detached needs no second try.
+    if condition.isDetached { return }
     let text = "\(error)"
-    if trouble != text {
+    if condition.trouble != text {
       Log.write(
         .warning, "\(configuration.path): \(text); trying again", fields: fields,
         messageID: .trouble)
     }
-    trouble = text
+    condition.trouble = text
     try? await EventLoop.sleep(for: backoff.next())
   }
 
@@ -133,7 +146,7 @@ final class StoreService {
     if outcome.receipt.notices > 0 { noticesCame.ring() }
     submitted[outcome.name] = nil
     for waiter in waiters.removeValue(forKey: outcome.name) ?? [] {
-      waiter.settle(outcome.receipt)
+      waiter.settle(.success(outcome.receipt))
     }
   }
 
@@ -165,12 +178,10 @@ final class StoreService {
   /// Rings for each notice that may have come, as long as the bell lives.
   func watchNotices() -> Bell { noticesCame.subscribe() }
 
-  func sweep(_ kinds: [SweepKind]) async throws -> SweepResult {
-    let result = try await writer.sweep(kinds)
-    sweepCount += 1
-    lastSweep = result.json(number: sweepCount)
-    report(result, number: sweepCount)
-    return result
+  /// Nobody learns soon what becomes of the files that wait.
+  func failWaiters(_ error: any Error) {
+    for waiter in waiters.values.joined() { waiter.settle(.failure(error)) }
+    waiters = [:]
   }
 
   /// Whether this is its store, by whatever path.
@@ -178,55 +189,8 @@ final class StoreService {
     if path == configuration.path { return true }
     guard let one = try FileStatus.of(path), let own = try FileStatus.of(configuration.path)
     else { return false }
-    return one.device == own.device && one.inode == own.inode
+    return one.isSame(as: own)
   }
 
   var fields: [(LogField, String)] { [(.store, configuration.path)] }
-}
-
-/// One receipt, for one who waits.
-@EventLoopActor
-final class ReceiptWaiter {
-  private let bell = Bell()
-  private var result: Receipt?
-
-  func settle(_ receipt: Receipt) {
-    result = receipt
-    bell.ring()
-  }
-
-  func receipt() async throws -> Receipt {
-    while true {
-      if let result { return result }
-      try await bell.wait()
-    }
-  }
-}
-
-/// Rings every bell that somebody still holds.
-@EventLoopActor
-final class Broadcast {
-  private struct Listener { weak var bell: Bell? }
-  private var listeners: [Listener] = []
-
-  func subscribe() -> Bell {
-    let bell = Bell()
-    listeners.append(Listener(bell: bell))
-    return bell
-  }
-
-  func ring() {
-    listeners.removeAll { $0.bell == nil }
-    for listener in listeners { listener.bell?.ring() }
-  }
-}
-
-/// Twice as long each time, up to half a minute.
-struct Backoff {
-  private var delay = Duration.milliseconds(100)
-
-  mutating func next() -> Duration {
-    defer { delay = min(delay * 2, .seconds(30)) }
-    return delay
-  }
 }

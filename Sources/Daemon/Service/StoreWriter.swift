@@ -10,7 +10,9 @@ actor StoreWriter {
 
   private let configuration: StoreConfiguration
   private var inbox: Inbox?
+  private var file: OpenFile?
   private var pace: Pace
+  private var watch = Watching()
 
   init(_ configuration: StoreConfiguration) throws {
     thread = try WorkerThread(name: "writer")
@@ -19,9 +21,16 @@ actor StoreWriter {
   }
 
   /// Opens the store and its spool; they are made if they are not there.
-  func open() throws {
-    let writer = try Writer(path: configuration.path, model: configuration.model)
+  func open() throws { try open(creates: true) }
+
+  private func open(creates: Bool) throws {
+    let path = configuration.path
+    let before = try FileStatus.of(path)
+    let writer = try Writer(path: path, model: configuration.model, creates: creates)
+    file = try OpenFile(path, opened: before)
     inbox = try Inbox(configuration.spoolPath, writer: writer, now: SystemClock.wall)
+    watch = Watching()
+    pace = Pace(configuration.model.limits)
   }
 
   /// One commit's worth of the queue, and how long to leave the lock to others afterwards.
@@ -42,14 +51,38 @@ actor StoreWriter {
 
   func rest() { inbox?.writer.releaseMemory() }
 
-  /// Closes SQLite, so that nothing is left beside the database that need not be.
+  /// Closes SQLite, so that nothing is left beside the database that need not be. Where the file is
+  /// another one now, its log may be the other's too: then only what we know goes into the old file.
   func close() {
-    try? inbox?.writer.finish()
+    if let writer = inbox?.writer {
+      let isOurs = (try? file?.isThere) == true || pace.knows(try? writer.foreignCommits())
+      if isOurs { try? writer.finish() }
+    }
     inbox = nil
+  }
+
+  /// Takes up the file that is there now; false if it is the one that is open. None is ever made.
+  func reopen() throws -> Bool {
+    if inbox != nil, try file?.isThere == true { return false }
+    if try FileStatus.of(configuration.path) == nil {
+      throw StoreError("\(configuration.path) is not there any more")
+    }
+    close()
+    if try file?.isThere != true { try file?.refuseItsLog() }
+    try open(creates: false)
+    try inbox?.writer.owe()
+    return true
   }
 
   func sweep(_ kinds: [SweepKind]) throws -> SweepResult {
     try opened().writer.sweep(kinds, at: SystemClock.wall())
+  }
+
+  /// What others did since the last time, and the sweeps that it asked for.
+  func look(sweeping kinds: [SweepKind]) throws -> Look {
+    let writer = try opened().writer
+    let sweeps = try watch.look(at: writer, sweeping: kinds)
+    return Look(problems: writer.bindingProblems, sweeps: sweeps)
   }
 
   func acknowledge(upTo notice: Int64) throws -> Int {
@@ -60,10 +93,39 @@ actor StoreWriter {
     try opened().writer.approve(plan: plan)
   }
 
+  func attach(createIndexes: Bool) throws -> AttachReport {
+    watch = Watching()
+    return try current().writer.attach(createIndexes: createIndexes)
+  }
+
+  func detach() throws -> Detached {
+    let inbox = try current()
+    let removed = try inbox.writer.detach()
+    inbox.restart()
+    return removed
+  }
+
+  /// Everything into the database file, where nobody reads the log.
+  func finish() throws { try current().writer.finish() }
+
   private func opened() throws -> Inbox {
-    guard let inbox else { throw StoreError("the store is not open") }
+    let inbox = try current()
+    if inbox.writer.isDetached { throw StoreError.detached }
     return inbox
   }
+
+  /// Also where it is detached.
+  private func current() throws -> Inbox {
+    guard let file else { throw StoreError("the store is not open") }
+    guard let inbox, try file.isThere else { throw FileReplaced() }
+    return inbox
+  }
+}
+
+/// What others did to a store, and what was done about it.
+struct Look: Sendable {
+  let problems: [BindingProblem]
+  let sweeps: [SweepResult]
 }
 
 /// How long a commit may take, by whether others write too (DESIGN 8.3).
@@ -78,6 +140,9 @@ struct Pace {
     if let foreignCommits, foreignCommits != count { lastForeign = .now }
     foreignCommits = count
   }
+
+  /// Whether nobody committed since the last look.
+  func knows(_ count: Int64?) -> Bool { count != nil && count == foreignCommits }
 
   var isAlone: Bool {
     lastForeign.map { ContinuousClock.now - $0 > .seconds(1) } ?? true

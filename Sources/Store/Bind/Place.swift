@@ -58,15 +58,22 @@ struct Place: Hashable, Sendable {
     }
   }
 
-  /// The edges whose source is a node of `driver`: rows of it, of m (the source), of s and of the
-  /// references, and of the destinations `d` behind them where these are asked for and there.
+  /// The edges whose source is a node of `driver`: rows of it, of m (the source) and of the
+  /// references, and of the destinations `d` behind them where these are asked for and there. The
+  /// edges of a row go with it; join rows are left behind by a source that is gone.
   func ofSources(in driver: Driver, withDestinations: Bool = false) -> String {
-    """
-    FROM \(driver.rows) CROSS JOIN \(source.nodes) AS m
-      ON m.id = \(driver.id) AND m.collection = \(source.id)
-    CROSS JOIN \(source.rows) AS s ON \(source.isRow("s", of: "m"))
-    \(references) \(withDestinations ? destinationRow : "") WHERE \(isEdge)
-    """
+    let edges: String
+    if case .join(let table, let column, _) = form {
+      edges = "CROSS JOIN main.\(quoted(table.name)) AS j "
+        + "ON \(source.isReferred("m", by: "j.\(quoted(column))"))"
+    } else {
+      edges = "CROSS JOIN \(source.rows) AS s ON \(source.isRow("s", of: "m")) \(references)"
+    }
+    return """
+      FROM \(driver.rows) CROSS JOIN \(source.nodes) AS m
+        ON m.id = \(driver.id) AND m.collection = \(source.id)
+      \(edges) \(withDestinations ? destinationRow : "") WHERE \(isEdge)
+      """
   }
 
   /// The edges whose destination is a node of `driver`: rows of it, of m (the destination), of s and

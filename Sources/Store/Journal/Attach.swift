@@ -14,6 +14,13 @@ package struct AttachReport: Sendable {
   package var unseen = false
 }
 
+/// What `detach` removed, by name. The indexes are those on the application's tables.
+package struct Detached: Sendable {
+  package let triggers: [String]
+  package let tables: [String]
+  package let indexes: [String]
+}
+
 /// Rows are looked for by this column, and no index helps.
 package struct MissingIndex: Hashable, Sendable, CustomStringConvertible {
   package let table: String
@@ -32,6 +39,7 @@ extension Writer {
       try counters.save(db)
       try db.commit()
       isDetached = false
+      try rebuildReferences()
       return report
     } catch {
       db.rollback()
@@ -60,10 +68,12 @@ extension Writer {
   }
 
   /// Takes every trace of ours out of the file. The writer can do nothing then but attach again.
-  package func detach() throws {
+  @discardableResult
+  package func detach() throws -> Detached {
+    let removed: Detached
     try db.begin()
     do {
-      try db.dropOurs()
+      removed = try db.dropOurs()
       try db.commit()
     } catch {
       db.rollback()
@@ -71,6 +81,7 @@ extension Writer {
     }
     forget()
     isDetached = true
+    return removed
   }
 
   /// What was read from the file and may not be there any more.
@@ -113,15 +124,20 @@ extension Place {
 
 extension Connection {
   /// Triggers first: they name our tables. The indexes that are left are on the application's.
-  fileprivate func dropOurs() throws {
-    for kind in ["trigger", "table", "index"] {
-      let names = try all(
-        """
-        SELECT name FROM main.sqlite_schema
-        WHERE type = ? AND name GLOB 'cascade_*' AND sql IS NOT NULL
-        """, .text(kind)
-      ) { $0.text(0) }
-      for name in names { try execute("DROP \(kind) main.\(quoted(name))") }
-    }
+  fileprivate func dropOurs() throws -> Detached {
+    Detached(
+      triggers: try dropOurs("trigger"), tables: try dropOurs("table"),
+      indexes: try dropOurs("index"))
+  }
+
+  private func dropOurs(_ kind: String) throws -> [String] {
+    let names = try all(
+      """
+      SELECT name FROM main.sqlite_schema
+      WHERE type = ? AND name GLOB 'cascade_*' AND sql IS NOT NULL
+      """, .text(kind)
+    ) { $0.text(0) }
+    for name in names { try execute("DROP \(kind) main.\(quoted(name))") }
+    return names
   }
 }

@@ -12,7 +12,7 @@ package struct Plan: Sendable {
   /// Files that would lose their last edge.
   package let files: Int
   /// Whether it is more than the hold limit lets through without approval.
-  package let isOverLimit: Bool
+  package internal(set) var isOverLimit: Bool
 
   /// A node, and the rule of the edge between it and another that takes it along.
   package struct Step: Sendable {

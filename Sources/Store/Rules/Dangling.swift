@@ -14,6 +14,7 @@ extension Connection {
       """)
     for table in binding.collections.values { try findLostIdentities(of: table) }
     for place in binding.places where place.minds { try findMissing(place) }
+    for place in binding.places { try findMissingSources(place) }
     try internFound(present: false)
     try buryFound()
   }
@@ -39,6 +40,19 @@ extension Connection {
         """)
   }
 
+  /// Only a join row can be without its source.
+  private func findMissingSources(_ place: Place) throws(SQLiteError) {
+    guard case .join(let table, let column, _) = place.form else { return }
+    let source = "j.\(quoted(column))"
+    try run(
+      generated: """
+        INSERT INTO temp.found(collection, key)
+        SELECT DISTINCT \(place.source.id), \(source) FROM main.\(quoted(table.name)) AS j
+        WHERE \(source) IS NOT NULL AND NOT EXISTS (
+          SELECT 1 FROM \(place.source.rows) AS s WHERE \(place.source.hasKey("s", source)))
+        """)
+  }
+
   /// Numbers of rows that no stored edge names any more.
   func forgetUnusedIdentities(_ binding: Binding) throws(SQLiteError) {
     for table in binding.collections.values {
@@ -53,8 +67,10 @@ extension Connection {
 }
 
 extension Place {
-  /// Whether a missing destination means anything: otherwise the reference is left as it is.
+  /// Whether a missing destination means anything: otherwise the reference is left as it is. A join
+  /// row is nothing without it.
   fileprivate var minds: Bool {
+    if case .join = form { return true }
     let ofDestination: Rules = [
       .notifyIfDestinationDeleted, .deleteSourceIfDestinationDeleted,
       .deleteSourceIfAllDestinationsDeleted, .nullifySourceIfDestinationDeleted,

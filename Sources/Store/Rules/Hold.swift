@@ -38,10 +38,12 @@ struct CollectionCount {
 
 extension Writer {
   func refuseOverLimit() throws {
-    if current.deletedCount <= model.limits.hold.deletes { return }
+    var limit = model.limits.hold
+    if current.holdsAll { (limit.deletes, limit.share) = (0, 0) }
+    if current.deletedCount <= limit.deletes { return }
     try addToPlan()
     let counts = current.plan.collections
-    if !counts.values.contains(where: { $0.isOver(model.limits.hold) }) { return }
+    if !counts.values.contains(where: { $0.isOver(limit) }) { return }
     let held = Held(
       id: current.id, deletedCount: current.deletedCount,
       byCollection: counts.mapValues(\.gone),
@@ -88,6 +90,13 @@ extension Writer {
     return try db.integer(
       "SELECT plan FROM cascade_plan WHERE id = ? AND checksum = ?", .text(held.id),
       .integer(held.checksum))!
+  }
+
+  /// What a sweep would do now waits, and not what it would have done before.
+  func forgetPlans(ofSweep file: String, but plan: Int64?) throws {
+    try db.run(
+      "DELETE FROM cascade_plan WHERE id = 'sweep' AND file = ?1 AND plan IS NOT ?2",
+      .text(file), .integer(plan))
   }
 
   package enum Approved: Hashable, Sendable {

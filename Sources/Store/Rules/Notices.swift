@@ -44,7 +44,7 @@ extension Writer {
       try tellFound(
         """
         INSERT INTO temp.told
-        SELECT 'sourceDeleted', 1, f.via, f.name, f.id, ?, 1 FROM temp.found AS f
+        SELECT DISTINCT 'sourceDeleted', 1, f.via, f.name, f.id, ?, 1 FROM temp.found AS f
         WHERE f.id NOT IN (SELECT id FROM temp.gone)
         """, place)
     }
@@ -54,7 +54,7 @@ extension Writer {
       try tellFound(
         """
         INSERT INTO temp.told
-        SELECT 'destinationDeleted', 0, f.id, f.name, f.via, ?, 1 FROM temp.found AS f
+        SELECT DISTINCT 'destinationDeleted', 0, f.id, f.name, f.via, ?, 1 FROM temp.found AS f
         WHERE f.id NOT IN (SELECT id FROM temp.gone)
         """, place)
     }

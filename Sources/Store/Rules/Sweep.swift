@@ -44,6 +44,14 @@ extension SweepKind {
   fileprivate var looksAtEdges: Bool { self != .trash }
 }
 
+extension [SweepKind] {
+  /// Whether whole tables are looked through for references to nothing.
+  var looksThrough: Bool { contains { $0.includes(.dangling) } }
+
+  /// What a held plan of such a sweep has for a file: no file has a slash in its name.
+  fileprivate var planFile: String { "/\(map(\.rawValue).joined(separator: " "))" }
+}
+
 extension Writer {
   package func sweep(_ kinds: [SweepKind], at now: Int64) throws -> SweepResult {
     var result = SweepResult(kinds: kinds, outcome: .nothing)
@@ -72,17 +80,23 @@ extension Writer {
       id: "sweep-\(counters.serial)", author: "sweep", fingerprint: 0, at: now)
     do {
       let kinds = result.kinds
-      let receipt = try sweep(submission) { try findDead(kinds) }
+      let holdsAll = try kinds.looksThrough && db.meta("unseen") == 1
+      let receipt = try sweep(submission) {
+        current.holdsAll = holdsAll
+        try findDead(kinds)
+      }
       result.add(receipt)
+      if kinds.looksThrough { try forgetDebt() }
+      try forgetPlans(ofSweep: kinds.planFile, but: nil)
       result.byCollection = current.deletedByCollection
       result.byRule = current.deletedByRule
     } catch let held as Held {
       result.outcome = .held
       result.deletedCount = held.deletedCount
       result.byCollection = held.byCollection
-      // No file has a slash in its name.
-      let kinds = result.kinds.map(\.rawValue).joined(separator: " ")
-      result.plan = try keepPlan(held, file: "/\(kinds)")
+      let file = result.kinds.planFile
+      result.plan = try keepPlan(held, file: file)
+      try forgetPlans(ofSweep: file, but: result.plan)
     }
   }
 
@@ -91,7 +105,7 @@ extension Writer {
     if kinds.contains(where: { $0.includes(.cascade) || $0.includes(.refcount) }) {
       try readJournal()
     }
-    if kinds.contains(where: { $0.includes(.dangling) }) {
+    if kinds.looksThrough {
       try db.addDanglingEnds(binding)
       try db.forgetUnusedIdentities(binding)
     }
@@ -127,13 +141,16 @@ extension Writer {
 extension Reader {
   /// What a sweep would delete.
   package func planSweep(_ kinds: [SweepKind]) throws -> Plan {
-    try plan(ofSweep: true) {
+    var plan = try plan(ofSweep: true) {
       let binding = try binding()
       if kinds.contains(where: { $0.includes(.cascade) || $0.includes(.refcount) }) {
         try Digest(binding: binding, watches: db.watches()).read(db, upTo: .max)
       }
-      if kinds.contains(where: { $0.includes(.dangling) }) { try db.addDanglingEnds(binding) }
+      if kinds.looksThrough { try db.addDanglingEnds(binding) }
     }
+    let holdsAll = try kinds.looksThrough && db.meta("unseen") == 1
+    if holdsAll && plan.deletedCount > 0 { plan.isOverLimit = true }
+    return plan
   }
 }
 

@@ -4,12 +4,17 @@ internal import SQLite
 package struct StoreError: Error, CustomStringConvertible {
   package let description: String
   package init(_ description: String) { self.description = description }
+
+  package static let detached = StoreError(
+    "detached: nothing of Cascade's is in the store; `cascadectl attach` takes it up again")
 }
 
 extension Connection {
-  /// Opens a store for writing, made if it is not there, with Cascade's tables in it.
-  static func openForWriting(_ path: String, busyMilliseconds: Int32) throws -> Connection {
-    let db = try Connection(path: path, access: .create)
+  /// Opens a store for writing, with Cascade's tables in it.
+  static func openForWriting(
+    _ path: String, busyMilliseconds: Int32, creates: Bool
+  ) throws -> Connection {
+    let db = try Connection(path: path, access: creates ? .create : .readWrite)
     if db.isReadOnly { throw StoreError("\(path) cannot be written by this user") }
     db.setBusyTimeout(milliseconds: busyMilliseconds)
     try db.keepLog(path)

@@ -124,14 +124,15 @@ extension Writer {
     try markDead(id)
   }
 
-  /// What came and went since the last flush never was.
+  /// The row came and goes since the last flush. Its edges are in no table any more, and lost their
+  /// source all the same, as stored ones would.
   private func deleteBorn(_ node: Node, _ id: Int64, in table: NodeTable) throws {
     let row = RowValues(node, in: table)
     let edges = try placedEdges(of: id, in: table)
     try run(
       "DELETE FROM \(table.rows) AS s WHERE \(table.isKeyed("s"))", keyValues(node, table),
       for: row, table)
-    try note(edges, becoming: [])
+    try loseSource(of: edges)
     try db.run("UPDATE temp.known SET row = NULL, present = 0 WHERE id = ?", .integer(id))
     try db.run("DELETE FROM temp.born WHERE id = ?", .integer(id))
     try markDead(id)

@@ -127,6 +127,20 @@ extension Writer {
     if edge.source.isThere && edge.destination.isThere { try lose(key, edge.place.rules) }
   }
 
+  /// The row that says them goes before the flush.
+  func loseSource(of edges: [PlacedEdge]) throws {
+    for edge in edges {
+      guard let source = try known(edge.source, in: edge.place.source),
+        let destination = try known(edge.destination, in: edge.place.destination)
+      else { continue }
+      let key = EdgeKey(
+        source: source, name: edge.place.nameId, destination: destination, origin: .declared)
+      try touch(destination)
+      if try forgetFresh(key) { current.edgesAdded -= 1 }
+      try lose(key, edge.place.rules)
+    }
+  }
+
   private func forgetFresh(_ key: EdgeKey) throws -> Bool {
     try db.run(
       "DELETE FROM temp.fresh WHERE source = ? AND name = ? AND destination = ?",

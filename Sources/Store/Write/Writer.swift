@@ -23,9 +23,13 @@ package final class Writer {
   package internal(set) var isDetached = false
   var needsDenials = false
 
-  /// Waits for another writer as long as `busyMilliseconds` before it gives up.
-  package init(path: String, model: StoreModel, busyMilliseconds: Int32 = 5_000) throws {
-    db = try Connection.openForWriting(path, busyMilliseconds: busyMilliseconds)
+  /// Waits for another writer as long as `busyMilliseconds` before it gives up. A database that is
+  /// not there is made, if that is wanted.
+  package init(
+    path: String, model: StoreModel, busyMilliseconds: Int32 = 5_000, creates: Bool = true
+  ) throws {
+    db = try Connection.openForWriting(
+      path, busyMilliseconds: busyMilliseconds, creates: creates)
     self.model = model
     self.busyMilliseconds = busyMilliseconds
     demands = Demands(model)
@@ -38,7 +42,7 @@ package final class Writer {
 
   /// Runs `body` between BEGIN and COMMIT. What it returns is durable.
   package func group<T>(_ body: () throws -> T) throws -> T {
-    if isDetached { throw StoreError("detached: nothing of Cascade's is in the store") }
+    if isDetached { throw StoreError.detached }
     try db.begin()
     do {
       try bind()
@@ -168,6 +172,8 @@ struct TransactionState {
   var deletedByRule: [String: Int] = [:]
   /// A sweep cannot be refused: what is denied stays, and is told here.
   var isSweep = false
+  /// Nothing may be deleted without approval.
+  var holdsAll = false
   var blocked: [Reason] = []
   /// Whose approval counts: the id of the file.
   var id = ""

@@ -30,6 +30,17 @@ package struct FileStatus: Sendable, Hashable {
     modifiedMilliseconds = Int64(modified.tv_sec) * 1000 + Int64(modified.tv_nsec) / 1_000_000
   }
 
+  /// Whether this is the same file, by whatever name.
+  package func isSame(as other: FileStatus) -> Bool {
+    device == other.device && inode == other.inode
+  }
+
+  /// Whether this process may write there; false if there is nothing.
+  package static func isWritable(_ path: String) -> Bool {
+    guard let name = try? cString(path) else { return false }
+    return unsafe faccessat(AT_FDCWD, name, W_OK, AT_EACCESS) == 0
+  }
+
   /// Follows symbolic links. nil if there is nothing.
   package static func of(_ path: String) throws(SystemError) -> FileStatus? {
     let name = try cString(path)

@@ -10,6 +10,7 @@ package enum Process {
 
   package static var identifier: Int32 { getpid() }
   package static var userIdentifier: UInt32 { geteuid() }
+  package static var groupIdentifier: UInt32 { getegid() }
 
   package static func randomBytes(_ count: Int) throws(SystemError) -> [UInt8] {
     precondition(count <= 256, "more may come in parts")

@@ -1,0 +1,93 @@
+internal import Model
+internal import Store
+internal import System
+internal import Varlink
+
+/// Commands about what Cascade keeps in the store itself.
+extension Control {
+  func attach(_ call: Call) async throws -> JSON {
+    let service = try service(call)
+    let createIndexes = call.parameters["createIndexes"]?.bool ?? false
+    let report = try await service.attach(createIndexes: createIndexes)
+    return ["report": report.json(service)]
+  }
+
+  func detach(_ call: Call) async throws -> JSON {
+    let service = try service(call)
+    let removed = try await service.detach()
+    return [
+      "report": [
+        "store": .string(service.configuration.path), "triggers": names(removed.triggers),
+        "tables": names(removed.tables), "indexes": names(removed.indexes),
+      ]
+    ]
+  }
+
+  func check(_ call: Call) async throws -> JSON {
+    let service = try service(call)
+    let limit = try call.limit("limit") ?? 1_000
+    if service.condition.isDetached { throw StoreError.detached }
+    var repaired: JSON = .null
+    if call.parameters["repair"]?.bool == true {
+      let made = try await service.attach(createIndexes: true)
+      repaired = ["triggers": names(made.triggersMade), "indexes": names(made.indexesMade)]
+    }
+    service.remembers()
+    let structure = try await service.reader.read { try $0.checkStructure() }
+    let references = try await service.reader.read { try $0.checkReferences(limit: limit) }
+    let setUp = try Ownership(of: service.configuration.path).findings
+    let found = structure.filter { $0.kind != .library }
+    return [
+      "findings": .array(setUp + found.map(\.json) + references.list.map(\.json)),
+      "count": .integer(Int64(setUp.count + found.count + references.total)),
+      "remarks": .array(structure.filter { $0.kind == .library }.map(\.json)),
+      "repaired": repaired,
+    ]
+  }
+}
+
+extension Call {
+  fileprivate func limit(_ name: String) throws -> Int? {
+    guard let number = parameters[name]?.integer else { return nil }
+    if number < 0 { throw VarlinkError.unusable(name, "a limit is not below zero") }
+    return Int(min(number, Int64(Receipt.mostListed)))
+  }
+}
+
+private func names(_ names: [String]) -> JSON { .array(names.map(JSON.string)) }
+
+extension AttachReport {
+  @EventLoopActor
+  fileprivate func json(_ service: StoreService) -> JSON {
+    let held = service.condition.heldLook
+    return [
+      "store": .string(service.configuration.path), "collections": names(collections),
+      "triggers": names(triggersMade), "indexes": names(indexesMade),
+      "missingIndexes": .array(
+        missingIndexes.map { ["table": .string($0.table), "column": .string($0.column)] }),
+      "problems": .array(
+        problems.map { ["path": .string($0.path), "message": .string($0.message)] }),
+      "dangling": .integer(Int64(held?.deletedCount ?? 0)),
+      "plan": held?.plan.map(JSON.integer) ?? .null,
+    ]
+  }
+}
+
+extension StructureFinding {
+  fileprivate var json: JSON {
+    var fields = [
+      JSON.Field("kind", .string(kind.rawValue)), JSON.Field("message", .string(message)),
+    ]
+    if let table { fields.append(JSON.Field("table", .string(table))) }
+    return .object(fields)
+  }
+}
+
+extension Finding {
+  fileprivate var json: JSON {
+    var fields = [JSON.Field("kind", .string(kind)), JSON.Field("message", .string(message))]
+    if let node { fields.append(JSON.Field("node", node.json)) }
+    if let edge { fields.append(JSON.Field("edge", edge.listed)) }
+    return .object(fields)
+  }
+}

@@ -1,0 +1,78 @@
+internal import Model
+internal import Store
+internal import System
+
+/// Which file is served, and whether it is.
+extension StoreService {
+  /// Does something with the store, on the file that is there now.
+  func onStore<T: Sendable>(_ body: () async throws -> T) async throws -> T {
+    do {
+      let result = try await body()
+      // One that was away for a while is back.
+      if areReadersClosed && !condition.isDetached { await openReaders() }
+      return result
+    } catch is FileReplaced {
+      try await takeUpFile()
+      return try await body()
+    }
+  }
+
+  /// The readers first: closing a file drops the locks that this process has on it, whoever took
+  /// them, and what SQLite keeps beside the old one may have the names of the new one's.
+  private func takeUpFile() async throws {
+    await closeReaders(StoreError("\(configuration.path) is another file now: try again"))
+    if try await writer.reopen() {
+      condition.forget()
+      reportReplaced()
+    }
+    await openReaders()
+  }
+
+  private func closeReaders(_ reason: StoreError) async {
+    areReadersClosed = true
+    await reader.close(because: reason)
+    await gauge?.close(because: reason)
+  }
+
+  private func openReaders() async {
+    areReadersClosed = false
+    await reader.allow()
+    await gauge?.allow()
+  }
+
+  /// Where what dangles has never been looked for, it is now.
+  func attach(createIndexes: Bool) async throws -> AttachReport {
+    let report = try await onStore { try await writer.attach(createIndexes: createIndexes) }
+    condition.isDetached = false
+    await openReaders()
+    reportAttached(report)
+    try await lookAtStore()
+    wakeUp()
+    return report
+  }
+
+  /// Nothing of ours is left, in the log neither.
+  func detach() async throws -> Detached {
+    let wasDetached = condition.isDetached
+    condition.isDetached = true
+    do {
+      let removed = try await onStore { try await writer.detach() }
+      if !wasDetached { await becomeDetached() }
+      return removed
+    } catch {
+      condition.isDetached = wasDetached
+      throw error
+    }
+  }
+
+  private func becomeDetached() async {
+    condition.forget()
+    condition.trouble = nil
+    reportDetached()
+    failWaiters(StoreError.detached)
+    await closeReaders(.detached)
+    noticesCame.ring()
+    // Who copies the file alone has all of it; where somebody reads, it gives way.
+    try? await writer.finish()
+  }
+}

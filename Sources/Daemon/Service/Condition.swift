@@ -1,0 +1,58 @@
+internal import Model
+internal import Store
+
+/// How a store is, for `status`.
+struct Condition {
+  /// The machine or the file is in trouble; what was to be done is tried again.
+  var trouble: String?
+  /// What the model says and the tables do not allow.
+  var problems: [String] = []
+  /// Sweeps that wait for approval, by what they look for.
+  private var held: [[SweepKind]: SweepResult] = [:]
+  var isDetached = false
+
+  /// Says whether it is the first to come to this.
+  mutating func keep(_ result: SweepResult) -> Bool {
+    if result.outcome == .held {
+      let known = held.updateValue(result, forKey: result.kinds)
+      return known?.plan != result.plan
+    }
+    // One that was stopped by the tables has looked at nothing.
+    if result.outcome != .blocked || result.batch != nil {
+      held = held.filter { !result.kinds.cover($0.key) }
+    }
+    return true
+  }
+
+  /// The look through whole tables that waits for approval.
+  var heldLook: SweepResult? { held[[.dangling]] }
+
+  /// Of another file, or of none, nothing is known.
+  mutating func forget() {
+    problems = []
+    held = [:]
+  }
+
+  func state(heldFiles: Int) -> (state: String, reason: String?) {
+    if isDetached { return ("paused", StoreError.detached.description) }
+    if let reason = trouble ?? (problems.isEmpty ? nil : problems.joined(separator: "; ")) {
+      return ("degraded", reason)
+    }
+    let sweep = held.values.min { $0.plan ?? 0 < $1.plan ?? 0 }
+    if let sweep { return ("held", "a sweep is held: \(sweep.heldText(plan: sweep.plan ?? 0))") }
+    return (heldFiles > 0 ? "held" : "ok", nil)
+  }
+}
+
+extension [SweepKind] {
+  fileprivate func cover(_ kinds: [SweepKind]) -> Bool {
+    contains(.all) || kinds.allSatisfy(contains)
+  }
+}
+
+extension SweepResult {
+  func heldText(plan: Int64) -> String {
+    let nodes = deletedCount == 1 ? "1 node" : "\(deletedCount) nodes"
+    return "it would delete \(nodes); `cascadectl approve \(plan)` lets it pass"
+  }
+}

@@ -1,0 +1,48 @@
+internal import Model
+internal import Store
+internal import System
+
+/// Sweeps: those that somebody asks for, and those that others' commits ask for.
+extension StoreService {
+  func sweep(_ kinds: [SweepKind]) async throws -> SweepResult {
+    let result = try await onStore { try await writer.sweep(kinds) }
+    keep(result)
+    return result
+  }
+
+  /// What others did meanwhile, and what follows from it.
+  func lookAtStore() async throws {
+    if !configuration.model.hasTables { return }
+    let kinds = immediateKinds
+    let look = try await onStore { try await writer.look(sweeping: kinds) }
+    note(look.problems.map(\.description))
+    // One that found nothing is nobody's business.
+    for result in look.sweeps where result.outcome != .nothing || result.kinds == [.dangling] {
+      keep(result)
+    }
+  }
+
+  private func keep(_ result: SweepResult) {
+    if result.notices > 0 { noticesCame.ring() }
+    remembers()
+    sweepCount += 1
+    lastSweep = result.json(number: sweepCount)
+    if condition.keep(result) { report(result, number: sweepCount) }
+  }
+
+  private func note(_ problems: [String]) {
+    if problems == condition.problems { return }
+    condition.problems = problems
+    reportMismatch(problems)
+  }
+
+  private var immediateKinds: [SweepKind] {
+    [.cascade, .refcount].filter { configuration.model.schedule(of: $0) == .immediate }
+  }
+
+  /// What waits in the journal, as far as anybody can tell now.
+  func journalLength() async -> Int {
+    guard let gauge, !condition.isDetached else { return 0 }
+    return (try? await gauge.read { try $0.journalLength() }) ?? 0
+  }
+}

@@ -1,0 +1,50 @@
+internal import Model
+internal import SQLite
+
+/// What a look through whole tables is owed for (see `bind`): triggers cannot tell what nobody
+/// watched. The sweep that looks takes it back, once it is done or was approved.
+package enum Debt: Hashable, Sendable {
+  /// A collection was there before anybody watched it: what dangled then is not deleted without
+  /// approval, however little it is.
+  case unseen
+  /// For some time nobody watched: the usual limits hold (DESIGN 8.4).
+  case gap
+}
+
+extension Writer {
+  package var debt: Debt? {
+    get throws {
+      if isDetached || !hasTables { return nil }
+      if try db.meta("unseen") == 1 { return .unseen }
+      return try db.meta("gap") == 1 ? .gap : nil
+    }
+  }
+
+  /// Somebody knows better than the triggers that not everything was watched.
+  package func owe() throws {
+    if hasTables { try group { try db.setMeta("gap", 1) } }
+  }
+
+  func forgetDebt() throws {
+    try db.run("DELETE FROM cascade_meta WHERE name IN ('unseen', 'gap')")
+  }
+
+  /// Whether somebody wrote down what a sweep has to look at.
+  package var hasJournal: Bool {
+    get throws { try db.integer("SELECT 1 FROM cascade_journal LIMIT 1") != nil }
+  }
+
+  /// Sees at once what somebody did to the schema: the next transaction may be long in coming.
+  package func followSchema() throws {
+    if isDetached || !hasTables { return }
+    let version = try db.integer("PRAGMA main.schema_version") ?? 0
+    if version != binding.schemaVersion { try group {} }
+  }
+}
+
+extension Reader {
+  /// How many rows of the journal wait for a sweep. It is taken from the front, so its ends tell.
+  package func journalLength() throws -> Int {
+    Int(try db.integer("SELECT max(seq) - min(seq) + 1 FROM cascade_journal") ?? 0)
+  }
+}

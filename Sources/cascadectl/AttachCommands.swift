@@ -1,0 +1,106 @@
+internal import CascadeKit
+internal import Glibc
+internal import Model
+
+/// What Cascade keeps in the store itself: made, removed, judged.
+enum AttachCommands {
+  static func attach(_ arguments: inout Arguments) throws -> Commands.Prepared {
+    let createIndexes = arguments.flag("--create-indexes")
+    try arguments.noOperands()
+    return { client, output in
+      let reply = try client.call("Attach", ["createIndexes": .bool(createIndexes)])
+      output.show(reply["report"] ?? .null, describeAttached)
+      return EX_OK
+    }
+  }
+
+  private static func describeAttached(_ report: JSON) -> String {
+    let collections = texts(report["collections"])
+    let what = collections.isEmpty ? "no tables" : collections.joined(separator: ", ")
+    var lines = ["attached \(report["store"]?.string?.printable ?? ""): \(what)"]
+    lines += made(report, "made")
+    lines += (report["problems"]?.array ?? []).map {
+      "  ! \($0["path"]?.string ?? ""): \($0["message"]?.string ?? "")"
+    }
+    lines += (report["missingIndexes"]?.array ?? []).map {
+      "  ! no index on \($0["table"]?.string ?? "")(\($0["column"]?.string ?? "")): "
+        + "attach --create-indexes makes it"
+    }
+    if let plan = report["plan"]?.integer {
+      let count = Words.count(report["dangling"], "node hangs", "nodes hang")
+      lines.append("  ! held as plan \(plan): \(count) on references to nothing")
+      lines.append("  cascadectl approve \(plan) deletes them")
+    }
+    return lines.joined(separator: "\n")
+  }
+
+  static func detach(_ arguments: inout Arguments) throws -> Commands.Prepared {
+    try arguments.noOperands()
+    return { client, output in
+      output.show(try client.call("Detach")["report"] ?? .null, describeDetached)
+      return EX_OK
+    }
+  }
+
+  private static func describeDetached(_ report: JSON) -> String {
+    let store = report["store"]?.string?.printable ?? ""
+    let removed = made(report, "removed")
+    return
+      (["detached \(store)"]
+      + (removed.isEmpty ? ["  nothing of Cascade's was there"] : removed)
+      + ["  change files wait until attach, or until cascaded starts again"])
+      .joined(separator: "\n")
+  }
+
+  /// A line for each kind of thing that there is.
+  private static func made(_ report: JSON?, _ verb: String) -> [String] {
+    [("triggers", "trigger"), ("tables", "table"), ("indexes", "index")].compactMap {
+      (many, one) in
+      let names = texts(report?[many])
+      if names.isEmpty { return nil }
+      let title = names.count == 1 ? "1 \(one)" : "\(names.count) \(many)"
+      return "  \(verb) \(title): \(names.joined(separator: ", "))"
+    }
+  }
+
+  private static func texts(_ list: JSON?) -> [String] {
+    (list?.array ?? []).compactMap { $0.string?.printable }
+  }
+
+  static func check(_ arguments: inout Arguments) throws -> Commands.Prepared {
+    let repair = arguments.flag("--repair")
+    let limit = try arguments.option("--limit")
+    let number = limit.flatMap { Int64($0) }
+    if let limit, number == nil { throw UsageError("\"\(limit)\" is no number") }
+    try arguments.noOperands()
+    let parameters: JSON = [
+      "repair": .bool(repair), "limit": number.map(JSON.integer) ?? .null,
+    ]
+    return { client, output in
+      let reply = try client.call("Check", parameters)
+      output.list(repaired(reply["repaired"]), describe)
+      output.list(reply["findings"]?.array ?? [], describe)
+      tellTheRest(reply, output)
+      return reply["count"]?.integer == 0 ? EX_OK : Status.found
+    }
+  }
+
+  private static func repaired(_ made: JSON?) -> [JSON] {
+    [("triggers", "trigger"), ("indexes", "index")].flatMap { (many, one) in
+      texts(made?[many]).map {
+        ["kind": "repaired", "message": .string("made \(one) \($0)")]
+      }
+    }
+  }
+
+  private static func describe(_ finding: JSON) -> String {
+    "\(finding["kind"]?.string ?? ""): \(finding["message"]?.string?.printable ?? "")"
+  }
+
+  private static func tellTheRest(_ reply: JSON, _ output: Output) {
+    if output.json || output.quiet { return }
+    for remark in reply["remarks"]?.array ?? [] { output.problem("note: \(describe(remark))") }
+    let rest = (reply["count"]?.integer ?? 0) - Int64(reply["findings"]?.array?.count ?? 0)
+    if rest > 0 { output.problem("… and \(rest) more: --limit lists more of them") }
+  }
+}
