@@ -159,6 +159,7 @@ extension SweepResult {
     let outcomes: [Outcome: Receipt.Outcome] = [.held: .held, .blocked: .rejected]
     var receipt = Receipt(id: "sweep", outcome: outcomes[outcome] ?? .applied)
     receipt.batch = batch
+    receipt.deleted = deleted
     receipt.deletedCount = deletedCount
     receipt.edgesRemoved = edgesRemoved
     receipt.reasons = blocked

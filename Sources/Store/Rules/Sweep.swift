@@ -7,6 +7,8 @@ package struct SweepResult: Sendable {
 
   package var kinds: [SweepKind]
   package var outcome: Outcome
+  /// The first of the deleted nodes; `deletedCount` counts them all.
+  package var deleted: [Node] = []
   package var deletedCount = 0
   package var edgesRemoved = 0
   package var notices = 0
@@ -26,6 +28,7 @@ package struct SweepResult: Sendable {
   }
 
   fileprivate mutating func add(_ receipt: Receipt) {
+    deleted = receipt.deleted
     deletedCount = receipt.deletedCount
     edgesRemoved = receipt.edgesRemoved
     notices = receipt.notices

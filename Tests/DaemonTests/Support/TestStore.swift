@@ -17,10 +17,13 @@ final class TestStore {
   var socket: String { "\(spool)/control" }
   var identifier: pid_t { daemon!.identifier }
 
-  /// A daemon runs, unless it is wanted later.
-  init(model: String? = nil, name: String = "store.db", starts: Bool = true) throws {
+  /// A daemon runs, unless it is wanted later. The application's tables are there first.
+  init(
+    model: String? = nil, schema: String? = nil, name: String = "store.db", starts: Bool = true
+  ) throws {
     scratch = try Scratch()
     self.name = name
+    if let schema { try sql("PRAGMA journal_mode = WAL; \(schema)") }
     if let model {
       let directory = try Directory.openOrMake(spool)
       try directory.file("model.json", .createNew).writeAll(Array(model.utf8))
@@ -88,6 +91,30 @@ final class TestStore {
   }
 
   func client() throws -> ControlClient { try ControlClient(socket: socket) }
+
+  /// What an application does: SQLite's own shell. Its output is returned.
+  @discardableResult
+  func sql(_ text: String) throws -> String {
+    let outcome = try shell(text)
+    if outcome.status != 0 { throw TooLate(description: "sqlite3: \(outcome.error)") }
+    return outcome.output
+  }
+
+  func shell(_ text: String) throws -> Outcome {
+    try run(["/usr/bin/sqlite3", "-bail", "-cmd", ".timeout 5000", path, text])
+  }
+
+  /// The only store of the status.
+  func status() throws -> JSON {
+    let status = try run([Programs.cascadectl, "--socket", socket, "--json", "status"])
+    return try status.json["stores"]?.array?.first ?? .null
+  }
+
+  func state() throws -> String { try status()["state"]?.string ?? "" }
+
+  func wait(forState state: String) throws {
+    try waitUntil("it is \(state)") { try self.state() == state }
+  }
 
   // MARK: - Its files
 

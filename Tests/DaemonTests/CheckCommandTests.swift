@@ -1,0 +1,69 @@
+import Model
+import System
+import Testing
+
+/// `check`: what is not as the model says, a finding a line.
+@Suite struct CheckCommandTests {
+  @Worker @Test func findsNothingInAStoreInOrder() throws {
+    let store = try Library.store()
+    let outcome = try store.ctl("check")
+    #expect(outcome.status == 0 && outcome.output == "", "\(outcome.output)")
+    #expect(try store.ctl("--json", "check").output == "")
+    #expect(try TestStore().ctl("check").status == 0)
+  }
+
+  @Worker @Test func findsReferencesToNothing() throws {
+    let store = try Library.store(Library.rows + Library.dangling)
+    let text = try store.ctl("check")
+    #expect(text.status == 1)
+    #expect(
+      text.output.hasPrefix(
+        "dangling: songs/90 refers to albums/9 as its \"album\", which is not there\n"))
+    let findings = try store.ctl("--json", "check").lines
+    #expect(findings.count == 2)
+    #expect(findings[0]["kind"] == "dangling" && findings[0]["node"] == ["songs", 90])
+    #expect(findings[0]["edge"]?["to"] == ["albums", 9])
+    #expect(try store.ctl("--quiet", "check").status == 1)
+  }
+
+  @Worker @Test func listsNoMoreThanItIsAskedFor() throws {
+    let store = try Library.store(Library.rows + Library.dangling)
+    let outcome = try store.ctl("check", "--limit", "1")
+    #expect(outcome.output.split(separator: "\n").count == 1)
+    #expect(outcome.error.contains("… and 1 more"))
+    #expect(try store.ctl("check", "--limit", "0").status == 1)
+    #expect(try store.ctl("check", "--limit", "-1").status == 64)
+    #expect(try store.ctl("check", "--limit", "few").status == 64)
+  }
+
+  @Worker @Test func findsAndMakesMissingIndexes() throws {
+    let store = try Library.store()
+    try store.sql("DROP INDEX song_album")
+    let finding = try #require(try store.ctl("--json", "check").lines.first)
+    #expect(finding["kind"] == "missingIndex" && finding["table"] == "song")
+    let repaired = try store.ctl("check", "--repair")
+    #expect(repaired.status == 0)
+    #expect(repaired.output == "repaired: made index cascade_index_song(album_id)\n")
+    #expect(try store.ctl("check").status == 0)
+  }
+
+  @Worker @Test func findsATableThatIsNotThere() throws {
+    let store = try Library.store()
+    try store.sql("DROP TABLE contract")
+    let findings = try store.ctl("--json", "check").lines
+    #expect(findings.contains { $0["kind"] == "binding" })
+    #expect(try store.ctl("check", "--repair").status == 1)
+  }
+
+  @Worker @Test(.enabled(if: Process.userIdentifier == 0))
+  func findsFilesThatTheirOwnerCannotWrite() throws {
+    let store = try Library.store()
+    #expect(try store.ctl("check").status == 0)
+    #expect(try run(["/bin/chown", "65534", store.path]).status == 0)
+    let findings = try store.ctl("--json", "check").lines
+    #expect(findings.map { $0["kind"] } == ["ownership", "ownership"])
+    #expect(findings[0]["message"]?.string?.hasPrefix("\(store.path)-wal belongs to user 0") == true)
+    #expect(try run(["/bin/chown", "65534", "\(store.path)-wal", "\(store.path)-shm"]).status == 0)
+    #expect(try store.ctl("check").status == 0)
+  }
+}

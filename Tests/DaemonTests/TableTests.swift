@@ -1,0 +1,159 @@
+import Glibc
+import Model
+import System
+import Testing
+
+/// What an application does to its tables and its file, and what the daemon makes of it.
+@Suite struct TableTests {
+  @Worker @Test func deletesNothingWithoutATable() throws {
+    let store = try Library.store()
+    try store.wait(forState: "ok")
+    try store.sql("BEGIN; ALTER TABLE album RENAME TO other; DELETE FROM song WHERE id = 20; COMMIT")
+    try store.wait(forState: "degraded")
+    #expect(try store.status()["reason"]?.string?.contains("no table \"album\"") == true)
+    let sweep = try store.ctl("sweep")
+    #expect(sweep.status == 4)
+    #expect(sweep.output.contains("  ! collections.albums: there is no table \"album\""))
+    #expect(try store.integers("SELECT id FROM other") == [1, 2])
+    try store.sql("ALTER TABLE other RENAME TO album")
+    try store.wait(forState: "ok")
+    try store.waitUntil("the album without songs is gone") {
+      try store.integers("SELECT id FROM album") == [1]
+    }
+    #expect(store.log.contains("the model and the tables fit again"))
+  }
+
+  @Worker @Test func appliesWhatDeletesNothingMeanwhile() throws {
+    let store = try Library.store()
+    try store.wait(forState: "ok")
+    try store.sql("ALTER TABLE album RENAME TO other")
+    try store.wait(forState: "degraded")
+    #expect(try store.ctl("apply", "-", input: #"{"changes": [{"put": ["notes", 1]}]}"#).status == 0)
+    try store.end()
+    try store.enqueue("a.json", #"{"changes": [{"put": ["notes", 2]}]}"#)
+    try store.enqueue("b.json", #"{"changes": [{"delete": ["notes", 1]}]}"#)
+    try store.start()
+    try store.waitUntil("the first file is applied") { try store.count(in: "new") == 1 }
+    try store.waitUntil("the second waits") {
+      try store.status()["reason"]?.string?.contains("nothing is deleted while") == true
+    }
+    #expect(try store.ctl("nodes", "notes").output == "notes/1\nnotes/2\n")
+    try store.sql("ALTER TABLE other RENAME TO album")
+    try store.waitUntilIdle()
+    #expect(try store.ctl("nodes", "notes").output == "notes/2\n")
+    try store.wait(forState: "ok")
+  }
+
+  @Worker @Test func looksForWhatWasDeletedWithoutItsTriggers() throws {
+    let store = try Library.store()
+    try store.wait(forState: "ok")
+    let triggers = try store.triggers()
+    let drops = triggers.map { "DROP TRIGGER \"\($0)\";" }.joined()
+    try store.sql("BEGIN; \(drops) DELETE FROM album WHERE id = 1; COMMIT")
+    try store.waitUntil("the songs are gone") { try store.songs() == [20] }
+    #expect(try store.triggers() == triggers)
+  }
+
+  @Worker @Test func seesRowsThatAreReplaced() throws {
+    let store = try Library.store()
+    try store.wait(forState: "ok")
+    // Displaces album 1 by its title, and no delete trigger fires.
+    try store.sql("INSERT OR REPLACE INTO album VALUES(3, 'Pastel Blues', 'nina')")
+    try store.waitUntil("the songs are gone") { try store.songs() == [20] }
+    try store.sql("INSERT OR REPLACE INTO song VALUES(20, NULL)")
+    try store.waitUntil("the last song took its album along") {
+      try store.integers("SELECT id FROM album") == [3]
+    }
+  }
+
+  @Worker @Test func refusesADeniedDeletionAtOnce() throws {
+    let store = try Library.store()
+    let refused = try store.shell("DELETE FROM artist WHERE id = 'ella'")
+    #expect(refused.status != 0)
+    #expect(refused.error.contains("\"binds\""), "\(refused.error)")
+    #expect(try store.texts("SELECT id FROM artist ORDER BY id") == ["ella", "nina"])
+    try store.sql("DELETE FROM contract; DELETE FROM artist WHERE id = 'ella'")
+    try store.waitUntil("her songs are gone") { try store.songs() == [10, 11] }
+    #expect(try store.ctl("plan", "artists/nina").output.hasPrefix("4 nodes would be deleted\n"))
+  }
+
+  @Worker @Test func changesRowsByChangeFiles() throws {
+    let store = try Library.store()
+    try store.apply(
+      """
+      {"changes": [{"put": ["albums", 3], "value": {"title": "Ella", "artist_id": "ella"}},
+        {"delete": ["albums", 1]}]}
+      """)
+    #expect(try store.songs() == [20])
+    #expect(try store.texts("SELECT title FROM album WHERE id = 3") == ["Ella"])
+    let denied = try store.ctl("apply", "-", input: #"{"changes": [{"delete": ["artists", "ella"]}]}"#)
+    #expect(denied.status == 4)
+  }
+
+  // MARK: - The file
+
+  @Worker @Test func takesUpTheFileThatIsRenamedOverIts() throws {
+    let store = try Library.store()
+    try store.wait(forState: "ok")
+    try store.sql(".backup '\(store.scratch.path("copy.db"))'")
+    try store.sql("DELETE FROM album WHERE id = 1")
+    try store.waitUntil("the songs are gone") { try store.songs() == [20] }
+    try rename("copy.db", in: store)
+    try store.waitUntil("it is noticed") { store.log.contains("another file is there now") }
+    try store.wait(forState: "ok")
+    #expect(try store.songs() == [10, 11, 20])
+    #expect(try store.ctl("node", "songs/10").output.hasPrefix("songs/10  {"))
+    try store.apply(#"{"changes": [{"delete": ["songs", 20]}]}"#)
+    #expect(try store.integers("SELECT id FROM album") == [1])
+  }
+
+  @Worker @Test func looksThroughAFileThatSomebodyElseChanged() throws {
+    let store = try Library.store()
+    try store.wait(forState: "ok")
+    let copy = store.scratch.path("copy.db")
+    try store.sql(".backup '\(copy)'")
+    let hush = "INSERT INTO cascade_quiet VALUES(1); DELETE FROM album; DELETE FROM cascade_quiet"
+    #expect(try run(["/usr/bin/sqlite3", copy, hush]).status == 0)
+    try rename("copy.db", in: store)
+    try store.waitUntil("what dangles is gone") { try store.songs().isEmpty }
+    try store.wait(forState: "ok")
+  }
+
+  @Worker @Test func waitsForAFileThatIsAway() throws {
+    let store = try Library.store()
+    try store.wait(forState: "ok")
+    try store.scratch.directory.rename(FileName(store.name), to: store.scratch.directory, as: "away")
+    try store.waitUntil("it is missed") {
+      try store.status()["reason"]?.string?.hasSuffix("is not there any more") == true
+    }
+    #expect(try store.state() == "degraded")
+    try store.enqueue("a.json", #"{"changes": [{"delete": ["albums", 1]}]}"#)
+    #expect(try FileStatus.of(store.path) == nil)
+    try rename("away", in: store)
+    try store.waitUntilIdle()
+    #expect(try store.songs() == [20])
+    try store.wait(forState: "ok")
+  }
+
+  @Worker @Test func readsNoFileThroughTheLogOfAnother() throws {
+    let store = try Library.store()
+    try store.wait(forState: "ok")
+    try store.sql(".backup '\(store.scratch.path("copy.db"))'")
+    kill(store.identifier, SIGSTOP)
+    try store.sql("INSERT INTO song VALUES(30, 2)")
+    try rename("copy.db", in: store)
+    kill(store.identifier, SIGCONT)
+    try store.waitUntil("it refuses") {
+      try store.status()["reason"]?.string?.contains("-wal is still the old one's") == true
+    }
+    try store.scratch.directory.remove(FileName("\(store.name)-wal"))
+    try store.scratch.directory.remove(FileName("\(store.name)-shm"))
+    try store.wait(forState: "ok")
+    #expect(try store.songs() == [10, 11, 20])
+  }
+
+  private func rename(_ name: FileName, in store: TestStore) throws {
+    let directory = store.scratch.directory
+    try directory.rename(name, to: directory, as: FileName(store.name))
+  }
+}

@@ -1,0 +1,154 @@
+import Model
+import SQLite
+import System
+import Testing
+
+/// What others commit is swept by itself, and nobody works for nothing.
+@Suite struct WatchingTests {
+  @Worker @Test func sweepsWhatAnApplicationDeletes() throws {
+    let store = try Library.store()
+    try store.wait(forState: "ok")
+    try store.sql("DELETE FROM artist WHERE id = 'nina'")
+    try store.waitUntil("the songs are gone") { try store.songs() == [20] }
+    try store.waitUntil("the sweep is told") { try store.status()["lastSweep"]?.isNull == false }
+    let status = try store.status()
+    #expect(status["journal"] == 0)
+    #expect(status["lastSweep"]?["kinds"] == ["cascade", "refcount"])
+    #expect(status["lastSweep"]?["outcome"] == "done")
+    #expect(status["lastSweep"]?["deletedCount"] == 3)
+    #expect(try store.ctl("why", "songs/10").output.hasPrefix("songs/10 was deleted at "))
+  }
+
+  @Worker @Test func countsReferences() throws {
+    let store = try Library.store()
+    try store.wait(forState: "ok")
+    try store.sql("DELETE FROM song WHERE id = 10")
+    try store.sql("UPDATE song SET album_id = 2 WHERE id = 11")
+    try store.waitUntil("the album is gone") {
+      try store.integers("SELECT id FROM album") == [2]
+    }
+    #expect(try store.songs() == [11, 20])
+  }
+
+  @Worker @Test func sweepsWhatWasDeletedWhileItWasAway() throws {
+    let store = try Library.store()
+    try store.wait(forState: "ok")
+    try store.end()
+    try store.sql("DELETE FROM album WHERE id = 1")
+    try store.start()
+    try store.waitUntil("the songs are gone") { try store.songs() == [20] }
+  }
+
+  @Worker @Test func tellsFollowersOfItsNotices() throws {
+    let store = try TestStore(
+      model: """
+        { collections: { songs: { table: "song", key: "id" } },
+          relationships: [ { name: "next", from: "songs", to: "songs", column: "next",
+            rules: ["notifyIfDestinationDeleted"] } ] }
+        """,
+      schema: "CREATE TABLE song(id INTEGER PRIMARY KEY, next); INSERT INTO song VALUES(1, 2), (2, 3)")
+    try store.waitUntil("what dangles was looked for") {
+      try store.status()["lastSweep"]?.isNull == false
+    }
+    let follower = try Running(
+      [Programs.cascadectl, "--store", store.path, "notices", "--follow"],
+      input: FileDescriptor.open("/dev/null"))
+    #expect(try follower.lines(1)[0].hasPrefix("1  songs/2 lost songs/3"))
+    try store.sql("DELETE FROM song WHERE id = 2")
+    #expect(try follower.lines(2)[1].hasPrefix("2  songs/1 lost songs/2"))
+  }
+
+  @Worker @Test func sweepsABurstOfCommitsInFewSweeps() throws {
+    let store = try Library.store(starts: false)
+    try store.sql(
+      """
+      WITH RECURSIVE n(i) AS (VALUES(100) UNION ALL SELECT i + 1 FROM n LIMIT 500)
+      INSERT INTO album SELECT i, 'title ' || i, 'ella' FROM n;
+      INSERT INTO song SELECT id, id FROM album WHERE id >= 100
+      """)
+    try store.start()
+    try store.wait(forState: "ok")
+    let application = try Connection(path: store.path, access: .readWrite)
+    application.setBusyTimeout(milliseconds: 10_000)
+    for number in 100..<600 {
+      try application.run("DELETE FROM album WHERE id = ?", .integer(Int64(number)))
+    }
+    try store.waitUntil("all songs are gone") { try store.songs() == [10, 11, 20] }
+    try store.waitUntil("the journal is empty") { try store.status()["journal"] == 0 }
+    #expect(try store.status()["lastSweep"]?["sweep"]?.integer ?? .max < 250)
+  }
+
+  @Worker @Test func holdsALargeSweepAndDoesNotRepeatIt() throws {
+    let store = try Library.store(more: "limits: { hold: { deletes: 1, share: 0 } }")
+    try store.wait(forState: "ok")
+    try store.sql("DELETE FROM artist WHERE id = 'nina'")
+    try store.wait(forState: "held")
+    let sweep = try #require(try store.status()["lastSweep"])
+    #expect(sweep["outcome"] == "held" && sweep["deletedCount"] == 3)
+    #expect(try store.status()["journal"] == 1)
+    try store.waitUntilQuiet()
+    #expect(try store.status()["lastSweep"] == sweep)
+    // Another commit is a reason to look again, and comes to the same plan.
+    try store.sql("INSERT INTO artist VALUES('x', 'x')")
+    try store.waitUntil("it looks again") {
+      try store.status()["lastSweep"]?["sweep"] != sweep["sweep"]
+    }
+    #expect(try store.status()["lastSweep"]?["plan"] == sweep["plan"])
+    #expect(store.log.split(separator: "\n").count { $0.contains("is held") } == 1)
+    #expect(try store.ctl("approve", sweep["plan"]?.text ?? "").status == 0)
+    #expect(try store.songs() == [20])
+    #expect(try store.state() == "ok")
+  }
+
+  @Worker @Test func sweepsNothingByItselfWhereTheModelSaysSo() throws {
+    let store = try Library.store(more: "sweeps: { dangling: '@daily' }")
+    try store.wait(forState: "ok")
+    try store.sql("DELETE FROM album WHERE id = 1")
+    try store.waitUntil("it is in the journal") { try store.status()["journal"] == 1 }
+    try store.waitUntilQuiet()
+    #expect(try store.songs() == [10, 11, 20])
+    #expect(try store.ctl("status").output.contains(", 1 in the journal)"))
+    #expect(try store.ctl("sweep", "cascade").status == 0)
+    #expect(try store.songs() == [20])
+  }
+
+  @Worker @Test func restsAfterASweep() throws {
+    let store = try Library.store()
+    try store.sql("DELETE FROM album WHERE id = 1")
+    try store.waitUntil("the songs are gone") { try store.songs() == [20] }
+    try store.waitUntilQuiet()
+  }
+
+  @Worker @Test func watchesNoStoreWithoutTables() throws {
+    #expect(try TestStore().watches() == 1)
+    #expect(try Library.store().watches() == 2)
+  }
+}
+
+extension TestStore {
+  /// Until no thread of the daemon has been awake for a while.
+  fileprivate func waitUntilQuiet() throws {
+    var last = try wakeUps()
+    var quiet = Deadline(.milliseconds(500))
+    try waitUntil("it rests") {
+      let now = try wakeUps()
+      if now != last { (last, quiet) = (now, Deadline(.milliseconds(500))) }
+      return quiet.isOver
+    }
+  }
+
+  private func wakeUps() throws -> [String] {
+    try Directory.open("/proc/\(identifier)/task").names().map { task in
+      try kernelText("\(identifier)/task/\(task)/status").split(separator: "\n")
+        .filter { $0.contains("ctxt_switches") }.joined()
+    }.sorted()
+  }
+
+  /// How many directories the daemon watches.
+  fileprivate func watches() throws -> Int {
+    try Directory.open("/proc/\(identifier)/fdinfo").names().reduce(0) { sum, file in
+      let text = (try? kernelText("\(identifier)/fdinfo/\(file)")) ?? ""
+      return sum + text.split(separator: "\n").count { $0.hasPrefix("inotify ") }
+    }
+  }
+}

@@ -1,0 +1,96 @@
+import Model
+import SQLite
+import Store
+import Testing
+
+/// What nobody watched is looked for in whole tables, once, and with care (DESIGN 7, 8.4).
+@Suite("What dangled before")
+struct DebtTests {
+  private static let model = """
+    { collections: { albums: { table: "album", key: "id" }, songs: { table: "song", key: "id" } },
+      relationships: [ { name: "album", from: "songs", to: "albums", column: "album_id",
+        rules: ["deleteSourceIfDestinationDeleted"] } ] }
+    """
+
+  private func store(_ rows: String = "INSERT INTO song VALUES(1, 9), (2, 9);") throws -> TestStore {
+    try TestStore(
+      model: StoreModel(DebtTests.model),
+      schema: """
+        CREATE TABLE album(id INTEGER PRIMARY KEY);
+        CREATE TABLE song(id INTEGER PRIMARY KEY, album_id INTEGER); \(rows)
+        """)
+  }
+
+  @Test("Before a table was ever looked through, whatever dangles in it is held")
+  func unseen() throws {
+    let store = try store()
+    #expect(try store.writer.debt == .unseen)
+    #expect(try store.reader.planSweep([.dangling]).isOverLimit)
+    let held = try store.writer.sweep([.dangling], at: 1)
+    #expect(held.outcome == .held && held.deletedCount == 2)
+    #expect(try store.writer.sweep([.all], at: 2).plan == held.plan)
+    #expect(try store.writer.debt == .unseen)
+    _ = try store.writer.approve(plan: #require(held.plan))
+    #expect(try store.writer.sweep([.dangling], at: 3).outcome == .done)
+    #expect(try store.writer.debt == nil)
+    try store.bySQL("INSERT INTO song VALUES(3, 9)")
+    #expect(try !store.reader.planSweep([.dangling]).isOverLimit)
+    #expect(try store.writer.sweep([.dangling], at: 4).outcome == .done)
+  }
+
+  @Test("Where nothing dangles, one look is enough")
+  func nothing() throws {
+    let store = try store("")
+    #expect(try store.writer.sweep([.cascade, .refcount], at: 1).outcome == .nothing)
+    #expect(try store.writer.debt == .unseen)
+    #expect(try store.writer.sweep([.all], at: 2).outcome == .nothing)
+    #expect(try store.writer.debt == nil)
+  }
+
+  @Test("What is held does not hold what the journal has")
+  func journal() throws {
+    let store = try store("INSERT INTO album VALUES(1); INSERT INTO song VALUES(1, 1), (2, 9);")
+    #expect(try !store.writer.hasJournal)
+    try store.bySQL("DELETE FROM album")
+    #expect(try store.writer.hasJournal)
+    #expect(try store.reader.journalLength() == 1)
+    #expect(try store.writer.sweep([.cascade, .refcount], at: 1).deletedCount == 1)
+    #expect(try store.reader.journalLength() == 0)
+    #expect(try store.writer.sweep([.dangling], at: 2).outcome == .held)
+  }
+
+  @Test("After a gap the usual limit holds")
+  func gap() throws {
+    let store = try store("")
+    _ = try store.writer.sweep([.dangling], at: 1)
+    try store.bySQL("INSERT INTO song VALUES(1, 9)")
+    try store.writer.owe()
+    #expect(try store.writer.debt == .gap)
+    #expect(try store.writer.sweep([.dangling], at: 2).outcome == .done)
+    #expect(try store.writer.debt == nil)
+  }
+
+  @Test("Of a held sweep one plan waits: what it would do now")
+  func onePlan() throws {
+    let store = try store()
+    let first = try #require(try store.writer.sweep([.dangling], at: 1).plan)
+    try store.bySQL("INSERT INTO song VALUES(3, 9)")
+    let second = try #require(try store.writer.sweep([.dangling], at: 2).plan)
+    #expect(first != second)
+    #expect(try store.writer.approve(plan: first) == nil)
+    #expect(try store.writer.approve(plan: second) == .sweep([.dangling]))
+  }
+
+  @Test("A changed schema is seen without a transaction")
+  func schema() throws {
+    let store = try store("")
+    try store.bySQL("DROP TABLE album")
+    #expect(!store.writer.isHalfView)
+    try store.writer.followSchema()
+    #expect(store.writer.isHalfView)
+    try store.bySQL("CREATE TABLE album(id INTEGER PRIMARY KEY)")
+    try store.writer.followSchema()
+    #expect(!store.writer.isHalfView)
+    #expect(try store.writer.debt == .unseen)
+  }
+}
