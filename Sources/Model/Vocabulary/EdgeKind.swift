@@ -4,12 +4,13 @@ package enum EdgeKind: String, Hashable, Sendable, CaseIterable {
 }
 
 extension Origin {
-  /// Of the edges that are rows of Cascade's own table.
-  package var kind: EdgeKind {
-    switch self {
-    case .manual, .declared: .stored
-    case .property: .property
-    case .polymorphic: .polymorphic
+  /// Of an edge that is a row of Cascade's own table.
+  package func kind(to destination: Destination) -> EdgeKind {
+    switch (self, destination) {
+    case (.manual, _), (.declared, _): .stored
+    case (.property, .file): .file
+    case (.property, .node): .property
+    case (.polymorphic, _): .polymorphic
     }
   }
 }

@@ -68,7 +68,11 @@ struct Closure {
     let high = try db.integer("SELECT max(seq) FROM temp.gone") ?? 0
     var level = Level(low: low, high: high)
     if binding.isEmpty || low == high { return level }
-    for table in binding.collections.values { try db.know(table, level) }
+    for table in binding.collections.values {
+      let isNew = try db.know(
+        table, .gone, where: "g.seq > ?1 AND g.seq <= ?2", [.integer(low), .integer(high)])
+      if isNew { try db.discountAbsent(above: low) }
+    }
     level.collections = Set(
       try db.all(
         """
@@ -163,22 +167,28 @@ extension Connection {
     try run("DELETE FROM temp.losing")
   }
 
-  /// Rows of the application that came into D by a stored edge are known by it alone so far.
-  fileprivate func know(_ table: NodeTable, _ level: Closure.Level) throws(SQLiteError) {
+  /// Rows of the application that a stored edge brought here are known by it alone so far. True if
+  /// there were any.
+  func know(
+    _ table: NodeTable, _ driver: Place.Driver, where condition: String, _ values: [Value] = []
+  ) throws(SQLiteError) -> Bool {
     try run(
       generated: """
         INSERT OR IGNORE INTO temp.known(id, collection, key, row, present)
         SELECT n.id, n.collection, n.key, \(table.row("d")), \(table.key("d")) IS NOT NULL
-        FROM temp.gone AS g CROSS JOIN cascade_node AS n
-          ON n.id = g.id AND n.collection = \(table.id)
+        FROM \(driver.rows) CROSS JOIN cascade_node AS n
+          ON n.id = \(driver.id) AND n.collection = \(table.id)
         LEFT JOIN \(table.rows) AS d ON \(table.hasKey("d", "n.key"))
-        WHERE g.seq > ?1 AND g.seq <= ?2 AND n.id NOT IN (SELECT id FROM temp.known)
-        """, [.integer(level.low), .integer(level.high)])
-    if changes == 0 { return }
+        WHERE \(condition) AND n.id NOT IN (SELECT id FROM temp.known)
+        """, values)
+    return changes > 0
+  }
+
+  fileprivate func discountAbsent(above low: Int64) throws(SQLiteError) {
     try run(
       """
       UPDATE temp.gone SET counts = 0
       WHERE seq > ? AND id IN (SELECT id FROM temp.known WHERE NOT present)
-      """, .integer(level.low))
+      """, .integer(low))
   }
 }

@@ -36,6 +36,7 @@ extension Closure {
     if !binding.isEmpty { try collectFound(db) }
     if withRemoved { try collectRemoved(db) }
     try tally(db)
+    for table in binding.collections.values { _ = try db.know(table, .tally, where: "g.fresh") }
     for place in places { try countRemaining(db, place) }
     try db.run("UPDATE temp.tally SET fresh = 0 WHERE fresh")
     try db.run("DELETE FROM temp.losing")

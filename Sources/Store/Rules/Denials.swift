@@ -100,9 +100,10 @@ extension Edge {
   /// rules, origin.
   init(row: Row, _ model: StoreModel) {
     let origin = Origin(rawValue: row.integer(6)) ?? .manual
+    let destination = Destination(row: row, 3, model)
     self.init(
-      name: row.text(0), source: row.node(1, model), destination: Destination(row: row, 3, model),
-      rules: Rules(rawValue: row.integer(5)), origin: origin, kind: origin.kind)
+      name: row.text(0), source: row.node(1, model), destination: destination,
+      rules: Rules(rawValue: row.integer(5)), origin: origin, kind: origin.kind(to: destination))
   }
 }
 

@@ -43,8 +43,20 @@ extension Writer {
   /// A file that is named counts as there, as everywhere.
   private func existingEnd(_ destination: Destination) throws -> Int64? {
     switch destination {
-    case .node(let node): try find(identity(of: node))
-    case .file: try end(destination)
+    case .node(let node):
+      guard let table = try table(of: node.collection) else { return try find(destination) }
+      let isThere = try keys(of: node, in: table).flatMap { try place($0, in: table) } != nil
+      return isThere ? try end(destination) : nil
+    case .file: return try end(destination)
+    }
+  }
+
+  /// Nil where the table can have no such key.
+  private func keys(of node: Node, in table: NodeTable) throws -> [Value]? {
+    do {
+      return try keyValues(node, table)
+    } catch is Rejection {
+      return nil
     }
   }
 

@@ -36,6 +36,7 @@ extension Writer {
     let id = try number(place, in: table.id)
     try db.run("INSERT OR IGNORE INTO temp.born VALUES(?)", .integer(id))
     try revive(id)
+    try forgetLost(ofBorn: id)
     try note([], becoming: placedEdges(of: id, in: table))
     return id
   }
@@ -81,11 +82,12 @@ extension Writer {
     guard case .mapped(_, _, let collations) = table.kind else { return }
     let collation = collations.count == 1 ? collations[0] : "BINARY"
     if place.key == spelled && collation == "BINARY" { return }
+    // The `+` keeps SQLite 3.40 from taking the two for one list, with one collation.
     let others = try db.all(
       generated: """
         SELECT key FROM temp.known
         WHERE collection = ?1 AND NOT present AND key <> ?2
-        AND (key = ?3 OR key = ?2 COLLATE \(quoted(collation)))
+        AND (key = ?3 OR +key = ?2 COLLATE \(quoted(collation)))
         """, [.integer(table.id), place.key, spelled]
     ) { $0.value(0) }
     for key in others {

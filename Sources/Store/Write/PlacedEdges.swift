@@ -136,9 +136,19 @@ extension Writer {
       let key = EdgeKey(
         source: source, name: edge.place.nameId, destination: destination, origin: .declared)
       try touch(destination)
-      if try forgetFresh(key) { current.edgesAdded -= 1 }
-      try lose(key, edge.place.rules)
+      let isFresh = try forgetFresh(key)
+      if isFresh { current.edgesAdded -= 1 }
+      try lose(key, edge.place.rules, born: isFresh ? counters.serial : 0)
     }
+  }
+
+  /// The row is back before the flush: what it had since the last one never was.
+  func forgetLost(ofBorn source: Int64) throws {
+    if current.lostCount == 0 { return }
+    try db.run(
+      "DELETE FROM temp.lost WHERE source = ? AND origin = 1 AND born = ?", .integer(source),
+      .integer(counters.serial))
+    current.lostCount -= db.changes
   }
 
   private func forgetFresh(_ key: EdgeKey) throws -> Bool {
@@ -148,10 +158,10 @@ extension Writer {
     return db.changes > 0
   }
 
-  private func lose(_ key: EdgeKey, _ rules: Rules) throws {
+  private func lose(_ key: EdgeKey, _ rules: Rules, born: Int64 = 0) throws {
     try db.run(
-      "INSERT OR IGNORE INTO temp.lost VALUES(?, ?, ?, 1, ?, 0, ?)", .integer(key.source),
-      .integer(key.name), .integer(key.destination), .integer(rules.rawValue),
+      "INSERT OR IGNORE INTO temp.lost VALUES(?, ?, ?, 1, ?, ?, ?)", .integer(key.source),
+      .integer(key.name), .integer(key.destination), .integer(rules.rawValue), .integer(born),
       .integer(Removal.sourceDeleted.code))
     current.lostCount += db.changes
   }
