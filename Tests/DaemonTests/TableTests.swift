@@ -153,7 +153,7 @@ import Testing
   }
 
   private func rename(_ name: FileName, in store: TestStore) throws {
-    let directory = store.scratch.directory
-    try directory.rename(name, to: directory, as: FileName(store.name))
+    try store.scratch.directory.rename(
+      name, to: store.scratch.directory, as: FileName(store.name))
   }
 }
