@@ -61,7 +61,9 @@ struct PlacedGraph {
 
   var schema: String {
     var statements = PlacedGraph.collections.filter(isMapped).map { collection in
-      let columns = relations(of: collection).filter { $0.place == .column }.map { ", \"\($0.name)\"" }
+      let columns = relations(of: collection).filter { $0.place == .column }.map {
+        ", \"\($0.name)\""
+      }
       return "CREATE TABLE \"t \(collection)\"(\(keyColumn(collection))\(columns.joined()), doc)"
         + (keys[collection]! == .withoutRowid ? " WITHOUT ROWID" : "")
     }
