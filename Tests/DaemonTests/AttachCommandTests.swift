@@ -6,7 +6,6 @@ import Testing
 @Suite struct AttachCommandTests {
   @Worker @Test func attachesAtItsStart() throws {
     let store = try Library.store()
-    try store.wait(forState: "ok")
     let triggers = try store.triggers()
     #expect(!triggers.isEmpty)
     let again = try store.ctl("attach")

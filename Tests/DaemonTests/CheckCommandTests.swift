@@ -62,7 +62,8 @@ import Testing
     #expect(try run(["/bin/chown", "65534", store.path]).status == 0)
     let findings = try store.ctl("--json", "check").lines
     #expect(findings.map { $0["kind"] } == ["ownership", "ownership"])
-    #expect(findings[0]["message"]?.string?.hasPrefix("\(store.path)-wal belongs to user 0") == true)
+    #expect(
+      findings[0]["message"]?.string?.hasPrefix("\(store.path)-wal belongs to user 0") == true)
     #expect(try run(["/bin/chown", "65534", "\(store.path)-wal", "\(store.path)-shm"]).status == 0)
     #expect(try store.ctl("check").status == 0)
   }

@@ -7,21 +7,20 @@ import Testing
 @Suite struct WatchingTests {
   @Worker @Test func sweepsWhatAnApplicationDeletes() throws {
     let store = try Library.store()
-    try store.wait(forState: "ok")
     try store.sql("DELETE FROM artist WHERE id = 'nina'")
     try store.waitUntil("the songs are gone") { try store.songs() == [20] }
-    try store.waitUntil("the sweep is told") { try store.status()["lastSweep"]?.isNull == false }
+    try store.waitUntil("the sweep is told") {
+      try store.status()["lastSweep"]?["deletedCount"] == 3
+    }
     let status = try store.status()
     #expect(status["journal"] == 0)
     #expect(status["lastSweep"]?["kinds"] == ["cascade", "refcount"])
     #expect(status["lastSweep"]?["outcome"] == "done")
-    #expect(status["lastSweep"]?["deletedCount"] == 3)
     #expect(try store.ctl("why", "songs/10").output.hasPrefix("songs/10 was deleted at "))
   }
 
   @Worker @Test func countsReferences() throws {
     let store = try Library.store()
-    try store.wait(forState: "ok")
     try store.sql("DELETE FROM song WHERE id = 10")
     try store.sql("UPDATE song SET album_id = 2 WHERE id = 11")
     try store.waitUntil("the album is gone") {
@@ -32,7 +31,6 @@ import Testing
 
   @Worker @Test func sweepsWhatWasDeletedWhileItWasAway() throws {
     let store = try Library.store()
-    try store.wait(forState: "ok")
     try store.end()
     try store.sql("DELETE FROM album WHERE id = 1")
     try store.start()
@@ -46,10 +44,9 @@ import Testing
           relationships: [ { name: "next", from: "songs", to: "songs", column: "next",
             rules: ["notifyIfDestinationDeleted"] } ] }
         """,
-      schema: "CREATE TABLE song(id INTEGER PRIMARY KEY, next); INSERT INTO song VALUES(1, 2), (2, 3)")
-    try store.waitUntil("what dangles was looked for") {
-      try store.status()["lastSweep"]?.isNull == false
-    }
+      schema:
+        "CREATE TABLE song(id INTEGER PRIMARY KEY, next); INSERT INTO song VALUES(1, 2), (2, 3)")
+    try store.waitUntilWatched()
     let follower = try Running(
       [Programs.cascadectl, "--store", store.path, "notices", "--follow"],
       input: FileDescriptor.open("/dev/null"))
@@ -67,7 +64,7 @@ import Testing
       INSERT INTO song SELECT id, id FROM album WHERE id >= 100
       """)
     try store.start()
-    try store.wait(forState: "ok")
+    try store.waitUntilWatched()
     let application = try Connection(path: store.path, access: .readWrite)
     application.setBusyTimeout(milliseconds: 10_000)
     for number in 100..<600 {
@@ -80,7 +77,6 @@ import Testing
 
   @Worker @Test func holdsALargeSweepAndDoesNotRepeatIt() throws {
     let store = try Library.store(more: "limits: { hold: { deletes: 1, share: 0 } }")
-    try store.wait(forState: "ok")
     try store.sql("DELETE FROM artist WHERE id = 'nina'")
     try store.wait(forState: "held")
     let sweep = try #require(try store.status()["lastSweep"])
@@ -102,7 +98,6 @@ import Testing
 
   @Worker @Test func sweepsNothingByItselfWhereTheModelSaysSo() throws {
     let store = try Library.store(more: "sweeps: { dangling: '@daily' }")
-    try store.wait(forState: "ok")
     try store.sql("DELETE FROM album WHERE id = 1")
     try store.waitUntil("it is in the journal") { try store.status()["journal"] == 1 }
     try store.waitUntilQuiet()

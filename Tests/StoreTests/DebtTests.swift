@@ -12,7 +12,8 @@ struct DebtTests {
         rules: ["deleteSourceIfDestinationDeleted"] } ] }
     """
 
-  private func store(_ rows: String = "INSERT INTO song VALUES(1, 9), (2, 9);") throws -> TestStore {
+  private func store(_ rows: String = "INSERT INTO song VALUES(1, 9), (2, 9);") throws -> TestStore
+  {
     try TestStore(
       model: StoreModel(DebtTests.model),
       schema: """

@@ -41,7 +41,7 @@ struct Watching {
     }
     if hasLookedThrough { return [] }
     let result = try writer.sweep([.dangling], at: SystemClock.wall())
-    hasLookedThrough = true
+    hasLookedThrough = try writer.debt != nil
     return [result]
   }
 }

@@ -85,7 +85,8 @@ extension Writer {
       """
       INSERT INTO cascade_plan(plan, id, file, checksum, deleted) VALUES(?, ?, ?, ?, ?)
       ON CONFLICT(id, checksum) DO UPDATE SET file = excluded.file
-      """, .integer(try db.nextNumber(of: "plan")), .text(held.id), .text(file), .integer(held.checksum),
+      """, .integer(try db.nextNumber(of: "plan")), .text(held.id), .text(file),
+      .integer(held.checksum),
       .integer(Int64(held.deletedCount)))
     return try db.integer(
       "SELECT plan FROM cascade_plan WHERE id = ? AND checksum = ?", .text(held.id),
@@ -113,7 +114,9 @@ extension Writer {
       ) { $0.text(0) }
     }
     guard let file, file.isEmpty || file.hasPrefix("/") else { return file.map { .file($0) } }
-    let kinds = file.dropFirst().split(separator: " ").compactMap { SweepKind(rawValue: String($0)) }
+    let kinds = file.dropFirst().split(separator: " ").compactMap {
+      SweepKind(rawValue: String($0))
+    }
     return .sweep(kinds.isEmpty ? [.dangling] : kinds)
   }
 }
