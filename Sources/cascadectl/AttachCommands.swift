@@ -52,14 +52,15 @@ enum AttachCommands {
       .joined(separator: "\n")
   }
 
-  /// A line for each kind of thing that there is.
+  /// A line for each kind of thing that there is; of many only how many, `--json` names them.
   private static func made(_ report: JSON?, _ verb: String) -> [String] {
     [("triggers", "trigger"), ("tables", "table"), ("indexes", "index")].compactMap {
       (many, one) in
       let names = texts(report?[many])
       if names.isEmpty { return nil }
       let title = names.count == 1 ? "1 \(one)" : "\(names.count) \(many)"
-      return "  \(verb) \(title): \(names.joined(separator: ", "))"
+      let list = names.count > 5 ? "" : ": \(names.joined(separator: ", "))"
+      return "  \(verb) \(title)\(list)"
     }
   }
 

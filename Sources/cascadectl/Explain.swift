@@ -19,8 +19,7 @@ extension Commands {
     let denied = plan["denied"]?.array ?? []
     if plan["deletedCount"]?.integer == 0 { return "nothing would be deleted: no such node" }
     let count = Words.count(plan["deletedCount"], "node", "nodes")
-    let denials = denied.map { "  ! \(Words.reason($0))" }
-    let head = denied.isEmpty ? [] : ["denied: nothing would be deleted"] + denials
+    let head = denied.isEmpty ? [] : ["denied: nothing would be deleted"] + Words.denials(denied)
     let sum = "\(count) would be deleted\(denied.isEmpty ? "" : " otherwise")"
     let steps = Words.some(plan["steps"], of: plan["deletedCount"], describeStep)
     let held = plan["held"]?.bool == true ? ["over the hold limit: it would wait for approval"] : []
@@ -30,6 +29,10 @@ extension Commands {
   private static func describeStep(_ step: JSON) -> String {
     let node = Words.node(step["node"])
     guard let rule = step["rule"]?.string else { return node }
+    // Of a row that let go and stayed, nothing is kept.
+    if step["edge"]?.isNull != false {
+      return "\(node)  by \(rule) of a reference that was changed"
+    }
     return "\(node)  by \(rule) of \(Words.edge(step["edge"]))"
   }
 
@@ -104,8 +107,9 @@ extension Commands {
   private static func describeSweep(_ sweep: JSON, _ dryRun: Bool) -> String {
     let count = Words.count(sweep["deletedCount"], "node", "nodes")
     let verb = dryRun ? "would be deleted" : "deleted"
-    let blocked = (sweep["blocked"]?.array ?? []).map { "  ! \(Words.reason($0))" }
-    return (["\(sweep["outcome"]?.string ?? ""): \(count) \(verb)"] + blocked)
+    return
+      (["\(sweep["outcome"]?.string ?? ""): \(count) \(verb)"]
+      + Words.denials(sweep["blocked"]?.array ?? []))
       .joined(separator: "\n")
   }
 }

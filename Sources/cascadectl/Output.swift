@@ -56,6 +56,13 @@ enum Words {
     return shown + (rest > 0 ? ["  … and \(rest) more"] : [])
   }
 
+  /// What must stay, and why; the first of them.
+  static func denials(_ reasons: [JSON]) -> [String] {
+    let shown = reasons.prefix(mostShown).map { "  ! \(reason($0))" }
+    let rest = reasons.count - shown.count
+    return shown + (rest > 0 ? ["  … and \(rest) more"] : [])
+  }
+
   /// People read no more; `--json` lists them all.
   private static let mostShown = 20
 

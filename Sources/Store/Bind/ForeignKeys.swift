@@ -8,7 +8,9 @@ extension Binding {
     var found: [Place] = []
     for child in collections.values.sorted(by: { $0.id < $1.id }) {
       for key in child.table?.foreignKeys ?? [] where key.columns.count == 1 {
-        guard let parent = parent(of: key), let rules = rules(of: key, child) else { continue }
+        guard let parent = parent(of: key), let rules = rules(of: key, child, parent) else {
+          continue
+        }
         let name = "FOREIGN KEY (\(key.columns[0]))"
         found.append(
           Place(
@@ -30,17 +32,20 @@ extension Binding {
     }
   }
 
-  private func rules(of key: Table.ForeignKey, _ child: NodeTable) -> Rules? {
+  private func rules(
+    of key: Table.ForeignKey, _ child: NodeTable, _ parent: NodeTable
+  ) -> Rules? {
     switch key.onDelete {
     case "CASCADE": return .deleteSourceIfDestinationDeleted
     case "SET NULL", "SET DEFAULT": return nil
     default:
-      // A reference that the rules take away first is in nobody's way.
-      let isNullified = places.contains {
+      // A reference that the rules take away first is in nobody's way, and one denial is enough.
+      let isAnswered = places.contains {
         $0.source == child && $0.form == .column(key.columns[0])
-          && $0.rules.contains(.nullifySourceIfDestinationDeleted)
+          && ($0.rules.contains(.nullifySourceIfDestinationDeleted)
+            || $0.rules.contains(.denyDestinationDeletion) && $0.destination == parent)
       }
-      return isNullified ? nil : .denyDestinationDeletion
+      return isAnswered ? nil : .denyDestinationDeletion
     }
   }
 }
