@@ -82,7 +82,8 @@ extension PlacedGraph {
       columns.append("\"\(relation.name)\"")
       values.append(references[relation.name]?.first.map { sql($0) } ?? "NULL")
     }
-    let head = "INTO \"t \(node.collection)\"(id, \(columns.joined(separator: ", "))) "
+    let head =
+      "INTO \"t \(node.collection)\"(id, \(columns.joined(separator: ", "))) "
       + "VALUES(\(sql(node)), \(values.joined(separator: ", ")))"
     if replacing { return "INSERT OR REPLACE \(head)" }
     let updates = columns.map { "\($0) = excluded.\($0)" }.joined(separator: ", ")

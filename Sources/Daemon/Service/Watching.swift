@@ -9,12 +9,15 @@ internal import System
 /// 2. A failure leaves everything to be looked at again.
 struct Watching {
   private var seen: Int64?
+  /// What the application's own triggers wrote when the daemon did.
+  private var heard: Int64?
   /// Whole tables were looked through for what is owed, and it waits for approval.
   private var hasLookedThrough = false
 
   mutating func look(at writer: Writer, sweeping kinds: [SweepKind]) throws -> [SweepResult] {
     let commits = try writer.foreignCommits()
-    if commits == seen { return [] }
+    let answers = try writer.answersOfTriggers
+    if commits == seen && answers == heard { return [] }
     try writer.followSchema()
     var results: [SweepResult] = []
     if writer.isHalfView {
@@ -24,6 +27,7 @@ struct Watching {
       results += try payDebt(of: writer, kinds)
     }
     seen = commits
+    heard = try writer.answersOfTriggers
     return results
   }
 

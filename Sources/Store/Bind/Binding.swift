@@ -16,6 +16,8 @@ struct Binding: Sendable {
   private(set) var childrenFirst: [NodeTable] = []
   /// What the model says and the tables do not allow. Nothing is deleted on a half view.
   private(set) var problems: [BindingProblem] = []
+  /// Whether the application has triggers: what they write when we do is for the journal.
+  private(set) var hasTriggers = false
   /// Of the schema that this was made from.
   private(set) var schemaVersion: Int64 = -1
 
@@ -34,6 +36,12 @@ struct Binding: Sendable {
     self.model = model
     schemaVersion = try db.integer("PRAGMA main.schema_version") ?? 0
     let catalog = try Catalog(db)
+    let trigger = try db.integer(
+      """
+      SELECT 1 FROM main.sqlite_schema
+      WHERE type = 'trigger' AND name NOT GLOB 'cascade_*' LIMIT 1
+      """)
+    hasTriggers = trigger != nil
     for (name, collection) in model.collections.sorted(by: { $0.key < $1.key }) {
       guard case .mapped(let table, let key, _) = collection else { continue }
       let path = "collections.\(name)"

@@ -51,18 +51,33 @@ extension Binding {
 }
 
 extension Binding {
-  /// Where a join table is a collection too, a join row is a node, and goes with either end.
+  /// Where a join table is a collection too, a join row is a node, and goes with either end. When it
+  /// goes alone, the edge that it is has lost its source (DESIGN 2.3, 1).
   func joinRows() -> [Place] {
-    places.flatMap { place -> [Place] in
+    let ofSource: Rules = [
+      .deleteDestinationIfSourceDeleted, .deleteDestinationIfAllSourcesDeleted,
+    ]
+    return places.flatMap { place -> [Place] in
       guard case .join(let table, let source, let destination) = place.form,
         let rows = collection(in: table)
       else { return [] }
-      return [(source, place.source), (destination, place.destination)].map { column, end in
+      func follower(_ column: String, _ end: NodeTable, _ rules: Rules) -> Place {
         Place(
-          name: place.name, nameId: place.nameId, rules: .deleteSourceIfDestinationDeleted,
-          kind: .join, source: rows, destination: end, form: .column(column), relationship: nil)
+          name: place.name, nameId: place.nameId,
+          rules: rules.union(.deleteSourceIfDestinationDeleted), kind: .join, source: rows,
+          destination: end, form: .column(column), relationship: nil)
       }
+      return [
+        follower(source, place.source, []),
+        follower(destination, place.destination, place.rules.intersection(ofSource)),
+      ]
     }
+  }
+
+  /// Whether the join rows are nodes, by which their edges are counted.
+  func isOfNodes(_ place: Place) -> Bool {
+    guard case .join(let table, _, _) = place.form else { return false }
+    return collection(in: table) != nil
   }
 
   /// As far as foreign keys do not go in circles.

@@ -64,7 +64,8 @@ struct Place: Hashable, Sendable {
   func ofSources(in driver: Driver, withDestinations: Bool = false) -> String {
     let edges: String
     if case .join(let table, let column, _) = form {
-      edges = "CROSS JOIN main.\(quoted(table.name)) AS j "
+      edges =
+        "CROSS JOIN main.\(quoted(table.name)) AS j "
         + "ON \(source.isReferred("m", by: "j.\(quoted(column))"))"
     } else {
       edges = "CROSS JOIN \(source.rows) AS s ON \(source.isRow("s", of: "m")) \(references)"

@@ -21,7 +21,8 @@ struct PlaceBinder {
     let nameId = try numbers.number(ofName: relationship.name)
     return try targets(numbers).map { target in
       Place(
-        name: relationship.name, nameId: nameId, rules: relationship.rules, kind: kind(target.table),
+        name: relationship.name, nameId: nameId, rules: relationship.rules,
+        kind: kind(target.table),
         source: source, destination: target.table,
         form: try form(table, type: target.type, catalog, db), relationship: relationship)
     }

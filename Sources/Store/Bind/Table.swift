@@ -48,12 +48,16 @@ struct Table: Hashable, Sendable {
     /// SQLite's own rules, in their order.
     init(declared type: String) {
       let type = type.uppercased()
-      self =
-        if type.contains("INT") { .integer } else if ["CHAR", "CLOB", "TEXT"].contains(
-          where: type.contains)
-        { .text } else if type.isEmpty || type.contains("BLOB") { .blob } else if [
-          "REAL", "FLOA", "DOUB",
-        ].contains(where: type.contains) { .real } else { .numeric }
+      func says(_ words: String...) -> Bool { words.contains(where: type.contains) }
+      if says("INT") {
+        self = .integer
+      } else if says("CHAR", "CLOB", "TEXT") {
+        self = .text
+      } else if says("BLOB") || type.isEmpty {
+        self = .blob
+      } else {
+        self = says("REAL", "FLOA", "DOUB") ? .real : .numeric
+      }
     }
 
     var isNumeric: Bool { self == .integer || self == .real || self == .numeric }

@@ -34,6 +34,14 @@ extension Writer {
     get throws { try db.integer("SELECT 1 FROM cascade_journal LIMIT 1") != nil }
   }
 
+  /// The last of what the application's triggers may have answered to what we wrote; nil if it has
+  /// none, or they said nothing.
+  package var answersOfTriggers: Int64? {
+    get throws {
+      binding.hasTriggers ? try db.integer("SELECT max(seq) FROM cascade_journal") : nil
+    }
+  }
+
   /// Sees at once what somebody did to the schema: the next transaction may be long in coming.
   package func followSchema() throws {
     if isDetached || !hasTables { return }

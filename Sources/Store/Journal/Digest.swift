@@ -4,9 +4,10 @@ internal import SQLite
 /// Reads the journal: which of its suspicions hold now. Nodes that are gone come into `temp.dead`,
 /// edges that are lost into `temp.lost`.
 ///
-/// An edge that was removed counts as having lost its source (DESIGN 2.3, 1), unless its
-/// destination was gone before: then it had lost that already, although nobody looked in between.
-/// The order of the journal tells: a parent is written down before what a foreign key takes with it.
+/// An edge that was removed counts as having lost its source (DESIGN 2.3, 1), unless a foreign key
+/// took it because its destination went: then that is what it lost. The order of the journal tells:
+/// a parent is written down before what a foreign key takes with it. Whoever lets go of what is gone
+/// himself has an edge that lost both ends.
 struct Digest {
   let binding: Binding
   let watches: [Watch]
@@ -67,11 +68,12 @@ struct Digest {
         """, [.integer(watch.number), .integer(last)])
   }
 
-  /// Edges that were taken from their source when the destination was gone already.
+  /// Edges that a foreign key took from their source. A source that refers to another one since then
+  /// was saved by its application.
   private func findLeft(
     _ db: borrowing Connection, _ watch: Watch, _ place: Place, _ last: Int64
   ) throws {
-    if place.destination.kind == .files { return }
+    if place.destination.kind == .files || !place.isTakenByForeignKey { return }
     let old = place.old(watch)
     try db.run(
       generated: """
@@ -84,7 +86,7 @@ struct Digest {
           AND k.key = \(old.reference)
         CROSS JOIN temp.departed AS p ON p.id = k.id AND p.seq < o.seq
         CROSS JOIN \(place.source.rows) AS s ON \(place.source.hasKey("s", "o.key"))
-        WHERE o.what = ?1 AND o.seq <= ?2 AND \(old.isEdge)
+        WHERE o.what = ?1 AND o.seq <= ?2 AND \(old.isEdge) AND \(place.isLetGo)
         AND NOT EXISTS (\(place.isStill(old)))
         """, [.integer(watch.number), .integer(last)])
   }
@@ -165,6 +167,14 @@ extension Place {
 
   fileprivate func oldDestinationColumns(_ old: OldEdge) -> String {
     destination.kind == .files ? "NULL, \(old.reference), NULL" : destinationColumns
+  }
+
+  /// Whether the source refers to nothing now, where it can refer to one thing only.
+  fileprivate var isLetGo: String {
+    switch form {
+    case .column, .typed: "\(reference) IS NULL"
+    case .join, .json: "true"
+    }
   }
 
   /// Whether the source refers to the same destination now, in this or another row of a join.

@@ -18,7 +18,8 @@ struct Trigger: Hashable, Sendable {
     _ name: String, _ event: String, on table: Table, when condition: String?, _ body: [String]
   ) {
     self.name = name
-    let quiet = "NOT EXISTS (SELECT 1 FROM cascade_quiet)"
+    let isDenial = name.hasPrefix(Trigger.denial)
+    let quiet = "NOT EXISTS (SELECT 1 FROM cascade_quiet\(isDenial ? "" : " WHERE id = 1"))"
     sql = """
       CREATE TRIGGER \(quoted(name)) \(event) ON \(quoted(table.name))
       WHEN \(condition.map { "(\($0)) AND " } ?? "")\(quiet)

@@ -74,7 +74,8 @@ extension Place {
     return !rules.isDisjoint(with: ofDestination) && isTakenByForeignKey
   }
 
-  private var isTakenByForeignKey: Bool {
+  /// Whether a reference may go with its destination although nobody asked for that.
+  var isTakenByForeignKey: Bool {
     let (table, column): (Table?, String) =
       switch form {
       case .column(let column), .typed(let column, _, _), .json(let column, _):

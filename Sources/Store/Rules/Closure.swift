@@ -80,7 +80,8 @@ struct Closure {
         FROM temp.gone AS g LEFT JOIN temp.known AS k ON k.id = g.id
         LEFT JOIN cascade_node AS n ON k.id IS NULL AND n.id = g.id
         WHERE g.seq > ? AND g.seq <= ?
-        """, .integer(low), .integer(high)) { $0.integer(0) })
+        """, .integer(low), .integer(high)
+      ) { $0.integer(0) })
     return level
   }
 

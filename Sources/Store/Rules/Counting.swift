@@ -10,9 +10,9 @@ extension Closure {
 
   /// The places whose edges count: for a rule of their own, or of another edge of the same name.
   private var countedPlaces: [Place] {
-    if !storedRules.isDisjoint(with: Closure.counting) { return binding.places }
+    if !storedRules.isDisjoint(with: Closure.counting) { return binding.looked }
     let names = binding.places.filter { !$0.rules.isDisjoint(with: Closure.counting) }.map(\.name)
-    return binding.places.filter { names.contains($0.name) }
+    return binding.looked.filter { names.contains($0.name) }
   }
 
   /// Nodes to which no edge of the name remains.
@@ -61,10 +61,10 @@ extension Closure {
   }
 
   private func collect(_ db: borrowing Connection, _ place: Place, _ level: Level) throws {
-    if level.collections.contains(place.source.id) {
+    if level.collections.contains(place.source.id) && !binding.isOfNodes(place) {
       try db.stageDestinations(of: place, rule: 32, low: level.low, high: level.high)
     }
-    if level.collections.contains(place.destination.id) {
+    if level.collections.contains(place.destination.id) && place.relationship != nil {
       try db.stageSources(of: place, rule: 16, low: level.low, high: level.high)
     }
   }
@@ -125,8 +125,10 @@ extension Closure {
 
   /// What remains at the nodes that are counted for the first time.
   private func countRemaining(_ db: borrowing Connection, _ place: Place) throws {
-    try add(db, 32, place, place.ofDestinations(in: .tally) + " AND \(place.source.stays("s"))")
-    if place.destination.kind == .files { return }
+    if !binding.isOfNodes(place) {
+      try add(db, 32, place, place.ofDestinations(in: .tally) + " AND \(place.source.stays("s"))")
+    }
+    if place.destination.kind == .files || place.relationship == nil { return }
     try add(
       db, 16, place,
       place.ofSources(in: .tally, withDestinations: true)

@@ -57,6 +57,7 @@ extension Writer {
     if model.trash > .zero { try keepInTrash() }
     try letGo()
     try deleteRows()
+    try forgetOwnRemovals()
     try nullifyReferences()
     try deleteGone()
   }

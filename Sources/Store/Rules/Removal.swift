@@ -30,7 +30,8 @@ extension Writer {
       if !error.isAboutTheValue { throw error }
       throw Rejection(
         .missingMandatory,
-        "\"\(place.name)\" of \"\(place.source.collection)\" cannot be set to null: \(error.message)")
+        "\"\(place.name)\" of \"\(place.source.collection)\" cannot be set to null: \(error.message)"
+      )
     }
   }
 

@@ -123,6 +123,8 @@ extension Writer {
     guard let last = try db.integer("SELECT max(seq) FROM cascade_journal") else { return }
     try Digest(binding: binding, watches: watches).read(db, upTo: last)
     try db.run("DELETE FROM cascade_journal WHERE seq <= ?", .integer(last))
+    // The numbers begin anew.
+    current.journalMark = 0
   }
 
   /// Forgets the batches that are past their time.

@@ -38,6 +38,7 @@ extension Writer {
     try revive(id)
     try forgetLost(ofBorn: id)
     try note([], becoming: placedEdges(of: id, in: table))
+    try forgetOwnChange(of: id, in: table)
     return id
   }
 
@@ -53,6 +54,7 @@ extension Writer {
       table)
     _ = try number(placeAfterwards(row, in: table), in: table.id)
     try note(edges, becoming: placedEdges(of: id, in: table))
+    try forgetOwnChange(of: id, in: table)
     return id
   }
 
@@ -134,6 +136,7 @@ extension Writer {
       "DELETE FROM \(table.rows) AS s WHERE \(table.isKeyed("s"))", keyValues(node, table),
       for: row, table)
     try loseSource(of: edges)
+    try forgetOwnChange(of: id, in: table)
     try db.run("UPDATE temp.known SET row = NULL, present = 0 WHERE id = ?", .integer(id))
     try db.run("DELETE FROM temp.born WHERE id = ?", .integer(id))
     try markDead(id)

@@ -66,7 +66,7 @@ package final class Writer {
   /// application's is asked for at the end, since a row may refer to one that comes later.
   private func hush() throws {
     if binding.collections.isEmpty { return }
-    try db.run("INSERT OR IGNORE INTO cascade_quiet VALUES(1)")
+    try db.run("INSERT INTO cascade_quiet VALUES(?)", .integer(binding.hasTriggers ? 2 : 1))
     try db.run("PRAGMA defer_foreign_keys = ON")
   }
 
@@ -82,13 +82,15 @@ package final class Writer {
 
   /// Applies the changes of one transaction, or none of them.
   func transaction(_ body: () throws -> Receipt) throws -> Receipt {
-    try db.forgetKnown()
     current = TransactionState()
     current.batch = counters.serial
     current.firstNewId = counters.nextId
     do {
       return try db.savepoint {
-        if hasTables { try db.forgetKnown() }
+        if hasTables {
+          try db.forgetKnown()
+          try markJournal()
+        }
         return try body()
       }
     } catch {
@@ -170,6 +172,8 @@ struct TransactionState {
   var plan = PlanSums()
   var deletedByCollection: [String: Int] = [:]
   var deletedByRule: [String: Int] = [:]
+  /// The last row of the journal that is not of this transaction.
+  var journalMark: Int64 = 0
   /// A sweep cannot be refused: what is denied stays, and is told here.
   var isSweep = false
   /// Nothing may be deleted without approval.

@@ -1,0 +1,130 @@
+import Model
+import Store
+import Testing
+
+/// What the application's own triggers and join rows that are nodes mean for our deletions.
+@Suite("The application's rules")
+struct ApplicationRuleTests {
+  private static let schema = """
+    CREATE TABLE album(id INTEGER PRIMARY KEY, title TEXT);
+    CREATE TABLE song(id INTEGER PRIMARY KEY, album_id INTEGER, photo_id INTEGER);
+    CREATE TABLE photo(id INTEGER PRIMARY KEY);
+    CREATE TABLE song_photo(song INTEGER, photo INTEGER, PRIMARY KEY(song, photo));
+    INSERT INTO album VALUES(1, 'a'), (2, 'b');
+    INSERT INTO photo VALUES(1), (2);
+    INSERT INTO song VALUES(1, 1, 1), (2, 2, 1), (3, 2, 2);
+    """
+  private static let collections = """
+    albums: { table: "album", key: "id" }, songs: { table: "song", key: "id" },
+    photos: { table: "photo", key: "id" },
+    uses: { table: "song_photo", key: ["song", "photo"] },
+    """
+  private static let counted = """
+    { name: "photo", from: "songs", to: "photos", column: "photo_id",
+      rules: ["deleteDestinationIfAllSourcesDeleted"] }
+    """
+  private static let joined = """
+    { name: "uses", from: "songs", to: "photos",
+      join: { table: "song_photo", source: "song", destination: "photo" },
+      rules: ["deleteDestinationIfAllSourcesDeleted"] }
+    """
+
+  private func store(_ relationships: String..., sql: String = "") throws -> TestStore {
+    let relationships = relationships.joined(separator: ", ")
+    let store = try TestStore(
+      model: StoreModel(
+        "{ collections: { \(Self.collections) }, relationships: [ \(relationships) ] }"),
+      schema: Self.schema + sql)
+    _ = try store.writer.sweep([.all], at: 0)
+    return store
+  }
+
+  private func rows(_ store: TestStore, _ collection: String) throws -> [String] {
+    try store.reader.nodes(in: collection, after: nil, limit: 100).map(\.node.description)
+  }
+
+  @Test("What a trigger of the application deletes when we delete is journaled, and swept")
+  func triggers() throws {
+    let store = try store(
+      Self.counted,
+      sql: """
+        CREATE TRIGGER own AFTER DELETE ON album BEGIN
+          DELETE FROM song WHERE album_id = OLD.id;
+        END;
+        """)
+    try store.apply([.delete(node("albums/2"))])
+    #expect(try rows(store, "songs") == ["songs/1"])
+    #expect(try rows(store, "photos") == ["photos/1", "photos/2"])
+    #expect(try store.journal() == "songs 2 1, songs 3 2")
+    _ = try store.writer.sweep([.all], at: 1)
+    #expect(try rows(store, "photos") == ["photos/1"])
+    #expect(try store.journal() == "")
+  }
+
+  @Test("What we delete ourselves is judged once, also where the application has triggers")
+  func judgedOnce() throws {
+    let notified = """
+      { name: "photo", from: "songs", to: "photos", column: "photo_id",
+        rules: ["notifyIfSourceDeleted"] }
+      """
+    let store = try store(
+      notified, sql: "CREATE TRIGGER own AFTER DELETE ON album BEGIN SELECT 1; END;")
+    try store.apply([.delete(node("songs/3")), put("songs/1", #"{"photo_id": 2}"#)])
+    #expect(try store.journal() == "")
+    _ = try store.writer.sweep([.all], at: 1)
+    #expect(try store.reader.notices(after: 0).count == 2)
+  }
+
+  @Test("A node stays that a trigger of the application keeps, and what holds it by a rule too")
+  func refusal() throws {
+    let cascade = """
+      { name: "album", from: "songs", to: "albums", column: "album_id",
+        rules: ["deleteSourceIfDestinationDeleted"] }
+      """
+    let store = try store(
+      cascade,
+      sql: """
+        CREATE TRIGGER own BEFORE DELETE ON song WHEN OLD.id = 2 BEGIN
+          SELECT RAISE(ABORT, 'song 2 is for ever');
+        END;
+        """)
+    #expect(try store.refusal(.delete(node("albums/2"))).contains("song 2 is for ever"))
+    try store.bySQL("DELETE FROM album WHERE id = 2")
+    let result = try store.writer.sweep([.all], at: 1)
+    #expect(result.outcome == .blocked)
+    #expect(result.blocked.map(\.node) == [node("songs/2").withInteger])
+    #expect(try rows(store, "songs") == ["songs/1", "songs/2"])
+  }
+
+  @Test(
+    "A join row that is a node goes with its ends, and lets go of what it joins",
+    arguments: [
+      "DELETE FROM song_photo WHERE song = 1", "DELETE FROM song WHERE id = 1",
+    ])
+  func joinRows(sql: String) throws {
+    let store = try store(Self.joined, sql: "INSERT INTO song_photo VALUES(1, 1), (2, 2), (3, 2);")
+    try store.bySQL(sql)
+    _ = try store.writer.sweep([.all], at: 1)
+    #expect(try rows(store, "photos") == ["photos/2"])
+    #expect(try rows(store, "uses") == [#"["uses",[2,2]]"#, #"["uses",[3,2]]"#])
+  }
+
+  @Test("The same by change files, one of two and both")
+  func joinRowsByFile() throws {
+    let store = try store(Self.joined, sql: "INSERT INTO song_photo VALUES(1, 1), (2, 2), (3, 2);")
+    func use(_ song: Int64) -> Change {
+      .delete(Node("uses", .composite([.integer(song), .integer(2)])))
+    }
+    try store.apply([use(2)])
+    #expect(try rows(store, "photos") == ["photos/1", "photos/2"])
+    try store.apply([use(3)])
+    #expect(try rows(store, "photos") == ["photos/1"])
+    try store.apply([.delete(node("songs/1"))])
+    #expect(try rows(store, "photos") == [])
+    #expect(try rows(store, "uses") == [])
+  }
+}
+
+extension Node {
+  fileprivate var withInteger: Node { Node(collection, .integer(Int64(key.managedText!)!)) }
+}
