@@ -74,7 +74,7 @@ enum Recorder {
 
   static func store() throws -> TestStore {
     let store = try TestStore(model: model, schema: schema + rows)
-    try store.wait(forState: "ok")
+    try store.waitUntilWatched()
     return store
   }
 }

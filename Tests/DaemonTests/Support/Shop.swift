@@ -169,7 +169,7 @@ enum Shop {
 
   static func store() throws -> TestStore {
     let store = try TestStore(model: model, schema: schema + rows)
-    try store.wait(forState: "ok")
+    try store.waitUntilWatched()
     return store
   }
 }
