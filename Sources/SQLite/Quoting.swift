@@ -1,20 +1,16 @@
 /// A name of the application's as SQL writes it, whatever is in it. Qualify what it names with a
 /// table: alone, SQLite takes a quoted name that it does not know for a text.
-package func quoted(_ identifier: String) -> String {
-  var text = "\""
-  for scalar in identifier.unicodeScalars {
-    if scalar == "\"" { text.unicodeScalars.append(scalar) }
-    text.unicodeScalars.append(scalar)
-  }
-  return text + "\""
-}
+package func quoted(_ identifier: String) -> String { enclosed(identifier, in: "\"") }
 
 /// A text as SQL writes it, for statements that keep it: triggers and views.
-package func literal(_ text: String) -> String {
-  var literal = "'"
+package func literal(_ text: String) -> String { enclosed(text, in: "'") }
+
+private func enclosed(_ text: String, in mark: Unicode.Scalar) -> String {
+  var enclosed = String.UnicodeScalarView([mark])
   for scalar in text.unicodeScalars {
-    if scalar == "'" { literal.unicodeScalars.append(scalar) }
-    literal.unicodeScalars.append(scalar)
+    if scalar == mark { enclosed.append(mark) }
+    enclosed.append(scalar)
   }
-  return literal + "'"
+  enclosed.append(mark)
+  return String(enclosed)
 }

@@ -52,7 +52,8 @@ extension StoreService {
     if result.outcome == .held { return reportHeld(result, number: number) }
     Log.write(
       result.outcome == .done ? .info : .warning,
-      "\(store): sweep \(number) \(result.outcome.rawValue), deleted \(nodes(result.deletedCount))",
+      "\(store): sweep \(number) \(result.outcome.rawValue), deleted "
+        + nodes(result.deletedCount) + result.blockedText,
       fields: fields + [
         (.sweep, String(number)), (.deleted, String(result.deletedCount)),
         (.batch, result.batch.map { String($0) } ?? ""),
@@ -103,6 +104,14 @@ extension StoreService {
   private var store: String { configuration.path }
 
   private func nodes(_ count: Int) -> String { count == 1 ? "1 node" : "\(count) nodes" }
+}
+
+extension SweepResult {
+  /// The first of the reasons, for whoever reads the log at night.
+  fileprivate var blockedText: String {
+    guard let first = blocked.first else { return "" }
+    return ": \(first.message)" + (blocked.count > 1 ? " (and \(blocked.count - 1) more)" : "")
+  }
 }
 
 extension Inbox.Outcome {

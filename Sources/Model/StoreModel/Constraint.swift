@@ -48,8 +48,17 @@ extension StoreModel {
     return Constraint(
       name: relationship.name, outgoing: relationship.name, incoming: isDeclared ? inverse : nil,
       others: relationship.to.collections, optional: relationship.optional,
-      min: relationship.min ?? 0, max: relationship.toMany ? relationship.max : 1,
+      min: relationship.min ?? 0, max: most(relationship),
       unique: relationship.unique)
+  }
+
+  /// A name with edges in several places has those of all of them.
+  private func most(_ relationship: Relationship) -> Int? {
+    if relationship.toMany { return relationship.max }
+    let alike = relationships.filter {
+      $0.name == relationship.name && $0.from == relationship.from
+    }
+    return alike.count > 1 ? nil : 1
   }
 
   /// Nil where the inverse is declared as a relationship of its own, which then has the demands.
