@@ -124,6 +124,17 @@ import Testing
     #expect(try store.state() == "held")
   }
 
+  /// From the first answer on, what the application deletes is not taken for what dangled before.
+  @Worker @Test func sweepsAtOnceWhatGoesNow() throws {
+    let store = try Library.store(Library.rows + Library.dangling)
+    try store.sql("DELETE FROM album WHERE id = 1")
+    #expect(try store.ctl("sweep").status == 3)
+    #expect(try store.songs() == [20, 90, 91])
+    let plan = try store.status()["lastSweep"]?["plan"]?.integer ?? 0
+    #expect(try store.ctl("approve", "\(plan)").status == 0)
+    #expect(try store.songs() == [20])
+  }
+
   @Worker @Test func hasNoUsageForMore() throws {
     let store = try Library.store()
     #expect(try store.ctl("attach", "--create").status == 64)

@@ -120,7 +120,6 @@ import Testing
     let store = try TestStore(model: Shop.model, schema: Shop.schema + Shop.rows, starts: false)
     let before = try store.wholeSchema()
     try store.start()
-    try store.waitUntilWatched()
     try store.sql(
       """
       CREATE TABLE scratch(x); INSERT INTO scratch VALUES(1), (2); DELETE FROM scratch;

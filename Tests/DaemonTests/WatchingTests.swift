@@ -46,7 +46,6 @@ import Testing
         """,
       schema:
         "CREATE TABLE song(id INTEGER PRIMARY KEY, next); INSERT INTO song VALUES(1, 2), (2, 3)")
-    try store.waitUntilWatched()
     let follower = try Running(
       [Programs.cascadectl, "--store", store.path, "notices", "--follow"],
       input: FileDescriptor.open("/dev/null"))
@@ -64,7 +63,6 @@ import Testing
       INSERT INTO song SELECT id, id FROM album WHERE id >= 100
       """)
     try store.start()
-    try store.waitUntilWatched()
     let application = try Connection(path: store.path, access: .readWrite)
     application.setBusyTimeout(milliseconds: 10_000)
     for number in 100..<600 {

@@ -14,7 +14,7 @@ struct Condition {
   /// Says whether it is the first to come to this.
   mutating func keep(_ result: SweepResult) -> Bool {
     if result.outcome == .held {
-      let known = held.updateValue(result, forKey: result.kinds)
+      let known = held.updateValue(result, forKey: result.heldKinds)
       return known?.plan != result.plan
     }
     // One that was stopped by the tables has looked at nothing.
@@ -52,7 +52,7 @@ extension [SweepKind] {
 
 extension SweepResult {
   func heldText(plan: Int64) -> String {
-    let nodes = deletedCount == 1 ? "1 node" : "\(deletedCount) nodes"
+    let nodes = heldCount == 1 ? "1 node" : "\(heldCount) nodes"
     return "it would delete \(nodes); `cascadectl approve \(plan)` lets it pass"
   }
 }

@@ -34,7 +34,13 @@ final class StoreService {
   }
 
   /// Opens the store. A failure here is the operator's to mend.
-  func open() async throws { try await writer.open() }
+  ///
+  /// What dangled before anybody watched is looked for before anybody is answered: what an
+  /// application deletes from then on is not mistaken for it.
+  func open() async throws {
+    try await writer.open()
+    try? await lookAtStore()
+  }
 
   /// Works until the task is cancelled; the commit at hand is finished.
   func run() async {

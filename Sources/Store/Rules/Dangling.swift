@@ -64,6 +64,19 @@ extension Connection {
         """, .integer(table.id))
     }
   }
+
+  func hasUnusedIdentities(_ binding: Binding) throws(SQLiteError) -> Bool {
+    for table in binding.collections.values {
+      let unused = try integer(
+        """
+        SELECT 1 FROM cascade_node AS n WHERE collection = ?
+        AND NOT EXISTS (SELECT 1 FROM cascade_edge WHERE source = n.id)
+        AND NOT EXISTS (SELECT 1 FROM cascade_edge WHERE destination = n.id) LIMIT 1
+        """, .integer(table.id))
+      if unused != nil { return true }
+    }
+    return false
+  }
 }
 
 extension Place {

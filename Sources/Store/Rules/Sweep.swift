@@ -17,6 +17,9 @@ package struct SweepResult: Sendable {
   package var blocked: [Reason] = []
   package var batch: Int64?
   package var plan: Int64?
+  /// What the plan is of: this may be less than the sweep was asked for.
+  package var heldKinds: [SweepKind] = []
+  package var heldCount = 0
   /// How long the write lock was held, each time.
   package var lockMilliseconds: [Double] = []
   /// Batches whose trash was forgotten.
@@ -28,12 +31,12 @@ package struct SweepResult: Sendable {
   }
 
   fileprivate mutating func add(_ receipt: Receipt) {
-    deleted = receipt.deleted
-    deletedCount = receipt.deletedCount
-    edgesRemoved = receipt.edgesRemoved
-    notices = receipt.notices
+    deleted += receipt.deleted
+    deletedCount += receipt.deletedCount
+    edgesRemoved += receipt.edgesRemoved
+    notices += receipt.notices
     if receipt.deletedCount + receipt.edgesRemoved + receipt.notices > 0 { batch = receipt.batch }
-    blocked = receipt.reasons
+    blocked += receipt.reasons
     if !receipt.reasons.isEmpty { outcome = .blocked }
   }
 }
@@ -51,6 +54,10 @@ extension [SweepKind] {
   /// Whether whole tables are looked through for references to nothing.
   var looksThrough: Bool { contains { $0.includes(.dangling) } }
 
+  fileprivate var readsJournal: Bool {
+    contains { $0.includes(.cascade) || $0.includes(.refcount) }
+  }
+
   /// What a held plan of such a sweep has for a file: no file has a slash in its name.
   fileprivate var planFile: String { "/\(map(\.rawValue).joined(separator: " "))" }
 }
@@ -59,9 +66,10 @@ extension Writer {
   package func sweep(_ kinds: [SweepKind], at now: Int64) throws -> SweepResult {
     var result = SweepResult(kinds: kinds, outcome: .nothing)
     let clock = ContinuousClock()
+    let parts = try parts(of: kinds)
     let time = try clock.measure {
       try group {
-        try sweepEdges(&result, at: now)
+        for part in parts { try sweepEdges(part, &result, at: now) }
         if kinds.contains(where: { $0.includes(.trash) }) {
           result.forgotten = try forgetTrash(at: now)
         }
@@ -73,8 +81,32 @@ extension Writer {
     return result
   }
 
-  private func sweepEdges(_ result: inout SweepResult, at now: Int64) throws {
-    if !result.kinds.contains(where: { $0.looksAtEdges }) { return }
+  /// What dangled before anybody watched waits for approval alone, not with all that goes now. And
+  /// who finds nothing in whole tables has no need of the lock.
+  private func parts(of kinds: [SweepKind]) throws -> [[SweepKind]] {
+    if isDetached || !hasTables || !kinds.looksThrough { return [kinds] }
+    try followSchema()
+    let isUnseen = try debt == .unseen
+    let dangles = try isHalfView || hasDangling()
+    if dangles && !isUnseen { return [kinds] }
+    let journal: [[SweepKind]] = kinds.readsJournal ? [[.cascade, .refcount]] : []
+    if dangles { return journal + [[.dangling]] }
+    if try debt != nil { try group { try forgetDebt() } }
+    return journal
+  }
+
+  private func hasDangling() throws -> Bool {
+    try db.snapshot {
+      try db.addDanglingEnds(binding)
+      let dead = try db.integer("SELECT 1 FROM temp.dead LIMIT 1")
+      return try dead != nil || db.hasUnusedIdentities(binding)
+    }
+  }
+
+  private func sweepEdges(
+    _ kinds: [SweepKind], _ result: inout SweepResult, at now: Int64
+  ) throws {
+    if !kinds.contains(where: { $0.looksAtEdges }) { return }
     if !binding.problems.isEmpty {
       result.blocked = binding.problems.map { Reason(.invalid, "\($0)") }
       return result.outcome = .blocked
@@ -82,7 +114,6 @@ extension Writer {
     let submission = Submission(
       id: "sweep-\(counters.serial)", author: "sweep", fingerprint: 0, at: now)
     do {
-      let kinds = result.kinds
       let holdsAll = try kinds.looksThrough && db.meta("unseen") == 1
       let receipt = try sweep(submission) {
         current.holdsAll = holdsAll
@@ -91,13 +122,17 @@ extension Writer {
       result.add(receipt)
       if kinds.looksThrough { try forgetDebt() }
       try forgetPlans(ofSweep: kinds.planFile, but: nil)
-      result.byCollection = current.deletedByCollection
-      result.byRule = current.deletedByRule
+      result.byCollection.merge(current.deletedByCollection) { $0 + $1 }
+      result.byRule.merge(current.deletedByRule) { $0 + $1 }
     } catch let held as Held {
       result.outcome = .held
-      result.deletedCount = held.deletedCount
-      result.byCollection = held.byCollection
-      let file = result.kinds.planFile
+      result.heldKinds = kinds
+      result.heldCount = held.deletedCount
+      if result.batch == nil {
+        result.deletedCount = held.deletedCount
+        result.byCollection = held.byCollection
+      }
+      let file = kinds.planFile
       result.plan = try keepPlan(held, file: file)
       try forgetPlans(ofSweep: file, but: result.plan)
     }
@@ -105,9 +140,7 @@ extension Writer {
 
   /// What is gone, or has lost an edge, although no transaction of ours did it.
   private func findDead(_ kinds: [SweepKind]) throws {
-    if kinds.contains(where: { $0.includes(.cascade) || $0.includes(.refcount) }) {
-      try readJournal()
-    }
+    if kinds.readsJournal { try readJournal() }
     if kinds.looksThrough {
       try db.addDanglingEnds(binding)
       try db.forgetUnusedIdentities(binding)
@@ -148,7 +181,7 @@ extension Reader {
   package func planSweep(_ kinds: [SweepKind]) throws -> Plan {
     var plan = try plan(ofSweep: true) {
       let binding = try binding()
-      if kinds.contains(where: { $0.includes(.cascade) || $0.includes(.refcount) }) {
+      if kinds.readsJournal {
         try Digest(binding: binding, watches: db.watches()).read(db, upTo: .max)
       }
       if kinds.looksThrough { try db.addDanglingEnds(binding) }

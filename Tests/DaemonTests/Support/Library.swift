@@ -49,18 +49,11 @@ enum Library {
   static func store(
     _ rows: String = rows, more: String = "", schema: String = schema, starts: Bool = true
   ) throws -> TestStore {
-    let store = try TestStore(model: model(more), schema: schema + rows, starts: starts)
-    if starts { try store.waitUntilWatched() }
-    return store
+    try TestStore(model: model(more), schema: schema + rows, starts: starts)
   }
 }
 
 extension TestStore {
-  /// Until what dangled before has been looked for: then the usual limits hold.
-  func waitUntilWatched() throws {
-    try waitUntil("whole tables were looked through") { try status()["lastSweep"]?.isNull == false }
-  }
-
   func schema() throws -> String {
     try sql("SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY name")
   }

@@ -73,8 +73,6 @@ enum Recorder {
     """
 
   static func store() throws -> TestStore {
-    let store = try TestStore(model: model, schema: schema + rows)
-    try store.waitUntilWatched()
-    return store
+    try TestStore(model: model, schema: schema + rows)
   }
 }

@@ -168,8 +168,6 @@ enum Shop {
     """
 
   static func store() throws -> TestStore {
-    let store = try TestStore(model: model, schema: schema + rows)
-    try store.waitUntilWatched()
-    return store
+    try TestStore(model: model, schema: schema + rows)
   }
 }

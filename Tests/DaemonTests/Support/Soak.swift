@@ -19,7 +19,6 @@ final class Soak {
     store = try TestStore(
       model: sources.text("model.json"), schema: sources.text("schema.sql"), starts: false)
     try store.start()
-    try store.waitUntilWatched()
     for number in 0..<count {
       writers.append(
         try WriterProcess([
