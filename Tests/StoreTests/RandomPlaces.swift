@@ -11,7 +11,7 @@ import Testing
 @Suite("Random graphs in the application's tables")
 struct RandomPlaces {
   static let isLong = unsafe getenv("CASCADE_LONG") != nil
-  static let histories: UInt64 = isLong ? 4_000 : 240
+  static let histories: UInt64 = isLong ? 2_000 : 240
   static let length = 30
 
   @Test("Change files do what the reference does", arguments: 0..<2)
