@@ -127,13 +127,15 @@ struct Place: Hashable, Sendable {
   }
 
   /// The destination behind the references, where it is there. A file has no row, and always is.
-  var destinationRow: String {
+  var destinationRow: String { destinationRow(of: reference) }
+
+  func destinationRow(of reference: String) -> String {
     if destination.kind == .files { return "" }
     return "CROSS JOIN \(destination.rows) AS d ON \(destination.hasKey("d", reference))"
   }
 
   /// The destination's id (where it has one), key and row, behind `destinationRow`.
-  var destinationColumns: String {
+  func destinationColumns(of reference: String) -> String {
     switch destination.kind {
     case .mapped: "NULL, \(destination.key("d")), \(destination.row("d"))"
     case .managed: "d.id, d.key, NULL"

@@ -59,9 +59,9 @@ struct Digest {
         INSERT INTO temp.loss(source_collection, source_key, source_row, source_present,
           destination, destination_key, destination_row, destination_collection,
           name, rules, removal)
-        SELECT DISTINCT \(place.oldSourceColumns), \(place.oldDestinationColumns(old)),
+        SELECT DISTINCT \(place.oldSourceColumns), \(place.destinationColumns(of: old.reference)),
           \(place.destination.id), \(place.nameId), \(place.rules.rawValue), 0
-        FROM main.cascade_journal AS o \(old.values) \(place.oldDestinationRow(old))
+        FROM main.cascade_journal AS o \(old.values) \(place.destinationRow(of: old.reference))
         LEFT JOIN \(place.source.rows) AS s ON \(place.source.hasKey("s", "o.key"))
         WHERE o.what = ?1 AND o.seq <= ?2 AND o.key IS NOT NULL AND \(old.isEdge)
         AND NOT EXISTS (\(place.isStill(old)))
@@ -158,15 +158,6 @@ extension Place {
   fileprivate var oldSourceColumns: String {
     let key = source.key("s")
     return "\(source.id), coalesce(\(key), o.key), \(source.row("s")), \(key) IS NOT NULL"
-  }
-
-  fileprivate func oldDestinationRow(_ old: OldEdge) -> String {
-    if destination.kind == .files { return "" }
-    return "CROSS JOIN \(destination.rows) AS d ON \(destination.hasKey("d", old.reference))"
-  }
-
-  fileprivate func oldDestinationColumns(_ old: OldEdge) -> String {
-    destination.kind == .files ? "NULL, \(old.reference), NULL" : destinationColumns
   }
 
   /// Whether the source refers to nothing now, where it can refer to one thing only.

@@ -48,15 +48,17 @@ extension Reader {
   }
 
   private func describePlan(denials: [Reason]) throws -> Plan {
-    let counts = try db.countsOfGone(binding())
+    let counts = try db.goneByCollection()
     let limit = model.limits.hold
     let deleted = counts.reduce(0) { $0 + $1.gone }
+    let isOver =
+      try deleted > limit.deletes && db.countsOfGone(binding()).contains { $0.isOver(limit) }
     return Plan(
       steps: try planSteps(), deletedCount: deleted,
       byCollection: Dictionary(uniqueKeysWithValues: counts.map { ($0.name, $0.gone) }),
       byRule: try db.countsByRule(), denials: denials,
       files: try db.filesInGone(),
-      isOverLimit: deleted > limit.deletes && counts.contains { $0.isOver(limit) })
+      isOverLimit: isOver)
   }
 
   private func planSteps() throws -> [Plan.Step] {

@@ -18,6 +18,15 @@ struct Closure {
   let binding: Binding
   /// Ids from here on were given since the last flush: what is dead among them never was.
   let firstNewId: Int64
+  /// The places whose edges count: for a rule of their own, or of another edge of the same name.
+  let countedPlaces: [Place]
+
+  init(storedRules: Rules, binding: Binding, firstNewId: Int64) {
+    self.storedRules = storedRules
+    self.binding = binding
+    self.firstNewId = firstNewId
+    countedPlaces = binding.places(countedWith: storedRules)
+  }
 
   /// The rows of `temp.gone` that the last step brought in.
   struct Level {

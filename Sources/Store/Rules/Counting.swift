@@ -4,19 +4,11 @@ internal import SQLite
 /// Rules 16 and 32: whether any edge of a name remains at a node. What a node loses in a level is
 /// collected in `temp.losing`; who is tallied loses it, and who is not, and should be, is counted.
 extension Closure {
-  private static let counting: Rules = [
-    .deleteSourceIfAllDestinationsDeleted, .deleteDestinationIfAllSourcesDeleted,
-  ]
-
-  /// The places whose edges count: for a rule of their own, or of another edge of the same name.
-  private var countedPlaces: [Place] {
-    if !storedRules.isDisjoint(with: Closure.counting) { return binding.looked }
-    let names = binding.places.filter { !$0.rules.isDisjoint(with: Closure.counting) }.map(\.name)
-    return binding.looked.filter { names.contains($0.name) }
-  }
+  private var counts: Bool { !countedPlaces.isEmpty || storedRules.isCounting }
 
   /// Nodes to which no edge of the name remains.
   func addCounted(_ db: borrowing Connection) throws {
+    if !counts { return }
     try db.run(
       """
       INSERT OR IGNORE INTO temp.gone(id, via, name, rule)
@@ -29,21 +21,19 @@ extension Closure {
 
   /// With the removed edges in the first level: these are in no table any more.
   func count(_ db: borrowing Connection, _ level: Level, withRemoved: Bool) throws {
-    let places = countedPlaces
-    if places.isEmpty && storedRules.isDisjoint(with: Closure.counting) { return }
+    if !counts { return }
     try collectStored(db, level)
-    for place in places { try collect(db, place, level) }
+    for place in countedPlaces { try collect(db, place, level) }
     if !binding.isEmpty { try collectFound(db) }
     if withRemoved { try collectRemoved(db) }
     try tally(db)
     for table in binding.collections.values { _ = try db.know(table, .tally, where: "g.fresh") }
-    for place in places { try countRemaining(db, place) }
+    for place in countedPlaces { try countRemaining(db, place) }
     try db.run("UPDATE temp.tally SET fresh = 0 WHERE fresh")
     try db.run("DELETE FROM temp.losing")
   }
 
   private func collectStored(_ db: borrowing Connection, _ level: Level) throws {
-    if storedRules.isDisjoint(with: Closure.counting) && countedPlaces.isEmpty { return }
     try db.run(
       """
       INSERT INTO temp.losing
@@ -147,5 +137,22 @@ extension Closure {
         ) AS l
         WHERE tally.rule = ?1 AND tally.node = l.node AND tally.name = ?2
         """, [.integer(rule), .integer(place.nameId)])
+  }
+}
+
+extension Rules {
+  /// Whether some of these ask how many edges remain.
+  fileprivate var isCounting: Bool {
+    !isDisjoint(with: [
+      .deleteSourceIfAllDestinationsDeleted, .deleteDestinationIfAllSourcesDeleted,
+    ])
+  }
+}
+
+extension Binding {
+  func places(countedWith storedRules: Rules) -> [Place] {
+    if storedRules.isCounting { return looked }
+    let names = Set(places.filter(\.rules.isCounting).map(\.name))
+    return looked.filter { names.contains($0.name) }
   }
 }

@@ -76,7 +76,7 @@ extension Writer {
   }
 
   private func countByKind() throws {
-    for count in try db.countsOfGone(binding) {
+    for count in try db.goneByCollection() {
       current.deletedByCollection[count.name, default: 0] += count.gone
     }
     current.deletedByRule.merge(try db.countsByRule()) { $0 + $1 }

@@ -131,9 +131,9 @@ extension Connection {
       """, .text(name))!
   }
 
-  /// A file is no node, and does not count.
-  func countsOfGone(_ binding: Binding) throws(SQLiteError) -> [CollectionCount] {
-    let gone = try all(
+  /// By collection. A file is no node, and does not count.
+  func goneByCollection() throws(SQLiteError) -> [(name: String, id: Int64, gone: Int)] {
+    try all(
       """
       SELECT c.name, c.id, g.gone
       FROM (
@@ -145,8 +145,12 @@ extension Connection {
       WHERE c.name NOT GLOB 'cascade_file/*'
       """
     ) { (name: $0.text(0), id: $0.integer(1), gone: Int($0.integer(2))) }
+  }
+
+  /// Beside all that there is, which means to look through the tables.
+  func countsOfGone(_ binding: Binding) throws(SQLiteError) -> [CollectionCount] {
     var counts: [CollectionCount] = []
-    for (name, id, gone) in gone {
+    for (name, id, gone) in try goneByCollection() {
       let table = binding.collections[name] ?? NodeTable(id: id, collection: name, kind: .managed)
       let all = try integer(
         generated: "SELECT count(*) FROM \(table.rows) AS d WHERE \(table.isNode("d"))")

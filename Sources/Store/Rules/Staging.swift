@@ -23,7 +23,7 @@ extension Connection {
     try run(
       generated: """
         INSERT INTO temp.found(id, key, row, collection, via, name, rule, asks)
-        SELECT \(place.destinationColumns), \(place.destination.id), g.id, \(place.nameId), ?1,
+        SELECT \(place.destinationColumns(of: place.reference)), \(place.destination.id), g.id, \(place.nameId), ?1,
           \(place.rules.rawValue) & ?1 <> 0
         \(place.ofSources(in: .gone, withDestinations: true)) AND g.seq > ?2 AND g.seq <= ?3
         """, [.integer(rule), .integer(low), .integer(high)])

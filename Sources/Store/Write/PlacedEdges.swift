@@ -268,12 +268,11 @@ extension Place {
 
   /// How often the source that is bound first says the destination that is bound second.
   fileprivate var occurrences: String {
-    let nodes = destination.kind == .managed ? "main.cascade_node" : "temp.known"
-    return """
-      SELECT count(*) FROM temp.known AS sm CROSS JOIN \(nodes) AS m
-      CROSS JOIN \(source.rows) AS s ON \(source.isRow("s", of: "sm")) \(references)
-      WHERE sm.id = ?1 AND m.id = ?2 AND \(isEdge)
-      AND \(destination.isReferred("m", by: reference))
-      """
+    """
+    SELECT count(*) FROM temp.known AS sm CROSS JOIN \(destination.nodes) AS m
+    CROSS JOIN \(source.rows) AS s ON \(source.isRow("s", of: "sm")) \(references)
+    WHERE sm.id = ?1 AND m.id = ?2 AND \(isEdge)
+    AND \(destination.isReferred("m", by: reference))
+    """
   }
 }
