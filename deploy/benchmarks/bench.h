@@ -113,6 +113,12 @@ static inline sqlite3 *open_database(const char *path) {
   return db;
 }
 
+static inline sqlite3 *open_as_application(const char *path) {
+  sqlite3 *db = open_database(path);
+  execute(db, "PRAGMA synchronous = NORMAL");
+  return db;
+}
+
 static inline void close_database(sqlite3 *db) {
   SQL_CHECK(db, sqlite3_close(db) == SQLITE_OK);
 }
