@@ -115,6 +115,7 @@ static inline sqlite3 *open_database(const char *path) {
 
 static inline sqlite3 *open_as_application(const char *path) {
   sqlite3 *db = open_database(path);
+  sqlite3_busy_timeout(db, 5000);
   execute(db, "PRAGMA synchronous = NORMAL");
   return db;
 }

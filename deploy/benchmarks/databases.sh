@@ -48,3 +48,10 @@ require_same() {
   theirs=$(sqlite3 "$2" "$counts")
   [[ $ours == "$theirs" ]] || die "nodes|edges: cascaded has $ours, the C side $theirs"
 }
+
+# require_sound STORE: what was written is a database.
+require_sound() {
+  local found
+  found=$(sqlite3 "$1" 'PRAGMA integrity_check')
+  [[ $found == ok ]] || die "$1: $found"
+}
