@@ -28,3 +28,27 @@ report() {
   printf '%-44s cascaded %s s   %s %s s   ratio %s   goal ≤ %s   %s%s\n' \
     "$2" "$ours" "$3" "$theirs" "$ratio" "$4" "$verdict" "$remark"
 }
+
+# bound WHAT VALUE UNIT GOAL [REMARK]: prints a value, and whether it is within the goal.
+bound() {
+  local verdict=ok
+  if awk "BEGIN { exit !($2 > $4) }"; then
+    verdict=MISSED missed=yes
+  fi
+  printf '%-44s %s%s   goal ≤ %s   %s%s\n' "$1" "$2" "${3:+ $3}" "$4" "$verdict" "${5-}"
+}
+
+# a_row NAME ROWS: the microseconds for each row.
+a_row() { awk "BEGIN { printf \"%.2f\", $(median "$work/$1.ours") * 1000000 / $2 }"; }
+
+# report_each NAME ROWS WHAT: the seconds, and the time for each row.
+report_each() {
+  printf '%-44s cascaded %s s   %s µs a row   (%s)\n' "$3" "$(median "$work/$1.ours")" \
+    "$(a_row "$1" "$2")" "$(<"$work/$1.remark")"
+}
+
+# report_growth NAME ROWS NAME ROWS GOAL: how much more a row of the second costs than of the first.
+report_growth() {
+  bound "time a row: of $4 against $2" \
+    "$(awk "BEGIN { printf \"%.2f\", $(a_row "$3" "$4") / $(a_row "$1" "$2") }")" '' "$5"
+}
