@@ -27,7 +27,7 @@ END
 }
 
 # peak: the most memory that the daemon ever had, in MB.
-peak() { awk '/^VmHWM/ { printf "%.0f", $2 / 1024 }' "/proc/$daemon/status"; }
+peak() { awk '/^VmHWM/ { printf "%.0f\n", $2 / 1024 }' "/proc/$daemon/status"; }
 
 stop() {
   kill -TERM "$daemon"

@@ -47,8 +47,5 @@ report_each() {
     "$(a_row "$1" "$2")" "$(<"$work/$1.remark")"
 }
 
-# report_growth NAME ROWS NAME ROWS GOAL: how much more a row of the second costs than of the first.
-report_growth() {
-  bound "time a row: of $4 against $2" \
-    "$(awk "BEGIN { printf \"%.2f\", $(a_row "$3" "$4") / $(a_row "$1" "$2") }")" '' "$5"
-}
+# growth NAME ROWS NAME ROWS: how much more a row of the second costs than one of the first.
+growth() { awk "BEGIN { printf \"%.2f\", $(a_row "$3" "$4") / $(a_row "$1" "$2") }"; }
