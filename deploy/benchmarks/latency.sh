@@ -1,0 +1,56 @@
+# shellcheck shell=bash disable=SC2034,SC2154  # deploy/bench has the options and sources this
+
+latency_model="
+  collections: {
+    artists: { table: 'artist', key: 'id' }, albums: { table: 'album', key: 'id' },
+    songs: { table: 'song', key: 'id' } },
+  relationships: [
+    { name: 'artist', from: 'albums', to: 'artists', column: 'artist_id',
+      inverse: { name: 'albums', deleteRule: 'cascade' } },
+    { name: 'album', from: 'songs', to: 'albums', column: 'album_id',
+      inverse: { name: 'songs', deleteRule: 'cascade' } } ]"
+
+# run_latency STORE SIZE: a line of four percentiles.
+run_latency() {
+  local store=$work/ours.db
+  cp "$1" "$store"
+  start "$store" "$latency_model"
+  ready "$store"
+  settle
+  "$work/latency" run "$store" "$2" >>"$work/latency.ours"
+  stop
+  require_sound "$store"
+  remove "$store"
+}
+
+# milliseconds SIDE COLUMN: the median over the runs.
+milliseconds() { median <(cut -d ' ' -f "$2" "$work/latency.$1"); }
+
+show_deletes() {
+  printf '%-44s p50 %s ms   p99 %s ms\n' "$2" "$(milliseconds "$1" 1)" "$(milliseconds "$1" 2)"
+}
+
+report_latency() {
+  show_deletes c "$1 deletes, foreign keys"
+  [[ ! $only_c ]] || return 0
+  show_deletes ours "$1 deletes, swept at once"
+  bound '    ratio of the p50' \
+    "$(awk "BEGIN { printf \"%.2f\", $(milliseconds ours 1) / $(milliseconds c 1) }")" '' 0.5
+  bound '    from commit to end, p50' "$(milliseconds ours 3)" ms 10
+  bound '    from commit to end, p99' "$(milliseconds ours 4)" ms 40
+}
+
+bench_latency() {
+  local n=${size:-400} theirs=$work/c.db lock='' trash=1d
+  "$work/latency" load "$work/keyed.db" "$n" keyed
+  [[ $only_c ]] || "$work/latency" load "$work/base.db" "$n" plain
+  for ((run = 0; run < runs; run++)); do
+    cp "$work/keyed.db" "$theirs"
+    settle
+    CACHE_KIB=$cache "$work/latency" run "$theirs" "$n" >>"$work/latency.c"
+    remove "$theirs"
+    [[ $only_c ]] || run_latency "$work/base.db" "$n"
+  done
+  remove "$work/keyed.db" "$work/base.db"
+  report_latency "$n"
+}
