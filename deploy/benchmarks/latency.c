@@ -2,8 +2,9 @@
 //
 //   latency load DB SIZE REFERENCES    SIZE artists, each with 5 albums of 9 songs; REFERENCES is
 //                                      "keyed", with ON DELETE CASCADE, or "plain"
-//   latency run DB SIZE                prints, in milliseconds, p50 and p99 of the application's
-//                                      deletes, and of the times from there to the end
+//   latency run DB SIZE PAGES          prints, in milliseconds, p50 and p99 of the application's
+//                                      deletes, and of the times from there to the end; after so
+//                                      many PAGES in the log the application does a checkpoint
 //
 // A second process looks for the end: it asks `data_version`, and when that changes whether any
 // album or song is left.
@@ -115,11 +116,11 @@ static void sleep_until(double time) {
   if (left > 0) nanosleep(&(struct timespec){.tv_nsec = (long)(left * 1e9)}, NULL);
 }
 
-// The application has not thought about checkpoints: SQLite lets it do them.
 static void delete_artists(const char *path, const Artist *artists, volatile Times *times,
-                           long size) {
+                           long size, int pages) {
   sqlite3 *db = open_as_application(path);
-  execute(db, "PRAGMA wal_autocheckpoint = 1000; PRAGMA foreign_keys = ON");
+  execute(db, "PRAGMA foreign_keys = ON");
+  sqlite3_wal_autocheckpoint(db, pages);
   sqlite3_stmt *delete = prepare(db, "DELETE FROM artist WHERE id = ?");
   double start = now();
   for (long i = 0; i < size; i++) {
@@ -157,7 +158,7 @@ static void print_times(const volatile Times *times, long size) {
   free(until_end);
 }
 
-static void run_both(const char *path, long size) {
+static void run_both(const char *path, long size, int pages) {
   Artist *artists = make_artists(size);
   Times *times = mmap(NULL, (size_t)size * sizeof *times, PROT_READ | PROT_WRITE,
                       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -168,7 +169,7 @@ static void run_both(const char *path, long size) {
     watch(path, artists, times, size);
     exit(0);
   }
-  delete_artists(path, artists, times, size);
+  delete_artists(path, artists, times, size, pages);
   int status;
   SYSTEM_CHECK(waitpid(watcher, &status, 0) == watcher, "wait for", "the watcher");
   CHECK(status == 0, "the watcher failed");
@@ -182,10 +183,10 @@ int main(int count, char **arguments) {
     CHECK(keyed || !strcmp(arguments[4], "plain"), "no references: '%s'", arguments[4]);
     long size = number(arguments[3]);
     load(arguments[2], make_artists(size), size, keyed);
-  } else if (count == 4 && !strcmp(command, "run")) {
-    run_both(arguments[2], number(arguments[3]));
+  } else if (count == 5 && !strcmp(command, "run")) {
+    run_both(arguments[2], number(arguments[3]), (int)strtol(arguments[4], NULL, 10));
   } else {
-    fprintf(stderr, "usage: latency load DB SIZE plain|keyed | latency run DB SIZE\n");
+    fprintf(stderr, "usage: latency load DB SIZE plain|keyed | latency run DB SIZE PAGES\n");
     return 64;
   }
   return 0;
