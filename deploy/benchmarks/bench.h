@@ -101,6 +101,7 @@ static inline void execute(sqlite3 *db, const char *sql) {
 static inline sqlite3 *open_database(const char *path) {
   sqlite3 *db;
   CHECK(sqlite3_open(path, &db) == SQLITE_OK, "open %s: %s", path, sqlite3_errmsg(db));
+  sqlite3_busy_timeout(db, 5000);
   execute(db, "PRAGMA journal_mode = WAL");
   execute(db, "PRAGMA synchronous = FULL");
   execute(db, "PRAGMA wal_autocheckpoint = 0");
@@ -110,6 +111,12 @@ static inline sqlite3 *open_database(const char *path) {
     snprintf(sql, sizeof sql, "PRAGMA cache_size = -%ld", number(cache));
     execute(db, sql);
   }
+  return db;
+}
+
+static inline sqlite3 *open_as_application(const char *path) {
+  sqlite3 *db = open_database(path);
+  execute(db, "PRAGMA synchronous = NORMAL");
   return db;
 }
 

@@ -11,12 +11,6 @@ enum { ALBUMS = 10000 };
 
 typedef struct { Key key, album; } Song;
 
-static sqlite3 *open_as_application(const char *path) {
-  sqlite3 *db = open_database(path);
-  execute(db, "PRAGMA synchronous = NORMAL");
-  return db;
-}
-
 // The same seed gives the same songs, in the same order, however many are asked for.
 static Song *make_songs(long size) {
   Key *keys = allocate(ALBUMS, sizeof(Key));

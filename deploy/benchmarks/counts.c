@@ -1,0 +1,85 @@
+// Posts that share photos, each photo to go with the last post that shows it.
+//
+//   counts load DB SIZE COUNTED     SIZE posts, a fourth as many photos; COUNTED is "triggers",
+//                                   as an application would write them, or "plain"
+//   counts delete DB SHARE          deletes "all" posts or "half" of them, prints the seconds
+#include "bench.h"
+
+static void insert_photos(sqlite3 *db, const Key *photos, long size) {
+  sqlite3_stmt *insert = prepare(db, "INSERT INTO photo VALUES (?, ?, ?)");
+  char title[40];
+  for (long i = 0; i < size; i++) {
+    bind_text(insert, 1, photos[i].text, KEY_LENGTH);
+    bind_text(insert, 2, title, snprintf(title, sizeof title, "photo number %07ld", i));
+    bind_integer(insert, 3, 1700000000 + i);
+    run(insert);
+  }
+  finalize(insert);
+}
+
+static void insert_posts(sqlite3 *db, const Key *photos, long size) {
+  sqlite3_stmt *insert = prepare(db, "INSERT INTO post VALUES (?, ?, ?, ?)");
+  char title[40];
+  for (long i = 0; i < size; i++) {
+    Key key;
+    random_key(&key, KEY_LENGTH);
+    bind_text(insert, 1, key.text, KEY_LENGTH);
+    bind_text(insert, 2, photos[random_below(size / 4)].text, KEY_LENGTH);
+    bind_text(insert, 3, title, snprintf(title, sizeof title, "post number %07ld", i));
+    bind_integer(insert, 4, random_below(2));
+    run(insert);
+  }
+  finalize(insert);
+}
+
+static void load(const char *path, long size, int triggers) {
+  Key *photos = allocate((size_t)size / 4, sizeof(Key));
+  sqlite3 *db = open_as_application(path);
+  execute(db,
+          "PRAGMA cache_size = -500000; BEGIN;"
+          "CREATE TABLE photo(id TEXT PRIMARY KEY, title TEXT NOT NULL, added INTEGER NOT NULL);"
+          "CREATE TABLE post(id TEXT PRIMARY KEY, photo_id TEXT, title TEXT NOT NULL,"
+          " draft INTEGER NOT NULL);"
+          "CREATE INDEX post_photo ON post(photo_id)");
+  for (long i = 0; i < size / 4; i++) random_key(&photos[i], KEY_LENGTH);
+  insert_photos(db, photos, size / 4);
+  insert_posts(db, photos, size);
+  if (triggers)
+    execute(db,
+            "CREATE TRIGGER post_deleted AFTER DELETE ON post BEGIN"
+            " DELETE FROM photo WHERE id = OLD.photo_id"
+            "  AND NOT EXISTS (SELECT 1 FROM post WHERE photo_id = OLD.photo_id);"
+            "END");
+  execute(db, "COMMIT; PRAGMA wal_checkpoint(TRUNCATE)");
+  close_database(db);
+  free(photos);
+}
+
+static void delete_posts(const char *path, int half) {
+  sqlite3 *db = open_as_application(path);
+  double start = now();
+  execute(db, "BEGIN IMMEDIATE");
+  execute(db, half ? "DELETE FROM post WHERE draft" : "DELETE FROM post");
+  execute(db, "COMMIT");
+  printf("%.4f\n", now() - start);
+  close_database(db);
+}
+
+int main(int count, char **arguments) {
+  const char *command = count > 1 ? arguments[1] : "";
+  if (count == 5 && !strcmp(command, "load")) {
+    int triggers = !strcmp(arguments[4], "triggers");
+    CHECK(triggers || !strcmp(arguments[4], "plain"), "no way to count: '%s'", arguments[4]);
+    long size = number(arguments[3]);
+    CHECK(size >= 4, "there must be a photo");
+    load(arguments[2], size, triggers);
+  } else if (count == 4 && !strcmp(command, "delete")) {
+    int half = !strcmp(arguments[3], "half");
+    CHECK(half || !strcmp(arguments[3], "all"), "no share: '%s'", arguments[3]);
+    delete_posts(arguments[2], half);
+  } else {
+    fprintf(stderr, "usage: counts load DB SIZE plain|triggers | counts delete DB all|half\n");
+    return 64;
+  }
+  return 0;
+}
