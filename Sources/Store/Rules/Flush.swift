@@ -54,7 +54,7 @@ extension Writer {
   private func removeGone() throws {
     try report()
     try touchNeighbours()
-    if model.trash > .zero { try keepInTrash() }
+    if model.trash > .zero { try keepInTrash(.all) }
     try letGo()
     try deleteRows()
     try forgetOwnRemovals()

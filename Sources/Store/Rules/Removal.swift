@@ -24,6 +24,7 @@ extension Writer {
   }
 
   private func nullify(_ place: Place) throws {
+    if model.trash > .zero { try keepReferences(of: place, .all) }
     do {
       try db.nullify(place)
     } catch {
@@ -134,19 +135,22 @@ extension Connection {
 extension Place {
   /// What the row `r` is set to when its destination goes.
   fileprivate func nulled(_ r: String) -> String {
+    nulledColumns(r).map { "\(quoted($0.column)) = \($0.value)" }.joined(separator: ", ")
+  }
+
+  func nulledColumns(_ r: String) -> [(column: String, value: String)] {
     switch form {
-    case .column(let column): "\(quoted(column)) = NULL"
-    case .typed(let column, let typeColumn, _):
-      "\(quoted(column)) = NULL, \(quoted(typeColumn)) = NULL"
-    case .json(let column, let path): nulledList(r, quoted(column), literal(path))
-    case .join: ""
+    case .column(let column): [(column, "NULL")]
+    case .typed(let column, let typeColumn, _): [(column, "NULL"), (typeColumn, "NULL")]
+    case .json(let column, let path): [(column, nulledList(r, quoted(column), literal(path)))]
+    case .join: []
     }
   }
 
   /// A list without what goes, and null in the place of a single value.
   private func nulledList(_ r: String, _ column: String, _ path: String) -> String {
     """
-    \(column) = iif(json_type(\(r).\(column), \(path)) = 'array',
+    iif(json_type(\(r).\(column), \(path)) = 'array',
       json_set(\(r).\(column), \(path), json((
         SELECT json_group_array(CASE x.type
           WHEN 'true' THEN json('true') WHEN 'false' THEN json('false')
