@@ -4,7 +4,9 @@ import Testing
 /// What was deleted together is listed, and comes back by one command.
 @Suite struct UndoCommandTests {
   private func batches(_ store: TestStore) throws -> [JSON] {
-    try store.ctl("--json", "batches").output.split(separator: "\n").map { try JSON.parse(String($0)) }
+    try store.ctl("--json", "batches").output.split(separator: "\n").map {
+      try JSON.parse(String($0))
+    }
   }
 
   @Worker @Test func bringsBackWhatAFileDeleted() throws {

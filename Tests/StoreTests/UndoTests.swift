@@ -95,7 +95,8 @@ struct UndoTests {
     let before = try store.dump()
     let deletions = (0..<Int.random(in: 1...3, using: &random)).map { _ in
       Change.delete(
-        graph.node(["a", "b"].randomElement(using: &random)!, Int.random(in: 0..<4, using: &random)))
+        graph.node(
+          ["a", "b"].randomElement(using: &random)!, Int.random(in: 0..<4, using: &random)))
     }
     guard let receipt = try? store.apply(deletions), receipt.deletedCount > 0 else { return }
     let result = try store.undo(receipt)
@@ -164,7 +165,8 @@ struct UndoTests {
         INSERT INTO b VALUES(1, 1, '{"list": [1, 2,  1], "z": 1}'), (2, 1, '{"list":[1]}'), (3, 2, NULL);
         """)
     try store.apply([
-      .put(Node("m", .text("o")), type: nil, value: JSONText(valid: #"{"refs": [1, 2]}"#), edges: nil)
+      .put(
+        Node("m", .text("o")), type: nil, value: JSONText(valid: #"{"refs": [1, 2]}"#), edges: nil)
     ])
     let before = try store.dump()
     let first = try store.apply([.delete(Node("a", .integer(1)))])
@@ -226,7 +228,8 @@ struct UndoTests {
       ])
     #expect(result.left.map(\.reason).allSatisfy { $0.contains("UNIQUE constraint failed") })
     #expect(try store.reader.batches(after: 0, limit: 9).last?.undone?.isPartly == true)
-    try store.bySQL("DELETE FROM pair WHERE note = 'mine'; DELETE FROM leaf WHERE \"k e'y\" = 'new'")
+    try store.bySQL(
+      "DELETE FROM pair WHERE note = 'mine'; DELETE FROM leaf WHERE \"k e'y\" = 'new'")
     #expect(try store.undo(receipt).restored == 2)
     #expect(try store.dump() == before)
     #expect(throws: NoUndo.undone(at: 9, by: "me")) { try store.undo(receipt) }
@@ -305,7 +308,9 @@ struct UndoTests {
     let day: Int64 = 86_400_000
     func forget(_ time: Int64) throws -> Int {
       var steps = 0
-      while try store.writer.group({ try store.writer.forgetSome(at: time, rows: 3) }) { steps += 1 }
+      while try store.writer.group({ try store.writer.forgetSome(at: time, rows: 3) }) {
+        steps += 1
+      }
       return steps
     }
     #expect(try forget(day) == 0)

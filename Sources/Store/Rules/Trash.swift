@@ -13,7 +13,7 @@ extension Writer {
       if let table = binding.collections[group.name] {
         try keepRows(of: table, group)
         if group.absent > 0 { try keepNames(of: table, group) }
-      } else if !group.name.hasPrefix(Destination.fileCollection) && !group.isKnown {
+      } else if group.form == .stored && !group.name.hasPrefix(Destination.fileCollection) {
         try keepObjects(group)
       }
     }
@@ -24,13 +24,14 @@ extension Writer {
   private func keepRows(of end: NodeTable, _ group: GoneGroup) throws {
     guard case .mapped(let table, let key, _) = end.kind, group.present > 0 else { return }
     let layout = TrashLayout(.row, table, keys: key.map(\.name), collection: end.id)
+    let form: Numbered = group.form == .byRow ? .byRow : .byName
+    let isThere = form == .byRow ? "g.id < 0" : "g.id > 0 AND m.present"
     try keep(layout, values: layout.values(of: "d", in: table), group.slice.bound) { part, values in
       """
-      SELECT ?1, k.id, \(part), ?2, g.via, g.name, g.rule\(values)
-      FROM temp.gone AS g CROSS JOIN temp.known AS k
-        ON k.id = g.id AND k.collection = \(end.id) AND k.present
-      CROSS JOIN \(end.rows) AS d ON \(end.isRow("d", of: "k"))
-      WHERE g.seq > ?3 AND g.seq <= ?4
+      SELECT ?1, g.id, \(part), ?2, g.via, g.name, g.rule\(values)
+      FROM temp.gone AS g CROSS JOIN \(end.node(form, "g.id"))
+      CROSS JOIN \(end.rows) AS d ON \(end.isRow("d", of: "m", form))
+      WHERE g.seq > ?3 AND g.seq <= ?4 AND \(isThere)
       """
     }
   }
@@ -62,15 +63,17 @@ extension Writer {
   }
 }
 
-/// The nodes of one collection in a slice, and the part of it in which they are.
+/// The nodes of one collection in a slice that are numbered alike, and the part of it in which they are.
 struct GoneGroup {
   let name: String
   let collection: Int64
-  /// Whether they have their numbers in `temp.known`.
-  let isKnown: Bool
+  let form: Form
   let slice: Slice
   let present: Int64
   let absent: Int64
+
+  /// A number in `cascade_node`, in `temp.known`, or by where the row is.
+  enum Form: Int64 { case stored, named, byRow }
 }
 
 extension Slice {
@@ -81,19 +84,19 @@ extension Connection {
   fileprivate func groups(of slice: Slice) throws(SQLiteError) -> [GoneGroup] {
     try all(
       """
-      SELECT c.name, c.id, s.known, s.low, s.high, s.present, s.absent
+      SELECT c.name, c.id, s.form, s.low, s.high, s.present, s.absent
       FROM (
-        SELECT coalesce(k.collection, n.collection) AS collection, k.id IS NOT NULL AS known,
-          min(g.seq) - 1 AS low, max(g.seq) AS high, total(coalesce(k.present, 1)) AS present,
-          total(NOT coalesce(k.present, 1)) AS absent
-        FROM temp.gone AS g LEFT JOIN temp.known AS k ON k.id = g.id
-        LEFT JOIN cascade_node AS n ON k.id IS NULL AND n.id = g.id
+        SELECT g.collection AS collection, iif(g.id < 0, 2, k.id IS NOT NULL) AS form,
+          min(g.seq) - 1 AS low, max(g.seq) AS high, sum(coalesce(k.present, 1)) AS present,
+          sum(NOT coalesce(k.present, 1)) AS absent
+        FROM temp.gone AS g LEFT JOIN temp.known AS k ON k.id = max(g.id, 0)
         WHERE g.seq > ? AND g.seq <= ? GROUP BY 1, 2
-      ) AS s JOIN cascade_collection AS c ON c.id = s.collection ORDER BY c.id, s.known
+      ) AS s JOIN cascade_collection AS c ON c.id = s.collection ORDER BY c.id, s.form
       """, .integer(slice.low), .integer(slice.high)
     ) { row in
       GoneGroup(
-        name: row.text(0), collection: row.integer(1), isKnown: row.integer(2) != 0,
+        name: row.text(0), collection: row.integer(1),
+        form: GoneGroup.Form(rawValue: row.integer(2)) ?? .stored,
         slice: Slice(low: row.integer(3), high: row.integer(4)), present: row.integer(5),
         absent: row.integer(6))
     }

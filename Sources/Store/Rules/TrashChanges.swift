@@ -6,20 +6,26 @@ extension Writer {
   /// The old and the new value of what is nulled in the rows that survive; before it is.
   func keepReferences(of place: Place, _ slice: Slice) throws {
     guard case .mapped(let table, let key, _) = place.source.kind else { return }
-    let nulled = place.nulledColumns("r")
+    let numbers = current.numbers
+    let nulled = place.nulledColumns("r", numbers, high: "?4")
     let columns = key.map(\.name) + nulled.map(\.column)
     if columns.count + nulled.count > TrashLayout.width { return }
     let layout = TrashLayout(
       kind: .change, collection: place.source.id, subject: table.name, columns: columns,
       keys: key.count)
     let values = columns.map { "r.\(quoted($0))" } + nulled.map(\.value)
+    let rows = numbers.forms(of: place.destination).map { form in
+      """
+      SELECT \(table.identityColumns("s")) \(place.ofDestinations(in: .gone, form))
+      AND g.seq > ?3 AND g.seq <= ?4 AND \(place.source.stays("s", numbers))
+      """
+    }
     let bound = slice.bound + [.integer(try lowestInTrash())]
     try keep(layout, values: values, bound) { part, values in
       """
       SELECT ?1, ?5 - row_number() OVER (), \(part), ?2, NULL, NULL, NULL\(values)
       FROM main.\(quoted(table.name)) AS r WHERE \(table.identity("r")) IN (
-        SELECT \(table.identityColumns("s")) \(place.ofDestinations(in: .gone))
-        AND g.seq > ?3 AND g.seq <= ?4 AND \(place.source.stays("s")))
+        \(rows.joined(separator: "\nUNION ")))
       """
     }
   }
@@ -48,11 +54,14 @@ extension Writer {
       guard case .join(let table, let source, let destination) = place.form,
         binding.collection(in: table) == nil
       else { continue }
-      places[table, default: []] += [
-        place.source.joinRows(in: table, source), place.destination.joinRows(in: table, destination),
-      ]
+      let ends = ((source, place.source), (destination, place.destination))
+      places[table, default: []] +=
+        table.joinRows(ends.0, other: ends.1, slice, current.numbers)
+        + table.joinRows(ends.1, other: ends.0, slice, current.numbers)
     }
-    for follower in try followersOfForeignKeys() { places[follower.table, default: []].append(follower.rows) }
+    for follower in try followersOfForeignKeys() {
+      places[follower.table, default: []].append(follower.rows)
+    }
     for (table, rows) in places.sorted(by: { $0.key.name < $1.key.name }) {
       try keepSideRows(of: table, rows.unique, slice)
     }
@@ -72,15 +81,22 @@ extension Writer {
   }
 }
 
-extension NodeTable {
-  /// The rows of a join table that go with nodes of this end.
-  fileprivate func joinRows(in table: Table, _ column: String) -> String {
-    """
-    SELECT \(table.identityColumns("j"))
-    FROM temp.gone AS g CROSS JOIN \(nodes) AS m ON m.id = g.id AND m.collection = \(id)
-    CROSS JOIN main.\(quoted(table.name)) AS j
-      ON \(isReferred("m", by: "j.\(quoted(column))"))
-    WHERE g.seq > ?3 AND g.seq <= ?4
-    """
+extension Table {
+  typealias End = (column: String, table: NodeTable)
+
+  /// The rows of a join table that go with nodes of one end, in the step that takes the last end.
+  fileprivate func joinRows(
+    _ end: End, other: End, _ slice: Slice, _ numbers: Numbers
+  ) -> [String] {
+    let otherGoesLater = other.table.goes("j.\(quoted(other.column))", numbers, where: "g.seq > ?4")
+    return numbers.forms(of: end.table).map { form in
+      """
+      SELECT \(identityColumns("j"))
+      FROM temp.gone AS g CROSS JOIN \(end.table.node(form, "g.id"))
+      CROSS JOIN main.\(quoted(name)) AS j
+        ON \(end.table.isReferred(by: "j.\(quoted(end.column))", form))
+      WHERE g.seq > ?3 AND g.seq <= ?4 \(slice == .all ? "" : "AND NOT \(otherGoesLater)")
+      """
+    }
   }
 }

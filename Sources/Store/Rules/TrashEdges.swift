@@ -43,6 +43,8 @@ extension Writer {
       AND EXISTS (SELECT 1 FROM cascade_node WHERE id = destination)
       """, .integer(current.batch))
     try noteEdges(db.changes)
+    try db.nameRows(
+      binding, "SELECT source AS id FROM temp.lost UNION SELECT destination FROM temp.lost")
     try db.run(
       """
       INSERT OR IGNORE INTO cascade_trash_node

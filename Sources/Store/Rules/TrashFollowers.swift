@@ -13,46 +13,38 @@ struct Follower {
 /// Made anew when the schema changes.
 struct Followers {
   var schemaVersion: Int64 = -1
-  var list: [Follower] = []
+  /// Those with a foreign key that cascades.
+  var tables: [Table] = []
 }
 
 extension Writer {
   func followersOfForeignKeys() throws -> [Follower] {
     if binding.collections.isEmpty { return [] }
     if followers.schemaVersion != binding.schemaVersion {
-      let ways = try Ways(binding, db)
-      followers = Followers(schemaVersion: binding.schemaVersion, list: ways.followers())
+      followers = Followers(
+        schemaVersion: binding.schemaVersion, tables: try db.tablesThatFollow())
     }
-    return followers.list
+    if followers.tables.isEmpty { return [] }
+    return Ways(binding: binding, tables: followers.tables, numbers: current.numbers).followers()
   }
 }
 
 /// The foreign keys that cascade, and the tables that they lead through.
 private struct Ways {
-  private let binding: Binding
-  private let tables: [Table]
-
-  init(_ binding: Binding, _ db: borrowing Connection) throws {
-    self.binding = binding
-    let names = try db.all(
-      """
-      SELECT DISTINCT t.name FROM main.sqlite_schema AS t, pragma_foreign_key_list(t.name) AS f
-      WHERE t.type = 'table' AND f.on_delete = 'CASCADE' ORDER BY t.name
-      """
-    ) { $0.text(0) }
-    let catalog = try Catalog(db)
-    tables = names.compactMap { try? catalog.table($0, in: db).get() }
-  }
+  let binding: Binding
+  let tables: [Table]
+  let numbers: Numbers
 
   func followers() -> [Follower] {
     binding.collections.values.sorted { $0.id < $1.id }.flatMap { parent in
       guard let table = parent.table else { return [Follower]() }
-      let start = """
-        FROM temp.gone AS g CROSS JOIN temp.known AS k
-          ON k.id = g.id AND k.collection = \(parent.id) AND k.present
-        CROSS JOIN \(parent.rows) AS w0 ON \(parent.isRow("w0", of: "k"))
-        """
-      return followers(of: table, start, visited: [table.name.lowercased()])
+      return numbers.forms(of: parent).flatMap { form in
+        let start = """
+          FROM temp.gone AS g CROSS JOIN \(parent.node(form, "g.id"))
+          CROSS JOIN \(parent.rows) AS w0 ON \(parent.isRow("w0", of: "m", form))
+          """
+        return followers(of: table, start, visited: [table.name.lowercased()])
+      }
     }
   }
 
@@ -91,12 +83,28 @@ private struct Ways {
   }
 
   private func follower(_ child: Table, _ way: String, _ depth: Int) -> Follower {
-    let stays = binding.collection(in: child).map { " AND \($0.stays("w\(depth)"))" } ?? ""
+    let stays = binding.collection(in: child).map {
+      " AND \($0.stays("w\(depth)", numbers))"
+    }
     return Follower(
       table: child,
       rows: """
         SELECT \(child.identityColumns("w\(depth)")) \(way)
-        WHERE g.seq > ?3 AND g.seq <= ?4\(stays)
+        WHERE g.seq > ?3 AND g.seq <= ?4\(stays ?? "")
         """)
+  }
+}
+
+extension Connection {
+  fileprivate func tablesThatFollow() throws -> [Table] {
+    let names = try all(
+      """
+      SELECT DISTINCT t.name FROM main.sqlite_schema AS t, pragma_foreign_key_list(t.name) AS f
+      WHERE t.type = 'table' AND f.on_delete = 'CASCADE' ORDER BY t.name
+      """
+    ) { $0.text(0) }
+    if names.isEmpty { return [] }
+    let catalog = try Catalog(self)
+    return names.compactMap { try? catalog.table($0, in: self).get() }
   }
 }

@@ -142,12 +142,11 @@ extension Writer {
       .integer(current.batch)) ?? 1
   }
 
-  /// What is no node has an id below all that the batch has so far.
+  /// What is no node has an id behind those of all nodes, the later the smaller.
   func lowestInTrash() throws -> Int64 {
-    min(
-      0,
-      try db.integer(
-        "SELECT id FROM cascade_trash WHERE batch = ? ORDER BY id LIMIT 1",
-        .integer(current.batch)) ?? 0)
+    try db.integer(
+      """
+      SELECT id FROM cascade_trash WHERE batch = ? AND id > 0x7000000000000000 ORDER BY id LIMIT 1
+      """, .integer(current.batch)) ?? .max
   }
 }

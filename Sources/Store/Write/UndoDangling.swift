@@ -19,7 +19,8 @@ extension Undo {
       [kept.bound.0, kept.bound.1, .integer(Int64(room))]
     ) { row in
       Edge(
-        name: place.name, source: Node(kept.collection, row.key(0, in: kept.collection, writer.model)),
+        name: place.name,
+        source: Node(kept.collection, row.key(0, in: kept.collection, writer.model)),
         destination: row.destination(1, in: place.destination.collection, writer.model),
         rules: place.rules, origin: .declared, kind: place.kind)
     }

@@ -7,7 +7,9 @@ extension Undo {
   mutating func restoreEdges() throws {
     if try writer.db.integer(
       "SELECT 1 FROM cascade_trash_edge WHERE batch = ? LIMIT 1", .integer(batch)) == nil
-    { return }
+    {
+      return
+    }
     try restoreIdentities()
     try insertEdges()
     try forgetRestored()

@@ -13,7 +13,8 @@ extension Undo {
   }
 
   private mutating func restoreChanges(_ kept: Numbered) throws {
-    guard case .success(let table) = try Catalog(writer.db).table(kept.layout.subject, in: writer.db)
+    guard
+      case .success(let table) = try Catalog(writer.db).table(kept.layout.subject, in: writer.db)
     else { return try leaveChanges(kept) }
     if !kept.layout.columns.allSatisfy({ $0.flatMap(table.column) != nil }) {
       return try leaveChanges(kept)
