@@ -39,11 +39,23 @@ final class StoreService {
   /// application deletes from then on is not mistaken for it.
   func open() async throws {
     try await writer.open()
+    try? await resumeSweep()
     try? await lookAtStore()
   }
 
   /// Works until the task is cancelled; the commit at hand is finished.
   func run() async {
+    await withTaskCancellationHandler {
+      await serve()
+    } onCancel: {
+      writer.stop()
+    }
+    await reader.close()
+    await gauge?.close()
+    await writer.close()
+  }
+
+  private func serve() async {
     await withDiscardingTaskGroup { group in
       group.addTask(executorPreference: EventLoop.shared) { await self.watchQueue() }
       group.addTask(executorPreference: EventLoop.shared) { await self.poll() }
@@ -53,9 +65,6 @@ final class StoreService {
       await work()
       group.cancelAll()
     }
-    await reader.close()
-    await gauge?.close()
-    await writer.close()
   }
 
   // MARK: - The queue

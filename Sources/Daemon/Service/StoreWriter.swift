@@ -11,13 +11,12 @@ actor StoreWriter {
   private let configuration: StoreConfiguration
   private var inbox: Inbox?
   private var file: OpenFile?
-  private var pace: Pace
   private var watch = Watching()
+  private nonisolated let isStopping = Flag()
 
   init(_ configuration: StoreConfiguration) throws {
     thread = try WorkerThread(name: "writer")
     self.configuration = configuration
-    pace = Pace(configuration.model.limits)
   }
 
   /// Opens the store and its spool; they are made if they are not there.
@@ -30,23 +29,23 @@ actor StoreWriter {
     file = try OpenFile(path, opened: before)
     inbox = try Inbox(configuration.spoolPath, writer: writer, now: SystemClock.wall)
     watch = Watching()
-    pace = Pace(configuration.model.limits)
   }
 
   /// One commit's worth of the queue, and how long to leave the lock to others afterwards.
   func step() throws -> (step: Inbox.Step, pause: Duration?) {
     let inbox = try opened()
-    pace.look(foreignCommits: try inbox.writer.foreignCommits())
+    let writer = inbox.writer
+    writer.pace.look(foreignCommits: try writer.foreignCommits())
     // Before the step: what it applied must be told, whatever happens afterwards.
-    try inbox.writer.tidy(atLeisure: false)
-    return (try inbox.step(budget: pace.budget), pace.pause)
+    try writer.tidy(atLeisure: false)
+    return (try inbox.step(budget: writer.pace.budget), writer.pace.pause)
   }
 
   /// When the queue is empty: a short log, unless somebody else writes.
   func tidy() throws {
     let writer = try opened().writer
-    pace.look(foreignCommits: try writer.foreignCommits())
-    try writer.tidy(atLeisure: pace.isAlone)
+    writer.pace.look(foreignCommits: try writer.foreignCommits())
+    try writer.tidy(atLeisure: writer.pace.isAlone)
   }
 
   func rest() { inbox?.writer.releaseMemory() }
@@ -55,7 +54,7 @@ actor StoreWriter {
   /// another one now, its log may be the other's too: then only what we know goes into the old file.
   func close() {
     if let writer = inbox?.writer {
-      let isOurs = (try? file?.isThere) == true || pace.knows(try? writer.foreignCommits())
+      let isOurs = (try? file?.isThere) == true || writer.pace.knows(try? writer.foreignCommits())
       if isOurs { try? writer.finish() }
     }
     inbox = nil
@@ -75,8 +74,22 @@ actor StoreWriter {
   }
 
   func sweep(_ kinds: [SweepKind]) throws -> SweepResult {
-    try opened().writer.sweep(kinds, at: SystemClock.wall())
+    try opened().writer.sweep(kinds, at: SystemClock.wall(), manners: manners)
   }
+
+  /// Between two steps, who waits for the lock gets it; and whoever stops the daemon need not wait
+  /// for the end of the sweep.
+  private var manners: Manners {
+    Manners { [isStopping] pause in
+      if isStopping.isSet { throw CancellationError() }
+      SystemClock.sleep(for: pause)
+    }
+  }
+
+  /// The step at hand is the last one.
+  nonisolated func stop() { isStopping.set() }
+
+  func unfinishedSweep() throws -> [SweepKind]? { try opened().writer.unfinishedSweep }
 
   /// What others did since the last time, and the sweeps that it asked for.
   func look(sweeping kinds: [SweepKind]) throws -> Look {
@@ -130,34 +143,4 @@ actor StoreWriter {
 struct Look: Sendable {
   let problems: [BindingProblem]
   let sweeps: [SweepResult]
-}
-
-/// How long a commit may take, by whether others write too (DESIGN 8.3).
-struct Pace {
-  private let limits: StoreModel.Limits
-  private var foreignCommits: Int64?
-  private var lastForeign: ContinuousClock.Instant?
-
-  init(_ limits: StoreModel.Limits) { self.limits = limits }
-
-  mutating func look(foreignCommits count: Int64) {
-    if let foreignCommits, foreignCommits != count { lastForeign = .now }
-    foreignCommits = count
-  }
-
-  /// Whether nobody committed since the last look.
-  func knows(_ count: Int64?) -> Bool { count != nil && count == foreignCommits }
-
-  var isAlone: Bool {
-    lastForeign.map { ContinuousClock.now - $0 > .seconds(1) } ?? true
-  }
-
-  /// Without a limit a group ends by the number of its files.
-  var budget: Duration {
-    guard let lock = limits.lock else { return .seconds(1) }
-    return isAlone ? max(lock, limits.alone) : lock
-  }
-
-  /// SQLite's busy handler sleeps up to 25 ms: a shorter pause would be missed by who waits.
-  var pause: Duration? { isAlone || limits.lock == nil ? nil : .milliseconds(25) }
 }

@@ -22,6 +22,11 @@ extension StoreService {
     }
   }
 
+  /// What a crash, or the end of the daemon, left undone.
+  func resumeSweep() async throws {
+    if let kinds = try await writer.unfinishedSweep() { _ = try await sweep(kinds) }
+  }
+
   private func keep(_ result: SweepResult) {
     if result.notices > 0 { noticesCame.ring() }
     remembers()

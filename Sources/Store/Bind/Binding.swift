@@ -18,6 +18,8 @@ struct Binding: Sendable {
   private(set) var problems: [BindingProblem] = []
   /// Whether the application has triggers: what they write when we do is for the journal.
   private(set) var hasTriggers = false
+  /// Whether rows may go before those that refer to them, and foreign keys be left to the rules.
+  private(set) var allowsSteps = true
   /// Of the schema that this was made from.
   private(set) var schemaVersion: Int64 = -1
 
@@ -59,6 +61,25 @@ struct Binding: Sendable {
     }
     implied = try bindForeignKeys(numbers) + joinRows()
     childrenFirst = orderedByForeignKeys()
+    allowsSteps = try seesForeignKeys(db)
+  }
+
+  /// Whether rules or notices may follow from the deletion of a table's row.
+  func isHeard(_ table: NodeTable, _ numbers: Numbers) -> Bool {
+    let asSource: Rules = [
+      .notifyIfSourceDeleted, .deleteDestinationIfSourceDeleted,
+      .deleteDestinationIfAllSourcesDeleted,
+    ]
+    let asDestination: Rules = [
+      .notifyIfDestinationDeleted, .deleteSourceIfDestinationDeleted,
+      .deleteSourceIfAllDestinationsDeleted, .nullifySourceIfDestinationDeleted,
+    ]
+    return numbers.stored.contains(table.id)
+      || looked.contains { place in
+        place.source == table && !place.rules.isDisjoint(with: asSource)
+          || place.destination == table && !place.rules.isDisjoint(with: asDestination)
+          || place.isInJoinTable && (place.source == table || place.destination == table)
+      }
   }
 
   private mutating func bind(

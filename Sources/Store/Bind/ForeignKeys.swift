@@ -21,6 +21,36 @@ extension Binding {
     return found
   }
 
+  /// Whether the rules see all that foreign keys do, or refuse, when a node goes. Those of a table
+  /// outside of the model only SQLite knows.
+  func seesForeignKeys(_ db: borrowing Connection) throws -> Bool {
+    let tables = Set(collections.values.compactMap { $0.table?.name.lowercased() })
+    let keys = try db.all(
+      """
+      SELECT DISTINCT lower(t.name), lower(f."table")
+      FROM pragma_table_list AS t, pragma_foreign_key_list(t.name, 'main') AS f
+      WHERE t.schema = 'main' AND t.type = 'table'
+      """
+    ) { (child: $0.text(0), parent: $0.text(1)) }
+    if keys.contains(where: { tables.contains($0.parent) && !tables.contains($0.child) }) {
+      return false
+    }
+    return collections.values.allSatisfy { child in
+      child.table!.foreignKeys.allSatisfy { key in
+        !tables.contains(key.parent.lowercased()) || sees(key, of: child)
+      }
+    }
+  }
+
+  private func sees(_ key: Table.ForeignKey, of child: NodeTable) -> Bool {
+    if key.columns.count != 1 || parent(of: key) == nil { return false }
+    if !key.onDelete.hasPrefix("SET") { return true }
+    return places.contains {
+      $0.source == child && $0.form == .column(key.columns[0])
+        && $0.rules.contains(.nullifySourceIfDestinationDeleted)
+    }
+  }
+
   /// The collection whose key the foreign key refers to.
   private func parent(of key: Table.ForeignKey) -> NodeTable? {
     collections.values.first { parent in

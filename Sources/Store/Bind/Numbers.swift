@@ -17,6 +17,11 @@ struct Numbers: Sendable {
   /// Some rows have a number in `cascade_node`.
   var stored: Set<Int64> = []
 
+  /// Whether all of its rows are known by where they are.
+  func isEachByRow(in table: NodeTable) -> Bool {
+    byRow.contains(table.id) && !named.contains(table.id) && !stored.contains(table.id)
+  }
+
   func forms(of table: NodeTable) -> [Numbered] {
     byRow.contains(table.id) ? [.byName, .byRow] : [.byName]
   }
@@ -67,8 +72,7 @@ extension NodeTable {
   /// The number, key and row of `alias`. What has a number because of where it is needs no key.
   func found(_ alias: String, _ numbers: Numbers) -> String {
     let number = number(alias, numbers)
-    let isNameless = !numbers.named.contains(id) && !numbers.stored.contains(id)
-    let key = numbers.byRow.contains(id) && isNameless ? "NULL" : key(alias)
+    let key = numbers.isEachByRow(in: self) ? "NULL" : key(alias)
     return "\(number), \(key), \(row(alias))"
   }
 

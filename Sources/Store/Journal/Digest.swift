@@ -12,34 +12,36 @@ struct Digest {
   let binding: Binding
   let watches: [Watch]
 
-  /// Reads the rows up to `last`.
-  func read(_ db: borrowing Connection, upTo last: Int64) throws {
+  /// Reads the rows behind `first`, up to `last`.
+  func read(_ db: borrowing Connection, above first: Int64, upTo last: Int64) throws {
+    let rows: [Value] = [.integer(first), .integer(last)]
     for watch in watches {
       guard case .rows(let collection) = watch.meaning.subject,
         let table = binding.collections[collection]
       else { continue }
-      try findGone(db, watch, table, last)
+      try findGone(db, watch, table, rows)
     }
     for place in binding.places where place.isWatched {
       for watch in watches where watch.watches(place) {
-        try findLost(db, watch, place, last)
-        try findLeft(db, watch, place, last)
+        try findLost(db, watch, place, rows)
+        try findLeft(db, watch, place, rows)
       }
     }
     try keepLost(db)
+    try findLostStored(db, rows)
   }
 
   private func findGone(
-    _ db: borrowing Connection, _ watch: Watch, _ table: NodeTable, _ last: Int64
+    _ db: borrowing Connection, _ watch: Watch, _ table: NodeTable, _ rows: [Value]
   ) throws {
     try db.run(
       generated: """
         INSERT INTO temp.found(collection, key, via)
         SELECT \(table.id), j.key, min(j.seq) FROM main.cascade_journal AS j
-        WHERE j.what = ?1 AND j.seq <= ?2 AND j.key IS NOT NULL
+        WHERE j.what = ?1 AND j.seq > ?2 AND j.seq <= ?3 AND j.key IS NOT NULL
         AND NOT EXISTS (SELECT 1 FROM \(table.rows) AS d WHERE \(table.hasKey("d", "j.key")))
         GROUP BY j.key
-        """, [.integer(watch.number), .integer(last)])
+        """, [.integer(watch.number)] + rows)
     try db.internFound(present: false)
     try db.run(
       """
@@ -51,7 +53,7 @@ struct Digest {
 
   /// Edges that are not there any more, and whose destination is.
   private func findLost(
-    _ db: borrowing Connection, _ watch: Watch, _ place: Place, _ last: Int64
+    _ db: borrowing Connection, _ watch: Watch, _ place: Place, _ rows: [Value]
   ) throws {
     let old = place.old(watch)
     try db.run(
@@ -63,15 +65,15 @@ struct Digest {
           \(place.destination.id), \(place.nameId), \(place.rules.rawValue), 0
         FROM main.cascade_journal AS o \(old.values) \(place.destinationRow(of: old.reference))
         LEFT JOIN \(place.source.rows) AS s ON \(place.source.hasKey("s", "o.key"))
-        WHERE o.what = ?1 AND o.seq <= ?2 AND o.key IS NOT NULL AND \(old.isEdge)
+        WHERE o.what = ?1 AND o.seq > ?2 AND o.seq <= ?3 AND o.key IS NOT NULL AND \(old.isEdge)
         AND NOT EXISTS (\(place.isStill(old)))
-        """, [.integer(watch.number), .integer(last)])
+        """, [.integer(watch.number)] + rows)
   }
 
   /// Edges that a foreign key took from their source. A source that refers to another one since then
   /// was saved by its application.
   private func findLeft(
-    _ db: borrowing Connection, _ watch: Watch, _ place: Place, _ last: Int64
+    _ db: borrowing Connection, _ watch: Watch, _ place: Place, _ rows: [Value]
   ) throws {
     if place.destination.kind == .files || !place.isTakenByForeignKey { return }
     let old = place.old(watch)
@@ -86,9 +88,21 @@ struct Digest {
           AND k.key = \(old.reference)
         CROSS JOIN temp.departed AS p ON p.id = k.id AND p.seq < o.seq
         CROSS JOIN \(place.source.rows) AS s ON \(place.source.hasKey("s", "o.key"))
-        WHERE o.what = ?1 AND o.seq <= ?2 AND \(old.isEdge) AND \(place.isLetGo)
+        WHERE o.what = ?1 AND o.seq > ?2 AND o.seq <= ?3 AND \(old.isEdge) AND \(place.isLetGo)
         AND NOT EXISTS (\(place.isStill(old)))
-        """, [.integer(watch.number), .integer(last)])
+        """, [.integer(watch.number)] + rows)
+  }
+
+  /// Stored edges that a step of ours removed together with one of their ends (`Marks.swift`): the
+  /// other end, if it is still there, has lost them.
+  private func findLostStored(_ db: borrowing Connection, _ rows: [Value]) throws {
+    try db.run(
+      """
+      INSERT OR IGNORE INTO temp.lost(source, name, destination, origin, rules, born, removal)
+      SELECT a, b, c, 0, d, 0, key FROM cascade_journal
+      WHERE what = 0 AND seq > ? AND seq <= ?
+      AND iif(key = 0, c, a) IN (SELECT id FROM cascade_node)
+      """, rows[0], rows[1])
   }
 
   /// Both ends get their numbers.

@@ -13,7 +13,7 @@ extension Writer {
 
   /// Rows that are gone, and join rows with them.
   func forgetOwnRemovals(_ slice: Slice) throws {
-    if !binding.hasTriggers { return }
+    if !binding.hasTriggers || current.isLoud { return }
     for watch in watches {
       switch watch.meaning.subject {
       case .rows(let collection):

@@ -34,7 +34,9 @@ extension Reader {
 
   /// The consequences of the deaths that `addDead` writes into `temp.dead`. A sweep leaves what is
   /// denied; anything else would be refused for it.
-  func plan(ofSweep isSweep: Bool = false, addDead: () throws -> Void) throws -> Plan {
+  func plan(
+    ofSweep isSweep: Bool = false, following followed: Rules = .all, addDead: () throws -> Void
+  ) throws -> Plan {
     try db.snapshot {
       try addDead()
       let rules = try db.integer("SELECT value FROM cascade_meta WHERE name = 'rulesSeen'") ?? 0
@@ -42,8 +44,8 @@ extension Reader {
       let numbers = try db.numbers(binding)
       let closure = Closure(
         storedRules: Rules(rawValue: rules), binding: binding, numbers: numbers,
-        firstNewId: .max)
-      if isSweep { return try describePlan(denials: closure.completeUndenied(db)) }
+        firstNewId: .max, following: followed)
+      if isSweep { return try describePlan(denials: closure.completeUndenied(db).denials) }
       try closure.complete(db)
       return try describePlan(denials: db.denials(binding, numbers).map(\.reason))
     }

@@ -53,28 +53,34 @@ struct Closure {
     }
   }
 
-  /// Completes D from the nodes in `temp.dead` and the edges in `temp.lost`.
-  func complete(_ db: borrowing Connection) throws {
+  /// Completes D from the nodes in `temp.dead` and the edges in `temp.lost`. Each of the levels is
+  /// what the one before it brought in.
+  @discardableResult
+  func complete(_ db: borrowing Connection) throws -> [Slice] {
     try addDead(db)
     var level = try level(db, above: 0)
+    var levels = [level.slice]
     try count(db, level, withRemoved: true)
     while true {
       try addFollowers(db, level)
       if level.slice.low == 0 { try addOfRemovedEdges(db) }
       level = try self.level(db, above: level.slice.high)
-      if level.slice.isEmpty { return }
+      if level.slice.isEmpty { return levels }
+      levels.append(level.slice)
       try count(db, level, withRemoved: false)
     }
   }
 
   /// The same without what is denied, and what would follow from that alone (DESIGN 2.5): returns
   /// the denials. What stays may deny in its turn, so it is done again until nothing is denied.
-  func completeUndenied(_ db: borrowing Connection) throws -> [Reason] {
+  func completeUndenied(
+    _ db: borrowing Connection
+  ) throws -> (levels: [Slice], denials: [Reason]) {
     var reasons: [Reason] = []
     while true {
-      try complete(db)
+      let levels = try complete(db)
       let denials = try db.denials(binding, numbers)
-      if denials.isEmpty { return reasons }
+      if denials.isEmpty { return (levels, reasons) }
       reasons += denials.map(\.reason)
       try db.block(denials.map(\.denied))
     }
@@ -148,7 +154,11 @@ struct Closure {
       }
       if rules.contains(.deleteSourceIfDestinationDeleted) {
         for form in level.forms(of: place.destination) {
-          try db.stageSources(of: place, form, rule: 4, in: level.slice, numbers)
+          if numbers.isEachByRow(in: place.source) {
+            try db.addSources(of: place, form, to: level.slice, numbers)
+          } else {
+            try db.stageSources(of: place, form, rule: 4, in: level.slice, numbers)
+          }
         }
       }
     }
@@ -194,6 +204,20 @@ extension Connection {
       try run("INSERT OR IGNORE INTO temp.blocked VALUES(?)", .integer(node))
     }
     try forgetGone()
+  }
+
+  /// The sources that go with their destinations, where no name has to be found for any.
+  fileprivate func addSources(
+    of place: Place, _ form: Numbered, to level: Slice, _ numbers: Numbers
+  ) throws(SQLiteError) {
+    let number = place.source.number("s", numbers)
+    try run(
+      generated: """
+        INSERT OR IGNORE INTO temp.gone(id, via, name, rule, collection)
+        SELECT \(number), g.id, \(place.nameId), 4, \(place.source.id)
+        \(place.ofDestinations(in: .gone, form)) AND g.seq > ?1 AND g.seq <= ?2
+        AND \(number) NOT IN (SELECT id FROM temp.blocked) ORDER BY 1
+        """, [.integer(level.low), .integer(level.high)])
   }
 
   func forgetGone() throws(SQLiteError) {

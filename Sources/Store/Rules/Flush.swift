@@ -39,23 +39,32 @@ extension Writer {
     }
   }
 
-  private func findGone() throws {
+  @discardableResult
+  func findGone() throws -> [Slice] {
     current.numbers = try db.numbers(binding)
     let closure = Closure(
       storedRules: counters.rulesSeen, binding: binding, numbers: current.numbers,
-      firstNewId: current.firstNewId)
+      firstNewId: current.firstNewId, following: current.followed)
+    var levels: [Slice]
     if current.isSweep {
-      current.blocked += try closure.completeUndenied(db)
+      let (found, denials) = try closure.completeUndenied(db)
+      levels = found
+      current.blocked += denials
     } else {
-      try closure.complete(db)
+      levels = try closure.complete(db)
       try refuseDenied()
     }
-    try countDeleted()
+    // What it did not cause itself, the other kind of sweep tells and forgets.
+    if !current.tellsOfCauses { levels.removeFirst() }
+    try count(.all)
+    return levels
   }
 
   private func removeGone() throws {
     try touchNeighbours()
-    try remove(.all)
+    if current.tellsOfCauses { return try remove(.all) }
+    let last = try db.integer("SELECT max(seq) FROM temp.gone WHERE rule = 0")
+    try remove(Slice(low: last ?? 0, high: .max))
   }
 
   /// What goes in this step.
@@ -67,6 +76,7 @@ extension Writer {
     try deleteRows(slice)
     try forgetOwnRemovals(slice)
     try nullifyReferences(slice)
+    if current.isLoud { try journalLostEdges(slice) }
     try deleteGone(slice)
   }
 
@@ -84,18 +94,13 @@ extension Writer {
     current.firstNewId = counters.nextId
   }
 
-  private func countDeleted() throws {
-    let count = try db.integer("SELECT count(*) FROM temp.gone WHERE counts")
-    let files = model.files.isEmpty ? 0 : try db.filesInGone()
-    current.deletedCount += Int(count ?? 0) - files
-    if current.isSweep { try countByKind() }
-  }
-
-  private func countByKind() throws {
-    for count in try db.goneByCollection() {
-      current.deletedByCollection[count.name, default: 0] += count.gone
+  func count(_ slice: Slice) throws {
+    for count in try db.goneByKind(slice) {
+      current.deletedCount += count.gone
+      if !current.isSweep { continue }
+      current.deletedByCollection[count.collection, default: 0] += count.gone
+      if let rule = count.rule { current.deletedByRule[rule, default: 0] += count.gone }
     }
-    current.deletedByRule.merge(try db.countsByRule()) { $0 + $1 }
   }
 
   /// Somebody else may hold what we cannot see: the file waits until the tables are back.
@@ -176,7 +181,7 @@ extension Writer {
     for identity in gone { interned.nodes[identity] = nil }
   }
 
-  private func clear() throws {
+  func clear() throws {
     // Another row may come where one was.
     try db.run(
       """

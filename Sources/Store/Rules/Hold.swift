@@ -38,17 +38,30 @@ struct CollectionCount {
 
 extension Writer {
   func refuseOverLimit() throws {
+    if let held = try held(), try !takeApproval(held) { throw held }
+  }
+
+  /// The same for a plan whose approval is taken later.
+  func heldUnlessApproved() throws -> Held? {
+    guard let held = try held() else { return nil }
+    let approved = try db.integer(
+      "SELECT 1 FROM cascade_plan WHERE id = ? AND checksum = ? AND approved", .text(held.id),
+      .integer(held.checksum))
+    if approved == nil { throw held }
+    return held
+  }
+
+  private func held() throws -> Held? {
     var limit = model.limits.hold
     if current.holdsAll { (limit.deletes, limit.share) = (0, 0) }
-    if current.deletedCount <= limit.deletes { return }
+    if current.deletedCount <= limit.deletes { return nil }
     try addToPlan()
     let counts = current.plan.collections
-    if !counts.values.contains(where: { $0.isOver(limit) }) { return }
-    let held = Held(
+    if !counts.values.contains(where: { $0.isOver(limit) }) { return nil }
+    return Held(
       id: current.id, deletedCount: current.deletedCount,
       byCollection: counts.mapValues(\.gone),
       checksum: Int64(bitPattern: current.plan.checksum))
-    if try !takeApproval(held) { throw held }
   }
 
   /// What this flush deletes joins what earlier ones did.
@@ -79,7 +92,7 @@ extension Writer {
   }
 
   /// An approval covers one plan, once.
-  private func takeApproval(_ held: Held) throws -> Bool {
+  func takeApproval(_ held: Held) throws -> Bool {
     try db.run(
       "DELETE FROM cascade_plan WHERE id = ? AND checksum = ? AND approved",
       .text(held.id), .integer(held.checksum))
@@ -136,6 +149,23 @@ extension Connection {
       INSERT INTO cascade_meta VALUES(?, 1) ON CONFLICT DO UPDATE SET value = value + 1
       RETURNING value
       """, .text(name))!
+  }
+
+  /// By collection and rule. A file is no node, and does not count.
+  func goneByKind(
+    _ slice: Slice
+  ) throws(SQLiteError) -> [(collection: String, rule: String?, gone: Int)] {
+    try all(
+      """
+      SELECT c.name, g.rule, g.gone
+      FROM (
+        SELECT collection, rule, count(*) AS gone FROM temp.gone
+        WHERE counts AND seq > ? AND seq <= ? GROUP BY 1, 2
+      ) AS g JOIN cascade_collection AS c ON c.id = g.collection
+      WHERE c.name NOT GLOB 'cascade_file/*'
+      """, .integer(slice.low), .integer(slice.high)
+    ) { (collection: $0.text(0), rule: Rules(rawValue: $0.integer(1)).names.first,
+        gone: Int($0.integer(2))) }
   }
 
   /// By collection. A file is no node, and does not count.

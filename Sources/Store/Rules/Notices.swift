@@ -10,6 +10,7 @@ extension Writer {
     try findDeletedEnds(slice)
     for place in binding.places { try findDeletedEnds(place, slice) }
     if slice.low == 0 { try findRemovedEdges() }
+    if current.isStepped { try forgetTold() }
     try tell()
     try markReceivers(slice)
   }
@@ -87,6 +88,29 @@ extension Writer {
         AND l.destination NOT IN (SELECT id FROM temp.gone))
       OR (l.removal = 1 AND l.rules & 2 AND l.source NOT IN (SELECT id FROM temp.gone))
       """)
+  }
+
+  /// After a crash, and where others write, one plan more finds what an earlier one told already.
+  private func forgetTold() throws {
+    try db.nameRows(
+      binding, "SELECT source AS id FROM temp.told UNION SELECT destination FROM temp.told")
+    try db.run(
+      """
+      DELETE FROM temp.told WHERE rowid IN (
+        SELECT t.rowid FROM temp.told AS t
+        LEFT JOIN cascade_node AS s ON s.id = t.source
+        LEFT JOIN temp.known AS sk ON sk.id = t.source
+        LEFT JOIN cascade_node AS d ON d.id = t.destination
+        LEFT JOIN temp.known AS dk ON dk.id = t.destination
+        CROSS JOIN cascade_notice AS n
+          ON n.receiver_collection = iif(to_destination,
+            coalesce(d.collection, dk.collection), coalesce(s.collection, sk.collection))
+          AND n.receiver_key = iif(to_destination,
+            coalesce(d.key, dk.key), coalesce(s.key, sk.key))
+        WHERE n.batch = ? AND n.name = t.name AND n.reason = t.reason
+        AND n.source_key = coalesce(s.key, sk.key)
+        AND n.destination_key = coalesce(d.key, dk.key))
+      """, .integer(current.batch))
   }
 
   /// The numbers go on behind the last notice that ever was.

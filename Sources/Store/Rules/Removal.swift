@@ -41,14 +41,33 @@ extension Writer {
   func deleteRows(_ slice: Slice) throws {
     for table in binding.childrenFirst {
       do {
-        try db.deleteGoneRows(of: table, slice)
-      } catch {
+        if current.isLoud && binding.isHeard(table, current.numbers) {
+          try aloud { try db.deleteGoneRows(of: table, slice) }
+        } else {
+          try db.deleteGoneRows(of: table, slice)
+        }
+      } catch let error as SQLiteError {
         throw error.isAboutTheValue ? try refused(table, slice, error) : error
       }
     }
     if db.hasDeferredViolations {
       throw Rejection(.invalid, "FOREIGN KEY constraint failed: something else still refers to it")
     }
+  }
+
+  /// What a step removes with one of its ends: the other end may still have to follow.
+  func journalLostEdges(_ slice: Slice) throws {
+    try db.run(
+      """
+      INSERT INTO cascade_journal(what, key, a, b, c, d)
+      SELECT 0, 0, e.source, e.name, e.destination, e.rules & 40
+      FROM temp.gone AS g CROSS JOIN cascade_edge AS e ON e.source = g.id
+      WHERE g.seq > ?1 AND g.seq <= ?2 AND e.rules & 40
+      UNION ALL
+      SELECT 0, 1, e.source, e.name, e.destination, e.rules & 20
+      FROM temp.gone AS g CROSS JOIN cascade_edge AS e ON e.destination = g.id
+      WHERE g.seq > ?1 AND g.seq <= ?2 AND e.rules & 20
+      """, .integer(slice.low), .integer(slice.high))
   }
 
   /// One by one, to know which they are. Whoever catches this rolls back what was deleted.

@@ -265,6 +265,8 @@ enum Schema {
     """,
     // Nodes that a sweep must leave where they are, because something denies their deletion.
     "CREATE TEMP TABLE blocked(id INTEGER PRIMARY KEY)",
+    // What a plan had, and what stays after all.
+    "CREATE TEMP TABLE kept(id INTEGER PRIMARY KEY)",
     // Managed objects that survive one of their references and lose it (rule 64).
     "CREATE TEMP TABLE nullified(id INTEGER PRIMARY KEY)",
     // Nodes whose relationships the end of the transaction must judge.

@@ -72,8 +72,6 @@ extension Writer {
   /// Each has an id of its own; an approval is for any of them that comes to the same plan.
   func sweep(_ submission: Submission, finding find: () throws -> Void) throws -> Receipt {
     try transaction {
-      current.isSweep = true
-      current.id = "sweep"
       try find()
       try flush()
       try forgetTouched()
@@ -94,6 +92,30 @@ extension Writer {
       count += 1
     }
   }
+
+  // MARK: - A sweep in steps
+
+  /// Its row is there from the first step on, and counts what every step deletes.
+  func recordStepped(_ submission: Submission) throws {
+    var submission = submission
+    submission.isLast = false
+    let known = try db.integer(
+      "SELECT 1 FROM cascade_ledger WHERE seq = ?", .integer(current.batch))
+    if known == nil { try record(submission) }
+  }
+
+  func recordCount(_ count: Int) throws {
+    try db.run(
+      "UPDATE cascade_ledger SET deleted = deleted + ? WHERE seq = ?",
+      .integer(Int64(count)), .integer(current.batch))
+  }
+
+  func recordEnd() throws {
+    try db.run(
+      "UPDATE cascade_ledger SET outcome = 'applied' WHERE seq = ?", .integer(current.batch))
+  }
+
+  func stepReceipt(_ submission: Submission) -> Receipt { receipt(submission) }
 
   private func record(_ submission: Submission) throws {
     try db.run(

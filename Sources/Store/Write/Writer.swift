@@ -11,7 +11,10 @@ package final class Writer {
   let demands: Demands
   let references: ReferencePlaces
   let hasTables: Bool
-  private let busyMilliseconds: Int32
+  let busyMilliseconds: Int32
+  package var pace: Pace
+  /// How long each transaction of the sweep at hand held the write lock.
+  var holds: [Duration] = []
   var counters: Counters
   let interned = Interned()
   var current = TransactionState()
@@ -34,6 +37,7 @@ package final class Writer {
       path, busyMilliseconds: busyMilliseconds, creates: creates)
     self.model = model
     self.busyMilliseconds = busyMilliseconds
+    pace = Pace(model.limits)
     demands = Demands(model)
     hasTables = model.hasTables
     references = ReferencePlaces(model)
@@ -46,6 +50,16 @@ package final class Writer {
   package func group<T>(_ body: () throws -> T) throws -> T {
     if isDetached { throw StoreError.detached }
     try db.begin()
+    return try hold { try groupUnderLock(body) }
+  }
+
+  func hold<T>(_ body: () throws -> T) rethrows -> T {
+    let start = ContinuousClock.now
+    defer { holds.append(.now - start) }
+    return try body()
+  }
+
+  private func groupUnderLock<T>(_ body: () throws -> T) throws -> T {
     do {
       try bind()
       try hush()
@@ -75,6 +89,14 @@ package final class Writer {
   private func speak() throws {
     if binding.collections.isEmpty { return }
     try db.run("DELETE FROM cascade_quiet")
+  }
+
+  /// Journals what `body` deletes, as if an application did.
+  func aloud(_ body: () throws -> Void) throws {
+    if binding.hasTriggers { return try body() }
+    try db.run("UPDATE cascade_quiet SET id = 2")
+    try body()
+    try db.run("UPDATE cascade_quiet SET id = 1")
   }
 
   /// The rules that some edge has, or ever had: the others are not asked for.
@@ -180,6 +202,40 @@ struct TransactionState {
   var journalMark: Int64 = 0
   /// A sweep cannot be refused: what is denied stays, and is told here.
   var isSweep = false
+  /// A sweep of one kind leaves some rules to another.
+  var followed = Rules.all
+  /// It commits more than once.
+  var isStepped = false
+  /// Of the tables that a plan was made of.
+  var schemaVersion: Int64 = -1
+  /// Nobody else committed since the plan was made, and nothing of it was kept.
+  var isUndisturbed = true
+  /// Something of the plan stayed where it is.
+  var hasKept = false { didSet { if hasKept { isUndisturbed = false } } }
+  /// Collections of which somebody else deleted or changed rows since then.
+  var disturbed: Set<Int64> = []
+  /// The last row of the journal that was read, and the last one that is there because of us.
+  var journalEnd: Int64 = 0
+  var ownEnd: Int64 = 0
+
+  /// Whether what is deleted is news to somebody (`Marks.swift`).
+  var isLoud: Bool { isStepped || followed != .all }
+
+  /// What is gone without a sweep's doing is told and let go of by the kind that cascades.
+  var tellsOfCauses: Bool { !followed.isDisjoint(with: .cascading) }
+
+  /// Each is told once.
+  mutating func block(_ reasons: [Reason]) {
+    let known = Set(blocked.map(\.message))
+    blocked += reasons.filter { !known.contains($0.message) }
+  }
+
+  /// A plan was counted; what is really deleted is counted anew.
+  mutating func forgetCounts() {
+    deletedCount = 0
+    deletedByCollection = [:]
+    deletedByRule = [:]
+  }
   /// Nothing may be deleted without approval.
   var holdsAll = false
   var blocked: [Reason] = []

@@ -14,6 +14,11 @@ package enum SystemClock {
     return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000
   }
 
+  /// Keeps the thread.
+  package static func sleep(for time: Duration) {
+    usleep(useconds_t(clamping: Int(time / .microseconds(1))))
+  }
+
   /// A time since 1970 for people, in UTC: `2026-11-20 12:21:50Z`.
   package static func text(_ milliseconds: Int64) -> String {
     var seconds = time_t(milliseconds / 1000)

@@ -1,0 +1,145 @@
+internal import Model
+internal import SQLite
+
+/// Others committed since the plan was made: before a slice goes, under the lock, each of its nodes
+/// is asked whether its reason still holds (DESIGN 2.5).
+///
+/// Whatever is unclear stays: the sweep makes another plan as long as there is one that does.
+extension Writer {
+  func lookAgain(_ slice: Slice) throws {
+    try keepReturned(slice)
+    try keepFollowers(slice)
+    for place in binding.looked {
+      try keepHeld(place, slice)
+    }
+    try keepReferring(slice)
+    try keepDisturbed(slice)
+    try forgetKept(slice)
+    let denials = try db.denials(binding, current.numbers, in: slice)
+    if denials.isEmpty { return }
+    current.block(denials.map(\.reason))
+    try keep(denials.map(\.denied))
+  }
+
+  /// Takes nodes out of the plan, and with them what would follow.
+  func keep(_ nodes: some Sequence<Int64>) throws {
+    for node in nodes { try db.run("INSERT OR IGNORE INTO temp.kept VALUES(?)", .integer(node)) }
+    try forgetKept(.all)
+  }
+
+  private func forgetKept(_ slice: Slice) throws {
+    try db.run(
+      """
+      DELETE FROM temp.gone WHERE seq > ? AND seq <= ? AND id IN (SELECT id FROM temp.kept)
+      """, .integer(slice.low), .integer(slice.high))
+    if db.changes > 0 { current.hasKept = true }
+  }
+
+  /// A row that was gone is there again.
+  private func keepReturned(_ slice: Slice) throws {
+    for table in binding.collections.values {
+      try keep(
+        slice,
+        """
+        SELECT g.id FROM temp.gone AS g
+        CROSS JOIN temp.known AS k ON k.id = g.id AND k.collection = \(table.id)
+        CROSS JOIN \(table.rows) AS d ON \(table.hasKey("d", "k.key"))
+        WHERE g.rule = 0 AND NOT k.present
+        """)
+    }
+  }
+
+  /// What would have taken them along stays.
+  private func keepFollowers(_ slice: Slice) throws {
+    try keep(
+      slice,
+      """
+      SELECT g.id FROM temp.gone AS g
+      WHERE g.rule IN (4, 8) AND g.via IN (SELECT id FROM temp.kept)
+      """)
+  }
+
+  /// An edge of the name remains after all.
+  private func keepHeld(_ place: Place, _ slice: Slice) throws {
+    let (source, destination) = (place.source, place.destination)
+    if !binding.isOfNodes(place) {
+      for form in current.numbers.forms(of: destination) {
+        try keep(
+          slice,
+          """
+          SELECT g.id \(place.ofDestinations(in: .gone, form))
+          AND g.rule = 32 AND g.name = \(place.nameId)
+          AND \(source.stays("s", current.numbers))
+          """)
+      }
+    }
+    if destination.kind == .files || place.relationship == nil { return }
+    for form in current.numbers.forms(of: source) {
+      try keep(
+        slice,
+        """
+        SELECT g.id \(place.ofSources(in: .gone, form, withDestinations: true))
+        AND g.rule = 16 AND g.name = \(place.nameId)
+        AND \(destination.stays("d", current.numbers))
+        """)
+    }
+  }
+
+  /// Who went with what he referred to, and refers to something else now.
+  private func keepReferring(_ slice: Slice) throws {
+    let cascading = binding.looked.filter { $0.rules.contains(.deleteSourceIfDestinationDeleted) }
+    for (source, places) in Dictionary(grouping: cascading, by: \.source) {
+      for (name, alike) in Dictionary(grouping: places, by: \.nameId) {
+        for form in current.numbers.forms(of: source) {
+          let missing = alike.map { "NOT EXISTS (SELECT 1 \($0.ofMissing))" }
+          try keep(
+            slice,
+            """
+            SELECT g.id FROM temp.gone AS g CROSS JOIN \(source.node(form, "g.id"))
+            CROSS JOIN \(source.rows) AS s0 ON \(source.isRow("s0", of: "m", form))
+            WHERE g.rule = 4 AND g.name = \(name) AND g.via IN (SELECT id FROM temp.gone)
+            AND \(missing.joined(separator: " AND "))
+            """)
+        }
+      }
+    }
+  }
+
+  /// Somebody deleted rows of the table, so another row may be where one was. A reference to nothing
+  /// speaks for itself.
+  private func keepDisturbed(_ slice: Slice) throws {
+    for table in binding.collections.values
+    where current.disturbed.contains(table.id) && table.base != nil {
+      try keep(
+        slice,
+        "SELECT g.id FROM temp.gone AS g WHERE g.rule NOT IN (0, 4) AND \(table.hasRow("g.id"))")
+    }
+  }
+
+  private func keep(_ slice: Slice, _ nodes: String) throws {
+    try db.run(
+      generated: """
+        INSERT OR IGNORE INTO temp.kept
+        \(nodes) AND g.seq > ?1 AND g.seq <= ?2
+        """, [.integer(slice.low), .integer(slice.high)])
+  }
+}
+
+extension Place {
+  /// The references of the row `s0` to what is not there.
+  fileprivate var ofMissing: String {
+    let isSame = source.isRow("s", of: "s0", .byRow)
+    let identity = source.table?.rowid == nil ? source.hasSameKey("s", "s0") : isSame
+    return """
+      FROM \(source.rows) AS s \(references) WHERE \(identity) AND \(isEdge)
+      AND NOT EXISTS (SELECT 1 FROM \(destination.rows) AS d
+        WHERE \(destination.hasKey("d", reference)))
+      """
+  }
+}
+
+extension NodeTable {
+  fileprivate func hasSameKey(_ alias: String, _ other: String) -> String {
+    zip(keyColumns(alias), keyColumns(other)).map { "\($0) = \($1)" }.joined(separator: " AND ")
+  }
+}

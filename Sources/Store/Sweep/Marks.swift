@@ -1,0 +1,72 @@
+internal import Model
+internal import SQLite
+
+/// How far each kind of sweep has read the journal. Rows are there until both have: what `cascade`
+/// is done with may still be news to `refcount`.
+///
+/// Whoever sweeps with one of them, or in steps, is loud: what it deletes itself comes into the
+/// journal like an application's deletion, behind what it read. So the other kind finds it, and so
+/// does whoever goes on after a crash.
+extension Writer {
+  /// One run for both; unless one of them is ahead, then each reads what it has not, and what the
+  /// other did about it.
+  func journalParts(of kinds: [SweepKind]) throws -> [[SweepKind]] {
+    if !kinds.readsJournal { return kinds.looksThrough ? [] : [kinds] }
+    let isEven = try db.mark(.cascade) == db.mark(.refcount)
+    if kinds.cascades && kinds.counts && !isEven {
+      return [[.cascade], [.refcount], [.cascade], [.refcount]]
+    }
+    return [kinds.filter { $0 != .trash }]
+  }
+
+  func readJournal(_ kinds: [SweepKind]) throws {
+    current.journalEnd = try db.integer("SELECT max(seq) FROM cascade_journal") ?? 0
+    if current.journalEnd == 0 { return }
+    try Digest(binding: binding, watches: watches).read(
+      db, above: db.journalStart(kinds), upTo: current.journalEnd)
+  }
+
+  /// What these kinds have read is done with, as soon as no other kind needs it.
+  func forgetJournal(_ kinds: [SweepKind], upTo end: Int64) throws {
+    if !kinds.readsJournal { return }
+    try db.run("DELETE FROM cascade_journal WHERE seq <= ?", .integer(try readByAll(kinds, end)))
+    // Where all rows are gone, the numbers begin anew.
+    if kinds.cascades && kinds.counts { current.journalMark = 0 }
+  }
+
+  private func readByAll(_ kinds: [SweepKind], _ end: Int64) throws -> Int64 {
+    if kinds.cascades && kinds.counts { return end }
+    return min(end, try db.mark(kinds.cascades ? .refcount : .cascade))
+  }
+
+  /// At the end of a sweep by one kind: what it deleted itself is no news to it.
+  func markOwnWrites(_ kinds: [SweepKind]) throws {
+    if !kinds.readsJournal { return }
+    let last = try db.integer("SELECT max(seq) FROM cascade_journal")
+    if kinds.cascades && kinds.counts || last == nil {
+      return try db.run(
+        "DELETE FROM cascade_meta WHERE name IN ('cascade.read', 'refcount.read')")
+    }
+    // Others may have written among our own.
+    let isMixed = binding.hasTriggers || !current.isUndisturbed
+    let read = isMixed ? current.journalEnd : last!
+    try db.setMark(kinds.cascades ? .cascade : .refcount, read)
+    try forgetJournal(kinds, upTo: read)
+  }
+}
+
+extension Connection {
+  func mark(_ kind: SweepKind) throws(SQLiteError) -> Int64 {
+    try meta("\(kind.rawValue).read") ?? 0
+  }
+
+  func setMark(_ kind: SweepKind, _ seq: Int64) throws(SQLiteError) {
+    try setMeta("\(kind.rawValue).read", seq)
+  }
+
+  /// The last row of the journal that is no news to these kinds.
+  func journalStart(_ kinds: [SweepKind]) throws(SQLiteError) -> Int64 {
+    if kinds.cascades == kinds.counts { return 0 }
+    return try mark(kinds.cascades ? .cascade : .refcount)
+  }
+}

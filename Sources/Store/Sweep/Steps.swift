@@ -1,0 +1,270 @@
+package import Model
+internal import SQLite
+
+/// A large sweep, beside others who write (DESIGN 8.3). It is planned in a snapshot, and deletes in
+/// steps that hold the lock for a short while each.
+///
+/// 1. From the causes to the consequences: a node goes after what took it along is gone for good. So
+///    what turns out to stay keeps all that would have followed it.
+/// 2. Each step is loud (`Marks.swift`): the journal has what is still to follow from it. Killed
+///    between two steps, the next sweep finds in the journal what this one left.
+/// 3. Where somebody committed since the plan was made, each step looks again (`LookAgain.swift`)
+///    before it deletes; and what the plan could not know of is found by the plan after it, which
+///    reads what this one's steps wrote. The last plan finds nothing more.
+extension Writer {
+  /// What fewer nodes hold the lock for is not worth two transactions.
+  private static let few: Int64 = 500
+  /// Others may give reasons for one more plan for ever; the next sweep has the rest.
+  private static let mostPlans = 10
+
+  func sweepPolitely(
+    _ kinds: [SweepKind], _ submission: inout Submission, _ result: inout SweepResult,
+    _ manners: Manners
+  ) throws {
+    defer { forgetPlan() }
+    for _ in 0..<Writer.mostPlans {
+      manners.tell(SweepProgress(phase: .planning))
+      forgetPlan()
+      let plan = try plan(kinds)
+      if plan.size <= Writer.few && !plan.isResumed {
+        forgetPlan()
+        return try sweepAtOnce(kinds, submission, &result)
+      }
+      do {
+        try remove(plan, kinds, submission, &result, manners)
+        try forgetRead(kinds, manners)
+      } catch is StaleSweep {
+        continue
+      }
+      if current.isUndisturbed || plan.size == 0 { break }
+    }
+    try finish(kinds)
+  }
+
+  struct SweepPlan {
+    /// The rows of `temp.gone`, as each brought in the next.
+    let levels: [Slice]
+    /// How many nodes and edges it is about.
+    let size: Int64
+    let approval: Held?
+    /// What an earlier plan began, or a crash left, is brought to its end in the same batch.
+    let isResumed: Bool
+  }
+
+  // MARK: - Planning
+
+  /// Nobody is kept from writing meanwhile.
+  private func plan(_ kinds: [SweepKind]) throws -> SweepPlan {
+    try followSchema()
+    let blocked = current.isStepped ? current.blocked : []
+    try db.run("BEGIN")
+    do {
+      let plan = try plannedInSnapshot(kinds, blocked)
+      // What is planned stays in the temporary tables.
+      try db.commit()
+      return plan
+    } catch {
+      db.rollback()
+      throw error
+    }
+  }
+
+  private func plannedInSnapshot(_ kinds: [SweepKind], _ blocked: [Reason]) throws -> SweepPlan {
+    current = TransactionState()
+    try prepare(kinds)
+    current.isStepped = true
+    let unfinished = try db.meta("sweep.batch")
+    current.batch = unfinished ?? counters.serial
+    current.schemaVersion = binding.schemaVersion
+    pace.look(foreignCommits: try foreignCommits())
+    try db.forgetKnown()
+    try numberOnFromTrash()
+    try findDead(kinds)
+    let levels = try findGone()
+    current.block(blocked)
+    let approval = try heldUnlessApproved()
+    current.forgetCounts()
+    let size = (levels.last?.high ?? 0) + Int64(current.lostCount)
+    return SweepPlan(
+      levels: levels, size: size, approval: approval, isResumed: unfinished != nil)
+  }
+
+  /// What goes on in a batch must not use its numbers for others.
+  private func numberOnFromTrash() throws {
+    guard let last = try db.integer(
+      "SELECT max(id) FROM cascade_trash WHERE batch = ?", .integer(current.batch))
+    else { return }
+    try db.run(
+      """
+      INSERT INTO temp.known(id, collection, key, present)
+      SELECT ?, 0, 'resumed', 0 WHERE ?1 > 0x4000000000000000
+      """, .integer(last))
+  }
+
+  // MARK: - Steps
+
+  private func remove(
+    _ plan: SweepPlan, _ kinds: [SweepKind], _ submission: Submission,
+    _ result: inout SweepResult, _ manners: Manners
+  ) throws {
+    var progress = SweepProgress(phase: .deleting, total: Int(plan.levels.last?.high ?? 0))
+    // The last commit makes all of them durable. And what foreign keys would do or refuse, the rules
+    // know, and do in their own order.
+    try db.execute("PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = OFF")
+    defer { try? db.execute("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON") }
+    try step { try begin(plan, kinds, submission) }
+    for level in plan.levels {
+      var low = level.low
+      while low < level.high {
+        let slice = Slice(low: low, high: min(level.high, low + pace.rows))
+        try removeUnlessRefused(slice)
+        low = slice.high
+        progress.done = Int(low)
+        manners.tell(progress)
+        try breathe(manners)
+      }
+    }
+    if plan.size == 0 { return }
+    result.add(stepReceipt(submission))
+    result.byCollection.add(current.deletedByCollection)
+    result.byRule.add(current.deletedByRule)
+  }
+
+  private func begin(
+    _ plan: SweepPlan, _ kinds: [SweepKind], _ submission: Submission
+  ) throws {
+    if let held = plan.approval { _ = try takeApproval(held) }
+    if plan.isResumed { return }
+    try db.setMeta("sweep.batch", current.batch)
+    try db.setMeta("sweep.kinds", kinds.code)
+    try recordStepped(submission)
+    counters.serial += 1
+  }
+
+  private func removeUnlessRefused(_ slice: Slice) throws {
+    while true {
+      do {
+        let time = try step {
+          if !current.isUndisturbed { try lookAgain(slice) }
+          let before = current.deletedCount
+          try count(slice)
+          try remove(slice)
+          try db.run("DELETE FROM temp.known WHERE id < 0")
+          try recordCount(current.deletedCount - before)
+        }
+        return pace.note(rows: slice.high - slice.low, took: time)
+      } catch let refused as Refused {
+        current.block(refused.reasons)
+        try keep(refused.nodes)
+      }
+    }
+  }
+
+  /// One transaction, which knows whether others came before it.
+  @discardableResult
+  private func step(_ body: () throws -> Void) throws -> Duration {
+    let before = current
+    do {
+      try group {
+        if binding.schemaVersion != current.schemaVersion { throw StaleSweep() }
+        try noteOthers()
+        try body()
+        current.ownEnd = try db.integer("SELECT max(seq) FROM cascade_journal") ?? 0
+      }
+    } catch {
+      current = before
+      throw error
+    }
+    return holds.last ?? .zero
+  }
+
+  /// What others did since the last step.
+  private func noteOthers() throws {
+    let commits = try foreignCommits()
+    if !pace.knows(commits) { current.isUndisturbed = false }
+    pace.look(foreignCommits: commits)
+    if current.isUndisturbed { return }
+    let touched = try db.all(
+      "SELECT DISTINCT what FROM cascade_journal WHERE seq > ?", .integer(current.ownEnd)
+    ) { $0.integer(0) }
+    for watch in watches where touched.contains(watch.number) {
+      if case .rows(let collection) = watch.meaning.subject,
+        let table = binding.collections[collection]
+      {
+        current.disturbed.insert(table.id)
+      }
+    }
+  }
+
+  private func breathe(_ manners: Manners) throws {
+    try boundLog()
+    try manners.pause(pace.breath)
+  }
+
+  /// Small and often, where a checkpoint holds the write lock.
+  private func boundLog() throws {
+    let frames = db.framesInLog
+    if Connection.checkpointsAreSafe || frames < pace.frames { return }
+    try hold {
+      try db.checkpointUnderLock(busyMilliseconds: busyMilliseconds)
+    }
+    if db.framesInLog == 0 { pace.note(frames: frames, took: holds.last ?? .zero) }
+  }
+
+  // MARK: - The end
+
+  /// The journal's rows that this plan was made of, in steps too.
+  private func forgetRead(_ kinds: [SweepKind], _ manners: Manners) throws {
+    // What was kept for a reason that may pass is looked at again.
+    if current.hasKept || !kinds.readsJournal { return }
+    let end = current.isUndisturbed ? current.ownEnd : current.journalEnd
+    var low = try db.integer("SELECT min(seq) FROM cascade_journal") ?? end
+    while low < end {
+      low = min(end, low + pace.rows * 10)
+      try step { try forgetJournal(kinds, upTo: low) }
+      try breathe(manners)
+    }
+  }
+
+  private func finish(_ kinds: [SweepKind]) throws {
+    try group {
+      if !current.hasKept { try markOwnWrites(kinds) }
+      try db.run("DELETE FROM cascade_meta WHERE name IN ('sweep.batch', 'sweep.kinds')")
+      if kinds.looksThrough {
+        try forgetDebt()
+        try db.forgetUnusedIdentities(binding)
+      }
+      try forgetPlans(ofSweep: kinds.planFile, but: nil)
+      try recordEnd()
+    }
+  }
+
+  private func forgetPlan() {
+    try? clear()
+    try? db.run("DELETE FROM temp.kept")
+    interned.forget()
+  }
+
+  /// What a crash, or the end of the daemon, left undone.
+  package var unfinishedSweep: [SweepKind]? {
+    get throws {
+      if isDetached { return nil }
+      return try db.meta("sweep.kinds").map([SweepKind].init(code:))
+    }
+  }
+}
+
+extension [SweepKind] {
+  /// As `cascade_meta` keeps them.
+  fileprivate var code: Int64 {
+    reduce(0) { $0 | 1 << Int64(SweepKind.allCases.firstIndex(of: $1)!) }
+  }
+
+  fileprivate init(code: Int64) {
+    self = SweepKind.allCases.enumerated().filter { code >> Int64($0.offset) & 1 == 1 }
+      .map(\.element)
+  }
+}
+
+/// The tables are others than those that the plan was made of.
+struct StaleSweep: Error {}

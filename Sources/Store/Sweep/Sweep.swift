@@ -1,0 +1,163 @@
+package import Model
+internal import SQLite
+
+extension SweepKind {
+  package static let served: [SweepKind] = [.cascade, .refcount, .dangling, .trash, .all]
+
+  fileprivate func includes(_ kind: SweepKind) -> Bool { self == kind || self == .all }
+
+  fileprivate var looksAtEdges: Bool { self != .trash }
+}
+
+extension [SweepKind] {
+  /// Whether whole tables are looked through for references to nothing.
+  var looksThrough: Bool { contains { $0.includes(.dangling) } }
+
+  var cascades: Bool { contains { $0.includes(.cascade) } }
+
+  var counts: Bool { contains { $0.includes(.refcount) } }
+
+  var readsJournal: Bool { cascades || counts }
+
+  /// What one kind leaves alone, the other does. Any other sweep runs the rules to their end.
+  var followed: Rules {
+    if looksThrough || cascades == counts { return .all }
+    return cascades ? Rules.all.subtracting(.counting) : Rules.all.subtracting(.cascading)
+  }
+
+  /// What a held plan of such a sweep has for a file: no file has a slash in its name.
+  var planFile: String { "/\(map(\.rawValue).joined(separator: " "))" }
+}
+
+extension Rules {
+  static let cascading: Rules = [
+    .deleteSourceIfDestinationDeleted, .deleteDestinationIfSourceDeleted,
+  ]
+  static let counting: Rules = [
+    .deleteSourceIfAllDestinationsDeleted, .deleteDestinationIfAllSourcesDeleted,
+  ]
+}
+
+extension Writer {
+  package func sweep(
+    _ kinds: [SweepKind], at now: Int64, manners: Manners = .none
+  ) throws -> SweepResult {
+    var result = SweepResult(kinds: kinds, outcome: .nothing)
+    holds = []
+    for part in try parts(of: kinds) { try sweepEdges(part, &result, at: now, manners) }
+    if kinds.contains(where: { $0.includes(.trash) }) {
+      result.forgotten = try group { try forgetTrash(at: now) }
+    }
+    result.lockMilliseconds = holds.map { $0 / .milliseconds(1) }
+    let done = result.deletedCount + result.edgesRemoved + result.notices + result.forgotten
+    if result.outcome == .nothing && done > 0 { result.outcome = .done }
+    return result
+  }
+
+  /// What dangled before anybody watched waits for approval alone, not with all that goes now. And
+  /// who finds nothing in whole tables has no need of the lock.
+  private func parts(of kinds: [SweepKind]) throws -> [[SweepKind]] {
+    let edges = kinds.filter(\.looksAtEdges)
+    if edges.isEmpty { return [] }
+    if isDetached || !hasTables { return [edges] }
+    try followSchema()
+    let journal = try journalParts(of: edges)
+    if !edges.looksThrough { return journal }
+    let isUnseen = try debt == .unseen
+    let dangles = try isHalfView || hasDangling()
+    if dangles && !isUnseen && journal.count < 2 { return [edges] }
+    if dangles { return journal + [[.dangling]] }
+    if try debt != nil { try group { try forgetDebt() } }
+    return journal
+  }
+
+  private func hasDangling() throws -> Bool {
+    try db.snapshot {
+      try db.addDanglingEnds(binding)
+      let dead = try db.integer("SELECT 1 FROM temp.dead LIMIT 1")
+      return try dead != nil || db.hasUnusedIdentities(binding)
+    }
+  }
+
+  private func sweepEdges(
+    _ kinds: [SweepKind], _ result: inout SweepResult, at now: Int64, _ manners: Manners
+  ) throws {
+    if !binding.problems.isEmpty {
+      result.blocked = binding.problems.map { Reason(.invalid, "\($0)") }
+      return result.outcome = .blocked
+    }
+    var submission = Submission(
+      id: "sweep-\(counters.serial)", author: "sweep", fingerprint: 0, at: now)
+    do {
+      if model.limits.lock == nil || !binding.allowsSteps {
+        try sweepAtOnce(kinds, submission, &result)
+      } else {
+        try sweepPolitely(kinds, &submission, &result, manners)
+      }
+    } catch let held as Held {
+      try group {
+        let plan = try keepPlan(held, file: kinds.planFile)
+        try forgetPlans(ofSweep: kinds.planFile, but: plan)
+        result.hold(held, kinds, plan: plan)
+      }
+    }
+  }
+
+  /// In one transaction.
+  func sweepAtOnce(
+    _ kinds: [SweepKind], _ submission: Submission, _ result: inout SweepResult
+  ) throws {
+    try group {
+      let receipt = try sweep(submission) {
+        try prepare(kinds)
+        try findDead(kinds)
+        // What is read is done with, in the transaction that draws the consequences.
+        try forgetJournal(kinds, upTo: current.journalEnd)
+      }
+      try markOwnWrites(kinds)
+      if kinds.looksThrough {
+        try forgetDebt()
+        try db.forgetUnusedIdentities(binding)
+      }
+      try forgetPlans(ofSweep: kinds.planFile, but: nil)
+      result.add(receipt)
+      result.byCollection.add(current.deletedByCollection)
+      result.byRule.add(current.deletedByRule)
+    }
+  }
+
+  /// What a sweep of these kinds is allowed, and looks at.
+  func prepare(_ kinds: [SweepKind]) throws {
+    current.isSweep = true
+    current.id = "sweep"
+    current.followed = kinds.followed
+    current.holdsAll = try kinds.looksThrough && db.meta("unseen") == 1
+    // What is dead was gone before: only what follows is deleted by us.
+    current.firstNewId = .min
+  }
+
+  /// What is gone, or has lost an edge, although no transaction of ours did it.
+  func findDead(_ kinds: [SweepKind]) throws {
+    if kinds.readsJournal { try readJournal(kinds) }
+    if kinds.looksThrough { try db.addDanglingEnds(binding) }
+    current.deadCount = Int(try db.integer("SELECT count(*) FROM temp.dead") ?? 0)
+    current.lostCount = Int(try db.integer("SELECT count(*) FROM temp.lost") ?? 0)
+  }
+}
+
+extension Reader {
+  /// What a sweep would delete.
+  package func planSweep(_ kinds: [SweepKind]) throws -> Plan {
+    var plan = try plan(ofSweep: true, following: kinds.followed) {
+      let binding = try binding()
+      if kinds.readsJournal {
+        try Digest(binding: binding, watches: db.watches()).read(
+          db, above: db.journalStart(kinds), upTo: .max)
+      }
+      if kinds.looksThrough { try db.addDanglingEnds(binding) }
+    }
+    let holdsAll = try kinds.looksThrough && db.meta("unseen") == 1
+    if holdsAll && plan.deletedCount > 0 { plan.isOverLimit = true }
+    return plan
+  }
+}

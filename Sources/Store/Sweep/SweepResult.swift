@@ -1,0 +1,82 @@
+package import Model
+
+/// What a sweep did, or would do.
+package struct SweepResult: Sendable {
+  package enum Outcome: String, Sendable { case done, nothing, held, blocked }
+
+  package var kinds: [SweepKind]
+  package var outcome: Outcome
+  /// The first of the deleted nodes; `deletedCount` counts them all.
+  package var deleted: [Node] = []
+  package var deletedCount = 0
+  package var edgesRemoved = 0
+  package var notices = 0
+  package var byCollection: [String: Int] = [:]
+  package var byRule: [String: Int] = [:]
+  package var blocked: [Reason] = []
+  package var batch: Int64?
+  package var plan: Int64?
+  /// What the plan is of: this may be less than the sweep was asked for.
+  package var heldKinds: [SweepKind] = []
+  package var heldCount = 0
+  /// How long the write lock was held, each time.
+  package var lockMilliseconds: [Double] = []
+  /// Batches whose trash was forgotten.
+  package var forgotten = 0
+
+  package init(kinds: [SweepKind], outcome: Outcome) {
+    self.kinds = kinds
+    self.outcome = outcome
+  }
+
+  mutating func add(_ receipt: Receipt) {
+    deleted += receipt.deleted.prefix(Receipt.mostListed - deleted.count)
+    deletedCount += receipt.deletedCount
+    edgesRemoved += receipt.edgesRemoved
+    notices += receipt.notices
+    if receipt.deletedCount + receipt.edgesRemoved + receipt.notices > 0 { batch = receipt.batch }
+    blocked += receipt.reasons
+    if !receipt.reasons.isEmpty { outcome = .blocked }
+  }
+
+  /// Nothing was deleted, and this waits for somebody.
+  mutating func hold(_ held: Held, _ kinds: [SweepKind], plan: Int64) {
+    outcome = .held
+    heldKinds = kinds
+    heldCount = held.deletedCount
+    self.plan = plan
+    if batch != nil { return }
+    deletedCount = held.deletedCount
+    byCollection = held.byCollection
+  }
+}
+
+extension [String: Int] {
+  mutating func add(_ others: [String: Int]) { merge(others) { $0 + $1 } }
+}
+
+/// How far a sweep is.
+package struct SweepProgress: Hashable, Sendable {
+  package enum Phase: String, Sendable { case planning, deleting }
+
+  package var phase: Phase
+  package var done = 0
+  package var total = 0
+}
+
+/// What a sweep does between its steps.
+package struct Manners {
+  /// Leaves the lock to others for a while. If it throws, the sweep ends here, and goes on when it
+  /// is asked for again.
+  package var pause: (Duration) throws -> Void
+  package var tell: (SweepProgress) -> Void
+
+  package init(
+    pause: @escaping (Duration) throws -> Void, tell: @escaping (SweepProgress) -> Void = { _ in }
+  ) {
+    self.pause = pause
+    self.tell = tell
+  }
+
+  package static var none: Manners { Manners { _ in } }
+}

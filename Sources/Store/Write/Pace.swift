@@ -1,0 +1,70 @@
+internal import Model
+
+/// How long the write lock may be held, by whether others write too, and how much is done in that
+/// time (DESIGN 8.3).
+package struct Pace: Sendable {
+  private let limits: StoreModel.Limits
+  private var foreignCommits: Int64?
+  private var lastForeign: ContinuousClock.Instant?
+  /// Rows of a sweep that go in a millisecond, as far as the last steps tell.
+  private var rate = 10.0
+  /// Frames of the log that a checkpoint takes in a millisecond.
+  private var checkpointRate = 50.0
+
+  init(_ limits: StoreModel.Limits) { self.limits = limits }
+
+  package mutating func look(foreignCommits count: Int64) {
+    if let foreignCommits, foreignCommits != count { lastForeign = .now }
+    foreignCommits = count
+  }
+
+  /// Whether nobody committed since the last look.
+  package func knows(_ count: Int64?) -> Bool { count != nil && count == foreignCommits }
+
+  package var isAlone: Bool {
+    lastForeign.map { ContinuousClock.now - $0 > .seconds(1) } ?? true
+  }
+
+  /// Without a limit a group ends by the number of its files.
+  package var budget: Duration {
+    guard let lock = limits.lock else { return .seconds(1) }
+    return isAlone ? max(lock, limits.alone) : lock
+  }
+
+  /// SQLite's busy handler sleeps up to 25 ms: a shorter pause would be missed by who waits.
+  package var pause: Duration? { isAlone || limits.lock == nil ? nil : .milliseconds(25) }
+}
+
+// MARK: - Steps of a sweep
+
+extension Pace {
+  /// A step that is expected to end within the budget, with some room for what cannot be foreseen.
+  var rows: Int64 { Int64(max(16, rate * milliseconds * Pace.share)) }
+
+  var frames: Int { Int(max(64, checkpointRate * milliseconds * Pace.share)) }
+
+  private static let share = 0.7
+
+  private var milliseconds: Double { budget / .milliseconds(1) }
+
+  mutating func note(rows: Int64, took time: Duration) { rate.follow(Double(rows), time) }
+
+  mutating func note(frames: Int, took time: Duration) {
+    checkpointRate.follow(Double(frames), time)
+  }
+
+  /// While others write, they get the lock for longer than a step had it. While nobody does, whoever
+  /// comes back finds it free within 25 ms, the longest that SQLite's busy handler sleeps at first.
+  var breath: Duration {
+    guard let lock = limits.lock else { return .zero }
+    return isAlone ? .milliseconds(25) : min(max(lock * 1.2, .milliseconds(5)), .milliseconds(25))
+  }
+}
+
+extension Double {
+  /// Down at once, up in the course of some steps.
+  fileprivate mutating func follow(_ amount: Double, _ time: Duration) {
+    let new = amount / max(time / .milliseconds(1), 0.01)
+    self = new < self ? new : min(new, self * 1.5)
+  }
+}

@@ -1,0 +1,11 @@
+internal import Synchronization
+
+/// Set once, by one thread, and seen by others.
+package final class Flag: Sendable {
+  private let value = Atomic(false)
+
+  package init() {}
+
+  package var isSet: Bool { value.load(ordering: .relaxed) }
+  package func set() { value.store(true, ordering: .relaxed) }
+}
