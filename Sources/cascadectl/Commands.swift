@@ -14,6 +14,7 @@ enum Commands {
     "plan": plan, "why": why, "sweep": sweep, "notices": notices, "ack": acknowledge,
     "spool": SpoolCommands.command, "approve": Apply.approve, "attach": AttachCommands.attach,
     "detach": AttachCommands.detach, "check": AttachCommands.check,
+    "undo": UndoCommands.undo, "batches": UndoCommands.batches,
   ]
 
   private static func status(_ arguments: inout Arguments) throws -> Prepared {

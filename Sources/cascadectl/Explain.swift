@@ -66,9 +66,10 @@ extension Commands {
   private static func describeDeletion(_ node: String, _ deletion: JSON) -> String {
     let author = deletion["author"]?.string.map { " (\($0))" } ?? ""
     let time = deletion["at"]?.integer.map(SystemClock.text) ?? "?"
+    let seen = deletion["cause"]?.string == "sweep" ? ", which saw an application's SQL" : ""
     let cause =
       "\(node) was deleted at \(time) by \(deletion["id"]?.string ?? "")\(author), "
-      + "batch \(deletion["batch"]?.text ?? "")"
+      + "batch \(deletion["batch"]?.text ?? "")\(seen)"
     return ([cause] + describeChain(deletion["chain"]?.array ?? [])).joined(separator: "\n")
   }
 

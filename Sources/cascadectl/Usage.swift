@@ -14,6 +14,8 @@ enum Usage {
       why NODE                              why it is there, or why it went
       sweep [KIND...] [--dry-run] [--no-wait]
                                             cascade, refcount, dangling, trash, all
+      batches [--after N]                   what was deleted together
+      undo BATCH                            brings back what a batch deleted
       notices [--after N] [--follow]        messages for survivors
       ack N                                 forgets the notices up to N
       spool [list | retry FILE | drop FILE] the files that wait or were rejected

@@ -136,6 +136,14 @@ func problems(in text: String) -> [String] {
     #expect(quick.limits.alone == .milliseconds(20))
   }
 
+  @Test func `what is written down is kept for a month, or as long as the model says`() throws {
+    #expect(StoreModel.empty.keep.ledger == .seconds(30 * 86_400))
+    #expect(StoreModel.empty.keep.notices == .seconds(30 * 86_400))
+    let model = try readModel(#"{ keep: { ledger: "90d" } }"#)
+    #expect(model.keep.ledger == .seconds(90 * 86_400))
+    #expect(model.keep.notices == .seconds(30 * 86_400))
+  }
+
   @Test func `a fetched property is a condition, an order and settings`() throws {
     let model = try readModel(
       """

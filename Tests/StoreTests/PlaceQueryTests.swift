@@ -221,11 +221,13 @@ struct PlaceQueryTests {
       """
       INSERT OR IGNORE INTO cascade_collection(name) VALUES('songs'), ('albums');
       INSERT OR IGNORE INTO cascade_name(name) VALUES('album');
-      INSERT INTO cascade_trash(id, batch, collection, key, via, name, rule)
-      SELECT 1 << 62, 1, c.id, 5, (1 << 62) + 1, n.id, 4
-      FROM cascade_collection AS c, cascade_name AS n WHERE c.name = 'songs' AND n.name = 'album';
-      INSERT INTO cascade_trash(id, batch, collection, key, rule)
-      SELECT (1 << 62) + 1, 1, id, 'A', 0 FROM cascade_collection WHERE name = 'albums';
+      INSERT INTO cascade_trash_layout
+      SELECT 1, iif(name = 'songs', 1, 2), 'name', id, '', '[]', 1, 1, 0
+      FROM cascade_collection WHERE name IN ('songs', 'albums');
+      INSERT INTO cascade_trash(batch, id, part, layout, via, name, rule, c0)
+      SELECT 1, 1 << 62, 0, 1, (1 << 62) + 1, id, 4, 5 FROM cascade_name WHERE name = 'album';
+      INSERT INTO cascade_trash(batch, id, part, layout, rule, c0)
+      VALUES(1, (1 << 62) + 1, 0, 2, 0, 'A');
       """)
     for key in [Key.integer(5), .text("5")] {
       guard case .deleted(let deletion) = try store.reader.why(Node("songs", key)) else {

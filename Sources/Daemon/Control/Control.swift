@@ -32,6 +32,8 @@ final class Control {
         "Plan": { try await self.plan($0) },
         "Why": { try await self.why($0) },
         "Sweep": { try await self.sweep($0) },
+        "Batches": { try await self.batches($0) },
+        "Undo": { try await self.undo($0) },
         "Notices": { try await self.notices($0) },
         "Acknowledge": { try await self.acknowledge($0) },
         "Spool": { try self.listSpool($0) },

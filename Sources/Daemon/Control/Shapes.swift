@@ -70,7 +70,8 @@ extension Why.Deletion {
   fileprivate var json: JSON {
     [
       "batch": .integer(batch), "at": .integer(at), "id": .string(id),
-      "author": author.map(JSON.string) ?? .null, "chain": .array(chain.map(\.json)),
+      "author": author.map(JSON.string) ?? .null, "cause": isSweep ? "sweep" : "file",
+      "chain": .array(chain.map(\.json)),
     ]
   }
 }

@@ -102,6 +102,10 @@ actor StoreWriter {
     try opened().writer.acknowledge(upTo: notice)
   }
 
+  func undo(_ batch: Int64, by author: String) throws -> UndoResult {
+    try opened().writer.undo(batch, by: author, at: SystemClock.wall())
+  }
+
   func approve(plan: Int64) throws -> Writer.Approved? {
     try opened().writer.approve(plan: plan)
   }

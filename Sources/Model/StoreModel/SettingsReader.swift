@@ -1,4 +1,4 @@
-/// Reads `sweeps`, `limits` and `trash`.
+/// Reads `sweeps`, `limits`, `trash` and `keep`.
 struct SettingsReader {
   private let fields: Fields
 
@@ -8,6 +8,13 @@ struct SettingsReader {
     model.sweeps = fields["sweeps"].map(sweeps)
     if let entry = fields["limits"] { limits(entry, &model.limits) }
     if let entry = fields["trash"], let time = entry.duration() { model.trash = time }
+    if let entry = fields["keep"] { keep(entry, &model.keep) }
+  }
+
+  private func keep(_ entry: Entry, _ keep: inout StoreModel.Keep) {
+    guard let fields = Fields(entry, ["ledger", "notices"]) else { return }
+    if let time = fields["ledger"]?.positiveDuration() { keep.ledger = time }
+    if let time = fields["notices"]?.positiveDuration() { keep.notices = time }
   }
 
   private func sweeps(_ entry: Entry) -> [SweepKind: Schedule] {

@@ -21,6 +21,7 @@ package struct StoreModel: Hashable, Sendable {
   package var limits = Limits()
   /// How long deleted things are kept; zero keeps nothing.
   package internal(set) var trash = Duration.seconds(86_400)
+  package internal(set) var keep = Keep()
 
   /// The model of a store without a model file.
   package static let empty = StoreModel()
@@ -51,6 +52,13 @@ package struct StoreModel: Hashable, Sendable {
   /// Whether rows that `INSERT OR REPLACE` displaces are looked for (DESIGN 7).
   package enum Replacement: String, Hashable, Sendable, CaseIterable {
     case watch, ignore
+  }
+
+  /// How long a sweep of the trash leaves the rest of what Cascade writes down.
+  package struct Keep: Hashable, Sendable {
+    /// A file that comes back after its entry was forgotten is applied once more.
+    package internal(set) var ledger = Duration.seconds(30 * 86_400)
+    package internal(set) var notices = Duration.seconds(30 * 86_400)
   }
 
   /// DESIGN 8.3 and 8.4.

@@ -49,6 +49,7 @@ extension Connection {
     return Table(
       name: name, columns: columns, primaryKey: primary,
       rowid: withoutRowid ? nil : ["rowid", "_rowid_", "oid"].first { !taken.contains($0) },
+      isRowidColumn: !withoutRowid && primary.count == 1 && !indexes.contains(where: \.isPrimary),
       uniqueKeys: uniqueKeys, indexes: primary.isEmpty ? whole : whole + [primary],
       foreignKeys: try foreignKeys(of: name))
   }
@@ -72,23 +73,29 @@ extension Connection {
 
   private struct Index {
     let isUnique: Bool
+    let isPrimary: Bool
     let key: Table.UniqueKey
   }
 
   private func indexes(of table: String) throws -> [Index] {
     let list = try all(
       """
-      SELECT name, "unique", partial FROM pragma_index_list(?, 'main')
+      SELECT name, "unique", partial, origin = 'pk' FROM pragma_index_list(?, 'main')
       ORDER BY origin <> 'pk', seq DESC
       """, .text(table)
-    ) { (name: $0.text(0), isUnique: $0.integer(1) != 0, isPartial: $0.integer(2) != 0) }
+    ) { row in
+      (
+        name: row.text(0), isUnique: row.integer(1) != 0, isPartial: row.integer(2) != 0,
+        isPrimary: row.integer(3) != 0
+      )
+    }
     return try list.map { index in
       let columns = try all(
         "SELECT name, coll FROM pragma_index_xinfo(?, 'main') WHERE key ORDER BY seqno",
         .text(index.name)
       ) { (name: $0.optionalText(0), collation: $0.text(1)) }
       return Index(
-        isUnique: index.isUnique,
+        isUnique: index.isUnique, isPrimary: index.isPrimary,
         key: Table.UniqueKey(
           columns: columns.map { $0.name ?? "" }, collations: columns.map(\.collation),
           isPartial: index.isPartial, hasExpressions: columns.contains { $0.name == nil }))

@@ -9,6 +9,8 @@ struct Table: Hashable, Sendable {
   /// The word that reads the rowid; nil in a table WITHOUT ROWID, and where columns have taken
   /// all of the words.
   let rowid: String?
+  /// Whether the rowid is a column too: an INTEGER PRIMARY KEY.
+  let isRowidColumn: Bool
   /// The primary key first, if there is one, and every UNIQUE constraint and index.
   let uniqueKeys: [UniqueKey]
   /// The leading columns of each index, unique or not, partial ones left out.

@@ -14,6 +14,8 @@ package enum Why: Sendable {
     package let at: Int64
     package let id: String
     package let author: String?
+    /// What an application deleted by SQL, and a sweep found, begins the chain.
+    package let isSweep: Bool
     /// From the node back to the first cause.
     package let chain: [Plan.Step]
   }
@@ -28,30 +30,44 @@ extension Reader {
   }
 
   private func deletion(of node: Node) throws -> Why.Deletion? {
-    let found = try db.first(
-      """
-      SELECT t.id, t.batch, l.at, l.id, l.author
-      FROM cascade_collection AS c
-      JOIN cascade_trash AS t ON t.collection = c.id AND t.key IN (?2, ?3, ?4)
-      LEFT JOIN cascade_ledger AS l ON l.seq = t.batch
-      WHERE c.name = ?1 ORDER BY t.batch DESC, t.id DESC LIMIT 1
-      """, .text(node.collection), try keyInTrash(node), .text(node.key.managedText),
-      .integer(node.key.managedText.flatMap { Int64($0) })
+    guard let found = try newestInTrash(node) else { return nil }
+    let chain = try chain(from: found.id, batch: found.batch)
+    return try db.first(
+      "SELECT at, id, author, fingerprint FROM cascade_ledger WHERE seq = ?", .integer(found.batch)
     ) { row in
-      (
-        id: row.integer(0), batch: row.integer(1), at: row.integer(2), file: row.text(3),
-        author: row.optionalText(4)
-      )
+      Why.Deletion(
+        batch: found.batch, at: row.integer(0), id: row.text(1), author: row.optionalText(2),
+        isSweep: Batch.isSweep(
+          id: row.text(1), author: row.optionalText(2), fingerprint: row.integer(3)),
+        chain: chain)
     }
-    guard let found else { return nil }
-    return Why.Deletion(
-      batch: found.batch, at: found.at, id: found.file, author: found.author,
-      chain: try chain(from: found.id, batch: found.batch))
+      ?? Why.Deletion(
+        batch: found.batch, at: 0, id: "", author: nil, isSweep: false, chain: chain)
   }
 
-  /// The row is not there any more to tell whether its key is a number or a text.
-  private func keyInTrash(_ node: Node) throws -> Value {
-    try binding().collections[node.collection]?.stored(node.key) ?? .text(node.key.managedText)
+  /// No index leads there, so batches are looked through, the newest first: a million rows take a
+  /// fifth of a second, and an index would take a second while they are deleted.
+  private func newestInTrash(_ node: Node) throws -> (batch: Int64, id: Int64)? {
+    let table = try binding().collections[node.collection]
+    let whole = table?.stored(node.key) ?? .text(node.key.managedText)
+    let parts = table?.columnValues(node.key) ?? [whole]
+    let isRow = parts.indices.map { "t.c\($0) = ?\($0 + 5)" }.joined(separator: " AND ")
+    return try db.all(
+      generated: """
+        SELECT l.batch, t.id
+        FROM main.cascade_collection AS c
+        CROSS JOIN main.cascade_trash_layout AS l ON l.collection = c.id
+        CROSS JOIN main.cascade_trash AS t
+          ON t.batch = l.batch AND t.layout = l.layout AND t.part = 0
+        WHERE c.name = ?1 AND l.kind IN ('row', 'object', 'name')
+        AND (t.c0 IN (?2, ?3, ?4) OR (l.kind = 'row' AND \(isRow)))
+        ORDER BY l.batch DESC, t.id DESC LIMIT 1
+        """,
+      [
+        .text(node.collection), whole, .text(node.key.managedText),
+        .integer(node.key.managedText.flatMap { Int64($0) }),
+      ] + parts
+    ) { ($0.integer(0), $0.integer(1)) }.first
   }
 
   /// Whole, as far as a message can hold it; each step is some 150 bytes.
@@ -60,23 +76,31 @@ extension Reader {
   /// Each step's other end is the next step's node, as long as it went in the same batch.
   private func chain(from id: Int64, batch: Int64) throws -> [Plan.Step] {
     try db.all(
-      """
-      WITH RECURSIVE step(depth, id, collection, key, via, name, rule) AS (
-        SELECT 0, id, collection, key, via, name, rule FROM cascade_trash
-        WHERE batch = ?2 AND id = ?1
-        UNION ALL
-        SELECT step.depth + 1, t.id, t.collection, t.key, t.via, t.name, t.rule
-        FROM step JOIN cascade_trash AS t ON t.batch = ?2 AND t.id = step.via
-        WHERE step.depth < ?3
-      )
-      SELECT c.name, s.key, m.name, oc.name, coalesce(ot.key, o.key), s.rule
-      FROM step AS s JOIN cascade_collection AS c ON c.id = s.collection
-      LEFT JOIN cascade_name AS m ON m.id = s.name
-      LEFT JOIN cascade_trash AS ot ON ot.batch = ?2 AND ot.id = s.via
-      LEFT JOIN cascade_node AS o ON o.id = s.via
-      LEFT JOIN cascade_collection AS oc ON oc.id = coalesce(ot.collection, o.collection)
-      ORDER BY s.depth
-      """, .integer(id), .integer(batch), .integer(Reader.longestChain)
+      generated: """
+        WITH RECURSIVE step(depth, id, via, name, rule) AS (
+          SELECT 0, id, via, name, rule FROM main.cascade_trash
+          WHERE batch = ?2 AND id = ?1 AND part = 0
+          UNION ALL
+          SELECT step.depth + 1, t.id, t.via, t.name, t.rule
+          FROM step JOIN main.cascade_trash AS t
+            ON t.batch = ?2 AND t.id = step.via AND t.part = 0
+          WHERE step.depth < ?3
+        )
+        SELECT c.name, \(TrashLayout.key(keys: "l.keys")), m.name, oc.name,
+          coalesce(\(TrashLayout.key(keys: "ol.keys", of: "ot")), x.key, o.key), s.rule
+        FROM step AS s
+        JOIN main.cascade_trash AS t ON t.batch = ?2 AND t.id = s.id AND t.part = 0
+        JOIN main.cascade_trash_layout AS l ON l.batch = ?2 AND l.layout = t.layout
+        JOIN main.cascade_collection AS c ON c.id = l.collection
+        LEFT JOIN main.cascade_name AS m ON m.id = s.name
+        LEFT JOIN main.cascade_trash AS ot ON ot.batch = ?2 AND ot.id = s.via AND ot.part = 0
+        LEFT JOIN main.cascade_trash_layout AS ol ON ol.batch = ?2 AND ol.layout = ot.layout
+        LEFT JOIN main.cascade_trash_node AS x ON x.batch = ?2 AND x.id = s.via
+        LEFT JOIN main.cascade_node AS o ON o.id = s.via
+        LEFT JOIN main.cascade_collection AS oc
+          ON oc.id = coalesce(ol.collection, x.collection, o.collection)
+        ORDER BY s.depth
+        """, [.integer(id), .integer(batch), .integer(Reader.longestChain)]
     ) { Plan.Step(row: $0, model) }
   }
 }

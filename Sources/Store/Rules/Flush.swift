@@ -80,13 +80,12 @@ extension Writer {
     try deleteGone(slice)
   }
 
-  /// Who is told of, or kept, needs a key.
+  /// Who is told of needs a key.
   private func nameRows(_ slice: Slice) throws {
-    let all = model.trash > .zero || binding.hasTriggers
     let room = Int64(Receipt.mostListed - current.deleted.count)
     try db.nameRows(
       binding, "SELECT id FROM temp.gone WHERE id < 0 AND seq > ?1 AND seq <= ?2 LIMIT ?3",
-      [.integer(slice.low), .integer(slice.high), .integer(all ? -1 : room)])
+      [.integer(slice.low), .integer(slice.high), .integer(binding.hasTriggers ? -1 : room)])
   }
 
   /// From here on, edges and nodes that come are new to the next flush.

@@ -53,9 +53,9 @@ extension Writer {
       if isNullified { isChanged = true }
     }
     if !isChanged { return }
-    try db.run(
-      "UPDATE cascade_node SET value = ? WHERE id = ?", .text(JSONText(object: members).text),
-      .integer(id))
+    let value = JSONText(object: members).text
+    try keepValue(of: id, becoming: value)
+    try db.run("UPDATE cascade_node SET value = ? WHERE id = ?", .text(value), .integer(id))
   }
 
   private func goneEnds(of id: Int64, _ slice: Slice) throws -> Set<Int64> {

@@ -25,6 +25,7 @@ extension Writer {
   }
 
   private func nullify(_ place: Place, _ slice: Slice) throws {
+    if model.trash > .zero { try keepReferences(of: place, slice) }
     do {
       try db.nullify(place, slice, current.numbers)
     } catch {
@@ -180,28 +181,36 @@ extension Connection {
 extension Place {
   /// What the row `r` is set to when its destination goes.
   fileprivate func nulled(_ r: String, _ numbers: Numbers) -> String {
+    nulledColumns(r, numbers, high: "?2").map { "\(quoted($0.column)) = \($0.value)" }
+      .joined(separator: ", ")
+  }
+
+  /// `high` is bound to the end of the slice.
+  func nulledColumns(
+    _ r: String, _ numbers: Numbers, high: String
+  ) -> [(column: String, value: String)] {
     switch form {
-    case .column(let column): "\(quoted(column)) = NULL"
-    case .typed(let column, let typeColumn, _):
-      "\(quoted(column)) = NULL, \(quoted(typeColumn)) = NULL"
-    case .json(let column, let path): nulledList(r, quoted(column), literal(path), numbers)
-    case .join: ""
+    case .column(let column): [(column, "NULL")]
+    case .typed(let column, let typeColumn, _): [(column, "NULL"), (typeColumn, "NULL")]
+    case .json(let column, let path):
+      [(column, nulledList(r, quoted(column), literal(path), numbers, high))]
+    case .join: []
     }
   }
 
   /// A list without what goes, and null in the place of a single value.
   private func nulledList(
-    _ r: String, _ column: String, _ path: String, _ numbers: Numbers
+    _ r: String, _ column: String, _ path: String, _ numbers: Numbers, _ high: String
   ) -> String {
     """
-    \(column) = iif(json_type(\(r).\(column), \(path)) = 'array',
+    iif(json_type(\(r).\(column), \(path)) = 'array',
       json_set(\(r).\(column), \(path), json((
         SELECT json_group_array(CASE x.type
           WHEN 'true' THEN json('true') WHEN 'false' THEN json('false')
           WHEN 'object' THEN json(x.value) WHEN 'array' THEN json(x.value) ELSE x.value END)
         FROM json_each(\(r).\(column), \(path)) AS x
         WHERE NOT (x.type IN ('text', 'integer')
-          AND \(destination.goes(reference, numbers, where: "g.seq <= ?2")))))),
+          AND \(destination.goes(reference, numbers, where: "g.seq <= \(high)")))))),
       json_set(\(r).\(column), \(path), NULL))
     """
   }

@@ -1,66 +1,104 @@
 internal import Model
 internal import SQLite
 
-/// What a batch deletes is kept, with what brought each node there, until its time is over.
+/// What a batch deletes is kept as it was, with what brought each node there, until its time is over
+/// (DESIGN 8.5).
+///
+/// 1. A slice is kept in the transaction that deletes it, before that; a batch may have many.
+/// 2. Values are copied from table to table by SQLite, and never read here: whatever they are, they
+///    stay. What a table computes by itself is not kept.
 extension Writer {
   func keepInTrash(_ slice: Slice) throws {
-    try keepObjects()
-    for table in binding.collections.values.sorted(by: { $0.id < $1.id }) {
-      try db.keepRows(of: table, batch: current.batch)
+    for group in try db.groups(of: slice) {
+      if let table = binding.collections[group.name] {
+        try keepRows(of: table, group)
+        if group.absent > 0 { try keepNames(of: table, group) }
+      } else if group.form == .stored && !group.name.hasPrefix(Destination.fileCollection) {
+        try keepObjects(group)
+      }
     }
-    try keepEdges()
+    try keepSideRows(slice)
+    try keepEdges(slice)
   }
 
-  private func keepObjects() throws {
-    try db.run(
+  private func keepRows(of end: NodeTable, _ group: GoneGroup) throws {
+    guard case .mapped(let table, let key, _) = end.kind, group.present > 0 else { return }
+    let layout = TrashLayout(.row, table, keys: key.map(\.name), collection: end.id)
+    let form: Numbered = group.form == .byRow ? .byRow : .byName
+    let isThere = form == .byRow ? "g.id < 0" : "g.id > 0 AND m.present"
+    try keep(layout, values: layout.values(of: "d", in: table), group.slice.bound) { part, values in
       """
-      INSERT INTO cascade_trash(batch, id, collection, key, type, value, via, name, rule)
-      SELECT ?, n.id, n.collection, n.key, n.type, n.value, g.via, g.name, g.rule
-      FROM temp.gone AS g CROSS JOIN cascade_node AS n ON n.id = g.id
-      WHERE g.counts AND n.id NOT IN (SELECT id FROM temp.known)
-      ORDER BY n.id
-      """, .integer(current.batch))
+      SELECT ?1, g.id, \(part), ?2, g.via, g.name, g.rule\(values)
+      FROM temp.gone AS g CROSS JOIN \(end.node(form, "g.id"))
+      CROSS JOIN \(end.rows) AS d ON \(end.isRow("d", of: "m", form))
+      WHERE g.seq > ?3 AND g.seq <= ?4 AND \(isThere)
+      """
+    }
   }
 
-  private func keepEdges() throws {
-    try db.run(
+  /// What was gone before anybody looked: a link in the chain.
+  private func keepNames(of end: NodeTable, _ group: GoneGroup) throws {
+    let layout = TrashLayout(kind: .name, collection: end.id)
+    try keep(layout, values: ["k.key"], group.slice.bound) { part, values in
       """
-      INSERT OR IGNORE INTO cascade_trash_edge
-      SELECT ?1, source, name, destination, origin, rules, born FROM cascade_edge
-      WHERE source IN (SELECT id FROM temp.gone) AND born < ?2
-      UNION ALL
-      SELECT ?1, source, name, destination, origin, rules, born FROM cascade_edge
-      WHERE destination IN (SELECT id FROM temp.gone) AND born < ?2
-      UNION ALL
-      SELECT ?1, source, name, destination, origin, rules, born FROM temp.lost
-      WHERE EXISTS (SELECT 1 FROM temp.gone)
-      """, .integer(current.batch), .integer(counters.serial))
+      SELECT ?1, k.id, \(part), ?2, g.via, g.name, g.rule\(values)
+      FROM temp.gone AS g CROSS JOIN temp.known AS k
+        ON k.id = g.id AND k.collection = \(end.id) AND NOT k.present
+      WHERE g.seq > ?3 AND g.seq <= ?4
+      """
+    }
+  }
+
+  private func keepObjects(_ group: GoneGroup) throws {
+    let layout = TrashLayout(
+      kind: .object, collection: group.collection, columns: ["key", "type", "value"])
+    let bound = group.slice.bound + [.integer(group.collection)]
+    try keep(layout, values: ["n.key", "n.type", "n.value"], bound) { part, values in
+      """
+      SELECT ?1, n.id, \(part), ?2, g.via, g.name, g.rule\(values)
+      FROM temp.gone AS g CROSS JOIN main.cascade_node AS n ON n.id = g.id AND n.collection = ?5
+      WHERE g.counts AND g.seq > ?3 AND g.seq <= ?4
+      """
+    }
   }
 }
 
-extension Connection {
-  /// A row is kept as an object of its columns, each value as SQL writes it: nothing is lost. What
-  /// was gone before anybody looked is kept as a name without a value: a link in the chain.
-  fileprivate func keepRows(of table: NodeTable, batch: Int64) throws(SQLiteError) {
-    guard let columns = table.table?.columns.filter({ !$0.isGenerated }) else { return }
-    let members = columns.map { "\(literal($0.name)), \(written("d.\(quoted($0.name))"))" }
-    try run(
-      generated: """
-        INSERT OR IGNORE INTO cascade_trash(batch, id, collection, key, type, value, via, name, rule)
-        SELECT ?1, k.id, k.collection, k.key, NULL,
-          iif(\(table.key("d")) IS NULL, NULL, json_object(\(members.joined(separator: ", ")))),
-          g.via, g.name, g.rule
-        FROM temp.gone AS g CROSS JOIN temp.known AS k
-          ON k.id = g.id AND k.collection = \(table.id)
-        LEFT JOIN \(table.rows) AS d ON \(table.isRow("d", of: "k"))
-        """, [.integer(batch)])
-  }
+/// The nodes of one collection in a slice that are numbered alike, and the part of it in which they are.
+struct GoneGroup {
+  let name: String
+  let collection: Int64
+  let form: Form
+  let slice: Slice
+  let present: Int64
+  let absent: Int64
 
-  /// `quote` ends a text at its first NUL.
-  private func written(_ value: String) -> String {
-    """
-    iif(typeof(\(value)) = 'text' AND instr(\(value), char(0)),
-      'CAST(x''' || hex(\(value)) || ''' AS TEXT)', quote(\(value)))
-    """
+  /// A number in `cascade_node`, in `temp.known`, or by where the row is.
+  enum Form: Int64 { case stored, named, byRow }
+}
+
+extension Slice {
+  var bound: [Value] { [.integer(low), .integer(high)] }
+}
+
+extension Connection {
+  fileprivate func groups(of slice: Slice) throws(SQLiteError) -> [GoneGroup] {
+    try all(
+      """
+      SELECT c.name, c.id, s.form, s.low, s.high, s.present, s.absent
+      FROM (
+        SELECT g.collection AS collection, iif(g.id < 0, 2, k.id IS NOT NULL) AS form,
+          min(g.seq) - 1 AS low, max(g.seq) AS high, sum(coalesce(k.present, 1)) AS present,
+          sum(NOT coalesce(k.present, 1)) AS absent
+        FROM temp.gone AS g LEFT JOIN temp.known AS k ON k.id = max(g.id, 0)
+        WHERE g.seq > ? AND g.seq <= ? GROUP BY 1, 2
+      ) AS s JOIN cascade_collection AS c ON c.id = s.collection ORDER BY c.id, s.form
+      """, .integer(slice.low), .integer(slice.high)
+    ) { row in
+      GoneGroup(
+        name: row.text(0), collection: row.integer(1),
+        form: GoneGroup.Form(rawValue: row.integer(2)) ?? .stored,
+        slice: Slice(low: row.integer(3), high: row.integer(4)), present: row.integer(5),
+        absent: row.integer(6))
+    }
   }
 }

@@ -10,9 +10,9 @@
 ///    others. A reference to what is not there has no such edge.
 /// 5. A change file took effect if, and only if, its row is in `cascade_ledger`.
 enum Schema {
-  static let version: Int64 = 2
+  static let version: Int64 = 3
 
-  static let create: [StaticString] = identity + edges + history + journal
+  static let create: [StaticString] = identity + edges + history + trash + journal
 
   private static let identity: [StaticString] = [
     """
@@ -61,7 +61,7 @@ enum Schema {
     "CREATE INDEX cascade_edge_name ON cascade_edge(name, source, destination, origin)",
   ]
 
-  private static let history: [StaticString] = [
+  static let history: [StaticString] = [
     // One row a transaction. A file of many transactions has a part for each; `line` counts the
     // lines behind it.
     """
@@ -75,6 +75,8 @@ enum Schema {
       outcome TEXT NOT NULL,
       line INTEGER NOT NULL,
       deleted INTEGER NOT NULL,
+      undone_at INTEGER,
+      undone_by TEXT,
       UNIQUE(id, part)) STRICT
     """,
     // By collection and key: an end of it may be a row of the application, which has no number.
@@ -92,33 +94,6 @@ enum Schema {
       receiver_deleted INTEGER NOT NULL DEFAULT 0) STRICT
     """,
     "CREATE INDEX cascade_notice_receiver ON cascade_notice(receiver_collection, receiver_key)",
-    // What was deleted, and why: `rule` of the edge `name` to or from the node `via`.
-    // The id of a row of the application is its number in the batch's transaction.
-    """
-    CREATE TABLE cascade_trash(
-      batch INTEGER NOT NULL,
-      id INTEGER NOT NULL,
-      collection INTEGER NOT NULL,
-      key ANY NOT NULL,
-      type TEXT,
-      value TEXT,
-      via INTEGER,
-      name INTEGER,
-      rule INTEGER NOT NULL,
-      PRIMARY KEY(batch, id)) STRICT, WITHOUT ROWID
-    """,
-    "CREATE INDEX cascade_trash_node ON cascade_trash(collection, key)",
-    """
-    CREATE TABLE cascade_trash_edge(
-      batch INTEGER NOT NULL,
-      source INTEGER NOT NULL,
-      name INTEGER NOT NULL,
-      destination INTEGER NOT NULL,
-      origin INTEGER NOT NULL,
-      rules INTEGER NOT NULL,
-      born INTEGER NOT NULL,
-      PRIMARY KEY(batch, source, name, destination, origin)) STRICT, WITHOUT ROWID
-    """,
     // Deletions over the limit that wait for somebody's consent, or have it.
     """
     CREATE TABLE cascade_plan(
@@ -140,7 +115,64 @@ enum Schema {
     """,
   ]
 
-  private static let journal: [StaticString] = [
+  /// What a batch deleted, as it was, and why.
+  static let trash: [StaticString] = [
+    // A row of a table, or what else the layout says, with its values in the layout's order: sixteen
+    // to a part. They have no type here, so each stays what it was. `rule` of the edge `name` to or
+    // from the node `via` brought it here. The id of a node is its number in the batch; what is no
+    // node has one behind them all, the later the smaller. No index by key: it would cost as much
+    // again.
+    """
+    CREATE TABLE cascade_trash(
+      batch INTEGER NOT NULL,
+      id INTEGER NOT NULL,
+      part INTEGER NOT NULL,
+      layout INTEGER NOT NULL,
+      via INTEGER,
+      name INTEGER,
+      rule INTEGER,
+      c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12, c13, c14, c15,
+      PRIMARY KEY(batch, id, part)) WITHOUT ROWID
+    """,
+    // See `TrashLayout`. The columns of the key come first. How many were kept, and are still.
+    """
+    CREATE TABLE cascade_trash_layout(
+      batch INTEGER NOT NULL,
+      layout INTEGER NOT NULL,
+      kind TEXT NOT NULL,
+      collection INTEGER,
+      subject TEXT NOT NULL,
+      columns TEXT NOT NULL,
+      keys INTEGER NOT NULL,
+      count INTEGER NOT NULL,
+      remaining INTEGER NOT NULL,
+      PRIMARY KEY(batch, layout)) STRICT, WITHOUT ROWID
+    """,
+    "CREATE INDEX cascade_trash_layout_collection ON cascade_trash_layout(collection, batch)",
+    // Who an id of the batch is, where nothing else in the trash says it: what survived, a file, a
+    // row of the application that stored edges name.
+    """
+    CREATE TABLE cascade_trash_node(
+      batch INTEGER NOT NULL,
+      id INTEGER NOT NULL,
+      collection INTEGER NOT NULL,
+      key ANY NOT NULL,
+      PRIMARY KEY(batch, id)) STRICT, WITHOUT ROWID
+    """,
+    """
+    CREATE TABLE cascade_trash_edge(
+      batch INTEGER NOT NULL,
+      source INTEGER NOT NULL,
+      name INTEGER NOT NULL,
+      destination INTEGER NOT NULL,
+      origin INTEGER NOT NULL,
+      rules INTEGER NOT NULL,
+      born INTEGER NOT NULL,
+      PRIMARY KEY(batch, source, name, destination, origin)) STRICT, WITHOUT ROWID
+    """,
+  ]
+
+  static let journal: [StaticString] = [
     // See `Watch`. Written by triggers, in the transactions of the applications. Nothing here may be
     // refused: for a statement whose trigger can fail, SQLite keeps a copy of every page that it
     // changes, and a deletion of many rows takes half as long again.
@@ -239,41 +271,9 @@ enum Schema {
     "CREATE TEMP TABLE nullified(id INTEGER PRIMARY KEY)",
     // Nodes whose relationships the end of the transaction must judge.
     "CREATE TEMP TABLE touched(id INTEGER PRIMARY KEY)",
+    // For an undo: what of the batch must be left where it is, and nodes that have another number
+    // now than they had then.
+    "CREATE TEMP TABLE left_alone(id INTEGER PRIMARY KEY)",
+    "CREATE TEMP TABLE renumbered(id INTEGER PRIMARY KEY, now INTEGER NOT NULL)",
   ]
-
-  /// From version 1, whose AUTOINCREMENT left a table of SQLite's own behind.
-  static let from1: [StaticString] =
-    [
-      """
-      INSERT OR REPLACE INTO cascade_meta
-      SELECT substr(name, 9), seq FROM sqlite_sequence
-      WHERE name IN ('cascade_notice', 'cascade_plan')
-      """,
-      "ALTER TABLE cascade_notice RENAME TO cascade_notice_1",
-      "ALTER TABLE cascade_plan RENAME TO cascade_plan_1",
-      "ALTER TABLE cascade_trash RENAME TO cascade_trash_1",
-      "DROP INDEX cascade_notice_receiver", "DROP INDEX cascade_trash_node",
-    ]
-    + history.filter { sql in
-      [" cascade_notice", " cascade_plan", " cascade_trash(", " cascade_trash_node"].contains {
-        "\(sql)".contains($0)
-      }
-    }
-    + journal + [
-      """
-      INSERT INTO cascade_notice
-      SELECT id, reason, iif(receiver = source, source_collection, destination_collection),
-        iif(receiver = source, source_key, destination_key), name, source_collection, source_key,
-        destination_collection, destination_key, rules, origin, batch, receiver_deleted
-      FROM cascade_notice_1
-      """,
-      "INSERT INTO cascade_plan SELECT * FROM cascade_plan_1",
-      """
-      INSERT INTO cascade_trash
-      SELECT batch, id, collection, key, type, value, via, name, rule FROM cascade_trash_1
-      """,
-      "DROP TABLE cascade_trash_1", "DROP TABLE cascade_notice_1", "DROP TABLE cascade_plan_1",
-      "DELETE FROM sqlite_sequence WHERE name GLOB 'cascade_*'",
-      "UPDATE cascade_meta SET value = 2 WHERE name = 'version'",
-    ]
 }

@@ -82,7 +82,7 @@ extension Connection {
 extension Place {
   /// Whether a missing destination means anything: otherwise the reference is left as it is. A join
   /// row is nothing without it.
-  fileprivate var minds: Bool {
+  var minds: Bool {
     if case .join = form { return true }
     let ofDestination: Rules = [
       .notifyIfDestinationDeleted, .deleteSourceIfDestinationDeleted,

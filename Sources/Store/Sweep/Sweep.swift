@@ -143,21 +143,6 @@ extension Writer {
     current.deadCount = Int(try db.integer("SELECT count(*) FROM temp.dead") ?? 0)
     current.lostCount = Int(try db.integer("SELECT count(*) FROM temp.lost") ?? 0)
   }
-
-  /// Forgets the batches that are past their time.
-  private func forgetTrash(at now: Int64) throws -> Int {
-    let limit = now - model.trash.milliseconds
-    try db.run(
-      """
-      DELETE FROM cascade_trash_edge
-      WHERE batch IN (SELECT seq FROM cascade_ledger WHERE at < ?)
-      """, .integer(limit))
-    try db.run(
-      """
-      DELETE FROM cascade_trash WHERE batch IN (SELECT seq FROM cascade_ledger WHERE at < ?)
-      """, .integer(limit))
-    return db.changes
-  }
 }
 
 extension Reader {
@@ -174,11 +159,5 @@ extension Reader {
     let holdsAll = try kinds.looksThrough && db.meta("unseen") == 1
     if holdsAll && plan.deletedCount > 0 { plan.isOverLimit = true }
     return plan
-  }
-}
-
-extension Duration {
-  fileprivate var milliseconds: Int64 {
-    components.seconds * 1_000 + components.attoseconds / 1_000_000_000_000_000
   }
 }

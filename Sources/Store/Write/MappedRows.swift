@@ -95,8 +95,8 @@ extension Writer {
     for key in others {
       let names: (Value, Value, Value) = (place.key, .integer(table.id), key)
       try db.run(
-        "UPDATE OR IGNORE temp.known SET key = ? WHERE id > 0 AND collection = ? AND key = ?", names.0,
-        names.1, names.2)
+        "UPDATE OR IGNORE temp.known SET key = ? WHERE id > 0 AND collection = ? AND key = ?",
+        names.0, names.1, names.2)
       try db.run(
         "UPDATE OR IGNORE cascade_node SET key = ? WHERE collection = ? AND key = ?", names.0,
         names.1, names.2)

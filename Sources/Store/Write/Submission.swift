@@ -119,8 +119,10 @@ extension Writer {
 
   private func record(_ submission: Submission) throws {
     try db.run(
-      "INSERT INTO cascade_ledger VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)",
-      .integer(current.batch), .text(submission.id), .integer(submission.part),
+      """
+      INSERT INTO cascade_ledger(seq, id, part, fingerprint, author, at, outcome, line, deleted)
+      VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)
+      """, .integer(current.batch), .text(submission.id), .integer(submission.part),
       .integer(submission.fingerprint), .text(submission.author), .integer(submission.at),
       .text(submission.isLast ? "applied" : "partial"), .integer(submission.line),
       .integer(Int64(current.deletedCount)))

@@ -1,0 +1,83 @@
+internal import Model
+internal import Store
+internal import System
+internal import Varlink
+
+/// What was deleted, and its way back.
+extension Control {
+  private nonisolated static let page = 1_000
+
+  func batches(_ call: Call) async throws -> JSON {
+    let reader = try service(call).reader
+    var rest = call.parameters["limit"]?.integer.map { Int(clamping: $0) } ?? .max
+    if rest < 0 { throw VarlinkError.unusable("limit", "a limit is not below zero") }
+    var last = call.parameters["after"]?.integer ?? 0
+    while true {
+      let (after, limit) = (last, min(rest, Control.page))
+      let page = try await reader.read { try $0.batches(after: after, limit: limit) }
+      let reply: JSON = ["batches": .array(page.map(\.json))]
+      last = page.last?.batch ?? last
+      rest -= page.count
+      if page.count < Control.page || rest == 0 || !call.more { return reply }
+      try await call.reply(continues: reply)
+    }
+  }
+
+  func undo(_ call: Call) async throws -> JSON {
+    let service = try service(call)
+    let batch = call.parameters["batch"]!.integer!
+    let author = "uid \(call.peer.uid)"
+    do {
+      let result = try await service.onStore {
+        try await service.writer.undo(batch, by: author)
+      }
+      service.remembers()
+      return ["undone": result.json]
+    } catch let refusal as NoUndo {
+      throw VarlinkError.noSuchThing("batch \(batch)\(refusal.reason)")
+    }
+  }
+}
+
+extension NoUndo {
+  fileprivate var reason: String {
+    switch self {
+    case .unknown: ""
+    case .undone(let at, let by): " to undo: it was undone at \(SystemClock.text(at)) by \(by)"
+    case .forgotten: " to undo: nothing of it is kept"
+    }
+  }
+}
+
+extension Batch {
+  fileprivate var json: JSON {
+    let undone: JSON? = undone.map {
+      ["at": .integer($0.at), "by": .string($0.by), "partly": .bool($0.isPartly)]
+    }
+    return [
+      "batch": .integer(batch), "at": .integer(at), "author": author.map(JSON.string) ?? .null,
+      "id": .string(id), "cause": isSweep ? "sweep" : "file",
+      "deletedCount": .integer(Int64(deletedCount)), "byCollection": counts(byCollection),
+      "undone": undone ?? .null, "undoUntil": undoUntil.map(JSON.integer) ?? .null,
+    ]
+  }
+}
+
+extension UndoResult {
+  fileprivate var json: JSON {
+    [
+      "batch": .integer(batch), "restored": .integer(Int64(restored)),
+      "byCollection": counts(byCollection), "edges": .integer(Int64(edges)),
+      "references": .integer(Int64(references)), "rows": .integer(Int64(rows)),
+      "files": .integer(Int64(files)), "left": .array(left.map(\.json)),
+      "leftCount": .integer(Int64(leftCount)), "dangling": .array(dangling.map(\.listed)),
+      "danglingCount": .integer(Int64(danglingCount)),
+    ]
+  }
+}
+
+extension UndoResult.Left {
+  fileprivate var json: JSON {
+    ["node": node?.json ?? .null, "what": .string(what), "reason": .string(reason)]
+  }
+}

@@ -1,0 +1,90 @@
+internal import Model
+internal import SQLite
+
+/// What one cause deleted.
+package struct Batch: Sendable {
+  package let batch: Int64
+  package let at: Int64
+  package let author: String?
+  package let id: String
+  package let isSweep: Bool
+  package let deletedCount: Int
+  /// Of what is or was kept: nothing, where the trash forgot it.
+  package let byCollection: [String: Int]
+  package let undone: Undone?
+  /// Until when it can be undone; nil where it cannot.
+  package let undoUntil: Int64?
+
+  package struct Undone: Sendable {
+    package let at: Int64
+    package let by: String
+    /// Whether something of it is still in the trash.
+    package let isPartly: Bool
+  }
+}
+
+extension Reader {
+  /// A page, the oldest first, behind `batch`.
+  package func batches(after batch: Int64, limit: Int) throws -> [Batch] {
+    try db.snapshot {
+      try db.all(
+        """
+        SELECT l.seq, l.at, l.author, l.id, l.fingerprint, l.deleted, l.undone_at, l.undone_by,
+          EXISTS (SELECT 1 FROM cascade_trash_layout WHERE batch = l.seq AND remaining > 0)
+        FROM cascade_ledger AS l
+        WHERE l.seq > ?1 AND (l.deleted > 0
+          OR EXISTS (SELECT 1 FROM cascade_trash_layout WHERE batch = l.seq))
+        ORDER BY l.seq LIMIT ?2
+        """, .integer(batch), .integer(Int64(limit))
+      ) { Row($0) }.map(describe)
+    }
+  }
+
+  private struct Row {
+    let batch: Int64
+    let at: Int64
+    let author: String?
+    let id: String
+    let isSweep: Bool
+    let deleted: Int
+    let undoneAt: Int64?
+    let undoneBy: String
+    let isKept: Bool
+
+    init(_ row: SQLite.Row) {
+      (batch, at, author, id) = (
+        row.integer(0), row.integer(1), row.optionalText(2), row.text(3)
+      )
+      isSweep = Batch.isSweep(id: id, author: author, fingerprint: row.integer(4))
+      deleted = Int(row.integer(5))
+      undoneAt = row.isNull(6) ? nil : row.integer(6)
+      (undoneBy, isKept) = (row.text(7), row.integer(8) != 0)
+    }
+  }
+
+  private func describe(_ row: Row) throws -> Batch {
+    Batch(
+      batch: row.batch, at: row.at, author: row.author, id: row.id, isSweep: row.isSweep,
+      deletedCount: row.deleted, byCollection: try countsByCollection(of: row.batch),
+      undone: row.undoneAt.map { .init(at: $0, by: row.undoneBy, isPartly: row.isKept) },
+      undoUntil: row.isKept ? row.at + model.trash.inMilliseconds : nil)
+  }
+
+  private func countsByCollection(of batch: Int64) throws -> [String: Int] {
+    let counts = try db.all(
+      """
+      SELECT c.name, sum(l.count) FROM cascade_trash_layout AS l
+      JOIN cascade_collection AS c ON c.id = l.collection
+      WHERE l.batch = ? AND l.kind IN ('row', 'object') GROUP BY 1
+      """, .integer(batch)
+    ) { ($0.text(0), Int($0.integer(1))) }
+    return Dictionary(uniqueKeysWithValues: counts)
+  }
+}
+
+extension Batch {
+  /// A sweep enters itself into the ledger.
+  static func isSweep(id: String, author: String?, fingerprint: Int64) -> Bool {
+    author == "sweep" && fingerprint == 0 && id.hasPrefix("sweep-")
+  }
+}

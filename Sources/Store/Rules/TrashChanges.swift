@@ -1,0 +1,102 @@
+internal import Model
+internal import SQLite
+
+/// References that nullifying takes out of what survives, and rows that are no nodes.
+extension Writer {
+  /// The old and the new value of what is nulled in the rows that survive; before it is.
+  func keepReferences(of place: Place, _ slice: Slice) throws {
+    guard case .mapped(let table, let key, _) = place.source.kind else { return }
+    let numbers = current.numbers
+    let nulled = place.nulledColumns("r", numbers, high: "?4")
+    let columns = key.map(\.name) + nulled.map(\.column)
+    if columns.count + nulled.count > TrashLayout.width { return }
+    let layout = TrashLayout(
+      kind: .change, collection: place.source.id, subject: table.name, columns: columns,
+      keys: key.count)
+    let values = columns.map { "r.\(quoted($0))" } + nulled.map(\.value)
+    let rows = numbers.forms(of: place.destination).map { form in
+      """
+      SELECT \(table.identityColumns("s")) \(place.ofDestinations(in: .gone, form))
+      AND g.seq > ?3 AND g.seq <= ?4 AND \(place.source.stays("s", numbers))
+      """
+    }
+    let bound = slice.bound + [.integer(try lowestInTrash())]
+    try keep(layout, values: values, bound) { part, values in
+      """
+      SELECT ?1, ?5 - row_number() OVER (), \(part), ?2, NULL, NULL, NULL\(values)
+      FROM main.\(quoted(table.name)) AS r WHERE \(table.identity("r")) IN (
+        \(rows.joined(separator: "\nUNION ")))
+      """
+    }
+  }
+
+  /// The same of a managed object, before its value is written.
+  func keepValue(of id: Int64, becoming value: String) throws {
+    if model.trash <= .zero { return }
+    let layout = TrashLayout(kind: .value, columns: ["id", "value", "value"])
+    let bound: [Value] = [.integer(id), .text(value), .integer(try lowestInTrash())]
+    try keep(layout, values: ["n.id", "n.value", "?4"], bound) { part, values in
+      """
+      SELECT ?1, ?5 - 1, \(part), ?2, NULL, NULL, NULL\(values)
+      FROM main.cascade_node AS n WHERE n.id = ?3
+      """
+    }
+  }
+}
+
+// MARK: - Rows that are no nodes
+
+extension Writer {
+  /// Join rows, and rows that follow foreign keys which no rule looks at.
+  func keepSideRows(_ slice: Slice) throws {
+    var places: [Table: [String]] = [:]
+    for place in binding.places {
+      guard case .join(let table, let source, let destination) = place.form,
+        binding.collection(in: table) == nil
+      else { continue }
+      let ends = ((source, place.source), (destination, place.destination))
+      places[table, default: []] +=
+        table.joinRows(ends.0, other: ends.1, slice, current.numbers)
+        + table.joinRows(ends.1, other: ends.0, slice, current.numbers)
+    }
+    for follower in try followersOfForeignKeys() {
+      places[follower.table, default: []].append(follower.rows)
+    }
+    for (table, rows) in places.sorted(by: { $0.key.name < $1.key.name }) {
+      try keepSideRows(of: table, rows.unique, slice)
+    }
+  }
+
+  private func keepSideRows(of table: Table, _ rows: [String], _ slice: Slice) throws {
+    let layout = TrashLayout(.side, table)
+    let bound = slice.bound + [.integer(try lowestInTrash())]
+    try keep(layout, values: layout.values(of: "r", in: table), bound) { part, values in
+      """
+      SELECT ?1, ?5 - row_number() OVER (ORDER BY \(table.identityColumns("r"))), \(part), ?2,
+        NULL, NULL, NULL\(values)
+      FROM main.\(quoted(table.name)) AS r WHERE \(table.identity("r")) IN (
+        \(rows.joined(separator: "\nUNION ")))
+      """
+    }
+  }
+}
+
+extension Table {
+  typealias End = (column: String, table: NodeTable)
+
+  /// The rows of a join table that go with nodes of one end, in the step that takes the last end.
+  fileprivate func joinRows(
+    _ end: End, other: End, _ slice: Slice, _ numbers: Numbers
+  ) -> [String] {
+    let otherGoesLater = other.table.goes("j.\(quoted(other.column))", numbers, where: "g.seq > ?4")
+    return numbers.forms(of: end.table).map { form in
+      """
+      SELECT \(identityColumns("j"))
+      FROM temp.gone AS g CROSS JOIN \(end.table.node(form, "g.id"))
+      CROSS JOIN main.\(quoted(name)) AS j
+        ON \(end.table.isReferred(by: "j.\(quoted(end.column))", form))
+      WHERE g.seq > ?3 AND g.seq <= ?4 \(slice == .all ? "" : "AND NOT \(otherGoesLater)")
+      """
+    }
+  }
+}

@@ -1,0 +1,97 @@
+internal import Model
+internal import SQLite
+
+/// Stored edges that go with what goes, and who their ends are where nothing else tells.
+extension Writer {
+  func keepEdges(_ slice: Slice) throws {
+    if slice.low == 0 && current.lostCount > 0 { try keepRemoved() }
+    if try db.integer("SELECT 1 FROM cascade_edge LIMIT 1") == nil { return }
+    try keepStored(slice)
+    try keepSurvivingEnds(slice)
+    try keepOwnIdentities(slice)
+  }
+
+  private func keepStored(_ slice: Slice) throws {
+    let bound = [.integer(current.batch), .integer(counters.serial)] + slice.bound
+    try db.run(
+      """
+      INSERT OR IGNORE INTO cascade_trash_edge
+      SELECT ?1, e.source, e.name, e.destination, e.origin, e.rules, e.born
+      FROM temp.gone AS g CROSS JOIN cascade_edge AS e ON e.source = g.id
+      WHERE e.born < ?2 AND g.seq > ?3 AND g.seq <= ?4
+      """, bound[0], bound[1], bound[2], bound[3])
+    try noteEdges(db.changes)
+    try db.run(
+      """
+      INSERT OR IGNORE INTO cascade_trash_edge
+      SELECT ?1, e.source, e.name, e.destination, e.origin, e.rules, e.born
+      FROM temp.gone AS g CROSS JOIN cascade_edge AS e ON e.destination = g.id
+      WHERE e.born < ?2 AND g.seq > ?3 AND g.seq <= ?4
+      """, bound[0], bound[1], bound[2], bound[3])
+    try noteEdges(db.changes)
+  }
+
+  /// What was unlinked. What a value or a declared list does not say any more is not for an undo: that
+  /// was a change, and not a deletion. And a reference that was changed begins a chain.
+  private func keepRemoved() throws {
+    try db.run(
+      """
+      INSERT OR IGNORE INTO cascade_trash_edge
+      SELECT ?1, source, name, destination, origin, rules, born FROM temp.lost
+      WHERE origin = 0 AND EXISTS (SELECT 1 FROM temp.gone)
+      AND EXISTS (SELECT 1 FROM cascade_node WHERE id = source)
+      AND EXISTS (SELECT 1 FROM cascade_node WHERE id = destination)
+      """, .integer(current.batch))
+    try noteEdges(db.changes)
+    try db.nameRows(
+      binding, "SELECT source AS id FROM temp.lost UNION SELECT destination FROM temp.lost")
+    try db.run(
+      """
+      INSERT OR IGNORE INTO cascade_trash_node
+      SELECT ?1, l.id, coalesce(k.collection, n.collection), coalesce(k.key, n.key)
+      FROM (SELECT source AS id FROM temp.lost UNION SELECT destination FROM temp.lost) AS l
+      LEFT JOIN temp.known AS k ON k.id = l.id LEFT JOIN cascade_node AS n ON n.id = l.id
+      WHERE l.id NOT IN (SELECT id FROM temp.gone) AND coalesce(k.key, n.key) IS NOT NULL
+      AND EXISTS (SELECT 1 FROM temp.gone)
+      """, .integer(current.batch))
+  }
+
+  private func keepSurvivingEnds(_ slice: Slice) throws {
+    try db.run(
+      """
+      INSERT OR IGNORE INTO cascade_trash_node
+      SELECT ?1, n.id, n.collection, n.key
+      FROM temp.gone AS g CROSS JOIN cascade_edge AS e ON e.source = g.id
+      CROSS JOIN cascade_node AS n ON n.id = e.destination
+      WHERE g.seq > ?2 AND g.seq <= ?3 AND n.id NOT IN (SELECT id FROM temp.gone)
+      """, .integer(current.batch), .integer(slice.low), .integer(slice.high))
+    try db.run(
+      """
+      INSERT OR IGNORE INTO cascade_trash_node
+      SELECT ?1, n.id, n.collection, n.key
+      FROM temp.gone AS g CROSS JOIN cascade_edge AS e ON e.destination = g.id
+      CROSS JOIN cascade_node AS n ON n.id = e.source
+      WHERE g.seq > ?2 AND g.seq <= ?3 AND n.id NOT IN (SELECT id FROM temp.gone)
+      """, .integer(current.batch), .integer(slice.low), .integer(slice.high))
+  }
+
+  /// Of rows and files that go; an object is kept whole.
+  private func keepOwnIdentities(_ slice: Slice) throws {
+    if binding.collections.isEmpty && model.files.isEmpty { return }
+    try db.run(
+      """
+      INSERT OR IGNORE INTO cascade_trash_node
+      SELECT ?1, n.id, n.collection, n.key
+      FROM temp.gone AS g CROSS JOIN cascade_node AS n ON n.id = g.id
+      WHERE g.seq > ?2 AND g.seq <= ?3 AND (
+        n.id IN (SELECT id FROM temp.known)
+        OR n.collection IN (SELECT id FROM cascade_collection WHERE name GLOB 'cascade_file/*'))
+      """, .integer(current.batch), .integer(slice.low), .integer(slice.high))
+  }
+
+  private func noteEdges(_ count: Int) throws {
+    if count == 0 { return }
+    let layout = TrashLayout(kind: .edges)
+    try note(layout, layoutNumber(layout), count: count)
+  }
+}

@@ -1,0 +1,110 @@
+internal import Model
+internal import SQLite
+
+/// Rows that SQLite deletes with ours by an ON DELETE CASCADE of the application's, and that no rule
+/// looks at: of tables that are no collections, or by a foreign key to something else than the key of
+/// a node. Found by the way that leads to them, which visits no table twice.
+struct Follower {
+  let table: Table
+  /// What tells the rows that go with a slice, as SQL.
+  let rows: String
+}
+
+/// Made anew when the schema changes.
+struct Followers {
+  var schemaVersion: Int64 = -1
+  /// Those with a foreign key that cascades.
+  var tables: [Table] = []
+}
+
+extension Writer {
+  func followersOfForeignKeys() throws -> [Follower] {
+    if binding.collections.isEmpty { return [] }
+    if followers.schemaVersion != binding.schemaVersion {
+      followers = Followers(
+        schemaVersion: binding.schemaVersion, tables: try db.tablesThatFollow())
+    }
+    if followers.tables.isEmpty { return [] }
+    return Ways(binding: binding, tables: followers.tables, numbers: current.numbers).followers()
+  }
+}
+
+/// The foreign keys that cascade, and the tables that they lead through.
+private struct Ways {
+  let binding: Binding
+  let tables: [Table]
+  let numbers: Numbers
+
+  func followers() -> [Follower] {
+    binding.collections.values.sorted { $0.id < $1.id }.flatMap { parent in
+      guard let table = parent.table else { return [Follower]() }
+      return numbers.forms(of: parent).flatMap { form in
+        let start = """
+          FROM temp.gone AS g CROSS JOIN \(parent.node(form, "g.id"))
+          CROSS JOIN \(parent.rows) AS w0 ON \(parent.isRow("w0", of: "m", form))
+          """
+        return followers(of: table, start, visited: [table.name.lowercased()])
+      }
+    }
+  }
+
+  private func followers(of parent: Table, _ way: String, visited: [String]) -> [Follower] {
+    tables.filter { !visited.contains($0.name.lowercased()) }.flatMap { child in
+      child.foreignKeys.filter { isUnseen($0, from: child, to: parent) }.flatMap { key in
+        let longer = way + step(key, child, parent, visited.count)
+        return [follower(child, longer, visited.count)]
+          + followers(of: child, longer, visited: visited + [child.name.lowercased()])
+      }
+    }
+  }
+
+  /// The rules look at what leads from node to node.
+  private func isUnseen(_ key: Table.ForeignKey, from child: Table, to parent: Table) -> Bool {
+    guard key.parent.lowercased() == parent.name.lowercased(), key.onDelete == "CASCADE" else {
+      return false
+    }
+    guard let source = binding.collection(in: child), key.columns.count == 1 else { return true }
+    return !binding.implied.contains {
+      $0.source == source && $0.form == .column(key.columns[0])
+        && $0.destination.table?.name == parent.name
+    }
+  }
+
+  private func step(
+    _ key: Table.ForeignKey, _ child: Table, _ parent: Table, _ depth: Int
+  ) -> String {
+    let columns = key.parentColumns.isEmpty ? parent.primaryKey : key.parentColumns
+    // In the words of the parent's column: that is how SQLite compares them.
+    let matches = zip(key.columns, columns).map {
+      "w\(depth - 1).\(quoted($1)) = w\(depth).\(quoted($0))"
+    }
+    return "\nCROSS JOIN main.\(quoted(child.name)) AS w\(depth) ON "
+      + (matches.isEmpty ? "false" : matches.joined(separator: " AND "))
+  }
+
+  private func follower(_ child: Table, _ way: String, _ depth: Int) -> Follower {
+    let stays = binding.collection(in: child).map {
+      " AND \($0.stays("w\(depth)", numbers))"
+    }
+    return Follower(
+      table: child,
+      rows: """
+        SELECT \(child.identityColumns("w\(depth)")) \(way)
+        WHERE g.seq > ?3 AND g.seq <= ?4\(stays ?? "")
+        """)
+  }
+}
+
+extension Connection {
+  fileprivate func tablesThatFollow() throws -> [Table] {
+    let names = try all(
+      """
+      SELECT DISTINCT t.name FROM main.sqlite_schema AS t, pragma_foreign_key_list(t.name) AS f
+      WHERE t.type = 'table' AND f.on_delete = 'CASCADE' ORDER BY t.name
+      """
+    ) { $0.text(0) }
+    if names.isEmpty { return [] }
+    let catalog = try Catalog(self)
+    return names.compactMap { try? catalog.table($0, in: self).get() }
+  }
+}

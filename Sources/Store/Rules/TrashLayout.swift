@@ -1,0 +1,152 @@
+internal import Model
+internal import SQLite
+
+/// What a kept thing is, and which value of it is in which column of `cascade_trash`. The columns of
+/// the key come first. Written once for each batch and kind of thing.
+struct TrashLayout: Hashable {
+  enum Kind: String {
+    /// The row of a node.
+    case row
+    /// A managed object: its key, its type, its value.
+    case object
+    /// The key of what was gone before anybody looked: a link in a chain.
+    case name
+    /// A row that is no node: of a join table, or one that followed a foreign key.
+    case side
+    /// Columns of a row that survived: its key, what they were, what they became.
+    case change
+    /// The value of an object that survived: its id, what it was, what it became.
+    case value
+    /// Stands for the edges that are kept.
+    case edges
+  }
+
+  let kind: Kind
+  var collection: Int64?
+  /// The name of a table, where the thing is in one.
+  var subject = ""
+  /// Nil stands for the rowid.
+  var columns: [String?] = []
+  var keys = 1
+
+  static let width = 16
+
+  var parts: Range<Int> { 0..<max(1, (columns.count + TrashLayout.width - 1) / TrashLayout.width) }
+
+  /// The columns of one part, by their places.
+  func places(in part: Int) -> Range<Int> {
+    part * TrashLayout.width..<min((part + 1) * TrashLayout.width, columns.count)
+  }
+
+  /// Where the value of a column stands; `t` is part 0, `t1` the next.
+  static func value(_ place: Int) -> String {
+    "\(alias(ofPart: place / width)).c\(place % width)"
+  }
+
+  static func alias(ofPart part: Int) -> String { part == 0 ? "t" : "t\(part)" }
+
+  /// Rows of the trash with all of their parts, bound by batch and layout.
+  var kept: String {
+    let others = parts.dropFirst().map { part in
+      let t = TrashLayout.alias(ofPart: part)
+      return "CROSS JOIN main.cascade_trash AS \(t) "
+        + "ON \(t).batch = t.batch AND \(t).id = t.id AND \(t).part = \(part)"
+    }
+    return "FROM main.cascade_trash AS t \(others.joined(separator: " "))"
+  }
+
+  static let isKept = "t.batch = ?1 AND t.layout = ?2 AND t.part = 0"
+
+  private var columnList: String {
+    JSON.array(columns.map { $0.map(JSON.string) ?? .null }).text
+  }
+
+  fileprivate var identity: [Value] {
+    [.text(kind.rawValue), .integer(collection), .text(subject), .text(columnList)]
+  }
+}
+
+extension TrashLayout {
+  /// From the columns: kind, collection, subject, columns, keys. Nil for what a newer version wrote.
+  init?(row: Row) {
+    guard let kind = Kind(rawValue: row.text(0)),
+      let columns = try? JSON.parse(row.text(3)).array?.map(\.string)
+    else { return nil }
+    self.init(
+      kind: kind, collection: row.isNull(1) ? nil : row.integer(1), subject: row.text(2),
+      columns: columns, keys: Int(row.integer(4)))
+  }
+
+  /// All of a table's rows but what it computes by itself, the key first.
+  init(_ kind: Kind, _ table: Table, keys: [String] = [], collection: Int64? = nil) {
+    let first = Set(keys.map { $0.lowercased() })
+    let rest = table.columns.filter { !$0.isGenerated && !first.contains($0.name.lowercased()) }
+    var columns: [String?] = keys + rest.map(\.name)
+    // A rowid that is a column is kept as that.
+    if table.rowid != nil && !table.isRowidColumn { columns.append(nil) }
+    self.init(
+      kind: kind, collection: collection, subject: table.name, columns: columns, keys: keys.count)
+  }
+
+  /// The values of the row `alias`, in the order of the columns.
+  func values(of alias: String, in table: Table) -> [String] {
+    columns.map { "\(alias).\($0.map(quoted) ?? table.rowid ?? "rowid")" }
+  }
+}
+
+extension Writer {
+  /// Keeps rows `of` which `select` makes the SQL, given the part's number, the values and the names
+  /// of their columns. `first` is bound behind batch and layout.
+  func keep(
+    _ layout: TrashLayout, values: [String], _ bound: [Value] = [],
+    select: (_ part: Int, _ values: String) -> String
+  ) throws {
+    let number = try layoutNumber(layout)
+    var count = 0
+    for part in layout.parts {
+      let places = part * TrashLayout.width..<min((part + 1) * TrashLayout.width, values.count)
+      let columns = places.map { ", c\($0 % TrashLayout.width)" }.joined()
+      try db.run(
+        generated: """
+          INSERT OR IGNORE INTO main.cascade_trash(batch, id, part, layout, via, name, rule\(columns))
+          \(select(part, values[places].map { ", \($0)" }.joined()))
+          """, [.integer(current.batch), .integer(number)] + bound)
+      if part == 0 { count = db.changes }
+    }
+    if count > 0 { try note(layout, number, count: count) }
+  }
+
+  func note(_ layout: TrashLayout, _ number: Int64, count: Int) throws {
+    let identity = layout.identity
+    try db.run(
+      """
+      INSERT INTO cascade_trash_layout VALUES(?, ?, ?, ?, ?, ?, ?, ?8, ?9)
+      ON CONFLICT DO UPDATE
+      SET count = count + excluded.count, remaining = remaining + excluded.remaining
+      """, .integer(current.batch), .integer(number), identity[0], identity[1], identity[2],
+      identity[3], .integer(Int64(layout.keys)), .integer(Int64(count)),
+      .integer(layout.kind == .name ? 0 : Int64(count)))
+  }
+
+  /// The one that the batch has for such things, or the next.
+  func layoutNumber(_ layout: TrashLayout) throws -> Int64 {
+    let identity = layout.identity
+    let known = try db.integer(
+      """
+      SELECT layout FROM cascade_trash_layout
+      WHERE batch = ? AND kind = ? AND collection IS ? AND subject = ? AND columns = ?
+      """, .integer(current.batch), identity[0], identity[1], identity[2], identity[3])
+    if let known { return known }
+    return try db.integer(
+      "SELECT coalesce(max(layout), 0) + 1 FROM cascade_trash_layout WHERE batch = ?",
+      .integer(current.batch)) ?? 1
+  }
+
+  /// What is no node has an id behind those of all nodes, the later the smaller.
+  func lowestInTrash() throws -> Int64 {
+    try db.integer(
+      """
+      SELECT id FROM cascade_trash WHERE batch = ? AND id > 0x7000000000000000 ORDER BY id LIMIT 1
+      """, .integer(current.batch)) ?? .max
+  }
+}

@@ -1,0 +1,54 @@
+/// What brings the tables of an older version to the next one, a list for each.
+extension Schema {
+  /// From version 1, whose AUTOINCREMENT left a table of SQLite's own behind.
+  static let from1: [StaticString] =
+    [
+      """
+      INSERT OR REPLACE INTO cascade_meta
+      SELECT substr(name, 9), seq FROM sqlite_sequence
+      WHERE name IN ('cascade_notice', 'cascade_plan')
+      """,
+      "ALTER TABLE cascade_notice RENAME TO cascade_notice_1",
+      "ALTER TABLE cascade_plan RENAME TO cascade_plan_1",
+      "DROP INDEX cascade_notice_receiver",
+    ]
+    + history.filter { sql in
+      [" cascade_notice", " cascade_plan"].contains { "\(sql)".contains($0) }
+    }
+    + journal + [
+      """
+      INSERT INTO cascade_notice
+      SELECT id, reason, iif(receiver = source, source_collection, destination_collection),
+        iif(receiver = source, source_key, destination_key), name, source_collection, source_key,
+        destination_collection, destination_key, rules, origin, batch, receiver_deleted
+      FROM cascade_notice_1
+      """,
+      "INSERT INTO cascade_plan SELECT * FROM cascade_plan_1",
+      "DROP TABLE cascade_notice_1", "DROP TABLE cascade_plan_1",
+      "DELETE FROM sqlite_sequence WHERE name GLOB 'cascade_*'",
+      "UPDATE cascade_meta SET value = 2 WHERE name = 'version'",
+    ]
+
+  /// From version 2, whose trash kept a row as a text. It still tells why something went, and cannot
+  /// be undone.
+  static let from2: [StaticString] =
+    [
+      "ALTER TABLE cascade_ledger ADD COLUMN undone_at INTEGER",
+      "ALTER TABLE cascade_ledger ADD COLUMN undone_by TEXT",
+      "ALTER TABLE cascade_trash RENAME TO cascade_trash_2",
+      "DROP INDEX cascade_trash_node",
+      "DROP TABLE cascade_trash_edge",
+    ] + trash + [
+      """
+      INSERT INTO cascade_trash_layout
+      SELECT batch, collection, 'name', collection, '', '[]', 1, count(*), 0
+      FROM cascade_trash_2 GROUP BY batch, collection
+      """,
+      """
+      INSERT INTO cascade_trash(batch, id, part, layout, via, name, rule, c0)
+      SELECT batch, id, 0, collection, via, name, rule, key FROM cascade_trash_2
+      """,
+      "DROP TABLE cascade_trash_2",
+      "UPDATE cascade_meta SET value = 3 WHERE name = 'version'",
+    ]
+}

@@ -1,0 +1,183 @@
+internal import Model
+internal import SQLite
+
+/// Brings back what a batch deleted (DESIGN 8.5), in one transaction.
+///
+/// 1. No rule runs, and nothing that is there gives way: what cannot come back is listed, stays in
+///    the trash, and can be tried again.
+/// 2. Foreign keys are not asked: what the application itself deleted is not ours to bring back, and
+///    what referred to it does come back. `dangling` lists it.
+/// 3. Triggers of the application run, as they did when the rows went; ours are quiet.
+extension Writer {
+  package func undo(_ batch: Int64, by author: String, at now: Int64) throws -> UndoResult {
+    try withoutForeignKeys {
+      try group {
+        var undo = Undo(self, batch)
+        try undo.run()
+        try db.run(
+          "UPDATE cascade_ledger SET undone_at = ?, undone_by = ? WHERE seq = ?", .integer(now),
+          .text(author), .integer(batch))
+        return undo.result
+      }
+    }
+  }
+
+  private func withoutForeignKeys<T>(_ body: () throws -> T) throws -> T {
+    if !hasTables { return try body() }
+    try db.execute("PRAGMA foreign_keys = OFF")
+    defer { try? db.execute("PRAGMA foreign_keys = ON") }
+    return try body()
+  }
+
+  /// Moves files of the batch back to where they were; says how many.
+  func restoreFiles(_ batch: Int64) throws -> Int { 0 }
+}
+
+/// One undo, within its transaction.
+struct Undo {
+  let writer: Writer
+  let batch: Int64
+  private(set) var layouts: [Numbered] = []
+  var result: UndoResult
+
+  struct Numbered {
+    let number: Int64
+    let layout: TrashLayout
+    let collection: String
+    let remaining: Int
+    var bound: (Value, Value)
+  }
+
+  init(_ writer: Writer, _ batch: Int64) {
+    self.writer = writer
+    self.batch = batch
+    result = UndoResult(batch: batch)
+  }
+
+  /// Values before the edges that they say; edges when both of their ends are there.
+  mutating func run() throws {
+    try begin()
+    for layout in layouts {
+      switch layout.layout.kind {
+      case .row, .side: try restoreRows(layout)
+      case .object: try restoreObjects(layout)
+      case .change, .value, .name, .edges: break
+      }
+    }
+    for layout in layouts.reversed() { try restoreReferences(layout) }
+    try restoreEdges()
+    try findDangling()
+    result.files = try writer.restoreFiles(batch)
+    try end()
+  }
+
+  private mutating func begin() throws {
+    try refuse()
+    layouts = try writer.db.layouts(of: batch)
+    if layouts.allSatisfy({ $0.remaining == 0 }) { throw NoUndo.forgotten }
+    try writer.db.run("DELETE FROM temp.left_alone")
+    try writer.db.run("DELETE FROM temp.renumbered")
+    writer.interned.nodes.forget()
+  }
+
+  private func refuse() throws {
+    let entry = try writer.db.first(
+      """
+      SELECT undone_at, undone_by,
+        EXISTS (SELECT 1 FROM cascade_trash_layout WHERE batch = ?1 AND remaining > 0)
+      FROM cascade_ledger WHERE seq = ?1
+      """, .integer(batch)
+    ) { (isUndone: !$0.isNull(0), at: $0.integer(0), by: $0.text(1), hasTrash: $0.integer(2) != 0) }
+    guard let entry else { throw NoUndo.unknown }
+    if entry.hasTrash { return }
+    throw entry.isUndone ? NoUndo.undone(at: entry.at, by: entry.by) : NoUndo.forgotten
+  }
+
+  /// What came back is in the trash no more.
+  private func end() throws {
+    try countWhatIsLeft()
+    if result.leftCount == 0 { return try writer.db.emptyTrash(of: batch) }
+    try writer.db.run(
+      """
+      DELETE FROM cascade_trash WHERE batch = ?1 AND id NOT IN (SELECT id FROM temp.left_alone)
+      AND layout NOT IN (
+        SELECT layout FROM cascade_trash_layout WHERE batch = ?1 AND kind = 'name')
+      """, .integer(batch))
+  }
+
+  private func countWhatIsLeft() throws {
+    try writer.db.run(
+      """
+      UPDATE cascade_trash_layout SET remaining = iif(kind = 'edges',
+        (SELECT count(*) FROM cascade_trash_edge WHERE batch = ?1),
+        (SELECT count(*) FROM temp.left_alone AS a CROSS JOIN cascade_trash AS t
+          ON t.batch = ?1 AND t.id = a.id AND t.part = 0
+          AND t.layout = cascade_trash_layout.layout))
+      WHERE batch = ?1
+      """, .integer(batch))
+  }
+
+  /// Leaves one thing where it is.
+  mutating func leave(_ id: Int64, _ layout: Numbered, because reason: String) throws {
+    try writer.db.run("INSERT OR IGNORE INTO temp.left_alone VALUES(?)", .integer(id))
+    let key = try writer.db.all(
+      generated: """
+        SELECT \(TrashLayout.key(keys: "?2")) FROM main.cascade_trash AS t
+        WHERE t.batch = ?1 AND t.id = ?3 AND t.part = 0
+        """, [.integer(batch), .integer(Int64(layout.layout.keys)), .integer(id)]
+    ) { $0.key(0, in: layout.collection, writer.model) }.first
+    let node = layout.isOfNodes ? key.map { Node(layout.collection, $0) } : nil
+    result.leave(node, layout.described(node), because: reason)
+  }
+}
+
+extension Undo.Numbered {
+  var isOfNodes: Bool { [.row, .object, .change].contains(layout.kind) }
+
+  func described(_ node: Node?) -> String {
+    switch layout.kind {
+    case .change: "the references of \(node.map { "\($0)" } ?? "a row")"
+    case .value: "the references of an object"
+    default: node.map { "\($0)" } ?? "a row of \"\(layout.subject)\""
+    }
+  }
+}
+
+extension TrashLayout {
+  /// The key of the thing `t`, as it stands in `temp.known`. `keys` is how many columns it has.
+  static func key(keys: String, of t: String = "t") -> String {
+    let lists = (2...width).map { count in
+      let parts = (0..<count).map {
+        "iif(typeof(\(t).c\($0)) = 'blob', 'x''' || hex(\(t).c\($0)) || '''', \(t).c\($0))"
+      }
+      return "WHEN \(count) THEN json_array(\(parts.joined(separator: ", ")))"
+    }
+    return "CASE \(keys) \(lists.joined(separator: " ")) ELSE \(t).c0 END"
+  }
+}
+
+extension Connection {
+  fileprivate func layouts(of batch: Int64) throws(SQLiteError) -> [Undo.Numbered] {
+    try all(
+      """
+      SELECT l.kind, l.collection, l.subject, l.columns, l.keys, l.layout, l.remaining, c.name
+      FROM cascade_trash_layout AS l LEFT JOIN cascade_collection AS c ON c.id = l.collection
+      WHERE l.batch = ? ORDER BY l.layout
+      """, .integer(batch)
+    ) { row in
+      TrashLayout(row: row).map {
+        Undo.Numbered(
+          number: row.integer(5), layout: $0, collection: row.text(7),
+          remaining: Int(row.integer(6)), bound: (.integer(batch), .integer(row.integer(5))))
+      }
+    }.compactMap { $0 }
+  }
+
+  /// What was kept and how much of it stays known, for the list of batches.
+  func emptyTrash(of batch: Int64) throws(SQLiteError) {
+    try run("DELETE FROM cascade_trash WHERE batch = ?", .integer(batch))
+    try run("DELETE FROM cascade_trash_edge WHERE batch = ?", .integer(batch))
+    try run("DELETE FROM cascade_trash_node WHERE batch = ?", .integer(batch))
+    try run("UPDATE cascade_trash_layout SET remaining = 0 WHERE batch = ?", .integer(batch))
+  }
+}

@@ -1,0 +1,51 @@
+internal import Model
+internal import SQLite
+
+/// Restored rows may refer to what the application deleted itself, which is not ours to bring back.
+extension Undo {
+  mutating func findDangling() throws {
+    for kept in layouts where kept.layout.kind == .row && kept.remaining > 0 {
+      for place in writer.binding.looked where place.leaves(kept) {
+        try findDangling(place, kept)
+      }
+    }
+  }
+
+  private mutating func findDangling(_ place: Place, _ kept: Numbered) throws {
+    let rows = place.missing(kept)
+    let room = max(0, UndoResult.mostListed - result.dangling.count)
+    result.dangling += try writer.db.all(
+      generated: "SELECT \(place.source.key("s")), \(place.reference) \(rows) LIMIT ?3",
+      [kept.bound.0, kept.bound.1, .integer(Int64(room))]
+    ) { row in
+      Edge(
+        name: place.name,
+        source: Node(kept.collection, row.key(0, in: kept.collection, writer.model)),
+        destination: row.destination(1, in: place.destination.collection, writer.model),
+        rules: place.rules, origin: .declared, kind: place.kind)
+    }
+    result.danglingCount += Int(
+      try writer.db.integer(
+        generated: "SELECT count(*) \(rows)", [kept.bound.0, kept.bound.1]) ?? 0)
+  }
+}
+
+extension Place {
+  /// Whether references of these rows are here, and a sweep would mind that they lead to nothing.
+  fileprivate func leaves(_ kept: Undo.Numbered) -> Bool {
+    if case .join = form { return false }
+    return minds && source.collection == kept.collection
+      && source.table?.name == kept.layout.subject
+  }
+
+  /// The references of what came back that lead to nothing.
+  fileprivate func missing(_ kept: Undo.Numbered) -> String {
+    let isRow = source.keyColumns("s").enumerated().map { "\($1) = t.c\($0)" }
+    return """
+      FROM main.cascade_trash AS t
+      CROSS JOIN \(source.rows) AS s ON \(isRow.joined(separator: " AND ")) \(references)
+      WHERE \(TrashLayout.isKept) AND t.id NOT IN (SELECT id FROM temp.left_alone) AND \(isEdge)
+      AND NOT \(destination.hasRow(withKey: reference))
+      """
+  }
+}

@@ -1,0 +1,202 @@
+internal import Model
+internal import SQLite
+
+/// Stored edges come back where both of their ends are there; those that repeat what a value says,
+/// where it still says so.
+extension Undo {
+  mutating func restoreEdges() throws {
+    if try writer.db.integer(
+      "SELECT 1 FROM cascade_trash_edge WHERE batch = ? LIMIT 1", .integer(batch)) == nil
+    {
+      return
+    }
+    try restoreIdentities()
+    try insertEdges()
+    try forgetRestored()
+    try restoreEdgesOfSurvivors()
+    try listLeftEdges()
+  }
+
+  private func restoreIdentities() throws {
+    for table in writer.binding.collections.values {
+      try restoreIdentities("x.collection = \(table.id) AND \(table.hasRow(withKey: "x.key"))")
+    }
+    try restoreIdentities(
+      "x.collection IN (SELECT id FROM cascade_collection WHERE name GLOB 'cascade_file/*')")
+    try writer.db.run(
+      """
+      INSERT OR IGNORE INTO temp.renumbered
+      SELECT x.id, n.id FROM cascade_trash_node AS x
+      CROSS JOIN cascade_node AS n ON n.collection = x.collection AND n.key = x.key
+      WHERE x.batch = ? AND n.id <> x.id AND x.id NOT IN (SELECT id FROM temp.left_alone)
+      """, .integer(batch))
+  }
+
+  private func restoreIdentities(_ condition: String) throws {
+    try writer.db.run(
+      generated: """
+        INSERT OR IGNORE INTO main.cascade_node(id, collection, key)
+        SELECT x.id, x.collection, x.key FROM main.cascade_trash_node AS x
+        WHERE x.batch = ?1 AND x.id NOT IN (SELECT id FROM temp.left_alone)
+        AND x.id IN (SELECT source FROM main.cascade_trash_edge WHERE batch = ?1
+          UNION SELECT destination FROM main.cascade_trash_edge WHERE batch = ?1)
+        AND \(condition)
+        """, [.integer(batch)])
+  }
+
+  private mutating func insertEdges() throws {
+    try writer.db.run(
+      """
+      INSERT OR IGNORE INTO cascade_edge
+      SELECT coalesce(s.now, e.source), e.name, coalesce(d.now, e.destination), e.origin, e.rules,
+        e.born
+      FROM cascade_trash_edge AS e LEFT JOIN temp.renumbered AS s ON s.id = e.source
+      LEFT JOIN temp.renumbered AS d ON d.id = e.destination
+      WHERE e.batch = ?1
+      AND e.source NOT IN (SELECT id FROM temp.left_alone)
+      AND e.destination NOT IN (SELECT id FROM temp.left_alone)
+      AND EXISTS (SELECT 1 FROM cascade_node WHERE id = coalesce(s.now, e.source))
+      AND EXISTS (SELECT 1 FROM cascade_node WHERE id = coalesce(d.now, e.destination))
+      AND (e.origin < 2 OR EXISTS (
+        SELECT 1 FROM cascade_trash AS t
+        WHERE t.batch = ?1 AND t.id = e.source AND t.part = 0))
+      """, .integer(batch))
+    result.edges += writer.db.changes
+  }
+
+  private func forgetRestored() throws {
+    try writer.db.run(
+      """
+      DELETE FROM cascade_trash_edge AS e WHERE batch = ?1
+      AND source NOT IN (SELECT id FROM temp.left_alone)
+      AND destination NOT IN (SELECT id FROM temp.left_alone)
+      AND EXISTS (
+        SELECT 1 FROM cascade_edge AS c
+        WHERE c.source = coalesce(
+          (SELECT now FROM temp.renumbered WHERE id = e.source), e.source)
+        AND c.name = e.name AND c.origin = e.origin AND c.destination = coalesce(
+          (SELECT now FROM temp.renumbered WHERE id = e.destination), e.destination))
+      """, .integer(batch))
+  }
+
+  // MARK: - What survivors say
+
+  private mutating func restoreEdgesOfSurvivors() throws {
+    let sources = try writer.db.all(
+      """
+      SELECT DISTINCT n.id, c.name, n.type, n.value, e.source
+      FROM cascade_trash_edge AS e CROSS JOIN cascade_node AS n
+        ON n.id = coalesce((SELECT now FROM temp.renumbered WHERE id = e.source), e.source)
+      JOIN cascade_collection AS c ON c.id = n.collection
+      WHERE e.batch = ? AND e.origin >= 2 AND e.source NOT IN (SELECT id FROM temp.left_alone)
+      """, .integer(batch)
+    ) { row in
+      Survivor(
+        id: row.integer(0), collection: row.text(1), type: row.optionalText(2),
+        value: row.optionalText(3), was: row.integer(4))
+    }
+    for survivor in sources { try restoreEdges(of: survivor) }
+  }
+
+  private struct Survivor {
+    let id: Int64
+    let collection: String
+    let type: String?
+    let value: String?
+    let was: Int64
+  }
+
+  /// What it does not say any more is not lost, and is kept no longer.
+  private mutating func restoreEdges(of survivor: Survivor) throws {
+    let said = try said(by: survivor)
+    for edge in try edgesOfValue(of: survivor.was) {
+      let key = EdgeKey(
+        source: survivor.id, name: edge.name, destination: edge.now, origin: edge.origin)
+      if said.contains(key) {
+        try writer.db.run(
+          "INSERT OR IGNORE INTO cascade_edge VALUES(?, ?, ?, ?, ?, ?)",
+          row: (key.source, key.name, key.destination, key.origin.rawValue, edge.rules, edge.born))
+        result.edges += writer.db.changes
+      }
+      try writer.db.run(
+        """
+        DELETE FROM cascade_trash_edge
+        WHERE batch = ? AND source = ? AND name = ? AND destination = ? AND origin = ?
+        """, .integer(batch), .integer(survivor.was), .integer(edge.name), .integer(edge.was),
+        .integer(edge.origin.rawValue))
+    }
+  }
+
+  private struct ValueEdge {
+    let name: Int64
+    let was: Int64
+    let now: Int64
+    let origin: Origin
+    let rules: Int64
+    let born: Int64
+  }
+
+  /// Those whose destination is there.
+  private func edgesOfValue(of source: Int64) throws -> [ValueEdge] {
+    try writer.db.all(
+      """
+      SELECT e.name, e.destination, n.id, e.origin, e.rules, e.born
+      FROM cascade_trash_edge AS e CROSS JOIN cascade_node AS n
+        ON n.id = coalesce((SELECT now FROM temp.renumbered WHERE id = e.destination), e.destination)
+      WHERE e.batch = ? AND e.source = ? AND e.origin >= 2
+      AND e.destination NOT IN (SELECT id FROM temp.left_alone)
+      """, .integer(batch), .integer(source)
+    ) { row in
+      ValueEdge(
+        name: row.integer(0), was: row.integer(1), now: row.integer(2),
+        origin: Origin(rawValue: row.integer(3)) ?? .property, rules: row.integer(4),
+        born: row.integer(5))
+    }
+  }
+
+  private func said(by survivor: Survivor) throws -> Set<EdgeKey> {
+    guard let members = survivor.value.flatMap({ JSONText(valid: $0).members() }) else { return [] }
+    var said: Set<EdgeKey> = []
+    for place in writer.references.of(survivor.collection, type: survivor.type) {
+      for destination in try place.destinations(in: members) {
+        guard let end = try writer.find(destination) else { continue }
+        said.insert(try writer.edge(of: place, from: survivor.id, to: end))
+      }
+    }
+    return said
+  }
+
+  // MARK: - What is left
+
+  private mutating func listLeftEdges() throws {
+    let edges = try writer.db.all(
+      generated: """
+        SELECT m.name, \(end("source")), \(end("destination"))
+        FROM main.cascade_trash_edge AS e JOIN main.cascade_name AS m ON m.id = e.name
+        WHERE e.batch = ?1
+        """, [.integer(batch)]
+    ) { (name: $0.text(0), source: $0.optionalText(1), destination: $0.optionalText(2)) }
+    for edge in edges {
+      let ends = [edge.source, edge.destination].map { $0 ?? "?" }
+      result.leave(
+        nil, "the edge \(ends[0]) -\(edge.name)-> \(ends[1])",
+        because: "one of its ends is not there")
+    }
+  }
+
+  /// Who an end is, by what there is or by what is kept.
+  private func end(_ column: String) -> String {
+    """
+    coalesce(
+      (SELECT c.name || '/' || n.key FROM main.cascade_node AS n
+        JOIN main.cascade_collection AS c ON c.id = n.collection WHERE n.id = e.\(column)),
+      (SELECT c.name || '/' || x.key FROM main.cascade_trash_node AS x
+        JOIN main.cascade_collection AS c ON c.id = x.collection
+        WHERE x.batch = e.batch AND x.id = e.\(column)),
+      (SELECT c.name || '/' || t.c0 FROM main.cascade_trash AS t
+        JOIN main.cascade_trash_layout AS l ON l.batch = t.batch AND l.layout = t.layout
+        JOIN main.cascade_collection AS c ON c.id = l.collection
+        WHERE t.batch = e.batch AND t.id = e.\(column) AND t.part = 0))
+    """
+  }
+}

@@ -1,0 +1,76 @@
+internal import CascadeKit
+internal import Glibc
+internal import Model
+internal import System
+
+/// What was deleted together, and its way back.
+enum UndoCommands {
+  static func undo(_ arguments: inout Arguments) throws -> Commands.Prepared {
+    let batch = try arguments.number("batch")
+    return { client, output in
+      let undone = try client.call("Undo", ["batch": .integer(batch)])["undone"] ?? .null
+      output.show(undone, describe)
+      return undone["leftCount"]?.integer == 0 ? EX_OK : Status.denied
+    }
+  }
+
+  private static func describe(_ undone: JSON) -> String {
+    let counts = [
+      ("restored", "node", "nodes"), ("rows", "other row", "other rows"),
+      ("edges", "edge", "edges"), ("references", "reference", "references"),
+      ("files", "file", "files"),
+    ]
+    let list = counts.filter { $0.0 == "restored" || undone[$0.0]?.integer ?? 0 > 0 }
+      .map { Words.count(undone[$0.0], $0.1, $0.2) }.joined(separator: ", ")
+    return (["brought back: \(list)"] + left(undone) + dangling(undone)).joined(separator: "\n")
+  }
+
+  private static func left(_ undone: JSON) -> [String] {
+    if undone["leftCount"]?.integer == 0 { return [] }
+    let lines = Words.some(undone["left"], of: undone["leftCount"]) {
+      "\($0["what"]?.string?.printable ?? "?"): \($0["reason"]?.string?.printable ?? "")"
+    }
+    return ["left alone, and kept:"] + lines
+  }
+
+  private static func dangling(_ undone: JSON) -> [String] {
+    if undone["danglingCount"]?.integer == 0 { return [] }
+    let lines = Words.some(undone["dangling"], of: undone["danglingCount"], Words.edge)
+    return ["back, but what they refer to is not there; the next sweep follows them:"] + lines
+  }
+
+  static func batches(_ arguments: inout Arguments) throws -> Commands.Prepared {
+    let text = try arguments.option("--after") ?? "0"
+    guard let after = Int64(text) else { throw UsageError("\"\(text)\" is no number") }
+    try arguments.noOperands()
+    return { client, output in
+      try client.stream("Batches", ["after": .integer(after)]) {
+        output.list($0["batches"]?.array ?? [], describeBatch)
+      }
+      return EX_OK
+    }
+  }
+
+  private static func describeBatch(_ batch: JSON) -> String {
+    let author = batch["author"]?.string.map { " (\($0.printable))" } ?? ""
+    let counts = (batch["byCollection"]?.object ?? [])
+      .map { "\($0.value.text) of \($0.name.printable)" }.joined(separator: ", ")
+    let count = Words.count(batch["deletedCount"], "node", "nodes")
+    return "\(batch["batch"]?.text ?? "")  \(time(batch["at"]))  "
+      + "\(batch["id"]?.string?.printable ?? "")\(author): \(count) deleted"
+      + (counts.isEmpty ? "" : ", \(counts)") + "; \(way(batch))"
+  }
+
+  private static func way(_ batch: JSON) -> String {
+    guard let undone = batch["undone"], !undone.isNull else {
+      guard let until = batch["undoUntil"], !until.isNull else { return "cannot be undone" }
+      return "can be undone until \(time(until))"
+    }
+    let partly = undone["partly"]?.bool == true ? "partly " : ""
+    return "\(partly)undone at \(time(undone["at"])) by \(undone["by"]?.string ?? "")"
+  }
+
+  private static func time(_ json: JSON?) -> String {
+    json?.integer.map(SystemClock.text) ?? "?"
+  }
+}
