@@ -43,7 +43,8 @@ extension NodeTable {
   /// Whether a number is one of its rows'.
   func hasRow(_ number: String) -> String {
     guard let base else { return "false" }
-    return "\(number) BETWEEN \(base) AND \(base + NodeTable.rowsOfATable - 1)"
+    // The `+` leaves the choice of the index to the slice.
+    return "+\(number) BETWEEN \(base) AND \(base + NodeTable.rowsOfATable - 1)"
   }
 
   /// The rowid behind such a number.
