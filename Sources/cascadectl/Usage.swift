@@ -11,9 +11,11 @@ enum Usage {
       edges [--name N] [--from NODE] [--to NODE] [--count]
       fetch [--refresh] NODE NAME           what a fetched property leads to
       plan NODE...                          what deleting them would take along
+      graph NODE [--format dot | svg] [--depth N] [--limit N]
+                                            its neighbourhood, for Graphviz
       why NODE                              why it is there, or why it went
       sweep [KIND...] [--dry-run] [--no-wait]
-                                            cascade, refcount, dangling, trash, all
+                                            cascade, refcount, dangling, files, trash, all
       notices [--after N] [--follow]        messages for survivors
       ack N                                 forgets the notices up to N
       spool [list | retry FILE | drop FILE] the files that wait or were rejected

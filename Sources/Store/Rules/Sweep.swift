@@ -22,6 +22,9 @@ package struct SweepResult: Sendable {
   package var heldCount = 0
   /// How long the write lock was held, each time.
   package var lockMilliseconds: [Double] = []
+  /// Files that lost their last edge, and those that no edge names.
+  package var files = 0
+  package var unreferenced: UnreferencedFiles?
   /// Batches whose trash was forgotten.
   package var forgotten = 0
 
@@ -30,12 +33,14 @@ package struct SweepResult: Sendable {
     self.outcome = outcome
   }
 
-  fileprivate mutating func add(_ receipt: Receipt) {
+  mutating func add(_ receipt: Receipt) {
     deleted += receipt.deleted
     deletedCount += receipt.deletedCount
     edgesRemoved += receipt.edgesRemoved
     notices += receipt.notices
-    if receipt.deletedCount + receipt.edgesRemoved + receipt.notices > 0 { batch = receipt.batch }
+    files += receipt.files
+    let done = receipt.deletedCount + receipt.edgesRemoved + receipt.notices + receipt.files
+    if done > 0 { batch = receipt.batch }
     blocked += receipt.reasons
     if !receipt.reasons.isEmpty { outcome = .blocked }
   }
@@ -43,16 +48,19 @@ package struct SweepResult: Sendable {
 
 extension SweepKind {
   /// Each transaction runs the rules to their end: `cascade` and `refcount` find what others wrote.
-  package static let served: [SweepKind] = [.cascade, .refcount, .dangling, .trash, .all]
+  package static let served: [SweepKind] = [.cascade, .refcount, .dangling, .files, .trash, .all]
 
-  fileprivate func includes(_ kind: SweepKind) -> Bool { self == kind || self == .all }
+  func includes(_ kind: SweepKind) -> Bool { self == kind || self == .all }
 
-  fileprivate var looksAtEdges: Bool { self != .trash }
+  fileprivate var looksAtEdges: Bool { self != .trash && self != .files }
 }
 
 extension [SweepKind] {
   /// Whether whole tables are looked through for references to nothing.
   var looksThrough: Bool { contains { $0.includes(.dangling) } }
+
+  /// Whether files are looked for that no edge names.
+  package var looksAtFiles: Bool { contains { $0.includes(.files) } }
 
   fileprivate var readsJournal: Bool {
     contains { $0.includes(.cascade) || $0.includes(.refcount) }
@@ -70,13 +78,15 @@ extension Writer {
     let time = try clock.measure {
       try group {
         for part in parts { try sweepEdges(part, &result, at: now) }
+        if kinds.looksAtFiles { try sweepFiles(&result, at: now) }
         if kinds.contains(where: { $0.includes(.trash) }) {
           result.forgotten = try forgetTrash(at: now)
         }
       }
     }
     result.lockMilliseconds = [time / .milliseconds(1)]
-    let done = result.deletedCount + result.edgesRemoved + result.notices + result.forgotten
+    let done =
+      result.deletedCount + result.edgesRemoved + result.notices + result.files + result.forgotten
     if result.outcome == .nothing && done > 0 { result.outcome = .done }
     return result
   }
@@ -163,6 +173,7 @@ extension Writer {
   /// Forgets the batches that are past their time.
   private func forgetTrash(at now: Int64) throws -> Int {
     let limit = now - model.trash.milliseconds
+    try forgetFiles(before: limit)
     try db.run(
       """
       DELETE FROM cascade_trash_edge
@@ -186,6 +197,7 @@ extension Reader {
       }
       if kinds.looksThrough { try db.addDanglingEnds(binding) }
     }
+    if kinds.looksAtFiles { plan.files += try unnamedFiles() }
     let holdsAll = try kinds.looksThrough && db.meta("unseen") == 1
     if holdsAll && plan.deletedCount > 0 { plan.isOverLimit = true }
     return plan

@@ -72,6 +72,7 @@ extension Connection {
       try run("INSERT INTO cascade_meta VALUES('version', ?)", .integer(Schema.version))
     }
     if version == 1 { for statement in Schema.from1 { try execute("\(statement)") } }
+    if 1...2 ~= version { for statement in Schema.from2 { try execute("\(statement)") } }
   }
 
   private borrowing func schemaVersion() throws -> Int64 {

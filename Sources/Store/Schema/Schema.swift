@@ -10,9 +10,9 @@
 ///    others. A reference to what is not there has no such edge.
 /// 5. A change file took effect if, and only if, its row is in `cascade_ledger`.
 enum Schema {
-  static let version: Int64 = 2
+  static let version: Int64 = 3
 
-  static let create: [StaticString] = identity + edges + history + journal
+  static let create: [StaticString] = identity + edges + history + trashedFiles + journal
 
   private static let identity: [StaticString] = [
     """
@@ -235,7 +235,7 @@ enum Schema {
     "CREATE TEMP TABLE nullified(id INTEGER PRIMARY KEY)",
     // Nodes whose relationships the end of the transaction must judge.
     "CREATE TEMP TABLE touched(id INTEGER PRIMARY KEY)",
-  ]
+  ] + temporaryFiles
 
   /// From version 1, whose AUTOINCREMENT left a table of SQLite's own behind.
   static let from1: [StaticString] =
