@@ -108,6 +108,15 @@ extension Connection {
     return statement.row.integer(0)
   }
 
+  package func each(
+    generated sql: String, _ values: [Value] = [], body: (Row) throws -> Void
+  ) throws {
+    let statement = try statements.statement(forGenerated: sql)
+    defer { statement.reset() }
+    try statement.bind(values)
+    while try statement.step() { try body(statement.row) }
+  }
+
   /// The same for text that was made from the model: kept too, as long as there is room.
   package func run(generated sql: String, _ values: [Value] = []) throws(SQLiteError) {
     let statement = try statements.statement(forGenerated: sql)

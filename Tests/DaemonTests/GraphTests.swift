@@ -31,7 +31,8 @@ import Testing
     #expect(denying.map { $0["name"] } == ["binds"])
     #expect(graph["denied"]?.array?.count == 1)
     let dot = try store.ctl("graph", "artists/ella").output
-    #expect(dot.contains(#"[label="binds\nkeeps destination", arrowhead="vee", style="bold,dashed"]"#))
+    #expect(
+      dot.contains(#"[label="binds\nkeeps destination", arrowhead="vee", style="bold,dashed"]"#))
     #expect(dot.contains(#"n0 [label="artists/ella", style="rounded,bold", color="red""#))
   }
 

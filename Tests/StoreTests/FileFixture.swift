@@ -50,7 +50,8 @@ final class FileFixture {
     for path in paths {
       let parts = path.split(separator: "/").map(String.init)
       let parent = parts.dropLast().joined(separator: "/")
-      let place = try parent.isEmpty
+      let place =
+        try parent.isEmpty
         ? root.directory(".") : root.makeDirectory(beneath: parent, mode: 0o777)
       try place.file(FileName(parts.last!), .createNew).writeAll(Array(path.utf8))
     }
@@ -58,7 +59,9 @@ final class FileFixture {
 
   func text(_ path: String) -> String? {
     guard let file = try? FileDescriptor.open("\(root.path)/\(path)") else { return nil }
-    return (try? file.readWhole(limit: 1 << 20)).flatMap { $0.map { String(decoding: $0, as: UTF8.self) } }
+    return (try? file.readWhole(limit: 1 << 20)).flatMap {
+      $0.map { String(decoding: $0, as: UTF8.self) }
+    }
   }
 
   func isThere(_ path: String) -> Bool { text(path) != nil }

@@ -73,7 +73,8 @@ struct FileTests {
     #expect(files.isThere("1") && !files.isThere("2"))
   }
 
-  @Test("What was killed behind the move is found, and ends as it would have", arguments: [true, false])
+  @Test(
+    "What was killed behind the move is found, and ends as it would have", arguments: [true, false])
   func killed(cameBack: Bool) throws {
     try files.write("a/1")
     try files.store.bySQL("INSERT INTO album VALUES(1, 'a/1', NULL)")
@@ -138,7 +139,9 @@ struct FileTests {
 
   @Test(
     "A path out of its root, or into the trash, is never touched",
-    arguments: ["../victim", "/etc/passwd", "a/../../victim", ".cascade-trash/9/x", "", "a//b", "./1"])
+    arguments: [
+      "../victim", "/etc/passwd", "a/../../victim", ".cascade-trash/9/x", "", "a//b", "./1",
+    ])
   func escapes(path: String) throws {
     let outer = try Directory.open(files.outside)
     try outer.file("victim", .createNew).writeAll([1])

@@ -4,6 +4,8 @@ package struct Rules: OptionSet, Hashable, Sendable {
 
   package init(rawValue: Int64) { self.rawValue = rawValue }
 
+  package static let all = Rules(rawValue: 511)
+
   package static let notifyIfSourceDeleted = Rules(rawValue: 1)
   package static let notifyIfDestinationDeleted = Rules(rawValue: 2)
   package static let deleteSourceIfDestinationDeleted = Rules(rawValue: 4)

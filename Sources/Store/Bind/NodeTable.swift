@@ -68,8 +68,9 @@ struct NodeTable: Hashable, Sendable {
   }
 
   /// Whether `alias` is the row of the node `m`.
-  func isRow(_ alias: String, of m: String) -> String {
+  func isRow(_ alias: String, of m: String, _ form: Numbered = .byName) -> String {
     guard case .mapped(let table, _, _) = kind else { return "\(alias).id = \(m).id" }
+    if form == .byRow { return "\(row(alias)) = \(row(m))" }
     if let rowid = table.rowid { return "\(alias).\(rowid) = \(m).row" }
     return hasKey(alias, "\(m).key")
   }
@@ -85,8 +86,8 @@ struct NodeTable: Hashable, Sendable {
 
   /// Whether a reference leads to the node `m`. In the words of the reference's column, so that its
   /// index is used, unless the key compares in a way of its own.
-  func isReferred(_ m: String, by reference: String) -> String {
-    isKey("\(m).key", of: reference)
+  func isReferred(by reference: String, _ form: Numbered = .byName) -> String {
+    isKey(nodeKey(form), of: reference)
   }
 
   /// The same for a key that is written, or bound.
@@ -108,13 +109,4 @@ struct NodeTable: Hashable, Sendable {
 
   /// Where its nodes have their numbers: rows with id, collection and key.
   var nodes: String { kind == .managed ? "main.cascade_node" : "temp.known" }
-
-  /// Whether the row of `alias` stays: it is not among what goes.
-  func stays(_ alias: String) -> String {
-    if kind == .managed { return "\(alias).id NOT IN (SELECT id FROM temp.gone)" }
-    return """
-      NOT EXISTS (SELECT 1 FROM temp.known AS k JOIN temp.gone AS kg ON kg.id = k.id
-        WHERE k.collection = \(id) AND k.key = \(key(alias)))
-      """
-  }
 }

@@ -61,30 +61,30 @@ struct Place: Hashable, Sendable {
   /// The edges whose source is a node of `driver`: rows of it, of m (the source) and of the
   /// references, and of the destinations `d` behind them where these are asked for and there. The
   /// edges of a row go with it; join rows are left behind by a source that is gone.
-  func ofSources(in driver: Driver, withDestinations: Bool = false) -> String {
+  func ofSources(
+    in driver: Driver, _ numbered: Numbered, withDestinations: Bool = false
+  ) -> String {
     let edges: String
     if case .join(let table, let column, _) = form {
       edges =
         "CROSS JOIN main.\(quoted(table.name)) AS j "
-        + "ON \(source.isReferred("m", by: "j.\(quoted(column))"))"
+        + "ON \(source.isReferred(by: "j.\(quoted(column))", numbered))"
     } else {
-      edges = "CROSS JOIN \(source.rows) AS s ON \(source.isRow("s", of: "m")) \(references)"
+      edges = """
+        CROSS JOIN \(source.rows) AS s ON \(source.isRow("s", of: "m", numbered)) \(references)
+        """
     }
     return """
-      FROM \(driver.rows) CROSS JOIN \(source.nodes) AS m
-        ON m.id = \(driver.id) AND m.collection = \(source.id)
+      FROM \(driver.rows) CROSS JOIN \(source.node(numbered, driver.id))
       \(edges) \(withDestinations ? destinationRow : "") WHERE \(isEdge)
       """
   }
 
   /// The edges whose destination is a node of `driver`: rows of it, of m (the destination), of s and
   /// of the references.
-  func ofDestinations(in driver: Driver) -> String {
-    let node = """
-      FROM \(driver.rows) CROSS JOIN \(destination.nodes) AS m
-        ON m.id = \(driver.id) AND m.collection = \(destination.id)
-      """
-    let match = destination.isReferred("m", by: reference)
+  func ofDestinations(in driver: Driver, _ numbered: Numbered) -> String {
+    let node = "FROM \(driver.rows) CROSS JOIN \(destination.node(numbered, driver.id))"
+    let match = destination.isReferred(by: reference, numbered)
     switch form {
     case .column, .typed:
       return """
@@ -98,19 +98,30 @@ struct Place: Hashable, Sendable {
         WHERE \(isEdge)
         """
     case .json:
-      return ofDestinationsInLists(driver)
+      return ofDestinationsInLists(driver, numbered)
     }
   }
 
   /// No index helps: the lists are looked through once for all nodes.
-  private func ofDestinationsInLists(_ driver: Driver) -> String {
-    """
-    FROM \(source.rows) AS s \(references)
-    CROSS JOIN \(destination.nodes) AS m
-      ON m.collection = \(destination.id) AND m.key = \(reference)
-    CROSS JOIN \(driver.rows) ON \(driver.id) = m.id
-    WHERE \(isEdge) AND \(source.isNode("s"))
-    """
+  private func ofDestinationsInLists(_ driver: Driver, _ numbered: Numbered) -> String {
+    let node: String
+    switch numbered {
+    case .byName:
+      node = """
+        \(destination.nodes) AS m ON m.id > 0 AND m.collection = \(destination.id)
+          AND m.key = \(reference)
+        CROSS JOIN \(driver.rows) ON \(driver.id) = m.id
+        """
+    case .byRow:
+      node = """
+        \(destination.rows) AS m ON \(destination.hasKey("m", reference))
+        CROSS JOIN \(driver.rows) ON \(driver.id) = \(destination.base ?? 0) + \(destination.row("m"))
+        """
+    }
+    return """
+      FROM \(source.rows) AS s \(references)
+      CROSS JOIN \(node) WHERE \(isEdge) AND \(source.isNode("s"))
+      """
   }
 
   /// A table of nodes' numbers to start from; its rows are called g.
@@ -134,10 +145,11 @@ struct Place: Hashable, Sendable {
     return "CROSS JOIN \(destination.rows) AS d ON \(destination.hasKey("d", reference))"
   }
 
-  /// The destination's id (where it has one), key and row, behind `destinationRow`.
-  func destinationColumns(of reference: String) -> String {
+  /// The destination's id (where it has one), key and row, behind `destinationRow`. Without numbers
+  /// its row gets a name.
+  func destinationColumns(of reference: String, _ numbers: Numbers = Numbers()) -> String {
     switch destination.kind {
-    case .mapped: "NULL, \(destination.key("d")), \(destination.row("d"))"
+    case .mapped: destination.found("d", numbers)
     case .managed: "d.id, d.key, NULL"
     case .files: "NULL, \(reference), NULL"
     }

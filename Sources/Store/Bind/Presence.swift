@@ -51,7 +51,7 @@ extension Place {
   /// The rows of the sources that refer to the node `m`, found by an index; not for lists.
   func sources(of m: String) -> String {
     let condition = """
-      WHERE \(destination.isReferred(m, by: reference)) AND \(isEdge) AND \(source.isNode("s"))
+      WHERE \(destination.isKey("\(m).key", of: reference)) AND \(isEdge) AND \(source.isNode("s"))
       """
     guard case .join(let table, let column, _) = form else {
       return "FROM \(source.rows) AS s \(condition)"

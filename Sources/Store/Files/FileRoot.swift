@@ -41,7 +41,9 @@ final class FileRoot {
       return nil
     }
     if status.kind != .file { throw Untouchable("it is no regular file") }
-    if surroundings.files.contains(where: status.isSame) { throw Untouchable("it belongs to the store") }
+    if surroundings.files.contains(where: status.isSame) {
+      throw Untouchable("it belongs to the store")
+    }
     return status
   }
 

@@ -59,7 +59,8 @@ struct FileRoots {
       problems.append(
         Problem(
           kind: .unsafeFileRoot, root: root.name,
-          message: "files.\(root.name) is in a directory of Cascade's own: nothing of it is removed"))
+          message: "files.\(root.name) is in a directory of Cascade's own: nothing of it is removed"
+        ))
     }
   }
 }

@@ -33,7 +33,7 @@ extension Writer {
     var changed: [String: Set<String>] = [:]
     var (done, occupied): ([TrashedFile], [TrashedFile]) = ([], [])
     for file in try trashed(.wanted, roots) {
-      work.waiting.formUnion(try attempt {
+      let failure = try attempt {
         let root = roots[file.root]!
         if try !root.isKept(file.path, batch: file.batch) {
           work.missing += 1
@@ -44,7 +44,8 @@ extension Writer {
         if !isBack { return occupied.append(file) }
         work.restored += 1
         done.append(file)
-      })
+      }
+      if let failure { work.waiting.insert(failure) }
     }
     for (root, paths) in changed { try roots[root]?.sync(paths) }
     if done.isEmpty && occupied.isEmpty { return }
@@ -59,10 +60,11 @@ extension Writer {
   func forgetFiles(_ roots: FileRoots, _ work: inout FileWork) throws {
     var done: [TrashedFile] = []
     for file in try trashed(.forgotten, roots) {
-      work.waiting.formUnion(try attempt {
+      let failure = try attempt {
         try roots[file.root]!.forget(file.path, batch: file.batch)
         done.append(file)
-      })
+      }
+      if let failure { work.waiting.insert(failure) }
     }
     if done.isEmpty { return }
     try group { for file in done { try remove(file) } }
@@ -71,14 +73,14 @@ extension Writer {
   }
 
   /// Why it failed. It is tried again with the next occasion.
-  private func attempt(_ body: () throws -> Void) throws -> [String] {
+  private func attempt(_ body: () throws -> Void) throws -> String? {
     do {
       try body()
-      return []
+      return nil
     } catch let error as SystemError {
-      return ["\(error)"]
+      return "\(error)"
     } catch let error as Untouchable {
-      return [error.reason]
+      return error.reason
     }
   }
 

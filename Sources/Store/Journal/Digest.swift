@@ -82,7 +82,7 @@ struct Digest {
         SELECT DISTINCT \(place.oldSourceColumns), k.id, \(place.destination.id), \(place.nameId),
           \(place.rules.rawValue), 1
         FROM main.cascade_journal AS o \(old.values)
-        CROSS JOIN temp.known AS k ON k.collection = \(place.destination.id)
+        CROSS JOIN temp.known AS k ON k.id > 0 AND k.collection = \(place.destination.id)
           AND k.key = \(old.reference)
         CROSS JOIN temp.departed AS p ON p.id = k.id AND p.seq < o.seq
         CROSS JOIN \(place.source.rows) AS s ON \(place.source.hasKey("s", "o.key"))
@@ -114,9 +114,10 @@ struct Digest {
       INSERT OR IGNORE INTO temp.lost
       SELECT s.id, l.name, coalesce(l.destination, d.id), 1, l.rules, 0, l.removal
       FROM temp.loss AS l
-      JOIN temp.known AS s ON s.collection = l.source_collection AND s.key = l.source_key
+      JOIN temp.known AS s
+        ON s.id > 0 AND s.collection = l.source_collection AND s.key = l.source_key
       LEFT JOIN temp.known AS d
-        ON d.collection = l.destination_collection AND d.key = l.destination_key
+        ON d.id > 0 AND d.collection = l.destination_collection AND d.key = l.destination_key
       """)
     try db.run("DELETE FROM temp.loss")
     try db.run("DELETE FROM temp.departed")

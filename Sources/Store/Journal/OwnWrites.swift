@@ -12,7 +12,7 @@ extension Writer {
   }
 
   /// Rows that are gone, and join rows with them.
-  func forgetOwnRemovals() throws {
+  func forgetOwnRemovals(_ slice: Slice) throws {
     if !binding.hasTriggers { return }
     for watch in watches {
       switch watch.meaning.subject {

@@ -31,9 +31,10 @@ extension Reader {
     return try consequences {
       try bury([center])
     } tell: { denials in
+      let numbers = try db.numbers(binding())
       let vertices = try search.vertices.map { vertex in
         var vertex = vertex
-        vertex.goes = try isGone(vertex.end)
+        vertex.goes = try isGone(vertex.end, numbers)
         return vertex
       }
       let denying = Set(denials.compactMap { $0.edge.map(EdgeEnds.init) })
@@ -52,15 +53,22 @@ extension Reader {
     return node.key.managedText.map { Node(node.collection, .text($0)) }
   }
 
-  private func isGone(_ end: Destination) throws -> Bool {
-    let (name, key): (String, Value?)
+  private func isGone(_ end: Destination, _ numbers: Numbers) throws -> Bool {
     switch end {
-    case .node(let node): (name, key) = (node.collection, try keyInTable(of: node))
     case .file(let root, let path):
-      (name, key) = (Destination.fileCollection + root, .text(path))
+      return try isGone(.text(path), in: Destination.fileCollection + root)
+    case .node(let node):
+      guard let key = try keyInTable(of: node) else { return false }
+      if try isGone(key, in: node.collection) { return true }
+      guard let table = try binding().collections[node.collection] else { return false }
+      let goes = table.goes("?1", numbers, where: "true")
+      return try db.integer(generated: "SELECT \(goes)", [key]) == 1
     }
-    guard let key else { return false }
-    return try db.integer(
+  }
+
+  /// Of what has a number by its name.
+  private func isGone(_ key: Value, in collection: String) throws -> Bool {
+    try db.integer(
       """
       SELECT EXISTS (
         SELECT 1 FROM temp.known AS k JOIN temp.gone AS g ON g.id = k.id
@@ -68,7 +76,7 @@ extension Reader {
       OR EXISTS (
         SELECT 1 FROM cascade_node AS n JOIN temp.gone AS g ON g.id = n.id
         WHERE n.collection = ?1 AND n.key = ?2)
-      """, .integer(try number(ofCollection: name)), key) == 1
+      """, .integer(try number(ofCollection: collection)), key) == 1
   }
 }
 

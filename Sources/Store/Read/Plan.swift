@@ -46,11 +46,13 @@ extension Reader {
       try addDead()
       let rules = try db.integer("SELECT value FROM cascade_meta WHERE name = 'rulesSeen'") ?? 0
       let binding = try binding()
+      let numbers = try db.numbers(binding)
       let closure = Closure(
-        storedRules: Rules(rawValue: rules), binding: binding, firstNewId: .max)
+        storedRules: Rules(rawValue: rules), binding: binding, numbers: numbers,
+        firstNewId: .max)
       if isSweep { return try tell(closure.completeUndenied(db)) }
       try closure.complete(db)
-      return try tell(db.denials(binding).map(\.reason))
+      return try tell(db.denials(binding, numbers).map(\.reason))
     }
   }
 
@@ -69,7 +71,13 @@ extension Reader {
   }
 
   private func planSteps() throws -> [Plan.Step] {
-    try db.all(
+    try db.nameRows(
+      binding(),
+      """
+      SELECT id FROM (SELECT id FROM temp.gone WHERE counts ORDER BY seq LIMIT ?1)
+      UNION SELECT via FROM (SELECT via FROM temp.gone WHERE counts ORDER BY seq LIMIT ?1)
+      """, [.integer(Int64(Receipt.mostListed))])
+    return try db.all(
       """
       SELECT c.name, coalesce(n.key, k.key), m.name, oc.name, coalesce(o.key, ok.key), g.rule
       FROM temp.gone AS g

@@ -11,29 +11,46 @@ internal import SQLite
 /// 1. While a level is counted, D is the levels up to it, whole: the counts of rules 16 and 32 are
 ///    exact, because each edge loses its source (or destination) in exactly one level.
 /// 2. D only grows, so whatever a level finds stays true.
-/// 3. A node of the application's tables that is in D is in `temp.known` too.
+/// 3. A node of the application's tables that is in D has a number that tells its row, or is in
+///    `temp.known`.
 struct Closure {
   /// The rules that some stored edge ever had: the others are not asked for.
   let storedRules: Rules
   let binding: Binding
+  let numbers: Numbers
   /// Ids from here on were given since the last flush: what is dead among them never was.
   let firstNewId: Int64
+  /// The rules to follow; a sweep of one kind leaves some to another.
+  let followed: Rules
   /// The places whose edges count: for a rule of their own, or of another edge of the same name.
   let countedPlaces: [Place]
 
-  init(storedRules: Rules, binding: Binding, firstNewId: Int64) {
-    self.storedRules = storedRules
+  init(
+    storedRules: Rules, binding: Binding, numbers: Numbers, firstNewId: Int64,
+    following followed: Rules = .all
+  ) {
+    self.storedRules = storedRules.intersection(followed)
     self.binding = binding
+    self.numbers = numbers
     self.firstNewId = firstNewId
-    countedPlaces = binding.places(countedWith: storedRules)
+    self.followed = followed
+    countedPlaces = binding.places(countedWith: self.storedRules, following: followed)
   }
 
   /// The rows of `temp.gone` that the last step brought in.
   struct Level {
-    let low: Int64
-    let high: Int64
-    /// The collections of its nodes, as far as places have to know.
-    var collections: Set<Int64> = []
+    let slice: Slice
+    /// What its nodes are, as far as places have to know.
+    var ends: Set<End> = []
+
+    struct End: Hashable {
+      let collection: Int64
+      let form: Numbered
+    }
+
+    func forms(of table: NodeTable) -> [Numbered] {
+      Numbered.allCases.filter { ends.contains(End(collection: table.id, form: $0)) }
+    }
   }
 
   /// Completes D from the nodes in `temp.dead` and the edges in `temp.lost`.
@@ -43,9 +60,9 @@ struct Closure {
     try count(db, level, withRemoved: true)
     while true {
       try addFollowers(db, level)
-      if level.low == 0 { try addOfRemovedEdges(db) }
-      level = try self.level(db, above: level.high)
-      if level.low == level.high { return }
+      if level.slice.low == 0 { try addOfRemovedEdges(db) }
+      level = try self.level(db, above: level.slice.high)
+      if level.slice.isEmpty { return }
       try count(db, level, withRemoved: false)
     }
   }
@@ -56,7 +73,7 @@ struct Closure {
     var reasons: [Reason] = []
     while true {
       try complete(db)
-      let denials = try db.denials(binding)
+      let denials = try db.denials(binding, numbers)
       if denials.isEmpty { return reasons }
       reasons += denials.map(\.reason)
       try db.block(denials.map(\.denied))
@@ -66,31 +83,29 @@ struct Closure {
   private func addDead(_ db: borrowing Connection) throws {
     try db.run(
       """
-      INSERT INTO temp.gone(id, counts)
-      SELECT d.id, coalesce(k.present, d.id < ?)
+      INSERT INTO temp.gone(id, collection, counts)
+      SELECT d.id, coalesce(k.collection, n.collection), coalesce(k.present, d.id < ?)
       FROM temp.dead AS d LEFT JOIN temp.known AS k ON k.id = d.id
+      LEFT JOIN cascade_node AS n ON n.id = d.id
       WHERE d.id NOT IN (SELECT id FROM temp.blocked) ORDER BY d.id
       """, .integer(firstNewId))
   }
 
   private func level(_ db: borrowing Connection, above low: Int64) throws -> Level {
     let high = try db.integer("SELECT max(seq) FROM temp.gone") ?? 0
-    var level = Level(low: low, high: high)
+    var level = Level(slice: Slice(low: low, high: high))
     if binding.isEmpty || low == high { return level }
-    for table in binding.collections.values {
+    for table in binding.collections.values where numbers.stored.contains(table.id) {
       let isNew = try db.know(
         table, .gone, where: "g.seq > ?1 AND g.seq <= ?2", [.integer(low), .integer(high)])
       if isNew { try db.discountAbsent(above: low) }
     }
-    level.collections = Set(
+    level.ends = Set(
       try db.all(
         """
-        SELECT DISTINCT coalesce(k.collection, n.collection)
-        FROM temp.gone AS g LEFT JOIN temp.known AS k ON k.id = g.id
-        LEFT JOIN cascade_node AS n ON k.id IS NULL AND n.id = g.id
-        WHERE g.seq > ? AND g.seq <= ?
+        SELECT DISTINCT collection, id < 0 FROM temp.gone WHERE seq > ? AND seq <= ?
         """, .integer(low), .integer(high)
-      ) { $0.integer(0) })
+      ) { Level.End(collection: $0.integer(0), form: $0.integer(1) == 0 ? .byName : .byRow) })
     return level
   }
 
@@ -99,43 +114,54 @@ struct Closure {
     if storedRules.contains(.deleteDestinationIfSourceDeleted) {
       try db.run(
         """
-        INSERT OR IGNORE INTO temp.gone(id, via, name, rule)
-        SELECT e.destination, e.source, e.name, 8
+        INSERT OR IGNORE INTO temp.gone(id, via, name, rule, collection)
+        SELECT e.destination, e.source, e.name, 8,
+          (SELECT collection FROM cascade_node AS n WHERE n.id = e.destination)
         FROM temp.gone AS g CROSS JOIN cascade_edge AS e ON e.source = g.id
         WHERE g.seq > ? AND g.seq <= ? AND e.rules & 8
         AND e.destination NOT IN (SELECT id FROM temp.blocked)
         ORDER BY 1, 2, 3
-        """, .integer(level.low), .integer(level.high))
+        """, .integer(level.slice.low), .integer(level.slice.high))
     }
     if storedRules.contains(.deleteSourceIfDestinationDeleted) {
       try db.run(
         """
-        INSERT OR IGNORE INTO temp.gone(id, via, name, rule)
-        SELECT e.source, e.destination, e.name, 4
+        INSERT OR IGNORE INTO temp.gone(id, via, name, rule, collection)
+        SELECT e.source, e.destination, e.name, 4,
+          (SELECT collection FROM cascade_node AS n WHERE n.id = e.source)
         FROM temp.gone AS g CROSS JOIN cascade_edge AS e ON e.destination = g.id
         WHERE g.seq > ? AND g.seq <= ? AND e.rules & 4
         AND e.source NOT IN (SELECT id FROM temp.blocked)
         ORDER BY 1, 2, 3
-        """, .integer(level.low), .integer(level.high))
+        """, .integer(level.slice.low), .integer(level.slice.high))
     }
     try addOfPlaces(db, level)
   }
 
   private func addOfPlaces(_ db: borrowing Connection, _ level: Level) throws {
     for place in binding.looked {
-      if place.follows(.deleteDestinationIfSourceDeleted, place.source, level) {
-        try db.stageDestinations(of: place, rule: 8, low: level.low, high: level.high)
+      let rules = place.rules.intersection(followed)
+      if rules.contains(.deleteDestinationIfSourceDeleted) {
+        for form in level.forms(of: place.source) {
+          try db.stageDestinations(of: place, form, rule: 8, in: level.slice, numbers)
+        }
       }
-      if place.follows(.deleteSourceIfDestinationDeleted, place.destination, level) {
-        try db.stageSources(of: place, rule: 4, low: level.low, high: level.high)
+      if rules.contains(.deleteSourceIfDestinationDeleted) {
+        for form in level.forms(of: place.destination) {
+          try db.stageSources(of: place, form, rule: 4, in: level.slice, numbers)
+        }
       }
     }
-    if binding.isEmpty { return }
+    if !binding.isEmpty { try addFound(db) }
+  }
+
+  /// In the order in which the rows lie.
+  private func addFound(_ db: borrowing Connection) throws {
     try db.internFound()
     try db.run(
       """
-      INSERT OR IGNORE INTO temp.gone(id, via, name, rule)
-      SELECT id, via, name, rule FROM temp.found
+      INSERT OR IGNORE INTO temp.gone(id, via, name, rule, collection)
+      SELECT id, via, name, rule, collection FROM temp.found
       WHERE id NOT IN (SELECT id FROM temp.blocked) ORDER BY id
       """)
     try db.forgetFound()
@@ -145,20 +171,19 @@ struct Closure {
   private func addOfRemovedEdges(_ db: borrowing Connection) throws {
     try db.run(
       """
-      INSERT OR IGNORE INTO temp.gone(id, via, name, rule)
-      SELECT destination, source, name, 8 FROM temp.lost WHERE removal = 0 AND rules & 8
-      AND destination NOT IN (SELECT id FROM temp.blocked)
-      UNION ALL
-      SELECT source, destination, name, 4 FROM temp.lost WHERE removal = 1 AND rules & 4
-      AND source NOT IN (SELECT id FROM temp.blocked)
-      """)
-  }
-}
-
-extension Place {
-  /// Whether the level has nodes at this end, and the place a rule for their loss.
-  fileprivate func follows(_ rule: Rules, _ end: NodeTable, _ level: Closure.Level) -> Bool {
-    rules.contains(rule) && level.collections.contains(end.id)
+      INSERT OR IGNORE INTO temp.gone(id, via, name, rule, collection)
+      SELECT f.*, coalesce(n.collection, k.collection)
+      FROM (
+        SELECT destination AS id, source, name, 8 FROM temp.lost
+        WHERE removal = 0 AND rules & ?1 & 8
+        AND destination NOT IN (SELECT id FROM temp.blocked)
+        UNION ALL
+        SELECT source, destination, name, 4 FROM temp.lost WHERE removal = 1 AND rules & ?1 & 4
+        AND source NOT IN (SELECT id FROM temp.blocked)
+      ) AS f
+      LEFT JOIN cascade_node AS n ON n.id = f.id
+      LEFT JOIN temp.known AS k ON k.id = f.id
+      """, .integer(followed.rawValue))
   }
 }
 

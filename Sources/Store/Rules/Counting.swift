@@ -11,8 +11,8 @@ extension Closure {
     if !counts { return }
     try db.run(
       """
-      INSERT OR IGNORE INTO temp.gone(id, via, name, rule)
-      SELECT node, via, name, rule FROM temp.tally
+      INSERT OR IGNORE INTO temp.gone(id, via, name, rule, collection)
+      SELECT node, via, name, rule, collection FROM temp.tally
       WHERE remaining <= 0 AND node NOT IN (SELECT id FROM temp.blocked)
       ORDER BY node, rule, name
       """)
@@ -27,7 +27,9 @@ extension Closure {
     if !binding.isEmpty { try collectFound(db) }
     if withRemoved { try collectRemoved(db) }
     try tally(db)
-    for table in binding.collections.values { _ = try db.know(table, .tally, where: "g.fresh") }
+    for table in binding.collections.values where numbers.stored.contains(table.id) {
+      _ = try db.know(table, .tally, where: "g.fresh")
+    }
     for place in countedPlaces { try countRemaining(db, place) }
     try db.run("UPDATE temp.tally SET fresh = 0 WHERE fresh")
     try db.run("DELETE FROM temp.losing")
@@ -37,25 +39,31 @@ extension Closure {
     try db.run(
       """
       INSERT INTO temp.losing
-      SELECT 32, e.destination, e.name, count(*), min(e.source), max(e.rules & 32 <> 0)
+      SELECT 32, e.destination, e.name, count(*), min(e.source), max(e.rules & ?1 & 32 <> 0),
+        (SELECT collection FROM cascade_node AS n WHERE n.id = e.destination)
       FROM temp.gone AS g CROSS JOIN cascade_edge AS e ON e.source = g.id
-      WHERE g.seq > ? AND g.seq <= ? GROUP BY 2, 3
-      """, .integer(level.low), .integer(level.high))
+      WHERE g.seq > ?2 AND g.seq <= ?3 GROUP BY 2, 3
+      """, .integer(followed.rawValue), .integer(level.slice.low), .integer(level.slice.high))
     try db.run(
       """
       INSERT INTO temp.losing
-      SELECT 16, e.source, e.name, count(*), min(e.destination), max(e.rules & 16 <> 0)
+      SELECT 16, e.source, e.name, count(*), min(e.destination), max(e.rules & ?1 & 16 <> 0),
+        (SELECT collection FROM cascade_node AS n WHERE n.id = e.source)
       FROM temp.gone AS g CROSS JOIN cascade_edge AS e ON e.destination = g.id
-      WHERE g.seq > ? AND g.seq <= ? GROUP BY 2, 3
-      """, .integer(level.low), .integer(level.high))
+      WHERE g.seq > ?2 AND g.seq <= ?3 GROUP BY 2, 3
+      """, .integer(followed.rawValue), .integer(level.slice.low), .integer(level.slice.high))
   }
 
   private func collect(_ db: borrowing Connection, _ place: Place, _ level: Level) throws {
-    if level.collections.contains(place.source.id) && !binding.isOfNodes(place) {
-      try db.stageDestinations(of: place, rule: 32, low: level.low, high: level.high)
+    if followed.contains(.deleteDestinationIfAllSourcesDeleted) && !binding.isOfNodes(place) {
+      for form in level.forms(of: place.source) {
+        try db.stageDestinations(of: place, form, rule: 32, in: level.slice, numbers)
+      }
     }
-    if level.collections.contains(place.destination.id) && place.relationship != nil {
-      try db.stageSources(of: place, rule: 16, low: level.low, high: level.high)
+    if followed.contains(.deleteSourceIfAllDestinationsDeleted) && place.relationship != nil {
+      for form in level.forms(of: place.destination) {
+        try db.stageSources(of: place, form, rule: 16, in: level.slice, numbers)
+      }
     }
   }
 
@@ -64,7 +72,8 @@ extension Closure {
     try db.run(
       """
       INSERT INTO temp.losing
-      SELECT rule, id, name, count(*), min(via), max(asks) FROM temp.found GROUP BY 1, 2, 3
+      SELECT rule, id, name, count(*), min(via), max(asks), collection FROM temp.found
+      WHERE true GROUP BY 1, 2, 3
       ON CONFLICT DO UPDATE SET edges = edges + excluded.edges, asks = max(asks, excluded.asks)
       """)
     try db.forgetFound()
@@ -74,13 +83,18 @@ extension Closure {
     try db.run(
       """
       INSERT INTO temp.losing
-      SELECT 32, destination, name, 0, min(source), 1 FROM temp.lost
-      WHERE removal = 0 AND rules & 32 GROUP BY 2, 3
-      UNION ALL
-      SELECT 16, source, name, 0, min(destination), 1 FROM temp.lost
-      WHERE removal = 1 AND rules & 16 GROUP BY 2, 3
+      SELECT f.*, coalesce(n.collection, k.collection)
+      FROM (
+        SELECT 32, destination AS node, name, 0, min(source), 1 FROM temp.lost
+        WHERE removal = 0 AND rules & ?1 & 32 GROUP BY 2, 3
+        UNION ALL
+        SELECT 16, source, name, 0, min(destination), 1 FROM temp.lost
+        WHERE removal = 1 AND rules & ?1 & 16 GROUP BY 2, 3
+      ) AS f
+      LEFT JOIN cascade_node AS n ON n.id = f.node LEFT JOIN temp.known AS k ON k.id = f.node
+      WHERE true
       ON CONFLICT DO UPDATE SET asks = 1
-      """)
+      """, .integer(followed.rawValue))
   }
 
   private func tally(_ db: borrowing Connection) throws {
@@ -91,8 +105,8 @@ extension Closure {
       """)
     try db.run(
       """
-      INSERT OR IGNORE INTO temp.tally(rule, node, name, remaining, via, fresh)
-      SELECT rule, node, name, 0, via, 1 FROM temp.losing
+      INSERT OR IGNORE INTO temp.tally(rule, node, name, remaining, via, fresh, collection)
+      SELECT rule, node, name, 0, via, 1, collection FROM temp.losing
       WHERE asks AND node NOT IN (SELECT id FROM temp.gone)
       """)
     try db.run(
@@ -115,14 +129,18 @@ extension Closure {
 
   /// What remains at the nodes that are counted for the first time.
   private func countRemaining(_ db: borrowing Connection, _ place: Place) throws {
-    if !binding.isOfNodes(place) {
-      try add(db, 32, place, place.ofDestinations(in: .tally) + " AND \(place.source.stays("s"))")
+    if followed.contains(.deleteDestinationIfAllSourcesDeleted) && !binding.isOfNodes(place) {
+      let stays = " AND \(place.source.stays("s", numbers))"
+      for form in numbers.forms(of: place.destination) {
+        try add(db, 32, place, place.ofDestinations(in: .tally, form) + stays)
+      }
     }
     if place.destination.kind == .files || place.relationship == nil { return }
-    try add(
-      db, 16, place,
-      place.ofSources(in: .tally, withDestinations: true)
-        + " AND \(place.destination.stays("d"))")
+    if !followed.contains(.deleteSourceIfAllDestinationsDeleted) { return }
+    let stays = " AND \(place.destination.stays("d", numbers))"
+    for form in numbers.forms(of: place.source) {
+      try add(db, 16, place, place.ofSources(in: .tally, form, withDestinations: true) + stays)
+    }
   }
 
   private func add(
@@ -150,9 +168,10 @@ extension Rules {
 }
 
 extension Binding {
-  func places(countedWith storedRules: Rules) -> [Place] {
+  func places(countedWith storedRules: Rules, following followed: Rules) -> [Place] {
     if storedRules.isCounting { return looked }
-    let names = Set(places.filter(\.rules.isCounting).map(\.name))
+    let counting = places.filter { $0.rules.intersection(followed).isCounting }
+    let names = Set(counting.map(\.name))
     return looked.filter { names.contains($0.name) }
   }
 }

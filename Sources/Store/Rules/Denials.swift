@@ -8,7 +8,7 @@ extension Writer {
 
   func refuseDenied() throws {
     if rulesInUse.isDisjoint(with: Writer.denying) { return }
-    let denials = try db.denials(binding)
+    let denials = try db.denials(binding, current.numbers)
     if !denials.isEmpty { throw Rejection(denials.map(\.reason)) }
   }
 }
@@ -20,22 +20,26 @@ struct Denial {
 }
 
 extension Connection {
-  func denials(_ binding: Binding) throws -> [Denial] {
+  func denials(
+    _ binding: Binding, _ numbers: Numbers, in slice: Slice = .all
+  ) throws -> [Denial] {
     let model = binding.model
-    return try storedDenials(model) + binding.looked.flatMap { try denials($0, model) }
+    var denials = try storedDenials(model, slice)
+    for place in binding.looked { denials += try self.denials(place, model, slice, numbers) }
+    return denials
   }
 
-  private func storedDenials(_ model: StoreModel) throws -> [Denial] {
+  private func storedDenials(_ model: StoreModel, _ slice: Slice) throws -> [Denial] {
     try all(
       """
       WITH denial(source, name, destination, origin, rules, denies_source) AS (
         SELECT e.source, e.name, e.destination, e.origin, e.rules, 0
         FROM temp.gone AS g CROSS JOIN cascade_edge AS e ON e.destination = g.id
-        WHERE g.counts AND e.rules & 128 AND e.source NOT IN (SELECT id FROM temp.gone)
+        WHERE g.counts AND g.seq > ?1 AND g.seq <= ?2 AND e.rules & 128 AND e.source NOT IN (SELECT id FROM temp.gone)
         UNION ALL
         SELECT e.source, e.name, e.destination, e.origin, e.rules, 1
         FROM temp.gone AS g CROSS JOIN cascade_edge AS e ON e.source = g.id
-        WHERE g.counts AND e.rules & 256 AND e.destination NOT IN (SELECT id FROM temp.gone)
+        WHERE g.counts AND g.seq > ?1 AND g.seq <= ?2 AND e.rules & 256 AND e.destination NOT IN (SELECT id FROM temp.gone)
       )
       SELECT m.name, sc.name, s.key, dc.name, d.key, x.rules, x.origin, x.denies_source,
         iif(x.denies_source, x.source, x.destination)
@@ -46,31 +50,40 @@ extension Connection {
       JOIN cascade_node AS d ON d.id = x.destination
       JOIN cascade_collection AS dc ON dc.id = d.collection
       ORDER BY 2, 3, 1, 4, 5
-      """
+      """, .integer(slice.low), .integer(slice.high)
     ) { Denial(row: $0, model) }
   }
 
-  private func denials(_ place: Place, _ model: StoreModel) throws -> [Denial] {
-    var denials: [Denial] = []
+  private func denials(
+    _ place: Place, _ model: StoreModel, _ slice: Slice, _ numbers: Numbers
+  ) throws -> [Denial] {
+    var queries: [String] = []
+    let (source, destination) = (place.source, place.destination)
     if place.rules.contains(.denyDestinationDeletion) {
-      denials += try all(
-        generated: """
-          SELECT ?1, ?2, \(place.source.key("s")), ?3, m.key, \(place.rules.rawValue), 1, 0, g.id
-          \(place.ofDestinations(in: .gone)) AND g.counts AND \(place.source.stays("s"))
-          """, place.names
-      ) { Denial(row: $0, model) }
+      queries += numbers.forms(of: destination).map { form in
+        """
+        SELECT ?1, ?2, \(source.key("s")), ?3, \(destination.nodeKey(form)),
+          \(place.rules.rawValue), 1, 0, g.id
+        \(place.ofDestinations(in: .gone, form)) AND \(source.stays("s", numbers))
+        """
+      }
     }
     if place.rules.contains(.denySourceDeletion) {
-      denials += try all(
-        generated: """
-          SELECT ?1, ?2, m.key, ?3, \(place.destination.key("d")), \(place.rules.rawValue), 1, 1,
-            g.id
-          \(place.ofSources(in: .gone, withDestinations: true))
-          AND g.counts AND \(place.destination.stays("d"))
-          """, place.names
+      queries += numbers.forms(of: source).map { form in
+        """
+        SELECT ?1, ?2, \(source.nodeKey(form)), ?3, \(destination.key("d")),
+          \(place.rules.rawValue), 1, 1, g.id
+        \(place.ofSources(in: .gone, form, withDestinations: true))
+        AND \(destination.stays("d", numbers))
+        """
+      }
+    }
+    return try queries.flatMap { query in
+      try all(
+        generated: "\(query) AND g.counts AND g.seq > ?4 AND g.seq <= ?5",
+        place.names + [.integer(slice.low), .integer(slice.high)]
       ) { Denial(row: $0, model) }
     }
-    return denials
   }
 }
 

@@ -40,8 +40,10 @@ extension Writer {
   }
 
   private func findGone() throws {
+    current.numbers = try db.numbers(binding)
     let closure = Closure(
-      storedRules: counters.rulesSeen, binding: binding, firstNewId: current.firstNewId)
+      storedRules: counters.rulesSeen, binding: binding, numbers: current.numbers,
+      firstNewId: current.firstNewId)
     if current.isSweep {
       current.blocked += try closure.completeUndenied(db)
     } else {
@@ -52,14 +54,29 @@ extension Writer {
   }
 
   private func removeGone() throws {
-    try report()
     try touchNeighbours()
-    if model.trash > .zero { try keepInTrash() }
-    try letGo()
-    try deleteRows()
-    try forgetOwnRemovals()
-    try nullifyReferences()
-    try deleteGone()
+    try remove(.all)
+  }
+
+  /// What goes in this step.
+  func remove(_ slice: Slice) throws {
+    try nameRows(slice)
+    try report(slice)
+    if model.trash > .zero { try keepInTrash(slice) }
+    try letGo(slice)
+    try deleteRows(slice)
+    try forgetOwnRemovals(slice)
+    try nullifyReferences(slice)
+    try deleteGone(slice)
+  }
+
+  /// Who is told of, or kept, needs a key.
+  private func nameRows(_ slice: Slice) throws {
+    let all = model.trash > .zero || binding.hasTriggers
+    let room = Int64(Receipt.mostListed - current.deleted.count)
+    try db.nameRows(
+      binding, "SELECT id FROM temp.gone WHERE id < 0 AND seq > ?1 AND seq <= ?2 LIMIT ?3",
+      [.integer(slice.low), .integer(slice.high), .integer(all ? -1 : room)])
   }
 
   /// From here on, edges and nodes that come are new to the next flush.
@@ -90,54 +107,74 @@ extension Writer {
   }
 
   /// What the receipt, the notices and the files' owner are told.
-  private func report() throws {
-    if current.deletedCount > 0 { try listDeleted() }
-    try writeNotices()
-    if !model.files.isEmpty { try releaseFiles() }
+  private func report(_ slice: Slice) throws {
+    try listDeleted(slice)
+    try writeNotices(slice)
+    if !model.files.isEmpty { try releaseFiles(slice) }
   }
 
-  private func listDeleted() throws {
+  private func listDeleted(_ slice: Slice) throws {
     let room = Receipt.mostListed - current.deleted.count
+    if room == 0 || current.deletedCount == 0 { return }
     current.deleted += try db.all(
       """
       SELECT c.name, coalesce(n.key, k.key)
       FROM temp.gone AS g LEFT JOIN cascade_node AS n ON n.id = g.id
       LEFT JOIN temp.known AS k ON k.id = g.id
       CROSS JOIN cascade_collection AS c ON c.id = coalesce(n.collection, k.collection)
-      WHERE g.counts AND c.name NOT GLOB 'cascade_file/*'
+      WHERE g.counts AND g.seq > ? AND g.seq <= ? AND c.name NOT GLOB 'cascade_file/*'
       ORDER BY g.seq LIMIT ?
-      """, .integer(Int64(room))
+      """, .integer(slice.low), .integer(slice.high), .integer(Int64(room))
     ) { $0.node(0, model) }
   }
 
   /// In the order of the B-trees, so that each page is touched once.
-  private func deleteGone() throws {
-    try forgetGone()
-    try db.run("DELETE FROM cascade_edge WHERE source IN (SELECT id FROM temp.gone)")
+  private func deleteGone(_ slice: Slice) throws {
+    let bounds: (Value, Value) = (.integer(slice.low), .integer(slice.high))
+    try forgetGone(slice)
+    try db.run(
+      """
+      DELETE FROM cascade_edge
+      WHERE source IN (SELECT id FROM temp.gone WHERE id > 0 AND seq > ? AND seq <= ?)
+      """, bounds.0, bounds.1)
     current.edgesRemoved += db.changes
-    try db.run("DELETE FROM cascade_edge WHERE destination IN (SELECT id FROM temp.gone)")
+    try db.run(
+      """
+      DELETE FROM cascade_edge
+      WHERE destination IN (SELECT id FROM temp.gone WHERE id > 0 AND seq > ? AND seq <= ?)
+      """, bounds.0, bounds.1)
     current.edgesRemoved += db.changes
-    try db.run("DELETE FROM cascade_node WHERE id IN (SELECT id FROM temp.gone)")
+    try db.run(
+      """
+      DELETE FROM cascade_node
+      WHERE id IN (SELECT id FROM temp.gone WHERE id > 0 AND seq > ? AND seq <= ?)
+      """, bounds.0, bounds.1)
   }
 
   /// What goes must not be found again. A few are taken out one by one, many with all the others.
-  private func forgetGone() throws {
+  private func forgetGone(_ slice: Slice) throws {
     let few: Int64 = 256
     let gone = try db.all(
       """
       SELECT n.collection, n.key FROM temp.gone AS g CROSS JOIN cascade_node AS n ON n.id = g.id
-      LIMIT ?
-      """, .integer(few + 1)
+      WHERE g.seq > ? AND g.seq <= ? LIMIT ?
+      """, .integer(slice.low), .integer(slice.high), .integer(few + 1)
     ) { Interned.Identity(collection: $0.integer(0), key: $0.text(1)) }
     if gone.count > few { return interned.nodes.forget() }
     for identity in gone { interned.nodes[identity] = nil }
   }
 
   private func clear() throws {
+    // Another row may come where one was.
+    try db.run(
+      """
+      UPDATE temp.known SET row = NULL WHERE id IN (SELECT id FROM temp.gone WHERE id > 0)
+      """)
     try db.run("DELETE FROM temp.dead")
     try db.run("DELETE FROM temp.lost")
     try db.forgetGone()
     try db.run("DELETE FROM temp.blocked")
+    try db.run("DELETE FROM temp.known WHERE id < 0")
     current.deadCount = 0
     current.lostCount = 0
   }

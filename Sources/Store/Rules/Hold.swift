@@ -60,14 +60,21 @@ extension Writer {
   /// Independent of order and of ids: the same nodes give the same sum.
   private func checksumOfGone() throws -> UInt64 {
     var sum: UInt64 = 0
+    func add(_ row: Row) { sum &+= Fingerprint("\(row.integer(0))/\(row.text(1))").value }
     try db.each(
       """
-      SELECT coalesce(n.collection, k.collection), coalesce(n.key, k.key)
+      SELECT g.collection, coalesce(n.key, k.key)
       FROM temp.gone AS g LEFT JOIN cascade_node AS n ON n.id = g.id
       LEFT JOIN temp.known AS k ON k.id = g.id
-      WHERE g.counts
-      """
-    ) { sum &+= Fingerprint("\($0.integer(0))/\($0.text(1))").value }
+      WHERE g.counts AND g.id > 0
+      """, body: add)
+    for table in binding.collections.values where table.base != nil {
+      try db.each(
+        generated: """
+          SELECT g.collection, \(table.nodeKey(.byRow))
+          FROM temp.gone AS g CROSS JOIN \(table.node(.byRow, "g.id")) WHERE g.counts
+          """, body: add)
+    }
     return sum
   }
 
@@ -137,10 +144,7 @@ extension Connection {
       """
       SELECT c.name, c.id, g.gone
       FROM (
-        SELECT coalesce(n.collection, k.collection) AS collection, count(*) AS gone
-        FROM temp.gone AS g LEFT JOIN cascade_node AS n ON n.id = g.id
-        LEFT JOIN temp.known AS k ON k.id = g.id
-        WHERE g.counts GROUP BY 1
+        SELECT collection, count(*) AS gone FROM temp.gone WHERE counts GROUP BY 1
       ) AS g JOIN cascade_collection AS c ON c.id = g.collection
       WHERE c.name NOT GLOB 'cascade_file/*'
       """
@@ -162,9 +166,8 @@ extension Connection {
   func filesInGone() throws(SQLiteError) -> Int {
     let count = try integer(
       """
-      SELECT count(*) FROM temp.gone AS g LEFT JOIN cascade_node AS n ON n.id = g.id
-      LEFT JOIN temp.known AS k ON k.id = g.id
-      JOIN cascade_collection AS c ON c.id = coalesce(n.collection, k.collection)
+      SELECT count(*) FROM cascade_collection AS c CROSS JOIN temp.gone AS g
+        ON g.collection = c.id
       WHERE c.name GLOB 'cascade_file/*'
       """)
     return Int(count ?? 0)

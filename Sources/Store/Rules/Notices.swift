@@ -5,41 +5,52 @@ internal import SQLite
 extension Writer {
   private static let notifying: Rules = [.notifyIfSourceDeleted, .notifyIfDestinationDeleted]
 
-  func writeNotices() throws {
+  func writeNotices(_ slice: Slice) throws {
     if rulesInUse.isDisjoint(with: Writer.notifying) { return }
-    try findDeletedEnds()
-    for place in binding.places { try findDeletedEnds(place) }
-    try findRemovedEdges()
+    try findDeletedEnds(slice)
+    for place in binding.places { try findDeletedEnds(place, slice) }
+    if slice.low == 0 { try findRemovedEdges() }
     try tell()
-    // Receivers of earlier notices may go now, those of a flush of this transaction too.
+    try markReceivers(slice)
+  }
+
+  /// Receivers of earlier notices may go now, those of a flush of this transaction too.
+  private func markReceivers(_ slice: Slice) throws {
+    if try db.integer("SELECT 1 FROM cascade_notice LIMIT 1") == nil { return }
+    let bounds: [Value] = [.integer(slice.low), .integer(slice.high)]
+    try db.nameRows(
+      binding, "SELECT id FROM temp.gone WHERE id < 0 AND seq > ?1 AND seq <= ?2", bounds)
     try db.run(
       """
       UPDATE cascade_notice SET receiver_deleted = 1
       WHERE (receiver_collection, receiver_key) IN (
         SELECT coalesce(n.collection, k.collection), coalesce(n.key, k.key)
         FROM temp.gone AS g LEFT JOIN cascade_node AS n ON n.id = g.id
-        LEFT JOIN temp.known AS k ON k.id = g.id)
-      """)
+        LEFT JOIN temp.known AS k ON k.id = g.id
+        WHERE g.seq > ? AND g.seq <= ?)
+      """, bounds[0], bounds[1])
   }
 
-  private func findDeletedEnds() throws {
+  private func findDeletedEnds(_ slice: Slice) throws {
     try db.run(
       """
       INSERT INTO temp.told
       SELECT 'sourceDeleted', 1, e.source, e.name, e.destination, e.rules, e.origin
       FROM temp.gone AS g CROSS JOIN cascade_edge AS e ON e.source = g.id
-      WHERE e.rules & 1 AND e.destination NOT IN (SELECT id FROM temp.gone)
+      WHERE g.seq > ?1 AND g.seq <= ?2
+      AND e.rules & 1 AND e.destination NOT IN (SELECT id FROM temp.gone)
       UNION ALL
       SELECT 'destinationDeleted', 0, e.source, e.name, e.destination, e.rules, e.origin
       FROM temp.gone AS g CROSS JOIN cascade_edge AS e ON e.destination = g.id
-      WHERE e.rules & 2 AND e.source NOT IN (SELECT id FROM temp.gone)
-      """)
+      WHERE g.seq > ?1 AND g.seq <= ?2
+      AND e.rules & 2 AND e.source NOT IN (SELECT id FROM temp.gone)
+      """, .integer(slice.low), .integer(slice.high))
   }
 
   /// The survivor gets a number first: it may be a row of the application.
-  private func findDeletedEnds(_ place: Place) throws {
+  private func findDeletedEnds(_ place: Place, _ slice: Slice) throws {
     if place.rules.contains(.notifyIfSourceDeleted) {
-      try db.stageDestinations(of: place, rule: 1)
+      try db.stageDestinations(of: place, rule: 1, in: slice, current.numbers)
       try db.internFound()
       try tellFound(
         """
@@ -49,7 +60,7 @@ extension Writer {
         """, place)
     }
     if place.rules.contains(.notifyIfDestinationDeleted) {
-      try db.stageSources(of: place, rule: 2)
+      try db.stageSources(of: place, rule: 2, in: slice, current.numbers)
       try db.internFound()
       try tellFound(
         """
@@ -80,6 +91,8 @@ extension Writer {
 
   /// The numbers go on behind the last notice that ever was.
   private func tell() throws {
+    try db.nameRows(
+      binding, "SELECT source AS id FROM temp.told UNION SELECT destination FROM temp.told")
     try db.run(
       """
       INSERT INTO cascade_notice(id, reason, receiver_collection, receiver_key, name,

@@ -5,8 +5,8 @@ internal import SQLite
 ///
 /// Stored edges need nothing more than to go with their destination.
 extension Writer {
-  /// To be called while `temp.gone` is whole and nothing of it is deleted.
-  func nullifyReferences() throws {
+  /// To be called before the edges of what goes are deleted.
+  func nullifyReferences(_ slice: Slice) throws {
     if references.collections.isEmpty { return }
     if !counters.rulesSeen.contains(.nullifySourceIfDestinationDeleted) { return }
     try db.run(
@@ -14,12 +14,13 @@ extension Writer {
       INSERT OR IGNORE INTO temp.nullified
       SELECT e.source
       FROM temp.gone AS g CROSS JOIN cascade_edge AS e ON e.destination = g.id
-      WHERE e.origin >= 2 AND e.rules & 64 AND e.source NOT IN (SELECT id FROM temp.gone)
-      """)
+      WHERE g.seq > ? AND g.seq <= ? AND e.origin >= 2 AND e.rules & 64
+      AND e.source NOT IN (SELECT id FROM temp.gone)
+      """, .integer(slice.low), .integer(slice.high))
     if db.changes == 0 { return }
     var page = try nullified(after: 0)
     while let last = page.last {
-      for id in page { try nullify(id) }
+      for id in page { try nullify(id, slice) }
       page = try nullified(after: last)
     }
     try db.run("DELETE FROM temp.nullified")
@@ -32,7 +33,7 @@ extension Writer {
   }
 
   /// Once for each object, however many of its references go.
-  private func nullify(_ id: Int64) throws {
+  private func nullify(_ id: Int64, _ slice: Slice) throws {
     let object = try db.first(
       """
       SELECT c.name, n.type, n.value
@@ -41,7 +42,7 @@ extension Writer {
     ) { (collection: $0.text(0), type: $0.optionalText(1), value: $0.optionalText(2)) }
     guard let object, var members = object.value.flatMap({ JSONText(valid: $0).members() })
     else { return }
-    let gone = try goneEnds(of: id)
+    let gone = try goneEnds(of: id, slice)
     var isChanged = false
     for place in references.of(object.collection, type: object.type)
     where place.rules.contains(.nullifySourceIfDestinationDeleted) {
@@ -57,12 +58,12 @@ extension Writer {
       .integer(id))
   }
 
-  private func goneEnds(of id: Int64) throws -> Set<Int64> {
+  private func goneEnds(of id: Int64, _ slice: Slice) throws -> Set<Int64> {
     let ends = try db.all(
       """
       SELECT g.id FROM cascade_edge AS e CROSS JOIN temp.gone AS g ON g.id = e.destination
-      WHERE e.source = ? AND e.origin >= 2
-      """, .integer(id)
+      WHERE e.source = ? AND e.origin >= 2 AND g.seq <= ?
+      """, .integer(id), .integer(slice.high)
     ) { $0.integer(0) }
     return Set(ends)
   }

@@ -11,21 +11,22 @@ struct Refused: Error {
 extension Writer {
   /// References to what goes: nulled where a rule says so. A join row is its edge, and goes with
   /// either end; where the join table is a collection too, its rows are in D already.
-  func letGo() throws {
+  func letGo(_ slice: Slice) throws {
     for place in binding.places {
       if case .join(let table, let source, let destination) = place.form {
         if binding.collection(in: table) != nil { continue }
-        try db.deleteJoins(table, source, to: place.source)
-        try db.deleteJoins(table, destination, to: place.destination)
+        let ends = ((source, place.source), (destination, place.destination))
+        try db.deleteJoins(table, ends.0, other: ends.1, slice, current.numbers)
+        try db.deleteJoins(table, ends.1, other: ends.0, slice, current.numbers)
       } else if place.rules.contains(.nullifySourceIfDestinationDeleted) {
-        try nullify(place)
+        try nullify(place, slice)
       }
     }
   }
 
-  private func nullify(_ place: Place) throws {
+  private func nullify(_ place: Place, _ slice: Slice) throws {
     do {
-      try db.nullify(place)
+      try db.nullify(place, slice, current.numbers)
     } catch {
       if !error.isAboutTheValue { throw error }
       throw Rejection(
@@ -36,12 +37,12 @@ extension Writer {
   }
 
   /// Children before their parents, for the sake of foreign keys that restrict.
-  func deleteRows() throws {
+  func deleteRows(_ slice: Slice) throws {
     for table in binding.childrenFirst {
       do {
-        try db.deleteGoneRows(of: table)
+        try db.deleteGoneRows(of: table, slice)
       } catch {
-        throw error.isAboutTheValue ? try refused(table, error) : error
+        throw error.isAboutTheValue ? try refused(table, slice, error) : error
       }
     }
     if db.hasDeferredViolations {
@@ -50,10 +51,12 @@ extension Writer {
   }
 
   /// One by one, to know which they are. Whoever catches this rolls back what was deleted.
-  private func refused(_ table: NodeTable, _ error: SQLiteError) throws -> any Error {
+  private func refused(
+    _ table: NodeTable, _ slice: Slice, _ error: SQLiteError
+  ) throws -> any Error {
     var nodes: [Int64] = []
     var reasons: [Reason] = []
-    for (id, node) in try db.goneRows(of: table, model) {
+    for (id, node) in try db.goneRows(of: table, slice, model) {
       guard let error = try objection(to: id, table) else { continue }
       nodes.append(id)
       reasons.append(
@@ -67,7 +70,7 @@ extension Writer {
 
   private func objection(to id: Int64, _ table: NodeTable) throws -> SQLiteError? {
     do {
-      try db.deleteGoneRows(of: table, only: id)
+      try db.deleteGoneRows(of: table, .all, only: id)
       return nil
     } catch {
       if error.isAboutTheValue { return error }
@@ -77,35 +80,47 @@ extension Writer {
 }
 
 extension Connection {
+  /// A row between two that go is there as long as one of them is.
   fileprivate func deleteJoins(
-    _ table: Table, _ column: String, to end: NodeTable
+    _ table: Table, _ end: (column: String, table: NodeTable),
+    other: (column: String, table: NodeTable), _ slice: Slice, _ numbers: Numbers
   ) throws(SQLiteError) {
-    try run(
-      generated: """
-        DELETE FROM main.\(quoted(table.name)) AS r WHERE \(table.identity("r")) IN (
-          SELECT \(table.identityColumns("j"))
-          FROM temp.gone AS g CROSS JOIN \(end.nodes) AS m
-            ON m.id = g.id AND m.collection = \(end.id)
-          CROSS JOIN main.\(quoted(table.name)) AS j
-            ON \(end.isReferred("m", by: "j.\(quoted(column))")))
-        """)
+    let otherGoesLater = other.table.goes("j.\(quoted(other.column))", numbers, where: "g.seq > ?2")
+    for form in numbers.forms(of: end.table) {
+      try run(
+        generated: """
+          DELETE FROM main.\(quoted(table.name)) AS r WHERE \(table.identity("r")) IN (
+            SELECT \(table.identityColumns("j"))
+            FROM temp.gone AS g CROSS JOIN \(end.table.node(form, "g.id"))
+            CROSS JOIN main.\(quoted(table.name)) AS j
+              ON \(end.table.isReferred(by: "j.\(quoted(end.column))", form))
+            WHERE g.seq > ?1 AND g.seq <= ?2
+            \(slice == .all ? "" : "AND NOT \(otherGoesLater)"))
+          """, [.integer(slice.low), .integer(slice.high)])
+    }
   }
 
-  fileprivate func nullify(_ place: Place) throws(SQLiteError) {
+  fileprivate func nullify(
+    _ place: Place, _ slice: Slice, _ numbers: Numbers
+  ) throws(SQLiteError) {
     guard let table = place.source.table else { return }
-    try run(
-      generated: """
-        UPDATE main.\(quoted(table.name)) AS r SET \(place.nulled("r"))
-        WHERE \(table.identity("r")) IN (
-          SELECT \(table.identityColumns("s"))
-          \(place.ofDestinations(in: .gone)) AND \(place.source.stays("s")))
-        """)
+    for form in numbers.forms(of: place.destination) {
+      try run(
+        generated: """
+          UPDATE main.\(quoted(table.name)) AS r SET \(place.nulled("r", numbers))
+          WHERE \(table.identity("r")) IN (
+            SELECT \(table.identityColumns("s"))
+            \(place.ofDestinations(in: .gone, form)) AND \(place.source.stays("s", numbers))
+            AND g.seq > ?1 AND g.seq <= ?2)
+          """, [.integer(slice.low), .integer(slice.high)])
+    }
   }
 
   fileprivate func deleteGoneRows(
-    of end: NodeTable, only id: Int64? = nil
+    of end: NodeTable, _ slice: Slice, only id: Int64? = nil
   ) throws(SQLiteError) {
     guard let table = end.table else { return }
+    let bounds: [Value] = [.integer(slice.low), .integer(slice.high), .integer(id)]
     let columns = table.rowid == nil ? end.keyParts("k.key").joined(separator: ", ") : "k.row"
     let identity =
       table.rowid == nil ? "(\(end.keyColumns("r").joined(separator: ", ")))" : table.identity("r")
@@ -114,37 +129,51 @@ extension Connection {
         DELETE FROM main.\(quoted(table.name)) AS r WHERE \(identity) IN (
           SELECT \(columns) FROM temp.gone AS g CROSS JOIN temp.known AS k
             ON k.id = g.id AND k.collection = \(end.id)
-          WHERE k.present AND (?1 IS NULL OR k.id = ?1))
-        """, [.integer(id)])
+          WHERE k.present AND g.id > 0 AND g.seq > ?1 AND g.seq <= ?2
+          AND (?3 IS NULL OR k.id = ?3))
+        """, bounds)
+    if end.base == nil { return }
+    try run(
+      generated: """
+        DELETE FROM main.\(quoted(table.name)) AS r WHERE \(end.row("r")) IN (
+          SELECT \(end.rowid(of: "g.id")) FROM temp.gone AS g
+          WHERE g.seq > ?1 AND g.seq <= ?2 AND \(end.hasRow("g.id")) AND (?3 IS NULL OR g.id = ?3))
+        """, bounds)
   }
 
   fileprivate func goneRows(
-    of end: NodeTable, _ model: StoreModel
+    of end: NodeTable, _ slice: Slice, _ model: StoreModel
   ) throws(SQLiteError) -> [(Int64, Node)] {
-    try all(
-      """
-      SELECT k.id, k.key FROM temp.gone AS g CROSS JOIN temp.known AS k
-        ON k.id = g.id AND k.collection = ?
-      WHERE k.present
-      """, .integer(end.id)
-    ) { ($0.integer(0), Node(end.collection, $0.key(1, in: end.collection, model))) }
+    var nodes: [(Int64, Node)] = []
+    for form in Numbered.allCases where form == .byName || end.base != nil {
+      nodes += try all(
+        generated: """
+          SELECT g.id, \(end.nodeKey(form))
+          FROM temp.gone AS g CROSS JOIN \(end.node(form, "g.id"))
+          WHERE g.seq > ?1 AND g.seq <= ?2 AND \(form == .byName ? "m.present" : "true")
+          """, [.integer(slice.low), .integer(slice.high)]
+      ) { ($0.integer(0), Node(end.collection, $0.key(1, in: end.collection, model))) }
+    }
+    return nodes
   }
 }
 
 extension Place {
   /// What the row `r` is set to when its destination goes.
-  fileprivate func nulled(_ r: String) -> String {
+  fileprivate func nulled(_ r: String, _ numbers: Numbers) -> String {
     switch form {
     case .column(let column): "\(quoted(column)) = NULL"
     case .typed(let column, let typeColumn, _):
       "\(quoted(column)) = NULL, \(quoted(typeColumn)) = NULL"
-    case .json(let column, let path): nulledList(r, quoted(column), literal(path))
+    case .json(let column, let path): nulledList(r, quoted(column), literal(path), numbers)
     case .join: ""
     }
   }
 
   /// A list without what goes, and null in the place of a single value.
-  private func nulledList(_ r: String, _ column: String, _ path: String) -> String {
+  private func nulledList(
+    _ r: String, _ column: String, _ path: String, _ numbers: Numbers
+  ) -> String {
     """
     \(column) = iif(json_type(\(r).\(column), \(path)) = 'array',
       json_set(\(r).\(column), \(path), json((
@@ -152,9 +181,8 @@ extension Place {
           WHEN 'true' THEN json('true') WHEN 'false' THEN json('false')
           WHEN 'object' THEN json(x.value) WHEN 'array' THEN json(x.value) ELSE x.value END)
         FROM json_each(\(r).\(column), \(path)) AS x
-        WHERE NOT (x.type IN ('text', 'integer') AND EXISTS (
-          SELECT 1 FROM \(destination.nodes) AS m JOIN temp.gone AS g ON g.id = m.id
-          WHERE m.collection = \(destination.id) AND m.key = \(reference)))))),
+        WHERE NOT (x.type IN ('text', 'integer')
+          AND \(destination.goes(reference, numbers, where: "g.seq <= ?2")))))),
       json_set(\(r).\(column), \(path), NULL))
     """
   }

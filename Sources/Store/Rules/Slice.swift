@@ -4,5 +4,7 @@ struct Slice: Hashable, Sendable {
   let low: Int64
   let high: Int64
 
+  var isEmpty: Bool { low == high }
+
   static let all = Slice(low: 0, high: .max)
 }

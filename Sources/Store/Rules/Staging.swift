@@ -5,28 +5,47 @@ internal import SQLite
 extension Connection {
   /// Sources whose destination is in these rows of `temp.gone`, one row for each edge.
   func stageSources(
-    of place: Place, rule: Int64, low: Int64 = 0, high: Int64 = .max
-  ) throws(SQLiteError) {
-    try run(
-      generated: """
-        INSERT INTO temp.found(collection, key, row, via, name, rule, asks)
-        SELECT \(place.source.id), \(place.source.key("s")), \(place.source.row("s")), g.id,
-          \(place.nameId), ?1, \(place.rules.rawValue) & ?1 <> 0
-        \(place.ofDestinations(in: .gone)) AND g.seq > ?2 AND g.seq <= ?3
-        """, [.integer(rule), .integer(low), .integer(high)])
-  }
-
-  /// Destinations, if they are there, whose source is in these rows of `temp.gone`.
-  func stageDestinations(
-    of place: Place, rule: Int64, low: Int64 = 0, high: Int64 = .max
+    of place: Place, _ form: Numbered, rule: Int64, in slice: Slice, _ numbers: Numbers
   ) throws(SQLiteError) {
     try run(
       generated: """
         INSERT INTO temp.found(id, key, row, collection, via, name, rule, asks)
-        SELECT \(place.destinationColumns(of: place.reference)), \(place.destination.id), g.id, \(place.nameId), ?1,
+        SELECT \(place.source.found("s", numbers)), \(place.source.id), g.id,
+          \(place.nameId), ?1, \(place.rules.rawValue) & ?1 <> 0
+        \(place.ofDestinations(in: .gone, form)) AND g.seq > ?2 AND g.seq <= ?3
+        """, [.integer(rule), .integer(slice.low), .integer(slice.high)])
+  }
+
+  /// Destinations, if they are there, whose source is in these rows of `temp.gone`.
+  func stageDestinations(
+    of place: Place, _ form: Numbered, rule: Int64, in slice: Slice, _ numbers: Numbers
+  ) throws(SQLiteError) {
+    let columns = place.destinationColumns(of: place.reference, numbers)
+    try run(
+      generated: """
+        INSERT INTO temp.found(id, key, row, collection, via, name, rule, asks)
+        SELECT \(columns), \(place.destination.id), g.id, \(place.nameId), ?1,
           \(place.rules.rawValue) & ?1 <> 0
-        \(place.ofSources(in: .gone, withDestinations: true)) AND g.seq > ?2 AND g.seq <= ?3
-        """, [.integer(rule), .integer(low), .integer(high)])
+        \(place.ofSources(in: .gone, form, withDestinations: true))
+        AND g.seq > ?2 AND g.seq <= ?3
+        """, [.integer(rule), .integer(slice.low), .integer(slice.high)])
+  }
+
+  /// In all the forms that its nodes may have.
+  func stageSources(
+    of place: Place, rule: Int64, in slice: Slice = .all, _ numbers: Numbers
+  ) throws(SQLiteError) {
+    for form in numbers.forms(of: place.destination) {
+      try stageSources(of: place, form, rule: rule, in: slice, numbers)
+    }
+  }
+
+  func stageDestinations(
+    of place: Place, rule: Int64, in slice: Slice = .all, _ numbers: Numbers
+  ) throws(SQLiteError) {
+    for form in numbers.forms(of: place.source) {
+      try stageDestinations(of: place, form, rule: rule, in: slice, numbers)
+    }
   }
 
   /// The row with this key, if it is there.
@@ -51,9 +70,15 @@ extension Connection {
       """, .integer(present ? 1 : 0))
     try run(
       """
+      INSERT OR IGNORE INTO temp.known(id, collection, key, row, present)
+      SELECT f.id, f.collection, f.key, f.row, 1
+      FROM temp.found AS f WHERE f.id > 0 AND f.row IS NOT NULL
+      """)
+    try run(
+      """
       UPDATE temp.found SET id = (
         SELECT k.id FROM temp.known AS k
-        WHERE k.collection = found.collection AND k.key = found.key)
+        WHERE k.id > 0 AND k.collection = found.collection AND k.key = found.key)
       WHERE id IS NULL
       """)
   }

@@ -3,7 +3,7 @@ internal import SQLite
 
 /// What a batch deletes is kept, with what brought each node there, until its time is over.
 extension Writer {
-  func keepInTrash() throws {
+  func keepInTrash(_ slice: Slice) throws {
     try keepObjects()
     for table in binding.collections.values.sorted(by: { $0.id < $1.id }) {
       try db.keepRows(of: table, batch: current.batch)

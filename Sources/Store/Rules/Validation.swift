@@ -27,8 +27,8 @@ extension Writer {
   private func touchNeighbours(_ place: Place) throws {
     let losesDestinations = demands.all.contains { $0.counts(destinationsOf: place) }
     let losesSources = demands.all.contains { $0.counts(sourcesOf: place) }
-    if losesDestinations { try db.stageSources(of: place, rule: 0) }
-    if losesSources { try db.stageDestinations(of: place, rule: 0) }
+    if losesDestinations { try db.stageSources(of: place, rule: 0, current.numbers) }
+    if losesSources { try db.stageDestinations(of: place, rule: 0, current.numbers) }
     if !losesDestinations && !losesSources { return }
     try db.internFound()
     try db.run("INSERT OR IGNORE INTO temp.touched SELECT id FROM temp.found WHERE id IS NOT NULL")
@@ -37,6 +37,7 @@ extension Writer {
 
   func validate() throws {
     if demands.isEmpty { return }
+    try db.nameRows(binding, "SELECT id FROM temp.touched WHERE id < 0")
     var violations: [Reason] = []
     for judgement in demands.judgements(binding, model) {
       violations += try judgement.violations(db, model, limit: .max)

@@ -13,7 +13,7 @@ extension Schema {
     "CREATE INDEX cascade_trash_file_fate ON cascade_trash_file(fate) WHERE fate",
   ]
 
-  static let temporaryFiles: [StaticString] = [
+  static let ofFiles: [StaticString] = [
     // Files of which somebody asks whether an edge names them.
     """
     CREATE TEMP TABLE asked(

@@ -156,18 +156,22 @@ enum Schema {
   ]
 
   /// What a transaction knows of itself until its next flush. Empty between transactions.
-  static let temporary: [StaticString] = [
+  static let temporary: [StaticString] = ofTransactions + ofFiles
+
+  private static let ofTransactions: [StaticString] = [
     // Rows of cascade_node that do not exist: deleted, or only named by an edge so far.
     "CREATE TEMP TABLE dead(id INTEGER PRIMARY KEY)",
     // Nodes that have no number of their own: rows of the application, and files. Those that
     // are in cascade_node, because a stored edge names them, have theirs from there; the others
     // are numbered behind the first row, until the transaction ends. `row` is the rowid, if the
-    // table has one and the row is there.
+    // table has one and the row is there. Below zero: see `Numbered`.
     """
     CREATE TEMP TABLE known(
       id INTEGER PRIMARY KEY, collection INTEGER NOT NULL, key, row INTEGER,
-      present INTEGER NOT NULL, UNIQUE(collection, key))
+      present INTEGER NOT NULL)
     """,
+    "CREATE UNIQUE INDEX temp.known_key ON known(collection, key) WHERE id > 0",
+    "CREATE INDEX temp.known_row ON known(collection, row) WHERE id > 0 AND row IS NOT NULL",
     "INSERT INTO temp.known VALUES(0x4000000000000000, 0, '', NULL, 0)",
     "CREATE INDEX temp.known_absent ON known(collection) WHERE NOT present",
     // Nodes on their way into `gone` or `losing`, before they have a number: `id` is null then.
@@ -205,7 +209,7 @@ enum Schema {
     // for what never was there: only named by an edge, or gone before anybody asked.
     """
     CREATE TEMP TABLE gone(
-      seq INTEGER PRIMARY KEY, id INTEGER NOT NULL UNIQUE,
+      seq INTEGER PRIMARY KEY, id INTEGER NOT NULL UNIQUE, collection INTEGER,
       via INTEGER, name INTEGER, rule INTEGER NOT NULL DEFAULT 0,
       counts INTEGER NOT NULL DEFAULT 1)
     """,
@@ -213,13 +217,13 @@ enum Schema {
     """
     CREATE TEMP TABLE losing(
       rule INTEGER, node INTEGER, name INTEGER, edges INTEGER, via INTEGER, asks INTEGER,
-      PRIMARY KEY(rule, node, name)) WITHOUT ROWID
+      collection INTEGER, PRIMARY KEY(rule, node, name)) WITHOUT ROWID
     """,
     // How many edges of a name a counting rule still sees at a node. `rule` is 16 or 32.
     """
     CREATE TEMP TABLE tally(
       rule INTEGER, node INTEGER, name INTEGER, remaining INTEGER, via INTEGER, fresh INTEGER,
-      PRIMARY KEY(rule, node, name)) WITHOUT ROWID
+      collection INTEGER, PRIMARY KEY(rule, node, name)) WITHOUT ROWID
     """,
     "CREATE INDEX temp.tally_fresh ON tally(rule, name) WHERE fresh",
     "CREATE INDEX temp.tally_out ON tally(rule) WHERE remaining <= 0",
@@ -235,7 +239,7 @@ enum Schema {
     "CREATE TEMP TABLE nullified(id INTEGER PRIMARY KEY)",
     // Nodes whose relationships the end of the transaction must judge.
     "CREATE TEMP TABLE touched(id INTEGER PRIMARY KEY)",
-  ] + temporaryFiles
+  ]
 
   /// From version 1, whose AUTOINCREMENT left a table of SQLite's own behind.
   static let from1: [StaticString] =

@@ -88,14 +88,14 @@ extension Writer {
     let others = try db.all(
       generated: """
         SELECT key FROM temp.known
-        WHERE collection = ?1 AND NOT present AND key <> ?2
+        WHERE id > 0 AND collection = ?1 AND NOT present AND key <> ?2
         AND (key = ?3 OR +key = ?2 COLLATE \(quoted(collation)))
         """, [.integer(table.id), place.key, spelled]
     ) { $0.value(0) }
     for key in others {
       let names: (Value, Value, Value) = (place.key, .integer(table.id), key)
       try db.run(
-        "UPDATE OR IGNORE temp.known SET key = ? WHERE collection = ? AND key = ?", names.0,
+        "UPDATE OR IGNORE temp.known SET key = ? WHERE id > 0 AND collection = ? AND key = ?", names.0,
         names.1, names.2)
       try db.run(
         "UPDATE OR IGNORE cascade_node SET key = ? WHERE collection = ? AND key = ?", names.0,
@@ -152,14 +152,17 @@ extension Writer {
     for (id, node) in born { try deleteBorn(node, id, in: table) }
     try numberAll(of: table)
     try db.run(
-      "INSERT OR IGNORE INTO temp.dead SELECT id FROM temp.known WHERE collection = ? AND present",
-      .integer(table.id))
+      """
+      INSERT OR IGNORE INTO temp.dead
+      SELECT id FROM temp.known WHERE id > 0 AND collection = ? AND present
+      """, .integer(table.id))
     current.deadCount += db.changes
   }
 
   private func numberAll(of table: NodeTable) throws {
     try db.run(
-      "UPDATE temp.known SET present = 0 WHERE collection = ? AND present", .integer(table.id))
+      "UPDATE temp.known SET present = 0 WHERE id > 0 AND collection = ? AND present",
+      .integer(table.id))
     try db.run(
       generated: """
         INSERT INTO temp.known(id, collection, key, row, present)
@@ -167,7 +170,7 @@ extension Writer {
             WHERE collection = \(table.id) AND key = \(table.key("s"))),
           \(table.id), \(table.key("s")), \(table.row("s")), 1
         FROM \(table.rows) AS s WHERE \(table.isNode("s"))
-        ON CONFLICT(collection, key) DO UPDATE SET row = excluded.row, present = 1
+        ON CONFLICT(collection, key) WHERE id > 0 DO UPDATE SET row = excluded.row, present = 1
         """)
   }
 }

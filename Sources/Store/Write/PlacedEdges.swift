@@ -191,7 +191,8 @@ extension Writer {
   private func known(_ end: PlacedEdge.End, in table: NodeTable) throws -> Int64? {
     if table.kind == .managed { return end.isThere ? try number(end, in: table) : nil }
     let id = try db.integer(
-      "SELECT id FROM temp.known WHERE collection = ? AND key = ?", .integer(table.id), end.key)
+      "SELECT id FROM temp.known WHERE id > 0 AND collection = ? AND key = ?",
+      .integer(table.id), end.key)
     return try id ?? (end.isThere ? number(end, in: table) : nil)
   }
 
@@ -272,7 +273,7 @@ extension Place {
     SELECT count(*) FROM temp.known AS sm CROSS JOIN \(destination.nodes) AS m
     CROSS JOIN \(source.rows) AS s ON \(source.isRow("s", of: "sm")) \(references)
     WHERE sm.id = ?1 AND m.id = ?2 AND \(isEdge)
-    AND \(destination.isReferred("m", by: reference))
+    AND \(destination.isReferred(by: reference))
     """
   }
 }

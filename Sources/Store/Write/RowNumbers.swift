@@ -48,7 +48,7 @@ extension Writer {
       INSERT INTO temp.known(id, collection, key, row, present)
       SELECT (SELECT id FROM cascade_node WHERE collection = ?1 AND key = ?2), ?1, ?2, ?3, ?4
       WHERE true
-      ON CONFLICT(collection, key) DO UPDATE SET row = excluded.row, present = excluded.present
+      ON CONFLICT(collection, key) WHERE id > 0 DO UPDATE SET row = excluded.row, present = excluded.present
       RETURNING id
       """, .integer(collection), place.key, place.row, .integer(present ? 1 : 0))!
   }
@@ -102,7 +102,8 @@ extension Writer {
   /// A node that had a number of this transaction's, and now has one that stays.
   func renumber(_ key: Value, in collection: Int64, as new: Int64) throws {
     let old = try db.integer(
-      "SELECT id FROM temp.known WHERE collection = ? AND key = ?", .integer(collection), key)
+      "SELECT id FROM temp.known WHERE id > 0 AND collection = ? AND key = ?",
+      .integer(collection), key)
     guard let old, old != new else { return }
     let change: (Value, Value) = (.integer(new), .integer(old))
     try db.run("UPDATE temp.known SET id = ? WHERE id = ?", change.0, change.1)

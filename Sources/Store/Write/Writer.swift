@@ -175,6 +175,8 @@ struct TransactionState {
   var plan = PlanSums()
   var deletedByCollection: [String: Int] = [:]
   var deletedByRule: [String: Int] = [:]
+  /// How the rows of the tables are numbered, since the last flush began.
+  var numbers = Numbers()
   /// The last row of the journal that is not of this transaction.
   var journalMark: Int64 = 0
   /// A sweep cannot be refused: what is denied stays, and is told here.

@@ -1,0 +1,158 @@
+internal import SQLite
+
+/// How the nodes of a collection are numbered within a transaction.
+///
+/// 1. A managed node, and whatever a stored edge names, has the id of its row in `cascade_node`.
+/// 2. What somebody named by its key, or has no rowid, is in `temp.known`, behind all of those.
+/// 3. Any other row of the application is known by where it is: its number is its rowid behind the
+///    `base` of its table, and negative. So a cascade over a million rows writes down no keys.
+enum Numbered: CaseIterable { case byName, byRow }
+
+/// Which tables have rows of each kind, as far as a flush has to know.
+struct Numbers: Sendable {
+  /// Rows may be known by where they are.
+  var byRow: Set<Int64> = []
+  /// Some rows have a number in `temp.known`.
+  var named: Set<Int64> = []
+  /// Some rows have a number in `cascade_node`.
+  var stored: Set<Int64> = []
+
+  func forms(of table: NodeTable) -> [Numbered] {
+    byRow.contains(table.id) ? [.byName, .byRow] : [.byName]
+  }
+}
+
+extension NodeTable {
+  private static let rowsOfATable: Int64 = 1 << 44
+  private static let mostTables: Int64 = 1 << 17
+
+  /// What stands before the rowid; nil where there is none.
+  var base: Int64? {
+    if table?.rowid == nil || id >= NodeTable.mostTables || id <= -NodeTable.mostTables {
+      return nil
+    }
+    let slot = id >= 0 ? id : NodeTable.mostTables - id
+    return -(slot + 1) * NodeTable.rowsOfATable
+  }
+
+  /// Whether a number is one of its rows'.
+  func hasRow(_ number: String) -> String {
+    guard let base else { return "false" }
+    return "\(number) BETWEEN \(base) AND \(base + NodeTable.rowsOfATable - 1)"
+  }
+
+  /// The rowid behind such a number.
+  func rowid(of number: String) -> String {
+    guard let base else { return "NULL" }
+    return "\(number) - (\(base))"
+  }
+
+  /// The number of the row `alias`; NULL for one that has yet to be named.
+  func number(_ alias: String, _ numbers: Numbers) -> String {
+    if kind == .managed { return "\(alias).id" }
+    guard let base, numbers.byRow.contains(id) else { return "NULL" }
+    var choices: [String] = []
+    if numbers.named.contains(id) {
+      choices.append(
+        """
+        (SELECT i.id FROM temp.known AS i
+          WHERE i.id > 0 AND i.collection = \(id) AND i.row = \(row(alias)))
+        """)
+    }
+    if numbers.stored.contains(id) { choices.append(number(ofKey: "+\(key(alias))")) }
+    choices.append("\(base) + \(row(alias))")
+    return choices.count == 1 ? choices[0] : "coalesce(\(choices.joined(separator: ", ")))"
+  }
+
+  /// The number, key and row of `alias`. What has a number because of where it is needs no key.
+  func found(_ alias: String, _ numbers: Numbers) -> String {
+    let number = number(alias, numbers)
+    let isNameless = !numbers.named.contains(id) && !numbers.stored.contains(id)
+    let key = numbers.byRow.contains(id) && isNameless ? "NULL" : key(alias)
+    return "\(number), \(key), \(row(alias))"
+  }
+
+  /// The node `m` with this number: what stands behind CROSS JOIN.
+  func node(_ form: Numbered, _ number: String) -> String {
+    switch form {
+    case .byName: "\(nodes) AS m ON m.id = \(number) AND m.id > 0 AND m.collection = \(id)"
+    case .byRow:
+      "\(rows) AS m ON \(row("m")) = \(rowid(of: number)) AND \(hasRow(number))"
+    }
+  }
+
+  /// The key of the node `m`. The `+` takes the column's affinity away, which its value has already.
+  func nodeKey(_ form: Numbered) -> String { form == .byName ? "m.key" : "+\(key("m"))" }
+
+  func nodeRow(_ form: Numbered) -> String { form == .byName ? "m.row" : row("m") }
+
+  /// Whether what a reference names is among those that go: rows of `temp.gone` called g.
+  func goes(_ reference: String, _ numbers: Numbers, where condition: String) -> String {
+    let named = kind == .managed ? "" : "m.id > 0 AND "
+    var ways = [
+      """
+      EXISTS (SELECT 1 FROM \(nodes) AS m CROSS JOIN temp.gone AS g ON g.id = m.id
+        WHERE \(named)m.collection = \(id) AND m.key = \(reference) AND \(condition))
+      """
+    ]
+    if let base, numbers.byRow.contains(id) {
+      ways.append(
+        """
+        EXISTS (SELECT 1 FROM \(rows) AS m CROSS JOIN temp.gone AS g ON g.id = \(base) + \(row("m"))
+          WHERE \(hasKey("m", reference)) AND \(condition))
+        """)
+    }
+    return "(\(ways.joined(separator: " OR ")))"
+  }
+
+  /// Whether the row of `alias` stays: it is not among what goes.
+  func stays(_ alias: String, _ numbers: Numbers) -> String {
+    if kind == .managed || numbers.byRow.contains(id) {
+      return "\(number(alias, numbers)) NOT IN (SELECT id FROM temp.gone)"
+    }
+    return """
+      NOT EXISTS (SELECT 1 FROM temp.known AS k JOIN temp.gone AS kg ON kg.id = k.id
+        WHERE k.id > 0 AND k.collection = \(id) AND k.key = \(key(alias)))
+      """
+  }
+}
+
+extension Connection {
+  func numbers(_ binding: Binding) throws(SQLiteError) -> Numbers {
+    var numbers = Numbers()
+    for table in binding.collections.values {
+      let id = Value.integer(table.id)
+      if try hasRowsInRange(table) { numbers.byRow.insert(table.id) }
+      let named = try integer(
+        "SELECT 1 FROM temp.known WHERE id > 0 AND collection = ? AND row IS NOT NULL LIMIT 1", id)
+      if named != nil { numbers.named.insert(table.id) }
+      let stored = try integer("SELECT 1 FROM cascade_node WHERE collection = ? LIMIT 1", id)
+      if stored != nil { numbers.stored.insert(table.id) }
+    }
+    return numbers
+  }
+
+  private func hasRowsInRange(_ table: NodeTable) throws(SQLiteError) -> Bool {
+    guard let base = table.base, let rowid = table.table?.rowid else { return false }
+    let isInRange = try integer(
+      generated: """
+        SELECT coalesce((SELECT min(\(rowid)) FROM \(table.rows)), 0) >= 0
+          AND \(table.hasRow("(\(base) + coalesce((SELECT max(\(rowid)) FROM \(table.rows)), 0))"))
+        """)
+    return isInRange == 1
+  }
+
+  /// Keys for numbers that say where a row is, as long as it is there: for who has to tell them.
+  func nameRows(
+    _ binding: Binding, _ numbers: String, _ values: [Value] = []
+  ) throws(SQLiteError) {
+    for table in binding.collections.values where table.base != nil {
+      try run(
+        generated: """
+          INSERT OR IGNORE INTO temp.known(id, collection, key, row, present)
+          SELECT v.id, \(table.id), \(table.key("m")), \(table.row("m")), 1
+          FROM (\(numbers)) AS v CROSS JOIN \(table.node(.byRow, "v.id"))
+          """, values)
+    }
+  }
+}
