@@ -72,6 +72,35 @@ import Testing
     #expect(try FileCommandTests.isThere("2", store))
   }
 
+  @Worker @Test func losesNoFileWhenItIsKilledAgainAndAgain() throws {
+    let store = try FileCommandTests.store()
+    let media = try Directory.open(store.scratch.path("media"))
+    for number in 0..<600 { try media.file("f\(number)", .createNew).writeAll([1]) }
+    try store.end()
+    try store.sql(
+      """
+      WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 599)
+      INSERT INTO album SELECT 1000 + i, 'f' || i FROM n;
+      DELETE FROM album WHERE id >= 1000 AND id % 10;
+      """)
+    func left() throws -> Int { try media.names().count { $0.bytes.first == UInt8(ascii: "f") } }
+    for kill in 1...5 {
+      try store.start()
+      try store.waitUntil("some are moved") { try left() <= 600 - kill * 80 }
+      try store.end(SIGKILL)
+    }
+    try store.start()
+    try store.waitUntil("all are moved") {
+      try store.integers("SELECT count(*) FROM cascade_trash_file") == [540]
+    }
+    #expect(try left() == 60)
+    let batch = try store.integers("SELECT DISTINCT batch FROM cascade_trash_file")
+    let trash = try Directory.open(store.scratch.path("media/.cascade-trash/\(batch[0])"))
+    #expect(batch.count == 1)
+    #expect(try trash.names().count == 540)
+    #expect(try store.integers("SELECT count(*) FROM cascade_released_file") == [0])
+  }
+
   @Worker @Test func listsWhatNoEdgeNamesAndLeavesIt() throws {
     let store = try FileCommandTests.store()
     let dry = try store.ctl("--json", "sweep", "files", "--dry-run").json

@@ -7,8 +7,9 @@ internal import System
 extension Writer {
   private enum Fate: Int64 { case kept, forgotten, wanted }
 
-  /// The files of a batch go back to their places, after the commit.
-  package func restoreFiles(_ batch: Int64) throws {
+  /// The files of a batch go back to their places, after the commit; says how many there are.
+  @discardableResult
+  package func restoreFiles(_ batch: Int64) throws -> Int {
     try db.run(
       """
       INSERT OR IGNORE INTO cascade_trash_file(batch, collection, path)
@@ -18,15 +19,29 @@ extension Writer {
     try db.run(
       "UPDATE cascade_trash_file SET fate = ? WHERE batch = ? AND fate = 0",
       .integer(Fate.wanted.rawValue), .integer(batch))
+    return db.changes
   }
 
-  /// The files of batches before `limit` are removed for good, after the commit.
-  func forgetFiles(before limit: Int64) throws {
+  /// At most so many files of the oldest batch, if it is from before `limit`, are removed for good
+  /// after the commit; false where there are none. A batch that the ledger does not know is as old
+  /// as the next one that it does.
+  func forgetFiles(before limit: Int64, rows: Int = 1_000) throws -> Bool {
+    let batch = try db.integer(
+      """
+      SELECT t.batch FROM (
+        SELECT batch FROM cascade_trash_file WHERE fate = 0 ORDER BY batch LIMIT 1) AS t
+      LEFT JOIN cascade_ledger AS l ON l.seq = t.batch
+      WHERE coalesce(l.at,
+        (SELECT n.at FROM cascade_ledger AS n WHERE n.seq > t.batch ORDER BY n.seq LIMIT 1)) < ?
+      """, .integer(limit))
+    guard let batch else { return false }
     try db.run(
       """
-      UPDATE cascade_trash_file SET fate = ?
-      WHERE fate = 0 AND batch IN (SELECT seq FROM cascade_ledger WHERE at < ?)
-      """, .integer(Fate.forgotten.rawValue), .integer(limit))
+      UPDATE cascade_trash_file SET fate = ?1 WHERE (batch, collection, path) IN (
+        SELECT batch, collection, path FROM cascade_trash_file
+        WHERE batch = ?2 AND fate = 0 LIMIT ?3)
+      """, .integer(Fate.forgotten.rawValue), .integer(batch), .integer(Int64(rows)))
+    return true
   }
 
   func restoreFiles(_ roots: FileRoots, _ work: inout FileWork) throws {

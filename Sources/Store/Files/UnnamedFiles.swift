@@ -22,6 +22,18 @@ extension Writer {
     }
     result.add(receipt)
   }
+
+  /// A file that only an edge named which never was (DESIGN 2.3, 6) has lost nothing.
+  func forgetFile(_ id: Int64) throws {
+    if model.files.isEmpty || id < current.firstNewId { return }
+    try db.run(
+      """
+      DELETE FROM cascade_node WHERE id = ?
+      AND collection IN (SELECT id FROM cascade_collection WHERE name GLOB 'cascade_file/*')
+      AND NOT EXISTS (SELECT 1 FROM cascade_edge WHERE destination = cascade_node.id)
+      """, .integer(id))
+    if db.changes > 0 { interned.nodes.forget() }
+  }
 }
 
 extension Connection {

@@ -173,7 +173,7 @@ extension Writer {
   /// Forgets the batches that are past their time.
   private func forgetTrash(at now: Int64) throws -> Int {
     let limit = now - model.trash.milliseconds
-    try forgetFiles(before: limit)
+    while try forgetFiles(before: limit) {}
     try db.run(
       """
       DELETE FROM cascade_trash_edge
