@@ -3,17 +3,18 @@ internal import System
 /// What lies beside a store and is never moved, whoever names it: the database, what SQLite keeps
 /// beside it, the spool and what else is Cascade's own.
 package struct Surroundings: Sendable {
-  let store: String
+  /// The real path: SQLite keeps its log beside the file, not beside a link to it.
+  private let store: String
   /// Real paths of directories.
   private let directories: [String]
 
   package init(store: String, spool: String) {
-    self.store = store
+    self.store = FileStatus.realPath(store) ?? store
     directories = ["\(store).cascade", spool].map { FileStatus.realPath($0) ?? $0 }
   }
 
   /// The real paths of everything that is ours.
-  var all: [String] { directories + [FileStatus.realPath(store) ?? store] }
+  var all: [String] { directories + [store] }
 
   /// Whether a real path leads to something of ours.
   func cover(_ path: String) -> Bool { directories.contains { path.isWithin($0) } }
