@@ -36,7 +36,7 @@ let package = Package(
     .target(name: "SQLite", dependencies: ["CSQLite"], swiftSettings: settings),
     .target(name: "System", dependencies: ["CSystemd"], swiftSettings: settings),
 
-    .target(name: "Store", dependencies: ["Model", "SQLite"], swiftSettings: settings),
+    .target(name: "Store", dependencies: ["Model", "SQLite", "System"], swiftSettings: settings),
     .target(name: "Spool", dependencies: ["Model", "Store", "System"], swiftSettings: settings),
     .target(name: "Varlink", dependencies: ["Model", "System"], swiftSettings: settings),
 
@@ -55,7 +55,8 @@ let package = Package(
 
     .testTarget(name: "ModelTests", dependencies: ["Model"], swiftSettings: settings),
     .testTarget(
-      name: "StoreTests", dependencies: ["Model", "SQLite", "Store"], swiftSettings: settings),
+      name: "StoreTests", dependencies: ["Model", "SQLite", "Store", "System"],
+      swiftSettings: settings),
     .testTarget(
       name: "SpoolTests", dependencies: ["Model", "SQLite", "Spool", "Store", "System"],
       swiftSettings: settings),

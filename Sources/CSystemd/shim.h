@@ -1,18 +1,22 @@
 #pragma once
 #include <fcntl.h>
 #include <pthread.h>
+#include <linux/openat2.h>
 #include <malloc.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/file.h>
 #include <sys/inotify.h>
+#include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <systemd/sd-daemon.h>
 #include <systemd/sd-event.h>
 #include <systemd/sd-journal.h>
+#include <unistd.h>
 
 // glibc hides these behind _GNU_SOURCE, which Swift's Glibc module does not define.
 struct cascade_peer {
@@ -22,6 +26,7 @@ struct cascade_peer {
 extern int accept4(int, struct sockaddr *__restrict, socklen_t *__restrict, int);
 extern int pipe2(int[2], int);
 extern int pthread_setname_np(pthread_t, const char *);
+extern int memfd_create(const char *, unsigned);
 
 // pthread_t is an integer here and a pointer elsewhere: an integer says "which thread" everywhere.
 static inline unsigned long cascade_thread(void) { return (unsigned long)pthread_self(); }
@@ -30,3 +35,20 @@ static inline unsigned long cascade_thread(void) { return (unsigned long)pthread
 static inline int cascade_set_status_flags(int fd, int flags) { return fcntl(fd, F_SETFL, flags); }
 static inline int cascade_status_flags(int fd) { return fcntl(fd, F_GETFL); }
 static inline int cascade_duplicate(int fd) { return fcntl(fd, F_DUPFD_CLOEXEC, 3); }
+
+// glibc has no wrapper for this one: a path that never leaves `directory`, and goes through no link.
+static inline int cascade_open_beneath(int directory, const char *path, int flags) {
+  struct open_how how = {
+      .flags = (unsigned)flags, .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS};
+  return (int)syscall(SYS_openat2, directory, path, &how, sizeof how);
+}
+
+// Fails where the new name is taken: RENAME_NOREPLACE, which is hidden like the ones above.
+static inline int cascade_rename_new(int from, const char *name, int to, const char *new_name) {
+  return (int)syscall(SYS_renameat2, from, name, to, new_name, 1U);
+}
+
+// A file without a name, closed on exec (MFD_CLOEXEC).
+static inline int cascade_memory_file(void) { return memfd_create("cascade", 1U); }
+
+static inline char **cascade_environment(void) { return __environ; }

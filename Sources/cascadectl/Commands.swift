@@ -10,7 +10,7 @@ enum Commands {
 
   static let all: [String: Command] = [
     "status": status, "apply": Apply.command, "node": node, "nodes": nodes, "edges": edges,
-    "fetch": fetch,
+    "fetch": fetch, "graph": GraphCommand.command,
     "plan": plan, "why": why, "sweep": sweep, "notices": notices, "ack": acknowledge,
     "spool": SpoolCommands.command, "approve": Apply.approve, "attach": AttachCommands.attach,
     "detach": AttachCommands.detach, "check": AttachCommands.check,

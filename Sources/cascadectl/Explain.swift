@@ -110,7 +110,22 @@ extension Commands {
     let verb = dryRun ? "would be deleted" : "deleted"
     return
       (["\(sweep["outcome"]?.string ?? ""): \(count) \(verb)"]
-      + Words.denials(sweep["blocked"]?.array ?? []))
+      + Words.denials(sweep["blocked"]?.array ?? []) + describeFiles(sweep))
       .joined(separator: "\n")
+  }
+
+  private static func describeFiles(_ sweep: JSON) -> [String] {
+    var lines: [String] = []
+    if sweep["files"]?.integer ?? 0 > 0 {
+      lines.append("  \(Words.count(sweep["files"], "file", "files")) without an edge any more")
+    }
+    guard let others = sweep["unreferenced"] else { return lines }
+    if others["count"]?.integer ?? 0 > 0 {
+      let count = Words.count(others["count"], "file was", "files were")
+      lines.append("  \(count) never named by an edge, and left alone")
+      lines += Words.some(others["paths"], of: others["count"], Words.destination)
+    }
+    return lines
+      + (others["unreadable"]?.array ?? []).map { "  ! not looked into: \($0.string ?? "")" }
   }
 }

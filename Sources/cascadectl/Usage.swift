@@ -11,9 +11,11 @@ enum Usage {
       edges [--name N] [--from NODE] [--to NODE] [--count]
       fetch [--refresh] NODE NAME           what a fetched property leads to
       plan NODE...                          what deleting them would take along
+      graph NODE [--format dot | svg] [--depth N] [--limit N]
+                                            its neighbourhood, for Graphviz
       why NODE                              why it is there, or why it went
       sweep [KIND...] [--dry-run] [--no-wait]
-                                            cascade, refcount, dangling, trash, all
+                                            cascade, refcount, dangling, files, trash, all
       batches [--after N]                   what was deleted together
       undo BATCH                            brings back what a batch deleted
       notices [--after N] [--follow]        messages for survivors

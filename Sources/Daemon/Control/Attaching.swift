@@ -35,11 +35,15 @@ extension Control {
     service.remembers()
     let structure = try await service.reader.read { try $0.checkStructure() }
     let references = try await service.reader.read { try $0.checkReferences(limit: limit) }
+    let surroundings = service.configuration.surroundings
+    let room = max(limit - references.list.count, 0)
+    let files = try await service.reader.read { try $0.checkFiles(surroundings, limit: room) }
     let setUp = try Ownership(of: service.configuration.path).findings
     let found = structure.filter { $0.kind != .library }
     return [
-      "findings": .array(setUp + found.map(\.json) + references.list.map(\.json)),
-      "count": .integer(Int64(setUp.count + found.count + references.total)),
+      "findings": .array(
+        setUp + found.map(\.json) + references.list.map(\.json) + files.list.map(\.json)),
+      "count": .integer(Int64(setUp.count + found.count + references.total + files.total)),
       "remarks": .array(structure.filter { $0.kind == .library }.map(\.json)),
       "repaired": repaired,
     ]
@@ -88,6 +92,7 @@ extension Finding {
     var fields = [JSON.Field("kind", .string(kind)), JSON.Field("message", .string(message))]
     if let node { fields.append(JSON.Field("node", node.json)) }
     if let edge { fields.append(JSON.Field("edge", edge.listed)) }
+    if let file { fields.append(JSON.Field("file", file.json)) }
     return .object(fields)
   }
 }

@@ -79,7 +79,9 @@ extension Control {
       return ["sweep": service.lastSweep]
     }
     let plan = try await service.reader.read { try $0.planSweep(kinds) }
-    return ["sweep": SweepResult(wouldDo: plan, kinds).json(number: 0)]
+    var result = SweepResult(wouldDo: plan, kinds)
+    if kinds.looksAtFiles { result.unreferenced = try await service.unreferencedFiles() }
+    return ["sweep": result.json(number: 0)]
   }
 
   func acknowledge(_ call: Call) async throws -> JSON {
@@ -169,7 +171,8 @@ extension SweepResult {
 
   /// A dry run, told in the words of a sweep.
   fileprivate init(wouldDo plan: Plan, _ kinds: [SweepKind]) {
-    self.init(kinds: kinds, outcome: plan.deletedCount == 0 ? .nothing : .done)
+    self.init(kinds: kinds, outcome: plan.deletedCount + plan.files == 0 ? .nothing : .done)
+    files = plan.files
     if plan.isOverLimit { outcome = .held }
     if !plan.denials.isEmpty { outcome = .blocked }
     deletedCount = plan.deletedCount

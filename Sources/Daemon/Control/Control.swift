@@ -30,6 +30,7 @@ final class Control {
         "CountEdges": { try await self.countEdges($0) },
         "Fetch": { try await self.fetch($0) },
         "Plan": { try await self.plan($0) },
+        "Graph": { try await self.graph($0) },
         "Why": { try await self.why($0) },
         "Sweep": { try await self.sweep($0) },
         "Batches": { try await self.batches($0) },

@@ -85,16 +85,29 @@ extension Notice {
   }
 }
 
+extension UnreferencedFiles {
+  fileprivate var json: JSON {
+    [
+      "count": .integer(Int64(count)), "paths": .array(files.map(\.json)),
+      "unreadable": .array(unreadable.map(JSON.string)),
+    ]
+  }
+}
+
 extension SweepResult {
   func json(number: Int64) -> JSON {
-    [
+    var fields: [JSON.Field] = []
+    if let unreferenced { fields = [JSON.Field("unreferenced", unreferenced.json)] }
+    let sweep: JSON = [
       "sweep": .integer(number), "kinds": .array(kinds.map { .string($0.rawValue) }),
       "outcome": .string(outcome.rawValue), "deletedCount": .integer(Int64(deletedCount)),
       "edgesRemoved": .integer(Int64(edgesRemoved)), "byCollection": counts(byCollection),
       "byRule": counts(byRule), "blocked": .array(blocked.map(\.json)),
       "batch": batch.map(JSON.integer) ?? .null, "plan": plan.map(JSON.integer) ?? .null,
-      "lockMs": lockSummary,
+      "files": .integer(Int64(files)), "lockMs": lockSummary,
     ]
+    guard case .object(let all) = sweep else { return sweep }
+    return .object(all + fields)
   }
 
   private var lockSummary: JSON {

@@ -28,10 +28,13 @@ extension Control {
     let batch = call.parameters["batch"]!.integer!
     let author = "uid \(call.peer.uid)"
     do {
-      let result = try await service.onStore {
+      var result = try await service.onStore {
         try await service.writer.undo(batch, by: author)
       }
       service.remembers()
+      for file in try await service.tendFiles().occupied {
+        result.leave(nil, file.json.text, because: "something else is in its place")
+      }
       return ["undone": result.json]
     } catch let refusal as NoUndo {
       throw VarlinkError.noSuchThing("batch \(batch)\(refusal.reason)")

@@ -1,4 +1,5 @@
 package import Model
+internal import Store
 internal import System
 
 /// What a store is served with: its paths and its model.
@@ -21,6 +22,9 @@ package struct StoreConfiguration: Sendable {
     self.model = model
     spoolPath = model.spool ?? StoreConfiguration.directory(of: path)
   }
+
+  /// What no sweep of files may touch.
+  var surroundings: Surroundings { Surroundings(store: path, spool: spoolPath) }
 }
 
 /// A model file that cannot be used, with every reason.

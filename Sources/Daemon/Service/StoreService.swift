@@ -15,6 +15,10 @@ final class StoreService {
   let gauge: StoreReader?
   var condition = Condition()
   var areReadersClosed = false
+  /// Files that wait are looked at again.
+  var retriesFiles = true
+  /// Why files wait, as it was last told.
+  var filesWait: Set<String> = []
   var lastSweep: JSON = .null
   var sweepCount: Int64 = 0
   private enum MemoryUse { case none, fresh, old }
@@ -90,6 +94,7 @@ final class StoreService {
     while (try? await EventLoop.sleep(for: .seconds(60), tolerance: .seconds(30))) != nil {
       if memoryUse == .old { await rest() }
       memoryUse = memoryUse == .fresh ? .old : memoryUse
+      retriesFiles = true
       wake.ring()
     }
   }
@@ -129,9 +134,11 @@ final class StoreService {
       memoryUse = .fresh
       recover()
       for outcome in outcomes { publish(outcome) }
+      try await tendFiles()
       if let pause { try await EventLoop.sleep(for: pause) }
     }
     if condition.isDetached { return }
+    try await tendFiles()
     try await onStore { try await writer.tidy() }
     recover()
   }

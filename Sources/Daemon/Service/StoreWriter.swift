@@ -98,6 +98,16 @@ actor StoreWriter {
     return Look(problems: writer.bindingProblems, sweeps: sweeps)
   }
 
+  /// A part of what is to be done about files, and how long to leave the lock to others afterwards.
+  func tendFiles(retrying: Bool) throws -> (work: FileWork, pause: Duration?) {
+    let writer = try opened().writer
+    if retrying { writer.retryFiles() }
+    let budget = min(writer.pace.budget, .milliseconds(5))
+    let work = try writer.tendFiles(
+      configuration.surroundings, at: SystemClock.wall(), budget: budget)
+    return (work, writer.pace.pause)
+  }
+
   func acknowledge(upTo notice: Int64) throws -> Int {
     try opened().writer.acknowledge(upTo: notice)
   }

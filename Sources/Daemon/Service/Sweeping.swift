@@ -5,7 +5,9 @@ internal import System
 /// Sweeps: those that somebody asks for, and those that others' commits ask for.
 extension StoreService {
   func sweep(_ kinds: [SweepKind]) async throws -> SweepResult {
-    let result = try await onStore { try await writer.sweep(kinds) }
+    var result = try await onStore { try await writer.sweep(kinds) }
+    try await tendFiles()
+    if kinds.looksAtFiles { result.unreferenced = try await unreferencedFiles() }
     keep(result)
     return result
   }

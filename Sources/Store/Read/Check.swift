@@ -8,12 +8,16 @@ package struct Finding: Sendable {
   package let message: String
   package let node: Node?
   package let edge: Edge?
+  package let file: Destination?
 
-  package init(kind: String, message: String, node: Node? = nil, edge: Edge? = nil) {
+  package init(
+    kind: String, message: String, node: Node? = nil, edge: Edge? = nil, file: Destination? = nil
+  ) {
     self.kind = kind
     self.message = message
     self.node = node
     self.edge = edge
+    self.file = file
   }
 }
 

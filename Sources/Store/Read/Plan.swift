@@ -10,7 +10,7 @@ package struct Plan: Sendable {
   package let byRule: [String: Int]
   package let denials: [Reason]
   /// Files that would lose their last edge.
-  package let files: Int
+  package internal(set) var files: Int
   /// Whether it is more than the hold limit lets through without approval.
   package internal(set) var isOverLimit: Bool
 
@@ -23,20 +23,29 @@ package struct Plan: Sendable {
 }
 
 extension Reader {
-  package func plan(deleting nodes: [Node]) throws -> Plan {
-    try plan {
-      for node in nodes {
-        guard let id = try number(of: node) else { continue }
-        try db.run("INSERT OR IGNORE INTO temp.dead VALUES(?)", .integer(id))
-      }
+  package func plan(deleting nodes: [Node]) throws -> Plan { try plan { try bury(nodes) } }
+
+  /// Those that are there.
+  func bury(_ nodes: [Node]) throws {
+    for node in nodes {
+      guard let id = try number(of: node) else { continue }
+      try db.run("INSERT OR IGNORE INTO temp.dead VALUES(?)", .integer(id))
     }
   }
 
-  /// The consequences of the deaths that `addDead` writes into `temp.dead`. A sweep leaves what is
-  /// denied; anything else would be refused for it.
   func plan(
     ofSweep isSweep: Bool = false, following followed: Rules = .all, addDead: () throws -> Void
   ) throws -> Plan {
+    try consequences(
+      ofSweep: isSweep, following: followed, addDead: addDead, tell: describePlan)
+  }
+
+  /// The consequences of the deaths that `addDead` writes into `temp.dead`, as `tell` finds them in
+  /// `temp.gone`. A sweep leaves what is denied; anything else would be refused for it.
+  func consequences<T>(
+    ofSweep isSweep: Bool = false, following followed: Rules = .all, addDead: () throws -> Void,
+    tell: ([Reason]) throws -> T
+  ) throws -> T {
     try db.snapshot {
       try addDead()
       let rules = try db.integer("SELECT value FROM cascade_meta WHERE name = 'rulesSeen'") ?? 0
@@ -45,13 +54,13 @@ extension Reader {
       let closure = Closure(
         storedRules: Rules(rawValue: rules), binding: binding, numbers: numbers,
         firstNewId: .max, following: followed)
-      if isSweep { return try describePlan(denials: closure.completeUndenied(db).denials) }
+      if isSweep { return try tell(closure.completeUndenied(db).denials) }
       try closure.complete(db)
-      return try describePlan(denials: db.denials(binding, numbers).map(\.reason))
+      return try tell(db.denials(binding, numbers).map(\.reason))
     }
   }
 
-  private func describePlan(denials: [Reason]) throws -> Plan {
+  private func describePlan(_ denials: [Reason]) throws -> Plan {
     let counts = try db.goneByCollection()
     let limit = model.limits.hold
     let deleted = counts.reduce(0) { $0 + $1.gone }

@@ -132,19 +132,6 @@ extension Writer {
     ) { $0.node(0, model) }
   }
 
-  /// A file is no node: it is let go here, and removed after the commit.
-  private func releaseFiles(_ slice: Slice) throws {
-    try db.run(
-      """
-      INSERT INTO cascade_released_file(batch, collection, path)
-      SELECT ?, c.id, coalesce(n.key, k.key)
-      FROM temp.gone AS g LEFT JOIN cascade_node AS n ON n.id = g.id
-      LEFT JOIN temp.known AS k ON k.id = g.id
-      CROSS JOIN cascade_collection AS c ON c.id = coalesce(n.collection, k.collection)
-      WHERE c.name GLOB 'cascade_file/*' AND g.seq > ? AND g.seq <= ?
-      """, .integer(current.batch), .integer(slice.low), .integer(slice.high))
-  }
-
   /// In the order of the B-trees, so that each page is touched once.
   private func deleteGone(_ slice: Slice) throws {
     let bounds: (Value, Value) = (.integer(slice.low), .integer(slice.high))

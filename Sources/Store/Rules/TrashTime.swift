@@ -12,14 +12,22 @@ extension Writer {
       try forget(batch, rows: Int64(rows))
       return true
     }
+    if try forgetFiles(before: now - model.trash.inMilliseconds, rows: rows) { return true }
     if try forgetNotices(before: now - model.keep.notices.inMilliseconds, rows) { return true }
     return try forgetLedger(before: now - model.keep.ledger.inMilliseconds, rows)
   }
 
-  /// Everything, at once; says of how many batches.
-  func forgetTrash(at now: Int64) throws -> Int {
+  /// Everything; says of how many batches.
+  func forgetTrash(at now: Int64, _ manners: Manners = .none) throws -> Int {
     let before = try db.batchesInTrash()
-    while try forgetSome(at: now) {}
+    var isMore = true
+    while isMore {
+      try group {
+        let end = ContinuousClock.now + pace.budget / 2
+        repeat { isMore = try forgetSome(at: now) } while isMore && .now < end
+      }
+      if isMore { try breathe(manners) }
+    }
     return try before - db.batchesInTrash()
   }
 

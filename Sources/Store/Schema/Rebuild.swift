@@ -14,6 +14,7 @@ extension Writer {
     try group {
       try db.run("DELETE FROM cascade_edge WHERE origin >= 2")
       for collection in references.collections { try rebuildReferences(of: collection) }
+      if !model.files.isEmpty { try db.forgetUnnamedFiles() }
       try forgetTouched()
       // These edges are older than whatever comes next.
       counters.serial += 1

@@ -12,7 +12,8 @@
 enum Schema {
   static let version: Int64 = 3
 
-  static let create: [StaticString] = identity + edges + history + trash + journal
+  static let create: [StaticString] =
+    identity + edges + history + trash + trashedFiles + journal
 
   private static let identity: [StaticString] = [
     """
@@ -188,7 +189,9 @@ enum Schema {
   ]
 
   /// What a transaction knows of itself until its next flush. Empty between transactions.
-  static let temporary: [StaticString] = [
+  static let temporary: [StaticString] = ofTransactions + ofFiles
+
+  private static let ofTransactions: [StaticString] = [
     // Rows of cascade_node that do not exist: deleted, or only named by an edge so far.
     "CREATE TEMP TABLE dead(id INTEGER PRIMARY KEY)",
     // Nodes that have no number of their own: rows of the application, and files. Those that

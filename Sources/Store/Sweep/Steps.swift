@@ -92,7 +92,8 @@ extension Writer {
   /// What goes on in a batch must not use its numbers for others.
   private func numberOnFromTrash() throws {
     guard let last = try db.integer(
-      "SELECT max(id) FROM cascade_trash WHERE batch = ?", .integer(current.batch))
+      "SELECT max(id) FROM cascade_trash WHERE batch = ? AND id < 0x7000000000000000",
+      .integer(current.batch))
     else { return }
     try db.run(
       """
@@ -196,7 +197,7 @@ extension Writer {
     }
   }
 
-  private func breathe(_ manners: Manners) throws {
+  func breathe(_ manners: Manners) throws {
     try boundLog()
     try manners.pause(pace.breath)
   }

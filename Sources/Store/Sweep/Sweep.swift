@@ -2,16 +2,19 @@ package import Model
 internal import SQLite
 
 extension SweepKind {
-  package static let served: [SweepKind] = [.cascade, .refcount, .dangling, .trash, .all]
+  package static let served: [SweepKind] = [.cascade, .refcount, .dangling, .files, .trash, .all]
 
-  fileprivate func includes(_ kind: SweepKind) -> Bool { self == kind || self == .all }
+  func includes(_ kind: SweepKind) -> Bool { self == kind || self == .all }
 
-  fileprivate var looksAtEdges: Bool { self != .trash }
+  fileprivate var looksAtEdges: Bool { self != .trash && self != .files }
 }
 
 extension [SweepKind] {
   /// Whether whole tables are looked through for references to nothing.
   var looksThrough: Bool { contains { $0.includes(.dangling) } }
+
+  /// Whether files are looked for that no edge names.
+  package var looksAtFiles: Bool { contains { $0.includes(.files) } }
 
   var cascades: Bool { contains { $0.includes(.cascade) } }
 
@@ -45,11 +48,13 @@ extension Writer {
     var result = SweepResult(kinds: kinds, outcome: .nothing)
     holds = []
     for part in try parts(of: kinds) { try sweepEdges(part, &result, at: now, manners) }
+    if kinds.looksAtFiles { try group { try sweepFiles(&result, at: now) } }
     if kinds.contains(where: { $0.includes(.trash) }) {
-      result.forgotten = try group { try forgetTrash(at: now) }
+      result.forgotten = try forgetTrash(at: now, manners)
     }
     result.lockMilliseconds = holds.map { $0 / .milliseconds(1) }
-    let done = result.deletedCount + result.edgesRemoved + result.notices + result.forgotten
+    let done =
+      result.deletedCount + result.edgesRemoved + result.notices + result.files + result.forgotten
     if result.outcome == .nothing && done > 0 { result.outcome = .done }
     return result
   }
@@ -156,6 +161,7 @@ extension Reader {
       }
       if kinds.looksThrough { try db.addDanglingEnds(binding) }
     }
+    if kinds.looksAtFiles { plan.files += try unnamedFiles() }
     let holdsAll = try kinds.looksThrough && db.meta("unseen") == 1
     if holdsAll && plan.deletedCount > 0 { plan.isOverLimit = true }
     return plan

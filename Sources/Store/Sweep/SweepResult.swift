@@ -21,6 +21,9 @@ package struct SweepResult: Sendable {
   package var heldCount = 0
   /// How long the write lock was held, each time.
   package var lockMilliseconds: [Double] = []
+  /// Files that lost their last edge, and those that no edge names.
+  package var files = 0
+  package var unreferenced: UnreferencedFiles?
   /// Batches whose trash was forgotten.
   package var forgotten = 0
 
@@ -34,7 +37,9 @@ package struct SweepResult: Sendable {
     deletedCount += receipt.deletedCount
     edgesRemoved += receipt.edgesRemoved
     notices += receipt.notices
-    if receipt.deletedCount + receipt.edgesRemoved + receipt.notices > 0 { batch = receipt.batch }
+    files += receipt.files
+    let done = receipt.deletedCount + receipt.edgesRemoved + receipt.notices + receipt.files
+    if done > 0 { batch = receipt.batch }
     blocked += receipt.reasons
     if !receipt.reasons.isEmpty { outcome = .blocked }
   }

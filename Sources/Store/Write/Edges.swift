@@ -68,6 +68,7 @@ extension Writer {
     try touch(edge.source)
     if old.born == counters.serial {
       current.edgesAdded -= 1
+      try forgetFile(edge.destination)
       return true
     }
     try db.run(

@@ -17,6 +17,8 @@ package struct Receipt: Sendable {
   package var edgesAdded = 0
   package var edgesRemoved = 0
   package var notices = 0
+  /// Files that lost their last edge.
+  package var files = 0
   /// Deletes, patches and unlinks of what was not there.
   package var passedOver = 0
   package var reasons: [Reason] = []

@@ -76,7 +76,7 @@ extension Writer {
       try flush()
       try forgetTouched()
       let done = current.deletedCount + current.edgesRemoved + current.notices
-      if done > 0 { try record(submission) }
+      if done + current.filesReleased > 0 { try record(submission) }
       return receipt(submission)
     }
   }
@@ -137,6 +137,7 @@ extension Writer {
     receipt.edgesAdded = current.edgesAdded
     receipt.edgesRemoved = current.edgesRemoved
     receipt.notices = current.notices
+    receipt.files = current.filesReleased
     receipt.passedOver = current.passedOver
     receipt.reasons = current.blocked
     return receipt

@@ -28,9 +28,6 @@ extension Writer {
     defer { try? db.execute("PRAGMA foreign_keys = ON") }
     return try body()
   }
-
-  /// Moves files of the batch back to where they were; says how many.
-  func restoreFiles(_ batch: Int64) throws -> Int { 0 }
 }
 
 /// One undo, within its transaction.
@@ -74,17 +71,21 @@ struct Undo {
   private mutating func begin() throws {
     try refuse()
     layouts = try writer.db.layouts(of: batch)
-    if layouts.allSatisfy({ $0.remaining == 0 }) { throw NoUndo.forgotten }
     try writer.db.run("DELETE FROM temp.left_alone")
     try writer.db.run("DELETE FROM temp.renumbered")
     writer.interned.nodes.forget()
   }
 
   private func refuse() throws {
+    if try writer.db.meta("sweep.batch") == batch {
+      throw StoreError("the sweep of batch \(batch) is not at its end yet")
+    }
     let entry = try writer.db.first(
       """
       SELECT undone_at, undone_by,
         EXISTS (SELECT 1 FROM cascade_trash_layout WHERE batch = ?1 AND remaining > 0)
+          OR EXISTS (SELECT 1 FROM cascade_trash_file WHERE batch = ?1 AND fate = 0)
+          OR EXISTS (SELECT 1 FROM cascade_released_file WHERE batch = ?1)
       FROM cascade_ledger WHERE seq = ?1
       """, .integer(batch)
     ) { (isUndone: !$0.isNull(0), at: $0.integer(0), by: $0.text(1), hasTrash: $0.integer(2) != 0) }

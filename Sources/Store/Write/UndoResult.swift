@@ -31,7 +31,7 @@ package struct UndoResult: Sendable {
   /// A reply has to fit into a message.
   static let mostListed = 1_000
 
-  mutating func leave(_ node: Node?, _ what: String, because reason: String) {
+  package mutating func leave(_ node: Node?, _ what: String, because reason: String) {
     leftCount += 1
     if left.count < UndoResult.mostListed {
       left.append(Left(node: node, what: what, reason: reason))

@@ -27,6 +27,8 @@ package final class Writer {
   /// Nothing of ours is in the file any more.
   package internal(set) var isDetached = false
   var needsDenials = false
+  /// The files that were let go up to here were looked at, and what is left of them waits.
+  var filesTried: Int64 = 0
 
   /// Waits for another writer as long as `busyMilliseconds` before it gives up. A database that is
   /// not there is made, if that is wanted.
@@ -188,6 +190,7 @@ struct TransactionState {
   var lostCount = 0
   var deleted: [Node] = []
   var deletedCount = 0
+  var filesReleased = 0
   var edgesAdded = 0
   var edgesRemoved = 0
   var notices = 0

@@ -56,17 +56,20 @@ package struct Directory: ~Copyable, Sendable {
 
   /// Without "." and "..", in no order. Names that vanish meanwhile may or may not be among them.
   package func names() throws(SystemError) -> [FileName] {
+    let entries = try entries()
+    var names: [FileName] = []
+    while let (name, _) = try entries.next() { names.append(name) }
+    return names
+  }
+
+  /// The same one by one, however many there are.
+  package func entries() throws(SystemError) -> DirectoryEntries {
     let copy = try openEntry(".", O_RDONLY | O_DIRECTORY, mode: 0)
     guard let stream = unsafe fdopendir(copy.raw) else {
       throw SystemError(code: errno, call: "fdopendir", path: path)
     }
     _ = copy.release()
-    defer { unsafe closedir(stream) }
-    var names: [FileName] = []
-    while let name = try unsafe nextName(stream) {
-      if name != "." && name != ".." { names.append(name) }
-    }
-    return names
+    return unsafe DirectoryEntries(stream, path)
   }
 
   /// Replaces what has that name there. Durable after `sync` of both directories.
@@ -104,7 +107,6 @@ package struct Directory: ~Copyable, Sendable {
     }
   }
 
-  /// Makes what was created, renamed and removed here durable.
   /// Empties the directory; directories in it go too, links are not followed.
   package func removeContents() throws(SystemError) {
     for name in try names() {
@@ -117,6 +119,7 @@ package struct Directory: ~Copyable, Sendable {
     }
   }
 
+  /// Makes what was created, renamed and removed here durable.
   package func sync() throws(SystemError) { try descriptor.sync() }
 
   package func path(of name: FileName) -> String { "\(path)/\(name)" }
@@ -140,16 +143,5 @@ package struct Directory: ~Copyable, Sendable {
       if error.code == ENOENT { return false }
       throw error
     }
-  }
-
-  private func nextName(_ stream: OpaquePointer) throws(SystemError) -> FileName? {
-    errno = 0
-    guard let entry = unsafe readdir(stream) else {
-      if errno != 0 { throw SystemError(code: errno, call: "readdir", path: path) }
-      return nil
-    }
-    let name = unsafe UnsafeRawPointer(entry) + MemoryLayout<dirent>.offset(of: \.d_name)!
-    let length = unsafe strlen(name.assumingMemoryBound(to: CChar.self))
-    return FileName(bytes: unsafe Array(UnsafeRawBufferPointer(start: name, count: length)))
   }
 }

@@ -16,6 +16,8 @@ package struct FileStatus: Sendable, Hashable {
   package let gid: UInt32
   package let links: UInt64
   package let modifiedMilliseconds: Int64
+  /// Of the content, or of what the file is called, or who may use it.
+  package let changedMilliseconds: Int64
 
   init(_ status: stat) {
     kind = Kind(mode: status.st_mode)
@@ -26,8 +28,12 @@ package struct FileStatus: Sendable, Hashable {
     uid = status.st_uid
     gid = status.st_gid
     links = UInt64(status.st_nlink)
-    let modified = status.st_mtim
-    modifiedMilliseconds = Int64(modified.tv_sec) * 1000 + Int64(modified.tv_nsec) / 1_000_000
+    modifiedMilliseconds = FileStatus.milliseconds(status.st_mtim)
+    changedMilliseconds = FileStatus.milliseconds(status.st_ctim)
+  }
+
+  private static func milliseconds(_ time: timespec) -> Int64 {
+    Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
   }
 
   /// Whether this is the same file, by whatever name.
@@ -39,6 +45,13 @@ package struct FileStatus: Sendable, Hashable {
   package static func isWritable(_ path: String) -> Bool {
     guard let name = try? cString(path) else { return false }
     return unsafe faccessat(AT_FDCWD, name, W_OK, AT_EACCESS) == 0
+  }
+
+  /// The path that leads to the same through no link; nil if there is nothing.
+  package static func realPath(_ path: String) -> String? {
+    guard let name = try? cString(path), let real = unsafe realpath(name, nil) else { return nil }
+    defer { unsafe free(real) }
+    return unsafe String(cString: real)
   }
 
   /// Follows symbolic links. nil if there is nothing.
@@ -64,5 +77,12 @@ extension FileStatus.Kind {
     case S_IFSOCK: self = .socket
     default: self = .other
     }
+  }
+
+  /// As a directory lists it; nil where the file system does not tell.
+  init?(entryType: UInt8) {
+    let type = mode_t(entryType) << 12
+    if type == 0 { return nil }
+    self.init(mode: type)
   }
 }

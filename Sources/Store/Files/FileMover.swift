@@ -1,0 +1,60 @@
+internal import System
+
+/// Moves what was let go, and tells what it saw.
+struct FileMover {
+  let roots: FileRoots
+  let now: Int64
+
+  enum Sight: Hashable {
+    /// The time of the lock was over before.
+    case unseen
+    case named
+    /// It is in the trash now, or was already.
+    case moved
+    case missing
+    /// Written after it was let go: somebody may be about to refer to it (DESIGN 8.7).
+    case young
+    /// It will never be moved.
+    case refused(String)
+    case waiting(String)
+  }
+
+  /// As long as a lease, if nobody says otherwise.
+  private static let youth: Int64 = 15 * 60_000
+
+  func move(_ file: ReleasedFile, isNamed: Bool, _ changed: inout [String: Set<String>]) -> Sight {
+    guard let root = roots[file.root] else { return .waiting("files.\(file.root) is not usable") }
+    do {
+      if let objection = root.objection(to: file.path) { return .refused(objection) }
+      if isNamed { return .named }
+      guard let status = try root.file(file.path) else {
+        return try root.isKept(file.path, batch: file.batch) ? .moved : .missing
+      }
+      let written = status.changedMilliseconds
+      if written > file.at && now - written < FileMover.youth { return .young }
+      try root.keep(file.path, batch: file.batch, changed: &changed[file.root, default: []])
+      return .moved
+    } catch let error as Untouchable {
+      return .refused(error.reason)
+    } catch let error as SystemError where error.isTaken {
+      return .refused("another file of its name is in the trash")
+    } catch {
+      return .waiting("\(error)")
+    }
+  }
+
+  /// False where it must stay in the trash, because something is in its place.
+  func bringBack(_ file: ReleasedFile) throws -> Bool {
+    guard let root = roots[file.root], try root.isKept(file.path, batch: file.batch) else {
+      return true
+    }
+    var changed: Set<String> = []
+    let isBack = try root.restore(file.path, batch: file.batch, changed: &changed)
+    try root.sync(changed)
+    return isBack
+  }
+
+  func forget(_ file: ReleasedFile) throws {
+    try roots[file.root]?.forget(file.path, batch: file.batch)
+  }
+}

@@ -1,0 +1,147 @@
+internal import Model
+internal import System
+
+/// A directory whose files edges lead to. What lost its last edge is moved into a directory of ours
+/// below it, by the batch that let it go.
+///
+/// 1. No link is followed beneath the root: no path leads out of it.
+/// 2. Only regular files are moved or removed, and never over another one.
+/// 3. Nothing of the store's surroundings is touched.
+final class FileRoot {
+  let name: String
+  let path: String
+  let directory: Directory
+  let realPath: String
+  let surroundings: Surroundings
+
+  static let trash = ".cascade-trash"
+
+  init(_ name: String, _ path: String, _ surroundings: Surroundings) throws(SystemError) {
+    self.name = name
+    self.path = path
+    self.surroundings = surroundings
+    directory = try Directory.open(path)
+    realPath = FileStatus.realPath(path) ?? path
+  }
+
+  /// Why a path names no file that may be moved; nil if it may.
+  func objection(to path: String) -> String? {
+    if let objection = Destination.objection(toPath: path) { return objection }
+    return isOurs(path) ? "it belongs to Cascade" : nil
+  }
+
+  /// The trash, the spool and the like.
+  func isOurs(_ path: String) -> Bool {
+    path.isWithin(FileRoot.trash) || surroundings.cover("\(realPath)/\(path)")
+  }
+
+  /// The regular file at a path; nil if there is none, and nothing else either.
+  func file(_ path: String) throws -> FileStatus? {
+    guard let spot = try spot(path), let status = try spot.parent.status(of: spot.name) else {
+      return nil
+    }
+    if status.kind != .file { throw Untouchable("it is no regular file") }
+    if surroundings.files.contains(where: status.isSame) {
+      throw Untouchable("it belongs to the store")
+    }
+    return status
+  }
+
+  func isKept(_ path: String, batch: Int64) throws -> Bool {
+    guard let spot = try spot(FileRoot.kept(path, batch)) else { return false }
+    return try spot.parent.status(of: spot.name)?.kind == .file
+  }
+
+  // MARK: - Moving
+
+  /// Moves a file into the trash. The directories that changed are in `changed`.
+  func keep(_ path: String, batch: Int64, changed: inout Set<String>) throws {
+    guard let spot = try spot(path) else { return }
+    let kept = FileRoot.kept(path, batch)
+    let target = try directory.makeDirectory(beneath: kept.parentPath, mode: 0o700)
+    try spot.parent.rename(spot.name, to: target, asNew: spot.name)
+    changed.formUnion(path.ancestors)
+    changed.formUnion(kept.ancestors)
+  }
+
+  /// Moves it back from the trash. False where something else is in its place now.
+  func restore(_ path: String, batch: Int64, changed: inout Set<String>) throws -> Bool {
+    let kept = FileRoot.kept(path, batch)
+    guard try isKept(path, batch: batch), let spot = try spot(kept) else { return true }
+    let target = try directory.makeDirectory(beneath: path.parentPath, mode: 0o777)
+    do {
+      try spot.parent.rename(spot.name, to: target, asNew: spot.name)
+    } catch {
+      if error.isTaken { return false }
+      throw error
+    }
+    changed.formUnion(path.ancestors)
+    changed.formUnion(kept.ancestors)
+    try removeEmpty(kept.parentPath)
+    return true
+  }
+
+  /// Removes it from the trash, for good.
+  func forget(_ path: String, batch: Int64) throws {
+    let kept = FileRoot.kept(path, batch)
+    guard try isKept(path, batch: batch), let spot = try spot(kept) else { return }
+    try spot.parent.remove(spot.name)
+    try removeEmpty(kept.parentPath)
+  }
+
+  /// Directories of the trash that nothing is in any more.
+  private func removeEmpty(_ path: String) throws {
+    var path = path
+    while path.isWithin(FileRoot.trash), let spot = try spot(path) {
+      do {
+        try spot.parent.removeDirectory(spot.name)
+      } catch {
+        if error.isNotEmpty { return }
+        throw error
+      }
+      path = path.parentPath
+    }
+  }
+
+  /// What was moved is where it was moved to, also after a power cut.
+  func sync(_ changed: Set<String>) throws {
+    for path in changed {
+      do {
+        try directory.directory(beneath: path).sync()
+      } catch {
+        // One that was empty is gone.
+        if !error.isAbsence { throw error }
+      }
+    }
+  }
+
+  // MARK: - Finding
+
+  private struct Spot: ~Copyable {
+    let parent: Directory
+    let name: FileName
+  }
+
+  /// Nil where the directory is not there.
+  private func spot(_ path: String) throws -> Spot? {
+    if let objection = Destination.objection(toPath: path) { throw Untouchable(objection) }
+    do {
+      return Spot(
+        parent: try directory.directory(beneath: path.parentPath), name: FileName(path.lastPart))
+    } catch {
+      if error.isLink { throw Untouchable("a symbolic link is on the way to it") }
+      if error.isAbsence { return nil }
+      throw error
+    }
+  }
+
+  private static func kept(_ path: String, _ batch: Int64) -> String {
+    "\(trash)/\(batch)/\(path)"
+  }
+}
+
+/// A file that is left where it is, and why.
+struct Untouchable: Error {
+  let reason: String
+  init(_ reason: String) { self.reason = reason }
+}

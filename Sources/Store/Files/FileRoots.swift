@@ -1,0 +1,66 @@
+internal import Model
+internal import System
+
+/// The roots of the model as they are on the disk now.
+struct FileRoots {
+  private var roots: [String: FileRoot] = [:]
+  private(set) var problems: [Problem] = []
+
+  /// Why the files of a root are left alone, or in danger.
+  struct Problem {
+    enum Kind: String { case fileRoot, unsafeFileRoot }
+    let kind: Kind
+    let root: String
+    let message: String
+  }
+
+  init(_ model: StoreModel, _ surroundings: Surroundings) {
+    for (name, path) in model.files.sorted(by: { $0.key < $1.key }) {
+      do {
+        roots[name] = try FileRoot(name, path, surroundings)
+      } catch {
+        problems.append(
+          Problem(kind: .fileRoot, root: name, message: "files.\(name) cannot be used: \(error)"))
+      }
+    }
+    leaveOutOverlaps()
+    for root in all { warn(of: root, surroundings) }
+  }
+
+  var all: [FileRoot] { roots.values.sorted { $0.name < $1.name } }
+
+  subscript(name: String) -> FileRoot? { roots[name] }
+
+  /// A file with two names would be counted under each alone.
+  private mutating func leaveOutOverlaps() {
+    let all = all
+    for one in all {
+      for other in all where one !== other && one.realPath.isWithin(other.realPath) {
+        problems.append(
+          Problem(
+            kind: .unsafeFileRoot, root: one.name,
+            message: "files.\(one.name) is within files.\(other.name) (\(other.realPath)): a file "
+              + "would have two names, so nothing of both is removed"))
+        roots[one.name] = nil
+        roots[other.name] = nil
+      }
+    }
+  }
+
+  private mutating func warn(of root: FileRoot, _ surroundings: Surroundings) {
+    let inside = surroundings.all.filter { $0.isWithin(root.realPath) }
+    if let ours = inside.first {
+      problems.append(
+        Problem(
+          kind: .unsafeFileRoot, root: root.name,
+          message: "files.\(root.name) contains \(ours), which no file of an application should be "
+            + "beside; it is left alone"))
+    } else if surroundings.cover(root.realPath) {
+      problems.append(
+        Problem(
+          kind: .unsafeFileRoot, root: root.name,
+          message: "files.\(root.name) is in a directory of Cascade's own: nothing of it is removed"
+        ))
+    }
+  }
+}

@@ -1,0 +1,214 @@
+package import Model
+internal import SQLite
+internal import System
+
+/// Files that no edge ever named. They are somebody's, and only told.
+package struct UnreferencedFiles: Sendable {
+  package var count = 0
+  /// The first of them, sorted.
+  package var files: [Destination] = []
+  /// Roots, and directories in them, that could not be looked into.
+  package var unreadable: [String] = []
+}
+
+/// Compares what is on the disk with what edges name. Both are in temporary tables, so that memory is
+/// bounded; the disk is looked at before the snapshot begins, so an edge that is made together with its
+/// file is seen.
+extension Reader {
+  package static let mostUnreferenced = 1_000
+
+  package func unreferencedFiles(_ surroundings: Surroundings) throws -> UnreferencedFiles {
+    try db.snapshot {
+      let roots = FileRoots(model, surroundings)
+      var found = UnreferencedFiles()
+      found.unreadable = try list(roots)
+      try nameFiles(roots)
+      try leaveOutKnown(roots)
+      found.count = try unnamedCount()
+      found.files = try unnamed(roots, limit: Reader.mostUnreferenced)
+      return found
+    }
+  }
+
+  /// Files in place of edges, and edges in place of files; each once more than `limit` is counted.
+  package func checkFiles(
+    _ surroundings: Surroundings, limit: Int = Receipt.mostListed
+  ) throws -> Findings {
+    if model.files.isEmpty { return Findings() }
+    return try db.snapshot {
+      let roots = FileRoots(model, surroundings)
+      var findings = Findings()
+      for problem in roots.problems {
+        findings.add(Finding(kind: problem.kind.rawValue, message: problem.message), limit)
+      }
+      for path in try list(roots) {
+        findings.add(Finding(kind: "fileRoot", message: "\(path) cannot be looked into"), limit)
+      }
+      try nameFiles(roots)
+      try addNamesWithoutFile(roots, &findings, limit)
+      try addFilesWithoutName(roots, &findings, limit)
+      return findings
+    }
+  }
+
+  // MARK: - Both sides
+
+  private func list(_ roots: FileRoots) throws -> [String] {
+    var unreadable: [String] = []
+    for (number, root) in roots.all.enumerated() {
+      var walk = FileWalk(root)
+      do {
+        try walk.run { path in
+          try db.run(
+            "INSERT OR IGNORE INTO temp.disk VALUES(?, ?)", .integer(Int64(number)), .text(path))
+        }
+      } catch let error as SystemError {
+        unreadable.append("\(error)")
+      }
+      unreadable += walk.unreadable.map { "\(root.path)/\($0)" }
+    }
+    return unreadable
+  }
+
+  private func nameFiles(_ roots: FileRoots) throws {
+    let binding = try binding()
+    for (number, root) in roots.all.enumerated() {
+      let collection = Destination.fileCollection + root.name
+      try db.run(
+        """
+        INSERT OR IGNORE INTO temp.named
+        SELECT ?, CAST(n.key AS TEXT), sc.name, s.key, m.name
+        FROM cascade_collection AS c CROSS JOIN cascade_node AS n ON n.collection = c.id
+        CROSS JOIN cascade_edge AS e ON e.destination = n.id
+        JOIN cascade_name AS m ON m.id = e.name
+        LEFT JOIN cascade_node AS s ON s.id = e.source
+        LEFT JOIN cascade_collection AS sc ON sc.id = s.collection
+        WHERE c.name = ?
+        """, .integer(Int64(number)), .text(collection))
+      for place in binding.places where place.destination.collection == collection {
+        try db.run(
+          generated: """
+            INSERT OR IGNORE INTO temp.named
+            SELECT ?1, CAST(\(place.reference) AS TEXT), ?2, \(place.source.key("s")), ?3
+            \(place.all)
+            """, [.integer(Int64(number)), .text(place.source.collection), .text(place.name)])
+      }
+    }
+  }
+
+  // MARK: - Without an edge
+
+  /// What is on its way into the trash, or will be with the next `sweep files`.
+  private func leaveOutKnown(_ roots: FileRoots) throws {
+    for (number, root) in roots.all.enumerated() {
+      try db.run(
+        """
+        DELETE FROM temp.disk WHERE root = ?1 AND path IN (
+          SELECT r.path FROM cascade_released_file AS r
+          JOIN cascade_collection AS c ON c.id = r.collection WHERE c.name = ?2
+          UNION ALL
+          SELECT n.key FROM cascade_collection AS c
+          CROSS JOIN cascade_node AS n ON n.collection = c.id WHERE c.name = ?2)
+        """, .integer(Int64(number)), .text(Destination.fileCollection + root.name))
+    }
+  }
+
+  private func unnamedCount() throws -> Int {
+    let count = try db.integer(
+      """
+      SELECT count(*) FROM temp.disk AS d WHERE NOT EXISTS (
+        SELECT 1 FROM temp.named AS n WHERE n.root = d.root AND n.path = d.path)
+      """)
+    return Int(count ?? 0)
+  }
+
+  private func unnamed(_ roots: FileRoots, limit: Int) throws -> [Destination] {
+    let names = roots.all.map(\.name)
+    return try db.all(
+      """
+      SELECT d.root, d.path FROM temp.disk AS d WHERE NOT EXISTS (
+        SELECT 1 FROM temp.named AS n WHERE n.root = d.root AND n.path = d.path)
+      ORDER BY d.root, d.path LIMIT ?
+      """, .integer(Int64(limit))
+    ) { .file(root: names[Int($0.integer(0))], path: $0.text(1)) }
+  }
+
+  private func addFilesWithoutName(
+    _ roots: FileRoots, _ findings: inout Findings, _ limit: Int
+  ) throws {
+    try leaveOutReleased(roots)
+    let room = max(limit - findings.list.count, 0)
+    findings.list += try unnamed(roots, limit: room).map { file in
+      Finding(
+        kind: "fileWithoutEdge", message: "no edge names \(file.fileText)", file: file)
+    }
+    findings.total += try unnamedCount()
+  }
+
+  private func leaveOutReleased(_ roots: FileRoots) throws {
+    for (number, root) in roots.all.enumerated() {
+      try db.run(
+        """
+        DELETE FROM temp.disk WHERE root = ?1 AND path IN (
+          SELECT r.path FROM cascade_released_file AS r
+          JOIN cascade_collection AS c ON c.id = r.collection WHERE c.name = ?2)
+        """, .integer(Int64(number)), .text(Destination.fileCollection + root.name))
+    }
+  }
+
+  // MARK: - Without a file
+
+  /// Looked at once more: a file may have come since.
+  private func addNamesWithoutFile(
+    _ roots: FileRoots, _ findings: inout Findings, _ limit: Int
+  ) throws {
+    let all = roots.all
+    try db.each(
+      """
+      SELECT n.root, n.path, n.name, n.collection, n.key FROM temp.named AS n WHERE NOT EXISTS (
+        SELECT 1 FROM temp.disk AS d WHERE d.root = n.root AND d.path = n.path)
+      ORDER BY n.root, n.path
+      """
+    ) { row in
+      let root = all[Int(row.integer(0))]
+      let path = row.text(1)
+      guard let reason = root.absence(of: path) else { return }
+      let file = Destination.file(root: root.name, path: path)
+      let source = row.isNull(3) ? nil : row.node(3, model)
+      let whose = source.map { "\($0) has it as its \"\(row.text(2))\"" } ?? "an edge names it"
+      findings.add(
+        Finding(
+          kind: "edgeWithoutFile", message: "\(file.fileText): \(reason), but \(whose)",
+          node: source, file: file), limit)
+    }
+  }
+}
+
+extension FileRoot {
+  /// Why a path names no file; nil where one is there.
+  fileprivate func absence(of path: String) -> String? {
+    if let objection = objection(to: path) { return objection }
+    do {
+      return try file(path) == nil ? "it is not there" : nil
+    } catch let error as Untouchable {
+      return error.reason
+    } catch {
+      return "\(error)"
+    }
+  }
+}
+
+extension Findings {
+  fileprivate mutating func add(_ finding: Finding, _ limit: Int) {
+    if list.count < limit { list.append(finding) }
+    total += 1
+  }
+}
+
+extension Destination {
+  /// As people write it.
+  var fileText: String {
+    guard case .file(let root, let path) = self else { return json.text }
+    return "\(root):\(path.printable)"
+  }
+}

@@ -1,0 +1,128 @@
+internal import Model
+internal import SQLite
+internal import System
+
+/// What lost its last edge goes into the trash of its root (DESIGN 8.8).
+///
+/// 1. Under the write lock it is looked whether an edge came back; if none did, the file is moved.
+///    Nothing is written meanwhile, so the lock is short.
+/// 2. The move is made durable, and nobody waits for that.
+/// 3. Under the lock again: if an edge came meanwhile, the file goes back; if not, the intention is
+///    forgotten. Only then a file that is not to be kept is removed.
+///
+/// Killed in between, the intention is still there, and the file in one place or the other: the same
+/// steps find it, and end where they would have.
+extension Writer {
+  func moveReleased(
+    _ roots: FileRoots, at now: Int64, _ budget: Duration, _ work: inout FileWork
+  ) throws {
+    let files = try db.releasedFiles(after: filesTried, at: now, limit: Writer.mostFiles)
+    if files.isEmpty { return }
+    var changed: [String: Set<String>] = [:]
+    let mover = FileMover(roots: roots, now: now)
+    let sights = try look(at: files, budget, commits: false) { named in
+      let start = ContinuousClock.now
+      return files.map { file -> FileMover.Sight in
+        if ContinuousClock.now - start > budget { return .unseen }
+        return mover.move(file, isNamed: named.contains(file.id), &changed)
+      }
+    }
+    guard let sights else { return work.hasMore = true }
+    for (root, paths) in changed { try roots[root]?.sync(paths) }
+    try settle(files, sights, mover, budget, &work)
+  }
+
+  private func settle(
+    _ files: [ReleasedFile], _ sights: [FileMover.Sight], _ mover: FileMover, _ budget: Duration,
+    _ work: inout FileWork
+  ) throws {
+    var done = FileWork()
+    let settled: Void? = try look(at: files, budget, commits: true) { named in
+      done = FileWork()
+      for (file, sight) in zip(files, sights) {
+        do {
+          try settle(file, sight, isNamed: named.contains(file.id), mover, &done)
+        } catch let error as SystemError {
+          done.waiting.insert("\(error)")
+        }
+      }
+    }
+    guard settled != nil else { return work.hasMore = true }
+    work.add(done)
+    try goOn(behind: zip(files, sights).first { $0.1 == .unseen }?.0 ?? files.last!, sights)
+    work.hasMore = files.count == Writer.mostFiles || sights.contains(.unseen)
+  }
+
+  private func settle(
+    _ file: ReleasedFile, _ sight: FileMover.Sight, isNamed: Bool, _ mover: FileMover,
+    _ work: inout FileWork
+  ) throws {
+    switch sight {
+    case .unseen, .young: return
+    case .waiting(let reason):
+      work.waiting.insert(reason)
+      return
+    case .refused(let reason): work.refused.append("\(file.root):\(file.path): \(reason)")
+    case .missing: work.missing += 1
+    case .named, .moved:
+      if try (sight == .named || isNamed) && mover.bringBack(file) {
+        work.kept += 1
+      } else {
+        try keepOrForget(file, mover)
+        work.moved += 1
+      }
+    }
+    try db.forget(file)
+  }
+
+  private func keepOrForget(_ file: ReleasedFile, _ mover: FileMover) throws {
+    if model.trash == .zero { return try mover.forget(file) }
+    try db.run(
+      "INSERT OR IGNORE INTO cascade_trash_file(batch, collection, path) VALUES(?, ?, ?)",
+      .integer(file.batch), .integer(file.collection), .text(file.path))
+  }
+
+  /// Those that wait are passed over until somebody says so. Numbers may come again once the last
+  /// row is gone, so what is left tells how far.
+  private func goOn(behind file: ReleasedFile, _ sights: [FileMover.Sight]) throws {
+    let last = file.id - (sights.contains(.unseen) ? 1 : 0)
+    filesTried =
+      try db.integer("SELECT max(id) FROM cascade_released_file WHERE id <= ?", .integer(last)) ?? 0
+  }
+}
+
+// MARK: - Looking under the lock
+
+extension Writer {
+  /// Finds out which files are named, and calls `body` with that while it holds. Whole tables are
+  /// looked through before the lock is taken; where others commit too often for that, nil.
+  private func look<T>(
+    at files: [ReleasedFile], _ budget: Duration, commits: Bool, body: (Set<Int64>) throws -> T
+  ) throws -> T? {
+    for _ in 0..<5 {
+      let others = try foreignCommits()
+      let start = ContinuousClock.now
+      let before = try db.snapshot { try db.named(files, binding) }
+      let isQuick = ContinuousClock.now - start < budget
+      let schema = binding.schemaVersion
+      let result: T? = try locked(commits) {
+        if try foreignCommits() == others { return try body(before) }
+        if !isQuick || binding.schemaVersion != schema { return nil }
+        return try body(db.named(files, binding))
+      }
+      if let result { return result }
+      try followSchema()
+    }
+    return nil
+  }
+
+  /// Where nothing is written, nothing has to be committed.
+  private func locked<T>(_ commits: Bool, _ body: () throws -> T?) throws -> T? {
+    if commits { return try group(body) }
+    try db.begin()
+    defer { db.rollback() }
+    let schema = try db.integer("PRAGMA main.schema_version") ?? 0
+    if hasTables && schema != binding.schemaVersion { return nil }
+    return try body()
+  }
+}

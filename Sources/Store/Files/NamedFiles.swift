@@ -1,0 +1,59 @@
+internal import Model
+internal import SQLite
+
+/// Which of some files an edge names, wherever the edges live.
+extension Connection {
+  /// The ids of those that are named. In a transaction of whoever asks.
+  func named(_ files: [ReleasedFile], _ binding: Binding) throws(SQLiteError) -> Set<Int64> {
+    try ask(files)
+    var named = Set(
+      try all(
+        """
+        SELECT a.id FROM temp.asked AS a
+        JOIN cascade_node AS n ON n.collection = a.collection AND n.key = a.key
+        WHERE EXISTS (SELECT 1 FROM cascade_edge WHERE destination = n.id)
+        """
+      ) { $0.integer(0) })
+    let collections = Set(files.map(\.collection))
+    for place in binding.places where collections.contains(place.destination.id) {
+      named.formUnion(try all(generated: place.naming) { $0.integer(0) })
+    }
+    return named
+  }
+
+  /// A column may keep a path as a text, as its bytes, or, of digits, as a number.
+  private func ask(_ files: [ReleasedFile]) throws(SQLiteError) {
+    try run("DELETE FROM temp.asked")
+    for file in files {
+      var keys: [Value] = [.text(file.path), .blob(Array(file.path.utf8))]
+      if let number = Int64(file.path) { keys.append(.integer(number)) }
+      for key in keys {
+        try run(
+          "INSERT INTO temp.asked VALUES(?, ?, ?)", .integer(file.collection), key,
+          .integer(file.id))
+      }
+    }
+  }
+}
+
+extension Place {
+  /// The ids of the asked files that a row refers to: found by the column's index, or by one look
+  /// through the table.
+  fileprivate var naming: String {
+    let asked = "temp.asked AS a"
+    let match = "\(reference) = a.key AND a.collection = \(destination.id)"
+    switch form {
+    case .column(let column) where source.table?.hasIndex(on: column) == true,
+      .typed(let column, _, _) where source.table?.hasIndex(on: column) == true:
+      return """
+        SELECT DISTINCT a.id FROM \(asked) CROSS JOIN \(source.rows) AS s ON \(match)
+        WHERE \(isEdge) AND \(source.isNode("s"))
+        """
+    default:
+      return """
+        SELECT DISTINCT a.id FROM \(source.rows) AS s \(references) CROSS JOIN \(asked) ON \(match)
+        WHERE \(isEdge) AND \(source.isNode("s"))
+        """
+    }
+  }
+}

@@ -1,0 +1,136 @@
+internal import Model
+internal import SQLite
+internal import System
+
+/// Files in the trash of their roots: forgotten with their batch, or brought back with it. What is to
+/// become of them commits first, and is done afterwards.
+extension Writer {
+  private enum Fate: Int64 { case kept, forgotten, wanted }
+
+  /// The files of a batch go back to their places, after the commit; says how many there are.
+  @discardableResult
+  package func restoreFiles(_ batch: Int64) throws -> Int {
+    try db.run(
+      """
+      INSERT OR IGNORE INTO cascade_trash_file(batch, collection, path)
+      SELECT batch, collection, path FROM cascade_released_file WHERE batch = ?
+      """, .integer(batch))
+    try db.run("DELETE FROM cascade_released_file WHERE batch = ?", .integer(batch))
+    try db.run(
+      "UPDATE cascade_trash_file SET fate = ? WHERE batch = ? AND fate = 0",
+      .integer(Fate.wanted.rawValue), .integer(batch))
+    return db.changes
+  }
+
+  /// At most so many files of the oldest batch, if it is from before `limit`, are removed for good
+  /// after the commit; false where there are none. A batch that the ledger does not know is as old
+  /// as the next one that it does.
+  func forgetFiles(before limit: Int64, rows: Int = 1_000) throws -> Bool {
+    let batch = try db.integer(
+      """
+      SELECT t.batch FROM (
+        SELECT batch FROM cascade_trash_file WHERE fate = 0 ORDER BY batch LIMIT 1) AS t
+      LEFT JOIN cascade_ledger AS l ON l.seq = t.batch
+      WHERE coalesce(l.at,
+        (SELECT n.at FROM cascade_ledger AS n WHERE n.seq > t.batch ORDER BY n.seq LIMIT 1)) < ?
+      """, .integer(limit))
+    guard let batch else { return false }
+    try db.run(
+      """
+      UPDATE cascade_trash_file SET fate = ?1 WHERE (batch, collection, path) IN (
+        SELECT batch, collection, path FROM cascade_trash_file
+        WHERE batch = ?2 AND fate = 0 LIMIT ?3)
+      """, .integer(Fate.forgotten.rawValue), .integer(batch), .integer(Int64(rows)))
+    return true
+  }
+
+  func restoreFiles(_ roots: FileRoots, _ work: inout FileWork) throws {
+    var changed: [String: Set<String>] = [:]
+    var (done, occupied): ([TrashedFile], [TrashedFile]) = ([], [])
+    for file in try trashed(.wanted, roots) {
+      let failure = try attempt {
+        let root = roots[file.root]!
+        if try !root.isKept(file.path, batch: file.batch) {
+          work.missing += 1
+          return done.append(file)
+        }
+        let isBack = try root.restore(
+          file.path, batch: file.batch, changed: &changed[file.root, default: []])
+        if !isBack { return occupied.append(file) }
+        work.restored += 1
+        done.append(file)
+      }
+      if let failure { work.waiting.insert(failure) }
+    }
+    for (root, paths) in changed { try roots[root]?.sync(paths) }
+    if done.isEmpty && occupied.isEmpty { return }
+    try group {
+      for file in done { try remove(file) }
+      for file in occupied { try set(.kept, file) }
+    }
+    work.occupied += occupied.map { .file(root: $0.root, path: $0.path) }
+    work.hasMore = true
+  }
+
+  func forgetFiles(_ roots: FileRoots, _ work: inout FileWork) throws {
+    var done: [TrashedFile] = []
+    for file in try trashed(.forgotten, roots) {
+      let failure = try attempt {
+        try roots[file.root]!.forget(file.path, batch: file.batch)
+        done.append(file)
+      }
+      if let failure { work.waiting.insert(failure) }
+    }
+    if done.isEmpty { return }
+    try group { for file in done { try remove(file) } }
+    work.forgotten += done.count
+    work.hasMore = true
+  }
+
+  /// Why it failed. It is tried again with the next occasion.
+  private func attempt(_ body: () throws -> Void) throws -> String? {
+    do {
+      try body()
+      return nil
+    } catch let error as SystemError {
+      return "\(error)"
+    } catch let error as Untouchable {
+      return error.reason
+    }
+  }
+
+  private func remove(_ file: TrashedFile) throws {
+    try db.run(
+      "DELETE FROM cascade_trash_file WHERE batch = ? AND collection = ? AND path = ?",
+      .integer(file.batch), .integer(file.collection), .text(file.path))
+  }
+
+  private func set(_ fate: Fate, _ file: TrashedFile) throws {
+    try db.run(
+      "UPDATE cascade_trash_file SET fate = ? WHERE batch = ? AND collection = ? AND path = ?",
+      .integer(fate.rawValue), .integer(file.batch), .integer(file.collection), .text(file.path))
+  }
+
+  /// Of the roots that can be used.
+  private func trashed(_ fate: Fate, _ roots: FileRoots) throws -> [TrashedFile] {
+    let names = JSON.array(roots.all.map { .string(Destination.fileCollection + $0.name) })
+    return try db.all(
+      """
+      SELECT t.batch, t.collection, substr(c.name, 14), t.path
+      FROM cascade_trash_file AS t JOIN cascade_collection AS c ON c.id = t.collection
+      WHERE t.fate AND t.fate = ?
+      AND c.name IN (SELECT value FROM json_each(?)) LIMIT ?
+      """, .integer(fate.rawValue), .text(names.text), .integer(Int64(Writer.mostFiles))
+    ) {
+      TrashedFile(
+        batch: $0.integer(0), collection: $0.integer(1), root: $0.text(2), path: $0.text(3))
+    }
+  }
+}
+
+private struct TrashedFile {
+  let batch: Int64
+  let collection: Int64
+  let root: String
+  let path: String
+}

@@ -1,0 +1,64 @@
+internal import Model
+internal import SQLite
+
+/// Files that an edge named once, and none does now, without a rule that let them go: `sweep files`
+/// lets them go too (DESIGN 8.1).
+extension Writer {
+  func sweepFiles(_ result: inout SweepResult, at now: Int64) throws {
+    if model.files.isEmpty || isHalfView { return }
+    let submission = Submission(
+      id: "sweep-\(counters.serial)", author: "sweep", fingerprint: 0, at: now)
+    let receipt = try sweep(submission) {
+      try db.run(
+        """
+        INSERT INTO cascade_released_file(batch, collection, path)
+        SELECT ?, n.collection, n.key
+        FROM cascade_collection AS c CROSS JOIN cascade_node AS n ON n.collection = c.id
+        WHERE c.name GLOB 'cascade_file/*' AND typeof(n.key) = 'text'
+        AND NOT EXISTS (SELECT 1 FROM cascade_edge WHERE destination = n.id)
+        """, .integer(current.batch))
+      current.filesReleased += db.changes
+      if try db.forgetUnnamedFiles() > 0 { interned.nodes.forget() }
+    }
+    result.add(receipt)
+  }
+
+  /// A file that only an edge named which never was (DESIGN 2.3, 6) has lost nothing.
+  func forgetFile(_ id: Int64) throws {
+    if model.files.isEmpty || id < current.firstNewId { return }
+    try db.run(
+      """
+      DELETE FROM cascade_node WHERE id = ?
+      AND collection IN (SELECT id FROM cascade_collection WHERE name GLOB 'cascade_file/*')
+      AND NOT EXISTS (SELECT 1 FROM cascade_edge WHERE destination = cascade_node.id)
+      """, .integer(id))
+    if db.changes > 0 { interned.nodes.forget() }
+  }
+}
+
+extension Connection {
+  /// Takes away their numbers; says how many there were.
+  @discardableResult
+  func forgetUnnamedFiles() throws(SQLiteError) -> Int {
+    try run(
+      """
+      DELETE FROM cascade_node
+      WHERE collection IN (SELECT id FROM cascade_collection WHERE name GLOB 'cascade_file/*')
+      AND NOT EXISTS (SELECT 1 FROM cascade_edge WHERE destination = cascade_node.id)
+      """)
+    return changes
+  }
+}
+
+extension Reader {
+  func unnamedFiles() throws -> Int {
+    let count = try db.integer(
+      """
+      SELECT count(*)
+      FROM cascade_collection AS c CROSS JOIN cascade_node AS n ON n.collection = c.id
+      WHERE c.name GLOB 'cascade_file/*'
+      AND NOT EXISTS (SELECT 1 FROM cascade_edge WHERE destination = n.id)
+      """)
+    return Int(count ?? 0)
+  }
+}

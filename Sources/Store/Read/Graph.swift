@@ -1,0 +1,139 @@
+package import Model
+internal import SQLite
+
+/// What is around a node, and what its deletion would do there.
+package struct Graph: Sendable {
+  package let vertices: [Vertex]
+  package let arrows: [Arrow]
+  /// What would refuse the deletion, also further away.
+  package let denials: [Reason]
+
+  package struct Vertex: Sendable {
+    package let end: Destination
+    package let depth: Int
+    package fileprivate(set) var goes = false
+    /// Its edges that lead to what is left out.
+    package fileprivate(set) var more = 0
+  }
+
+  package struct Arrow: Sendable {
+    package let edge: Edge
+    package let denies: Bool
+  }
+}
+
+extension Reader {
+  /// Nil where the node is not there.
+  package func graph(around node: Node, depth: Int, limit: Int) throws -> Graph? {
+    guard let center = try asStored(node) else { return nil }
+    var search = GraphSearch(around: .node(center), limit: limit)
+    for level in 0..<depth { try search.expand(level, self) }
+    return try consequences {
+      try bury([center])
+    } tell: { denials in
+      let numbers = try db.numbers(binding())
+      let vertices = try search.vertices.map { vertex in
+        var vertex = vertex
+        vertex.goes = try isGone(vertex.end, numbers)
+        return vertex
+      }
+      let denying = Set(denials.compactMap { $0.edge.map(EdgeEnds.init) })
+      let arrows = search.edges.map { edge in
+        Graph.Arrow(edge: edge, denies: denying.contains(EdgeEnds(edge)))
+      }
+      return Graph(vertices: vertices, arrows: arrows, denials: denials)
+    }
+  }
+
+  /// With the key as edges have it.
+  private func asStored(_ node: Node) throws -> Node? {
+    let stored = try self.node(node)
+    if !stored.exists { return nil }
+    if case .mapped = model.collections[node.collection] { return stored.node }
+    return node.key.managedText.map { Node(node.collection, .text($0)) }
+  }
+
+  private func isGone(_ end: Destination, _ numbers: Numbers) throws -> Bool {
+    switch end {
+    case .file(let root, let path):
+      return try isGone(.text(path), in: Destination.fileCollection + root)
+    case .node(let node):
+      guard let key = try keyInTable(of: node) else { return false }
+      if try isGone(key, in: node.collection) { return true }
+      guard let table = try binding().collections[node.collection] else { return false }
+      let goes = table.goes("?1", numbers, where: "true")
+      return try db.integer(generated: "SELECT \(goes)", [key]) == 1
+    }
+  }
+
+  /// Of what has a number by its name.
+  private func isGone(_ key: Value, in collection: String) throws -> Bool {
+    try db.integer(
+      """
+      SELECT EXISTS (
+        SELECT 1 FROM temp.known AS k JOIN temp.gone AS g ON g.id = k.id
+        WHERE k.collection = ?1 AND k.key = ?2)
+      OR EXISTS (
+        SELECT 1 FROM cascade_node AS n JOIN temp.gone AS g ON g.id = n.id
+        WHERE n.collection = ?1 AND n.key = ?2)
+      """, .integer(try number(ofCollection: collection)), key) == 1
+  }
+}
+
+/// Goes from the middle outwards, level by level, as long as there is room.
+private struct GraphSearch {
+  private(set) var vertices: [Graph.Vertex]
+  private(set) var edges: [Edge] = []
+  private var indexes: [Destination: Int]
+  private var seen: Set<EdgeIdentity> = []
+  private let limit: Int
+
+  init(around center: Destination, limit: Int) {
+    vertices = [Graph.Vertex(end: center, depth: 0)]
+    indexes = [center: 0]
+    self.limit = max(limit, 1)
+  }
+
+  mutating func expand(_ depth: Int, _ reader: Reader) throws {
+    for index in vertices.indices where vertices[index].depth == depth {
+      let end = vertices[index].end
+      if case .node(let node) = end { try follow(EdgeQuery(from: node), index, reader) }
+      try follow(EdgeQuery(to: end), index, reader)
+    }
+  }
+
+  private mutating func follow(_ query: EdgeQuery, _ index: Int, _ reader: Reader) throws {
+    let page = try reader.edges(query, limit: limit + 1)
+    for edge in page.edges { add(edge, at: index) }
+    if page.next != nil {
+      vertices[index].more += max(try reader.count(query) - page.edges.count, 0)
+    }
+  }
+
+  private mutating func add(_ edge: Edge, at index: Int) {
+    if seen.contains(EdgeIdentity(edge)) { return }
+    for end in [.node(edge.source), edge.destination] where indexes[end] == nil {
+      if vertices.count >= limit { return vertices[index].more += 1 }
+      indexes[end] = vertices.count
+      vertices.append(Graph.Vertex(end: end, depth: vertices[index].depth + 1))
+    }
+    seen.insert(EdgeIdentity(edge))
+    edges.append(edge)
+  }
+}
+
+private struct EdgeEnds: Hashable {
+  let name: String
+  let source: Node
+  let destination: Destination
+
+  init(_ edge: Edge) { (name, source, destination) = (edge.name, edge.source, edge.destination) }
+}
+
+private struct EdgeIdentity: Hashable {
+  let ends: EdgeEnds
+  let origin: Origin
+  let kind: EdgeKind
+
+  init(_ edge: Edge) { (ends, origin, kind) = (EdgeEnds(edge), edge.origin, edge.kind) }
+}

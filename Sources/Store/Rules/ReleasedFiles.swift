@@ -1,0 +1,54 @@
+internal import Model
+internal import SQLite
+
+/// A file is no node: it is let go here, and removed after the commit (DESIGN 8.8).
+extension Writer {
+  /// The intention commits with the rows that let the files go. What is no text names no file.
+  func releaseFiles(_ slice: Slice = .all) throws {
+    try db.run(
+      """
+      INSERT INTO cascade_released_file(batch, collection, path)
+      SELECT ?, c.id, coalesce(n.key, k.key)
+      FROM temp.gone AS g LEFT JOIN cascade_node AS n ON n.id = g.id
+      LEFT JOIN temp.known AS k ON k.id = g.id
+      CROSS JOIN cascade_collection AS c ON c.id = coalesce(n.collection, k.collection)
+      WHERE g.seq > ? AND g.seq <= ? AND c.name GLOB 'cascade_file/*'
+      AND typeof(coalesce(n.key, k.key)) = 'text'
+      """, .integer(current.batch), .integer(slice.low), .integer(slice.high))
+    current.filesReleased += db.changes
+  }
+}
+
+/// A file that lost its last edge, and is where it was, as far as anybody knows.
+struct ReleasedFile {
+  let id: Int64
+  let batch: Int64
+  /// When its batch was committed, in milliseconds since 1970.
+  let at: Int64
+  let collection: Int64
+  let root: String
+  let path: String
+}
+
+extension Connection {
+  func releasedFiles(
+    after id: Int64, at now: Int64, limit: Int
+  ) throws(SQLiteError) -> [ReleasedFile] {
+    try all(
+      """
+      SELECT r.id, r.batch, coalesce(l.at, ?2), r.collection, substr(c.name, 14), r.path
+      FROM cascade_released_file AS r JOIN cascade_collection AS c ON c.id = r.collection
+      LEFT JOIN cascade_ledger AS l ON l.seq = r.batch
+      WHERE r.id > ?1 ORDER BY r.id LIMIT ?3
+      """, .integer(id), .integer(now), .integer(Int64(limit))
+    ) {
+      ReleasedFile(
+        id: $0.integer(0), batch: $0.integer(1), at: $0.integer(2), collection: $0.integer(3),
+        root: $0.text(4), path: $0.text(5))
+    }
+  }
+
+  func forget(_ file: ReleasedFile) throws(SQLiteError) {
+    try run("DELETE FROM cascade_released_file WHERE id = ?", .integer(file.id))
+  }
+}

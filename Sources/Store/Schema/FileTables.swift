@@ -1,0 +1,33 @@
+/// Tables for files, which are no nodes.
+extension Schema {
+  static let trashedFiles: [StaticString] = [
+    // Files in the trash of their root. `fate`: 0 is kept, 1 is to be removed, 2 is to be brought back.
+    """
+    CREATE TABLE cascade_trash_file(
+      batch INTEGER NOT NULL,
+      collection INTEGER NOT NULL,
+      path TEXT NOT NULL,
+      fate INTEGER NOT NULL DEFAULT 0,
+      PRIMARY KEY(batch, collection, path)) STRICT, WITHOUT ROWID
+    """,
+    "CREATE INDEX cascade_trash_file_fate ON cascade_trash_file(fate) WHERE fate",
+  ]
+
+  static let ofFiles: [StaticString] = [
+    // Files of which somebody asks whether an edge names them.
+    """
+    CREATE TEMP TABLE asked(
+      collection INTEGER, key, id INTEGER, PRIMARY KEY(collection, key, id)) WITHOUT ROWID
+    """,
+    // What is beneath the roots, and what edges name there; by the number of the root.
+    """
+    CREATE TEMP TABLE disk(
+      root INTEGER, path TEXT, PRIMARY KEY(root, path)) WITHOUT ROWID
+    """,
+    """
+    CREATE TEMP TABLE named(
+      root INTEGER, path TEXT, collection TEXT, key, name TEXT,
+      PRIMARY KEY(root, path)) WITHOUT ROWID
+    """,
+  ]
+}

@@ -1,0 +1,134 @@
+internal import CascadeKit
+internal import Glibc
+internal import Model
+internal import System
+
+/// `graph`: a node's neighbourhood as Graphviz draws it.
+enum GraphCommand {
+  private enum Format: String, CaseIterable { case dot, svg }
+
+  static func command(_ arguments: inout Arguments) throws -> Commands.Prepared {
+    let name = try arguments.option("--format") ?? Format.dot.rawValue
+    guard let format = Format(rawValue: name) else {
+      throw UsageError("\"\(name)\" is no format: dot, svg")
+    }
+    let depth = try number("--depth", &arguments)
+    let limit = try number("--limit", &arguments)
+    let node = try arguments.operand("node")
+    let parameters: JSON = ["node": .string(node), "depth": depth, "limit": limit]
+    return { client, output in
+      let graph = try client.call("Graph", parameters)
+      if format == .svg && !output.json { return try draw(DotText(graph).text, output) }
+      output.show(graph) { DotText($0).text }
+      return EX_OK
+    }
+  }
+
+  private static func number(_ option: String, _ arguments: inout Arguments) throws -> JSON {
+    guard let text = try arguments.option(option) else { return .null }
+    guard let number = Int64(text) else { throw UsageError("\"\(text)\" is no number") }
+    return .integer(number)
+  }
+
+  private static func draw(_ text: String, _ output: Output) throws -> CInt {
+    if output.quiet { return EX_OK }
+    do {
+      let status = try ChildProcess.run("dot", ["-Tsvg"], input: Array(text.utf8))
+      if status != 0 { throw Failure("dot failed with status \(status)", EX_SOFTWARE) }
+      return EX_OK
+    } catch let error as SystemError where error.isMissing {
+      throw Failure(
+        "there is no dot to draw with: install graphviz, or take --format dot", EX_UNAVAILABLE)
+    }
+  }
+}
+
+/// A graph in the DOT language. What would go is red; what would refuse that is bold and dashed; what
+/// is left out is a node without a frame.
+struct DotText {
+  private let nodes: [JSON]
+  private let edges: [JSON]
+  private var numbers: [String: Int] = [:]
+  private var going: Set<Int> = []
+
+  init(_ graph: JSON) {
+    nodes = graph["nodes"]?.array ?? []
+    edges = graph["edges"]?.array ?? []
+    for (number, node) in nodes.enumerated() {
+      numbers[node["node"]?.text ?? ""] = number
+      if node["goes"]?.bool == true { going.insert(number) }
+    }
+  }
+
+  var text: String {
+    let head = ["digraph cascade {", "  rankdir=LR;", "  node [shape=box, style=rounded];"]
+    let all = head + nodes.indices.flatMap(lines) + edges.compactMap(line) + ["}"]
+    return all.joined(separator: "\n")
+  }
+
+  private func lines(ofNode number: Int) -> [String] {
+    let node = nodes[number]
+    var attributes = [("label", Words.destination(node["node"]).printable)]
+    if node["node"]?["file"] != nil { attributes.append(("shape", "note")) }
+    if number == 0 { attributes.append(("style", "rounded,bold")) }
+    if going.contains(number) { attributes += [("color", "red"), ("fontcolor", "red")] }
+    let line = "  n\(number) \(list(attributes));"
+    guard let more = node["more"]?.integer, more > 0 else { return [line] }
+    return [
+      line, "  m\(number) \(list([("label", "+\(more) more"), ("shape", "plaintext")]));",
+      "  n\(number) -> m\(number) \(list([("style", "dotted"), ("arrowhead", "none")]));",
+    ]
+  }
+
+  private func line(ofEdge edge: JSON) -> String? {
+    guard let from = numbers[edge["from"]?.text ?? ""], let to = numbers[edge["to"]?.text ?? ""]
+    else { return nil }
+    let rules = (edge["rules"]?.array ?? []).compactMap(\.string).map { DotText.short[$0] ?? $0 }
+    let name = edge["name"]?.string?.printable ?? ""
+    var attributes = [
+      ("label", ([name] + rules).joined(separator: "\n")),
+      ("arrowhead", DotText.heads[edge["kind"]?.string ?? ""] ?? "normal"),
+    ]
+    if edge["denies"]?.bool == true {
+      attributes.append(("style", "bold,dashed"))
+    } else if going.contains(from) || going.contains(to) {
+      attributes += [("color", "red"), ("fontcolor", "red")]
+    }
+    return "  n\(from) -> n\(to) \(list(attributes));"
+  }
+
+  private func list(_ attributes: [(String, String)]) -> String {
+    let pairs = attributes.map { "\($0)=\(DotText.quoted($1))" }
+    return "[\(pairs.joined(separator: ", "))]"
+  }
+
+  /// A backslash begins an escape in a label; a line's end is one.
+  private static func quoted(_ text: String) -> String {
+    var quoted = "\""
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "\"": quoted += "\\\""
+      case "\\": quoted += "\\\\"
+      case "\n": quoted += "\\n"
+      default: quoted.unicodeScalars.append(scalar)
+      }
+    }
+    return quoted + "\""
+  }
+
+  /// Where an edge lives, by its head.
+  private static let heads = [
+    "stored": "normal", "column": "vee", "join": "diamond", "property": "empty",
+    "polymorphic": "odiamond", "file": "box",
+  ]
+
+  private static let short = [
+    "notifyIfSourceDeleted": "tells destination", "notifyIfDestinationDeleted": "tells source",
+    "deleteSourceIfDestinationDeleted": "source follows",
+    "deleteDestinationIfSourceDeleted": "destination follows",
+    "deleteSourceIfAllDestinationsDeleted": "source follows last",
+    "deleteDestinationIfAllSourcesDeleted": "destination follows last",
+    "nullifySourceIfDestinationDeleted": "nullify", "denyDestinationDeletion": "keeps destination",
+    "denySourceDeletion": "keeps source",
+  ]
+}

@@ -1,0 +1,149 @@
+import Glibc
+import Model
+import System
+import Testing
+
+/// Files that edges lead to, with the real programs and a real directory.
+@Suite struct FileCommandTests {
+  private static func store(_ more: String = "") throws -> TestStore {
+    let store = try TestStore(starts: false)
+    let media = try Directory.openOrMake(store.scratch.path("media"))
+    for name in ["1", "2", "stray"] { try media.file(FileName(name), .createNew).writeAll([1]) }
+    let model = """
+      {
+        collections: { albums: { table: "album", key: "id" } },
+        relationships: [
+          { name: "cover", from: "albums", to: { files: "media" }, column: "cover",
+            rules: ["deleteDestinationIfAllSourcesDeleted"] },
+        ],
+        files: { media: "\(media.path)" },
+        \(more)
+      }
+      """
+    try Directory.openOrMake(store.spool).file("model.json", .createNew)
+      .writeAll(Array(model.utf8))
+    try store.sql(
+      """
+      PRAGMA journal_mode = WAL;
+      CREATE TABLE album(id INTEGER PRIMARY KEY, cover TEXT);
+      CREATE INDEX album_cover ON album(cover);
+      INSERT INTO album VALUES(1, '1'), (2, '2'), (3, '2');
+      """)
+    try store.start()
+    return store
+  }
+
+  private static func isThere(_ name: String, _ store: TestStore) throws -> Bool {
+    try FileStatus.of(store.scratch.path("media/\(name)")) != nil
+  }
+
+  @Worker @Test func movesAFileThatLostItsLastEdge() throws {
+    let store = try FileCommandTests.store()
+    try store.sql("DELETE FROM album WHERE id < 3")
+    try store.waitUntil("the file is moved") { try !FileCommandTests.isThere("1", store) }
+    try store.waitUntil("it is known") {
+      try store.integers("SELECT count(*) FROM cascade_trash_file") == [1]
+    }
+    let batch = try store.integers("SELECT batch FROM cascade_trash_file")[0]
+    #expect(try FileCommandTests.isThere(".cascade-trash/\(batch)/1", store))
+    #expect(try FileCommandTests.isThere("2", store))
+    try store.waitUntil("it is told") { store.log.contains("files: 1 let go") }
+  }
+
+  @Worker @Test func movesWhatAKilledDaemonHadLetGo() throws {
+    let store = try FileCommandTests.store()
+    try store.end(SIGKILL)
+    // As a daemon leaves it that was killed behind its commit.
+    try store.sql(
+      """
+      DELETE FROM album WHERE id = 1;
+      INSERT INTO cascade_collection(name) VALUES('cascade_file/media') ON CONFLICT DO NOTHING;
+      INSERT INTO cascade_released_file(batch, collection, path)
+      SELECT 7, cascade_collection.id, value FROM cascade_collection, json_each('["1", "2"]')
+      WHERE name = 'cascade_file/media';
+      """)
+    try store.start()
+    try store.waitUntil("the file is moved") {
+      try FileCommandTests.isThere(".cascade-trash/7/1", store)
+    }
+    try store.waitUntil("nothing waits") {
+      try store.integers("SELECT count(*) FROM cascade_released_file") == [0]
+    }
+    #expect(try FileCommandTests.isThere("2", store))
+  }
+
+  @Worker @Test func losesNoFileWhenItIsKilledAgainAndAgain() throws {
+    let store = try FileCommandTests.store()
+    let media = try Directory.open(store.scratch.path("media"))
+    for number in 0..<600 { try media.file("f\(number)", .createNew).writeAll([1]) }
+    try store.end()
+    try store.sql(
+      """
+      WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 599)
+      INSERT INTO album SELECT 1000 + i, 'f' || i FROM n;
+      DELETE FROM album WHERE id >= 1000 AND id % 10;
+      """)
+    func left() throws -> Int { try media.names().count { $0.bytes.first == UInt8(ascii: "f") } }
+    for kill in 1...5 {
+      try store.start()
+      try store.waitUntil("some are moved") { try left() <= 600 - kill * 80 }
+      try store.end(SIGKILL)
+    }
+    try store.start()
+    try store.waitUntil("all are moved") {
+      try store.integers("SELECT count(*) FROM cascade_trash_file") == [540]
+    }
+    #expect(try left() == 60)
+    let batch = try store.integers("SELECT DISTINCT batch FROM cascade_trash_file")
+    let trash = try Directory.open(store.scratch.path("media/.cascade-trash/\(batch[0])"))
+    #expect(batch.count == 1)
+    #expect(try trash.names().count == 540)
+    #expect(try store.integers("SELECT count(*) FROM cascade_released_file") == [0])
+  }
+
+  @Worker @Test func listsWhatNoEdgeNamesAndLeavesIt() throws {
+    let store = try FileCommandTests.store()
+    let dry = try store.ctl("--json", "sweep", "files", "--dry-run").json
+    #expect(dry["unreferenced"]?["count"] == 1)
+    let path: JSON = [["file": "stray", "root": "media"]]
+    #expect(dry["unreferenced"]?["paths"] == path)
+    let sweep = try store.ctl("sweep", "files")
+    #expect(sweep.status == 0)
+    #expect(
+      sweep.output == """
+        nothing: 0 nodes deleted
+          1 file was never named by an edge, and left alone
+          - media:stray
+
+        """)
+    #expect(try FileCommandTests.isThere("stray", store))
+    #expect(try store.status()["lastSweep"]?["unreferenced"]?["paths"] == path)
+    #expect(try store.ctl("--json", "sweep", "cascade").json["unreferenced"] == nil)
+  }
+
+  @Worker @Test func checksFilesAndEdges() throws {
+    let store = try FileCommandTests.store()
+    try store.sql("INSERT INTO album VALUES(4, 'none')")
+    let outcome = try store.ctl("check")
+    #expect(outcome.status == 1)
+    #expect(
+      outcome.output == """
+        edgeWithoutFile: media:none: it is not there, but albums/4 has it as its "cover"
+        fileWithoutEdge: no edge names media:stray
+
+        """)
+    #expect(try store.ctl("check", "--limit", "1").error.contains("… and 1 more"))
+  }
+
+  @Worker @Test func forgetsWhatIsPastItsTime() throws {
+    let store = try FileCommandTests.store(#"trash: "1h""#)
+    try store.sql("DELETE FROM album WHERE id = 1")
+    try store.waitUntil("it is known") {
+      try store.integers("SELECT count(*) FROM cascade_trash_file") == [1]
+    }
+    try store.sql("UPDATE cascade_ledger SET at = at - 3700000")
+    try store.ctl("sweep", "trash")
+    #expect(try store.integers("SELECT count(*) FROM cascade_trash_file") == [0])
+    #expect(try !FileCommandTests.isThere(".cascade-trash", store))
+  }
+}

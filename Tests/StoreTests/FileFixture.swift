@@ -1,0 +1,105 @@
+import Glibc
+import Model
+import SQLite
+import Store
+import System
+
+/// A store with a root of files: covers that albums name in a column, and whatever stored edges name.
+final class FileFixture {
+  let store: TestStore
+  let root: Directory
+  private let directory: Directory
+  private var count: Int64 = 0
+
+  static let schema = """
+    CREATE TABLE album(id INTEGER PRIMARY KEY, cover TEXT, extra TEXT);
+    CREATE INDEX album_cover ON album(cover);
+    """
+
+  init(_ more: String = "", model files: String = "") throws {
+    let random = try Process.randomBytes(8).map { String($0, radix: 16) }.joined()
+    directory = try Directory.openOrMake("/tmp/cascade-files-\(random)")
+    root = try Directory.openOrMake("\(directory.path)/media")
+    _ = unsafe symlink("media", "\(directory.path)/link")
+    let model = try StoreModel(
+      """
+      {
+        collections: { albums: { table: "album", key: "id" }, notes: {} },
+        relationships: [
+          { name: "cover", from: "albums", to: { files: "media" }, column: "cover",
+            rules: ["deleteDestinationIfAllSourcesDeleted"] },
+          { name: "extra", from: "albums", to: { files: "media" }, property: "extra", toMany: true,
+            rules: ["deleteDestinationIfAllSourcesDeleted"] },
+        ],
+        files: { media: "\(directory.path)/media"\(files.replacing("OUTSIDE", with: directory.path)) },
+        \(more)
+      }
+      """)
+    store = try TestStore(model: model, schema: FileFixture.schema)
+  }
+
+  deinit {
+    try? directory.removeContents()
+    _ = try? Directory.open("/tmp").removeDirectory(FileName(String(directory.path.dropFirst(5))))
+  }
+
+  var outside: String { directory.path }
+  var surroundings: Surroundings { Surroundings(store: store.path, spool: "\(outside)/spool") }
+
+  func write(_ paths: String...) throws {
+    for path in paths {
+      let parts = path.split(separator: "/").map(String.init)
+      let parent = parts.dropLast().joined(separator: "/")
+      let place =
+        try parent.isEmpty
+        ? root.directory(".") : root.makeDirectory(beneath: parent, mode: 0o777)
+      try place.file(FileName(parts.last!), .createNew).writeAll(Array(path.utf8))
+    }
+  }
+
+  func text(_ path: String) -> String? {
+    guard let file = try? FileDescriptor.open("\(root.path)/\(path)") else { return nil }
+    return (try? file.readWhole(limit: 1 << 20)).flatMap {
+      $0.map { String(decoding: $0, as: UTF8.self) }
+    }
+  }
+
+  func isThere(_ path: String) -> Bool { text(path) != nil }
+  func isKept(_ path: String, _ batch: Int64) -> Bool { isThere(".cascade-trash/\(batch)/\(path)") }
+
+  @discardableResult
+  func apply(_ changes: Change..., at time: Int64? = nil) throws -> Receipt {
+    count += 1
+    let submission = Submission(
+      id: "files-\(count)", author: "test", fingerprint: count, at: time ?? SystemClock.wall())
+    var rest = changes[...]
+    return try store.writer.group { try store.writer.apply(submission) { rest.popFirst() } }
+  }
+
+  /// What an application deletes or changes, and the sweep that follows. Returns the batch.
+  @discardableResult
+  func bySQL(_ sql: String) throws -> Int64? {
+    try store.bySQL(sql)
+    return try store.writer.sweep([.cascade, .refcount], at: SystemClock.wall()).batch
+  }
+
+  @discardableResult
+  func tend(at time: Int64 = SystemClock.wall()) throws -> FileWork {
+    var work = FileWork()
+    repeat {
+      work.add(try store.writer.tendFiles(surroundings, at: time, budget: .seconds(1)))
+    } while work.hasMore
+    return work
+  }
+
+  func edge(_ name: String, _ path: String, _ rules: Rules = 32) -> Change {
+    .link(name: "of", from: Node("notes", .text(name)), to: file(path), rules: rules)
+  }
+
+  func file(_ path: String) -> Destination { .file(root: "media", path: path) }
+
+  func rows(_ table: String) throws -> Int64 {
+    try Connection(path: store.path, access: .readOnly)
+      .integer(generated: "SELECT count(*) FROM \(table)", []) ?? 0
+  }
+}

@@ -1,0 +1,161 @@
+import Model
+import SQLite
+import Store
+import System
+import Testing
+
+@Suite("Trash and sweeps of files")
+struct FileSweepTests {
+  let files: FileFixture
+
+  init() throws { files = try FileFixture(#"trash: "1h""#) }
+
+  private func letGo(_ path: String) throws -> Int64 {
+    try files.write(path)
+    try files.store.bySQL("INSERT INTO album VALUES(1, '\(path)', NULL)")
+    return try #require(try files.bySQL("DELETE FROM album"))
+  }
+
+  @Test("The trash forgets its files, and leaves no directory behind")
+  func forgets() throws {
+    let batch = try letGo("a/b/1")
+    try files.tend()
+    #expect(files.isKept("a/b/1", batch))
+    _ = try files.store.writer.sweep([.trash], at: SystemClock.wall())
+    try files.tend()
+    #expect(files.isKept("a/b/1", batch))
+    _ = try files.store.writer.sweep([.trash], at: SystemClock.wall() + 3_700_000)
+    #expect(try files.tend().forgotten == 1)
+    #expect(try files.root.names() == ["a"])
+    #expect(try files.rows("cascade_trash_file") == 0)
+  }
+
+  @Test("A file that is brought back is where it was")
+  func restores() throws {
+    let batch = try letGo("a/1")
+    try files.tend()
+    try files.root.directory(".").removeDirectory("a")
+    #expect(try files.store.writer.group { try files.store.writer.restoreFiles(batch) } == 1)
+    #expect(try files.tend().restored == 1)
+    #expect(files.text("a/1") == "a/1")
+    #expect(try files.rows("cascade_trash_file") == 0)
+    #expect(try files.root.names() == ["a"])
+  }
+
+  @Test("What is in its place now is listed and left alone")
+  func occupied() throws {
+    let batch = try letGo("1")
+    try files.tend()
+    try files.write("1")
+    #expect(try files.store.writer.group { try files.store.writer.restoreFiles(batch) } == 1)
+    #expect(try files.tend().occupied == [files.file("1")])
+    #expect(files.isThere("1") && files.isKept("1", batch))
+    #expect(try files.rows("cascade_trash_file WHERE fate = 0") == 1)
+  }
+
+  @Test("A file that was not moved yet stays when its batch is brought back")
+  func restoresBeforeMove() throws {
+    let batch = try letGo("1")
+    #expect(try files.store.writer.group { try files.store.writer.restoreFiles(batch) } == 1)
+    try files.tend()
+    #expect(files.isThere("1"))
+    #expect(try files.rows("cascade_trash_file") == 0)
+  }
+
+  @Test("A sweep lets go what no edge names any more, whatever its rules were, in a batch")
+  func sweep() throws {
+    try files.write("1", "2")
+    let note = Node("notes", .text("n"))
+    try files.apply(
+      .put(note, type: nil, value: nil, edges: nil), files.edge("n", "1", []),
+      files.edge("n", "2", []))
+    try files.apply(
+      .unlink(name: "of", from: note, to: files.file("1"), as: .edgeDeleted))
+    try files.tend()
+    #expect(files.isThere("1"))
+    #expect(try files.store.reader.planSweep([.files]).files == 1)
+    #expect(try files.store.writer.sweep([.cascade], at: SystemClock.wall()).outcome == .nothing)
+    let result = try files.store.writer.sweep([.files], at: SystemClock.wall())
+    #expect(result.outcome == .done && result.files == 1)
+    try files.tend()
+    #expect(!files.isThere("1") && files.isThere("2"))
+    #expect(files.isKept("1", try #require(result.batch)))
+    #expect(try files.store.writer.sweep([.all], at: SystemClock.wall()).outcome == .nothing)
+    try files.apply(files.edge("n", "1"))
+    #expect(try files.store.edges().count == 2)
+  }
+
+  @Test("A file that was named and not named within one transaction was never named")
+  func neverNamed() throws {
+    try files.write("1")
+    let note = Node("notes", .text("n"))
+    try files.apply(
+      .put(note, type: nil, value: nil, edges: nil), files.edge("n", "1"),
+      .unlink(name: "of", from: note, to: files.file("1"), as: .sourceDeleted),
+      files.edge("n", "2"), .unlink(name: "of", from: note, to: files.file("2"), as: .edgeDeleted),
+      files.edge("n", "2"))
+    #expect(try files.store.edges().count == 1)
+    #expect(try files.store.writer.sweep([.files], at: SystemClock.wall()).files == 0)
+    #expect(try files.store.reader.unreferencedFiles(files.surroundings).count == 1)
+  }
+
+  @Test("What no edge ever named is listed, and never removed")
+  func unreferenced() throws {
+    try files.write("a/1", "a/2", "b/3", "x", "y")
+    try files.store.bySQL(#"INSERT INTO album VALUES(1, 'a/1', '["x"]')"#)
+    let note = Node("notes", .text("n"))
+    try files.apply(.put(note, type: nil, value: nil, edges: nil), files.edge("n", "b/3"))
+    let found = try files.store.reader.unreferencedFiles(files.surroundings)
+    #expect(found.count == 2)
+    #expect(found.files == [files.file("a/2"), files.file("y")])
+    _ = try files.store.writer.sweep([.all], at: SystemClock.wall())
+    try files.tend()
+    #expect(files.isThere("a/2") && files.isThere("y"))
+    // What is on its way into the trash, and what is there, is none of them.
+    try files.bySQL("DELETE FROM album")
+    #expect(try files.store.reader.unreferencedFiles(files.surroundings).count == 2)
+    try files.tend()
+    #expect(try files.store.reader.unreferencedFiles(files.surroundings).count == 2)
+  }
+
+  @Test("Files without edges and edges without files are found, up to a limit")
+  func check() throws {
+    try files.write("1", "2", "3")
+    try files.store.bySQL(
+      #"INSERT INTO album VALUES(1, '1', NULL), (2, 'none', '["../up"]')"#)
+    let findings = try files.store.reader.checkFiles(files.surroundings)
+    #expect(findings.total == 4)
+    #expect(
+      findings.list.map(\.kind)
+        == ["edgeWithoutFile", "edgeWithoutFile", "fileWithoutEdge", "fileWithoutEdge"])
+    #expect(
+      findings.list.map(\.message) == [
+        "media:../up: a path out of its root: it has \"..\", but albums/2 has it as its \"extra\"",
+        "media:none: it is not there, but albums/2 has it as its \"cover\"",
+        "no edge names media:2", "no edge names media:3",
+      ])
+    let few = try files.store.reader.checkFiles(files.surroundings, limit: 1)
+    #expect((few.list.count, few.total) == (1, 4))
+  }
+
+  @Test("A model that names files otherwise lets none of them go")
+  func otherModel() throws {
+    let store = try TestStore(
+      model: StoreModel(
+        """
+        { relationships: [{ name: "f", from: "notes", to: { files: "media" }, property: "file",
+            rules: ["deleteDestinationIfAllSourcesDeleted"] }],
+          files: { media: "\(files.root.path)" } }
+        """))
+    try files.write("1")
+    try store.apply([
+      .put(
+        Node("notes", .text("n")), type: nil, value: JSONText(valid: #"{"file": "1"}"#),
+        edges: nil)
+    ])
+    let model = try StoreModel("{ files: { media: \"\(files.root.path)\" } }")
+    let writer = try Writer(path: store.path, model: model)
+    #expect(try writer.sweep([.files], at: SystemClock.wall()).files == 0)
+    #expect(files.isThere("1"))
+  }
+}
