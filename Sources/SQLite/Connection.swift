@@ -1,4 +1,5 @@
 internal import CSQLite
+internal import Glibc
 
 /// A connection to one database file, used by one thread at a time.
 ///
@@ -216,8 +217,22 @@ extension Connection {
     return "\(number / 1_000_000).\(number / 1000 % 1000).\(number % 1000)"
   }
 
+  /// Looks again every millisecond. SQLite's own handler sleeps up to 100 ms, and beside somebody who
+  /// commits all the time it finds the lock taken whenever it wakes.
   package func setBusyTimeout(milliseconds: Int32) {
-    unsafe sqlite3_busy_timeout(handle, milliseconds)
+    unsafe sqlite3_busy_handler(
+      handle,
+      { limit, count in
+        if Int(count) >= Int(bitPattern: limit) { return 0 }
+        usleep(1_000)
+        return 1
+      }, UnsafeMutableRawPointer(bitPattern: Int(milliseconds)))
+  }
+
+  /// A statement stays as it was prepared, whatever values it is given. Otherwise SQLite prepares one
+  /// again for each of them, where a partial index might be of use.
+  package func keepPlans() {
+    _ = unsafe cascade_db_config(handle, SQLITE_DBCONFIG_ENABLE_QPSG, 1)
   }
 
   /// Closing the last connection would checkpoint; with this it leaves the log alone.

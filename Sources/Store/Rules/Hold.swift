@@ -164,8 +164,12 @@ extension Connection {
       ) AS g JOIN cascade_collection AS c ON c.id = g.collection
       WHERE c.name NOT GLOB 'cascade_file/*'
       """, .integer(slice.low), .integer(slice.high)
-    ) { (collection: $0.text(0), rule: Rules(rawValue: $0.integer(1)).names.first,
-        gone: Int($0.integer(2))) }
+    ) {
+      (
+        collection: $0.text(0), rule: Rules(rawValue: $0.integer(1)).names.first,
+        gone: Int($0.integer(2))
+      )
+    }
   }
 
   /// By collection. A file is no node, and does not count.

@@ -17,6 +17,7 @@ extension Connection {
     let db = try Connection(path: path, access: creates ? .create : .readWrite)
     if db.isReadOnly { throw StoreError("\(path) cannot be written by this user") }
     db.setBusyTimeout(milliseconds: busyMilliseconds)
+    db.keepPlans()
     try db.keepLog(path)
     try db.execute("PRAGMA temp.cache_size = -8192; PRAGMA temp.journal_mode = MEMORY")
     try db.setCache(.ordinary)

@@ -91,9 +91,10 @@ extension Writer {
 
   /// What goes on in a batch must not use its numbers for others.
   private func numberOnFromTrash() throws {
-    guard let last = try db.integer(
-      "SELECT max(id) FROM cascade_trash WHERE batch = ? AND id < 0x7000000000000000",
-      .integer(current.batch))
+    guard
+      let last = try db.integer(
+        "SELECT max(id) FROM cascade_trash WHERE batch = ? AND id < 0x7000000000000000",
+        .integer(current.batch))
     else { return }
     try db.run(
       """
@@ -202,18 +203,19 @@ extension Writer {
   }
 
   func breathe(_ manners: Manners) throws {
-    try boundLog()
     try manners.pause(pace.breath)
+    if try boundLog() { try manners.pause(pace.breath) }
   }
 
-  /// Small and often, where a checkpoint holds the write lock.
-  private func boundLog() throws {
+  /// Small and often, where a checkpoint holds the write lock. False if there was no need.
+  private func boundLog() throws -> Bool {
     let frames = db.framesInLog
-    if Connection.checkpointsAreSafe || frames < pace.frames { return }
+    if Connection.checkpointsAreSafe || frames < pace.frames { return false }
     try hold {
       try db.checkpointUnderLock(busyMilliseconds: busyMilliseconds, keepsLength: true)
     }
     if db.framesInLog == 0 { pace.note(frames: frames, took: holds.last ?? .zero) }
+    return true
   }
 
   // MARK: - The end

@@ -41,9 +41,10 @@ extension Pace {
   /// A step that is expected to end within the budget, with some room for what cannot be foreseen.
   var rows: Int64 { Int64(max(16, rate * milliseconds * Pace.share)) }
 
-  var frames: Int { Int(max(64, checkpointRate * milliseconds * Pace.share)) }
+  /// The log is also what the next writer may have to checkpoint.
+  var frames: Int { Int(min(max(256, checkpointRate * milliseconds * Pace.share), 8_192)) }
 
-  private static let share = 0.8
+  private static let share = 0.7
 
   private var milliseconds: Double { budget / .milliseconds(1) }
 

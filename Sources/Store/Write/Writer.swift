@@ -27,6 +27,7 @@ package final class Writer {
   /// Nothing of ours is in the file any more.
   package internal(set) var isDetached = false
   var needsDenials = false
+  var hasForeignKeys = false
   /// The files that were let go up to here were looked at, and what is left of them waits.
   var filesTried: Int64 = 0
 
@@ -85,7 +86,8 @@ package final class Writer {
   private func hush() throws {
     if binding.collections.isEmpty { return }
     try db.run("INSERT INTO cascade_quiet VALUES(?)", .integer(binding.hasTriggers ? 2 : 1))
-    try db.run("PRAGMA defer_foreign_keys = ON")
+    // The pragma has every statement prepared again.
+    if hasForeignKeys && !current.isStepped { try db.run("PRAGMA defer_foreign_keys = ON") }
   }
 
   private func speak() throws {
@@ -129,7 +131,7 @@ package final class Writer {
   /// there is work or company.
   package func tidy(atLeisure: Bool) throws {
     if Connection.checkpointsAreSafe { return }
-    let most = atLeisure ? Writer.fewFrames : Writer.manyFrames
+    let most = atLeisure ? Writer.fewFrames : pace.frames
     if db.framesInLog > most { try db.checkpointUnderLock(busyMilliseconds: busyMilliseconds) }
   }
 
@@ -138,8 +140,6 @@ package final class Writer {
 
   /// 4 MB of 4 KB pages, as SQLite's own automatic checkpoint.
   private static let fewFrames = 1_000
-  /// 64 MB.
-  private static let manyFrames = 16_384
 
   package func releaseMemory() {
     db.releaseMemory()
