@@ -41,6 +41,7 @@ extension Writer {
 
   @discardableResult
   func findGone() throws -> [Slice] {
+    try db.findLeased(binding, at: now)
     current.numbers = try db.numbers(binding)
     let closure = Closure(
       storedRules: counters.rulesSeen, binding: binding, numbers: current.numbers,
@@ -61,6 +62,7 @@ extension Writer {
   }
 
   private func removeGone() throws {
+    try keepSpared()
     try touchNeighbours()
     if current.tellsOfCauses { return try remove(.all) }
     let last = try db.integer("SELECT max(seq) FROM temp.gone WHERE rule = 0")
@@ -178,6 +180,8 @@ extension Writer {
     try db.run("DELETE FROM temp.lost")
     try db.forgetGone()
     try db.run("DELETE FROM temp.blocked")
+    try db.run("DELETE FROM temp.unreached")
+    try db.forgetLeased()
     try db.run("DELETE FROM temp.known WHERE id < 0")
     current.deadCount = 0
     current.lostCount = 0
