@@ -17,8 +17,7 @@ extension Control {
       throw VarlinkError.unusable("seconds", "a lease lasts a second at least, and a year at most")
     }
     if call.more { return try await hold(request, service, call) }
-    let expires = try await service.lease(request)
-    return request.json(until: expires, ofConnection: false)
+    return reply(try await service.lease(request))
   }
 
   /// Renews the leases until the client is gone.
@@ -28,8 +27,7 @@ extension Control {
     var request = request
     request.connection = nextLease()
     do {
-      let expires = try await service.lease(request)
-      try await call.reply(continues: request.json(until: expires, ofConnection: true))
+      try await call.reply(continues: reply(try await service.lease(request)))
       while true {
         try await EventLoop.sleep(for: .milliseconds(request.seconds * 500))
         try await renew(request, service)
@@ -50,9 +48,10 @@ extension Control {
   }
 
   func leases(_ call: Call) async throws -> JSON {
-    let leases = try await service(call).reader.read { try $0.leases() }
-    return ["leases": .array(leases.map(\.json))]
+    reply(try await service(call).reader.read { try $0.leases() })
   }
+
+  private func reply(_ leases: [Lease]) -> JSON { ["leases": .array(leases.map(\.json))] }
 
   func release(_ call: Call) async throws -> JSON {
     let subjects = try call.leaseSubjects()
@@ -68,19 +67,6 @@ struct LeaseRequest: Sendable {
   let seconds: Int64
   /// Which of the calls that hold leases it is; nil where the time alone ends it.
   var connection: Int64?
-
-  func json(until expires: Int64, ofConnection: Bool) -> JSON {
-    let leases = subjects.map { subject -> JSON in
-      let (name, value): (String, JSON) =
-        switch subject {
-        case .node(let node): ("node", node.json)
-        case .collection(let collection): ("collection", .string(collection))
-        }
-      return .object(
-        [JSON.Field(name, value)] + Lease.fields(owner, until: expires, ofConnection))
-    }
-    return ["leases": .array(leases)]
-  }
 }
 
 extension Lease {
@@ -88,17 +74,10 @@ extension Lease {
     let subject =
       key.map { JSON.Field("node", Node(collection, $0).json) }
       ?? JSON.Field("collection", .string(collection))
-    return .object([subject] + Lease.fields(owner, until: expires, isOfConnection))
-  }
-
-  fileprivate static func fields(
-    _ owner: String?, until expires: Int64, _ ofConnection: Bool
-  ) -> [JSON.Field] {
-    [
-      JSON.Field("owner", owner.map(JSON.string) ?? .null),
-      JSON.Field("expires", .integer(expires)),
-      JSON.Field("connection", .bool(ofConnection)),
-    ]
+    return .object([
+      subject, JSON.Field("owner", owner.map(JSON.string) ?? .null),
+      JSON.Field("expires", .integer(expires)), JSON.Field("connection", .bool(isOfConnection)),
+    ])
   }
 }
 

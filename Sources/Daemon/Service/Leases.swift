@@ -5,12 +5,11 @@ internal import Varlink
 
 /// Leases, and what their end brings about.
 extension StoreService {
-  /// Says until when, in seconds since 1970.
-  func lease(_ request: LeaseRequest) async throws -> Int64 {
+  func lease(_ request: LeaseRequest) async throws -> [Lease] {
     do {
-      let expires = try await onStore { try await writer.lease(request) }
+      let leases = try await onStore { try await writer.lease(request) }
       wakeUp()
-      return expires
+      return leases
     } catch let rejection as Rejection {
       throw VarlinkError.unusable("nodes", rejection.reasons.first?.message ?? "")
     }

@@ -104,13 +104,10 @@ actor StoreWriter {
       problems: writer.bindingProblems, sweeps: sweeps, leaseEnd: watch.leaseEnd)
   }
 
-  /// Says until when, in seconds since 1970.
-  func lease(_ request: LeaseRequest) throws -> Int64 {
-    let now = SystemClock.wall()
+  func lease(_ request: LeaseRequest) throws -> [Lease] {
     try opened().writer.lease(
       request.subjects, owner: request.owner, seconds: request.seconds,
-      connection: request.connection, at: now)
-    return now / 1_000 + request.seconds
+      connection: request.connection, at: SystemClock.wall())
   }
 
   func release(_ subjects: [Lease.Subject], owner: String?) throws -> Int {

@@ -36,24 +36,26 @@ extension Lease {
 extension Writer {
   /// Takes leases, or renews those of the same owner, for so many seconds. Those of a connection
   /// end with it.
+  @discardableResult
   package func lease(
     _ subjects: [Lease.Subject], owner: String, seconds: Int64, connection: Int64? = nil,
     at now: Int64
-  ) throws {
+  ) throws -> [Lease] {
     try group {
-      for subject in subjects {
+      try subjects.compactMap { subject in
         let (collection, key) = try row(of: subject)
         try db.run(
           """
           DELETE FROM cascade_lease
           WHERE collection = ? AND key IS ? AND owner = ? AND connection IS ?
           """, collection, key, .text(owner), .integer(connection))
-        try db.run(
+        return try db.first(
           """
           INSERT INTO cascade_lease(collection, key, owner, expires, connection)
-          VALUES(?, ?, ?, ?, ?)
+          VALUES(?, ?, ?, ?, ?) RETURNING collection, key, owner, expires, connection
           """, collection, key, .text(owner), .integer(now / 1_000 + seconds),
-          .integer(connection))
+          .integer(connection)
+        ) { Lease(row: $0, model) }
       }
     }
   }

@@ -2,9 +2,9 @@
 extension Schema {
   static let leases: [StaticString] = [
     // What is being built, and is not referenced yet (DESIGN 8.7). Applications write it themselves,
-    // so it is plain: any number of rows may name the same node, and none has to be there. A row without
-    // a key is for the whole collection. `connection` is of the daemon alone: the lease of a client,
-    // which ends with its connection. The default is in words that every SQLite knows.
+    // so it is plain: any number of rows may name the same node, and none has to be there. A row
+    // without a key is for the whole collection. `connection` is of the daemon alone: the lease of a
+    // client, which ends with its connection. The default is in words that every SQLite knows.
     """
     CREATE TABLE cascade_lease(
       id INTEGER PRIMARY KEY,
@@ -19,8 +19,8 @@ extension Schema {
     "CREATE INDEX cascade_lease_node ON cascade_lease(collection, key)",
     "CREATE INDEX cascade_lease_end ON cascade_lease(expires)",
     // Why a node would have gone, had it not been leased: `rule` of an edge `name` between it and
-    // `via`. `stored` where nothing but this row tells of the edge any more; `denied` where the node
-    // is not leased itself, but was kept by one that is.
+    // `via`. `stored` where the edge of rule 4 is not in the node's own row; `denied` where the node
+    // is not leased itself, but something that is may have kept it.
     """
     CREATE TABLE cascade_spared(
       id INTEGER PRIMARY KEY,

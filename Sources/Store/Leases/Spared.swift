@@ -6,8 +6,8 @@ internal import SQLite
 /// reason still holds.
 ///
 /// An edge that is gone is taken up as one that was just removed, so that the rules count and follow
-/// as ever. A reference that still leads to nothing speaks for itself: then what it names is declared
-/// dead once more.
+/// as ever. A column that still leads to nothing speaks for itself: what it names is declared dead
+/// once more.
 extension Writer {
   /// Before anything of it is removed.
   func keepSpared() throws {
@@ -37,18 +37,17 @@ extension Writer {
   private func noteEdgesOfSpared() throws {
     try db.run(
       """
-      UPDATE temp.spared SET stored = 1 WHERE rule IN (4, 16) AND (
+      UPDATE temp.spared SET stored = 1 WHERE rule = 4 AND (
         EXISTS (SELECT 1 FROM cascade_edge AS e WHERE e.source = spared.id
-          AND e.name = spared.name AND e.destination = spared.via AND e.rules & spared.rule)
+          AND e.name = spared.name AND e.destination = spared.via AND e.rules & 4)
         OR EXISTS (SELECT 1 FROM temp.lost AS l WHERE l.source = spared.id
-          AND l.name = spared.name AND l.destination = spared.via AND l.rules & spared.rule))
+          AND l.name = spared.name AND l.destination = spared.via AND l.rules & 4))
       """)
     for place in binding.looked where place.isInJoinTable || place.destination.kind == .managed {
+      if !place.rules.contains(.deleteSourceIfDestinationDeleted) { continue }
       try db.run(
-        """
-        UPDATE temp.spared SET stored = 1
-        WHERE rule IN (4, 16) AND name = ? AND collection = ? AND rule & ?
-        """, .integer(place.nameId), .integer(place.source.id), .integer(place.rules.rawValue))
+        "UPDATE temp.spared SET stored = 1 WHERE rule = 4 AND name = ? AND collection = ?",
+        .integer(place.nameId), .integer(place.source.id))
     }
   }
 
@@ -101,8 +100,7 @@ extension Connection {
     try run(
       """
       INSERT OR IGNORE INTO temp.dead SELECT via FROM temp.examined
-      WHERE node IS NOT NULL AND via IS NOT NULL AND NOT via_there
-      AND rule IN (4, 16) AND NOT stored
+      WHERE node IS NOT NULL AND via IS NOT NULL AND NOT via_there AND rule = 4 AND NOT stored
       """)
     try run(
       """
@@ -115,7 +113,7 @@ extension Connection {
       """
       INSERT INTO temp.lost
       SELECT node, name, coalesce(via, 0), 1, rule, 0, 1 FROM temp.examined
-      WHERE node IS NOT NULL AND stored AND (rule = 16 OR rule = 4 AND NOT via_there)
+      WHERE node IS NOT NULL AND (rule = 16 OR rule = 4 AND stored AND NOT via_there)
       ON CONFLICT DO UPDATE SET rules = rules | excluded.rules
       """)
   }

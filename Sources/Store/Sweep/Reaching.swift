@@ -1,12 +1,12 @@
 internal import Model
 internal import SQLite
 
-/// The unreachable sweep (DESIGN 8.1): what no chain of edges reaches from the `roots` of the model is
-/// found, cycles too.
+/// The unreachable sweep (DESIGN 8.1): what no chain of edges reaches from the `roots` of the model
+/// is found, cycles too.
 ///
 /// An edge leads from its source to its destination, and the other way where the source lives by its
-/// destination (rules 4 and 16). Leased nodes are roots, and what they lead to is kept with them. Marks
-/// are set level by level, as D grows (`Closure`), in temporary tables.
+/// destination (rules 4 and 16). Leased nodes are roots, and what they lead to is kept with them.
+/// Marks are set level by level, as D grows (`Closure`), in temporary tables.
 struct Reaching {
   let model: StoreModel
   let binding: Binding
@@ -41,7 +41,8 @@ struct Reaching {
   }
 
   private func types(called name: String) -> [String] {
-    guard case .managed(let types) = model.collections[model.collection(of: name)] else { return [] }
+    let collection = model.collections[model.collection(of: name)]
+    guard case .managed(let types) = collection else { return [] }
     return types.filter { $0.value == name }.map(\.key)
   }
 

@@ -18,8 +18,8 @@ extension [SweepKind] {
   /// Whether files are looked for that no edge names.
   package var looksAtFiles: Bool { contains { $0.includes(.files) } }
 
-  /// Whether what the roots do not reach is looked for. That is a sweep of its own, behind the others:
-  /// what they delete reaches nothing.
+  /// Whether what the roots do not reach is looked for. That is a sweep of its own, behind the
+  /// others: what they delete reaches nothing.
   var marks: Bool { contains { $0.includes(.unreachable) } }
 
   var cascades: Bool { contains { $0.includes(.cascade) } }
