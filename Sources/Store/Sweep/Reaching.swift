@@ -218,7 +218,7 @@ extension Writer {
         try keep(
           slice,
           """
-          SELECT g.id \(place.ofDestinations(in: .gone, form)) \(isUnreached)
+          SELECT g.id \(place.ofDestinations(in: .gone, form, current.numbers)) \(isUnreached)
           AND \(source.stays("s", current.numbers))
           """)
       }

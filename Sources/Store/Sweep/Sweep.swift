@@ -54,7 +54,7 @@ extension Writer {
     var result = SweepResult(kinds: kinds, outcome: .nothing)
     holds = []
     self.now = now
-    for part in try parts(of: kinds) { try sweepEdges(part, &result, at: now, manners) }
+    for part in try parts(of: completed(kinds)) { try sweepEdges(part, &result, at: now, manners) }
     if kinds.marks && !model.roots.isEmpty { try sweepUnreachable(&result, at: now, manners) }
     if kinds.looksAtFiles { try group { try sweepFiles(&result, at: now) } }
     if kinds.contains(where: { $0.includes(.trash) }) {
@@ -65,6 +65,12 @@ extension Writer {
       result.deletedCount + result.edgesRemoved + result.notices + result.files + result.forgotten
     if result.outcome == .nothing && done > 0 { result.outcome = .done }
     return result
+  }
+
+  /// Where nothing is counted, who cascades has done all there is.
+  private func completed(_ kinds: [SweepKind]) -> [SweepKind] {
+    let isAll = kinds.cascades && rulesInUse.isDisjoint(with: .counting)
+    return isAll && !kinds.counts ? kinds + [.refcount] : kinds
   }
 
   /// What dangled before anybody watched waits for approval alone, not with all that goes now. And
