@@ -15,6 +15,7 @@ enum Commands {
     "spool": SpoolCommands.command, "approve": Apply.approve, "attach": AttachCommands.attach,
     "detach": AttachCommands.detach, "check": AttachCommands.check,
     "undo": UndoCommands.undo, "batches": UndoCommands.batches,
+    "lease": LeaseCommand.command,
   ]
 
   private static func status(_ arguments: inout Arguments) throws -> Prepared {

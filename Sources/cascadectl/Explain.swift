@@ -57,10 +57,13 @@ extension Commands {
   private static func describeHolders(_ node: String, _ why: JSON) -> String {
     let holders = why["holders"]?.array ?? []
     if holders.isEmpty { return "\(node) is there, and no edge points at it or keeps it" }
+    let leases = holders.count { $0["lease"] != nil }
+    let edges = (why["holderCount"]?.integer ?? 0) - Int64(leases)
     let total = Words.count(
-      why["holderCount"], "edge points at it or keeps it", "edges point at it or keep it")
-    let lines = Words.some(why["holders"], of: why["holderCount"], Words.edge)
-    return (["\(node) is there; \(total)"] + lines).joined(separator: "\n")
+      .integer(edges), "edge points at it or keeps it", "edges point at it or keep it")
+    let lines = Words.some(why["holders"], of: why["holderCount"], Words.holder)
+    let head = edges == 0 ? "no edge points at it or keeps it, but it is leased" : total
+    return (["\(node) is there; \(head)"] + lines).joined(separator: "\n")
   }
 
   private static func describeDeletion(_ node: String, _ deletion: JSON) -> String {

@@ -15,7 +15,13 @@ enum Usage {
                                             its neighbourhood, for Graphviz
       why NODE                              why it is there, or why it went
       sweep [KIND...] [--dry-run] [--no-wait]
-                                            cascade, refcount, dangling, files, trash, all
+                                            cascade, refcount, dangling, unreachable, files,
+                                            trash, all
+      lease NODE... [--collection C] [--owner NAME] [--for 15m]
+                                            holds what is not referenced yet: for a time, or
+                                            until this is interrupted
+      lease --list                          who holds what
+      lease --release NODE... [--collection C] [--owner NAME]
       batches [--after N]                   what was deleted together
       undo BATCH                            brings back what a batch deleted
       notices [--after N] [--follow]        messages for survivors

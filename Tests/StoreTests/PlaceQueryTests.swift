@@ -198,7 +198,7 @@ struct PlaceQueryTests {
       INSERT INTO song(id, album, about, about_type)
       VALUES(1, 'A', 'a', 'Album'), (2, 'B', 'B', 'x')
       """)
-    guard case .alive(let holders, let total) = try store.reader.why(node("albums/a")) else {
+    guard case .alive(let holders, let total, _) = try store.reader.why(node("albums/a")) else {
       Issue.record("not alive")
       return
     }

@@ -10,7 +10,7 @@ struct PlanAndWhyTests {
   init() throws { store = try TestStore() }
 
   private func holders(of letters: String) throws -> [String]? {
-    guard case .alive(let holders, let total) = try store.reader.why(node(letters)) else {
+    guard case .alive(let holders, let total, _) = try store.reader.why(node(letters)) else {
       return nil
     }
     #expect(total == holders.count)

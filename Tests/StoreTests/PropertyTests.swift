@@ -176,7 +176,7 @@ struct PropertyTests {
   func whyAndPlan() throws {
     let store = try TestStore("property: 'p', rules: ['deleteSourceIfDestinationDeleted']")
     try store.apply([put("B"), put("A", #"{"p":"B"}"#)])
-    guard case .alive(let holders, _) = try store.reader.why(node("B")) else {
+    guard case .alive(let holders, _, _) = try store.reader.why(node("B")) else {
       Issue.record("B is there")
       return
     }

@@ -10,6 +10,7 @@ internal import Varlink
 final class Control {
   let services: [StoreService]
   let uploads = Uploads()
+  private var lastLease: Int64 = 0
 
   init(_ services: [StoreService]) { self.services = services }
 
@@ -41,6 +42,9 @@ final class Control {
         "Retry": { try self.retry($0) },
         "Drop": { try self.drop($0) },
         "Approve": { try await self.approve($0) },
+        "Lease": { try await self.lease($0) },
+        "Leases": { try await self.leases($0) },
+        "Release": { try await self.release($0) },
         "Attach": { try await self.attach($0) },
         "Detach": { try await self.detach($0) },
         "Check": { try await self.check($0) },
@@ -57,6 +61,12 @@ final class Control {
       throw VarlinkError.noSuchStore(path)
     }
     return service
+  }
+
+  /// A number for a call that holds leases; none of an earlier daemon is left.
+  func nextLease() -> Int64 {
+    lastLease += 1
+    return lastLease
   }
 
   // MARK: - Status

@@ -54,10 +54,11 @@ func counts(_ counts: [String: Int]) -> JSON {
 extension Why {
   func json(of node: Node) -> JSON {
     switch self {
-    case .alive(let holders, let total):
+    case .alive(let holders, let total, let leases):
       [
-        "node": node.json, "state": "alive", "holders": .array(holders.map(\.listed)),
-        "holderCount": .integer(Int64(total)), "deleted": .null,
+        "node": node.json, "state": "alive",
+        "holders": .array(leases.map { ["lease": $0.json] } + holders.map(\.listed)),
+        "holderCount": .integer(Int64(total + leases.count)), "deleted": .null,
       ]
     case .deleted(let deletion):
       ["node": node.json, "state": "deleted", "holders": [], "deleted": deletion.json]

@@ -24,6 +24,7 @@ final class StoreService {
   private enum MemoryUse { case none, fresh, old }
   private var memoryUse = MemoryUse.none
   let wake = Bell()
+  let leaseTimer = LeaseTimer()
   let noticesCame = Broadcast()
   private var waiters: [FileName: [ReceiptWaiter]] = [:]
   /// What came over the socket and is in the queue.
@@ -63,6 +64,9 @@ final class StoreService {
     await withDiscardingTaskGroup { group in
       group.addTask(executorPreference: EventLoop.shared) { await self.watchQueue() }
       group.addTask(executorPreference: EventLoop.shared) { await self.poll() }
+      group.addTask(executorPreference: EventLoop.shared) {
+        await self.leaseTimer.run(ringing: self.wake)
+      }
       if configuration.model.hasTables {
         group.addTask(executorPreference: EventLoop.shared) { await self.watchStore() }
       }

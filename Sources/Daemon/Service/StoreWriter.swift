@@ -20,7 +20,11 @@ actor StoreWriter {
   }
 
   /// Opens the store and its spool; they are made if they are not there.
-  func open() throws { try open(creates: true) }
+  func open() throws {
+    try open(creates: true)
+    // A store that is locked just now has them until they expire.
+    try? inbox?.writer.releaseConnections()
+  }
 
   private func open(creates: Bool) throws {
     let path = configuration.path
@@ -94,8 +98,27 @@ actor StoreWriter {
   /// What others did since the last time, and the sweeps that it asked for.
   func look(sweeping kinds: [SweepKind]) throws -> Look {
     let writer = try opened().writer
-    let sweeps = try watch.look(at: writer, sweeping: kinds)
-    return Look(problems: writer.bindingProblems, sweeps: sweeps)
+    let tables = configuration.model.hasTables
+    let sweeps = try watch.look(at: writer, tables: tables, sweeping: kinds)
+    return Look(
+      problems: writer.bindingProblems, sweeps: sweeps, leaseEnd: watch.leaseEnd)
+  }
+
+  func lease(_ request: LeaseRequest) throws -> [Lease] {
+    try opened().writer.lease(
+      request.subjects, owner: request.owner, seconds: request.seconds,
+      connection: request.connection, at: SystemClock.wall())
+  }
+
+  func release(_ subjects: [Lease.Subject], owner: String?) throws -> Int {
+    let count = try opened().writer.release(subjects, owner: owner)
+    watch.noteEndOfLease()
+    return count
+  }
+
+  func releaseConnection(_ connection: Int64) throws {
+    try opened().writer.releaseConnection(connection)
+    watch.noteEndOfLease()
   }
 
   /// A part of what is to be done about files, and how long to leave the lock to others afterwards.
@@ -153,4 +176,6 @@ actor StoreWriter {
 struct Look: Sendable {
   let problems: [BindingProblem]
   let sweeps: [SweepResult]
+  /// When the next lease ends, in milliseconds since 1970.
+  let leaseEnd: Int64?
 }

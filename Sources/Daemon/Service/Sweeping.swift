@@ -14,10 +14,10 @@ extension StoreService {
 
   /// What others did meanwhile, and what follows from it.
   func lookAtStore() async throws {
-    if !configuration.model.hasTables { return }
     let kinds = immediateKinds
     let look = try await onStore { try await writer.look(sweeping: kinds) }
     note(look.problems.map(\.description))
+    leaseTimer.set(look.leaseEnd)
     // One that found nothing is nobody's business.
     for result in look.sweeps where result.outcome != .nothing || result.kinds == [.dangling] {
       keep(result)

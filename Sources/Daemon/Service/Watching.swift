@@ -13,27 +13,49 @@ struct Watching {
   private var heard: Int64?
   /// Whole tables were looked through for what is owed, and it waits for approval.
   private var hasLookedThrough = false
+  /// A lease ended, and nobody has looked since then at what it spared.
+  private var hasLeaseEnded = false
+  /// When the next one ends, in milliseconds since 1970.
+  private(set) var leaseEnd: Int64?
 
-  mutating func look(at writer: Writer, sweeping kinds: [SweepKind]) throws -> [SweepResult] {
+  mutating func noteEndOfLease() { hasLeaseEnded = true }
+
+  /// A store without `tables` of an application has only leases to look at.
+  mutating func look(
+    at writer: Writer, tables: Bool, sweeping kinds: [SweepKind]
+  ) throws -> [SweepResult] {
+    try endLeases(of: writer)
     let commits = try writer.foreignCommits()
     let answers = try writer.answersOfTriggers
-    if commits == seen && answers == heard { return [] }
+    if commits == seen && answers == heard && !hasLeaseEnded { return [] }
     try writer.followSchema()
     var results: [SweepResult] = []
     if writer.isHalfView {
       hasLookedThrough = false
     } else {
-      results += try sweepJournal(of: writer, kinds)
+      results += try sweepJournal(of: writer, tables: tables, kinds)
       results += try payDebt(of: writer, kinds)
     }
     seen = commits
+    hasLeaseEnded = false
     heard = try writer.answersOfTriggers
     return results
   }
 
-  private func sweepJournal(of writer: Writer, _ kinds: [SweepKind]) throws -> [SweepResult] {
-    if try kinds.isEmpty || !writer.hasJournal { return [] }
-    return [try writer.sweep(kinds, at: SystemClock.wall())]
+  private mutating func endLeases(of writer: Writer) throws {
+    let leases = try writer.forgetExpiredLeases(at: SystemClock.wall())
+    leaseEnd = leases.next
+    if leases.wereAny { hasLeaseEnded = true }
+  }
+
+  private func sweepJournal(
+    of writer: Writer, tables: Bool, _ kinds: [SweepKind]
+  ) throws -> [SweepResult] {
+    if kinds.isEmpty { return [] }
+    let now = SystemClock.wall()
+    let isNews = try tables && writer.hasJournal
+    if try !isNews && !writer.hasFreed(at: now) { return [] }
+    return [try writer.sweep(kinds, at: now)]
   }
 
   private mutating func payDebt(of writer: Writer, _ kinds: [SweepKind]) throws -> [SweepResult] {

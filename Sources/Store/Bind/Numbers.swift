@@ -119,11 +119,16 @@ extension NodeTable {
 
   /// Whether the row of `alias` stays: it is not among what goes.
   func stays(_ alias: String, _ numbers: Numbers) -> String {
+    isOutside("temp.gone", alias, numbers)
+  }
+
+  /// Whether the row of `alias` is not in a table of numbers.
+  func isOutside(_ list: String, _ alias: String, _ numbers: Numbers) -> String {
     if kind == .managed || numbers.byRow.contains(id) {
-      return "\(number(alias, numbers)) NOT IN (SELECT id FROM temp.gone)"
+      return "\(number(alias, numbers)) NOT IN (SELECT id FROM \(list))"
     }
     return """
-      NOT EXISTS (SELECT 1 FROM temp.known AS k JOIN temp.gone AS kg ON kg.id = k.id
+      NOT EXISTS (SELECT 1 FROM temp.known AS k JOIN \(list) AS kg ON kg.id = k.id
         WHERE k.id > 0 AND k.collection = \(id) AND k.key = \(key(alias)))
       """
   }

@@ -133,6 +133,7 @@ struct Place: Hashable, Sendable {
     let rows: String
     let id: String
     static let gone = Driver(rows: "temp.gone AS g", id: "g.id")
+    static let reached = Driver(rows: "temp.reached AS g", id: "g.id")
     static let tally = Driver(rows: "temp.tally AS g", id: "g.node")
   }
 

@@ -6,7 +6,7 @@ extension Reader {
   /// The edges of a node of its own that count or deny: it may not go, or not stay, alone.
   private static let holding: Rules = [.deleteSourceIfAllDestinationsDeleted, .denySourceDeletion]
 
-  func holders(of node: Node) throws -> Why {
+  func holders(of node: Node, at now: Int64?) throws -> Why {
     var holders: [Edge] = []
     var total = 0
     if let id = try storedId(of: node) {
@@ -18,7 +18,7 @@ extension Reader {
       holders += try listing.page(db, model, behind: [], limit: max(room, 0)).compactMap(\.edge)
       total += Int(try db.integer(generated: listing.count.sql, listing.count.values) ?? 0)
     }
-    return .alive(holders: holders, total: total)
+    return .alive(holders: holders, total: total, leases: try leases(of: node, at: now))
   }
 
   private func placesThatHold(_ node: Node) throws -> [PlaceEdges] {

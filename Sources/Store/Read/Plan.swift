@@ -23,7 +23,9 @@ package struct Plan: Sendable {
 }
 
 extension Reader {
-  package func plan(deleting nodes: [Node]) throws -> Plan { try plan { try bury(nodes) } }
+  package func plan(deleting nodes: [Node], at now: Int64? = nil) throws -> Plan {
+    try plan(at: now ?? db.wallClock()) { try bury(nodes) }
+  }
 
   /// Those that are there.
   func bury(_ nodes: [Node]) throws {
@@ -34,22 +36,25 @@ extension Reader {
   }
 
   func plan(
-    ofSweep isSweep: Bool = false, following followed: Rules = .all, addDead: () throws -> Void
+    ofSweep isSweep: Bool = false, following followed: Rules = .all, at now: Int64,
+    addDead: () throws -> Void
   ) throws -> Plan {
     try consequences(
-      ofSweep: isSweep, following: followed, addDead: addDead, tell: describePlan)
+      ofSweep: isSweep, following: followed, at: now, addDead: addDead, tell: describePlan)
   }
 
   /// The consequences of the deaths that `addDead` writes into `temp.dead`, as `tell` finds them in
   /// `temp.gone`. A sweep leaves what is denied; anything else would be refused for it.
   func consequences<T>(
-    ofSweep isSweep: Bool = false, following followed: Rules = .all, addDead: () throws -> Void,
+    ofSweep isSweep: Bool = false, following followed: Rules = .all, at now: Int64? = nil,
+    addDead: () throws -> Void,
     tell: ([Reason]) throws -> T
   ) throws -> T {
     try db.snapshot {
       try addDead()
       let rules = try db.integer("SELECT value FROM cascade_meta WHERE name = 'rulesSeen'") ?? 0
       let binding = try binding()
+      try db.findLeased(binding, at: now ?? db.wallClock())
       let numbers = try db.numbers(binding)
       let closure = Closure(
         storedRules: Rules(rawValue: rules), binding: binding, numbers: numbers,

@@ -4,7 +4,7 @@ internal import SQLite
 /// Why a node is there, or why it went.
 package enum Why: Sendable {
   /// The edges that hold it: those that point at it, and those by which it may not go alone.
-  case alive(holders: [Edge], total: Int)
+  case alive(holders: [Edge], total: Int, leases: [Lease])
   case deleted(Deletion)
   /// Never seen, or forgotten since.
   case unknown
@@ -22,9 +22,9 @@ package enum Why: Sendable {
 }
 
 extension Reader {
-  package func why(_ node: Node) throws -> Why {
+  package func why(_ node: Node, at now: Int64? = nil) throws -> Why {
     try db.snapshot {
-      if try keyInTable(of: node) != nil { return try holders(of: node) }
+      if try keyInTable(of: node) != nil { return try holders(of: node, at: now) }
       return try deletion(of: node).map(Why.deleted) ?? .unknown
     }
   }

@@ -82,6 +82,7 @@ struct Closure {
       let denials = try db.denials(binding, numbers)
       if denials.isEmpty { return (levels, reasons) }
       reasons += denials.map(\.reason)
+      try db.remember(denied: denials.map(\.denied))
       try db.block(denials.map(\.denied))
     }
   }
@@ -95,6 +96,11 @@ struct Closure {
       LEFT JOIN cascade_node AS n ON n.id = d.id
       WHERE d.id NOT IN (SELECT id FROM temp.blocked) ORDER BY d.id
       """, .integer(firstNewId))
+    try db.run(
+      """
+      INSERT OR IGNORE INTO temp.gone(id, collection) SELECT id, collection FROM temp.unreached
+      WHERE id NOT IN (SELECT id FROM temp.blocked) ORDER BY id
+      """)
   }
 
   private func level(_ db: borrowing Connection, above low: Int64) throws -> Level {

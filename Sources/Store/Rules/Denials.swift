@@ -7,7 +7,7 @@ extension Writer {
   private static let denying: Rules = [.denyDestinationDeletion, .denySourceDeletion]
 
   func refuseDenied() throws {
-    if rulesInUse.isDisjoint(with: Writer.denying) { return }
+    if try rulesInUse.isDisjoint(with: Writer.denying) && !db.hasSpared { return }
     let denials = try db.denials(binding, current.numbers)
     if !denials.isEmpty { throw Rejection(denials.map(\.reason)) }
   }
@@ -26,7 +26,7 @@ extension Connection {
     let model = binding.model
     var denials = try storedDenials(model, slice)
     for place in binding.looked { denials += try self.denials(place, model, slice, numbers) }
-    return denials
+    return try denials + leaseDenials(binding)
   }
 
   private func storedDenials(_ model: StoreModel, _ slice: Slice) throws -> [Denial] {

@@ -40,6 +40,7 @@ extension Writer {
   }
 
   func findGone() throws -> [Slice] {
+    try db.findLeased(binding, at: now)
     current.numbers = try db.numbers(binding)
     let closure = Closure(
       storedRules: counters.rulesSeen, binding: binding, numbers: current.numbers,
@@ -60,6 +61,7 @@ extension Writer {
   }
 
   private func removeGone(_ levels: [Slice]) throws {
+    try keepSpared()
     try touchNeighbours()
     guard let first = levels.first else { return }
     let isLarge = current.deletedCount > Writer.manyAtOnce
@@ -185,6 +187,8 @@ extension Writer {
     try db.run("DELETE FROM temp.lost")
     try db.forgetGone()
     try db.run("DELETE FROM temp.blocked")
+    try db.run("DELETE FROM temp.unreached")
+    try db.forgetLeased()
     try db.run("DELETE FROM temp.known WHERE id < 0")
     current.deadCount = 0
     current.lostCount = 0

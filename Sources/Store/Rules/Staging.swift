@@ -5,20 +5,22 @@ internal import SQLite
 extension Connection {
   /// Sources whose destination is in these rows of `temp.gone`, one row for each edge.
   func stageSources(
-    of place: Place, _ form: Numbered, rule: Int64, in slice: Slice, _ numbers: Numbers
+    of place: Place, _ form: Numbered, rule: Int64, in slice: Slice, _ numbers: Numbers,
+    from driver: Place.Driver = .gone
   ) throws(SQLiteError) {
     try run(
       generated: """
         INSERT INTO temp.found(id, key, row, collection, via, name, rule, asks)
         SELECT \(place.source.found("s", numbers)), \(place.source.id), g.id,
           \(place.nameId), ?1, \(place.rules.rawValue) & ?1 <> 0
-        \(place.ofDestinations(in: .gone, form, numbers)) AND g.seq > ?2 AND g.seq <= ?3
+        \(place.ofDestinations(in: driver, form, numbers)) AND g.seq > ?2 AND g.seq <= ?3
         """, [.integer(rule), .integer(slice.low), .integer(slice.high)])
   }
 
   /// Destinations, if they are there, whose source is in these rows of `temp.gone`.
   func stageDestinations(
-    of place: Place, _ form: Numbered, rule: Int64, in slice: Slice, _ numbers: Numbers
+    of place: Place, _ form: Numbered, rule: Int64, in slice: Slice, _ numbers: Numbers,
+    from driver: Place.Driver = .gone
   ) throws(SQLiteError) {
     let columns = place.destinationColumns(of: place.reference, numbers)
     try run(
@@ -26,7 +28,7 @@ extension Connection {
         INSERT INTO temp.found(id, key, row, collection, via, name, rule, asks)
         SELECT \(columns), \(place.destination.id), g.id, \(place.nameId), ?1,
           \(place.rules.rawValue) & ?1 <> 0
-        \(place.ofSources(in: .gone, form, withDestinations: true))
+        \(place.ofSources(in: driver, form, withDestinations: true))
         AND g.seq > ?2 AND g.seq <= ?3
         """, [.integer(rule), .integer(slice.low), .integer(slice.high)])
   }

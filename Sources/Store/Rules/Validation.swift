@@ -14,12 +14,14 @@ extension Writer {
     if demands.isEmpty || current.isSweep { return }
     try db.run(
       """
-      INSERT OR IGNORE INTO temp.touched
-      SELECT e.source FROM temp.gone AS g CROSS JOIN cascade_edge AS e ON e.destination = g.id
-      UNION ALL
-      SELECT e.destination FROM temp.gone AS g CROSS JOIN cascade_edge AS e ON e.source = g.id
-      UNION ALL SELECT source FROM temp.lost
-      UNION ALL SELECT destination FROM temp.lost
+      INSERT OR IGNORE INTO temp.touched SELECT id FROM (
+        SELECT e.source AS id
+        FROM temp.gone AS g CROSS JOIN cascade_edge AS e ON e.destination = g.id
+        UNION ALL
+        SELECT e.destination FROM temp.gone AS g CROSS JOIN cascade_edge AS e ON e.source = g.id
+        UNION ALL SELECT source FROM temp.lost
+        UNION ALL SELECT destination FROM temp.lost)
+      WHERE id NOT IN (SELECT id FROM temp.spared)
       """)
     for place in binding.places { try touchNeighbours(place) }
   }
@@ -31,7 +33,12 @@ extension Writer {
     if losesSources { try db.stageDestinations(of: place, rule: 0, current.numbers) }
     if !losesDestinations && !losesSources { return }
     try db.internFound()
-    try db.run("INSERT OR IGNORE INTO temp.touched SELECT id FROM temp.found WHERE id IS NOT NULL")
+    // What stays only as long as it is leased is judged by nobody.
+    try db.run(
+      """
+      INSERT OR IGNORE INTO temp.touched SELECT id FROM temp.found
+      WHERE id IS NOT NULL AND id NOT IN (SELECT id FROM temp.spared)
+      """)
     try db.forgetFound()
   }
 

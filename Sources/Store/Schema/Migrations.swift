@@ -38,7 +38,7 @@ extension Schema {
       "ALTER TABLE cascade_trash RENAME TO cascade_trash_2",
       "DROP INDEX cascade_trash_node",
       "DROP TABLE cascade_trash_edge",
-    ] + trash + trashedFiles + [
+    ] + trash + trashedFiles + leases + [
       """
       INSERT INTO cascade_trash_layout
       SELECT batch, collection, 'name', collection, '', '[]', 1, count(*), 0

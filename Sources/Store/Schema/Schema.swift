@@ -13,7 +13,7 @@ enum Schema {
   static let version: Int64 = 3
 
   static let create: [StaticString] =
-    identity + edges + history + trash + trashedFiles + journal
+    identity + edges + history + trash + trashedFiles + journal + leases
 
   private static let identity: [StaticString] = [
     """
@@ -189,7 +189,8 @@ enum Schema {
   ]
 
   /// What a transaction knows of itself until its next flush. Empty between transactions.
-  static let temporary: [StaticString] = ofTransactions + ofFiles
+  static let temporary: [StaticString] =
+    ofTransactions + ofFiles + ofLeases + ofReaching
 
   private static let ofTransactions: [StaticString] = [
     // Rows of cascade_node that do not exist: deleted, or only named by an edge so far.

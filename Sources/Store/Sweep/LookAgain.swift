@@ -7,6 +7,7 @@ internal import SQLite
 /// Whatever is unclear stays: the sweep makes another plan as long as there is one that does.
 extension Writer {
   func lookAgain(_ slice: Slice) throws {
+    try keepLeased(slice)
     try keepReturned(slice)
     try keepFollowers(slice)
     for place in binding.looked {
@@ -15,6 +16,7 @@ extension Writer {
     try keepReferring(slice)
     try keepDisturbed(slice)
     try forgetKept(slice)
+    try keepReached(slice)
     let denials = try db.denials(binding, current.numbers, in: slice)
     if denials.isEmpty { return }
     current.block(denials.map(\.reason))
@@ -27,12 +29,27 @@ extension Writer {
     try forgetKept(.all)
   }
 
-  private func forgetKept(_ slice: Slice) throws {
+  /// Says whether there was any.
+  @discardableResult
+  func forgetKept(_ slice: Slice) throws -> Bool {
     try db.run(
       """
       DELETE FROM temp.gone WHERE seq > ? AND seq <= ? AND id IN (SELECT id FROM temp.kept)
       """, .integer(slice.low), .integer(slice.high))
-    if db.changes > 0 { current.hasKept = true }
+    if db.changes == 0 { return false }
+    current.hasKept = true
+    return true
+  }
+
+  /// Somebody leases it since then.
+  private func keepLeased(_ slice: Slice) throws {
+    try db.findLeased(binding, at: now)
+    try db.run(
+      """
+      INSERT OR IGNORE INTO temp.kept SELECT id FROM temp.gone
+      WHERE seq > ? AND seq <= ? AND (rule <> 0 OR counts) AND (id IN (SELECT id FROM temp.leased)
+        OR collection IN (SELECT id FROM temp.leased_collection))
+      """, .integer(slice.low), .integer(slice.high))
   }
 
   /// A row that was gone is there again.
@@ -112,11 +129,14 @@ extension Writer {
     where current.disturbed.contains(table.id) && table.base != nil {
       try keep(
         slice,
-        "SELECT g.id FROM temp.gone AS g WHERE g.rule NOT IN (0, 4) AND \(table.hasRow("g.id"))")
+        """
+        SELECT g.id FROM temp.gone AS g
+        WHERE g.rule <> 4 AND (g.rule <> 0 OR g.counts) AND \(table.hasRow("g.id"))
+        """)
     }
   }
 
-  private func keep(_ slice: Slice, _ nodes: String) throws {
+  func keep(_ slice: Slice, _ nodes: String) throws {
     try db.run(
       generated: """
         INSERT OR IGNORE INTO temp.kept

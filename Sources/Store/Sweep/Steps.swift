@@ -140,6 +140,7 @@ extension Writer {
     _ plan: SweepPlan, _ kinds: [SweepKind], _ submission: Submission
   ) throws {
     if let held = plan.approval { _ = try takeApproval(held) }
+    try keepSpared()
     if plan.isResumed { return }
     try db.setMeta("sweep.batch", current.batch)
     try db.setMeta("sweep.kinds", kinds.code)
@@ -224,6 +225,7 @@ extension Writer {
   private func forgetRead(_ kinds: [SweepKind], _ manners: Manners) throws {
     // What was kept for a reason that may pass is looked at again.
     if current.hasKept || !kinds.readsJournal { return }
+    if try db.hasExamined { try step { try forgetExamined() } }
     let end = current.isUndisturbed ? current.ownEnd : current.journalEnd
     var low = try db.integer("SELECT min(seq) FROM cascade_journal") ?? end
     while low < end {

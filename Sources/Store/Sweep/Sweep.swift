@@ -2,11 +2,13 @@ package import Model
 internal import SQLite
 
 extension SweepKind {
-  package static let served: [SweepKind] = [.cascade, .refcount, .dangling, .files, .trash, .all]
+  package static let served: [SweepKind] = [
+    .cascade, .refcount, .dangling, .unreachable, .files, .trash, .all,
+  ]
 
   func includes(_ kind: SweepKind) -> Bool { self == kind || self == .all }
 
-  fileprivate var looksAtEdges: Bool { self != .trash && self != .files }
+  fileprivate var looksAtEdges: Bool { ![.trash, .files, .unreachable].contains(self) }
 }
 
 extension [SweepKind] {
@@ -15,6 +17,10 @@ extension [SweepKind] {
 
   /// Whether files are looked for that no edge names.
   package var looksAtFiles: Bool { contains { $0.includes(.files) } }
+
+  /// Whether what the roots do not reach is looked for. That is a sweep of its own, behind the
+  /// others: what they delete reaches nothing.
+  var marks: Bool { contains { $0.includes(.unreachable) } }
 
   var cascades: Bool { contains { $0.includes(.cascade) } }
 
@@ -47,7 +53,9 @@ extension Writer {
   ) throws -> SweepResult {
     var result = SweepResult(kinds: kinds, outcome: .nothing)
     holds = []
+    self.now = now
     for part in try parts(of: completed(kinds)) { try sweepEdges(part, &result, at: now, manners) }
+    if kinds.marks && !model.roots.isEmpty { try sweepUnreachable(&result, at: now, manners) }
     if kinds.looksAtFiles { try group { try sweepFiles(&result, at: now) } }
     if kinds.contains(where: { $0.includes(.trash) }) {
       result.forgotten = try forgetTrash(at: now, manners)
@@ -90,6 +98,19 @@ extension Writer {
     }
   }
 
+  /// Where the rules took more along, that may have been the way to others.
+  private func sweepUnreachable(
+    _ result: inout SweepResult, at now: Int64, _ manners: Manners
+  ) throws {
+    if isDetached { throw StoreError.detached }
+    try followSchema()
+    var followed: [String: Int]
+    repeat {
+      followed = result.byRule
+      try sweepEdges([.unreachable], &result, at: now, manners)
+    } while result.byRule != followed && result.outcome != .held
+  }
+
   private func sweepEdges(
     _ kinds: [SweepKind], _ result: inout SweepResult, at now: Int64, _ manners: Manners
   ) throws {
@@ -124,6 +145,7 @@ extension Writer {
         try findDead(kinds)
         // What is read is done with, in the transaction that draws the consequences.
         try forgetJournal(kinds, upTo: current.journalEnd)
+        if kinds.readsJournal { try forgetExamined() }
       }
       try markOwnWrites(kinds)
       if kinds.looksThrough {
@@ -149,23 +171,34 @@ extension Writer {
 
   /// What is gone, or has lost an edge, although no transaction of ours did it.
   func findDead(_ kinds: [SweepKind]) throws {
-    if kinds.readsJournal { try readJournal(kinds) }
+    if kinds.readsJournal {
+      try readJournal(kinds)
+      try db.examineSpared(binding, following: current.followed, at: now)
+    }
     if kinds.looksThrough { try db.addDanglingEnds(binding) }
-    current.deadCount = Int(try db.integer("SELECT count(*) FROM temp.dead") ?? 0)
+    if kinds == [.unreachable] { try db.addUnreached(binding, model, at: now) }
+    current.deadCount = Int(
+      try db.integer(
+        """
+        SELECT (SELECT count(*) FROM temp.dead) + (SELECT count(*) FROM temp.unreached)
+        """) ?? 0)
     current.lostCount = Int(try db.integer("SELECT count(*) FROM temp.lost") ?? 0)
   }
 }
 
 extension Reader {
   /// What a sweep would delete.
-  package func planSweep(_ kinds: [SweepKind]) throws -> Plan {
-    var plan = try plan(ofSweep: true, following: kinds.followed) {
+  package func planSweep(_ kinds: [SweepKind], at now: Int64? = nil) throws -> Plan {
+    let now = try now ?? db.wallClock()
+    var plan = try plan(ofSweep: true, following: kinds.followed, at: now) {
       let binding = try binding()
       if kinds.readsJournal {
         try Digest(binding: binding, watches: db.watches()).read(
           db, above: db.journalStart(kinds), upTo: .max)
+        try db.examineSpared(binding, following: kinds.followed, at: now)
       }
       if kinds.looksThrough { try db.addDanglingEnds(binding) }
+      if kinds.marks { try db.addUnreached(binding, model, at: now) }
     }
     if kinds.looksAtFiles { plan.files += try unnamedFiles() }
     let holdsAll = try kinds.looksThrough && db.meta("unseen") == 1

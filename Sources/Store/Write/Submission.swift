@@ -54,6 +54,7 @@ extension Writer {
     completing complete: (inout Submission) -> Void = { _ in }
   ) throws -> Receipt {
     var submission = submission
+    now = submission.at
     return try transaction {
       current.id = submission.id
       try applyAll(next)

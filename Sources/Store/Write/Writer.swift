@@ -18,6 +18,8 @@ package final class Writer {
   var counters: Counters
   let interned = Interned()
   var current = TransactionState()
+  /// When the transaction or the sweep at hand is, in milliseconds since 1970.
+  var now: Int64 = 0
   /// The model's places in the application's tables.
   var binding = Binding()
   /// What rows of the journal may say.

@@ -1,0 +1,93 @@
+internal import Model
+internal import Store
+internal import System
+internal import Varlink
+
+/// Leases over the socket (DESIGN 8.7): for a time, or for as long as the connection lives.
+extension Control {
+  /// More than a year is no lease.
+  private nonisolated static let longest: Int64 = 366 * 86_400
+
+  func lease(_ call: Call) async throws -> JSON {
+    let service = try service(call)
+    let request = LeaseRequest(
+      subjects: try call.leaseSubjects(), owner: call.text("owner") ?? "uid \(call.peer.uid)",
+      seconds: call.parameters["seconds"]?.integer ?? Lease.standard)
+    if !(1...Control.longest ~= request.seconds) {
+      throw VarlinkError.unusable("seconds", "a lease lasts a second at least, and a year at most")
+    }
+    if call.more { return try await hold(request, service, call) }
+    return reply(try await service.lease(request))
+  }
+
+  /// Renews the leases until the client is gone.
+  private func hold(
+    _ request: LeaseRequest, _ service: StoreService, _ call: Call
+  ) async throws -> JSON {
+    var request = request
+    request.connection = nextLease()
+    do {
+      try await call.reply(continues: reply(try await service.lease(request)))
+      while true {
+        try await EventLoop.sleep(for: .milliseconds(request.seconds * 500))
+        try await renew(request, service)
+      }
+    } catch {
+      await service.releaseConnection(request.connection!)
+      throw error
+    }
+  }
+
+  /// A store that is busy now is tried again.
+  private func renew(_ request: LeaseRequest, _ service: StoreService) async throws {
+    for part in [8, 16, 32, 64] as [Int64] {
+      if (try? await service.lease(request)) != nil { return }
+      try await EventLoop.sleep(for: .milliseconds(request.seconds * 1_000 / part))
+    }
+    _ = try await service.lease(request)
+  }
+
+  func leases(_ call: Call) async throws -> JSON {
+    reply(try await service(call).reader.read { try $0.leases() })
+  }
+
+  private func reply(_ leases: [Lease]) -> JSON { ["leases": .array(leases.map(\.json))] }
+
+  func release(_ call: Call) async throws -> JSON {
+    let subjects = try call.leaseSubjects()
+    let count = try await service(call).release(subjects, owner: call.text("owner"))
+    return ["released": .integer(Int64(count))]
+  }
+}
+
+/// What a client wants to hold.
+struct LeaseRequest: Sendable {
+  let subjects: [Lease.Subject]
+  let owner: String
+  let seconds: Int64
+  /// Which of the calls that hold leases it is; nil where the time alone ends it.
+  var connection: Int64?
+}
+
+extension Lease {
+  var json: JSON {
+    let subject =
+      key.map { JSON.Field("node", Node(collection, $0).json) }
+      ?? JSON.Field("collection", .string(collection))
+    return .object([
+      subject, JSON.Field("owner", owner.map(JSON.string) ?? .null),
+      JSON.Field("expires", .integer(expires)), JSON.Field("connection", .bool(isOfConnection)),
+    ])
+  }
+}
+
+extension Call {
+  fileprivate func leaseSubjects() throws -> [Lease.Subject] {
+    let nodes = parameters["nodes"]?.array?.compactMap(\.string) ?? []
+    let collections = parameters["collections"]?.array?.compactMap(\.string) ?? []
+    if nodes.isEmpty && collections.isEmpty {
+      throw VarlinkError.unusable("nodes", "a lease of what?")
+    }
+    return try nodes.map { .node(try Call.node($0, "nodes")) } + collections.map { .collection($0) }
+  }
+}

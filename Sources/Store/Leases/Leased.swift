@@ -1,0 +1,139 @@
+internal import Model
+internal import SQLite
+
+/// A lease holds a node like an edge would (DESIGN 8.7): no rule brings it into D, and so nothing
+/// follows from it. What is deleted explicitly goes, whoever leases it.
+///
+/// The nodes that are leased get their numbers before D is computed. A trigger on `temp.gone` turns
+/// them away then, whichever statement brings them, and writes down why each would have gone. It is
+/// there only while there are leases.
+extension Connection {
+  /// `now` is in milliseconds, and a lease ends with a second.
+  func findLeased(_ binding: Binding, at now: Int64) throws(SQLiteError) {
+    try forgetLeased()
+    let now = Value.integer(now / 1_000)
+    if try integer("SELECT 1 FROM cascade_lease WHERE expires > ? LIMIT 1", now) == nil {
+      return try stopSparing()
+    }
+    try findLeasedNodes(now)
+    if !binding.collections.isEmpty {
+      let numbers = try numbers(binding)
+      for table in binding.collections.values { try findLeasedRows(of: table, numbers, now) }
+    }
+    try spare()
+  }
+
+  func forgetLeased() throws(SQLiteError) {
+    try run("DELETE FROM temp.leased")
+    try run("DELETE FROM temp.leased_collection")
+    try run("DELETE FROM temp.spared")
+  }
+
+  /// Of a row of the application, this is the number only if stored edges name it.
+  private func findLeasedNodes(_ now: Value) throws(SQLiteError) {
+    try run(
+      """
+      INSERT OR IGNORE INTO temp.leased
+      SELECT n.id FROM cascade_lease AS l
+      CROSS JOIN cascade_collection AS c ON c.name = l.collection
+      CROSS JOIN cascade_node AS n ON n.collection = c.id AND n.key = CAST(l.key AS TEXT)
+      WHERE l.key IS NOT NULL AND l.expires > ?
+      """, now)
+    try run(
+      """
+      INSERT OR IGNORE INTO temp.leased_collection
+      SELECT c.id FROM cascade_lease AS l
+      CROSS JOIN cascade_collection AS c ON c.name = l.collection
+      WHERE l.key IS NULL AND l.expires > ?
+      """, now)
+  }
+
+  private func findLeasedRows(
+    of table: NodeTable, _ numbers: Numbers, _ now: Value
+  ) throws(SQLiteError) {
+    try run(
+      generated: """
+        INSERT INTO temp.found(id, key, row, collection)
+        SELECT \(table.found("d", numbers)), \(table.id)
+        FROM main.cascade_lease AS l CROSS JOIN \(table.rows) AS d
+          ON \(table.hasKey("d", table.leasedKey("l")))
+        WHERE l.collection = ?1 AND l.key IS NOT NULL AND l.expires > ?2
+        """, [.text(table.collection), now])
+    try internFound()
+    try run("INSERT OR IGNORE INTO temp.leased SELECT id FROM temp.found WHERE id IS NOT NULL")
+    try forgetFound()
+  }
+
+  private func spare() throws(SQLiteError) {
+    try execute(
+      """
+      CREATE TEMP TRIGGER IF NOT EXISTS spare BEFORE INSERT ON gone
+      WHEN NEW.rule <> 0 AND (NEW.id IN (SELECT id FROM leased)
+        OR NEW.collection IN (SELECT id FROM leased_collection))
+      BEGIN
+        INSERT OR IGNORE INTO spared(id, via, name, rule, collection)
+        VALUES(NEW.id, NEW.via, NEW.name, NEW.rule, NEW.collection);
+        SELECT RAISE(IGNORE);
+      END
+      """)
+  }
+
+  private func stopSparing() throws(SQLiteError) {
+    let trigger = try integer("SELECT 1 FROM sqlite_temp_schema WHERE name = 'spare'")
+    if trigger != nil { try execute("DROP TRIGGER temp.spare") }
+  }
+}
+
+extension NodeTable {
+  /// What an application wrote for a key, which may be anything.
+  func leasedKey(_ lease: String) -> String {
+    guard case .mapped(_, let key, _) = kind, key.count > 1 else { return "\(lease).key" }
+    return "iif(json_valid(\(lease).key), \(lease).key, '[]')"
+  }
+}
+
+extension Place {
+  var isForeignKey: Bool { name.hasPrefix("FOREIGN KEY (") }
+}
+
+extension Connection {
+  /// What stays because of a lease may hold more by a foreign key of the application's: SQLite would
+  /// take it along with what it refers to.
+  func leaseDenials(_ binding: Binding) throws -> [Denial] {
+    if try integer("SELECT 1 FROM temp.spared WHERE rule = 4 LIMIT 1") == nil { return [] }
+    var denials: [Denial] = []
+    for place in binding.implied where place.isForeignKey {
+      denials += try leaseDenials(place, binding)
+    }
+    return denials
+  }
+
+  private func leaseDenials(_ place: Place, _ binding: Binding) throws -> [Denial] {
+    let bound: [Value] = [.integer(place.nameId), .integer(place.source.id)]
+    try nameRows(
+      binding,
+      """
+      SELECT via AS id FROM temp.spared WHERE rule = 4 AND name = ?1 AND collection = ?2 AND via < 0
+      UNION SELECT id FROM temp.spared WHERE rule = 4 AND name = ?1 AND collection = ?2 AND id < 0
+      """, bound)
+    return try all(
+      """
+      SELECT s.via, c.name, coalesce(k.key, n.key), sc.name, coalesce(sk.key, sn.key)
+      FROM temp.spared AS s CROSS JOIN temp.gone AS g ON g.id = s.via AND g.counts
+      JOIN cascade_collection AS c ON c.id = g.collection
+      JOIN cascade_collection AS sc ON sc.id = s.collection
+      LEFT JOIN temp.known AS k ON k.id = s.via LEFT JOIN cascade_node AS n ON n.id = s.via
+      LEFT JOIN temp.known AS sk ON sk.id = s.id LEFT JOIN cascade_node AS sn ON sn.id = s.id
+      WHERE s.rule = 4 AND s.name = ? AND s.collection = ?
+      """, bound[0], bound[1]
+    ) { row in
+      let denied = row.node(1, binding.model)
+      return Denial(
+        denied: row.integer(0),
+        reason: Reason(
+          .denied,
+          "\(denied) must stay: \(row.node(3, binding.model)) is leased, and would go with it by "
+            + "\"\(place.name)\"", node: denied))
+    }
+  }
+}

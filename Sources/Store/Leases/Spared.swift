@@ -1,0 +1,190 @@
+internal import Model
+internal import SQLite
+
+/// What a lease spares is not forgotten: why it would have gone is written down, in the transaction
+/// that forgets everything else about it. When nobody leases it any more, a sweep asks whether the
+/// reason still holds.
+///
+/// An edge that is gone is taken up as one that was just removed, so that the rules count and follow
+/// as ever. A column that still leads to nothing speaks for itself: what it names is declared dead
+/// once more.
+extension Writer {
+  /// Before anything of it is removed.
+  func keepSpared() throws {
+    if try !db.hasSpared { return }
+    try db.run("DELETE FROM temp.spared WHERE id IN (SELECT id FROM temp.gone)")
+    try db.nameRows(
+      binding,
+      """
+      SELECT id FROM temp.spared WHERE id < 0 UNION SELECT via FROM temp.spared WHERE via < 0
+      """)
+    try noteEdgesOfSpared()
+    try db.run(
+      """
+      INSERT OR REPLACE INTO cascade_spared(
+        collection, key, via_collection, via_key, name, rule, stored, denied)
+      SELECT s.collection, coalesce(n.key, k.key),
+        iif(coalesce(v.key, vk.key) IS NULL, 0, coalesce(v.collection, vk.collection)),
+        coalesce(v.key, vk.key, ''), s.name, s.rule, s.stored, s.denied
+      FROM temp.spared AS s
+      LEFT JOIN cascade_node AS n ON n.id = s.id LEFT JOIN temp.known AS k ON k.id = s.id
+      LEFT JOIN cascade_node AS v ON v.id = s.via LEFT JOIN temp.known AS vk ON vk.id = s.via
+      WHERE coalesce(n.key, k.key) IS NOT NULL
+      """)
+  }
+
+  /// Stored edges and join rows go with either end; of a managed destination no number is left.
+  private func noteEdgesOfSpared() throws {
+    try db.run(
+      """
+      UPDATE temp.spared SET stored = 1 WHERE rule = 4 AND (
+        EXISTS (SELECT 1 FROM cascade_edge AS e WHERE e.source = spared.id
+          AND e.name = spared.name AND e.destination = spared.via AND e.rules & 4)
+        OR EXISTS (SELECT 1 FROM temp.lost AS l WHERE l.source = spared.id
+          AND l.name = spared.name AND l.destination = spared.via AND l.rules & 4))
+      """)
+    for place in binding.looked where place.isInJoinTable || place.destination.kind == .managed {
+      if !place.rules.contains(.deleteSourceIfDestinationDeleted) { continue }
+      try db.run(
+        "UPDATE temp.spared SET stored = 1 WHERE rule = 4 AND name = ? AND collection = ?",
+        .integer(place.nameId), .integer(place.source.id))
+    }
+  }
+
+  /// In the transaction, or the last of the steps, that did what followed.
+  func forgetExamined() throws {
+    try db.run("DELETE FROM cascade_spared WHERE id IN (SELECT id FROM temp.examined)")
+    try db.run("DELETE FROM temp.examined")
+  }
+}
+
+extension Connection {
+  var hasExamined: Bool {
+    get throws(SQLiteError) { try integer("SELECT 1 FROM temp.examined LIMIT 1") != nil }
+  }
+
+  var hasSpared: Bool {
+    get throws(SQLiteError) { try integer("SELECT 1 FROM temp.spared LIMIT 1") != nil }
+  }
+
+  /// What had to stay while there are leases may be held by what stays because of one.
+  func remember(denied nodes: [Int64]) throws(SQLiteError) {
+    let leases = try integer(
+      "SELECT 1 FROM (SELECT id FROM temp.leased UNION ALL SELECT id FROM temp.leased_collection)")
+    if leases == nil { return }
+    for node in nodes {
+      try run(
+        """
+        INSERT OR IGNORE INTO temp.spared(id, via, name, rule, collection, denied)
+        SELECT id, via, name, rule, collection, 1 FROM temp.gone WHERE id = ? AND rule <> 0
+        """, .integer(node))
+    }
+  }
+
+  /// Whether a lease ended that spared something. In milliseconds, as everywhere.
+  func hasFreed(at now: Int64) throws(SQLiteError) -> Bool {
+    if try integer("SELECT 1 FROM cascade_spared LIMIT 1") == nil { return false }
+    try findFreed(.all, at: now, limit: 1)
+    defer { try? run("DELETE FROM temp.examined") }
+    return try integer("SELECT 1 FROM temp.examined") != nil
+  }
+
+  /// Brings what nobody leases any more, and has still a reason to go, before the rules.
+  func examineSpared(
+    _ binding: Binding, following followed: Rules, at now: Int64
+  ) throws(SQLiteError) {
+    try run("DELETE FROM temp.examined")
+    if try integer("SELECT 1 FROM cascade_spared LIMIT 1") == nil { return }
+    try findFreed(followed, at: now, limit: -1)
+    try findEnds(binding)
+    try run(
+      """
+      INSERT OR IGNORE INTO temp.dead SELECT via FROM temp.examined
+      WHERE node IS NOT NULL AND via IS NOT NULL AND NOT via_there AND rule = 4 AND NOT stored
+      """)
+    try run(
+      """
+      INSERT INTO temp.lost
+      SELECT coalesce(via, 0), name, node, 1, rule, 0, 0 FROM temp.examined
+      WHERE node IS NOT NULL AND (rule = 32 OR rule = 8 AND NOT via_there)
+      ON CONFLICT DO UPDATE SET rules = rules | excluded.rules
+      """)
+    try run(
+      """
+      INSERT INTO temp.lost
+      SELECT node, name, coalesce(via, 0), 1, rule, 0, 1 FROM temp.examined
+      WHERE node IS NOT NULL AND (rule = 16 OR rule = 4 AND stored AND NOT via_there)
+      ON CONFLICT DO UPDATE SET rules = rules | excluded.rules
+      """)
+  }
+
+  private func findFreed(
+    _ followed: Rules, at now: Int64, limit: Int64
+  ) throws(SQLiteError) {
+    try run(
+      """
+      INSERT INTO temp.examined(id, collection, key, via_collection, via_key, name, rule, stored)
+      SELECT s.id, s.collection, s.key, s.via_collection, s.via_key, s.name, s.rule, s.stored
+      FROM cascade_spared AS s CROSS JOIN cascade_collection AS c ON c.id = s.collection
+      WHERE s.rule & ?1
+      AND NOT EXISTS (SELECT 1 FROM cascade_lease AS l
+        WHERE l.collection = c.name AND l.key IS NULL AND l.expires > ?2)
+      AND NOT EXISTS (SELECT 1 FROM cascade_lease AS l
+        WHERE l.collection = c.name AND l.key IN (s.key, CAST(s.key AS TEXT)) AND l.expires > ?2)
+      AND NOT (s.denied AND EXISTS (SELECT 1 FROM cascade_lease WHERE expires > ?2))
+      LIMIT ?3
+      """, .integer(followed.rawValue), .integer(now / 1_000), .integer(limit))
+  }
+
+  /// Whether the node is there, and the other end; the numbers of both.
+  private func findEnds(_ binding: Binding) throws(SQLiteError) {
+    try run(
+      """
+      UPDATE temp.examined SET
+        node = (SELECT n.id FROM cascade_node AS n
+          WHERE n.collection = examined.collection AND n.key = examined.key),
+        via = (SELECT n.id FROM cascade_node AS n
+          WHERE n.collection = via_collection AND n.key = via_key)
+      """)
+    try run("UPDATE temp.examined SET via_there = 1 WHERE via IS NOT NULL")
+    for table in binding.collections.values { try findRows(of: table) }
+    try run(
+      """
+      INSERT INTO temp.found(collection, key, via)
+      SELECT via_collection, via_key, id FROM temp.examined WHERE NOT via_there AND via_collection
+      """)
+    try internFound(present: false)
+    try run("UPDATE temp.examined SET via = f.id FROM temp.found AS f WHERE f.via = examined.id")
+    try forgetFound()
+  }
+
+  /// That `cascade_node` knows a row says nothing of whether it is there.
+  private func findRows(of table: NodeTable) throws(SQLiteError) {
+    let id = Value.integer(table.id)
+    try run("UPDATE temp.examined SET node = NULL WHERE collection = ?", id)
+    try run("UPDATE temp.examined SET via = NULL, via_there = 0 WHERE via_collection = ?", id)
+    try run(
+      generated: """
+        INSERT INTO temp.found(collection, key, row, via, rule)
+        SELECT \(table.id), \(table.key("d")), \(table.row("d")), x.id, 0
+        FROM temp.examined AS x CROSS JOIN \(table.rows) AS d ON \(table.hasKey("d", "x.key"))
+        WHERE x.collection = \(table.id)
+        UNION ALL
+        SELECT \(table.id), \(table.key("d")), \(table.row("d")), x.id, 1
+        FROM temp.examined AS x CROSS JOIN \(table.rows) AS d ON \(table.hasKey("d", "x.via_key"))
+        WHERE x.via_collection = \(table.id)
+        """)
+    try internFound()
+    try run(
+      """
+      UPDATE temp.examined SET node = f.id FROM temp.found AS f
+      WHERE f.via = examined.id AND f.rule = 0
+      """)
+    try run(
+      """
+      UPDATE temp.examined SET via = f.id, via_there = 1 FROM temp.found AS f
+      WHERE f.via = examined.id AND f.rule = 1
+      """)
+    try forgetFound()
+  }
+}

@@ -1,0 +1,236 @@
+internal import Model
+internal import SQLite
+
+/// The unreachable sweep (DESIGN 8.1): what no chain of edges reaches from the `roots` of the model
+/// is found, cycles too.
+///
+/// An edge leads from its source to its destination, and the other way where the source lives by its
+/// destination (rules 4 and 16). Leased nodes are roots, and what they lead to is kept with them.
+/// Marks are set level by level, as D grows (`Closure`), in temporary tables.
+struct Reaching {
+  let model: StoreModel
+  let binding: Binding
+  let numbers: Numbers
+
+  static let backwards: Rules = [
+    .deleteSourceIfDestinationDeleted, .deleteSourceIfAllDestinationsDeleted,
+  ]
+
+  fileprivate func mark(_ db: borrowing Connection) throws {
+    try addRoots(db)
+    try addLeased(db)
+    var low: Int64 = 0
+    while let high = try db.integer("SELECT max(seq) FROM temp.reached"), high > low {
+      try follow(db, Slice(low: low, high: high))
+      low = high
+    }
+  }
+
+  // MARK: - Roots
+
+  private func addRoots(_ db: borrowing Connection) throws {
+    for root in model.roots {
+      let collection = model.collection(of: root)
+      if let table = binding.collections[collection] {
+        try db.stageAll(of: table, numbers)
+        try db.reachFound()
+      } else {
+        try addObjects(db, collection, types: root == collection ? nil : types(called: root))
+      }
+    }
+  }
+
+  private func types(called name: String) -> [String] {
+    let collection = model.collections[model.collection(of: name)]
+    guard case .managed(let types) = collection else { return [] }
+    return types.filter { $0.value == name }.map(\.key)
+  }
+
+  private func addObjects(
+    _ db: borrowing Connection, _ collection: String, types: [String]?
+  ) throws {
+    for type in types.map({ $0.map(Value.text) }) ?? [.null] {
+      try db.run(
+        """
+        INSERT OR IGNORE INTO temp.reached(id)
+        SELECT n.id FROM cascade_collection AS c CROSS JOIN cascade_node AS n ON n.collection = c.id
+        WHERE c.name = ?1 AND (?2 IS NULL OR n.type = ?2)
+        """, .text(collection), type)
+    }
+  }
+
+  private func addLeased(_ db: borrowing Connection) throws {
+    try db.run("INSERT OR IGNORE INTO temp.reached(id) SELECT id FROM temp.leased")
+    try db.run(
+      """
+      INSERT OR IGNORE INTO temp.reached(id) SELECT id FROM cascade_node
+      WHERE collection IN (SELECT id FROM temp.leased_collection)
+      """)
+    for table in binding.collections.values {
+      let leased = try db.integer(
+        "SELECT 1 FROM temp.leased_collection WHERE id = ?", .integer(table.id))
+      if leased == nil { continue }
+      try db.stageAll(of: table, numbers)
+      try db.reachFound()
+    }
+  }
+
+  // MARK: - A level
+
+  private func follow(_ db: borrowing Connection, _ level: Slice) throws {
+    let bounds: [Value] = [.integer(level.low), .integer(level.high)]
+    for table in binding.collections.values where numbers.stored.contains(table.id) {
+      _ = try db.know(table, .reached, where: "g.seq > ?1 AND g.seq <= ?2", bounds)
+    }
+    try db.run(
+      """
+      INSERT OR IGNORE INTO temp.reached(id)
+      SELECT e.destination FROM temp.reached AS g CROSS JOIN cascade_edge AS e ON e.source = g.id
+      WHERE g.seq > ?1 AND g.seq <= ?2
+      UNION ALL
+      SELECT e.source FROM temp.reached AS g CROSS JOIN cascade_edge AS e ON e.destination = g.id
+      WHERE g.seq > ?1 AND g.seq <= ?2 AND e.rules & 20
+      """, bounds[0], bounds[1])
+    for place in binding.looked { try follow(db, place, level) }
+    try db.reachFound()
+  }
+
+  private func follow(_ db: borrowing Connection, _ place: Place, _ level: Slice) throws {
+    if place.leadsOn {
+      for form in numbers.forms(of: place.source) {
+        try db.stageDestinations(of: place, form, rule: 0, in: level, numbers, from: .reached)
+      }
+    }
+    if place.rules.isDisjoint(with: Reaching.backwards) { return }
+    for form in numbers.forms(of: place.destination) {
+      try db.stageSources(of: place, form, rule: 0, in: level, numbers, from: .reached)
+    }
+  }
+}
+
+extension Place {
+  /// A join row lives by its ends, and is no way from one to the other: its edge is.
+  fileprivate var leadsOn: Bool {
+    destination.kind != .files && (relationship != nil || isForeignKey)
+  }
+}
+
+extension StoreModel {
+  /// A table that no relationship leads to is not meant: nothing could ever reach its rows.
+  fileprivate func canReach(_ name: String) -> Bool {
+    relationships.contains { relationship in
+      relationship.to.collections.contains { collection(of: $0) == name }
+        || collection(of: relationship.from) == name
+          && !relationship.rules.isDisjoint(with: Reaching.backwards)
+    }
+  }
+}
+
+extension Connection {
+  /// Writes what is not reached into `temp.unreached`.
+  func addUnreached(_ binding: Binding, _ model: StoreModel, at now: Int64) throws {
+    if model.roots.isEmpty { return }
+    try findLeased(binding, at: now)
+    let reaching = Reaching(model: model, binding: binding, numbers: try numbers(binding))
+    try reaching.mark(self)
+    try run(
+      """
+      INSERT OR IGNORE INTO temp.unreached
+      SELECT n.id, n.collection FROM cascade_collection AS c
+      CROSS JOIN cascade_node AS n ON n.collection = c.id
+      WHERE c.name NOT GLOB 'cascade_file/*' AND n.id NOT IN (SELECT id FROM temp.reached)
+      """)
+    for table in binding.collections.values {
+      // What `cascade_node` has of a row is only its identity.
+      try run("DELETE FROM temp.unreached WHERE collection = ?", .integer(table.id))
+      if model.canReach(table.collection) { try addUnreached(of: table, reaching.numbers) }
+    }
+    try run("DELETE FROM temp.reached")
+  }
+
+  private func addUnreached(of table: NodeTable, _ numbers: Numbers) throws(SQLiteError) {
+    try run(
+      generated: """
+        INSERT INTO temp.found(id, key, row, collection)
+        SELECT \(table.found("d", numbers)), \(table.id) FROM \(table.rows) AS d
+        WHERE \(table.isNode("d")) AND \(table.isOutside("temp.reached", "d", numbers))
+        """)
+    try internFound()
+    try run("INSERT OR IGNORE INTO temp.unreached SELECT id, collection FROM temp.found")
+    try forgetFound()
+  }
+
+  fileprivate func stageAll(of table: NodeTable, _ numbers: Numbers) throws(SQLiteError) {
+    try run(
+      generated: """
+        INSERT INTO temp.found(id, key, row, collection)
+        SELECT \(table.found("d", numbers)), \(table.id) FROM \(table.rows) AS d
+        WHERE \(table.isNode("d"))
+        """)
+  }
+
+  fileprivate func reachFound() throws(SQLiteError) {
+    try internFound()
+    try run(
+      """
+      INSERT OR IGNORE INTO temp.reached(id)
+      SELECT id FROM temp.found WHERE id IS NOT NULL ORDER BY id
+      """)
+    try forgetFound()
+  }
+}
+
+// MARK: - Once more, before it goes
+
+extension Writer {
+  /// What was not reached when the plan was made, and is now: what stays leads to it. Within a slice
+  /// one leads to the next.
+  func keepReached(_ slice: Slice) throws {
+    let isAsked = try db.integer(
+      "SELECT 1 FROM temp.gone WHERE seq > ? AND seq <= ? AND rule = 0 AND counts LIMIT 1",
+      .integer(slice.low), .integer(slice.high))
+    if isAsked == nil { return }
+    repeat {
+      try keepReachedByStored(slice)
+      for place in binding.looked { try keepReached(place, slice) }
+    } while try forgetKept(slice)
+  }
+
+  private func keepReachedByStored(_ slice: Slice) throws {
+    try db.run(
+      """
+      INSERT OR IGNORE INTO temp.kept
+      SELECT g.id FROM temp.gone AS g CROSS JOIN cascade_edge AS e ON e.destination = g.id
+      WHERE g.seq > ?1 AND g.seq <= ?2 AND g.rule = 0 AND g.counts
+      AND e.source NOT IN (SELECT id FROM temp.gone)
+      UNION ALL
+      SELECT g.id FROM temp.gone AS g CROSS JOIN cascade_edge AS e ON e.source = g.id
+      WHERE g.seq > ?1 AND g.seq <= ?2 AND g.rule = 0 AND g.counts AND e.rules & 20
+      AND e.destination NOT IN (SELECT id FROM temp.gone)
+      """, .integer(slice.low), .integer(slice.high))
+  }
+
+  private func keepReached(_ place: Place, _ slice: Slice) throws {
+    let (source, destination) = (place.source, place.destination)
+    let isUnreached = "AND g.rule = 0 AND g.counts"
+    if place.leadsOn {
+      for form in current.numbers.forms(of: destination) {
+        try keep(
+          slice,
+          """
+          SELECT g.id \(place.ofDestinations(in: .gone, form, current.numbers)) \(isUnreached)
+          AND \(source.stays("s", current.numbers))
+          """)
+      }
+    }
+    if place.rules.isDisjoint(with: Reaching.backwards) { return }
+    for form in current.numbers.forms(of: source) {
+      try keep(
+        slice,
+        """
+        SELECT g.id \(place.ofSources(in: .gone, form, withDestinations: true)) \(isUnreached)
+        AND \(destination.stays("d", current.numbers))
+        """)
+    }
+  }
+}

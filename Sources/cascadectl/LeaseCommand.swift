@@ -1,0 +1,87 @@
+internal import CascadeKit
+internal import Glibc
+internal import Model
+internal import System
+
+/// Holds what is not referenced yet.
+enum LeaseCommand {
+  static func command(_ arguments: inout Arguments) throws -> Commands.Prepared {
+    if arguments.flag("--list") { return try list(&arguments) }
+    let releases = arguments.flag("--release")
+    let owner = try arguments.option("--owner")
+    let seconds = try arguments.option("--for").map(seconds)
+    var collections: [JSON] = []
+    while let name = try arguments.option("--collection") { collections.append(.string(name)) }
+    let nodes = try arguments.operands().map(JSON.string)
+    if nodes.isEmpty && collections.isEmpty { throw UsageError("a lease of which nodes?") }
+    let subjects: [JSON.Field] = [
+      JSON.Field("nodes", .array(nodes)), JSON.Field("collections", .array(collections)),
+      JSON.Field("owner", owner.map(JSON.string) ?? .null),
+    ]
+    if releases { return release(.object(subjects)) }
+    guard let seconds else { return hold(.object(subjects)) }
+    return take(.object(subjects + [JSON.Field("seconds", .integer(seconds))]))
+  }
+
+  private static func seconds(_ text: String) throws -> Int64 {
+    guard let duration = Duration(text: text), duration >= .seconds(1) else {
+      throw UsageError("\"\(text)\" is no duration, such as \"90s\" or \"15m\"")
+    }
+    return duration.components.seconds
+  }
+
+  private static func take(_ parameters: JSON) -> Commands.Prepared {
+    { client, output in
+      output.list(try client.call("Lease", parameters)["leases"]?.array ?? [], describe)
+      return EX_OK
+    }
+  }
+
+  /// Until a signal, or the end of the daemon.
+  private static func hold(_ parameters: JSON) -> Commands.Prepared {
+    { client, output in
+      try client.stream("Lease", parameters) {
+        output.list($0["leases"]?.array ?? [], describe)
+      }
+      return EX_OK
+    }
+  }
+
+  private static func release(_ parameters: JSON) -> Commands.Prepared {
+    { client, output in
+      output.show(try client.call("Release", parameters)) {
+        "\(Words.count($0["released"], "lease", "leases")) released"
+      }
+      return EX_OK
+    }
+  }
+
+  private static func list(_ arguments: inout Arguments) throws -> Commands.Prepared {
+    try arguments.noOperands()
+    return { client, output in
+      output.list(try client.call("Leases")["leases"]?.array ?? [], describe)
+      return EX_OK
+    }
+  }
+
+  private static func describe(_ lease: JSON) -> String {
+    let subject =
+      lease["collection"]?.string.map { "all of \($0.printable)" } ?? Words.node(lease["node"])
+    return "\(subject)  \(Words.lease(lease))"
+  }
+}
+
+extension Words {
+  /// Whose it is, and until when.
+  static func lease(_ lease: JSON) -> String {
+    let owner = lease["owner"]?.string.map { " by \($0.printable)" } ?? ""
+    if lease["connection"]?.bool == true { return "leased\(owner) as long as it is connected" }
+    let end = lease["expires"]?.integer.map { SystemClock.text($0 * 1_000) } ?? "?"
+    return "leased\(owner) until \(end)"
+  }
+
+  /// What holds a node.
+  static func holder(_ json: JSON?) -> String {
+    json?["lease"].map(lease) ?? edge(json)
+  }
+}

@@ -1,0 +1,150 @@
+import Model
+import SQLite
+import Store
+import Testing
+
+/// Leases of an application's rows, in one transaction and in steps.
+@Suite("Leases of rows")
+struct MappedLeaseTests {
+  private static let schema = tables()
+  private static let schemaWithForeignKey = tables("REFERENCES album ON DELETE CASCADE")
+
+  private static func tables(_ constraint: String = "") -> String {
+    """
+    CREATE TABLE album(id TEXT PRIMARY KEY COLLATE NOCASE);
+    CREATE TABLE song(id INTEGER PRIMARY KEY, album TEXT \(constraint), data TEXT);
+    CREATE INDEX song_album ON song(album);
+    CREATE TABLE tag(song INTEGER, tag TEXT, PRIMARY KEY(song, tag)) WITHOUT ROWID;
+    """
+  }
+
+  private static let model = """
+    { collections: {
+        albums: { table: "album", key: "id" }, songs: { table: "song", key: "id" },
+        tags: { table: "tag", key: ["song", "tag"] } },
+      relationships: [
+        { name: "album", from: "songs", to: "albums", column: "album",
+          rules: ["deleteSourceIfDestinationDeleted", "deleteDestinationIfAllSourcesDeleted"] },
+        { name: "song", from: "tags", to: "songs", column: "song",
+          rules: ["deleteSourceIfDestinationDeleted"] },
+      ] }
+    """
+
+  private func store(_ rows: String, schema: String = schema) throws -> TestStore {
+    let store = try TestStore(model: StoreModel(MappedLeaseTests.model), schema: schema)
+    _ = try store.writer.sweep([.all], at: 0)
+    try store.bySQL(rows)
+    return store
+  }
+
+  private func count(_ table: String, _ store: TestStore) throws -> Int64? {
+    try Connection(path: store.path, access: .readOnly)
+      .integer(generated: "SELECT count(*) FROM \(table)")
+  }
+
+  private let rows = """
+    INSERT INTO album VALUES('One'), ('Two');
+    INSERT INTO song VALUES(1, 'one', NULL), (2, 'One', NULL), (3, 'Two', NULL);
+    INSERT INTO tag VALUES(1, 'x'), (1, 'y'), (2, 'x');
+    """
+
+  @Test("A row is held by its key, however the lease writes it", arguments: ["1", "'1'", "1.0"])
+  func rowIsHeld(key: String) throws {
+    let store = try store(rows)
+    try store.lease(key, in: "songs", until: 1_000)
+    try store.bySQL("DELETE FROM album WHERE id = 'ONE'")
+    let result = try store.writer.sweep([.cascade, .refcount], at: 1)
+    #expect(Set(result.deleted.map(\.letters)) == ["songs/2", "tags/"])
+    #expect(try (count("song", store), count("tag", store)) == (2, 2))
+    let later = try store.writer.sweep([.cascade, .refcount], at: 1_000_000)
+    #expect(later.deletedCount == 3)
+    let chain = try #require(try store.deletion(of: "songs/1")).chain
+    #expect(chain.map(\.node.letters) == ["songs/1", "albums/One"])
+  }
+
+  @Test("A key of several columns is a JSON list, and anything else is no key")
+  func composite() throws {
+    let store = try store(rows)
+    try store.lease(#"'[1, "x"]'"#, in: "tags", until: 1_000)
+    for key in ["'{'", "7", "x'00'", "'[1]'"] { try store.lease(key, in: "tags", until: 1_000) }
+    try store.bySQL("DELETE FROM song WHERE id = 1")
+    #expect(try store.writer.sweep([.cascade, .refcount], at: 1).deletedCount == 1)
+    #expect(try count("tag", store) == 2)
+    #expect(try store.writer.sweep([.cascade, .refcount], at: 1_000_000).deletedCount == 1)
+    #expect(try count("tag", store) == 1)
+  }
+
+  @Test("A leased row that refers to something else when its lease ends stays")
+  func movedOn() throws {
+    let store = try store(rows)
+    try store.lease("NULL", in: "songs", until: 1_000)
+    try store.apply([.delete(node("albums/One"))])
+    try store.bySQL("UPDATE song SET album = 'Two' WHERE id = 1")
+    _ = try store.writer.sweep([.cascade, .refcount], at: 1)
+    #expect(try count("song", store) == 3)
+    let later = try store.writer.sweep([.cascade, .refcount], at: 1_000_000)
+    #expect(later.deleted.map(\.letters).sorted() == ["songs/2", "tags/"])
+  }
+
+  @Test("Why tells of a lease, and of one of the collection")
+  func why() throws {
+    let store = try store(rows)
+    try store.lease("'ONE'", in: "albums", until: 1_000)
+    try store.lease("NULL", in: "albums", until: 2_000)
+    guard
+      case .alive(let holders, _, let leases) = try store.reader.why(
+        Node("albums", .text("one")), at: 1)
+    else { return #expect(Bool(false), "it is alive") }
+    #expect((holders.count, leases.count) == (2, 2))
+  }
+
+  @Test("What a foreign key would take along stays with what it refers to")
+  func foreignKey() throws {
+    let store = try store(rows, schema: MappedLeaseTests.schemaWithForeignKey)
+    try store.lease("1", in: "songs", until: 1_000)
+    let reasons = try store.reasons([.delete(node("albums/One"))])
+    #expect(reasons.map(\.code) == [.denied])
+    #expect(reasons.first?.message.contains("is leased") == true)
+    #expect(try count("song", store) == 3)
+  }
+
+  // MARK: - In steps
+
+  private func many(_ count: Int) -> String {
+    """
+    INSERT INTO album VALUES('One'), ('Two'); INSERT INTO song VALUES(0, 'Two', NULL);
+    WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < \(count))
+    INSERT INTO song SELECT i, 'One', NULL FROM n;
+    INSERT INTO tag SELECT id, 'x' FROM song;
+    """
+  }
+
+  @Test("A lease of many rows is one of many rows")
+  func manyRows() throws {
+    let store = try store(many(3_000))
+    try store.lease("NULL", in: "songs", until: 1_000)
+    try store.bySQL("DELETE FROM album WHERE id = 'One'")
+    #expect(try store.writer.sweep([.cascade, .refcount], at: 1).deletedCount == 0)
+    #expect(try store.writer.sweep([.cascade, .refcount], at: 1_000_000).deletedCount == 6_000)
+    #expect(try (count("song", store), count("cascade_spared", store)) == (1, 0))
+  }
+
+  @Test("Who is leased between two steps stays, and goes when that ends")
+  func betweenSteps() throws {
+    let store = try store(many(5_000))
+    try store.bySQL("DELETE FROM album WHERE id = 'One'")
+    var isLeased = false
+    let manners = Manners { _ in
+      if isLeased { return }
+      isLeased = true
+      try store.lease("5000", in: "songs", until: 1_000)
+    }
+    let result = try store.writer.sweep([.cascade, .refcount], at: 1, manners: manners)
+    #expect(isLeased)
+    #expect(result.deletedCount == 9_998)
+    #expect(try (count("song", store), count("tag", store)) == (2, 2))
+    #expect(try store.writer.hasFreed(at: 1_000_000))
+    #expect(try store.writer.sweep([.cascade, .refcount], at: 1_000_000).deletedCount == 2)
+    #expect(try count("cascade_journal", store) == 0)
+  }
+}

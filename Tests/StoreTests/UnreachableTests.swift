@@ -1,0 +1,259 @@
+import Model
+import SQLite
+import Store
+import Testing
+
+/// What no chain of edges reaches from the roots goes, cycles too (DESIGN 8.1).
+@Suite("Unreachable")
+struct UnreachableTests {
+  private func managed(_ roots: String = "roots: ['r'],", _ more: String = "") throws -> TestStore {
+    try TestStore(model: StoreModel("{ \(roots) \(more) }"))
+  }
+
+  private func swept(_ store: TestStore) throws -> String {
+    try store.writer.sweep([.unreachable], at: 1).deleted.letters
+  }
+
+  @Test("What the roots lead to stays, and cycles go")
+  func cycles() throws {
+    let store = try managed()
+    try store.run("r/1 A B C D E r/1-0>A A-0>B C-0>D D-0>C E-0>A")
+    #expect(try store.reader.planSweep([.unreachable]).steps.map(\.node).letters == "C D E")
+    #expect(try swept(store) == "C D E")
+    #expect(try store.alive() == "A B")
+    #expect(try store.writer.sweep([.all], at: 2).outcome == .nothing)
+  }
+
+  @Test(
+    "Who lives by what is reached is reached; who only refers to it is not", arguments: [4, 16])
+  func backwards(rule: Int) throws {
+    let store = try managed()
+    try store.run("r/1 A B C A-\(rule)>r/1 B-\(rule)>A C-0>A")
+    #expect(try swept(store) == "C")
+  }
+
+  @Test("Without roots nothing happens")
+  func noRoots() throws {
+    let store = try managed("")
+    try store.run("A B A-0>B")
+    #expect(try store.writer.sweep([.unreachable], at: 1).outcome == .nothing)
+    #expect(try store.writer.sweep([.all], at: 1).outcome == .nothing)
+    #expect(try store.reader.planSweep([.all, .unreachable]).deletedCount == 0)
+  }
+
+  @Test("All of it includes what is unreachable, and what that leads to then")
+  func all() throws {
+    let store = try managed()
+    try store.run("r/1 A B C D r/1-0>A A-0>B D-32x>A")
+    let result = try store.writer.sweep([.all], at: 1)
+    // C and D are not reached; A was D's alone by that name, and was the way to B.
+    #expect(result.deleted.letters == "A B C D")
+    #expect(result.kinds == [.all])
+  }
+
+  @Test("Objects of a type may be roots")
+  func types() throws {
+    let store = try TestStore(
+      model: StoreModel(
+        "{ collections: { n: { types: { root: 'rootNodes' } } }, roots: ['rootNodes'] }"))
+    try store.apply([.put(node("A"), type: "root", value: nil, edges: nil)])
+    try store.run("B C A-0>B")
+    #expect(try swept(store) == "C")
+  }
+
+  @Test("A denial keeps what is unreachable, and is told")
+  func denied() throws {
+    let store = try managed()
+    try store.run("r/1 A B C r/1-0>A B-256>A B-0>C")
+    let result = try store.writer.sweep([.unreachable], at: 1)
+    #expect(result.outcome == .blocked)
+    #expect(result.blocked.map(\.code) == [.denied])
+    // The rest goes on, as in every sweep.
+    #expect(result.deleted.letters == "C")
+    #expect(try store.alive() == "A B")
+  }
+
+  @Test("Leased nodes are reached, and so is what they lead to")
+  func leased() throws {
+    let store = try managed()
+    try store.run("r/1 A B C x/1 x/2 A-0>B x/2-0>C D")
+    try store.lease("'A'", in: "n", until: 1_000)
+    try store.lease("NULL", in: "x", until: 1_000)
+    #expect(try swept(store) == "D")
+    #expect(
+      try store.writer.sweep([.unreachable], at: 1_000_000).deleted.letters == "A B C x/1 x/2")
+  }
+
+  @Test("What went can be explained, and undone")
+  func undone() throws {
+    let store = try managed()
+    try store.run("r/1 A B A-0>B B-0>A")
+    let batch = try #require(try store.writer.sweep([.unreachable], at: 1).batch)
+    #expect(try store.deletion(of: "A")?.isSweep == true)
+    #expect(try store.writer.undo(batch, by: "test", at: 2).restored == 2)
+    #expect(try store.graph() == "A-0>B B-0>A")
+  }
+
+  @Test("Over the limit it waits for approval, as a sweep of its own")
+  func held() throws {
+    let store = try managed("roots: ['r'],", "limits: { hold: { deletes: 2, share: 0.1 } }")
+    try store.run("r/1 A B C")
+    let held = try store.writer.sweep([.all], at: 1)
+    #expect((held.outcome, held.heldKinds, held.heldCount) == (.held, [.unreachable], 3))
+    #expect(try store.writer.approve(plan: #require(held.plan)) == .sweep([.unreachable]))
+    #expect(try swept(store) == "A B C")
+  }
+
+  // MARK: - Rows
+
+  private static let schema = """
+    CREATE TABLE artist(id TEXT PRIMARY KEY, favourite INTEGER);
+    CREATE INDEX artist_favourite ON artist(favourite);
+    CREATE TABLE album(id INTEGER PRIMARY KEY, artist TEXT);
+    CREATE INDEX album_artist ON album(artist);
+    CREATE TABLE song(id INTEGER PRIMARY KEY, album INTEGER, next INTEGER);
+    CREATE INDEX song_album ON song(album);
+    CREATE INDEX song_next ON song(next);
+    CREATE TABLE setting(id INTEGER PRIMARY KEY, song INTEGER);
+    CREATE INDEX setting_song ON setting(song);
+    """
+
+  private static let model = """
+    { collections: { artists: { table: "artist", key: "id" }, albums: { table: "album", key: "id" },
+        songs: { table: "song", key: "id" }, settings: { table: "setting", key: "id" } },
+      relationships: [
+        { name: "favourite", from: "artists", to: "songs", column: "favourite" },
+        { name: "artist", from: "albums", to: "artists", column: "artist",
+          rules: ["deleteSourceIfDestinationDeleted"] },
+        { name: "album", from: "songs", to: "albums", column: "album",
+          rules: ["deleteSourceIfDestinationDeleted"] },
+        { name: "next", from: "songs", to: "songs", column: "next" },
+        { name: "song", from: "settings", to: "songs", column: "song" },
+      ],
+      roots: ["artists"] }
+    """
+
+  private func music(_ rows: String) throws -> TestStore {
+    let store = try TestStore(
+      model: StoreModel(UnreachableTests.model), schema: UnreachableTests.schema)
+    _ = try store.writer.sweep([.all], at: 0)
+    try store.bySQL(rows)
+    return store
+  }
+
+  private func integers(_ sql: String, _ store: TestStore) throws -> [Int64] {
+    try Connection(path: store.path, access: .readOnly).all(generated: sql) { $0.integer(0) }
+  }
+
+  @Test("Songs live by albums, and albums by artists; a table that nothing leads to is not meant")
+  func rows() throws {
+    let store = try music(
+      """
+      INSERT INTO artist VALUES('nina', 9), ('ella', NULL);
+      INSERT INTO album VALUES(1, 'nina'), (2, NULL), (3, 'ella');
+      INSERT INTO song VALUES(1, 1, NULL), (2, 2, 3), (3, NULL, 2), (9, NULL, 8), (8, NULL, NULL);
+      INSERT INTO setting VALUES(1, 2), (2, NULL);
+      """)
+    let result = try store.writer.sweep([.unreachable], at: 1)
+    #expect(result.byCollection == ["albums": 1, "songs": 2])
+    #expect(try integers("SELECT id FROM album ORDER BY id", store) == [1, 3])
+    #expect(try integers("SELECT id FROM song ORDER BY id", store) == [1, 8, 9])
+    #expect(try integers("SELECT count(*) FROM setting", store) == [2])
+  }
+
+  @Test("What is referred to, or leased, between two steps stays")
+  func steps() throws {
+    let store = try music(
+      """
+      INSERT INTO artist VALUES('nina', NULL);
+      WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 6000)
+      INSERT INTO song SELECT i, NULL, i % 6000 + 1 FROM n;
+      """)
+    var isDone = false
+    let manners = Manners { _ in
+      if isDone { return }
+      isDone = true
+      try store.bySQL("UPDATE artist SET favourite = 5998")
+      try store.lease("5000", in: "songs", until: 1_000)
+    }
+    _ = try store.writer.sweep([.unreachable], at: 1, manners: manners)
+    let left = Set(try integers("SELECT id FROM song", store))
+    #expect(isDone)
+    // From the leased one on, each leads to the next.
+    #expect(left.isSuperset(of: 5_000...6_000))
+    #expect(left.count < 6_000)
+    #expect(try store.writer.sweep([.unreachable], at: 2).deletedCount == 0)
+  }
+
+  // MARK: - Random
+
+  @Test("It is what a walk over the list of edges says", arguments: [false, true])
+  func random(bySQL: Bool) throws {
+    for seed in 0..<160 as Range<UInt64> {
+      var random = Seeded(seed)
+      let graph = PlacedGraph(bySQL: bySQL, &random)
+      let text = graph.model.replacingLastBrace(with: ", roots: ['a'] }")
+      let store = try TestStore(model: StoreModel(text), schema: graph.schema)
+      _ = try store.writer.sweep([.all], at: 0)
+      for _ in 0..<5 {
+        let steps = graph.steps(bySQL: bySQL, &random)
+        if bySQL {
+          let sql = steps.flatMap { graph.sql($0, replacing: false) }.joined(separator: "; ")
+          try store.bySQL("BEGIN; \(sql); COMMIT")
+          _ = try store.writer.sweep([.cascade, .refcount, .dangling], at: 1)
+        } else {
+          _ = try store.reasons(steps.map(graph.forFile))
+        }
+      }
+      try compare(store, graph, "seed \(seed): \(text)")
+    }
+  }
+
+  private func compare(_ store: TestStore, _ graph: PlacedGraph, _ title: String) throws {
+    let wanted = try unreached(store, graph)
+    let plan = try store.reader.planSweep([.unreachable])
+    let blocked = Set(plan.denials.compactMap(\.node))
+    let found = Set(plan.steps.filter { $0.rule == nil }.map(\.node))
+    #expect(found.isSubset(of: wanted), "\(title): \(found) instead of \(wanted)")
+    #expect(found.union(blocked).isSuperset(of: wanted), "\(title): \(found) instead of \(wanted)")
+    let result = try store.writer.sweep([.unreachable], at: 1)
+    if !result.blocked.isEmpty { return }
+    #expect(try unreached(store, graph).isEmpty, "\(title)")
+    for node in wanted { #expect(try !store.exists(node), "\(title)") }
+  }
+
+  private func unreached(_ store: TestStore, _ graph: PlacedGraph) throws -> Set<Node> {
+    let nodes = try PlacedGraph.collections.map { collection in
+      Set(try store.reader.nodes(in: collection, after: nil, limit: 100).map(\.node))
+    }
+    let backwards: Rules = [
+      .deleteSourceIfDestinationDeleted, .deleteSourceIfAllDestinationsDeleted,
+    ]
+    let isMeant =
+      !graph.isMapped("b")
+      || graph.relations.contains {
+        $0.to == "b" || $0.from == "b" && !$0.rules.isDisjoint(with: backwards)
+      }
+    if !isMeant { return [] }
+    let edges = try store.edges()
+    var reached = nodes[0]
+    var count = -1
+    while count != reached.count {
+      count = reached.count
+      for edge in edges {
+        guard let destination = edge.destination.node else { continue }
+        if reached.contains(edge.source) { reached.insert(destination) }
+        if reached.contains(destination) && !edge.rules.isDisjoint(with: backwards) {
+          reached.insert(edge.source)
+        }
+      }
+    }
+    return nodes[1].subtracting(reached)
+  }
+}
+
+extension String {
+  fileprivate func replacingLastBrace(with text: String) -> String {
+    String(self[..<lastIndex(of: "}")!]) + text
+  }
+}
