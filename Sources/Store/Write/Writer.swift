@@ -13,6 +13,8 @@ package final class Writer {
   let hasTables: Bool
   let busyMilliseconds: Int32
   package var pace: Pace
+  /// What fewer nodes hold the lock for is not worth two transactions of a sweep.
+  package var fewNodes: Int64 = 500
   /// How long each transaction of the sweep at hand held the write lock.
   var holds: [Duration] = []
   var counters: Counters
