@@ -258,13 +258,16 @@ extension Connection {
       }, Unmanaged.passUnretained(log).toOpaque())
   }
 
-  /// Brings the log into the database, and empties it. Holds the write lock throughout, so it waits
-  /// for nobody: where another connection writes, or still reads what the log has, it gives way.
-  package func checkpointUnderLock(busyMilliseconds: Int32) throws(SQLiteError) {
+  /// Brings the log into the database, and empties it; the file keeps its length if that is wanted,
+  /// which is faster to fill again. Holds the write lock throughout, so it waits for nobody: where
+  /// another connection writes, or still reads what the log has, it gives way.
+  package func checkpointUnderLock(
+    busyMilliseconds: Int32, keepsLength: Bool = false
+  ) throws(SQLiteError) {
     setBusyTimeout(milliseconds: 0)
     defer { setBusyTimeout(milliseconds: busyMilliseconds) }
-    let result = unsafe sqlite3_wal_checkpoint_v2(
-      handle, "main", SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
+    let mode = keepsLength ? SQLITE_CHECKPOINT_RESTART : SQLITE_CHECKPOINT_TRUNCATE
+    let result = unsafe sqlite3_wal_checkpoint_v2(handle, "main", mode, nil, nil)
     guard result == SQLITE_OK || result & 0xff == SQLITE_BUSY else {
       throw unsafe SQLiteError(result, handle, doing: "checkpoint")
     }

@@ -64,6 +64,9 @@ struct Binding: Sendable {
     allowsSteps = try seesForeignKeys(db)
   }
 
+  /// Whether SQLite asks for the order in which rows go.
+  var hasForeignKeys: Bool { collections.values.contains { $0.table?.foreignKeys.isEmpty == false } }
+
   /// Whether rules or notices may follow from the deletion of a table's row.
   func isHeard(_ table: NodeTable, _ numbers: Numbers) -> Bool {
     let asSource: Rules = [

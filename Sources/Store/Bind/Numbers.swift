@@ -16,6 +16,8 @@ struct Numbers: Sendable {
   var named: Set<Int64> = []
   /// Some rows have a number in `cascade_node`.
   var stored: Set<Int64> = []
+  /// No row has a key that is not whole, so all of them are nodes.
+  var whole: Set<Int64> = []
 
   /// Whether all of its rows are known by where they are.
   func isEachByRow(in table: NodeTable) -> Bool {
@@ -77,6 +79,11 @@ extension NodeTable {
     return "\(number), \(key), \(row(alias))"
   }
 
+  /// Only rows with a whole key are nodes.
+  func isNode(_ alias: String, _ numbers: Numbers) -> String {
+    numbers.whole.contains(id) ? "true" : isNode(alias)
+  }
+
   /// The node `m` with this number: what stands behind CROSS JOIN.
   func node(_ form: Numbered, _ number: String) -> String {
     switch form {
@@ -128,6 +135,7 @@ extension Connection {
     for table in binding.collections.values {
       let id = Value.integer(table.id)
       if try hasRowsInRange(table) { numbers.byRow.insert(table.id) }
+      if try hasWholeKeys(table) { numbers.whole.insert(table.id) }
       let named = try integer(
         "SELECT 1 FROM temp.known WHERE id > 0 AND collection = ? AND row IS NOT NULL LIMIT 1", id)
       if named != nil { numbers.named.insert(table.id) }
@@ -135,6 +143,13 @@ extension Connection {
       if stored != nil { numbers.stored.insert(table.id) }
     }
     return numbers
+  }
+
+  /// The key of one column has an index, which has what is null in front.
+  private func hasWholeKeys(_ table: NodeTable) throws(SQLiteError) -> Bool {
+    if table.keyColumns("d").count != 1 { return false }
+    return try integer(
+      generated: "SELECT 1 FROM \(table.rows) AS d WHERE \(table.key("d")) IS NULL LIMIT 1") == nil
   }
 
   private func hasRowsInRange(_ table: NodeTable) throws(SQLiteError) -> Bool {

@@ -82,14 +82,16 @@ struct Place: Hashable, Sendable {
 
   /// The edges whose destination is a node of `driver`: rows of it, of m (the destination), of s and
   /// of the references.
-  func ofDestinations(in driver: Driver, _ numbered: Numbered) -> String {
+  func ofDestinations(
+    in driver: Driver, _ numbered: Numbered, _ numbers: Numbers
+  ) -> String {
     let node = "FROM \(driver.rows) CROSS JOIN \(destination.node(numbered, driver.id))"
     let match = destination.isReferred(by: reference, numbered)
     switch form {
     case .column, .typed:
       return """
         \(node) CROSS JOIN \(source.rows) AS s ON \(match)
-        WHERE \(isEdge) AND \(source.isNode("s"))
+        WHERE \(isEdge) AND \(source.isNode("s", numbers))
         """
     case .join(let table, let column, _):
       return """
@@ -98,12 +100,14 @@ struct Place: Hashable, Sendable {
         WHERE \(isEdge)
         """
     case .json:
-      return ofDestinationsInLists(driver, numbered)
+      return ofDestinationsInLists(driver, numbered, numbers)
     }
   }
 
   /// No index helps: the lists are looked through once for all nodes.
-  private func ofDestinationsInLists(_ driver: Driver, _ numbered: Numbered) -> String {
+  private func ofDestinationsInLists(
+    _ driver: Driver, _ numbered: Numbered, _ numbers: Numbers
+  ) -> String {
     let node: String
     switch numbered {
     case .byName:
@@ -120,7 +124,7 @@ struct Place: Hashable, Sendable {
     }
     return """
       FROM \(source.rows) AS s \(references)
-      CROSS JOIN \(node) WHERE \(isEdge) AND \(source.isNode("s"))
+      CROSS JOIN \(node) WHERE \(isEdge) AND \(source.isNode("s", numbers))
       """
   }
 

@@ -215,7 +215,7 @@ extension Connection {
       generated: """
         INSERT OR IGNORE INTO temp.gone(id, via, name, rule, collection)
         SELECT \(number), g.id, \(place.nameId), 4, \(place.source.id)
-        \(place.ofDestinations(in: .gone, form)) AND g.seq > ?1 AND g.seq <= ?2
+        \(place.ofDestinations(in: .gone, form, numbers)) AND g.seq > ?1 AND g.seq <= ?2
         AND \(number) NOT IN (SELECT id FROM temp.blocked) ORDER BY 1
         """, [.integer(level.low), .integer(level.high)])
   }

@@ -132,7 +132,7 @@ extension Closure {
     if followed.contains(.deleteDestinationIfAllSourcesDeleted) && !binding.isOfNodes(place) {
       let stays = " AND \(place.source.stays("s", numbers))"
       for form in numbers.forms(of: place.destination) {
-        try add(db, 32, place, place.ofDestinations(in: .tally, form) + stays)
+        try add(db, 32, place, place.ofDestinations(in: .tally, form, numbers) + stays)
       }
     }
     if place.destination.kind == .files || place.relationship == nil { return }

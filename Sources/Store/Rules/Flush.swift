@@ -21,25 +21,24 @@ extension Writer {
   private func removeAll(isLast: Bool) throws {
     while true {
       let before = current
-      try findGone()
+      let levels = try findGone()
       if isLast { try refuseOverLimit() } else { try addToPlan() }
-      guard let refused = try removeUnlessRefused() else { return }
+      guard let refused = try removeUnlessRefused(levels) else { return }
       current = before
       current.blocked += refused.reasons
       try db.block(refused.nodes)
     }
   }
 
-  private func removeUnlessRefused() throws -> Refused? {
+  private func removeUnlessRefused(_ levels: [Slice]) throws -> Refused? {
     do {
-      try db.savepoint(removeGone)
+      try db.savepoint { try removeGone(levels) }
       return nil
     } catch let refused as Refused {
       return refused
     }
   }
 
-  @discardableResult
   func findGone() throws -> [Slice] {
     current.numbers = try db.numbers(binding)
     let closure = Closure(
@@ -60,12 +59,20 @@ extension Writer {
     return levels
   }
 
-  private func removeGone() throws {
+  private func removeGone(_ levels: [Slice]) throws {
     try touchNeighbours()
-    if current.tellsOfCauses { return try remove(.all) }
-    let last = try db.integer("SELECT max(seq) FROM temp.gone WHERE rule = 0")
-    try remove(Slice(low: last ?? 0, high: .max))
+    guard let first = levels.first else { return }
+    let isLarge = current.deletedCount > Writer.manyAtOnce
+    if !isLarge || binding.hasForeignKeys {
+      return try remove(Slice(low: first.low, high: .max))
+    }
+    try db.setCache(.deleting)
+    defer { try? db.setCache(.ordinary) }
+    for slice in levels.flatMap({ $0.parts(of: Writer.manyAtOnce) }) { try remove(slice) }
   }
+
+  /// What is kept in memory for so many is little, and their pages stay in the cache.
+  private static let manyAtOnce = 20_000
 
   /// What goes in this step.
   func remove(_ slice: Slice) throws {

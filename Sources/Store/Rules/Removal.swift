@@ -116,7 +116,7 @@ extension Connection {
             CROSS JOIN main.\(quoted(table.name)) AS j
               ON \(end.table.isReferred(by: "j.\(quoted(end.column))", form))
             WHERE g.seq > ?1 AND g.seq <= ?2
-            \(slice == .all ? "" : "AND NOT \(otherGoesLater)"))
+            \(slice.high == .max ? "" : "AND NOT \(otherGoesLater)"))
           """, [.integer(slice.low), .integer(slice.high)])
     }
   }
@@ -131,7 +131,7 @@ extension Connection {
           UPDATE main.\(quoted(table.name)) AS r SET \(place.nulled("r", numbers))
           WHERE \(table.identity("r")) IN (
             SELECT \(table.identityColumns("s"))
-            \(place.ofDestinations(in: .gone, form)) AND \(place.source.stays("s", numbers))
+            \(place.ofDestinations(in: .gone, form, numbers)) AND \(place.source.stays("s", numbers))
             AND g.seq > ?1 AND g.seq <= ?2)
           """, [.integer(slice.low), .integer(slice.high)])
     }

@@ -12,7 +12,7 @@ extension Connection {
         INSERT INTO temp.found(id, key, row, collection, via, name, rule, asks)
         SELECT \(place.source.found("s", numbers)), \(place.source.id), g.id,
           \(place.nameId), ?1, \(place.rules.rawValue) & ?1 <> 0
-        \(place.ofDestinations(in: .gone, form)) AND g.seq > ?2 AND g.seq <= ?3
+        \(place.ofDestinations(in: .gone, form, numbers)) AND g.seq > ?2 AND g.seq <= ?3
         """, [.integer(rule), .integer(slice.low), .integer(slice.high)])
   }
 

@@ -16,7 +16,7 @@ extension Writer {
     let values = columns.map { "r.\(quoted($0))" } + nulled.map(\.value)
     let rows = numbers.forms(of: place.destination).map { form in
       """
-      SELECT \(table.identityColumns("s")) \(place.ofDestinations(in: .gone, form))
+      SELECT \(table.identityColumns("s")) \(place.ofDestinations(in: .gone, form, numbers))
       AND g.seq > ?3 AND g.seq <= ?4 AND \(place.source.stays("s", numbers))
       """
     }

@@ -18,7 +18,8 @@ extension Connection {
     if db.isReadOnly { throw StoreError("\(path) cannot be written by this user") }
     db.setBusyTimeout(milliseconds: busyMilliseconds)
     try db.keepLog(path)
-    try db.execute("PRAGMA cache_size = -65536; PRAGMA temp.journal_mode = MEMORY")
+    try db.execute("PRAGMA temp.cache_size = -8192; PRAGMA temp.journal_mode = MEMORY")
+    try db.setCache(.ordinary)
     try db.boundLog()
     try db.migrate()
     for statement in Schema.temporary { try db.execute("\(statement)") }
@@ -32,6 +33,13 @@ extension Connection {
     } catch {
       throw error.isNoDatabase ? StoreError("\(path) is not a SQLite database") : error
     }
+  }
+
+  /// Sorting may take as much again as the cache; deleting does not sort.
+  enum Cache: Int { case ordinary = 49_152, deleting = 98_304 }
+
+  func setCache(_ size: Cache) throws(SQLiteError) {
+    try execute("PRAGMA cache_size = -\(size.rawValue)")
   }
 
   static func openForReading(_ path: String) throws -> Connection {

@@ -61,26 +61,26 @@ extension Writer {
 
   /// An edge of the name remains after all.
   private func keepHeld(_ place: Place, _ slice: Slice) throws {
-    let (source, destination) = (place.source, place.destination)
+    let (source, destination, numbers) = (place.source, place.destination, current.numbers)
     if !binding.isOfNodes(place) {
-      for form in current.numbers.forms(of: destination) {
+      for form in numbers.forms(of: destination) {
         try keep(
           slice,
           """
-          SELECT g.id \(place.ofDestinations(in: .gone, form))
+          SELECT g.id \(place.ofDestinations(in: .gone, form, numbers))
           AND g.rule = 32 AND g.name = \(place.nameId)
-          AND \(source.stays("s", current.numbers))
+          AND \(source.stays("s", numbers))
           """)
       }
     }
     if destination.kind == .files || place.relationship == nil { return }
-    for form in current.numbers.forms(of: source) {
+    for form in numbers.forms(of: source) {
       try keep(
         slice,
         """
         SELECT g.id \(place.ofSources(in: .gone, form, withDestinations: true))
         AND g.rule = 16 AND g.name = \(place.nameId)
-        AND \(destination.stays("d", current.numbers))
+        AND \(destination.stays("d", numbers))
         """)
     }
   }

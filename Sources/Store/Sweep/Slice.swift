@@ -6,5 +6,11 @@ struct Slice: Hashable, Sendable {
 
   var isEmpty: Bool { low == high }
 
+  func parts(of rows: Int) -> [Slice] {
+    stride(from: low, to: high, by: rows).map {
+      Slice(low: $0, high: min($0 + Int64(rows), high))
+    }
+  }
+
   static let all = Slice(low: 0, high: .max)
 }

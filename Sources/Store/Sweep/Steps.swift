@@ -111,7 +111,11 @@ extension Writer {
     // The last commit makes all of them durable. And what foreign keys would do or refuse, the rules
     // know, and do in their own order.
     try db.execute("PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = OFF")
-    defer { try? db.execute("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON") }
+    try db.setCache(.deleting)
+    defer {
+      try? db.execute("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON")
+      try? db.setCache(.ordinary)
+    }
     try step { try begin(plan, kinds, submission) }
     for level in plan.levels.filter({ !$0.isEmpty }) {
       var low = level.low
@@ -213,7 +217,7 @@ extension Writer {
     let frames = db.framesInLog
     if Connection.checkpointsAreSafe || frames < pace.frames { return }
     try hold {
-      try db.checkpointUnderLock(busyMilliseconds: busyMilliseconds)
+      try db.checkpointUnderLock(busyMilliseconds: busyMilliseconds, keepsLength: true)
     }
     if db.framesInLog == 0 { pace.note(frames: frames, took: holds.last ?? .zero) }
   }

@@ -47,7 +47,7 @@ extension Writer {
   ) throws -> SweepResult {
     var result = SweepResult(kinds: kinds, outcome: .nothing)
     holds = []
-    for part in try parts(of: kinds) { try sweepEdges(part, &result, at: now, manners) }
+    for part in try parts(of: completed(kinds)) { try sweepEdges(part, &result, at: now, manners) }
     if kinds.looksAtFiles { try group { try sweepFiles(&result, at: now) } }
     if kinds.contains(where: { $0.includes(.trash) }) {
       result.forgotten = try forgetTrash(at: now, manners)
@@ -57,6 +57,12 @@ extension Writer {
       result.deletedCount + result.edgesRemoved + result.notices + result.files + result.forgotten
     if result.outcome == .nothing && done > 0 { result.outcome = .done }
     return result
+  }
+
+  /// Where nothing is counted, who cascades has done all there is.
+  private func completed(_ kinds: [SweepKind]) -> [SweepKind] {
+    let isAll = kinds.cascades && rulesInUse.isDisjoint(with: .counting)
+    return isAll && !kinds.counts ? kinds + [.refcount] : kinds
   }
 
   /// What dangled before anybody watched waits for approval alone, not with all that goes now. And

@@ -45,7 +45,7 @@ extension Pace {
 
   var frames: Int { Int(max(64, checkpointRate * milliseconds * Pace.share)) }
 
-  private static let share = 0.7
+  private static let share = 0.8
 
   private var milliseconds: Double { budget / .milliseconds(1) }
 
