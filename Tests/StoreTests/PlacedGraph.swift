@@ -3,7 +3,8 @@ import Store
 
 /// A random model whose relationships live in random places, and the tables for it.
 struct PlacedGraph {
-  enum Place: CaseIterable { case stored, column, join, json, property }
+  /// What is linked is stored too, but by changes of its own: its source does not declare it.
+  enum Place: CaseIterable { case stored, column, join, json, property, linked }
 
   struct Relation {
     let name: String
@@ -19,6 +20,8 @@ struct PlacedGraph {
   enum Keys: CaseIterable { case text, integer, withoutRowid, nocase }
 
   let keys: [String: Keys?]
+  /// Of a collection.
+  var nodes = 4
   let relations: [Relation]
   static let collections = ["a", "b"]
 
@@ -47,7 +50,7 @@ struct PlacedGraph {
     let rules = relation.rules.names.map { "'\($0)'" }.joined(separator: ", ")
     let place =
       switch relation.place {
-      case .stored: "toMany: true,"
+      case .stored, .linked: "toMany: true,"
       case .column: "column: '\(relation.name)',"
       case .join: "join: { table: '\(relation.table)', source: 's', destination: 'd' },"
       case .json: "property: 'doc.\(relation.name)', toMany: true,"
@@ -97,7 +100,7 @@ struct PlacedGraph {
       for from in PlacedGraph.collections {
         let isManaged = keys[from]! == nil
         var places: [Place] = isManaged ? [.stored, .property] : [.stored, .column, .json]
-        if bySQL { places = [.column, .join, .json] }
+        if bySQL { places = [.column, .join, .json, .linked] }
         let place = places.randomElement(using: &random)!
         relations.append(
           Relation(
@@ -118,7 +121,7 @@ struct PlacedGraph {
     if place != .json && place != .property {
       ofDestination.append(.deleteSourceIfAllDestinationsDeleted)
     }
-    if place == .stored || place == .join { ofDestination.append([]) }
+    if [.stored, .linked, .join].contains(place) { ofDestination.append([]) }
     rules.formUnion(ofDestination.randomElement(using: &random)!)
     let ofSource: [Rules] = [
       [], .deleteDestinationIfSourceDeleted, .deleteDestinationIfAllSourcesDeleted,
@@ -149,6 +152,8 @@ enum PlacedStep: CustomStringConvertible {
   case put(Node, [String: [Node]])
   case delete(Node)
   case flush
+  case link(PlacedGraph.Relation, Node, Node)
+  case unlink(PlacedGraph.Relation, Node, Node)
 
   var description: String {
     switch self {
@@ -158,12 +163,18 @@ enum PlacedStep: CustomStringConvertible {
         .joined(separator: "; ")
     case .delete(let node): "delete \(node)"
     case .flush: "flush"
+    case .link(let relation, let from, let to): "link \(relation.name) \(from) \(to)"
+    case .unlink(let relation, let from, let to): "unlink \(relation.name) \(from) \(to)"
     }
   }
 }
 
 extension PlacedGraph {
   func steps(bySQL: Bool, _ random: inout Seeded) -> [PlacedStep] {
+    let linked = relations.filter { $0.place == .linked }
+    if !linked.isEmpty && Int.random(in: 0..<3, using: &random) == 0 {
+      return (0..<4).map { _ in link(linked.randomElement(using: &random)!, &random) }
+    }
     let steps = (0..<Int.random(in: 1...6, using: &random)).map { _ in step(bySQL, &random) }
     // Who writes a row once has no edge come and go within a transaction, which nobody but the
     // application could know.
@@ -172,17 +183,24 @@ extension PlacedGraph {
     return steps.filter { $0.put.map { written.insert($0).inserted } ?? true }
   }
 
+  private func link(_ relation: Relation, _ random: inout Seeded) -> PlacedStep {
+    let from = node(relation.from, Int.random(in: 0..<nodes, using: &random))
+    let to = node(relation.to, Int.random(in: 0..<nodes, using: &random))
+    return Int.random(in: 0..<6, using: &random) == 0
+      ? .unlink(relation, from, to) : .link(relation, from, to)
+  }
+
   private func step(_ bySQL: Bool, _ random: inout Seeded) -> PlacedStep {
     let collection = PlacedGraph.collections.randomElement(using: &random)!
-    let node = node(collection, Int.random(in: 0..<4, using: &random))
+    let node = node(collection, Int.random(in: 0..<nodes, using: &random))
     switch Int.random(in: 0..<10, using: &random) {
     case ..<6:
       var references: [String: [Node]] = [:]
-      for relation in relations(of: collection) {
+      for relation in relations(of: collection) where relation.place != .linked {
         let most = relation.place == .column ? 1 : 3
         let count = Int.random(in: 0...most, using: &random)
         references[relation.name] = (0..<count).map { _ in
-          self.node(relation.to, Int.random(in: 0..<4, using: &random))
+          self.node(relation.to, Int.random(in: 0..<nodes, using: &random))
         }
       }
       return .put(node, references)
@@ -194,4 +212,12 @@ extension PlacedGraph {
 
 extension PlacedStep {
   var put: Node? { if case .put(let node, _) = self { node } else { nil } }
+
+  /// Of what only a change file can say.
+  var isOfFiles: Bool {
+    switch self {
+    case .link, .unlink: true
+    case .put, .delete, .flush: false
+    }
+  }
 }

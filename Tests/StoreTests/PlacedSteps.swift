@@ -12,6 +12,18 @@ extension PlacedGraph {
       return .put(node, type: nil, value: nil, edges: edges)
     case .delete(let node): return .delete(node)
     case .flush: return .flush
+    case .link, .unlink: return forAll(step)
+    }
+  }
+
+  /// Links are the same change for the reference and in a file.
+  private func forAll(_ step: PlacedStep) -> Change {
+    switch step {
+    case .link(let relation, let from, let to):
+      .link(name: relation.name, from: from, to: .node(to), rules: relation.rules)
+    case .unlink(let relation, let from, let to):
+      .unlink(name: relation.name, from: from, to: .node(to), as: .sourceDeleted)
+    case .put, .delete, .flush: .flush
     }
   }
 
@@ -31,6 +43,7 @@ extension PlacedGraph {
         edges: stored.flatMap { declared($0, references) })
     case .delete(let node): return .delete(node)
     case .flush: return .flush
+    case .link, .unlink: return forAll(step)
     }
   }
 
@@ -60,7 +73,7 @@ extension PlacedGraph {
       return [upsert(node, references, replacing)] + joins(node, references)
     case .delete(let node):
       return ["DELETE FROM \"t \(node.collection)\" WHERE id = \(sql(node))"]
-    case .flush: return []
+    case .flush, .link, .unlink: return []
     }
   }
 

@@ -10,7 +10,8 @@ import Testing
 /// A store in memory-backed files, gone with the test.
 final class TestStore {
   let path: String
-  let writer: Writer
+  private let model: StoreModel
+  private(set) var writer: Writer
   let reader: Reader
   private var count: Int64 = 0
 
@@ -18,6 +19,7 @@ final class TestStore {
   init(model: StoreModel = .lenient, schema: String = "") throws {
     path = "\(TestStore.directory)/cascade-test-\(getpid())-\(UInt64.random(in: 0 ... .max)).db"
     if !schema.isEmpty { try Connection(path: path, access: .create).execute(schema) }
+    self.model = model
     writer = try Writer(path: path, model: model)
     reader = try Reader(path: path, model: model)
   }
@@ -26,6 +28,14 @@ final class TestStore {
 
   /// Syncing costs nothing there, so that a test may commit as often as it likes.
   private static let directory = unsafe access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/var/tmp"
+
+  /// As the next daemon does.
+  func reopen() throws {
+    let last = writer
+    writer = try Writer(path: path, model: model)
+    writer.fewNodes = last.fewNodes
+    writer.pace.rowsToAStep = last.pace.rowsToAStep
+  }
 
   @discardableResult
   func apply(_ changes: [Change], id: String? = nil) throws -> Receipt {

@@ -136,4 +136,8 @@ extension Rules {
   static let ofLostSource: Rules = [
     .deleteDestinationIfSourceDeleted, .deleteDestinationIfAllSourcesDeleted,
   ]
+  /// The rules by which a source follows its destination.
+  static let ofLostDestination: Rules = [
+    .deleteSourceIfDestinationDeleted, .deleteSourceIfAllDestinationsDeleted,
+  ]
 }

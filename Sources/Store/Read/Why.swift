@@ -31,7 +31,7 @@ extension Reader {
 
   private func deletion(of node: Node) throws -> Why.Deletion? {
     guard let found = try newestInTrash(node) else { return nil }
-    let chain = try chain(from: found.id, batch: found.batch)
+    let chain = try wholeChain(from: found.id, batch: found.batch)
     return try db.first(
       "SELECT at, id, author, fingerprint FROM cascade_ledger WHERE seq = ?", .integer(found.batch)
     ) { row in
@@ -47,7 +47,9 @@ extension Reader {
 
   /// No index leads there, so batches are looked through, the newest first: a million rows take a
   /// fifth of a second, and an index would take a second while they are deleted.
-  private func newestInTrash(_ node: Node) throws -> (batch: Int64, id: Int64)? {
+  private func newestInTrash(
+    _ node: Node, upTo batch: Int64 = .max
+  ) throws -> (batch: Int64, id: Int64)? {
     let table = try binding().collections[node.collection]
     let whole = table?.stored(node.key) ?? .text(node.key.managedText)
     let parts = table?.columnValues(node.key) ?? [whole]
@@ -61,17 +63,34 @@ extension Reader {
           ON t.batch = l.batch AND t.layout = l.layout AND t.part = 0
         WHERE c.name = ?1 AND l.kind IN ('row', 'object', 'name')
         AND (t.c0 IN (?2, ?3, ?4) OR (l.kind = 'row' AND \(isRow)))
-        ORDER BY l.batch DESC, t.id DESC LIMIT 1
+        AND l.batch <= ?\(parts.count + 5)
+        ORDER BY l.batch DESC, l.kind = 'name', t.id DESC LIMIT 1
         """,
       [
         .text(node.collection), whole, .text(node.key.managedText),
         .integer(node.key.managedText.flatMap { Int64($0) }),
-      ] + parts
+      ] + parts + [.integer(batch)]
     ) { ($0.integer(0), $0.integer(1)) }.first
   }
 
   /// Whole, as far as a message can hold it; each step is some 150 bytes.
   private static let longestChain: Int64 = 250_000
+
+  /// What one plan of a sweep in steps deleted is a mere name for the next: there the chain of that
+  /// plan goes on. Edges that were removed may be each other's reason: it ends where it comes back.
+  private func wholeChain(from id: Int64, batch: Int64) throws -> [Plan.Step] {
+    var steps = try chain(from: id, batch: batch)
+    while let last = steps.last, last.rule == nil, steps.count < Reader.longestChain,
+      let earlier = try newestInTrash(last.node, upTo: batch), earlier.batch == batch
+    {
+      let more = try chain(from: earlier.id, batch: batch)
+      if more.first?.rule == nil { break }
+      steps.removeLast()
+      steps += more
+    }
+    var seen: Set<Node> = []
+    return Array(steps.prefix { seen.insert($0.node).inserted })
+  }
 
   /// Each step's other end is the next step's node, as long as it went in the same batch.
   private func chain(from id: Int64, batch: Int64) throws -> [Plan.Step] {
@@ -84,6 +103,7 @@ extension Reader {
           SELECT step.depth + 1, t.id, t.via, t.name, t.rule
           FROM step JOIN main.cascade_trash AS t
             ON t.batch = ?2 AND t.id = step.via AND t.part = 0
+            AND t.id <> step.id
           WHERE step.depth < ?3
         )
         SELECT c.name, \(TrashLayout.key(keys: "l.keys")), m.name, oc.name,

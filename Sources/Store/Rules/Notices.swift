@@ -9,7 +9,7 @@ extension Writer {
     if rulesInUse.isDisjoint(with: Writer.notifying) { return }
     try findDeletedEnds(slice)
     for place in binding.places { try findDeletedEnds(place, slice) }
-    if slice.low == 0 { try findRemovedEdges() }
+    if slice.low == 0 && current.tellsOfCauses { try findRemovedEdges() }
     if current.isStepped { try forgetTold() }
     try tell()
     try markReceivers(slice)

@@ -15,6 +15,7 @@ extension Writer {
     for place in binding.places {
       if case .join(let table, let source, let destination) = place.form {
         if binding.collection(in: table) != nil { continue }
+        if current.followed != .all { try journalLostJoins(of: place, slice) }
         let ends = ((source, place.source), (destination, place.destination))
         try db.deleteJoins(table, ends.0, other: ends.1, slice, current.numbers)
         try db.deleteJoins(table, ends.1, other: ends.0, slice, current.numbers)

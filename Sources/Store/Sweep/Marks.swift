@@ -30,8 +30,19 @@ extension Writer {
   func forgetJournal(_ kinds: [SweepKind], upTo end: Int64) throws {
     if !kinds.readsJournal { return }
     try db.run("DELETE FROM cascade_journal WHERE seq <= ?", .integer(try readByAll(kinds, end)))
-    // Where all rows are gone, the numbers begin anew.
-    if kinds.cascades && kinds.counts { current.journalMark = 0 }
+    if try db.integer("SELECT 1 FROM cascade_journal LIMIT 1") == nil { try numberAnew() }
+  }
+
+  /// Where all rows are gone, the numbers begin anew: none of the old ones may be taken for a new
+  /// one.
+  private func numberAnew() throws {
+    try forgetMarks()
+    current.journalMark = 0
+    current.journalEnd = 0
+  }
+
+  private func forgetMarks() throws {
+    try db.run("DELETE FROM cascade_meta WHERE name IN ('cascade.read', 'refcount.read')")
   }
 
   private func readByAll(_ kinds: [SweepKind], _ end: Int64) throws -> Int64 {
@@ -39,19 +50,26 @@ extension Writer {
     return min(end, try db.mark(kinds.cascades ? .refcount : .cascade))
   }
 
-  /// At the end of a sweep by one kind: what it deleted itself is no news to it.
+  /// At the end of a sweep: what it deleted itself is no news to it.
   func markOwnWrites(_ kinds: [SweepKind]) throws {
     if !kinds.readsJournal { return }
-    let last = try db.integer("SELECT max(seq) FROM cascade_journal")
-    if kinds.cascades && kinds.counts || last == nil {
-      return try db.run(
-        "DELETE FROM cascade_meta WHERE name IN ('cascade.read', 'refcount.read')")
+    let read = try knownEnd
+    if !(kinds.cascades && kinds.counts) {
+      try db.setMark(kinds.cascades ? .cascade : .refcount, read)
+      return try forgetJournal(kinds, upTo: read)
     }
-    // Others may have written among our own.
-    let isMixed = binding.hasTriggers || !current.isUndisturbed
-    let read = isMixed ? current.journalEnd : last!
-    try db.setMark(kinds.cascades ? .cascade : .refcount, read)
     try forgetJournal(kinds, upTo: read)
+    try forgetMarks()
+  }
+
+  /// Up to here the journal was read, or is there because of what we did ourselves: others may write
+  /// among that, and after the last step.
+  var knownEnd: Int64 {
+    get throws {
+      if current.isStepped { return current.isUndisturbed ? current.ownEnd : current.journalEnd }
+      if binding.hasTriggers { return current.journalEnd }
+      return try db.integer("SELECT max(seq) FROM cascade_journal") ?? 0
+    }
   }
 }
 

@@ -12,8 +12,6 @@ internal import SQLite
 ///    before it deletes; and what the plan could not know of is found by the plan after it, which
 ///    reads what this one's steps wrote. The last plan finds nothing more.
 extension Writer {
-  /// What fewer nodes hold the lock for is not worth two transactions.
-  private static let few: Int64 = 500
   /// Others may give reasons for one more plan for ever; the next sweep has the rest.
   private static let mostPlans = 10
 
@@ -26,7 +24,7 @@ extension Writer {
       manners.tell(SweepProgress(phase: .planning))
       forgetPlan()
       let plan = try plan(kinds)
-      if plan.size <= Writer.few && !plan.isResumed {
+      if plan.size <= fewNodes && !plan.isResumed {
         forgetPlan()
         return try sweepAtOnce(kinds, submission, &result)
       }
@@ -75,6 +73,7 @@ extension Writer {
     current.isStepped = true
     let unfinished = try db.meta("sweep.batch")
     current.batch = unfinished ?? counters.serial
+    current.isResumed = unfinished != nil
     current.schemaVersion = binding.schemaVersion
     pace.look(foreignCommits: try foreignCommits())
     try db.forgetKnown()
@@ -86,7 +85,7 @@ extension Writer {
     current.forgetCounts()
     let size = (levels.last?.high ?? 0) + Int64(current.lostCount)
     return SweepPlan(
-      levels: levels, size: size, approval: approval, isResumed: unfinished != nil)
+      levels: levels, size: size, approval: approval, isResumed: current.isResumed)
   }
 
   /// What goes on in a batch must not use its numbers for others.
@@ -119,7 +118,7 @@ extension Writer {
       try? db.setCache(.ordinary)
     }
     try step { try begin(plan, kinds, submission) }
-    for level in plan.levels {
+    for level in plan.levels.filter({ !$0.isEmpty }) {
       var low = level.low
       while low < level.high {
         let slice = Slice(low: low, high: min(level.high, low + pace.rows))
@@ -130,6 +129,12 @@ extension Writer {
         try breathe(manners)
       }
     }
+    // Lost edges are told of in the first step, whether or not anything goes.
+    if current.lostCount > 0 && plan.levels.allSatisfy(\.isEmpty) {
+      try removeUnlessRefused(Slice(low: 0, high: 0))
+    }
+    // What the application's triggers did about it is among our own writes.
+    if binding.hasTriggers && current.ownEnd > current.journalEnd { current.isUndisturbed = false }
     if plan.size == 0 { return }
     result.add(stepReceipt(submission))
     result.byCollection.add(current.deletedByCollection)
@@ -159,7 +164,8 @@ extension Writer {
           try db.run("DELETE FROM temp.known WHERE id < 0")
           try recordCount(current.deletedCount - before)
         }
-        return pace.note(rows: slice.high - slice.low, took: time)
+        if !slice.isEmpty { pace.note(rows: slice.high - slice.low, took: time) }
+        return
       } catch let refused as Refused {
         current.block(refused.reasons)
         try keep(refused.nodes)
@@ -226,7 +232,8 @@ extension Writer {
     // What was kept for a reason that may pass is looked at again.
     if current.hasKept || !kinds.readsJournal { return }
     if try db.hasExamined { try step { try forgetExamined() } }
-    let end = current.isUndisturbed ? current.ownEnd : current.journalEnd
+    // The last one goes at the end of the sweep: the numbers of those that come are above it.
+    let end = try knownEnd - 1
     var low = try db.integer("SELECT min(seq) FROM cascade_journal") ?? end
     while low < end {
       low = min(end, low + pace.rows * 10)

@@ -8,6 +8,8 @@ package struct Pace: Sendable {
   private var lastForeign: ContinuousClock.Instant?
   /// Rows of a sweep that go in a millisecond, as far as the last steps tell.
   private var rate = 10.0
+  /// Steps of another size, whatever time they take.
+  package var rowsToAStep: Int64?
   /// Frames of the log that a checkpoint takes in a millisecond.
   private var checkpointRate = 50.0
 
@@ -39,7 +41,7 @@ package struct Pace: Sendable {
 
 extension Pace {
   /// A step that is expected to end within the budget, with some room for what cannot be foreseen.
-  var rows: Int64 { Int64(max(16, rate * milliseconds * Pace.share)) }
+  var rows: Int64 { rowsToAStep ?? Int64(max(16, rate * milliseconds * Pace.share)) }
 
   /// The log is also what the next writer may have to checkpoint.
   var frames: Int { Int(min(max(256, checkpointRate * milliseconds * Pace.share), 8_192)) }

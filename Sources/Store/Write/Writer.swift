@@ -13,6 +13,8 @@ package final class Writer {
   let hasTables: Bool
   let busyMilliseconds: Int32
   package var pace: Pace
+  /// What fewer nodes hold the lock for is not worth two transactions of a sweep.
+  package var fewNodes: Int64 = 500
   /// How long each transaction of the sweep at hand held the write lock.
   var holds: [Duration] = []
   var counters: Counters
@@ -211,6 +213,8 @@ struct TransactionState {
   var followed = Rules.all
   /// It commits more than once.
   var isStepped = false
+  /// Its batch has something in the trash already.
+  var isResumed = false
   /// Of the tables that a plan was made of.
   var schemaVersion: Int64 = -1
   /// Nobody else committed since the plan was made, and nothing of it was kept.

@@ -1,0 +1,68 @@
+internal import Model
+internal import SQLite
+
+/// A sweep of one kind lets go of join rows with one of their ends. What the other kind has to follow
+/// from that it cannot read in the table any more: it finds it in the journal, as it finds the stored
+/// edges that a step removed (`Marks.swift`).
+extension Writer {
+  /// Before the rows go.
+  func journalLostJoins(of place: Place, _ slice: Slice) throws {
+    let others = place.rules.subtracting(current.followed)
+    let ofSource = others.intersection(.ofLostSource).rawValue
+    if ofSource != 0 {
+      for form in current.numbers.forms(of: place.source) {
+        try db.stageDestinations(of: place, form, rule: ofSource, in: slice, current.numbers)
+      }
+      try journalFound(removal: 0)
+    }
+    let ofDestination = others.intersection(.ofLostDestination).rawValue
+    if ofDestination != 0 {
+      for form in current.numbers.forms(of: place.destination) {
+        try db.stageSources(of: place, form, rule: ofDestination, in: slice, current.numbers)
+      }
+      try journalFound(removal: 1)
+    }
+  }
+
+  /// An edge that loses both ends is nobody's business.
+  private func journalFound(removal: Int64) throws {
+    try db.internFound()
+    try db.run("DELETE FROM temp.found WHERE id IN (SELECT id FROM temp.gone)")
+    try keepNumbers()
+    try db.run(
+      """
+      INSERT INTO cascade_journal(what, key, a, b, c, d)
+      WITH numbered AS MATERIALIZED (
+        SELECT k.id AS id, n.id AS kept FROM temp.known AS k
+        CROSS JOIN cascade_node AS n ON n.collection = k.collection AND n.key = k.key
+        WHERE k.id IN (SELECT id FROM temp.found UNION SELECT via FROM temp.found)
+      )
+      SELECT 0, ?1, iif(?1 = 0, v.kept, s.kept), f.name, iif(?1 = 0, s.kept, v.kept), f.rule
+      FROM temp.found AS f JOIN numbered AS s ON s.id = f.id JOIN numbered AS v ON v.id = f.via
+      """, .integer(removal))
+    try db.forgetFound()
+  }
+
+  /// Numbers that outlive the transaction.
+  private func keepNumbers() throws {
+    let numbers = "SELECT id FROM temp.found UNION SELECT via FROM temp.found"
+    try db.nameRows(binding, numbers)
+    try db.run(
+      """
+      INSERT OR IGNORE INTO temp.known(id, collection, key, row, present)
+      SELECT n.id, n.collection, n.key, NULL, 1 FROM cascade_node AS n
+      WHERE n.id IN (SELECT id FROM temp.found UNION SELECT via FROM temp.found)
+      """)
+    try db.run(
+      """
+      INSERT INTO cascade_node(id, collection, key)
+      SELECT ? - 1 + row_number() OVER (), k.collection, k.key FROM (
+        SELECT DISTINCT collection, key FROM temp.known
+        WHERE id IN (SELECT id FROM temp.found UNION SELECT via FROM temp.found)
+      ) AS k
+      WHERE NOT EXISTS (
+        SELECT 1 FROM cascade_node AS n WHERE n.collection = k.collection AND n.key = k.key)
+      """, .integer(counters.nextId))
+    counters.nextId += Int64(db.changes)
+  }
+}

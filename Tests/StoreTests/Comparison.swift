@@ -1,0 +1,182 @@
+import Model
+import SQLite
+import Store
+import Testing
+
+/// One history, told to the store and to the reference.
+struct Comparison {
+  /// Who writes, and how the sweep goes that follows.
+  enum Way: String { case files, sweeps, stepped, kinds, steppedKinds, stopped, stoppedKinds }
+
+  let graph: PlacedGraph
+  let way: Way
+  let seed: UInt64
+
+  private var isStepped: Bool { ![.files, .sweeps, .kinds].contains(way) }
+  private var isByKinds: Bool { [.kinds, .steppedKinds, .stoppedKinds].contains(way) }
+  private var isStopped: Bool { way == .stopped || way == .stoppedKinds }
+
+  func difference(_ history: [[PlacedStep]]) throws -> String? {
+    let store = try TestStore(model: StoreModel(graph.model), schema: graph.schema)
+    if isStepped { store.sweepsInSteps(of: 1 + Int64(seed % 3)) }
+    _ = try store.writer.sweep([.all], at: 0)
+    var reference = Reference()
+    for (index, written) in history.enumerated() {
+      let steps = isByKinds ? reference.withoutDangling(written) : written
+      let told = (reference.notices.count, try store.lastNotice())
+      let expected = reference.apply(steps.map(graph.forReference))
+      let isOfFiles = way == .files || steps.contains(where: \.isOfFiles)
+      let actual = try isOfFiles ? apply(store, steps) : sweep(store, steps, index)
+      if isOfFiles && actual != expected {
+        return "transaction \(index): \(actual), not \(expected)"
+      }
+      if let state = try difference(store, reference, told) { return "after \(index): \(state)" }
+    }
+    if way == .files { return nil }
+    let last = try store.writer.sweep([.all], at: 2)
+    return last.outcome == .nothing ? nil : "one more sweep: \(last)"
+  }
+
+  private func apply(_ store: TestStore, _ steps: [PlacedStep]) throws -> Reference.Result {
+    do {
+      return Reference.Result(deleted: Set(try store.apply(steps.map(graph.forFile)).deleted))
+    } catch let rejection as Rejection {
+      return Reference.Result(denied: Set(rejection.reasons.compactMap(\.node)))
+    }
+  }
+
+  /// Some with INSERT OR REPLACE, some with upserts.
+  private func sweep(
+    _ store: TestStore, _ steps: [PlacedStep], _ index: Int
+  ) throws -> Reference.Result {
+    let statements = steps.enumerated().flatMap { place, step in
+      graph.sql(step, replacing: (seed &+ UInt64(index + place)).isMultiple(of: 2))
+    }
+    try store.bySQL("BEGIN; \(statements.joined(separator: "; ")); COMMIT")
+    var random = Seeded(seed &+ UInt64(index))
+    var stops = Stops(store, isStopped ? Int.random(in: 1...5, using: &random) : 0)
+    if isByKinds { try stops.sweepByKinds() } else { _ = try stops.sweep([.all]) }
+    return Reference.Result()
+  }
+
+  /// Of the notices, those behind the first `told` of each are looked at.
+  private func difference(
+    _ store: TestStore, _ reference: Reference, _ told: (Int, Int64)
+  ) throws -> String? {
+    var nodes: Set<Node> = []
+    for collection in PlacedGraph.collections {
+      nodes.formUnion(try store.reader.nodes(in: collection, after: nil, limit: 100).map(\.node))
+    }
+    let wanted = Set(reference.nodes.keys)
+    if nodes != wanted {
+      return "nodes \(nodes.subtracting(wanted)) too many, \(wanted.subtracting(nodes)) missing"
+    }
+    let edges = Set(try store.edges().map(\.json.text))
+    let expected = Set(reference.edges.map { Edge($0.key, $0.value).json.text })
+    if edges != expected {
+      return "edges \(edges.subtracting(expected)) too many, "
+        + "\(expected.subtracting(edges)) missing"
+    }
+    return noticeDifference(
+      try store.reader.notices(after: told.1, limit: 100_000), reference.notices.dropFirst(told.0))
+  }
+
+  /// A sweep of one kind tells what loses an edge before the other kind takes it along.
+  private func noticeDifference(
+    _ notices: [Notice], _ expected: some Sequence<Reference.Told>
+  ) -> String? {
+    let counted = notices.filter { !isByKinds || !$0.receiverDeleted }.map(Reference.Told.init)
+    let counts = Dictionary(grouping: counted, by: \.self).mapValues(\.count)
+    let wanted = Dictionary(grouping: expected, by: \.self).mapValues(\.count)
+    let isOnce = Set(notices.map(Reference.Told.init)).count == notices.count
+    if counts == wanted && (isOnce || way == .files) { return nil }
+    return "notices \(counts.filter { wanted[$0.key] != $0.value }), "
+      + "not \(wanted.filter { counts[$0.key] != $0.value })"
+      + (isOnce ? "" : ", some twice: \(notices.map(Reference.Told.init))")
+  }
+}
+
+extension TestStore {
+  /// As a store does it where very much goes.
+  func sweepsInSteps(of rows: Int64) {
+    writer.fewNodes = 0
+    writer.pace.rowsToAStep = rows
+  }
+
+  func lastNotice() throws -> Int64 {
+    try Connection(path: path, access: .readOnly)
+      .integer("SELECT coalesce(max(id), 0) FROM cascade_notice") ?? 0
+  }
+}
+
+/// Sweeps that are stopped after so many steps, more each time, by the end of the daemon. Another one
+/// goes on.
+struct Stops {
+  struct Stopped: Error {}
+
+  let store: TestStore
+  /// None, if it is zero.
+  private var steps: Int
+
+  init(_ store: TestStore, _ steps: Int) {
+    self.store = store
+    self.steps = steps
+  }
+
+  /// Whether there was something to do.
+  mutating func sweep(_ kinds: [SweepKind]) throws -> Bool {
+    var batches: Set<Int64> = []
+    var wanted = kinds
+    while true {
+      let result = try sweepUntilStopped(wanted)
+      if let batch = try result?.batch ?? store.meta("sweep.batch") { batches.insert(batch) }
+      if let result {
+        #expect(batches.count < 2)
+        #expect(result.blocked.isEmpty)
+        #expect(try store.meta("sweep.batch") == nil)
+        return !batches.isEmpty || result.outcome != .nothing
+      }
+      try store.reopen()
+      wanted = try store.writer.unfinishedSweep ?? kinds
+    }
+  }
+
+  private mutating func sweepUntilStopped(_ kinds: [SweepKind]) throws -> SweepResult? {
+    if steps == 0 { return try store.writer.sweep(kinds, at: 1) }
+    var left = steps
+    let manners = Manners { _ in
+      left -= 1
+      if left == 0 { throw Stopped() }
+    }
+    do {
+      return try store.writer.sweep(kinds, at: 1, manners: manners)
+    } catch is Stopped {
+      steps += 1
+      return nil
+    }
+  }
+
+  /// Until neither finds anything.
+  mutating func sweepByKinds() throws {
+    for _ in 0..<50 {
+      let found = [try sweep([.cascade]), try sweep([.refcount])]
+      if found == [false, false] { return }
+    }
+    Issue.record("the kinds find something again and again")
+  }
+}
+
+extension Reference {
+  /// What was never there is nobody's loss: sweeps of one kind do not look for it.
+  func withoutDangling(_ steps: [PlacedStep]) -> [PlacedStep] {
+    var there = Set(nodes.keys)
+    for step in steps {
+      if case .put(let node, _) = step { there.insert(node) }
+      if case .delete(let node) = step { there.remove(node) }
+    }
+    return steps.map { step in
+      guard case .put(let node, let references) = step else { return step }
+      return .put(node, references.mapValues { $0.filter(there.contains) })
+    }
+  }
+}
