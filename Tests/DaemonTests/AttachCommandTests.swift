@@ -128,9 +128,10 @@ import Testing
   @Worker @Test func sweepsAtOnceWhatGoesNow() throws {
     let store = try Library.store(Library.rows + Library.dangling)
     try store.sql("DELETE FROM album WHERE id = 1")
-    #expect(try store.ctl("sweep").status == 3)
+    let swept = try store.ctl("--json", "sweep")
+    #expect(swept.status == 3)
     #expect(try store.songs() == [20, 90, 91])
-    let plan = try store.status()["lastSweep"]?["plan"]?.integer ?? 0
+    let plan = try swept.json["plan"]?.integer ?? 0
     #expect(try store.ctl("approve", "\(plan)").status == 0)
     #expect(try store.songs() == [20])
   }

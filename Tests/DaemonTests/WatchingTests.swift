@@ -113,8 +113,9 @@ import Testing
   }
 
   @Worker @Test func watchesNoStoreWithoutTables() throws {
-    #expect(try TestStore().watches() == 1)
-    #expect(try Library.store().watches() == 2)
+    let (objects, tables) = try (TestStore(), Library.store())
+    try objects.waitUntil("its spool is watched") { try objects.watches() == 1 }
+    try tables.waitUntil("its directory is watched too") { try tables.watches() == 2 }
   }
 }
 

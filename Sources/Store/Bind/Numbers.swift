@@ -137,9 +137,12 @@ extension NodeTable {
 extension Connection {
   func numbers(_ binding: Binding) throws(SQLiteError) -> Numbers {
     var numbers = Numbers()
+    let isResumed =
+      try integer(
+        "SELECT 1 FROM temp.known WHERE id > 0 AND collection = 0 AND key = 'resumed'") != nil
     for table in binding.collections.values {
       let id = Value.integer(table.id)
-      if try hasRowsInRange(table) { numbers.byRow.insert(table.id) }
+      if !isResumed, try hasRowsInRange(table) { numbers.byRow.insert(table.id) }
       if try hasWholeKeys(table) { numbers.whole.insert(table.id) }
       let named = try integer(
         "SELECT 1 FROM temp.known WHERE id > 0 AND collection = ? AND row IS NOT NULL LIMIT 1", id)

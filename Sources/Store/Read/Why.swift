@@ -80,8 +80,10 @@ extension Reader {
   /// plan goes on. Edges that were removed may be each other's reason: it ends where it comes back.
   private func wholeChain(from id: Int64, batch: Int64) throws -> [Plan.Step] {
     var steps = try chain(from: id, batch: batch)
+    var followed: Set<Int64> = [id]
     while let last = steps.last, last.rule == nil, steps.count < Reader.longestChain,
-      let earlier = try newestInTrash(last.node, upTo: batch), earlier.batch == batch
+      let earlier = try newestInTrash(last.node, upTo: batch), earlier.batch == batch,
+      followed.insert(earlier.id).inserted
     {
       let more = try chain(from: earlier.id, batch: batch)
       if more.first?.rule == nil { break }

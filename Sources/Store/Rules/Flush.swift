@@ -42,8 +42,6 @@ extension Writer {
   func findGone() throws -> [Slice] {
     try db.findLeased(binding, at: now)
     current.numbers = try db.numbers(binding)
-    // The trash of the batch may have another row that was in the same place.
-    if current.isResumed { current.numbers.byRow = [] }
     let closure = Closure(
       storedRules: counters.rulesSeen, binding: binding, numbers: current.numbers,
       firstNewId: current.firstNewId, following: current.followed)

@@ -77,7 +77,7 @@ extension Writer {
     current.schemaVersion = binding.schemaVersion
     pace.look(foreignCommits: try foreignCommits())
     try db.forgetKnown()
-    try numberOnFromTrash()
+    if current.isResumed { try numberOnFromTrash() }
     try findDead(kinds)
     let levels = try findGone()
     current.block(blocked)
@@ -88,18 +88,15 @@ extension Writer {
       levels: levels, size: size, approval: approval, isResumed: current.isResumed)
   }
 
-  /// What goes on in a batch must not use its numbers for others.
+  /// What goes on in a batch must not use its numbers for others. Another row may be where one was,
+  /// so all get names now (`Connection.numbers`).
   private func numberOnFromTrash() throws {
-    guard
-      let last = try db.integer(
-        "SELECT max(id) FROM cascade_trash WHERE batch = ? AND id < 0x7000000000000000",
-        .integer(current.batch))
-    else { return }
     try db.run(
       """
       INSERT INTO temp.known(id, collection, key, present)
-      SELECT ?, 0, 'resumed', 0 WHERE ?1 > 0x4000000000000000
-      """, .integer(last))
+      SELECT max(0x4000000000000001, coalesce(max(id), 0)), 0, 'resumed', 0
+      FROM cascade_trash WHERE batch = ? AND id < 0x7000000000000000
+      """, .integer(current.batch))
   }
 
   // MARK: - Steps

@@ -1,3 +1,4 @@
+import Glibc
 import Model
 import System
 
@@ -109,6 +110,8 @@ struct Pipe: ~Copyable {
   init() throws {
     var ends: [CInt] = []
     try FileDescriptor.withPipe { ends = [$0.release(), $1.release()] }
+    // Few programs write on where a pipe is full and does not wait.
+    _ = fcntl(ends[1], F_SETFL, 0)
     reading = FileDescriptor(owning: ends[0])
     writing = FileDescriptor(owning: ends[1])
   }

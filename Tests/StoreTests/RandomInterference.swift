@@ -1,0 +1,132 @@
+import Model
+import SQLite
+import Store
+import Testing
+
+/// Others write at random between the steps of sweeps over random graphs. What must be there
+/// afterwards nobody can say exactly; but nothing is left to do, nothing is lost for ever, and
+/// whatever went had a reason.
+@Suite("Random writers between the steps of a sweep")
+struct RandomInterference {
+  static let runs: UInt64 = RandomPlaces.isLong ? 200 : 6
+
+  @Test("A sweep leaves nothing to do, and nothing without a reason", arguments: 0..<2)
+  func agreement(part: UInt64) throws {
+    for run in 0..<(RandomInterference.runs / 2) {
+      let seed = run * 2 + part
+      let world = try World(seed)
+      for round in 0..<3 {
+        guard let problem = try world.round() else { continue }
+        Issue.record(
+          """
+          seed \(seed), round \(round): \(problem)
+          \(world.graph.model)
+          \(world.graph.schema)
+          \(world.log.joined(separator: "\n"))
+          """)
+        return
+      }
+      #expect(try world.undoAll() == nil, "seed \(seed)")
+    }
+  }
+}
+
+/// A store, and what the application last said of each node.
+private final class World {
+  let graph: PlacedGraph
+  private let store: TestStore
+  private var random: Seeded
+  private var said: [Node: PlacedStep] = [:]
+  private var batches: [Int64] = []
+  private(set) var log: [String] = []
+
+  init(_ seed: UInt64) throws {
+    random = Seeded(seed)
+    var graph = PlacedGraph(bySQL: true, &random)
+    graph.nodes = 8
+    self.graph = graph
+    store = try TestStore(model: StoreModel(graph.model), schema: graph.schema)
+    _ = try store.writer.sweep([.all], at: 0)
+    store.sweepsInSteps(of: Int64.random(in: 1...3, using: &random))
+  }
+
+  /// What is wrong after some writes, a sweep among others, and one more without.
+  func round() throws -> String? {
+    log.append("-- round")
+    for _ in 0..<4 { try write() }
+    try sweep { [self] in if Int.random(in: 0..<3, using: &random) == 0 { try write() } }
+    log.append("-- alone")
+    try sweep {}
+    let last = try store.writer.sweep([.all], at: 1)
+    if last.outcome != .nothing { return "one more sweep: \(last)" }
+    let findings = try store.reader.checkReferences()
+    if findings.total > 0 { return "\(findings.list)" }
+    return try unexplained()
+  }
+
+  private func sweep(_ others: @escaping () throws -> Void) throws {
+    let result = try store.writer.sweep([.all], at: 1, manners: Manners { _ in try others() })
+    #expect(result.blocked.isEmpty)
+    if let batch = result.batch { batches.append(batch) }
+  }
+
+  private func write() throws {
+    let steps = graph.steps(bySQL: true, &random).filter { !$0.isOfFiles }
+    let replaces = Bool.random(using: &random)
+    for step in steps {
+      if case .put(let node, _) = step { said[node] = step }
+      if case .delete(let node) = step { said[node] = step }
+    }
+    let sql = steps.flatMap { graph.sql($0, replacing: replaces) }
+    log += ["-- \(steps)"]
+    try store.bySQL("BEGIN; \(sql.joined(separator: "; ")); COMMIT")
+  }
+
+  /// A node that the application put last, and that is not there, was deleted for a reason that can
+  /// be told, whose first cause is not there either.
+  private func unexplained() throws -> String? {
+    for (node, step) in said {
+      guard case .put = step, try !store.exists(node) else { continue }
+      guard case .deleted(let deletion) = try store.reader.why(node) else {
+        return "nobody knows why \(node) is not there"
+      }
+      let chain = deletion.chain
+      let isTold = try chain.first?.rule != nil || isKept(node)
+      if chain.first?.node != node || !isTold {
+        return "\(node) went without a cause: \(chain)"
+      }
+      if let broken = try chain.first(where: { try isBroken($0) }) {
+        return "\(node) went because of \(chain), but \(broken)"
+      }
+    }
+    return nil
+  }
+
+  /// What a later batch found to be gone is a mere name there, and a row in an earlier one.
+  private func isKept(_ node: Node) throws -> Bool {
+    try Connection(path: store.path, access: .readOnly).integer(
+      """
+      SELECT 1 FROM cascade_trash AS t JOIN cascade_trash_layout AS l USING(batch, layout)
+      JOIN cascade_collection AS c ON c.id = l.collection
+      WHERE l.kind = 'row' AND c.name = ? AND CAST(t.c0 AS TEXT) = ?
+      """, .text(node.collection), .text(node.key.managedText)) != nil
+  }
+
+  /// Such an edge is not in the model.
+  private func isBroken(_ step: Plan.Step) throws -> Bool {
+    guard let edge = step.edge, case .node(let to) = edge.destination else { return false }
+    return !graph.relations.contains {
+      $0.name == edge.name && $0.from == edge.source.collection && $0.to == to.collection
+        && $0.rules.names.contains(step.rule ?? "")
+    }
+  }
+
+  /// Everything that the application wrote and did not delete itself comes back.
+  func undoAll() throws -> String? {
+    for batch in batches.reversed() { _ = try? store.writer.undo(batch, by: "me", at: 2) }
+    for (node, step) in said {
+      if case .put = step, try !store.exists(node) { return "\(node) does not come back" }
+    }
+    return nil
+  }
+}
