@@ -55,6 +55,7 @@ extension Connection {
 
   /// Numbers of rows that no stored edge names any more.
   func forgetUnusedIdentities(_ binding: Binding) throws(SQLiteError) {
+    if try hasPendingEdges { return }
     for table in binding.collections.values {
       try run(
         """
@@ -65,7 +66,15 @@ extension Connection {
     }
   }
 
+  /// The journal names their ends by their numbers, until a sweep has read it.
+  private var hasPendingEdges: Bool {
+    get throws(SQLiteError) {
+      try integer("SELECT 1 FROM cascade_journal WHERE what = 0 LIMIT 1") != nil
+    }
+  }
+
   func hasUnusedIdentities(_ binding: Binding) throws(SQLiteError) -> Bool {
+    if try hasPendingEdges { return false }
     for table in binding.collections.values {
       let unused = try integer(
         """
