@@ -53,7 +53,8 @@ let package = Package(
       name: "cascadectl", dependencies: ["CascadeKit", "Model", "System", "Varlink"],
       swiftSettings: settings),
 
-    .testTarget(name: "ModelTests", dependencies: ["Model"], swiftSettings: settings),
+    .testTarget(
+      name: "ModelTests", dependencies: ["Model", "System"], swiftSettings: settings),
     .testTarget(
       name: "StoreTests", dependencies: ["Model", "SQLite", "Store", "System"],
       swiftSettings: settings),

@@ -18,6 +18,14 @@ static inline int cascade_db_config(sqlite3 *database, int option, int value) {
   return sqlite3_db_config(database, option, value, (int *)0);
 }
 
+// The methods of a file are pointers to functions, behind a pointer that Swift would have to follow.
+static inline int cascade_sync_log(sqlite3 *database) {
+  sqlite3_file *log = 0;
+  int result = sqlite3_file_control(database, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log);
+  if (result || !log || !log->pMethods) return result;
+  return log->pMethods->xSync(log, SQLITE_SYNC_NORMAL | SQLITE_SYNC_DATAONLY);
+}
+
 // sqlite3_config is variadic too.
 //
 // Counting memory takes a lock at each allocation, and nobody asks for the count. A savepoint's

@@ -12,6 +12,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/timerfd.h>
 #include <sys/un.h>
 #include <systemd/sd-daemon.h>
 #include <systemd/sd-event.h>
@@ -50,5 +51,14 @@ static inline int cascade_rename_new(int from, const char *name, int to, const c
 
 // A file without a name, closed on exec (MFD_CLOEXEC).
 static inline int cascade_memory_file(void) { return memfd_create("cascade", 1U); }
+
+// A timer of the wall clock for a time that never comes: readable when somebody sets that clock
+// (TFD_TIMER_CANCEL_ON_SET).
+static inline int cascade_clock_watch(void) {
+  struct itimerspec never = {.it_value = {.tv_sec = (time_t)1 << 40}};
+  int fd = timerfd_create(CLOCK_REALTIME, TFD_NONBLOCK | TFD_CLOEXEC);
+  if (fd >= 0) timerfd_settime(fd, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &never, NULL);
+  return fd;
+}
 
 static inline char **cascade_environment(void) { return __environ; }

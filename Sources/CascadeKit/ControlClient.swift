@@ -4,13 +4,13 @@ package import Varlink
 /// Speaks with a daemon. Each call blocks until it is answered.
 package struct ControlClient: ~Copyable {
   private var client: VarlinkClient
-  private let store: String?
+  /// Which one is meant, where the daemon serves several.
+  package var store: String?
 
   private static let interface = "io.cascaded.Control"
   /// In base64 a part and what is around it stay below the daemon's limit of 1 MiB for a message.
   package static let partSize = 512 << 10
 
-  /// `store` says which one is meant, where the daemon serves several.
   package init(socket: String, store: String? = nil) throws(VarlinkClientError) {
     client = try VarlinkClient.connect(socket)
     self.store = store
@@ -37,8 +37,12 @@ package struct ControlClient: ~Copyable {
     while let reply = try client.next() { try body(reply) }
   }
 
+  private static let ofAllStores: Set = ["Status", "Reload", "Metrics"]
+
   private func complete(_ parameters: JSON, _ method: String) -> JSON {
-    guard let store, method != "Status", case .object(let fields) = parameters else {
+    guard let store, !ControlClient.ofAllStores.contains(method),
+      case .object(let fields) = parameters
+    else {
       return parameters
     }
     return .object(fields + [JSON.Field("store", .string(store))])

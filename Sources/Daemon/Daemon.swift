@@ -1,3 +1,4 @@
+internal import Glibc
 internal import Model
 internal import Store
 internal import System
@@ -5,52 +6,91 @@ internal import Varlink
 
 /// Wires the parts together: stores, control socket, signals.
 package struct Daemon: Sendable {
-  package let stores: [StoreConfiguration]
-  package let socketPath: String
+  private let configuration: Configuration
+  /// Nil where systemd passes the socket.
+  private let socketPath: String?
 
-  package init(stores: [StoreConfiguration], socketPath: String) {
-    self.stores = stores
+  package init(_ configuration: Configuration, socketPath: String?) {
+    self.configuration = configuration
     self.socketPath = socketPath
   }
 
   private static let identity = VarlinkServer.Identity(
     vendor: "Cascade", product: "cascaded", version: Release.version, url: "man:cascaded(8)")
 
-  /// Serves until a signal ends it. Returns the exit status.
+  /// Serves until SIGTERM or SIGINT ends it; SIGHUP reads the configuration again.
   @EventLoopActor
-  package func run(until signals: [CInt]) async throws {
-    let signals = try Signals(signals)
-    let services = try stores.map { try StoreService($0) }
-    for service in services { try await service.open() }
+  package func run() async throws {
+    let signals = try Signals([SIGTERM, SIGINT, SIGHUP])
+    let stores = try Stores(configuration)
+    try await stores.open()
     let server = VarlinkServer(
-      Daemon.identity, [try Control(services).interface()], failure: VarlinkError.unavailable)
-    let (listener, isOurs) = try listen()
-    announce()
-    await withThrowingTaskGroup(of: Void.self) { group in
-      for service in services {
-        group.addTask(executorPreference: EventLoop.shared) { await service.run() }
-      }
+      Daemon.identity, [try Control(stores).interface()], failure: VarlinkError.unavailable)
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask(executorPreference: EventLoop.shared) { await stores.run() }
+      await stores.wait()
+      let (listener, own) = try listen(stores)
+      defer { if let own { UnixSocket.remove(own) } }
       group.addTask(executorPreference: EventLoop.shared) {
         try await server.serve(FileDescriptor(owning: listener))
       }
-      _ = try? await signals.next()
+      announce(stores)
+      if Supervisor.isThere {
+        group.addTask(executorPreference: EventLoop.shared) { try await tellManager(stores) }
+      }
+      while let signal = try? await signals.next(), signal == SIGHUP {
+        // What is wrong is in the log.
+        group.addTask(executorPreference: EventLoop.shared) {
+          _ = try? await Reloading.reload(stores)
+        }
+      }
       Supervisor.notify("STOPPING=1")
       group.cancelAll()
+      while await group.nextResult() != nil {}
     }
-    if isOurs { UnixSocket.remove(socketPath) }
   }
 
-  /// The socket that systemd passed, or one of our own.
-  private func listen() throws -> (descriptor: CInt, isOurs: Bool) {
+  /// The socket that systemd passed, or one of our own, whose path is to be removed at the end.
+  @EventLoopActor
+  private func listen(_ stores: Stores) throws -> (descriptor: CInt, own: String?) {
     if let passed = try Supervisor.takeListener(named: "varlink") {
-      return (passed.release(), false)
+      return (passed.release(), nil)
     }
-    return (try UnixSocket.listen(socketPath).release(), true)
+    guard
+      let path = socketPath ?? stores.services.first.map({ StoreConfiguration.socket(of: $0.path) })
+    else { throw ConfigurationError("cascaded", [Daemon.noSocket]) }
+    return (try UnixSocket.listen(path).release(), path)
   }
 
-  private func announce() {
-    let names = stores.map(\.path).joined(separator: ", ")
-    Supervisor.notify("READY=1", "STATUS=Serving \(names)")
-    Log.write(.info, "cascaded \(Release.version) serves \(names)", fields: [])
+  private static let noSocket = ModelProblem(
+    path: "--socket", message: "missing, and systemd passed no socket")
+
+  @EventLoopActor
+  private func announce(_ stores: Stores) {
+    let what = stores.services.isEmpty ? "no store" : stores.paths
+    Supervisor.notify("READY=1", "STATUS=\(stores.summary)")
+    Log.write(.info, "cascaded \(Release.version) serves \(what)", fields: [])
+  }
+
+  /// Keeps the line of `systemctl status` as things are, a second behind.
+  @EventLoopActor
+  private func tellManager(_ stores: Stores) async throws {
+    let bell = stores.events.watch()
+    while true {
+      try await bell.wait()
+      try await EventLoop.sleep(for: .seconds(1), tolerance: .seconds(1))
+      Supervisor.notify("STATUS=\(stores.summary)")
+    }
+  }
+}
+
+/// A reload, as the service manager sees it.
+enum Reloading {
+  @EventLoopActor
+  static func reload(_ stores: Stores) async throws -> Reloaded {
+    Supervisor.notify(
+      "RELOADING=1", "MONOTONIC_USEC=\(SystemClock.monotonicMicroseconds())")
+    defer { Supervisor.notify("READY=1") }
+    return try await stores.reload()
   }
 }

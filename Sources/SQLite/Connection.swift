@@ -10,9 +10,9 @@ package struct Connection: ~Copyable {
     case create, readWrite, readOnly
   }
 
-  private let handle: OpaquePointer
+  let handle: OpaquePointer
   private let statements: StatementCache
-  private let log = LogLength()
+  let log = LogLength()
 
   /// Once, before SQLite is used for the first time.
   private static let isConfigured = cascade_configure(120 << 10) == SQLITE_OK
@@ -235,11 +235,6 @@ extension Connection {
     _ = unsafe cascade_db_config(handle, SQLITE_DBCONFIG_ENABLE_QPSG, 1)
   }
 
-  /// Closing the last connection would checkpoint; with this it leaves the log alone.
-  package func keepLogOnClose() {
-    _ = unsafe cascade_db_config(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
-  }
-
   /// True where SQLite fell back to reading because it may not write.
   package var isReadOnly: Bool { unsafe sqlite3_db_readonly(handle, "main") == 1 }
 
@@ -250,8 +245,11 @@ extension Connection {
     return count != 0
   }
 
-  /// Gives back the memory of the page cache that is not needed now.
-  package func releaseMemory() { unsafe sqlite3_db_release_memory(handle) }
+  /// Gives back what only makes the next use faster: pages, and statements.
+  package func releaseMemory() {
+    statements.finalizeAll()
+    unsafe sqlite3_db_release_memory(handle)
+  }
 
   /// Whether another file, or none, is where this one was when it was opened.
   package var hasMoved: Bool {
@@ -259,40 +257,6 @@ extension Connection {
     let result = unsafe sqlite3_file_control(handle, "main", SQLITE_FCNTL_HAS_MOVED, &moved)
     return result == SQLITE_OK && moved != 0
   }
-
-  /// Frames that the log held after this connection's last commit.
-  package var framesInLog: Int { log.frames }
-
-  /// Counts the log's frames, in the place where SQLite's automatic checkpoint would be.
-  package func countFramesInLog() {
-    unsafe sqlite3_wal_hook(
-      handle,
-      { context, _, _, frames in
-        unsafe Unmanaged<LogLength>.fromOpaque(context!).takeUnretainedValue().frames = Int(frames)
-        return SQLITE_OK
-      }, Unmanaged.passUnretained(log).toOpaque())
-  }
-
-  /// Brings the log into the database, and empties it; the file keeps its length if that is wanted,
-  /// which is faster to fill again. Holds the write lock throughout, so it waits for nobody: where
-  /// another connection writes, or still reads what the log has, it gives way.
-  package func checkpointUnderLock(
-    busyMilliseconds: Int32, keepsLength: Bool = false
-  ) throws(SQLiteError) {
-    setBusyTimeout(milliseconds: 0)
-    defer { setBusyTimeout(milliseconds: busyMilliseconds) }
-    let mode = keepsLength ? SQLITE_CHECKPOINT_RESTART : SQLITE_CHECKPOINT_TRUNCATE
-    let result = unsafe sqlite3_wal_checkpoint_v2(handle, "main", mode, nil, nil)
-    guard result == SQLITE_OK || result & 0xff == SQLITE_BUSY else {
-      throw unsafe SQLiteError(result, handle, doing: "checkpoint")
-    }
-    if result == SQLITE_OK { log.frames = 0 }
-  }
-}
-
-/// Lives as long as its connection, so that SQLite's hook may point at it.
-final class LogLength {
-  var frames = 0
 }
 
 extension SQLiteError {

@@ -146,7 +146,11 @@ final class StatementCache {
   private let database: OpaquePointer
   private var statements: [UInt: Statement] = [:]
   private var generated: [String: Statement] = [:]
-  private var recent = [(address: UInt, statement: Statement)?](repeating: nil, count: 256)
+  private var recent = StatementCache.noneRecent
+
+  private static var noneRecent: [(address: UInt, statement: Statement)?] {
+    .init(repeating: nil, count: 256)
+  }
 
   init(_ database: OpaquePointer) { unsafe self.database = database }
 
@@ -184,6 +188,6 @@ final class StatementCache {
   func finalizeAll() {
     statements = [:]
     generated = [:]
-    recent = []
+    recent = StatementCache.noneRecent
   }
 }

@@ -16,9 +16,9 @@ package final class Inbox {
   private var unfinished: BatchFile?
 
   /// `now` is in milliseconds since 1970.
-  package init(_ path: String, writer: Writer, now: @escaping () -> Int64) throws {
-    lock = try SpoolDirectory.lock(path)
-    spool = try SpoolDirectory(path)
+  package init(_ spool: SpoolDirectory, writer: Writer, now: @escaping () -> Int64) throws {
+    lock = try SpoolDirectory.lock(spool.path)
+    self.spool = spool
     try spool.removeStaleUploads(olderThan: now() - Inbox.uploadsLive)
     self.writer = writer
     self.now = now
@@ -48,6 +48,11 @@ package final class Inbox {
       unfinished = nil
       throw error
     }
+  }
+
+  /// Whether a step would find something.
+  package var hasQueue: Bool {
+    get throws { try unfinished != nil || !queue.isEmpty || !spool.queue().isEmpty }
   }
 
   /// Forgets what was read of the queue, and how far: the ledger may be another one now.

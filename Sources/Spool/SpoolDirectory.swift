@@ -1,7 +1,7 @@
 package import System
 
 /// The directories of a spool (DESIGN 6). A file's place says what became of it.
-package struct SpoolDirectory: ~Copyable {
+package final class SpoolDirectory: Sendable {
   package let path: String
   let incoming: Directory
   let temporary: Directory
@@ -34,20 +34,20 @@ package struct SpoolDirectory: ~Copyable {
   package var incomingPath: String { incoming.path }
 
   /// The queue: in the byte order of the names, without those that begin with a dot.
-  package borrowing func queue() throws -> [FileName] {
+  package func queue() throws -> [FileName] {
     try incoming.names().filter { !$0.isHidden }.sorted()
   }
 
-  package borrowing func heldNames() throws -> [FileName] { try visible(held) }
+  package func heldNames() throws -> [FileName] { try visible(held) }
 
   /// Without the reasons beside them; but a change file may be called like one.
-  package borrowing func rejectedNames() throws -> [FileName] {
+  package func rejectedNames() throws -> [FileName] {
     let names = try visible(rejected)
     let all = Set(names)
     return names.filter { !$0.isOfReasons || all.contains(SpoolDirectory.reasonName(of: $0)) }
   }
 
-  private borrowing func visible(_ directory: borrowing Directory) throws -> [FileName] {
+  private func visible(_ directory: borrowing Directory) throws -> [FileName] {
     try directory.names().filter { !$0.isHidden }.sorted()
   }
 
@@ -55,10 +55,22 @@ package struct SpoolDirectory: ~Copyable {
     package let waiting: Int
     package let held: Int
     package let rejected: Int
+
+    /// None, as of a spool that is not there.
+    package init(waiting: Int = 0, held: Int = 0, rejected: Int = 0) {
+      (self.waiting, self.held, self.rejected) = (waiting, held, rejected)
+    }
+  }
+
+  /// When the oldest file of the queue was written, in milliseconds since 1970. Of a very long
+  /// queue a part tells as much.
+  package func oldest() throws -> Int64? {
+    try incoming.names().lazy.filter { !$0.isHidden }.prefix(10_000)
+      .compactMap { try? self.incoming.status(of: $0)?.modifiedMilliseconds }.min()
   }
 
   /// How many files are where; the queue, which may be long, is not sorted for it.
-  package borrowing func counts() throws -> Counts {
+  package func counts() throws -> Counts {
     Counts(
       waiting: try incoming.names().count { !$0.isHidden },
       held: try held.names().count { !$0.isHidden }, rejected: try rejectedNames().count)
@@ -73,10 +85,10 @@ package struct SpoolError: Error, CustomStringConvertible {
 // MARK: - Moving files
 
 extension SpoolDirectory {
-  borrowing func remove(_ name: FileName) throws { try incoming.remove(name) }
+  func remove(_ name: FileName) throws { try incoming.remove(name) }
 
   /// The reasons are safe before the file moves: a rejected file always has them.
-  borrowing func reject(_ name: FileName, reasons: String) throws {
+  func reject(_ name: FileName, reasons: String) throws {
     let free = try freeName(name)
     let reasonName = SpoolDirectory.reasonName(of: free)
     // What a crash left there is of no use.
@@ -88,10 +100,10 @@ extension SpoolDirectory {
     if try !leave(name, to: rejected, as: free) { try rejected.remove(reasonName) }
   }
 
-  borrowing func hold(_ name: FileName) throws { _ = try leave(name, to: held, as: name) }
+  func hold(_ name: FileName) throws { _ = try leave(name, to: held, as: name) }
 
   /// False if somebody took the file out of the queue meanwhile.
-  private borrowing func leave(
+  private func leave(
     _ name: FileName, to directory: borrowing Directory, as newName: FileName
   ) throws -> Bool {
     do {
@@ -103,17 +115,17 @@ extension SpoolDirectory {
     }
   }
 
-  borrowing func isHeld(_ name: FileName) throws -> Bool { try held.status(of: name) != nil }
+  func isHeld(_ name: FileName) throws -> Bool { try held.status(of: name) != nil }
 
   /// Back into the queue. False if it is not there.
-  package borrowing func release(_ name: FileName) throws -> Bool {
+  package func release(_ name: FileName) throws -> Bool {
     guard try held.status(of: name) != nil else { return false }
     try refuseQueued(name)
     try held.rename(name, to: incoming, as: name)
     return true
   }
 
-  package borrowing func retry(_ name: FileName) throws -> Bool {
+  package func retry(_ name: FileName) throws -> Bool {
     guard try rejected.status(of: name) != nil else { return false }
     try refuseQueued(name)
     try rejected.rename(name, to: incoming, as: name)
@@ -122,12 +134,12 @@ extension SpoolDirectory {
   }
 
   /// What waits in the queue is not written over.
-  private borrowing func refuseQueued(_ name: FileName) throws {
+  private func refuseQueued(_ name: FileName) throws {
     if try incoming.status(of: name) == nil { return }
     throw SpoolError("another file named \(name) is in the queue; try again when it is settled")
   }
 
-  package borrowing func drop(_ name: FileName) throws -> Bool {
+  package func drop(_ name: FileName) throws -> Bool {
     guard try rejected.status(of: name) != nil else { return try held.remove(name) }
     if try rejected.status(of: name)?.kind == .directory {
       try rejected.removeDirectory(name)
@@ -140,7 +152,7 @@ extension SpoolDirectory {
 
   /// What was rejected before is kept: a file of the same name, and one that is called as this
   /// one's reasons would be (it has reasons itself; those that a crash left behind have none).
-  private borrowing func freeName(_ name: FileName) throws -> FileName {
+  private func freeName(_ name: FileName) throws -> FileName {
     var free = name
     var number = 1
     while try rejected.status(of: free) != nil || isFile(SpoolDirectory.reasonName(of: free)) {
@@ -150,14 +162,14 @@ extension SpoolDirectory {
     return free
   }
 
-  private borrowing func isFile(_ name: FileName) throws -> Bool {
+  private func isFile(_ name: FileName) throws -> Bool {
     try rejected.status(of: SpoolDirectory.reasonName(of: name)) != nil
   }
 
   static func reasonName(of name: FileName) -> FileName { name.withReasonsSuffix }
 
   /// Reads a file's reasons, where it was rejected.
-  package borrowing func reasons(of name: FileName) -> [UInt8]? {
+  package func reasons(of name: FileName) -> [UInt8]? {
     guard let file = try? rejected.file(SpoolDirectory.reasonName(of: name)) else { return nil }
     return try? file.readWhole(limit: 16 << 20)
   }
@@ -167,22 +179,22 @@ extension SpoolDirectory {
 
 extension SpoolDirectory {
   /// A file that grows outside of the queue, until `submit` moves it there.
-  package borrowing func makeUpload(_ name: FileName) throws -> FileDescriptor {
+  package func makeUpload(_ name: FileName) throws -> FileDescriptor {
     try temporary.file(name, .createNew, mode: 0o600)
   }
 
-  package borrowing func dropUpload(_ name: FileName) throws { try temporary.remove(name) }
+  package func dropUpload(_ name: FileName) throws { try temporary.remove(name) }
 
-  package borrowing func submit(_ upload: FileName, as name: FileName) throws {
+  package func submit(_ upload: FileName, as name: FileName) throws {
     try temporary.rename(upload, to: incoming, as: name)
   }
 
-  package borrowing func isQueued(_ name: FileName) throws -> Bool {
+  package func isQueued(_ name: FileName) throws -> Bool {
     try incoming.status(of: name) != nil || held.status(of: name) != nil
   }
 
   /// What a producer or an upload left behind when it died, long ago.
-  package borrowing func removeStaleUploads(olderThan limit: Int64) throws {
+  package func removeStaleUploads(olderThan limit: Int64) throws {
     for name in try temporary.names() where name.bytes.starts(with: "upload-".utf8) {
       if let status = try temporary.status(of: name), status.modifiedMilliseconds < limit {
         try temporary.remove(name)

@@ -11,11 +11,13 @@ enum Commands {
   static let all: [String: Command] = [
     "status": status, "apply": Apply.command, "node": node, "nodes": nodes, "edges": edges,
     "fetch": fetch, "graph": GraphCommand.command,
-    "plan": plan, "why": why, "sweep": sweep, "notices": notices, "ack": acknowledge,
+    "plan": plan, "why": why, "sweep": SweepCommand.command, "notices": notices, "ack": acknowledge,
     "spool": SpoolCommands.command, "approve": Apply.approve, "attach": AttachCommands.attach,
     "detach": AttachCommands.detach, "check": AttachCommands.check,
     "undo": UndoCommands.undo, "batches": UndoCommands.batches,
-    "lease": LeaseCommand.command,
+    "lease": LeaseCommand.command, "pause": OperateCommands.pause,
+    "resume": OperateCommands.resume, "reload": OperateCommands.reload,
+    "events": OperateCommands.events, "metrics": OperateCommands.metrics,
   ]
 
   private static func status(_ arguments: inout Arguments) throws -> Prepared {

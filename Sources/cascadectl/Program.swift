@@ -46,7 +46,7 @@ enum Program {
   private static func connect(_ arguments: Arguments) throws -> ControlClient {
     let socket = try Socket.path(arguments)
     // Where a socket is given too, the store says which of its stores is meant.
-    let store = try arguments.socket == nil ? nil : arguments.store.map(Process.absolutePath)
+    let store = try Socket.isOfStore(arguments) ? nil : arguments.store.map(Process.absolutePath)
     do {
       return try ControlClient(socket: socket, store: store)
     } catch .system(let error) where error.isNotAllowed {
@@ -79,13 +79,23 @@ enum Socket {
     }
     if let socket = arguments.socket { return socket }
     if let instance = arguments.instance { return "/run/cascaded/\(instance)/io.cascaded.Control" }
-    guard let store = arguments.store else {
+    guard let store = arguments.store, try isOfStore(arguments) else {
       return Process.environment("CASCADE_SOCKET") ?? "/run/cascaded/io.cascaded.Control"
     }
     if try FileStatus.of(store) == nil {
       throw Failure("there is no store \(store)", EX_UNAVAILABLE)
     }
-    return "\(store).cascade/control"
+    return own(store)
+  }
+
+  private static func own(_ store: String) -> String { "\(store).cascade/control" }
+
+  /// Whether it is the one beside the store, whose daemon serves no other. Where another socket is
+  /// named, the environment's last, the store may be one of many.
+  static func isOfStore(_ arguments: Arguments) throws -> Bool {
+    guard let store = arguments.store, arguments.socket == nil, arguments.instance == nil
+    else { return false }
+    return try Process.environment("CASCADE_SOCKET") == nil || FileStatus.of(own(store)) != nil
   }
 }
 
@@ -112,6 +122,10 @@ struct Failure: Error {
     case "NoSuchThing": self.init("there is no \(parameters["what"]?.string ?? "")", EX_DATAERR)
     case "Unusable": self.init(reason, EX_USAGE)
     case "Unavailable": self.init(reason, EX_TEMPFAIL)
+    case "Misconfigured":
+      let complaints = parameters["complaints"]?.array?.compactMap(\.string) ?? []
+      self.init(
+        "nothing was changed:\n" + complaints.map { "  \($0)" }.joined(separator: "\n"), EX_CONFIG)
     case "PermissionDenied": self.init("not allowed", EX_NOPERM)
     default: self.init("the daemon answers \(error)", EX_PROTOCOL)
     }

@@ -48,7 +48,10 @@ enum SpoolCommands {
 enum StatusTable {
   static func text(_ status: JSON) -> String {
     let stores = status["stores"]?.array ?? []
-    return (["cascaded \(status["version"]?.string ?? "")"] + stores.map(line))
+    let problems = (status["problems"]?.array ?? []).map {
+      "  ! \($0.string?.printable ?? "")"
+    }
+    return (["cascaded \(status["version"]?.string ?? "")"] + problems + stores.map(line))
       .joined(separator: "\n")
   }
 
@@ -60,6 +63,7 @@ enum StatusTable {
     let counted = journal > 0 ? "\(counts), \(journal) in the journal" : counts
     let reason = store["reason"]?.string.map { "\n    \($0)" } ?? ""
     let state = store["state"]?.string ?? ""
-    return "  \(state)  \(store["store"]?.string ?? "")  (\(counted))\(reason)"
+    let line = "  \(state)  \(store["store"]?.string ?? "")  (\(counted))\(reason)"
+    return ([line] + ScheduleTable.lines(store["schedules"])).joined(separator: "\n")
   }
 }

@@ -29,12 +29,17 @@ enum Usage {
       spool [list | retry FILE | drop FILE] the files that wait or were rejected
       approve PLAN                          lets a held plan pass, once
       check [--repair] [--limit N]          what is not as the model says
+      pause, resume                         nothing is done in between
+      reload                                reads the models again
+      events [--after N] [--follow]         what happened, as it happens
+      metrics                               for Prometheus, in the OpenMetrics format
       attach [--create-indexes]             makes the tables, triggers and indexes
       detach                                takes everything of Cascade's out of the store
 
     A NODE is collection/key, or ["collection", "key"].
     Exit status: 0 done, 1 check found something, 3 held, 4 blocked or denied, 64 usage,
-    65 bad data, 69 no such store, 75 the daemon is not there or busy, 77 not allowed.
+    65 bad data, 69 no such store, 75 the daemon is not there or busy, 77 not allowed,
+    78 bad configuration.
     """
 }
 

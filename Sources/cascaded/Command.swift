@@ -9,16 +9,20 @@ enum Command {
   static let usage = """
     usage: cascaded [--model FILE] [--socket PATH] STORE.db
            cascaded [--socket PATH] --model FILE
-           cascaded --check-config FILE... | STORE.db
+           cascaded [--socket PATH] --config DIR
+           cascaded --check-config FILE... | DIR | STORE.db
            cascaded --version | --help
 
-    Serves a SQLite store: applies the change files of its spool, runs its rules, and answers
-    cascadectl. Needs no configuration: everything beside the database is in STORE.db.cascade/.
+    Serves SQLite stores: applies the change files of their spools, runs their rules, and answers
+    cascadectl. One store needs no configuration: everything beside its database is in
+    STORE.db.cascade/. SIGHUP reads the models again.
 
       --model FILE     the model; default: STORE.db.cascade/model.json, if it is there;
                        without a STORE.db, the model names it
-      --socket PATH    the control socket; default: STORE.db.cascade/control
-      --check-config   judges model files, or a store's, and exits
+      --config DIR     serves the store of every *.json model in DIR
+      --socket PATH    the control socket; default: STORE.db.cascade/control, or the one that
+                       systemd passes
+      --check-config   judges model files, those of a directory, or a store's, and exits
     """
 
   static func run(_ arguments: [String]) -> CInt {
@@ -44,9 +48,30 @@ enum Command {
   }
 
   private static func check(_ options: Options) throws -> CInt {
-    let operands = try options.operands.compactMap(modelFile)
+    if let directory = options.directory { return check(.directory(directory)) }
+    if let model = options.model { return check([model]) }
     var status = EX_OK
-    for file in options.model.map({ [$0] }) ?? operands {
+    for operand in options.operands {
+      let isDirectory = try FileStatus.of(operand)?.kind == .directory
+      let one = try isDirectory ? check(.directory(operand)) : check(modelFiles(operand))
+      status = max(status, one)
+    }
+    return status
+  }
+
+  private static func check(_ configuration: Configuration) -> CInt {
+    do {
+      _ = try configuration.read()
+      return EX_OK
+    } catch {
+      complain("\(error)")
+      return EX_CONFIG
+    }
+  }
+
+  private static func check(_ files: [String]) -> CInt {
+    var status = EX_OK
+    for file in files {
       do {
         _ = try StoreModel.read(file)
       } catch {
@@ -58,23 +83,22 @@ enum Command {
   }
 
   /// An operand is a model file, or a store that may have one beside it.
-  private static func modelFile(_ operand: String) throws -> String? {
+  private static func modelFiles(_ operand: String) throws -> [String] {
     let beside = StoreConfiguration.modelFile(of: operand)
-    if try FileStatus.of(beside) != nil { return beside }
+    if try FileStatus.of(beside) != nil { return [beside] }
     var head: [UInt8] = []
     _ = try? FileDescriptor.open(operand).read(into: &head, upTo: 16)
-    return head == Array("SQLite format 3\0".utf8) ? nil : operand
+    return head == Array("SQLite format 3\0".utf8) ? [] : [operand]
   }
 
   private static func serve(_ options: Options) throws -> CInt {
-    let path = try Process.absolutePath(try store(options))
-    let model = try model(for: path, options)
-    let daemon = Daemon(
-      stores: [StoreConfiguration(path: path, model: model)],
-      socketPath: options.socket ?? StoreConfiguration.socket(of: path))
+    let configuration = try configuration(options)
+    // What is wrong with it is told before anything is begun.
+    _ = try configuration.readWhatIsGood()
+    let daemon = Daemon(configuration, socketPath: options.socket)
     return EventLoop.run {
       do {
-        try await daemon.run(until: [SIGTERM, SIGINT])
+        try await daemon.run()
         return EX_OK
       } catch {
         Log.write(.error, "cascaded: \(error)")
@@ -83,26 +107,28 @@ enum Command {
     }
   }
 
-  /// The operand; a model that is named may say it instead.
-  private static func store(_ options: Options) throws -> String {
-    if options.operands.count > 1 { throw UsageError("one store, please") }
-    if let store = options.operands.first { return store }
-    guard let store = try options.model.flatMap({ try StoreModel.read($0).store }) else {
+  private static func configuration(_ options: Options) throws -> Configuration {
+    if options.operands.count > 1 { throw UsageError("one store, please, or --config DIR") }
+    if let directory = options.directory {
+      if options.model != nil || !options.operands.isEmpty {
+        throw UsageError("--config takes no store and no --model")
+      }
+      return .directory(try Process.absolutePath(directory))
+    }
+    let model = try options.model.map(Process.absolutePath)
+    if let store = options.operands.first { return .store(store, model: model) }
+    guard let model, try StoreModel.read(model).store != nil else {
       throw UsageError("which store?")
     }
-    return store
-  }
-
-  private static func model(for store: String, _ options: Options) throws -> StoreModel {
-    let file = options.model ?? StoreConfiguration.modelFile(of: store)
-    if options.model == nil, try FileStatus.of(file) == nil { return .empty }
-    return try StoreModel.read(file)
+    return .model(model)
   }
 
   private nonisolated static func exitStatus(_ error: any Error) -> CInt {
     if let error = error as? SystemError {
       return error.isNotAllowed ? EX_NOPERM : error.isMissing ? EX_NOINPUT : EX_TEMPFAIL
     }
+    if error is ConfigurationError { return EX_CONFIG }
+    if error is HarmfulOwnership { return EX_NOPERM }
     return error is StoreError ? EX_DATAERR : EX_TEMPFAIL
   }
 
@@ -123,6 +149,7 @@ struct UsageError: Error {
 struct Options {
   var operands: [String] = []
   var model: String?
+  var directory: String?
   var socket: String?
   var checksConfiguration = false
   var wantsHelp = false
@@ -133,6 +160,7 @@ struct Options {
     while let argument = rest.popFirst() {
       switch argument {
       case "--model": model = try Options.value(of: argument, &rest)
+      case "--config": directory = try Options.value(of: argument, &rest)
       case "--socket": socket = try Options.value(of: argument, &rest)
       case "--check-config": checksConfiguration = true
       case "--help", "-h": wantsHelp = true
@@ -143,7 +171,7 @@ struct Options {
       default: operands.append(argument)
       }
     }
-    if checksConfiguration && operands.isEmpty && model == nil {
+    if checksConfiguration && operands.isEmpty && model == nil && directory == nil {
       throw UsageError("check which model files?")
     }
   }

@@ -228,6 +228,7 @@ import Testing
     let store = try TestStore()
     try store.scratch.write("one.json", ApplyTests.put)
     let application = try Connection(path: store.path, access: .readWrite)
+    application.setBusyTimeout(milliseconds: 10_000)
     try application.begin()
     let input = try FileDescriptor.open("/dev/null")
     let command = [

@@ -132,7 +132,8 @@ import Testing
     #expect(swept.status == 3)
     #expect(try store.songs() == [20, 90, 91])
     let plan = try swept.json["plan"]?.integer ?? 0
-    #expect(try store.ctl("approve", "\(plan)").status == 0)
+    let approved = try store.ctl("approve", "\(plan)")
+    #expect(approved.status == 0, "\(approved.output)\(approved.error)\(store.log)")
     #expect(try store.songs() == [20])
   }
 

@@ -25,7 +25,15 @@ import Testing
   }
 
   @Worker @Test func tellsTheStatus() throws {
-    let store = try TestStore()
+    let store = try TestStore(model: "{ sweeps: { cascade: 'immediate', trash: 'never' } }")
+    let kinds = ["cascade", "refcount", "dangling", "unreachable", "files", "trash"]
+    let schedules = kinds.map { kind -> JSON in
+      let isImmediate = kind == "cascade"
+      return [
+        "kind": .string(kind), "schedule": isImmediate ? "immediate" : "never", "next": nil,
+        "nextWhy": isImmediate ? "immediate" : nil, "last": nil,
+      ]
+    }
     #expect(
       try store.ctl("--json", "status").json == [
         "version": .string(Release.version),
@@ -33,14 +41,17 @@ import Testing
           [
             "store": .string(store.path), "state": "ok", "reason": nil,
             "spool": ["waiting": 0, "held": 0, "rejected": 0], "journal": 0, "lastSweep": nil,
+            "schedules": .array(schedules),
           ]
         ],
+        "problems": [],
       ])
     try store.ctl("apply", "-", input: "{}")
     #expect(
       try store.ctl("status").output == """
         cascaded \(Release.version)
           ok  \(store.path)  (0 waiting, 0 held, 1 rejected)
+            cascade: immediate
 
         """)
   }

@@ -145,6 +145,7 @@ import Testing
     try store.enqueue("same.json", "no")
     try store.waitUntilIdle()
     let application = try Connection(path: store.path, access: .readWrite)
+    application.setBusyTimeout(milliseconds: 10_000)
     try application.begin()
     try store.enqueue("same.json", #"{"changes": [{"put": ["a", "1"]}]}"#)
     let outcome = try store.ctl("spool", "retry", "same.json")
@@ -173,6 +174,7 @@ import Testing
   @Worker @Test func waitsWhileAnotherProgramHoldsTheLock() throws {
     let store = try TestStore()
     let application = try Connection(path: store.path, access: .readWrite)
+    application.setBusyTimeout(milliseconds: 10_000)
     try application.begin()
     try store.enqueue("one.json", #"{"changes": [{"put": ["a", "1"]}]}"#)
     try store.waitUntil("it says that it waits", limit: .seconds(20)) {

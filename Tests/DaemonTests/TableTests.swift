@@ -148,6 +148,35 @@ import Testing
     #expect(try store.songs() == [10, 11, 20])
   }
 
+  @Worker @Test func savesWhatOnlyTheLogHad() throws {
+    let store = try Library.store()
+    try store.sql("INSERT INTO song VALUES(30, 2)")
+    try removeLog(of: store)
+    try store.waitUntil("it is noticed") { store.log.contains("what it had is saved") }
+    #expect(try store.songs() == [10, 11, 20, 30])
+    try store.sql("DELETE FROM album WHERE id = 2")
+    try store.waitUntil("it is swept") { try store.songs() == [10, 11] }
+    #expect(try store.texts("PRAGMA integrity_check") == ["ok"])
+  }
+
+  @Worker @Test func leavesAloneWhatOthersWroteWithoutTheLog() throws {
+    let store = try Library.store()
+    kill(store.identifier, SIGSTOP)
+    try removeLog(of: store)
+    try store.sql("INSERT INTO song VALUES(30, 2)")
+    kill(store.identifier, SIGCONT)
+    try store.waitUntil("it is noticed") { store.log.contains("what only that had is lost") }
+    try store.wait(forState: "ok")
+    #expect(try store.songs().contains(30))
+    #expect(try store.texts("PRAGMA integrity_check") == ["ok"])
+  }
+
+  private func removeLog(of store: TestStore) throws {
+    for suffix in ["wal", "shm"] {
+      try store.scratch.directory.remove(FileName("\(store.name)-\(suffix)"))
+    }
+  }
+
   private func rename(_ name: FileName, in store: TestStore) throws {
     try store.scratch.directory.rename(
       name, to: store.scratch.directory, as: FileName(store.name))

@@ -112,16 +112,28 @@ import Testing
     try store.waitUntilQuiet()
   }
 
-  @Worker @Test func watchesNoStoreWithoutTables() throws {
+  @Worker @Test func hearsOfCommitsAfterALongSweep() throws {
+    let sweep = try LongSweep(rows: 3_000, sweeps: "")
+    try sweep.store.waitUntil("it is swept") { try sweep.rest() == 0 }
+    try sweep.store.waitUntilQuiet()
+    try sweep.store.sql(
+      "INSERT INTO root VALUES('r'); INSERT INTO leaf VALUES('l', 'r'); DELETE FROM root")
+    try sweep.store.waitUntil("that is swept too", limit: .seconds(20)) { try sweep.rest() == 0 }
+  }
+
+  @Worker @Test func hearsNoWritesOfAStoreWithoutTables() throws {
     let (objects, tables) = try (TestStore(), Library.store())
-    try objects.waitUntil("its spool is watched") { try objects.watches() == 1 }
-    try tables.waitUntil("its directory is watched too") { try tables.watches() == 2 }
+    try objects.waitUntil("its files are watched") { try objects.watches().count == 2 }
+    try tables.waitUntil("its files are watched") { try tables.watches().count == 2 }
+    let writes: UInt32 = 0x2
+    #expect(try objects.watches().allSatisfy { $0 & writes == 0 })
+    #expect(try tables.watches().contains { $0 & writes != 0 })
   }
 }
 
 extension TestStore {
   /// Until no thread of the daemon has been awake for a while.
-  fileprivate func waitUntilQuiet() throws {
+  func waitUntilQuiet() throws {
     var last = try wakeUps()
     var quiet = Deadline(.milliseconds(500))
     try waitUntil("it rests") {
@@ -139,10 +151,14 @@ extension TestStore {
   }
 
   /// How many directories the daemon watches.
-  fileprivate func watches() throws -> Int {
-    try Directory.open("/proc/\(identifier)/fdinfo").names().reduce(0) { sum, file in
+  /// What inotify tells of, for each watch.
+  fileprivate func watches() throws -> [UInt32] {
+    try Directory.open("/proc/\(identifier)/fdinfo").names().flatMap { file in
       let text = (try? kernelText("\(identifier)/fdinfo/\(file)")) ?? ""
-      return sum + text.split(separator: "\n").count { $0.hasPrefix("inotify ") }
+      return text.split(separator: "\n").filter { $0.hasPrefix("inotify ") }.compactMap { line in
+        line.split(separator: " ").first { $0.hasPrefix("mask:") }
+          .flatMap { UInt32($0.dropFirst("mask:".count), radix: 16) }
+      }
     }
   }
 }

@@ -41,7 +41,7 @@ final class TestSpool {
 
   static func open(_ path: String, _ model: StoreModel, _ clock: Ticks) throws -> Inbox {
     let writer = try Writer(path: "\(path)/store.db", model: model, busyMilliseconds: 0)
-    return try Inbox("\(path)/spool", writer: writer, now: { clock.tick() })
+    return try Inbox(SpoolDirectory("\(path)/spool"), writer: writer, now: { clock.tick() })
   }
 
   /// As after a crash: what was in memory is gone.

@@ -73,14 +73,6 @@ struct FetchCacheTests {
     #expect(fixture.complaint() == "there is no node artists/1")
   }
 
-  @Test("What was kept can be forgotten")
-  func forgotten() throws {
-    let fixture = try fixture()
-    _ = try fixture.fetch(artist(1))
-    fixture.store.reader.releaseMemory()
-    #expect(try !fixture.fetch(artist(1)).isCached)
-  }
-
   @Test("More answers than are kept are still right")
   func many() throws {
     let fixture = try FetchFixture(
@@ -157,8 +149,6 @@ struct FetchOtherStoreTests {
     try other.bySQL("UPDATE song SET artist_id = 1")
     #expect(try fixture.keys(artist(1)) == "10 11")
     #expect(try fixture.fetch(artist(1)).isCached)
-    fixture.store.reader.releaseMemory()
-    #expect(try !fixture.fetch(artist(1)).isCached)
   }
 
   @Test("The node's own change is seen, although the other store has none")

@@ -36,13 +36,16 @@ struct PlacedGraph {
 
   // MARK: - As the store is told
 
-  var model: String {
+  var model: String { model(trash: "1d") }
+
+  func model(trash: String) -> String {
     let collections = PlacedGraph.collections.map {
       isMapped($0) ? "\($0): { table: 't \($0)', key: 'id' }" : "\($0): {}"
     }
     return """
       { collections: { \(collections.joined(separator: ", ")) },
-        relationships: [\(relations.map(describe).joined(separator: ", "))] }
+        relationships: [\(relations.map(describe).joined(separator: ", "))],
+        trash: '\(trash)' }
       """
   }
 

@@ -53,7 +53,7 @@ struct RandomPlaces {
         """
         seed \(seed): \(difference)
         shrunk to: \(try comparison.difference(shrunk) ?? "")
-        \(graph.model)
+        \(comparison.model)
         \(graph.schema)
         \(shrunk.map { "\($0)" }.joined(separator: "\n"))
         """)

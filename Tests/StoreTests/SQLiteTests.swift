@@ -1,6 +1,10 @@
 import SQLite
 import Testing
 
+#if canImport(Glibc)
+  import Glibc
+#endif
+
 @Suite("SQLite")
 struct SQLiteTests {
   private func connection() throws -> Connection {
@@ -156,6 +160,31 @@ struct SQLiteTests {
     try db.begin()
     db.rollback()
     #expect(error { try db.execute("nonsense") }?.isBusy == false)
+  }
+
+  @Test("A checkpoint gives way to who writes, and leaves all of the log where it is")
+  func checkpoint() throws {
+    let store = try TestStore()
+    try store.run("A B C")
+    let db = try Connection(path: store.path, access: .readWrite)
+    let keeper = try Connection(path: store.path, access: .readWrite)
+    let other = try Connection(path: store.path, access: .readWrite)
+    #expect(try db.integer("SELECT count(*) FROM cascade_node") == 3)
+    let before = size(store)
+    try other.begin()
+    #expect(try !db.checkpoint(keptBy: keeper))
+    other.rollback()
+    #expect(size(store) == before)
+    #expect(try db.checkpoint(keptBy: keeper))
+    #expect(size(store) > before)
+    try keeper.begin()
+    keeper.rollback()
+  }
+
+  /// Of the database without its log.
+  private func size(_ store: TestStore) -> Int {
+    var status = stat()
+    return unsafe stat(store.path, &status) == 0 ? Int(status.st_size) : -1
   }
 
   @Test("A snapshot sees one state, whatever others commit")

@@ -94,6 +94,30 @@ struct SweepTests {
     #expect(try store.alive() == "B C H")
   }
 
+  @Test("Whole tables are looked through while nobody is kept waiting, however little goes")
+  func looksWithoutLock() throws {
+    try store.run("A B A-8>B")
+    try vanish("'A'")
+    var planning = 0
+    let manners = Manners(pause: { _ in }) { progress in
+      if progress.phase == .planning { planning += 1 }
+    }
+    let result = try store.writer.sweep([.dangling], at: 1, manners: manners)
+    #expect(result.deletedCount == 1)
+    // The first step, the deletion and the end.
+    #expect(planning == 1 && result.lockMilliseconds.count >= 3)
+  }
+
+  @Test("A step takes as many levels as there is time for")
+  func levels() throws {
+    let links = (1..<600).map { "x\($0)-4>x\($0 - 1)" }
+    try store.run((["x0"] + (1..<600).map { "x\($0)" } + links).joined(separator: " "))
+    try vanish("'x0'")
+    let result = try store.writer.sweep([.dangling], at: 1)
+    #expect(result.deletedCount == 599)
+    #expect(result.lockMilliseconds.count < 200)
+  }
+
   @Test("A swept node can be explained")
   func why() throws {
     try store.run("A B A-8>B")

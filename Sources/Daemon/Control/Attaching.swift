@@ -6,14 +6,15 @@ internal import Varlink
 /// Commands about what Cascade keeps in the store itself.
 extension Control {
   func attach(_ call: Call) async throws -> JSON {
-    let service = try service(call)
+    let service = try await service(call)
+    try service.mayWork()
     let createIndexes = call.parameters["createIndexes"]?.bool ?? false
     let report = try await service.attach(createIndexes: createIndexes)
     return ["report": report.json(service)]
   }
 
   func detach(_ call: Call) async throws -> JSON {
-    let service = try service(call)
+    let service = try await service(call)
     let removed = try await service.detach()
     return [
       "report": [
@@ -24,7 +25,7 @@ extension Control {
   }
 
   func check(_ call: Call) async throws -> JSON {
-    let service = try service(call)
+    let service = try await service(call)
     let limit = try call.limit("limit") ?? 1_000
     if service.condition.isDetached { throw StoreError.detached }
     var repaired: JSON = .null

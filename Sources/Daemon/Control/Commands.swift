@@ -6,14 +6,15 @@ internal import Varlink
 
 /// What changes the store or its spool.
 extension Control {
-  func upload(_ call: Call) throws -> JSON {
+  func upload(_ call: Call) async throws -> JSON {
     guard let bytes = Base64.decode(call.text("data")!) else {
       throw VarlinkError.unusable("data", "not base64")
     }
     let known = call.text("upload")
-    let service = try service(call)
+    let service = try await service(call)
     // Nothing would become of it before somebody attaches the store again.
     if service.condition.isDetached { throw StoreError.detached }
+    try service.mayWork()
     guard let id = try uploads.append(bytes, to: known, for: call, service) else {
       throw VarlinkError.noSuchThing("upload \(known ?? "")")
     }
@@ -72,11 +73,11 @@ extension Control {
   }
 
   func sweep(_ call: Call) async throws -> JSON {
-    let service = try service(call)
+    let service = try await service(call)
     let kinds = try call.sweepKinds()
     if call.parameters["dryRun"]?.bool != true {
-      _ = try await service.sweep(kinds)
-      return ["sweep": service.lastSweep]
+      try service.mayWork()
+      return try await sweep(kinds, service, call)
     }
     let plan = try await service.reader.read { try $0.planSweep(kinds) }
     var result = SweepResult(wouldDo: plan, kinds)
@@ -84,19 +85,49 @@ extension Control {
     return ["sweep": result.json(number: 0)]
   }
 
+  /// With `more`, says how far it is, now and then.
+  private func sweep(
+    _ kinds: [SweepKind], _ service: StoreService, _ call: Call
+  ) async throws -> JSON {
+    try await withThrowingTaskGroup(of: JSON?.self) { group in
+      group.addTask(executorPreference: EventLoop.shared) {
+        ["sweep": try await service.sweep(kinds).json(number: service.sweepCount)]
+      }
+      if call.more {
+        group.addTask(executorPreference: EventLoop.shared) {
+          try await self.tellProgress(of: service, call)
+          return nil
+        }
+      }
+      defer { group.cancelAll() }
+      while let reply = try await group.next() { if let reply { return reply } }
+      return [:]
+    }
+  }
+
+  private func tellProgress(of service: StoreService, _ call: Call) async throws {
+    var told: SweepProgress?
+    while true {
+      try await EventLoop.sleep(for: .milliseconds(100), tolerance: .milliseconds(20))
+      guard let progress = service.progress.progress, progress != told else { continue }
+      told = progress
+      try await call.reply(continues: ["progress": progress.json])
+    }
+  }
+
   func acknowledge(_ call: Call) async throws -> JSON {
     let notice = call.parameters["notice"]!.integer!
-    let service = try service(call)
+    let service = try await service(call)
     let count = try await service.onStore { try await service.writer.acknowledge(upTo: notice) }
     return ["acknowledged": .integer(Int64(count))]
   }
 
   // MARK: - The spool
 
-  func listSpool(_ call: Call) throws -> JSON {
-    let service = try service(call)
+  func listSpool(_ call: Call) async throws -> JSON {
+    let service = try await service(call)
     let rejected = try service.spool.rejectedNames().map { name -> JSON in
-      let reasons = service.spool.reasons(of: name).flatMap { try? JSON.parse($0, as: .json) }
+      let reasons = try service.spool.reasons(of: name).flatMap { try? JSON.parse($0, as: .json) }
       return ["file": .string(name.description), "reasons": reasons?["reasons"] ?? []]
     }
     return [
@@ -109,8 +140,8 @@ extension Control {
     .array(names.map { .string($0.description) })
   }
 
-  func retry(_ call: Call) throws -> JSON {
-    let service = try service(call)
+  func retry(_ call: Call) async throws -> JSON {
+    let service = try await service(call)
     let name = try spoolName(call)
     guard try service.spool.retry(name) || service.spool.release(name) else {
       throw VarlinkError.noSuchThing("file \(name) among the rejected and held ones")
@@ -119,9 +150,9 @@ extension Control {
     return [:]
   }
 
-  func drop(_ call: Call) throws -> JSON {
+  func drop(_ call: Call) async throws -> JSON {
     let name = try spoolName(call)
-    guard try service(call).spool.drop(name) else {
+    guard try await service(call).spool.drop(name) else {
       throw VarlinkError.noSuchThing("file \(name) among the rejected and held ones")
     }
     return [:]
@@ -136,11 +167,13 @@ extension Control {
   }
 
   func approve(_ call: Call) async throws -> JSON {
-    let service = try service(call)
+    let service = try await service(call)
+    try service.mayWork()
     let plan = call.parameters["plan"]!.integer!
     switch try await service.onStore({ try await service.writer.approve(plan: plan) }) {
     case nil: throw VarlinkError.noSuchThing("plan \(plan) that waits for approval")
-    case .sweep(let kinds): return ["receipt": try await service.sweep(kinds).receipt.json]
+    case .sweep(let kinds):
+      return ["receipt": try await service.sweep(kinds, because: .approved).receipt.json]
     case .file(let name):
       return ["receipt": try await release(FileName(name), service).json]
     }

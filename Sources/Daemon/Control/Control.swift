@@ -8,11 +8,11 @@ internal import Varlink
 /// socket is a second inbox, never a side door.
 @EventLoopActor
 final class Control {
-  let services: [StoreService]
+  let stores: Stores
   let uploads = Uploads()
   private var lastLease: Int64 = 0
 
-  init(_ services: [StoreService]) { self.services = services }
+  init(_ stores: Stores) { self.stores = stores }
 
   static var text: String {
     String(decoding: PackageResources.io_cascaded_Control_varlink, as: UTF8.self)
@@ -23,7 +23,7 @@ final class Control {
       Control.text,
       methods: [
         "Status": { _ in try await self.status() },
-        "Upload": { try self.upload($0) },
+        "Upload": { try await self.upload($0) },
         "Apply": { try await self.apply($0) },
         "Node": { try await self.node($0) },
         "Nodes": { try await self.nodes($0) },
@@ -38,9 +38,9 @@ final class Control {
         "Undo": { try await self.undo($0) },
         "Notices": { try await self.notices($0) },
         "Acknowledge": { try await self.acknowledge($0) },
-        "Spool": { try self.listSpool($0) },
-        "Retry": { try self.retry($0) },
-        "Drop": { try self.drop($0) },
+        "Spool": { try await self.listSpool($0) },
+        "Retry": { try await self.retry($0) },
+        "Drop": { try await self.drop($0) },
         "Approve": { try await self.approve($0) },
         "Lease": { try await self.lease($0) },
         "Leases": { try await self.leases($0) },
@@ -48,14 +48,28 @@ final class Control {
         "Attach": { try await self.attach($0) },
         "Detach": { try await self.detach($0) },
         "Check": { try await self.check($0) },
+        "Pause": { try await self.pause($0) },
+        "Resume": { try await self.resume($0) },
+        "Reload": { _ in try await self.reload() },
+        "Events": { try await self.events($0) },
+        "Metrics": { _ in try await self.metrics() },
       ])
   }
 
   /// The store that a call means.
-  func service(_ call: Call) throws -> StoreService {
+  func service(_ call: Call) async throws -> StoreService {
+    let service = try named(call)
+    try await service.opened()
+    return service
+  }
+
+  /// Also one that cannot be served now.
+  func named(_ call: Call) throws -> StoreService {
+    let services = stores.services
     guard let path = call.parameters["store"]?.string else {
       if services.count == 1 { return services[0] }
-      throw VarlinkError.noSuchStore("(several are served: say which)")
+      let what = services.isEmpty ? "none is served" : "several are served: say which"
+      throw VarlinkError.noSuchStore("(\(what))")
     }
     guard let service = try services.first(where: { try $0.isStore(path) }) else {
       throw VarlinkError.noSuchStore(path)
@@ -72,13 +86,16 @@ final class Control {
   // MARK: - Status
 
   private func status() async throws -> JSON {
-    var stores: [JSON] = []
-    for service in services { stores.append(try await status(of: service)) }
-    return ["version": .string(Release.version), "stores": .array(stores)]
+    var list: [JSON] = []
+    for service in stores.services { list.append(await status(of: service)) }
+    return [
+      "version": .string(Release.version), "stores": .array(list),
+      "problems": .array(stores.complaints.map(JSON.string)),
+    ]
   }
 
-  private func status(of service: StoreService) async throws -> JSON {
-    let counts = try service.spool.counts()
+  private func status(of service: StoreService) async -> JSON {
+    let counts = service.spoolCounts
     let spool: JSON = [
       "waiting": .integer(Int64(counts.waiting)), "held": .integer(Int64(counts.held)),
       "rejected": .integer(Int64(counts.rejected)),
@@ -89,6 +106,7 @@ final class Control {
       "store": .string(service.configuration.path), "state": .string(state),
       "reason": reason.map(JSON.string) ?? .null, "spool": spool,
       "journal": .integer(Int64(journal)), "lastSweep": service.lastSweep,
+      "schedules": service.schedules,
     ]
   }
 }

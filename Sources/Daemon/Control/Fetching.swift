@@ -22,7 +22,7 @@ extension Control {
   }
 
   private func fetched(_ call: Call) async throws -> Fetched {
-    let service = try service(call)
+    let service = try await service(call)
     let node = try call.node("node")!
     let name = call.text("name")!
     let refresh = call.parameters["refresh"]?.bool ?? false

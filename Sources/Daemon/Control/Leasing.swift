@@ -9,7 +9,7 @@ extension Control {
   private nonisolated static let longest: Int64 = 366 * 86_400
 
   func lease(_ call: Call) async throws -> JSON {
-    let service = try service(call)
+    let service = try await service(call)
     let request = LeaseRequest(
       subjects: try call.leaseSubjects(), owner: call.text("owner") ?? "uid \(call.peer.uid)",
       seconds: call.parameters["seconds"]?.integer ?? Lease.standard)

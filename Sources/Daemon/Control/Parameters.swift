@@ -34,10 +34,11 @@ extension Call {
   func sweepKinds() throws -> [SweepKind] {
     let names = parameters["kinds"]?.array?.compactMap(\.string) ?? []
     if names.isEmpty { return [.all] }
-    let served = SweepKind.served.map(\.rawValue)
     return try names.map { name in
-      guard let kind = SweepKind(rawValue: name), served.contains(name) else {
-        let hint = nearest(name, in: served).map { ", did you mean \($0)?" } ?? ""
+      guard let kind = SweepKind(rawValue: name) else {
+        let hint =
+          nearest(name, in: SweepKind.allCases.map(\.rawValue)).map { ", did you mean \($0)?" }
+          ?? ""
         throw VarlinkError.unusable("kinds", "\"\(name)\" is no kind of sweep here\(hint)")
       }
       return kind

@@ -15,7 +15,7 @@ extension Control {
   }
 
   func nodes(_ call: Call) async throws -> JSON {
-    let reader = try service(call).reader
+    let reader = try await service(call).reader
     let collection = call.text("collection")!
     var last: Key?
     while true {
@@ -31,7 +31,7 @@ extension Control {
   }
 
   func edges(_ call: Call) async throws -> JSON {
-    let reader = try service(call).reader
+    let reader = try await service(call).reader
     let query = try edgeQuery(call)
     var cursor: EdgeCursor?
     while true {
@@ -71,7 +71,7 @@ extension Control {
   }
 
   func notices(_ call: Call) async throws -> JSON {
-    let service = try service(call)
+    let service = try await service(call)
     let follows = call.parameters["follow"]?.bool ?? false
     if follows { try call.requireMore() }
     let bell = service.watchNotices()

@@ -120,3 +120,12 @@ extension SweepResult {
     return ["p50": rank(0.5), "p99": rank(0.99), "max": .number(longest)]
   }
 }
+
+extension SweepProgress {
+  var json: JSON {
+    [
+      "phase": .string(phase.rawValue), "done": .integer(Int64(done)),
+      "total": .integer(Int64(total)),
+    ]
+  }
+}

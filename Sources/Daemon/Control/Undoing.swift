@@ -8,7 +8,7 @@ extension Control {
   private nonisolated static let page = 1_000
 
   func batches(_ call: Call) async throws -> JSON {
-    let reader = try service(call).reader
+    let reader = try await service(call).reader
     var rest = call.parameters["limit"]?.integer.map { Int(clamping: $0) } ?? .max
     if rest < 0 { throw VarlinkError.unusable("limit", "a limit is not below zero") }
     var last = call.parameters["after"]?.integer ?? 0
@@ -24,7 +24,8 @@ extension Control {
   }
 
   func undo(_ call: Call) async throws -> JSON {
-    let service = try service(call)
+    let service = try await service(call)
+    try service.mayWork()
     let batch = call.parameters["batch"]!.integer!
     let author = "uid \(call.peer.uid)"
     do {
@@ -35,6 +36,7 @@ extension Control {
       for file in try await service.tendFiles().occupied {
         result.leave(nil, file.json.text, because: "something else is in its place")
       }
+      service.reportUndone(result, batch, by: author)
       return ["undone": result.json]
     } catch let refusal as NoUndo {
       throw VarlinkError.noSuchThing("batch \(batch)\(refusal.reason)")

@@ -14,6 +14,7 @@ final class Uploads {
   /// So many at once.
   private static let most = 256
 
+  @EventLoopActor
   final class Upload {
     let name: FileName
     let service: StoreService

@@ -14,6 +14,8 @@ extension StoreService {
     } catch is FileReplaced {
       try await takeUpFile()
       return try await body()
+    } catch is CancellationError where !Task.isCancelled {
+      throw condition.pause?.error ?? StoreError("stopped by a reload; it goes on by itself")
     }
   }
 
@@ -21,11 +23,22 @@ extension StoreService {
   /// them, and what SQLite keeps beside the old one may have the names of the new one's.
   private func takeUpFile() async throws {
     await closeReaders(StoreError("\(configuration.path) is another file now: try again"))
-    if try await writer.reopen() {
+    if let standing = try await writer.reopen() {
       condition.forget()
-      reportReplaced()
+      try await keepPause()
+      lookAtTimetable(forgetting: true)
+      reportReplaced(standing)
     }
     await openReaders()
+  }
+
+  /// Whoever paused the store to put another file in its place wants that one to be left alone too.
+  private func keepPause() async throws {
+    guard let pause = condition.pause else {
+      condition.pause = try await writer.standingPause()
+      return
+    }
+    try await writer.set(pause)
   }
 
   private func closeReaders(_ reason: StoreError) async {
@@ -45,6 +58,7 @@ extension StoreService {
     let report = try await onStore { try await writer.attach(createIndexes: createIndexes) }
     condition.isDetached = false
     await openReaders()
+    lookAtTimetable(forgetting: true)
     reportAttached(report)
     try await lookAtStore()
     wakeUp()

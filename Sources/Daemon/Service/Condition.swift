@@ -1,5 +1,6 @@
 internal import Model
 internal import Store
+internal import System
 
 /// How a store is, for `status`.
 struct Condition {
@@ -9,7 +10,13 @@ struct Condition {
   var problems: [String] = []
   /// Sweeps that wait for approval, by what they look for.
   private var held: [[SweepKind]: SweepResult] = [:]
+  /// What the last sweep of some kinds could not delete, where it did nothing else.
+  private var blocked: [[SweepKind]: [String]] = [:]
   var isDetached = false
+  var pause: Pause?
+
+  /// Nothing is done, and nothing is tried again.
+  var isAtRest: Bool { isDetached || pause != nil }
 
   /// Says whether it is the first to come to this.
   mutating func keep(_ result: SweepResult) -> Bool {
@@ -21,8 +28,15 @@ struct Condition {
     if result.outcome != .blocked || result.batch != nil {
       held = held.filter { !result.kinds.cover($0.key) }
     }
-    return true
+    // Who sweeps by the clock comes to the same again and again.
+    let reasons =
+      result.outcome == .blocked && result.batch == nil ? result.blocked.map(\.message) : nil
+    let known = blocked[result.kinds]
+    blocked[result.kinds] = reasons
+    return reasons == nil || reasons != known
   }
+
+  var heldPlans: [Int64] { held.values.compactMap(\.plan) }
 
   /// The look through whole tables that waits for approval.
   var heldLook: SweepResult? { held[[.dangling]] }
@@ -31,16 +45,25 @@ struct Condition {
   mutating func forget() {
     problems = []
     held = [:]
+    blocked = [:]
   }
 
   func state(heldFiles: Int) -> (state: String, reason: String?) {
     if isDetached { return ("paused", StoreError.detached.description) }
+    if let pause { return ("paused", pause.error.description) }
     if let reason = trouble ?? (problems.isEmpty ? nil : problems.joined(separator: "; ")) {
       return ("degraded", reason)
     }
     let sweep = held.values.min { $0.plan ?? 0 < $1.plan ?? 0 }
     if let sweep { return ("held", "a sweep is held: \(sweep.heldText(plan: sweep.plan ?? 0))") }
     return (heldFiles > 0 ? "held" : "ok", nil)
+  }
+}
+
+extension Pause {
+  var error: StoreError {
+    StoreError(
+      "paused since \(SystemClock.text(at)) by uid \(user); `cascadectl resume` lets it go on")
   }
 }
 

@@ -33,15 +33,11 @@ extension StoreService {
   }
 
   private func report(_ work: FileWork) {
-    let path = configuration.path
     for reason in work.refused.prefix(10) {
-      Log.write(
-        .warning, "\(path): left where it is: \(reason.printable)", fields: fields,
-        messageID: .fileLeft)
+      tell(.warning, .fileLeft, "left where it is: \(reason.printable)", [(.reason, reason)])
     }
     for reason in work.waiting.subtracting(filesWait).sorted() {
-      Log.write(
-        .warning, "\(path): files wait: \(reason.printable)", fields: fields, messageID: .fileLeft)
+      tell(.warning, .fileLeft, "files wait: \(reason.printable)", [(.reason, reason)])
     }
     filesWait = work.waiting
     let parts = [
@@ -49,12 +45,6 @@ extension StoreService {
       (work.restored, "brought back"), (work.forgotten, "forgotten"),
     ]
     let text = parts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
-    if text.isEmpty { return }
-    Log.write(.info, "\(path): files: \(text)", fields: fields, messageID: .filesTended)
+    if !text.isEmpty { tell(.info, .filesTended, "files: \(text)") }
   }
-}
-
-extension LogMessageID {
-  static let filesTended = LogMessageID("5d0a7be1c3924f6fa1e8d27b90c46e13")
-  static let fileLeft = LogMessageID("b86f24d90e7a4c53972d1f0ac85be3d4")
 }

@@ -32,44 +32,20 @@ extension StoreService {
 @EventLoopActor
 final class LeaseTimer {
   private var end: Int64?
-  private let changed = Bell()
+  private let timer = WallTimer()
 
   /// In milliseconds since 1970.
   func set(_ end: Int64?) {
     if end == self.end { return }
     self.end = end
-    changed.ring()
+    timer.ring()
   }
 
   func run(ringing bell: Bell) async {
-    while !Task.isCancelled {
-      do {
-        if try await wait() { bell.ring() }
-      } catch { return }
+    while (try? await timer.wait(until: end)) != nil {
+      guard let end, end <= SystemClock.wall() else { continue }
+      self.end = nil
+      bell.ring()
     }
-  }
-
-  /// Whether the time is over; otherwise it is another one now.
-  private func wait() async throws -> Bool {
-    guard let end else {
-      try await changed.wait()
-      return false
-    }
-    let rest = Duration.milliseconds(max(0, end - SystemClock.wall()))
-    let changed = changed
-    let isOver = try await withThrowingTaskGroup(of: Bool.self) { group in
-      group.addTask(executorPreference: EventLoop.shared) {
-        try await EventLoop.sleep(for: rest, tolerance: .milliseconds(100))
-        return true
-      }
-      group.addTask(executorPreference: EventLoop.shared) {
-        try await changed.wait()
-        return false
-      }
-      defer { group.cancelAll() }
-      return try await group.next() ?? false
-    }
-    if isOver && end == self.end { self.end = nil }
-    return isOver
   }
 }

@@ -2,11 +2,21 @@ internal import Store
 internal import System
 
 /// Which file is open as the store: another may come to be where it was, renamed over it or
-/// restored from a backup (DESIGN 7).
+/// restored from a backup, and its log may be taken away (DESIGN 7).
 struct OpenFile {
   private let path: String
   private let database: FileStatus?
   private let log: FileStatus?
+
+  enum Standing {
+    /// What is open is what others open.
+    case there
+    case replaced
+    /// What only the log had would be lost, unless we save it: nobody has made another one yet.
+    case logRemoved
+    /// Others may have written what the old log knows nothing of: it is of no use any more.
+    case logReplaced
+  }
 
   /// `database` is what was there before it was opened: one that came in between is taken for
   /// another, and opened again.
@@ -16,11 +26,13 @@ struct OpenFile {
     log = try FileStatus.of(OpenFile.log(of: path))
   }
 
-  /// Whether it is still the one that others open.
-  var isThere: Bool {
+  var standing: Standing {
     get throws {
-      guard let database, let now = try FileStatus.of(path) else { return false }
-      return database.isSame(as: now)
+      guard let database, let now = try FileStatus.of(path), database.isSame(as: now)
+      else { return .replaced }
+      guard let log else { return .there }
+      guard let nowLog = try FileStatus.of(OpenFile.log(of: path)) else { return .logRemoved }
+      return log.isSame(as: nowLog) ? .there : .logReplaced
     }
   }
 

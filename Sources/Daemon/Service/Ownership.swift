@@ -21,10 +21,15 @@ struct Ownership {
     self.directory = directory
   }
 
+  /// Before anything is read: by then SQLite has made its files.
+  func refuseHarm() throws {
+    if let message = daemon ?? writing { throw HarmfulOwnership(description: message) }
+  }
+
   var findings: [JSON] {
     get throws {
       (try ["-wal", "-shm"].compactMap { try sidecar("\(path)\($0)") })
-        + [daemon, writing].compactMap(\.self)
+        + [daemon, writing].compactMap { $0.map(finding) }
     }
   }
 
@@ -39,25 +44,30 @@ struct Ownership {
   }
 
   /// What the daemon makes must be writable for the owner: root gives it to the owner.
-  private var daemon: JSON? {
+  private var daemon: String? {
     if user == 0 || user == database.uid { return nil }
     let setgid: UInt32 = 0o2000
     let groupFits =
       group == database.gid || directory.mode & setgid != 0 && directory.gid == database.gid
     if groupFits && database.mode & 0o020 != 0 { return nil }
-    return finding(
+    return
       "cascaded runs as user \(user), and \(path) belongs to user \(database.uid), who could not "
-        + "write what SQLite makes beside it: run it as that user, or give the file a group that "
-        + "both are in and mode 660")
+      + "write what SQLite makes beside it: run it as that user, or give the file a group that "
+      + "both are in and mode 660"
   }
 
-  private var writing: JSON? {
+  private var writing: String? {
     let parent = path[..<(path.lastIndex(of: "/") ?? path.startIndex)]
     if FileStatus.isWritable(parent.isEmpty ? "/" : String(parent)) { return nil }
-    return finding("\(parent) cannot be written by cascaded: SQLite needs its log there")
+    return "\(parent) cannot be written by cascaded: SQLite needs its log there"
   }
 
   private func finding(_ message: String) -> JSON {
     ["kind": "ownership", "message": .string(message)]
   }
+}
+
+/// What the daemon would make beside the database would lock out the application, or itself.
+package struct HarmfulOwnership: Error, CustomStringConvertible {
+  package let description: String
 }

@@ -21,12 +21,15 @@ actor StoreReader {
   func read<T: Sendable>(_ body: @Sendable (Reader) throws -> T) throws -> T {
     if let refusal { throw refusal }
     if reader == nil {
+      // SQLite makes files beside the database for a reader too.
+      try Ownership(of: configuration.path).refuseHarm()
       reader = try Reader(path: configuration.path, model: configuration.model)
     }
     return try body(reader!)
   }
 
-  func rest() { reader?.releaseMemory() }
+  /// The next question opens it again.
+  func rest() { reader = nil }
 
   /// Closes the file; with a reason, it stays closed until `allow`.
   func close(because refusal: StoreError? = nil) {

@@ -6,101 +6,227 @@ internal import System
 /// One store, served: its queue is worked off, its receipts reach those who wait for them.
 @EventLoopActor
 final class StoreService {
-  let configuration: StoreConfiguration
-  let writer: StoreWriter
-  let reader: StoreReader
-  /// The spool's files, for questions and uploads; the queue itself is the writer's.
-  let spool: SpoolDirectory
+  private(set) var configuration: StoreConfiguration
+  private(set) var writer: StoreWriter
+  private(set) var reader: StoreReader
   /// For `status` alone: it is answered while the other one is busy.
-  let gauge: StoreReader?
+  private(set) var gauge: StoreReader?
+  /// The spool's files, for questions and uploads; the queue itself is the writer's.
+  private var openSpool: SpoolDirectory?
+  let events: Events
+  private unowned let stores: Stores
+
+  var isStarted = false
   var condition = Condition()
+  /// Whether it was looked at once since it was opened.
+  private(set) var isServed = false
+  private var isFileOpen = false
+  private let openings = Broadcast()
   var areReadersClosed = false
+  /// A sweep was begun, and something came between.
+  var hasUnfinishedSweep = true
   /// Files that wait are looked at again.
   var retriesFiles = true
   /// Why files wait, as it was last told.
   var filesWait: Set<String> = []
   var lastSweep: JSON = .null
   var sweepCount: Int64 = 0
+  var tally = Tally()
+  /// When somebody first saw that the journal has something.
+  var journalSince: Int64?
+  let progress = ProgressBoard()
   private enum MemoryUse { case none, fresh, old }
-  private var memoryUse = MemoryUse.none
+  private var memoryUse = MemoryUse.fresh
   let wake = Bell()
   let leaseTimer = LeaseTimer()
+  var timetable: Timetable
+  let scheduleTimer = WallTimer()
   let noticesCame = Broadcast()
-  private var waiters: [FileName: [ReceiptWaiter]] = [:]
+  var waiters: [FileName: [Promise<Receipt>]] = [:]
   /// What came over the socket and is in the queue.
-  private var submitted: [FileName: Fingerprint] = [:]
+  var submitted: [FileName: Fingerprint] = [:]
 
-  init(_ configuration: StoreConfiguration) throws {
+  /// Something else than work is to be done: another model, or none.
+  private let interruption = Bell()
+  private var change: (configuration: StoreConfiguration, done: Promise<Void>)?
+  private var retirement: Promise<Void>?
+
+  init(_ configuration: StoreConfiguration, _ events: Events, of stores: Stores) throws {
     self.configuration = configuration
-    writer = try StoreWriter(configuration)
+    self.events = events
+    self.stores = stores
+    timetable = Timetable(configuration)
+    writer = try StoreWriter(configuration, progress)
     reader = try StoreReader(configuration)
     gauge = configuration.model.hasTables ? try StoreReader(configuration) : nil
-    spool = try SpoolDirectory(configuration.spoolPath)
   }
 
-  /// Opens the store. A failure here is the operator's to mend.
-  ///
+  var path: String { configuration.path }
+
+  /// None, where it is not open.
+  var spoolCounts: SpoolDirectory.Counts { (try? spool.counts()) ?? SpoolDirectory.Counts() }
+
+  var state: (state: String, reason: String?) {
+    condition.state(heldFiles: spoolCounts.held)
+  }
+
+  // MARK: - Opening
+
+  /// Opens the store and its spool.
+  func openFile() async throws {
+    if try !configuration.creates && FileStatus.of(path) == nil {
+      throw StoreError("\(path) is not there")
+    }
+    let spool = try SpoolDirectory(configuration.spoolPath)
+    openSpool = spool
+    try await writer.open(spool)
+    condition.pause = try await writer.standingPause()
+    isFileOpen = true
+    tellOpening()
+  }
+
+  var spool: SpoolDirectory {
+    get throws {
+      guard let openSpool else { throw StoreError(condition.trouble ?? "\(path) is not open yet") }
+      return openSpool
+    }
+  }
+
+  /// Returns when it is served; throws why it cannot be just now.
+  func opened() async throws {
+    let bell = openings.subscribe()
+    while !isServed {
+      if let trouble = condition.trouble { throw StoreError(trouble) }
+      try await bell.wait()
+    }
+  }
+
   /// What dangled before anybody watched is looked for before anybody is answered: what an
   /// application deletes from then on is not mistaken for it.
-  func open() async throws {
-    try await writer.open()
-    try? await resumeSweep()
-    try? await lookAtStore()
+  func beginToServe() async throws {
+    if !isFileOpen { try await openFile() }
+    if isServed { return }
+    try? await knowTimetable()
+    if !condition.isAtRest {
+      try? await resumeSweep()
+      try? await lookAtStore()
+    }
+    serveFromNow()
   }
 
-  /// Works until the task is cancelled; the commit at hand is finished.
+  /// To those who wait for it.
+  func tellOpening() { openings.ring() }
+
+  private func serveFromNow() {
+    isServed = true
+    openings.ring()
+    lookAtTimetable()
+  }
+
+  /// A look that takes long keeps nobody waiting for ever.
+  private func losePatience() async {
+    if (try? await EventLoop.sleep(for: .seconds(30), tolerance: .seconds(1))) == nil { return }
+    if isFileOpen && !isServed { serveFromNow() }
+  }
+
+  // MARK: - Running
+
+  /// Works until the task is cancelled, or the store is no longer wanted; the commit at hand is
+  /// finished.
   func run() async {
-    await withTaskCancellationHandler {
+    while !Task.isCancelled && retirement == nil {
       await serve()
-    } onCancel: {
-      writer.stop()
+      await takeChange()
     }
+    let end = StoreError("\(path) is not served any more")
+    failWaiters(end)
+    change?.done.settle(.failure(end))
+    await close()
+    retirement?.settle(.success(()))
+  }
+
+  private func serve() async {
+    await withDiscardingTaskGroup { group in
+      for work in [
+        watchQueue, poll, losePatience, endLeases, watchStore, followTimetable, work,
+      ] {
+        group.addTask(executorPreference: EventLoop.shared) { await work() }
+      }
+      try? await interruption.wait()
+      writer.stop()
+      group.cancelAll()
+    }
+  }
+
+  private func endLeases() async { await leaseTimer.run(ringing: wake) }
+
+  private func close() async {
     await reader.close()
     await gauge?.close()
     await writer.close()
   }
 
-  private func serve() async {
-    await withDiscardingTaskGroup { group in
-      group.addTask(executorPreference: EventLoop.shared) { await self.watchQueue() }
-      group.addTask(executorPreference: EventLoop.shared) { await self.poll() }
-      group.addTask(executorPreference: EventLoop.shared) {
-        await self.leaseTimer.run(ringing: self.wake)
-      }
-      if configuration.model.hasTables {
-        group.addTask(executorPreference: EventLoop.shared) { await self.watchStore() }
-      }
-      await work()
-      group.cancelAll()
-    }
+  // MARK: - Another model, or none
+
+  /// Goes on with another model; or with the old one, if that fails.
+  func take(_ configuration: StoreConfiguration) async throws {
+    if condition.isDetached { throw StoreError.detached }
+    let done = Promise<Void>()
+    change = (configuration, done)
+    interruption.ring()
+    try await done.value()
   }
 
-  // MARK: - The queue
+  func retire() async {
+    let retirement = Promise<Void>()
+    self.retirement = retirement
+    interruption.ring()
+    try? await retirement.value()
+  }
 
-  /// inotify is a hint; the slow poll is the net under it.
-  private func watchQueue() async {
+  private func takeChange() async {
+    guard let (new, done) = change else { return }
+    change = nil
+    let old = configuration
     do {
-      let watch = try DirectoryWatch(spool.incomingPath, .arrivals, rate: nil)
-      // For what came after the first look at the queue, and before the watch.
-      wake.ring()
-      while true {
-        try await watch.next()
-        wake.ring()
-      }
+      try await restart(with: new)
+      done.settle(.success(()))
     } catch {
-      if !Task.isCancelled {
-        Log.write(.warning, "the spool is not watched, only polled: \(error)", fields: fields)
-      }
+      // What cannot be opened now is tried again.
+      try? await restart(with: old)
+      done.settle(.failure(error))
     }
   }
 
+  private func restart(with configuration: StoreConfiguration) async throws {
+    await close()
+    isFileOpen = false
+    self.configuration = configuration
+    timetable = Timetable(configuration)
+    writer = try StoreWriter(configuration, progress)
+    reader = try StoreReader(configuration)
+    gauge = configuration.model.hasTables ? try StoreReader(configuration) : nil
+    hasUnfinishedSweep = true
+    condition.forget()
+    try await openFile()
+  }
+
+  // MARK: - The slow poll
+
+  /// Where there is nothing to do, one question to the writer finds out.
   private func poll() async {
-    while (try? await EventLoop.sleep(for: .seconds(60), tolerance: .seconds(30))) != nil {
+    while (try? await EventLoop.sleep(for: pollInterval, tolerance: .seconds(30))) != nil {
       if memoryUse == .old { await rest() }
       memoryUse = memoryUse == .fresh ? .old : memoryUse
       retriesFiles = true
-      wake.ring()
+      lookAtTimetable()
+      if condition.isAtRest { continue }
+      if await writer.hasNews() || !filesWait.isEmpty { wake.ring() }
     }
+  }
+
+  private var pollInterval: Duration {
+    memoryUse == .none ? stores.pollInterval : .seconds(60)
   }
 
   /// Something was kept for the next question, which a later minute may forget.
@@ -115,108 +241,26 @@ final class StoreService {
     memoryUse = .none
   }
 
-  private func work() async {
-    var backoff = Backoff()
-    while !Task.isCancelled {
-      do {
-        try await workUntilIdle()
-        backoff = Backoff()
-        try await wake.wait()
-      } catch is CancellationError {
-        return
-      } catch {
-        await pause(after: error, &backoff)
+  /// Whether this is its store, by whatever path.
+  func isStore(_ path: String) throws -> Bool { try FileStatus.areSame(path, self.path) }
+}
+
+extension StoreService {
+  /// inotify is a hint; the slow poll is the net under it.
+  private func watchQueue() async {
+    do {
+      while !isFileOpen { try await openings.subscribe().wait() }
+      let watch = try DirectoryWatch(spool.incomingPath, .arrivals, rate: nil)
+      // For what came after the first look at the queue, and before the watch.
+      wake.ring()
+      while true {
+        try await watch.next()
+        wake.ring()
+      }
+    } catch {
+      if !Task.isCancelled {
+        tell(.warning, .trouble, "the spool is not watched, only polled: \(error)")
       }
     }
   }
-
-  private func workUntilIdle() async throws {
-    while !Task.isCancelled && !condition.isDetached {
-      try await lookAtStore()
-      let (step, pause) = try await onStore { try await writer.step() }
-      guard case .worked(let outcomes) = step else { break }
-      memoryUse = .fresh
-      recover()
-      for outcome in outcomes { publish(outcome) }
-      try await tendFiles()
-      if let pause { try await EventLoop.sleep(for: pause) }
-    }
-    if condition.isDetached { return }
-    try await tendFiles()
-    try await onStore { try await writer.tidy() }
-    recover()
-  }
-
-  private func recover() {
-    if condition.trouble == nil { return }
-    condition.trouble = nil
-    Log.write(.notice, "\(configuration.path) works again", fields: fields, messageID: .recovered)
-  }
-
-  /// Nothing was lost: the files are still in the queue.
-  private func pause(after error: any Error, _ backoff: inout Backoff) async {
-    // What was under way when it was detached needs no second try.
-    if condition.isDetached { return }
-    let text = "\(error)"
-    if condition.trouble != text {
-      Log.write(
-        .warning, "\(configuration.path): \(text); trying again", fields: fields,
-        messageID: .trouble)
-    }
-    condition.trouble = text
-    try? await EventLoop.sleep(for: backoff.next())
-  }
-
-  private func publish(_ outcome: Inbox.Outcome) {
-    report(outcome)
-    if outcome.receipt.notices > 0 { noticesCame.ring() }
-    submitted[outcome.name] = nil
-    for waiter in waiters.removeValue(forKey: outcome.name) ?? [] {
-      waiter.settle(.success(outcome.receipt))
-    }
-  }
-
-  // MARK: - Submitting
-
-  /// Waits for what becomes of a file that is put into the queue by `enqueue`.
-  func settle(_ name: FileName, enqueue: () throws -> Void) async throws -> Receipt {
-    try enqueue()
-    let waiter = ReceiptWaiter()
-    waiters[name, default: []].append(waiter)
-    defer { waiters[name]?.removeAll { $0 === waiter } }
-    wake.ring()
-    return try await waiter.receipt()
-  }
-
-  /// Puts an upload into the queue, if it is not there since somebody sent the same before.
-  func submit(_ upload: Uploads.Upload, as name: FileName) throws {
-    if isSubmitted(name, upload.fingerprint) { return try spool.dropUpload(upload.name) }
-    try spool.submit(upload.name, as: name)
-    submitted[name] = upload.fingerprint
-  }
-
-  func isSubmitted(_ name: FileName, _ fingerprint: Fingerprint) -> Bool {
-    submitted[name] == fingerprint
-  }
-
-  func wakeUp() { wake.ring() }
-
-  /// Rings for each notice that may have come, as long as the bell lives.
-  func watchNotices() -> Bell { noticesCame.subscribe() }
-
-  /// Nobody learns soon what becomes of the files that wait.
-  func failWaiters(_ error: any Error) {
-    for waiter in waiters.values.joined() { waiter.settle(.failure(error)) }
-    waiters = [:]
-  }
-
-  /// Whether this is its store, by whatever path.
-  func isStore(_ path: String) throws -> Bool {
-    if path == configuration.path { return true }
-    guard let one = try FileStatus.of(path), let own = try FileStatus.of(configuration.path)
-    else { return false }
-    return one.isSame(as: own)
-  }
-
-  var fields: [(LogField, String)] { [(.store, configuration.path)] }
 }

@@ -10,20 +10,38 @@ extension StoreService {
 
   func watchStore() async {
     do {
-      let watch = try DirectoryWatch(directory, [.content, .entries], rate: StoreService.calm)
-      let again = Bell()
-      try await withThrowingDiscardingTaskGroup { group in
-        group.addTask(executorPreference: EventLoop.shared) { try await self.lookAgain(again) }
+      // A store of Cascade's own has no other writer; its file may be replaced nevertheless.
+      let events: DirectoryWatch.Events =
+        configuration.model.hasTables ? [.content, .entries] : .entries
+      while true {
+        try await progress.waitForEndOfLongSweep()
+        try await listen(events)
+      }
+    } catch {
+      if !Task.isCancelled {
+        tell(.warning, .trouble, "it is not watched, only polled: \(error)")
+      }
+    }
+  }
+
+  /// Until a long sweep begins: what it writes would be told of, page by page, and what others
+  /// commit it sees by itself.
+  private func listen(_ events: DirectoryWatch.Events) async throws {
+    let watch = try DirectoryWatch(directory, events, of: name, rate: StoreService.calm)
+    let again = Bell()
+    let wake = wake
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask(executorPreference: EventLoop.shared) { try await self.lookAgain(again) }
+      group.addTask(executorPreference: EventLoop.shared) {
         while true {
           wake.ring()
           again.ring()
           try await watch.next()
         }
       }
-    } catch {
-      if !Task.isCancelled {
-        Log.write(.warning, "the store is not watched, only polled: \(error)", fields: fields)
-      }
+      group.addTask(executorPreference: EventLoop.shared) { try await self.progress.begin.wait() }
+      defer { group.cancelAll() }
+      try await group.next()
     }
   }
 
@@ -37,6 +55,9 @@ extension StoreService {
       }
     }
   }
+
+  /// The database's own; what SQLite keeps beside it begins with it too.
+  private var name: String { String(configuration.path.split(separator: "/").last ?? "") }
 
   private var directory: String {
     let path = configuration.path

@@ -9,19 +9,23 @@ actor StoreWriter {
   nonisolated var unownedExecutor: UnownedSerialExecutor { thread.executor }
 
   private let configuration: StoreConfiguration
+  private var spool: SpoolDirectory?
   private var inbox: Inbox?
   private var file: OpenFile?
   private var watch = Watching()
   private nonisolated let isStopping = Flag()
+  private nonisolated let progress: ProgressBoard
 
-  init(_ configuration: StoreConfiguration) throws {
+  init(_ configuration: StoreConfiguration, _ progress: ProgressBoard) throws {
     thread = try WorkerThread(name: "writer")
     self.configuration = configuration
+    self.progress = progress
   }
 
-  /// Opens the store and its spool; they are made if they are not there.
-  func open() throws {
-    try open(creates: true)
+  /// Opens the store; it is made if it is not there.
+  func open(_ spool: SpoolDirectory) throws {
+    self.spool = spool
+    try open(creates: configuration.creates)
     // A store that is locked just now has them until they expire.
     try? inbox?.writer.releaseConnections()
   }
@@ -29,20 +33,29 @@ actor StoreWriter {
   private func open(creates: Bool) throws {
     let path = configuration.path
     let before = try FileStatus.of(path)
+    if before != nil { try Ownership(of: path).refuseHarm() }
     let writer = try Writer(path: path, model: configuration.model, creates: creates)
     file = try OpenFile(path, opened: before)
-    inbox = try Inbox(configuration.spoolPath, writer: writer, now: SystemClock.wall)
+    inbox = try Inbox(spool!, writer: writer, now: SystemClock.wall)
     watch = Watching()
   }
 
   /// One commit's worth of the queue, and how long to leave the lock to others afterwards.
-  func step() throws -> (step: Inbox.Step, pause: Duration?) {
+  func step() throws -> (step: Inbox.Step, holds: [Duration], pause: Duration?) {
     let inbox = try opened()
     let writer = inbox.writer
     writer.pace.look(foreignCommits: try writer.foreignCommits())
     // Before the step: what it applied must be told, whatever happens afterwards.
     try writer.tidy(atLeisure: false)
-    return (try inbox.step(budget: writer.pace.budget), writer.pace.pause)
+    _ = writer.takeHolds()
+    let step = try inbox.step(budget: writer.pace.budget)
+    return (step, writer.takeHolds(), writer.pace.pause)
+  }
+
+  /// Whether there may be something to do. What is in trouble finds out by being tried.
+  func hasNews() -> Bool {
+    guard let inbox = try? opened() else { return true }
+    return (try? inbox.hasQueue || watch.hasNews(of: inbox.writer)) ?? true
   }
 
   /// When the queue is empty: a short log, unless somebody else writes.
@@ -58,27 +71,43 @@ actor StoreWriter {
   /// another one now, its log may be the other's too: then only what we know goes into the old file.
   func close() {
     if let writer = inbox?.writer {
-      let isOurs = (try? file?.isThere) == true || writer.pace.knows(try? writer.foreignCommits())
-      if isOurs { try? writer.finish() }
+      switch try? file?.standing {
+      case .there: try? writer.finish()
+      case .logRemoved: writer.saveLog()
+      case .logReplaced: writer.abandonLog()
+      case .replaced, nil:
+        if writer.pace.knows(try? writer.foreignCommits()) { try? writer.finish() }
+      }
     }
     inbox = nil
   }
 
-  /// Takes up the file that is there now; false if it is the one that is open. None is ever made.
-  func reopen() throws -> Bool {
-    if inbox != nil, try file?.isThere == true { return false }
+  /// Takes up the file that is there now, and says what had become of the one that is open; nil if
+  /// that is it. None is ever made.
+  func reopen() throws -> OpenFile.Standing? {
+    let standing = try file?.standing ?? .replaced
+    if inbox != nil && standing == .there { return nil }
     if try FileStatus.of(configuration.path) == nil {
       throw StoreError("\(configuration.path) is not there any more")
     }
     close()
-    if try file?.isThere != true { try file?.refuseItsLog() }
+    if standing == .replaced { try file?.refuseItsLog() }
     try open(creates: false)
     try inbox?.writer.owe()
-    return true
+    return standing
   }
 
   func sweep(_ kinds: [SweepKind]) throws -> SweepResult {
-    try opened().writer.sweep(kinds, at: SystemClock.wall(), manners: manners)
+    defer { progress.set(nil) }
+    return try opened().writer.sweep(kinds, at: SystemClock.wall(), manners: manners)
+  }
+
+  func sweepTimes(timed: [SweepKind]) throws -> [SweepKind: SweepTimes] {
+    try opened().writer.sweepTimes(timed: timed, at: SystemClock.wall())
+  }
+
+  func remember(_ run: SweepRun, of kinds: [SweepKind]) throws {
+    try opened().writer.remember(run, of: kinds)
   }
 
   /// Between two steps, who waits for the lock gets it; and whoever stops the daemon need not wait
@@ -87,11 +116,21 @@ actor StoreWriter {
     Manners { [isStopping] pause in
       if isStopping.isSet { throw CancellationError() }
       SystemClock.sleep(for: pause)
+    } tell: { [progress] in
+      progress.set($0)
     }
   }
 
   /// The step at hand is the last one.
   nonisolated func stop() { isStopping.set() }
+
+  func standingPause() throws -> Pause? { try opened().writer.pause }
+
+  /// Sweeps may run again, or not: what was stopped is over.
+  func set(_ pause: Pause?) throws {
+    isStopping.clear()
+    try opened().writer.set(pause)
+  }
 
   func unfinishedSweep() throws -> [SweepKind]? { try opened().writer.unfinishedSweep }
 
@@ -99,9 +138,12 @@ actor StoreWriter {
   func look(sweeping kinds: [SweepKind]) throws -> Look {
     let writer = try opened().writer
     let tables = configuration.model.hasTables
-    let sweeps = try watch.look(at: writer, tables: tables, sweeping: kinds)
+    defer { progress.set(nil) }
+    let sweeps = try watch.look(
+      at: writer, tables: tables, sweeping: kinds, manners: manners)
     return Look(
-      problems: writer.bindingProblems, sweeps: sweeps, leaseEnd: watch.leaseEnd)
+      problems: writer.bindingProblems, sweeps: sweeps, leaseEnd: watch.leaseEnd,
+      isNews: watch.wasNews)
   }
 
   func lease(_ request: LeaseRequest) throws -> [Lease] {
@@ -167,7 +209,7 @@ actor StoreWriter {
   /// Also where it is detached.
   private func current() throws -> Inbox {
     guard let file else { throw StoreError("the store is not open") }
-    guard let inbox, try file.isThere else { throw FileReplaced() }
+    guard let inbox, try file.standing == .there else { throw FileReplaced() }
     return inbox
   }
 }
@@ -178,4 +220,6 @@ struct Look: Sendable {
   let sweeps: [SweepResult]
   /// When the next lease ends, in milliseconds since 1970.
   let leaseEnd: Int64?
+  /// Somebody committed, or a lease ended.
+  let isNews: Bool
 }

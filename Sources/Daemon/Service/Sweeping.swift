@@ -4,11 +4,16 @@ internal import System
 
 /// Sweeps: those that somebody asks for, and those that others' commits ask for.
 extension StoreService {
-  func sweep(_ kinds: [SweepKind]) async throws -> SweepResult {
+  func sweep(
+    _ kinds: [SweepKind], because occasion: SweepRun.Occasion = .asked
+  ) async throws -> SweepResult {
+    let start = ContinuousClock.now
     var result = try await onStore { try await writer.sweep(kinds) }
     try await tendFiles()
     if kinds.looksAtFiles { result.unreferenced = try await unreferencedFiles() }
-    keep(result)
+    let run = result.run(occasion)
+    await remember(run, of: kinds)
+    keep(result, run, took: .now - start)
     return result
   }
 
@@ -17,23 +22,31 @@ extension StoreService {
     let kinds = immediateKinds
     let look = try await onStore { try await writer.look(sweeping: kinds) }
     note(look.problems.map(\.description))
+    if !look.sweeps.contains(where: { !$0.isGood }) { tally.lastGood = SystemClock.wall() }
     leaseTimer.set(look.leaseEnd)
+    if look.isNews { noteCommit() }
     // One that found nothing is nobody's business.
     for result in look.sweeps where result.outcome != .nothing || result.kinds == [.dangling] {
-      keep(result)
+      keep(result, result.run(.immediate))
     }
   }
 
   /// What a crash, or the end of the daemon, left undone.
   func resumeSweep() async throws {
-    if let kinds = try await writer.unfinishedSweep() { _ = try await sweep(kinds) }
+    if let kinds = try await onStore({ try await writer.unfinishedSweep() }) {
+      _ = try await sweep(kinds, because: .resumed)
+    }
+    hasUnfinishedSweep = false
   }
 
-  private func keep(_ result: SweepResult) {
+  private func keep(_ result: SweepResult, _ run: SweepRun, took time: Duration = .zero) {
     if result.notices > 0 { noticesCame.ring() }
     remembers()
     sweepCount += 1
     lastSweep = result.json(number: sweepCount)
+    tally.add(result, at: SystemClock.wall())
+    timetable.note(run, of: result.kinds, number: sweepCount, took: time)
+    lookAtTimetable()
     if condition.keep(result) { report(result, number: sweepCount) }
   }
 
@@ -51,5 +64,11 @@ extension StoreService {
   func journalLength() async -> Int {
     guard let gauge, !condition.isDetached else { return 0 }
     return (try? await gauge.read { try $0.journalLength() }) ?? 0
+  }
+}
+
+extension SweepResult {
+  fileprivate func run(_ occasion: SweepRun.Occasion) -> SweepRun {
+    SweepRun(at: SystemClock.wall(), outcome: outcome, occasion: occasion)
   }
 }

@@ -17,29 +17,35 @@ struct Watching {
   private var hasLeaseEnded = false
   /// When the next one ends, in milliseconds since 1970.
   private(set) var leaseEnd: Int64?
+  /// The last look had something to look at.
+  private(set) var wasNews = false
 
   mutating func noteEndOfLease() { hasLeaseEnded = true }
 
   /// A store without `tables` of an application has only leases to look at.
   mutating func look(
-    at writer: Writer, tables: Bool, sweeping kinds: [SweepKind]
+    at writer: Writer, tables: Bool, sweeping kinds: [SweepKind], manners: Manners
   ) throws -> [SweepResult] {
     try endLeases(of: writer)
+    wasNews = try hasNews(of: writer)
+    if !wasNews { return [] }
     let commits = try writer.foreignCommits()
-    let answers = try writer.answersOfTriggers
-    if commits == seen && answers == heard && !hasLeaseEnded { return [] }
     try writer.followSchema()
     var results: [SweepResult] = []
     if writer.isHalfView {
       hasLookedThrough = false
     } else {
-      results += try sweepJournal(of: writer, tables: tables, kinds)
-      results += try payDebt(of: writer, kinds)
+      results += try sweepJournal(of: writer, tables: tables, kinds, manners)
+      results += try payDebt(of: writer, kinds, manners)
     }
     seen = commits
     hasLeaseEnded = false
     heard = try writer.answersOfTriggers
     return results
+  }
+
+  func hasNews(of writer: Writer) throws -> Bool {
+    try hasLeaseEnded || writer.foreignCommits() != seen || writer.answersOfTriggers != heard
   }
 
   private mutating func endLeases(of writer: Writer) throws {
@@ -49,16 +55,18 @@ struct Watching {
   }
 
   private func sweepJournal(
-    of writer: Writer, tables: Bool, _ kinds: [SweepKind]
+    of writer: Writer, tables: Bool, _ kinds: [SweepKind], _ manners: Manners
   ) throws -> [SweepResult] {
     if kinds.isEmpty { return [] }
     let now = SystemClock.wall()
     let isNews = try tables && writer.hasJournal
     if try !isNews && !writer.hasFreed(at: now) { return [] }
-    return [try writer.sweep(kinds, at: now)]
+    return [try writer.sweep(kinds, at: now, manners: manners)]
   }
 
-  private mutating func payDebt(of writer: Writer, _ kinds: [SweepKind]) throws -> [SweepResult] {
+  private mutating func payDebt(
+    of writer: Writer, _ kinds: [SweepKind], _ manners: Manners
+  ) throws -> [SweepResult] {
     let debt = try writer.debt
     // Where nothing sweeps by itself, what is dangling only waits for whoever does.
     if debt == nil || debt == .gap && kinds.isEmpty {
@@ -66,7 +74,7 @@ struct Watching {
       return []
     }
     if hasLookedThrough { return [] }
-    let result = try writer.sweep([.dangling], at: SystemClock.wall())
+    let result = try writer.sweep([.dangling], at: SystemClock.wall(), manners: manners)
     hasLookedThrough = try writer.debt != nil
     return [result]
   }

@@ -10,6 +10,9 @@ package struct Cron: Hashable, Sendable {
   /// match only one of them.
   package let anyDay: Bool
   package let anyWeekday: Bool
+  /// Whether the minute or the hour began with `*`: it is about time that passes, and not about
+  /// what a clock shows on the days when clocks are changed.
+  package let anyTime: Bool
 
   static let daily = Cron(minutes: 1, hours: 1)
 
@@ -18,7 +21,7 @@ package struct Cron: Hashable, Sendable {
     self.minutes = minutes
     self.hours = hours
     (days, months, weekdays) = (CronField.day.all, CronField.month.all, 0b111_1111)
-    (anyDay, anyWeekday) = (true, true)
+    (anyDay, anyWeekday, anyTime) = (true, true, false)
   }
 
   package init(_ text: String) throws(IllegalSchedule) {
@@ -34,6 +37,7 @@ package struct Cron: Hashable, Sendable {
     weekdays = (week | week >> 7) & 0b111_1111
     anyDay = fields[2].hasPrefix("*")
     anyWeekday = fields[4].hasPrefix("*")
+    anyTime = fields[0].hasPrefix("*") || fields[1].hasPrefix("*")
     guard comes else { throw IllegalSchedule("no month of \(fields[3]) has a day \(fields[2])") }
   }
 

@@ -45,4 +45,8 @@ extension Duration {
     allowed = allowed[(index + 1)...]
     return units[index].milliseconds
   }
+
+  package var inMilliseconds: Int64 {
+    components.seconds * 1_000 + components.attoseconds / 1_000_000_000_000_000
+  }
 }

@@ -79,4 +79,14 @@ extension StoreModel {
     case .all: return .never
     }
   }
+
+  /// The same as it is written.
+  package func scheduleText(of kind: SweepKind) -> String {
+    if let text = sweepTexts[kind] { return text }
+    switch schedule(of: kind) {
+    case .immediate: return "immediate"
+    case .cron: return "@daily"
+    case .every, .never: return "never"
+    }
+  }
 }

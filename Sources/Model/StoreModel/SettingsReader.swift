@@ -5,7 +5,10 @@ struct SettingsReader {
   init(_ fields: Fields) { self.fields = fields }
 
   func read(into model: inout StoreModel) {
-    model.sweeps = fields["sweeps"].map(sweeps)
+    if let entry = fields["sweeps"] {
+      model.sweeps = sweeps(entry)
+      model.sweepTexts = texts(entry)
+    }
     if let entry = fields["limits"] { limits(entry, &model.limits) }
     if let entry = fields["trash"], let time = entry.duration() { model.trash = time }
     if let entry = fields["keep"] { keep(entry, &model.keep) }
@@ -27,6 +30,14 @@ struct SettingsReader {
       }
     }
     return sweeps
+  }
+
+  private func texts(_ entry: Entry) -> [SweepKind: String] {
+    var texts: [SweepKind: String] = [:]
+    for (name, entry) in entry.objectMembers {
+      if let kind = SweepKind(rawValue: name) { texts[kind] = entry.json.string }
+    }
+    return texts
   }
 
   private func limits(_ entry: Entry, _ limits: inout StoreModel.Limits) {

@@ -18,6 +18,8 @@ package struct StoreModel: Hashable, Sendable {
   package internal(set) var roots: [String] = []
   /// As written; `schedule(of:)` knows the defaults.
   package internal(set) var sweeps: [SweepKind: Schedule]?
+  /// The words for it.
+  var sweepTexts: [SweepKind: String] = [:]
   package var limits = Limits()
   /// How long deleted things are kept; zero keeps nothing.
   package internal(set) var trash = Duration.seconds(86_400)

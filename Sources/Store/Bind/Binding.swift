@@ -20,6 +20,8 @@ struct Binding: Sendable {
   private(set) var hasTriggers = false
   /// Whether rows may go before those that refer to them, and foreign keys be left to the rules.
   private(set) var allowsSteps = true
+  /// Whether any table of the file has some: SQLite asks for the order in which rows go.
+  private(set) var hasForeignKeys = false
   /// Of the schema that this was made from.
   private(set) var schemaVersion: Int64 = -1
 
@@ -61,12 +63,9 @@ struct Binding: Sendable {
     }
     implied = try bindForeignKeys(numbers) + joinRows()
     childrenFirst = orderedByForeignKeys()
-    allowsSteps = try seesForeignKeys(db)
-  }
-
-  /// Whether SQLite asks for the order in which rows go.
-  var hasForeignKeys: Bool {
-    collections.values.contains { $0.table?.foreignKeys.isEmpty == false }
+    let keys = try db.foreignKeys()
+    hasForeignKeys = !keys.isEmpty
+    allowsSteps = sees(keys)
   }
 
   /// Whether rules or notices may follow from the deletion of a table's row.

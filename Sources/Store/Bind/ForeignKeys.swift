@@ -23,15 +23,8 @@ extension Binding {
 
   /// Whether the rules see all that foreign keys do, or refuse, when a node goes. Those of a table
   /// outside of the model only SQLite knows.
-  func seesForeignKeys(_ db: borrowing Connection) throws -> Bool {
+  func sees(_ keys: [(child: String, parent: String)]) -> Bool {
     let tables = Set(collections.values.compactMap { $0.table?.name.lowercased() })
-    let keys = try db.all(
-      """
-      SELECT DISTINCT lower(t.name), lower(f."table")
-      FROM pragma_table_list AS t, pragma_foreign_key_list(t.name, 'main') AS f
-      WHERE t.schema = 'main' AND t.type = 'table'
-      """
-    ) { (child: $0.text(0), parent: $0.text(1)) }
     if keys.contains(where: { tables.contains($0.parent) && !tables.contains($0.child) }) {
       return false
     }
@@ -77,6 +70,19 @@ extension Binding {
       }
       return isAnswered ? nil : .denyDestinationDeletion
     }
+  }
+}
+
+extension Connection {
+  /// Of all tables, by their names in lower case.
+  func foreignKeys() throws(SQLiteError) -> [(child: String, parent: String)] {
+    try all(
+      """
+      SELECT DISTINCT lower(t.name), lower(f."table")
+      FROM pragma_table_list AS t, pragma_foreign_key_list(t.name, 'main') AS f
+      WHERE t.schema = 'main' AND t.type = 'table'
+      """
+    ) { (child: $0.text(0), parent: $0.text(1)) }
   }
 }
 

@@ -42,6 +42,12 @@ extension NodeTable {
     return -(slot + 1) * NodeTable.rowsOfATable
   }
 
+  /// The collection of such a number, whichever its table is.
+  static func collection(ofRow number: String) -> String {
+    let slot = "((-\(number) - 1) / \(rowsOfATable))"
+    return "iif(\(slot) < \(mostTables), \(slot), \(mostTables) - \(slot))"
+  }
+
   /// Whether a number is one of its rows'.
   func hasRow(_ number: String) -> String {
     guard let base else { return "false" }
@@ -96,8 +102,6 @@ extension NodeTable {
   /// The key of the node `m`. The `+` takes the column's affinity away, which its value has already.
   func nodeKey(_ form: Numbered) -> String { form == .byName ? "m.key" : "+\(key("m"))" }
 
-  func nodeRow(_ form: Numbered) -> String { form == .byName ? "m.row" : row("m") }
-
   /// Whether what a reference names is among those that go: rows of `temp.gone` called g.
   func goes(_ reference: String, _ numbers: Numbers, where condition: String) -> String {
     let named = kind == .managed ? "" : "m.id > 0 AND "
@@ -117,18 +121,23 @@ extension NodeTable {
     return "(\(ways.joined(separator: " OR ")))"
   }
 
-  /// Whether the row of `alias` stays: it is not among what goes.
+  /// Whether the row of `alias` stays: it is not among what is still to go. What went already is not
+  /// there: a row that looks like it came afterwards.
   func stays(_ alias: String, _ numbers: Numbers) -> String {
-    isOutside("temp.gone", alias, numbers)
+    isOutside("temp.gone", alias, numbers, where: "x.seq > (SELECT seq FROM temp.done)")
   }
 
-  /// Whether the row of `alias` is not in a table of numbers.
-  func isOutside(_ list: String, _ alias: String, _ numbers: Numbers) -> String {
+  /// Whether the row of `alias` is not in a table of numbers, whose rows are called x.
+  func isOutside(
+    _ list: String, _ alias: String, _ numbers: Numbers, where condition: String = "true"
+  ) -> String {
     if kind == .managed || numbers.byRow.contains(id) {
-      return "\(number(alias, numbers)) NOT IN (SELECT id FROM \(list))"
+      return """
+        NOT EXISTS (SELECT 1 FROM \(list) AS x WHERE x.id = \(number(alias, numbers)) AND \(condition))
+        """
     }
     return """
-      NOT EXISTS (SELECT 1 FROM temp.known AS k JOIN \(list) AS kg ON kg.id = k.id
+      NOT EXISTS (SELECT 1 FROM temp.known AS k JOIN \(list) AS x ON x.id = k.id AND \(condition)
         WHERE k.id > 0 AND k.collection = \(id) AND k.key = \(key(alias)))
       """
   }

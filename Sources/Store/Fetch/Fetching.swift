@@ -18,11 +18,6 @@ final class Fetching {
     if others.count > Fetching.mostStores { others.removeFirst() }
     return store
   }
-
-  func rest() {
-    own = FetchCache()
-    others = []
-  }
 }
 
 /// Another store, which is only read.

@@ -20,7 +20,7 @@ extension Writer {
       current.filesReleased += db.changes
       if try db.forgetUnnamedFiles() > 0 { interned.nodes.forget() }
     }
-    result.add(receipt)
+    result.add(receipt, current)
   }
 
   /// A file that only an edge named which never was (DESIGN 2.3, 6) has lost nothing.

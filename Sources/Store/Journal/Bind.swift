@@ -23,7 +23,6 @@ extension Writer {
     // Our own triggers changed the schema again.
     if !changes.isEmpty { binding = try Binding(model, db, numbers: self) }
     watches = try db.watches()
-    hasForeignKeys = try db.hasForeignKeys
     return changes
   }
 
@@ -129,16 +128,6 @@ extension [Trigger] {
 }
 
 extension Connection {
-  var hasForeignKeys: Bool {
-    get throws(SQLiteError) {
-      try integer(
-        """
-        SELECT 1 FROM pragma_table_list AS t, pragma_foreign_key_list(t.name, 'main') AS f
-        WHERE t.schema = 'main' AND t.type = 'table' LIMIT 1
-        """) != nil
-    }
-  }
-
   func ourTriggers() throws(SQLiteError) -> [Trigger] {
     try all(
       """

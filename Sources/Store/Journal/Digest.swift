@@ -11,18 +11,25 @@ internal import SQLite
 struct Digest {
   let binding: Binding
   let watches: [Watch]
+  /// Whether somebody is told what brought each node to its end.
+  let tellsWhy: Bool
 
   /// Reads the rows behind `first`, up to `last`.
   func read(_ db: borrowing Connection, above first: Int64, upTo last: Int64) throws {
     let rows: [Value] = [.integer(first), .integer(last)]
+    let counted = tellsWhy ? [] : try countedInPlace(db)
     for watch in watches {
       guard case .rows(let collection) = watch.meaning.subject,
-        let table = binding.collections[collection]
+        let table = binding.collections[collection], try tellsWhy || isMissed(table, db)
       else { continue }
       try findGone(db, watch, table, rows)
     }
     for place in binding.places where place.isWatched {
       for watch in watches where watch.watches(place) {
+        if counted.contains(place) {
+          try findUncounted(db, watch, place, rows)
+          continue
+        }
         try findLost(db, watch, place, rows)
         try findLeft(db, watch, place, rows)
       }
@@ -145,7 +152,7 @@ extension Watch {
 }
 
 /// An edge as a row `o` of the journal remembers it.
-private struct OldEdge {
+struct OldEdge {
   /// What to join for the elements of a list.
   let values: String
   let reference: String
@@ -153,7 +160,7 @@ private struct OldEdge {
 }
 
 extension Place {
-  fileprivate func old(_ watch: Watch) -> OldEdge {
+  func old(_ watch: Watch) -> OldEdge {
     let columns = watched.compactMap(watch.column).map { "o.\($0)" }
     switch form {
     case .column, .join:

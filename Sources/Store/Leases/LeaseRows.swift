@@ -1,5 +1,6 @@
 package import Model
 internal import SQLite
+internal import System
 
 /// A lease of a node, or of a whole collection, as its row says it.
 package struct Lease: Hashable, Sendable {
@@ -126,13 +127,13 @@ extension Reader {
       """
       SELECT collection, key, owner, CAST(expires AS INTEGER), connection FROM cascade_lease
       WHERE expires > ? ORDER BY expires, id LIMIT ?
-      """, .integer(try (now ?? db.wallClock()) / 1_000), .integer(Int64(limit))
+      """, .integer((now ?? SystemClock.wall()) / 1_000), .integer(Int64(limit))
     ) { Lease(row: $0, model) }
   }
 
   /// The leases of a node that is there, and those of its collection.
   func leases(of node: Node, at now: Int64?) throws -> [Lease] {
-    let now = try (now ?? db.wallClock()) / 1_000
+    let now = (now ?? SystemClock.wall()) / 1_000
     guard let table = try binding().collections[node.collection],
       let values = table.columnValues(node.key)
     else {
@@ -154,12 +155,5 @@ extension Reader {
         ORDER BY l.expires, l.id
         """, values
     ) { Lease(row: $0, model) }
-  }
-}
-
-extension Connection {
-  /// In milliseconds since 1970, for who is not told.
-  func wallClock() throws(SQLiteError) -> Int64 {
-    try integer("SELECT CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)") ?? 0
   }
 }

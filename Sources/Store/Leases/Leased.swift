@@ -9,7 +9,9 @@ internal import SQLite
 /// there only while there are leases.
 extension Connection {
   /// `now` is in milliseconds, and a lease ends with a second.
-  func findLeased(_ binding: Binding, at now: Int64) throws(SQLiteError) {
+  func findLeased(
+    _ binding: Binding, _ known: Numbers? = nil, at now: Int64
+  ) throws(SQLiteError) {
     try forgetLeased()
     let now = Value.integer(now / 1_000)
     if try integer("SELECT 1 FROM cascade_lease WHERE expires > ? LIMIT 1", now) == nil {
@@ -17,7 +19,7 @@ extension Connection {
     }
     try findLeasedNodes(now)
     if !binding.collections.isEmpty {
-      let numbers = try numbers(binding)
+      let numbers = if let known { known } else { try self.numbers(binding) }
       for table in binding.collections.values { try findLeasedRows(of: table, numbers, now) }
     }
     try spare()
@@ -93,7 +95,8 @@ extension NodeTable {
 }
 
 extension Place {
-  var isForeignKey: Bool { name.hasPrefix("FOREIGN KEY (") }
+  /// What SQLite may follow or refuse by itself.
+  var isForeignKey: Bool { relationship == nil && kind == .column }
 }
 
 extension Connection {

@@ -1,5 +1,6 @@
 package import Model
 internal import SQLite
+internal import System
 
 /// What a deletion would take with it, and what would deny it. Nothing is written.
 package struct Plan: Sendable {
@@ -24,7 +25,7 @@ package struct Plan: Sendable {
 
 extension Reader {
   package func plan(deleting nodes: [Node], at now: Int64? = nil) throws -> Plan {
-    try plan(at: now ?? db.wallClock()) { try bury(nodes) }
+    try plan(at: now ?? SystemClock.wall()) { try bury(nodes) }
   }
 
   /// Those that are there.
@@ -54,7 +55,7 @@ extension Reader {
       try addDead()
       let rules = try db.integer("SELECT value FROM cascade_meta WHERE name = 'rulesSeen'") ?? 0
       let binding = try binding()
-      try db.findLeased(binding, at: now ?? db.wallClock())
+      try db.findLeased(binding, at: now ?? SystemClock.wall())
       let numbers = try db.numbers(binding)
       let closure = Closure(
         storedRules: Rules(rawValue: rules), binding: binding, numbers: numbers,

@@ -25,11 +25,6 @@ package final class Reader {
     return bound
   }
 
-  package func releaseMemory() {
-    db.releaseMemory()
-    fetching.rest()
-  }
-
   /// Of a node that is there, as `temp.dead` and `temp.gone` know it.
   func number(of node: Node) throws -> Int64? {
     guard case .mapped = model.collections[node.collection] else { return try id(of: node) }

@@ -228,6 +228,7 @@ extension Connection {
 
   func forgetGone() throws(SQLiteError) {
     try run("DELETE FROM temp.gone")
+    try run("UPDATE temp.done SET seq = 0")
     try run("DELETE FROM temp.tally")
     try run("DELETE FROM temp.losing")
   }

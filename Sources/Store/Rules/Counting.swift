@@ -81,20 +81,23 @@ extension Closure {
 
   private func collectRemoved(_ db: borrowing Connection) throws {
     try db.run(
-      """
-      INSERT INTO temp.losing
-      SELECT f.*, coalesce(n.collection, k.collection)
-      FROM (
-        SELECT 32, destination AS node, name, 0, min(source), 1 FROM temp.lost
-        WHERE removal = 0 AND rules & ?1 & 32 GROUP BY 2, 3
-        UNION ALL
-        SELECT 16, source, name, 0, min(destination), 1 FROM temp.lost
-        WHERE removal = 1 AND rules & ?1 & 16 GROUP BY 2, 3
-      ) AS f
-      LEFT JOIN cascade_node AS n ON n.id = f.node LEFT JOIN temp.known AS k ON k.id = f.node
-      WHERE true
-      ON CONFLICT DO UPDATE SET asks = 1
-      """, .integer(followed.rawValue))
+      generated: """
+        INSERT INTO temp.losing
+        SELECT f.*,
+          iif(f.node < 0, \(NodeTable.collection(ofRow: "f.node")),
+            coalesce(n.collection, k.collection))
+        FROM (
+          SELECT 32, destination AS node, name, 0, min(source), 1 FROM temp.lost
+          WHERE removal = 0 AND rules & ?1 & 32 GROUP BY 2, 3
+          UNION ALL
+          SELECT 16, source, name, 0, min(destination), 1 FROM temp.lost
+          WHERE removal = 1 AND rules & ?1 & 16 GROUP BY 2, 3
+        ) AS f
+        LEFT JOIN main.cascade_node AS n ON n.id = f.node
+        LEFT JOIN temp.known AS k ON k.id = f.node
+        WHERE true
+        ON CONFLICT DO UPDATE SET asks = 1
+        """, [.integer(followed.rawValue)])
   }
 
   private func tally(_ db: borrowing Connection) throws {

@@ -81,7 +81,7 @@ extension Connection {
     return try queries.flatMap { query in
       try all(
         generated: "\(query) AND g.counts AND g.seq > ?4 AND g.seq <= ?5",
-        place.names + [.integer(slice.low), .integer(slice.high)]
+        place.names + slice.bound
       ) { Denial(row: $0, model) }
     }
   }

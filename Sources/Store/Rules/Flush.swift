@@ -70,7 +70,8 @@ extension Writer {
     }
     try db.setCache(.deleting)
     defer { try? db.setCache(.ordinary) }
-    for slice in levels.flatMap({ $0.parts(of: Writer.manyAtOnce) }) { try remove(slice) }
+    let all = Slice(low: first.low, high: levels.last?.high ?? first.high)
+    for slice in all.parts(of: Writer.manyAtOnce) { try remove(slice) }
   }
 
   /// What is kept in memory for so many is little, and their pages stay in the cache.
@@ -94,7 +95,7 @@ extension Writer {
     let room = Int64(Receipt.mostListed - current.deleted.count)
     try db.nameRows(
       binding, "SELECT id FROM temp.gone WHERE id < 0 AND seq > ?1 AND seq <= ?2 LIMIT ?3",
-      [.integer(slice.low), .integer(slice.high), .integer(binding.hasTriggers ? -1 : room)])
+      slice.bound + [.integer(binding.hasTriggers ? -1 : room)])
   }
 
   /// From here on, edges and nodes that come are new to the next flush.
@@ -106,9 +107,9 @@ extension Writer {
   func count(_ slice: Slice) throws {
     for count in try db.goneByKind(slice) {
       current.deletedCount += count.gone
+      if let rule = count.rule { current.deletedByRule[rule, default: 0] += count.gone }
       if !current.isSweep { continue }
       current.deletedByCollection[count.collection, default: 0] += count.gone
-      if let rule = count.rule { current.deletedByRule[rule, default: 0] += count.gone }
     }
   }
 

@@ -10,6 +10,8 @@ extension Writer {
     try findDeletedEnds(slice)
     for place in binding.places { try findDeletedEnds(place, slice) }
     if slice.low == 0 && current.tellsOfCauses { try findRemovedEdges() }
+    try db.nameRows(
+      binding, "SELECT source AS id FROM temp.told UNION SELECT destination FROM temp.told")
     if current.isStepped { try forgetTold() }
     try tell()
     try markReceivers(slice)
@@ -18,9 +20,8 @@ extension Writer {
   /// Receivers of earlier notices may go now, those of a flush of this transaction too.
   private func markReceivers(_ slice: Slice) throws {
     if try db.integer("SELECT 1 FROM cascade_notice LIMIT 1") == nil { return }
-    let bounds: [Value] = [.integer(slice.low), .integer(slice.high)]
     try db.nameRows(
-      binding, "SELECT id FROM temp.gone WHERE id < 0 AND seq > ?1 AND seq <= ?2", bounds)
+      binding, "SELECT id FROM temp.gone WHERE id < 0 AND seq > ?1 AND seq <= ?2", slice.bound)
     try db.run(
       """
       UPDATE cascade_notice SET receiver_deleted = 1
@@ -29,7 +30,7 @@ extension Writer {
         FROM temp.gone AS g LEFT JOIN cascade_node AS n ON n.id = g.id
         LEFT JOIN temp.known AS k ON k.id = g.id
         WHERE g.seq > ? AND g.seq <= ?)
-      """, bounds[0], bounds[1])
+      """, slice.bound[0], slice.bound[1])
   }
 
   private func findDeletedEnds(_ slice: Slice) throws {
@@ -92,8 +93,6 @@ extension Writer {
 
   /// After a crash, and where others write, one plan more finds what an earlier one told already.
   private func forgetTold() throws {
-    try db.nameRows(
-      binding, "SELECT source AS id FROM temp.told UNION SELECT destination FROM temp.told")
     try db.run(
       """
       DELETE FROM temp.told WHERE rowid IN (
@@ -115,8 +114,6 @@ extension Writer {
 
   /// The numbers go on behind the last notice that ever was.
   private func tell() throws {
-    try db.nameRows(
-      binding, "SELECT source AS id FROM temp.told UNION SELECT destination FROM temp.told")
     try db.run(
       """
       INSERT INTO cascade_notice(id, reason, receiver_collection, receiver_key, name,

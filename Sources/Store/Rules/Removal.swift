@@ -101,23 +101,15 @@ extension Writer {
 }
 
 extension Connection {
-  /// A row between two that go is there as long as one of them is.
   fileprivate func deleteJoins(
-    _ table: Table, _ end: (column: String, table: NodeTable),
-    other: (column: String, table: NodeTable), _ slice: Slice, _ numbers: Numbers
+    _ table: Table, _ end: Table.End, other: Table.End, _ slice: Slice, _ numbers: Numbers
   ) throws(SQLiteError) {
-    let otherGoesLater = other.table.goes("j.\(quoted(other.column))", numbers, where: "g.seq > ?2")
-    for form in numbers.forms(of: end.table) {
+    for rows in table.joinRows(end, other: other, slice, numbers, .first) {
       try run(
         generated: """
           DELETE FROM main.\(quoted(table.name)) AS r WHERE \(table.identity("r")) IN (
-            SELECT \(table.identityColumns("j"))
-            FROM temp.gone AS g CROSS JOIN \(end.table.node(form, "g.id"))
-            CROSS JOIN main.\(quoted(table.name)) AS j
-              ON \(end.table.isReferred(by: "j.\(quoted(end.column))", form))
-            WHERE g.seq > ?1 AND g.seq <= ?2
-            \(slice.high == .max ? "" : "AND NOT \(otherGoesLater)"))
-          """, [.integer(slice.low), .integer(slice.high)])
+            \(rows))
+          """, slice.bound)
     }
   }
 
@@ -125,15 +117,13 @@ extension Connection {
     _ place: Place, _ slice: Slice, _ numbers: Numbers
   ) throws(SQLiteError) {
     guard let table = place.source.table else { return }
-    for form in numbers.forms(of: place.destination) {
+    for rows in place.losingRows(of: table, numbers, .first) {
       try run(
         generated: """
           UPDATE main.\(quoted(table.name)) AS r SET \(place.nulled("r", numbers))
           WHERE \(table.identity("r")) IN (
-            SELECT \(table.identityColumns("s"))
-            \(place.ofDestinations(in: .gone, form, numbers)) AND \(place.source.stays("s", numbers))
-            AND g.seq > ?1 AND g.seq <= ?2)
-          """, [.integer(slice.low), .integer(slice.high)])
+            \(rows))
+          """, slice.bound)
     }
   }
 
@@ -141,7 +131,7 @@ extension Connection {
     of end: NodeTable, _ slice: Slice, only id: Int64? = nil
   ) throws(SQLiteError) {
     guard let table = end.table else { return }
-    let bounds: [Value] = [.integer(slice.low), .integer(slice.high), .integer(id)]
+    let bounds: [Value] = slice.bound + [.integer(id)]
     let columns = table.rowid == nil ? end.keyParts("k.key").joined(separator: ", ") : "k.row"
     let identity =
       table.rowid == nil ? "(\(end.keyColumns("r").joined(separator: ", ")))" : table.identity("r")
@@ -172,14 +162,46 @@ extension Connection {
           SELECT g.id, \(end.nodeKey(form))
           FROM temp.gone AS g CROSS JOIN \(end.node(form, "g.id"))
           WHERE g.seq > ?1 AND g.seq <= ?2 AND \(form == .byName ? "m.present" : "true")
-          """, [.integer(slice.low), .integer(slice.high)]
+          """, slice.bound
       ) { ($0.integer(0), Node(end.collection, $0.key(1, in: end.collection, model))) }
     }
     return nodes
   }
 }
 
+extension Table {
+  typealias End = (column: String, table: NodeTable)
+
+  /// The rows of a join table that go with nodes of one end, one query for each form that these have.
+  /// A row between two that go is there as long as one of them is.
+  func joinRows(
+    _ end: End, other: End, _ slice: Slice, _ numbers: Numbers, _ names: SliceNames
+  ) -> [String] {
+    let otherGoesLater = other.table.goes(
+      "j.\(quoted(other.column))", numbers, where: "g.seq > \(names.high)")
+    return numbers.forms(of: end.table).map { form in
+      """
+      SELECT \(identityColumns("j"))
+      FROM temp.gone AS g CROSS JOIN \(end.table.node(form, "g.id"))
+      CROSS JOIN main.\(quoted(name)) AS j
+        ON \(end.table.isReferred(by: "j.\(quoted(end.column))", form))
+      WHERE \(names.condition) \(slice.high == .max ? "" : "AND NOT \(otherGoesLater)")
+      """
+    }
+  }
+}
+
 extension Place {
+  /// The rows of `table`, the source's, that stay and refer to what goes.
+  func losingRows(of table: Table, _ numbers: Numbers, _ names: SliceNames) -> [String] {
+    numbers.forms(of: destination).map { form in
+      """
+      SELECT \(table.identityColumns("s")) \(ofDestinations(in: .gone, form, numbers))
+      AND \(names.condition) AND \(source.stays("s", numbers))
+      """
+    }
+  }
+
   /// What the row `r` is set to when its destination goes.
   fileprivate func nulled(_ r: String, _ numbers: Numbers) -> String {
     nulledColumns(r, numbers, high: "?2").map { "\(quoted($0.column)) = \($0.value)" }

@@ -14,7 +14,7 @@ extension Connection {
         SELECT \(place.source.found("s", numbers)), \(place.source.id), g.id,
           \(place.nameId), ?1, \(place.rules.rawValue) & ?1 <> 0
         \(place.ofDestinations(in: driver, form, numbers)) AND g.seq > ?2 AND g.seq <= ?3
-        """, [.integer(rule), .integer(slice.low), .integer(slice.high)])
+        """, [.integer(rule)] + slice.bound)
   }
 
   /// Destinations, if they are there, whose source is in these rows of `temp.gone`.
@@ -30,7 +30,7 @@ extension Connection {
           \(place.rules.rawValue) & ?1 <> 0
         \(place.ofSources(in: driver, form, withDestinations: true))
         AND g.seq > ?2 AND g.seq <= ?3
-        """, [.integer(rule), .integer(slice.low), .integer(slice.high)])
+        """, [.integer(rule)] + slice.bound)
   }
 
   /// In all the forms that its nodes may have.

@@ -76,10 +76,6 @@ struct GoneGroup {
   enum Form: Int64 { case stored, named, byRow }
 }
 
-extension Slice {
-  var bound: [Value] { [.integer(low), .integer(high)] }
-}
-
 extension Connection {
   fileprivate func groups(of slice: Slice) throws(SQLiteError) -> [GoneGroup] {
     try all(

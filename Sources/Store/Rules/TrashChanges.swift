@@ -14,12 +14,7 @@ extension Writer {
       kind: .change, collection: place.source.id, subject: table.name, columns: columns,
       keys: key.count)
     let values = columns.map { "r.\(quoted($0))" } + nulled.map(\.value)
-    let rows = numbers.forms(of: place.destination).map { form in
-      """
-      SELECT \(table.identityColumns("s")) \(place.ofDestinations(in: .gone, form, numbers))
-      AND g.seq > ?3 AND g.seq <= ?4 AND \(place.source.stays("s", numbers))
-      """
-    }
+    let rows = place.losingRows(of: table, numbers, .inTrash)
     let bound = slice.bound + [.integer(try lowestInTrash())]
     try keep(layout, values: values, bound) { part, values in
       """
@@ -56,8 +51,8 @@ extension Writer {
       else { continue }
       let ends = ((source, place.source), (destination, place.destination))
       places[table, default: []] +=
-        table.joinRows(ends.0, other: ends.1, slice, current.numbers)
-        + table.joinRows(ends.1, other: ends.0, slice, current.numbers)
+        table.joinRows(ends.0, other: ends.1, slice, current.numbers, .inTrash)
+        + table.joinRows(ends.1, other: ends.0, slice, current.numbers, .inTrash)
     }
     for follower in try followersOfForeignKeys() {
       places[follower.table, default: []].append(follower.rows)
@@ -76,26 +71,6 @@ extension Writer {
         NULL, NULL, NULL\(values)
       FROM main.\(quoted(table.name)) AS r WHERE \(table.identity("r")) IN (
         \(rows.joined(separator: "\nUNION ")))
-      """
-    }
-  }
-}
-
-extension Table {
-  typealias End = (column: String, table: NodeTable)
-
-  /// The rows of a join table that go with nodes of one end, in the step that takes the last end.
-  fileprivate func joinRows(
-    _ end: End, other: End, _ slice: Slice, _ numbers: Numbers
-  ) -> [String] {
-    let otherGoesLater = other.table.goes("j.\(quoted(other.column))", numbers, where: "g.seq > ?4")
-    return numbers.forms(of: end.table).map { form in
-      """
-      SELECT \(identityColumns("j"))
-      FROM temp.gone AS g CROSS JOIN \(end.table.node(form, "g.id"))
-      CROSS JOIN main.\(quoted(name)) AS j
-        ON \(end.table.isReferred(by: "j.\(quoted(end.column))", form))
-      WHERE g.seq > ?3 AND g.seq <= ?4 \(slice == .all ? "" : "AND NOT \(otherGoesLater)")
       """
     }
   }

@@ -110,9 +110,3 @@ extension Connection {
     Int(try integer("SELECT count(DISTINCT batch) FROM cascade_trash_layout") ?? 0)
   }
 }
-
-extension Duration {
-  var inMilliseconds: Int64 {
-    components.seconds * 1_000 + components.attoseconds / 1_000_000_000_000_000
-  }
-}

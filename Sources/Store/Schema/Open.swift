@@ -21,6 +21,7 @@ extension Connection {
     try db.keepLog(path)
     try db.execute("PRAGMA temp.cache_size = -8192; PRAGMA temp.journal_mode = MEMORY")
     try db.setCache(.ordinary)
+    try db.limitLog(.ordinary)
     try db.boundLog()
     try db.migrate()
     for statement in Schema.temporary { try db.execute("\(statement)") }
@@ -57,9 +58,20 @@ extension Connection {
 
   private borrowing func boundLog() throws {
     if Connection.checkpointsAreSafe { return }
-    try execute("PRAGMA wal_autocheckpoint = 0")
+    try takeNoCheckpoints()
     countFramesInLog()
+  }
+
+  fileprivate borrowing func takeNoCheckpoints() throws {
+    try execute("PRAGMA wal_autocheckpoint = 0")
     keepLogOnClose()
+  }
+
+  /// While much is written, the log's file keeps its length, which is faster to fill again.
+  enum LogLimit: Int { case none = -1, ordinary = 4_194_304 }
+
+  func limitLog(_ limit: LogLimit) throws(SQLiteError) {
+    try execute("PRAGMA journal_size_limit = \(limit.rawValue)")
   }
 
   /// Cascade has a version of its own: `user_version` is the application's.
@@ -88,5 +100,15 @@ extension Connection {
     let table = try integer("SELECT 1 FROM sqlite_schema WHERE name = 'cascade_meta'")
     if table == nil { return 0 }
     return try integer("SELECT value FROM cascade_meta WHERE name = 'version'") ?? 0
+  }
+}
+
+/// A connection that holds the write lock during another's checkpoints, and waits for nobody.
+final class Keeper {
+  let db: Connection
+
+  init(_ path: String) throws {
+    db = try Connection(path: path, access: .readWrite)
+    try db.takeNoCheckpoints()
   }
 }

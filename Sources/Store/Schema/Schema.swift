@@ -247,6 +247,9 @@ enum Schema {
       via INTEGER, name INTEGER, rule INTEGER NOT NULL DEFAULT 0,
       counts INTEGER NOT NULL DEFAULT 1)
     """,
+    // Up to where they went already, in earlier steps of a sweep.
+    "CREATE TEMP TABLE done(seq INTEGER NOT NULL)",
+    "INSERT INTO temp.done VALUES(0)",
     // Edges that nodes lose in one level: `asks` where a rule wants to know whether any remains.
     """
     CREATE TEMP TABLE losing(

@@ -7,6 +7,7 @@ internal import SQLite
 /// Whatever is unclear stays: the sweep makes another plan as long as there is one that does.
 extension Writer {
   func lookAgain(_ slice: Slice) throws {
+    try db.run("UPDATE temp.done SET seq = ?", .integer(slice.low))
     try keepLeased(slice)
     try keepReturned(slice)
     try keepFollowers(slice)
@@ -43,7 +44,7 @@ extension Writer {
 
   /// Somebody leases it since then.
   private func keepLeased(_ slice: Slice) throws {
-    try db.findLeased(binding, at: now)
+    try db.findLeased(binding, current.numbers, at: now)
     try db.run(
       """
       INSERT OR IGNORE INTO temp.kept SELECT id FROM temp.gone
@@ -141,7 +142,7 @@ extension Writer {
       generated: """
         INSERT OR IGNORE INTO temp.kept
         \(nodes) AND g.seq > ?1 AND g.seq <= ?2
-        """, [.integer(slice.low), .integer(slice.high)])
+        """, slice.bound)
   }
 }
 

@@ -9,20 +9,24 @@ internal import SQLite
 /// does whoever goes on after a crash.
 extension Writer {
   /// One run for both; unless one of them is ahead, then each reads what it has not, and what the
-  /// other did about it.
+  /// other did about it. None of them looks through whole tables, also where `all` was asked for.
   func journalParts(of kinds: [SweepKind]) throws -> [[SweepKind]] {
-    if !kinds.readsJournal { return kinds.looksThrough ? [] : [kinds] }
+    let readers = [SweepKind.cascade, .refcount].filter { kind in
+      kinds.contains { $0.includes(kind) }
+    }
+    if readers.isEmpty { return [] }
     let isEven = try db.mark(.cascade) == db.mark(.refcount)
-    if kinds.cascades && kinds.counts && !isEven {
+    if readers.count == 2 && !isEven {
       return [[.cascade], [.refcount], [.cascade], [.refcount]]
     }
-    return [kinds.filter { $0 != .trash }]
+    return [readers]
   }
 
   func readJournal(_ kinds: [SweepKind]) throws {
     current.journalEnd = try db.integer("SELECT max(seq) FROM cascade_journal") ?? 0
     if current.journalEnd == 0 { return }
-    try Digest(binding: binding, watches: watches).read(
+    let digest = Digest(binding: binding, watches: watches, tellsWhy: model.trash > .zero)
+    try digest.read(
       db, above: db.journalStart(kinds), upTo: current.journalEnd)
   }
 

@@ -1,3 +1,5 @@
+internal import SQLite
+
 /// Rows of `temp.gone` that go in one step: those behind `low`, up to `high`. A transaction removes
 /// all of them at once.
 struct Slice: Hashable, Sendable {
@@ -12,5 +14,19 @@ struct Slice: Hashable, Sendable {
     }
   }
 
+  var bound: [Value] { [.integer(low), .integer(high)] }
+
   static let all = Slice(low: 0, high: .max)
+}
+
+/// What the ends of a slice are called in a statement.
+struct SliceNames {
+  let low: String
+  let high: String
+
+  static let first = SliceNames(low: "?1", high: "?2")
+  /// Behind batch and layout, in what is kept.
+  static let inTrash = SliceNames(low: "?3", high: "?4")
+
+  var condition: String { "g.seq > \(low) AND g.seq <= \(high)" }
 }

@@ -24,7 +24,7 @@ extension Writer {
       manners.tell(SweepProgress(phase: .planning))
       forgetPlan()
       let plan = try plan(kinds)
-      if plan.size <= fewNodes && !plan.isResumed {
+      if isSmall(plan, kinds) {
         forgetPlan()
         return try sweepAtOnce(kinds, submission, &result)
       }
@@ -39,14 +39,20 @@ extension Writer {
     try finish(kinds)
   }
 
+  /// Whether it is done before anybody notices. Who looks through whole tables does so only where
+  /// that keeps nobody waiting, however little goes.
+  private func isSmall(_ plan: SweepPlan, _ kinds: [SweepKind]) -> Bool {
+    plan.size <= fewNodes && !current.isResumed && !kinds.looksThrough && !kinds.marks
+  }
+
   struct SweepPlan {
     /// The rows of `temp.gone`, as each brought in the next.
     let levels: [Slice]
     /// How many nodes and edges it is about.
     let size: Int64
     let approval: Held?
-    /// What an earlier plan began, or a crash left, is brought to its end in the same batch.
-    let isResumed: Bool
+
+    var all: Slice { Slice(low: levels.first?.low ?? 0, high: levels.last?.high ?? 0) }
   }
 
   // MARK: - Planning
@@ -84,8 +90,7 @@ extension Writer {
     let approval = try heldUnlessApproved()
     current.forgetCounts()
     let size = (levels.last?.high ?? 0) + Int64(current.lostCount)
-    return SweepPlan(
-      levels: levels, size: size, approval: approval, isResumed: current.isResumed)
+    return SweepPlan(levels: levels, size: size, approval: approval)
   }
 
   /// What goes on in a batch must not use its numbers for others. Another row may be where one was,
@@ -97,129 +102,6 @@ extension Writer {
       SELECT max(0x4000000000000001, coalesce(max(id), 0)), 0, 'resumed', 0
       FROM cascade_trash WHERE batch = ? AND id < 0x7000000000000000
       """, .integer(current.batch))
-  }
-
-  // MARK: - Steps
-
-  private func remove(
-    _ plan: SweepPlan, _ kinds: [SweepKind], _ submission: Submission,
-    _ result: inout SweepResult, _ manners: Manners
-  ) throws {
-    var progress = SweepProgress(phase: .deleting, total: Int(plan.levels.last?.high ?? 0))
-    // The last commit makes all of them durable. And what foreign keys would do or refuse, the rules
-    // know, and do in their own order.
-    try db.execute("PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = OFF")
-    try db.setCache(.deleting)
-    defer {
-      try? db.execute("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON")
-      try? db.setCache(.ordinary)
-    }
-    try step { try begin(plan, kinds, submission) }
-    for level in plan.levels.filter({ !$0.isEmpty }) {
-      var low = level.low
-      while low < level.high {
-        let slice = Slice(low: low, high: min(level.high, low + pace.rows))
-        try removeUnlessRefused(slice)
-        low = slice.high
-        progress.done = Int(low)
-        manners.tell(progress)
-        try breathe(manners)
-      }
-    }
-    // Lost edges are told of in the first step, whether or not anything goes.
-    if current.lostCount > 0 && plan.levels.allSatisfy(\.isEmpty) {
-      try removeUnlessRefused(Slice(low: 0, high: 0))
-    }
-    // What the application's triggers did about it is among our own writes.
-    if binding.hasTriggers && current.ownEnd > current.journalEnd { current.isUndisturbed = false }
-    if plan.size == 0 { return }
-    result.add(stepReceipt(submission))
-    result.byCollection.add(current.deletedByCollection)
-    result.byRule.add(current.deletedByRule)
-  }
-
-  private func begin(
-    _ plan: SweepPlan, _ kinds: [SweepKind], _ submission: Submission
-  ) throws {
-    if let held = plan.approval { _ = try takeApproval(held) }
-    try keepSpared()
-    if plan.isResumed { return }
-    try db.setMeta("sweep.batch", current.batch)
-    try db.setMeta("sweep.kinds", kinds.code)
-    try recordStepped(submission)
-    counters.serial += 1
-  }
-
-  private func removeUnlessRefused(_ slice: Slice) throws {
-    while true {
-      do {
-        let time = try step {
-          if !current.isUndisturbed { try lookAgain(slice) }
-          let before = current.deletedCount
-          try count(slice)
-          try remove(slice)
-          try db.run("DELETE FROM temp.known WHERE id < 0")
-          try recordCount(current.deletedCount - before)
-        }
-        if !slice.isEmpty { pace.note(rows: slice.high - slice.low, took: time) }
-        return
-      } catch let refused as Refused {
-        current.block(refused.reasons)
-        try keep(refused.nodes)
-      }
-    }
-  }
-
-  /// One transaction, which knows whether others came before it.
-  @discardableResult
-  private func step(_ body: () throws -> Void) throws -> Duration {
-    let before = current
-    do {
-      try group {
-        if binding.schemaVersion != current.schemaVersion { throw StaleSweep() }
-        try noteOthers()
-        try body()
-        current.ownEnd = try db.integer("SELECT max(seq) FROM cascade_journal") ?? 0
-      }
-    } catch {
-      current = before
-      throw error
-    }
-    return holds.last ?? .zero
-  }
-
-  /// What others did since the last step.
-  private func noteOthers() throws {
-    let commits = try foreignCommits()
-    if !pace.knows(commits) { current.isUndisturbed = false }
-    pace.look(foreignCommits: commits)
-    if current.isUndisturbed { return }
-    let touched = try db.all(
-      "SELECT DISTINCT what FROM cascade_journal WHERE seq > ?", .integer(current.ownEnd)
-    ) { $0.integer(0) }
-    for watch in watches where touched.contains(watch.number) {
-      if case .rows(let collection) = watch.meaning.subject,
-        let table = binding.collections[collection]
-      {
-        current.disturbed.insert(table.id)
-      }
-    }
-  }
-
-  func breathe(_ manners: Manners) throws {
-    try manners.pause(pace.breath)
-    if try boundLog() { try manners.pause(pace.breath) }
-  }
-
-  /// Small and often, where a checkpoint holds the write lock. False if there was no need.
-  private func boundLog() throws -> Bool {
-    let frames = db.framesInLog
-    if Connection.checkpointsAreSafe || frames < pace.frames { return false }
-    try hold {
-      try db.checkpointUnderLock(busyMilliseconds: busyMilliseconds, keepsLength: true)
-    }
-    if db.framesInLog == 0 { pace.note(frames: frames, took: holds.last ?? .zero) }
-    return true
   }
 
   // MARK: - The end
@@ -241,13 +123,8 @@ extension Writer {
 
   private func finish(_ kinds: [SweepKind]) throws {
     try group {
-      if !current.hasKept { try markOwnWrites(kinds) }
+      try conclude(kinds)
       try db.run("DELETE FROM cascade_meta WHERE name IN ('sweep.batch', 'sweep.kinds')")
-      if kinds.looksThrough {
-        try forgetDebt()
-        try db.forgetUnusedIdentities(binding)
-      }
-      try forgetPlans(ofSweep: kinds.planFile, but: nil)
       try recordEnd()
     }
   }
@@ -269,7 +146,7 @@ extension Writer {
 
 extension [SweepKind] {
   /// As `cascade_meta` keeps them.
-  fileprivate var code: Int64 {
+  var code: Int64 {
     reduce(0) { $0 | 1 << Int64(SweepKind.allCases.firstIndex(of: $1)!) }
   }
 

@@ -1,11 +1,8 @@
 package import Model
 internal import SQLite
+internal import System
 
 extension SweepKind {
-  package static let served: [SweepKind] = [
-    .cascade, .refcount, .dangling, .unreachable, .files, .trash, .all,
-  ]
-
   func includes(_ kind: SweepKind) -> Bool { self == kind || self == .all }
 
   fileprivate var looksAtEdges: Bool { ![.trash, .files, .unreachable].contains(self) }
@@ -86,8 +83,21 @@ extension Writer {
     let dangles = try isHalfView || hasDangling()
     if dangles && !isUnseen && journal.count < 2 { return [edges] }
     if dangles { return journal + [[.dangling]] }
-    if try debt != nil { try group { try forgetDebt() } }
+    try forgetWhatDangled()
     return journal
+  }
+
+  /// Nothing dangles: nothing is owed, and no plan for it waits.
+  private func forgetWhatDangled() throws {
+    let plans = """
+      FROM cascade_plan
+      WHERE id = 'sweep' AND (file GLOB '/*dangling*' OR file GLOB '/*all*')
+      """
+    if try debt == nil && db.integer(generated: "SELECT 1 \(plans) LIMIT 1") == nil { return }
+    try group {
+      try forgetDebt()
+      try db.run(generated: "DELETE \(plans)")
+    }
   }
 
   private func hasDangling() throws -> Bool {
@@ -147,16 +157,19 @@ extension Writer {
         try forgetJournal(kinds, upTo: current.journalEnd)
         if kinds.readsJournal { try forgetExamined() }
       }
-      try markOwnWrites(kinds)
-      if kinds.looksThrough {
-        try forgetDebt()
-        try db.forgetUnusedIdentities(binding)
-      }
-      try forgetPlans(ofSweep: kinds.planFile, but: nil)
-      result.add(receipt)
-      result.byCollection.add(current.deletedByCollection)
-      result.byRule.add(current.deletedByRule)
+      try conclude(kinds)
+      result.add(receipt, current)
     }
+  }
+
+  /// In the last transaction of a sweep.
+  func conclude(_ kinds: [SweepKind]) throws {
+    if !current.hasKept { try markOwnWrites(kinds) }
+    if kinds.looksThrough {
+      try forgetDebt()
+      try db.forgetUnusedIdentities(binding)
+    }
+    try forgetPlans(ofSweep: kinds.planFile, but: nil)
   }
 
   /// What a sweep of these kinds is allowed, and looks at.
@@ -189,11 +202,11 @@ extension Writer {
 extension Reader {
   /// What a sweep would delete.
   package func planSweep(_ kinds: [SweepKind], at now: Int64? = nil) throws -> Plan {
-    let now = try now ?? db.wallClock()
+    let now = now ?? SystemClock.wall()
     var plan = try plan(ofSweep: true, following: kinds.followed, at: now) {
       let binding = try binding()
       if kinds.readsJournal {
-        try Digest(binding: binding, watches: db.watches()).read(
+        try Digest(binding: binding, watches: db.watches(), tellsWhy: true).read(
           db, above: db.journalStart(kinds), upTo: .max)
         try db.examineSpared(binding, following: kinds.followed, at: now)
       }

@@ -32,7 +32,7 @@ package struct SweepResult: Sendable {
     self.outcome = outcome
   }
 
-  mutating func add(_ receipt: Receipt) {
+  mutating func add(_ receipt: Receipt, _ state: TransactionState) {
     deleted += receipt.deleted.prefix(Receipt.mostListed - deleted.count)
     deletedCount += receipt.deletedCount
     edgesRemoved += receipt.edgesRemoved
@@ -40,8 +40,11 @@ package struct SweepResult: Sendable {
     files += receipt.files
     let done = receipt.deletedCount + receipt.edgesRemoved + receipt.notices + receipt.files
     if done > 0 { batch = receipt.batch }
-    blocked += receipt.reasons
+    let known = Set(blocked.map(\.message))
+    blocked += receipt.reasons.filter { !known.contains($0.message) }
     if !receipt.reasons.isEmpty { outcome = .blocked }
+    byCollection.merge(state.deletedByCollection, uniquingKeysWith: +)
+    byRule.merge(state.deletedByRule, uniquingKeysWith: +)
   }
 
   /// Nothing was deleted, and this waits for somebody.
@@ -54,10 +57,6 @@ package struct SweepResult: Sendable {
     deletedCount = held.deletedCount
     byCollection = held.byCollection
   }
-}
-
-extension [String: Int] {
-  mutating func add(_ others: [String: Int]) { merge(others) { $0 + $1 } }
 }
 
 /// How far a sweep is.

@@ -10,6 +10,8 @@ package struct Pace: Sendable {
   private var rate = 10.0
   /// Steps of another size, whatever time they take.
   package var rowsToAStep: Int64?
+  /// How much longer than the work before it a commit takes.
+  private var commitShare = 1.0
   /// Frames of the log that a checkpoint takes in a millisecond.
   private var checkpointRate = 50.0
 
@@ -40,17 +42,34 @@ package struct Pace: Sendable {
 // MARK: - Steps of a sweep
 
 extension Pace {
-  /// A step that is expected to end within the budget, with some room for what cannot be foreseen.
+  /// Rows of a step that is expected to end within the budget, with some room for what cannot be
+  /// foreseen.
   var rows: Int64 { rowsToAStep ?? Int64(max(16, rate * milliseconds * Pace.share)) }
 
-  /// The log is also what the next writer may have to checkpoint.
-  var frames: Int { Int(min(max(256, checkpointRate * milliseconds * Pace.share), 8_192)) }
+  /// Behind so many of them a step looks at the clock.
+  var rowsAtOnce: Int64 { rowsToAStep ?? max(16, rows / 4) }
 
-  private static let share = 0.7
+  /// Whether a step that deleted so many rows may delete as many as it does at once: what they
+  /// changed is yet to be written, at its commit.
+  func hasTime(worked: Duration, rows: Int64) -> Bool {
+    if rowsToAStep != nil { return false }
+    let more = Double(rows + rowsAtOnce) / Double(rows)
+    return worked / .milliseconds(1) * more * (1 + commitShare) < milliseconds * Pace.share
+  }
+
+  /// The log is also what the next writer may have to checkpoint.
+  var frames: Int { Int(min(max(256, checkpointRate * milliseconds * Pace.share), 32_768)) }
+
+  private static let share = 0.85
 
   private var milliseconds: Double { budget / .milliseconds(1) }
 
-  mutating func note(rows: Int64, took time: Duration) { rate.follow(Double(rows), time) }
+  mutating func note(rows: Int64, worked: Duration, held: Duration) {
+    if rows == 0 { return }
+    rate.follow(Double(rows), held)
+    let share = (held - worked) / max(worked, .microseconds(1))
+    commitShare = max(share, (commitShare + share) / 2)
+  }
 
   mutating func note(frames: Int, took time: Duration) {
     checkpointRate.follow(Double(frames), time)

@@ -14,6 +14,8 @@ package struct Receipt: Sendable {
   /// The first of the deleted nodes; `deletedCount` counts them all.
   package var deleted: [Node] = []
   package var deletedCount = 0
+  /// Those that no rule took along are not among them.
+  package var byRule: [String: Int] = [:]
   package var edgesAdded = 0
   package var edgesRemoved = 0
   package var notices = 0

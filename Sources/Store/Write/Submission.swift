@@ -135,6 +135,7 @@ extension Writer {
     receipt.batch = current.batch
     receipt.deleted = current.deleted
     receipt.deletedCount = current.deletedCount
+    receipt.byRule = current.deletedByRule
     receipt.edgesAdded = current.edgesAdded
     receipt.edgesRemoved = current.edgesRemoved
     receipt.notices = current.notices

@@ -7,11 +7,13 @@ internal import SQLite
 /// one costs only itself.
 package final class Writer {
   let db: Connection
+  /// Holds the write lock while `db` takes a checkpoint.
+  let path: String
+  private var openKeeper: Keeper?
   let model: StoreModel
   let demands: Demands
   let references: ReferencePlaces
   let hasTables: Bool
-  let busyMilliseconds: Int32
   package var pace: Pace
   /// What fewer nodes hold the lock for is not worth two transactions of a sweep.
   package var fewNodes: Int64 = 500
@@ -31,7 +33,6 @@ package final class Writer {
   /// Nothing of ours is in the file any more.
   package internal(set) var isDetached = false
   var needsDenials = false
-  var hasForeignKeys = false
   /// The files that were let go up to here were looked at, and what is left of them waits.
   var filesTried: Int64 = 0
 
@@ -42,8 +43,8 @@ package final class Writer {
   ) throws {
     db = try Connection.openForWriting(
       path, busyMilliseconds: busyMilliseconds, creates: creates)
+    self.path = path
     self.model = model
-    self.busyMilliseconds = busyMilliseconds
     pace = Pace(model.limits)
     demands = Demands(model)
     hasTables = model.hasTables
@@ -58,6 +59,12 @@ package final class Writer {
     if isDetached { throw StoreError.detached }
     try db.begin()
     return try hold { try groupUnderLock(body) }
+  }
+
+  /// How long the write lock was held, each time since this was last asked.
+  package func takeHolds() -> [Duration] {
+    defer { holds = [] }
+    return holds
   }
 
   func hold<T>(_ body: () throws -> T) rethrows -> T {
@@ -91,7 +98,7 @@ package final class Writer {
     if binding.collections.isEmpty { return }
     try db.run("INSERT INTO cascade_quiet VALUES(?)", .integer(binding.hasTriggers ? 2 : 1))
     // The pragma has every statement prepared again.
-    if hasForeignKeys && !current.isStepped { try db.run("PRAGMA defer_foreign_keys = ON") }
+    if binding.hasForeignKeys && !current.isStepped { try db.run("PRAGMA defer_foreign_keys = ON") }
   }
 
   private func speak() throws {
@@ -136,16 +143,32 @@ package final class Writer {
   package func tidy(atLeisure: Bool) throws {
     if Connection.checkpointsAreSafe { return }
     let most = atLeisure ? Writer.fewFrames : pace.frames
-    if db.framesInLog > most { try db.checkpointUnderLock(busyMilliseconds: busyMilliseconds) }
+    if db.framesInLog > most { try db.checkpoint(keptBy: keeper().db) }
   }
 
   /// Leaves everything in the database file, for whoever copies that alone.
-  package func finish() throws { try db.checkpointUnderLock(busyMilliseconds: busyMilliseconds) }
+  package func finish() throws {
+    if try db.checkpoint(keptBy: keeper().db) { db.truncateLog() }
+  }
+
+  /// Where the log's file was removed, nobody else can write: what only it has goes into the database.
+  package func saveLog() { db.truncateLog() }
+
+  /// There as long as there is work.
+  func keeper() throws -> Keeper {
+    let keeper = try openKeeper ?? Keeper(path)
+    openKeeper = keeper
+    return keeper
+  }
+
+  /// Where another log is there now, nothing of the old one may come into the database file.
+  package func abandonLog() { db.keepLogOnClose() }
 
   /// 4 MB of 4 KB pages, as SQLite's own automatic checkpoint.
   private static let fewFrames = 1_000
 
   package func releaseMemory() {
+    openKeeper = nil
     db.releaseMemory()
     interned.nodes.forget()
   }

@@ -21,7 +21,7 @@ package final class DirectoryWatch {
   }
 
   /// At most `burst` wake-ups in `interval`; the changes after them are reported at its end.
-  package struct Rate: Sendable {
+  package struct Rate: Hashable, Sendable {
     package var interval: Duration
     package var burst: Int
 
@@ -35,46 +35,19 @@ package final class DirectoryWatch {
   }
 
   private let bell = Bell()
-  private let descriptor: FileDescriptor
-  private var source: EventSource?
+  private let inotify: Inotify
+  private let number: CInt
 
-  package init(_ path: String, _ events: Events, rate: Rate? = .calm) throws(SystemError) {
-    descriptor = try Self.inotify(path, events)
-    let number = descriptor.raw
-    let context = unsafe Unmanaged.passUnretained(self).toOpaque()
-    let source = try unsafe EventSource("sd_event_add_io") { event, source in
-      unsafe sd_event_add_io(
-        event, &source, number, EPOLLIN.rawValue,
-        { _, _, _, context in
-          unsafe Unmanaged<DirectoryWatch>.fromOpaque(context!).takeUnretainedValue().fired()
-          return 0
-        }, context)
-    }
-    if let rate { try source.setRateLimit(rate.interval, burst: rate.burst) }
-    self.source = source
+  /// Of entries whose names begin with `prefix`, or of all.
+  package init(
+    _ path: String, _ events: Events, of prefix: String = "", rate: Rate? = .calm
+  ) throws(SystemError) {
+    inotify = try Inotify.shared(rate)
+    number = try inotify.watch(path, events, of: prefix, ringing: bell)
   }
 
-  isolated deinit { source?.close() }
+  isolated deinit { inotify.forget(number, bell) }
 
   /// Returns after a change since the last `next` (or since the watch began).
   package func next() async throws { try await bell.wait() }
-
-  private func fired() {
-    var ignored: [UInt8] = []
-    while let count = try? descriptor.read(into: &ignored, upTo: 4096), count > 0 {
-      ignored.removeAll(keepingCapacity: true)
-    }
-    bell.ring()
-  }
-
-  private static func inotify(
-    _ path: String, _ events: Events
-  ) throws(SystemError) -> FileDescriptor {
-    let name = try cString(path)
-    let raw = try checked("inotify_init1") { inotify_init1(CInt(IN_CLOEXEC | IN_NONBLOCK)) }
-    let descriptor = FileDescriptor(owning: raw)
-    let mask = events.rawValue | UInt32(IN_ONLYDIR | IN_DELETE_SELF | IN_MOVE_SELF)
-    _ = try checked("inotify_add_watch", path) { unsafe inotify_add_watch(raw, name, mask) }
-    return descriptor
-  }
 }

@@ -36,6 +36,13 @@ package struct FileStatus: Sendable, Hashable {
     Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
   }
 
+  /// Whether two paths are the same, or lead to the same file.
+  package static func areSame(_ path: String, _ other: String) throws(SystemError) -> Bool {
+    if path == other { return true }
+    guard let one = try of(path), let two = try of(other) else { return false }
+    return one.isSame(as: two)
+  }
+
   /// Whether this is the same file, by whatever name.
   package func isSame(as other: FileStatus) -> Bool {
     device == other.device && inode == other.inode

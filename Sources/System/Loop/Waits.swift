@@ -31,6 +31,13 @@ extension EventLoop {
     }
   }
 
+  /// Goes behind everybody who is ready: for loops that may find something to do again and again,
+  /// and would keep the thread.
+  @EventLoopActor
+  package static func turn() async {
+    await Task(executorPreference: shared) { @EventLoopActor in }.value
+  }
+
   /// Waits once. Who waits often, or for several things at once, uses a `Channel`.
   @EventLoopActor
   package static func wait(

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Set once, by one thread, and seen by others.
+/// Set by one thread, and seen by others.
 package final class Flag: Sendable {
   private let value = Atomic(false)
 
@@ -8,4 +8,5 @@ package final class Flag: Sendable {
 
   package var isSet: Bool { value.load(ordering: .relaxed) }
   package func set() { value.store(true, ordering: .relaxed) }
+  package func clear() { value.store(false, ordering: .relaxed) }
 }

@@ -2,31 +2,34 @@
 /// on the names.
 package struct LogField: Hashable, Sendable {
   package let name: String
-  private init(_ name: String) { self.name = name }
+  /// The same in the JSON of an event.
+  package let jsonName: String
+  package let isNumber: Bool
 
-  package static let store = LogField("CASCADE_STORE")
-  package static let sweep = LogField("CASCADE_SWEEP")
-  package static let batch = LogField("CASCADE_BATCH")
-  package static let author = LogField("CASCADE_AUTHOR")
-  package static let deleted = LogField("CASCADE_DELETED")
-  package static let trigger = LogField("CASCADE_TRIGGER")
-  package static let file = LogField("CASCADE_FILE")
-  package static let plan = LogField("CASCADE_PLAN")
-  package static let reason = LogField("CASCADE_REASON")
-  package static let milliseconds = LogField("CASCADE_MILLISECONDS")
-  package static let peerUser = LogField("CASCADE_PEER_UID")
-  package static let peerProcess = LogField("CASCADE_PEER_PID")
-  package static let method = LogField("CASCADE_METHOD")
-  package static let sqliteCode = LogField("CASCADE_SQLITE_CODE")
-  package static let errno = LogField("ERRNO")
+  private init(_ name: String, _ jsonName: String, isNumber: Bool = false) {
+    (self.name, self.jsonName, self.isNumber) = (name, jsonName, isNumber)
+  }
+
+  package static let store = LogField("CASCADE_STORE", "store")
+  package static let sweep = LogField("CASCADE_SWEEP", "sweep", isNumber: true)
+  package static let batch = LogField("CASCADE_BATCH", "batch", isNumber: true)
+  package static let author = LogField("CASCADE_AUTHOR", "author")
+  package static let deleted = LogField("CASCADE_DELETED", "deletedCount", isNumber: true)
+  package static let file = LogField("CASCADE_FILE", "file")
+  package static let plan = LogField("CASCADE_PLAN", "plan", isNumber: true)
+  package static let reason = LogField("CASCADE_REASON", "reason")
+  package static let peerUser = LogField("CASCADE_PEER_UID", "uid", isNumber: true)
 }
 
 /// What a message is about, for the catalog: 32 lower-case hexadecimal digits.
 package struct LogMessageID: Hashable, Sendable {
   package let text: String
+  /// What an event of it is called.
+  package let name: String
 
-  package init(_ text: StaticString) {
+  package init(_ text: StaticString, _ name: StaticString) {
     self.text = "\(text)"
+    self.name = "\(name)"
     assert(self.text.utf8.count == 32)
   }
 }

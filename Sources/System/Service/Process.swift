@@ -22,6 +22,19 @@ package enum Process {
   /// Gives freed memory back to the system. Takes a millisecond: for when nothing else is to do.
   package static func trimMemory() { _ = malloc_trim(0) }
 
+  /// As many descriptors as the administrator allows: the usual limit is for programs that use
+  /// select().
+  package static func raiseDescriptorLimit() {
+    var limit = rlimit()
+    guard unsafe getrlimit(CInt(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
+    limit.rlim_cur = limit.rlim_max
+    _ = unsafe setrlimit(CInt(RLIMIT_NOFILE.rawValue), &limit)
+  }
+
+  /// One heap for all threads. One for each of them, as is usual, keeps room for what each once needed;
+  /// and of ours few work at the same time.
+  package static func shareHeap() { mallopt(M_ARENA_MAX, 1) }
+
   package static func workingDirectory() throws(SystemError) -> String {
     guard let path = unsafe getcwd(nil, 0) else { throw SystemError(code: errno, call: "getcwd") }
     defer { unsafe free(path) }

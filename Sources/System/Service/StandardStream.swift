@@ -10,6 +10,8 @@ package enum StandardStream: CInt, Sendable {
     with { (try? $0.writeAll(Array(text.utf8))) != nil }
   }
 
+  package var isTerminal: Bool { isatty(rawValue) == 1 }
+
   /// A descriptor of the caller's own.
   package func duplicate() throws -> FileDescriptor { try with { try $0.duplicate() } }
 

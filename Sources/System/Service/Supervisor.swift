@@ -3,6 +3,8 @@ internal import Glibc
 
 /// The service manager, where there is one.
 package enum Supervisor {
+  package static var isThere: Bool { Process.environment("NOTIFY_SOCKET") != nil }
+
   /// "READY=1", "STATUS=…", "STOPPING=1". Nothing happens without a manager.
   package static func notify(_ state: String...) {
     _ = unsafe sd_notify(0, state.joined(separator: "\n"))

@@ -22,6 +22,8 @@ final class Connection {
     do {
       while let frame = try await nextFrame(), let request = Request(frame) {
         try await handle(request)
+        // Who sends as fast as it is read would never let another have its turn.
+        await EventLoop.turn()
       }
     } catch {
       // The socket failed or the server stops: nobody is left to be told.
@@ -44,6 +46,7 @@ final class Connection {
       }
       if input.pendingCount > server.limits.message { return nil }
       if try await fill() == 0 { return nil }
+      await EventLoop.turn()
     }
   }
 

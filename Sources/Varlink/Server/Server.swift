@@ -49,6 +49,8 @@ package final class VarlinkServer {
     try await withThrowingDiscardingTaskGroup { group in
       while true {
         let descriptor = try await listener.accept()
+        // Who connects without end would keep those that are there from being answered.
+        await EventLoop.turn()
         // Dropped, and thereby closed: too many, or gone already.
         guard connectionCount < limits.connections,
           let connection = try? Connection(descriptor, self)

@@ -12,6 +12,9 @@ final class TestStore {
   /// At its end when the daemon is.
   private var life: FileDescriptor?
 
+  /// The daemon's, where it is not the machine's.
+  var clock: SetClock?
+
   var path: String { scratch.path(name) }
   var spool: String { "\(path).cascade" }
   var socket: String { "\(spool)/control" }
@@ -46,7 +49,8 @@ final class TestStore {
     let input = try FileDescriptor.open("/dev/null")
     let log = try FileDescriptor.open(scratch.path("log"), .append)
     daemon = try Subprocess(
-      [Programs.cascaded] + arguments + [path], input: input, output: output.writing, error: log)
+      [Programs.cascaded] + arguments + [path], environment: clock?.environment ?? [], input: input,
+      output: output.writing, error: log)
     life = output.takeReading()
   }
 

@@ -29,6 +29,8 @@ final class TestService {
     method Count(to: int) -> (number: int)
     # Never answers.
     method Wait() -> ()
+    # One reply, and then an error.
+    method Break() -> ()
     method Absent() -> ()
     method Fail(plainly: bool) -> ()
     method Note(number: int) -> ()
@@ -42,6 +44,9 @@ final class TestService {
   var notes: [Int64] = []
   var waiting = 0
   var cancelled = 0
+  /// How many are counting now, and how many replies they gave.
+  var streams = 0
+  var counted = 0
 
   func interface() throws -> Interface {
     try Interface(
@@ -50,6 +55,7 @@ final class TestService {
         "Echo": { call in ["text": call.parameters["text"] ?? ""] },
         "Count": { call in try await self.count(call) },
         "Wait": { _ in try await self.wait() },
+        "Break": { call in try await self.fail(within: call) },
         "Fail": { call in throw self.failure(call) },
         "Note": { call in self.note(call) },
         "Notes": { _ in ["numbers": .array(self.notes.map { .integer($0) })] },
@@ -64,8 +70,13 @@ final class TestService {
 
   private func count(_ call: Call) async throws -> JSON {
     try call.requireMore()
+    streams += 1
+    defer { streams -= 1 }
     let end = call.parameters["to"]?.integer ?? 0
-    for number in 1..<max(1, end) { try await call.reply(continues: ["number": .integer(number)]) }
+    for number in 1..<max(1, end) {
+      try await call.reply(continues: ["number": .integer(number)])
+      counted += 1
+    }
     return ["number": .integer(end)]
   }
 
@@ -74,6 +85,11 @@ final class TestService {
     defer { cancelled += 1 }
     try await Bell().wait()
     return [:]
+  }
+
+  private func fail(within call: Call) async throws -> JSON {
+    try await call.reply(continues: [:])
+    throw VarlinkError("io.cascaded.Test.Failed", ["reason": "broken"])
   }
 
   private func failure(_ call: Call) -> any Error {

@@ -1,19 +1,17 @@
-internal import Model
-internal import Store
 internal import System
 
-/// One receipt, for one who waits.
+/// One value, for one who waits.
 @EventLoopActor
-final class ReceiptWaiter {
+final class Promise<Value: Sendable> {
   private let bell = Bell()
-  private var result: Result<Receipt, any Error>?
+  private var result: Result<Value, any Error>?
 
-  func settle(_ result: Result<Receipt, any Error>) {
+  func settle(_ result: Result<Value, any Error>) {
     self.result = result
     bell.ring()
   }
 
-  func receipt() async throws -> Receipt {
+  func value() async throws -> Value {
     while true {
       if let result { return try result.get() }
       try await bell.wait()

@@ -1,0 +1,128 @@
+package import Model
+internal import System
+
+/// What a daemon serves: read from its files when it starts, and again at each reload.
+package enum Configuration: Sendable {
+  /// A database; its model lies beside it, or in a file that is named.
+  case store(String, model: String?)
+  /// The store that a model names.
+  case model(String)
+  /// Every model of a directory.
+  case directory(String)
+
+  /// All of it, or an error that says everything that is wrong.
+  package func read() throws -> [StoreConfiguration] {
+    switch self {
+    case .store(let path, let file):
+      let path = try Process.absolutePath(path)
+      let model = try Configuration.model(of: path, named: file)
+      return [StoreConfiguration(path: path, model: model)]
+    case .model(let file):
+      let model = try StoreModel.read(file)
+      guard let store = model.store else { throw ConfigurationError(file, [Configuration.noStore]) }
+      return [StoreConfiguration(path: store, model: model)]
+    case .directory(let directory):
+      let (stores, errors) = try Configuration.stores(in: directory)
+      if !errors.isEmpty { throw ConfigurationError(joining: errors) }
+      return stores
+    }
+  }
+
+  /// What can be served of it, and what is wrong with the rest: of many models, a bad one is no reason
+  /// to leave the others alone.
+  package func readWhatIsGood() throws -> (stores: [StoreConfiguration], complaints: [String]) {
+    guard case .directory(let directory) = self else { return (try read(), []) }
+    let (stores, errors) = try Configuration.stores(in: directory)
+    if stores.isEmpty && !errors.isEmpty { throw ConfigurationError(joining: errors) }
+    return (stores, errors.flatMap(\.complaints))
+  }
+
+  private static let noStore = ModelProblem(
+    path: "store", message: "missing: which database is it for?")
+
+  private static func model(of store: String, named file: String?) throws -> StoreModel {
+    if let file { return try StoreModel.read(file) }
+    let beside = StoreConfiguration.modelFile(of: store)
+    return try FileStatus.of(beside) == nil ? .empty : try StoreModel.read(beside)
+  }
+
+  // MARK: - A directory of models
+
+  /// The paths of its models, in the order of their names.
+  private static func models(in directory: String) throws -> [String] {
+    do {
+      let names = try Directory.open(directory).names().map(\.description)
+      return names.filter { $0.hasSuffix(".json") && !$0.hasPrefix(".") }.sorted()
+        .map { "\(directory)/\($0)" }
+    } catch {
+      throw ConfigurationError(directory, [ModelProblem(path: "", message: "\(error)")])
+    }
+  }
+
+  private static func stores(
+    in directory: String
+  ) throws -> ([StoreConfiguration], [ConfigurationError]) {
+    var found: [(file: String, store: StoreConfiguration)] = []
+    var errors: [ConfigurationError] = []
+    for file in try models(in: directory) {
+      do {
+        let store = try store(of: file)
+        try refuseTwins(store, of: file, among: found)
+        found.append((file, store))
+      } catch let error as ConfigurationError {
+        errors.append(error)
+      } catch let error as SystemError {
+        errors.append(ConfigurationError(file, [ModelProblem(path: "", message: "\(error)")]))
+      }
+    }
+    return (found.map(\.store), errors)
+  }
+
+  /// A database with tables of an application is the application's to make.
+  private static func store(of file: String) throws -> StoreConfiguration {
+    let model = try StoreModel.read(file)
+    guard let store = model.store else { throw ConfigurationError(file, [noStore]) }
+    return StoreConfiguration(path: store, model: model, creates: !model.hasTables)
+  }
+
+  private static func refuseTwins(
+    _ store: StoreConfiguration, of file: String,
+    among others: [(file: String, store: StoreConfiguration)]
+  ) throws {
+    let twin = try others.first { try FileStatus.areSame($0.store.path, store.path) }
+    guard let twin else { return }
+    throw ConfigurationError(
+      file, [ModelProblem(path: "store", message: "\(twin.file) is for the same database")])
+  }
+}
+
+/// Model files that cannot be used, with every reason.
+package struct ConfigurationError: Error, CustomStringConvertible {
+  package let complaints: [String]
+
+  package init(_ file: String, _ problems: [ModelProblem]) {
+    complaints = problems.map { problem in
+      problem.path.isEmpty
+        ? "\(file): \(problem.message)" : "\(file): \(problem.path): \(problem.message)"
+    }
+  }
+
+  init(joining errors: [ConfigurationError]) { complaints = errors.flatMap(\.complaints) }
+
+  package var description: String { complaints.joined(separator: "\n") }
+}
+
+extension StoreModel {
+  /// Reads and judges a model file.
+  package static func read(_ file: String) throws -> StoreModel {
+    let descriptor = try FileDescriptor.open(file)
+    guard let bytes = try descriptor.readWhole(limit: 16 << 20) else {
+      throw ConfigurationError(file, [ModelProblem(path: "", message: "larger than 16 MiB")])
+    }
+    do {
+      return try StoreModel(json5: bytes)
+    } catch {
+      throw ConfigurationError(file, error.problems)
+    }
+  }
+}

@@ -1,0 +1,100 @@
+internal import Model
+internal import Store
+internal import System
+internal import Varlink
+
+/// What an administrator asks of the daemon itself.
+extension Control {
+  func pause(_ call: Call) async throws -> JSON {
+    try await each(call) { try await $0.pause(by: Int64(call.peer.uid)) }
+  }
+
+  func resume(_ call: Call) async throws -> JSON {
+    try await each(call) { try await $0.resume(by: Int64(call.peer.uid)) }
+  }
+
+  /// Without a name, all of them: one that fails keeps none of the others from it.
+  private func each(
+    _ call: Call, _ body: (StoreService) async throws -> Void
+  ) async throws -> JSON {
+    let chosen = call.text("store") == nil ? stores.services : [try named(call)]
+    var failure: (any Error)?
+    for service in chosen {
+      do {
+        try await service.opened()
+        try await body(service)
+      } catch {
+        failure = failure ?? error
+      }
+    }
+    if let failure { throw failure }
+    return [:]
+  }
+
+  func reload() async throws -> JSON {
+    do {
+      return ["reloaded": try await Reloading.reload(stores).json]
+    } catch let error as ConfigurationError {
+      throw VarlinkError.misconfigured(error)
+    } catch let error as SystemError {
+      throw VarlinkError.misconfigured(
+        ConfigurationError("\(error)", [ModelProblem(path: "", message: "cannot be read")]))
+    }
+  }
+
+  func metrics() async throws -> JSON {
+    var gauges: [Gauges] = []
+    for service in stores.services { gauges.append(await service.gauges()) }
+    return ["text": .string(Metrics(of: gauges, at: SystemClock.wall()).text)]
+  }
+
+  // MARK: - Events
+
+  func events(_ call: Call) async throws -> JSON {
+    let follows = call.parameters["follow"]?.bool ?? false
+    if follows { try call.requireMore() }
+    let store = try call.text("store").map { _ in try named(call).path }
+    let bell = stores.events.watch()
+    var last = call.parameters["after"]?.integer ?? stores.events.start(follows ? 10 : .max)
+    while true {
+      let missed = max(0, stores.events.start(.max) - last)
+      let events = stores.events.after(last)
+      last = stores.events.count
+      let reply = reply(events.filter { isOf(store, $0) }, missed: missed)
+      if !follows { return reply }
+      try await call.reply(continues: reply)
+      try await bell.wait()
+    }
+  }
+
+  private func isOf(_ store: String?, _ event: JSON) -> Bool {
+    store == nil || event["store"]?.string == store
+  }
+
+  private func reply(_ events: [JSON], missed: Int64) -> JSON {
+    ["events": .array(events), "missed": .integer(missed)]
+  }
+}
+
+extension Reloaded {
+  fileprivate var json: JSON {
+    [
+      "added": .array(added.map(JSON.string)), "removed": .array(removed.map(JSON.string)),
+      "changed": .array(
+        changed.map {
+          ["store": .string($0.store), "changes": .array($0.changes.map(JSON.string))]
+        }),
+      "failed": .array(
+        failed.map { ["store": .string($0.store), "reason": .string($0.reason)] }),
+      "unchanged": .array(unchanged.map(JSON.string)),
+    ]
+  }
+}
+
+extension VarlinkError {
+  fileprivate static func misconfigured(_ error: ConfigurationError) -> VarlinkError {
+    VarlinkError(
+      "io.cascaded.Control.Misconfigured",
+      ["complaints": .array(error.complaints.map(JSON.string))])
+  }
+}

@@ -1,0 +1,124 @@
+internal import Model
+internal import Spool
+internal import Store
+internal import System
+
+/// What is measured of a store just now.
+struct Gauges {
+  let store: String
+  let state: String
+  let counts: SpoolDirectory.Counts
+  let journal: Int
+  let heldPlans: Int
+  let oldestChange: Int64?
+  let tally: Tally
+}
+
+extension StoreService {
+  func gauges() async -> Gauges {
+    let counts = spoolCounts
+    let journal = await journalLength()
+    noteJournal(journal)
+    let oldest = [(try? spool.oldest()) ?? nil, journalSince].compactMap(\.self).min()
+    return Gauges(
+      store: path, state: condition.state(heldFiles: counts.held).state, counts: counts,
+      journal: journal, heldPlans: condition.heldPlans.count + counts.held, oldestChange: oldest,
+      tally: tally)
+  }
+
+  /// Rows of the journal have no time: they are as old as the first one who saw that some wait.
+  private func noteJournal(_ length: Int) {
+    journalSince = length == 0 ? nil : journalSince ?? SystemClock.wall()
+  }
+}
+
+extension Metrics {
+  private static let states = ["ok", "degraded", "held", "paused"]
+
+  init(of stores: [Gauges], at now: Int64) {
+    add(
+      "cascaded_build", "info", "The version of the daemon.",
+      [Sample(store: "", labels: [("version", Release.version)], value: 1)])
+    addStates(stores)
+    addQueues(stores, now)
+    addWork(stores, now)
+    end()
+  }
+
+  private mutating func addStates(_ stores: [Gauges]) {
+    add(
+      "cascaded_store_up", "gauge", "Whether the store is served: 0 while it is degraded.",
+      stores.map { Sample(store: $0.store, value: $0.state == "degraded" ? 0 : 1) })
+    add(
+      "cascaded_store_state", "stateset", "How the store is.",
+      stores.flatMap { store in
+        Metrics.states.map { state in
+          Sample(
+            store: store.store, labels: [("cascaded_store_state", state)],
+            value: store.state == state ? 1 : 0)
+        }
+      })
+  }
+
+  private mutating func addQueues(_ stores: [Gauges], _ now: Int64) {
+    add(
+      "cascaded_spool_files", "gauge", "Change files in the spool.",
+      stores.flatMap { store in
+        [
+          ("waiting", store.counts.waiting), ("held", store.counts.held),
+          ("rejected", store.counts.rejected),
+        ].map { Sample(store: store.store, labels: [("state", $0)], value: Double($1)) }
+      })
+    gauge("cascaded_rejected_files", "Change files that were rejected.", stores) {
+      Double($0.counts.rejected)
+    }
+    gauge("cascaded_held_plans", "Deletions that wait for approval.", stores) {
+      Double($0.heldPlans)
+    }
+    gauge("cascaded_journal_entries", "What applications did and no sweep has seen.", stores) {
+      Double($0.journal)
+    }
+    gauge(
+      "cascaded_oldest_change_seconds", "The age of the oldest change that waits; 0 for none.",
+      stores
+    ) { $0.oldestChange.map { Double(max(0, now - $0)) / 1_000 } ?? 0 }
+  }
+
+  private mutating func addWork(_ stores: [Gauges], _ now: Int64) {
+    add(
+      "cascaded_last_sweep_seconds", "gauge",
+      "How long ago the store was last found or put in order.",
+      stores.compactMap { store in
+        store.tally.lastGood.map {
+          Sample(store: store.store, value: Double(max(0, now - $0)) / 1_000)
+        }
+      })
+    counter("cascaded_deletions", "Nodes that were deleted, by rule.", "rule", stores) {
+      $0.tally.deletions
+    }
+    counter("cascaded_sweeps", "Sweeps, by outcome.", "outcome", stores) { $0.tally.sweeps }
+    counter("cascaded_files", "Change files, by outcome.", "outcome", stores) { $0.tally.files }
+    add(
+      histogram: "cascaded_lock_hold_seconds", "How long the write lock was held.",
+      stores.map { ($0.store, $0.tally.locks) })
+  }
+
+  private mutating func gauge(
+    _ name: String, _ help: String, _ stores: [Gauges], _ value: (Gauges) -> Double
+  ) {
+    add(name, "gauge", help, stores.map { Sample(store: $0.store, value: value($0)) })
+  }
+
+  private mutating func counter(
+    _ name: String, _ help: String, _ label: String, _ stores: [Gauges],
+    _ counts: (Gauges) -> [String: Int]
+  ) {
+    add(
+      name, "counter", help,
+      stores.flatMap { store in
+        counts(store).sorted { $0.key < $1.key }.map {
+          Sample(store: store.store, labels: [(label, $0.key)], value: Double($0.value))
+        }
+      })
+  }
+}

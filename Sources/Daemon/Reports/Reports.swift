@@ -1,0 +1,140 @@
+internal import Model
+internal import Spool
+internal import Store
+internal import System
+
+/// What happened, for whoever reads the log: one line for a file that deleted something or was not
+/// applied, one for a sweep that did something, none for what went as it should.
+extension StoreService {
+  func tell(
+    _ priority: Log.Priority, _ id: LogMessageID, _ message: String,
+    _ fields: [(LogField, String)] = [], file: String = #fileID, line: Int = #line,
+    function: String = #function
+  ) {
+    events.tell(
+      priority, id, "\(path): \(message)", [(.store, path)] + fields, file: file, line: line,
+      function: function)
+  }
+
+  func report(_ outcome: Inbox.Outcome) {
+    let receipt = outcome.receipt
+    switch receipt.outcome {
+    case .duplicate: break
+    case .applied: receipt.deletedCount > 0 ? reportDeletion(outcome) : noteApplied(outcome)
+    case .rejected: reportRejection(outcome)
+    case .held:
+      tell(
+        .warning, .held,
+        "\(outcome.title) is held: \(receipt.reasons.first?.message ?? ""); "
+          + "`cascadectl approve \(receipt.plan ?? 0)` lets it pass",
+        [(.plan, String(receipt.plan ?? 0))] + outcome.fields)
+    }
+  }
+
+  /// Nobody's business but theirs who watch.
+  private func noteApplied(_ outcome: Inbox.Outcome) {
+    events.add(
+      .applied, .debug, "\(path): applied \(outcome.receipt.id.printable)",
+      [(.store, path), (.batch, outcome.receipt.batch.map { String($0) } ?? "")] + outcome.fields)
+  }
+
+  private func reportDeletion(_ outcome: Inbox.Outcome) {
+    let receipt = outcome.receipt
+    let author = receipt.author.map { " by \($0.printable)" } ?? ""
+    tell(
+      .info, .deleted,
+      "\(receipt.id.printable)\(author) deleted \(nodes(receipt.deletedCount)) "
+        + "(batch \(receipt.batch ?? 0))",
+      [(.batch, String(receipt.batch ?? 0)), (.deleted, String(receipt.deletedCount))]
+        + outcome.fields)
+  }
+
+  private func reportRejection(_ outcome: Inbox.Outcome) {
+    let reasons = outcome.receipt.reasons
+    let more = reasons.count > 1 ? " (and \(reasons.count - 1) more reasons)" : ""
+    let first = reasons.first
+    let place = first?.line.map { ":\($0)\(first?.column.map { ":\($0)" } ?? "")" } ?? ""
+    let message = first?.message ?? ""
+    tell(
+      .warning, .rejected, "rejected \(outcome.title)\(place): \(message)\(more)",
+      [(.reason, message)] + outcome.fields)
+  }
+
+  func report(_ result: SweepResult, number: Int64) {
+    if result.outcome == .nothing { return }
+    if result.outcome == .held { return reportHeld(result, number: number) }
+    tell(
+      result.outcome == .done ? .info : .warning, .swept,
+      "sweep \(number) \(result.outcome.rawValue), deleted "
+        + nodes(result.deletedCount) + result.blockedText,
+      [
+        (.sweep, String(number)), (.deleted, String(result.deletedCount)),
+        (.batch, result.batch.map { String($0) } ?? ""),
+      ])
+  }
+
+  private func reportHeld(_ result: SweepResult, number: Int64) {
+    let plan = result.plan ?? 0
+    tell(
+      .warning, .held, "sweep \(number) is held: \(result.heldText(plan: plan))",
+      [
+        (.sweep, String(number)), (.plan, String(plan)), (.deleted, String(result.heldCount)),
+      ])
+  }
+
+  func reportMismatch(_ problems: [String]) {
+    if problems.isEmpty {
+      tell(.notice, .recovered, "the model and the tables fit again")
+    } else {
+      let reason = problems.joined(separator: "; ")
+      tell(
+        .warning, .mismatch,
+        "nothing is deleted while the model and the tables differ: \(reason)", [(.reason, reason)])
+    }
+  }
+
+  func reportReplaced(_ standing: OpenFile.Standing) {
+    let what =
+      switch standing {
+      case .logRemoved: "its log was removed while it was in use; what it had is saved"
+      case .logReplaced:
+        "its log was removed while it was in use, and what only that had is lost: stop what does "
+          + "that"
+      case .there, .replaced: "another file is there now; it is served from here on"
+      }
+    tell(.warning, .replaced, "\(what); references to nothing are looked for")
+  }
+
+  func reportAttached(_ report: AttachReport) {
+    tell(.notice, .attached, "attached, \(report.collections.count) collections are tables")
+  }
+
+  func reportDetached() {
+    tell(.notice, .detached, "detached; change files wait until it is attached again")
+  }
+
+  func reportUndone(_ result: UndoResult, _ batch: Int64, by author: String) {
+    let left = result.leftCount > 0 ? ", \(result.leftCount) left alone" : ""
+    tell(
+      .notice, .undone, "batch \(batch) undone by \(author): \(nodes(result.restored)) back\(left)",
+      [(.batch, String(batch)), (.author, author)])
+  }
+
+  private func nodes(_ count: Int) -> String { count == 1 ? "1 node" : "\(count) nodes" }
+}
+
+extension SweepResult {
+  /// The first of the reasons, for whoever reads the log at night.
+  fileprivate var blockedText: String {
+    guard let first = blocked.first else { return "" }
+    return ": \(first.message)" + (blocked.count > 1 ? " (and \(blocked.count - 1) more)" : "")
+  }
+}
+
+extension Inbox.Outcome {
+  fileprivate var title: String { name.description.printable }
+
+  fileprivate var fields: [(LogField, String)] {
+    [(.file, name.description), (.author, receipt.author ?? "")]
+  }
+}

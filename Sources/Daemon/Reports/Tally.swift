@@ -1,0 +1,58 @@
+internal import Store
+internal import System
+
+/// What a store did since the daemon serves it, for the metrics.
+struct Tally {
+  private(set) var locks = Histogram()
+  /// By rule; what was asked for by name has none.
+  private(set) var deletions: [String: Int] = [:]
+  /// By outcome.
+  private(set) var files: [String: Int] = [:]
+  private(set) var sweeps: [String: Int] = [:]
+  /// When the store was last found in order, or put in order: in milliseconds since 1970.
+  var lastGood: Int64?
+
+  mutating func add(_ holds: [Duration]) {
+    for hold in holds { locks.add(hold / .seconds(1)) }
+  }
+
+  mutating func add(_ receipt: Receipt) {
+    files[receipt.outcome.rawValue, default: 0] += 1
+    if receipt.outcome == .applied { add(receipt.byRule, of: receipt.deletedCount) }
+  }
+
+  mutating func add(_ result: SweepResult, at now: Int64) {
+    sweeps[result.outcome.rawValue, default: 0] += 1
+    for hold in result.lockMilliseconds { locks.add(hold / 1_000) }
+    if result.outcome == .done { add(result.byRule, of: result.deletedCount) }
+    if result.isGood { lastGood = now }
+  }
+
+  private mutating func add(_ byRule: [String: Int], of count: Int) {
+    var rest = count
+    for (rule, count) in byRule {
+      deletions[rule, default: 0] += count
+      rest -= count
+    }
+    if rest > 0 { deletions["explicit", default: 0] += rest }
+  }
+}
+
+/// How often something took how long, in seconds.
+struct Histogram {
+  /// The limits of DESIGN 8.3 are among them.
+  static let bounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5]
+
+  /// The last one is of those beyond all bounds.
+  private(set) var counts = [Int](repeating: 0, count: bounds.count + 1)
+  private(set) var sum = 0.0
+
+  mutating func add(_ seconds: Double) {
+    counts[Histogram.bounds.firstIndex { seconds <= $0 } ?? Histogram.bounds.count] += 1
+    sum += seconds
+  }
+}
+
+extension SweepResult {
+  var isGood: Bool { outcome == .done || outcome == .nothing }
+}

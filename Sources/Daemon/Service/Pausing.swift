@@ -1,0 +1,38 @@
+internal import Store
+internal import System
+
+/// A store that is left alone until somebody says otherwise: questions are answered, leases are
+/// taken, and nothing else is written.
+extension StoreService {
+  /// A sweep ends with the step at hand, and goes on afterwards.
+  func pause(by user: Int64) async throws {
+    if condition.isAtRest { return }
+    let pause = Pause(at: SystemClock.wall(), user: user)
+    condition.pause = pause
+    writer.stop()
+    do {
+      try await onStore { try await writer.set(pause) }
+    } catch {
+      condition.pause = nil
+      throw error
+    }
+    hasUnfinishedSweep = true
+    failWaiters(pause.error)
+    tell(.notice, .paused, "paused by uid \(user)", [(.peerUser, String(user))])
+  }
+
+  func resume(by user: Int64) async throws {
+    if condition.isDetached { throw StoreError.detached }
+    if condition.pause == nil { return }
+    try await onStore { try await writer.set(nil) }
+    condition.pause = nil
+    tell(.notice, .resumed, "resumed by uid \(user)", [(.peerUser, String(user))])
+    wakeUp()
+    lookAtTimetable()
+  }
+
+  /// Refuses what a pause is to keep from happening.
+  func mayWork() throws {
+    if let pause = condition.pause { throw pause.error }
+  }
+}

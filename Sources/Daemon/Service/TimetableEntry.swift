@@ -1,0 +1,130 @@
+internal import Model
+internal import Store
+internal import System
+
+/// One kind of sweep in a timetable. Times are in milliseconds since 1970.
+struct TimetableEntry {
+  let kind: SweepKind
+  let schedule: Schedule
+  /// As the model says it.
+  let text: String
+  /// Kinds with the same schedule run together; other stores and machines at other seconds.
+  private let spread: UInt64
+  /// What the next run is behind of.
+  private var base: Int64 = 0
+  private(set) var next: Int64?
+  /// The time of the run that began last.
+  private var begun: Int64?
+  private(set) var last: SweepRun?
+  /// The last one's number, as far as this daemon ran it.
+  private(set) var number: Int64?
+  /// The last run that the store remembers.
+  var kept: Int64?
+  /// When somebody first committed what this has not seen.
+  var wanted: Int64?
+  /// How long the next run leaves the store alone after the last.
+  private var rest: Int64 = 0
+
+  private static let zone = Zone(offset: LocalTime.offset)
+  private static let minute: Int64 = 60_000
+  /// A clock that is set back by more was wrong. Daylight saving is less; as in cron.
+  private static let mostSetBack = 180 * minute
+  /// A burst of commits is one run.
+  private static let calm: Int64 = 1_000
+  /// So much of the time, at most, goes into what looks through everything after each commit.
+  private static let share: Int64 = 10
+
+  init(_ kind: SweepKind, _ model: StoreModel, place: String) {
+    self.kind = kind
+    schedule = model.schedule(of: kind)
+    text = model.scheduleText(of: kind)
+    spread = Fingerprint("\(place)\0\(text)").value
+  }
+
+  /// The journal says what the other two look for, as soon as it is there (`Watching.swift`).
+  var waitsForCommits: Bool {
+    schedule == .immediate && kind != .cascade && kind != .refcount
+  }
+
+  mutating func know(_ times: SweepTimes?, at now: Int64) {
+    last = [last, times?.last].compactMap(\.self).max { $0.at < $1.at }
+    base = max(times?.since ?? now, last?.at ?? .min)
+    // Whatever was committed before.
+    if waitsForCommits { wanted = now }
+  }
+
+  mutating func look(at now: Int64) {
+    if base > now && (schedule.isInterval || base - now > TimetableEntry.mostSetBack) {
+      base = now
+    }
+    if waitsForCommits {
+      wanted = wanted.map { min($0, now) }
+      next = wanted.map { max($0 + TimetableEntry.calm, base + rest) }
+    } else {
+      next = schedule.next(after: base, spread: spread, in: TimetableEntry.zone)
+    }
+  }
+
+  /// Who commits from now on may come too late for it.
+  mutating func begin() {
+    begun = next
+    wanted = nil
+  }
+
+  mutating func note(_ run: SweepRun, number: Int64, took time: Duration) {
+    last = run
+    // The clock may have been set back since it began.
+    base = schedule.isTimed && !schedule.isInterval ? max(base, begun ?? 0, run.at) : run.at
+    self.number = number
+    rest = time.inMilliseconds * TimetableEntry.share
+  }
+
+  /// Why it is to run; nil as long as it is not.
+  func occasion(at now: Int64) -> SweepRun.Occasion? {
+    guard let next, next <= now else { return nil }
+    if waitsForCommits { return .immediate }
+    return now - next > TimetableEntry.minute ? .missed : .schedule
+  }
+
+  func isKeptBefore(_ run: SweepRun) -> Bool {
+    kept.map { !(0..<TimetableEntry.minute ~= run.at - $0) } ?? true
+  }
+}
+
+extension Timetable {
+  /// As `status` tells it. A store that is paused has no next runs.
+  func json(isPaused: Bool, at now: Int64) -> JSON {
+    let shown = entries.filter { $0.kind != .all || $0.schedule != .never }
+    return .array(shown.map { $0.json(isPaused: isPaused, trouble: trouble != nil, at: now) })
+  }
+}
+
+extension TimetableEntry {
+  fileprivate func json(isPaused: Bool, trouble: Bool, at now: Int64) -> JSON {
+    let next = isPaused ? nil : next
+    return [
+      "kind": .string(kind.rawValue), "schedule": .string(text),
+      "next": next.map(JSON.integer) ?? .null,
+      "nextWhy": nextWhy(isPaused, trouble, now).map(JSON.string) ?? .null,
+      "last": last?.json(number: number) ?? .null,
+    ]
+  }
+
+  private func nextWhy(_ isPaused: Bool, _ trouble: Bool, _ now: Int64) -> String? {
+    if schedule == .never { return nil }
+    if isPaused { return "paused" }
+    let occasion = occasion(at: now)
+    if trouble && occasion != nil { return "trouble" }
+    if schedule == .immediate { return "immediate" }
+    return occasion == .missed ? "missed" : "schedule"
+  }
+}
+
+extension SweepRun {
+  fileprivate func json(number: Int64?) -> JSON {
+    [
+      "at": .integer(at), "outcome": .string(outcome.rawValue), "why": .string(occasion.rawValue),
+      "sweep": number.map(JSON.integer) ?? .null,
+    ]
+  }
+}

@@ -1,0 +1,158 @@
+internal import Model
+internal import Store
+internal import System
+
+/// The stores that are served. One's trouble never touches another's.
+@EventLoopActor
+final class Stores {
+  private(set) var services: [StoreService]
+  private let configuration: Configuration
+  private let changed = Bell()
+  private var isReloading = false
+  private let reloads = Broadcast()
+  let events = Events()
+  /// What is wrong with the configuration as it is now, and why not all of it is served.
+  private(set) var complaints: [String] = []
+
+  init(_ configuration: Configuration) throws {
+    self.configuration = configuration
+    services = []
+    let good = try configuration.readWhatIsGood()
+    complaints = good.complaints
+    services = try good.stores.map(service)
+    for complaint in complaints {
+      events.tell(.error, .reloadFailed, "not served: \(complaint)", [(.reason, complaint)])
+    }
+  }
+
+  private func service(_ configuration: StoreConfiguration) throws -> StoreService {
+    try StoreService(configuration, events, of: self)
+  }
+
+  /// How long nobody looks where no hint came: many stores take turns.
+  var pollInterval: Duration { .seconds(max(60, 4 * services.count)) }
+
+  /// What keeps a single store from being served is its operator's to mend, at once; of several,
+  /// each is tried again by itself.
+  func open() async throws {
+    if case .directory = configuration { return }
+    for service in services { try await service.openFile() }
+  }
+
+  /// Works until the task is cancelled.
+  func run() async {
+    await withDiscardingTaskGroup { group in
+      repeat {
+        for service in services where !service.isStarted {
+          service.isStarted = true
+          group.addTask(executorPreference: EventLoop.shared) { await service.run() }
+        }
+        try? await changed.wait()
+      } while !Task.isCancelled
+      group.cancelAll()
+    }
+  }
+
+  /// Returns when each was tried to be opened, or takes long.
+  func wait() async {
+    for service in services { try? await service.opened() }
+  }
+
+  var paths: String { services.map(\.configuration.path).joined(separator: ", ") }
+
+  /// For the service manager: how many are how, and what happened last.
+  var summary: String {
+    let states = services.map { $0.state.state }
+    let counts = Dictionary(grouping: states, by: \.self).mapValues(\.count)
+      .sorted { $0.key < $1.key }.map { services.count == 1 ? $0.key : "\($0.value) \($0.key)" }
+    let what = services.count == 1 ? paths : "\(services.count) stores"
+    let last = events.last?["message"]?.string.map { "; \($0)" } ?? ""
+    return "Serving \(what): \(counts.joined(separator: ", "))\(last)"
+  }
+
+  // MARK: - Reload
+
+  /// Reads the configuration again. Where any of it is wrong, everything stays as it is.
+  func reload() async throws -> Reloaded {
+    // One that is under way may have read what changed since then.
+    while isReloading { try await reloads.subscribe().wait() }
+    isReloading = true
+    defer {
+      isReloading = false
+      reloads.ring()
+    }
+    do {
+      let reloaded = try await take(try configuration.read())
+      complaints = []
+      report(reloaded)
+      return reloaded
+    } catch {
+      complaints = (error as? ConfigurationError)?.complaints ?? ["\(error)"]
+      events.tell(
+        .error, .reloadFailed, "not reloaded, everything stays as it was: \(error)",
+        [(.reason, "\(error)")])
+      throw error
+    }
+  }
+
+  private func take(_ wanted: [StoreConfiguration]) async throws -> Reloaded {
+    var reloaded = Reloaded()
+    for service in services where !wanted.contains(where: { $0.path == service.path }) {
+      await service.retire()
+      services.removeAll { $0 === service }
+      reloaded.removed.append(service.path)
+    }
+    for configuration in wanted {
+      if let service = services.first(where: { $0.path == configuration.path }) {
+        await take(configuration, service, &reloaded)
+      } else {
+        services.append(try service(configuration))
+        reloaded.added.append(configuration.path)
+      }
+    }
+    changed.ring()
+    return reloaded
+  }
+
+  private func take(
+    _ configuration: StoreConfiguration, _ service: StoreService, _ reloaded: inout Reloaded
+  ) async {
+    let changes = configuration.model.changes(since: service.configuration.model)
+    if configuration == service.configuration {
+      return reloaded.unchanged.append(service.path)
+    }
+    do {
+      try await service.take(configuration)
+      reloaded.changed.append((service.path, changes))
+    } catch {
+      reloaded.failed.append((service.path, "\(error)"))
+    }
+  }
+
+  private func report(_ reloaded: Reloaded) {
+    for path in reloaded.added { told(.reloaded, path, "is served from now on") }
+    for path in reloaded.removed { told(.reloaded, path, "is no longer served") }
+    for (path, changes) in reloaded.changed {
+      told(.reloaded, path, "has another model: \(changes.joined(separator: ", "))")
+    }
+    for (path, reason) in reloaded.failed {
+      events.tell(
+        .error, .reloadFailed, "\(path): keeps its model: \(reason)",
+        [(.store, path), (.reason, reason)])
+    }
+  }
+
+  private func told(_ id: LogMessageID, _ path: String, _ text: String) {
+    events.tell(.notice, id, "\(path) \(text)", [(.store, path)])
+  }
+}
+
+/// What a reload did.
+struct Reloaded {
+  var added: [String] = []
+  var removed: [String] = []
+  var changed: [(store: String, changes: [String])] = []
+  /// Stores that could not be served with their new model, and keep the old one.
+  var failed: [(store: String, reason: String)] = []
+  var unchanged: [String] = []
+}

@@ -1,0 +1,35 @@
+/// What differs between two models of a store, for whoever reloads one.
+extension StoreModel {
+  /// In a few words each; none where only the file's text differs.
+  package func changes(since old: StoreModel) -> [String] {
+    Changes.of("collection", collections, old.collections)
+      + Changes.of("relationship", byName(relationships), byName(old.relationships))
+      + Changes.of("fetched property of", fetched, old.fetched)
+      + Changes.of("files", files, old.files) + settings(since: old)
+  }
+
+  private func byName(_ relationships: [Relationship]) -> [String: [Relationship]] {
+    Dictionary(grouping: relationships) { "\($0.from).\($0.name)" }
+  }
+
+  private func settings(since old: StoreModel) -> [String] {
+    [
+      (spool != old.spool, "spool"), (strict != old.strict, "strict"),
+      (roots != old.roots, "roots"),
+      (sweeps != old.sweeps, "sweeps"), (limits != old.limits, "limits"),
+      (trash != old.trash, "trash"), (keep != old.keep, "keep"),
+    ].filter(\.0).map { "\($0.1) changed" }
+  }
+}
+
+private enum Changes {
+  static func of<T: Equatable>(
+    _ what: String, _ new: [String: T], _ old: [String: T]
+  ) -> [String] {
+    Set(new.keys).union(old.keys).sorted().compactMap { name in
+      if new[name] == old[name] { return nil }
+      let verb = old[name] == nil ? "added" : new[name] == nil ? "removed" : "changed"
+      return "\(what) \(name) \(verb)"
+    }
+  }
+}

@@ -1,0 +1,61 @@
+internal import CSQLite
+
+/// The write-ahead log: how long it is, and how it comes into the database.
+extension Connection {
+  /// Closing the last connection would checkpoint; with this it leaves the log alone.
+  package func keepLogOnClose() {
+    _ = unsafe cascade_db_config(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+  }
+
+  /// Frames that the log held after this connection's last commit.
+  package var framesInLog: Int { log.frames }
+
+  /// Counts the log's frames, in the place where SQLite's automatic checkpoint would be.
+  package func countFramesInLog() {
+    unsafe sqlite3_wal_hook(
+      handle,
+      { context, _, _, frames in
+        unsafe Unmanaged<LogLength>.fromOpaque(context!).takeUnretainedValue().frames = Int(frames)
+        return SQLITE_OK
+      }, Unmanaged.passUnretained(log).toOpaque())
+  }
+
+  /// Brings the log into the database while `keeper`, another connection to it, holds the write
+  /// lock; the next writer begins it anew. Waits for nobody: where somebody writes, it gives way,
+  /// and what somebody still reads there stays. False if that is why not all was brought.
+  ///
+  /// SQLite has kinds of checkpoints that take the write lock, but they go on without it if they do
+  /// not get it.
+  @discardableResult
+  package func checkpoint(keptBy keeper: borrowing Connection) throws(SQLiteError) -> Bool {
+    do {
+      try keeper.begin()
+    } catch {
+      if error.isBusy { return false }
+      throw error
+    }
+    defer { keeper.rollback() }
+    var (frames, done): (Int32, Int32) = (0, 0)
+    let result = unsafe sqlite3_wal_checkpoint_v2(
+      handle, "main", SQLITE_CHECKPOINT_PASSIVE, &frames, &done)
+    if result & 0xff == SQLITE_BUSY { return false }
+    if result != SQLITE_OK { throw unsafe SQLiteError(result, handle, doing: "checkpoint") }
+    // Below zero, where this connection has not looked at the log yet.
+    let isWhole = frames >= 0 && frames == done
+    if isWhole { log.frames = 0 }
+    return isWhole
+  }
+
+  /// Takes the log's length away, where all of it is in the database.
+  package func truncateLog() {
+    unsafe sqlite3_wal_checkpoint_v2(handle, "main", SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
+  }
+
+  /// Writes the log to the disk, which every checkpoint begins with: without a lock nobody waits.
+  package func syncLog() { unsafe cascade_sync_log(handle) }
+}
+
+/// Lives as long as its connection, so that SQLite's hook may point at it.
+final class LogLength {
+  var frames = 0
+}

@@ -1,0 +1,158 @@
+internal import Model
+internal import SQLite
+
+/// The steps of a large sweep. Each is a transaction that removes what comes next in the plan, a few
+/// rows after the other as long as there is time.
+extension Writer {
+  func remove(
+    _ plan: SweepPlan, _ kinds: [SweepKind], _ submission: Submission,
+    _ result: inout SweepResult, _ manners: Manners
+  ) throws {
+    // The last commit makes all of them durable. And what foreign keys would do or refuse, the rules
+    // know, and do in their own order.
+    try db.execute("PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = OFF")
+    try db.setCache(.deleting)
+    try db.limitLog(.none)
+    defer {
+      try? db.execute("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON")
+      try? db.setCache(.ordinary)
+      try? db.limitLog(.ordinary)
+    }
+    try step { try begin(plan, kinds, submission) }
+    if plan.size > 0 { try removeAll(plan, manners) }
+    // What the application's triggers did about it is among our own writes.
+    if binding.hasTriggers && current.ownEnd > current.journalEnd { current.isUndisturbed = false }
+    result.add(stepReceipt(submission), current)
+  }
+
+  /// What finds nothing leaves no trace.
+  private func begin(
+    _ plan: SweepPlan, _ kinds: [SweepKind], _ submission: Submission
+  ) throws {
+    if let held = plan.approval { _ = try takeApproval(held) }
+    try keepSpared()
+    if current.isResumed || plan.size == 0 { return }
+    try db.setMeta("sweep.batch", current.batch)
+    try db.setMeta("sweep.kinds", kinds.code)
+    try recordStepped(submission)
+    counters.serial += 1
+  }
+
+  /// Lost edges are told of in the first step, whether or not anything goes.
+  private func removeAll(_ plan: SweepPlan, _ manners: Manners) throws {
+    var progress = SweepProgress(phase: .deleting, total: Int(plan.all.high))
+    var low = plan.all.low
+    repeat {
+      low = try removeUnlessRefused(plan, above: low)
+      progress.done = Int(low)
+      manners.tell(progress)
+      try breathe(manners)
+    } while low < plan.all.high
+  }
+
+  /// Says how far it came.
+  private func removeUnlessRefused(_ plan: SweepPlan, above low: Int64) throws -> Int64 {
+    while true {
+      do {
+        var (high, worked) = (low, Duration.zero)
+        let held = try step {
+          let before = current.deletedCount
+          (high, worked) = try removeInTime(plan, above: low)
+          try db.run("DELETE FROM temp.known WHERE id < 0")
+          try recordCount(current.deletedCount - before)
+        }
+        pace.note(rows: high - low, worked: worked, held: held)
+        return high
+      } catch let refused as Refused {
+        current.block(refused.reasons)
+        try keep(refused.nodes)
+      }
+    }
+  }
+
+  private func removeInTime(
+    _ plan: SweepPlan, above low: Int64
+  ) throws -> (high: Int64, worked: Duration) {
+    let start = ContinuousClock.now
+    var high = low
+    repeat {
+      let slice = Slice(low: high, high: min(plan.all.high, high + pace.rowsAtOnce))
+      try removeLooking(slice, plan)
+      high = slice.high
+    } while high < plan.all.high && pace.hasTime(worked: .now - start, rows: high - low)
+    return (high, .now - start)
+  }
+
+  /// Where others came between, what stays is known before what would follow from it is looked at.
+  private func removeLooking(_ slice: Slice, _ plan: SweepPlan) throws {
+    for part in current.isUndisturbed ? [slice] : plan.parts(of: slice) {
+      if !current.isUndisturbed { try lookAgain(part) }
+      try count(part)
+      try remove(part)
+    }
+  }
+
+  /// One transaction, which knows whether others came before it.
+  @discardableResult
+  func step(_ body: () throws -> Void) throws -> Duration {
+    let before = current
+    do {
+      try group {
+        if binding.schemaVersion != current.schemaVersion { throw StaleSweep() }
+        try noteOthers()
+        try body()
+        current.ownEnd = try db.integer("SELECT max(seq) FROM cascade_journal") ?? 0
+      }
+    } catch {
+      current = before
+      throw error
+    }
+    return holds.last ?? .zero
+  }
+
+  /// What others did since the last step.
+  private func noteOthers() throws {
+    let commits = try foreignCommits()
+    if !pace.knows(commits) { current.isUndisturbed = false }
+    pace.look(foreignCommits: commits)
+    if current.isUndisturbed { return }
+    let touched = try db.all(
+      "SELECT DISTINCT what FROM cascade_journal WHERE seq > ?", .integer(current.ownEnd)
+    ) { $0.integer(0) }
+    for watch in watches where touched.contains(watch.number) {
+      if case .rows(let collection) = watch.meaning.subject,
+        let table = binding.collections[collection]
+      {
+        current.disturbed.insert(table.id)
+      }
+    }
+  }
+
+  /// Leaves the lock to others. Meanwhile the log goes to the disk, where a checkpoint would begin
+  /// with that under the lock.
+  func breathe(_ manners: Manners) throws {
+    let start = ContinuousClock.now
+    db.syncLog()
+    try manners.pause(max(.zero, pace.breath - (.now - start)))
+    if try boundLog() { try manners.pause(pace.breath) }
+  }
+
+  /// Small and often, where a checkpoint holds the write lock. False if there was no need.
+  private func boundLog() throws -> Bool {
+    let frames = db.framesInLog
+    if Connection.checkpointsAreSafe || frames < pace.frames { return false }
+    if try hold({ try db.checkpoint(keptBy: keeper().db) }) {
+      pace.note(frames: frames, took: holds.last ?? .zero)
+    }
+    return true
+  }
+}
+
+extension Writer.SweepPlan {
+  /// A slice by the levels in it; all of it where it is empty.
+  fileprivate func parts(of slice: Slice) -> [Slice] {
+    if slice.isEmpty { return [slice] }
+    return levels.filter { $0.low < slice.high && $0.high > slice.low && !$0.isEmpty }
+      .map { Slice(low: max($0.low, slice.low), high: min($0.high, slice.high)) }
+  }
+}

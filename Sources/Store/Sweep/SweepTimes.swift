@@ -1,0 +1,91 @@
+package import Model
+internal import SQLite
+
+/// One run of a kind of sweep.
+package struct SweepRun: Hashable, Sendable {
+  /// What it ran for.
+  package enum Occasion: String, Sendable, CaseIterable {
+    /// Its time had come; or had come before, when nobody ran it.
+    case schedule, missed
+    /// Somebody committed.
+    case immediate
+    /// Somebody asked for it, or let its plan pass.
+    case asked, approved
+    /// An earlier daemon had begun it.
+    case resumed
+  }
+
+  /// When it was done, in milliseconds since 1970.
+  package let at: Int64
+  package let outcome: SweepResult.Outcome
+  package let occasion: Occasion
+
+  package init(at: Int64, outcome: SweepResult.Outcome, occasion: Occasion) {
+    self.at = at
+    self.outcome = outcome
+    self.occasion = occasion
+  }
+}
+
+/// What a store remembers of a kind of sweep, from one daemon to the next.
+package struct SweepTimes: Sendable {
+  /// From when on it runs by the clock, in milliseconds since 1970.
+  package let since: Int64?
+  package let last: SweepRun?
+}
+
+/// `cascade_meta` has for each kind: `since.KIND`; when it ran last, in `ran.KIND`; how that ended and
+/// what it was for, in `how.KIND`.
+extension Writer {
+  private static let outcomes: [SweepResult.Outcome] = [.done, .nothing, .held, .blocked]
+
+  /// Those that are timed now and were not before count from now on; and the other way about.
+  package func sweepTimes(timed: [SweepKind], at now: Int64) throws -> [SweepKind: SweepTimes] {
+    let times = try storedSweepTimes()
+    let changed = SweepKind.allCases.filter { (times[$0]?.since != nil) != timed.contains($0) }
+    if changed.isEmpty { return times }
+    try group {
+      for kind in changed where timed.contains(kind) { try db.setMeta(kind.since, now) }
+      for kind in changed where !timed.contains(kind) {
+        try db.run("DELETE FROM cascade_meta WHERE name = ?", .text(kind.since))
+      }
+    }
+    return try storedSweepTimes()
+  }
+
+  package func remember(_ run: SweepRun, of kinds: [SweepKind]) throws {
+    let outcome = Writer.outcomes.firstIndex(of: run.outcome)!
+    let occasion = SweepRun.Occasion.allCases.firstIndex(of: run.occasion)!
+    try group {
+      for kind in kinds {
+        try db.setMeta(kind.ran, run.at)
+        try db.setMeta(kind.how, Int64(outcome << 4 | occasion))
+      }
+    }
+  }
+
+  private func storedSweepTimes() throws -> [SweepKind: SweepTimes] {
+    var times: [SweepKind: SweepTimes] = [:]
+    for kind in SweepKind.allCases {
+      times[kind] = SweepTimes(since: try db.meta(kind.since), last: try lastRun(of: kind))
+    }
+    return times
+  }
+
+  private func lastRun(of kind: SweepKind) throws -> SweepRun? {
+    guard let at = try db.meta(kind.ran), let how = try db.meta(kind.how) else { return nil }
+    let (outcome, occasion) = (Int(how >> 4), Int(how & 15))
+    let occasions = SweepRun.Occasion.allCases
+    // A newer Cascade may know more of them.
+    guard Writer.outcomes.indices.contains(outcome), occasions.indices.contains(occasion) else {
+      return nil
+    }
+    return SweepRun(at: at, outcome: Writer.outcomes[outcome], occasion: occasions[occasion])
+  }
+}
+
+extension SweepKind {
+  fileprivate var since: String { "since.\(rawValue)" }
+  fileprivate var ran: String { "ran.\(rawValue)" }
+  fileprivate var how: String { "how.\(rawValue)" }
+}

@@ -1,0 +1,49 @@
+internal import CSystemd
+internal import Glibc
+
+/// Rings for everybody who waits by the wall clock when somebody sets it.
+@EventLoopActor
+final class ClockWatch {
+  /// Where there is none, who waits looks again as often as it does anyway.
+  static let shared = try? ClockWatch()
+
+  private struct Listener { weak var bell: Bell? }
+  private var listeners: [Listener] = []
+  private let descriptor: FileDescriptor
+  private var source: EventSource?
+
+  private init() throws(SystemError) {
+    if let file = TestClock.file {
+      descriptor = try TestClock.watch(file)
+    } else {
+      descriptor = try ClockWatch.untilItIsSet()
+    }
+    let number = descriptor.raw
+    let context = unsafe Unmanaged.passUnretained(self).toOpaque()
+    source = try unsafe EventSource("sd_event_add_io") { event, source in
+      unsafe sd_event_add_io(
+        event, &source, number, EPOLLIN.rawValue,
+        { _, _, _, context in
+          unsafe Unmanaged<ClockWatch>.fromOpaque(context!).takeUnretainedValue().fired()
+          return 0
+        }, context)
+    }
+  }
+
+  func subscribe(_ bell: Bell) { listeners.append(Listener(bell: bell)) }
+
+  private func fired() {
+    var ignored: [UInt8] = []
+    while let count = try? descriptor.read(into: &ignored, upTo: 4096), count > 0 {
+      ignored.removeAll(keepingCapacity: true)
+    }
+    listeners.removeAll { $0.bell == nil }
+    for listener in listeners { listener.bell?.ring() }
+  }
+
+  /// A timer that never ends, unless the clock is set: then reading it fails with ECANCELED, once.
+  private static func untilItIsSet() throws(SystemError) -> FileDescriptor {
+    let raw = try checked("timerfd_create") { cascade_clock_watch() }
+    return FileDescriptor(owning: raw)
+  }
+}

@@ -1,0 +1,27 @@
+internal import CSystemd
+internal import Glibc
+
+/// For tests: the environment variable CASCADE_CLOCK names a file, and the time that stands in it, in
+/// milliseconds since 1970, is the wall clock's. Who sets it renames another file over it, in a
+/// directory where little else happens: every event in there has the waiting look at it again.
+enum TestClock {
+  static let file = Process.environment("CASCADE_CLOCK")
+
+  static func read(_ file: String) -> Int64 {
+    let bytes = try? FileDescriptor.open(file).readWhole(limit: 64)
+    let digits = bytes.map { String(decoding: $0, as: UTF8.self).prefix { $0.isNumber } }
+    guard let time = digits.flatMap({ Int64($0) }) else {
+      fatalError("CASCADE_CLOCK: there is no time in \(file)")
+    }
+    return time
+  }
+
+  static func watch(_ file: String) throws(SystemError) -> FileDescriptor {
+    let directory = String(file.lastIndex(of: "/").map { file[..<$0] } ?? ".")
+    let name = try cString(directory)
+    let raw = try checked("inotify_init1") { inotify_init1(CInt(IN_CLOEXEC | IN_NONBLOCK)) }
+    let events = DirectoryWatch.Events.entries.rawValue
+    _ = try checked("inotify_add_watch", directory) { unsafe inotify_add_watch(raw, name, events) }
+    return FileDescriptor(owning: raw)
+  }
+}

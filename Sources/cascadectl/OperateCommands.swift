@@ -1,0 +1,87 @@
+internal import CascadeKit
+internal import Glibc
+internal import Model
+internal import System
+
+/// What an administrator asks of the daemon itself.
+enum OperateCommands {
+  static func pause(_ arguments: inout Arguments) throws -> Commands.Prepared {
+    try plain("Pause", &arguments)
+  }
+
+  static func resume(_ arguments: inout Arguments) throws -> Commands.Prepared {
+    try plain("Resume", &arguments)
+  }
+
+  private static func plain(
+    _ method: String, _ arguments: inout Arguments
+  ) throws -> Commands.Prepared {
+    try arguments.noOperands()
+    return { client, _ in
+      _ = try client.call(method)
+      return EX_OK
+    }
+  }
+
+  static func reload(_ arguments: inout Arguments) throws -> Commands.Prepared {
+    try arguments.noOperands()
+    return { client, output in
+      let reloaded = try client.call("Reload")["reloaded"] ?? .null
+      output.show(reloaded, describe)
+      return reloaded["failed"]?.array?.isEmpty == false ? EX_CONFIG : EX_OK
+    }
+  }
+
+  private static func describe(_ reloaded: JSON) -> String {
+    let added = texts(reloaded["added"]).map { "\($0): is served from now on" }
+    let removed = texts(reloaded["removed"]).map { "\($0): is no longer served" }
+    let changed = (reloaded["changed"]?.array ?? []).map { change in
+      ["\(change["store"]?.string?.printable ?? ""):"] + texts(change["changes"]).map { "  \($0)" }
+    }
+    let failed = (reloaded["failed"]?.array ?? []).map {
+      "\($0["store"]?.string?.printable ?? ""): keeps its model: \($0["reason"]?.string ?? "")"
+    }
+    let lines = added + removed + changed.joined() + failed
+    return lines.isEmpty ? "nothing changed" : lines.joined(separator: "\n")
+  }
+
+  private static func texts(_ list: JSON?) -> [String] {
+    (list?.array ?? []).compactMap { $0.string?.printable }
+  }
+
+  static func metrics(_ arguments: inout Arguments) throws -> Commands.Prepared {
+    try arguments.noOperands()
+    return { client, output in
+      output.show(try client.call("Metrics")) {
+        // `show` ends the last line.
+        String(($0["text"]?.string ?? "").dropLast())
+      }
+      return EX_OK
+    }
+  }
+
+  static func events(_ arguments: inout Arguments) throws -> Commands.Prepared {
+    let text = try arguments.option("--after")
+    let after = text.flatMap { Int64($0) }
+    if let text, after == nil { throw UsageError("\"\(text)\" is no number") }
+    let follow = arguments.flag("--follow")
+    try arguments.noOperands()
+    let parameters: JSON = [
+      "after": after.map(JSON.integer) ?? .null, "follow": .bool(follow),
+    ]
+    return { client, output in
+      try client.stream("Events", parameters) { reply in
+        if let missed = reply["missed"]?.integer, missed > 0 {
+          output.problem("\(missed) events are not kept any more")
+        }
+        output.list(reply["events"]?.array ?? [], describeEvent)
+      }
+      return EX_OK
+    }
+  }
+
+  private static func describeEvent(_ event: JSON) -> String {
+    let time = event["at"]?.integer.map(SystemClock.text) ?? ""
+    return "\(time)  \(event["kind"]?.string ?? "")  \(event["message"]?.string?.printable ?? "")"
+  }
+}

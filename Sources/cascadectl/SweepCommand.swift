@@ -1,0 +1,141 @@
+internal import CascadeKit
+internal import Glibc
+internal import Model
+internal import System
+internal import Varlink
+
+/// Sweeps one store, or all that the daemon serves.
+enum SweepCommand {
+  static func command(_ arguments: inout Arguments) throws -> Commands.Prepared {
+    let dryRun = arguments.flag("--dry-run")
+    let waits = !arguments.flag("--no-wait")
+    let kinds = try arguments.operands()
+    let parameters: JSON = ["kinds": .array(kinds.map(JSON.string)), "dryRun": .bool(dryRun)]
+    return { client, output in
+      let stores = try stores(&client)
+      if stores.count == 1 {
+        client.store = stores[0]
+        return try sweep(&client, output, parameters, waits, "")
+      }
+      return try stores.map { store in
+        client.store = store
+        return try sweepOneOfMany(&client, output, parameters, waits, store ?? "")
+      }.max() ?? EX_OK
+    }
+  }
+
+  /// What one refuses keeps none of the others from it.
+  private static func sweepOneOfMany(
+    _ client: inout ControlClient, _ output: Output, _ parameters: JSON, _ waits: Bool,
+    _ store: String
+  ) throws -> CInt {
+    do {
+      return try sweep(&client, output, parameters, waits, "\(store.printable): ")
+    } catch let error as VarlinkClientError {
+      let failure = Failure(error)
+      StandardStream.error.write("cascadectl: \(store.printable): \(failure.text)\n")
+      return failure.status
+    }
+  }
+
+  private static func sweep(
+    _ client: inout ControlClient, _ output: Output, _ parameters: JSON, _ waits: Bool,
+    _ title: String
+  ) throws -> CInt {
+    if waits { return try wait(&client, output, parameters, title) }
+    try client.order("Sweep", parameters)
+    return EX_OK
+  }
+
+  /// The one that is named, or each of them.
+  private static func stores(_ client: inout ControlClient) throws -> [String?] {
+    if let store = client.store { return [store] }
+    let all = try client.call("Status")["stores"]?.array?.compactMap { $0["store"]?.string } ?? []
+    return all.count > 1 ? all : [nil]
+  }
+
+  private static func wait(
+    _ client: inout ControlClient, _ output: Output, _ parameters: JSON, _ title: String
+  ) throws -> CInt {
+    var sweep: JSON = .null
+    var line = ProgressLine(output)
+    defer { line.clear() }
+    try client.stream("Sweep", parameters) { reply in
+      if let progress = reply["progress"], !progress.isNull { return line.show(progress) }
+      sweep = reply["sweep"] ?? .null
+    }
+    line.clear()
+    output.show(sweep) { title + describe($0, parameters["dryRun"]?.bool ?? false) }
+    return exitStatus(sweep)
+  }
+
+  private static func exitStatus(_ sweep: JSON) -> CInt {
+    switch sweep["outcome"]?.string {
+    case "held": Status.held
+    case "blocked": Status.denied
+    default: EX_OK
+    }
+  }
+
+  private static func describe(_ sweep: JSON, _ dryRun: Bool) -> String {
+    let count = Words.count(sweep["deletedCount"], "node", "nodes")
+    let verb = dryRun ? "would be deleted" : "deleted"
+    return
+      (["\(sweep["outcome"]?.string ?? ""): \(count) \(verb)"]
+      + Words.denials(sweep["blocked"]?.array ?? []) + describeFiles(sweep))
+      .joined(separator: "\n")
+  }
+
+  private static func describeFiles(_ sweep: JSON) -> [String] {
+    var lines: [String] = []
+    if sweep["files"]?.integer ?? 0 > 0 {
+      lines.append("  \(Words.count(sweep["files"], "file", "files")) without an edge any more")
+    }
+    guard let others = sweep["unreferenced"] else { return lines }
+    if others["count"]?.integer ?? 0 > 0 {
+      let count = Words.count(others["count"], "file was", "files were")
+      lines.append("  \(count) never named by an edge, and left alone")
+      lines += Words.some(others["paths"], of: others["count"], Words.destination)
+    }
+    return lines
+      + (others["unreadable"]?.array ?? []).map { "  ! not looked into: \($0.string ?? "")" }
+  }
+}
+
+/// One line on a terminal that says how far a sweep is.
+struct ProgressLine {
+  private let isShown: Bool
+  private var isWritten = false
+  private let start = SystemClock.monotonic()
+
+  init(_ output: Output) {
+    isShown = !output.json && !output.quiet && StandardStream.error.isTerminal
+  }
+
+  mutating func show(_ progress: JSON) {
+    if !isShown { return }
+    isWritten = true
+    StandardStream.error.write("\r\u{1B}[K\(text(progress))")
+  }
+
+  mutating func clear() {
+    if isWritten { StandardStream.error.write("\r\u{1B}[K") }
+    isWritten = false
+  }
+
+  private func text(_ progress: JSON) -> String {
+    let done = progress["done"]?.integer ?? 0
+    let total = progress["total"]?.integer ?? 0
+    let phase = progress["phase"]?.string ?? ""
+    guard total > 0 else { return done > 0 ? "\(phase) \(done) nodes" : phase }
+    let share = "\(phase) \(done) of \(total) nodes (\(done * 100 / total) %)"
+    let elapsed = max(1, SystemClock.monotonic() - start)
+    guard done > 0 else { return share }
+    let left = elapsed * max(0, total - done) / done / 1_000
+    return "\(share), \(done * 1_000 / elapsed) a second, \(ProgressLine.text(seconds: left)) left"
+  }
+
+  private static func text(seconds: Int64) -> String {
+    seconds < 60 ? "\(seconds) s" : "\(seconds / 60) min \(seconds % 60) s"
+  }
+}

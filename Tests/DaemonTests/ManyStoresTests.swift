@@ -1,0 +1,87 @@
+import Model
+import System
+import Testing
+
+/// A daemon of several stores: `--config DIR`.
+@Suite struct ManyStoresTests {
+  private static let put = #"{"changes": [{"put": ["a", "1"]}]}"#
+
+  @Worker @Test func servesEveryModelOfADirectory() throws {
+    let host = try Host()
+    for store in ["one", "two"] { try host.model(store) }
+    try host.write("notes.txt", "no model")
+    try host.start()
+    try host.wait(for: "two", toBe: "ok")
+    #expect(try host.states() == [host.path("one"): "ok", host.path("two"): "ok"])
+    #expect(try host.ctl(of: "two", "apply", "-", input: ManyStoresTests.put).status == 0)
+    #expect(try host.ctl(of: "two", "nodes", "a").output == "a/1\n")
+    #expect(try host.ctl(of: "one", "nodes", "a").output == "")
+    let unsaid = try host.ctl("nodes", "a")
+    #expect(unsaid.status == 69)
+    #expect(unsaid.error.contains("several are served"))
+    #expect(try host.ctl(of: "none", "nodes", "a").status == 69)
+    #expect(try host.end() == .exit(0))
+  }
+
+  @Worker @Test func oneStoresTroubleIsItsOwn() throws {
+    let host = try Host()
+    for store in ["good", "bad"] { try host.model(store) }
+    try host.model("mapped", #"collections: { a: { table: "a", key: "id" } }"#)
+    try host.scratch.write("bad.db", String(repeating: "no database ", count: 1_000))
+    try host.start()
+    try host.wait(for: "bad", toBe: "degraded")
+    try host.wait(for: "mapped", toBe: "degraded")
+    #expect(try host.ctl(of: "good", "apply", "-", input: ManyStoresTests.put).status == 0)
+    let refused = try host.ctl(of: "bad", "nodes", "a")
+    #expect(refused.status == 75)
+    #expect(refused.error.contains("bad.db"))
+    // A database of an application is the application's to make.
+    #expect(try FileStatus.of(host.path("mapped")) == nil)
+    #expect(host.log.contains("mapped.db is not there"))
+    let sweep = try host.ctl("sweep")
+    #expect(sweep.status == 75)
+    #expect(sweep.output.contains("good.db: nothing"))
+    try host.scratch.directory.remove("bad.db")
+    try host.wait(for: "bad", toBe: "ok")
+    #expect(host.log.contains("bad.db: works again"))
+  }
+
+  @Worker @Test func aBadDirectoryIsBadConfiguration() throws {
+    let host = try Host()
+    try host.model("one")
+    try host.write("nameless.json", "{}")
+    try host.write("twin.json", "{ store: \"\(host.path("one"))\" }")
+    let check = try run([Programs.cascaded, "--check-config", host.models])
+    #expect(check.status == 78)
+    #expect(check.error.contains("nameless.json: store: missing"))
+    #expect(check.error.contains("twin.json: store: \(host.models)/one.json is for the same"))
+    #expect(try run([Programs.cascaded, "--config", "/no/such"]).status == 78)
+    let mixed = try run([Programs.cascaded, "--config", host.models, "store.db"])
+    #expect(mixed.status == 64)
+  }
+
+  @Worker @Test func aBadModelKeepsNoOtherStoreFromBeingServed() throws {
+    let host = try Host()
+    try host.model("one")
+    try host.write("bad.json", "{ store: \"/bad.db\", limitz: {} }")
+    try host.start()
+    try host.wait(for: "one", toBe: "ok")
+    #expect(try host.ctl("--json", "status").json["problems"]?.array?.count == 1)
+    #expect(try host.ctl("status").output.contains("  ! \(host.models)/bad.json: "))
+    #expect(host.log.contains("not served: \(host.models)/bad.json: "))
+    try host.model("bad")
+    #expect(try host.ctl("reload").status == 0)
+    #expect(try host.ctl("--json", "status").json["problems"] == [])
+    try host.wait(for: "bad", toBe: "ok")
+    try host.remove("one.json")
+    try host.write("bad.json", "{")
+    #expect(try run([Programs.cascaded, "--config", host.models]).status == 78)
+  }
+
+  @Worker @Test func wantsASocketWhereThereAreSeveral() throws {
+    let host = try Host()
+    let none = try run([Programs.cascaded, "--config", host.models])
+    #expect(none.status == 78)
+    #expect(none.error.contains("--socket"))
+  }
+}

@@ -1,0 +1,21 @@
+import Model
+import Store
+import Testing
+
+@Suite("Memory that is given back")
+struct ReleaseTests {
+  @Test("A writer goes on afterwards")
+  func writer() throws {
+    let store = try TestStore()
+    try store.apply([.put(node("1"), type: nil, value: nil, edges: nil)])
+    for _ in 1...2 {
+      store.writer.releaseMemory()
+      _ = try store.writer.foreignCommits()
+      try store.apply([.put(node("2"), type: nil, value: nil, edges: nil)])
+      try store.writer.finish()
+    }
+    #expect(try store.writer.sweep([.all], at: 1).outcome == .nothing)
+  }
+
+  private func node(_ key: String) -> Node { Node("a", .text(key)) }
+}
