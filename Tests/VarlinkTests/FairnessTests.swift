@@ -13,9 +13,11 @@ struct FairnessTests {
   func flood(message: String) async throws {
     try await withService { path, _ in
       let flood = try Flood(path)
-      async let _ = flood.say(message)
+      let task = Task.immediate { await flood.say(message) }
       defer { flood.isOver.set() }
       try FairnessTests.expectAnswers(path)
+      flood.isOver.set()
+      await task.value
     }
   }
 
@@ -23,9 +25,11 @@ struct FairnessTests {
   func connecting() async throws {
     try await withService { path, _ in
       let flood = try Flood(path)
-      async let _ = flood.connect()
+      let task = Task.immediate { await flood.connect() }
       defer { flood.isOver.set() }
       try FairnessTests.expectAnswers(path)
+      flood.isOver.set()
+      await task.value
     }
   }
 
