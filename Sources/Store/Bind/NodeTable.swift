@@ -98,10 +98,11 @@ struct NodeTable: Hashable, Sendable {
     return "\(reference) = \(key) COLLATE \(quoted(collation))"
   }
 
-  /// A value out of a JSON text as the key's column would keep it.
+  /// A value out of a JSON text, or a column of another type, as the key's column would keep it. The
+  /// `+` takes the affinity away.
   func asKey(_ value: String) -> String {
-    guard case .mapped(_, let key, _) = kind else { return "CAST(\(value) AS TEXT)" }
-    if key[0].affinity == .text { return "CAST(\(value) AS TEXT)" }
+    guard case .mapped(_, let key, _) = kind else { return "+CAST(\(value) AS TEXT)" }
+    if key[0].affinity == .text { return "+CAST(\(value) AS TEXT)" }
     if !key[0].affinity.isNumeric { return value }
     return "iif(\(value) = CAST(CAST(\(value) AS INTEGER) AS TEXT), CAST(\(value) AS INTEGER), "
       + "\(value))"

@@ -124,20 +124,18 @@ extension NodeTable {
   /// Whether the row of `alias` stays: it is not among what is still to go. What went already is not
   /// there: a row that looks like it came afterwards.
   func stays(_ alias: String, _ numbers: Numbers) -> String {
-    isOutside("temp.gone", alias, numbers, where: "x.seq > (SELECT seq FROM temp.done)")
+    isOutside("temp.going", alias, numbers)
   }
 
-  /// Whether the row of `alias` is not in a table of numbers, whose rows are called x.
-  func isOutside(
-    _ list: String, _ alias: String, _ numbers: Numbers, where condition: String = "true"
-  ) -> String {
+  /// Whether the row of `alias` is not in a table of numbers.
+  func isOutside(_ list: String, _ alias: String, _ numbers: Numbers) -> String {
     if kind == .managed || numbers.byRow.contains(id) {
       return """
-        NOT EXISTS (SELECT 1 FROM \(list) AS x WHERE x.id = \(number(alias, numbers)) AND \(condition))
+        NOT EXISTS (SELECT 1 FROM \(list) AS x WHERE x.id = \(number(alias, numbers)))
         """
     }
     return """
-      NOT EXISTS (SELECT 1 FROM temp.known AS k JOIN \(list) AS x ON x.id = k.id AND \(condition)
+      NOT EXISTS (SELECT 1 FROM temp.known AS k JOIN \(list) AS x ON x.id = k.id
         WHERE k.id > 0 AND k.collection = \(id) AND k.key = \(key(alias)))
       """
   }

@@ -164,10 +164,11 @@ extension Place {
     let columns = watched.compactMap(watch.column).map { "o.\($0)" }
     switch form {
     case .column, .join:
-      return OldEdge(values: "", reference: columns[0], isEdge: "\(columns[0]) IS NOT NULL")
+      return OldEdge(
+        values: "", reference: destination.asKey(columns[0]), isEdge: "\(columns[0]) IS NOT NULL")
     case .typed(_, _, let type):
       return OldEdge(
-        values: "", reference: columns[0],
+        values: "", reference: destination.asKey(columns[0]),
         isEdge: "\(columns[0]) IS NOT NULL AND \(columns[1]) = \(literal(type))")
     case .json:
       return OldEdge(

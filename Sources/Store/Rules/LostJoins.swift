@@ -27,7 +27,11 @@ extension Writer {
   /// An edge that loses both ends is nobody's business.
   private func journalFound(removal: Int64) throws {
     try db.internFound()
-    try db.run("DELETE FROM temp.found WHERE id IN (SELECT id FROM temp.gone)")
+    try db.run(
+      """
+      DELETE FROM temp.found AS f
+      WHERE EXISTS (SELECT 1 FROM temp.going AS g WHERE g.id = f.id)
+      """)
     try keepNumbers()
     try db.run(
       """

@@ -58,7 +58,7 @@ extension Writer {
         """
         INSERT INTO temp.told
         SELECT DISTINCT 'sourceDeleted', 1, f.via, f.name, f.id, ?, 1 FROM temp.found AS f
-        WHERE f.id NOT IN (SELECT id FROM temp.gone)
+        WHERE NOT EXISTS (SELECT 1 FROM temp.going AS g WHERE g.id = f.id)
         """, place)
     }
     if place.rules.contains(.notifyIfDestinationDeleted) {
@@ -68,7 +68,7 @@ extension Writer {
         """
         INSERT INTO temp.told
         SELECT DISTINCT 'destinationDeleted', 0, f.id, f.name, f.via, ?, 1 FROM temp.found AS f
-        WHERE f.id NOT IN (SELECT id FROM temp.gone)
+        WHERE NOT EXISTS (SELECT 1 FROM temp.going AS g WHERE g.id = f.id)
         """, place)
     }
   }

@@ -225,16 +225,18 @@ extension Place {
   private func nulledList(
     _ r: String, _ column: String, _ path: String, _ numbers: Numbers, _ high: String
   ) -> String {
-    """
-    iif(json_type(\(r).\(column), \(path)) = 'array',
-      json_set(\(r).\(column), \(path), json((
-        SELECT json_group_array(CASE x.type
-          WHEN 'true' THEN json('true') WHEN 'false' THEN json('false')
-          WHEN 'object' THEN json(x.value) WHEN 'array' THEN json(x.value) ELSE x.value END)
-        FROM json_each(\(r).\(column), \(path)) AS x
-        WHERE NOT (x.type IN ('text', 'integer')
-          AND \(destination.goes(reference, numbers, where: "g.seq <= \(high)")))))),
-      json_set(\(r).\(column), \(path), NULL))
-    """
+    // What went before and is there again is another's reference.
+    let goes = "g.seq <= \(high) AND g.seq > (SELECT seq FROM temp.done)"
+    return """
+      iif(json_type(\(r).\(column), \(path)) = 'array',
+        json_set(\(r).\(column), \(path), json((
+          SELECT json_group_array(CASE x.type
+            WHEN 'true' THEN json('true') WHEN 'false' THEN json('false')
+            WHEN 'object' THEN json(x.value) WHEN 'array' THEN json(x.value) ELSE x.value END)
+          FROM json_each(\(r).\(column), \(path)) AS x
+          WHERE NOT (x.type IN ('text', 'integer')
+            AND \(destination.goes(reference, numbers, where: goes)))))),
+        json_set(\(r).\(column), \(path), NULL))
+      """
   }
 }

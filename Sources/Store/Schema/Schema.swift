@@ -250,6 +250,10 @@ enum Schema {
     // Up to where they went already, in earlier steps of a sweep.
     "CREATE TEMP TABLE done(seq INTEGER NOT NULL)",
     "INSERT INTO temp.done VALUES(0)",
+    """
+    CREATE TEMP VIEW going AS
+    SELECT id FROM temp.gone WHERE seq > (SELECT seq FROM temp.done)
+    """,
     // Edges that nodes lose in one level: `asks` where a rule wants to know whether any remains.
     """
     CREATE TEMP TABLE losing(

@@ -34,7 +34,8 @@ extension Connection {
     try run(
       generated: """
         INSERT INTO temp.found(collection, key)
-        SELECT DISTINCT \(place.destination.id), \(place.reference) \(place.all)
+        SELECT DISTINCT \(place.destination.id), \(place.destination.asKey(place.reference))
+        \(place.all)
         AND NOT EXISTS (SELECT 1 FROM \(place.destination.rows) AS d
           WHERE \(place.destination.hasKey("d", place.reference)))
         """)
@@ -47,7 +48,8 @@ extension Connection {
     try run(
       generated: """
         INSERT INTO temp.found(collection, key)
-        SELECT DISTINCT \(place.source.id), \(source) FROM main.\(quoted(table.name)) AS j
+        SELECT DISTINCT \(place.source.id), \(place.source.asKey(source))
+        FROM main.\(quoted(table.name)) AS j
         WHERE \(source) IS NOT NULL AND NOT EXISTS (
           SELECT 1 FROM \(place.source.rows) AS s WHERE \(place.source.hasKey("s", source)))
         """)
