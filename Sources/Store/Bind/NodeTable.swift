@@ -90,12 +90,13 @@ struct NodeTable: Hashable, Sendable {
     isKey(nodeKey(form), of: reference)
   }
 
-  /// The same for a key that is written, or bound.
+  /// The same for a key that is written, or bound. It has no affinity, so that SQLite compares it as
+  /// the reference's column does: there a number may be kept as text.
   func isKey(_ key: String, of reference: String) -> String {
     guard case .mapped(_, _, let collations) = kind, collations.first != "BINARY",
       let collation = collations.first
-    else { return "\(reference) = \(key)" }
-    return "\(reference) = \(key) COLLATE \(quoted(collation))"
+    else { return "\(reference) = +\(key)" }
+    return "\(reference) = +\(key) COLLATE \(quoted(collation))"
   }
 
   /// A value out of a JSON text, or a column of another type, as the key's column would keep it. The

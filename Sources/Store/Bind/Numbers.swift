@@ -99,10 +99,9 @@ extension NodeTable {
     }
   }
 
-  /// The key of the node `m`. The `+` takes the column's affinity away, which its value has already.
-  func nodeKey(_ form: Numbered) -> String { form == .byName ? "m.key" : "+\(key("m"))" }
+  func nodeKey(_ form: Numbered) -> String { form == .byName ? "m.key" : key("m") }
 
-  /// Whether what a reference names is among those that go: rows of `temp.gone` called g.
+  /// Whether what a reference names, as the key's column would keep it, is among those that go: rows of `temp.gone` called g.
   func goes(_ reference: String, _ numbers: Numbers, where condition: String) -> String {
     let named = kind == .managed ? "" : "m.id > 0 AND "
     var ways = [

@@ -42,8 +42,9 @@ struct Place: Hashable, Sendable {
       "CROSS JOIN main.\(quoted(table.name)) AS j ON \(self.source.key("s")) = j.\(quoted(source))"
     case .json(let column, let path):
       """
-      CROSS JOIN json_each(
-        iif(json_valid(s.\(quoted(column))), s.\(quoted(column)), 'null'), \(literal(path))) AS x
+      CROSS JOIN json_each(iif(json_valid(s.\(quoted(column)))
+          AND json_type(s.\(quoted(column)), \(literal(path))) <> 'object',
+        s.\(quoted(column)), 'null'), \(literal(path))) AS x
       """
     }
   }

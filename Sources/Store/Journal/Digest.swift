@@ -165,16 +165,24 @@ extension Place {
     switch form {
     case .column, .join:
       return OldEdge(
-        values: "", reference: destination.asKey(columns[0]), isEdge: "\(columns[0]) IS NOT NULL")
+        values: "", reference: named(columns[0]), isEdge: "\(columns[0]) IS NOT NULL")
     case .typed(_, _, let type):
       return OldEdge(
-        values: "", reference: destination.asKey(columns[0]),
+        values: "", reference: named(columns[0]),
         isEdge: "\(columns[0]) IS NOT NULL AND \(columns[1]) = \(literal(type))")
     case .json:
       return OldEdge(
-        values: "CROSS JOIN json_each(iif(json_valid(\(columns[0])), \(columns[0]), 'null')) AS y",
+        values: """
+          CROSS JOIN json_each(iif(json_valid(\(columns[0])) AND json_type(\(columns[0])) <> 'object',
+            \(columns[0]), 'null')) AS y
+          """,
         reference: destination.asKey("y.value"), isEdge: "y.type IN ('text', 'integer')")
     }
+  }
+
+  /// The bytes of a path name no file.
+  private func named(_ value: String) -> String {
+    destination.kind == .files ? value : destination.asKey(value)
   }
 
   /// The source's collection, key, row and presence: of the row, if there is one still.

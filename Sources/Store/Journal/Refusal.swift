@@ -79,16 +79,6 @@ extension NodeTable {
       .joined(separator: " AND ")
   }
 
-  /// A reference to the row's key, in the words of `isReferred`: the value alone counts, not how
-  /// its column compares.
-  func isReferred(byRow row: String, _ reference: String) -> String {
-    let value = "\(reference) = +\(key(row))"
-    guard case .mapped(_, _, let collations) = kind, let collation = collations.first,
-      collation != "BINARY"
-    else { return value }
-    return value + " COLLATE \(quoted(collation))"
-  }
-
   /// As `rows`, in a trigger: without the name of a schema, which may be another's tomorrow.
   var rowsInTrigger: String { table.map { quoted($0.name) } ?? "cascade_node" }
 }

@@ -76,7 +76,7 @@ struct Refusals {
 extension Place {
   fileprivate var deniesDestination: Refusal {
     let rows =
-      "\(sources) WHERE \(destination.isReferred(byRow: "OLD", reference)) AND \(isEdge) "
+      "\(sources) WHERE \(destination.isKey(destination.key("OLD"), of: reference)) AND \(isEdge) "
       + "AND \(source.isNode("s"))"
     let isItself = source == destination ? " AND NOT (\(source.isSame("s", "OLD")))" : ""
     return Refusal(
@@ -109,6 +109,6 @@ extension Place {
     guard case .join(let table, let column, _) = form else { return nil }
     return "FROM \(quoted(table.name)) AS j CROSS JOIN \(destination.rowsInTrigger) AS d "
       + "ON \(destination.hasKey("d", reference)) "
-      + "WHERE \(source.isReferred(byRow: "OLD", "j.\(quoted(column))")) AND \(isEdge)"
+      + "WHERE \(source.isKey(source.key("OLD"), of: "j.\(quoted(column))")) AND \(isEdge)"
   }
 }

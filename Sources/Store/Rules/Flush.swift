@@ -36,6 +36,11 @@ extension Writer {
       return nil
     } catch let refused as Refused {
       return refused
+    } catch is HeldByForeignKey {
+      let refused = try heldByForeignKeys()
+      if current.isSweep && !refused.nodes.isEmpty { return refused }
+      let unknown = "FOREIGN KEY constraint failed: something else still refers to it"
+      throw refused.nodes.isEmpty ? Rejection(.invalid, unknown) : Rejection(refused.reasons)
     }
   }
 

@@ -1,12 +1,6 @@
 internal import Model
 internal import SQLite
 
-/// Rows that the application's own rules keep: a trigger, a foreign key, a CHECK.
-struct Refused: Error {
-  let nodes: [Int64]
-  let reasons: [Reason]
-}
-
 /// Takes what goes out of the application's tables, and the references to it with it.
 extension Writer {
   /// References to what goes: nulled where a rule says so. A join row is its edge, and goes with
@@ -17,8 +11,10 @@ extension Writer {
         if binding.collection(in: table) != nil { continue }
         if current.followed != .all { try journalLostJoins(of: place, slice) }
         let ends = ((source, place.source), (destination, place.destination))
-        try db.deleteJoins(table, ends.0, other: ends.1, slice, current.numbers)
-        try db.deleteJoins(table, ends.1, other: ends.0, slice, current.numbers)
+        try orRefused(slice, "a row of \"\(table.name)\" cannot go") { slice in
+          try db.deleteJoins(table, ends.0, other: ends.1, slice, current.numbers)
+          try db.deleteJoins(table, ends.1, other: ends.0, slice, current.numbers)
+        }
       } else if place.rules.contains(.nullifySourceIfDestinationDeleted) {
         try nullify(place, slice)
       }
@@ -27,33 +23,23 @@ extension Writer {
 
   private func nullify(_ place: Place, _ slice: Slice) throws {
     if model.trash > .zero { try keepReferences(of: place, slice) }
-    do {
-      try db.nullify(place, slice, current.numbers)
-    } catch {
-      if !error.isAboutTheValue { throw error }
-      throw Rejection(
-        .missingMandatory,
-        "\"\(place.name)\" of \"\(place.source.collection)\" cannot be set to null: \(error.message)"
-      )
-    }
+    let what = "\"\(place.name)\" of \"\(place.source.collection)\" cannot be set to null"
+    try orRefused(slice, what, .missingMandatory) { try db.nullify(place, $0, current.numbers) }
   }
 
   /// Children before their parents, for the sake of foreign keys that restrict.
   func deleteRows(_ slice: Slice) throws {
     for table in binding.childrenFirst {
-      do {
+      try orRefused(slice, "the application's own rules refuse") { slice in
         if current.isLoud && binding.isHeard(table, current.numbers) {
           try aloud { try db.deleteGoneRows(of: table, slice) }
         } else {
           try db.deleteGoneRows(of: table, slice)
         }
-      } catch let error as SQLiteError {
-        throw error.isAboutTheValue ? try refused(table, slice, error) : error
       }
+      if binding.hasTriggers { try refuseIgnored(table, slice) }
     }
-    if db.hasDeferredViolations {
-      throw Rejection(.invalid, "FOREIGN KEY constraint failed: something else still refers to it")
-    }
+    if db.hasDeferredViolations { throw HeldByForeignKey() }
   }
 
   /// What a step removes with one of its ends: the other end may still have to follow.
@@ -69,34 +55,6 @@ extension Writer {
       FROM temp.gone AS g CROSS JOIN cascade_edge AS e ON e.destination = g.id
       WHERE g.seq > ?1 AND g.seq <= ?2 AND e.rules & 20
       """, .integer(slice.low), .integer(slice.high))
-  }
-
-  /// One by one, to know which they are. Whoever catches this rolls back what was deleted.
-  private func refused(
-    _ table: NodeTable, _ slice: Slice, _ error: SQLiteError
-  ) throws -> any Error {
-    var nodes: [Int64] = []
-    var reasons: [Reason] = []
-    for (id, node) in try db.goneRows(of: table, slice, model) {
-      guard let error = try objection(to: id, table) else { continue }
-      nodes.append(id)
-      reasons.append(
-        Reason(
-          .denied,
-          "\(node) must stay: the application's own rules refuse (\(error.message))", node: node))
-    }
-    if nodes.isEmpty { return error }
-    return current.isSweep ? Refused(nodes: nodes, reasons: reasons) : Rejection(reasons)
-  }
-
-  private func objection(to id: Int64, _ table: NodeTable) throws -> SQLiteError? {
-    do {
-      try db.deleteGoneRows(of: table, .all, only: id)
-      return nil
-    } catch {
-      if error.isAboutTheValue { return error }
-      throw error
-    }
   }
 }
 
@@ -127,11 +85,8 @@ extension Connection {
     }
   }
 
-  fileprivate func deleteGoneRows(
-    of end: NodeTable, _ slice: Slice, only id: Int64? = nil
-  ) throws(SQLiteError) {
+  fileprivate func deleteGoneRows(of end: NodeTable, _ slice: Slice) throws(SQLiteError) {
     guard let table = end.table else { return }
-    let bounds: [Value] = slice.bound + [.integer(id)]
     let columns = table.rowid == nil ? end.keyParts("k.key").joined(separator: ", ") : "k.row"
     let identity =
       table.rowid == nil ? "(\(end.keyColumns("r").joined(separator: ", ")))" : table.identity("r")
@@ -140,32 +95,15 @@ extension Connection {
         DELETE FROM main.\(quoted(table.name)) AS r WHERE \(identity) IN (
           SELECT \(columns) FROM temp.gone AS g CROSS JOIN temp.known AS k
             ON k.id = g.id AND k.collection = \(end.id)
-          WHERE k.present AND g.id > 0 AND g.seq > ?1 AND g.seq <= ?2
-          AND (?3 IS NULL OR k.id = ?3))
-        """, bounds)
+          WHERE k.present AND g.id > 0 AND g.seq > ?1 AND g.seq <= ?2)
+        """, slice.bound)
     if end.base == nil { return }
     try run(
       generated: """
         DELETE FROM main.\(quoted(table.name)) AS r WHERE \(end.row("r")) IN (
           SELECT \(end.rowid(of: "g.id")) FROM temp.gone AS g
-          WHERE g.seq > ?1 AND g.seq <= ?2 AND \(end.hasRow("g.id")) AND (?3 IS NULL OR g.id = ?3))
-        """, bounds)
-  }
-
-  fileprivate func goneRows(
-    of end: NodeTable, _ slice: Slice, _ model: StoreModel
-  ) throws(SQLiteError) -> [(Int64, Node)] {
-    var nodes: [(Int64, Node)] = []
-    for form in Numbered.allCases where form == .byName || end.base != nil {
-      nodes += try all(
-        generated: """
-          SELECT g.id, \(end.nodeKey(form))
-          FROM temp.gone AS g CROSS JOIN \(end.node(form, "g.id"))
-          WHERE g.seq > ?1 AND g.seq <= ?2 AND \(form == .byName ? "m.present" : "true")
-          """, slice.bound
-      ) { ($0.integer(0), Node(end.collection, $0.key(1, in: end.collection, model))) }
-    }
-    return nodes
+          WHERE g.seq > ?1 AND g.seq <= ?2 AND \(end.hasRow("g.id")))
+        """, slice.bound)
   }
 }
 
@@ -178,7 +116,7 @@ extension Table {
     _ end: End, other: End, _ slice: Slice, _ numbers: Numbers, _ names: SliceNames
   ) -> [String] {
     let otherGoesLater = other.table.goes(
-      "j.\(quoted(other.column))", numbers, where: "g.seq > \(names.high)")
+      other.table.asKey("j.\(quoted(other.column))"), numbers, where: "g.seq > \(names.high)")
     return numbers.forms(of: end.table).map { form in
       """
       SELECT \(identityColumns("j"))

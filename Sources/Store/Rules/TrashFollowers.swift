@@ -73,13 +73,8 @@ private struct Ways {
   private func step(
     _ key: Table.ForeignKey, _ child: Table, _ parent: Table, _ depth: Int
   ) -> String {
-    let columns = key.parentColumns.isEmpty ? parent.primaryKey : key.parentColumns
-    // In the words of the parent's column: that is how SQLite compares them.
-    let matches = zip(key.columns, columns).map {
-      "w\(depth - 1).\(quoted($1)) = w\(depth).\(quoted($0))"
-    }
-    return "\nCROSS JOIN main.\(quoted(child.name)) AS w\(depth) ON "
-      + (matches.isEmpty ? "false" : matches.joined(separator: " AND "))
+    "\nCROSS JOIN main.\(quoted(child.name)) AS w\(depth) ON "
+      + key.matches("w\(depth)", "w\(depth - 1)", parent)
   }
 
   private func follower(_ child: Table, _ way: String, _ depth: Int) -> Follower {
@@ -103,6 +98,11 @@ extension Connection {
       WHERE t.type = 'table' AND f.on_delete = 'CASCADE' ORDER BY t.name
       """
     ) { $0.text(0) }
+    return try tables(names)
+  }
+
+  /// Those that can be read.
+  func tables(_ names: [String]) throws -> [Table] {
     if names.isEmpty { return [] }
     let catalog = try Catalog(self)
     return names.compactMap { try? catalog.table($0, in: self).get() }

@@ -240,8 +240,9 @@ extension Place {
   private var destinationEnd: String {
     if destination.kind == .files { return "1, \(reference), NULL" }
     let isThere = destination.isNode("d")
+    let name = destination.asKey(reference)
     return """
-      \(isThere), iif(\(isThere), \(destination.key("d")), \(reference)), \(destination.row("d"))
+      \(isThere), iif(\(isThere), \(destination.key("d")), \(name)), \(destination.row("d"))
       """
   }
 
@@ -258,8 +259,9 @@ extension Place {
   fileprivate func ofJoinRow(_ table: NodeTable, source column: String) -> String {
     let reference = "j.\(quoted(column))"
     let isThere = source.isNode("s")
+    let name = source.asKey(reference)
     return """
-      SELECT \(isThere), iif(\(isThere), \(source.key("s")), \(reference)), \(source.row("s")),
+      SELECT \(isThere), iif(\(isThere), \(source.key("s")), \(name)), \(source.row("s")),
         \(destinationEnd)
       FROM temp.known AS m CROSS JOIN \(table.rows) AS j ON \(table.isRow("j", of: "m"))
       LEFT JOIN \(source.rows) AS s ON \(source.hasKey("s", reference)) \(lookedUpDestination)

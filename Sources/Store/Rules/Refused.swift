@@ -1,0 +1,168 @@
+internal import Model
+internal import SQLite
+
+/// Rows that the application's own rules keep: a trigger, a foreign key, a CHECK, a NOT NULL.
+///
+/// A transaction is refused as a whole. A sweep leaves the node where it is, with what would follow
+/// from it, and goes on (DESIGN 2.5). So it does where the node is gone: what refers to it stays.
+struct Refused: Error {
+  var nodes: [Int64] = []
+  var reasons: [Reason] = []
+}
+
+/// Found at the end of a deletion: which of the rows it was is looked for when they are there again.
+struct HeldByForeignKey: Error {}
+
+extension Writer {
+  /// Tries it again for one node after the other, to know which it is. Whoever catches what is thrown
+  /// rolls back what was done.
+  func orRefused(
+    _ slice: Slice, _ what: String, _ code: Reason.Code = .denied,
+    _ attempt: (Slice) throws -> Void
+  ) throws {
+    do {
+      try attempt(slice)
+    } catch let error as SQLiteError where error.isAboutTheValue {
+      var refused = Refused()
+      for part in try db.parts(of: slice) {
+        guard let error = try objection(to: part, attempt) else { continue }
+        try add(part, "\(what) (\(error.message))", code, to: &refused)
+      }
+      if refused.reasons.isEmpty { throw error }
+      if !current.isSweep || !refused.nodes.isEmpty { try refuse(refused) }
+      current.block(refused.reasons)
+    }
+  }
+
+  private func objection(
+    to part: Slice, _ attempt: (Slice) throws -> Void
+  ) throws -> SQLiteError? {
+    do {
+      try attempt(part)
+      return nil
+    } catch let error as SQLiteError where error.isAboutTheValue {
+      return error
+    }
+  }
+
+  private func add(
+    _ part: Slice, _ why: String, _ code: Reason.Code, to refused: inout Refused
+  ) throws {
+    let destinations = binding.places.map(\.destination).filter { $0.kind != .files }
+    for table in Set(binding.collections.values).union(destinations) {
+      for (id, node, isThere) in try db.goneNodes(of: table, part, model) {
+        if isThere { refused.nodes.append(id) }
+        let what = isThere ? "must stay: \(why)" : "is gone, but \(why)"
+        refused.reasons.append(Reason(code, "\(node) \(what)", node: node))
+      }
+    }
+  }
+
+  private func refuse(_ refused: Refused) throws {
+    throw current.isSweep ? refused : Rejection(refused.reasons)
+  }
+
+  /// A trigger may let the statement pass, and keep the row.
+  func refuseIgnored(_ table: NodeTable, _ slice: Slice) throws {
+    let left = try db.goneNodes(of: table, slice, model, stillThere: true)
+    if left.isEmpty { return }
+    let what = "a trigger of \"\(table.table!.name)\" ignores its deletion"
+    let reasons = left.map { Reason(.denied, "\($0.node) must stay: \(what)", node: $0.node) }
+    try refuse(Refused(nodes: left.map(\.id), reasons: reasons))
+  }
+
+  /// When the rows are there again. Only SQLite knows what tables outside of the model refer to.
+  func heldByForeignKeys() throws -> Refused {
+    var refused = Refused()
+    for table in binding.collections.values {
+      for hold in try foreignHolds(on: table) {
+        for (id, node, _) in try db.goneNodes(of: table, .all, model, heldBy: hold.rows) {
+          refused.nodes.append(id)
+          let why = "a row of \"\(hold.child)\" refers to it (\(hold.key))"
+          refused.reasons.append(Reason(.denied, "\(node) must stay: \(why)", node: node))
+        }
+      }
+    }
+    return refused
+  }
+
+  /// A foreign key that refuses, and the rows `h` that hold the row `d` by it.
+  private func foreignHolds(
+    on table: NodeTable
+  ) throws -> [(child: String, key: String, rows: String)] {
+    guard let parent = table.table else { return [] }
+    return try db.tables(withForeignKeysTo: parent).flatMap { child in
+      let stays = binding.collection(in: child).map { " AND \($0.stays("h", current.numbers))" }
+      return child.foreignKeys.filter { $0.refuses && $0.refers(to: parent) }.map { key in
+        let rows = """
+          SELECT 1 FROM main.\(quoted(child.name)) AS h WHERE \(key.matches("h", "d", parent))
+          \(stays ?? "")
+          """
+        return (child.name, "FOREIGN KEY (\(key.columns.joined(separator: ", ")))", rows)
+      }
+    }
+  }
+}
+
+extension Table.ForeignKey {
+  fileprivate var refuses: Bool { onDelete == "NO ACTION" || onDelete == "RESTRICT" }
+
+  fileprivate func refers(to table: Table) -> Bool {
+    parent.lowercased() == table.name.lowercased()
+  }
+
+  /// In the words of the parent's columns: that is how SQLite compares them.
+  func matches(_ child: String, _ row: String, _ parent: Table) -> String {
+    let names = parentColumns.isEmpty ? parent.primaryKey : parentColumns
+    let pairs = zip(names, columns).map {
+      "\(row).\(quoted($0)) = \(child).\(quoted($1))"
+    }
+    return pairs.isEmpty ? "false" : pairs.joined(separator: " AND ")
+  }
+}
+
+extension Connection {
+  /// Slices of one node each.
+  fileprivate func parts(of slice: Slice) throws(SQLiteError) -> [Slice] {
+    try all(
+      "SELECT seq FROM temp.gone WHERE seq > ? AND seq <= ? ORDER BY seq",
+      .integer(slice.low), .integer(slice.high)
+    ) { Slice(low: $0.integer(0) - 1, high: $0.integer(0)) }
+  }
+
+  /// The nodes of a slice: all of them, those whose row is `stillThere`, or those with a row behind
+  /// which there are others.
+  fileprivate func goneNodes(
+    of end: NodeTable, _ slice: Slice, _ model: StoreModel, stillThere: Bool = false,
+    heldBy rows: String? = nil
+  ) throws(SQLiteError) -> [(id: Int64, node: Node, isThere: Bool)] {
+    var nodes: [(id: Int64, node: Node, isThere: Bool)] = []
+    for form in Numbered.allCases where form == .byName || end.base != nil {
+      let row =
+        stillThere || rows != nil
+        ? "CROSS JOIN \(end.rows) AS d ON \(end.isRow("d", of: "m", form))" : ""
+      nodes += try all(
+        generated: """
+          SELECT g.id, \(end.nodeKey(form)), g.counts
+          FROM temp.gone AS g CROSS JOIN \(end.node(form, "g.id"))
+          \(row)
+          WHERE \(row.isEmpty ? "true" : "g.counts") AND g.seq > ?1 AND g.seq <= ?2 \(rows.map { "AND EXISTS (\($0))" } ?? "")
+          """, slice.bound
+      ) { row in
+        let node = Node(end.collection, row.key(1, in: end.collection, model))
+        return (row.integer(0), node, row.integer(2) != 0)
+      }
+    }
+    return nodes
+  }
+
+  fileprivate func tables(withForeignKeysTo parent: Table) throws -> [Table] {
+    let names = try all(
+      """
+      SELECT DISTINCT t.name FROM main.sqlite_schema AS t, pragma_foreign_key_list(t.name) AS f
+      WHERE t.type = 'table' AND f."table" = ? COLLATE NOCASE ORDER BY t.name
+      """, .text(parent.name)
+    ) { $0.text(0) }
+    return try tables(names)
+  }
+}

@@ -1,0 +1,122 @@
+import Model
+import SQLite
+import Store
+import Testing
+
+/// A reference is what SQLite says it is: `'7'` in a column of text refers to the integer key 7.
+@Suite("References of another type than the key")
+struct TypedReferenceTests {
+  struct Types: CustomTestStringConvertible {
+    let key: String
+    let reference: String
+    var testDescription: String { "\(reference) to \(key)" }
+  }
+
+  static let types = [
+    Types(key: "INTEGER PRIMARY KEY", reference: "TEXT"),
+    Types(key: "INT NOT NULL UNIQUE", reference: "VARCHAR(9)"),
+    Types(key: "TEXT PRIMARY KEY", reference: "INTEGER"),
+    Types(key: "TEXT PRIMARY KEY", reference: "NUMERIC"),
+  ]
+
+  enum Way: CaseIterable { case file, sweep }
+
+  private func store(_ rule: String, _ types: Types) throws -> TestStore {
+    let model = """
+      {
+        collections: { ends: { table: 'e', key: 'id' }, rows: { table: 'r', key: 'id' } },
+        relationships: [
+          { name: 'end', from: 'rows', to: 'ends', column: 'end', rules: ['\(rule)'] } ],
+      }
+      """
+    let schema = """
+      CREATE TABLE e(id \(types.key)); CREATE TABLE r(id INTEGER PRIMARY KEY, "end" \(types.reference));
+      INSERT INTO e VALUES(7), (8); INSERT INTO r VALUES(1, 7), (2, 7), (3, 8);
+      """
+    let store = try TestStore(model: StoreModel(model), schema: schema)
+    _ = try store.writer.sweep([.all], at: 0)
+    return store
+  }
+
+  /// One row goes.
+  private func delete(
+    _ id: Int64, of collection: String, _ store: TestStore, _ way: Way, _ types: Types
+  ) throws {
+    if way == .sweep {
+      try store.bySQL("DELETE FROM \(collection == "ends" ? "e" : "r") WHERE id = \(id)")
+      _ = try store.writer.sweep([.cascade, .refcount], at: 1)
+    } else {
+      let isText = collection == "ends" && types.key.hasPrefix("TEXT")
+      try store.apply([.delete(Node(collection, isText ? .text("\(id)") : .integer(id)))])
+    }
+  }
+
+  private func rows(_ store: TestStore) throws -> [String] {
+    try Connection(path: store.path, access: .readOnly).all(
+      """
+      SELECT 'e' || id FROM e UNION ALL SELECT 'r' || id || coalesce('-' || "end", '') FROM r
+      """
+    ) { $0.text(0) }.sorted()
+  }
+
+  @Test("Are seen by the rules", arguments: types, Way.allCases)
+  func rules(types: Types, way: Way) throws {
+    let cascade = try store("deleteSourceIfDestinationDeleted", types)
+    try delete(7, of: "ends", cascade, way, types)
+    #expect(try rows(cascade) == ["e8", "r3-8"])
+    let nullify = try store("nullifySourceIfDestinationDeleted", types)
+    try delete(7, of: "ends", nullify, way, types)
+    #expect(try rows(nullify) == ["e8", "r1", "r2", "r3-8"])
+    let notify = try store("notifyIfDestinationDeleted", types)
+    try delete(7, of: "ends", notify, way, types)
+    #expect(try notify.reader.notices(after: 0).count == 2)
+    let after = try store("deleteDestinationIfSourceDeleted", types)
+    try delete(1, of: "rows", after, way, types)
+    #expect(try rows(after) == ["e8", "r2-7", "r3-8"])
+  }
+
+  @Test("Hold what they refer to", arguments: types, Way.allCases)
+  func holds(types: Types, way: Way) throws {
+    let counted = try store("deleteDestinationIfAllSourcesDeleted", types)
+    try delete(1, of: "rows", counted, way, types)
+    #expect(try rows(counted) == ["e7", "e8", "r2-7", "r3-8"])
+    try delete(2, of: "rows", counted, way, types)
+    #expect(try rows(counted) == ["e8", "r3-8"])
+    let denied = try store("denyDestinationDeletion", types)
+    #expect(throws: (any Error).self) { try delete(7, of: "ends", denied, way, types) }
+    #expect(try rows(denied).count == 5)
+  }
+
+  @Test("Are found where they lead to nothing", arguments: types)
+  func dangles(types: Types) throws {
+    let store = try store("deleteSourceIfDestinationDeleted", types)
+    try store.bySQL("INSERT INTO r VALUES(4, 9), (5, 9)")
+    _ = try store.writer.sweep([.dangling], at: 1)
+    #expect(try rows(store) == ["e7", "e8", "r1-7", "r2-7", "r3-8"])
+  }
+
+  @Test("An object where a list of references should be is none")
+  func objects() throws {
+    let model = """
+      {
+        collections: { ends: { table: 'e', key: 'id' }, rows: { table: 'r', key: 'id' } },
+        relationships: [
+          { name: 'ends', from: 'rows', to: 'ends', property: 'doc.ends', toMany: true,
+            rules: ["deleteSourceIfDestinationDeleted"] } ],
+      }
+      """
+    let schema = """
+      CREATE TABLE e(id TEXT PRIMARY KEY); CREATE TABLE r(id INTEGER PRIMARY KEY, doc TEXT);
+      INSERT INTO e VALUES('a');
+      INSERT INTO r VALUES(1, '{"ends": {"name": "a"}}'), (2, '{"ends": ["a"]}'), (3, '{"ends": "a"}'),
+        (4, '{"ends": {"name": "b"}}');
+      """
+    let store = try TestStore(model: StoreModel(model), schema: schema)
+    #expect(try store.edges().map(\.source.description) == ["rows/2", "rows/3"])
+    try store.bySQL("DELETE FROM e")
+    _ = try store.writer.sweep([.all], at: 1)
+    let left = try Connection(path: store.path, access: .readOnly)
+      .all("SELECT id FROM r ORDER BY id") { $0.integer(0) }
+    #expect(left == [1, 4])
+  }
+}
