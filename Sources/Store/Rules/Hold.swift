@@ -41,7 +41,7 @@ extension Writer {
     if let held = try held(), try !takeApproval(held) { throw held }
   }
 
-  /// The same for a plan whose approval is taken later.
+  /// The same for a plan that goes in steps: each takes its part of the approval.
   func heldUnlessApproved() throws -> Held? {
     guard let held = try held() else { return nil }
     let approved = try db.integer(
@@ -67,26 +67,27 @@ extension Writer {
   /// What this flush deletes joins what earlier ones did.
   func addToPlan() throws {
     current.plan.add(
-      try db.countsOfGone(binding), checksum: try checksumOfGone())
+      try db.countsOfGone(binding), checksum: try checksum(of: .all))
   }
 
   /// Independent of order and of ids: the same nodes give the same sum.
-  private func checksumOfGone() throws -> UInt64 {
+  private func checksum(of slice: Slice) throws -> UInt64 {
     var sum: UInt64 = 0
     func add(_ row: Row) { sum &+= Fingerprint("\(row.integer(0))/\(row.text(1))").value }
     try db.each(
-      """
+      generated: """
       SELECT g.collection, coalesce(n.key, k.key)
       FROM temp.gone AS g LEFT JOIN cascade_node AS n ON n.id = g.id
       LEFT JOIN temp.known AS k ON k.id = g.id
-      WHERE g.counts AND g.id > 0
-      """, body: add)
+      WHERE g.counts AND g.id > 0 AND g.seq > ?1 AND g.seq <= ?2
+      """, slice.bound, body: add)
     for table in binding.collections.values where table.base != nil {
       try db.each(
         generated: """
           SELECT g.collection, \(table.nodeKey(.byRow))
-          FROM temp.gone AS g CROSS JOIN \(table.node(.byRow, "g.id")) WHERE g.counts
-          """, body: add)
+          FROM temp.gone AS g CROSS JOIN \(table.node(.byRow, "g.id"))
+          WHERE g.counts AND g.seq > ?1 AND g.seq <= ?2
+          """, slice.bound, body: add)
     }
     return sum
   }
@@ -97,6 +98,16 @@ extension Writer {
       "DELETE FROM cascade_plan WHERE id = ? AND checksum = ? AND approved",
       .text(held.id), .integer(held.checksum))
     return db.changes == 1
+  }
+
+  /// What goes in a step was approved; whoever goes on after a crash finds the rest still to be.
+  func spendApproval(_ slice: Slice) throws {
+    guard let approved = current.approved else { return }
+    let rest = Int64(bitPattern: UInt64(bitPattern: approved) &- (try checksum(of: slice)))
+    try db.run(
+      "UPDATE OR REPLACE cascade_plan SET checksum = ? WHERE id = ? AND checksum = ? AND approved",
+      .integer(rest), .text(current.id), .integer(approved))
+    current.approved = rest
   }
 
   /// Keeps what was held, for `approve`. The same plan again is the same plan.

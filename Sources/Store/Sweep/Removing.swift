@@ -29,7 +29,7 @@ extension Writer {
   private func begin(
     _ plan: SweepPlan, _ kinds: [SweepKind], _ submission: Submission
   ) throws {
-    if let held = plan.approval { _ = try takeApproval(held) }
+    current.approved = plan.approval?.checksum
     try keepSpared()
     if current.isResumed || plan.size == 0 { return }
     try db.setMeta("sweep.batch", current.batch)
@@ -88,6 +88,7 @@ extension Writer {
     for part in current.isUndisturbed ? [slice] : plan.parts(of: slice) {
       if !current.isUndisturbed { try lookAgain(part) }
       try count(part)
+      try spendApproval(part)
       try remove(part)
     }
   }

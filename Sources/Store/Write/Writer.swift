@@ -268,6 +268,8 @@ struct TransactionState {
     deletedByCollection = [:]
     deletedByRule = [:]
   }
+  /// The checksum of what is still to go by an approval.
+  var approved: Int64?
   /// Nothing may be deleted without approval.
   var holdsAll = false
   var blocked: [Reason] = []

@@ -1,0 +1,89 @@
+import Model
+import SQLite
+import Store
+import Testing
+
+/// A sweep in steps that somebody approved, and that ends before its end.
+@Suite("An approved sweep that is stopped")
+struct ApprovedSweepTests {
+  private static let kinds: [SweepKind] = [.cascade, .refcount]
+
+  /// Six rows go with theirs, which is over the limit; each has one more behind it.
+  private func store(key: String) throws -> TestStore {
+    let model = """
+      {
+        limits: { hold: { deletes: 2, share: 0 } },
+        collections: {
+          tops: { table: 'top', key: 'id' }, mids: { table: 'mid', key: 'id' },
+          ends: { table: 'end', key: 'id' },
+        },
+        relationships: [
+          { name: 'top', from: 'mids', to: 'tops', column: 'top',
+            rules: ['deleteSourceIfDestinationDeleted'] },
+          { name: 'mid', from: 'ends', to: 'mids', column: 'mid',
+            rules: ['deleteSourceIfDestinationDeleted'] } ],
+      }
+      """
+    let schema = """
+      CREATE TABLE top(id \(key)); CREATE TABLE mid(id \(key), top INT);
+      CREATE TABLE "end"(id \(key), mid INT);
+      INSERT INTO top VALUES(1), (2);
+      INSERT INTO mid VALUES(11, 1), (12, 1), (13, 1), (14, 1), (15, 1), (16, 1), (21, 2), (22, 2);
+      INSERT INTO "end" SELECT id * 10, id FROM mid;
+      """
+    let store = try TestStore(model: StoreModel(model), schema: schema)
+    _ = try store.writer.sweep([.all], at: 0)
+    store.sweepsInSteps(of: 1)
+    try store.bySQL("DELETE FROM top WHERE id = 1")
+    return store
+  }
+
+  private func left(_ store: TestStore) throws -> Int64? {
+    try Connection(path: store.path, access: .readOnly)
+      .integer("SELECT (SELECT count(*) FROM mid) + (SELECT count(*) FROM \"end\")")
+  }
+
+  /// Ends the sweep behind so many steps, as a crash would.
+  private func stop(_ store: TestStore, after steps: Int) throws {
+    var count = 0
+    let manners = Manners { _ in
+      count += 1
+      if count == steps { throw CancellationError() }
+    }
+    #expect(throws: CancellationError.self) {
+      try store.writer.sweep(Self.kinds, at: 2, manners: manners)
+    }
+    try store.reopen()
+    store.sweepsInSteps(of: 1)
+  }
+
+  private func approve(_ store: TestStore) throws {
+    let held = try store.writer.sweep(Self.kinds, at: 1)
+    #expect(held.outcome == .held && held.deletedCount == 12)
+    _ = try store.writer.approve(plan: #require(held.plan))
+  }
+
+  @Test("Goes on", arguments: ["INTEGER PRIMARY KEY", "TEXT PRIMARY KEY"], 1...11)
+  func goesOn(key: String, steps: Int) throws {
+    let store = try store(key: key)
+    try approve(store)
+    try stop(store, after: steps)
+    try stop(store, after: 1)
+    #expect(try store.writer.unfinishedSweep == Self.kinds)
+    _ = try store.writer.sweep(Self.kinds, at: 3)
+    #expect(try left(store) == 4)
+    try store.bySQL("DELETE FROM top WHERE id = 2")
+    #expect(try store.writer.sweep(Self.kinds, at: 4).outcome == .held)
+  }
+
+  @Test("Is held again where more would go now")
+  func more() throws {
+    let store = try store(key: "INTEGER PRIMARY KEY")
+    try approve(store)
+    try stop(store, after: 2)
+    try store.bySQL("DELETE FROM top WHERE id = 2")
+    let before = try left(store)
+    #expect(try store.writer.sweep(Self.kinds, at: 3).outcome == .held)
+    #expect(try left(store) == before)
+  }
+}
