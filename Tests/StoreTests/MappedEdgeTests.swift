@@ -259,6 +259,28 @@ struct MappedEdgeTests {
     #expect(gone == "t/AB x y")
   }
 
+  @Test("A node is the same by several spellings before it is put")
+  func spellingsOfAbsent() throws {
+    let store = try TestStore(
+      model: StoreModel(
+        """
+        { collections: { t: { table: "t", key: "k" }, r: { table: "r", key: "id" } },
+          relationships: [ { name: "t", from: "r", to: "t", column: "t",
+            rules: ["deleteSourceIfDestinationDeleted"] } ] }
+        """),
+      schema: """
+        CREATE TABLE t(k TEXT COLLATE NOCASE PRIMARY KEY);
+        CREATE TABLE r(id TEXT PRIMARY KEY, t TEXT COLLATE NOCASE);
+        """)
+    try store.apply(
+      [put("r/1", #"{"t": "K"}"#), put("r/2", #"{"t": "k"}"#), put("t/k")])
+    #expect(try store.alive(in: "r") == "r/1 r/2")
+    try store.apply(changes("x-4>t/L y-4>t/l") + [put("x"), put("y"), put("t/l")])
+    #expect(try store.alive() == "x y")
+    try store.apply(changes("x-4>t/M ~x->t/m") + [put("x")])
+    #expect(try store.alive() == "x y")
+  }
+
   @Test("What a rejected transaction did to rows is undone")
   func rejected() throws {
     let before = try store.value("songs/1")

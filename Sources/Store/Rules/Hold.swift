@@ -76,11 +76,11 @@ extension Writer {
     func add(_ row: Row) { sum &+= Fingerprint("\(row.integer(0))/\(row.text(1))").value }
     try db.each(
       generated: """
-      SELECT g.collection, coalesce(n.key, k.key)
-      FROM temp.gone AS g LEFT JOIN cascade_node AS n ON n.id = g.id
-      LEFT JOIN temp.known AS k ON k.id = g.id
-      WHERE g.counts AND g.id > 0 AND g.seq > ?1 AND g.seq <= ?2
-      """, slice.bound, body: add)
+        SELECT g.collection, coalesce(n.key, k.key)
+        FROM temp.gone AS g LEFT JOIN cascade_node AS n ON n.id = g.id
+        LEFT JOIN temp.known AS k ON k.id = g.id
+        WHERE g.counts AND g.id > 0 AND g.seq > ?1 AND g.seq <= ?2
+        """, slice.bound, body: add)
     for table in binding.collections.values where table.base != nil {
       try db.each(
         generated: """

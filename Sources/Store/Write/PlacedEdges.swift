@@ -182,7 +182,7 @@ extension Writer {
       if end.isThere, case .integer(let id) = end.row { return id }
       return try self.end(Node(table.collection, Key(end.key) ?? .text("")))
     }
-    if !end.isThere { return try numberAbsent(end.key, in: table.id) }
+    if !end.isThere { return try numberAbsent(end.key, in: table) }
     return try number(RowPlace(key: end.key, row: end.row), in: table.id)
   }
 

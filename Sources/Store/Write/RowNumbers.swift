@@ -53,11 +53,27 @@ extension Writer {
       """, .integer(collection), place.key, place.row, .integer(present ? 1 : 0))!
   }
 
-  func numberAbsent(_ key: Value, in collection: Int64) throws -> Int64 {
-    let place = RowPlace(key: key, row: .null)
-    let id = try number(place, in: collection, present: false)
+  func numberAbsent(_ key: Value, in table: NodeTable) throws -> Int64 {
+    let place = RowPlace(key: try firstSpelling(of: key, in: table), row: .null)
+    let id = try number(place, in: table.id, present: false)
     try markDead(id)
     return id
+  }
+
+  /// A node that is not there has the name that it was first given, however its key is spelled now.
+  private func firstSpelling(of key: Value, in table: NodeTable) throws -> Value {
+    guard case .mapped(_, _, let collations) = table.kind, collations.count == 1,
+      collations[0] != "BINARY"
+    else { return key }
+    let spellings = try db.all(
+      generated: """
+        SELECT key FROM (
+          SELECT key FROM temp.known WHERE id > 0 AND collection = ?1 AND NOT present
+          UNION ALL SELECT key FROM cascade_node WHERE collection = ?1)
+        WHERE +key = ?2 COLLATE \(quoted(collations[0])) LIMIT 1
+        """, [.integer(table.id), key]
+    ) { $0.value(0) }
+    return spellings.first ?? key
   }
 
   /// Whether the row was inserted since the last flush.
@@ -73,16 +89,17 @@ extension Writer {
   func end(_ node: Node, in table: NodeTable) throws -> Int64 {
     let keys = try keyValues(node, table)
     let place = try place(keys, in: table)
-    let key = place?.key ?? table.stored(node.key)!
+    let key = try place?.key ?? firstSpelling(of: table.stored(node.key)!, in: table)
     let stored = try identity(key, in: table.id) ?? insertIdentity(key, in: table.id)
     try renumber(key, in: table.id, as: stored)
-    guard let place else { return try numberAbsent(key, in: table.id) }
+    guard let place else { return try numberAbsent(key, in: table) }
     return try number(place, in: table.id)
   }
 
   /// Nil where no stored edge ever named it.
   func find(_ node: Node, in table: NodeTable) throws -> Int64? {
-    let key = try place(keyValues(node, table), in: table)?.key ?? table.stored(node.key)!
+    let place = try place(keyValues(node, table), in: table)
+    let key = try place?.key ?? firstSpelling(of: table.stored(node.key)!, in: table)
     return try identity(key, in: table.id)
   }
 
