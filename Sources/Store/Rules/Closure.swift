@@ -65,7 +65,10 @@ struct Closure {
       try addFollowers(db, level)
       if level.slice.low == 0 { try addOfRemovedEdges(db) }
       level = try self.level(db, above: level.slice.high)
-      if level.slice.isEmpty { return levels }
+      if level.slice.isEmpty {
+        try db.keepNamedFiles()
+        return levels
+      }
       levels.append(level.slice)
       try count(db, level, withRemoved: false)
     }
