@@ -54,16 +54,18 @@ package struct Daemon: Sendable {
   @EventLoopActor
   private func listen(_ stores: Stores) throws -> (descriptor: CInt, own: String?) {
     if let passed = try Supervisor.takeListener(named: "varlink") {
+      stores.socket = passed.localPath
       return (passed.release(), nil)
     }
     guard
       let path = socketPath ?? stores.services.first.map({ StoreConfiguration.socket(of: $0.path) })
-    else { throw ConfigurationError("cascaded", [Daemon.noSocket]) }
+    else { throw ConfigurationError("--socket", [Daemon.noSocket]) }
+    stores.socket = path
     return (try UnixSocket.listen(path).release(), path)
   }
 
   private static let noSocket = ModelProblem(
-    path: "--socket", message: "missing, and systemd passed no socket")
+    path: "", message: "missing, and systemd passed no socket named varlink")
 
   @EventLoopActor
   private func announce(_ stores: Stores) {

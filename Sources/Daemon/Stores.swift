@@ -11,6 +11,8 @@ final class Stores {
   private var isReloading = false
   private let reloads = Broadcast()
   let events = Events()
+  /// Where the daemon listens.
+  var socket: String?
   /// What is wrong with the configuration as it is now, and why not all of it is served.
   private(set) var complaints: [String] = []
 

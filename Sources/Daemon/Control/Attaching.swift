@@ -39,7 +39,10 @@ extension Control {
     let surroundings = service.configuration.surroundings
     let room = max(limit - references.list.count, 0)
     let files = try await service.reader.read { try $0.checkFiles(surroundings, limit: room) }
-    let setUp = try Ownership(of: service.configuration.path).findings
+    let configuration = service.configuration
+    let setUp =
+      try Ownership(of: configuration.path).findings
+      + Access.findings(spool: configuration.spoolPath, socket: stores.socket)
     let found = structure.filter { $0.kind != .library }
     return [
       "findings": .array(
