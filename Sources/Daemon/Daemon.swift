@@ -89,10 +89,10 @@ package struct Daemon: Sendable {
 /// A reload, as the service manager sees it.
 enum Reloading {
   @EventLoopActor
-  static func reload(_ stores: Stores) async throws -> Reloaded {
+  static func reload(_ stores: Stores, by user: UInt32? = nil) async throws -> Reloaded {
     Supervisor.notify(
       "RELOADING=1", "MONOTONIC_USEC=\(SystemClock.monotonicMicroseconds())")
     defer { Supervisor.notify("READY=1") }
-    return try await stores.reload()
+    return try await stores.reload(by: user)
   }
 }

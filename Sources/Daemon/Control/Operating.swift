@@ -31,9 +31,9 @@ extension Control {
     return [:]
   }
 
-  func reload() async throws -> JSON {
+  func reload(_ call: Call) async throws -> JSON {
     do {
-      return ["reloaded": try await Reloading.reload(stores).json]
+      return ["reloaded": try await Reloading.reload(stores, by: call.peer.uid).json]
     } catch let error as ConfigurationError {
       throw VarlinkError.misconfigured(error)
     } catch let error as SystemError {
