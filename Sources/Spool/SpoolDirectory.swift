@@ -34,6 +34,18 @@ package final class SpoolDirectory: Sendable {
     return lock
   }
 
+  /// Takes away what was made for a store that turned out to be none. What somebody put something into
+  /// stays, and what another daemon has locked.
+  package func removeEmpty() {
+    guard let root = try? Directory.open(path), (try? root.status(of: ".lock")) == .some(nil) else {
+      return
+    }
+    for name in ["tmp", "new", "held", "rejected"] as [FileName] {
+      _ = try? root.removeDirectory(name)
+    }
+    Directory.removeEmpty(path)
+  }
+
   /// The directory to watch.
   package var incomingPath: String { incoming.path }
 

@@ -80,9 +80,19 @@ final class StoreService {
     if try !configuration.creates && FileStatus.of(path) == nil {
       throw StoreError("\(path) is not there")
     }
+    let wasThere = try FileStatus.of(configuration.spoolPath) != nil
     let spool = try SpoolDirectory(configuration.spoolPath)
     openSpool = spool
-    try await writer.open(spool)
+    do {
+      try await writer.open(spool)
+    } catch {
+      // Beside what is no store, nothing of ours stays.
+      if !wasThere {
+        openSpool = nil
+        spool.removeEmpty()
+      }
+      throw error
+    }
     condition.pause = try await writer.standingPause()
     isFileOpen = true
     tellOpening()
