@@ -22,13 +22,6 @@ package struct ControlClient: ~Copyable {
     try client.call("\(ControlClient.interface).\(method)", complete(parameters, method))
   }
 
-  /// Does not wait, and is not told what became of it.
-  package mutating func order(
-    _ method: String, _ parameters: JSON = [:]
-  ) throws(VarlinkClientError) {
-    try client.callOneway("\(ControlClient.interface).\(method)", complete(parameters, method))
-  }
-
   /// Calls `body` with each reply, as they come.
   package mutating func stream(
     _ method: String, _ parameters: JSON = [:], body: (JSON) throws -> Void

@@ -50,13 +50,9 @@ package enum Configuration: Sendable {
 
   /// The paths of its models, in the order of their names.
   private static func models(in directory: String) throws -> [String] {
-    do {
-      let names = try Directory.open(directory).names().map(\.description)
-      return names.filter { $0.hasSuffix(".json") && !$0.hasPrefix(".") }.sorted()
-        .map { "\(directory)/\($0)" }
-    } catch {
-      throw ConfigurationError(directory, [ModelProblem(path: "", message: "\(error)")])
-    }
+    let names = try Directory.open(directory).names().map(\.description)
+    return names.filter { $0.hasSuffix(".json") && !$0.hasPrefix(".") }.sorted()
+      .map { "\(directory)/\($0)" }
   }
 
   private static func stores(

@@ -54,16 +54,18 @@ package struct Daemon: Sendable {
   @EventLoopActor
   private func listen(_ stores: Stores) throws -> (descriptor: CInt, own: String?) {
     if let passed = try Supervisor.takeListener(named: "varlink") {
+      stores.socket = passed.localPath
       return (passed.release(), nil)
     }
     guard
       let path = socketPath ?? stores.services.first.map({ StoreConfiguration.socket(of: $0.path) })
-    else { throw ConfigurationError("cascaded", [Daemon.noSocket]) }
+    else { throw ConfigurationError("--socket", [Daemon.noSocket]) }
+    stores.socket = path
     return (try UnixSocket.listen(path).release(), path)
   }
 
   private static let noSocket = ModelProblem(
-    path: "--socket", message: "missing, and systemd passed no socket")
+    path: "", message: "missing, and systemd passed no socket named varlink")
 
   @EventLoopActor
   private func announce(_ stores: Stores) {
@@ -87,10 +89,10 @@ package struct Daemon: Sendable {
 /// A reload, as the service manager sees it.
 enum Reloading {
   @EventLoopActor
-  static func reload(_ stores: Stores) async throws -> Reloaded {
+  static func reload(_ stores: Stores, by user: UInt32? = nil) async throws -> Reloaded {
     Supervisor.notify(
       "RELOADING=1", "MONOTONIC_USEC=\(SystemClock.monotonicMicroseconds())")
     defer { Supervisor.notify("READY=1") }
-    return try await stores.reload()
+    return try await stores.reload(by: user)
   }
 }

@@ -11,6 +11,8 @@ final class Stores {
   private var isReloading = false
   private let reloads = Broadcast()
   let events = Events()
+  /// Where the daemon listens.
+  var socket: String?
   /// What is wrong with the configuration as it is now, and why not all of it is served.
   private(set) var complaints: [String] = []
 
@@ -72,8 +74,9 @@ final class Stores {
 
   // MARK: - Reload
 
-  /// Reads the configuration again. Where any of it is wrong, everything stays as it is.
-  func reload() async throws -> Reloaded {
+  /// Reads the configuration again. Where any of it is wrong, everything stays as it is. `user` is nil
+  /// where a signal asked for it.
+  func reload(by user: UInt32?) async throws -> Reloaded {
     // One that is under way may have read what changed since then.
     while isReloading { try await reloads.subscribe().wait() }
     isReloading = true
@@ -84,13 +87,13 @@ final class Stores {
     do {
       let reloaded = try await take(try configuration.read())
       complaints = []
-      report(reloaded)
+      report(reloaded, by: user)
       return reloaded
     } catch {
       complaints = (error as? ConfigurationError)?.complaints ?? ["\(error)"]
       events.tell(
         .error, .reloadFailed, "not reloaded, everything stays as it was: \(error)",
-        [(.reason, "\(error)")])
+        [(.reason, "\(error)"), (.peerUser, user.map { String($0) } ?? "")])
       throw error
     }
   }
@@ -129,21 +132,23 @@ final class Stores {
     }
   }
 
-  private func report(_ reloaded: Reloaded) {
-    for path in reloaded.added { told(.reloaded, path, "is served from now on") }
-    for path in reloaded.removed { told(.reloaded, path, "is no longer served") }
+  private func report(_ reloaded: Reloaded, by user: UInt32?) {
+    let number = user.map { String($0) } ?? ""
+    for path in reloaded.added { told(.reloaded, path, "is served from now on", number) }
+    for path in reloaded.removed { told(.reloaded, path, "is no longer served", number) }
     for (path, changes) in reloaded.changed {
-      told(.reloaded, path, "has another model: \(changes.joined(separator: ", "))")
+      told(.reloaded, path, "has another model: \(changes.joined(separator: ", "))", number)
     }
     for (path, reason) in reloaded.failed {
       events.tell(
         .error, .reloadFailed, "\(path): keeps its model: \(reason)",
-        [(.store, path), (.reason, reason)])
+        [(.store, path), (.reason, reason), (.peerUser, number)])
     }
   }
 
-  private func told(_ id: LogMessageID, _ path: String, _ text: String) {
-    events.tell(.notice, id, "\(path) \(text)", [(.store, path)])
+  private func told(_ id: LogMessageID, _ path: String, _ text: String, _ user: String) {
+    let by = user.isEmpty ? "" : " (reloaded by uid \(user))"
+    events.tell(.notice, id, "\(path) \(text)\(by)", [(.store, path), (.peerUser, user)])
   }
 }
 

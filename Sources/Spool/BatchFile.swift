@@ -18,7 +18,7 @@ final class BatchFile {
     size = file.header.batch!
     part = entry.map { $0.part + 1 } ?? 0
     total = Receipt(id: file.id, outcome: .applied)
-    total.author = file.header.author
+    total.author = file.author
     if entry == nil { try lines.judge() }
     try lines.rewind(toLine: Int(entry?.line ?? 0))
     isFinished = try !lines.hasNext()

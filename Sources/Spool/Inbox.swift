@@ -98,7 +98,8 @@ package final class Inbox {
       bytes < Inbox.mostBytes
     {
       do {
-        let file = try PreparedFile(name, in: spool.incoming)
+        let file = try PreparedFile(
+          name, in: spool.incoming, submitter: spool.submitter(of: name))
         // A file of several transactions is taken alone, when everything before it is settled.
         if file.header.batch != nil && !(prepared.isEmpty && verdicts.isEmpty) { break }
         prepared.append(file)
@@ -116,6 +117,7 @@ package final class Inbox {
   /// Nil where the file is not there any more.
   private func refusal(of name: FileName, _ error: any Error) throws -> Receipt? {
     var receipt = Receipt(id: name.description, outcome: .rejected)
+    receipt.author = spool.submitter(of: name)
     switch error {
     case SpoolFault.vanished: return nil
     case SpoolFault.refused(let reason): receipt.reasons = [Reason(.malformed, reason)]
@@ -167,7 +169,7 @@ package final class Inbox {
   /// is thrown.
   func attempt(_ file: PreparedFile, _ body: () throws -> Receipt) throws -> Receipt {
     var receipt = Receipt(id: file.id, outcome: .rejected)
-    receipt.author = file.header.author
+    receipt.author = file.author
     do {
       return try body()
     } catch let rejection as Rejection {
@@ -187,7 +189,7 @@ package final class Inbox {
 
   private func hold(_ file: PreparedFile, _ held: Held) throws -> Receipt {
     var receipt = Receipt(id: file.id, outcome: .held)
-    receipt.author = file.header.author
+    receipt.author = file.author
     receipt.deletedCount = held.deletedCount
     receipt.reasons = [Reason(held)]
     if try spool.isHeld(file.name) {

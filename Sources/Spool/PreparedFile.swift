@@ -9,6 +9,7 @@ final class PreparedFile {
   let name: FileName
   let title: String
   let header: ChangeHeader
+  let author: String?
   let size: Int
   private let content: Content
 
@@ -17,7 +18,9 @@ final class PreparedFile {
     case lines(LineSource)
   }
 
-  init(_ name: FileName, in directory: borrowing Directory) throws {
+  init(
+    _ name: FileName, in directory: borrowing Directory, submitter: String? = nil
+  ) throws {
     let file = try SpoolFile(name, in: directory)
     self.name = name
     title = file.title
@@ -33,6 +36,7 @@ final class PreparedFile {
       header = source.header
       content = .lines(source)
     }
+    author = header.author ?? submitter
   }
 
   var id: String { header.id ?? title }
@@ -64,7 +68,7 @@ final class PreparedFile {
 
   /// A file of lines is known whole only behind its last change: see `complete`.
   func submission(at now: Int64) -> Submission {
-    var submission = Submission(id: id, author: header.author, fingerprint: 0, at: now)
+    var submission = Submission(id: id, author: author, fingerprint: 0, at: now)
     complete(&submission)
     return submission
   }

@@ -1,3 +1,4 @@
+internal import Synchronization
 package import System
 
 /// The directories of a spool (DESIGN 6). A file's place says what became of it.
@@ -7,6 +8,9 @@ package final class SpoolDirectory: Sendable {
   let temporary: Directory
   let held: Directory
   let rejected: Directory
+  /// Who handed in what came over the socket, as long as the daemon runs: a file that names no author
+  /// has them for one.
+  private let submitters = Mutex<[FileName: String]>([:])
 
   package init(_ path: String) throws {
     _ = try Directory.openOrMake(path)
@@ -28,6 +32,18 @@ package final class SpoolDirectory: Sendable {
       throw SpoolError("another cascaded holds the spool \(path)")
     }
     return lock
+  }
+
+  /// Takes away what was made for a store that turned out to be none. What somebody put something into
+  /// stays, and what another daemon has locked.
+  package func removeEmpty() {
+    guard let root = try? Directory.open(path), (try? root.status(of: ".lock")) == .some(nil) else {
+      return
+    }
+    for name in ["tmp", "new", "held", "rejected"] as [FileName] {
+      _ = try? root.removeDirectory(name)
+    }
+    Directory.removeEmpty(path)
   }
 
   /// The directory to watch.
@@ -85,10 +101,14 @@ package struct SpoolError: Error, CustomStringConvertible {
 // MARK: - Moving files
 
 extension SpoolDirectory {
-  func remove(_ name: FileName) throws { try incoming.remove(name) }
+  func remove(_ name: FileName) throws {
+    forgetSubmitter(of: name)
+    try incoming.remove(name)
+  }
 
   /// The reasons are safe before the file moves: a rejected file always has them.
   func reject(_ name: FileName, reasons: String) throws {
+    forgetSubmitter(of: name)
     let free = try freeName(name)
     let reasonName = SpoolDirectory.reasonName(of: free)
     // What a crash left there is of no use.
@@ -115,7 +135,7 @@ extension SpoolDirectory {
     }
   }
 
-  func isHeld(_ name: FileName) throws -> Bool { try held.status(of: name) != nil }
+  package func isHeld(_ name: FileName) throws -> Bool { try held.status(of: name) != nil }
 
   /// Back into the queue. False if it is not there.
   package func release(_ name: FileName) throws -> Bool {
@@ -139,8 +159,13 @@ extension SpoolDirectory {
     throw SpoolError("another file named \(name) is in the queue; try again when it is settled")
   }
 
-  package func drop(_ name: FileName) throws -> Bool {
-    guard try rejected.status(of: name) != nil else { return try held.remove(name) }
+  package func dropHeld(_ name: FileName) throws -> Bool {
+    forgetSubmitter(of: name)
+    return try held.remove(name)
+  }
+
+  package func dropRejected(_ name: FileName) throws -> Bool {
+    guard try rejected.status(of: name) != nil else { return false }
     if try rejected.status(of: name)?.kind == .directory {
       try rejected.removeDirectory(name)
     } else {
@@ -185,9 +210,17 @@ extension SpoolDirectory {
 
   package func dropUpload(_ name: FileName) throws { try temporary.remove(name) }
 
-  package func submit(_ upload: FileName, as name: FileName) throws {
+  package func submit(
+    _ upload: FileName, as name: FileName, by submitter: String
+  ) throws {
+    // Before it can be taken.
+    submitters.withLock { $0[name] = submitter }
     try temporary.rename(upload, to: incoming, as: name)
   }
+
+  func submitter(of name: FileName) -> String? { submitters.withLock { $0[name] } }
+
+  private func forgetSubmitter(of name: FileName) { submitters.withLock { $0[name] = nil } }
 
   package func isQueued(_ name: FileName) throws -> Bool {
     try incoming.status(of: name) != nil || held.status(of: name) != nil

@@ -13,8 +13,11 @@ enum Apply {
       for file in files {
         var source = try ChangeSource(file)
         let receipt = try client.apply(name: source.name) { try source.next() }
-        output.show(receipt) { describe($0, file == "-" ? "standard input" : file) }
-        status = max(status, exitStatus(receipt))
+        let own = exitStatus(receipt)
+        try output.show(receipt, wentWrong: own != EX_OK) {
+          describe($0, file == "-" ? "standard input" : file)
+        }
+        status = max(status, own)
       }
       return status
     }
@@ -24,8 +27,9 @@ enum Apply {
     let plan = try arguments.number("plan")
     return { client, output in
       let receipt = try client.call("Approve", ["plan": .integer(plan)])["receipt"] ?? .null
-      output.show(receipt) { describe($0, "plan \(plan)") }
-      return exitStatus(receipt)
+      let status = exitStatus(receipt)
+      try output.show(receipt, wentWrong: status != EX_OK) { describe($0, "plan \(plan)") }
+      return status
     }
   }
 

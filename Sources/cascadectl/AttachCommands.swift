@@ -9,7 +9,7 @@ enum AttachCommands {
     try arguments.noOperands()
     return { client, output in
       let reply = try client.call("Attach", ["createIndexes": .bool(createIndexes)])
-      output.show(reply["report"] ?? .null, describeAttached)
+      try output.show(reply["report"] ?? .null, describeAttached)
       return EX_OK
     }
   }
@@ -20,11 +20,12 @@ enum AttachCommands {
     var lines = ["attached \(report["store"]?.string?.printable ?? ""): \(what)"]
     lines += made(report, "made")
     lines += (report["problems"]?.array ?? []).map {
-      "  ! \($0["path"]?.string ?? ""): \($0["message"]?.string ?? "")"
+      "  ! \($0["path"]?.string?.printable ?? ""): \($0["message"]?.string?.printable ?? "")"
     }
     lines += (report["missingIndexes"]?.array ?? []).map {
-      "  ! no index on \($0["table"]?.string ?? "")(\($0["column"]?.string ?? "")): "
-        + "attach --create-indexes makes it"
+      "  ! no index on "
+        + "\($0["table"]?.string ?? "")(\($0["column"]?.string ?? ""))".printable
+        + ": attach --create-indexes makes it"
     }
     if let plan = report["plan"]?.integer {
       let count = Words.count(report["dangling"], "node hangs", "nodes hang")
@@ -37,7 +38,7 @@ enum AttachCommands {
   static func detach(_ arguments: inout Arguments) throws -> Commands.Prepared {
     try arguments.noOperands()
     return { client, output in
-      output.show(try client.call("Detach")["report"] ?? .null, describeDetached)
+      try output.show(client.call("Detach")["report"] ?? .null, describeDetached)
       return EX_OK
     }
   }
@@ -79,8 +80,8 @@ enum AttachCommands {
     ]
     return { client, output in
       let reply = try client.call("Check", parameters)
-      output.list(repaired(reply["repaired"]), describe)
-      output.list(reply["findings"]?.array ?? [], describe)
+      try output.list(repaired(reply["repaired"]), describe)
+      try output.list(reply["findings"]?.array ?? [], describe)
       tellTheRest(reply, output)
       return reply["count"]?.integer == 0 ? EX_OK : Status.found
     }

@@ -23,7 +23,7 @@ enum Commands {
   private static func status(_ arguments: inout Arguments) throws -> Prepared {
     try arguments.noOperands()
     return { client, output in
-      output.show(try client.call("Status"), StatusTable.text)
+      try output.show(client.call("Status"), StatusTable.text)
       return EX_OK
     }
   }
@@ -32,7 +32,7 @@ enum Commands {
     let node = try arguments.operand("node")
     return { client, output in
       let reply = try client.call("Node", ["node": .string(node)])
-      output.show(reply["node"] ?? .null, describe)
+      try output.show(reply["node"] ?? .null, describe)
       return EX_OK
     }
   }
@@ -40,7 +40,7 @@ enum Commands {
   private static func describe(_ node: JSON) -> String {
     let name = Words.node(node["node"])
     if node["exists"]?.bool != true { return "\(name) does not exist" }
-    let type = node["type"]?.string.map { " (\($0))" } ?? ""
+    let type = node["type"]?.string.map { " (\($0.printable))" } ?? ""
     let value = node["value"].flatMap { $0.isNull ? nil : "  \($0.text)" } ?? ""
     return name + type + value
   }
@@ -49,7 +49,7 @@ enum Commands {
     let collection = try arguments.operand("collection")
     return { client, output in
       try client.stream("Nodes", ["collection": .string(collection)]) { reply in
-        output.list(reply["nodes"]?.array ?? [], describe)
+        try output.list(reply["nodes"]?.array ?? [], describe)
       }
       return EX_OK
     }
@@ -63,7 +63,7 @@ enum Commands {
       "node": .string(operands[0]), "name": .string(operands[1]), "refresh": .bool(refresh),
     ]
     return { client, output in
-      try client.stream("Fetch", parameters) { output.list($0["nodes"]?.array ?? [], describe) }
+      try client.stream("Fetch", parameters) { try output.list($0["nodes"]?.array ?? [], describe) }
       return EX_OK
     }
   }
@@ -78,10 +78,10 @@ enum Commands {
     let parameters = JSON.object(query)
     return { client, output in
       if counts {
-        output.show(try client.call("CountEdges", parameters)) { $0["count"]?.text ?? "" }
+        try output.show(client.call("CountEdges", parameters)) { $0["count"]?.text ?? "" }
       } else {
         try client.stream("Edges", parameters) {
-          output.list($0["edges"]?.array ?? [], Words.edge)
+          try output.list($0["edges"]?.array ?? [], Words.edge)
         }
       }
       return EX_OK
@@ -95,7 +95,7 @@ enum Commands {
     try arguments.noOperands()
     return { client, output in
       try client.stream("Notices", ["after": .integer(after), "follow": .bool(follow)]) {
-        output.list($0["notices"]?.array ?? [], describeNotice)
+        try output.list($0["notices"]?.array ?? [], describeNotice)
       }
       return EX_OK
     }
@@ -112,7 +112,7 @@ enum Commands {
   private static func acknowledge(_ arguments: inout Arguments) throws -> Prepared {
     let notice = try arguments.number("notice")
     return { client, output in
-      output.show(try client.call("Acknowledge", ["notice": .integer(notice)])) {
+      try output.show(client.call("Acknowledge", ["notice": .integer(notice)])) {
         "\(Words.count($0["acknowledged"], "notice", "notices")) forgotten"
       }
       return EX_OK

@@ -10,7 +10,7 @@ extension Commands {
     if nodes.isEmpty { throw UsageError("plan the deletion of which nodes?") }
     return { client, output in
       let reply = try client.call("Plan", ["nodes": .array(nodes.map(JSON.string))])
-      output.show(reply["plan"] ?? .null, describePlan)
+      try output.show(reply["plan"] ?? .null, describePlan)
       return EX_OK
     }
   }
@@ -40,7 +40,7 @@ extension Commands {
     let node = try arguments.operand("node")
     return { client, output in
       let reply = try client.call("Why", ["node": .string(node)])
-      output.show(reply["why"] ?? .null, describeWhy)
+      try output.show(reply["why"] ?? .null, describeWhy)
       return EX_OK
     }
   }
@@ -67,11 +67,11 @@ extension Commands {
   }
 
   private static func describeDeletion(_ node: String, _ deletion: JSON) -> String {
-    let author = deletion["author"]?.string.map { " (\($0))" } ?? ""
+    let author = deletion["author"]?.string.map { " (\($0.printable))" } ?? ""
     let time = deletion["at"]?.integer.map(SystemClock.text) ?? "?"
     let seen = deletion["cause"]?.string == "sweep" ? ", which saw an application's SQL" : ""
     let cause =
-      "\(node) was deleted at \(time) by \(deletion["id"]?.string ?? "")\(author), "
+      "\(node) was deleted at \(time) by \(deletion["id"]?.string?.printable ?? "")\(author), "
       + "batch \(deletion["batch"]?.text ?? "")\(seen)"
     return ([cause] + describeChain(deletion["chain"]?.array ?? [])).joined(separator: "\n")
   }

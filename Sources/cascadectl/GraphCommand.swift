@@ -19,7 +19,7 @@ enum GraphCommand {
     return { client, output in
       let graph = try client.call("Graph", parameters)
       if format == .svg && !output.json { return try draw(DotText(graph).text, output) }
-      output.show(graph) { DotText($0).text }
+      try output.show(graph) { DotText($0).text }
       return EX_OK
     }
   }

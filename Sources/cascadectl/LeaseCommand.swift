@@ -32,7 +32,7 @@ enum LeaseCommand {
 
   private static func take(_ parameters: JSON) -> Commands.Prepared {
     { client, output in
-      output.list(try client.call("Lease", parameters)["leases"]?.array ?? [], describe)
+      try output.list(client.call("Lease", parameters)["leases"]?.array ?? [], describe)
       return EX_OK
     }
   }
@@ -41,7 +41,7 @@ enum LeaseCommand {
   private static func hold(_ parameters: JSON) -> Commands.Prepared {
     { client, output in
       try client.stream("Lease", parameters) {
-        output.list($0["leases"]?.array ?? [], describe)
+        try output.list($0["leases"]?.array ?? [], describe)
       }
       return EX_OK
     }
@@ -49,7 +49,7 @@ enum LeaseCommand {
 
   private static func release(_ parameters: JSON) -> Commands.Prepared {
     { client, output in
-      output.show(try client.call("Release", parameters)) {
+      try output.show(client.call("Release", parameters)) {
         "\(Words.count($0["released"], "lease", "leases")) released"
       }
       return EX_OK
@@ -59,7 +59,7 @@ enum LeaseCommand {
   private static func list(_ arguments: inout Arguments) throws -> Commands.Prepared {
     try arguments.noOperands()
     return { client, output in
-      output.list(try client.call("Leases")["leases"]?.array ?? [], describe)
+      try output.list(client.call("Leases")["leases"]?.array ?? [], describe)
       return EX_OK
     }
   }

@@ -6,19 +6,20 @@ internal import System
 /// What an administrator asks of the daemon itself.
 enum OperateCommands {
   static func pause(_ arguments: inout Arguments) throws -> Commands.Prepared {
-    try plain("Pause", &arguments)
+    try plain("Pause", "paused", &arguments)
   }
 
   static func resume(_ arguments: inout Arguments) throws -> Commands.Prepared {
-    try plain("Resume", &arguments)
+    try plain("Resume", "resumed", &arguments)
   }
 
   private static func plain(
-    _ method: String, _ arguments: inout Arguments
+    _ method: String, _ outcome: String, _ arguments: inout Arguments
   ) throws -> Commands.Prepared {
     try arguments.noOperands()
-    return { client, _ in
+    return { client, output in
       _ = try client.call(method)
+      try output.acknowledge(["outcome": .string(outcome)])
       return EX_OK
     }
   }
@@ -27,8 +28,9 @@ enum OperateCommands {
     try arguments.noOperands()
     return { client, output in
       let reloaded = try client.call("Reload")["reloaded"] ?? .null
-      output.show(reloaded, describe)
-      return reloaded["failed"]?.array?.isEmpty == false ? EX_CONFIG : EX_OK
+      let hasFailed = reloaded["failed"]?.array?.isEmpty == false
+      try output.show(reloaded, wentWrong: hasFailed, describe)
+      return hasFailed ? EX_CONFIG : EX_OK
     }
   }
 
@@ -39,7 +41,8 @@ enum OperateCommands {
       ["\(change["store"]?.string?.printable ?? ""):"] + texts(change["changes"]).map { "  \($0)" }
     }
     let failed = (reloaded["failed"]?.array ?? []).map {
-      "\($0["store"]?.string?.printable ?? ""): keeps its model: \($0["reason"]?.string ?? "")"
+      "\($0["store"]?.string?.printable ?? ""): keeps its model: "
+        + ($0["reason"]?.string?.printable ?? "")
     }
     let lines = added + removed + changed.joined() + failed
     return lines.isEmpty ? "nothing changed" : lines.joined(separator: "\n")
@@ -52,7 +55,7 @@ enum OperateCommands {
   static func metrics(_ arguments: inout Arguments) throws -> Commands.Prepared {
     try arguments.noOperands()
     return { client, output in
-      output.show(try client.call("Metrics")) {
+      try output.show(client.call("Metrics")) {
         // `show` ends the last line.
         String(($0["text"]?.string ?? "").dropLast())
       }
@@ -74,7 +77,7 @@ enum OperateCommands {
         if let missed = reply["missed"]?.integer, missed > 0 {
           output.problem("\(missed) events are not kept any more")
         }
-        output.list(reply["events"]?.array ?? [], describeEvent)
+        try output.list(reply["events"]?.array ?? [], describeEvent)
       }
       return EX_OK
     }

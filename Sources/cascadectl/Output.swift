@@ -1,23 +1,43 @@
+internal import Glibc
 internal import Model
 internal import System
 
-/// What a command prints: JSON for programs, sentences for people, nothing when asked.
+/// What a command prints: JSON for programs, sentences for people, nothing but errors when asked.
 struct Output {
   let json: Bool
   let quiet: Bool
 
-  /// One object on one line, or what `sentences` makes of it.
-  func show(_ value: JSON, _ sentences: (JSON) -> String) {
-    if quiet { return }
+  /// One object on one line, or what `sentences` makes of it. What went wrong is told in any case.
+  func show(_ value: JSON, wentWrong: Bool = false, _ sentences: (JSON) -> String) throws {
+    if quiet {
+      if wentWrong { StandardStream.error.write(sentences(value) + "\n") }
+      return
+    }
     let text = json ? value.text : sentences(value)
-    if !text.isEmpty { StandardStream.output.write(text + "\n") }
+    if !text.isEmpty { try Output.write(text + "\n") }
   }
 
   /// One object a line.
-  func list(_ values: [JSON], _ sentence: (JSON) -> String) {
+  func list(_ values: [JSON], _ sentence: (JSON) -> String) throws {
     if quiet || values.isEmpty { return }
     let lines = values.map { json ? $0.text : sentence($0) }
-    StandardStream.output.write(lines.joined(separator: "\n") + "\n")
+    try Output.write(lines.joined(separator: "\n") + "\n")
+  }
+
+  /// Whoever takes what is there for all of it must not be told that everything is well. A reader that
+  /// is gone has had enough, and wants no complaint either.
+  static func write(_ text: String) throws {
+    do {
+      try StandardStream.output.writeAll(text)
+    } catch let error as SystemError {
+      let isEnough = error.isDisconnection
+      throw Failure(isEnough ? "" : "cannot write what was asked for: \(error)", EX_IOERR)
+    }
+  }
+
+  /// That it was done, for programs: people are told by silence.
+  func acknowledge(_ value: JSON) throws {
+    if json { try show(value) { _ in "" } }
   }
 
   func problem(_ text: String) {
@@ -33,14 +53,15 @@ enum Words {
 
   static func destination(_ json: JSON?) -> String {
     guard let file = json?["file"]?.string else { return node(json) }
-    return "\(json?["root"]?.string ?? ""):\(file)"
+    return "\(json?["root"]?.string ?? ""):\(file)".printable
   }
 
   static func edge(_ json: JSON?) -> String {
     guard let json else { return "" }
     let rules = json["rules"]?.array?.compactMap(\.string).joined(separator: ", ") ?? ""
     let text =
-      "\(node(json["from"])) -\(json["name"]?.string ?? "")-> \(destination(json["to"]))"
+      "\(node(json["from"])) -\(json["name"]?.string?.printable ?? "")-> "
+      + destination(json["to"])
     return rules.isEmpty ? text : "\(text)  [\(rules)]"
   }
 
@@ -72,6 +93,6 @@ enum Words {
     if let column = json["column"]?.integer { place += ", column \(column)" }
     if let path = json["path"]?.string { place += place.isEmpty ? path : ", \(path)" }
     let message = json["message"]?.string ?? json.text
-    return place.isEmpty ? message : "\(place): \(message)"
+    return (place.isEmpty ? message : "\(place): \(message)").printable
   }
 }

@@ -12,8 +12,10 @@ enum Status {
 }
 
 enum Program {
-  static func run(_ arguments: [String]) -> CInt {
+  /// Nil stands for arguments that are no text.
+  static func run(_ arguments: [String]?) -> CInt {
     do {
+      guard let arguments else { throw UsageError("an argument is not UTF-8") }
       return try perform(Arguments(arguments))
     } catch let error as UsageError {
       return complain(error.text + "; see cascadectl --help", EX_USAGE)
@@ -30,8 +32,8 @@ enum Program {
 
   private static func perform(_ arguments: Arguments) throws -> CInt {
     var arguments = arguments
-    if arguments.wantsVersion { return say("cascadectl \(Release.version)") }
-    if arguments.wantsHelp { return say(Usage.text) }
+    if arguments.wantsVersion { return try say("cascadectl \(Release.version)") }
+    if arguments.wantsHelp { return try say(Usage.text) }
     guard let name = arguments.command() else { throw UsageError("which command?") }
     guard let command = Commands.all[name] else {
       let hint = nearest(name, in: Commands.all.keys.sorted()).map { ", did you mean \($0)?" }
@@ -56,8 +58,8 @@ enum Program {
     }
   }
 
-  private static func say(_ text: String) -> CInt {
-    StandardStream.output.write(text + "\n")
+  private static func say(_ text: String) throws -> CInt {
+    try Output.write(text + "\n")
     return EX_OK
   }
 
@@ -66,7 +68,7 @@ enum Program {
   }
 
   private static func complain(_ text: String, _ status: CInt) -> CInt {
-    StandardStream.error.write("cascadectl: \(text)\n")
+    if !text.isEmpty { StandardStream.error.write("cascadectl: \(text)\n") }
     return status
   }
 }
@@ -115,15 +117,17 @@ struct Failure: Error {
       return
     }
     let parameters = error.parameters
-    let reason = parameters["reason"]?.string ?? ""
+    let reason = parameters["reason"]?.string?.printable ?? ""
     switch error.name.split(separator: ".").last ?? "" {
     case "NoSuchStore":
-      self.init("no such store: \(parameters["store"]?.string ?? "")", EX_UNAVAILABLE)
-    case "NoSuchThing": self.init("there is no \(parameters["what"]?.string ?? "")", EX_DATAERR)
+      let store = parameters["store"]?.string?.printable ?? ""
+      self.init("no such store: \(store)", EX_UNAVAILABLE)
+    case "NoSuchThing":
+      self.init("there is no \(parameters["what"]?.string?.printable ?? "")", EX_DATAERR)
     case "Unusable": self.init(reason, EX_USAGE)
     case "Unavailable": self.init(reason, EX_TEMPFAIL)
     case "Misconfigured":
-      let complaints = parameters["complaints"]?.array?.compactMap(\.string) ?? []
+      let complaints = parameters["complaints"]?.array?.compactMap(\.string?.printable) ?? []
       self.init(
         "nothing was changed:\n" + complaints.map { "  \($0)" }.joined(separator: "\n"), EX_CONFIG)
     case "PermissionDenied": self.init("not allowed", EX_NOPERM)

@@ -9,28 +9,39 @@ enum SpoolCommands {
     let verb = operands.isEmpty ? "list" : operands.removeFirst()
     switch (verb, operands.count) {
     case ("list", 0): return list
-    case ("retry", 1...): return each("Retry", operands)
-    case ("drop", 1...): return each("Drop", operands)
+    case ("retry", 1...): return each("Retry", "retried", operands)
+    case ("drop", 1...): return each("Drop", "dropped", operands)
     case ("retry", _), ("drop", _): throw UsageError("\(verb) which file?")
     default: throw UsageError("spool list, retry FILE or drop FILE")
     }
   }
 
-  private static func each(_ method: String, _ files: [String]) -> Commands.Prepared {
-    { client, _ in
-      for file in files { _ = try client.call(method, ["file": .string(file)]) }
+  private static func each(
+    _ method: String, _ outcome: String, _ files: [String]
+  ) -> Commands.Prepared {
+    { client, output in
+      for file in files {
+        _ = try client.call(method, ["file": .string(file)])
+        try output.acknowledge(["file": .string(file), "outcome": .string(outcome)])
+      }
       return EX_OK
     }
   }
 
   private static func list(_ client: inout ControlClient, _ output: Output) throws -> CInt {
     let reply = try client.call("Spool")
-    for state in ["waiting", "held"] {
-      let files = reply[state]?.array ?? []
-      output.list(files.map { ["file": $0, "state": .string(state)] }, describe)
-    }
+    let waiting = reply["waiting"]?.array ?? []
+    try output.list(waiting.map { ["file": $0, "state": "waiting"] }, describe)
+    let held = reply["held"]?.array ?? []
+    try output.list(
+      held.map {
+        [
+          "file": $0["file"] ?? .null, "state": "held", "plan": $0["plan"] ?? .null,
+          "deletedCount": $0["deletedCount"] ?? .null,
+        ]
+      }, describe)
     let rejected = reply["rejected"]?.array ?? []
-    output.list(
+    try output.list(
       rejected.map {
         ["file": $0["file"] ?? .null, "state": "rejected", "reasons": $0["reasons"] ?? []]
       }, describe)
@@ -40,7 +51,13 @@ enum SpoolCommands {
   private static func describe(_ file: JSON) -> String {
     let reasons = (file["reasons"]?.array ?? []).map { "  ! \(Words.reason($0))" }
     let line = "\(file["state"]?.string ?? "")  \(file["file"]?.string?.printable ?? "")"
-    return ([line] + reasons).joined(separator: "\n")
+    return ([line] + reasons + plan(file)).joined(separator: "\n")
+  }
+
+  private static func plan(_ file: JSON) -> [String] {
+    guard let plan = file["plan"]?.integer else { return [] }
+    let count = Words.count(file["deletedCount"], "node", "nodes")
+    return ["  plan \(plan): \(count) would be deleted; cascadectl approve \(plan) lets it pass"]
   }
 }
 
@@ -61,9 +78,9 @@ enum StatusTable {
       .map { "\(spool?[$0]?.integer ?? 0) \($0)" }.joined(separator: ", ")
     let journal = store["journal"]?.integer ?? 0
     let counted = journal > 0 ? "\(counts), \(journal) in the journal" : counts
-    let reason = store["reason"]?.string.map { "\n    \($0)" } ?? ""
+    let reason = store["reason"]?.string.map { "\n    \($0.printable)" } ?? ""
     let state = store["state"]?.string ?? ""
-    let line = "  \(state)  \(store["store"]?.string ?? "")  (\(counted))\(reason)"
+    let line = "  \(state)  \(store["store"]?.string?.printable ?? "")  (\(counted))\(reason)"
     return ([line] + ScheduleTable.lines(store["schedules"])).joined(separator: "\n")
   }
 }

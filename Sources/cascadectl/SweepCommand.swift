@@ -10,7 +10,9 @@ enum SweepCommand {
     let dryRun = arguments.flag("--dry-run")
     let waits = !arguments.flag("--no-wait")
     let kinds = try arguments.operands()
-    let parameters: JSON = ["kinds": .array(kinds.map(JSON.string)), "dryRun": .bool(dryRun)]
+    let parameters: JSON = [
+      "kinds": .array(kinds.map(JSON.string)), "dryRun": .bool(dryRun), "wait": .bool(waits),
+    ]
     return { client, output in
       let stores = try stores(&client)
       if stores.count == 1 {
@@ -43,7 +45,8 @@ enum SweepCommand {
     _ title: String
   ) throws -> CInt {
     if waits { return try wait(&client, output, parameters, title) }
-    try client.order("Sweep", parameters)
+    let begun = try client.call("Sweep", parameters)["sweep"] ?? .null
+    try output.acknowledge(begun)
     return EX_OK
   }
 
@@ -65,8 +68,11 @@ enum SweepCommand {
       sweep = reply["sweep"] ?? .null
     }
     line.clear()
-    output.show(sweep) { title + describe($0, parameters["dryRun"]?.bool ?? false) }
-    return exitStatus(sweep)
+    let status = exitStatus(sweep)
+    try output.show(sweep, wentWrong: status != EX_OK) {
+      title + describe($0, parameters["dryRun"]?.bool ?? false)
+    }
+    return status
   }
 
   private static func exitStatus(_ sweep: JSON) -> CInt {
@@ -78,12 +84,25 @@ enum SweepCommand {
   }
 
   private static func describe(_ sweep: JSON, _ dryRun: Bool) -> String {
-    let count = Words.count(sweep["deletedCount"], "node", "nodes")
-    let verb = dryRun ? "would be deleted" : "deleted"
+    let plan = sweep["plan"]?.integer
+    let advice = plan.map { ["  cascadectl approve \($0) lets it pass"] } ?? []
     return
-      (["\(sweep["outcome"]?.string ?? ""): \(count) \(verb)"]
-      + Words.denials(sweep["blocked"]?.array ?? []) + describeFiles(sweep))
+      ([plan.map { headOfHeld($0, sweep) } ?? head(sweep, dryRun)]
+      + Words.denials(sweep["blocked"]?.array ?? []) + describeFiles(sweep) + advice)
       .joined(separator: "\n")
+  }
+
+  private static func head(_ sweep: JSON, _ dryRun: Bool) -> String {
+    let count = Words.count(sweep["deletedCount"], "node", "nodes")
+    return "\(sweep["outcome"]?.string ?? ""): \(count) \(dryRun ? "would be deleted" : "deleted")"
+  }
+
+  /// Of several kinds, some may have been done before one was held: then there is a batch.
+  private static func headOfHeld(_ plan: Int64, _ sweep: JSON) -> String {
+    let isDone = sweep["batch"]?.integer != nil
+    let count = Words.count(sweep["deletedCount"], "node", "nodes")
+    return "held as plan \(plan)"
+      + (isDone ? ", after \(count) deleted" : ": \(count) would be deleted")
   }
 
   private static func describeFiles(_ sweep: JSON) -> [String] {
@@ -98,7 +117,9 @@ enum SweepCommand {
       lines += Words.some(others["paths"], of: others["count"], Words.destination)
     }
     return lines
-      + (others["unreadable"]?.array ?? []).map { "  ! not looked into: \($0.string ?? "")" }
+      + (others["unreadable"]?.array ?? []).map {
+        "  ! not looked into: \($0.string?.printable ?? "")"
+      }
   }
 }
 

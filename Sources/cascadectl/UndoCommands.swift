@@ -9,8 +9,9 @@ enum UndoCommands {
     let batch = try arguments.number("batch")
     return { client, output in
       let undone = try client.call("Undo", ["batch": .integer(batch)])["undone"] ?? .null
-      output.show(undone, describe)
-      return undone["leftCount"]?.integer == 0 ? EX_OK : Status.denied
+      let isWhole = undone["leftCount"]?.integer == 0
+      try output.show(undone, wentWrong: !isWhole, describe)
+      return isWhole ? EX_OK : Status.denied
     }
   }
 
@@ -45,7 +46,7 @@ enum UndoCommands {
     try arguments.noOperands()
     return { client, output in
       try client.stream("Batches", ["after": .integer(after)]) {
-        output.list($0["batches"]?.array ?? [], describeBatch)
+        try output.list($0["batches"]?.array ?? [], describeBatch)
       }
       return EX_OK
     }
@@ -67,7 +68,7 @@ enum UndoCommands {
       return "can be undone until \(time(until))"
     }
     let partly = undone["partly"]?.bool == true ? "partly " : ""
-    return "\(partly)undone at \(time(undone["at"])) by \(undone["by"]?.string ?? "")"
+    return "\(partly)undone at \(time(undone["at"])) by \(undone["by"]?.string?.printable ?? "")"
   }
 
   private static func time(_ json: JSON?) -> String {

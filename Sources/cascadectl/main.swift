@@ -1,3 +1,5 @@
 internal import Glibc
+internal import System
 
-exit(Program.run(Array(CommandLine.arguments.dropFirst())))
+StandardStream.openMissing()
+exit(Program.run(Process.arguments))

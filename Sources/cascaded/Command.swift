@@ -25,8 +25,10 @@ enum Command {
       --check-config   judges model files, those of a directory, or a store's, and exits
     """
 
-  static func run(_ arguments: [String]) -> CInt {
+  /// Nil stands for arguments that are no text.
+  static func run(_ arguments: [String]?) -> CInt {
     do {
+      guard let arguments else { throw UsageError("an argument is not UTF-8") }
       return try perform(try Options(arguments))
     } catch let error as UsageError {
       complain("cascaded: \(error.text)\n\(usage)")
@@ -41,54 +43,58 @@ enum Command {
   }
 
   private static func perform(_ options: Options) throws -> CInt {
-    if options.wantsHelp { return say(usage) }
-    if options.wantsVersion { return say("cascaded \(Release.version)") }
-    if options.checksConfiguration { return try check(options) }
+    if options.wantsHelp { return try say(usage) }
+    if options.wantsVersion { return try say("cascaded \(Release.version)") }
+    if options.checksConfiguration { return check(options) }
     return try serve(options)
   }
 
-  private static func check(_ options: Options) throws -> CInt {
-    if let directory = options.directory { return check(.directory(directory)) }
-    if let model = options.model { return check([model]) }
-    var status = EX_OK
-    for operand in options.operands {
-      let isDirectory = try FileStatus.of(operand)?.kind == .directory
-      let one = try isDirectory ? check(.directory(operand)) : check(modelFiles(operand))
-      status = max(status, one)
+  /// All that it is given, whatever is wrong with one of them.
+  private static func check(_ options: Options) -> CInt {
+    var results: [CInt] = []
+    if let directory = options.directory { results.append(check(directory: directory)) }
+    if let model = options.model { results.append(judge(model) { _ = try StoreModel.read(model) }) }
+    // The model that is named is the store's.
+    let hasModel = options.model != nil
+    results += options.operands.map { operand in
+      judge(operand) { if try !hasModel || !isDatabase(operand) { try read(operand) } }
     }
-    return status
+    return results.max() ?? EX_OK
   }
 
-  private static func check(_ configuration: Configuration) -> CInt {
+  private static func check(directory: String) -> CInt {
+    judge(directory) { _ = try Configuration.directory(directory).read() }
+  }
+
+  /// A directory of models, a model file, or a store that may have one beside it.
+  private static func read(_ operand: String) throws {
+    if try FileStatus.of(operand)?.kind == .directory {
+      _ = try Configuration.directory(operand).read()
+      return
+    }
+    let beside = StoreConfiguration.modelFile(of: operand)
+    if try FileStatus.of(beside) != nil {
+      _ = try StoreModel.read(beside)
+    } else if try !isDatabase(operand) {
+      _ = try StoreModel.read(operand)
+    }
+  }
+
+  private static func judge(_ name: String, _ body: () throws -> Void) -> CInt {
     do {
-      _ = try configuration.read()
+      try body()
       return EX_OK
     } catch {
-      complain("\(error)")
-      return EX_CONFIG
+      let isNamed = error is ConfigurationError || (error as? SystemError)?.path != nil
+      complain(isNamed ? "\(error)" : "\(name): \(error)")
+      return exitStatus(error)
     }
   }
 
-  private static func check(_ files: [String]) -> CInt {
-    var status = EX_OK
-    for file in files {
-      do {
-        _ = try StoreModel.read(file)
-      } catch {
-        complain(error is ConfigurationError ? "\(error)" : "\(file): \(error)")
-        status = EX_CONFIG
-      }
-    }
-    return status
-  }
-
-  /// An operand is a model file, or a store that may have one beside it.
-  private static func modelFiles(_ operand: String) throws -> [String] {
-    let beside = StoreConfiguration.modelFile(of: operand)
-    if try FileStatus.of(beside) != nil { return [beside] }
+  private static func isDatabase(_ path: String) throws -> Bool {
     var head: [UInt8] = []
-    _ = try? FileDescriptor.open(operand).read(into: &head, upTo: 16)
-    return head == Array("SQLite format 3\0".utf8) ? [] : [operand]
+    _ = try FileDescriptor.open(path).read(into: &head, upTo: 16)
+    return head == Array("SQLite format 3\0".utf8)
   }
 
   private static func serve(_ options: Options) throws -> CInt {
@@ -113,10 +119,18 @@ enum Command {
       if options.model != nil || !options.operands.isEmpty {
         throw UsageError("--config takes no store and no --model")
       }
+      if options.socket == nil && Process.environment("LISTEN_FDS") == nil {
+        throw UsageError("--config wants --socket PATH, where systemd passes none")
+      }
       return .directory(try Process.absolutePath(directory))
     }
     let model = try options.model.map(Process.absolutePath)
-    if let store = options.operands.first { return .store(store, model: model) }
+    if let store = options.operands.first {
+      if try FileStatus.of(store)?.kind == .directory {
+        throw StoreError("\(store) is a directory: --config serves the models in one")
+      }
+      return .store(store, model: model)
+    }
     guard let model, try StoreModel.read(model).store != nil else {
       throw UsageError("which store?")
     }
@@ -125,15 +139,16 @@ enum Command {
 
   private nonisolated static func exitStatus(_ error: any Error) -> CInt {
     if let error = error as? SystemError {
-      return error.isNotAllowed ? EX_NOPERM : error.isMissing ? EX_NOINPUT : EX_TEMPFAIL
+      if error.isNotAllowed { return EX_NOPERM }
+      return error.isAbsence || error.code == EISDIR ? EX_NOINPUT : EX_TEMPFAIL
     }
     if error is ConfigurationError { return EX_CONFIG }
     if error is HarmfulOwnership { return EX_NOPERM }
     return error is StoreError ? EX_DATAERR : EX_TEMPFAIL
   }
 
-  private static func say(_ text: String) -> CInt {
-    StandardStream.output.write(text + "\n")
+  private static func say(_ text: String) throws -> CInt {
+    try StandardStream.output.writeAll(text + "\n")
     return EX_OK
   }
 
@@ -171,6 +186,7 @@ struct Options {
       default: operands.append(argument)
       }
     }
+    if operands.contains("") { throw UsageError("which store?") }
     if checksConfiguration && operands.isEmpty && model == nil && directory == nil {
       throw UsageError("check which model files?")
     }
@@ -185,7 +201,9 @@ struct Options {
   }
 
   private static func value(of option: String, _ rest: inout ArraySlice<String>) throws -> String {
-    guard let value = rest.popFirst() else { throw UsageError("\(option) wants a value") }
+    guard let value = rest.popFirst(), !value.isEmpty else {
+      throw UsageError("\(option) wants a value")
+    }
     return value
   }
 }

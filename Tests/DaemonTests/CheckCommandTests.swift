@@ -55,6 +55,22 @@ import Testing
     #expect(try store.ctl("check", "--repair").status == 1)
   }
 
+  @Worker @Test func findsWhatEverybodyMayWrite() throws {
+    let store = try TestStore()
+    #expect(try run(["/bin/chmod", "755", store.scratch.path, store.spool]).status == 0)
+    #expect(try store.ctl("check").status == 0)
+    for path in [store.spool, "\(store.spool)/new", store.socket] {
+      #expect(try run(["/bin/chmod", "o+w", path]).status == 0)
+      let findings = try store.ctl("--json", "check").lines
+      #expect(findings.map { $0["kind"] } == ["access"])
+      #expect(findings.first?["message"]?.string?.hasPrefix("\(path) can be written by") == true)
+      #expect(try run(["/bin/chmod", "o-w", path]).status == 0)
+    }
+    #expect(try run(["/bin/chmod", "o+w", store.socket]).status == 0)
+    #expect(try run(["/bin/chmod", "750", store.spool]).status == 0)
+    #expect(try store.ctl("check").status == 0)
+  }
+
   @Worker @Test(.enabled(if: Process.userIdentifier == 0))
   func findsFilesThatTheirOwnerCannotWrite() throws {
     let store = try Library.store()

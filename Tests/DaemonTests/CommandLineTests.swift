@@ -131,6 +131,48 @@ import Testing
     #expect(outcome.status == 77)
     #expect(outcome.error.contains("this user may not use \(store.socket)"))
   }
+
+  @Worker @Test func refusesArgumentsThatAreNoText() throws {
+    for program in [Programs.cascadectl, Programs.cascaded] {
+      let outcome = try run(
+        ["/bin/sh", "-c", "exec \"$0\" --socket s \"$(printf 'a/\\377')\"", program])
+      #expect(outcome.status == 64)
+      #expect(outcome.error.contains("an argument is not UTF-8"))
+    }
+  }
+
+  @Worker @Test func tellsUnderQuietWhatWentWrong() throws {
+    let store = try TestStore(model: "{ limits: { hold: { deletes: 0, share: 0 } } }")
+    let rejected = try store.ctl("--quiet", "apply", "-", input: "{")
+    #expect(rejected.status == 65 && rejected.output == "")
+    #expect(rejected.error.hasPrefix("standard input: rejected\n  ! line 1"))
+    let put = #"{"changes": [{"put": ["a", "1"]}]}"#
+    let applied = try store.ctl("--quiet", "apply", "-", input: put)
+    #expect(applied.status == 0 && applied.output + applied.error == "")
+    let held = try store.ctl("-q", "apply", "-", input: #"{"changes": [{"delete": ["a", "1"]}]}"#)
+    #expect(held.status == 3 && held.output == "")
+    #expect(held.error.contains("1 node would be deleted, which is over the hold limit"))
+    #expect(held.error.contains("cascadectl approve 1 lets it pass"))
+  }
+
+  @Worker @Test func writesNothingThatATerminalWouldObey() throws {
+    let store = try TestStore()
+    try store.apply(
+      #"""
+      {"id": "i\u001b[1m", "author": "a\u001b[2m", "changes": [
+        {"put": ["a", "1"], "type": "t\u001b[3m"}, {"put": ["a", "2"]},
+        {"link": {"name": "n\u001b[4m", "from": ["a", "1"], "to": ["a", "2"],
+          "rules": ["notifyIfSourceDeleted"]}}]}
+      """#)
+    try store.apply(
+      #"{"id": "j\u001b[1m", "author": "b\u009b2m", "changes": [{"delete": ["a", "1"]}]}"#)
+    for arguments in [["node", "a/1"], ["why", "a/1"], ["notices"], ["batches"], ["events"]] {
+      let text = try run([Programs.cascadectl, "--store", store.path] + arguments).output
+      #expect(!text.isEmpty && !text.contains("\u{1B}") && !text.contains("\u{9B}"), "\(text)")
+    }
+    try store.apply(#"{"changes": [{"put": ["a", "3"], "type": "t\u001b[3m"}]}"#)
+    #expect(try store.ctl("node", "a/3").output == "a/3 (\"t\\u001b[3m\")\n")
+  }
 }
 
 /// A user who owns nothing, where the tests run as root.

@@ -128,6 +128,45 @@ import Testing
     #expect(!lines.contains { $0.hasPrefix(files[0]) })
   }
 
+  @Worker @Test func judgesAllThatItIsGiven() throws {
+    let scratch = try Scratch()
+    try scratch.write("good.json", "{}")
+    try scratch.write("bad.json", "{ trash: 1 }")
+    _ = try Directory.openOrMake(scratch.path("models"))
+    let (good, bad, models) = (
+      scratch.path("good.json"), scratch.path("bad.json"), scratch.path("models")
+    )
+    for arguments in [
+      ["--model", good, bad], ["--model", bad, good], ["--config", models, bad],
+      ["--config", models, "--model", bad], [models, bad],
+    ] {
+      let outcome = try run([Programs.cascaded, "--check-config"] + arguments)
+      #expect(outcome.status == 78, "\(arguments)")
+      #expect(outcome.error.hasPrefix("\(bad): trash: "))
+    }
+    #expect(try ControlTests.cascaded("--check-config", "--config", models, good).status == 0)
+  }
+
+  @Worker @Test func saysByItsStatusWhatIsNotThere() throws {
+    let scratch = try Scratch()
+    let none = scratch.path("none")
+    let statuses: [([String], CInt, String)] = [
+      (["--check-config", none], 66, none), (["--check-config", "--config", none], 66, none),
+      (["--config", none, "--socket", scratch.path("s")], 66, none),
+      (["--model", scratch.path], 66, ""), ([""], 64, "which store?"),
+      (["--config", scratch.path], 64, "--config wants --socket PATH"),
+      (["--config", "", "--socket", "s"], 64, "--config wants a value"),
+      ([scratch.path], 65, "\(scratch.path) is a directory"),
+    ]
+    for (arguments, status, text) in statuses {
+      let outcome = try run([Programs.cascaded] + arguments, limit: .seconds(20))
+      #expect(outcome.status == status, "\(arguments): \(outcome.error)")
+      #expect(outcome.error.contains(text))
+      #expect(!outcome.error.contains("cascaded: cascaded: "))
+    }
+    #expect(try FileStatus.of("\(scratch.path).cascade") == nil)
+  }
+
   @Worker @Test func refusesAModelThatIsWrong() throws {
     let store = try TestStore(model: "{ limitz: {} }", starts: false)
     let outcome = try ControlTests.cascaded(store.path)
@@ -156,6 +195,7 @@ import Testing
     let outcome = try ControlTests.cascaded(store.path)
     #expect(outcome.status == 65)
     #expect(outcome.error.contains("\(store.path)"))
+    #expect(try FileStatus.of(store.spool) == nil)
     #expect(try ControlTests.cascaded("/no/such/directory/store.db").status == 66)
   }
 

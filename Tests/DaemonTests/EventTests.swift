@@ -71,4 +71,49 @@ import Testing
     #expect(done == done.sorted())
     #expect(deleting.allSatisfy { $0["done"]!.integer! <= $0["total"]!.integer! })
   }
+
+  @Worker @Test func namesWhoDidIt() throws {
+    let store = try TestStore(
+      model: "{ limits: { hold: { deletes: 0, share: 0 } }, sweeps: {} }")
+    let user = "uid \(Process.userIdentifier)"
+    try store.apply(#"{"changes": [{"put": ["a", "1"]}]}"#)
+    try store.ctl("apply", "-", input: "{")
+    let rejected = try #require(try store.ctl("--json", "spool").lines[0]["file"]?.string)
+    try store.ctl("spool", "retry", rejected)
+    try store.waitUntil("it is rejected again") { try store.count(in: "rejected") == 2 }
+    try store.ctl("spool", "drop", rejected)
+    try store.ctl("apply", "-", input: #"{"id": "x", "changes": [{"delete": ["a", "1"]}]}"#)
+    try store.ctl("approve", "1")
+    let why = try store.ctl("--json", "why", "a/1").json["deleted"]
+    #expect(why?["author"] == .string(user))
+    try store.ctl("detach")
+    try store.ctl("attach")
+    let events = try store.ctl("--json", "events").lines
+    #expect(
+      events.map { $0["kind"]?.string } == [
+        "applied", "rejected", "retried", "rejected", "dropped", "held", "approved", "deleted",
+        "detached", "attached",
+      ])
+    // Who put a file back is told; from then on it is the spool's.
+    let nameless = events.filter { $0["uid"] != .integer(Int64(Process.userIdentifier)) }
+    #expect(nameless.map { $0["kind"]?.string } == ["rejected", "deleted"])
+    #expect(events[6]["message"]?.string?.hasSuffix("plan 1 approved by \(user)") == true)
+  }
+
+  @Worker @Test func namesWhoAskedForASweepOrAReload() throws {
+    let store = try Library.store(more: "sweeps: {},")
+    let user = "uid \(Process.userIdentifier)"
+    try store.sql("DELETE FROM album WHERE id = 1")
+    try store.ctl("sweep", "cascade")
+    let swept = try store.ctl("--json", "events").lines.last
+    #expect(swept?["uid"] == .integer(Int64(Process.userIdentifier)))
+    #expect(swept?["message"]?.string?.contains(" by \(user) done, deleted 2 nodes") == true)
+    let model = try Directory.open(store.spool)
+    _ = try model.remove("model.json")
+    try model.file("model.json", .createNew).writeAll(Array(Library.model("trash: '2d'").utf8))
+    #expect(try store.ctl("reload").status == 0)
+    let reloaded = try store.ctl("--json", "events").lines.last
+    #expect(reloaded?["uid"] == .integer(Int64(Process.userIdentifier)))
+    #expect(reloaded?["message"]?.string?.hasSuffix("(reloaded by \(user))") == true)
+  }
 }

@@ -74,4 +74,21 @@ import Testing
     try store.store.ctl("resume")
     try store.store.waitUntil("the rest is swept") { try store.rest() == 0 }
   }
+
+  @Worker @Test func aPauseEndsWhereItsStoreIsDetached() throws {
+    let store = try TestStore()
+    try store.ctl("pause")
+    #expect(try store.ctl("detach").status == 0)
+    #expect(try store.ctl("resume").status == 75)
+    #expect(try store.ctl("attach").status == 0)
+    #expect(try store.state() == "ok")
+    try store.apply(PauseTests.put)
+  }
+
+  @Worker @Test func saysForProgramsThatItIsDone() throws {
+    let store = try TestStore()
+    #expect(try store.ctl("--json", "pause").json == ["outcome": "paused"])
+    #expect(try store.ctl("--json", "resume").json == ["outcome": "resumed"])
+    #expect(try store.ctl("pause").output == "")
+  }
 }

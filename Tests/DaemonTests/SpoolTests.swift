@@ -163,10 +163,22 @@ import Testing
     try store.enqueue("delete.json", #"{"changes": [{"delete": ["a", "1"]}]}"#)
     try store.waitUntilIdle()
     let listed = try store.ctl("--json", "spool").lines
-    #expect(listed == [["file": "delete.json", "state": "held"]])
-    #expect(try store.ctl("spool", "retry", "delete.json").status == 0)
+    let entry: JSON = ["file": "delete.json", "state": "held", "plan": 1, "deletedCount": 1]
+    #expect(listed == [entry])
+    #expect(
+      try store.ctl("spool").output
+        == "held  delete.json\n  plan 1: 1 node would be deleted; cascadectl approve 1 lets it pass\n"
+    )
+    #expect(
+      try store.status()["reason"] == "1 file is held: `cascadectl spool` says by which plan")
+    let retried = try store.ctl("--json", "spool", "retry", "delete.json")
+    #expect(try retried.json == ["file": "delete.json", "outcome": "retried"])
     try store.waitUntil("it is held again") { try store.count(in: "held") == 1 }
-    #expect(try store.ctl("spool", "drop", "delete.json").status == 0)
+    #expect(try store.ctl("--json", "spool").lines == [entry])
+    let dropped = try store.ctl("--json", "spool", "drop", "delete.json")
+    #expect(try dropped.json == ["file": "delete.json", "outcome": "dropped"])
+    #expect(try store.ctl("approve", "1").status == 65)
+    #expect(try store.integers("SELECT count(*) FROM cascade_plan") == [0])
     #expect(try store.count(in: "held") == 0)
     #expect(try store.ctl("node", "a/1").output == "a/1\n")
   }

@@ -13,6 +13,15 @@ import Testing
     ("{ strict: 1 }", "strict: expected true or false, found a number"),
     ("{ trash: 0 }", #"trash: expected a duration such as "10ms" or "1d", found a number"#),
     ("{ keep: { ledger: \"0\" } }", "keep.ledger: must be longer than nothing"),
+    ("{ trash: \"36526d\" }", #"trash: "36526d" is longer than 36525d"#),
+    (
+      "{ keep: { ledger: \"106751991167d\" } }",
+      #"keep.ledger: "106751991167d" is longer than 36525d"#
+    ),
+    (
+      "{ limits: { lock: \"106751991167d\" } }",
+      #"limits.lock: "106751991167d" is longer than 36525d"#
+    ),
     ("{ trash: \"1y\" }", #"trash: "1y" is no duration, such as "10ms", "15m" or "1d""#),
     ("{ roots: \"a\" }", "roots: expected a list of collections, found a string"),
     ("{ roots: [\"a\", 1] }", "roots[1]: expected a collection, found a number"),

@@ -113,8 +113,8 @@ struct HeldFileTests {
   func dropped() throws {
     try spool.put("1.json", changes: delete("A"), delete("B"))
     try spool.drain()
-    #expect(try spool.spool.drop("1.json"))
-    #expect(try !spool.spool.drop("1.json"))
+    #expect(try spool.spool.dropHeld("1.json"))
+    #expect(try !spool.spool.dropHeld("1.json"))
     #expect(try spool.names("held") == [])
   }
 }

@@ -40,7 +40,7 @@ struct HostileFileTests {
     #expect(try messages(of: "3.json")[0].hasPrefix("a FIFO"))
     #expect(try messages(of: "4.json")[0].hasPrefix("a directory"))
     #expect(try FileStatus.of(secret) != nil)
-    for number in 1...4 { #expect(try spool.spool.drop("\(number).json")) }
+    for number in 1...4 { #expect(try spool.spool.dropRejected("\(number).json")) }
     #expect(try spool.names("rejected") == [])
   }
 
@@ -87,7 +87,7 @@ struct HostileFileTests {
     for letter in ["a", "b"] { try spool.put("\(stem)\(letter).json", "nonsense \(letter)") }
     #expect(try spool.drain().count == 2)
     #expect(try spool.names("rejected").count == 4)
-    #expect(try spool.spool.drop("\(stem)a.json"))
+    #expect(try spool.spool.dropRejected("\(stem)a.json"))
     #expect(spool.hasReasons("\(stem)b.json"))
   }
 

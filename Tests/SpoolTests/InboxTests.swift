@@ -220,7 +220,7 @@ struct InboxTests {
     #expect(try spool.text("rejected", "a.2.json") == "third")
     #expect(try spool.spool.retry("a.1.json"))
     #expect(try spool.step()?.first?.receipt.reasons.first?.line == 1)
-    #expect(try spool.spool.drop("a.1.json"))
+    #expect(try spool.spool.dropRejected("a.1.json"))
     #expect(try spool.spool.rejectedNames() == ["a.2.json", "a.json"])
   }
 

@@ -9,13 +9,13 @@ extension Control {
     let service = try await service(call)
     try service.mayWork()
     let createIndexes = call.parameters["createIndexes"]?.bool ?? false
-    let report = try await service.attach(createIndexes: createIndexes)
+    let report = try await service.attach(createIndexes: createIndexes, by: call.peer.uid)
     return ["report": report.json(service)]
   }
 
   func detach(_ call: Call) async throws -> JSON {
     let service = try await service(call)
-    let removed = try await service.detach()
+    let removed = try await service.detach(by: call.peer.uid)
     return [
       "report": [
         "store": .string(service.configuration.path), "triggers": names(removed.triggers),
@@ -30,7 +30,7 @@ extension Control {
     if service.condition.isDetached { throw StoreError.detached }
     var repaired: JSON = .null
     if call.parameters["repair"]?.bool == true {
-      let made = try await service.attach(createIndexes: true)
+      let made = try await service.attach(createIndexes: true, by: call.peer.uid)
       repaired = ["triggers": names(made.triggersMade), "indexes": names(made.indexesMade)]
     }
     service.remembers()
@@ -39,7 +39,10 @@ extension Control {
     let surroundings = service.configuration.surroundings
     let room = max(limit - references.list.count, 0)
     let files = try await service.reader.read { try $0.checkFiles(surroundings, limit: room) }
-    let setUp = try Ownership(of: service.configuration.path).findings
+    let configuration = service.configuration
+    let setUp =
+      try Ownership(of: configuration.path).findings
+      + Access.findings(spool: configuration.spoolPath, socket: stores.socket)
     let found = structure.filter { $0.kind != .library }
     return [
       "findings": .array(

@@ -77,7 +77,9 @@ extension Control {
     let kinds = try call.sweepKinds()
     if call.parameters["dryRun"]?.bool != true {
       try service.mayWork()
-      return try await sweep(kinds, service, call)
+      if call.parameters["wait"]?.bool != false { return try await sweep(kinds, service, call) }
+      service.order(kinds, by: call.peer.uid)
+      return ["sweep": ["kinds": .array(kinds.map { .string($0.rawValue) }), "outcome": "begun"]]
     }
     let plan = try await service.reader.read { try $0.planSweep(kinds) }
     var result = SweepResult(wouldDo: plan, kinds)
@@ -91,7 +93,10 @@ extension Control {
   ) async throws -> JSON {
     try await withThrowingTaskGroup(of: JSON?.self) { group in
       group.addTask(executorPreference: EventLoop.shared) {
-        ["sweep": try await service.sweep(kinds).json(number: service.sweepCount)]
+        [
+          "sweep": try await service.sweep(kinds, by: call.peer.uid)
+            .json(number: service.sweepCount)
+        ]
       }
       if call.more {
         group.addTask(executorPreference: EventLoop.shared) {
@@ -131,13 +136,23 @@ extension Control {
       return ["file": .string(name.description), "reasons": reasons?["reasons"] ?? []]
     }
     return [
-      "waiting": names(try service.spool.queue()), "held": names(try service.spool.heldNames()),
-      "rejected": .array(rejected),
+      "waiting": .array(try service.spool.queue().map { .string($0.description) }),
+      "held": .array(try await held(service)), "rejected": .array(rejected),
     ]
   }
 
-  private func names(_ names: [FileName]) -> JSON {
-    .array(names.map { .string($0.description) })
+  /// The files are there also where the store is not, which knows the plans.
+  private func held(_ service: StoreService) async throws -> [JSON] {
+    let names = try service.spool.heldNames()
+    if names.isEmpty { return [] }
+    let plans = (try? await service.reader.read { try $0.plansOfFiles() }) ?? [:]
+    return names.map { name in
+      let plan = plans[name.description]
+      return [
+        "file": .string(name.description), "plan": plan.map { .integer($0.plan) } ?? .null,
+        "deletedCount": plan.map { .integer(Int64($0.deletedCount)) } ?? .null,
+      ]
+    }
   }
 
   func retry(_ call: Call) async throws -> JSON {
@@ -146,16 +161,30 @@ extension Control {
     guard try service.spool.retry(name) || service.spool.release(name) else {
       throw VarlinkError.noSuchThing("file \(name) among the rejected and held ones")
     }
+    service.reportRetried(name, by: call.peer.uid)
     service.wakeUp()
     return [:]
   }
 
   func drop(_ call: Call) async throws -> JSON {
+    let service = try await service(call)
     let name = try spoolName(call)
-    guard try await service(call).spool.drop(name) else {
+    var isDropped = try service.spool.dropRejected(name)
+    if !isDropped { isDropped = try await dropHeld(name, service) }
+    guard isDropped else {
       throw VarlinkError.noSuchThing("file \(name) among the rejected and held ones")
     }
+    service.reportDropped(name, by: call.peer.uid)
     return [:]
+  }
+
+  private func dropHeld(_ name: FileName, _ service: StoreService) async throws -> Bool {
+    if try !service.spool.isHeld(name) { return false }
+    // A detached store has forgotten its plans.
+    if !service.condition.isDetached {
+      try await service.onStore { try await service.writer.dropPlans(ofFile: name.description) }
+    }
+    return try service.spool.dropHeld(name)
   }
 
   private func spoolName(_ call: Call) throws -> FileName {
@@ -170,10 +199,15 @@ extension Control {
     let service = try await service(call)
     try service.mayWork()
     let plan = call.parameters["plan"]!.integer!
-    switch try await service.onStore({ try await service.writer.approve(plan: plan) }) {
-    case nil: throw VarlinkError.noSuchThing("plan \(plan) that waits for approval")
+    let user = call.peer.uid
+    let approved = try await service.onStore { try await service.writer.approve(plan: plan) }
+    guard let approved else {
+      throw VarlinkError.noSuchThing("plan \(plan) that waits for approval")
+    }
+    service.reportApproved(plan: plan, by: user)
+    switch approved {
     case .sweep(let kinds):
-      return ["receipt": try await service.sweep(kinds, because: .approved).receipt.json]
+      return ["receipt": try await service.sweep(kinds, because: .approved, by: user).receipt.json]
     case .file(let name):
       return ["receipt": try await release(FileName(name), service).json]
     }

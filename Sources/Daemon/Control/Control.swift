@@ -50,7 +50,7 @@ final class Control {
         "Check": { try await self.check($0) },
         "Pause": { try await self.pause($0) },
         "Resume": { try await self.resume($0) },
-        "Reload": { _ in try await self.reload() },
+        "Reload": { try await self.reload($0) },
         "Events": { try await self.events($0) },
         "Metrics": { _ in try await self.metrics() },
       ])

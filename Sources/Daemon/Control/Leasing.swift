@@ -11,7 +11,7 @@ extension Control {
   func lease(_ call: Call) async throws -> JSON {
     let service = try await service(call)
     let request = LeaseRequest(
-      subjects: try call.leaseSubjects(), owner: call.text("owner") ?? "uid \(call.peer.uid)",
+      subjects: try call.leaseSubjects(), owner: call.text("owner") ?? userName(call.peer.uid),
       seconds: call.parameters["seconds"]?.integer ?? Lease.standard)
     if !(1...Control.longest ~= request.seconds) {
       throw VarlinkError.unusable("seconds", "a lease lasts a second at least, and a year at most")

@@ -31,9 +31,9 @@ extension Control {
     return [:]
   }
 
-  func reload() async throws -> JSON {
+  func reload(_ call: Call) async throws -> JSON {
     do {
-      return ["reloaded": try await Reloading.reload(stores).json]
+      return ["reloaded": try await Reloading.reload(stores, by: call.peer.uid).json]
     } catch let error as ConfigurationError {
       throw VarlinkError.misconfigured(error)
     } catch let error as SystemError {
@@ -55,7 +55,8 @@ extension Control {
     if follows { try call.requireMore() }
     let store = try call.text("store").map { _ in try named(call).path }
     let bell = stores.events.watch()
-    var last = call.parameters["after"]?.integer ?? stores.events.start(follows ? 10 : .max)
+    let after = call.parameters["after"]?.integer ?? stores.events.start(follows ? 10 : .max)
+    var last = max(0, after)
     while true {
       let missed = max(0, stores.events.start(.max) - last)
       let events = stores.events.after(last)

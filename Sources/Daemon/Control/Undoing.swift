@@ -27,16 +27,16 @@ extension Control {
     let service = try await service(call)
     try service.mayWork()
     let batch = call.parameters["batch"]!.integer!
-    let author = "uid \(call.peer.uid)"
+    let user = call.peer.uid
     do {
       var result = try await service.onStore {
-        try await service.writer.undo(batch, by: author)
+        try await service.writer.undo(batch, by: userName(user))
       }
       service.remembers()
       for file in try await service.tendFiles().occupied {
         result.leave(nil, file.json.text, because: "something else is in its place")
       }
-      service.reportUndone(result, batch, by: author)
+      service.reportUndone(result, batch, by: user)
       return ["undone": result.json]
     } catch let refusal as NoUndo {
       throw VarlinkError.noSuchThing("batch \(batch)\(refusal.reason)")

@@ -18,14 +18,16 @@ final class Uploads {
   final class Upload {
     let name: FileName
     let service: StoreService
+    let user: UInt32
     let file: FileDescriptor
     /// Gone when the connection is.
     weak let session: AnyObject?
     var fingerprint = Fingerprint()
 
-    init(_ name: FileName, _ session: AnyObject, _ service: StoreService) throws {
+    init(_ name: FileName, _ call: Call, _ service: StoreService) throws {
       self.name = name
-      self.session = session
+      session = call.session
+      user = call.peer.uid
       self.service = service
       file = try service.spool.makeUpload(name)
     }
@@ -43,7 +45,7 @@ final class Uploads {
     dropAbandoned()
     if uploads.count >= Uploads.most { throw StoreError("too many uploads at once") }
     let id = try newName()
-    let upload = try Upload(FileName(id), call.session, service)
+    let upload = try Upload(FileName(id), call, service)
     uploads[id] = upload
     try append(bytes, upload)
     return id

@@ -16,29 +16,33 @@ extension StoreService {
       function: function)
   }
 
-  func report(_ outcome: Inbox.Outcome) {
+  /// Of what came over the socket it is known who sent it, whoever wrote it.
+  func report(_ outcome: Inbox.Outcome, submittedBy user: UInt32?) {
     let receipt = outcome.receipt
+    let sender = [(LogField.peerUser, number(user))]
     switch receipt.outcome {
     case .duplicate: break
-    case .applied: receipt.deletedCount > 0 ? reportDeletion(outcome) : noteApplied(outcome)
-    case .rejected: reportRejection(outcome)
+    case .applied where receipt.deletedCount > 0: reportDeletion(outcome, sender)
+    case .applied: noteApplied(outcome, sender)
+    case .rejected: reportRejection(outcome, sender)
     case .held:
       tell(
         .warning, .held,
         "\(outcome.title) is held: \(receipt.reasons.first?.message ?? ""); "
           + "`cascadectl approve \(receipt.plan ?? 0)` lets it pass",
-        [(.plan, String(receipt.plan ?? 0))] + outcome.fields)
+        [(.plan, String(receipt.plan ?? 0))] + outcome.fields + sender)
     }
   }
 
   /// Nobody's business but theirs who watch.
-  private func noteApplied(_ outcome: Inbox.Outcome) {
+  private func noteApplied(_ outcome: Inbox.Outcome, _ sender: [(LogField, String)]) {
     events.add(
       .applied, .debug, "\(path): applied \(outcome.receipt.id.printable)",
-      [(.store, path), (.batch, outcome.receipt.batch.map { String($0) } ?? "")] + outcome.fields)
+      [(.store, path), (.batch, outcome.receipt.batch.map { String($0) } ?? "")] + outcome.fields
+        + sender)
   }
 
-  private func reportDeletion(_ outcome: Inbox.Outcome) {
+  private func reportDeletion(_ outcome: Inbox.Outcome, _ sender: [(LogField, String)]) {
     let receipt = outcome.receipt
     let author = receipt.author.map { " by \($0.printable)" } ?? ""
     tell(
@@ -46,10 +50,10 @@ extension StoreService {
       "\(receipt.id.printable)\(author) deleted \(nodes(receipt.deletedCount)) "
         + "(batch \(receipt.batch ?? 0))",
       [(.batch, String(receipt.batch ?? 0)), (.deleted, String(receipt.deletedCount))]
-        + outcome.fields)
+        + outcome.fields + sender)
   }
 
-  private func reportRejection(_ outcome: Inbox.Outcome) {
+  private func reportRejection(_ outcome: Inbox.Outcome, _ sender: [(LogField, String)]) {
     let reasons = outcome.receipt.reasons
     let more = reasons.count > 1 ? " (and \(reasons.count - 1) more reasons)" : ""
     let first = reasons.first
@@ -57,28 +61,30 @@ extension StoreService {
     let message = first?.message ?? ""
     tell(
       .warning, .rejected, "rejected \(outcome.title)\(place): \(message)\(more)",
-      [(.reason, message)] + outcome.fields)
+      [(.reason, message)] + outcome.fields + sender)
   }
 
-  func report(_ result: SweepResult, number: Int64) {
+  /// `user` is nil for what nobody asked for.
+  func report(_ result: SweepResult, number: Int64, by user: UInt32?) {
     if result.outcome == .nothing { return }
-    if result.outcome == .held { return reportHeld(result, number: number) }
+    if result.outcome == .held { return reportHeld(result, number: number, by: user) }
     tell(
       result.outcome == .done ? .info : .warning, .swept,
-      "sweep \(number) \(result.outcome.rawValue), deleted "
+      "sweep \(number)\(by(user)) \(result.outcome.rawValue), deleted "
         + nodes(result.deletedCount) + result.blockedText,
       [
         (.sweep, String(number)), (.deleted, String(result.deletedCount)),
-        (.batch, result.batch.map { String($0) } ?? ""),
+        (.batch, result.batch.map { String($0) } ?? ""), (.peerUser, self.number(user)),
       ])
   }
 
-  private func reportHeld(_ result: SweepResult, number: Int64) {
+  private func reportHeld(_ result: SweepResult, number: Int64, by user: UInt32?) {
     let plan = result.plan ?? 0
     tell(
-      .warning, .held, "sweep \(number) is held: \(result.heldText(plan: plan))",
+      .warning, .held, "sweep \(number)\(by(user)) is held: \(result.heldText(plan: plan))",
       [
         (.sweep, String(number)), (.plan, String(plan)), (.deleted, String(result.heldCount)),
+        (.peerUser, self.number(user)),
       ])
   }
 
@@ -105,23 +111,55 @@ extension StoreService {
     tell(.warning, .replaced, "\(what); references to nothing are looked for")
   }
 
-  func reportAttached(_ report: AttachReport) {
-    tell(.notice, .attached, "attached, \(report.collections.count) collections are tables")
+  func reportAttached(_ report: AttachReport, by user: UInt32) {
+    tell(
+      .notice, .attached,
+      "attached\(by(user)), \(report.collections.count) collections are tables",
+      [(.peerUser, number(user))])
   }
 
-  func reportDetached() {
-    tell(.notice, .detached, "detached; change files wait until it is attached again")
+  func reportDetached(by user: UInt32) {
+    tell(
+      .notice, .detached, "detached\(by(user)); change files wait until it is attached again",
+      [(.peerUser, number(user))])
   }
 
-  func reportUndone(_ result: UndoResult, _ batch: Int64, by author: String) {
+  func reportApproved(plan: Int64, by user: UInt32) {
+    tell(
+      .notice, .approved, "plan \(plan) approved\(by(user))",
+      [(.plan, String(plan)), (.peerUser, number(user))])
+  }
+
+  func reportRetried(_ file: FileName, by user: UInt32) {
+    let title = file.description
+    tell(
+      .notice, .retried, "\(title.printable) put back into the queue\(by(user))",
+      [(.file, title), (.peerUser, number(user))])
+  }
+
+  func reportDropped(_ file: FileName, by user: UInt32) {
+    let title = file.description
+    tell(
+      .notice, .dropped, "\(title.printable) dropped\(by(user))",
+      [(.file, title), (.peerUser, number(user))])
+  }
+
+  func reportUndone(_ result: UndoResult, _ batch: Int64, by user: UInt32) {
     let left = result.leftCount > 0 ? ", \(result.leftCount) left alone" : ""
     tell(
-      .notice, .undone, "batch \(batch) undone by \(author): \(nodes(result.restored)) back\(left)",
-      [(.batch, String(batch)), (.author, author)])
+      .notice, .undone, "batch \(batch) undone\(by(user)): \(nodes(result.restored)) back\(left)",
+      [(.batch, String(batch)), (.author, userName(user)), (.peerUser, number(user))])
   }
+
+  private func by(_ user: UInt32?) -> String { user.map { " by \(userName($0))" } ?? "" }
+
+  private func number(_ user: UInt32?) -> String { user.map { String($0) } ?? "" }
 
   private func nodes(_ count: Int) -> String { count == 1 ? "1 node" : "\(count) nodes" }
 }
+
+/// What stands for whoever is at the other end of the socket.
+func userName(_ user: UInt32) -> String { "uid \(user)" }
 
 extension SweepResult {
   /// The first of the reasons, for whoever reads the log at night.

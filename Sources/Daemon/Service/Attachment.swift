@@ -54,24 +54,24 @@ extension StoreService {
   }
 
   /// Where what dangles has never been looked for, it is now.
-  func attach(createIndexes: Bool) async throws -> AttachReport {
+  func attach(createIndexes: Bool, by user: UInt32) async throws -> AttachReport {
     let report = try await onStore { try await writer.attach(createIndexes: createIndexes) }
     condition.isDetached = false
     await openReaders()
     lookAtTimetable(forgetting: true)
-    reportAttached(report)
+    reportAttached(report, by: user)
     try await lookAtStore()
     wakeUp()
     return report
   }
 
   /// Nothing of ours is left, in the log neither.
-  func detach() async throws -> Detached {
+  func detach(by user: UInt32) async throws -> Detached {
     let wasDetached = condition.isDetached
     condition.isDetached = true
     do {
       let removed = try await onStore { try await writer.detach() }
-      if !wasDetached { await becomeDetached() }
+      if !wasDetached { await becomeDetached(by: user) }
       return removed
     } catch {
       condition.isDetached = wasDetached
@@ -79,10 +79,12 @@ extension StoreService {
     }
   }
 
-  private func becomeDetached() async {
+  private func becomeDetached(by user: UInt32) async {
     condition.forget()
     condition.trouble = nil
-    reportDetached()
+    // The store has forgotten it too.
+    condition.pause = nil
+    reportDetached(by: user)
     failWaiters(StoreError.detached)
     await closeReaders(.detached)
     noticesCame.ring()

@@ -56,7 +56,9 @@ struct Condition {
     }
     let sweep = held.values.min { $0.plan ?? 0 < $1.plan ?? 0 }
     if let sweep { return ("held", "a sweep is held: \(sweep.heldText(plan: sweep.plan ?? 0))") }
-    return (heldFiles > 0 ? "held" : "ok", nil)
+    if heldFiles == 0 { return ("ok", nil) }
+    let files = heldFiles == 1 ? "1 file is held" : "\(heldFiles) files are held"
+    return ("held", "\(files): `cascadectl spool` says by which plan")
   }
 }
 

@@ -34,6 +34,9 @@ final class StoreService {
   var tally = Tally()
   /// When somebody first saw that the journal has something.
   var journalSince: Int64?
+  /// Sweeps that nobody waits for, and who asked for them.
+  var orders: [(kinds: [SweepKind], user: UInt32)] = []
+  let ordered = Bell()
   let progress = ProgressBoard()
   private enum MemoryUse { case none, fresh, old }
   private var memoryUse = MemoryUse.fresh
@@ -44,7 +47,7 @@ final class StoreService {
   let noticesCame = Broadcast()
   var waiters: [FileName: [Promise<Receipt>]] = [:]
   /// What came over the socket and is in the queue.
-  var submitted: [FileName: Fingerprint] = [:]
+  var submitted: [FileName: (fingerprint: Fingerprint, user: UInt32)] = [:]
 
   /// Something else than work is to be done: another model, or none.
   private let interruption = Bell()
@@ -77,9 +80,19 @@ final class StoreService {
     if try !configuration.creates && FileStatus.of(path) == nil {
       throw StoreError("\(path) is not there")
     }
+    let wasThere = try FileStatus.of(configuration.spoolPath) != nil
     let spool = try SpoolDirectory(configuration.spoolPath)
     openSpool = spool
-    try await writer.open(spool)
+    do {
+      try await writer.open(spool)
+    } catch {
+      // Beside what is no store, nothing of ours stays.
+      if !wasThere {
+        openSpool = nil
+        spool.removeEmpty()
+      }
+      throw error
+    }
     condition.pause = try await writer.standingPause()
     isFileOpen = true
     tellOpening()
@@ -148,7 +161,7 @@ final class StoreService {
   private func serve() async {
     await withDiscardingTaskGroup { group in
       for work in [
-        watchQueue, poll, losePatience, endLeases, watchStore, followTimetable, work,
+        watchQueue, poll, losePatience, endLeases, watchStore, followTimetable, followOrders, work,
       ] {
         group.addTask(executorPreference: EventLoop.shared) { await work() }
       }

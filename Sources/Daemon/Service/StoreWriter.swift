@@ -185,6 +185,8 @@ actor StoreWriter {
     try opened().writer.approve(plan: plan)
   }
 
+  func dropPlans(ofFile file: String) throws { try opened().writer.dropPlans(ofFile: file) }
+
   func attach(createIndexes: Bool) throws -> AttachReport {
     watch = Watching()
     return try current().writer.attach(createIndexes: createIndexes)

@@ -5,7 +5,7 @@ internal import System
 /// Sweeps: those that somebody asks for, and those that others' commits ask for.
 extension StoreService {
   func sweep(
-    _ kinds: [SweepKind], because occasion: SweepRun.Occasion = .asked
+    _ kinds: [SweepKind], because occasion: SweepRun.Occasion = .asked, by user: UInt32? = nil
   ) async throws -> SweepResult {
     let start = ContinuousClock.now
     var result = try await onStore { try await writer.sweep(kinds) }
@@ -13,8 +13,30 @@ extension StoreService {
     if kinds.looksAtFiles { result.unreferenced = try await unreferencedFiles() }
     let run = result.run(occasion)
     await remember(run, of: kinds)
-    keep(result, run, took: .now - start)
+    keep(result, run, took: .now - start, by: user)
     return result
+  }
+
+  /// For who does not wait for it.
+  func order(_ kinds: [SweepKind], by user: UInt32) {
+    orders.append((kinds, user))
+    ordered.ring()
+  }
+
+  func followOrders() async {
+    repeat {
+      while !orders.isEmpty && !Task.isCancelled { await follow(orders.removeFirst()) }
+    } while (try? await ordered.wait()) != nil
+  }
+
+  private func follow(_ order: (kinds: [SweepKind], user: UInt32)) async {
+    do {
+      _ = try await sweep(order.kinds, by: order.user)
+    } catch {
+      // A pause is no trouble: what was begun goes on after it.
+      if condition.isAtRest || Task.isCancelled { return }
+      tell(.warning, .trouble, "a sweep was asked for: \(error)", [(.reason, "\(error)")])
+    }
   }
 
   /// What others did meanwhile, and what follows from it.
@@ -39,7 +61,9 @@ extension StoreService {
     hasUnfinishedSweep = false
   }
 
-  private func keep(_ result: SweepResult, _ run: SweepRun, took time: Duration = .zero) {
+  private func keep(
+    _ result: SweepResult, _ run: SweepRun, took time: Duration = .zero, by user: UInt32? = nil
+  ) {
     if result.notices > 0 { noticesCame.ring() }
     remembers()
     sweepCount += 1
@@ -47,7 +71,7 @@ extension StoreService {
     tally.add(result, at: SystemClock.wall())
     timetable.note(run, of: result.kinds, number: sweepCount, took: time)
     lookAtTimetable()
-    if condition.keep(result) { report(result, number: sweepCount) }
+    if condition.keep(result) { report(result, number: sweepCount, by: user) }
   }
 
   private func note(_ problems: [String]) {

@@ -62,9 +62,8 @@ extension StoreService {
 
   private func publish(_ outcome: Inbox.Outcome) {
     tally.add(outcome.receipt)
-    report(outcome)
+    report(outcome, submittedBy: submitted.removeValue(forKey: outcome.name)?.user)
     if outcome.receipt.notices > 0 { noticesCame.ring() }
-    submitted[outcome.name] = nil
     for waiter in waiters.removeValue(forKey: outcome.name) ?? [] {
       waiter.settle(.success(outcome.receipt))
     }
@@ -85,12 +84,12 @@ extension StoreService {
   /// Puts an upload into the queue, if it is not there since somebody sent the same before.
   func submit(_ upload: Uploads.Upload, as name: FileName) throws {
     if isSubmitted(name, upload.fingerprint) { return try spool.dropUpload(upload.name) }
-    try spool.submit(upload.name, as: name)
-    submitted[name] = upload.fingerprint
+    try spool.submit(upload.name, as: name, by: userName(upload.user))
+    submitted[name] = (upload.fingerprint, upload.user)
   }
 
   func isSubmitted(_ name: FileName, _ fingerprint: Fingerprint) -> Bool {
-    submitted[name] == fingerprint
+    submitted[name]?.fingerprint == fingerprint
   }
 
   /// Nobody learns soon what becomes of the files that wait.

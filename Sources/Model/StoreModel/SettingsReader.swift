@@ -68,10 +68,17 @@ struct SettingsReader {
 }
 
 extension Entry {
+  /// A century: added to the time of any clock, it is still a time.
+  private static let longestDays = 36_525
+
   fileprivate func duration() -> Duration? {
     guard let text = string("a duration such as \"10ms\" or \"1d\"") else { return nil }
-    if let duration = Duration(text: text) { return duration }
-    refuse("\"\(text)\" is no duration, such as \"10ms\", \"15m\" or \"1d\"")
+    guard let duration = Duration(text: text) else {
+      refuse("\"\(text)\" is no duration, such as \"10ms\", \"15m\" or \"1d\"")
+      return nil
+    }
+    if duration <= .seconds(86_400 * Entry.longestDays) { return duration }
+    refuse("\"\(text)\" is longer than \(Entry.longestDays)d")
     return nil
   }
 

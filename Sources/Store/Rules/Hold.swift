@@ -152,6 +152,28 @@ extension Writer {
   }
 }
 
+// MARK: - Files that are held
+
+extension Writer {
+  /// Of a file that nobody wants any more.
+  package func dropPlans(ofFile file: String) throws {
+    try group { try db.run("DELETE FROM cascade_plan WHERE file = ?", .text(file)) }
+  }
+}
+
+extension Reader {
+  /// The newest plan of each file that waits for approval, by its name.
+  package func plansOfFiles() throws -> [String: (plan: Int64, deletedCount: Int)] {
+    let plans = try db.all(
+      """
+      SELECT file, plan, deleted FROM cascade_plan WHERE file <> '' AND file NOT GLOB '/*'
+      ORDER BY plan
+      """
+    ) { ($0.text(0), (plan: $0.integer(1), deletedCount: Int($0.integer(2)))) }
+    return Dictionary(plans) { _, newer in newer }
+  }
+}
+
 extension Connection {
   /// A number that was never given before, also where what had the last one is gone.
   func nextNumber(of name: String) throws(SQLiteError) -> Int64 {

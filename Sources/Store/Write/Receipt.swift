@@ -79,7 +79,8 @@ extension Reason {
       .map { "\($0.value) of \"\($0.key)\"" }.joined(separator: ", ")
     self.init(
       .overLimit,
-      "\(held.deletedCount) nodes would be deleted, which is over the hold limit: \(collections)")
+      "\(held.deletedCount == 1 ? "1 node" : "\(held.deletedCount) nodes") would be deleted, "
+        + "which is over the hold limit: \(collections)")
   }
 
   /// What SQLite refuses for good, such as a value that is too large; nil where the machine or the

@@ -30,6 +30,11 @@ package struct Directory: ~Copyable, Sendable {
     return try open(path)
   }
 
+  /// What is not empty stays.
+  package static func removeEmpty(_ path: String) {
+    if let name = try? cString(path) { _ = unsafe rmdir(name) }
+  }
+
   package func directory(_ name: FileName) throws(SystemError) -> Directory {
     let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW
     let descriptor = try openEntry(name, flags, mode: 0)

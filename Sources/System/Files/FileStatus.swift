@@ -32,9 +32,14 @@ package struct FileStatus: Sendable, Hashable {
     changedMilliseconds = FileStatus.milliseconds(status.st_ctim)
   }
 
+  /// Whoever owns a file may say any time of it: one that no clock ever shows is cut down to what can
+  /// be reckoned with.
   private static func milliseconds(_ time: timespec) -> Int64 {
-    Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
+    max(-mostSeconds, min(Int64(time.tv_sec), mostSeconds)) * 1000
+      + Int64(time.tv_nsec) / 1_000_000
   }
+
+  private static let mostSeconds: Int64 = 1 << 43
 
   /// Whether two paths are the same, or lead to the same file.
   package static func areSame(_ path: String, _ other: String) throws(SystemError) -> Bool {

@@ -3,6 +3,19 @@ internal import Glibc
 
 /// What a program asks about itself and its surroundings.
 package enum Process {
+  /// What the program is called with. Nil where some of it is not UTF-8: with a sign in the place of what
+  /// is wrong, it would be the name of something else.
+  package static var arguments: [String]? {
+    var arguments: [String] = []
+    for index in 1..<max(1, Int(CommandLine.argc)) {
+      guard let argument = unsafe CommandLine.unsafeArgv[index],
+        let text = unsafe String(validatingCString: argument)
+      else { return nil }
+      arguments.append(text)
+    }
+    return arguments
+  }
+
   package static func environment(_ name: String) -> String? {
     guard let value = unsafe getenv(name) else { return nil }
     return unsafe String(cString: value)

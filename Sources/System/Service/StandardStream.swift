@@ -4,10 +4,22 @@ internal import Glibc
 package enum StandardStream: CInt, Sendable {
   case input, output, error
 
-  /// False where the reader is gone: whoever wrote may stop.
-  @discardableResult
-  package func write(_ text: String) -> Bool {
-    with { (try? $0.writeAll(Array(text.utf8))) != nil }
+  /// Where one was closed, whatever is opened next would get its number, and be taken for it: a
+  /// socket for standard input, a database for the log. Call this before anything is opened.
+  package static func openMissing() {
+    // The lowest free number is given first.
+    while true {
+      let descriptor = unsafe open("/dev/null", O_RDWR)
+      if descriptor > STDERR_FILENO { close(descriptor) }
+      if !(0...STDERR_FILENO ~= descriptor) { return }
+    }
+  }
+
+  /// Where it cannot be written, there is nobody to be told.
+  package func write(_ text: String) { try? writeAll(text) }
+
+  package func writeAll(_ text: String) throws {
+    try with { try $0.writeAll(Array(text.utf8)) }
   }
 
   package var isTerminal: Bool { isatty(rawValue) == 1 }

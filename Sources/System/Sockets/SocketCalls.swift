@@ -33,6 +33,20 @@ extension FileDescriptor {
     _ = try checked("shutdown") { shutdown(raw, CInt(SHUT_WR)) }
   }
 
+  /// Where a listener is in the file system; nil for one that is nowhere there.
+  package var localPath: String? {
+    var address = sockaddr_un()
+    var length = socklen_t(MemoryLayout<sockaddr_un>.size)
+    let result = unsafe withUnsafeMutablePointer(to: &address) { pointer in
+      unsafe getsockname(
+        raw, UnsafeMutableRawPointer(pointer).assumingMemoryBound(to: sockaddr.self), &length)
+    }
+    let path = unsafe withUnsafeBytes(of: &address.sun_path) { bytes in
+      unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+    }
+    return result == 0 && !path.isEmpty ? path : nil
+  }
+
   package func peer() throws(SystemError) -> Peer {
     var peer = cascade_peer()
     var size = socklen_t(MemoryLayout<cascade_peer>.size)

@@ -17,7 +17,6 @@ extension Description {
     case (.named(let name), _): types[name].flatMap { mismatch(value, $0, path) }
     case (.bool, .bool), (.string, .string), (.object, .object), (.float, .integer): nil
     case (.float, .number), (.int, .integer): nil
-    case (.int, .number(let number)): Int64(exactly: number) == nil ? path : nil
     case (.choice(let names), .string(let name)): names.contains(name) ? nil : path
     case (.list(let shape), .array(let values)): mismatch(values, shape, path)
     case (.map(let shape), .object(let members)): mismatch(members, shape, path)

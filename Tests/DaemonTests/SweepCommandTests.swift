@@ -1,0 +1,48 @@
+import Model
+import System
+import Testing
+
+/// `sweep`, as people and programs see it.
+@Suite struct SweepCommandTests {
+  private static func held() throws -> TestStore {
+    let store = try Library.store(
+      more: "sweeps: {}, limits: { hold: { deletes: 0, share: 0 } },")
+    try store.sql("DELETE FROM album WHERE id = 1")
+    return store
+  }
+
+  @Worker @Test func saysWhatLetsAHeldOnePass() throws {
+    let store = try SweepCommandTests.held()
+    let held = try store.ctl("sweep", "cascade")
+    #expect(held.status == 3)
+    let text =
+      "held as plan 1: 2 nodes would be deleted\n  cascadectl approve 1 lets it pass\n"
+    #expect(held.output == text)
+    let quiet = try store.ctl("--quiet", "sweep", "cascade")
+    #expect(quiet.status == 3 && quiet.output == "" && quiet.error == text)
+    #expect(try store.ctl("approve", "1").status == 0)
+    #expect(try store.songs() == [20])
+  }
+
+  @Worker @Test func isBegunForWhoDoesNotWait() throws {
+    let store = try Library.store(more: "sweeps: {},")
+    try store.sql("DELETE FROM album WHERE id = 1")
+    let begun = try store.ctl("--json", "sweep", "cascade", "--no-wait")
+    #expect(begun.status == 0)
+    #expect(try begun.json == ["kinds": ["cascade"], "outcome": "begun"])
+    try store.waitUntil("it is swept") { try store.songs() == [20] }
+    #expect(try store.ctl("sweep", "--no-wait").output == "")
+  }
+
+  @Worker @Test func refusesWhoDoesNotWaitToo() throws {
+    let host = try Host()
+    try host.model("a")
+    try host.start()
+    #expect(try host.ctl(of: "a", "sweep", "--no-wait").status == 0)
+    let unknown = try host.ctl(of: "a", "sweep", "cascades", "--no-wait")
+    #expect(unknown.status == 64 && unknown.error.contains("did you mean cascade?"))
+    #expect(try host.ctl(of: "b", "sweep", "--no-wait").status == 69)
+    #expect(try host.ctl("pause").status == 0)
+    #expect(try host.ctl(of: "a", "sweep", "--no-wait").status == 75)
+  }
+}
