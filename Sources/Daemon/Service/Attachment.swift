@@ -69,12 +69,15 @@ extension StoreService {
   func detach(by user: UInt32) async throws -> Detached {
     let wasDetached = condition.isDetached
     condition.isDetached = true
+    // Nobody reads tables that are going.
+    await closeReaders(.detached)
     do {
       let removed = try await onStore { try await writer.detach() }
       if !wasDetached { await becomeDetached(by: user) }
       return removed
     } catch {
       condition.isDetached = wasDetached
+      if !wasDetached { await openReaders() }
       throw error
     }
   }
@@ -86,6 +89,7 @@ extension StoreService {
     condition.pause = nil
     reportDetached(by: user)
     failWaiters(StoreError.detached)
+    // Where the file had been replaced, they were opened again.
     await closeReaders(.detached)
     noticesCame.ring()
     // Who copies the file alone has all of it; where somebody reads, it gives way.
