@@ -124,16 +124,21 @@ extension [Trigger] {
     var print = Fingerprint()
     for sql in filter(\.isWatch).map(\.sql).sorted() { print.add((sql + "\n").utf8Span.span) }
     return print.signed
+
+  /// In a row of the schema. Other names with the same beginning are the application's.
+  static let isOurs = ["delete", "update", "replace", "displace", "deny_delete", "deny_rename"]
+    .flatMap { ["cascade_\($0)_[0-9]*_*", "cascade_\($0)_join_[0-9]*_*"] }
+    .map { "name GLOB '\($0)'" }.joined(separator: " OR ")
   }
 }
 
 extension Connection {
   func ourTriggers() throws(SQLiteError) -> [Trigger] {
     try all(
-      """
-      SELECT name, sql FROM main.sqlite_schema
-      WHERE type = 'trigger' AND name GLOB 'cascade_*' ORDER BY name
-      """
+      generated: """
+        SELECT name, sql FROM main.sqlite_schema
+        WHERE type = 'trigger' AND (\(Trigger.isOurs)) ORDER BY name
+        """
     ) { Trigger(name: $0.text(0), sql: $0.text(1)) }
   }
 

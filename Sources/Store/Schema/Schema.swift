@@ -15,6 +15,13 @@ enum Schema {
   static let create: [StaticString] =
     identity + edges + history + trash + trashedFiles + journal + leases
 
+  static var tables: [String] {
+    create.compactMap { statement in
+      let words = "\(statement)".split(separator: "(")[0].split(separator: " ")
+      return words[1] == "TABLE" ? String(words.last!) : nil
+    }
+  }
+
   private static let identity: [StaticString] = [
     """
     CREATE TABLE cascade_meta(
