@@ -179,8 +179,9 @@ extension Place {
 
   /// The source's collection, key, row and presence: of the row, if there is one still.
   fileprivate var oldSourceColumns: String {
-    let key = source.key("s")
-    return "\(source.id), coalesce(\(key), o.key), \(source.row("s")), \(key) IS NOT NULL"
+    let isFound = source.isFound("s")
+    return
+      "\(source.id), iif(\(isFound), \(source.key("s")), o.key), \(source.row("s")), \(isFound)"
   }
 
   /// Whether the source refers to nothing now, where it can refer to one thing only.
