@@ -181,6 +181,10 @@ actor StoreWriter {
     try opened().writer.undo(batch, by: author, at: SystemClock.wall())
   }
 
+  func filesStillWanted(of batch: Int64) throws -> [Destination] {
+    try opened().writer.filesStillWanted(of: batch)
+  }
+
   func approve(plan: Int64) throws -> Writer.Approved? {
     try opened().writer.approve(plan: plan)
   }
