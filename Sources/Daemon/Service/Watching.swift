@@ -13,14 +13,15 @@ struct Watching {
   private var heard: Int64?
   /// Whole tables were looked through for what is owed, and it waits for approval.
   private var hasLookedThrough = false
-  /// A lease ended, and nobody has looked since then at what it spared.
-  private var hasLeaseEnded = false
+  /// A lease ended, or a sweep left something to the kinds that are immediate; and nobody has
+  /// looked since then.
+  private var hasOwnNews = false
   /// When the next one ends, in milliseconds since 1970.
   private(set) var leaseEnd: Int64?
   /// The last look had something to look at.
   private(set) var wasNews = false
 
-  mutating func noteEndOfLease() { hasLeaseEnded = true }
+  mutating func noteOwnNews() { hasOwnNews = true }
 
   /// A store without `tables` of an application has only leases to look at.
   mutating func look(
@@ -39,19 +40,19 @@ struct Watching {
       results += try payDebt(of: writer, kinds, manners)
     }
     seen = commits
-    hasLeaseEnded = false
+    hasOwnNews = false
     heard = try writer.answersOfTriggers
     return results
   }
 
   func hasNews(of writer: Writer) throws -> Bool {
-    try hasLeaseEnded || writer.foreignCommits() != seen || writer.answersOfTriggers != heard
+    try hasOwnNews || writer.foreignCommits() != seen || writer.answersOfTriggers != heard
   }
 
   private mutating func endLeases(of writer: Writer) throws {
     let leases = try writer.forgetExpiredLeases(at: SystemClock.wall())
     leaseEnd = leases.next
-    if leases.wereAny { hasLeaseEnded = true }
+    if leases.wereAny { hasOwnNews = true }
   }
 
   private func sweepJournal(
