@@ -5,7 +5,7 @@ internal import System
 /// Looks at what other connections committed, and sweeps what that asks for (DESIGN 7).
 ///
 /// 1. Nothing is looked at twice: without another commit a sweep would find what the last one did,
-///    and be held or blocked like it.
+///    and be held or blocked like it. Unless one of other kinds deleted something in between.
 /// 2. A failure leaves everything to be looked at again.
 struct Watching {
   private var seen: Int64?
@@ -27,11 +27,11 @@ struct Watching {
   mutating func look(
     at writer: Writer, tables: Bool, sweeping kinds: [SweepKind], manners: Manners
   ) throws -> [SweepResult] {
+    let commits = try writer.foreignCommits()
+    try writer.followSchema()
     try endLeases(of: writer)
     wasNews = try hasNews(of: writer)
     if !wasNews { return [] }
-    let commits = try writer.foreignCommits()
-    try writer.followSchema()
     var results: [SweepResult] = []
     if writer.isHalfView {
       hasLookedThrough = false

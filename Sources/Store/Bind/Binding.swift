@@ -31,7 +31,7 @@ struct Binding: Sendable {
   /// What the rules have to look at, the application's own rules among them.
   var looked: [Place] { places + implied }
 
-  init() {}
+  init(schemaVersion: Int64 = -1) { self.schemaVersion = schemaVersion }
 
   /// `number` gives collections and names of edges their ids.
   init(

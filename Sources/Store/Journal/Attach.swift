@@ -52,8 +52,8 @@ extension Writer {
   }
 
   private func attachWithin(createIndexes: Bool) throws -> AttachReport {
+    try db.makeTables()
     if isDetached {
-      try db.makeTables()
       interned.forget()
       counters = try Counters(db)
     }
@@ -126,7 +126,8 @@ extension Place {
 }
 
 extension Connection {
-  /// Triggers first: they name our tables. The indexes that are left are on the application's.
+  /// Triggers first: they name our tables, whose indexes go with them. What the application itself
+  /// gave such a name stays.
   fileprivate func dropOurs() throws -> Detached {
     let tables = Schema.tables.map(literal).joined(separator: ", ")
     return Detached(

@@ -10,10 +10,17 @@ internal import SQLite
 /// - `gap`: for some time nobody watched. Both are for the next sweep, which takes them back.
 extension Writer {
   /// At the beginning of every transaction: whatever happened to the schema before it is seen.
+  /// A backup that came over the file may have other tables of ours, or none.
   func bind() throws {
-    guard model.hasTables else { return }
-    let version = try db.integer("PRAGMA main.schema_version") ?? 0
-    if version != binding.schemaVersion { try bindAnew() }
+    if try db.integer("PRAGMA main.schema_version") == binding.schemaVersion { return }
+    try db.makeTables()
+    interned.forget()
+    counters.forgetSaved()
+    if model.hasTables {
+      try bindAnew()
+    } else {
+      binding = try Binding(schemaVersion: db.integer("PRAGMA main.schema_version") ?? 0)
+    }
   }
 
   @discardableResult
@@ -117,6 +124,11 @@ extension Trigger {
   var isWatch: Bool { !name.hasPrefix(Trigger.denial) }
 
   static let denial = "cascade_deny_"
+
+  /// In a row of the schema. Other names with the same beginning are the application's.
+  static let isOurs = ["delete", "update", "replace", "displace", "deny_delete", "deny_rename"]
+    .flatMap { ["cascade_\($0)_[0-9]*_*", "cascade_\($0)_join_[0-9]*_*"] }
+    .map { "name GLOB '\($0)'" }.joined(separator: " OR ")
 }
 
 extension [Trigger] {
@@ -124,11 +136,6 @@ extension [Trigger] {
     var print = Fingerprint()
     for sql in filter(\.isWatch).map(\.sql).sorted() { print.add((sql + "\n").utf8Span.span) }
     return print.signed
-
-  /// In a row of the schema. Other names with the same beginning are the application's.
-  static let isOurs = ["delete", "update", "replace", "displace", "deny_delete", "deny_rename"]
-    .flatMap { ["cascade_\($0)_[0-9]*_*", "cascade_\($0)_join_[0-9]*_*"] }
-    .map { "name GLOB '\($0)'" }.joined(separator: " OR ")
   }
 }
 
