@@ -167,6 +167,7 @@ extension Writer {
   /// In the last transaction of a sweep.
   func conclude(_ kinds: [SweepKind]) throws {
     if !current.hasKept { try markOwnWrites(kinds) }
+    try markOwnEnd()
     if kinds.looksThrough {
       try forgetDebt()
       try db.forgetUnusedIdentities(binding)
@@ -216,10 +217,10 @@ extension Reader {
       if kinds.marks { try db.addUnreached(binding, model, at: now) }
     }
     if kinds.looksAtFiles { plan.files += try unnamedFiles() }
-    let holdsAll = try kinds.looksThrough && db.meta("unseen") == 1
     if kinds.forgets {
       plan.forgotten = try db.batchesInTrash(before: now - model.trash.inMilliseconds)
     }
+    let holdsAll = try kinds.looksThrough && db.meta("unseen") == 1
     if holdsAll && plan.deletedCount > 0 { plan.isOverLimit = true }
     return plan
   }
