@@ -94,6 +94,54 @@ import Testing
     #expect(try store.state() == "ok")
   }
 
+  @Worker @Test func holdsNothingWhoseReasonIsGone() throws {
+    let store = try Library.store(more: "limits: { hold: { deletes: 1, share: 0 } }")
+    try store.sql("DELETE FROM artist WHERE id = 'nina'")
+    try store.wait(forState: "held")
+    try store.sql("INSERT INTO artist VALUES('nina', 'back')")
+    try store.wait(forState: "ok")
+  }
+
+  /// The other kind runs when somebody asks for it.
+  @Worker @Test func sweepsWhatAnotherSweepLeft() throws {
+    let store = try TestStore(
+      model: """
+        { collections: { songs: { table: "song", key: "id" }, tags: { table: "tag", key: "id" },
+            notes: { table: "note", key: "id" } },
+          relationships: [
+            { name: "tag", from: "songs", to: "tags", column: "tag",
+              rules: ["deleteDestinationIfAllSourcesDeleted"] },
+            { name: "about", from: "notes", to: "tags", column: "tag",
+              rules: ["deleteSourceIfDestinationDeleted"] } ],
+          sweeps: { cascade: "immediate" } }
+        """,
+      schema: """
+        CREATE TABLE song(id INTEGER PRIMARY KEY, tag); CREATE TABLE tag(id INTEGER PRIMARY KEY);
+        CREATE TABLE note(id INTEGER PRIMARY KEY, tag);
+        INSERT INTO song VALUES(1, 1); INSERT INTO tag VALUES(1); INSERT INTO note VALUES(1, 1);
+        """)
+    try store.sql("DELETE FROM song")
+    try store.waitUntilQuiet()
+    #expect(try store.integers("SELECT id FROM tag") == [1])
+    try store.ctl("sweep", "refcount")
+    try store.waitUntil("the note follows") { try store.integers("SELECT id FROM note") == [] }
+  }
+
+  @Worker @Test func takesUpABackupFromBeforeItself() throws {
+    let store = try Library.store(starts: false)
+    try store.sql("VACUUM INTO '\(store.scratch.path("backup.db"))'")
+    try store.start()
+    let triggers = try store.triggers()
+    try store.sql("DELETE FROM album WHERE id = 1")
+    try store.waitUntil("it is swept") { try store.songs() == [20] }
+    try store.sql(".restore \(store.scratch.path("backup.db"))")
+    try store.waitUntil("it is watched again") { try store.triggers() == triggers }
+    try store.sql("DELETE FROM album WHERE id = 1")
+    try store.waitUntil("it is swept again") { try store.songs() == [20] }
+    #expect(try store.state() == "ok")
+    #expect(!store.log.contains("trying again"))
+  }
+
   @Worker @Test func sweepsNothingByItselfWhereTheModelSaysSo() throws {
     let store = try Library.store(more: "sweeps: { dangling: '@daily' }")
     try store.sql("DELETE FROM album WHERE id = 1")

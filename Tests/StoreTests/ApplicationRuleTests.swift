@@ -39,6 +39,22 @@ struct ApplicationRuleTests {
     return store
   }
 
+  @Test("Sources with keys of two columns are told apart when they are gone")
+  func compositeSources() throws {
+    let store = try store(
+      """
+      { name: "photo", from: "uses", to: "photos", column: "photo",
+        rules: ["notifyIfSourceDeleted"] }
+      """, sql: "INSERT INTO song_photo VALUES(1, 1), (2, 1);")
+    try store.bySQL("DELETE FROM song_photo")
+    _ = try store.writer.sweep([.all], at: 1)
+    let sources = try store.reader.notices(after: 0).map(\.edge.source.key)
+    #expect(
+      Set(sources) == [
+        .composite([.integer(1), .integer(1)]), .composite([.integer(2), .integer(1)]),
+      ])
+  }
+
   private func rows(_ store: TestStore, _ collection: String) throws -> [String] {
     try store.reader.nodes(in: collection, after: nil, limit: 100).map(\.node.description)
   }

@@ -66,6 +66,65 @@ struct AttachTests {
     #expect(try store.alive() == "A")
   }
 
+  @Test("What the application gave a name like ours is its own")
+  func foreignNames() throws {
+    let tables =
+      AttachTests.tables + """
+        CREATE TABLE cascade_mine(x); CREATE INDEX cascade_i ON cascade_mine(x);
+        CREATE TRIGGER cascade_t AFTER INSERT ON album BEGIN SELECT 1; END;
+        CREATE INDEX cascade_index ON song(title);
+        """
+    let before = try TestStore.schema(of: tables)
+    let store = try store(AttachTests.model, tables)
+    _ = try store.writer.attach(createIndexes: true)
+    #expect(try triggers(store).count == 7)
+    try store.writer.detach()
+    #expect(try store.schema() == before)
+  }
+
+  @Test(
+    "A table of ours that somebody dropped is made again, and the gap is noted",
+    arguments: ["spared", "lease", "journal", "watch", "trash", "quiet", "ledger"], [false, true])
+  func dropped(table: String, reopens: Bool) throws {
+    let store = try store()
+    let before = Set(try store.schema())
+    try store.bySQL("DELETE FROM song; DROP TABLE cascade_\(table)")
+    if reopens { try store.reopen() } else { try store.writer.followSchema() }
+    #expect(Set(try store.schema()) == before)
+    #expect(try store.meta("gap") == 1)
+    #expect(try store.journal().isEmpty == ["journal", "watch"].contains(table))
+    try store.run("A")
+    #expect(try store.alive() == "A")
+  }
+
+  @Test("A file without anything of ours is taken up like a new store", arguments: [false, true])
+  func replaced(tables: Bool) throws {
+    let store = try tables ? store() : TestStore()
+    let before = Set(try store.schema())
+    try store.run("A B")
+    let ours = before.filter { $0.hasPrefix("table | cascade_") }
+      .map { $0.split(separator: " ")[2] }
+    let triggers = try triggers(store).map { "DROP TRIGGER \"\($0.split(separator: " ")[2])\"" }
+    try store.bySQL((triggers + ours.map { "DROP TABLE \($0)" }).joined(separator: "; "))
+    try store.writer.followSchema()
+    #expect(Set(try store.schema()) == before)
+    #expect(try store.meta("unseen") == (tables ? 1 : nil))
+    try store.run("C")
+    #expect(try store.alive() == "C")
+  }
+
+  @Test("Without the tables that say what numbers mean, nothing is made up")
+  func refused() throws {
+    let store = try store()
+    try store.bySQL("DROP TABLE cascade_node")
+    #expect {
+      try store.writer.followSchema()
+    } throws: {
+      "\($0)".hasPrefix("somebody dropped cascade_node: ")
+    }
+    #expect(throws: StoreError.self) { try store.reopen() }
+  }
+
   @Test("A model without tables takes an older one's triggers away")
   func noTables() throws {
     let store = try store()

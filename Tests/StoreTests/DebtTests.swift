@@ -39,6 +39,22 @@ struct DebtTests {
     #expect(try store.writer.sweep([.dangling], at: 4).outcome == .done)
   }
 
+  @Test("What is held is held as what somebody asked for")
+  func heldKinds() throws {
+    let limits = "limits: { hold: { deletes: 1, share: 0 } }, relationships:"
+    let store = try TestStore(
+      model: StoreModel(DebtTests.model.replacing("relationships:", with: limits)),
+      schema: """
+        CREATE TABLE album(id INTEGER PRIMARY KEY); INSERT INTO album VALUES(9);
+        CREATE TABLE song(id INTEGER PRIMARY KEY, album_id INTEGER);
+        INSERT INTO song VALUES(1, 9), (2, 9);
+        """)
+    _ = try store.writer.sweep([.all], at: 1)
+    try store.bySQL("DELETE FROM album")
+    let held = try store.writer.sweep([.cascade], at: 2)
+    #expect((held.outcome, held.heldKinds) == (.held, [.cascade]))
+  }
+
   @Test("Where nothing dangles, one look is enough")
   func nothing() throws {
     let store = try store("")

@@ -48,9 +48,48 @@ struct FileSweepTests {
     try files.tend()
     try files.write("1")
     #expect(try files.store.writer.group { try files.store.writer.restoreFiles(batch) } == 1)
-    #expect(try files.tend().occupied == [files.file("1")])
+    #expect(try files.tend().left.map(\.file) == [files.file("1")])
     #expect(files.isThere("1") && files.isKept("1", batch))
     #expect(try files.rows("cascade_trash_file WHERE fate = 0") == 1)
+  }
+
+  @Test("What an undo wanted back and did not get is told; the rest is back")
+  func left() throws {
+    try files.write("1", "2", "d/3")
+    try files.store.bySQL(
+      "INSERT INTO album VALUES(1, '1', NULL), (2, '2', NULL), (3, 'd/3', NULL)")
+    let batch = try #require(try files.bySQL("DELETE FROM album"))
+    try files.tend()
+    let trash = try files.root.directory(".cascade-trash/\(batch)")
+    try trash.remove("2")
+    try files.root.directory(".").removeDirectory("d")
+    try files.write("d")
+    var result = try files.store.writer.undo(batch, by: "me", at: SystemClock.wall())
+    for file in try files.tend().left { result.leave(file.file, because: file.reason) }
+    #expect(result.left.map(\.what) == [#"{"file":"2","root":"media"}"#])
+    #expect(try files.store.writer.filesStillWanted(of: batch) == [files.file("d/3")])
+    #expect(result.files == 2)
+    try files.root.directory(".").remove("d")
+    try files.tend()
+    #expect(files.isThere("1") && files.isThere("d/3"))
+  }
+
+  @Test("A batch of files alone can be undone, and is forgotten in its time")
+  func batchOfFiles() throws {
+    let batch = try letGo("1")
+    func listed() throws -> [Bool] {
+      try files.store.reader.batches(after: 0, limit: 9).filter { $0.batch == batch }
+        .map { $0.undoUntil != nil }
+    }
+    #expect(try listed() == [true])
+    try files.tend()
+    #expect(try listed() == [true])
+    let later = SystemClock.wall() + 3_700_000
+    #expect(try files.store.reader.planSweep([.trash]).forgotten == 0)
+    #expect(try files.store.reader.planSweep([.trash], at: later).forgotten == 1)
+    _ = try files.store.writer.undo(batch, by: "me", at: SystemClock.wall())
+    try files.tend()
+    #expect(try listed() == [false])
   }
 
   @Test("A file that was not moved yet stays when its batch is brought back")

@@ -233,4 +233,13 @@ struct PropertyTests {
     #expect(try graph(nil) == "")
     #expect(try store.alive() == "C")
   }
+
+  @Test("A type is no collection: a change that names it is refused")
+  func typeAsCollection() throws {
+    let store = try TestStore("name: 'of', from: 'photos', property: 'p'")
+    let refusal = #""photos" is a type of "posts": name that collection, and the type in `put`"#
+    for change in [put("photos/1"), delete("photos/1"), patch("photos/1", "{}")] {
+      #expect(try store.refusal(change) == refusal)
+    }
+  }
 }

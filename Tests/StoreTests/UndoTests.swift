@@ -133,6 +133,20 @@ struct UndoTests {
     #expect(try store.dump() == before)
   }
 
+  @Test("A key that the table computes comes back", arguments: ["STORED", "VIRTUAL"])
+  func computedKey(form: String) throws {
+    let store = try TestStore(
+      model: StoreModel("{ collections: { a: { table: 'a', key: 'k' } } }"),
+      schema: """
+        CREATE TABLE a(x TEXT, k TEXT AS (x || '/' || y) \(form) UNIQUE, y TEXT);
+        INSERT INTO a VALUES('x', 'y'), ('x', 'z');
+        """)
+    let before = try store.dump()
+    let receipt = try store.apply([.delete(Node("a", .text("x/y")))])
+    #expect(try store.undo(receipt).leftCount == 0)
+    #expect(try store.dump() == before)
+  }
+
   @Test("What was unlinked with a deletion is linked again, and edges keep whose they are")
   func edges() throws {
     let store = try TestStore()

@@ -238,8 +238,10 @@ extension SweepResult {
 
   /// A dry run, told in the words of a sweep.
   fileprivate init(wouldDo plan: Plan, _ kinds: [SweepKind]) {
-    self.init(kinds: kinds, outcome: plan.deletedCount + plan.files == 0 ? .nothing : .done)
+    self.init(kinds: kinds, outcome: .nothing)
     files = plan.files
+    forgotten = plan.forgotten
+    if plan.deletedCount + files + forgotten > 0 { outcome = .done }
     if plan.isOverLimit { outcome = .held }
     if !plan.denials.isEmpty { outcome = .blocked }
     deletedCount = plan.deletedCount

@@ -33,8 +33,11 @@ extension Control {
         try await service.writer.undo(batch, by: userName(user))
       }
       service.remembers()
-      for file in try await service.tendFiles().occupied {
-        result.leave(nil, file.json.text, because: "something else is in its place")
+      for file in try await service.tendFiles().left where file.batch == batch {
+        result.leave(file.file, because: file.reason)
+      }
+      for file in try await service.writer.filesStillWanted(of: batch) {
+        result.leave(file, because: "it cannot be moved now, which is tried again")
       }
       service.reportUndone(result, batch, by: user)
       return ["undone": result.json]

@@ -97,9 +97,14 @@ actor StoreWriter {
     return standing
   }
 
+  /// What it deleted may be news to kinds that it left alone.
   func sweep(_ kinds: [SweepKind]) throws -> SweepResult {
     defer { progress.set(nil) }
-    return try opened().writer.sweep(kinds, at: SystemClock.wall(), manners: manners)
+    let writer = try opened().writer
+    let result = try writer.sweep(kinds, at: SystemClock.wall(), manners: manners)
+    let isRead = !configuration.model.immediateKinds.isEmpty
+    if try isRead && result.batch != nil && writer.hasJournal { watch.noteOwnNews() }
+    return result
   }
 
   func sweepTimes(timed: [SweepKind]) throws -> [SweepKind: SweepTimes] {
@@ -154,13 +159,13 @@ actor StoreWriter {
 
   func release(_ subjects: [Lease.Subject], owner: String?) throws -> Int {
     let count = try opened().writer.release(subjects, owner: owner)
-    watch.noteEndOfLease()
+    watch.noteOwnNews()
     return count
   }
 
   func releaseConnection(_ connection: Int64) throws {
     try opened().writer.releaseConnection(connection)
-    watch.noteEndOfLease()
+    watch.noteOwnNews()
   }
 
   /// A part of what is to be done about files, and how long to leave the lock to others afterwards.
@@ -175,6 +180,10 @@ actor StoreWriter {
 
   func acknowledge(upTo notice: Int64) throws -> Int {
     try opened().writer.acknowledge(upTo: notice)
+  }
+
+  func filesStillWanted(of batch: Int64) throws -> [Destination] {
+    try opened().writer.filesStillWanted(of: batch)
   }
 
   func undo(_ batch: Int64, by author: String) throws -> UndoResult {

@@ -14,6 +14,7 @@ extension StoreService {
     let run = result.run(occasion)
     await remember(run, of: kinds)
     keep(result, run, took: .now - start, by: user)
+    if result.batch != nil { wakeUp() }
     return result
   }
 
@@ -41,15 +42,19 @@ extension StoreService {
 
   /// What others did meanwhile, and what follows from it.
   func lookAtStore() async throws {
-    let kinds = immediateKinds
+    let kinds = configuration.model.immediateKinds
     let look = try await onStore { try await writer.look(sweeping: kinds) }
     note(look.problems.map(\.description))
     if !look.sweeps.contains(where: { !$0.isGood }) { tally.lastGood = SystemClock.wall() }
     leaseTimer.set(look.leaseEnd)
     if look.isNews { noteCommit() }
-    // One that found nothing is nobody's business.
-    for result in look.sweeps where result.outcome != .nothing || result.kinds == [.dangling] {
-      keep(result, result.run(.immediate))
+    for result in look.sweeps {
+      // One that found nothing is nobody's business, but for what waits until it does.
+      if result.outcome == .nothing && result.kinds != [.dangling] {
+        _ = condition.keep(result)
+      } else {
+        keep(result, result.run(.immediate))
+      }
     }
   }
 
@@ -80,14 +85,17 @@ extension StoreService {
     reportMismatch(problems)
   }
 
-  private var immediateKinds: [SweepKind] {
-    [.cascade, .refcount].filter { configuration.model.schedule(of: $0) == .immediate }
-  }
-
   /// What waits in the journal, as far as anybody can tell now.
   func journalLength() async -> Int {
     guard let gauge, !condition.isDetached else { return 0 }
     return (try? await gauge.read { try $0.journalLength() }) ?? 0
+  }
+}
+
+extension StoreModel {
+  /// Those that read the journal as soon as it has something.
+  var immediateKinds: [SweepKind] {
+    [.cascade, .refcount].filter { schedule(of: $0) == .immediate }
   }
 }
 

@@ -5,7 +5,7 @@ internal import System
 /// Looks at what other connections committed, and sweeps what that asks for (DESIGN 7).
 ///
 /// 1. Nothing is looked at twice: without another commit a sweep would find what the last one did,
-///    and be held or blocked like it.
+///    and be held or blocked like it. Unless one of other kinds deleted something in between.
 /// 2. A failure leaves everything to be looked at again.
 struct Watching {
   private var seen: Int64?
@@ -13,24 +13,25 @@ struct Watching {
   private var heard: Int64?
   /// Whole tables were looked through for what is owed, and it waits for approval.
   private var hasLookedThrough = false
-  /// A lease ended, and nobody has looked since then at what it spared.
-  private var hasLeaseEnded = false
+  /// A lease ended, or a sweep left something to the kinds that are immediate; and nobody has
+  /// looked since then.
+  private var hasOwnNews = false
   /// When the next one ends, in milliseconds since 1970.
   private(set) var leaseEnd: Int64?
   /// The last look had something to look at.
   private(set) var wasNews = false
 
-  mutating func noteEndOfLease() { hasLeaseEnded = true }
+  mutating func noteOwnNews() { hasOwnNews = true }
 
   /// A store without `tables` of an application has only leases to look at.
   mutating func look(
     at writer: Writer, tables: Bool, sweeping kinds: [SweepKind], manners: Manners
   ) throws -> [SweepResult] {
+    let commits = try writer.foreignCommits()
+    try writer.followSchema()
     try endLeases(of: writer)
     wasNews = try hasNews(of: writer)
     if !wasNews { return [] }
-    let commits = try writer.foreignCommits()
-    try writer.followSchema()
     var results: [SweepResult] = []
     if writer.isHalfView {
       hasLookedThrough = false
@@ -39,19 +40,19 @@ struct Watching {
       results += try payDebt(of: writer, kinds, manners)
     }
     seen = commits
-    hasLeaseEnded = false
+    hasOwnNews = false
     heard = try writer.answersOfTriggers
     return results
   }
 
   func hasNews(of writer: Writer) throws -> Bool {
-    try hasLeaseEnded || writer.foreignCommits() != seen || writer.answersOfTriggers != heard
+    try hasOwnNews || writer.foreignCommits() != seen || writer.answersOfTriggers != heard
   }
 
   private mutating func endLeases(of writer: Writer) throws {
     let leases = try writer.forgetExpiredLeases(at: SystemClock.wall())
     leaseEnd = leases.next
-    if leases.wereAny { hasLeaseEnded = true }
+    if leases.wereAny { hasOwnNews = true }
   }
 
   private func sweepJournal(

@@ -31,7 +31,7 @@ struct Binding: Sendable {
   /// What the rules have to look at, the application's own rules among them.
   var looked: [Place] { places + implied }
 
-  init() {}
+  init(schemaVersion: Int64 = -1) { self.schemaVersion = schemaVersion }
 
   /// `number` gives collections and names of edges their ids.
   init(
@@ -41,10 +41,10 @@ struct Binding: Sendable {
     schemaVersion = try db.integer("PRAGMA main.schema_version") ?? 0
     let catalog = try Catalog(db)
     let trigger = try db.integer(
-      """
-      SELECT 1 FROM main.sqlite_schema
-      WHERE type = 'trigger' AND name NOT GLOB 'cascade_*' LIMIT 1
-      """)
+      generated: """
+        SELECT 1 FROM main.sqlite_schema
+        WHERE type = 'trigger' AND NOT (\(Trigger.isOurs)) LIMIT 1
+        """)
     hasTriggers = trigger != nil
     for (name, collection) in model.collections.sorted(by: { $0.key < $1.key }) {
       guard case .mapped(let table, let key, _) = collection else { continue }

@@ -50,6 +50,9 @@ struct NodeTable: Hashable, Sendable {
     return "json_array(\(parts.joined(separator: ", ")))"
   }
 
+  /// Whether an outer join by the key found a row.
+  func isFound(_ alias: String) -> String { "\(keyColumns(alias)[0]) IS NOT NULL" }
+
   /// Only rows with a whole key are nodes.
   func isNode(_ alias: String) -> String {
     switch kind {

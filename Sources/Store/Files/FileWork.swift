@@ -15,8 +15,8 @@ package struct FileWork: Sendable {
   package var refused: [String] = []
   /// Tried again later: why.
   package var waiting: Set<String> = []
-  /// Those that stay in the trash because something is in their place.
-  package var occupied: [Destination] = []
+  /// Those that an undo wanted back, and that are not.
+  package var left: [LeftFile] = []
   /// Whether there may be more to do at once.
   package var hasMore = false
 
@@ -24,7 +24,7 @@ package struct FileWork: Sendable {
 
   /// Whether anything was done: where nothing was, coming again at once is no use.
   package var isProgress: Bool {
-    moved + kept + missing + restored + forgotten + refused.count + occupied.count > 0
+    moved + kept + missing + restored + forgotten + refused.count + left.count > 0
   }
 
   package mutating func add(_ other: FileWork) {
@@ -35,9 +35,16 @@ package struct FileWork: Sendable {
     forgotten += other.forgotten
     refused += other.refused
     waiting.formUnion(other.waiting)
-    occupied += other.occupied
+    left += other.left
     hasMore = other.hasMore
   }
+}
+
+/// A file of a batch that does not come back, and why.
+package struct LeftFile: Hashable, Sendable {
+  package let batch: Int64
+  package let file: Destination
+  package let reason: String
 }
 
 extension Writer {

@@ -1,4 +1,4 @@
-internal import Model
+package import Model
 internal import SQLite
 internal import System
 
@@ -20,6 +20,17 @@ extension Writer {
       "UPDATE cascade_trash_file SET fate = ? WHERE batch = ? AND fate = 0",
       .integer(Fate.wanted.rawValue), .integer(batch))
     return db.changes
+  }
+
+  /// The files of a batch that are still to go back.
+  package func filesStillWanted(of batch: Int64) throws -> [Destination] {
+    try db.all(
+      """
+      SELECT substr(c.name, 14), t.path
+      FROM cascade_trash_file AS t JOIN cascade_collection AS c ON c.id = t.collection
+      WHERE t.batch = ? AND t.fate = 2
+      """, .integer(batch)
+    ) { .file(root: $0.text(0), path: $0.text(1)) }
   }
 
   /// At most so many files of the oldest batch, if it is from before `limit`, are removed for good
@@ -52,6 +63,8 @@ extension Writer {
         let root = roots[file.root]!
         if try !root.isKept(file.path, batch: file.batch) {
           work.missing += 1
+          let isThere = (try? root.file(file.path)) != nil
+          if !isThere { work.left.append(file.left("it is not in the trash any more")) }
           return done.append(file)
         }
         let isBack = try root.restore(
@@ -68,7 +81,7 @@ extension Writer {
       for file in done { try remove(file) }
       for file in occupied { try set(.kept, file) }
     }
-    work.occupied += occupied.map { .file(root: $0.root, path: $0.path) }
+    work.left += occupied.map { $0.left("something else is in its place") }
     work.hasMore = true
   }
 
@@ -133,4 +146,8 @@ private struct TrashedFile {
   let collection: Int64
   let root: String
   let path: String
+
+  func left(_ reason: String) -> LeftFile {
+    LeftFile(batch: batch, file: .file(root: root, path: path), reason: reason)
+  }
 }

@@ -28,6 +28,9 @@ package struct MissingIndex: Hashable, Sendable, CustomStringConvertible {
 
   package var description: String { "\(table)(\(column))" }
   var name: String { "cascade_index_\(description)" }
+
+  /// In a row of the schema.
+  static let isOurs = "name GLOB 'cascade_index_*(*)'"
 }
 
 extension Writer {
@@ -49,8 +52,8 @@ extension Writer {
   }
 
   private func attachWithin(createIndexes: Bool) throws -> AttachReport {
+    try db.makeTables()
     if isDetached {
-      try db.makeTables()
       interned.forget()
       counters = try Counters(db)
     }
@@ -123,19 +126,20 @@ extension Place {
 }
 
 extension Connection {
-  /// Triggers first: they name our tables. The indexes that are left are on the application's.
+  /// Triggers first: they name our tables, whose indexes go with them. What the application itself
+  /// gave such a name stays.
   fileprivate func dropOurs() throws -> Detached {
-    Detached(
-      triggers: try dropOurs("trigger"), tables: try dropOurs("table"),
-      indexes: try dropOurs("index"))
+    let tables = Schema.tables.map(literal).joined(separator: ", ")
+    return Detached(
+      triggers: try drop("trigger", Trigger.isOurs),
+      tables: try drop("table", "name IN (\(tables))"),
+      indexes: try drop("index", MissingIndex.isOurs))
   }
 
-  private func dropOurs(_ kind: String) throws -> [String] {
+  private func drop(_ kind: String, _ isOurs: String) throws -> [String] {
     let names = try all(
-      """
-      SELECT name FROM main.sqlite_schema
-      WHERE type = ? AND name GLOB 'cascade_*' AND sql IS NOT NULL
-      """, .text(kind)
+      generated: "SELECT name FROM main.sqlite_schema WHERE type = ?1 AND (\(isOurs))",
+      [.text(kind)]
     ) { $0.text(0) }
     for name in names { try execute("DROP \(kind) main.\(quoted(name))") }
     return names

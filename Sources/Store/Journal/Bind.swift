@@ -10,10 +10,17 @@ internal import SQLite
 /// - `gap`: for some time nobody watched. Both are for the next sweep, which takes them back.
 extension Writer {
   /// At the beginning of every transaction: whatever happened to the schema before it is seen.
+  /// A backup that came over the file may have other tables of ours, or none.
   func bind() throws {
-    guard model.hasTables else { return }
-    let version = try db.integer("PRAGMA main.schema_version") ?? 0
-    if version != binding.schemaVersion { try bindAnew() }
+    if try db.integer("PRAGMA main.schema_version") == binding.schemaVersion { return }
+    try db.makeTables()
+    interned.forget()
+    counters.forgetSaved()
+    if model.hasTables {
+      try bindAnew()
+    } else {
+      binding = try Binding(schemaVersion: db.integer("PRAGMA main.schema_version") ?? 0)
+    }
   }
 
   @discardableResult
@@ -117,6 +124,11 @@ extension Trigger {
   var isWatch: Bool { !name.hasPrefix(Trigger.denial) }
 
   static let denial = "cascade_deny_"
+
+  /// In a row of the schema. Other names with the same beginning are the application's.
+  static let isOurs = ["delete", "update", "replace", "displace", "deny_delete", "deny_rename"]
+    .flatMap { ["cascade_\($0)_[0-9]*_*", "cascade_\($0)_join_[0-9]*_*"] }
+    .map { "name GLOB '\($0)'" }.joined(separator: " OR ")
 }
 
 extension [Trigger] {
@@ -130,10 +142,10 @@ extension [Trigger] {
 extension Connection {
   func ourTriggers() throws(SQLiteError) -> [Trigger] {
     try all(
-      """
-      SELECT name, sql FROM main.sqlite_schema
-      WHERE type = 'trigger' AND name GLOB 'cascade_*' ORDER BY name
-      """
+      generated: """
+        SELECT name, sql FROM main.sqlite_schema
+        WHERE type = 'trigger' AND (\(Trigger.isOurs)) ORDER BY name
+        """
     ) { Trigger(name: $0.text(0), sql: $0.text(1)) }
   }
 

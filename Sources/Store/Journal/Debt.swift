@@ -44,9 +44,10 @@ extension Writer {
 
   /// Sees at once what somebody did to the schema: the next transaction may be long in coming.
   package func followSchema() throws {
-    if isDetached || !hasTables { return }
-    let version = try db.integer("PRAGMA main.schema_version") ?? 0
-    if version != binding.schemaVersion { try group {} }
+    if isDetached { return }
+    if try db.integer("PRAGMA main.schema_version") == binding.schemaVersion { return }
+    try group {}
+    try rebuildReferences()
   }
 }
 

@@ -13,6 +13,8 @@ struct Digest {
   let watches: [Watch]
   /// Whether somebody is told what brought each node to its end.
   let tellsWhy: Bool
+  /// Up to here, rows are there because of what an earlier sweep did, or found.
+  var ownEnd: Int64 = 0
 
   /// Reads the rows behind `first`, up to `last`.
   func read(_ db: borrowing Connection, above first: Int64, upTo last: Int64) throws {
@@ -43,13 +45,14 @@ struct Digest {
   ) throws {
     try db.run(
       generated: """
-        INSERT INTO temp.found(collection, key, via)
-        SELECT \(table.id), j.key, min(j.seq) FROM main.cascade_journal AS j
+        INSERT INTO temp.found(collection, key, via, asks)
+        SELECT \(table.id), j.key, min(j.seq), max(j.seq) > ?4 FROM main.cascade_journal AS j
         WHERE j.what = ?1 AND j.seq > ?2 AND j.seq <= ?3 AND j.key IS NOT NULL
         AND NOT EXISTS (SELECT 1 FROM \(table.rows) AS d WHERE \(table.hasKey("d", "j.key")))
         GROUP BY j.key
-        """, [.integer(watch.number)] + rows)
+        """, [.integer(watch.number)] + rows + [.integer(ownEnd)])
     try db.internFound(present: false)
+    try db.run("INSERT OR IGNORE INTO temp.recalled SELECT id FROM temp.found WHERE NOT asks")
     try db.run(
       """
       INSERT INTO temp.departed SELECT id, via FROM temp.found WHERE true
@@ -187,8 +190,9 @@ extension Place {
 
   /// The source's collection, key, row and presence: of the row, if there is one still.
   fileprivate var oldSourceColumns: String {
-    let key = source.key("s")
-    return "\(source.id), coalesce(\(key), o.key), \(source.row("s")), \(key) IS NOT NULL"
+    let isFound = source.isFound("s")
+    return
+      "\(source.id), iif(\(isFound), \(source.key("s")), o.key), \(source.row("s")), \(isFound)"
   }
 
   /// Whether the source refers to nothing now, where it can refer to one thing only.

@@ -6,7 +6,7 @@ extension Schema {
     // without a key is for the whole collection. `connection` is of the daemon alone: the lease of a
     // client, which ends with its connection. The default is in words that every SQLite knows.
     """
-    CREATE TABLE cascade_lease(
+    CREATE TABLE IF NOT EXISTS cascade_lease(
       id INTEGER PRIMARY KEY,
       collection TEXT NOT NULL,
       key,
@@ -16,13 +16,13 @@ extension Schema {
       CONSTRAINT "expires is in seconds since 1970"
         CHECK(typeof(expires) IN ('integer', 'real') AND expires < 100000000000))
     """,
-    "CREATE INDEX cascade_lease_node ON cascade_lease(collection, key)",
-    "CREATE INDEX cascade_lease_end ON cascade_lease(expires)",
+    "CREATE INDEX IF NOT EXISTS cascade_lease_node ON cascade_lease(collection, key)",
+    "CREATE INDEX IF NOT EXISTS cascade_lease_end ON cascade_lease(expires)",
     // Why a node would have gone, had it not been leased: `rule` of an edge `name` between it and
     // `via`. `stored` where the edge of rule 4 is not in the node's own row; `denied` where the node
     // is not leased itself, but something that is may have kept it.
     """
-    CREATE TABLE cascade_spared(
+    CREATE TABLE IF NOT EXISTS cascade_spared(
       id INTEGER PRIMARY KEY,
       collection INTEGER NOT NULL, key ANY NOT NULL,
       via_collection INTEGER NOT NULL, via_key ANY NOT NULL,

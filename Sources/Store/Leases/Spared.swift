@@ -97,11 +97,13 @@ extension Connection {
     if try integer("SELECT 1 FROM cascade_spared LIMIT 1") == nil { return }
     try findFreed(followed, at: now, limit: -1)
     try findEnds(binding)
-    try run(
-      """
-      INSERT OR IGNORE INTO temp.dead SELECT via FROM temp.examined
+    let vanished = """
+      SELECT via FROM temp.examined
       WHERE node IS NOT NULL AND via IS NOT NULL AND NOT via_there AND rule = 4 AND NOT stored
-      """)
+      """
+    for table in ["dead", "recalled"] {
+      try run(generated: "INSERT OR IGNORE INTO temp.\(table) \(vanished)")
+    }
     try run(
       """
       INSERT INTO temp.lost

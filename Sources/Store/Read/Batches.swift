@@ -31,9 +31,13 @@ extension Reader {
         """
         SELECT l.seq, l.at, l.author, l.id, l.fingerprint, l.deleted, l.undone_at, l.undone_by,
           EXISTS (SELECT 1 FROM cascade_trash_layout WHERE batch = l.seq AND remaining > 0)
+            OR EXISTS (SELECT 1 FROM cascade_trash_file WHERE batch = l.seq AND fate = 0)
+            OR l.seq IN (SELECT batch FROM cascade_released_file)
         FROM cascade_ledger AS l
-        WHERE l.seq > ?1 AND (l.deleted > 0
-          OR EXISTS (SELECT 1 FROM cascade_trash_layout WHERE batch = l.seq))
+        WHERE l.seq > ?1 AND (l.deleted > 0 OR l.undone_at IS NOT NULL
+          OR EXISTS (SELECT 1 FROM cascade_trash_layout WHERE batch = l.seq)
+          OR EXISTS (SELECT 1 FROM cascade_trash_file WHERE batch = l.seq)
+          OR l.seq IN (SELECT batch FROM cascade_released_file))
         ORDER BY l.seq LIMIT ?2
         """, .integer(batch), .integer(Int64(limit))
       ) { Row($0) }.map(describe)

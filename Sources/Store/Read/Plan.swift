@@ -12,6 +12,8 @@ package struct Plan: Sendable {
   package let denials: [Reason]
   /// Files that would lose their last edge.
   package internal(set) var files: Int
+  /// Batches whose trash would be forgotten.
+  package internal(set) var forgotten = 0
   /// Whether it is more than the hold limit lets through without approval.
   package internal(set) var isOverLimit: Bool
 

@@ -31,7 +31,7 @@ extension Reader {
 
   private func deletion(of node: Node) throws -> Why.Deletion? {
     guard let found = try newestInTrash(node) else { return nil }
-    let chain = try wholeChain(from: found.id, batch: found.batch)
+    let chain = try wholeChain(from: found)
     return try db.first(
       "SELECT at, id, author, fingerprint FROM cascade_ledger WHERE seq = ?", .integer(found.batch)
     ) { row in
@@ -45,11 +45,17 @@ extension Reader {
         batch: found.batch, at: 0, id: "", author: nil, isSweep: false, chain: chain)
   }
 
+  /// A row, an object or a name in the trash.
+  private struct Kept: Hashable {
+    let batch: Int64
+    let id: Int64
+  }
+
+  /// What an earlier batch may know more of is the last choice.
+  ///
   /// No index leads there, so batches are looked through, the newest first: a million rows take a
   /// fifth of a second, and an index would take a second while they are deleted.
-  private func newestInTrash(
-    _ node: Node, upTo batch: Int64 = .max
-  ) throws -> (batch: Int64, id: Int64)? {
+  private func newestInTrash(_ node: Node, upTo batch: Int64 = .max) throws -> Kept? {
     let table = try binding().collections[node.collection]
     let whole = table?.stored(node.key) ?? .text(node.key.managedText)
     let parts = table?.columnValues(node.key) ?? [whole]
@@ -64,29 +70,31 @@ extension Reader {
         WHERE c.name = ?1 AND l.kind IN ('row', 'object', 'name')
         AND (t.c0 IN (?2, ?3, ?4) OR (l.kind = 'row' AND \(isRow)))
         AND l.batch <= ?\(parts.count + 5)
-        ORDER BY l.batch DESC, l.kind = 'name', t.id DESC LIMIT 1
+        ORDER BY l.kind = 'name' AND coalesce(t.c1, 0), l.batch DESC, l.kind = 'name', t.id DESC
+        LIMIT 1
         """,
       [
         .text(node.collection), whole, .text(node.key.managedText),
         .integer(node.key.managedText.flatMap { Int64($0) }),
       ] + parts + [.integer(batch)]
-    ) { ($0.integer(0), $0.integer(1)) }.first
+    ) { Kept(batch: $0.integer(0), id: $0.integer(1)) }.first
   }
 
   /// Whole, as far as a message can hold it; each step is some 150 bytes.
   private static let longestChain: Int64 = 250_000
 
-  /// What one plan of a sweep in steps deleted is a mere name for the next: there the chain of that
-  /// plan goes on. Edges that were removed may be each other's reason: it ends where it comes back.
-  private func wholeChain(from id: Int64, batch: Int64) throws -> [Plan.Step] {
-    var steps = try chain(from: id, batch: batch)
-    var followed: Set<Int64> = [id]
+  /// What one plan of a sweep deleted is a mere name for the next: there the chain of that plan goes
+  /// on. Edges that were removed may be each other's reason: it ends where it comes back.
+  private func wholeChain(from first: Kept) throws -> [Plan.Step] {
+    var steps = try chain(from: first)
+    var batch = first.batch
+    var followed: Set<Kept> = [first]
     while let last = steps.last, last.rule == nil, steps.count < Reader.longestChain,
-      let earlier = try newestInTrash(last.node, upTo: batch), earlier.batch == batch,
-      followed.insert(earlier.id).inserted
+      let earlier = try newestInTrash(last.node, upTo: batch), followed.insert(earlier).inserted
     {
-      let more = try chain(from: earlier.id, batch: batch)
+      let more = try chain(from: earlier)
       if more.first?.rule == nil { break }
+      batch = earlier.batch
       steps.removeLast()
       steps += more
     }
@@ -95,7 +103,7 @@ extension Reader {
   }
 
   /// Each step's other end is the next step's node, as long as it went in the same batch.
-  private func chain(from id: Int64, batch: Int64) throws -> [Plan.Step] {
+  private func chain(from first: Kept) throws -> [Plan.Step] {
     try db.all(
       generated: """
         WITH RECURSIVE step(depth, id, via, name, rule) AS (
@@ -122,7 +130,7 @@ extension Reader {
         LEFT JOIN main.cascade_collection AS oc
           ON oc.id = coalesce(ol.collection, x.collection, o.collection)
         ORDER BY s.depth
-        """, [.integer(id), .integer(batch), .integer(Reader.longestChain)]
+        """, [.integer(first.id), .integer(first.batch), .integer(Reader.longestChain)]
     ) { Plan.Step(row: $0, model) }
   }
 }

@@ -244,7 +244,7 @@ extension Connection {
     try run(
       generated: """
         INSERT OR IGNORE INTO temp.known(id, collection, key, row, present)
-        SELECT n.id, n.collection, n.key, \(table.row("d")), \(table.key("d")) IS NOT NULL
+        SELECT n.id, n.collection, n.key, \(table.row("d")), \(table.isFound("d"))
         FROM \(driver.rows) CROSS JOIN cascade_node AS n
           ON n.id = \(driver.id) AND n.collection = \(table.id)
         LEFT JOIN \(table.rows) AS d ON \(table.hasKey("d", "n.key"))

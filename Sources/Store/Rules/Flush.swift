@@ -190,6 +190,7 @@ extension Writer {
       UPDATE temp.known SET row = NULL WHERE id IN (SELECT id FROM temp.gone WHERE id > 0)
       """)
     try db.run("DELETE FROM temp.dead")
+    try db.run("DELETE FROM temp.recalled")
     try db.run("DELETE FROM temp.lost")
     try db.forgetGone()
     try db.run("DELETE FROM temp.blocked")

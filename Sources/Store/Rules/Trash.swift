@@ -17,6 +17,7 @@ extension Writer {
         try keepObjects(group)
       }
     }
+    if !current.tellsOfCauses { try keepCauses(slice) }
     try keepSideRows(slice)
     try keepEdges(slice)
   }
@@ -36,16 +37,34 @@ extension Writer {
     }
   }
 
-  /// What was gone before anybody looked: a link in the chain.
+  /// What was gone before anybody looked: a link in the chain. Behind the key stands whether an
+  /// earlier batch may know more.
   private func keepNames(of end: NodeTable, _ group: GoneGroup) throws {
     let layout = TrashLayout(kind: .name, collection: end.id)
-    try keep(layout, values: ["k.key"], group.slice.bound) { part, values in
+    let values = ["k.key", "k.id IN (SELECT id FROM temp.recalled)"]
+    try keep(layout, values: values, group.slice.bound) { part, values in
       """
       SELECT ?1, k.id, \(part), ?2, g.via, g.name, g.rule\(values)
       FROM temp.gone AS g CROSS JOIN temp.known AS k
         ON k.id = g.id AND k.collection = \(end.id) AND NOT k.present
       WHERE g.seq > ?3 AND g.seq <= ?4
       """
+    }
+  }
+
+  /// What the other kind of sweep deleted, or found gone, is a link in the chain here too.
+  private func keepCauses(_ slice: Slice) throws {
+    for table in binding.collections.values.sorted(by: { $0.id < $1.id }) {
+      let layout = TrashLayout(kind: .name, collection: table.id)
+      let values = ["k.key", "k.id IN (SELECT id FROM temp.recalled)"]
+      try keep(layout, values: values, slice.bound) { part, values in
+        """
+        SELECT DISTINCT ?1, k.id, \(part), ?2, NULL, NULL, NULL\(values)
+        FROM temp.gone AS g CROSS JOIN temp.known AS k
+          ON k.id = g.via AND k.collection = \(table.id) AND NOT k.present
+        WHERE g.seq > ?3 AND g.seq <= ?4
+        """
+      }
     }
   }
 

@@ -19,7 +19,7 @@ extension Writer {
 
   /// Everything; says of how many batches.
   func forgetTrash(at now: Int64, _ manners: Manners = .none) throws -> Int {
-    let before = try db.batchesInTrash()
+    let before = try db.batchesInTrash(before: .max)
     var isMore = true
     while isMore {
       try group {
@@ -28,7 +28,7 @@ extension Writer {
       }
       if isMore { try breathe(manners) }
     }
-    return try before - db.batchesInTrash()
+    return try before - db.batchesInTrash(before: .max)
   }
 
   /// The oldest, if its time is over. One that the ledger does not know is as old as the next one
@@ -106,7 +106,19 @@ extension Writer {
 }
 
 extension Connection {
-  fileprivate func batchesInTrash() throws(SQLiteError) -> Int {
-    Int(try integer("SELECT count(DISTINCT batch) FROM cascade_trash_layout") ?? 0)
+  /// How many batches from before this time have something in the trash. What nobody knows the time
+  /// of is from before the end of all.
+  func batchesInTrash(before limit: Int64) throws(SQLiteError) -> Int {
+    let count = try integer(
+      """
+      SELECT count(*) FROM (
+        SELECT batch FROM cascade_trash_layout
+        UNION SELECT batch FROM cascade_trash_file WHERE fate = 0) AS t
+      LEFT JOIN cascade_ledger AS l ON l.seq = t.batch
+      WHERE coalesce(l.at,
+        (SELECT n.at FROM cascade_ledger AS n WHERE n.seq > t.batch ORDER BY n.seq LIMIT 1),
+        0x7ffffffffffffffe) < ?
+      """, .integer(limit))
+    return Int(count ?? 0)
   }
 }

@@ -3,14 +3,14 @@ extension Schema {
   static let trashedFiles: [StaticString] = [
     // Files in the trash of their root. `fate`: 0 is kept, 1 is to be removed, 2 is to be brought back.
     """
-    CREATE TABLE cascade_trash_file(
+    CREATE TABLE IF NOT EXISTS cascade_trash_file(
       batch INTEGER NOT NULL,
       collection INTEGER NOT NULL,
       path TEXT NOT NULL,
       fate INTEGER NOT NULL DEFAULT 0,
       PRIMARY KEY(batch, collection, path)) STRICT, WITHOUT ROWID
     """,
-    "CREATE INDEX cascade_trash_file_fate ON cascade_trash_file(fate) WHERE fate",
+    "CREATE INDEX IF NOT EXISTS cascade_trash_file_fate ON cascade_trash_file(fate) WHERE fate",
   ]
 
   static let ofFiles: [StaticString] = [

@@ -82,18 +82,39 @@ extension Connection {
     try commit()
   }
 
-  /// Within a transaction.
+  /// Within a transaction. Makes what is missing of them.
   borrowing func makeTables() throws {
     let version = try schemaVersion()
     if version > Schema.version {
       throw StoreError("the store was written by a newer Cascade (schema \(version))")
     }
-    if version == 0 {
-      for statement in Schema.create { try execute("\(statement)") }
-      try run("INSERT INTO cascade_meta VALUES('version', ?)", .integer(Schema.version))
-    }
     if version == 1 { for statement in Schema.from1 { try execute("\(statement)") } }
     if 1...2 ~= version { for statement in Schema.from2 { try execute("\(statement)") } }
+    try refuseRemains()
+    let before = try integer("PRAGMA main.schema_version")
+    for statement in Schema.create { try execute("\(statement)") }
+    if version == 0 {
+      try run("INSERT INTO cascade_meta VALUES('version', ?)", .integer(Schema.version))
+    } else if try integer("PRAGMA main.schema_version") != before {
+      try forgetWhatWasDropped()
+    }
+  }
+
+  /// What the others name by numbers cannot be made up.
+  private borrowing func refuseRemains() throws {
+    let needed = ["meta", "collection", "name", "node", "edge"].map { "cascade_\($0)" }
+    let found = try all("SELECT name FROM sqlite_schema WHERE type = 'table'") { $0.text(0) }
+    let missing = needed.filter { !found.contains($0) }
+    if missing.isEmpty || missing == needed { return }
+    throw StoreError(
+      "somebody dropped \(missing.joined(separator: ", ")): bring back a backup of the store, or "
+        + "drop the rest of Cascade's tables")
+  }
+
+  /// Nobody knows what the journal said, or what its numbers mean.
+  private borrowing func forgetWhatWasDropped() throws {
+    try setMeta("gap", 1)
+    try run("DELETE FROM cascade_journal WHERE what NOT IN (SELECT what FROM cascade_watch)")
   }
 
   private borrowing func schemaVersion() throws -> Int64 {

@@ -15,24 +15,31 @@ enum Schema {
   static let create: [StaticString] =
     identity + edges + history + trash + trashedFiles + journal + leases
 
+  static var tables: [String] {
+    create.compactMap { statement in
+      let words = "\(statement)".split(separator: "(")[0].split(separator: " ")
+      return words[1] == "TABLE" ? String(words.last!) : nil
+    }
+  }
+
   private static let identity: [StaticString] = [
     """
-    CREATE TABLE cascade_meta(
+    CREATE TABLE IF NOT EXISTS cascade_meta(
       name TEXT PRIMARY KEY,
       value INTEGER NOT NULL) STRICT, WITHOUT ROWID
     """,
     """
-    CREATE TABLE cascade_collection(
+    CREATE TABLE IF NOT EXISTS cascade_collection(
       id INTEGER PRIMARY KEY,
       name TEXT NOT NULL UNIQUE) STRICT
     """,
     """
-    CREATE TABLE cascade_name(
+    CREATE TABLE IF NOT EXISTS cascade_name(
       id INTEGER PRIMARY KEY,
       name TEXT NOT NULL UNIQUE) STRICT
     """,
     """
-    CREATE TABLE cascade_node(
+    CREATE TABLE IF NOT EXISTS cascade_node(
       id INTEGER PRIMARY KEY,
       collection INTEGER NOT NULL,
       key ANY NOT NULL,
@@ -46,7 +53,7 @@ enum Schema {
   private static let edges: [StaticString] = [
     // `born` is the flush that added the edge: the ledger says whose it was.
     """
-    CREATE TABLE cascade_edge(
+    CREATE TABLE IF NOT EXISTS cascade_edge(
       source INTEGER NOT NULL,
       name INTEGER NOT NULL,
       destination INTEGER NOT NULL,
@@ -56,17 +63,17 @@ enum Schema {
       PRIMARY KEY(source, name, destination, origin)) STRICT, WITHOUT ROWID
     """,
     """
-    CREATE INDEX cascade_edge_destination
+    CREATE INDEX IF NOT EXISTS cascade_edge_destination
     ON cascade_edge(destination, name, source, origin, rules)
     """,
-    "CREATE INDEX cascade_edge_name ON cascade_edge(name, source, destination, origin)",
+    "CREATE INDEX IF NOT EXISTS cascade_edge_name ON cascade_edge(name, source, destination, origin)",
   ]
 
   static let history: [StaticString] = [
     // One row a transaction. A file of many transactions has a part for each; `line` counts the
     // lines behind it.
     """
-    CREATE TABLE cascade_ledger(
+    CREATE TABLE IF NOT EXISTS cascade_ledger(
       seq INTEGER PRIMARY KEY,
       id TEXT NOT NULL,
       part INTEGER NOT NULL,
@@ -82,7 +89,7 @@ enum Schema {
     """,
     // By collection and key: an end of it may be a row of the application, which has no number.
     """
-    CREATE TABLE cascade_notice(
+    CREATE TABLE IF NOT EXISTS cascade_notice(
       id INTEGER PRIMARY KEY,
       reason TEXT NOT NULL,
       receiver_collection INTEGER NOT NULL, receiver_key ANY NOT NULL,
@@ -94,10 +101,10 @@ enum Schema {
       batch INTEGER NOT NULL,
       receiver_deleted INTEGER NOT NULL DEFAULT 0) STRICT
     """,
-    "CREATE INDEX cascade_notice_receiver ON cascade_notice(receiver_collection, receiver_key)",
+    "CREATE INDEX IF NOT EXISTS cascade_notice_receiver ON cascade_notice(receiver_collection, receiver_key)",
     // Deletions over the limit that wait for somebody's consent, or have it.
     """
-    CREATE TABLE cascade_plan(
+    CREATE TABLE IF NOT EXISTS cascade_plan(
       plan INTEGER PRIMARY KEY,
       id TEXT NOT NULL,
       file TEXT NOT NULL,
@@ -108,7 +115,7 @@ enum Schema {
     """,
     // Files that lost their last edge: the intention commits with the row that let them go.
     """
-    CREATE TABLE cascade_released_file(
+    CREATE TABLE IF NOT EXISTS cascade_released_file(
       id INTEGER PRIMARY KEY,
       batch INTEGER NOT NULL,
       collection INTEGER NOT NULL,
@@ -124,7 +131,7 @@ enum Schema {
     // node has one behind them all, the later the smaller. No index by key: it would cost as much
     // again.
     """
-    CREATE TABLE cascade_trash(
+    CREATE TABLE IF NOT EXISTS cascade_trash(
       batch INTEGER NOT NULL,
       id INTEGER NOT NULL,
       part INTEGER NOT NULL,
@@ -137,7 +144,7 @@ enum Schema {
     """,
     // See `TrashLayout`. The columns of the key come first. How many were kept, and are still.
     """
-    CREATE TABLE cascade_trash_layout(
+    CREATE TABLE IF NOT EXISTS cascade_trash_layout(
       batch INTEGER NOT NULL,
       layout INTEGER NOT NULL,
       kind TEXT NOT NULL,
@@ -149,11 +156,11 @@ enum Schema {
       remaining INTEGER NOT NULL,
       PRIMARY KEY(batch, layout)) STRICT, WITHOUT ROWID
     """,
-    "CREATE INDEX cascade_trash_layout_collection ON cascade_trash_layout(collection, batch)",
+    "CREATE INDEX IF NOT EXISTS cascade_trash_layout_collection ON cascade_trash_layout(collection, batch)",
     // Who an id of the batch is, where nothing else in the trash says it: what survived, a file, a
     // row of the application that stored edges name.
     """
-    CREATE TABLE cascade_trash_node(
+    CREATE TABLE IF NOT EXISTS cascade_trash_node(
       batch INTEGER NOT NULL,
       id INTEGER NOT NULL,
       collection INTEGER NOT NULL,
@@ -161,7 +168,7 @@ enum Schema {
       PRIMARY KEY(batch, id)) STRICT, WITHOUT ROWID
     """,
     """
-    CREATE TABLE cascade_trash_edge(
+    CREATE TABLE IF NOT EXISTS cascade_trash_edge(
       batch INTEGER NOT NULL,
       source INTEGER NOT NULL,
       name INTEGER NOT NULL,
@@ -177,15 +184,15 @@ enum Schema {
     // See `Watch`. Written by triggers, in the transactions of the applications. Nothing here may be
     // refused: for a statement whose trigger can fail, SQLite keeps a copy of every page that it
     // changes, and a deletion of many rows takes half as long again.
-    "CREATE TABLE cascade_journal(seq INTEGER PRIMARY KEY, what, key, a, b, c, d)",
+    "CREATE TABLE IF NOT EXISTS cascade_journal(seq INTEGER PRIMARY KEY, what, key, a, b, c, d)",
     """
-    CREATE TABLE cascade_watch(
+    CREATE TABLE IF NOT EXISTS cascade_watch(
       what INTEGER PRIMARY KEY,
       meaning TEXT NOT NULL UNIQUE) STRICT
     """,
     // Has a row while the daemon writes, within its transaction: triggers refuse nothing then, and
     // where it is 1 they write nothing either.
-    "CREATE TABLE cascade_quiet(id INTEGER PRIMARY KEY) STRICT",
+    "CREATE TABLE IF NOT EXISTS cascade_quiet(id INTEGER PRIMARY KEY) STRICT",
   ]
 
   /// What a transaction knows of itself until its next flush. Empty between transactions.
@@ -223,6 +230,8 @@ enum Schema {
       destination_row INTEGER, name INTEGER, rules INTEGER, removal INTEGER)
     """,
     "CREATE TEMP TABLE departed(id INTEGER PRIMARY KEY, seq INTEGER)",
+    // Nodes that are gone because of an earlier sweep, which knows why; or it found them gone.
+    "CREATE TEMP TABLE recalled(id INTEGER PRIMARY KEY)",
     // Edges that were there at the last flush and were removed since.
     """
     CREATE TEMP TABLE lost(

@@ -25,7 +25,9 @@ extension Writer {
   func readJournal(_ kinds: [SweepKind]) throws {
     current.journalEnd = try db.integer("SELECT max(seq) FROM cascade_journal") ?? 0
     if current.journalEnd == 0 { return }
-    let digest = Digest(binding: binding, watches: watches, tellsWhy: model.trash > .zero)
+    let digest = Digest(
+      binding: binding, watches: watches, tellsWhy: model.trash > .zero,
+      ownEnd: try db.meta("own.end") ?? 0)
     try digest.read(
       db, above: db.journalStart(kinds), upTo: current.journalEnd)
   }
@@ -41,6 +43,7 @@ extension Writer {
   /// one.
   private func numberAnew() throws {
     try forgetMarks()
+    try db.run("DELETE FROM cascade_meta WHERE name = 'own.end'")
     current.journalMark = 0
     current.journalEnd = 0
   }
@@ -64,6 +67,14 @@ extension Writer {
     }
     try forgetJournal(kinds, upTo: read)
     try forgetMarks()
+  }
+
+  /// What others find gone in the journal because of this sweep, they need not explain.
+  func markOwnEnd() throws {
+    guard current.isLoud,
+      let last = try db.integer("SELECT max(seq) FROM cascade_journal")
+    else { return }
+    try db.setMeta("own.end", current.isStepped ? current.ownEnd : last)
   }
 
   /// Up to here the journal was read, or is there because of what we did ourselves: others may write

@@ -19,6 +19,8 @@ extension [SweepKind] {
   /// others: what they delete reaches nothing.
   var marks: Bool { contains { $0.includes(.unreachable) } }
 
+  var forgets: Bool { contains { $0.includes(.trash) } }
+
   var cascades: Bool { contains { $0.includes(.cascade) } }
 
   var counts: Bool { contains { $0.includes(.refcount) } }
@@ -54,7 +56,7 @@ extension Writer {
     for part in try parts(of: completed(kinds)) { try sweepEdges(part, &result, at: now, manners) }
     if kinds.marks && !model.roots.isEmpty { try sweepUnreachable(&result, at: now, manners) }
     if kinds.looksAtFiles { try group { try sweepFiles(&result, at: now) } }
-    if kinds.contains(where: { $0.includes(.trash) }) {
+    if kinds.forgets {
       result.forgotten = try forgetTrash(at: now, manners)
     }
     result.lockMilliseconds = holds.map { $0 / .milliseconds(1) }
@@ -165,6 +167,7 @@ extension Writer {
   /// In the last transaction of a sweep.
   func conclude(_ kinds: [SweepKind]) throws {
     if !current.hasKept { try markOwnWrites(kinds) }
+    try markOwnEnd()
     if kinds.looksThrough {
       try forgetDebt()
       try db.forgetUnusedIdentities(binding)
@@ -214,6 +217,9 @@ extension Reader {
       if kinds.marks { try db.addUnreached(binding, model, at: now) }
     }
     if kinds.looksAtFiles { plan.files += try unnamedFiles() }
+    if kinds.forgets {
+      plan.forgotten = try db.batchesInTrash(before: now - model.trash.inMilliseconds)
+    }
     let holdsAll = try kinds.looksThrough && db.meta("unseen") == 1
     if holdsAll && plan.deletedCount > 0 { plan.isOverLimit = true }
     return plan

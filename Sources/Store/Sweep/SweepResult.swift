@@ -50,7 +50,8 @@ package struct SweepResult: Sendable {
   /// Nothing was deleted, and this waits for somebody.
   mutating func hold(_ held: Held, _ kinds: [SweepKind], plan: Int64) {
     outcome = .held
-    heldKinds = kinds
+    // Who cascades does the other kind's work where it has none: the plan is of what was asked for.
+    heldKinds = kinds.filter { kind in self.kinds.contains { $0.includes(kind) } }
     heldCount = held.deletedCount
     self.plan = plan
     if batch != nil { return }

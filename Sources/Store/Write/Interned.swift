@@ -50,6 +50,11 @@ extension Writer {
 
   func managedCollectionId(_ name: String) throws -> Int64 {
     if let id = interned.collections[name] { return id }
+    if let whole = model.typeNames[name] {
+      throw Rejection(
+        .invalid,
+        "\"\(name)\" is a type of \"\(whole)\": name that collection, and the type in `put`")
+    }
     if model.strict && model.collections[name] == nil {
       let known = model.collections.keys.sorted()
       let hint = nearest(name, in: known).map { ", did you mean \"\($0)\"?" } ?? ""

@@ -31,6 +31,12 @@ package struct UndoResult: Sendable {
   /// A reply has to fit into a message.
   static let mostListed = 1_000
 
+  /// One that was counted as back.
+  package mutating func leave(_ file: Destination, because reason: String) {
+    files -= 1
+    leave(nil, file.json.text, because: reason)
+  }
+
   package mutating func leave(_ node: Node?, _ what: String, because reason: String) {
     leftCount += 1
     if left.count < UndoResult.mostListed {

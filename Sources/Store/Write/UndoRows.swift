@@ -17,8 +17,10 @@ extension Undo {
   private func table(of kept: Numbered) throws -> Result<Table, Catalog.Unusable> {
     let found = try Catalog(writer.db).table(kept.layout.subject, in: writer.db)
     guard case .success(let table) = found else { return found }
-    for case let name? in kept.layout.columns {
-      guard let column = table.column(name), !column.isGenerated else {
+    for (place, name) in kept.layout.columns.enumerated() {
+      guard let name else { continue }
+      // A key may be computed; what is kept of the row gives the same one again.
+      guard let column = table.column(name), !column.isGenerated || place < kept.layout.keys else {
         return .failure(
           Catalog.Unusable("table \"\(table.name)\" has no column \"\(name)\" any more"))
       }
@@ -118,6 +120,7 @@ extension Undo.Numbered {
     for (place, column) in layout.columns.enumerated() {
       let value = TrashLayout.value(place)
       if let column {
+        if table.column(column)?.isGenerated == true { continue }
         columns.append(quoted(column))
         values.append(value)
       } else if let rowid = table.rowid {

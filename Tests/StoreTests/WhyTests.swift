@@ -1,0 +1,84 @@
+import Model
+import Store
+import Testing
+
+/// Why something went that went in several sweeps: a tag goes with its last song, which goes with its
+/// album, and a note with its tag.
+@Suite("Why, over several batches")
+struct WhyTests {
+  let store: TestStore
+
+  init() throws {
+    store = try TestStore(
+      model: StoreModel(
+        """
+        { collections: {
+            albums: { table: "album", key: "id" }, songs: { table: "song", key: "id" },
+            tags: { table: "tag", key: "id" }, notes: { table: "note", key: "id" } },
+          relationships: [
+            { name: "album", from: "songs", to: "albums", column: "album",
+              rules: ["deleteSourceIfDestinationDeleted"] },
+            { name: "tag", from: "songs", to: "tags", column: "tag",
+              rules: ["deleteDestinationIfAllSourcesDeleted"] },
+            { name: "about", from: "notes", to: "tags", column: "tag",
+              rules: ["deleteSourceIfDestinationDeleted"] },
+          ] }
+        """),
+      schema: """
+        CREATE TABLE album(id INTEGER PRIMARY KEY);
+        CREATE TABLE song(id INTEGER PRIMARY KEY, album INTEGER, tag INTEGER);
+        CREATE TABLE tag(id INTEGER PRIMARY KEY);
+        CREATE TABLE note(id INTEGER PRIMARY KEY, tag INTEGER);
+        """)
+    _ = try store.writer.sweep([.all], at: 0)
+    try store.bySQL(WhyTests.rows)
+  }
+
+  private static let rows = """
+    INSERT INTO album VALUES(1); INSERT INTO tag VALUES(1);
+    INSERT INTO song VALUES(1, 1, 1); INSERT INTO note VALUES(1, 1);
+    """
+
+  private func sweep(_ kinds: SweepKind..., at time: Int64 = 1) throws -> Int64? {
+    try store.writer.sweep(kinds, at: time).batch
+  }
+
+  private func chain(_ letters: String) throws -> String? {
+    try store.deletion(of: letters)?.chain.map(\.node.letters).joined(separator: " ")
+  }
+
+  @Test("What one kind of sweep deleted is the cause of what the other does")
+  func kinds() throws {
+    try store.bySQL("DELETE FROM album")
+    let batches = try [sweep(.cascade), sweep(.refcount), sweep(.cascade)]
+    #expect(try chain("songs/1") == "songs/1 albums/1")
+    #expect(try chain("tags/1") == "tags/1 songs/1 albums/1")
+    #expect(try chain("notes/1") == "notes/1 tags/1 songs/1 albums/1")
+    let found = try ["songs/1", "tags/1", "notes/1"].map { try store.deletion(of: $0)?.batch }
+    #expect(found == batches)
+  }
+
+  @Test("What a lease spared went because of what had gone before")
+  func leases() throws {
+    try store.lease("1", in: "songs", until: 1_000)
+    try store.bySQL("DELETE FROM album")
+    #expect(try sweep(.cascade, .refcount) == nil)
+    try store.lease("1", in: "notes", until: 2_000)
+    let first = try sweep(.cascade, .refcount, at: 1_500_000)
+    _ = try sweep(.cascade, .refcount, at: 2_500_000)
+    #expect(try chain("notes/1") == "notes/1 tags/1 songs/1 albums/1")
+    #expect(try store.deletion(of: "tags/1")?.batch == first)
+  }
+
+  @Test("What was there again, and was deleted by SQL, went for no older reason")
+  func again() throws {
+    try store.bySQL("DELETE FROM album")
+    _ = try sweep(.cascade, .refcount)
+    try store.bySQL(WhyTests.rows)
+    try store.bySQL("DELETE FROM tag")
+    let batch = try sweep(.cascade, .refcount)
+    #expect(try chain("notes/1") == "notes/1 tags/1")
+    #expect(try chain("tags/1") == "tags/1")
+    #expect(try store.deletion(of: "tags/1")?.batch == batch)
+  }
+}
