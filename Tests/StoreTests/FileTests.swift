@@ -61,23 +61,6 @@ struct FileTests {
     #expect(files.isThere("1") == (place == 2))
   }
 
-  @Test("A file stays with a stored edge of any name", arguments: [8, 32])
-  func otherName(rule: Int64) throws {
-    try files.write("1")
-    let nodes = ["a", "b"].map { Node("notes", .text($0)) }
-    for (node, name) in zip(nodes, ["x", "y"]) {
-      let edge = DeclaredEdge(
-        name: name, destination: .file(root: "media", path: "1"), rules: Rules(rawValue: rule))
-      try files.apply(.put(node, type: nil, value: nil, edges: [edge]))
-    }
-    try files.apply(.delete(nodes[0]))
-    try files.tend()
-    #expect(try files.isThere("1") && files.rows("cascade_edge") == 1)
-    try files.apply(.delete(nodes[1]))
-    try files.tend()
-    #expect(!files.isThere("1"))
-  }
-
   @Test("A file whose edge comes back before it is moved stays")
   func cameBack() throws {
     try files.write("1", "2")

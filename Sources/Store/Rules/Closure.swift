@@ -65,10 +65,7 @@ struct Closure {
       try addFollowers(db, level)
       if level.slice.low == 0 { try addOfRemovedEdges(db) }
       level = try self.level(db, above: level.slice.high)
-      if level.slice.isEmpty {
-        try db.keepNamedFiles()
-        return levels
-      }
+      if level.slice.isEmpty { return levels }
       levels.append(level.slice)
       try count(db, level, withRemoved: false)
     }

@@ -31,19 +31,6 @@ struct ReleasedFile {
 }
 
 extension Connection {
-  /// A rule looks at the edges of one name, but a file goes with its last edge of all. Rows are asked
-  /// when it is moved; here the stored edges would go with it. Nothing follows from a file.
-  func keepNamedFiles() throws(SQLiteError) {
-    try run(
-      """
-      DELETE FROM temp.gone
-      WHERE collection IN (SELECT id FROM cascade_collection WHERE name GLOB 'cascade_file/*')
-      AND EXISTS (
-        SELECT 1 FROM cascade_edge AS e
-        WHERE e.destination = gone.id AND e.source NOT IN (SELECT id FROM temp.gone))
-      """)
-  }
-
   func releasedFiles(
     after id: Int64, at now: Int64, limit: Int
   ) throws(SQLiteError) -> [ReleasedFile] {
