@@ -19,6 +19,9 @@ let settings: [SwiftSetting] = [
   .treatAllWarnings(as: .error),
 ]
 
+/// The programs carry Swift's runtime with them: of its libraries each would keep pages of its own.
+let alone: [LinkerSetting] = [.unsafeFlags(["-static-stdlib"])]
+
 let package = Package(
   name: "Cascade",
   products: [
@@ -48,10 +51,10 @@ let package = Package(
 
     .executableTarget(
       name: "cascaded", dependencies: ["Daemon", "Model", "Store", "System"],
-      swiftSettings: settings),
+      swiftSettings: settings, linkerSettings: alone),
     .executableTarget(
       name: "cascadectl", dependencies: ["CascadeKit", "Model", "System", "Varlink"],
-      swiftSettings: settings),
+      swiftSettings: settings, linkerSettings: alone),
 
     .testTarget(
       name: "ModelTests", dependencies: ["Model", "System"], swiftSettings: settings),
