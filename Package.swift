@@ -19,8 +19,11 @@ let settings: [SwiftSetting] = [
   .treatAllWarnings(as: .error),
 ]
 
-/// The programs carry Swift's runtime with them: of its libraries each would keep pages of its own.
-let alone: [LinkerSetting] = [.unsafeFlags(["-static-stdlib"])]
+/// The programs carry Swift's runtime with them: of its libraries each would keep pages of its own, and
+/// where they are installed there need be none. All symbols are bound at the start, and then read-only.
+let alone: [LinkerSetting] = [
+  .unsafeFlags(["-static-stdlib", "-Xlinker", "-z", "-Xlinker", "now"])
+]
 
 let package = Package(
   name: "Cascade",

@@ -28,13 +28,20 @@ package enum Configuration: Sendable {
     }
   }
 
-  /// What can be served of it, and what is wrong with the rest: of many models, a bad one is no reason
-  /// to leave the others alone.
-  package func readWhatIsGood() throws -> (stores: [StoreConfiguration], complaints: [String]) {
-    guard case .directory(let directory) = self else { return (try read(), []) }
+  /// What can be served, and what is wrong with the rest.
+  struct Found {
+    let stores: [StoreConfiguration]
+    let complaints: [String]
+  }
+
+  /// Of many models, a bad one is no reason to leave the others alone.
+  func readWhatIsGood() throws -> Found {
+    guard case .directory(let directory) = self else {
+      return Found(stores: try read(), complaints: [])
+    }
     let (stores, errors) = try Configuration.stores(in: directory)
     if stores.isEmpty && !errors.isEmpty { throw ConfigurationError(joining: errors) }
-    return (stores, errors.flatMap(\.complaints))
+    return Found(stores: stores, complaints: errors.flatMap(\.complaints))
   }
 
   private static let noStore = ModelProblem(

@@ -7,11 +7,14 @@ internal import Varlink
 /// Wires the parts together: stores, control socket, signals.
 package struct Daemon: Sendable {
   private let configuration: Configuration
+  private let found: Configuration.Found
   /// Nil where systemd passes the socket.
   private let socketPath: String?
 
-  package init(_ configuration: Configuration, socketPath: String?) {
+  /// Throws what is wrong with the configuration, before anything is begun.
+  package init(_ configuration: Configuration, socketPath: String?) throws {
     self.configuration = configuration
+    found = try configuration.readWhatIsGood()
     self.socketPath = socketPath
   }
 
@@ -22,7 +25,7 @@ package struct Daemon: Sendable {
   @EventLoopActor
   package func run() async throws {
     let signals = try Signals([SIGTERM, SIGINT, SIGHUP])
-    let stores = try Stores(configuration)
+    let stores = try Stores(configuration, found)
     try await stores.open()
     let server = VarlinkServer(
       Daemon.identity, [try Control(stores).interface()], failure: VarlinkError.unavailable)

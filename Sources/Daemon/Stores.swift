@@ -16,12 +16,11 @@ final class Stores {
   /// What is wrong with the configuration as it is now, and why not all of it is served.
   private(set) var complaints: [String] = []
 
-  init(_ configuration: Configuration) throws {
+  init(_ configuration: Configuration, _ found: Configuration.Found) throws {
     self.configuration = configuration
     services = []
-    let good = try configuration.readWhatIsGood()
-    complaints = good.complaints
-    services = try good.stores.map(service)
+    complaints = found.complaints
+    services = try found.stores.map(service)
     for complaint in complaints {
       events.tell(.error, .reloadFailed, "not served: \(complaint)", [(.reason, complaint)])
     }

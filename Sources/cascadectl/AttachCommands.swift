@@ -15,7 +15,7 @@ enum AttachCommands {
   }
 
   private static func describeAttached(_ report: JSON) -> String {
-    let collections = texts(report["collections"])
+    let collections = Words.texts(report["collections"])
     let what = collections.isEmpty ? "no tables" : collections.joined(separator: ", ")
     var lines = ["attached \(report["store"]?.string?.printable ?? ""): \(what)"]
     lines += made(report, "made")
@@ -57,16 +57,12 @@ enum AttachCommands {
   private static func made(_ report: JSON?, _ verb: String) -> [String] {
     [("triggers", "trigger"), ("tables", "table"), ("indexes", "index")].compactMap {
       (many, one) in
-      let names = texts(report?[many])
+      let names = Words.texts(report?[many])
       if names.isEmpty { return nil }
-      let title = names.count == 1 ? "1 \(one)" : "\(names.count) \(many)"
+      let title = names.count.counted(one, many)
       let list = names.count > 5 ? "" : ": \(names.joined(separator: ", "))"
       return "  \(verb) \(title)\(list)"
     }
-  }
-
-  private static func texts(_ list: JSON?) -> [String] {
-    (list?.array ?? []).compactMap { $0.string?.printable }
   }
 
   static func check(_ arguments: inout Arguments) throws -> Commands.Prepared {
@@ -89,7 +85,7 @@ enum AttachCommands {
 
   private static func repaired(_ made: JSON?) -> [JSON] {
     [("triggers", "trigger"), ("indexes", "index")].flatMap { (many, one) in
-      texts(made?[many]).map {
+      Words.texts(made?[many]).map {
         ["kind": "repaired", "message": .string("made \(one) \($0)")]
       }
     }

@@ -35,10 +35,11 @@ enum OperateCommands {
   }
 
   private static func describe(_ reloaded: JSON) -> String {
-    let added = texts(reloaded["added"]).map { "\($0): is served from now on" }
-    let removed = texts(reloaded["removed"]).map { "\($0): is no longer served" }
+    let added = Words.texts(reloaded["added"]).map { "\($0): is served from now on" }
+    let removed = Words.texts(reloaded["removed"]).map { "\($0): is no longer served" }
     let changed = (reloaded["changed"]?.array ?? []).map { change in
-      ["\(change["store"]?.string?.printable ?? ""):"] + texts(change["changes"]).map { "  \($0)" }
+      ["\(change["store"]?.string?.printable ?? ""):"]
+        + Words.texts(change["changes"]).map { "  \($0)" }
     }
     let failed = (reloaded["failed"]?.array ?? []).map {
       "\($0["store"]?.string?.printable ?? ""): keeps its model: "
@@ -46,10 +47,6 @@ enum OperateCommands {
     }
     let lines = added + removed + changed.joined() + failed
     return lines.isEmpty ? "nothing changed" : lines.joined(separator: "\n")
-  }
-
-  private static func texts(_ list: JSON?) -> [String] {
-    (list?.array ?? []).compactMap { $0.string?.printable }
   }
 
   static func metrics(_ arguments: inout Arguments) throws -> Commands.Prepared {

@@ -66,8 +66,11 @@ enum Words {
   }
 
   static func count(_ json: JSON?, _ one: String, _ many: String) -> String {
-    let count = json?.integer ?? 0
-    return "\(count) \(count == 1 ? one : many)"
+    Int(json?.integer ?? 0).counted(one, many)
+  }
+
+  static func texts(_ list: JSON?) -> [String] {
+    (list?.array ?? []).compactMap { $0.string?.printable }
   }
 
   /// The first of a list, and how many of `count` are left out.

@@ -98,10 +98,7 @@ enum Command {
   }
 
   private static func serve(_ options: Options) throws -> CInt {
-    let configuration = try configuration(options)
-    // What is wrong with it is told before anything is begun.
-    _ = try configuration.readWhatIsGood()
-    let daemon = Daemon(configuration, socketPath: options.socket)
+    let daemon = try Daemon(configuration(options), socketPath: options.socket)
     return EventLoop.run {
       do {
         try await daemon.run()

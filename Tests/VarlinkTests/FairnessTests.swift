@@ -11,21 +11,20 @@ struct FairnessTests {
       #"{"method":"no.Such","oneway":true}"# + "\0", note(1), echo("x"), " ",
     ])
   func flood(message: String) async throws {
-    try await withService { path, _ in
-      let flood = try Flood(path)
-      let task = Task.immediate { await flood.say(message) }
-      defer { flood.isOver.set() }
-      try FairnessTests.expectAnswers(path)
-      flood.isOver.set()
-      await task.value
-    }
+    try await expectAnswers { await $0.say(message) }
   }
 
   @Test("answers those that are there while somebody connects without end")
   func connecting() async throws {
+    try await expectAnswers { await $0.connect() }
+  }
+
+  private func expectAnswers(during nuisance: @escaping @Sendable (Flood) async -> Void)
+    async throws
+  {
     try await withService { path, _ in
       let flood = try Flood(path)
-      let task = Task.immediate { await flood.connect() }
+      let task = Task.immediate { await nuisance(flood) }
       defer { flood.isOver.set() }
       try FairnessTests.expectAnswers(path)
       flood.isOver.set()

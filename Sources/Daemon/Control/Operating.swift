@@ -6,11 +6,11 @@ internal import Varlink
 /// What an administrator asks of the daemon itself.
 extension Control {
   func pause(_ call: Call) async throws -> JSON {
-    try await each(call) { try await $0.pause(by: Int64(call.peer.uid)) }
+    try await each(call) { try await $0.pause(by: call.peer.uid) }
   }
 
   func resume(_ call: Call) async throws -> JSON {
-    try await each(call) { try await $0.resume(by: Int64(call.peer.uid)) }
+    try await each(call) { try await $0.resume(by: call.peer.uid) }
   }
 
   /// Without a name, all of them: one that fails keeps none of the others from it.

@@ -151,11 +151,19 @@ extension StoreService {
       [(.batch, String(batch)), (.author, userName(user)), (.peerUser, number(user))])
   }
 
+  func reportPaused(by user: UInt32) {
+    tell(.notice, .paused, "paused\(by(user))", [(.peerUser, number(user))])
+  }
+
+  func reportResumed(by user: UInt32) {
+    tell(.notice, .resumed, "resumed\(by(user))", [(.peerUser, number(user))])
+  }
+
   private func by(_ user: UInt32?) -> String { user.map { " by \(userName($0))" } ?? "" }
 
   private func number(_ user: UInt32?) -> String { user.map { String($0) } ?? "" }
 
-  private func nodes(_ count: Int) -> String { count == 1 ? "1 node" : "\(count) nodes" }
+  private func nodes(_ count: Int) -> String { count.counted("node", "nodes") }
 }
 
 /// What stands for whoever is at the other end of the socket.

@@ -57,7 +57,7 @@ struct Condition {
     let sweep = held.values.min { $0.plan ?? 0 < $1.plan ?? 0 }
     if let sweep { return ("held", "a sweep is held: \(sweep.heldText(plan: sweep.plan ?? 0))") }
     if heldFiles == 0 { return ("ok", nil) }
-    let files = heldFiles == 1 ? "1 file is held" : "\(heldFiles) files are held"
+    let files = heldFiles.counted("file is held", "files are held")
     return ("held", "\(files): `cascadectl spool` says by which plan")
   }
 }
@@ -71,13 +71,13 @@ extension Pause {
 
 extension [SweepKind] {
   fileprivate func cover(_ kinds: [SweepKind]) -> Bool {
-    contains(.all) || kinds.allSatisfy(contains)
+    kinds.allSatisfy(include)
   }
 }
 
 extension SweepResult {
   func heldText(plan: Int64) -> String {
-    let nodes = heldCount == 1 ? "1 node" : "\(heldCount) nodes"
+    let nodes = heldCount.counted("node", "nodes")
     return "it would delete \(nodes); `cascadectl approve \(plan)` lets it pass"
   }
 }

@@ -5,9 +5,9 @@ internal import System
 /// taken, and nothing else is written.
 extension StoreService {
   /// A sweep ends with the step at hand, and goes on afterwards.
-  func pause(by user: Int64) async throws {
+  func pause(by user: UInt32) async throws {
     if condition.isAtRest { return }
-    let pause = Pause(at: SystemClock.wall(), user: user)
+    let pause = Pause(at: SystemClock.wall(), user: Int64(user))
     condition.pause = pause
     writer.stop()
     do {
@@ -18,15 +18,15 @@ extension StoreService {
     }
     hasUnfinishedSweep = true
     failWaiters(pause.error)
-    tell(.notice, .paused, "paused by uid \(user)", [(.peerUser, String(user))])
+    reportPaused(by: user)
   }
 
-  func resume(by user: Int64) async throws {
+  func resume(by user: UInt32) async throws {
     if condition.isDetached { throw StoreError.detached }
     if condition.pause == nil { return }
     try await onStore { try await writer.set(nil) }
     condition.pause = nil
-    tell(.notice, .resumed, "resumed by uid \(user)", [(.peerUser, String(user))])
+    reportResumed(by: user)
     wakeUp()
     lookAtTimetable()
   }

@@ -18,21 +18,3 @@ final class Promise<Value: Sendable> {
     }
   }
 }
-
-/// Rings every bell that somebody still holds.
-@EventLoopActor
-final class Broadcast {
-  private struct Listener { weak var bell: Bell? }
-  private var listeners: [Listener] = []
-
-  func subscribe() -> Bell {
-    let bell = Bell()
-    listeners.append(Listener(bell: bell))
-    return bell
-  }
-
-  func ring() {
-    listeners.removeAll { $0.bell == nil }
-    for listener in listeners { listener.bell?.ring() }
-  }
-}

@@ -81,8 +81,3 @@ struct Timetable {
     return true
   }
 }
-
-extension [SweepKind] {
-  /// Those that a sweep of these looks for.
-  func include(_ kind: SweepKind) -> Bool { contains(kind) || contains(.all) }
-}

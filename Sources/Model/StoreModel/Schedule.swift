@@ -3,6 +3,11 @@ package enum SweepKind: String, Hashable, Sendable, CaseIterable {
   case cascade, refcount, dangling, unreachable, files, trash, all
 }
 
+extension [SweepKind] {
+  /// Whether a sweep of these looks for what one of that kind does.
+  package func include(_ kind: SweepKind) -> Bool { contains(kind) || contains(.all) }
+}
+
 /// When a sweep runs by itself (DESIGN 8.2).
 package enum Schedule: Hashable, Sendable {
   /// As soon as the journal has something.

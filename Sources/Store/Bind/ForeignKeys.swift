@@ -48,7 +48,7 @@ extension Binding {
   private func parent(of key: Table.ForeignKey) -> NodeTable? {
     collections.values.first { parent in
       guard case .mapped(let table, let columns, _) = parent.kind, columns.count == 1,
-        table.name.lowercased() == key.parent.lowercased()
+        key.refers(to: table)
       else { return false }
       guard let column = key.parentColumns.first else { return table.isPrimaryKey(columns[0].name) }
       return column.lowercased() == columns[0].name.lowercased()
@@ -128,10 +128,7 @@ extension Binding {
   }
 
   private func refers(_ child: NodeTable, to parent: NodeTable) -> Bool {
-    child != parent
-      && child.table!.foreignKeys.contains {
-        $0.parent.lowercased() == parent.table!.name.lowercased()
-      }
+    child != parent && child.table!.foreignKeys.contains { $0.refers(to: parent.table!) }
   }
 }
 

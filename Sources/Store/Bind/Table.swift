@@ -41,6 +41,8 @@ struct Table: Hashable, Sendable {
     let parentColumns: [String]
     let onDelete: String
     let onUpdate: String
+
+    func refers(to table: Table) -> Bool { parent.lowercased() == table.name.lowercased() }
   }
 
   /// How SQLite compares a column with a value of another kind.

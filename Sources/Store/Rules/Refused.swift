@@ -8,6 +8,19 @@ internal import SQLite
 struct Refused: Error {
   var nodes: [Int64] = []
   var reasons: [Reason] = []
+
+  mutating func add(_ found: GoneNode, _ code: Reason.Code = .denied, because why: String) {
+    if found.isThere { nodes.append(found.id) }
+    let what = found.isThere ? "must stay: \(why)" : "is gone, but \(why)"
+    reasons.append(Reason(code, "\(found.node) \(what)", node: found.node))
+  }
+}
+
+/// A node that is to go, or is gone.
+struct GoneNode {
+  let id: Int64
+  let node: Node
+  let isThere: Bool
 }
 
 /// Found at the end of a deletion: which of the rows it was is looked for when they are there again.
@@ -50,10 +63,8 @@ extension Writer {
   ) throws {
     let destinations = binding.places.map(\.destination).filter { $0.kind != .files }
     for table in Set(binding.collections.values).union(destinations) {
-      for (id, node, isThere) in try db.goneNodes(of: table, part, model) {
-        if isThere { refused.nodes.append(id) }
-        let what = isThere ? "must stay: \(why)" : "is gone, but \(why)"
-        refused.reasons.append(Reason(code, "\(node) \(what)", node: node))
+      for found in try db.goneNodes(of: table, part, model) {
+        refused.add(found, code, because: why)
       }
     }
   }
@@ -64,11 +75,11 @@ extension Writer {
 
   /// A trigger may let the statement pass, and keep the row.
   func refuseIgnored(_ table: NodeTable, _ slice: Slice) throws {
-    let left = try db.goneNodes(of: table, slice, model, stillThere: true)
-    if left.isEmpty { return }
-    let what = "a trigger of \"\(table.table!.name)\" ignores its deletion"
-    let reasons = left.map { Reason(.denied, "\($0.node) must stay: \(what)", node: $0.node) }
-    try refuse(Refused(nodes: left.map(\.id), reasons: reasons))
+    var refused = Refused()
+    for left in try db.goneNodes(of: table, slice, model, stillThere: true) {
+      refused.add(left, because: "a trigger of \"\(table.table!.name)\" ignores its deletion")
+    }
+    if !refused.nodes.isEmpty { try refuse(refused) }
   }
 
   /// When the rows are there again. Only SQLite knows what tables outside of the model refer to.
@@ -76,10 +87,8 @@ extension Writer {
     var refused = Refused()
     for table in binding.collections.values {
       for hold in try foreignHolds(on: table) {
-        for (id, node, _) in try db.goneNodes(of: table, .all, model, heldBy: hold.rows) {
-          refused.nodes.append(id)
-          let why = "a row of \"\(hold.child)\" refers to it (\(hold.key))"
-          refused.reasons.append(Reason(.denied, "\(node) must stay: \(why)", node: node))
+        for found in try db.goneNodes(of: table, .all, model, heldBy: hold.rows) {
+          refused.add(found, because: "a row of \"\(hold.child)\" refers to it (\(hold.key))")
         }
       }
     }
@@ -107,10 +116,6 @@ extension Writer {
 extension Table.ForeignKey {
   fileprivate var refuses: Bool { onDelete == "NO ACTION" || onDelete == "RESTRICT" }
 
-  fileprivate func refers(to table: Table) -> Bool {
-    parent.lowercased() == table.name.lowercased()
-  }
-
   /// In the words of the parent's columns: that is how SQLite compares them.
   func matches(_ child: String, _ row: String, _ parent: Table) -> String {
     let names = parentColumns.isEmpty ? parent.primaryKey : parentColumns
@@ -135,8 +140,8 @@ extension Connection {
   fileprivate func goneNodes(
     of end: NodeTable, _ slice: Slice, _ model: StoreModel, stillThere: Bool = false,
     heldBy rows: String? = nil
-  ) throws(SQLiteError) -> [(id: Int64, node: Node, isThere: Bool)] {
-    var nodes: [(id: Int64, node: Node, isThere: Bool)] = []
+  ) throws(SQLiteError) -> [GoneNode] {
+    var nodes: [GoneNode] = []
     for form in Numbered.allCases where form == .byName || end.base != nil {
       let row =
         stillThere || rows != nil
@@ -150,7 +155,7 @@ extension Connection {
           """, slice.bound
       ) { row in
         let node = Node(end.collection, row.key(1, in: end.collection, model))
-        return (row.integer(0), node, row.integer(2) != 0)
+        return GoneNode(id: row.integer(0), node: node, isThere: row.integer(2) != 0)
       }
     }
     return nodes

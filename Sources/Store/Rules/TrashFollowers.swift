@@ -60,9 +60,7 @@ private struct Ways {
 
   /// The rules look at what leads from node to node.
   private func isUnseen(_ key: Table.ForeignKey, from child: Table, to parent: Table) -> Bool {
-    guard key.parent.lowercased() == parent.name.lowercased(), key.onDelete == "CASCADE" else {
-      return false
-    }
+    guard key.refers(to: parent), key.onDelete == "CASCADE" else { return false }
     guard let source = binding.collection(in: child), key.columns.count == 1 else { return true }
     return !binding.implied.contains {
       $0.source == source && $0.form == .column(key.columns[0])

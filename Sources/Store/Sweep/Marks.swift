@@ -11,9 +11,7 @@ extension Writer {
   /// One run for both; unless one of them is ahead, then each reads what it has not, and what the
   /// other did about it. None of them looks through whole tables, also where `all` was asked for.
   func journalParts(of kinds: [SweepKind]) throws -> [[SweepKind]] {
-    let readers = [SweepKind.cascade, .refcount].filter { kind in
-      kinds.contains { $0.includes(kind) }
-    }
+    let readers = [SweepKind.cascade, .refcount].filter(kinds.include)
     if readers.isEmpty { return [] }
     let isEven = try db.mark(.cascade) == db.mark(.refcount)
     if readers.count == 2 && !isEven {

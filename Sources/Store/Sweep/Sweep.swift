@@ -3,27 +3,25 @@ internal import SQLite
 internal import System
 
 extension SweepKind {
-  func includes(_ kind: SweepKind) -> Bool { self == kind || self == .all }
-
   fileprivate var looksAtEdges: Bool { ![.trash, .files, .unreachable].contains(self) }
 }
 
 extension [SweepKind] {
   /// Whether whole tables are looked through for references to nothing.
-  var looksThrough: Bool { contains { $0.includes(.dangling) } }
+  var looksThrough: Bool { include(.dangling) }
 
   /// Whether files are looked for that no edge names.
-  package var looksAtFiles: Bool { contains { $0.includes(.files) } }
+  package var looksAtFiles: Bool { include(.files) }
 
   /// Whether what the roots do not reach is looked for. That is a sweep of its own, behind the
   /// others: what they delete reaches nothing.
-  var marks: Bool { contains { $0.includes(.unreachable) } }
+  var marks: Bool { include(.unreachable) }
 
-  var forgets: Bool { contains { $0.includes(.trash) } }
+  var forgets: Bool { include(.trash) }
 
-  var cascades: Bool { contains { $0.includes(.cascade) } }
+  var cascades: Bool { include(.cascade) }
 
-  var counts: Bool { contains { $0.includes(.refcount) } }
+  var counts: Bool { include(.refcount) }
 
   var readsJournal: Bool { cascades || counts }
 

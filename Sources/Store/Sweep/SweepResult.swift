@@ -51,7 +51,7 @@ package struct SweepResult: Sendable {
   mutating func hold(_ held: Held, _ kinds: [SweepKind], plan: Int64) {
     outcome = .held
     // Who cascades does the other kind's work where it has none: the plan is of what was asked for.
-    heldKinds = kinds.filter { kind in self.kinds.contains { $0.includes(kind) } }
+    heldKinds = kinds.filter(self.kinds.include)
     heldCount = held.deletedCount
     self.plan = plan
     if batch != nil { return }

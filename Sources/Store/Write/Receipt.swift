@@ -79,7 +79,7 @@ extension Reason {
       .map { "\($0.value) of \"\($0.key)\"" }.joined(separator: ", ")
     self.init(
       .overLimit,
-      "\(held.deletedCount == 1 ? "1 node" : "\(held.deletedCount) nodes") would be deleted, "
+      "\(held.deletedCount.counted("node", "nodes")) would be deleted, "
         + "which is over the hold limit: \(collections)")
   }
 

@@ -67,10 +67,9 @@ extension Writer {
     else { return key }
     let spellings = try db.all(
       generated: """
-        SELECT key FROM (
-          SELECT key FROM temp.known WHERE id > 0 AND collection = ?1 AND NOT present
-          UNION ALL SELECT key FROM cascade_node WHERE collection = ?1)
-        WHERE +key = ?2 COLLATE \(quoted(collations[0])) LIMIT 1
+        SELECT key FROM temp.known
+        WHERE id > 0 AND collection = ?1 AND NOT present
+        AND +key = ?2 COLLATE \(quoted(collations[0])) LIMIT 1
         """, [.integer(table.id), key]
     ) { $0.value(0) }
     return spellings.first ?? key

@@ -35,13 +35,9 @@ final class Inotify {
     let raw = try checked("inotify_init1") { inotify_init1(CInt(IN_CLOEXEC | IN_NONBLOCK)) }
     descriptor = FileDescriptor(owning: raw)
     let context = unsafe Unmanaged.passUnretained(self).toOpaque()
-    let source = try unsafe EventSource("sd_event_add_io") { event, source in
-      unsafe sd_event_add_io(
-        event, &source, raw, EPOLLIN.rawValue,
-        { _, _, _, context in
-          unsafe Unmanaged<Inotify>.fromOpaque(context!).takeUnretainedValue().fired()
-          return 0
-        }, context)
+    let source = try unsafe EventSource(raw, EPOLLIN.rawValue, context) { _, _, _, context in
+      unsafe Unmanaged<Inotify>.fromOpaque(context!).takeUnretainedValue().fired()
+      return 0
     }
     if let rate { try source.setRateLimit(rate.interval, burst: rate.burst) }
     self.source = source

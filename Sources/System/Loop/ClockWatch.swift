@@ -7,8 +7,7 @@ final class ClockWatch {
   /// Where there is none, who waits looks again as often as it does anyway.
   static let shared = try? ClockWatch()
 
-  private struct Listener { weak var bell: Bell? }
-  private var listeners: [Listener] = []
+  private let wasSet = Broadcast()
   private let descriptor: FileDescriptor
   private var source: EventSource?
 
@@ -20,25 +19,20 @@ final class ClockWatch {
     }
     let number = descriptor.raw
     let context = unsafe Unmanaged.passUnretained(self).toOpaque()
-    source = try unsafe EventSource("sd_event_add_io") { event, source in
-      unsafe sd_event_add_io(
-        event, &source, number, EPOLLIN.rawValue,
-        { _, _, _, context in
-          unsafe Unmanaged<ClockWatch>.fromOpaque(context!).takeUnretainedValue().fired()
-          return 0
-        }, context)
+    source = try unsafe EventSource(number, EPOLLIN.rawValue, context) { _, _, _, context in
+      unsafe Unmanaged<ClockWatch>.fromOpaque(context!).takeUnretainedValue().fired()
+      return 0
     }
   }
 
-  func subscribe(_ bell: Bell) { listeners.append(Listener(bell: bell)) }
+  func subscribe(_ bell: Bell) { wasSet.subscribe(bell) }
 
   private func fired() {
     var ignored: [UInt8] = []
     while let count = try? descriptor.read(into: &ignored, upTo: 4096), count > 0 {
       ignored.removeAll(keepingCapacity: true)
     }
-    listeners.removeAll { $0.bell == nil }
-    for listener in listeners { listener.bell?.ring() }
+    wasSet.ring()
   }
 
   /// A timer that never ends, unless the clock is set: then reading it fails with ECANCELED, once.

@@ -12,6 +12,16 @@ internal import CSystemd
     try unsafe checkedReturn(call, add(EventLoop.shared.event, &raw))
   }
 
+  /// Calls `fired` with the descriptor's events that are asked for.
+  convenience init(
+    _ descriptor: CInt, _ events: UInt32, _ context: UnsafeMutableRawPointer,
+    fired: sd_event_io_handler_t
+  ) throws(SystemError) {
+    try unsafe self.init("sd_event_add_io") { event, source in
+      unsafe sd_event_add_io(event, &source, descriptor, events, fired, context)
+    }
+  }
+
   isolated deinit { close() }
 
   func close() {

@@ -26,13 +26,9 @@ package final class Readiness {
   package init(_ descriptor: borrowing FileDescriptor) throws(SystemError) {
     let number = descriptor.raw
     let context = unsafe Unmanaged.passUnretained(self).toOpaque()
-    source = unsafe try EventSource("sd_event_add_io") { event, source in
-      unsafe sd_event_add_io(
-        event, &source, number, 0,
-        { _, _, events, context in
-          unsafe Unmanaged<Readiness>.fromOpaque(context!).takeUnretainedValue().fired(events)
-          return 0
-        }, context)
+    source = try unsafe EventSource(number, 0, context) { _, _, events, context in
+      unsafe Unmanaged<Readiness>.fromOpaque(context!).takeUnretainedValue().fired(events)
+      return 0
     }
   }
 

@@ -1,0 +1,6 @@
+extension Int {
+  /// How many, in words: `1 node`, `2 nodes`.
+  package func counted(_ one: String, _ many: String) -> String {
+    "\(self) \(self == 1 ? one : many)"
+  }
+}
