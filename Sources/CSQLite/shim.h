@@ -34,5 +34,6 @@ static inline int cascade_sync_log(sqlite3 *database) {
 // at once, and no write of its may have 128 KiB: a larger limit ends as "database or disk is full".
 static inline int cascade_configure(int journal) {
   int result = sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+  if (!result) result = sqlite3_config(SQLITE_CONFIG_PAGECACHE, (void *)0, 0, 0);
   return result ? result : sqlite3_config(SQLITE_CONFIG_STMTJRNL_SPILL, journal);
 }

@@ -11,6 +11,8 @@ final class Stores {
   private var isReloading = false
   private let reloads = Broadcast()
   let events = Events()
+  /// Rings when something may be left in memory for the next question.
+  let inUse = Bell()
   /// Where the daemon listens.
   var socket: String?
   /// What is wrong with the configuration as it is now, and why not all of it is served.
@@ -30,9 +32,6 @@ final class Stores {
     try StoreService(configuration, events, of: self)
   }
 
-  /// How long nobody looks where no hint came: many stores take turns.
-  var pollInterval: Duration { .seconds(max(60, 4 * services.count)) }
-
   /// What keeps a single store from being served is its operator's to mend, at once; of several,
   /// each is tried again by itself.
   func open() async throws {
@@ -43,6 +42,8 @@ final class Stores {
   /// Works until the task is cancelled.
   func run() async {
     await withDiscardingTaskGroup { group in
+      group.addTask(executorPreference: EventLoop.shared) { await self.poll() }
+      group.addTask(executorPreference: EventLoop.shared) { await self.rest() }
       repeat {
         for service in services where !service.isStarted {
           service.isStarted = true
@@ -51,6 +52,26 @@ final class Stores {
         try? await changed.wait()
       } while !Task.isCancelled
       group.cancelAll()
+    }
+  }
+
+  /// inotify is a hint; the slow poll is the net under it. One for all costs one wake-up.
+  private func poll() async {
+    while (try? await EventLoop.sleep(for: .seconds(60), tolerance: .seconds(30))) != nil {
+      for service in services { service.poll() }
+    }
+  }
+
+  /// What nobody used for ten seconds goes back to the system. Threads keep something until their
+  /// ends, some seconds later.
+  private func rest() async {
+    var hasRested = false
+    while (try? await EventLoop.sleep(for: .seconds(10), tolerance: .seconds(5))) != nil {
+      let idle = services.filter { $0.lastUse.map { .now - $0 >= .seconds(10) } == true }
+      for service in idle { await service.rest() }
+      if hasRested || !idle.isEmpty { Process.trimMemory() }
+      hasRested = !idle.isEmpty
+      if !hasRested && services.allSatisfy({ $0.lastUse == nil }) { try? await inUse.wait() }
     }
   }
 

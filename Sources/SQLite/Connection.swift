@@ -245,9 +245,11 @@ extension Connection {
     return count != 0
   }
 
-  /// Gives back what only makes the next use faster: pages, and statements.
-  package func releaseMemory() {
+  /// Gives back what only makes the next use faster: pages, and statements; and the temporary
+  /// database with all that is in it, as SQLite does whenever it is told where to keep one.
+  package func releaseMemory() throws(SQLiteError) {
     statements.finalizeAll()
+    try execute("PRAGMA temp_store = MEMORY; PRAGMA temp_store = DEFAULT")
     unsafe sqlite3_db_release_memory(handle)
   }
 

@@ -9,7 +9,7 @@ struct ReleaseTests {
     let store = try TestStore()
     try store.apply([.put(node("1"), type: nil, value: nil, edges: nil)])
     for _ in 1...2 {
-      store.writer.releaseMemory()
+      try store.rest()
       _ = try store.writer.foreignCommits()
       try store.apply([.put(node("2"), type: nil, value: nil, edges: nil)])
       try store.writer.finish()

@@ -37,6 +37,12 @@ final class TestStore {
     writer.pace.rowsToAStep = last.pace.rowsToAStep
   }
 
+  /// As the daemon does when nobody needs it for a while.
+  func rest() throws {
+    try writer.rest()
+    try writer.wakeUp()
+  }
+
   @discardableResult
   func apply(_ changes: [Change], id: String? = nil) throws -> Receipt {
     count += 1

@@ -61,7 +61,7 @@ private actor Flood {
   private let path: String
 
   init(_ path: String) throws {
-    thread = try WorkerThread(name: "flood")
+    thread = WorkerThread(name: "flood")
     self.path = path
   }
 

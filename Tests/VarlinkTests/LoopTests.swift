@@ -112,7 +112,7 @@ struct LoopTests {
       bell.ring()
       try await bell.wait()
       try await expectCancelled { try await bell.wait() }
-      let worker = try WorkerActor("bell")
+      let worker = WorkerActor("bell")
       async let ring: Void = worker.run { bell.ring() }
       try await bell.wait()
       await ring
@@ -124,15 +124,15 @@ struct LoopTests {
 struct WorkerThreadTests {
   @Test("runs its actor in order, on its own thread")
   func order() async throws {
-    let worker = try WorkerActor("order")
+    let worker = WorkerActor("order")
     for number in 0..<100 { await worker.add(number) }
     #expect(await worker.numbers == Array(0..<100))
-    #expect(threads(named: "order") == 1)
+    await worker.run { #expect(threads(named: "order") == 1) }
   }
 
   @Test("does not hold up the loop while it blocks")
   func blocking() async throws {
-    let worker = try WorkerActor("blocked")
+    let worker = WorkerActor("blocked")
     let pair = try Ends(UnixSocket.pair())
     try await onLoop {
       let mine = try pair.ours().duplicate()
@@ -148,17 +148,27 @@ struct WorkerThreadTests {
   @Test("ends with its owner")
   func end() async throws {
     do {
-      let worker = try WorkerActor("ending")
-      await worker.add(1)
-      #expect(threads(named: "ending") == 1)
+      let worker = WorkerActor("ending")
+      await worker.run { #expect(threads(named: "ending") == 1) }
     }
     #expect(try await onLoop { try await eventually { threads(named: "ending") == 0 } })
+  }
+
+  @Test("ends while there is nothing to do, and another one goes on")
+  func patience() async throws {
+    let worker = WorkerActor("patient", patience: .milliseconds(1))
+    await worker.add(1)
+    #expect(try await onLoop { try await eventually { threads(named: "patient") == 0 } })
+    await worker.add(2)
+    #expect(await worker.numbers == [1, 2])
+    for number in 3...1_000 { await worker.add(number) }
+    #expect(await worker.numbers == Array(1...1_000))
   }
 
   @Test("finishes what it was given before it ends")
   func finish() async throws {
     let bell = Bell()
-    Task { [worker = try WorkerActor("finishing")] in await worker.run { bell.ring() } }
+    Task { [worker = WorkerActor("finishing")] in await worker.run { bell.ring() } }
     try await bell.wait()
   }
 }
@@ -239,7 +249,9 @@ private actor WorkerActor {
   nonisolated var unownedExecutor: UnownedSerialExecutor { thread.executor }
   var numbers: [Int] = []
 
-  init(_ name: String) throws { thread = try WorkerThread(name: name) }
+  init(_ name: String, patience: Duration = .seconds(3)) {
+    thread = WorkerThread(name: name, patience: patience)
+  }
 
   func add(_ number: Int) { numbers.append(number) }
   func run(_ body: @Sendable () -> Void) { body() }

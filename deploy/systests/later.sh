@@ -7,10 +7,12 @@ check_sweeps_by_cron() {
   systemctl stop cron
 }
 
-# In half a minute or so; a minute may have five. It is at rest since the checks of reloads.
+# A minute may have five; it is at rest since the checks of reloads. Less than a whole minute tells
+# nothing: the watchdog is fed now and then.
 check_sleeps_while_nothing_happens() {
   local before begin after now
   read -r before begin </tmp/wakeups
+  sleep "$(awk "BEGIN { left = $begin + 60 - $EPOCHREALTIME; print (left > 0 ? left : 0) }")"
   read -r after now < <(wakeups cascaded@quiet.service)
   awk "BEGIN { rate = ($after - $before) * 60 / ($now - $begin); print rate, $now - $begin
     exit rate > 5 }"

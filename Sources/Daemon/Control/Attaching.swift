@@ -33,7 +33,6 @@ extension Control {
       let made = try await service.attach(createIndexes: true, by: call.peer.uid)
       repaired = ["triggers": names(made.triggersMade), "indexes": names(made.indexesMade)]
     }
-    service.remembers()
     let structure = try await service.reader.read { try $0.checkStructure() }
     let references = try await service.reader.read { try $0.checkReferences(limit: limit) }
     let surroundings = service.configuration.surroundings

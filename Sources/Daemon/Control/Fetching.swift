@@ -26,7 +26,6 @@ extension Control {
     let node = try call.node("node")!
     let name = call.text("name")!
     let refresh = call.parameters["refresh"]?.bool ?? false
-    service.remembers()
     do {
       return try await service.reader.read { try $0.fetch(name, of: node, refresh: refresh) }
     } catch let error as FetchError {

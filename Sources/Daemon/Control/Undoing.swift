@@ -32,7 +32,6 @@ extension Control {
       var result = try await service.onStore {
         try await service.writer.undo(batch, by: userName(user))
       }
-      service.remembers()
       for file in try await service.tendFiles().left where file.batch == batch {
         result.leave(file.file, because: file.reason)
       }

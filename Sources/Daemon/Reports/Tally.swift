@@ -24,7 +24,10 @@ struct Tally {
   mutating func add(_ result: SweepResult, at now: Int64) {
     sweeps[result.outcome.rawValue, default: 0] += 1
     for hold in result.lockMilliseconds { locks.add(hold / 1_000) }
-    if result.outcome == .done { add(result.byRule, of: result.deletedCount) }
+    // Of one that is held as a whole, it is what would go.
+    if result.outcome != .held || result.batch != nil {
+      add(result.byRule, of: result.deletedCount)
+    }
     if result.isGood { lastGood = now }
   }
 

@@ -28,7 +28,6 @@ extension StoreService {
 
   func unreferencedFiles() async throws -> UnreferencedFiles {
     let surroundings = configuration.surroundings
-    remembers()
     return try await reader.read { try $0.unreferencedFiles(surroundings) }
   }
 

@@ -13,7 +13,7 @@ actor StoreReader {
   private var refusal: StoreError?
 
   init(_ configuration: StoreConfiguration) throws {
-    thread = try WorkerThread(name: "reader")
+    thread = WorkerThread(name: "reader")
     self.configuration = configuration
   }
 

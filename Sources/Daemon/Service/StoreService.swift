@@ -7,10 +7,7 @@ internal import System
 @EventLoopActor
 final class StoreService {
   private(set) var configuration: StoreConfiguration
-  private(set) var writer: StoreWriter
-  private(set) var reader: StoreReader
-  /// For `status` alone: it is answered while the other one is busy.
-  private(set) var gauge: StoreReader?
+  private var connections: Connections
   /// The spool's files, for questions and uploads; the queue itself is the writer's.
   private var openSpool: SpoolDirectory?
   let events: Events
@@ -38,8 +35,8 @@ final class StoreService {
   var orders: [(kinds: [SweepKind], user: UInt32)] = []
   let ordered = Bell()
   let progress = ProgressBoard()
-  private enum MemoryUse { case none, fresh, old }
-  private var memoryUse = MemoryUse.fresh
+  /// The store's files, as they were when there was nothing more to do; nil where something is left.
+  private var traces: [FileStatus?]?
   let wake = Bell()
   let leaseTimer = LeaseTimer()
   var timetable: Timetable
@@ -59,9 +56,7 @@ final class StoreService {
     self.events = events
     self.stores = stores
     timetable = Timetable(configuration)
-    writer = try StoreWriter(configuration, progress)
-    reader = try StoreReader(configuration)
-    gauge = configuration.model.hasTables ? try StoreReader(configuration) : nil
+    connections = try Connections(configuration, progress)
   }
 
   var path: String { configuration.path }
@@ -154,14 +149,14 @@ final class StoreService {
     let end = StoreError("\(path) is not served any more")
     failWaiters(end)
     change?.done.settle(.failure(end))
-    await close()
+    await connections.close()
     retirement?.settle(.success(()))
   }
 
   private func serve() async {
     await withDiscardingTaskGroup { group in
       for work in [
-        watchQueue, poll, losePatience, endLeases, watchStore, followTimetable, followOrders, work,
+        watchQueue, losePatience, endLeases, watchStore, followTimetable, followOrders, work,
       ] {
         group.addTask(executorPreference: EventLoop.shared) { await work() }
       }
@@ -172,12 +167,6 @@ final class StoreService {
   }
 
   private func endLeases() async { await leaseTimer.run(ringing: wake) }
-
-  private func close() async {
-    await reader.close()
-    await gauge?.close()
-    await writer.close()
-  }
 
   // MARK: - Another model, or none
 
@@ -212,13 +201,11 @@ final class StoreService {
   }
 
   private func restart(with configuration: StoreConfiguration) async throws {
-    await close()
+    await connections.close()
     isFileOpen = false
     self.configuration = configuration
     timetable = Timetable(configuration)
-    writer = try StoreWriter(configuration, progress)
-    reader = try StoreReader(configuration)
-    gauge = configuration.model.hasTables ? try StoreReader(configuration) : nil
+    connections = try Connections(configuration, progress)
     hasUnfinishedSweep = true
     condition.forget()
     try await openFile()
@@ -226,33 +213,43 @@ final class StoreService {
 
   // MARK: - The slow poll
 
-  /// Where there is nothing to do, one question to the writer finds out.
-  private func poll() async {
-    while (try? await EventLoop.sleep(for: pollInterval, tolerance: .seconds(30))) != nil {
-      if memoryUse == .old { await rest() }
-      memoryUse = memoryUse == .fresh ? .old : memoryUse
-      retriesFiles = true
-      lookAtTimetable()
-      if condition.isAtRest { continue }
-      if await writer.hasNews() || !filesWait.isEmpty { wake.ring() }
-    }
+  /// Where nothing came between, nobody has to be asked.
+  func poll() {
+    retriesFiles = true
+    lookAtTimetable()
+    if condition.isAtRest { return }
+    if traces != currentTraces || !filesWait.isEmpty { wake.ring() }
   }
 
-  private var pollInterval: Duration {
-    memoryUse == .none ? stores.pollInterval : .seconds(60)
+  /// SQLite writes to one of them with each commit.
+  private var currentTraces: [FileStatus?] {
+    let paths = [path, "\(path)-wal", openSpool?.incomingPath ?? configuration.spoolPath]
+    return paths.map { try? FileStatus.of($0) }
   }
 
-  /// Something was kept for the next question, which a later minute may forget.
-  func remembers() { memoryUse = .fresh }
-
-  /// Caches that nobody used for a minute go back to the system.
-  private func rest() async {
-    await writer.rest()
-    await reader.rest()
-    await gauge?.rest()
-    Process.trimMemory()
-    memoryUse = .none
+  /// What comes after this changes them; what came before is news.
+  func noteTraces() async {
+    let now = currentTraces
+    let (isNews, hasQueue) = await writer.outlook()
+    traces = hasQueue ? nil : now
+    if isNews { wake.ring() }
   }
+
+  // MARK: - Connections
+
+  var writer: StoreWriter { use(.writer, connections.writer) }
+  var reader: StoreReader { use(.reader, connections.reader) }
+  var gauge: StoreReader? { use(.gauge, connections.gauge) }
+
+  private func use<C>(_ role: Connections.Role, _ connection: C) -> C {
+    connections.note(role)
+    stores.inUse.ring()
+    return connection
+  }
+
+  var lastUse: ContinuousClock.Instant? { connections.areAtRest ? nil : connections.lastUse }
+
+  func rest() async { await connections.rest(connections.takeUsed()) }
 
   /// Whether this is its store, by whatever path.
   func isStore(_ path: String) throws -> Bool { try FileStatus.areSame(path, self.path) }

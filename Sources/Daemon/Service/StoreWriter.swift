@@ -17,7 +17,7 @@ actor StoreWriter {
   private nonisolated let progress: ProgressBoard
 
   init(_ configuration: StoreConfiguration, _ progress: ProgressBoard) throws {
-    thread = try WorkerThread(name: "writer")
+    thread = WorkerThread(name: "writer")
     self.configuration = configuration
     self.progress = progress
   }
@@ -52,10 +52,11 @@ actor StoreWriter {
     return (step, writer.takeHolds(), writer.pace.pause)
   }
 
-  /// Whether there may be something to do. What is in trouble finds out by being tried.
-  func hasNews() -> Bool {
-    guard let inbox = try? opened() else { return true }
-    return (try? inbox.hasQueue || watch.hasNews(of: inbox.writer)) ?? true
+  /// Whether others did something since the last look, and whether files are left in the queue. What
+  /// is in trouble finds out by being tried.
+  func outlook() -> (isNews: Bool, hasQueue: Bool) {
+    guard let inbox = try? opened() else { return (true, true) }
+    return ((try? watch.hasNews(of: inbox.writer)) ?? true, (try? inbox.hasQueue) ?? true)
   }
 
   /// When the queue is empty: a short log, unless somebody else writes.
@@ -65,7 +66,7 @@ actor StoreWriter {
     try writer.tidy(atLeisure: writer.pace.isAlone)
   }
 
-  func rest() { inbox?.writer.releaseMemory() }
+  func rest() { try? inbox?.writer.rest() }
 
   /// Closes SQLite, so that nothing is left beside the database that need not be. Where the file is
   /// another one now, its log may be the other's too: then only what we know goes into the old file.
@@ -221,6 +222,7 @@ actor StoreWriter {
   private func current() throws -> Inbox {
     guard let file else { throw StoreError("the store is not open") }
     guard let inbox, try file.standing == .there else { throw FileReplaced() }
+    try inbox.writer.wakeUp()
     return inbox
   }
 }

@@ -70,7 +70,6 @@ extension StoreService {
     _ result: SweepResult, _ run: SweepRun, took time: Duration = .zero, by user: UInt32? = nil
   ) {
     if result.notices > 0 { noticesCame.ring() }
-    remembers()
     sweepCount += 1
     lastSweep = result.json(number: sweepCount)
     tally.add(result, at: SystemClock.wall())

@@ -27,7 +27,6 @@ extension StoreService {
       try await lookAtStore()
       let (step, holds, pause) = try await onStore { try await writer.step() }
       guard case .worked(let outcomes) = step else { break }
-      remembers()
       recover()
       tally.add(holds)
       for outcome in outcomes { publish(outcome) }
@@ -39,6 +38,7 @@ extension StoreService {
     try await tendFiles()
     try await onStore { try await writer.tidy() }
     recover()
+    await noteTraces()
   }
 
   private func recover() {

@@ -19,13 +19,21 @@ extension Connection {
     db.setBusyTimeout(milliseconds: busyMilliseconds)
     db.keepPlans()
     try db.keepLog(path)
-    try db.execute("PRAGMA temp.cache_size = -8192; PRAGMA temp.journal_mode = MEMORY")
     try db.setCache(.ordinary)
     try db.limitLog(.ordinary)
     try db.boundLog()
     try db.migrate()
-    for statement in Schema.temporary { try db.execute("\(statement)") }
+    try db.makeTemporaryTables(cache: Connection.temporaryCache)
     return db
+  }
+
+  /// In KiB: a large sweep keeps what it has found in its temporary tables.
+  static var temporaryCache: Int { 8_192 }
+
+  /// In the order in which they refer to each other.
+  func makeTemporaryTables(cache kilobytes: Int = 2_000) throws(SQLiteError) {
+    try execute("PRAGMA temp.cache_size = -\(kilobytes); PRAGMA temp.journal_mode = MEMORY")
+    for statement in Schema.temporary { try execute("\(statement)") }
   }
 
   /// A change file is unlinked once its commit is safe, so the commit must survive a power cut.
@@ -47,8 +55,8 @@ extension Connection {
   static func openForReading(_ path: String) throws -> Connection {
     let db = try Connection(path: path, access: .readOnly)
     db.setBusyTimeout(milliseconds: 5_000)
-    try db.execute("PRAGMA cache_size = -4096; PRAGMA temp.journal_mode = MEMORY")
-    for statement in Schema.temporary { try db.execute("\(statement)") }
+    try db.execute("PRAGMA cache_size = -4096")
+    try db.makeTemporaryTables()
     return db
   }
 

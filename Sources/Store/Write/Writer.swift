@@ -10,6 +10,7 @@ package final class Writer {
   /// Holds the write lock while `db` takes a checkpoint.
   let path: String
   private var openKeeper: Keeper?
+  private var isAtRest = false
   let model: StoreModel
   let demands: Demands
   let references: ReferencePlaces
@@ -167,10 +168,23 @@ package final class Writer {
   /// 4 MB of 4 KB pages, as SQLite's own automatic checkpoint.
   private static let fewFrames = 1_000
 
-  package func releaseMemory() {
+  /// Until `wakeUp`, nothing else may be asked of it.
+  package func rest() throws {
     openKeeper = nil
-    db.releaseMemory()
     interned.nodes.forget()
+    isAtRest = true
+    try db.releaseMemory()
+  }
+
+  package func wakeUp() throws {
+    if !isAtRest { return }
+    do {
+      try db.makeTemporaryTables(cache: Connection.temporaryCache)
+      isAtRest = false
+    } catch {
+      try? db.releaseMemory()
+      throw error
+    }
   }
 
   /// Changes with every commit of another connection.

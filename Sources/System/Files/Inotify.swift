@@ -64,12 +64,11 @@ final class Inotify {
     inotify_rm_watch(descriptor.raw, number)
   }
 
+  /// Once: what is left over fires again, when the others of the loop had their turn.
   private func fired() {
     var bytes: [UInt8] = []
-    while let count = try? descriptor.read(into: &bytes, upTo: 1 << 16), count > 0 {
-      unsafe bytes.withUnsafeBytes { unsafe tell($0) }
-      bytes.removeAll(keepingCapacity: true)
-    }
+    guard let count = try? descriptor.read(into: &bytes, upTo: 1 << 16), count > 0 else { return }
+    unsafe bytes.withUnsafeBytes { unsafe tell($0) }
   }
 
   private func tell(_ bytes: UnsafeRawBufferPointer) {

@@ -2,23 +2,20 @@ internal import CSystemd
 internal import Glibc
 internal import Synchronization
 
-/// A thread of its own as the executor of an actor whose work blocks, such as a database's. It
-/// sleeps on a condition variable while there is nothing to do, and ends with its last owner.
+/// A thread of its own as the executor of an actor whose work blocks, such as a database's. It is
+/// there while there is work, and for some seconds more: one that sleeps for hours keeps its stack,
+/// and what it freed.
 ///
 ///     actor Store {
-///       private nonisolated let thread: WorkerThread
+///       private nonisolated let thread = WorkerThread(name: "store")
 ///       nonisolated var unownedExecutor: UnownedSerialExecutor { thread.executor }
 ///     }
 package final class WorkerThread: SerialExecutor {
-  private let queue = JobQueue()
+  private let queue: JobQueue
 
-  package init(name: String, stackSize: Int = 1 << 20) throws(SystemError) {
-    var attributes = pthread_attr_t()
-    unsafe pthread_attr_init(&attributes)
-    defer { unsafe pthread_attr_destroy(&attributes) }
-    unsafe pthread_attr_setstacksize(&attributes, stackSize)
-    unsafe pthread_attr_setdetachstate(&attributes, CInt(PTHREAD_CREATE_DETACHED))
-    try start(name, &attributes)
+  /// It waits as long as its patience for more to do.
+  package init(name: String, stackSize: Int = 1 << 20, patience: Duration = .seconds(3)) {
+    queue = JobQueue(name: name, stackSize: stackSize, patience: patience)
   }
 
   deinit { queue.finish() }
@@ -37,28 +34,11 @@ package final class WorkerThread: SerialExecutor {
   package func checkIsolated() {
     precondition(isIsolatingCurrentContext() == true, "not on its worker thread")
   }
-
-  private func start(_ name: String, _ attributes: inout pthread_attr_t) throws(SystemError) {
-    var thread = pthread_t()
-    let context = unsafe Unmanaged.passRetained(queue)
-    let result = unsafe pthread_create(
-      &thread, &attributes,
-      { context in
-        unsafe Unmanaged<JobQueue>.fromOpaque(context!).takeRetainedValue().run()
-        return nil
-      }, context.toOpaque())
-    if result != 0 {
-      unsafe context.release()
-      throw SystemError(code: result, call: "pthread_create")
-    }
-    // The kernel keeps 15 bytes of a name.
-    _ = unsafe pthread_setname_np(thread, String(name.prefix(15)))
-  }
 }
 
 /// What a worker thread shares with its executor. It outlives the executor by the thread's last
 /// steps.
-// Unchecked: `entries` and `isFinished` are touched under `mutex` only.
+// Unchecked: what changes is touched under `mutex` only.
 @safe private final class JobQueue: @unchecked Sendable {
   struct Entry {
     let job: UnownedJob
@@ -66,15 +46,27 @@ package final class WorkerThread: SerialExecutor {
     let executor: WorkerThread
   }
 
+  /// The one that runs; 0 while there is none.
   let thread = Atomic<UInt>(0)
+  private let name: String
+  private let stackSize: Int
+  private let patience: Duration
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
   private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
   private var entries: [Entry] = []
+  private var isRunning = false
   private var isFinished = false
 
-  init() {
+  init(name: String, stackSize: Int, patience: Duration) {
+    self.name = name
+    self.stackSize = stackSize
+    self.patience = patience
     unsafe pthread_mutex_init(mutex, nil)
-    unsafe pthread_cond_init(condition, nil)
+    var attributes = pthread_condattr_t()
+    unsafe pthread_condattr_init(&attributes)
+    defer { unsafe pthread_condattr_destroy(&attributes) }
+    unsafe pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+    unsafe pthread_cond_init(condition, &attributes)
   }
 
   deinit {
@@ -85,20 +77,58 @@ package final class WorkerThread: SerialExecutor {
   }
 
   func append(_ entry: Entry) {
-    unsafe pthread_mutex_lock(mutex)
-    entries.append(entry)
+    locked {
+      entries.append(entry)
+      if !isRunning { start() }
+      isRunning = true
+    }
+    // Whoever wakes up finds the mutex free.
     unsafe pthread_cond_signal(condition)
-    unsafe pthread_mutex_unlock(mutex)
   }
 
   func finish() {
-    unsafe pthread_mutex_lock(mutex)
-    isFinished = true
+    locked { isFinished = true }
     unsafe pthread_cond_signal(condition)
-    unsafe pthread_mutex_unlock(mutex)
   }
 
-  func run() {
+  private func locked<T>(_ body: () -> T) -> T {
+    unsafe pthread_mutex_lock(mutex)
+    defer { unsafe pthread_mutex_unlock(mutex) }
+    return body()
+  }
+
+  // MARK: - The thread
+
+  /// There may be too many of them for a moment; a job can't be left undone, nor done elsewhere.
+  private func start() {
+    for _ in 0..<500 {
+      if tryToStart() { return }
+      SystemClock.sleep(for: .milliseconds(10))
+    }
+    fatalError("no thread can be started")
+  }
+
+  private func tryToStart() -> Bool {
+    var attributes = pthread_attr_t()
+    unsafe pthread_attr_init(&attributes)
+    defer { unsafe pthread_attr_destroy(&attributes) }
+    unsafe pthread_attr_setstacksize(&attributes, stackSize)
+    unsafe pthread_attr_setdetachstate(&attributes, CInt(PTHREAD_CREATE_DETACHED))
+    var thread = pthread_t()
+    let context = unsafe Unmanaged.passRetained(self)
+    let result = unsafe pthread_create(
+      &thread, &attributes,
+      { context in
+        unsafe Unmanaged<JobQueue>.fromOpaque(context!).takeRetainedValue().run()
+        return nil
+      }, context.toOpaque())
+    if result != 0 { unsafe context.release() }
+    return result == 0
+  }
+
+  private func run() {
+    // The kernel keeps 15 bytes of a name.
+    _ = unsafe pthread_setname_np(pthread_self(), String(name.prefix(15)))
     thread.store(UInt(cascade_thread()), ordering: .relaxed)
     while true {
       let batch = takeAll()
@@ -109,12 +139,24 @@ package final class WorkerThread: SerialExecutor {
     }
   }
 
-  /// Sleeps until there are jobs; none means that there will be no more.
+  /// Waits until there are jobs; none means that the thread is at its end.
   private func takeAll() -> [Entry] {
-    unsafe pthread_mutex_lock(mutex)
-    defer { unsafe pthread_mutex_unlock(mutex) }
-    while entries.isEmpty && !isFinished { unsafe pthread_cond_wait(condition, mutex) }
-    defer { entries = [] }
-    return entries
+    locked {
+      while entries.isEmpty && !isFinished && waitForMore() {}
+      defer { entries = [] }
+      if entries.isEmpty {
+        isRunning = false
+        thread.store(0, ordering: .relaxed)
+      }
+      return entries
+    }
+  }
+
+  /// False when nothing came for so long.
+  private func waitForMore() -> Bool {
+    let microseconds = SystemClock.monotonicMicroseconds() + Int64(patience.microseconds)
+    var end = timespec(
+      tv_sec: Int(microseconds / 1_000_000), tv_nsec: Int(microseconds % 1_000_000) * 1_000)
+    return unsafe pthread_cond_timedwait(condition, mutex, &end) != ETIMEDOUT
   }
 }

@@ -23,7 +23,7 @@ actor Crowd {
   }
 
   init(_ socket: String, of count: Int) throws {
-    thread = try WorkerThread(name: "crowd")
+    thread = WorkerThread(name: "crowd")
     self.socket = socket
     clients = Array(repeating: nil, count: count)
   }

@@ -7,16 +7,8 @@ import System
 actor Worker {
   static let shared = Worker()
 
-  private nonisolated let thread: WorkerThread
+  private nonisolated let thread = WorkerThread(name: "tests", stackSize: 8 << 20)
   nonisolated var unownedExecutor: UnownedSerialExecutor { thread.executor }
-
-  private init() {
-    do {
-      thread = try WorkerThread(name: "tests", stackSize: 8 << 20)
-    } catch {
-      fatalError("no thread: \(error)")
-    }
-  }
 }
 
 /// A limit that was reached.

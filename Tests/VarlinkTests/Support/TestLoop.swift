@@ -13,7 +13,7 @@ private actor LoopThread {
   nonisolated var unownedExecutor: UnownedSerialExecutor { thread.executor }
 
   static let started = Result<Void, any Error> {
-    let host = LoopThread(thread: try WorkerThread(name: "loop"))
+    let host = LoopThread(thread: WorkerThread(name: "loop"))
     Task { await host.run() }
   }
 

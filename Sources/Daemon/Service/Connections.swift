@@ -1,0 +1,50 @@
+internal import Model
+internal import System
+
+/// A store's ways to SQLite, each on a thread of its own, and which of them have something in memory
+/// for the next question.
+@EventLoopActor
+struct Connections {
+  let writer: StoreWriter
+  let reader: StoreReader
+  /// For `status` alone: it is answered while the other one is busy. Where the store has no tables
+  /// of an application's, nothing is asked that takes long.
+  let gauge: StoreReader?
+
+  enum Role { case writer, reader, gauge }
+  private var used: Set<Role> = [.writer]
+  private(set) var lastUse = ContinuousClock.now
+
+  init(_ configuration: StoreConfiguration, _ progress: ProgressBoard) throws {
+    writer = try StoreWriter(configuration, progress)
+    reader = try StoreReader(configuration)
+    gauge = configuration.model.hasTables ? try StoreReader(configuration) : nil
+  }
+
+  func close() async {
+    await reader.close()
+    await gauge?.close()
+    await writer.close()
+  }
+
+  // MARK: - Rest
+
+  mutating func note(_ role: Role) {
+    used.insert(role)
+    lastUse = .now
+  }
+
+  var areAtRest: Bool { used.isEmpty }
+
+  /// What only makes the next use faster goes back to the system. Who was not used is not woken.
+  mutating func takeUsed() -> Set<Role> {
+    defer { used = [] }
+    return used
+  }
+
+  func rest(_ roles: Set<Role>) async {
+    if roles.contains(.writer) { await writer.rest() }
+    if roles.contains(.reader) { await reader.rest() }
+    if roles.contains(.gauge) { await gauge?.rest() }
+  }
+}
