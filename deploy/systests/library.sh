@@ -74,10 +74,19 @@ property() { systemctl show --value --property "$1" "$2"; }
 # has UNIT PROPERTY VALUE
 has() { [[ $(property "$2" "$1") == "$3" ]]; }
 
-# wakeups UNIT: how often any of its threads woke up so far, and the time in seconds.
+# wakeups UNIT SECONDS: how often any of its threads woke up in that time. A thread takes its count
+# with it when it ends, so they are asked all the time.
 wakeups() {
-  cat "/proc/$(property MainPID "$1")"/task/*/status |
-    awk -v now="$EPOCHREALTIME" '/^voluntary/ { sum += $2 } END { print sum, now }'
+  local pid
+  pid=$(property MainPID "$1")
+  for ((i = 0; i <= $2; i++)); do
+    awk -v second="$i" '/^voluntary/ { print second, FILENAME, $2 }' \
+      "/proc/$pid"/task/*/status 2>/dev/null || true
+    sleep 1
+  done | awk '
+    $1 == 0 { before[$2] = $3 }
+    { last[$2] = $3 }
+    END { for (thread in last) sum += last[thread] - before[thread]; print sum }'
 }
 
 state() { systemctl is-active "$1" || true; }
