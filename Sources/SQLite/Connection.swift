@@ -235,6 +235,11 @@ extension Connection {
     _ = unsafe cascade_db_config(handle, SQLITE_DBCONFIG_ENABLE_QPSG, 1)
   }
 
+  /// Triggers of the file and of the connection; foreign keys are none. Statements are prepared again.
+  package func setTriggers(_ areOn: Bool) {
+    _ = unsafe cascade_db_config(handle, SQLITE_DBCONFIG_ENABLE_TRIGGER, areOn ? 1 : 0)
+  }
+
   /// True where SQLite fell back to reading because it may not write.
   package var isReadOnly: Bool { unsafe sqlite3_db_readonly(handle, "main") == 1 }
 

@@ -48,7 +48,7 @@ struct WatchTriggers {
     return rows + binding.joinSubjects.compactMap(joinSubject).flatMap(triggers)
   }
 
-  private func subject(_ rows: NodeTable) -> WatchedTable? {
+  func subject(_ rows: NodeTable) -> WatchedTable? {
     guard case .mapped(let table, let key, _) = rows.kind else { return nil }
     return WatchedTable(
       name: "\(rows.id)_\(rows.collection)", table: table, keyColumns: key,

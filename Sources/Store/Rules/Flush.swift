@@ -76,7 +76,9 @@ extension Writer {
     try db.setCache(.deleting)
     defer { try? db.setCache(.ordinary) }
     let all = Slice(low: first.low, high: levels.last?.high ?? first.high)
-    for slice in all.parts(of: Writer.manyAtOnce) { try remove(slice) }
+    try withoutTriggers {
+      for slice in all.parts(of: Writer.manyAtOnce) { try remove(slice) }
+    }
   }
 
   /// What is kept in memory for so many is little, and their pages stay in the cache.

@@ -19,7 +19,7 @@ extension Writer {
       try? db.limitLog(.ordinary)
     }
     try step { try begin(plan, kinds, submission) }
-    if plan.size > 0 { try removeAll(plan, manners) }
+    if plan.size > 0 { try withoutTriggers { try removeAll(plan, manners) } }
     // What the application's triggers did about it is among our own writes.
     if binding.hasTriggers && current.ownEnd > current.journalEnd { current.isUndisturbed = false }
     result.add(stepReceipt(submission), current)

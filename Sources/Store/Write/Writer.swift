@@ -34,6 +34,8 @@ package final class Writer {
   /// Nothing of ours is in the file any more.
   package internal(set) var isDetached = false
   var needsDenials = false
+  /// What they would write, whoever deletes writes himself.
+  var areTriggersOff = false
   /// The files that were let go up to here were looked at, and what is left of them waits.
   var filesTried: Int64 = 0
 
