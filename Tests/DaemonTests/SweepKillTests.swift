@@ -12,7 +12,7 @@ import Testing
   private static let kills = 10
   private static let othersRoots = 3
   private static let kinds = [
-    "cascade", "refcount", "dangling", "all", "cascade", "files", "trash",
+    "cascade", "refcount", "dangling", "all", "unreachable", "files", "trash",
   ]
 
   @Worker @Test func endsWhereASweepThatNobodyKilledEnds() throws {

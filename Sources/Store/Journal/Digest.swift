@@ -15,6 +15,8 @@ struct Digest {
   let tellsWhy: Bool
   /// Up to here, rows are there because of what an earlier sweep did, or found.
   var ownEnd: Int64 = 0
+  /// Some rows say what a sweep of one kind deleted, and told of (`Marks.swift`).
+  var hasMourned = false
 
   /// Reads the rows behind `first`, up to `last`.
   func read(_ db: borrowing Connection, above first: Int64, upTo last: Int64) throws {
@@ -22,7 +24,8 @@ struct Digest {
     let counted = tellsWhy ? [] : try countedInPlace(db)
     for watch in watches {
       guard case .rows(let collection) = watch.meaning.subject,
-        let table = binding.collections[collection], try tellsWhy || isMissed(table, db)
+        let table = binding.collections[collection],
+        try tellsWhy || hasMourned || isMissed(table, db)
       else { continue }
       try findGone(db, watch, table, rows)
     }
@@ -45,13 +48,15 @@ struct Digest {
   ) throws {
     try db.run(
       generated: """
-        INSERT INTO temp.found(collection, key, via, asks)
-        SELECT \(table.id), j.key, min(j.seq), max(j.seq) > ?4 FROM main.cascade_journal AS j
+        INSERT INTO temp.found(collection, key, via, asks, rule)
+        SELECT \(table.id), j.key, min(j.seq), max(j.seq) > ?4, max(j.seq)
+        FROM main.cascade_journal AS j
         WHERE j.what = ?1 AND j.seq > ?2 AND j.seq <= ?3 AND j.key IS NOT NULL
         AND NOT EXISTS (SELECT 1 FROM \(table.rows) AS d WHERE \(table.hasKey("d", "j.key")))
         GROUP BY j.key
         """, [.integer(watch.number)] + rows + [.integer(ownEnd)])
     try db.internFound(present: false)
+    if hasMourned { try db.mournFound() }
     try db.run("INSERT OR IGNORE INTO temp.recalled SELECT id FROM temp.found WHERE NOT asks")
     try db.run(
       """
@@ -217,6 +222,16 @@ extension Place {
 }
 
 extension Connection {
+  /// Those of the last rows, whose numbers stand for the rule.
+  fileprivate func mournFound() throws(SQLiteError) {
+    try run(
+      """
+      INSERT OR IGNORE INTO temp.mourned SELECT f.id FROM temp.found AS f
+      WHERE EXISTS (SELECT 1 FROM cascade_meta AS m WHERE m.name GLOB 'told.*'
+        AND f.rule > CAST(substr(m.name, 6) AS INTEGER) AND f.rule <= m.value)
+      """)
+  }
+
   /// What was found is gone, or never was.
   func buryFound() throws(SQLiteError) {
     try run("INSERT OR IGNORE INTO temp.dead SELECT id FROM temp.found")

@@ -193,6 +193,7 @@ extension Writer {
       """)
     try db.run("DELETE FROM temp.dead")
     try db.run("DELETE FROM temp.recalled")
+    try db.run("DELETE FROM temp.mourned")
     try db.run("DELETE FROM temp.lost")
     try db.forgetGone()
     try db.run("DELETE FROM temp.blocked")

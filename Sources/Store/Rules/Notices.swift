@@ -59,6 +59,7 @@ extension Writer {
         INSERT INTO temp.told
         SELECT DISTINCT 'sourceDeleted', 1, f.via, f.name, f.id, ?, 1 FROM temp.found AS f
         WHERE NOT EXISTS (SELECT 1 FROM temp.going AS g WHERE g.id = f.id)
+        AND f.via NOT IN (SELECT id FROM temp.mourned)
         """, place)
     }
     if place.rules.contains(.notifyIfDestinationDeleted) {
@@ -69,6 +70,7 @@ extension Writer {
         INSERT INTO temp.told
         SELECT DISTINCT 'destinationDeleted', 0, f.id, f.name, f.via, ?, 1 FROM temp.found AS f
         WHERE NOT EXISTS (SELECT 1 FROM temp.going AS g WHERE g.id = f.id)
+        AND f.via NOT IN (SELECT id FROM temp.mourned)
         """, place)
     }
   }
@@ -85,9 +87,10 @@ extension Writer {
       SELECT iif(l.removal = 0, 'sourceDeleted', 'destinationDeleted'), l.removal = 0,
         l.source, l.name, l.destination, l.rules, l.origin
       FROM temp.lost AS l
-      WHERE (l.removal = 0 AND l.rules & 1
+      WHERE (l.removal = 0 AND l.rules & 1 AND l.source NOT IN (SELECT id FROM temp.mourned)
         AND l.destination NOT IN (SELECT id FROM temp.gone))
-      OR (l.removal = 1 AND l.rules & 2 AND l.source NOT IN (SELECT id FROM temp.gone))
+      OR (l.removal = 1 AND l.rules & 2 AND l.destination NOT IN (SELECT id FROM temp.mourned)
+        AND l.source NOT IN (SELECT id FROM temp.gone))
       """)
   }
 

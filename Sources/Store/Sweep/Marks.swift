@@ -25,7 +25,8 @@ extension Writer {
     if current.journalEnd == 0 { return }
     let digest = Digest(
       binding: binding, watches: watches, tellsWhy: model.trash > .zero,
-      ownEnd: try db.meta("own.end") ?? 0)
+      ownEnd: try db.meta("own.end") ?? 0,
+      hasMourned: try db.integer("SELECT 1 FROM cascade_meta WHERE name GLOB 'told.*'") != nil)
     try digest.read(
       db, above: db.journalStart(kinds), upTo: current.journalEnd)
   }
@@ -33,7 +34,10 @@ extension Writer {
   /// What these kinds have read is done with, as soon as no other kind needs it.
   func forgetJournal(_ kinds: [SweepKind], upTo end: Int64) throws {
     if !kinds.readsJournal { return }
-    try db.run("DELETE FROM cascade_journal WHERE seq <= ?", .integer(try readByAll(kinds, end)))
+    let end = try readByAll(kinds, end)
+    try db.run("DELETE FROM cascade_journal WHERE seq <= ?", .integer(end))
+    try db.run(
+      "DELETE FROM cascade_meta WHERE name GLOB 'told.*' AND value <= ?", .integer(end))
     if try db.integer("SELECT 1 FROM cascade_journal LIMIT 1") == nil { try numberAnew() }
   }
 
@@ -41,7 +45,7 @@ extension Writer {
   /// one.
   private func numberAnew() throws {
     try forgetMarks()
-    try db.run("DELETE FROM cascade_meta WHERE name = 'own.end'")
+    try db.run("DELETE FROM cascade_meta WHERE name = 'own.end' OR name GLOB 'told.*'")
     current.journalMark = 0
     current.journalEnd = 0
   }
@@ -73,6 +77,18 @@ extension Writer {
       let last = try db.integer("SELECT max(seq) FROM cascade_journal")
     else { return }
     try db.setMeta("own.end", current.isStepped ? current.ownEnd : last)
+  }
+
+  /// The other kind finds these rows of our own: what it does about them, it has nobody to tell of
+  /// again. Where the application has triggers, some are theirs, and twice is better than never.
+  func markTold(behind start: Int64) throws {
+    if current.followed == .all || binding.hasTriggers { return }
+    let end = try db.integer("SELECT max(seq) FROM cascade_journal") ?? 0
+    if end == start { return }
+    try db.run(
+      "UPDATE cascade_meta SET value = ? WHERE name GLOB 'told.*' AND value = ?",
+      .integer(end), .integer(start))
+    if db.changes == 0 { try db.setMeta("told.\(start)", end) }
   }
 
   /// Up to here the journal was read, or is there because of what we did ourselves: others may write

@@ -101,7 +101,9 @@ extension Writer {
       try group {
         if binding.schemaVersion != current.schemaVersion { throw StaleSweep() }
         try noteOthers()
+        let start = try db.integer("SELECT max(seq) FROM cascade_journal") ?? 0
         try body()
+        try markTold(behind: start)
         current.ownEnd = try db.integer("SELECT max(seq) FROM cascade_journal") ?? 0
       }
     } catch {

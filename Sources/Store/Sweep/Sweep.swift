@@ -157,6 +157,7 @@ extension Writer {
         try forgetJournal(kinds, upTo: current.journalEnd)
         if kinds.readsJournal { try forgetExamined() }
       }
+      try markTold(behind: current.journalEnd)
       try conclude(kinds)
       result.add(receipt, current)
     }

@@ -7,7 +7,7 @@ import System
 ///
 /// An artist takes the albums along, those their songs, those their parts, and what is written about
 /// a song its replies. A tag goes with its last song, a cover with its last album, and a pick forgets
-/// songs that go.
+/// songs that go. A ring is held by its artist alone, and by itself.
 final class Estate {
   let store: TestStore
   private let roots: Int
@@ -43,6 +43,8 @@ final class Estate {
     CREATE TABLE song_tag(song INTEGER, tag TEXT, PRIMARY KEY(song, tag));
     CREATE INDEX song_tag_tag ON song_tag(tag);
     CREATE TABLE pick(id INTEGER PRIMARY KEY, doc TEXT);
+    CREATE TABLE ring(id INTEGER PRIMARY KEY, next INTEGER);
+    CREATE INDEX ring_next ON ring(next);
     CREATE TABLE noise(id INTEGER PRIMARY KEY, text TEXT);
     """
 
@@ -64,6 +66,7 @@ final class Estate {
     INSERT INTO song_tag SELECT i, 'r' || (i / \(albums * 10) + 1) FROM n WHERE i % 10 = 9;
     INSERT INTO pick SELECT i, json_object('songs', json_array(i * 7, i * 11, i * 13))
       FROM n WHERE i < \(roots * albums * 10 / 13);
+    INSERT INTO ring SELECT i, i / 50 * 50 + (i + 1) % 50 FROM n WHERE i < \(roots * 50);
     COMMIT;
     """
   }
@@ -74,7 +77,8 @@ final class Estate {
       collections: {
         artists: { table: "artist", key: "id" }, albums: { table: "album", key: "id" },
         songs: { table: "song", key: "id" }, parts: { table: "part", key: ["song", "number"] },
-        tags: { table: "tag", key: "id" }, picks: { table: "pick", key: "id" }, notes: {},
+        tags: { table: "tag", key: "id" }, picks: { table: "pick", key: "id" },
+        rings: { table: "ring", key: "id" }, notes: {},
       },
       relationships: [
         { name: "artist", from: "albums", to: "artists", column: "artist",
@@ -90,8 +94,10 @@ final class Estate {
           rules: ["deleteDestinationIfAllSourcesDeleted"] },
         { name: "picked", from: "picks", to: "songs", property: "doc.songs", toMany: true,
           rules: ["nullifySourceIfDestinationDeleted"] },
+        { name: "next", from: "rings", to: "rings", column: "next" },
       ],
       files: { media: "\(media)" },
+      roots: ["artists", "albums", "picks"],
       sweeps: { trash: "@daily" },
       limits: { lock: "1ms", hold: { deletes: 1000000000 } },
     }
@@ -100,14 +106,17 @@ final class Estate {
 
   /// Every root has a chain of notes below one of its songs, and one that all of the chain hold.
   private static func notes(_ roots: Int) -> String {
-    func link(_ name: String, _ from: String, _ to: String, _ rule: String) -> String {
-      #"{"link": {"name": "\#(name)", "from": \#(from), "to": \#(to), "rules": ["\#(rule)"]}}"#
+    func link(_ name: String, _ from: String, _ to: String, _ rule: String = "") -> String {
+      let rules = rule.isEmpty ? "" : #""\#(rule)""#
+      return
+        #"{"link": {"name": "\#(name)", "from": \#(from), "to": \#(to), "rules": [\#(rules)]}}"#
     }
     var lines = [#"{"id": "notes"}"#]
     for root in 0..<roots {
       let shared = #"["notes", "shared \#(root)"]"#
       lines.append(#"{"put": \#(shared), "value": {"root": \#(root)}}"#)
       var last = #"["artists", \#(root + 1)]"#
+      lines.append(link("wears", last, #"["rings", \#(root * 50)]"#))
       for number in 0..<30 {
         let note = #"["notes", "\#(root) \#(number)"]"#
         lines.append(#"{"put": \#(note), "value": {"number": \#(number)}}"#)
@@ -162,7 +171,7 @@ final class Estate {
   /// Everything but the artists, whom nobody brings back, and what only the other process wrote.
   func belowRoots() throws -> [String] {
     let tables = [
-      "album", "song WHERE id < 1000000", "part", "tag", "song_tag", "pick",
+      "album", "song WHERE id < 1000000", "part", "tag", "song_tag", "pick", "ring",
     ].map { "SELECT '\($0.prefix { $0 != " " })', * FROM \($0);" }
     let notes = "SELECT key, value FROM cascade_node WHERE value IS NOT NULL ORDER BY key;"
     return try lines(of: (tables + [notes]).joined()) + files("*", outside: true)
