@@ -3,6 +3,7 @@ internal import SQLite
 
 /// Rules 16 and 32: whether any edge of a name remains at a node. What a node loses in a level is
 /// collected in `temp.losing`; who is tallied loses it, and who is not, and should be, is counted.
+/// Of several lost edges one that asks is the reason.
 extension Closure {
   private var counts: Bool { !countedPlaces.isEmpty || storedRules.isCounting }
 
@@ -39,7 +40,9 @@ extension Closure {
     try db.run(
       """
       INSERT INTO temp.losing
-      SELECT 32, e.destination, e.name, count(*), min(e.source), max(e.rules & ?1 & 32 <> 0),
+      SELECT 32, e.destination, e.name, count(*),
+        coalesce(min(iif(e.rules & ?1 & 32, e.source, NULL)), min(e.source)),
+        max(e.rules & ?1 & 32 <> 0),
         (SELECT collection FROM cascade_node AS n WHERE n.id = e.destination)
       FROM temp.gone AS g CROSS JOIN cascade_edge AS e ON e.source = g.id
       WHERE g.seq > ?2 AND g.seq <= ?3 GROUP BY 2, 3
@@ -47,7 +50,9 @@ extension Closure {
     try db.run(
       """
       INSERT INTO temp.losing
-      SELECT 16, e.source, e.name, count(*), min(e.destination), max(e.rules & ?1 & 16 <> 0),
+      SELECT 16, e.source, e.name, count(*),
+        coalesce(min(iif(e.rules & ?1 & 16, e.destination, NULL)), min(e.destination)),
+        max(e.rules & ?1 & 16 <> 0),
         (SELECT collection FROM cascade_node AS n WHERE n.id = e.source)
       FROM temp.gone AS g CROSS JOIN cascade_edge AS e ON e.destination = g.id
       WHERE g.seq > ?2 AND g.seq <= ?3 GROUP BY 2, 3
@@ -72,9 +77,11 @@ extension Closure {
     try db.run(
       """
       INSERT INTO temp.losing
-      SELECT rule, id, name, count(*), min(via), max(asks), collection FROM temp.found
+      SELECT rule, id, name, count(*), coalesce(min(iif(asks, via, NULL)), min(via)), max(asks),
+        collection FROM temp.found
       WHERE true GROUP BY 1, 2, 3
-      ON CONFLICT DO UPDATE SET edges = edges + excluded.edges, asks = max(asks, excluded.asks)
+      ON CONFLICT DO UPDATE SET edges = edges + excluded.edges, asks = max(asks, excluded.asks),
+        via = iif(asks < excluded.asks, excluded.via, via)
       """)
     try db.forgetFound()
   }
@@ -96,7 +103,7 @@ extension Closure {
         LEFT JOIN main.cascade_node AS n ON n.id = f.node
         LEFT JOIN temp.known AS k ON k.id = f.node
         WHERE true
-        ON CONFLICT DO UPDATE SET asks = 1
+        ON CONFLICT DO UPDATE SET asks = 1, via = iif(asks, via, excluded.via)
         """, [.integer(followed.rawValue)])
   }
 

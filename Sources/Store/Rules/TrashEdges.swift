@@ -56,6 +56,24 @@ extension Writer {
       """, .integer(current.batch))
   }
 
+  /// Who stays after all, and let something else go.
+  func nameKept() throws {
+    let kept = """
+      SELECT id FROM temp.kept
+      WHERE id IN (SELECT source FROM temp.lost UNION SELECT destination FROM temp.lost)
+      """
+    try db.nameRows(binding, kept)
+    try db.run(
+      generated: """
+        INSERT OR IGNORE INTO cascade_trash_node
+        SELECT ?1, l.id, coalesce(k.collection, n.collection), coalesce(k.key, n.key)
+        FROM (\(kept)) AS l
+        LEFT JOIN temp.known AS k ON k.id = l.id LEFT JOIN cascade_node AS n ON n.id = l.id
+        WHERE coalesce(k.key, n.key) IS NOT NULL
+        AND EXISTS (SELECT 1 FROM cascade_trash_layout WHERE batch = ?1)
+        """, [.integer(current.batch)])
+  }
+
   private func keepSurvivingEnds(_ slice: Slice) throws {
     try db.run(
       """

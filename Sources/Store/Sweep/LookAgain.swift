@@ -19,9 +19,11 @@ extension Writer {
     try forgetKept(slice)
     try keepReached(slice)
     let denials = try db.denials(binding, current.numbers, in: slice)
-    if denials.isEmpty { return }
-    current.block(denials.map(\.reason))
-    try keep(denials.map(\.denied))
+    if !denials.isEmpty {
+      current.block(denials.map(\.reason))
+      try keep(denials.map(\.denied))
+    }
+    if current.hasKept && model.trash > .zero { try nameKept() }
   }
 
   /// Takes nodes out of the plan, and with them what would follow.

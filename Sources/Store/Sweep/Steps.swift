@@ -93,14 +93,17 @@ extension Writer {
     return SweepPlan(levels: levels, size: size, approval: approval)
   }
 
-  /// What goes on in a batch must not use its numbers for others. Another row may be where one was,
-  /// so all get names now (`Connection.numbers`).
+  /// What goes on in a batch must not use its numbers for others, nor those of what stayed and was a
+  /// reason. Another row may be where one was, so all get names now (`Connection.numbers`).
   private func numberOnFromTrash() throws {
     try db.run(
       """
       INSERT INTO temp.known(id, collection, key, present)
-      SELECT max(0x4000000000000001, coalesce(max(id), 0)), 0, 'resumed', 0
-      FROM cascade_trash WHERE batch = ? AND id < 0x7000000000000000
+      SELECT max(0x4000000000000001,
+          (SELECT coalesce(max(max(id, coalesce(via, 0))), 0) FROM cascade_trash
+            WHERE batch = ?1 AND id < 0x7000000000000000),
+          (SELECT coalesce(max(id), 0) FROM cascade_trash_node WHERE batch = ?1)),
+        0, 'resumed', 0
       """, .integer(current.batch))
   }
 
