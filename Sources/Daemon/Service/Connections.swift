@@ -42,9 +42,10 @@ struct Connections {
     return used
   }
 
-  func rest(_ roles: Set<Role>) async {
-    if roles.contains(.writer) { await writer.rest() }
+  /// Returns what the writer says, if it was used.
+  func rest(_ roles: Set<Role>) async -> StoreWriter.Outlook? {
     if roles.contains(.reader) { await reader.rest() }
     if roles.contains(.gauge) { await gauge?.rest() }
+    return roles.contains(.writer) ? await writer.rest() : nil
   }
 }

@@ -218,21 +218,14 @@ final class StoreService {
     retriesFiles = true
     lookAtTimetable()
     if condition.isAtRest { return }
-    if traces != currentTraces || !filesWait.isEmpty { wake.ring() }
+    let isLeftAlone = lastUse == nil
+    if isLeftAlone && traces != currentTraces || !filesWait.isEmpty { wake.ring() }
   }
 
   /// SQLite writes to one of them with each commit.
   private var currentTraces: [FileStatus?] {
     let paths = [path, "\(path)-wal", openSpool?.incomingPath ?? configuration.spoolPath]
     return paths.map { try? FileStatus.of($0) }
-  }
-
-  /// What comes after this changes them; what came before is news.
-  func noteTraces() async {
-    let now = currentTraces
-    let (isNews, hasQueue) = await writer.outlook()
-    traces = hasQueue ? nil : now
-    if isNews { wake.ring() }
   }
 
   // MARK: - Connections
@@ -249,7 +242,13 @@ final class StoreService {
 
   var lastUse: ContinuousClock.Instant? { connections.areAtRest ? nil : connections.lastUse }
 
-  func rest() async { await connections.rest(connections.takeUsed()) }
+  /// What comes after this changes the traces; what came before is news.
+  func rest() async {
+    let now = currentTraces
+    guard let outlook = await connections.rest(connections.takeUsed()) else { return }
+    traces = outlook.hasQueue ? nil : now
+    if outlook.isNews { wake.ring() }
+  }
 
   /// Whether this is its store, by whatever path.
   func isStore(_ path: String) throws -> Bool { try FileStatus.areSame(path, self.path) }

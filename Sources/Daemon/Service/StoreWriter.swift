@@ -52,11 +52,17 @@ actor StoreWriter {
     return (step, writer.takeHolds(), writer.pace.pause)
   }
 
-  /// Whether others did something since the last look, and whether files are left in the queue. What
-  /// is in trouble finds out by being tried.
-  func outlook() -> (isNews: Bool, hasQueue: Bool) {
-    guard let inbox = try? opened() else { return (true, true) }
-    return ((try? watch.hasNews(of: inbox.writer)) ?? true, (try? inbox.hasQueue) ?? true)
+  /// What there is to do at once, and what may be tried again later.
+  struct Outlook {
+    var isNews = false
+    var hasQueue = true
+  }
+
+  private var outlook: Outlook {
+    get throws {
+      let inbox = try opened()
+      return Outlook(isNews: try watch.hasNews(of: inbox.writer), hasQueue: try inbox.hasQueue)
+    }
   }
 
   /// When the queue is empty: a short log, unless somebody else writes.
@@ -66,7 +72,11 @@ actor StoreWriter {
     try writer.tidy(atLeisure: writer.pace.isAlone)
   }
 
-  func rest() { try? inbox?.writer.rest() }
+  /// Gives back what only makes the next use faster. What is in trouble is tried again by others.
+  func rest() -> Outlook {
+    defer { try? inbox?.writer.rest() }
+    return (try? outlook) ?? Outlook()
+  }
 
   /// Closes SQLite, so that nothing is left beside the database that need not be. Where the file is
   /// another one now, its log may be the other's too: then only what we know goes into the old file.

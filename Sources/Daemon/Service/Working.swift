@@ -38,7 +38,6 @@ extension StoreService {
     try await tendFiles()
     try await onStore { try await writer.tidy() }
     recover()
-    await noteTraces()
   }
 
   private func recover() {
