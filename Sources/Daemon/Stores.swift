@@ -62,12 +62,12 @@ final class Stores {
     }
   }
 
-  /// What nobody used for ten seconds goes back to the system. Threads keep something until their
+  /// What nobody used for four seconds goes back to the system. Threads keep something until their
   /// ends, some seconds later.
   private func rest() async {
     var hasRested = false
-    while (try? await EventLoop.sleep(for: .seconds(10), tolerance: .seconds(5))) != nil {
-      let idle = services.filter { $0.lastUse.map { .now - $0 >= .seconds(10) } == true }
+    while (try? await EventLoop.sleep(for: .seconds(5), tolerance: .seconds(1))) != nil {
+      let idle = services.filter { $0.lastUse.map { .now - $0 >= .seconds(4) } == true }
       for service in idle { await service.rest() }
       if hasRested || !idle.isEmpty { Process.trimMemory() }
       hasRested = !idle.isEmpty

@@ -133,7 +133,9 @@ final class StoreService {
 
   /// A look that takes long keeps nobody waiting for ever.
   private func losePatience() async {
-    if (try? await EventLoop.sleep(for: .seconds(30), tolerance: .seconds(1))) == nil { return }
+    for _ in 0..<30 where !isServed {
+      if (try? await EventLoop.sleep(for: .seconds(1), tolerance: .seconds(1))) == nil { return }
+    }
     if isFileOpen && !isServed { serveFromNow() }
   }
 
