@@ -25,7 +25,7 @@ package struct Daemon: Sendable {
   @EventLoopActor
   package func run() async throws {
     let signals = try Signals([SIGTERM, SIGINT, SIGHUP])
-    let stores = try Stores(configuration, found)
+    let stores = Stores(configuration, found)
     try await stores.open()
     let server = VarlinkServer(
       Daemon.identity, [try Control(stores).interface()], failure: VarlinkError.unavailable)

@@ -18,18 +18,18 @@ final class Stores {
   /// What is wrong with the configuration as it is now, and why not all of it is served.
   private(set) var complaints: [String] = []
 
-  init(_ configuration: Configuration, _ found: Configuration.Found) throws {
+  init(_ configuration: Configuration, _ found: Configuration.Found) {
     self.configuration = configuration
     services = []
     complaints = found.complaints
-    services = try found.stores.map(service)
+    services = found.stores.map(service)
     for complaint in complaints {
       events.tell(.error, .reloadFailed, "not served: \(complaint)", [(.reason, complaint)])
     }
   }
 
-  private func service(_ configuration: StoreConfiguration) throws -> StoreService {
-    try StoreService(configuration, events, of: self)
+  private func service(_ configuration: StoreConfiguration) -> StoreService {
+    StoreService(configuration, events, of: self)
   }
 
   /// What keeps a single store from being served is its operator's to mend, at once; of several,
@@ -129,7 +129,7 @@ final class Stores {
       if let service = services.first(where: { $0.path == configuration.path }) {
         await take(configuration, service, &reloaded)
       } else {
-        services.append(try service(configuration))
+        services.append(service(configuration))
         reloaded.added.append(configuration.path)
       }
     }

@@ -15,10 +15,10 @@ struct Connections {
   private var used: Set<Role> = [.writer]
   private(set) var lastUse = ContinuousClock.now
 
-  init(_ configuration: StoreConfiguration, _ progress: ProgressBoard) throws {
-    writer = try StoreWriter(configuration, progress)
-    reader = try StoreReader(configuration)
-    gauge = configuration.model.hasTables ? try StoreReader(configuration) : nil
+  init(_ configuration: StoreConfiguration, _ progress: ProgressBoard) {
+    writer = StoreWriter(configuration, progress)
+    reader = StoreReader(configuration)
+    gauge = configuration.model.hasTables ? StoreReader(configuration) : nil
   }
 
   func close() async {

@@ -12,7 +12,7 @@ actor StoreReader {
   /// Why nothing can be read now.
   private var refusal: StoreError?
 
-  init(_ configuration: StoreConfiguration) throws {
+  init(_ configuration: StoreConfiguration) {
     thread = WorkerThread(name: "reader")
     self.configuration = configuration
   }

@@ -51,12 +51,12 @@ final class StoreService {
   private var change: (configuration: StoreConfiguration, done: Promise<Void>)?
   private var retirement: Promise<Void>?
 
-  init(_ configuration: StoreConfiguration, _ events: Events, of stores: Stores) throws {
+  init(_ configuration: StoreConfiguration, _ events: Events, of stores: Stores) {
     self.configuration = configuration
     self.events = events
     self.stores = stores
     timetable = Timetable(configuration)
-    connections = try Connections(configuration, progress)
+    connections = Connections(configuration, progress)
   }
 
   var path: String { configuration.path }
@@ -207,7 +207,7 @@ final class StoreService {
     isFileOpen = false
     self.configuration = configuration
     timetable = Timetable(configuration)
-    connections = try Connections(configuration, progress)
+    connections = Connections(configuration, progress)
     hasUnfinishedSweep = true
     condition.forget()
     try await openFile()

@@ -16,7 +16,7 @@ actor StoreWriter {
   private nonisolated let isStopping = Flag()
   private nonisolated let progress: ProgressBoard
 
-  init(_ configuration: StoreConfiguration, _ progress: ProgressBoard) throws {
+  init(_ configuration: StoreConfiguration, _ progress: ProgressBoard) {
     thread = WorkerThread(name: "writer")
     self.configuration = configuration
     self.progress = progress

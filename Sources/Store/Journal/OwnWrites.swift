@@ -8,7 +8,7 @@ extension Writer {
   /// What comes into the journal from here on is of this transaction.
   func markJournal() throws {
     if !binding.hasTriggers { return }
-    current.journalMark = try db.integer("SELECT max(seq) FROM cascade_journal") ?? 0
+    current.journalMark = try db.lastInJournal
   }
 
   /// Rows that are gone, and join rows with them.

@@ -43,34 +43,32 @@ extension Writer {
       AND EXISTS (SELECT 1 FROM cascade_node WHERE id = destination)
       """, .integer(current.batch))
     try noteEdges(db.changes)
-    try db.nameRows(
-      binding, "SELECT source AS id FROM temp.lost UNION SELECT destination FROM temp.lost")
-    try db.run(
-      """
-      INSERT OR IGNORE INTO cascade_trash_node
-      SELECT ?1, l.id, coalesce(k.collection, n.collection), coalesce(k.key, n.key)
-      FROM (SELECT source AS id FROM temp.lost UNION SELECT destination FROM temp.lost) AS l
-      LEFT JOIN temp.known AS k ON k.id = l.id LEFT JOIN cascade_node AS n ON n.id = l.id
-      WHERE l.id NOT IN (SELECT id FROM temp.gone) AND coalesce(k.key, n.key) IS NOT NULL
-      AND EXISTS (SELECT 1 FROM temp.gone)
-      """, .integer(current.batch))
+    try keepNames(
+      Writer.lostEnds,
+      "l.id NOT IN (SELECT id FROM temp.gone) AND EXISTS (SELECT 1 FROM temp.gone)")
   }
 
   /// Who stays after all, and let something else go.
   func nameKept() throws {
-    let kept = """
-      SELECT id FROM temp.kept
-      WHERE id IN (SELECT source FROM temp.lost UNION SELECT destination FROM temp.lost)
-      """
-    try db.nameRows(binding, kept)
+    try keepNames(
+      "SELECT id FROM temp.kept WHERE id IN (\(Writer.lostEnds))",
+      "EXISTS (SELECT 1 FROM cascade_trash_layout WHERE batch = ?1)")
+  }
+
+  private static let lostEnds = """
+    SELECT source AS id FROM temp.lost UNION SELECT destination FROM temp.lost
+    """
+
+  /// What nodes are called, as far as the condition holds for the number `l.id`.
+  private func keepNames(_ nodes: String, _ condition: String) throws {
+    try db.nameRows(binding, nodes)
     try db.run(
       generated: """
         INSERT OR IGNORE INTO cascade_trash_node
         SELECT ?1, l.id, coalesce(k.collection, n.collection), coalesce(k.key, n.key)
-        FROM (\(kept)) AS l
+        FROM (\(nodes)) AS l
         LEFT JOIN temp.known AS k ON k.id = l.id LEFT JOIN cascade_node AS n ON n.id = l.id
-        WHERE coalesce(k.key, n.key) IS NOT NULL
-        AND EXISTS (SELECT 1 FROM cascade_trash_layout WHERE batch = ?1)
+        WHERE coalesce(k.key, n.key) IS NOT NULL AND \(condition)
         """, [.integer(current.batch)])
   }
 

@@ -21,7 +21,7 @@ extension Writer {
   }
 
   func readJournal(_ kinds: [SweepKind]) throws {
-    current.journalEnd = try db.integer("SELECT max(seq) FROM cascade_journal") ?? 0
+    current.journalEnd = try db.lastInJournal
     if current.journalEnd == 0 { return }
     let digest = Digest(
       binding: binding, watches: watches, tellsWhy: model.trash > .zero,
@@ -73,18 +73,16 @@ extension Writer {
 
   /// What others find gone in the journal because of this sweep, they need not explain.
   func markOwnEnd() throws {
-    guard current.isLoud,
-      let last = try db.integer("SELECT max(seq) FROM cascade_journal")
-    else { return }
+    if !current.isLoud { return }
+    let last = try db.lastInJournal
+    if last == 0 { return }
     try db.setMeta("own.end", current.isStepped ? current.ownEnd : last)
   }
 
   /// The other kind finds these rows of our own: what it does about them, it has nobody to tell of
   /// again. Where the application has triggers, some are theirs, and twice is better than never.
-  func markTold(behind start: Int64) throws {
-    if current.followed == .all || binding.hasTriggers { return }
-    let end = try db.integer("SELECT max(seq) FROM cascade_journal") ?? 0
-    if end == start { return }
+  func markTold(behind start: Int64, upTo end: Int64) throws {
+    if current.followed == .all || binding.hasTriggers || end == start { return }
     try db.run(
       "UPDATE cascade_meta SET value = ? WHERE name GLOB 'told.*' AND value = ?",
       .integer(end), .integer(start))
@@ -97,7 +95,7 @@ extension Writer {
     get throws {
       if current.isStepped { return current.isUndisturbed ? current.ownEnd : current.journalEnd }
       if binding.hasTriggers { return current.journalEnd }
-      return try db.integer("SELECT max(seq) FROM cascade_journal") ?? 0
+      return try db.lastInJournal
     }
   }
 }
@@ -109,6 +107,11 @@ extension Connection {
 
   func setMark(_ kind: SweepKind, _ seq: Int64) throws(SQLiteError) {
     try setMeta("\(kind.rawValue).read", seq)
+  }
+
+  /// Zero where there is none.
+  var lastInJournal: Int64 {
+    get throws(SQLiteError) { try integer("SELECT max(seq) FROM cascade_journal") ?? 0 }
   }
 
   /// The last row of the journal that is no news to these kinds.

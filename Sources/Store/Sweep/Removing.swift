@@ -101,10 +101,10 @@ extension Writer {
       try group {
         if binding.schemaVersion != current.schemaVersion { throw StaleSweep() }
         try noteOthers()
-        let start = try db.integer("SELECT max(seq) FROM cascade_journal") ?? 0
+        let start = try db.lastInJournal
         try body()
-        try markTold(behind: start)
-        current.ownEnd = try db.integer("SELECT max(seq) FROM cascade_journal") ?? 0
+        current.ownEnd = try db.lastInJournal
+        try markTold(behind: start, upTo: current.ownEnd)
       }
     } catch {
       current = before

@@ -157,7 +157,7 @@ extension Writer {
         try forgetJournal(kinds, upTo: current.journalEnd)
         if kinds.readsJournal { try forgetExamined() }
       }
-      try markTold(behind: current.journalEnd)
+      try markTold(behind: current.journalEnd, upTo: db.lastInJournal)
       try conclude(kinds)
       result.add(receipt, current)
     }
