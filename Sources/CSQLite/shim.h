@@ -19,11 +19,12 @@ static inline int cascade_db_config(sqlite3 *database, int option, int value) {
 }
 
 // The methods of a file are pointers to functions, behind a pointer that Swift would have to follow.
-static inline int cascade_sync_log(sqlite3 *database) {
-  sqlite3_file *log = 0;
-  int result = sqlite3_file_control(database, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log);
-  if (result || !log || !log->pMethods) return result;
-  return log->pMethods->xSync(log, SQLITE_SYNC_NORMAL | SQLITE_SYNC_DATAONLY);
+// `which` is SQLITE_FCNTL_FILE_POINTER or SQLITE_FCNTL_JOURNAL_POINTER.
+static inline int cascade_sync(sqlite3 *database, int which) {
+  sqlite3_file *file = 0;
+  int result = sqlite3_file_control(database, "main", which, &file);
+  if (result || !file || !file->pMethods) return result;
+  return file->pMethods->xSync(file, SQLITE_SYNC_NORMAL | SQLITE_SYNC_DATAONLY);
 }
 
 // sqlite3_config is variadic too.

@@ -22,29 +22,31 @@ extension Connection {
 
   /// Brings the log into the database while `keeper`, another connection to it, holds the write
   /// lock; the next writer begins it anew. Waits for nobody: where somebody writes, it gives way,
-  /// and what somebody still reads there stays. False if that is why not all was brought.
+  /// and what came behind the oldest reader's sight stays.
   ///
   /// SQLite has kinds of checkpoints that take the write lock, but they go on without it if they do
   /// not get it.
   @discardableResult
-  package func checkpoint(keptBy keeper: borrowing Connection) throws(SQLiteError) -> Bool {
+  package func checkpoint(keptBy keeper: borrowing Connection) throws(SQLiteError) -> Checkpoint {
     do {
       try keeper.begin()
     } catch {
-      if error.isBusy { return false }
+      if error.isBusy { return .gaveWay }
       throw error
     }
     defer { keeper.rollback() }
     var (frames, done): (Int32, Int32) = (0, 0)
     let result = unsafe sqlite3_wal_checkpoint_v2(
       handle, "main", SQLITE_CHECKPOINT_PASSIVE, &frames, &done)
-    if result & 0xff == SQLITE_BUSY { return false }
+    if result & 0xff == SQLITE_BUSY { return .gaveWay }
     if result != SQLITE_OK { throw unsafe SQLiteError(result, handle, doing: "checkpoint") }
     // Below zero, where this connection has not looked at the log yet.
-    let isWhole = frames >= 0 && frames == done
-    if isWhole { log.frames = 0 }
-    return isWhole
+    if frames < 0 || frames != done { return .part }
+    log.frames = 0
+    return .whole
   }
+
+  package enum Checkpoint { case gaveWay, part, whole }
 
   /// Takes the log's length away, where all of it is in the database.
   package func truncateLog() {
@@ -52,7 +54,10 @@ extension Connection {
   }
 
   /// Writes the log to the disk, which every checkpoint begins with: without a lock nobody waits.
-  package func syncLog() { unsafe cascade_sync_log(handle) }
+  package func syncLog() { unsafe cascade_sync(handle, SQLITE_FCNTL_JOURNAL_POINTER) }
+
+  /// And the database, where a checkpoint of the whole log ends with that.
+  package func syncDatabase() { unsafe cascade_sync(handle, SQLITE_FCNTL_FILE_POINTER) }
 }
 
 /// Lives as long as its connection, so that SQLite's hook may point at it.

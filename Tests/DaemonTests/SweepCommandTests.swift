@@ -24,6 +24,21 @@ import Testing
     #expect(try store.songs() == [20])
   }
 
+  /// A checkpoint that waits for all readers has the write lock meanwhile, and the sweep reads.
+  @Worker @Test func givesWayToACheckpointThatWaits() throws {
+    let sweep = try LongSweep(rows: 200_000, lock: "100ms")
+    SystemClock.sleep(for: .seconds(1.2))
+    let begun = try sweep.begin()
+    try sweep.store.waitUntil("there is a long log") {
+      try FileStatus.of("\(sweep.store.path)-wal")!.size > 40 << 20
+    }
+    let start = ContinuousClock.now
+    try sweep.store.sql("PRAGMA busy_timeout = 60000; PRAGMA wal_checkpoint(TRUNCATE)")
+    #expect(.now - start < .seconds(4))
+    #expect(try begun.finish().status == 0)
+    #expect(try sweep.rest() == 0)
+  }
+
   @Worker @Test func isBegunForWhoDoesNotWait() throws {
     let store = try Library.store(more: "sweeps: {},")
     try store.sql("DELETE FROM album WHERE id = 1")

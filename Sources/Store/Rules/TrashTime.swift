@@ -20,6 +20,7 @@ extension Writer {
   /// Everything; says of how many batches.
   func forgetTrash(at now: Int64, _ manners: Manners = .none) throws -> Int {
     let before = try db.batchesInTrash(before: .max)
+    defer { forgetFences() }
     var isMore = true
     while isMore {
       try group {
@@ -28,6 +29,7 @@ extension Writer {
       }
       if isMore { try breathe(manners) }
     }
+    try bringRest(manners)
     return try before - db.batchesInTrash(before: .max)
   }
 

@@ -70,7 +70,7 @@ extension Connection {
     countFramesInLog()
   }
 
-  fileprivate borrowing func takeNoCheckpoints() throws {
+  borrowing func takeNoCheckpoints() throws {
     try execute("PRAGMA wal_autocheckpoint = 0")
     keepLogOnClose()
   }
@@ -129,15 +129,5 @@ extension Connection {
     let table = try integer("SELECT 1 FROM sqlite_schema WHERE name = 'cascade_meta'")
     if table == nil { return 0 }
     return try integer("SELECT value FROM cascade_meta WHERE name = 'version'") ?? 0
-  }
-}
-
-/// A connection that holds the write lock during another's checkpoints, and waits for nobody.
-final class Keeper {
-  let db: Connection
-
-  init(_ path: String) throws {
-    db = try Connection(path: path, access: .readWrite)
-    try db.takeNoCheckpoints()
   }
 }

@@ -130,25 +130,6 @@ extension Writer {
       }
     }
   }
-
-  /// Leaves the lock to others. Meanwhile the log goes to the disk, where a checkpoint would begin
-  /// with that under the lock.
-  func breathe(_ manners: Manners) throws {
-    let start = ContinuousClock.now
-    db.syncLog()
-    try manners.pause(max(.zero, pace.breath - (.now - start)))
-    if try boundLog() { try manners.pause(pace.breath) }
-  }
-
-  /// Small and often, where a checkpoint holds the write lock. False if there was no need.
-  private func boundLog() throws -> Bool {
-    let frames = db.framesInLog
-    if Connection.checkpointsAreSafe || frames < pace.frames { return false }
-    if try hold({ try db.checkpoint(keptBy: keeper().db) }) {
-      pace.note(frames: frames, took: holds.last ?? .zero)
-    }
-    return true
-  }
 }
 
 extension Writer.SweepPlan {

@@ -19,7 +19,10 @@ extension Writer {
     _ kinds: [SweepKind], _ submission: inout Submission, _ result: inout SweepResult,
     _ manners: Manners
   ) throws {
-    defer { forgetPlan() }
+    defer {
+      forgetPlan()
+      forgetFences()
+    }
     for _ in 0..<Writer.mostPlans {
       manners.tell(SweepProgress(phase: .planning))
       forgetPlan()
@@ -36,6 +39,7 @@ extension Writer {
       }
       if current.isUndisturbed || plan.size == 0 { break }
     }
+    try bringRest(manners)
     try finish(kinds)
   }
 

@@ -10,6 +10,8 @@ package struct Pace: Sendable {
   private var rate = 10.0
   /// Steps of another size, whatever time they take.
   package var rowsToAStep: Int64?
+  /// A log in parts of another length.
+  package var framesToAPart: Int?
   /// How much longer than the work before it a commit takes.
   private var commitShare = 1.0
   /// Frames of the log that a checkpoint takes in a millisecond.
@@ -47,7 +49,7 @@ extension Pace {
   var rows: Int64 { rowsToAStep ?? Int64(max(16, rate * milliseconds * Pace.share)) }
 
   /// Behind so many of them a step looks at the clock.
-  var rowsAtOnce: Int64 { rowsToAStep ?? max(16, rows / 4) }
+  var rowsAtOnce: Int64 { rowsToAStep ?? max(16, rows / 8) }
 
   /// Whether a step that deleted so many rows may delete as many as it does at once: what they
   /// changed is yet to be written, at its commit.
@@ -58,7 +60,9 @@ extension Pace {
   }
 
   /// The log is also what the next writer may have to checkpoint.
-  var frames: Int { Int(min(max(256, checkpointRate * milliseconds * Pace.share), 32_768)) }
+  var frames: Int {
+    framesToAPart ?? Int(min(max(256, checkpointRate * milliseconds * Pace.share), 32_768))
+  }
 
   private static let share = 0.85
 

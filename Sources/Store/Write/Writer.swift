@@ -7,9 +7,9 @@ internal import SQLite
 /// one costs only itself.
 package final class Writer {
   let db: Connection
-  /// Holds the write lock while `db` takes a checkpoint.
   let path: String
-  private var openKeeper: Keeper?
+  let busyMilliseconds: Int32
+  var log = LogParts()
   private var isAtRest = false
   let model: StoreModel
   let demands: Demands
@@ -47,6 +47,7 @@ package final class Writer {
     db = try Connection.openForWriting(
       path, busyMilliseconds: busyMilliseconds, creates: creates)
     self.path = path
+    self.busyMilliseconds = busyMilliseconds
     self.model = model
     pace = Pace(model.limits)
     demands = Demands(model)
@@ -60,7 +61,7 @@ package final class Writer {
   /// Runs `body` between BEGIN and COMMIT. What it returns is durable.
   package func group<T>(_ body: () throws -> T) throws -> T {
     if isDetached { throw StoreError.detached }
-    try db.begin()
+    try begin()
     return try hold { try groupUnderLock(body) }
   }
 
@@ -141,38 +142,9 @@ package final class Writer {
     }
   }
 
-  /// Bounds the log, where SQLite must not do it by itself: early while nobody minds, in time while
-  /// there is work or company.
-  package func tidy(atLeisure: Bool) throws {
-    if Connection.checkpointsAreSafe { return }
-    let most = atLeisure ? Writer.fewFrames : pace.frames
-    if db.framesInLog > most { try db.checkpoint(keptBy: keeper().db) }
-  }
-
-  /// Leaves everything in the database file, for whoever copies that alone.
-  package func finish() throws {
-    if try db.checkpoint(keptBy: keeper().db) { db.truncateLog() }
-  }
-
-  /// Where the log's file was removed, nobody else can write: what only it has goes into the database.
-  package func saveLog() { db.truncateLog() }
-
-  /// There as long as there is work.
-  func keeper() throws -> Keeper {
-    let keeper = try openKeeper ?? Keeper(path)
-    openKeeper = keeper
-    return keeper
-  }
-
-  /// Where another log is there now, nothing of the old one may come into the database file.
-  package func abandonLog() { db.keepLogOnClose() }
-
-  /// 4 MB of 4 KB pages, as SQLite's own automatic checkpoint.
-  private static let fewFrames = 1_000
-
   /// Until `wakeUp`, nothing else may be asked of it.
   package func rest() throws {
-    openKeeper = nil
+    log = LogParts()
     interned.nodes.forget()
     isAtRest = true
     try db.releaseMemory()
