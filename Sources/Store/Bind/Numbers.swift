@@ -8,6 +8,38 @@ internal import SQLite
 ///    `base` of its table, and negative. So a cascade over a million rows writes down no keys.
 enum Numbered: CaseIterable { case byName, byRow }
 
+/// What the nodes of a slice are: nobody asks for those that are not there.
+struct Ends {
+  private struct End: Hashable {
+    let collection: Int64
+    let form: Numbered
+  }
+
+  private var ends: Set<End> = []
+
+  init() {}
+
+  fileprivate init(collections: [(id: Int64, form: Numbered)]) {
+    ends = Set(collections.map { End(collection: $0.id, form: $0.form) })
+  }
+
+  func forms(of table: NodeTable) -> [Numbered] {
+    Numbered.allCases.filter { ends.contains(End(collection: table.id, form: $0)) }
+  }
+
+  var areAllByRow: Bool { ends.allSatisfy { $0.form == .byRow } }
+}
+
+extension Connection {
+  func ends(in slice: Slice) throws(SQLiteError) -> Ends {
+    Ends(
+      collections: try all(
+        "SELECT DISTINCT collection, id < 0 FROM temp.gone WHERE seq > ? AND seq <= ?",
+        .integer(slice.low), .integer(slice.high)
+      ) { ($0.integer(0), $0.integer(1) == 0 ? .byName : .byRow) })
+  }
+}
+
 /// Which tables have rows of each kind, as far as a flush has to know.
 struct Numbers: Sendable {
   /// Rows may be known by where they are.

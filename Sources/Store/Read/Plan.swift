@@ -60,11 +60,11 @@ extension Reader {
       try db.findLeased(binding, at: now ?? SystemClock.wall())
       let numbers = try db.numbers(binding)
       let closure = Closure(
-        storedRules: Rules(rawValue: rules), binding: binding, numbers: numbers,
+        rulesSeen: Rules(rawValue: rules), binding: binding, numbers: numbers,
         firstNewId: .max, following: followed)
       if isSweep { return try tell(closure.completeUndenied(db).denials) }
       try closure.complete(db)
-      return try tell(db.denials(binding, numbers).map(\.reason))
+      return try tell(db.denials(binding, numbers, stored: closure.rulesSeen).map(\.reason))
     }
   }
 

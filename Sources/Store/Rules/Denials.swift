@@ -4,13 +4,15 @@ internal import SQLite
 /// What must not go although the rules say so (DESIGN 2.3, 5). What goes itself cannot deny, and what
 /// never was there cannot be denied.
 extension Writer {
-  private static let denying: Rules = [.denyDestinationDeletion, .denySourceDeletion]
-
   func refuseDenied() throws {
-    if try rulesInUse.isDisjoint(with: Writer.denying) && !db.hasSpared { return }
-    let denials = try db.denials(binding, current.numbers)
+    if try rulesInUse.isDisjoint(with: .denying) && !db.hasSpared { return }
+    let denials = try db.denials(binding, current.numbers, stored: counters.rulesSeen)
     if !denials.isEmpty { throw Rejection(denials.map(\.reason)) }
   }
+}
+
+extension Rules {
+  fileprivate static let denying: Rules = [.denyDestinationDeletion, .denySourceDeletion]
 }
 
 /// A node that must stay, and why.
@@ -20,11 +22,12 @@ struct Denial {
 }
 
 extension Connection {
+  /// `rules` are those that some stored edge ever had.
   func denials(
-    _ binding: Binding, _ numbers: Numbers, in slice: Slice = .all
+    _ binding: Binding, _ numbers: Numbers, stored rules: Rules, in slice: Slice = .all
   ) throws -> [Denial] {
     let model = binding.model
-    var denials = try storedDenials(model, slice)
+    var denials = rules.isDisjoint(with: .denying) ? [] : try storedDenials(model, slice)
     for place in binding.looked { denials += try self.denials(place, model, slice, numbers) }
     return try denials + leaseDenials(binding)
   }

@@ -48,7 +48,7 @@ extension Writer {
     try db.findLeased(binding, at: now)
     current.numbers = try db.numbers(binding)
     let closure = Closure(
-      storedRules: counters.rulesSeen, binding: binding, numbers: current.numbers,
+      rulesSeen: counters.rulesSeen, binding: binding, numbers: current.numbers,
       firstNewId: current.firstNewId, following: current.followed)
     var levels: [Slice]
     if current.isSweep {
@@ -90,8 +90,10 @@ extension Writer {
     try report(slice)
     if model.trash > .zero { try keepInTrash(slice) }
     try letGo(slice)
-    try deleteRows(slice)
+    let ends = try db.ends(in: slice)
+    try deleteRows(slice, ends)
     try forgetOwnRemovals(slice)
+    if ends.areAllByRow { return }
     try nullifyReferences(slice)
     if current.isLoud { try journalLostEdges(slice) }
     try deleteGone(slice)

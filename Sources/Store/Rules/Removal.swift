@@ -28,16 +28,18 @@ extension Writer {
   }
 
   /// Children before their parents, for the sake of foreign keys that restrict.
-  func deleteRows(_ slice: Slice) throws {
+  func deleteRows(_ slice: Slice, _ ends: Ends) throws {
     for table in binding.childrenFirst {
+      let forms = ends.forms(of: table)
+      if forms.isEmpty { continue }
       try orRefused(slice, "the application's own rules refuse") { slice in
         if !current.isLoud || !binding.isHeard(table, current.numbers) {
-          try db.deleteGoneRows(of: table, slice)
+          try db.deleteGoneRows(of: table, forms, slice)
         } else if areTriggersOff {
-          try journalGoneRows(of: table, slice)
-          try db.deleteGoneRows(of: table, slice)
+          try journalGoneRows(of: table, forms, slice)
+          try db.deleteGoneRows(of: table, forms, slice)
         } else {
-          try aloud { try db.deleteGoneRows(of: table, slice) }
+          try aloud { try db.deleteGoneRows(of: table, forms, slice) }
         }
       }
       if binding.hasTriggers { try refuseIgnored(table, slice) }
@@ -58,11 +60,13 @@ extension Writer {
   }
 
   /// What our triggers would write.
-  private func journalGoneRows(of table: NodeTable, _ slice: Slice) throws {
+  private func journalGoneRows(
+    of table: NodeTable, _ forms: [Numbered], _ slice: Slice
+  ) throws {
     let triggers = WatchTriggers(watches: watches, binding: binding, model: model)
     guard let watched = triggers.subject(table) else { return }
     for watch in watched.watches {
-      for condition in table.isGone("o") {
+      for condition in forms.map({ table.isGone("o", $0) }) {
         let rows = "FROM \(table.rows) AS o WHERE \(condition)"
         try db.run(generated: watched.insert(watch, from: rows), slice.bound)
       }
@@ -112,35 +116,36 @@ extension Connection {
     }
   }
 
-  fileprivate func deleteGoneRows(of end: NodeTable, _ slice: Slice) throws(SQLiteError) {
-    guard let table = end.table else { return }
-    for condition in end.isGone("r") {
+  fileprivate func deleteGoneRows(
+    of end: NodeTable, _ forms: [Numbered], _ slice: Slice
+  ) throws(SQLiteError) {
+    for form in forms {
       try run(
-        generated: "DELETE FROM main.\(quoted(table.name)) AS r WHERE \(condition)", slice.bound)
+        generated: "DELETE FROM \(end.rows) AS r WHERE \(end.isGone("r", form))", slice.bound)
     }
   }
 }
 
 extension NodeTable {
-  /// Whether the row `r` of the application goes in this slice: once for each form of number.
-  fileprivate func isGone(_ r: String) -> [String] {
-    guard let table else { return [] }
-    let columns = table.rowid == nil ? keyParts("k.key").joined(separator: ", ") : "k.row"
-    let identity =
-      table.rowid == nil ? "(\(keyColumns(r).joined(separator: ", ")))" : table.identity(r)
-    let byName = """
-      \(identity) IN (
-        SELECT \(columns) FROM temp.gone AS g CROSS JOIN temp.known AS k
-          ON k.id = g.id AND k.collection = \(id)
-        WHERE k.present AND g.id > 0 AND g.seq > ?1 AND g.seq <= ?2)
-      """
-    if base == nil { return [byName] }
-    let byRow = """
-      \(row(r)) IN (
-        SELECT \(rowid(of: "g.id")) FROM temp.gone AS g
-        WHERE g.seq > ?1 AND g.seq <= ?2 AND \(hasRow("g.id")))
-      """
-    return [byName, byRow]
+  /// Whether the row `r` of the application goes in this slice.
+  fileprivate func isGone(_ r: String, _ form: Numbered) -> String {
+    switch form {
+    case .byRow:
+      return """
+        \(row(r)) IN (
+          SELECT \(rowid(of: "g.id")) FROM temp.gone AS g
+          WHERE g.seq > ?1 AND g.seq <= ?2 AND \(hasRow("g.id")))
+        """
+    case .byName:
+      let hasRowid = table?.rowid != nil
+      let columns = hasRowid ? "k.row" : keyParts("k.key").joined(separator: ", ")
+      return """
+        (\(hasRowid ? row(r) : keyColumns(r).joined(separator: ", "))) IN (
+          SELECT \(columns) FROM temp.gone AS g CROSS JOIN temp.known AS k
+            ON k.id = g.id AND k.collection = \(id)
+          WHERE k.present AND g.id > 0 AND g.seq > ?1 AND g.seq <= ?2)
+        """
+    }
   }
 }
 

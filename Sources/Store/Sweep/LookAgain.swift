@@ -18,7 +18,8 @@ extension Writer {
     try keepDisturbed(slice)
     try forgetKept(slice)
     try keepReached(slice)
-    let denials = try db.denials(binding, current.numbers, in: slice)
+    let denials = try db.denials(
+      binding, current.numbers, stored: counters.rulesSeen, in: slice)
     if !denials.isEmpty {
       current.block(denials.map(\.reason))
       try keep(denials.map(\.denied))
