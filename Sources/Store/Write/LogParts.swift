@@ -54,7 +54,8 @@ extension Writer {
   private func rest(_ manners: Manners, behindPart: Bool = false) throws {
     let start = ContinuousClock.now
     behindPart ? db.syncDatabase() : db.syncLog()
-    try manners.pause(max(.zero, pace.breath - (.now - start)))
+    let breath = Neighbours.mayBe(at: path) ? pace.breath : .zero
+    try manners.pause(max(.zero, breath - (.now - start)))
   }
 
   private func boundLog(_ manners: Manners) throws {
