@@ -13,6 +13,16 @@ static inline int cascade_bind_blob(sqlite3_stmt *statement, int index,
   return sqlite3_bind_blob64(statement, index, bytes ? bytes : "", count, SQLITE_TRANSIENT);
 }
 
+static inline void cascade_result_text(sqlite3_context *context, const void *_Nullable text,
+                                       sqlite3_uint64 count) {
+  sqlite3_result_text64(context, text ? text : "", count, SQLITE_TRANSIENT, SQLITE_UTF8);
+}
+
+static inline void cascade_result_blob(sqlite3_context *context, const void *_Nullable bytes,
+                                       sqlite3_uint64 count) {
+  sqlite3_result_blob64(context, bytes ? bytes : "", count, SQLITE_TRANSIENT);
+}
+
 // sqlite3_db_config is variadic, and variadic functions are not imported.
 static inline int cascade_db_config(sqlite3 *database, int option, int value) {
   return sqlite3_db_config(database, option, value, (int *)0);

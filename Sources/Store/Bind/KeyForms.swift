@@ -27,6 +27,15 @@ extension NodeTable {
 }
 
 extension Key {
+  /// As `KeyPart` writes it, whatever a change file could name.
+  fileprivate init(part: JSON) {
+    if let number = part.integer {
+      self = .integer(number)
+    } else {
+      self = .text(part.string ?? part.number.map { "\($0)" } ?? "")
+    }
+  }
+
   /// As a reference in a row may be written; nil for NULL.
   init?(_ value: Value) {
     switch value {
@@ -80,9 +89,9 @@ extension Row {
     case .null: return .text("")
     case .text(let text):
       guard case .mapped(_, let columns, _) = model.collections[collection], columns.count > 1,
-        let parts = try? JSON.parse(text), let key = Key(json: parts)
+        let parts = try? JSON.parse(text).array
       else { return .text(text) }
-      return key
+      return .composite(parts.map(Key.init(part:)))
     }
   }
 

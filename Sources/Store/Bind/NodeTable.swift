@@ -38,16 +38,14 @@ struct NodeTable: Hashable, Sendable {
   /// The values of these columns, out of a key of `temp.known`.
   func keyParts(_ value: String) -> [String] {
     if keyColumns.count == 1 { return [value] }
-    return keyColumns.indices.map { "\(value) ->> \($0)" }
+    return keyColumns.indices.map { KeyPart.read($0, of: value) }
   }
 
   /// The key as it stands in `temp.known`: the value itself, or the list of a composite key.
   func key(_ alias: String) -> String {
     let columns = keyColumns(alias)
     if columns.count == 1 { return columns[0] }
-    // JSON has no word for a blob.
-    let parts = columns.map { "iif(typeof(\($0)) = 'blob', 'x''' || hex(\($0)) || '''', \($0))" }
-    return "json_array(\(parts.joined(separator: ", ")))"
+    return "json_array(\(columns.map(KeyPart.written).joined(separator: ", ")))"
   }
 
   /// Whether an outer join by the key found a row.
@@ -85,6 +83,15 @@ struct NodeTable: Hashable, Sendable {
       return parts.joined(separator: " AND ")
     }
     return "\(alias).collection = \(id) AND \(alias).key = CAST(\(value) AS TEXT)"
+  }
+
+  /// The same as a question that a trigger may ask: there only SQLite's own functions are known.
+  func hasRowInTrigger(withKey value: String) -> String {
+    let rows = "EXISTS (SELECT 1 FROM \(rowsInTrigger) AS s WHERE"
+    if keyColumns.count == 1 { return "\(rows) \(hasKey("s", value)))" }
+    let parts = keyColumns("s").enumerated().map { "\($1) = \(value) ->> \($0)" }
+    return "(\(rows) \(parts.joined(separator: " AND "))) "
+      + "OR \(KeyPart.isOdd(value)) AND \(rows) \(key("s")) = \(value)))"
   }
 
   /// Whether a reference leads to the node `m`. In the words of the reference's column, so that its

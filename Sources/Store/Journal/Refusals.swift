@@ -54,8 +54,7 @@ struct Refusals {
     let alive = others(of: table.collection, rule).unique.sorted()
       .compactMap { binding.collections[$0] }.map { holder in
         """
-         AND (o.collection <> \(holder.id) OR EXISTS (
-            SELECT 1 FROM \(holder.rowsInTrigger) AS s WHERE \(holder.hasKey("s", "o.key"))))
+         AND (o.collection <> \(holder.id) OR \(holder.hasRowInTrigger(withKey: "o.key")))
         """
       }
     let rows = """

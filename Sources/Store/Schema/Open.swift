@@ -34,6 +34,7 @@ extension Connection {
   func makeTemporaryTables(cache kilobytes: Int = 2_000) throws(SQLiteError) {
     try execute("PRAGMA temp.cache_size = -\(kilobytes); PRAGMA temp.journal_mode = MEMORY")
     for statement in Schema.temporary { try execute("\(statement)") }
+    try define("cascade_value", as: KeyPart.value)
   }
 
   /// A change file is unlinked once its commit is safe, so the commit must survive a power cut.

@@ -148,9 +148,7 @@ extension TrashLayout {
   /// The key of the thing `t`, as it stands in `temp.known`. `keys` is how many columns it has.
   static func key(keys: String, of t: String = "t") -> String {
     let lists = (2...width).map { count in
-      let parts = (0..<count).map {
-        "iif(typeof(\(t).c\($0)) = 'blob', 'x''' || hex(\(t).c\($0)) || '''', \(t).c\($0))"
-      }
+      let parts = (0..<count).map { KeyPart.written("\(t).c\($0)") }
       return "WHEN \(count) THEN json_array(\(parts.joined(separator: ", ")))"
     }
     return "CASE \(keys) \(lists.joined(separator: " ")) ELSE \(t).c0 END"

@@ -1,0 +1,34 @@
+internal import Model
+internal import SQLite
+
+/// A part of a composite key in the list that stands for the key (`NodeTable.key`), so that it comes
+/// out as it went in. SQLite's own words for JSON know no blob, write reals with 15 digits, and read
+/// a text only up to a NUL.
+enum KeyPart {
+  /// The part for this column's value: of a real only as many digits as tell it from every other.
+  static func written(_ column: String) -> String {
+    """
+    CASE typeof(\(column)) WHEN 'blob' THEN 'x''' || hex(\(column)) || ''''
+      WHEN 'real' THEN iif(CAST(printf('%!.15g', \(column)) AS REAL) = \(column), \(column),
+        json(replace(printf('%!.18g', \(column)), 'Inf', '9e999')))
+      ELSE \(column) END
+    """
+  }
+
+  /// The value of a part.
+  static func read(_ place: Int, of key: String) -> String {
+    let part = "(\(key) -> \(place))"
+    return "iif(\(isOdd(part)), cascade_value\(part), \(key) ->> \(place))"
+  }
+
+  /// Whether SQLite's own words may read something else than was written.
+  static func isOdd(_ list: String) -> String {
+    #"(instr(\#(list), '"x''') OR instr(\#(list), '\u0000'))"#
+  }
+
+  /// `cascade_value`: what such a part stands for.
+  static func value(_ part: String) -> Value {
+    guard let text = try? JSON.parse(part).string else { return .null }
+    return [UInt8](sqlBlob: text).map(Value.blob) ?? .text(text)
+  }
+}
