@@ -43,8 +43,8 @@ enum Command {
   }
 
   private static func perform(_ options: Options) throws -> CInt {
-    if options.wantsHelp { return try say(usage) }
-    if options.wantsVersion { return try say("cascaded \(Release.version)") }
+    if options.wantsHelp { return say(usage) }
+    if options.wantsVersion { return say("cascaded \(Release.version)") }
     if options.checksConfiguration { return check(options) }
     return try serve(options)
   }
@@ -144,9 +144,14 @@ enum Command {
     return error is StoreError ? EX_DATAERR : EX_TEMPFAIL
   }
 
-  private static func say(_ text: String) throws -> CInt {
-    try StandardStream.output.writeAll(text + "\n")
-    return EX_OK
+  private static func say(_ text: String) -> CInt {
+    do {
+      try StandardStream.output.writeAll(text + "\n")
+      return EX_OK
+    } catch {
+      complain("cascaded: cannot write what was asked for: \(error)")
+      return EX_IOERR
+    }
   }
 
   private static func complain(_ text: String) { StandardStream.error.write(text + "\n") }

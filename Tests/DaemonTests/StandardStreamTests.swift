@@ -23,6 +23,13 @@ import Testing
     #expect(outcome.error.contains("cannot write what was asked for"))
   }
 
+  @Worker @Test(arguments: ["--help", "--version"])
+  func theDaemonSaysSoToo(option: String) throws {
+    let outcome = try StandardStreamTests.run(">/dev/full", [Programs.cascaded, option])
+    #expect(outcome.status == 74)
+    #expect(outcome.error.contains("cannot write what was asked for"))
+  }
+
   @Worker @Test func takesNothingElseForAClosedStream() throws {
     let store = try TestStore()
     let ctl = [Programs.cascadectl, "--store", store.path]
