@@ -100,9 +100,10 @@ enum SweepCommand {
   /// Of several kinds, some may have been done before one was held: then there is a batch.
   private static func headOfHeld(_ plan: Int64, _ sweep: JSON) -> String {
     let isDone = sweep["batch"]?.integer != nil
-    let count = Words.count(sweep["deletedCount"], "node", "nodes")
-    return "held as plan \(plan)"
-      + (isDone ? ", after \(count) deleted" : ": \(count) would be deleted")
+    let held = Words.count(sweep["heldCount"], "node", "nodes")
+    let done = Words.count(sweep["deletedCount"], "node", "nodes")
+    return "held as plan \(plan): \(held) would be deleted"
+      + (isDone ? ", after \(done) deleted" : "")
   }
 
   private static func describeFiles(_ sweep: JSON) -> [String] {

@@ -39,6 +39,18 @@ import Testing
     #expect(try sweep.rest() == 0)
   }
 
+  @Worker @Test func saysHowMuchWaitsAndHowMuchIsDone() throws {
+    let store = try Library.store(
+      Library.rows + Library.dangling,
+      more: "sweeps: {}, limits: { hold: { deletes: 1, share: 0 } },")
+    try store.sql("DELETE FROM album WHERE id = 2")
+    let held = try store.ctl("sweep")
+    #expect(
+      held.output.hasPrefix("held as plan 1: 2 nodes would be deleted, after 1 node deleted\n"))
+    let again = try store.ctl("--json", "sweep").json
+    #expect((again["heldCount"], again["deletedCount"]) == (2, 2))
+  }
+
   @Worker @Test func isBegunForWhoDoesNotWait() throws {
     let store = try Library.store(more: "sweeps: {},")
     try store.sql("DELETE FROM album WHERE id = 1")
