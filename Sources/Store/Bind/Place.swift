@@ -41,12 +41,16 @@ struct Place: Hashable, Sendable {
     case .join(let table, let source, _):
       "CROSS JOIN main.\(quoted(table.name)) AS j ON \(self.source.key("s")) = j.\(quoted(source))"
     case .json(let column, let path):
-      """
-      CROSS JOIN json_each(iif(json_valid(s.\(quoted(column)))
-          AND json_type(s.\(quoted(column)), \(literal(path))) <> 'object',
-        s.\(quoted(column)), 'null'), \(literal(path))) AS x
-      """
+      references(in: "s.\(quoted(column))", at: path)
     }
+  }
+
+  private func references(in value: String, at path: String) -> String {
+    let path = memberPath(path, in: value)
+    return """
+      CROSS JOIN json_each(iif(json_valid(\(value)) AND json_type(\(value), \(path)) <> 'object',
+        \(value), 'null'), \(path)) AS x
+      """
   }
 
   /// What makes a row of these an edge.

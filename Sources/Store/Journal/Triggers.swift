@@ -168,7 +168,7 @@ extension WatchedValue {
     case .column(let name): return "\(row).\(quoted(name))"
     case .json(let column, let path):
       let value = "\(row).\(quoted(column))"
-      return "iif(json_valid(\(value)), \(value) -> \(literal(path)), NULL)"
+      return "iif(json_valid(\(value)), \(value) -> \(memberPath(path, in: value)), NULL)"
     }
   }
 }

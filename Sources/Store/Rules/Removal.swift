@@ -196,27 +196,28 @@ extension Place {
     case .column(let column): [(column, "NULL")]
     case .typed(let column, let typeColumn, _): [(column, "NULL"), (typeColumn, "NULL")]
     case .json(let column, let path):
-      [(column, nulledList(r, quoted(column), literal(path), numbers, high))]
+      [(column, nulledList("\(r).\(quoted(column))", path, numbers, high))]
     case .join: []
     }
   }
 
   /// A list without what goes, and null in the place of a single value.
   private func nulledList(
-    _ r: String, _ column: String, _ path: String, _ numbers: Numbers, _ high: String
+    _ list: String, _ path: String, _ numbers: Numbers, _ high: String
   ) -> String {
+    let path = memberPath(path, in: list)
     // What went before and is there again is another's reference.
     let goes = "g.seq <= \(high) AND g.seq > (SELECT seq FROM temp.done)"
     return """
-      iif(json_type(\(r).\(column), \(path)) = 'array',
-        json_set(\(r).\(column), \(path), json((
+      iif(json_type(\(list), \(path)) = 'array',
+        json_set(\(list), \(path), json((
           SELECT json_group_array(CASE x.type
             WHEN 'true' THEN json('true') WHEN 'false' THEN json('false')
             WHEN 'object' THEN json(x.value) WHEN 'array' THEN json(x.value) ELSE x.value END)
-          FROM json_each(\(r).\(column), \(path)) AS x
+          FROM json_each(\(list), \(path)) AS x
           WHERE NOT (x.type IN ('text', 'integer')
             AND \(destination.goes(reference, numbers, where: goes)))))),
-        json_set(\(r).\(column), \(path), NULL))
+        json_set(\(list), \(path), NULL))
       """
   }
 }

@@ -1,0 +1,14 @@
+internal import SQLite
+
+/// The path to a member of the JSON text `value`. SQLite compares the names in a path with those in
+/// the text as they are written: where there are escapes, the member is looked for by its name.
+func memberPath(_ path: String, in value: String) -> String {
+  let names = path.dropFirst(3).dropLast().split(separator: "\".\"").map(String.init)
+  if names.isEmpty { return literal(path) }
+  let found = names.reduce(literal("$")) { way, name in
+    """
+    (SELECT n.fullkey FROM json_each(\(value), \(way)) AS n WHERE n.key = \(literal(name)) LIMIT 1)
+    """
+  }
+  return #"iif(instr(\#(value), '\') AND json_valid(\#(value)), \#(found), \#(literal(path)))"#
+}
