@@ -106,4 +106,21 @@ import Testing
     #expect(try store.ctl("sweep", "unreachable").output.hasPrefix("done: 2 nodes deleted"))
     #expect(try store.songs() == [10, 11, 20])
   }
+
+  @Worker @Test(arguments: [true, false]) func sweepsWhatALeaseAloneReached(bySocket: Bool) throws {
+    let store = try Library.store(more: "roots: [\"artists\"]")
+    try store.sql(
+      """
+      INSERT INTO album VALUES(3, 'Lost', NULL); INSERT INTO song VALUES(30, 3);
+      INSERT INTO cascade_lease(collection, key) VALUES('songs', 30), ('songs', 10)
+      """)
+    #expect(try store.ctl("sweep", "unreachable").status == 0)
+    #expect(try store.songs() == [10, 11, 20, 30])
+    if bySocket {
+      #expect(try store.ctl("lease", "--release", "songs/30").status == 0)
+    } else {
+      try store.sql("DELETE FROM cascade_lease WHERE key = 30")
+    }
+    try store.waitUntil("the song is gone") { try store.songs() == [10, 11, 20] }
+  }
 }

@@ -156,7 +156,8 @@ actor StoreWriter {
     let tables = configuration.model.hasTables
     defer { progress.set(nil) }
     let sweeps = try watch.look(
-      at: writer, tables: tables, sweeping: kinds, manners: manners)
+      at: writer, tables: tables, sweeping: kinds,
+      marks: configuration.model.schedule(of: .unreachable), manners: manners)
     return Look(
       problems: writer.bindingProblems, sweeps: sweeps, leaseEnd: watch.leaseEnd,
       isNews: watch.wasNews)

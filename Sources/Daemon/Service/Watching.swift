@@ -25,7 +25,8 @@ struct Watching {
 
   /// A store without `tables` of an application has only leases to look at.
   mutating func look(
-    at writer: Writer, tables: Bool, sweeping kinds: [SweepKind], manners: Manners
+    at writer: Writer, tables: Bool, sweeping kinds: [SweepKind], marks: Schedule,
+    manners: Manners
   ) throws -> [SweepResult] {
     let commits = try writer.foreignCommits()
     try writer.followSchema()
@@ -38,6 +39,7 @@ struct Watching {
     } else {
       results += try sweepJournal(of: writer, tables: tables, kinds, manners)
       results += try payDebt(of: writer, kinds, manners)
+      results += try sweepUnleased(of: writer, marks, manners)
     }
     seen = commits
     hasOwnNews = false
@@ -63,6 +65,16 @@ struct Watching {
     let isNews = try tables && writer.hasJournal
     if try !isNews && !writer.hasFreed(at: now) { return [] }
     return [try writer.sweep(kinds, at: now, manners: manners)]
+  }
+
+  /// What a sweep of the unreachable left to a lease that is over, unless another one looks for it
+  /// after each commit anyway.
+  private func sweepUnleased(
+    of writer: Writer, _ schedule: Schedule, _ manners: Manners
+  ) throws -> [SweepResult] {
+    let now = SystemClock.wall()
+    if try !schedule.isTimed || !writer.mayReachLess(at: now) { return [] }
+    return [try writer.sweep([.unreachable], at: now, manners: manners)]
   }
 
   private mutating func payDebt(

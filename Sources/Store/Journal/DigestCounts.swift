@@ -15,7 +15,7 @@ extension Digest {
         }
     }
     if counted.isEmpty { return [] }
-    if try db.integer("SELECT 1 FROM cascade_spared LIMIT 1") != nil { return [] }
+    if try db.integer("SELECT 1 FROM cascade_spared WHERE rule LIMIT 1") != nil { return [] }
     let numbers = try db.numbers(binding)
     return Set(counted.filter { numbers.isEachByRow(in: $0.destination) })
   }

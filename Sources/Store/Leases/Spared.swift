@@ -51,6 +51,35 @@ extension Writer {
     }
   }
 
+  /// Leases without which a sweep would have found more that nothing reaches: no rule speaks of it.
+  func keepLeasedReasons(at now: Int64) throws {
+    let were = try db.integer("SELECT 1 FROM cascade_spared WHERE rule = 0 LIMIT 1") != nil
+    if !were && !leasesReach { return }
+    try group {
+      try db.run("DELETE FROM cascade_spared WHERE rule = 0")
+      if !leasesReach { return }
+      try db.run(
+        """
+        INSERT OR IGNORE INTO cascade_spared(
+          collection, key, via_collection, via_key, name, rule, stored, denied)
+        SELECT c.id, coalesce(l.key, ''), 0, '', 0, 0, 0, 0
+        FROM cascade_lease AS l JOIN cascade_collection AS c ON c.name = l.collection
+        WHERE l.expires > ?
+        """, .integer(now / 1_000))
+    }
+  }
+
+  /// Whether one of those is over.
+  package func mayReachLess(at now: Int64) throws -> Bool {
+    if isDetached { return false }
+    return try db.integer(
+      """
+      SELECT 1 FROM cascade_spared AS s CROSS JOIN cascade_collection AS c ON c.id = s.collection
+      WHERE s.rule = 0 AND NOT EXISTS (SELECT 1 FROM cascade_lease AS l
+        WHERE l.collection = c.name AND coalesce(l.key, '') = s.key AND l.expires > ?) LIMIT 1
+      """, .integer(now / 1_000)) != nil
+  }
+
   /// In the transaction, or the last of the steps, that did what followed.
   func forgetExamined() throws {
     try db.run("DELETE FROM cascade_spared WHERE id IN (SELECT id FROM temp.examined)")
@@ -83,7 +112,7 @@ extension Connection {
 
   /// Whether a lease ended that spared something. In milliseconds, as everywhere.
   func hasFreed(at now: Int64) throws(SQLiteError) -> Bool {
-    if try integer("SELECT 1 FROM cascade_spared LIMIT 1") == nil { return false }
+    if try integer("SELECT 1 FROM cascade_spared WHERE rule LIMIT 1") == nil { return false }
     try findFreed(.all, at: now, limit: 1)
     defer { try? run("DELETE FROM temp.examined") }
     return try integer("SELECT 1 FROM temp.examined") != nil

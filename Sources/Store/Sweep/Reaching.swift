@@ -16,14 +16,21 @@ struct Reaching {
     .deleteSourceIfDestinationDeleted, .deleteSourceIfAllDestinationsDeleted,
   ]
 
-  fileprivate func mark(_ db: borrowing Connection) throws {
+  /// Says whether something is reached because of a lease alone.
+  fileprivate func mark(_ db: borrowing Connection) throws -> Bool {
     try addRoots(db)
+    let roots = try followAll(db, above: 0)
     try addLeased(db)
-    var low: Int64 = 0
+    return try followAll(db, above: roots) > roots
+  }
+
+  private func followAll(_ db: borrowing Connection, above first: Int64) throws -> Int64 {
+    var low = first
     while let high = try db.integer("SELECT max(seq) FROM temp.reached"), high > low {
       try follow(db, Slice(low: low, high: high))
       low = high
     }
+    return low
   }
 
   // MARK: - Roots
@@ -127,12 +134,14 @@ extension StoreModel {
 }
 
 extension Connection {
-  /// Writes what is not reached into `temp.unreached`.
-  func addUnreached(_ binding: Binding, _ model: StoreModel, at now: Int64) throws {
-    if model.roots.isEmpty { return }
+  /// Writes what is not reached into `temp.unreached`. Says whether there would be more of it without
+  /// leases.
+  @discardableResult
+  func addUnreached(_ binding: Binding, _ model: StoreModel, at now: Int64) throws -> Bool {
+    if model.roots.isEmpty { return false }
     try findLeased(binding, at: now)
     let reaching = Reaching(model: model, binding: binding, numbers: try numbers(binding))
-    try reaching.mark(self)
+    let isLeased = try reaching.mark(self)
     try run(
       """
       INSERT OR IGNORE INTO temp.unreached
@@ -146,6 +155,7 @@ extension Connection {
       if model.canReach(table.collection) { try addUnreached(of: table, reaching.numbers) }
     }
     try run("DELETE FROM temp.reached")
+    return isLeased
   }
 
   private func addUnreached(of table: NodeTable, _ numbers: Numbers) throws(SQLiteError) {

@@ -119,6 +119,7 @@ extension Writer {
       followed = result.byRule
       try sweepEdges([.unreachable], &result, at: now, manners)
     } while result.byRule != followed && result.outcome != .held
+    try keepLeasedReasons(at: now)
   }
 
   private func sweepEdges(
@@ -191,7 +192,9 @@ extension Writer {
       try db.examineSpared(binding, following: current.followed, at: now)
     }
     if kinds.looksThrough { try db.addDanglingEnds(binding) }
-    if kinds == [.unreachable] { try db.addUnreached(binding, model, at: now) }
+    if kinds == [.unreachable] {
+      leasesReach = try db.addUnreached(binding, model, at: now)
+    }
     current.deadCount = Int(
       try db.integer(
         """

@@ -36,6 +36,8 @@ package final class Writer {
   var needsDenials = false
   /// What they would write, whoever deletes writes himself.
   var areTriggersOff = false
+  /// Without leases the last sweep would have found more that the roots do not reach.
+  var leasesReach = false
   /// The files that were let go up to here were looked at, and what is left of them waits.
   var filesTried: Int64 = 0
 
