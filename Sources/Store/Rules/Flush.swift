@@ -90,6 +90,7 @@ extension Writer {
     try report(slice)
     if model.trash > .zero { try keepInTrash(slice) }
     try letGo(slice)
+    if model.trash > .zero { try keepLostReferences(slice) }
     let ends = try db.ends(in: slice)
     try deleteRows(slice, ends)
     try forgetOwnRemovals(slice)

@@ -25,6 +25,48 @@ extension Writer {
     }
   }
 
+  /// What the application's foreign keys will take out of rows that stay.
+  func keepLostReferences(_ slice: Slice) throws {
+    let followers = try followersOfForeignKeys()
+    for follower in followers {
+      guard let key = follower.lost else { continue }
+      let going = followers.filter { $0.lost == nil && $0.table == follower.table }.map(\.rows)
+      let isLeft = going.map { " AND \(follower.table.identity("r")) NOT IN (\($0))" }
+      try keepReferences(of: key, follower, isLeft.joined(), slice)
+    }
+  }
+
+  private func keepReferences(
+    of key: Table.ForeignKey, _ follower: Follower, _ isLeft: String, _ slice: Slice
+  ) throws {
+    let table = follower.table
+    let collection = binding.collection(in: table)
+    let names: [String?] = collection?.keyNames ?? table.primaryKey
+    let identity = names.isEmpty ? [nil] : names
+    let layout = TrashLayout(
+      kind: .change, collection: collection?.id, subject: table.name,
+      columns: identity + key.columns, keys: identity.count)
+    if layout.columns.count + key.columns.count > TrashLayout.width { return }
+    let bound = try slice.bound + [.integer(lowestInTrash())] + initial(key, in: table)
+    let values =
+      layout.values(of: "r", in: table) + key.columns.indices.map { "?\($0 + 6)" }
+    try keep(layout, values: values, bound) { part, values in
+      """
+      SELECT ?1, ?5 - row_number() OVER (), \(part), ?2, NULL, NULL, NULL\(values)
+      FROM main.\(quoted(table.name)) AS r
+      WHERE \(table.identity("r")) IN (\(follower.rows))\(isLeft)
+      """
+    }
+  }
+
+  /// What the foreign key sets its columns to.
+  private func initial(_ key: Table.ForeignKey, in table: Table) throws -> [Value] {
+    try key.columns.map { name in
+      guard key.onDelete == "SET DEFAULT", let column = table.column(name) else { return .null }
+      return try initial(column)
+    }
+  }
+
   /// The same of a managed object, before its value is written.
   func keepValue(of id: Int64, becoming value: String) throws {
     if model.trash <= .zero { return }
@@ -54,7 +96,7 @@ extension Writer {
         table.joinRows(ends.0, other: ends.1, slice, current.numbers, .inTrash)
         + table.joinRows(ends.1, other: ends.0, slice, current.numbers, .inTrash)
     }
-    for follower in try followersOfForeignKeys() {
+    for follower in try followersOfForeignKeys() where follower.lost == nil {
       places[follower.table, default: []].append(follower.rows)
     }
     for (table, rows) in places.sorted(by: { $0.key.name < $1.key.name }) {

@@ -3,17 +3,20 @@ internal import SQLite
 
 /// Rows that SQLite deletes with ours by an ON DELETE CASCADE of the application's, and that no rule
 /// looks at: of tables that are no collections, or by a foreign key to something else than the key of
-/// a node. Found by the way that leads to them, which visits no table twice.
+/// a node. Found by the way that leads to them, which visits no table twice. And rows that stay, and
+/// lose a reference by ON DELETE SET NULL or SET DEFAULT.
 struct Follower {
   let table: Table
   /// What tells the rows that go with a slice, as SQL.
   let rows: String
+  /// What they lose; nil where they go.
+  let lost: Table.ForeignKey?
 }
 
 /// Made anew when the schema changes.
 struct Followers {
   var schemaVersion: Int64 = -1
-  /// Those with a foreign key that cascades.
+  /// Those with a foreign key that changes rows.
   var tables: [Table] = []
 }
 
@@ -49,18 +52,21 @@ private struct Ways {
   }
 
   private func followers(of parent: Table, _ way: String, visited: [String]) -> [Follower] {
-    tables.filter { !visited.contains($0.name.lowercased()) }.flatMap { child in
-      child.foreignKeys.filter { isUnseen($0, from: child, to: parent) }.flatMap { key in
+    tables.flatMap { child in
+      child.foreignKeys.filter { $0.refers(to: parent) }.flatMap { key -> [Follower] in
         let longer = way + step(key, child, parent, visited.count)
+        if key.setsColumns { return [follower(child, longer, visited.count, losing: key)] }
+        let name = child.name.lowercased()
+        if visited.contains(name) || !isUnseen(key, from: child, to: parent) { return [] }
         return [follower(child, longer, visited.count)]
-          + followers(of: child, longer, visited: visited + [child.name.lowercased()])
+          + followers(of: child, longer, visited: visited + [name])
       }
     }
   }
 
   /// The rules look at what leads from node to node.
   private func isUnseen(_ key: Table.ForeignKey, from child: Table, to parent: Table) -> Bool {
-    guard key.refers(to: parent), key.onDelete == "CASCADE" else { return false }
+    if key.onDelete != "CASCADE" { return false }
     guard let source = binding.collection(in: child), key.columns.count == 1 else { return true }
     return !binding.implied.contains {
       $0.source == source && $0.form == .column(key.columns[0])
@@ -75,7 +81,9 @@ private struct Ways {
       + key.matches("w\(depth)", "w\(depth - 1)", parent)
   }
 
-  private func follower(_ child: Table, _ way: String, _ depth: Int) -> Follower {
+  private func follower(
+    _ child: Table, _ way: String, _ depth: Int, losing key: Table.ForeignKey? = nil
+  ) -> Follower {
     let stays = binding.collection(in: child).map {
       " AND \($0.stays("w\(depth)", numbers))"
     }
@@ -84,8 +92,12 @@ private struct Ways {
       rows: """
         SELECT \(child.identityColumns("w\(depth)")) \(way)
         WHERE g.seq > ?3 AND g.seq <= ?4\(stays ?? "")
-        """)
+        """, lost: key)
   }
+}
+
+extension Table.ForeignKey {
+  fileprivate var setsColumns: Bool { onDelete.hasPrefix("SET ") }
 }
 
 extension Connection {
@@ -93,7 +105,8 @@ extension Connection {
     let names = try all(
       """
       SELECT DISTINCT t.name FROM main.sqlite_schema AS t, pragma_foreign_key_list(t.name) AS f
-      WHERE t.type = 'table' AND f.on_delete = 'CASCADE' ORDER BY t.name
+      WHERE t.type = 'table' AND f.on_delete IN ('CASCADE', 'SET NULL', 'SET DEFAULT')
+      ORDER BY t.name
       """
     ) { $0.text(0) }
     return try tables(names)

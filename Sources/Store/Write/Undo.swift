@@ -133,11 +133,13 @@ struct Undo {
 }
 
 extension Undo.Numbered {
-  var isOfNodes: Bool { [.row, .object, .change].contains(layout.kind) }
+  var isOfNodes: Bool {
+    layout.collection != nil && [.row, .object, .change].contains(layout.kind)
+  }
 
   func described(_ node: Node?) -> String {
     switch layout.kind {
-    case .change: "the references of \(node.map { "\($0)" } ?? "a row")"
+    case .change: "the references of \(node.map { "\($0)" } ?? "a row of \"\(layout.subject)\"")"
     case .value: "the references of an object"
     default: node.map { "\($0)" } ?? "a row of \"\(layout.subject)\""
     }

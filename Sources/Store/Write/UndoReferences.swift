@@ -16,10 +16,11 @@ extension Undo {
     guard
       case .success(let table) = try Catalog(writer.db).table(kept.layout.subject, in: writer.db)
     else { return try leaveChanges(kept) }
-    if !kept.layout.columns.allSatisfy({ $0.flatMap(table.column) != nil }) {
-      return try leaveChanges(kept)
+    let isThere = kept.layout.columns.allSatisfy { name in
+      name.map { table.column($0) != nil } ?? (table.rowid != nil)
     }
-    let sql = kept.update(of: table, places: writer.binding.places)
+    if !isThere { return try leaveChanges(kept) }
+    let sql = try kept.update(of: table, leadingSomewhere: leadsSomewhere(kept, table))
     for id in try ids(of: kept) {
       do {
         try writer.db.run(generated: sql, [kept.bound.0, kept.bound.1, .integer(id)])
@@ -56,25 +57,44 @@ extension Undo {
   }
 }
 
+extension Undo {
+  /// A foreign key, too, leads to what is there.
+  private func leadsSomewhere(_ kept: Numbered, _ table: Table) throws -> String {
+    if let isThere = kept.leadsSomewhere(writer.binding.places) { return isThere }
+    let key = table.foreignKeys.first { $0.columns == kept.changed }
+    guard let key, let parent = try writer.db.tables([key.parent]).first else { return "true" }
+    let names = key.parentColumns.isEmpty ? parent.primaryKey : key.parentColumns
+    let isParent = names.enumerated().map { "p.\(quoted($1)) = t.c\(kept.layout.keys + $0)" }
+    return """
+      EXISTS (SELECT 1 FROM main.\(quoted(parent.name)) AS p
+        WHERE \(isParent.joined(separator: " AND ")))
+      """
+  }
+}
+
 extension Undo.Numbered {
+  fileprivate var changed: [String] {
+    layout.columns.dropFirst(layout.keys).compactMap { $0 }
+  }
+
   /// The key's columns, then those that were nulled; behind these the values that nulling made.
-  fileprivate func update(of table: Table, places: [Place]) -> String {
-    let columns = layout.columns.compactMap { $0 }
-    let keys = columns.prefix(layout.keys)
-    let changed = columns.dropFirst(layout.keys)
+  fileprivate func update(of table: Table, leadingSomewhere: String) -> String {
+    let keys = layout.columns.prefix(layout.keys).map { $0.map(quoted) ?? table.rowid ?? "" }
     let sets = changed.enumerated().map { "\(quoted($1)) = t.c\(layout.keys + $0)" }
-    let isRow = keys.enumerated().map { "r.\(quoted($1)) = t.c\($0)" }
-    let isNulled = changed.enumerated().map { "r.\(quoted($1)) IS t.c\(columns.count + $0)" }
+    let isRow = keys.enumerated().map { "r.\($1) = t.c\($0)" }
+    let isNulled = changed.enumerated().map {
+      "r.\(quoted($1)) IS t.c\(layout.columns.count + $0)"
+    }
     return """
       UPDATE OR ABORT main.\(quoted(table.name)) AS r SET \(sets.joined(separator: ", "))
       FROM main.cascade_trash AS t
       WHERE \(TrashLayout.isKept) AND t.id = ?3 AND \(isRow.joined(separator: " AND "))
-      AND \(isNulled.joined(separator: " AND ")) AND \(leadsSomewhere(places, Array(changed)))
+      AND \(isNulled.joined(separator: " AND ")) AND \(leadingSomewhere)
       """
   }
 
   /// A list comes back whole; a single reference only to what is there.
-  private func leadsSomewhere(_ places: [Place], _ changed: [String]) -> String {
+  fileprivate func leadsSomewhere(_ places: [Place]) -> String? {
     let old = "t.c\(layout.keys)"
     let ways = places.compactMap { place -> String? in
       if place.source.table?.name != layout.subject { return nil }
@@ -87,6 +107,6 @@ extension Undo.Numbered {
       case .join, .json: return nil
       }
     }
-    return ways.isEmpty ? "true" : "(\(ways.joined(separator: " OR ")))"
+    return ways.isEmpty ? nil : "(\(ways.joined(separator: " OR ")))"
   }
 }
