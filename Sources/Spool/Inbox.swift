@@ -11,9 +11,12 @@ package final class Inbox {
   let spool: SpoolDirectory
   package let writer: Writer
   private let lock: FileLock
-  private let now: () -> Int64
+  let now: () -> Int64
   private var queue: ArraySlice<FileName> = []
   private var unfinished: BatchFile?
+  var stuck: [FileName: Stuck] = [:]
+  /// When they were last tried.
+  var stuckSince: Int64 = 0
 
   /// `now` is in milliseconds since 1970.
   package init(_ spool: SpoolDirectory, writer: Writer, now: @escaping () -> Int64) throws {
@@ -24,10 +27,12 @@ package final class Inbox {
     self.now = now
   }
 
-  /// A file that left the queue.
+  /// A file that was judged.
   package struct Outcome: Sendable {
     package let name: FileName
     package let receipt: Receipt
+    /// Why it did not leave the queue, where it did not.
+    package let trouble: String?
   }
 
   package enum Step: Sendable {
@@ -39,7 +44,10 @@ package final class Inbox {
   package func step(budget: Duration) throws -> Step {
     do {
       if let file = unfinished { return .worked(try part(of: file)) }
-      if queue.isEmpty { queue = try spool.queue()[...] }
+      if queue.isEmpty {
+        try retryStuck()
+        queue = try spool.queue().filter { try !isStuck($0) }[...]
+      }
       if queue.isEmpty { return .idle }
       return .worked(try group(budget: budget))
     } catch {
@@ -59,6 +67,7 @@ package final class Inbox {
   package func restart() {
     queue = []
     unfinished = nil
+    stuck = [:]
   }
 
   /// An upload that nobody went on with for an hour belongs to nobody.
@@ -213,15 +222,17 @@ package final class Inbox {
 
   // MARK: - After the commit
 
-  /// Moves what was judged out of the queue.
   private func settle(_ verdicts: [(FileName, Receipt)]) throws -> [Outcome] {
     try verdicts.map { name, receipt in
-      switch receipt.outcome {
-      case .applied, .duplicate: try spool.remove(name)
-      case .held: try spool.hold(name)
-      case .rejected: try spool.reject(name, reasons: reasonFile(name, receipt))
-      }
-      return Outcome(name: name, receipt: receipt)
+      Outcome(name: name, receipt: receipt, trouble: try leave(name, receipt))
+    }
+  }
+
+  func move(_ name: FileName, _ receipt: Receipt) throws {
+    switch receipt.outcome {
+    case .applied, .duplicate: try spool.remove(name)
+    case .held: try spool.hold(name)
+    case .rejected: try spool.reject(name, reasons: reasonFile(name, receipt))
     }
   }
 

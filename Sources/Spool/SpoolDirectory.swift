@@ -130,7 +130,8 @@ extension SpoolDirectory {
       try incoming.rename(name, to: directory, as: newName)
       return true
     } catch {
-      if error.isMissing { return false }
+      // The directory may be missing instead.
+      if try error.isMissing && incoming.status(of: name) == nil { return false }
       throw error
     }
   }

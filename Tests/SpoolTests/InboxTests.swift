@@ -76,6 +76,48 @@ struct InboxTests {
     #expect(try spool.value("A") == "3")
   }
 
+  @Test("What cannot be moved stays, and those behind it go on")
+  func stuck() throws {
+    try Directory.open("\(spool.path)/spool").removeDirectory("rejected")
+    try spool.put("a.json", "nonsense")
+    try spool.put("b.json", changes: put("B"))
+    let outcomes = try spool.drain().sorted { $0.name < $1.name }
+    #expect(outcomes.map(\.receipt.outcome) == [.rejected, .applied])
+    #expect(outcomes[0].trouble?.contains("rejected") == true && outcomes[1].trouble == nil)
+    #expect(try spool.names("new") == ["a.json"] && spool.keys() == "B")
+    try spool.new.remove("a.json")
+    try spool.put("a.json", changes: put("A"))
+    #expect(try spool.settle() == ["a.json applied"])
+  }
+
+  @Test("A file that cannot be held is not asked about again and again")
+  func stuckHeld() throws {
+    var model = StoreModel.empty
+    (model.limits.hold.deletes, model.limits.hold.share) = (0, 0)
+    try spool.restart(model: model)
+    try spool.put("1.json", changes: put("A"))
+    try spool.drain()
+    try Directory.open("\(spool.path)/spool").removeDirectory("held")
+    try spool.put("2.json", changes: delete("A"))
+    try spool.put("3.json", changes: put("B"))
+    #expect(try spool.settle().sorted() == ["2.json held", "3.json applied"])
+    #expect(try spool.names("new") == ["2.json"])
+  }
+
+  @Test("What was stuck leaves when it can")
+  func unstuck() throws {
+    try spool.put("a.json", "nonsense")
+    try spool.directory("tmp").makeDirectory(".reasons")
+    #expect(try spool.drain().first?.trouble != nil)
+    try spool.directory("tmp").removeDirectory(".reasons")
+    #expect(try spool.drain().isEmpty)
+    #expect(try spool.names("new") == ["a.json"])
+    spool.clock.pass(60_000)
+    #expect(try spool.drain().isEmpty)
+    #expect(try spool.names("new") == [])
+    #expect(try spool.names("rejected") == ["a.json", "a.json.reason.json"])
+  }
+
   // MARK: - The ledger
 
   @Test("An applied file is in the ledger, with its author and its time")

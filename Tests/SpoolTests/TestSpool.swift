@@ -58,6 +58,8 @@ final class Ticks {
 
   init(_ time: Int64 = 1_000) { self.time = time }
 
+  func pass(_ milliseconds: Int64) { time += milliseconds }
+
   func tick() -> Int64 {
     time += 1
     meanwhile()

@@ -20,6 +20,11 @@ extension StoreService {
   func report(_ outcome: Inbox.Outcome, submittedBy user: UInt32?) {
     let receipt = outcome.receipt
     let sender = [(LogField.peerUser, number(user))]
+    if let trouble = outcome.trouble {
+      tell(
+        .warning, .trouble, "\(outcome.title) stays in the queue, but is settled: \(trouble)",
+        [(.reason, trouble)] + outcome.fields)
+    }
     switch receipt.outcome {
     case .duplicate: break
     case .applied where receipt.deletedCount > 0: reportDeletion(outcome, sender)
