@@ -46,6 +46,18 @@ package final class SpoolDirectory: Sendable {
     Directory.removeEmpty(path)
   }
 
+  /// Whether another directory, or none, is where one of these was.
+  package var isReplaced: Bool {
+    get throws {
+      try SpoolDirectory.isReplaced(incoming) || SpoolDirectory.isReplaced(temporary)
+        || SpoolDirectory.isReplaced(held) || SpoolDirectory.isReplaced(rejected)
+    }
+  }
+
+  private static func isReplaced(_ directory: borrowing Directory) throws -> Bool {
+    try FileStatus.of(directory.path)?.isSame(as: directory.descriptor.status()) != true
+  }
+
   /// The directory to watch.
   package var incomingPath: String { incoming.path }
 

@@ -27,6 +27,28 @@ import Testing
     #expect(applied == ["a.json", "b.json", "c.json"])
   }
 
+  @Worker @Test func servesADirectoryThatReplacedItsOwn() throws {
+    let store = try TestStore()
+    try store.enqueue("one.json", #"{"changes": [{"put": ["a", "1"]}]}"#)
+    try store.waitUntilIdle()
+    for name in ["new", "rejected"] as [FileName] {
+      let spool = try Directory.open(store.spool)
+      try spool.rename(name, to: spool, as: "old")
+      try spool.makeDirectory(name)
+      try store.enqueue("2.json", #"{"changes": [{"put": ["a", "2"]}]}"#)
+      try store.enqueue("3.json", "nonsense")
+      try store.waitUntil("both are taken") {
+        try store.count(in: "new") == 0 && store.count(in: "rejected") == 2
+      }
+      #expect(try store.ctl("nodes", "a").output == "a/1\na/2\n")
+      try store.apply(#"{"changes": [{"delete": ["a", "2"]}]}"#)
+      try store.ctl("spool", "drop", "3.json")
+      try spool.directory("old").removeContents()
+      try spool.removeDirectory("old")
+      try store.sql("DELETE FROM cascade_ledger")
+    }
+  }
+
   @Worker @Test func dropsADuplicate() throws {
     let store = try TestStore()
     for name: FileName in ["one.json", "two.json"] {

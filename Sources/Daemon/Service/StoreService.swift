@@ -19,6 +19,7 @@ final class StoreService {
   private(set) var isServed = false
   private var isFileOpen = false
   private let openings = Broadcast()
+  private var queueWatch: DirectoryWatch?
   var areReadersClosed = false
   /// A sweep was begun, and something came between.
   var hasUnfinishedSweep = true
@@ -257,16 +258,34 @@ final class StoreService {
 }
 
 extension StoreService {
+  /// Where the spool's directories were moved away, those that are there now are served.
+  func keepSpool() async throws {
+    guard let old = openSpool, try old.isReplaced else { return }
+    // Whoever moves one away makes another.
+    try await EventLoop.sleep(for: .seconds(1))
+    let new = try SpoolDirectory(configuration.spoolPath)
+    try await writer.take(new)
+    openSpool = new
+    failWaiters(StoreError("the spool is another one now: look into it, and try again"))
+    tell(.warning, .trouble, "the spool's directories were replaced; the new ones are served")
+    let watch = queueWatch
+    queueWatch = nil
+    watch?.ring()
+  }
+
   /// inotify is a hint; the slow poll is the net under it.
   private func watchQueue() async {
     do {
       while !isFileOpen { try await openings.subscribe().wait() }
-      let watch = try DirectoryWatch(spool.incomingPath, .arrivals, rate: nil)
-      // For what came after the first look at the queue, and before the watch.
-      wake.ring()
       while true {
-        try await watch.next()
+        let watch = try DirectoryWatch(spool.incomingPath, .arrivals, rate: nil)
+        queueWatch = watch
+        // For what came after the first look at the queue, and before the watch.
         wake.ring()
+        while queueWatch === watch {
+          try await watch.next()
+          wake.ring()
+        }
       }
     } catch {
       if !Task.isCancelled {

@@ -40,6 +40,14 @@ actor StoreWriter {
     watch = Watching()
   }
 
+  /// Another spool is where the old one was. Its lock is another one, or the same.
+  func take(_ spool: SpoolDirectory) throws {
+    self.spool = spool
+    guard let writer = inbox?.writer else { return }
+    inbox = nil
+    inbox = try Inbox(spool, writer: writer, now: SystemClock.wall)
+  }
+
   /// One commit's worth of the queue, and how long to leave the lock to others afterwards.
   func step() throws -> (step: Inbox.Step, holds: [Duration], pause: Duration?) {
     let inbox = try opened()

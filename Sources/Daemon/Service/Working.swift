@@ -22,6 +22,7 @@ extension StoreService {
   }
 
   private func workUntilIdle() async throws {
+    try await keepSpool()
     while !Task.isCancelled && !condition.isAtRest {
       if hasUnfinishedSweep { try await resumeSweep() }
       try await lookAtStore()

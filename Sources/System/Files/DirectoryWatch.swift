@@ -48,6 +48,9 @@ package final class DirectoryWatch {
 
   isolated deinit { inotify.forget(number, bell) }
 
+  /// As if something had changed.
+  package func ring() { bell.ring() }
+
   /// Returns after a change since the last `next` (or since the watch began).
   package func next() async throws { try await bell.wait() }
 }
