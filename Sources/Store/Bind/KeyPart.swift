@@ -15,10 +15,10 @@ enum KeyPart {
     """
   }
 
-  /// The value of a part.
+  /// The value of a part. Hardly any key is odd: it is asked as a whole first.
   static func read(_ place: Int, of key: String) -> String {
     let part = "(\(key) -> \(place))"
-    return "iif(\(isOdd(part)), cascade_value\(part), \(key) ->> \(place))"
+    return "iif(\(isOdd(key)) AND \(isOdd(part)), cascade_value\(part), \(key) ->> \(place))"
   }
 
   /// Whether SQLite's own words may read something else than was written.
