@@ -1,7 +1,8 @@
 internal import SQLite
 
 /// The path to a member of the JSON text `value`. SQLite compares the names in a path with those in
-/// the text as they are written: where there are escapes, the member is looked for by its name.
+/// the text as they are written: where there are escapes and the member is not found, it is looked for
+/// by its name.
 func memberPath(_ path: String, in value: String) -> String {
   let names = path.dropFirst(3).dropLast().split(separator: "\".\"").map(String.init)
   if names.isEmpty { return literal(path) }
@@ -10,5 +11,8 @@ func memberPath(_ path: String, in value: String) -> String {
     (SELECT n.fullkey FROM json_each(\(value), \(way)) AS n WHERE n.key = \(literal(name)) LIMIT 1)
     """
   }
-  return #"iif(instr(\#(value), '\') AND json_valid(\#(value)), \#(found), \#(literal(path)))"#
+  return #"""
+    iif(instr(\#(value), '\') AND json_valid(\#(value))
+      AND json_type(\#(value), \#(literal(path))) IS NULL, \#(found), \#(literal(path)))
+    """#
 }
