@@ -45,4 +45,34 @@ struct LargeTransactionTests {
     #expect(try store.apply([.delete(last)]).deletedCount == 1)
     #expect(try store.reader.count(EdgeQuery()) == LargeTransactionTests.rows - 2)
   }
+
+  @Test("brings back what an earlier part of it set to null in a later one")
+  func nulledByForeignKeys() throws {
+    let cascade = "rules: ['deleteSourceIfDestinationDeleted']"
+    let store = try TestStore(
+      model: StoreModel(
+        """
+        { collections: { tops: { table: 'top', key: 'id' }, mids: { table: 'mid', key: 'id' },
+            ends: { table: 'end', key: 'id' } },
+          relationships: [ { name: 'top', from: 'mids', to: 'tops', column: 'top', \(cascade) },
+            { name: 'mid', from: 'ends', to: 'mids', column: 'mid', \(cascade) } ] }
+        """),
+      schema: """
+        CREATE TABLE top(id INTEGER PRIMARY KEY);
+        CREATE TABLE mid(id INTEGER PRIMARY KEY, top INTEGER);
+        CREATE TABLE "end"(id INTEGER PRIMARY KEY, mid INTEGER,
+          likes INTEGER REFERENCES mid ON DELETE SET NULL);
+        CREATE INDEX mid_top ON mid(top); CREATE INDEX end_mid ON "end"(mid);
+        CREATE INDEX end_likes ON "end"(likes);
+        INSERT INTO top VALUES(1);
+        WITH RECURSIVE n(i) AS (VALUES(1) UNION ALL SELECT i + 1 FROM n WHERE i < 25000)
+        INSERT INTO mid SELECT i, 1 FROM n;
+        INSERT INTO "end" VALUES(1, 24999, 2), (2, 3, 24998), (3, NULL, 4);
+        """)
+    let before = try store.dump()
+    let receipt = try store.apply([.delete(Node("tops", .integer(1)))])
+    #expect(receipt.deletedCount == 25_003)
+    #expect(try store.undo(receipt).leftCount == 0)
+    #expect(try store.dump() == before)
+  }
 }

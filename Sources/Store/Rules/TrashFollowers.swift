@@ -84,8 +84,11 @@ private struct Ways {
   private func follower(
     _ child: Table, _ way: String, _ depth: Int, losing key: Table.ForeignKey? = nil
   ) -> Follower {
+    // What goes in a later part of the transaction is kept then, without what it lost by now.
+    let going =
+      key == nil ? "temp.going" : "(SELECT id FROM temp.gone WHERE seq > ?3 AND seq <= ?4)"
     let stays = binding.collection(in: child).map {
-      " AND \($0.stays("w\(depth)", numbers))"
+      " AND \($0.isOutside(going, "w\(depth)", numbers))"
     }
     return Follower(
       table: child,
