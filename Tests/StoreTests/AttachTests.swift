@@ -132,6 +132,16 @@ struct AttachTests {
     #expect(try triggers(store) == [])
   }
 
+  @Test("A store of the version before this is taken up without a gap")
+  func lastVersion() throws {
+    let store = try Library.store()
+    try store.bySQL(
+      "DROP TABLE cascade_displaced; UPDATE cascade_meta SET value = 3 WHERE name = 'version'")
+    try store.reopen()
+    #expect(try store.meta("version") == 4)
+    #expect(try store.meta("gap") == nil)
+  }
+
   @Test(
     "Changes of the schema that take nothing from us leave no gap",
     arguments: [

@@ -47,6 +47,77 @@ struct RefusalTests {
     """,
   ]
 
+  private func displaceable(_ rule: String, _ form: String) throws -> TestStore {
+    let (from, to) = rule.contains("Source") ? ("albums", "songs") : ("songs", "albums")
+    let column = rule.contains("Source") ? "song" : "album"
+    return try TestStore(
+      model: StoreModel(
+        """
+        { collections: { albums: { table: 'album', key: 'id' }, songs: { table: 'song', key: 'id' } },
+          relationships: [
+            { name: 'of', from: '\(from)', to: '\(to)', column: '\(column)', rules: ['\(rule)'] } ] }
+        """),
+      schema: """
+        CREATE TABLE album(id TEXT PRIMARY KEY, code TEXT COLLATE NOCASE UNIQUE, n INT UNIQUE, song INT) \(form);
+        CREATE TABLE song(id INTEGER PRIMARY KEY, album TEXT);
+        INSERT INTO album VALUES('a', 'x', 1, 1), ('b', 'y', 2, NULL), ('c', 'z', NULL, NULL);
+        INSERT INTO song VALUES(1, 'a');
+        """)
+  }
+
+  private static let displacing = [
+    "INSERT OR REPLACE INTO album VALUES('d', 'X', 9, NULL)",
+    "REPLACE INTO album(id, n) VALUES('d', 1)",
+    "INSERT OR REPLACE INTO album VALUES('d', 'Y', 8, NULL), ('e', 'v', 1, NULL)",
+    "INSERT OR REPLACE INTO album VALUES('b', 'x', 2, NULL)",
+    "UPDATE OR REPLACE album SET code = 'x' WHERE id = 'c'",
+    "UPDATE OR REPLACE album SET n = 1, id = 'd' WHERE id = 'b'",
+  ]
+
+  @Test(
+    "What is denied is not displaced either",
+    arguments: ["denyDestinationDeletion", "denySourceDeletion"], ["", "WITHOUT ROWID"])
+  func displaced(rule: String, form: String) throws {
+    let store = try displaceable(rule, form)
+    let before = try store.dump()
+    for sql in RefusalTests.displacing {
+      let message = refusal(store, sql)
+      let reason = "albums/a must stay: songs/1 holds it by \"of\" (\(rule))"
+      #expect(message.contains(reason), "\(sql)")
+      #expect(try store.dump() == before)
+    }
+  }
+
+  @Test(
+    "Nothing else is refused because it might have been", arguments: ["", "WITHOUT ROWID"])
+  func notDisplaced(form: String) throws {
+    let store = try displaceable("denyDestinationDeletion", form)
+    for sql in [
+      "INSERT OR IGNORE INTO album VALUES('d', 'x', 9, NULL)",
+      "INSERT INTO album VALUES('d', 'X', 9, NULL) ON CONFLICT(code) DO UPDATE SET song = 7",
+      "INSERT OR REPLACE INTO album VALUES('a', 'x', 1, 3)",
+      "INSERT OR REPLACE INTO album VALUES('d', 'y', 2, NULL)",
+      "UPDATE OR REPLACE album SET n = 2 WHERE id = 'a'",
+      "UPDATE OR IGNORE album SET code = 'x' WHERE id = 'c'",
+      // Let go, and referred to again when it is gone: what was noted is not remembered against it.
+      """
+      DELETE FROM song; DELETE FROM album WHERE id = 'a'; INSERT INTO song VALUES(1, 'a');
+      INSERT INTO album VALUES('e', 'x', 1, NULL)
+      """,
+      """
+      INSERT INTO song VALUES(2, 'e'); INSERT OR IGNORE INTO album VALUES('f', 'x', 7, NULL);
+      DELETE FROM song WHERE id = 2; UPDATE album SET id = 'g' WHERE id = 'e';
+      INSERT INTO song VALUES(3, 'e'); INSERT INTO album VALUES('h', 'w', 6, NULL)
+      """,
+    ] { #expect(refusal(store, sql) == "", "\(sql)") }
+    let plain = refusal(store, "INSERT INTO album VALUES('i', 'x', 5, NULL)")
+    #expect(plain.contains("UNIQUE constraint failed"))
+    let ids = try Connection(path: store.path, access: .readOnly).all(
+      "SELECT id FROM album ORDER BY id"
+    ) { $0.text(0) }
+    #expect(ids == ["c", "g", "h"])
+  }
+
   @Test("A destination stays while a source lives", arguments: places)
   func destination(place: String) throws {
     let store = try store("name: 'it''s', rules: ['denyDestinationDeletion'], \(place)".json5)

@@ -126,9 +126,14 @@ extension Trigger {
   static let denial = "cascade_deny_"
 
   /// In a row of the schema. Other names with the same beginning are the application's.
-  static let isOurs = ["delete", "update", "replace", "displace", "deny_delete", "deny_rename"]
+  static let isOurs =
+    (["delete", "update", "replace", "displace"] + denials.map { "deny_\($0)" })
     .flatMap { ["cascade_\($0)_[0-9]*_*", "cascade_\($0)_join_[0-9]*_*"] }
     .map { "name GLOB '\($0)'" }.joined(separator: " OR ")
+
+  private static let denials = [
+    "delete", "rename", "replace", "displace", "replaced", "displaced", "gone", "renamed",
+  ]
 }
 
 extension [Trigger] {

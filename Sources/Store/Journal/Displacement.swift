@@ -81,7 +81,7 @@ extension WatchedTable {
   /// `event` is before a row comes that must not be taken for the one in its place.
   private func trigger(_ what: String, _ event: String, unless itself: String?) -> Trigger {
     let rows = unique.map { displacement in
-      "FROM \(quoted(table.name)) AS o WHERE \(displacement.key.isTaken) "
+      "FROM \(quoted(table.name)) AS o WHERE \(displacement.key.isTaken("o")) "
         + "AND (\(displacement.condition))" + (itself.map { " AND NOT (\($0))" } ?? "")
     }
     return Trigger(
@@ -104,15 +104,15 @@ extension Table {
 }
 
 extension Table.UniqueKey {
-  /// The row `o` is where NEW wants to be. Compared as the index compares, which need not be as
-  /// the column does.
-  fileprivate var isTaken: String {
+  /// The row is where NEW wants to be. Compared as the index compares, which need not be as the
+  /// column does.
+  func isTaken(_ row: String) -> String {
     zip(columns, collations).map {
-      "o.\(quoted($0)) = NEW.\(quoted($0)) COLLATE \(quoted($1))"
+      "\(row).\(quoted($0)) = NEW.\(quoted($0)) COLLATE \(quoted($1))"
     }.joined(separator: " AND ")
   }
 
-  fileprivate func isMade(of names: [String]) -> Bool {
+  func isMade(of names: [String]) -> Bool {
     Set(columns.map { $0.lowercased() }) == Set(names.map { $0.lowercased() })
   }
 

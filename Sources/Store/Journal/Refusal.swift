@@ -16,9 +16,9 @@ struct Refusal {
   let rule: Rules
   /// The name of the relationship, as SQL.
   let relationship: String
-  /// From what denies that the row OLD is deleted, and what denies that its key becomes another:
-  /// FROM and WHERE. Nil where a changed key is in nobody's way.
-  let whenDeleted: String
+  /// From what denies that a row is deleted, and what denies that the key of the row OLD becomes
+  /// another: FROM and WHERE. Nil where a changed key is in nobody's way.
+  let whenDeleted: (_ row: String) -> String
   let whenRenamed: String?
   /// The node that denies, as SQL, in the words of those.
   let holder: String
@@ -28,7 +28,7 @@ struct Refusal {
     let name = "\(number)_\(denied.collection)"
     let refuse = Trigger(
       Trigger.denial + "delete_\(name)", "BEFORE DELETE", on: table,
-      when: "EXISTS (SELECT 1 \(whenDeleted))", body(whenDeleted))
+      when: "EXISTS (SELECT 1 \(whenDeleted("OLD")))", body(whenDeleted("OLD")))
     guard let whenRenamed else { return [refuse] }
     // By then the actions of foreign keys have brought along what followed the key.
     let isGone = "NOT EXISTS (SELECT 1 FROM \(quoted(table.name)) AS o WHERE \(isOld("o")))"
@@ -52,13 +52,16 @@ struct Refusal {
   /// json_extract carries what it was given: "JSON path error near '…'". It ends the statement as
   /// RAISE would. Behind it stands one that does so in any case.
   private func body(_ rows: String) -> [String] {
-    let message =
-      "\(denied.described("OLD")) || ' must stay: ' || \(holder) || ' holds it by \"' || "
-      + "\(relationship) || \(literal("\" (\(rule.names.joined()))"))"
-    return [
-      "SELECT json_extract('{}', (SELECT \(message) \(rows) LIMIT 1))",
+    [
+      "SELECT json_extract('{}', (SELECT \(message("OLD")) \(rows) LIMIT 1))",
       "SELECT RAISE(ABORT, \(literal("\(denied.collection): \(rule.names.joined())")))",
     ]
+  }
+
+  /// In the words of what denies the row.
+  func message(_ row: String) -> String {
+    "\(denied.described(row)) || ' must stay: ' || \(holder) || ' holds it by \"' || "
+      + "\(relationship) || \(literal("\" (\(rule.names.joined()))"))"
   }
 }
 

@@ -11,7 +11,11 @@ struct Refusals {
   static let rules: Rules = [.denyDestinationDeletion, .denySourceDeletion]
 
   var triggers: [Trigger] {
-    (binding.places.flatMap(refusals) + stored).enumerated().flatMap { $1.triggers($0) }
+    let all = binding.places.flatMap(refusals) + stored
+    let displaceable = all.filter { model.looksForReplaced($0.denied.collection) }
+    return all.enumerated().flatMap { $1.triggers($0) }
+      + displaceable.enumerated().flatMap { $1.noting($0) }
+      + displaceable.map(\.denied).unique.flatMap(\.askingTriggers)
   }
 
   private func refusals(_ place: Place) -> [Refusal] {
@@ -57,16 +61,18 @@ struct Refusals {
          AND (o.collection <> \(holder.id) OR \(holder.hasRowInTrigger(withKey: "o.key")))
         """
       }
-    let rows = """
+    func rows(_ row: String) -> String {
+      """
       FROM cascade_node AS n CROSS JOIN cascade_edge AS e ON e.\(own) = n.id
           CROSS JOIN cascade_node AS o ON o.id = e.\(other)
-          WHERE n.collection = \(table.id) AND n.key = +\(table.key("OLD"))
+          WHERE n.collection = \(table.id) AND n.key = +\(table.key(row))
           AND e.rules & \(rule.rawValue) AND o.id <> n.id\(alive.joined())
       """
+    }
     return Refusal(
       denied: table, rule: rule,
       relationship: "(SELECT name FROM cascade_name WHERE id = e.name)", whenDeleted: rows,
-      whenRenamed: rows,
+      whenRenamed: rows("OLD"),
       holder: "(SELECT name FROM cascade_collection WHERE id = o.collection) || '/' || "
         + NodeTable.shown("o.key"))
   }
@@ -74,13 +80,17 @@ struct Refusals {
 
 extension Place {
   fileprivate var deniesDestination: Refusal {
-    let rows =
-      "\(sources) WHERE \(destination.isKey(destination.key("OLD"), of: reference)) AND \(isEdge) "
-      + "AND \(source.isNode("s"))"
-    let isItself = source == destination ? " AND NOT (\(source.isSame("s", "OLD")))" : ""
+    func rows(_ row: String) -> String {
+      "\(sources) WHERE \(destination.isKey(destination.key(row), of: reference)) AND \(isEdge) "
+        + "AND \(source.isNode("s"))"
+    }
+    func isOther(_ row: String) -> String {
+      source == destination ? " AND NOT (\(source.isSame("s", row)))" : ""
+    }
     return Refusal(
       denied: destination, rule: .denyDestinationDeletion, relationship: literal(name),
-      whenDeleted: rows + isItself, whenRenamed: rows, holder: source.described("s"))
+      whenDeleted: { rows($0) + isOther($0) }, whenRenamed: rows("OLD"),
+      holder: source.described("s"))
   }
 
   /// The sources and their references, in a trigger.
@@ -94,11 +104,12 @@ extension Place {
 
   /// A reference in the row itself goes along to the new key; one in a join table stays behind.
   fileprivate var deniesSource: Refusal {
-    var rows =
+    func rows(_ row: String) -> String {
       "\(sources) CROSS JOIN \(destination.rowsInTrigger) AS d "
-      + "ON \(destination.hasKey("d", reference)) "
-      + "WHERE \(source.isSame("s", "OLD", "=")) AND \(isEdge)"
-    if source == destination { rows += " AND NOT (\(source.isSame("d", "OLD")))" }
+        + "ON \(destination.hasKey("d", reference)) "
+        + "WHERE \(source.isSame("s", row, "=")) AND \(isEdge)"
+        + (source == destination ? " AND NOT (\(source.isSame("d", row)))" : "")
+    }
     return Refusal(
       denied: source, rule: .denySourceDeletion, relationship: literal(name), whenDeleted: rows,
       whenRenamed: leftBehind, holder: destination.described("d"))

@@ -51,4 +51,8 @@ extension Schema {
       "DROP TABLE cascade_trash_2",
       "UPDATE cascade_meta SET value = 3 WHERE name = 'version'",
     ]
+
+  /// From version 3, which did not see denied rows that are displaced.
+  static let from3: [StaticString] =
+    journal + ["UPDATE cascade_meta SET value = 4 WHERE name = 'version'"]
 }

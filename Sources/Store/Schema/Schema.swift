@@ -10,7 +10,7 @@
 ///    others. A reference to what is not there has no such edge.
 /// 5. A change file took effect if, and only if, its row is in `cascade_ledger`.
 enum Schema {
-  static let version: Int64 = 3
+  static let version: Int64 = 4
 
   static let create: [StaticString] =
     identity + edges + history + trash + trashedFiles + journal + leases
@@ -181,6 +181,8 @@ enum Schema {
   ]
 
   static let journal: [StaticString] = [
+    // See `DisplacedDenials`. Written and forgotten by triggers.
+    "CREATE TABLE IF NOT EXISTS cascade_displaced(collection, key, message)",
     // See `Watch`. Written by triggers, in the transactions of the applications. Nothing here may be
     // refused: for a statement whose trigger can fail, SQLite keeps a copy of every page that it
     // changes, and a deletion of many rows takes half as long again.

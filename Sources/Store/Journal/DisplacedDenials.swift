@@ -1,0 +1,84 @@
+internal import Model
+internal import SQLite
+
+/// Denied rows that REPLACE displaces by another UNIQUE value than their key. While a row comes, no
+/// trigger can tell whether it displaces the other, is ignored, or becomes an update. So what denies
+/// is written down before, and asked about when the row is there: whoever is gone then was displaced.
+///
+/// What was written down in vain is forgotten when a row of the table comes, when that row goes or
+/// gets another key, and when the daemon writes.
+extension Refusal {
+  func noting(_ number: Int) -> [Trigger] {
+    guard let table = denied.table else { return [] }
+    let keys = denied.otherKeys
+    if keys.isEmpty { return [] }
+    let name = "\(number)_\(denied.collection)"
+    let columns = keys.flatMap(\.columns).compactMap(table.column)
+    return [
+      note("replace_\(name)", "BEFORE INSERT", on: table, keys, unless: "NEW"),
+      note(
+        "displace_\(name)", "BEFORE UPDATE\(table.assignments(to: columns))", on: table, keys,
+        unless: "NEW", "OLD"),
+    ]
+  }
+
+  private func note(
+    _ name: String, _ event: String, on table: Table, _ keys: [Table.UniqueKey],
+    unless same: String...
+  ) -> Trigger {
+    let others = same.map { " AND NOT (\(denied.isSame("r", $0)))" }.joined()
+    let rows = keys.map { key in
+      "FROM \(quoted(table.name)) AS r WHERE \(key.isTaken("r"))\(others) "
+        + "AND EXISTS (SELECT 1 \(whenDeleted("r")))"
+    }
+    return Trigger(
+      Trigger.denial + name, event, on: table,
+      when: rows.map { "EXISTS (SELECT 1 \($0))" }.joined(separator: " OR "),
+      rows.map {
+        "INSERT INTO cascade_displaced SELECT \(denied.id), \(denied.key("r")), "
+          + "(SELECT \(message("r")) \(whenDeleted("r")) LIMIT 1) \($0)"
+      })
+  }
+}
+
+extension NodeTable {
+  /// Those by which another node may take the place of one.
+  fileprivate var otherKeys: [Table.UniqueKey] {
+    guard case .mapped(let table, let key, _) = kind else { return [] }
+    return table.findableKeys.filter { !$0.isMade(of: key.map(\.name)) }
+  }
+
+  /// Asks about what was noted, whichever denial it was.
+  var askingTriggers: [Trigger] {
+    guard case .mapped(let table, let key, _) = kind, !otherKeys.isEmpty else { return [] }
+    let others = table.assignments(to: otherKeys.flatMap(\.columns).compactMap(table.column))
+    let forget = "DELETE FROM cascade_displaced WHERE collection = \(id)"
+    let forgetOne = "\(forget) AND key IS \(self.key("OLD"))"
+    return [
+      trigger("replaced", "INSERT", on: table, refusals + [forget]),
+      trigger("displaced", "UPDATE\(others)", on: table, refusals + [forget]),
+      trigger("gone", "DELETE", on: table, [forgetOne]),
+      trigger("renamed", "UPDATE\(table.assignments(to: key))", on: table, [forgetOne]),
+    ]
+  }
+
+  private func trigger(
+    _ what: String, _ event: String, on table: Table, _ body: [String]
+  ) -> Trigger {
+    Trigger(
+      "\(Trigger.denial)\(what)_\(id)_\(collection)", "AFTER \(event)", on: table,
+      when: "EXISTS (SELECT 1 FROM cascade_displaced)", body)
+  }
+
+  /// See `Refusal.body`.
+  private var refusals: [String] {
+    let rows = """
+      FROM cascade_displaced AS p
+        WHERE p.collection = \(id) AND NOT (\(hasRowInTrigger(withKey: "p.key")))
+      """
+    return [
+      "SELECT json_extract('{}', (SELECT p.message \(rows) LIMIT 1))",
+      "SELECT RAISE(ABORT, \(literal("\(collection): a denied row would be displaced"))) \(rows)",
+    ]
+  }
+}
