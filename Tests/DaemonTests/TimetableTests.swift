@@ -122,7 +122,8 @@ import Testing
       try store.schedule("cascade")["last"]?["why"] == "immediate"
     }
     #expect(try store.ctl("batches").output.contains("until 2026-06-02 00:00:00Z"))
-    try clock.set(store.next("trash"))
+    // Some stores run it in the very second in which a day has passed, and not more.
+    try clock.set(store.next("trash") + .seconds)
     try store.wait(forRuns: 2)
     #expect(
       try store.status()["lastSweep"]?["kinds"] == ["dangling", "unreachable", "files", "trash"])
