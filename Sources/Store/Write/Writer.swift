@@ -103,7 +103,7 @@ package final class Writer {
   private func hush() throws {
     if binding.collections.isEmpty { return }
     try db.run("INSERT INTO cascade_quiet VALUES(?)", .integer(binding.hasTriggers ? 2 : 1))
-    try db.run("DELETE FROM cascade_displaced")
+    try db.run("DELETE FROM cascade_displaced WHERE true")
     // The pragma has every statement prepared again.
     if binding.hasForeignKeys && !current.isStepped { try db.run("PRAGMA defer_foreign_keys = ON") }
   }
