@@ -8,13 +8,12 @@ internal import SQLite
 extension Writer {
   func lookAgain(_ slice: Slice) throws {
     try db.run("UPDATE temp.done SET seq = ?", .integer(slice.low))
+    let ends = try db.ends(in: slice)
     try keepLeased(slice)
-    try keepReturned(slice)
+    if ends.has(rule: 0) { try keepReturned(slice) }
     try keepFollowers(slice)
-    for place in binding.looked {
-      try keepHeld(place, slice)
-    }
-    try keepReferring(slice)
+    for place in binding.looked { try keepHeld(place, slice, ends) }
+    if ends.has(rule: 4) { try keepReferring(slice, ends) }
     try keepDisturbed(slice)
     try forgetKept(slice)
     try keepReached(slice)
@@ -81,10 +80,10 @@ extension Writer {
   }
 
   /// An edge of the name remains after all.
-  private func keepHeld(_ place: Place, _ slice: Slice) throws {
+  private func keepHeld(_ place: Place, _ slice: Slice, _ ends: Ends) throws {
     let (source, destination, numbers) = (place.source, place.destination, current.numbers)
-    if !binding.isOfNodes(place) {
-      for form in numbers.forms(of: destination) {
+    if ends.has(rule: 32) && !binding.isOfNodes(place) {
+      for form in ends.forms(of: destination) {
         try keep(
           slice,
           """
@@ -94,8 +93,8 @@ extension Writer {
           """)
       }
     }
-    if destination.kind == .files || place.relationship == nil { return }
-    for form in numbers.forms(of: source) {
+    if !ends.has(rule: 16) || destination.kind == .files || place.relationship == nil { return }
+    for form in ends.forms(of: source) {
       try keep(
         slice,
         """
@@ -107,11 +106,11 @@ extension Writer {
   }
 
   /// Who went with what he referred to, and refers to something else now.
-  private func keepReferring(_ slice: Slice) throws {
+  private func keepReferring(_ slice: Slice, _ ends: Ends) throws {
     let cascading = binding.looked.filter { $0.rules.contains(.deleteSourceIfDestinationDeleted) }
     for (source, places) in Dictionary(grouping: cascading, by: \.source) {
       for (name, alike) in Dictionary(grouping: places, by: \.nameId) {
-        for form in current.numbers.forms(of: source) {
+        for form in ends.forms(of: source) {
           let missing = alike.map { "NOT EXISTS (SELECT 1 \($0.ofMissing))" }
           try keep(
             slice,

@@ -5,17 +5,21 @@ internal import SQLite
 ///
 /// A large sweep changes the same pages in step after step. The longer the log, the fewer of them go
 /// into the database file; but the longer a checkpoint of it takes, ours or the one that SQLite has the
-/// application's next commit take. So while nobody else writes we set fences in a long log: each is a
-/// reader, and no checkpoint goes beyond what the oldest reader sees. The log goes into the database a
-/// part after the other, and what was changed again behind a fence only once.
+/// application's next commit take. So we set fences in the log: each is a reader, and no checkpoint goes
+/// beyond what the oldest reader sees. A part of the log goes into the database when there are newer
+/// fences, and what was changed again behind one does not.
 struct LogParts {
   fileprivate var keeper: Keeper?
   fileprivate var fences: [LogFence] = []
-  /// How long the log was when it was last looked at.
-  fileprivate var looked = 0
+  /// Frames up to the last fence that went.
+  fileprivate var brought = 0
+  /// Frames that stayed although all was to be brought: somebody reads them.
+  fileprivate var left = 0
 
   /// SQLite has four places for what readers see, and others read too.
-  fileprivate var isFull: Bool { fences.count == 2 }
+  fileprivate static let mostFences = 2
+  /// 400 MB of 4 KB pages.
+  fileprivate static let mostFrames = 100_000
 }
 
 /// A connection that holds the write lock during another's checkpoints, and waits for nobody.
@@ -51,23 +55,27 @@ extension Writer {
   }
 
   /// Meanwhile what a checkpoint would have to sync under the lock goes to the disk.
-  private func rest(_ manners: Manners, behindPart: Bool = false) throws {
+  private func rest(_ manners: Manners) throws {
     let start = ContinuousClock.now
-    behindPart ? db.syncDatabase() : db.syncLog()
+    db.syncLog()
     let breath = Neighbours.mayBe(at: path) ? pace.breath : .zero
     try manners.pause(max(.zero, breath - (.now - start)))
   }
 
   private func boundLog(_ manners: Manners) throws {
     let frames = db.framesInLog
-    // Where it is shorter it was begun anew.
-    if frames - (log.looked > frames ? 0 : log.looked) < pace.frames { return }
-    try pace.isAlone && !log.isFull ? setFence() : bringLog(manners)
+    if frames < log.left { log.left = 0 }
+    if frames - log.left > mostFrames { return try bringLog(manners) }
+    // The first one is set at once: the application's checkpoints do not wait for a part.
+    if let last = log.fences.last, frames - last.frames < pace.frames { return }
+    try setFence()
+    if log.fences.count > LogParts.mostFences { try bringPart(manners) }
   }
 
+  private var mostFrames: Int { pace.framesToAPart.map { 4 * $0 } ?? LogParts.mostFrames }
+
   private func setFence() throws {
-    log.looked = db.framesInLog
-    log.fences.append(try LogFence(path, frames: log.looked))
+    log.fences.append(try LogFence(path, frames: db.framesInLog))
   }
 
   /// What a large sweep has left there.
@@ -76,35 +84,49 @@ extension Writer {
   }
 
   /// A checkpoint of the whole log ends with a sync of the database, under the lock: so the last fence
-  /// is behind all but a small commit.
+  /// is behind all but a small commit, and the database is synced before.
   private func bringLog(_ manners: Manners) throws {
     try setFence()
     try group {
       try db.run("INSERT INTO cascade_quiet VALUES(0)")
       try db.run("DELETE FROM cascade_quiet WHERE id = 0")
     }
-    var before = 0
-    while let frames = log.fences.first?.frames {
-      try bringPart(frames - before, manners)
-      before = frames
-      log.fences.removeFirst()
-      try rest(manners, behindPart: true)
-    }
-    try bringPart(1, manners)
-    log.looked = db.framesInLog
+    while !log.fences.isEmpty { try bringPart(manners) }
+    db.syncDatabase()
+    try checkpoint(manners)
+    (log.brought, log.left) = (0, db.framesInLog)
+    try rest(manners)
+  }
+
+  /// Up to the oldest fence.
+  private func bringPart(_ manners: Manners) throws {
+    let end = log.fences.first?.frames ?? 0
+    let (came, time) = try checkpoint(manners)
+    if came == .part { pace.note(frames: end - log.brought, took: time) }
+    log.brought = end
+    // Where the sweep had to give way, they are gone.
+    if !log.fences.isEmpty { log.fences.removeFirst() }
+    // Another's checkpoint may have left nothing to do.
+    if time > .milliseconds(1) { try rest(manners) }
   }
 
   /// Gives way to others for a while only: the next part would be the longer.
-  private func bringPart(_ frames: Int, _ manners: Manners) throws {
+  @discardableResult
+  private func checkpoint(
+    _ manners: Manners
+  ) throws -> (came: Connection.Checkpoint, took: Duration) {
     for _ in 0..<20 {
       let came = try hold { try db.checkpoint(keptBy: keeper().db) }
-      if came == .part { pace.note(frames: frames, took: holds.last ?? .zero) }
-      if came != .gaveWay { return }
+      if came != .gaveWay { return (came, holds.last ?? .zero) }
       try manners.pause(.milliseconds(5))
     }
+    return (.gaveWay, .zero)
   }
 
-  func forgetFences() { log.fences = [] }
+  func forgetFences() {
+    log.fences = []
+    log.brought = 0
+  }
 
   /// Whose checkpoint waits for those who read, and so for our fences, has the lock that we wait for.
   func begin() throws {

@@ -15,7 +15,7 @@ package struct Pace: Sendable {
   /// How much longer than the work before it a commit takes.
   private var commitShare = 1.0
   /// Frames of the log that a checkpoint takes in a millisecond.
-  private var checkpointRate = 50.0
+  private var checkpointRate = 150.0
 
   init(_ limits: StoreModel.Limits) { self.limits = limits }
 
@@ -48,8 +48,8 @@ extension Pace {
   /// foreseen.
   var rows: Int64 { rowsToAStep ?? Int64(max(16, rate * milliseconds * Pace.share)) }
 
-  /// Behind so many of them a step looks at the clock.
-  var rowsAtOnce: Int64 { rowsToAStep ?? max(16, rows / 8) }
+  /// Behind so many of them a step looks at the clock; few are not worth their statements.
+  var rowsAtOnce: Int64 { rowsToAStep ?? max(min(rows, 32), rows / 8) }
 
   /// Whether a step that deleted so many rows may delete as many as it does at once: what they
   /// changed is yet to be written, at its commit.
@@ -75,15 +75,20 @@ extension Pace {
     commitShare = max(share, (commitShare + share) / 2)
   }
 
+  /// What took far less than expected, another's checkpoint had brought already.
   mutating func note(frames: Int, took time: Duration) {
-    checkpointRate.follow(Double(frames), time)
+    let expected = Double(frames) / checkpointRate
+    if frames > 0 && time / .milliseconds(1) * 3 > expected {
+      checkpointRate.follow(Double(frames), time)
+    }
   }
 
-  /// While others write, they get the lock for longer than a step had it. While nobody does, whoever
-  /// comes back finds it free within 25 ms, the longest that SQLite's busy handler sleeps at first.
+  /// While others write, they get the lock for longer than a step had it, and than SQLite's busy handler
+  /// sleeps behind so long a wait. While nobody does, whoever comes back finds it free within 25 ms, the
+  /// longest that it sleeps at first.
   var breath: Duration {
     guard let lock = limits.lock else { return .zero }
-    return isAlone ? .milliseconds(25) : min(max(lock * 1.2, .milliseconds(5)), .milliseconds(25))
+    return isAlone ? .milliseconds(25) : min(max(lock * 1.05, .milliseconds(5)), .milliseconds(25))
   }
 }
 
