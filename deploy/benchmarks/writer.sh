@@ -49,15 +49,16 @@ beside_theirs() {
   remove "$store"
 }
 
-# beside_ours WHAT PAUSE: a sweep deletes, within the default limits, all but `left`.
+# beside_ours WHAT PAUSE: a sweep deletes, within the default limits, all but `left`. What the
+# application deletes itself, in one transaction, no sweep can make shorter for the writer.
 beside_ours() {
   local store=$work/ours.db model=${1}_model own swept
   cp "$work/$1-ours.db" "$store"
   start "$store" "${!model}"
   ready "$store"
   settle
-  start_writer "$store" "$2"
   own=$("delete_of_$1" "$store")
+  start_writer "$store" "$2"
   swept=$(sweep "$store" $(($("count_of_$1" "$store") - left)) cascade refcount)
   stop_writer "$1-ours"
   awk "BEGIN { print $own + $swept }" >>"$work/$1.ours"
