@@ -115,10 +115,11 @@ extension Writer {
   private func checkpoint(
     _ manners: Manners
   ) throws -> (came: Connection.Checkpoint, took: Duration) {
-    for _ in 0..<20 {
+    for _ in 0..<100 {
       let came = try hold { try db.checkpoint(keptBy: keeper().db) }
       if came != .gaveWay { return (came, holds.last ?? .zero) }
-      try manners.pause(.milliseconds(5))
+      holds.removeLast()
+      try manners.pause(.microseconds(200))
     }
     return (.gaveWay, .zero)
   }
