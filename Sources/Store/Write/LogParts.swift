@@ -149,10 +149,11 @@ extension Writer {
 
 extension Writer {
   /// Bounds the log, where SQLite must not do it by itself: early while nobody minds, in time while
-  /// there is work or company.
+  /// there is work or company. All of it comes at once, and is synced under the lock: so it is shorter
+  /// than a part.
   package func tidy(atLeisure: Bool) throws {
     if Connection.checkpointsAreSafe { return }
-    let most = atLeisure ? Writer.fewFrames : pace.frames
+    let most = atLeisure ? Writer.fewFrames : min(pace.frames / 3, 4 * Writer.fewFrames)
     if db.framesInLog > most { try db.checkpoint(keptBy: keeper().db) }
   }
 
