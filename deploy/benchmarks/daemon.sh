@@ -18,7 +18,7 @@ start() {
 END
   "$BIN/cascaded" "$1" >"$work/daemon.log" 2>&1 &
   daemon=$!
-  for ((i = 0; i < 1000; i++)); do
+  for ((i = 0; i < 30000; i++)); do
     [[ -S $spool/control && -d $spool/new ]] && return
     kill -0 "$daemon" 2>/dev/null || break
     sleep 0.01
