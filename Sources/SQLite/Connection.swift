@@ -172,6 +172,17 @@ extension Connection {
 extension Connection {
   /// Takes the write lock at once, so that no later statement can fail for want of it.
   package func begin() throws(SQLiteError) { try run("BEGIN IMMEDIATE") }
+
+  /// False where somebody else has the write lock for longer than this connection waits.
+  package func beginUnlessBusy() throws(SQLiteError) -> Bool {
+    do {
+      try begin()
+      return true
+    } catch {
+      if error.isBusy { return false }
+      throw error
+    }
+  }
   package func commit() throws(SQLiteError) { try run("COMMIT") }
 
   package func rollback() {
@@ -225,7 +236,7 @@ extension Connection {
       handle,
       { limit, count in
         let (short, shorts) = (200, 500)
-        let waited = count < shorts ? Int(count) * short : (Int(count) - shorts) * 1_000 + 100_000
+        let waited = min(Int(count), shorts) * short + max(0, Int(count) - shorts) * 1_000
         if waited >= Int(bitPattern: limit) * 1_000 { return 0 }
         usleep(count < shorts ? UInt32(short) : 1_000)
         return 1

@@ -28,12 +28,7 @@ extension Connection {
   /// not get it.
   @discardableResult
   package func checkpoint(keptBy keeper: borrowing Connection) throws(SQLiteError) -> Checkpoint {
-    do {
-      try keeper.begin()
-    } catch {
-      if error.isBusy { return .gaveWay }
-      throw error
-    }
+    if try !keeper.beginUnlessBusy() { return .gaveWay }
     defer { keeper.rollback() }
     var (frames, done): (Int32, Int32) = (0, 0)
     let result = unsafe sqlite3_wal_checkpoint_v2(

@@ -75,7 +75,7 @@ extension Writer {
   /// An edge came with a rule that no edge had before: at the end of the transaction the triggers
   /// of a denial are there.
   func denialsMayHaveChanged(_ rules: Rules) {
-    if !rules.isDisjoint(with: Refusals.rules) && model.hasTables { needsDenials = true }
+    if !rules.isDisjoint(with: .denying) && model.hasTables { needsDenials = true }
   }
 
   func addDenials() throws {

@@ -8,8 +8,6 @@ struct Refusals {
   /// The rules that some stored edge has, or ever had.
   let rulesSeen: Rules
 
-  static let rules: Rules = [.denyDestinationDeletion, .denySourceDeletion]
-
   var triggers: [Trigger] {
     let all = binding.places.flatMap(refusals) + stored
     let displaceable = all.filter { model.looksForReplaced($0.denied.collection) }

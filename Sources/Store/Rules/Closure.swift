@@ -45,8 +45,6 @@ struct Closure {
     let slice: Slice
     /// What its nodes are, as far as places have to know.
     var ends = Ends()
-
-    func forms(of table: NodeTable) -> [Numbered] { ends.forms(of: table) }
   }
 
   /// Completes D from the nodes in `temp.dead` and the edges in `temp.lost`. Each of the levels is
@@ -145,12 +143,12 @@ struct Closure {
     for place in binding.looked {
       let rules = place.rules.intersection(followed)
       if rules.contains(.deleteDestinationIfSourceDeleted) {
-        for form in level.forms(of: place.source) {
+        for form in level.ends.forms(of: place.source) {
           try db.stageDestinations(of: place, form, rule: 8, in: level.slice, numbers)
         }
       }
       if rules.contains(.deleteSourceIfDestinationDeleted) {
-        for form in level.forms(of: place.destination) {
+        for form in level.ends.forms(of: place.destination) {
           if numbers.isEachByRow(in: place.source) {
             try db.addSources(of: place, form, to: level.slice, numbers)
           } else {

@@ -61,12 +61,12 @@ extension Closure {
 
   private func collect(_ db: borrowing Connection, _ place: Place, _ level: Level) throws {
     if followed.contains(.deleteDestinationIfAllSourcesDeleted) && !binding.isOfNodes(place) {
-      for form in level.forms(of: place.source) {
+      for form in level.ends.forms(of: place.source) {
         try db.stageDestinations(of: place, form, rule: 32, in: level.slice, numbers)
       }
     }
     if followed.contains(.deleteSourceIfAllDestinationsDeleted) && place.relationship != nil {
-      for form in level.forms(of: place.destination) {
+      for form in level.ends.forms(of: place.destination) {
         try db.stageSources(of: place, form, rule: 16, in: level.slice, numbers)
       }
     }

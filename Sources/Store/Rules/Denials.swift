@@ -12,7 +12,7 @@ extension Writer {
 }
 
 extension Rules {
-  fileprivate static let denying: Rules = [.denyDestinationDeletion, .denySourceDeletion]
+  static let denying: Rules = [.denyDestinationDeletion, .denySourceDeletion]
 }
 
 /// A node that must stay, and why.

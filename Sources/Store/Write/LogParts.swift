@@ -131,17 +131,13 @@ extension Writer {
 
   /// Whose checkpoint waits for those who read, and so for our fences, has the lock that we wait for.
   func begin() throws {
-    if log.fences.isEmpty { return try db.begin() }
-    db.setBusyTimeout(milliseconds: 100)
-    defer { db.setBusyTimeout(milliseconds: busyMilliseconds) }
-    do {
-      try db.begin()
-    } catch {
-      if !error.isBusy { throw error }
+    if !log.fences.isEmpty {
+      db.setBusyTimeout(milliseconds: 100)
+      defer { db.setBusyTimeout(milliseconds: busyMilliseconds) }
+      if try db.beginUnlessBusy() { return }
       forgetFences()
-      db.setBusyTimeout(milliseconds: busyMilliseconds)
-      try db.begin()
     }
+    try db.begin()
   }
 }
 

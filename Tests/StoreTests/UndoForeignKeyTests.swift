@@ -1,0 +1,86 @@
+import Model
+import Store
+import Testing
+
+/// What the application's own foreign keys did on a deletion comes back with it.
+@Suite("Undo of what foreign keys did")
+struct UndoForeignKeyTests {
+  @Test("Rows that followed a foreign key which no rule sees come back")
+  func foreignKeys() throws {
+    let store = try TestStore(
+      model: StoreModel("{ collections: { a: { table: 'a', key: 'id' } } }"),
+      schema: """
+        CREATE TABLE a(id TEXT PRIMARY KEY, code INTEGER UNIQUE);
+        CREATE TABLE note(id INTEGER PRIMARY KEY, a TEXT REFERENCES a ON DELETE CASCADE);
+        CREATE TABLE line(note REFERENCES note(id) ON DELETE CASCADE, text);
+        CREATE TABLE coded(code INT REFERENCES a(code) ON DELETE CASCADE) ;
+        INSERT INTO a VALUES('x', 1), ('y', 2);
+        INSERT INTO note VALUES(1, 'x'), (2, 'x'), (3, 'y');
+        INSERT INTO line VALUES(1, 'one'), (1, 'two'), (3, 'three');
+        INSERT INTO coded VALUES(1), (2);
+        """)
+    let before = try store.dump()
+    let receipt = try store.apply([.delete(Node("a", .text("x")))])
+    #expect(try store.dump().count == before.count - 6)
+    #expect(try store.undo(receipt).rows == 5)
+    #expect(try store.dump() == before)
+  }
+
+  @Test("What foreign keys set to null, or to a default, comes back", arguments: [true, false])
+  func nulledByForeignKeys(bySweep: Bool) throws {
+    let cascade = "deleteSourceIfDestinationDeleted"
+    let store = try TestStore(
+      model: StoreModel(
+        """
+        { collections: { tops: { table: 'top', key: 'id' }, a: { table: 'a', key: 'id' },
+            b: { table: 'b', key: 'id' } },
+          relationships: [ { name: 'top', from: 'a', to: 'tops', column: 'top', rules: ['\(cascade)'] } ]
+        }
+        """),
+      schema: """
+        CREATE TABLE top(id INTEGER PRIMARY KEY);
+        CREATE TABLE a(id TEXT PRIMARY KEY, x INT, y INT, top INT,
+          twin TEXT REFERENCES a ON DELETE SET NULL, UNIQUE(x, y));
+        CREATE TABLE b(id INTEGER PRIMARY KEY, a TEXT DEFAULT 'none' REFERENCES a ON DELETE SET DEFAULT);
+        CREATE TABLE out(a TEXT REFERENCES a ON DELETE SET NULL, text);
+        CREATE TABLE pair(k INT, l TEXT, x INT, y INT, PRIMARY KEY(k, l),
+          FOREIGN KEY(x, y) REFERENCES a(x, y) ON DELETE SET NULL) WITHOUT ROWID;
+        CREATE TABLE both(a TEXT REFERENCES a ON DELETE CASCADE, other TEXT REFERENCES a ON DELETE SET NULL);
+        INSERT INTO top VALUES(1);
+        INSERT INTO a VALUES('none', 0, 0, NULL, 'p'), ('p', 1, 2, 1, 'q'), ('q', 3, 4, 1, 'none');
+        INSERT INTO b VALUES(1, 'p'), (2, 'q'), (3, 'none'), (4, NULL);
+        INSERT INTO out VALUES('p', 1), ('p', 2), ('none', 3), (NULL, 4);
+        INSERT INTO pair VALUES(1, 'm', 1, 2), (1, 'n', 3, 4), (2, 'm', 0, 0);
+        INSERT INTO both VALUES('p', 'q'), ('none', 'p'), ('none', 'none');
+        """)
+    let before = try store.dump()
+    var batch: Int64?
+    if bySweep {
+      try store.bySQL("DELETE FROM top")
+      batch = try store.writer.sweep([.cascade], at: 1).batch
+      try store.bySQL("INSERT INTO top VALUES(1)")
+    } else {
+      batch = try store.apply([.delete(Node("tops", .integer(1)))]).batch
+    }
+    #expect(try store.dump() != before)
+    let result = try store.writer.undo(try #require(batch), by: "test", at: 2)
+    #expect((result.references, result.leftCount) == (8, 0), "\(result.left)")
+    #expect(try store.dump() == before)
+  }
+
+  @Test("What such a row refers to meanwhile stays, and is listed")
+  func nulledAndWritten() throws {
+    let store = try TestStore(
+      model: StoreModel("{ collections: { a: { table: 'a', key: 'id' } } }"),
+      schema: """
+        CREATE TABLE a(id TEXT PRIMARY KEY);
+        CREATE TABLE out(a TEXT REFERENCES a ON DELETE SET NULL, text);
+        INSERT INTO a VALUES('p'), ('q'); INSERT INTO out VALUES('p', 1), ('p', 2);
+        """)
+    let receipt = try store.apply([.delete(Node("a", .text("p")))])
+    try store.bySQL("UPDATE out SET a = 'q' WHERE text = 1")
+    let result = try store.undo(receipt)
+    #expect((result.references, result.leftCount) == (1, 1))
+    #expect(result.left.first?.what == "the references of a row of \"out\"")
+  }
+}
