@@ -1,8 +1,10 @@
 // Posts that share photos, each photo to go with the last post that shows it.
 //
-//   counts load DB SIZE COUNTED     SIZE posts, a fourth as many photos; COUNTED is "triggers",
-//                                   as an application would write them, or "plain"
-//   counts delete DB SHARE          deletes "all" posts or "half" of them, prints the seconds
+//   counts load DB SIZE COUNTED [BLOGS]
+//                           SIZE posts, a fourth as many photos, and so many blogs that have the posts.
+//                           COUNTED is "triggers", as an application would write them, with foreign
+//                           keys to the blogs, or "plain"
+//   counts delete DB SHARE  deletes "all" posts, "half" of them, or the "blogs"; prints the seconds
 #include "bench.h"
 
 static void insert_photos(sqlite3 *db, const Key *photos, long size) {
@@ -17,8 +19,24 @@ static void insert_photos(sqlite3 *db, const Key *photos, long size) {
   finalize(insert);
 }
 
-static void insert_posts(sqlite3 *db, const Key *photos, long size) {
-  sqlite3_stmt *insert = prepare(db, "INSERT INTO post VALUES (?, ?, ?, ?)");
+static void make_blogs(sqlite3 *db, long blogs, int triggers) {
+  if (!blogs) return;
+  execute(db, "CREATE TABLE blog(id INTEGER PRIMARY KEY, title TEXT NOT NULL)");
+  execute(db, triggers
+                ? "ALTER TABLE post ADD COLUMN blog_id INTEGER REFERENCES blog ON DELETE CASCADE"
+                : "ALTER TABLE post ADD COLUMN blog_id INTEGER");
+  execute(db, "CREATE INDEX post_blog ON post(blog_id)");
+  sqlite3_stmt *insert = prepare(db, "INSERT INTO blog VALUES (?, 'a blog')");
+  for (long i = 0; i < blogs; i++) {
+    bind_integer(insert, 1, i);
+    run(insert);
+  }
+  finalize(insert);
+}
+
+static void insert_posts(sqlite3 *db, const Key *photos, long size, long blogs) {
+  sqlite3_stmt *insert = prepare(db, blogs ? "INSERT INTO post VALUES (?, ?, ?, ?, ?)"
+                                           : "INSERT INTO post VALUES (?, ?, ?, ?)");
   char title[40];
   for (long i = 0; i < size; i++) {
     Key key;
@@ -27,12 +45,13 @@ static void insert_posts(sqlite3 *db, const Key *photos, long size) {
     bind_text(insert, 2, photos[random_below(size / 4)].text, KEY_LENGTH);
     bind_text(insert, 3, title, snprintf(title, sizeof title, "post number %07ld", i));
     bind_integer(insert, 4, random_below(2));
+    if (blogs) bind_integer(insert, 5, random_below(blogs));
     run(insert);
   }
   finalize(insert);
 }
 
-static void load(const char *path, long size, int triggers) {
+static void load(const char *path, long size, int triggers, long blogs) {
   Key *photos = allocate((size_t)size / 4, sizeof(Key));
   sqlite3 *db = open_as_application(path);
   execute(db,
@@ -43,7 +62,8 @@ static void load(const char *path, long size, int triggers) {
           "CREATE INDEX post_photo ON post(photo_id)");
   for (long i = 0; i < size / 4; i++) random_key(&photos[i], KEY_LENGTH);
   insert_photos(db, photos, size / 4);
-  insert_posts(db, photos, size);
+  make_blogs(db, blogs, triggers);
+  insert_posts(db, photos, size, blogs);
   if (triggers)
     execute(db,
             "CREATE TRIGGER post_deleted AFTER DELETE ON post BEGIN"
@@ -55,11 +75,19 @@ static void load(const char *path, long size, int triggers) {
   free(photos);
 }
 
-static void delete_posts(const char *path, int half) {
+static const char *statement(const char *share) {
+  if (!strcmp(share, "all")) return "DELETE FROM post";
+  if (!strcmp(share, "half")) return "DELETE FROM post WHERE draft";
+  CHECK(!strcmp(share, "blogs"), "no share: '%s'", share);
+  return "DELETE FROM blog";
+}
+
+static void delete_share(const char *path, const char *sql) {
   sqlite3 *db = open_as_application(path);
+  execute(db, "PRAGMA foreign_keys = ON");
   double start = now();
   execute(db, "BEGIN IMMEDIATE");
-  execute(db, half ? "DELETE FROM post WHERE draft" : "DELETE FROM post");
+  execute(db, sql);
   execute(db, "COMMIT");
   printf("%.4f\n", now() - start);
   close_database(db);
@@ -67,18 +95,16 @@ static void delete_posts(const char *path, int half) {
 
 int main(int count, char **arguments) {
   const char *command = count > 1 ? arguments[1] : "";
-  if (count == 5 && !strcmp(command, "load")) {
+  if ((count == 5 || count == 6) && !strcmp(command, "load")) {
     int triggers = !strcmp(arguments[4], "triggers");
     CHECK(triggers || !strcmp(arguments[4], "plain"), "no way to count: '%s'", arguments[4]);
     long size = number(arguments[3]);
     CHECK(size >= 4, "there must be a photo");
-    load(arguments[2], size, triggers);
+    load(arguments[2], size, triggers, count == 6 ? number(arguments[5]) : 0);
   } else if (count == 4 && !strcmp(command, "delete")) {
-    int half = !strcmp(arguments[3], "half");
-    CHECK(half || !strcmp(arguments[3], "all"), "no share: '%s'", arguments[3]);
-    delete_posts(arguments[2], half);
+    delete_share(arguments[2], statement(arguments[3]));
   } else {
-    fprintf(stderr, "usage: counts load DB SIZE plain|triggers | counts delete DB all|half\n");
+    fprintf(stderr, "usage: counts load DB SIZE plain|triggers [BLOGS] | counts delete DB all|half|blogs\n");
     return 64;
   }
   return 0;

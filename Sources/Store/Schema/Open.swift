@@ -31,8 +31,14 @@ extension Connection {
   static var temporaryCache: Int { 8_192 }
 
   /// In the order in which they refer to each other.
+  ///
+  /// Their journal is in memory, and has each page that is freed where that must be zeroed.
   func makeTemporaryTables(cache kilobytes: Int = 2_000) throws(SQLiteError) {
-    try execute("PRAGMA temp.cache_size = -\(kilobytes); PRAGMA temp.journal_mode = MEMORY")
+    try execute(
+      """
+      PRAGMA temp.cache_size = -\(kilobytes);
+      PRAGMA temp.journal_mode = MEMORY; PRAGMA temp.secure_delete = OFF
+      """)
     for statement in Schema.temporary { try execute("\(statement)") }
     try define("cascade_value", as: KeyPart.value)
   }
