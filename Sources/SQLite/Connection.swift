@@ -228,17 +228,22 @@ extension Connection {
     return "\(number / 1_000_000).\(number / 1000 % 1000).\(number % 1000)"
   }
 
-  /// Looks again every fifth of a millisecond, and every millisecond when it took long. SQLite's own
-  /// handler sleeps up to 100 ms, and beside somebody who commits all the time it finds the lock taken
-  /// whenever it wakes.
+  /// Looks again at once for a while, for beside somebody who commits all the time the lock is free for
+  /// some microseconds; then every fifth of a millisecond, and every millisecond when it took long.
+  /// SQLite's own handler sleeps up to 100 ms, and finds the lock taken whenever it wakes.
   package func setBusyTimeout(milliseconds: Int32) {
     unsafe sqlite3_busy_handler(
       handle,
       { limit, count in
-        let (short, shorts) = (200, 500)
-        let waited = min(Int(count), shorts) * short + max(0, Int(count) - shorts) * 1_000
+        let (looks, short, shorts) = (300, 200, 500)
+        let sleeps = max(0, Int(count) - looks)
+        let waited = min(sleeps, shorts) * short + max(0, sleeps - shorts) * 1_000
         if waited >= Int(bitPattern: limit) * 1_000 { return 0 }
-        usleep(count < shorts ? UInt32(short) : 1_000)
+        if count < looks {
+          sched_yield()
+        } else {
+          usleep(sleeps < shorts ? UInt32(short) : 1_000)
+        }
         return 1
       }, UnsafeMutableRawPointer(bitPattern: Int(milliseconds)))
   }

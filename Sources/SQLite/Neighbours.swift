@@ -2,9 +2,8 @@ internal import CSQLite
 internal import Glibc
 internal import Synchronization
 
-/// Whether other processes have a database open, so that one of them may wait for its write lock.
-///
-/// In WAL mode each holds a lock on one byte of the log's index (https://sqlite.org/walformat.html).
+/// Other processes that have a database open, as the index of its log tells of them
+/// (https://sqlite.org/walformat.html).
 package enum Neighbours {
   /// A process that closes a descriptor of a file loses all its locks on it, SQLite's too: so these
   /// stay open, one for each index.
@@ -18,7 +17,8 @@ package enum Neighbours {
   /// The "dead man's switch", behind the eight bytes that SQLite locks for its work.
   private static let lockedByAll: off_t = 128
 
-  /// Also where nobody can tell.
+  /// Whether there are any, so that one of them may wait for the write lock: each holds a lock on one
+  /// byte. Also where nobody can tell.
   package static func mayBe(at path: String) -> Bool {
     guard let index = open("\(path)-shm") else { return true }
     var lock = flock()
@@ -27,6 +27,17 @@ package enum Neighbours {
     lock.l_start = lockedByAll
     lock.l_len = 1
     return unsafe fcntl(index, F_GETLK, &lock) != 0 || lock.l_type != Int16(F_UNLCK)
+  }
+
+  /// A number that grows by one with each transaction, whoever commits it; nil where nobody can tell.
+  package static func commits(at path: String) -> UInt32? {
+    guard let index = open("\(path)-shm") else { return nil }
+    var changes: UInt32 = 0
+    let size = MemoryLayout<UInt32>.size
+    let count = unsafe withUnsafeMutableBytes(of: &changes) {
+      unsafe pread(index, $0.baseAddress, size, 8)
+    }
+    return count == size ? changes : nil
   }
 
   private static func open(_ path: String) -> Int32? {

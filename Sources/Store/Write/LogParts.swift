@@ -57,9 +57,19 @@ extension Writer {
   /// Meanwhile what a checkpoint would have to sync under the lock goes to the disk.
   private func rest(_ manners: Manners) throws {
     let start = ContinuousClock.now
+    let before = Neighbours.commits(at: path)
     db.syncLog()
-    let breath = Neighbours.mayBe(at: path) ? pace.breath : .zero
-    try manners.pause(max(.zero, breath - (.now - start)))
+    if !Neighbours.mayBe(at: path) { return try manners.pause(.zero) }
+    var left: Duration
+    repeat {
+      left = pace.breath(others: committed(since: before)) - (.now - start)
+      try manners.pause(min(.milliseconds(1), max(.zero, left)))
+    } while left > .milliseconds(1)
+  }
+
+  private func committed(since before: UInt32?) -> UInt32 {
+    guard let before, let now = Neighbours.commits(at: path) else { return 0 }
+    return now &- before
   }
 
   private func boundLog(_ manners: Manners) throws {

@@ -85,9 +85,11 @@ extension Pace {
 
   /// While others write, they get the lock for longer than a step had it, and than SQLite's busy handler
   /// sleeps behind so long a wait. While nobody does, whoever comes back finds it free within 25 ms, the
-  /// longest that it sleeps at first.
-  var breath: Duration {
+  /// longest that it sleeps at first. Who committed a hundred times meanwhile had his turn: of his
+  /// commits one in a hundred waits.
+  func breath(others commits: UInt32) -> Duration {
     guard let lock = limits.lock else { return .zero }
+    if commits >= 100 { return min(lock / 2, .milliseconds(25)) }
     return isAlone ? .milliseconds(25) : min(max(lock * 1.05, .milliseconds(5)), .milliseconds(25))
   }
 }
