@@ -26,10 +26,15 @@ extension Connection {
   ///
   /// SQLite has kinds of checkpoints that take the write lock, but they go on without it if they do
   /// not get it.
+  ///
+  /// While nobody else can write, `letGo` runs before it, and `settle` after one of the whole log.
   @discardableResult
-  package func checkpoint(keptBy keeper: borrowing Connection) throws(SQLiteError) -> Checkpoint {
+  package func checkpoint(
+    keptBy keeper: borrowing Connection, behind letGo: () -> Void = {}, then settle: () -> Void = {}
+  ) throws(SQLiteError) -> Checkpoint {
     if try !keeper.beginUnlessBusy() { return .gaveWay }
     defer { keeper.rollback() }
+    letGo()
     var (frames, done): (Int32, Int32) = (0, 0)
     let result = unsafe sqlite3_wal_checkpoint_v2(
       handle, "main", SQLITE_CHECKPOINT_PASSIVE, &frames, &done)
@@ -38,6 +43,7 @@ extension Connection {
     // Below zero, where this connection has not looked at the log yet.
     if frames < 0 || frames != done { return .part }
     log.frames = 0
+    settle()
     return .whole
   }
 

@@ -67,6 +67,25 @@ struct LongLogTests {
     #expect(log.brought < 2 * LongLogTests.part && log.frames > 2 * LongLogTests.part)
   }
 
+  @Test("is never brought whole by the application, which would have to sync the database")
+  func leavesSyncs() throws {
+    let store = try LongLogTests.store()
+    let application = try Connection(path: store.path, access: .readWrite)
+    try application.execute("PRAGMA wal_autocheckpoint = 0")
+    var (isFenced, begins, last) = (false, 0, 0)
+    let manners = Manners { _ in
+      let log = try LongLogTests.checkpoint(application)
+      let isWhole = log.brought == log.frames
+      if log.frames < last { begins += 1 }
+      // What a step left there; what was there before, and a small commit, the sweep brings itself.
+      #expect(!isFenced || !isWhole || log.frames <= last + 1)
+      isFenced = isFenced || !isWhole
+      last = log.frames
+    }
+    #expect(try store.writer.sweep([.all], at: 1, manners: manners).deletedCount == 18_000)
+    #expect(begins > 2)
+  }
+
   @Test("is in the database when the sweep ends, and read as it is at every moment")
   func comesToAnEnd() throws {
     let store = try LongLogTests.store()

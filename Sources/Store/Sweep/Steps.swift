@@ -68,6 +68,8 @@ extension Writer {
     try db.run("BEGIN")
     do {
       let plan = try plannedInSnapshot(kinds, blocked)
+      // Nobody could checkpoint what came behind the snapshot, and whoever does so next syncs it.
+      db.syncLog()
       // What is planned stays in the temporary tables.
       try db.commit()
       return plan

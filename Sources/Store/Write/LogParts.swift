@@ -94,16 +94,18 @@ extension Writer {
   }
 
   /// A checkpoint of the whole log ends with a sync of the database, under the lock: so the last fence
-  /// is behind all but a small commit, and the database is synced before.
+  /// is behind all but a small commit, and the database is synced before. That fence goes, and a new
+  /// one stands, while nobody else can write: his checkpoint would wait for the disk as well.
   private func bringLog(_ manners: Manners) throws {
     try setFence()
     try group {
       try db.run("INSERT INTO cascade_quiet VALUES(0)")
       try db.run("DELETE FROM cascade_quiet WHERE id = 0")
     }
-    while !log.fences.isEmpty { try bringPart(manners) }
-    db.syncDatabase()
+    while log.fences.count > 1 { try bringPart(manners) }
     try checkpoint(manners)
+    db.syncDatabase()
+    try checkpoint(manners, behind: { log.fences = [] }, then: { try? setFence() })
     (log.brought, log.left) = (0, db.framesInLog)
     try rest(manners)
   }
@@ -123,10 +125,12 @@ extension Writer {
   /// Gives way to others for a while only: the next part would be the longer.
   @discardableResult
   private func checkpoint(
-    _ manners: Manners
+    _ manners: Manners, behind letGo: () -> Void = {}, then settle: () -> Void = {}
   ) throws -> (came: Connection.Checkpoint, took: Duration) {
     for _ in 0..<100 {
-      let came = try hold { try db.checkpoint(keptBy: keeper().db) }
+      let came = try hold {
+        try db.checkpoint(keptBy: keeper().db, behind: letGo, then: settle)
+      }
       if came != .gaveWay { return (came, holds.last ?? .zero) }
       holds.removeLast()
       try manners.pause(.microseconds(200))
