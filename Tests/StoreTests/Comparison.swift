@@ -107,6 +107,11 @@ extension TestStore {
     writer.pace.rowsToAStep = rows
   }
 
+  func sweepsAsUsual() {
+    writer.fewNodes = 500
+    writer.pace.rowsToAStep = nil
+  }
+
   func lastNotice() throws -> Int64 {
     try Connection(path: path, access: .readOnly)
       .integer("SELECT coalesce(max(id), 0) FROM cascade_notice") ?? 0

@@ -38,7 +38,7 @@ extension Control {
       for file in try await service.writer.filesStillWanted(of: batch) {
         result.leave(file, because: "it cannot be moved now, which is tried again")
       }
-      service.reportUndone(result, batch, by: user)
+      service.reportUndone(result, by: user)
       return ["undone": result.json]
     } catch let refusal as NoUndo {
       throw VarlinkError.noSuchThing("batch \(batch)\(refusal.reason)")

@@ -149,11 +149,14 @@ extension StoreService {
       [(.file, title), (.peerUser, number(user))])
   }
 
-  func reportUndone(_ result: UndoResult, _ batch: Int64, by user: UInt32) {
+  func reportUndone(_ result: UndoResult, by user: UInt32? = nil) {
     let left = result.leftCount > 0 ? ", \(result.leftCount) left alone" : ""
     tell(
-      .notice, .undone, "batch \(batch) undone\(by(user)): \(nodes(result.restored)) back\(left)",
-      [(.batch, String(batch)), (.author, userName(user)), (.peerUser, number(user))])
+      .notice, .undone, "batch \(result.batch) undone\(by(user)): \(nodes(result.restored)) back\(left)",
+      [
+        (.batch, String(result.batch)), (.author, user.map(userName) ?? ""),
+        (.peerUser, number(user)),
+      ])
   }
 
   func reportPaused(by user: UInt32) {

@@ -63,6 +63,7 @@ extension StoreService {
     if let kinds = try await onStore({ try await writer.unfinishedSweep() }) {
       _ = try await sweep(kinds, because: .resumed)
     }
+    if let result = try await onStore({ try await writer.resumeUndo() }) { reportUndone(result) }
     hasUnfinishedSweep = false
   }
 

@@ -299,5 +299,8 @@ enum Schema {
     // now than they had then.
     "CREATE TEMP TABLE left_alone(id INTEGER PRIMARY KEY)",
     "CREATE TEMP TABLE renumbered(id INTEGER PRIMARY KEY, now INTEGER NOT NULL)",
+    // What came back, and what the edges of the batch name.
+    "CREATE TEMP TABLE restored(id INTEGER PRIMARY KEY, layout INTEGER NOT NULL, key)",
+    "CREATE TEMP TABLE mentioned(id INTEGER PRIMARY KEY)",
   ]
 }

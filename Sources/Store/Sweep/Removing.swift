@@ -8,8 +8,18 @@ extension Writer {
     _ plan: SweepPlan, _ kinds: [SweepKind], _ submission: Submission,
     _ result: inout SweepResult, _ manners: Manners
   ) throws {
-    // The last commit makes all of them durable. And what foreign keys would do or refuse, the rules
-    // know, and do in their own order.
+    try inSteps {
+      try step { try begin(plan, kinds, submission) }
+      if plan.size > 0 { try withoutTriggers { try removeAll(plan, manners) } }
+    }
+    // What the application's triggers did about it is among our own writes.
+    if binding.hasTriggers && current.ownEnd > current.journalEnd { current.isUndisturbed = false }
+    result.add(stepReceipt(submission), current)
+  }
+
+  /// The last commit makes all of them durable. And what foreign keys would do or refuse, the rules
+  /// know, and do in their own order.
+  func inSteps(_ body: () throws -> Void) throws {
     try db.execute("PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = OFF")
     try db.setCache(.deleting)
     try db.limitLog(.none)
@@ -18,11 +28,7 @@ extension Writer {
       try? db.setCache(.ordinary)
       try? db.limitLog(.ordinary)
     }
-    try step { try begin(plan, kinds, submission) }
-    if plan.size > 0 { try withoutTriggers { try removeAll(plan, manners) } }
-    // What the application's triggers did about it is among our own writes.
-    if binding.hasTriggers && current.ownEnd > current.journalEnd { current.isUndisturbed = false }
-    result.add(stepReceipt(submission), current)
+    try body()
   }
 
   /// What finds nothing leaves no trace.

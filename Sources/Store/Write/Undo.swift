@@ -1,40 +1,49 @@
 internal import Model
 internal import SQLite
 
-/// Brings back what a batch deleted (DESIGN 8.5), in one transaction.
+/// Brings back what a batch deleted (DESIGN 8.5).
 ///
 /// 1. No rule runs, and nothing that is there gives way: what cannot come back is listed, stays in
 ///    the trash, and can be tried again.
 /// 2. Foreign keys are not asked: what the application itself deleted is not ours to bring back, and
 ///    what referred to it does come back. `dangling` lists it.
 /// 3. Triggers of the application run, as they did when the rows went; ours are quiet.
+/// 4. Much comes back in steps, as it went (`UndoSteps.swift`).
 extension Writer {
-  package func undo(_ batch: Int64, by author: String, at now: Int64) throws -> UndoResult {
-    try withoutForeignKeys {
-      try group {
-        var undo = Undo(self, batch)
-        try undo.run()
-        try db.run(
-          "UPDATE cascade_ledger SET undone_at = ?, undone_by = ? WHERE seq = ?", .integer(now),
-          .text(author), .integer(batch))
-        return undo.result
-      }
-    }
+  package func undo(
+    _ batch: Int64, by author: String, at now: Int64, manners: Manners = .none
+  ) throws -> UndoResult {
+    if isDetached { throw StoreError.detached }
+    var undo = Undo(self, batch, by: author, at: now, manners)
+    try undo.run()
+    return undo.result
   }
 
-  private func withoutForeignKeys<T>(_ body: () throws -> T) throws -> T {
+  /// What a crash, or the end of the daemon, left undone.
+  package func resumeUndo(at now: Int64, manners: Manners) throws -> UndoResult? {
+    guard !isDetached, let batch = try db.meta("undo.batch") else { return nil }
+    let author = try db.first("SELECT undone_by FROM cascade_ledger WHERE seq = ?", .integer(batch)) {
+      $0.text(0)
+    }
+    return try undo(batch, by: author ?? "", at: now, manners: manners)
+  }
+
+  fileprivate func withoutForeignKeys(_ body: () throws -> Void) throws {
     if !hasTables { return try body() }
     try db.execute("PRAGMA foreign_keys = OFF")
     defer { try? db.execute("PRAGMA foreign_keys = ON") }
-    return try body()
+    try body()
   }
 }
 
-/// One undo, within its transaction.
 struct Undo {
   let writer: Writer
   let batch: Int64
+  let author: String
+  let now: Int64
+  let manners: Manners
   private(set) var layouts: [Numbered] = []
+  var isStepped = false
   var result: UndoResult
 
   struct Numbered {
@@ -45,15 +54,34 @@ struct Undo {
     var bound: (Value, Value)
   }
 
-  init(_ writer: Writer, _ batch: Int64) {
+  init(_ writer: Writer, _ batch: Int64, by author: String, at now: Int64, _ manners: Manners) {
     self.writer = writer
     self.batch = batch
+    self.author = author
+    self.now = now
+    self.manners = manners
     result = UndoResult(batch: batch)
   }
 
-  /// Values before the edges that they say; edges when both of their ends are there.
   mutating func run() throws {
-    try begin()
+    try refuse()
+    layouts = try writer.db.layouts(of: batch)
+    isStepped = try isMuch
+    if isStepped { return try runInSteps() }
+    try writer.withoutForeignKeys {
+      try writer.group {
+        try restore()
+        try end()
+      }
+    }
+  }
+
+  /// Values before the edges that they say; edges when both of their ends are there.
+  mutating func restore() throws {
+    for table in ["left_alone", "renumbered", "restored", "mentioned"] {
+      try writer.db.run(generated: "DELETE FROM temp.\(table)")
+    }
+    writer.interned.nodes.forget()
     for layout in layouts {
       switch layout.layout.kind {
       case .row, .side: try restoreRows(layout)
@@ -64,16 +92,7 @@ struct Undo {
     for layout in layouts.reversed() { try restoreReferences(layout) }
     try restoreEdges()
     try findDangling()
-    result.files = try writer.restoreFiles(batch)
-    try end()
-  }
-
-  private mutating func begin() throws {
-    try refuse()
-    layouts = try writer.db.layouts(of: batch)
-    try writer.db.run("DELETE FROM temp.left_alone")
-    try writer.db.run("DELETE FROM temp.renumbered")
-    writer.interned.nodes.forget()
+    try step(of: 1) { $0.result.files = try $0.writer.restoreFiles($0.batch) }
   }
 
   private func refuse() throws {
@@ -90,20 +109,18 @@ struct Undo {
       """, .integer(batch)
     ) { (isUndone: !$0.isNull(0), at: $0.integer(0), by: $0.text(1), hasTrash: $0.integer(2) != 0) }
     guard let entry else { throw NoUndo.unknown }
-    if entry.hasTrash { return }
+    if try entry.hasTrash || writer.db.meta("undo.batch") == batch { return }
     throw entry.isUndone ? NoUndo.undone(at: entry.at, by: entry.by) : NoUndo.forgotten
   }
 
   /// What came back is in the trash no more.
-  private func end() throws {
+  func end() throws {
     try countWhatIsLeft()
-    if result.leftCount == 0 { return try writer.db.emptyTrash(of: batch) }
+    if result.leftCount == 0 { try writer.db.emptyTrash(of: batch) }
+    try writer.db.run("DELETE FROM cascade_meta WHERE name = 'undo.batch'")
     try writer.db.run(
-      """
-      DELETE FROM cascade_trash WHERE batch = ?1 AND id NOT IN (SELECT id FROM temp.left_alone)
-      AND layout NOT IN (
-        SELECT layout FROM cascade_trash_layout WHERE batch = ?1 AND kind = 'name')
-      """, .integer(batch))
+      "UPDATE cascade_ledger SET undone_at = ?, undone_by = ? WHERE seq = ?", .integer(now),
+      .text(author), .integer(batch))
   }
 
   private func countWhatIsLeft() throws {

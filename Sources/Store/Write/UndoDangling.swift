@@ -15,8 +15,8 @@ extension Undo {
     let rows = place.missing(kept)
     let room = max(0, UndoResult.mostListed - result.dangling.count)
     result.dangling += try writer.db.all(
-      generated: "SELECT \(place.source.key("s")), \(place.reference) \(rows) LIMIT ?3",
-      [kept.bound.0, kept.bound.1, .integer(Int64(room))]
+      generated: "SELECT \(place.source.key("s")), \(place.reference) \(rows) LIMIT ?2",
+      [.integer(kept.number), .integer(Int64(room))]
     ) { row in
       Edge(
         name: place.name,
@@ -26,7 +26,7 @@ extension Undo {
     }
     result.danglingCount += Int(
       try writer.db.integer(
-        generated: "SELECT count(*) \(rows)", [kept.bound.0, kept.bound.1]) ?? 0)
+        generated: "SELECT count(*) \(rows)", [.integer(kept.number)]) ?? 0)
   }
 }
 
@@ -40,12 +40,10 @@ extension Place {
 
   /// The references of what came back that lead to nothing.
   fileprivate func missing(_ kept: Undo.Numbered) -> String {
-    let isRow = source.keyColumns("s").enumerated().map { "\($1) = t.c\($0)" }
-    return """
-      FROM main.cascade_trash AS t
-      CROSS JOIN \(source.rows) AS s ON \(isRow.joined(separator: " AND ")) \(references)
-      WHERE \(TrashLayout.isKept) AND t.id NOT IN (SELECT id FROM temp.left_alone) AND \(isEdge)
-      AND NOT \(destination.hasRow(withKey: reference))
+    """
+      FROM temp.restored AS r CROSS JOIN \(source.rows) AS s ON \(source.hasKey("s", "r.key"))
+      \(references)
+      WHERE r.layout = ?1 AND \(isEdge) AND NOT \(destination.hasRow(withKey: reference))
       """
   }
 }

@@ -11,40 +11,55 @@ extension Undo {
       return
     }
     try restoreIdentities()
-    try insertEdges()
-    try forgetRestored()
+    let sources = "SELECT source AS id FROM main.cascade_trash_edge WHERE batch = ?1"
+    try eachFew(sources) { undo, slice, _ in
+      try undo.insertEdges(slice)
+      try undo.forgetRestored(slice)
+    }
     try restoreEdgesOfSurvivors()
     try listLeftEdges()
   }
 
-  private func restoreIdentities() throws {
+  private mutating func restoreIdentities() throws {
+    try writer.db.run(
+      """
+      INSERT INTO temp.mentioned SELECT source FROM cascade_trash_edge WHERE batch = ?1
+      UNION SELECT destination FROM cascade_trash_edge WHERE batch = ?1
+      """, .integer(batch))
+    let ids = "SELECT id FROM main.cascade_trash_node WHERE batch = ?1"
+    try eachFew(ids) { undo, slice, _ in try undo.restoreIdentities(slice) }
+  }
+
+  private func restoreIdentities(_ slice: Slice) throws {
     for table in writer.binding.collections.values {
-      try restoreIdentities("x.collection = \(table.id) AND \(table.hasRow(withKey: "x.key"))")
+      try restoreIdentities(
+        slice, "x.collection = \(table.id) AND \(table.hasRow(withKey: "x.key"))")
     }
     try restoreIdentities(
+      slice,
       "x.collection IN (SELECT id FROM cascade_collection WHERE name GLOB 'cascade_file/*')")
     try writer.db.run(
       """
       INSERT OR IGNORE INTO temp.renumbered
       SELECT x.id, n.id FROM cascade_trash_node AS x
       CROSS JOIN cascade_node AS n ON n.collection = x.collection AND n.key = x.key
-      WHERE x.batch = ? AND n.id <> x.id AND x.id NOT IN (SELECT id FROM temp.left_alone)
-      """, .integer(batch))
+      WHERE x.batch = ? AND x.id > ? AND x.id <= ? AND n.id <> x.id
+      AND x.id NOT IN (SELECT id FROM temp.left_alone)
+      """, .integer(batch), .integer(slice.low), .integer(slice.high))
   }
 
-  private func restoreIdentities(_ condition: String) throws {
+  private func restoreIdentities(_ slice: Slice, _ condition: String) throws {
     try writer.db.run(
       generated: """
         INSERT OR IGNORE INTO main.cascade_node(id, collection, key)
         SELECT x.id, x.collection, x.key FROM main.cascade_trash_node AS x
-        WHERE x.batch = ?1 AND x.id NOT IN (SELECT id FROM temp.left_alone)
-        AND x.id IN (SELECT source FROM main.cascade_trash_edge WHERE batch = ?1
-          UNION SELECT destination FROM main.cascade_trash_edge WHERE batch = ?1)
+        WHERE x.batch = ?3 AND x.id > ?1 AND x.id <= ?2
+        AND x.id NOT IN (SELECT id FROM temp.left_alone) AND x.id IN (SELECT id FROM temp.mentioned)
         AND \(condition)
-        """, [.integer(batch)])
+        """, slice.bound + [.integer(batch)])
   }
 
-  private mutating func insertEdges() throws {
+  private mutating func insertEdges(_ slice: Slice) throws {
     try writer.db.run(
       """
       INSERT OR IGNORE INTO cascade_edge
@@ -52,22 +67,20 @@ extension Undo {
         e.born
       FROM cascade_trash_edge AS e LEFT JOIN temp.renumbered AS s ON s.id = e.source
       LEFT JOIN temp.renumbered AS d ON d.id = e.destination
-      WHERE e.batch = ?1
+      WHERE e.batch = ?1 AND e.source > ?2 AND e.source <= ?3
       AND e.source NOT IN (SELECT id FROM temp.left_alone)
       AND e.destination NOT IN (SELECT id FROM temp.left_alone)
       AND EXISTS (SELECT 1 FROM cascade_node WHERE id = coalesce(s.now, e.source))
       AND EXISTS (SELECT 1 FROM cascade_node WHERE id = coalesce(d.now, e.destination))
-      AND (e.origin < 2 OR EXISTS (
-        SELECT 1 FROM cascade_trash AS t
-        WHERE t.batch = ?1 AND t.id = e.source AND t.part = 0))
-      """, .integer(batch))
+      AND (e.origin < 2 OR e.source IN (SELECT id FROM temp.restored))
+      """, .integer(batch), .integer(slice.low), .integer(slice.high))
     result.edges += writer.db.changes
   }
 
-  private func forgetRestored() throws {
+  private func forgetRestored(_ slice: Slice) throws {
     try writer.db.run(
       """
-      DELETE FROM cascade_trash_edge AS e WHERE batch = ?1
+      DELETE FROM cascade_trash_edge AS e WHERE batch = ?1 AND source > ?2 AND source <= ?3
       AND source NOT IN (SELECT id FROM temp.left_alone)
       AND destination NOT IN (SELECT id FROM temp.left_alone)
       AND EXISTS (
@@ -76,12 +89,13 @@ extension Undo {
           (SELECT now FROM temp.renumbered WHERE id = e.source), e.source)
         AND c.name = e.name AND c.origin = e.origin AND c.destination = coalesce(
           (SELECT now FROM temp.renumbered WHERE id = e.destination), e.destination))
-      """, .integer(batch))
+      """, .integer(batch), .integer(slice.low), .integer(slice.high))
   }
 
   // MARK: - What survivors say
 
   private mutating func restoreEdgesOfSurvivors() throws {
+    let most = max(1, Int(clamping: writer.pace.rows))
     let sources = try writer.db.all(
       """
       SELECT DISTINCT n.id, c.name, n.type, n.value, e.source
@@ -95,7 +109,10 @@ extension Undo {
         id: row.integer(0), collection: row.text(1), type: row.optionalText(2),
         value: row.optionalText(3), was: row.integer(4))
     }
-    for survivor in sources { try restoreEdges(of: survivor) }
+    for start in stride(from: 0, to: sources.count, by: most) {
+      let few = sources[start..<min(start + most, sources.count)]
+      try step(of: few.count) { undo in for one in few { try undo.restoreEdges(of: one) } }
+    }
   }
 
   private struct Survivor {

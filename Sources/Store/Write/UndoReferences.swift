@@ -21,7 +21,13 @@ extension Undo {
     }
     if !isThere { return try leaveChanges(kept) }
     let sql = try kept.update(of: table, leadingSomewhere: leadsSomewhere(kept, table))
-    for id in try ids(of: kept) {
+    try eachFew(of: kept) { undo, slice, _ in
+      try undo.restoreChanges(slice, of: kept, sql)
+    }
+  }
+
+  private mutating func restoreChanges(_ slice: Slice, of kept: Numbered, _ sql: String) throws {
+    for id in try ids(of: kept, in: slice) {
       do {
         try writer.db.run(generated: sql, [kept.bound.0, kept.bound.1, .integer(id)])
         try judge(id, kept)
@@ -33,9 +39,8 @@ extension Undo {
   }
 
   private mutating func leaveChanges(_ kept: Numbered) throws {
-    for id in try ids(of: kept) {
-      try leave(id, kept, because: "table \"\(kept.layout.subject)\" is not what it was")
-    }
+    let reason = "table \"\(kept.layout.subject)\" is not what it was"
+    try eachFew(of: kept) { undo, slice, _ in try undo.leave(slice, of: kept, because: reason) }
   }
 
   private mutating func judge(_ id: Int64, _ kept: Numbered) throws {
@@ -45,15 +50,19 @@ extension Undo {
   }
 
   private mutating func restoreValues(_ kept: Numbered) throws {
-    for id in try ids(of: kept) {
-      try writer.db.run(
-        """
-        UPDATE cascade_node SET value = t.c1 FROM cascade_trash AS t
-        WHERE t.batch = ?1 AND t.layout = ?2 AND t.id = ?3 AND t.part = 0
-        AND cascade_node.id = t.c0 AND cascade_node.value IS t.c2
-        """, kept.bound.0, kept.bound.1, .integer(id))
-      try judge(id, kept)
+    try eachFew(of: kept) { undo, slice, _ in
+      for id in try undo.ids(of: kept, in: slice) { try undo.restoreValue(id, kept) }
     }
+  }
+
+  private mutating func restoreValue(_ id: Int64, _ kept: Numbered) throws {
+    try writer.db.run(
+      """
+      UPDATE cascade_node SET value = t.c1 FROM cascade_trash AS t
+      WHERE t.batch = ?1 AND t.layout = ?2 AND t.id = ?3 AND t.part = 0
+      AND cascade_node.id = t.c0 AND cascade_node.value IS t.c2
+      """, kept.bound.0, kept.bound.1, .integer(id))
+    try judge(id, kept)
   }
 }
 

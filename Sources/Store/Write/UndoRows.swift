@@ -5,11 +5,17 @@ internal import SQLite
 extension Undo {
   mutating func restoreRows(_ kept: Numbered) throws {
     if kept.remaining == 0 { return }
-    switch try table(of: kept) {
-    case .failure(let unusable): try leaveAll(kept, because: unusable.reason)
-    case .success(let table):
-      if try restoreAtOnce(kept, table) { return count(kept, kept.remaining) }
-      try restoreOneByOne(kept, table)
+    let table = try table(of: kept)
+    try eachFew(of: kept) { undo, slice, count in
+      switch table {
+      case .failure(let unusable): try undo.leave(slice, of: kept, because: unusable.reason)
+      case .success(let table):
+        if try undo.restoreAtOnce(slice, of: kept, table, count) {
+          undo.count(kept, count)
+        } else {
+          try undo.restoreOneByOne(slice, of: kept, table)
+        }
+      }
     }
   }
 
@@ -30,11 +36,14 @@ extension Undo {
 
   private struct NotAll: Error {}
 
-  private func restoreAtOnce(_ kept: Numbered, _ table: Table) throws -> Bool {
+  private func restoreAtOnce(
+    _ slice: Slice, of kept: Numbered, _ table: Table, _ count: Int
+  ) throws -> Bool {
     do {
       try writer.db.savepoint {
-        try writer.db.run(generated: kept.insertion(into: table), [kept.bound.0, kept.bound.1])
-        if writer.db.changes != kept.remaining { throw NotAll() }
+        try writer.db.run(
+          generated: kept.insertion(into: table), [kept.bound.0, kept.bound.1] + slice.bound)
+        if writer.db.changes != count { throw NotAll() }
       }
       return true
     } catch is NotAll {
@@ -45,12 +54,15 @@ extension Undo {
     }
   }
 
-  private mutating func restoreOneByOne(_ kept: Numbered, _ table: Table) throws {
-    let one = kept.insertion(into: table, only: "?3")
+  private mutating func restoreOneByOne(
+    _ slice: Slice, of kept: Numbered, _ table: Table
+  ) throws {
+    let insertion = kept.insertion(into: table)
     var restored = 0
-    for id in try ids(of: kept) {
+    for id in try ids(of: kept, in: slice) {
+      let one = Slice(low: id - 1, high: id)
       do {
-        try writer.db.run(generated: one, [kept.bound.0, kept.bound.1, .integer(id)])
+        try writer.db.run(generated: insertion, [kept.bound.0, kept.bound.1] + one.bound)
         if writer.db.changes == 1 {
           restored += 1
         } else {
@@ -69,16 +81,17 @@ extension Undo {
     throw StoreError("a trigger rolled back the whole undo: \(error.message)")
   }
 
-  func ids(of kept: Numbered) throws -> [Int64] {
+  func ids(of kept: Numbered, in slice: Slice) throws -> [Int64] {
     try writer.db.all(
       """
-      SELECT id FROM cascade_trash WHERE batch = ? AND layout = ? AND part = 0 ORDER BY id
-      """, kept.bound.0, kept.bound.1
+      SELECT id FROM cascade_trash
+      WHERE batch = ? AND layout = ? AND part = 0 AND id > ? AND id <= ? ORDER BY id
+      """, kept.bound.0, kept.bound.1, .integer(slice.low), .integer(slice.high)
     ) { $0.integer(0) }
   }
 
-  private mutating func leaveAll(_ kept: Numbered, because reason: String) throws {
-    for id in try ids(of: kept) { try leave(id, kept, because: reason) }
+  mutating func leave(_ slice: Slice, of kept: Numbered, because reason: String) throws {
+    for id in try ids(of: kept, in: slice) { try leave(id, kept, because: reason) }
   }
 
   private mutating func count(_ kept: Numbered, _ restored: Int) {
@@ -92,21 +105,30 @@ extension Undo {
 
   mutating func restoreObjects(_ kept: Numbered) throws {
     guard let collection = kept.layout.collection else { return }
+    try eachFew(of: kept) { undo, slice, _ in
+      try undo.restoreObjects(slice, of: kept, collection)
+    }
+  }
+
+  private mutating func restoreObjects(
+    _ slice: Slice, of kept: Numbered, _ collection: Int64
+  ) throws {
+    let bound = [kept.bound.0, kept.bound.1] + slice.bound + [.integer(collection)]
+    let isHere = "\(TrashLayout.isKept) AND t.id > ?3 AND t.id <= ?4"
     let taken = try writer.db.all(
-      """
-      SELECT t.id FROM cascade_trash AS t CROSS JOIN cascade_node AS n
-        ON n.collection = ?3 AND n.key = t.c0
-      WHERE t.batch = ?1 AND t.layout = ?2 AND t.part = 0
-      """, kept.bound.0, kept.bound.1, .integer(collection)
+      generated: """
+        SELECT t.id FROM main.cascade_trash AS t CROSS JOIN main.cascade_node AS n
+          ON n.collection = ?5 AND n.key = t.c0
+        WHERE \(isHere)
+        """, bound
     ) { $0.integer(0) }
     for id in taken { try leave(id, kept, because: "the key was taken meanwhile") }
     try writer.db.run(
-      """
-      INSERT INTO cascade_node(id, collection, key, type, value)
-      SELECT t.id, ?3, t.c0, t.c1, t.c2 FROM cascade_trash AS t
-      WHERE t.batch = ?1 AND t.layout = ?2 AND t.part = 0
-      AND t.id NOT IN (SELECT id FROM temp.left_alone)
-      """, kept.bound.0, kept.bound.1, .integer(collection))
+      generated: """
+        INSERT INTO main.cascade_node(id, collection, key, type, value)
+        SELECT t.id, ?5, t.c0, t.c1, t.c2 FROM main.cascade_trash AS t
+        WHERE \(isHere) AND t.id NOT IN (SELECT id FROM temp.left_alone)
+        """, bound)
     count(kept, writer.db.changes)
   }
 }
@@ -114,7 +136,7 @@ extension Undo {
 extension Undo.Numbered {
   /// A conflict is an error, whatever the table says: nothing that is there gives way. A rowid that
   /// is no column comes back where it is free.
-  fileprivate func insertion(into table: Table, only id: String? = nil) -> String {
+  fileprivate func insertion(into table: Table) -> String {
     var columns: [String] = []
     var values: [String] = []
     for (place, column) in layout.columns.enumerated() {
@@ -135,7 +157,7 @@ extension Undo.Numbered {
     return """
       INSERT OR ABORT INTO main.\(quoted(table.name))(\(columns.joined(separator: ", ")))
       SELECT \(values.joined(separator: ", ")) \(layout.kept)
-      WHERE \(TrashLayout.isKept)\(id.map { " AND t.id = \($0)" } ?? "")
+      WHERE \(TrashLayout.isKept) AND t.id > ?3 AND t.id <= ?4
       """
   }
 }

@@ -1,0 +1,123 @@
+internal import Model
+internal import SQLite
+
+/// A large undo, beside others who write (DESIGN 8.3): each few things are a transaction of their own.
+///
+/// What came back is in the trash no more, and what is in the trash did not come back, after every
+/// step: so one that was stopped goes on with what is left.
+extension Undo {
+  /// Whether anybody would notice if it were one transaction.
+  var isMuch: Bool {
+    get throws {
+      if writer.model.limits.lock == nil { return false }
+      let edges = try writer.db.integer(
+        """
+        SELECT count(*) FROM (SELECT 1 FROM cascade_trash_edge WHERE batch = ? LIMIT ?)
+        """, .integer(batch), .integer(writer.fewNodes + 1))
+      return layouts.reduce(edges ?? 0) { $0 + Int64($1.remaining) } > writer.fewNodes
+    }
+  }
+
+  mutating func runInSteps() throws {
+    defer { writer.forgetFences() }
+    try writer.inSteps {
+      try step(of: 1) { try $0.begin() }
+      try restore()
+      if result.leftCount == 0 { try emptyTrash() }
+    }
+    try writer.bringRest(manners)
+    try writer.group { try end() }
+  }
+
+  private func begin() throws {
+    try writer.db.setMeta("undo.batch", batch)
+    try writer.db.run(
+      "UPDATE cascade_ledger SET undone_by = ? WHERE seq = ? AND undone_at IS NULL", .text(author),
+      .integer(batch))
+  }
+
+  /// So many things in one transaction, which is sized by what the last ones took.
+  mutating func step(of count: Int, _ body: (inout Undo) throws -> Void) throws {
+    if !isStepped { return try body(&self) }
+    var worked = Duration.zero
+    try writer.group {
+      let start = ContinuousClock.now
+      writer.pace.look(foreignCommits: try writer.foreignCommits())
+      try body(&self)
+      worked = .now - start
+    }
+    if count > 1 {
+      writer.pace.note(rows: Int64(count), worked: worked, held: writer.holds.last ?? .zero)
+    }
+    try writer.breathe(manners)
+  }
+
+  // MARK: - What is kept, a few after the other
+
+  mutating func eachFew(
+    of kept: Numbered, _ body: (inout Undo, Slice, _ count: Int) throws -> Void
+  ) throws {
+    let ids = "SELECT t.id FROM main.cascade_trash AS t WHERE \(TrashLayout.isKept)"
+    try eachFew(ids, kept.number) { undo, slice, count in
+      try body(&undo, slice, count)
+      try undo.forget(slice, of: kept)
+    }
+  }
+
+  /// `ids` is bound to the batch, and to the number of a layout.
+  mutating func eachFew(
+    _ ids: String, _ layout: Int64 = 0, _ body: (inout Undo, Slice, _ count: Int) throws -> Void
+  ) throws {
+    var low = Int64.min
+    while let (high, count) = try few(of: ids, layout, above: low) {
+      try step(of: count) { try body(&$0, Slice(low: low, high: high), count) }
+      low = high
+    }
+  }
+
+  private func few(
+    of ids: String, _ layout: Int64, above low: Int64
+  ) throws -> (high: Int64, count: Int)? {
+    try writer.db.all(
+      generated: """
+        SELECT max(id), count(*)
+        FROM (SELECT id FROM (\(ids)) WHERE id > ?3 ORDER BY id LIMIT ?4)
+        """,
+      [
+        .integer(batch), .integer(layout), .integer(low),
+        .integer(isStepped ? writer.pace.rows : -1),
+      ]
+    ) { $0.isNull(0) ? nil : ($0.integer(0), Int($0.integer(1))) }.first ?? nil
+  }
+
+  /// What came back is remembered as long as its edges are to be asked for.
+  private func forget(_ slice: Slice, of kept: Numbered) throws {
+    let bound = [kept.bound.0, kept.bound.1] + slice.bound
+    if [.row, .object].contains(kept.layout.kind) {
+      try writer.db.run(
+        generated: """
+          INSERT INTO temp.restored
+          SELECT t.id, t.layout, \(TrashLayout.key(keys: "\(kept.layout.keys)"))
+          FROM main.cascade_trash AS t
+          WHERE \(TrashLayout.isKept) AND t.id > ?3 AND t.id <= ?4
+          AND t.id NOT IN (SELECT id FROM temp.left_alone)
+          """, bound)
+    }
+    try writer.db.run(
+      generated: """
+        DELETE FROM main.cascade_trash WHERE batch = ?1 AND layout = ?2 AND id > ?3 AND id <= ?4
+        AND id NOT IN (SELECT id FROM temp.left_alone)
+        """, bound)
+  }
+
+  /// What only said who was who.
+  private mutating func emptyTrash() throws {
+    for table in ["cascade_trash", "cascade_trash_node"] {
+      try eachFew("SELECT DISTINCT id FROM main.\(table) WHERE batch = ?1") { undo, slice, _ in
+        try undo.writer.db.run(
+          generated: "DELETE FROM main.\(table) WHERE batch = ?3 AND id > ?1 AND id <= ?2",
+          slice.bound + [.integer(undo.batch)])
+      }
+    }
+  }
+}
