@@ -152,7 +152,8 @@ extension StoreService {
   func reportUndone(_ result: UndoResult, by user: UInt32? = nil) {
     let left = result.leftCount > 0 ? ", \(result.leftCount) left alone" : ""
     tell(
-      .notice, .undone, "batch \(result.batch) undone\(by(user)): \(nodes(result.restored)) back\(left)",
+      .notice, .undone,
+      "batch \(result.batch) undone\(by(user)): \(nodes(result.restored)) back\(left)",
       [
         (.batch, String(result.batch)), (.author, user.map(userName) ?? ""),
         (.peerUser, number(user)),

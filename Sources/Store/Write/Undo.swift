@@ -22,7 +22,8 @@ extension Writer {
   /// What a crash, or the end of the daemon, left undone.
   package func resumeUndo(at now: Int64, manners: Manners) throws -> UndoResult? {
     guard !isDetached, let batch = try db.meta("undo.batch") else { return nil }
-    let author = try db.first("SELECT undone_by FROM cascade_ledger WHERE seq = ?", .integer(batch)) {
+    let author = try db.first("SELECT undone_by FROM cascade_ledger WHERE seq = ?", .integer(batch))
+    {
       $0.text(0)
     }
     return try undo(batch, by: author ?? "", at: now, manners: manners)

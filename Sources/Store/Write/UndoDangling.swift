@@ -41,9 +41,9 @@ extension Place {
   /// The references of what came back that lead to nothing.
   fileprivate func missing(_ kept: Undo.Numbered) -> String {
     """
-      FROM temp.restored AS r CROSS JOIN \(source.rows) AS s ON \(source.hasKey("s", "r.key"))
-      \(references)
-      WHERE r.layout = ?1 AND \(isEdge) AND NOT \(destination.hasRow(withKey: reference))
-      """
+    FROM temp.restored AS r CROSS JOIN \(source.rows) AS s ON \(source.hasKey("s", "r.key"))
+    \(references)
+    WHERE r.layout = ?1 AND \(isEdge) AND NOT \(destination.hasRow(withKey: reference))
+    """
   }
 }
