@@ -19,16 +19,6 @@ extension Writer {
     return undo.result
   }
 
-  /// What a crash, or the end of the daemon, left undone.
-  package func resumeUndo(at now: Int64, manners: Manners) throws -> UndoResult? {
-    guard !isDetached, let batch = try db.meta("undo.batch") else { return nil }
-    let author = try db.first("SELECT undone_by FROM cascade_ledger WHERE seq = ?", .integer(batch))
-    {
-      $0.text(0)
-    }
-    return try undo(batch, by: author ?? "", at: now, manners: manners)
-  }
-
   fileprivate func withoutForeignKeys(_ body: () throws -> Void) throws {
     if !hasTables { return try body() }
     try db.execute("PRAGMA foreign_keys = OFF")
@@ -83,7 +73,7 @@ struct Undo {
       try writer.db.run(generated: "DELETE FROM temp.\(table)")
     }
     writer.interned.nodes.forget()
-    for layout in layouts {
+    for layout in parentsFirst {
       switch layout.layout.kind {
       case .row, .side: try restoreRows(layout)
       case .object: try restoreObjects(layout)
@@ -94,6 +84,14 @@ struct Undo {
     try restoreEdges()
     try findDangling()
     try step(of: 1) { $0.result.files = try $0.writer.restoreFiles($0.batch) }
+  }
+
+  /// As foreign keys have it: others may look meanwhile.
+  private var parentsFirst: [Numbered] {
+    if !writer.binding.hasForeignKeys { return layouts }
+    let order = writer.binding.childrenFirst.reversed().map(\.id)
+    let places = layouts.map { kept in order.firstIndex { $0 == kept.layout.collection } ?? .max }
+    return zip(places, layouts).sorted { $0.0 < $1.0 }.map(\.1)
   }
 
   private func refuse() throws {
@@ -118,7 +116,7 @@ struct Undo {
   func end() throws {
     try countWhatIsLeft()
     if result.leftCount == 0 { try writer.db.emptyTrash(of: batch) }
-    try writer.db.run("DELETE FROM cascade_meta WHERE name = 'undo.batch'")
+    try writer.forgetUnfinishedUndo(of: batch)
     try writer.db.run(
       "UPDATE cascade_ledger SET undone_at = ?, undone_by = ? WHERE seq = ?", .integer(now),
       .text(author), .integer(batch))

@@ -5,6 +5,34 @@ internal import SQLite
 ///
 /// What came back is in the trash no more, and what is in the trash did not come back, after every
 /// step: so one that was stopped goes on with what is left.
+extension Writer {
+  /// What a crash, or the end of the daemon, left undone. What would fail whenever it is tried is not
+  /// tried again by itself.
+  package func resumeUndo(at now: Int64, manners: Manners) throws -> UndoResult? {
+    guard !isDetached, let batch = try db.meta("undo.batch") else { return nil }
+    let by = "SELECT undone_by FROM cascade_ledger WHERE seq = ?1"
+    let author = try db.all(generated: by, [.integer(batch)]) { $0.text(0) }.first
+    do {
+      return try undo(batch, by: author ?? "", at: now, manners: manners)
+    } catch {
+      if error.isFinal { try group { try forgetUnfinishedUndo(of: batch) } }
+      throw error
+    }
+  }
+
+  func forgetUnfinishedUndo(of batch: Int64) throws {
+    try db.run("DELETE FROM cascade_meta WHERE name = 'undo.batch' AND value = ?", .integer(batch))
+  }
+}
+
+extension Error {
+  /// Nothing that passes, as a full disk does, or somebody else's lock.
+  fileprivate var isFinal: Bool {
+    guard let error = self as? SQLiteError else { return self is StoreError || self is NoUndo }
+    return error.isAboutTheStatement || error.isAboutTheValue
+  }
+}
+
 extension Undo {
   /// Whether anybody would notice if it were one transaction.
   var isMuch: Bool {

@@ -1,0 +1,84 @@
+import Model
+import SQLite
+import Store
+import Testing
+
+@Suite("Undo in steps")
+struct UndoStepsTests {
+  private struct Stopped: Error {}
+
+  /// A root and its leaves went.
+  private static func store() throws -> (TestStore, batch: Int64, before: [String]) {
+    let store = try TestStore(
+      model: StoreModel(
+        """
+        { collections: { roots: { table: "root", key: "id" }, leaves: { table: "leaf", key: "id" } },
+          relationships: [{ name: "root", from: "leaves", to: "roots", column: "root",
+            rules: ["deleteSourceIfDestinationDeleted"] }] }
+        """),
+      schema: """
+        CREATE TABLE root(id INTEGER PRIMARY KEY);
+        CREATE TABLE leaf(id INTEGER PRIMARY KEY, root INTEGER REFERENCES root);
+        CREATE TABLE other(id INTEGER PRIMARY KEY);
+        CREATE INDEX leaf_root ON leaf(root);
+        INSERT INTO root VALUES(1);
+        WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100)
+        INSERT INTO leaf SELECT i, 1 FROM n;
+        """)
+    let before = try store.dump()
+    let receipt = try store.apply([.delete(Node("roots", .integer(1)))])
+    store.sweepsInSteps(of: 10)
+    return (store, receipt.batch!, before)
+  }
+
+  private static func undo(_ store: TestStore, _ batch: Int64, stopAfter pauses: Int) throws {
+    var left = pauses
+    let manners = Manners { _ in
+      left -= 1
+      if left == 0 { throw Stopped() }
+    }
+    #expect(throws: Stopped.self) {
+      try store.writer.undo(batch, by: "me", at: 9, manners: manners)
+    }
+  }
+
+  private static func leaves(_ store: TestStore) throws -> Int64? {
+    try Connection(path: store.path, access: .readOnly).integer("SELECT count(*) FROM leaf")
+  }
+
+  @Test("Others write between two steps, and see what is back so far")
+  func letsOthersWrite() throws {
+    let (store, batch, _) = try UndoStepsTests.store()
+    var seen: Set<Int64> = []
+    let manners = Manners { _ in
+      seen.insert(try UndoStepsTests.leaves(store) ?? 0)
+      try store.bySQL("INSERT INTO other VALUES(NULL)")
+    }
+    #expect(try store.writer.undo(batch, by: "me", at: 9, manners: manners).restored == 101)
+    #expect(seen.count > 10)
+  }
+
+  @Test("What an application takes away again between two steps stays away")
+  func followsTheApplication() throws {
+    let (store, batch, _) = try UndoStepsTests.store()
+    try UndoStepsTests.undo(store, batch, stopAfter: 6)
+    #expect(try UndoStepsTests.leaves(store) ?? 0 > 0)
+    try store.bySQL("DELETE FROM root WHERE id = 1")
+    #expect(try store.writer.resumeUndo(at: 9, manners: .none)?.leftCount == 0)
+    _ = try store.writer.sweep([.all], at: 10)
+    #expect(try UndoStepsTests.leaves(store) == 0)
+  }
+
+  @Test("One that cannot go on is not tried again by itself, and can be by hand")
+  func isGivenUp() throws {
+    let (store, batch, before) = try UndoStepsTests.store()
+    try UndoStepsTests.undo(store, batch, stopAfter: 4)
+    try store.bySQL(
+      "CREATE TRIGGER t AFTER INSERT ON leaf BEGIN SELECT RAISE(ROLLBACK, 'no more'); END")
+    #expect(throws: StoreError.self) { try store.writer.resumeUndo(at: 9, manners: .none) }
+    #expect(try store.writer.resumeUndo(at: 9, manners: .none)?.batch == nil)
+    try store.bySQL("DROP TRIGGER t")
+    #expect(try store.writer.undo(batch, by: "me", at: 9).leftCount == 0)
+    #expect(try store.dump() == before)
+  }
+}
