@@ -107,22 +107,28 @@ extension TestStore {
     writer.pace.rowsToAStep = rows
   }
 
-  func sweepsAsUsual() {
-    writer.fewNodes = 500
-    writer.pace.rowsToAStep = nil
-  }
-
   func lastNotice() throws -> Int64 {
     try Connection(path: path, access: .readOnly)
       .integer("SELECT coalesce(max(id), 0) FROM cascade_notice") ?? 0
   }
 }
 
+struct Stopped: Error {}
+
+extension Manners {
+  /// The end of the daemon comes in one of the pauses.
+  static func stopping(after pauses: Int) -> Manners {
+    var left = pauses
+    return Manners { _ in
+      left -= 1
+      if left == 0 { throw Stopped() }
+    }
+  }
+}
+
 /// Sweeps that are stopped after so many steps, more each time, by the end of the daemon. Another one
 /// goes on.
 struct Stops {
-  struct Stopped: Error {}
-
   let store: TestStore
   /// None, if it is zero.
   private var steps: Int
@@ -152,13 +158,8 @@ struct Stops {
 
   private mutating func sweepUntilStopped(_ kinds: [SweepKind]) throws -> SweepResult? {
     if steps == 0 { return try store.writer.sweep(kinds, at: 1) }
-    var left = steps
-    let manners = Manners { _ in
-      left -= 1
-      if left == 0 { throw Stopped() }
-    }
     do {
-      return try store.writer.sweep(kinds, at: 1, manners: manners)
+      return try store.writer.sweep(kinds, at: 1, manners: .stopping(after: steps))
     } catch is Stopped {
       steps += 1
       return nil

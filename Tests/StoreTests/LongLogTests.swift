@@ -117,14 +117,10 @@ struct LongLogTests {
 
   @Test("is let go of where the sweep is stopped")
   func isStopped() throws {
-    struct Stopped: Error {}
     let store = try LongLogTests.store()
-    var pauses = 0
-    let manners = Manners { _ in
-      pauses += 1
-      if pauses == 40 { throw Stopped() }
+    #expect(throws: Stopped.self) {
+      try store.writer.sweep([.all], at: 1, manners: .stopping(after: 40))
     }
-    #expect(throws: Stopped.self) { try store.writer.sweep([.all], at: 1, manners: manners) }
     try store.writer.finish()
     let log = try LongLogTests.checkpoint(Connection(path: store.path, access: .readWrite))
     #expect(log.frames == 0)

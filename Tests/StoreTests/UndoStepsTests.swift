@@ -5,8 +5,6 @@ import Testing
 
 @Suite("Undo in steps")
 struct UndoStepsTests {
-  private struct Stopped: Error {}
-
   /// A root and its leaves went.
   private static func store() throws -> (TestStore, batch: Int64, before: [String]) {
     let store = try TestStore(
@@ -32,13 +30,8 @@ struct UndoStepsTests {
   }
 
   private static func undo(_ store: TestStore, _ batch: Int64, stopAfter pauses: Int) throws {
-    var left = pauses
-    let manners = Manners { _ in
-      left -= 1
-      if left == 0 { throw Stopped() }
-    }
     #expect(throws: Stopped.self) {
-      try store.writer.undo(batch, by: "me", at: 9, manners: manners)
+      try store.writer.undo(batch, by: "me", at: 9, manners: .stopping(after: pauses))
     }
   }
 

@@ -23,9 +23,7 @@ load_counts() {
   stop
 }
 
-photos() { sqlite3 "$1" 'SELECT count(*) FROM photo'; }
-
-count_of() { sqlite3 "$1" 'SELECT (SELECT count(*) FROM photo) + (SELECT count(*) FROM post)'; }
+count_of_counts() { sqlite3 "$1" 'SELECT (SELECT count(*) FROM photo) + (SELECT count(*) FROM post)'; }
 
 # run_counts NAME MODEL SHARE LEFT: SHARE of the posts go, by the application, or their blogs; and by a
 # sweep all that follows, until there are LEFT.
@@ -36,7 +34,7 @@ run_counts() {
   ready "$store"
   settle
   own=$("$work/counts" delete "$store" "$3")
-  swept=$(sweep "$store" $(($(count_of "$store") - $4)) cascade refcount)
+  swept=$(sweep "$store" $(($(count_of_counts "$store") - $4)) cascade refcount)
   awk "BEGIN { print $own + $swept }" >>"$work/$1.ours"
   echo "memory $(peak) MB, the application's delete $own s" >"$work/$1.remark"
   stop
@@ -52,7 +50,7 @@ compare_counts() {
     settle
     CACHE_KIB=$cache "$work/counts" delete "$theirs" "$2" |
       tee -a "$work/$2.c" >>"$work/$2-limited.c"
-    left=$(count_of "$theirs")
+    left=$(count_of_counts "$theirs")
     remove "$theirs"
     [[ ! $only_c ]] || continue
     lock=none trash=0 run_counts "$2" "$1" "$2" "$left"

@@ -35,7 +35,6 @@ delete_of_mapped() { CACHE_KIB=$cache "$work/mapped" delete "$1"; }
 delete_of_counts() { CACHE_KIB=$cache "$work/counts" delete "$1" all; }
 count_of_mapped() { sqlite3 "$1" 'SELECT (SELECT count(*) FROM album)
   + (SELECT count(*) FROM song) + (SELECT count(*) FROM play)'; }
-count_of_counts() { photos "$1"; }
 
 # beside_theirs WHAT PAUSE: SQLite deletes by itself what must go; `left` is what stays.
 beside_theirs() {

@@ -56,6 +56,8 @@ struct TrashLayout: Hashable {
   }
 
   static let isKept = "t.batch = ?1 AND t.layout = ?2 AND t.part = 0"
+  /// In a slice by their ids, bound behind these.
+  static let isInSlice = "\(isKept) AND t.id > ?3 AND t.id <= ?4"
 
   private var columnList: String {
     JSON.array(columns.map { $0.map(JSON.string) ?? .null }).text

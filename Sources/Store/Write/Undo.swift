@@ -27,6 +27,7 @@ extension Writer {
   }
 }
 
+/// One undo.
 struct Undo {
   let writer: Writer
   let batch: Int64
@@ -57,7 +58,7 @@ struct Undo {
   mutating func run() throws {
     try refuse()
     layouts = try writer.db.layouts(of: batch)
-    isStepped = try isMuch
+    isStepped = isMuch
     if isStepped { return try runInSteps() }
     try writer.withoutForeignKeys {
       try writer.group {
@@ -149,6 +150,8 @@ struct Undo {
 }
 
 extension Undo.Numbered {
+  func bound(_ slice: Slice) -> [Value] { [bound.0, bound.1] + slice.bound }
+
   var isOfNodes: Bool {
     layout.collection != nil && [.row, .object, .change].contains(layout.kind)
   }

@@ -42,7 +42,7 @@ extension Undo {
     do {
       try writer.db.savepoint {
         try writer.db.run(
-          generated: kept.insertion(into: table), [kept.bound.0, kept.bound.1] + slice.bound)
+          generated: kept.insertion(into: table), kept.bound(slice))
         if writer.db.changes != count { throw NotAll() }
       }
       return true
@@ -62,7 +62,7 @@ extension Undo {
     for id in try ids(of: kept, in: slice) {
       let one = Slice(low: id - 1, high: id)
       do {
-        try writer.db.run(generated: insertion, [kept.bound.0, kept.bound.1] + one.bound)
+        try writer.db.run(generated: insertion, kept.bound(one))
         if writer.db.changes == 1 {
           restored += 1
         } else {
@@ -113,13 +113,12 @@ extension Undo {
   private mutating func restoreObjects(
     _ slice: Slice, of kept: Numbered, _ collection: Int64
   ) throws {
-    let bound = [kept.bound.0, kept.bound.1] + slice.bound + [.integer(collection)]
-    let isHere = "\(TrashLayout.isKept) AND t.id > ?3 AND t.id <= ?4"
+    let bound = kept.bound(slice) + [.integer(collection)]
     let taken = try writer.db.all(
       generated: """
         SELECT t.id FROM main.cascade_trash AS t CROSS JOIN main.cascade_node AS n
           ON n.collection = ?5 AND n.key = t.c0
-        WHERE \(isHere)
+        WHERE \(TrashLayout.isInSlice)
         """, bound
     ) { $0.integer(0) }
     for id in taken { try leave(id, kept, because: "the key was taken meanwhile") }
@@ -127,7 +126,7 @@ extension Undo {
       generated: """
         INSERT INTO main.cascade_node(id, collection, key, type, value)
         SELECT t.id, ?5, t.c0, t.c1, t.c2 FROM main.cascade_trash AS t
-        WHERE \(isHere) AND t.id NOT IN (SELECT id FROM temp.left_alone)
+        WHERE \(TrashLayout.isInSlice) AND t.id NOT IN (SELECT id FROM temp.left_alone)
         """, bound)
     count(kept, writer.db.changes)
   }
@@ -157,7 +156,7 @@ extension Undo.Numbered {
     return """
       INSERT OR ABORT INTO main.\(quoted(table.name))(\(columns.joined(separator: ", ")))
       SELECT \(values.joined(separator: ", ")) \(layout.kept)
-      WHERE \(TrashLayout.isKept) AND t.id > ?3 AND t.id <= ?4
+      WHERE \(TrashLayout.isInSlice)
       """
   }
 }

@@ -10,8 +10,9 @@ extension Writer {
   /// tried again by itself.
   package func resumeUndo(at now: Int64, manners: Manners) throws -> UndoResult? {
     guard !isDetached, let batch = try db.meta("undo.batch") else { return nil }
-    let by = "SELECT undone_by FROM cascade_ledger WHERE seq = ?1"
-    let author = try db.all(generated: by, [.integer(batch)]) { $0.text(0) }.first
+    let author = try db.first(
+      "SELECT undone_by FROM cascade_ledger WHERE seq = ?", .integer(batch)
+    ) { $0.text(0) }
     do {
       return try undo(batch, by: author ?? "", at: now, manners: manners)
     } catch {
@@ -36,14 +37,8 @@ extension Error {
 extension Undo {
   /// Whether anybody would notice if it were one transaction.
   var isMuch: Bool {
-    get throws {
-      if writer.model.limits.lock == nil { return false }
-      let edges = try writer.db.integer(
-        """
-        SELECT count(*) FROM (SELECT 1 FROM cascade_trash_edge WHERE batch = ? LIMIT ?)
-        """, .integer(batch), .integer(writer.fewNodes + 1))
-      return layouts.reduce(edges ?? 0) { $0 + Int64($1.remaining) } > writer.fewNodes
-    }
+    let things = layouts.reduce(0) { $0 + Int64($1.remaining) }
+    return writer.model.limits.lock != nil && things > writer.fewNodes
   }
 
   mutating func runInSteps() throws {
@@ -120,15 +115,14 @@ extension Undo {
 
   /// What came back is remembered as long as its edges are to be asked for.
   private func forget(_ slice: Slice, of kept: Numbered) throws {
-    let bound = [kept.bound.0, kept.bound.1] + slice.bound
+    let bound = kept.bound(slice)
     if [.row, .object].contains(kept.layout.kind) {
       try writer.db.run(
         generated: """
           INSERT INTO temp.restored
           SELECT t.id, t.layout, \(TrashLayout.key(keys: "\(kept.layout.keys)"))
           FROM main.cascade_trash AS t
-          WHERE \(TrashLayout.isKept) AND t.id > ?3 AND t.id <= ?4
-          AND t.id NOT IN (SELECT id FROM temp.left_alone)
+          WHERE \(TrashLayout.isInSlice) AND t.id NOT IN (SELECT id FROM temp.left_alone)
           """, bound)
     }
     try writer.db.run(
