@@ -24,12 +24,14 @@ struct Closure {
   let firstNewId: Int64
   /// The rules to follow; a sweep of one kind leaves some to another.
   let followed: Rules
+  /// Whether what it finds goes in steps, and not in one transaction.
+  let goesInSteps: Bool
   /// The places whose edges count: for a rule of their own, or of another edge of the same name.
   let countedPlaces: [Place]
 
   init(
     rulesSeen: Rules, binding: Binding, numbers: Numbers, firstNewId: Int64,
-    following followed: Rules = .all
+    following followed: Rules = .all, inSteps goesInSteps: Bool = false
   ) {
     self.rulesSeen = rulesSeen
     storedRules = rulesSeen.intersection(followed)
@@ -37,6 +39,7 @@ struct Closure {
     self.numbers = numbers
     self.firstNewId = firstNewId
     self.followed = followed
+    self.goesInSteps = goesInSteps
     countedPlaces = binding.places(countedWith: storedRules, following: followed)
   }
 
@@ -44,23 +47,23 @@ struct Closure {
   struct Level {
     let slice: Slice
     /// What its nodes are, as far as places have to know.
-    var ends = Ends()
+    let ends: Ends
   }
 
   /// Completes D from the nodes in `temp.dead` and the edges in `temp.lost`. Each of the levels is
   /// what the one before it brought in.
   @discardableResult
-  func complete(_ db: borrowing Connection) throws -> [Slice] {
+  func complete(_ db: borrowing Connection) throws -> [Level] {
     try addDead(db)
     var level = try level(db, above: 0)
-    var levels = [level.slice]
+    var levels = [level]
     try count(db, level, withRemoved: true)
     while true {
       try addFollowers(db, level)
       if level.slice.low == 0 { try addOfRemovedEdges(db) }
       level = try self.level(db, above: level.slice.high)
       if level.slice.isEmpty { return levels }
-      levels.append(level.slice)
+      levels.append(level)
       try count(db, level, withRemoved: false)
     }
   }
@@ -69,7 +72,7 @@ struct Closure {
   /// the denials. What stays may deny in its turn, so it is done again until nothing is denied.
   func completeUndenied(
     _ db: borrowing Connection
-  ) throws -> (levels: [Slice], denials: [Reason]) {
+  ) throws -> (levels: [Level], denials: [Reason]) {
     var reasons: [Reason] = []
     while true {
       let levels = try complete(db)
@@ -99,15 +102,14 @@ struct Closure {
 
   private func level(_ db: borrowing Connection, above low: Int64) throws -> Level {
     let high = try db.integer("SELECT max(seq) FROM temp.gone") ?? 0
-    var level = Level(slice: Slice(low: low, high: high))
-    if binding.isEmpty || low == high { return level }
+    let slice = Slice(low: low, high: high)
+    if low == high { return Level(slice: slice, ends: Ends()) }
     for table in binding.collections.values where numbers.stored.contains(table.id) {
       let isNew = try db.know(
         table, .gone, where: "g.seq > ?1 AND g.seq <= ?2", [.integer(low), .integer(high)])
       if isNew { try db.discountAbsent(above: low) }
     }
-    level.ends = try db.ends(in: level.slice)
-    return level
+    return Level(slice: slice, ends: try db.ends(in: slice))
   }
 
   private func addFollowers(_ db: borrowing Connection, _ level: Level) throws {
@@ -150,7 +152,8 @@ struct Closure {
       if rules.contains(.deleteSourceIfDestinationDeleted) {
         for form in level.ends.forms(of: place.destination) {
           if numbers.isEachByRow(in: place.source) {
-            try db.addSources(of: place, form, to: level.slice, numbers)
+            try db.addSources(
+              of: place, form, to: level.slice, numbers, ordersBlocks: goesInSteps)
           } else {
             try db.stageSources(of: place, form, rule: 4, in: level.slice, numbers)
           }
@@ -203,10 +206,10 @@ extension Connection {
 
   /// The sources that go with their destinations, where no name has to be found for any.
   ///
-  /// In the order of the index that finds them, within 32,768 rows of the table that lie together: a
-  /// step of a large sweep changes fewer pages so than in the order of either alone.
+  /// A step of a large sweep changes the fewest pages where they are in the order of the index that
+  /// finds them, within 32,768 rows of the table that lie together.
   fileprivate func addSources(
-    of place: Place, _ form: Numbered, to level: Slice, _ numbers: Numbers
+    of place: Place, _ form: Numbered, to level: Slice, _ numbers: Numbers, ordersBlocks: Bool
   ) throws(SQLiteError) {
     let number = place.source.number("s", numbers)
     try run(
@@ -214,7 +217,7 @@ extension Connection {
         INSERT OR IGNORE INTO temp.gone(id, via, name, rule, collection)
         SELECT \(number), g.id, \(place.nameId), 4, \(place.source.id)
         \(place.ofDestinations(in: .goneByKey(place.destination, form), form, numbers))
-        AND \(number) NOT IN (SELECT id FROM temp.blocked) ORDER BY (\(number)) >> 15
+        AND \(number) NOT IN (SELECT id FROM temp.blocked) ORDER BY (\(number))\(ordersBlocks ? " >> 15" : "")
         """, [.integer(level.low), .integer(level.high)])
   }
 

@@ -23,7 +23,7 @@ extension Closure {
   /// With the removed edges in the first level: these are in no table any more.
   func count(_ db: borrowing Connection, _ level: Level, withRemoved: Bool) throws {
     if !counts { return }
-    try collectStored(db, level)
+    if !level.ends.areAllByRow { try collectStored(db, level) }
     for place in countedPlaces { try collect(db, place, level) }
     if !binding.isEmpty { try collectFound(db) }
     if withRemoved { try collectRemoved(db) }

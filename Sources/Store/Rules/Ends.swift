@@ -1,38 +1,63 @@
 internal import SQLite
 
-/// What the nodes of a slice are, and why they go: nobody asks for those that are not there.
+/// What the nodes of a slice are, why they go, and how many: nobody asks for those that are not there.
 struct Ends {
-  private struct End: Hashable {
+  struct Kind: Hashable {
     let collection: Int64
     let form: Numbered
+    /// Zero for those that no rule brought in.
+    let rule: Int64
+    /// Whether it was there.
+    let counts: Bool
   }
 
-  private var ends: Set<End> = []
-  /// Zero for those that no rule brought in.
-  private var rules: Set<Int64> = []
+  private(set) var rows: [Kind: Int] = [:]
 
-  init() {}
-
-  fileprivate init(kinds: [(collection: Int64, form: Numbered, rule: Int64)]) {
-    ends = Set(kinds.map { End(collection: $0.collection, form: $0.form) })
-    rules = Set(kinds.map(\.rule))
-  }
-
-  func has(rule: Int64) -> Bool { rules.contains(rule) }
+  func has(rule: Int64) -> Bool { rows.keys.contains { $0.rule == rule } }
 
   func forms(of table: NodeTable) -> [Numbered] {
-    Numbered.allCases.filter { ends.contains(End(collection: table.id, form: $0)) }
+    Numbered.allCases.filter { form in
+      rows.keys.contains { $0.collection == table.id && $0.form == form }
+    }
   }
 
-  var areAllByRow: Bool { ends.allSatisfy { $0.form == .byRow } }
+  var areAllByRow: Bool { rows.keys.allSatisfy { $0.form == .byRow } }
+
+  mutating func add(_ other: Ends) { rows.merge(other.rows, uniquingKeysWith: +) }
 }
 
 extension Connection {
   func ends(in slice: Slice) throws(SQLiteError) -> Ends {
-    Ends(
-      kinds: try all(
-        "SELECT DISTINCT collection, id < 0, rule FROM temp.gone WHERE seq > ? AND seq <= ?",
-        .integer(slice.low), .integer(slice.high)
-      ) { ($0.integer(0), $0.integer(1) == 0 ? .byName : .byRow, $0.integer(2)) })
+    if slice.high - slice.low > 500, let ends = try onlyEnds(in: slice) { return ends }
+    let kinds = try all(
+      """
+      SELECT collection, id < 0, rule, counts, count(*) FROM temp.gone
+      WHERE seq > ? AND seq <= ? GROUP BY 1, 2, 3, 4
+      """, .integer(slice.low), .integer(slice.high)
+    ) { (Ends.Kind($0), Int($0.integer(4))) }
+    return Ends(rows: Dictionary(uniqueKeysWithValues: kinds))
+  }
+
+  /// Many are of one kind, mostly, and need not be sorted then.
+  private func onlyEnds(in slice: Slice) throws(SQLiteError) -> Ends? {
+    let kinds = try all(
+      """
+      SELECT DISTINCT collection, id < 0, rule, counts FROM temp.gone
+      WHERE seq > ? AND seq <= ? LIMIT 2
+      """, .integer(slice.low), .integer(slice.high), as: Ends.Kind.init)
+    if kinds.count != 1 { return nil }
+    let rows = try integer(
+      "SELECT count(*) FROM temp.gone WHERE seq > ? AND seq <= ?", .integer(slice.low),
+      .integer(slice.high))
+    return Ends(rows: [kinds[0]: Int(rows ?? 0)])
+  }
+}
+
+extension Ends.Kind {
+  fileprivate init(_ row: Row) {
+    collection = row.integer(0)
+    form = row.integer(1) == 0 ? .byName : .byRow
+    rule = row.integer(2)
+    counts = row.integer(3) != 0
   }
 }

@@ -49,8 +49,9 @@ extension Writer {
     current.numbers = try db.numbers(binding)
     let closure = Closure(
       rulesSeen: counters.rulesSeen, binding: binding, numbers: current.numbers,
-      firstNewId: current.firstNewId, following: current.followed)
-    var levels: [Slice]
+      firstNewId: current.firstNewId, following: current.followed,
+      inSteps: current.isStepped)
+    var levels: [Closure.Level]
     if current.isSweep {
       let (found, denials) = try closure.completeUndenied(db)
       levels = found
@@ -59,10 +60,11 @@ extension Writer {
       levels = try closure.complete(db)
       try refuseDenied()
     }
+    let ends = levels.reduce(into: Ends()) { $0.add($1.ends) }
     // What it did not cause itself, the other kind of sweep tells and forgets.
     if !current.tellsOfCauses { levels.removeFirst() }
-    try count(.all)
-    return levels
+    try count(ends)
+    return levels.map(\.slice)
   }
 
   private func removeGone(_ levels: [Slice]) throws {
@@ -71,13 +73,14 @@ extension Writer {
     guard let first = levels.first else { return }
     let isLarge = current.deletedCount > Writer.manyAtOnce
     if !isLarge || binding.hasForeignKeys {
-      return try remove(Slice(low: first.low, high: .max))
+      let all = Slice(low: first.low, high: .max)
+      return try remove(all, db.ends(in: all))
     }
     try db.setCache(.deleting)
     defer { try? db.setCache(.ordinary) }
     let all = Slice(low: first.low, high: levels.last?.high ?? first.high)
     try withoutTriggers {
-      for slice in all.parts(of: Writer.manyAtOnce) { try remove(slice) }
+      for slice in all.parts(of: Writer.manyAtOnce) { try remove(slice, db.ends(in: slice)) }
     }
   }
 
@@ -85,13 +88,12 @@ extension Writer {
   private static let manyAtOnce = 20_000
 
   /// What goes in this step.
-  func remove(_ slice: Slice) throws {
+  func remove(_ slice: Slice, _ ends: Ends) throws {
     try nameRows(slice)
     try report(slice)
     if model.trash > .zero { try keepInTrash(slice) }
     try letGo(slice)
     if model.trash > .zero { try keepLostReferences(slice) }
-    let ends = try db.ends(in: slice)
     try deleteRows(slice, ends)
     try forgetOwnRemovals(slice)
     if ends.areAllByRow { return }
@@ -114,12 +116,14 @@ extension Writer {
     current.firstNewId = counters.nextId
   }
 
-  func count(_ slice: Slice) throws {
-    for count in try db.goneByKind(slice) {
-      current.deletedCount += count.gone
-      if let rule = count.rule { current.deletedByRule[rule, default: 0] += count.gone }
-      if !current.isSweep { continue }
-      current.deletedByCollection[count.collection, default: 0] += count.gone
+  func count(_ ends: Ends) throws {
+    for (kind, rows) in ends.rows where kind.counts {
+      guard let collection = try db.nameOfNodes(kind.collection) else { continue }
+      current.deletedCount += rows
+      if let rule = Rules(rawValue: kind.rule).names.first {
+        current.deletedByRule[rule, default: 0] += rows
+      }
+      if current.isSweep { current.deletedByCollection[collection, default: 0] += rows }
     }
   }
 

@@ -184,25 +184,12 @@ extension Connection {
       """, .text(name))!
   }
 
-  /// By collection and rule. A file is no node, and does not count.
-  func goneByKind(
-    _ slice: Slice
-  ) throws(SQLiteError) -> [(collection: String, rule: String?, gone: Int)] {
-    try all(
-      """
-      SELECT c.name, g.rule, g.gone
-      FROM (
-        SELECT collection, rule, count(*) AS gone FROM temp.gone
-        WHERE counts AND seq > ? AND seq <= ? GROUP BY 1, 2
-      ) AS g JOIN cascade_collection AS c ON c.id = g.collection
-      WHERE c.name NOT GLOB 'cascade_file/*'
-      """, .integer(slice.low), .integer(slice.high)
-    ) {
-      (
-        collection: $0.text(0), rule: Rules(rawValue: $0.integer(1)).names.first,
-        gone: Int($0.integer(2))
-      )
-    }
+  /// Nil for the files below a root: these are no nodes.
+  func nameOfNodes(_ collection: Int64) throws(SQLiteError) -> String? {
+    try first(
+      "SELECT name FROM cascade_collection WHERE id = ? AND name NOT GLOB 'cascade_file/*'",
+      .integer(collection)
+    ) { $0.text(0) }
   }
 
   /// By collection. A file is no node, and does not count.

@@ -93,9 +93,10 @@ extension Writer {
   private func removeLooking(_ slice: Slice, _ plan: SweepPlan) throws {
     for part in current.isUndisturbed ? [slice] : plan.parts(of: slice) {
       if !current.isUndisturbed { try lookAgain(part) }
-      try count(part)
+      let ends = try db.ends(in: part)
+      try count(ends)
       try spendApproval(part)
-      try remove(part)
+      try remove(part, ends)
     }
   }
 
