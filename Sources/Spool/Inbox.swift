@@ -19,8 +19,11 @@ package final class Inbox {
   var stuckSince: Int64 = 0
 
   /// `now` is in milliseconds since 1970.
-  package init(_ spool: SpoolDirectory, writer: Writer, now: @escaping () -> Int64) throws {
-    lock = try SpoolDirectory.lock(spool.path)
+  package init(
+    _ spool: SpoolDirectory, _ lock: consuming FileLock, writer: Writer,
+    now: @escaping () -> Int64
+  ) throws {
+    self.lock = lock
     self.spool = spool
     try spool.removeStaleUploads(olderThan: now() - Inbox.uploadsLive)
     self.writer = writer

@@ -25,7 +25,7 @@ package final class SpoolDirectory: Sendable {
     self.rejected = rejected
   }
 
-  /// One daemon holds a spool: the lock dies with it.
+  /// One daemon holds a spool: the lock dies with it. Who has none leaves the store alone, too.
   package static func lock(_ path: String) throws -> FileLock {
     let root = try Directory.openOrMake(path)
     guard let lock = try FileLock.take(".lock", in: root) else {
@@ -37,9 +37,11 @@ package final class SpoolDirectory: Sendable {
   /// Takes away what was made for a store that turned out to be none. What somebody put something into
   /// stays, and what another daemon has locked.
   package func removeEmpty() {
-    guard let root = try? Directory.open(path), (try? root.status(of: ".lock")) == .some(nil) else {
+    guard let root = try? Directory.open(path), let lock = try? SpoolDirectory.lock(path) else {
       return
     }
+    _ = try? root.remove(".lock")
+    _ = consume lock
     for name in ["tmp", "new", "held", "rejected"] as [FileName] {
       _ = try? root.removeDirectory(name)
     }

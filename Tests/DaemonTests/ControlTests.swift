@@ -60,6 +60,19 @@ import Testing
     #expect(try store.ctl("status").status == 0)
   }
 
+  @Worker @Test func leavesAnothersStoreAlone() throws {
+    let store = try TestStore()
+    let application = try Connection(path: store.path, access: .readWrite)
+    try application.execute("CREATE TABLE song(id INTEGER PRIMARY KEY, album INTEGER)")
+    try store.scratch.write(
+      "other.json", "{ collections: { songs: { table: 'song', key: 'id' } } }")
+    let before = try application.integer("PRAGMA data_version")
+    let second = try ControlTests.cascaded(
+      "--model", store.scratch.path("other.json"), "--socket", store.scratch.path("other"), store.path)
+    #expect(second.status == 75)
+    #expect(try application.integer("PRAGMA data_version") == before)
+  }
+
   @Worker @Test(arguments: [SIGTERM, SIGINT])
   func leavesEverythingInOneFileAtItsEnd(signal: CInt) throws {
     let store = try TestStore()

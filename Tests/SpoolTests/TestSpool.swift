@@ -40,8 +40,9 @@ final class TestSpool {
   }
 
   static func open(_ path: String, _ model: StoreModel, _ clock: Ticks) throws -> Inbox {
+    let lock = try SpoolDirectory.lock("\(path)/spool")
     let writer = try Writer(path: "\(path)/store.db", model: model, busyMilliseconds: 0)
-    return try Inbox(SpoolDirectory("\(path)/spool"), writer: writer, now: { clock.tick() })
+    return try Inbox(SpoolDirectory("\(path)/spool"), lock, writer: writer, now: { clock.tick() })
   }
 
   /// As after a crash: what was in memory is gone.

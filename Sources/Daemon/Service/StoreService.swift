@@ -264,10 +264,12 @@ extension StoreService {
     // Whoever moves one away makes another.
     try await EventLoop.sleep(for: .seconds(1))
     let new = try SpoolDirectory(configuration.spoolPath)
-    try await writer.take(new)
+    let isServed = try await writer.take(new)
     openSpool = new
     failWaiters(StoreError("the spool is another one now: look into it, and try again"))
-    tell(.warning, .trouble, "the spool's directories were replaced; the new ones are served")
+    if isServed {
+      tell(.warning, .trouble, "the spool's directories were replaced; the new ones are served")
+    }
     let watch = queueWatch
     queueWatch = nil
     watch?.ring()

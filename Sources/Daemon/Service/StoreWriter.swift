@@ -32,20 +32,24 @@ actor StoreWriter {
 
   private func open(creates: Bool) throws {
     let path = configuration.path
+    let lock = try SpoolDirectory.lock(spool!.path)
     let before = try FileStatus.of(path)
     if before != nil { try Ownership(of: path).refuseHarm() }
     let writer = try Writer(path: path, model: configuration.model, creates: creates)
     file = try OpenFile(path, opened: before)
-    inbox = try Inbox(spool!, writer: writer, now: SystemClock.wall)
+    inbox = try Inbox(spool!, lock, writer: writer, now: SystemClock.wall)
     watch = Watching()
   }
 
-  /// Another spool is where the old one was. Its lock is another one, or the same.
-  func take(_ spool: SpoolDirectory) throws {
+  /// Another spool is where the old one was. Its lock is another one, or the same. False if there is no
+  /// store to go with it just now.
+  func take(_ spool: SpoolDirectory) throws -> Bool {
     self.spool = spool
-    guard let writer = inbox?.writer else { return }
+    guard let writer = inbox?.writer else { return false }
     inbox = nil
-    inbox = try Inbox(spool, writer: writer, now: SystemClock.wall)
+    inbox = try Inbox(
+      spool, SpoolDirectory.lock(spool.path), writer: writer, now: SystemClock.wall)
+    return true
   }
 
   /// One commit's worth of the queue, and how long to leave the lock to others afterwards.
