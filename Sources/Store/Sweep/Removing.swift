@@ -8,9 +8,14 @@ extension Writer {
     _ plan: SweepPlan, _ kinds: [SweepKind], _ submission: Submission,
     _ result: inout SweepResult, _ manners: Manners
   ) throws {
-    try inSteps {
-      try step { try begin(plan, kinds, submission) }
-      if plan.size > 0 { try withoutTriggers { try removeAll(plan, manners) } }
+    do {
+      try inSteps {
+        try step { try begin(plan, kinds, submission) }
+        if plan.size > 0 { try withoutTriggers { try removeAll(plan, manners) } }
+      }
+    } catch let stale as StaleSweep {
+      result.add(stepReceipt(submission), current)
+      throw stale
     }
     // What the application's triggers did about it is among our own writes.
     if binding.hasTriggers && current.ownEnd > current.journalEnd { current.isUndisturbed = false }
