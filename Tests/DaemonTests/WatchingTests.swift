@@ -77,6 +77,8 @@ import Testing
     let store = try Library.store(more: "limits: { hold: { deletes: 1, share: 0 } }")
     try store.sql("DELETE FROM artist WHERE id = 'nina'")
     try store.wait(forState: "held")
+    // The application closes its connection only then.
+    try store.waitUntilQuiet()
     let sweep = try #require(try store.status()["lastSweep"])
     #expect(sweep["outcome"] == "held" && sweep["deletedCount"] == 3)
     #expect(try store.status()["journal"] == 1)

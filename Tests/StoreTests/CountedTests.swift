@@ -89,6 +89,43 @@ struct CountedTests {
     #expect(try photos(store) == "a c")
   }
 
+  @Test("What lost an edge and keeps one goes with that, levels later", arguments: ["0", "1d"])
+  func later(trash: String) throws {
+    let model = """
+      {
+        collections: {
+          photos: { table: 'photo', key: 'id' }, posts: { table: 'post', key: 'id' },
+          albums: { table: 'album', key: 'id' }, songs: { table: 'song', key: 'id' },
+        },
+        relationships: [
+          { name: 'photo', from: 'posts', to: 'photos', column: 'photo',
+            rules: ['notifyIfSourceDeleted', '\(CountedTests.rule)'] },
+          { name: 'album', from: 'posts', to: 'albums', column: 'album',
+            rules: ['deleteSourceIfDestinationDeleted'] },
+          { name: 'song', from: 'songs', to: 'albums', column: 'album',
+            rules: ['\(CountedTests.rule)'] },
+        ],
+        trash: '\(trash)',
+      }
+      """
+    let schema =
+      CountedTests.schema + """
+        ALTER TABLE post ADD COLUMN album INTEGER; CREATE INDEX post_album ON post(album);
+        CREATE TABLE album(id INTEGER PRIMARY KEY);
+        CREATE TABLE song(id INTEGER PRIMARY KEY, album INTEGER);
+        CREATE INDEX song_album ON song(album);
+        INSERT INTO album VALUES(1); INSERT INTO song VALUES(1, 1);
+        UPDATE post SET album = 1 WHERE id = 2;
+        """
+    let store = try TestStore(model: StoreModel(model), schema: schema)
+    _ = try store.writer.sweep([.all], at: 0)
+    try store.bySQL(
+      "UPDATE post SET photo = NULL WHERE id = 1; UPDATE song SET album = NULL WHERE id = 1")
+    let result = try store.writer.sweep([.all], at: 1)
+    #expect(result.byCollection == ["albums": 1, "photos": 1, "posts": 1])
+    #expect(try photos(store) == "b c unused")
+  }
+
   @Test("Join rows are counted, the row and both ends whichever goes")
   func joined() throws {
     let store = try store(

@@ -114,7 +114,7 @@ bench_writer() {
   local n=${size:-1000000} posts what lock='' trash=0
   posts=$((n / 5))
   "$work/mapped" load "$work/mapped-theirs.db" "$n" keyed
-  "$work/counts" load "$work/counts-theirs.db" "$posts" triggers
+  "$work/counts" load "$work/counts-theirs.db" "$posts" looking
   "$work/mapped" load "$work/mapped-ours.db" "$n" plain
   "$work/counts" load "$work/counts-ours.db" "$posts" plain
   for what in mapped counts; do

@@ -26,8 +26,10 @@ struct Closure {
   let followed: Rules
   /// Whether what it finds goes in steps, and not in one transaction.
   let goesInSteps: Bool
-  /// The places whose edges count: for a rule of their own, or of another edge of the same name.
-  let countedPlaces: [Place]
+  /// The places whose edges count at their sources, and at their destinations: for a rule of their own,
+  /// or of another edge of the same name.
+  let countedAtSources: [Place]
+  let countedAtDestinations: [Place]
 
   init(
     rulesSeen: Rules, binding: Binding, numbers: Numbers, firstNewId: Int64,
@@ -40,12 +42,15 @@ struct Closure {
     self.firstNewId = firstNewId
     self.followed = followed
     self.goesInSteps = goesInSteps
-    countedPlaces = binding.places(countedWith: storedRules, following: followed)
+    countedAtSources = binding.countedAtSources(stored: storedRules, following: followed)
+    countedAtDestinations = binding.countedAtDestinations(stored: storedRules, following: followed)
   }
 
   /// The rows of `temp.gone` that the last step brought in.
   struct Level {
     let slice: Slice
+    /// The first may be empty, and the second begins where that does.
+    var number: Int64 { slice.high }
     /// What its nodes are, as far as places have to know.
     let ends: Ends
   }

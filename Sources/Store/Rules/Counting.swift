@@ -5,7 +5,10 @@ internal import SQLite
 /// collected in `temp.losing`; who is tallied loses it, and who is not, and should be, is counted.
 /// Of several lost edges one that asks is the reason.
 extension Closure {
-  private var counts: Bool { !countedPlaces.isEmpty || storedRules.isCounting }
+  private var counts: Bool {
+    !countedAtSources.isEmpty || !countedAtDestinations.isEmpty
+      || !storedRules.isDisjoint(with: .counting)
+  }
 
   /// Nodes to which no edge of the name remains.
   func addCounted(_ db: borrowing Connection) throws {
@@ -24,15 +27,16 @@ extension Closure {
   func count(_ db: borrowing Connection, _ level: Level, withRemoved: Bool) throws {
     if !counts { return }
     if !level.ends.areAllByRow { try collectStored(db, level) }
-    for place in countedPlaces { try collect(db, place, level) }
+    for place in countedAtDestinations { try collectDestinations(db, place, level) }
+    for place in countedAtSources { try collectSources(db, place, level) }
     if !binding.isEmpty { try collectFound(db) }
     if withRemoved { try collectRemoved(db) }
-    try tally(db)
+    try tally(db, level)
     for table in binding.collections.values where numbers.stored.contains(table.id) {
-      _ = try db.know(table, .tally, where: "g.fresh")
+      _ = try db.know(table, .tally, where: "g.level = ?1", [.integer(level.number)])
     }
-    for place in countedPlaces { try countRemaining(db, place) }
-    try db.run("UPDATE temp.tally SET fresh = 0 WHERE fresh")
+    for place in countedAtDestinations { try countSources(db, place, level) }
+    for place in countedAtSources { try countDestinations(db, place, level) }
     try db.run("DELETE FROM temp.losing")
   }
 
@@ -59,17 +63,46 @@ extension Closure {
       """, .integer(followed.rawValue), .integer(level.slice.low), .integer(level.slice.high))
   }
 
-  private func collect(_ db: borrowing Connection, _ place: Place, _ level: Level) throws {
-    if followed.contains(.deleteDestinationIfAllSourcesDeleted) && !binding.isOfNodes(place) {
-      for form in level.ends.forms(of: place.source) {
+  private func collectDestinations(
+    _ db: borrowing Connection, _ place: Place, _ level: Level
+  ) throws {
+    for form in level.ends.forms(of: place.source) {
+      if numbers.isEachByRow(in: place.destination) {
+        let edges = place.ofSources(in: .gone, form, withDestinations: true)
+        try collect(db, 32, place, place.destination, "d", edges, level)
+      } else {
         try db.stageDestinations(of: place, form, rule: 32, in: level.slice, numbers)
       }
     }
-    if followed.contains(.deleteSourceIfAllDestinationsDeleted) && place.relationship != nil {
-      for form in level.ends.forms(of: place.destination) {
+  }
+
+  private func collectSources(
+    _ db: borrowing Connection, _ place: Place, _ level: Level
+  ) throws {
+    for form in level.ends.forms(of: place.destination) {
+      if numbers.isEachByRow(in: place.source) {
+        let edges = place.ofDestinations(in: .gone, form, numbers)
+        try collect(db, 16, place, place.source, "s", edges, level)
+      } else {
         try db.stageSources(of: place, form, rule: 16, in: level.slice, numbers)
       }
     }
+  }
+
+  /// Where no name has to be found for any, they need not be staged.
+  private func collect(
+    _ db: borrowing Connection, _ rule: Int64, _ place: Place, _ losers: NodeTable, _ row: String,
+    _ edges: String, _ level: Level
+  ) throws {
+    try db.run(
+      generated: """
+        INSERT INTO temp.losing
+        SELECT ?1, \(losers.number(row, numbers)), \(place.nameId), count(*), min(g.id),
+          \(place.rules.rawValue) & ?1 <> 0, \(losers.id)
+        \(edges) AND g.seq > ?2 AND g.seq <= ?3 GROUP BY 2
+        ON CONFLICT DO UPDATE SET edges = edges + excluded.edges, asks = max(asks, excluded.asks),
+          via = iif(asks < excluded.asks, excluded.via, via)
+        """, [.integer(rule)] + level.slice.bound)
   }
 
   private func collectFound(_ db: borrowing Connection) throws {
@@ -107,7 +140,8 @@ extension Closure {
         """, [.integer(followed.rawValue)])
   }
 
-  private func tally(_ db: borrowing Connection) throws {
+  private func tally(_ db: borrowing Connection, _ level: Level) throws {
+    let number = Value.integer(level.number)
     try db.run(
       """
       UPDATE temp.tally SET remaining = remaining - l.edges FROM temp.losing AS l
@@ -115,73 +149,79 @@ extension Closure {
       """)
     try db.run(
       """
-      INSERT OR IGNORE INTO temp.tally(rule, node, name, remaining, via, fresh, collection)
-      SELECT rule, node, name, 0, via, 1, collection FROM temp.losing
+      INSERT OR IGNORE INTO temp.tally(rule, node, name, remaining, via, level, collection)
+      SELECT rule, node, name, 0, via, ?, collection FROM temp.losing
       WHERE asks AND node NOT IN (SELECT id FROM temp.gone)
-      """)
+      """, number)
     try db.run(
       """
       UPDATE temp.tally SET remaining = (
         SELECT count(*) FROM cascade_edge AS r
         WHERE r.destination = tally.node AND r.name = tally.name
         AND r.source NOT IN (SELECT id FROM temp.gone))
-      WHERE fresh AND rule = 32
-      """)
+      WHERE level = ? AND rule = 32 AND EXISTS (SELECT 1 FROM cascade_edge)
+      """, number)
     try db.run(
       """
       UPDATE temp.tally SET remaining = (
         SELECT count(*) FROM cascade_edge AS r
         WHERE r.source = tally.node AND r.name = tally.name
         AND r.destination NOT IN (SELECT id FROM temp.gone))
-      WHERE fresh AND rule = 16
-      """)
+      WHERE level = ? AND rule = 16 AND EXISTS (SELECT 1 FROM cascade_edge)
+      """, number)
   }
 
   /// What remains at the nodes that are counted for the first time.
-  private func countRemaining(_ db: borrowing Connection, _ place: Place) throws {
-    if followed.contains(.deleteDestinationIfAllSourcesDeleted) && !binding.isOfNodes(place) {
-      let stays = " AND \(place.source.stays("s", numbers))"
-      for form in numbers.forms(of: place.destination) {
-        try add(db, 32, place, place.ofDestinations(in: .tally, form, numbers) + stays)
-      }
+  private func countSources(
+    _ db: borrowing Connection, _ place: Place, _ level: Level
+  ) throws {
+    let stays = " AND \(place.source.stays("s", numbers))"
+    for form in numbers.forms(of: place.destination) {
+      try add(db, 32, place, place.ofDestinations(in: .tally, form, numbers) + stays, level)
     }
-    if place.destination.kind == .files || place.relationship == nil { return }
-    if !followed.contains(.deleteSourceIfAllDestinationsDeleted) { return }
+  }
+
+  private func countDestinations(
+    _ db: borrowing Connection, _ place: Place, _ level: Level
+  ) throws {
     let stays = " AND \(place.destination.stays("d", numbers))"
     for form in numbers.forms(of: place.source) {
-      try add(db, 16, place, place.ofSources(in: .tally, form, withDestinations: true) + stays)
+      let edges = place.ofSources(in: .tally, form, withDestinations: true)
+      try add(db, 16, place, edges + stays, level)
     }
   }
 
   private func add(
-    _ db: borrowing Connection, _ rule: Int64, _ place: Place, _ edges: String
+    _ db: borrowing Connection, _ rule: Int64, _ place: Place, _ edges: String, _ level: Level
   ) throws {
     try db.run(
       generated: """
         UPDATE temp.tally SET remaining = remaining + l.edges
         FROM (
           SELECT g.node AS node, count(*) AS edges
-          \(edges) AND g.fresh AND g.rule = ?1 AND g.name = ?2 GROUP BY 1
+          \(edges) AND g.level = ?3 AND g.rule = ?1 AND g.name = ?2 GROUP BY 1
         ) AS l
         WHERE tally.rule = ?1 AND tally.node = l.node AND tally.name = ?2
-        """, [.integer(rule), .integer(place.nameId)])
-  }
-}
-
-extension Rules {
-  /// Whether some of these ask how many edges remain.
-  fileprivate var isCounting: Bool {
-    !isDisjoint(with: [
-      .deleteSourceIfAllDestinationsDeleted, .deleteDestinationIfAllSourcesDeleted,
-    ])
+        """, [.integer(rule), .integer(place.nameId), .integer(level.number)])
   }
 }
 
 extension Binding {
-  func places(countedWith storedRules: Rules, following followed: Rules) -> [Place] {
-    if storedRules.isCounting { return looked }
-    let counting = places.filter { $0.rules.intersection(followed).isCounting }
-    let names = Set(counting.map(\.name))
+  /// Foreign keys alone count nothing at their sources; and no source goes with a file.
+  func countedAtSources(stored: Rules, following followed: Rules) -> [Place] {
+    counted(.deleteSourceIfAllDestinationsDeleted, stored, followed)
+      .filter { $0.relationship != nil && $0.destination.kind != .files }
+  }
+
+  func countedAtDestinations(stored: Rules, following followed: Rules) -> [Place] {
+    counted(.deleteDestinationIfAllSourcesDeleted, stored, followed)
+      .filter { !isOfNodes($0) }
+  }
+
+  private func counted(_ rule: Rules, _ stored: Rules, _ followed: Rules) -> [Place] {
+    if !followed.contains(rule) { return [] }
+    if stored.contains(rule) { return looked }
+    let names = Set(places.filter { $0.rules.contains(rule) }.map(\.name))
     return looked.filter { names.contains($0.name) }
   }
 }

@@ -273,13 +273,14 @@ enum Schema {
       rule INTEGER, node INTEGER, name INTEGER, edges INTEGER, via INTEGER, asks INTEGER,
       collection INTEGER, PRIMARY KEY(rule, node, name)) WITHOUT ROWID
     """,
-    // How many edges of a name a counting rule still sees at a node. `rule` is 16 or 32.
+    // How many edges of a name a counting rule still sees at a node. `rule` is 16 or 32; `level` is
+    // the number of that in which it lost the first.
     """
     CREATE TEMP TABLE tally(
-      rule INTEGER, node INTEGER, name INTEGER, remaining INTEGER, via INTEGER, fresh INTEGER,
+      rule INTEGER, node INTEGER, name INTEGER, remaining INTEGER, via INTEGER, level INTEGER,
       collection INTEGER, PRIMARY KEY(rule, node, name)) WITHOUT ROWID
     """,
-    "CREATE INDEX temp.tally_fresh ON tally(rule, name) WHERE fresh",
+    "CREATE INDEX temp.tally_level ON tally(level, rule, name)",
     "CREATE INDEX temp.tally_out ON tally(rule) WHERE remaining <= 0",
     // Notices to be written, by the numbers of the nodes.
     """
