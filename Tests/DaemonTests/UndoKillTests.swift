@@ -41,6 +41,25 @@ import Testing
     return String(try #require(swept["batch"]?.integer))
   }
 
+  @Worker @Test func saysThatItCannotGoOn() throws {
+    let store = try UndoKillTests.store()
+    let neighbour = try Connection(path: store.path, access: .readOnly)
+    #expect(try neighbour.integer("SELECT count(*) FROM leaf") == Int64(UndoKillTests.leaves))
+    let batch = try UndoKillTests.delete(in: store)
+    let asking = try Running(
+      [Programs.cascadectl, "--store", store.path, "undo", batch],
+      input: try FileDescriptor.open("/dev/null"))
+    try store.waitUntil("a part is back") { try store.integers("SELECT count(*) FROM leaf") != [0] }
+    #expect(try store.end(SIGKILL) == .signal(SIGKILL))
+    _ = try asking.finish()
+    try store.sql("CREATE TRIGGER t AFTER INSERT ON leaf BEGIN SELECT RAISE(ROLLBACK, 'no'); END")
+    try store.start()
+    #expect(store.log.contains("batch \(batch) is undone only in part: "))
+    try store.sql("DROP TRIGGER t")
+    #expect(try store.ctl("undo", batch).status == 0)
+    #expect(try store.integers("SELECT count(*) FROM leaf") == [Int64(UndoKillTests.leaves)])
+  }
+
   @Worker @Test func comesBackWhole() throws {
     var random = Seeded()
     print("kill -9 among undos: seed \(random.seed)")

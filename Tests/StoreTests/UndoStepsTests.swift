@@ -68,7 +68,7 @@ struct UndoStepsTests {
     try UndoStepsTests.undo(store, batch, stopAfter: 4)
     try store.bySQL(
       "CREATE TRIGGER t AFTER INSERT ON leaf BEGIN SELECT RAISE(ROLLBACK, 'no more'); END")
-    #expect(throws: StoreError.self) { try store.writer.resumeUndo(at: 9, manners: .none) }
+    #expect(throws: UndoGivenUp.self) { try store.writer.resumeUndo(at: 9, manners: .none) }
     #expect(try store.writer.resumeUndo(at: 9, manners: .none)?.batch == nil)
     try store.bySQL("DROP TRIGGER t")
     #expect(try store.writer.undo(batch, by: "me", at: 9).leftCount == 0)

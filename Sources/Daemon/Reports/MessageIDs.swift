@@ -11,6 +11,7 @@ extension LogMessageID {
   static let dropped = LogMessageID("ce5a3817f0d24b96985b7d2e41a60c3f", "dropped")
   static let swept = LogMessageID("1d9a6e5c3b7f4d2ea8c4f0b6d3e5a744", "swept")
   static let undone = LogMessageID("6e0d4b3f87c1452ab95f7e20d8c6a1cc", "undone")
+  static let undoGivenUp = LogMessageID("8f3c1d5e9b204a67b0e2c94d7a6f51e8", "undoGivenUp")
   static let recovered = LogMessageID("7b2f9d4e1c6a48d5a3e8b0c4f7d1e966", "recovered")
   static let trouble = LogMessageID("e4a1b7d83c5f49c6b2d8a6f1c7e3b955", "trouble")
   static let mismatch = LogMessageID("30c6b9d2a1f74e58b7d40c9e62f8a177", "mismatch")

@@ -160,6 +160,14 @@ extension StoreService {
       ])
   }
 
+  func report(_ undo: UndoGivenUp) {
+    tell(
+      .error, .undoGivenUp,
+      "batch \(undo.batch) is undone only in part: \(undo.reason); `cascadectl undo \(undo.batch)` "
+        + "tries the rest again",
+      [(.batch, String(undo.batch)), (.reason, undo.reason)])
+  }
+
   func reportPaused(by user: UInt32) {
     tell(.notice, .paused, "paused\(by(user))", [(.peerUser, number(user))])
   }

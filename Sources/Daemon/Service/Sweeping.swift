@@ -63,8 +63,16 @@ extension StoreService {
     if let kinds = try await onStore({ try await writer.unfinishedSweep() }) {
       _ = try await sweep(kinds, because: .resumed)
     }
-    if let result = try await onStore({ try await writer.resumeUndo() }) { reportUndone(result) }
+    try await resumeUndo()
     hasUnfinishedSweep = false
+  }
+
+  private func resumeUndo() async throws {
+    do {
+      if let result = try await onStore({ try await writer.resumeUndo() }) { reportUndone(result) }
+    } catch let undo as UndoGivenUp {
+      report(undo)
+    }
   }
 
   private func keep(

@@ -15,15 +15,21 @@ extension Writer {
     ) { $0.text(0) }
     do {
       return try undo(batch, by: author ?? "", at: now, manners: manners)
-    } catch {
-      if error.isFinal { try group { try forgetUnfinishedUndo(of: batch) } }
-      throw error
+    } catch where error.isFinal {
+      try group { try forgetUnfinishedUndo(of: batch) }
+      throw UndoGivenUp(batch: batch, reason: "\(error)")
     }
   }
 
   func forgetUnfinishedUndo(of batch: Int64) throws {
     try db.run("DELETE FROM cascade_meta WHERE name = 'undo.batch' AND value = ?", .integer(batch))
   }
+}
+
+/// An undo that was stopped and cannot go on.
+package struct UndoGivenUp: Error {
+  package let batch: Int64
+  package let reason: String
 }
 
 extension Error {
