@@ -67,7 +67,8 @@ import Testing
     try store.scratch.write(
       "other.json", "{ collections: { songs: { table: 'song', key: 'id' } } }")
     let second = try ControlTests.cascaded(
-      "--model", store.scratch.path("other.json"), "--socket", store.scratch.path("other"), store.path)
+      "--model", store.scratch.path("other.json"), "--socket", store.scratch.path("other"),
+      store.path)
     #expect(second.status == 75)
     #expect(
       try application.integer("SELECT count(*) FROM sqlite_schema WHERE tbl_name = 'song'") == 1)

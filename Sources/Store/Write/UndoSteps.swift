@@ -15,7 +15,7 @@ extension Writer {
     ) { $0.text(0) }
     do {
       return try undo(batch, by: author ?? "", at: now, manners: manners)
-    } catch where error.isFinal {
+    } catch let error where error.isFinal {
       try group { try forgetUnfinishedUndo(of: batch) }
       throw UndoGivenUp(batch: batch, reason: "\(error)")
     }
