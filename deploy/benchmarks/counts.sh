@@ -36,8 +36,9 @@ run_counts() {
   settle
   own=$("$work/counts" delete "$store" "$3")
   swept=$(sweep "$store" $(($(count_of_counts "$store") - $4)) cascade refcount)
-  awk "BEGIN { print $own + $swept }" >>"$work/$1.ours"
-  echo "memory $(peak) MB, the application's delete $own s" >"$work/$1.remark"
+  awk "BEGIN { print $own + $swept }" | tee -a "$work/$1"-{looking,counting}.ours >/dev/null
+  echo "memory $(peak) MB, the application's delete $own s" |
+    tee "$work/$1"-{looking,counting}.remark >/dev/null
   stop
   require_sound "$store"
   remove "$store"
@@ -49,20 +50,17 @@ run_their_counts() {
   for way in looking counting; do
     cp "$work/$way.db" "$theirs"
     settle
-    CACHE_KIB=$cache "$work/counts" delete "$theirs" "$1" >>"$work/$1-$way.c"
+    CACHE_KIB=$cache "$work/counts" delete "$theirs" "$1" |
+      tee -a "$work/$1"{,-limited}"-$way.c" >/dev/null
     [[ $way == looking ]] || count_of_counts "$theirs"
     remove "$theirs"
   done
 }
 
-# report_counts NAME SHARE TITLE: one of our sides beside each of theirs.
+# report_counts NAME TITLE: one of our sides beside each of theirs.
 report_counts() {
   local way
-  for way in looking counting; do
-    [[ $only_c ]] || for part in ours remark; do cp "$work/$1.$part" "$work/$1-$way.$part"; done
-    [[ -e $work/$1-$way.c ]] || cp "$work/$2-$way.c" "$work/$1-$way.c"
-    report "$1-$way" "$3" "triggers $way" 0.8
-  done
+  for way in looking counting; do report "$1-$way" "$2" "triggers $way" 0.8; done
 }
 
 # compare_counts MODEL SHARE TITLE
@@ -74,8 +72,8 @@ compare_counts() {
     lock=none trash=0 run_counts "$2" "$1" "$2" "$left"
     lock='' trash=0 run_counts "$2-limited" "$1" "$2" "$left"
   done
-  report_counts "$2" "$2" "$3, no lock budget"
-  [[ $only_c ]] || report_counts "$2-limited" "$2" "$3"
+  report_counts "$2" "$3, no lock budget"
+  [[ $only_c ]] || report_counts "$2-limited" "$3"
 }
 
 bench_counts() {

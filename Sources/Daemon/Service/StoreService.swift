@@ -264,10 +264,10 @@ extension StoreService {
     // Whoever moves one away makes another.
     try await EventLoop.sleep(for: .seconds(1))
     let new = try SpoolDirectory(configuration.spoolPath)
-    let isServed = try await writer.take(new)
+    let isTaken = try await writer.take(new)
     openSpool = new
     failWaiters(StoreError("the spool is another one now: look into it, and try again"))
-    if isServed {
+    if isTaken {
       tell(.warning, .trouble, "the spool's directories were replaced; the new ones are served")
     }
     let watch = queueWatch

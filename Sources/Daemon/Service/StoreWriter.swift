@@ -32,9 +32,9 @@ actor StoreWriter {
 
   private func open(creates: Bool) throws {
     let path = configuration.path
-    let lock = try SpoolDirectory.lock(spool!.path)
     let before = try FileStatus.of(path)
     if before != nil { try Ownership(of: path).refuseHarm() }
+    let lock = try SpoolDirectory.lock(spool!.path)
     let writer = try Writer(path: path, model: configuration.model, creates: creates)
     file = try OpenFile(path, opened: before)
     inbox = try Inbox(spool!, lock, writer: writer, now: SystemClock.wall)

@@ -222,7 +222,8 @@ extension Connection {
         INSERT OR IGNORE INTO temp.gone(id, via, name, rule, collection)
         SELECT \(number), g.id, \(place.nameId), 4, \(place.source.id)
         \(place.ofDestinations(in: .goneByKey(place.destination, form), form, numbers))
-        AND \(number) NOT IN (SELECT id FROM temp.blocked) ORDER BY (\(number))\(ordersBlocks ? " >> 15" : "")
+        AND \(number) NOT IN (SELECT id FROM temp.blocked)
+        ORDER BY (\(number))\(ordersBlocks ? " >> 15" : "")
         """, [.integer(level.low), .integer(level.high)])
   }
 

@@ -100,24 +100,28 @@ extension Closure {
         SELECT ?1, \(losers.number(row, numbers)), \(place.nameId), count(*), min(g.id),
           \(place.rules.rawValue) & ?1 <> 0, \(losers.id)
         \(edges) AND g.seq > ?2 AND g.seq <= ?3 GROUP BY 2
-        ON CONFLICT DO UPDATE SET edges = edges + excluded.edges, asks = max(asks, excluded.asks),
-          via = iif(asks < excluded.asks, excluded.via, via)
+        \(Closure.losesMore)
         """, [.integer(rule)] + level.slice.bound)
   }
 
   private func collectFound(_ db: borrowing Connection) throws {
     try db.internFound()
     try db.run(
-      """
-      INSERT INTO temp.losing
-      SELECT rule, id, name, count(*), coalesce(min(iif(asks, via, NULL)), min(via)), max(asks),
-        collection FROM temp.found
-      WHERE true GROUP BY 1, 2, 3
-      ON CONFLICT DO UPDATE SET edges = edges + excluded.edges, asks = max(asks, excluded.asks),
-        via = iif(asks < excluded.asks, excluded.via, via)
-      """)
+      generated: """
+        INSERT INTO temp.losing
+        SELECT rule, id, name, count(*), coalesce(min(iif(asks, via, NULL)), min(via)), max(asks),
+          collection FROM temp.found
+        WHERE true GROUP BY 1, 2, 3
+        \(Closure.losesMore)
+        """, [])
     try db.forgetFound()
   }
+
+  /// By another place too.
+  private static let losesMore = """
+    ON CONFLICT DO UPDATE SET edges = edges + excluded.edges, asks = max(asks, excluded.asks),
+      via = iif(asks < excluded.asks, excluded.via, via)
+    """
 
   private func collectRemoved(_ db: borrowing Connection) throws {
     try db.run(
@@ -207,10 +211,8 @@ extension Closure {
 }
 
 extension Binding {
-  /// Foreign keys alone count nothing at their sources; and no source goes with a file.
   func countedAtSources(stored: Rules, following followed: Rules) -> [Place] {
-    counted(.deleteSourceIfAllDestinationsDeleted, stored, followed)
-      .filter { $0.relationship != nil && $0.destination.kind != .files }
+    counted(.deleteSourceIfAllDestinationsDeleted, stored, followed).filter(\.countsAtSource)
   }
 
   func countedAtDestinations(stored: Rules, following followed: Rules) -> [Place] {
@@ -224,4 +226,9 @@ extension Binding {
     let names = Set(places.filter { $0.rules.contains(rule) }.map(\.name))
     return looked.filter { names.contains($0.name) }
   }
+}
+
+extension Place {
+  /// Foreign keys alone count nothing at their sources; and no source goes with a file.
+  var countsAtSource: Bool { relationship != nil && destination.kind != .files }
 }

@@ -23,7 +23,12 @@ struct Ends {
 
   var areAllByRow: Bool { rows.keys.allSatisfy { $0.form == .byRow } }
 
-  mutating func add(_ other: Ends) { rows.merge(other.rows, uniquingKeysWith: +) }
+  fileprivate mutating func add(_ other: Ends) { rows.merge(other.rows, uniquingKeysWith: +) }
+}
+
+extension [Closure.Level] {
+  /// Of all of them together.
+  var ends: Ends { reduce(into: Ends()) { $0.add($1.ends) } }
 }
 
 extension Connection {

@@ -30,7 +30,7 @@ extension Writer {
     }
   }
 
-  private func removeUnlessRefused(_ levels: [Slice]) throws -> Refused? {
+  private func removeUnlessRefused(_ levels: [Closure.Level]) throws -> Refused? {
     do {
       try db.savepoint { try removeGone(levels) }
       return nil
@@ -44,7 +44,7 @@ extension Writer {
     }
   }
 
-  func findGone() throws -> [Slice] {
+  func findGone() throws -> [Closure.Level] {
     try db.findLeased(binding, at: now)
     current.numbers = try db.numbers(binding)
     let closure = Closure(
@@ -60,25 +60,23 @@ extension Writer {
       levels = try closure.complete(db)
       try refuseDenied()
     }
-    let ends = levels.reduce(into: Ends()) { $0.add($1.ends) }
+    try count(levels.ends)
     // What it did not cause itself, the other kind of sweep tells and forgets.
     if !current.tellsOfCauses { levels.removeFirst() }
-    try count(ends)
-    return levels.map(\.slice)
+    return levels
   }
 
-  private func removeGone(_ levels: [Slice]) throws {
+  private func removeGone(_ levels: [Closure.Level]) throws {
     try keepSpared()
     try touchNeighbours()
-    guard let first = levels.first else { return }
+    guard let first = levels.first?.slice else { return }
     let isLarge = current.deletedCount > Writer.manyAtOnce
     if !isLarge || binding.hasForeignKeys {
-      let all = Slice(low: first.low, high: .max)
-      return try remove(all, db.ends(in: all))
+      return try remove(Slice(low: first.low, high: .max), levels.ends)
     }
     try db.setCache(.deleting)
     defer { try? db.setCache(.ordinary) }
-    let all = Slice(low: first.low, high: levels.last?.high ?? first.high)
+    let all = Slice(low: first.low, high: levels.last?.slice.high ?? first.high)
     try withoutTriggers {
       for slice in all.parts(of: Writer.manyAtOnce) { try remove(slice, db.ends(in: slice)) }
     }

@@ -8,18 +8,14 @@ extension Writer {
     _ plan: SweepPlan, _ kinds: [SweepKind], _ submission: Submission,
     _ result: inout SweepResult, _ manners: Manners
   ) throws {
-    do {
-      try inSteps {
-        try step { try begin(plan, kinds, submission) }
-        if plan.size > 0 { try withoutTriggers { try removeAll(plan, manners) } }
-      }
-    } catch let stale as StaleSweep {
-      result.add(stepReceipt(submission), current)
-      throw stale
+    // What went before the tables were altered is gone, too.
+    defer { result.add(stepReceipt(submission), current) }
+    try inSteps {
+      try step { try begin(plan, kinds, submission) }
+      if plan.size > 0 { try withoutTriggers { try removeAll(plan, manners) } }
     }
     // What the application's triggers did about it is among our own writes.
     if binding.hasTriggers && current.ownEnd > current.journalEnd { current.isUndisturbed = false }
-    result.add(stepReceipt(submission), current)
   }
 
   /// The last commit makes all of them durable. And what foreign keys would do or refuse, the rules

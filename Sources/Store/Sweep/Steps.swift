@@ -91,7 +91,7 @@ extension Writer {
     try db.forgetKnown()
     if current.isResumed { try numberOnFromTrash() }
     try findDead(kinds)
-    let levels = try findGone()
+    let levels = try findGone().map(\.slice)
     current.block(blocked)
     let approval = try heldUnlessApproved()
     current.forgetCounts()

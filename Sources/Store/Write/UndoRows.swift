@@ -83,10 +83,9 @@ extension Undo {
 
   func ids(of kept: Numbered, in slice: Slice) throws -> [Int64] {
     try writer.db.all(
-      """
-      SELECT id FROM cascade_trash
-      WHERE batch = ? AND layout = ? AND part = 0 AND id > ? AND id <= ? ORDER BY id
-      """, kept.bound.0, kept.bound.1, .integer(slice.low), .integer(slice.high)
+      generated: """
+        SELECT t.id FROM main.cascade_trash AS t WHERE \(TrashLayout.isInSlice) ORDER BY t.id
+        """, kept.bound(slice)
     ) { $0.integer(0) }
   }
 
