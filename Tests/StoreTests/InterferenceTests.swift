@@ -53,13 +53,14 @@ struct InterferenceTests {
   /// The rows that are left after the first artist was deleted and swept, `sql` came after so many
   /// steps of a row each, and all that follows from it was swept too.
   private func left(
-    _ sql: String, after step: Int, deleting deleted: [Substring] = [], counting rows: Int? = nil
+    _ sql: String, after step: Int, deleting deleted: [Substring] = [], counting total: Int? = nil,
+    beginningWith first: String = ""
   ) throws -> String {
     let store = try TestStore(
       model: StoreModel(InterferenceTests.model), schema: InterferenceTests.schema)
     _ = try store.writer.sweep([.all], at: 0)
     store.sweepsInSteps(of: 1)
-    try store.bySQL("DELETE FROM artist WHERE id = 1")
+    try store.bySQL("DELETE FROM artist WHERE id = 1; \(first)")
     var count = 0
     let manners = Manners { _ in
       count += 1
@@ -67,8 +68,8 @@ struct InterferenceTests {
     }
     let result = try store.writer.sweep([.all], at: 1, manners: manners)
     #expect(count >= step)
-    #expect(rows == nil || result.deletedCount == rows)
-    let left = try self.rows(store)
+    #expect(total == nil || result.deletedCount == total)
+    let left = try rows(store)
     #expect(try store.writer.sweep([.all], at: 2).outcome == .nothing)
     #expect(try store.reader.checkReferences().total == 0)
     #expect(try store.reader.notices(after: 0).allSatisfy(\.receiverDeleted))
@@ -126,6 +127,15 @@ struct InterferenceTests {
     #expect(
       try left("UPDATE song SET album = 3 WHERE id IN ('a', 'f')", after: step)
         == "artist 2 album 3 song a,f,x tag t,u,v photo r")
+  }
+
+  @Test("Who stays keeps what goes before its turn", arguments: [1, 2])
+  func heldByWhoWasToGo(step: Int) throws {
+    #expect(
+      try left(
+        "INSERT INTO song_tag VALUES('f', 'v'); UPDATE song SET album = 3 WHERE id = 'f'",
+        after: step, deleting: ["x"], beginningWith: "DELETE FROM song WHERE id = 'x'")
+        == "artist 2 album 3 song f tag u,v photo r")
   }
 
   @Test("Who comes to refer to what goes, goes with it", arguments: 1...12)

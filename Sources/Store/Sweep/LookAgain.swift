@@ -13,7 +13,7 @@ extension Writer {
     if ends.has(rule: 0) { try keepReturned(slice) }
     try keepFollowers(slice)
     for place in binding.looked { try keepHeld(place, slice, ends) }
-    if ends.has(rule: 4) { try keepReferring(slice, ends) }
+    try keepReferring(slice, ends)
     try keepDisturbed(slice)
     try forgetKept(slice)
     try keepReached(slice)
@@ -79,36 +79,45 @@ extension Writer {
       """)
   }
 
-  /// An edge of the name remains after all.
+  /// An edge of the name is there after all. In the plan all of them were lost before: to whom it
+  /// leads, or from whom, may be on the list and stay when its turn comes.
   private func keepHeld(_ place: Place, _ slice: Slice, _ ends: Ends) throws {
-    let (source, destination, numbers) = (place.source, place.destination, current.numbers)
     if ends.has(rule: 32) && !binding.isOfNodes(place) {
-      for form in ends.forms(of: destination) {
+      for form in ends.forms(of: place.destination) {
         try keep(
           slice,
           """
-          SELECT g.id \(place.ofDestinations(in: .gone, form, numbers))
+          SELECT g.id \(place.ofDestinations(in: .gone, form, current.numbers))
           AND g.rule = 32 AND g.name = \(place.nameId)
-          AND \(source.stays("s", numbers))
           """)
       }
     }
-    if !ends.has(rule: 16) || destination.kind == .files || place.relationship == nil { return }
-    for form in ends.forms(of: source) {
+    if !ends.has(rule: 16) || !place.countsAtSource { return }
+    for form in ends.forms(of: place.source) {
       try keep(
         slice,
         """
         SELECT g.id \(place.ofSources(in: .gone, form, withDestinations: true))
         AND g.rule = 16 AND g.name = \(place.nameId)
-        AND \(destination.stays("d", numbers))
         """)
     }
   }
 
-  /// Who went with what he referred to, and refers to something else now.
+  /// Who went with what he referred to, and refers to none of it any more.
   private func keepReferring(_ slice: Slice, _ ends: Ends) throws {
-    let cascading = binding.looked.filter { $0.rules.contains(.deleteSourceIfDestinationDeleted) }
-    for (source, places) in Dictionary(grouping: cascading, by: \.source) {
+    if ends.has(rule: 4) {
+      let places = binding.looked.filter { $0.rules.contains(.deleteSourceIfDestinationDeleted) }
+      try keepReferring(slice, ends, rule: 4, places)
+    }
+    if ends.has(rule: 16) {
+      try keepReferring(slice, ends, rule: 16, binding.looked.filter(\.countsAtSource))
+    }
+  }
+
+  private func keepReferring(
+    _ slice: Slice, _ ends: Ends, rule: Int, _ places: [Place]
+  ) throws {
+    for (source, places) in Dictionary(grouping: places, by: \.source) {
       for (name, alike) in Dictionary(grouping: places, by: \.nameId) {
         for form in ends.forms(of: source) {
           let missing = alike.map { "NOT EXISTS (SELECT 1 \($0.ofMissing))" }
@@ -117,7 +126,7 @@ extension Writer {
             """
             SELECT g.id FROM temp.gone AS g CROSS JOIN \(source.node(form, "g.id"))
             CROSS JOIN \(source.rows) AS s0 ON \(source.isRow("s0", of: "m", form))
-            WHERE g.rule = 4 AND g.name = \(name) AND g.via IN (SELECT id FROM temp.gone)
+            WHERE g.rule = \(rule) AND g.name = \(name) AND g.via IN (SELECT id FROM temp.gone)
             AND \(missing.joined(separator: " AND "))
             """)
         }
