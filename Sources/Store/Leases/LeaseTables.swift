@@ -58,5 +58,7 @@ extension Schema {
     // What the roots lead to, in the order in which it was found; and what they do not.
     "CREATE TEMP TABLE reached(seq INTEGER PRIMARY KEY, id INTEGER NOT NULL UNIQUE)",
     "CREATE TEMP TABLE unreached(id INTEGER PRIMARY KEY, collection INTEGER)",
+    // Of these, what goes next, and who leads to it.
+    "CREATE TEMP TABLE leading(seq INTEGER PRIMARY KEY, id INTEGER NOT NULL UNIQUE)",
   ]
 }

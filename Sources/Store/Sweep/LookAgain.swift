@@ -15,6 +15,7 @@ extension Writer {
     for place in binding.looked { try keepHeld(place, slice, ends) }
     try keepReferring(slice, ends)
     try keepDisturbed(slice)
+    try keepDenied(slice, ends)
     try forgetKept(slice)
     try keepReached(slice)
     let denials = try db.denials(
@@ -145,6 +146,45 @@ extension Writer {
         SELECT g.id FROM temp.gone AS g
         WHERE g.rule <> 4 AND (g.rule <> 0 OR g.counts) AND \(table.hasRow("g.id"))
         """)
+    }
+  }
+
+  /// Who is denied by what is on the list too: that may stay when its turn comes. If it goes, the
+  /// next plan has the rest.
+  private func keepDenied(_ slice: Slice, _ ends: Ends) throws {
+    if rulesInUse.isDisjoint(with: .denying) { return }
+    for place in binding.looked { try stageDenying(by: place, slice, ends) }
+    try db.run(
+      """
+      INSERT INTO temp.found(id, via)
+      SELECT e.source, g.id
+      FROM temp.gone AS g CROSS JOIN cascade_edge AS e ON e.destination = g.id
+      WHERE g.counts AND g.seq > ?1 AND g.seq <= ?2 AND e.rules & 128
+      UNION ALL
+      SELECT e.destination, g.id
+      FROM temp.gone AS g CROSS JOIN cascade_edge AS e ON e.source = g.id
+      WHERE g.counts AND g.seq > ?1 AND g.seq <= ?2 AND e.rules & 256
+      """, .integer(slice.low), .integer(slice.high))
+    try db.internFound()
+    try db.run(
+      """
+      INSERT OR IGNORE INTO temp.kept
+      SELECT f.via FROM temp.found AS f CROSS JOIN temp.gone AS g ON g.id = f.id
+      WHERE g.seq > ?
+      """, .integer(slice.high))
+    try db.forgetFound()
+  }
+
+  private func stageDenying(by place: Place, _ slice: Slice, _ ends: Ends) throws {
+    if place.rules.contains(.denyDestinationDeletion) {
+      for form in ends.forms(of: place.destination) {
+        try db.stageSources(of: place, form, rule: 128, in: slice, current.numbers)
+      }
+    }
+    if place.rules.contains(.denySourceDeletion) {
+      for form in ends.forms(of: place.source) {
+        try db.stageDestinations(of: place, form, rule: 256, in: slice, current.numbers)
+      }
     }
   }
 

@@ -117,14 +117,14 @@ struct Reaching {
 
 extension Place {
   /// A join row lives by its ends, and is no way from one to the other: its edge is.
-  fileprivate var leadsOn: Bool {
+  var leadsOn: Bool {
     destination.kind != .files && (relationship != nil || isForeignKey)
   }
 }
 
 extension StoreModel {
   /// A table that no relationship leads to is not meant: nothing could ever reach its rows.
-  fileprivate func canReach(_ name: String) -> Bool {
+  func canReach(_ name: String) -> Bool {
     relationships.contains { relationship in
       relationship.to.collections.contains { collection(of: $0) == name }
         || collection(of: relationship.from) == name
@@ -187,60 +187,5 @@ extension Connection {
       SELECT id FROM temp.found WHERE id IS NOT NULL ORDER BY id
       """)
     try forgetFound()
-  }
-}
-
-// MARK: - Once more, before it goes
-
-extension Writer {
-  /// What was not reached when the plan was made, and is now: what stays leads to it. Within a slice
-  /// one leads to the next.
-  func keepReached(_ slice: Slice) throws {
-    let isAsked = try db.integer(
-      "SELECT 1 FROM temp.gone WHERE seq > ? AND seq <= ? AND rule = 0 AND counts LIMIT 1",
-      .integer(slice.low), .integer(slice.high))
-    if isAsked == nil { return }
-    repeat {
-      try keepReachedByStored(slice)
-      for place in binding.looked { try keepReached(place, slice) }
-    } while try forgetKept(slice)
-  }
-
-  private func keepReachedByStored(_ slice: Slice) throws {
-    try db.run(
-      """
-      INSERT OR IGNORE INTO temp.kept
-      SELECT g.id FROM temp.gone AS g CROSS JOIN cascade_edge AS e ON e.destination = g.id
-      WHERE g.seq > ?1 AND g.seq <= ?2 AND g.rule = 0 AND g.counts
-      AND e.source NOT IN (SELECT id FROM temp.gone)
-      UNION ALL
-      SELECT g.id FROM temp.gone AS g CROSS JOIN cascade_edge AS e ON e.source = g.id
-      WHERE g.seq > ?1 AND g.seq <= ?2 AND g.rule = 0 AND g.counts AND e.rules & 20
-      AND e.destination NOT IN (SELECT id FROM temp.gone)
-      """, .integer(slice.low), .integer(slice.high))
-  }
-
-  private func keepReached(_ place: Place, _ slice: Slice) throws {
-    let (source, destination) = (place.source, place.destination)
-    let isUnreached = "AND g.rule = 0 AND g.counts"
-    if place.leadsOn {
-      for form in current.numbers.forms(of: destination) {
-        try keep(
-          slice,
-          """
-          SELECT g.id \(place.ofDestinations(in: .gone, form, current.numbers)) \(isUnreached)
-          AND \(source.stays("s", current.numbers))
-          """)
-      }
-    }
-    if place.rules.isDisjoint(with: Reaching.backwards) { return }
-    for form in current.numbers.forms(of: source) {
-      try keep(
-        slice,
-        """
-        SELECT g.id \(place.ofSources(in: .gone, form, withDestinations: true)) \(isUnreached)
-        AND \(destination.stays("d", current.numbers))
-        """)
-    }
   }
 }
