@@ -3,12 +3,12 @@ import SQLite
 import Store
 import Testing
 
-/// Others write at random between the steps of sweeps over random graphs. What must be there
-/// afterwards nobody can say exactly; but nothing is left to do, nothing is lost for ever, and
-/// whatever went had a reason.
+/// Others write at random between the steps of sweeps over random graphs. Whatever goes in a step,
+/// a sweep in one step would have deleted too, had it begun there; afterwards nothing is left to do,
+/// nothing is lost for ever, and whatever went had a reason.
 @Suite("Random writers between the steps of a sweep")
 struct RandomInterference {
-  static let runs: UInt64 = RandomPlaces.isLong ? 200 : 6
+  static let runs: UInt64 = RandomPlaces.isLong ? 600 : 6
 
   @Test("A sweep leaves nothing to do, and nothing without a reason", arguments: 0..<2)
   func agreement(part: UInt64) throws {
@@ -16,7 +16,7 @@ struct RandomInterference {
       let seed = run * 2 + part
       let world = try World(seed)
       for round in 0..<3 {
-        guard let problem = try world.round() else { continue }
+        guard let problem = try world.problem() else { continue }
         Issue.record(
           """
           seed \(seed), round \(round): \(problem)
@@ -30,6 +30,8 @@ struct RandomInterference {
     }
   }
 }
+
+private struct Unplanned: Error, CustomStringConvertible { let description: String }
 
 /// A store, and what the application last said of each node.
 private final class World {
@@ -50,8 +52,12 @@ private final class World {
     store.sweepsInSteps(of: Int64.random(in: 1...3, using: &random))
   }
 
+  func problem() throws -> String? {
+    do { return try round() } catch let unplanned as Unplanned { return "\(unplanned)" }
+  }
+
   /// What is wrong after some writes, a sweep among others, and one more without.
-  func round() throws -> String? {
+  private func round() throws -> String? {
     log.append("-- round")
     for _ in 0..<4 { try write() }
     try sweep { [self] in if Int.random(in: 0..<3, using: &random) == 0 { try write() } }
@@ -65,9 +71,29 @@ private final class World {
   }
 
   private func sweep(_ others: @escaping () throws -> Void) throws {
-    let result = try store.writer.sweep([.all], at: 1, manners: Manners { _ in try others() })
+    var before = try there()
+    let manners = Manners { [self] _ in
+      try expectOnlyPlanned(before)
+      try others()
+      before = try there()
+    }
+    let result = try store.writer.sweep([.all], at: 1, manners: manners)
+    try expectOnlyPlanned(before)
     #expect(result.blocked.isEmpty)
     if let batch = result.batch { batches.append(batch) }
+  }
+
+  /// What is there, and what a sweep would delete of it.
+  private func there() throws -> (nodes: Set<Node>, planned: Set<Node>) {
+    let planned = try store.reader.planSweep([.all], at: 1).steps.map(\.node)
+    return (Set(try said.keys.filter(store.exists)), Set(planned))
+  }
+
+  private func expectOnlyPlanned(_ before: (nodes: Set<Node>, planned: Set<Node>)) throws {
+    let gone = Set(try before.nodes.filter { try !store.exists($0) })
+    let unplanned = gone.subtracting(before.planned)
+    guard let node = unplanned.first else { return }
+    throw Unplanned(description: "\(node) went in a step: \(try store.reader.why(node))")
   }
 
   private func write() throws {

@@ -14,6 +14,7 @@ extension Writer {
     try keepFollowers(slice)
     for place in binding.looked { try keepHeld(place, slice, ends) }
     try keepReferring(slice, ends)
+    if ends.has(rule: 8) { try keepReferred(slice) }
     try keepDisturbed(slice)
     try keepDenied(slice, ends)
     try forgetKept(slice)
@@ -75,8 +76,7 @@ extension Writer {
     try keep(
       slice,
       """
-      SELECT g.id FROM temp.gone AS g
-      WHERE g.rule IN (4, 8) AND g.via IN (SELECT id FROM temp.kept)
+      SELECT g.id FROM temp.gone AS g WHERE g.via IN (SELECT id FROM temp.kept)
       """)
   }
 
@@ -135,16 +135,44 @@ extension Writer {
     }
   }
 
+  /// Who was let go of, and is referred to again. Of what was to take him along by its own end,
+  /// nothing is left by now.
+  private func keepReferred(_ slice: Slice) throws {
+    let numbers = current.numbers
+    for place in binding.looked where place.rules.contains(.deleteDestinationIfSourceDeleted) {
+      for form in numbers.forms(of: place.source) {
+        try db.stageDestinations(of: place, form, rule: 8, in: slice, numbers, from: .reasons)
+      }
+    }
+    try db.internFound()
+    try keep(
+      slice,
+      """
+      SELECT g.id FROM temp.gone AS g CROSS JOIN temp.found AS f ON f.via = g.id AND f.id = g.id
+      WHERE g.rule = 8 AND g.name = f.name
+      """)
+    try db.forgetFound()
+  }
+
   /// Somebody deleted rows of the table, so another row may be where one was. A reference to nothing
   /// speaks for itself.
   private func keepDisturbed(_ slice: Slice) throws {
     for table in binding.collections.values
-    where current.disturbed.contains(table.id) && table.base != nil {
+    where current.disturbed.contains(table.id) && table.table?.rowid != nil {
       try keep(
         slice,
         """
         SELECT g.id FROM temp.gone AS g
         WHERE g.rule <> 4 AND (g.rule <> 0 OR g.counts) AND \(table.hasRow("g.id"))
+        """)
+      try keep(
+        slice,
+        """
+        SELECT g.id FROM temp.gone AS g
+        CROSS JOIN temp.known AS k ON k.id = g.id AND k.collection = \(table.id)
+        WHERE k.row IS NOT NULL AND (g.rule <> 0 OR g.counts) AND NOT EXISTS (
+          SELECT 1 FROM \(table.rows) AS d
+          WHERE \(table.row("d")) = k.row AND \(table.hasKey("d", "k.key")))
         """)
     }
   }
