@@ -39,7 +39,6 @@ private final class World {
   private let store: TestStore
   private var random: Seeded
   private var said: [Node: PlacedStep] = [:]
-  private var batches: [Int64] = []
   private(set) var log: [String] = []
 
   init(_ seed: UInt64) throws {
@@ -47,7 +46,9 @@ private final class World {
     var graph = PlacedGraph(bySQL: true, &random)
     graph.nodes = 8
     self.graph = graph
-    store = try TestStore(model: StoreModel(graph.model), schema: graph.schema)
+    let roots = Bool.random(using: &random) ? ", roots: ['a']" : ""
+    store = try TestStore(
+      model: StoreModel(graph.model.replacingLastBrace(with: "\(roots) }")), schema: graph.schema)
     _ = try store.writer.sweep([.all], at: 0)
     store.sweepsInSteps(of: Int64.random(in: 1...3, using: &random))
   }
@@ -80,7 +81,6 @@ private final class World {
     let result = try store.writer.sweep([.all], at: 1, manners: manners)
     try expectOnlyPlanned(before)
     #expect(result.blocked.isEmpty)
-    if let batch = result.batch { batches.append(batch) }
   }
 
   /// What is there, and what a sweep would delete of it.
@@ -149,7 +149,9 @@ private final class World {
 
   /// Everything that the application wrote and did not delete itself comes back.
   func undoAll() throws -> String? {
-    for batch in batches.reversed() { _ = try? store.writer.undo(batch, by: "me", at: 2) }
+    for batch in try store.reader.batches(after: 0, limit: 1_000).reversed() {
+      _ = try? store.writer.undo(batch.batch, by: "me", at: 2)
+    }
     for (node, step) in said {
       if case .put = step, try !store.exists(node) { return "\(node) does not come back" }
     }

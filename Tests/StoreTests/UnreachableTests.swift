@@ -276,7 +276,7 @@ struct UnreachableTests {
 }
 
 extension String {
-  fileprivate func replacingLastBrace(with text: String) -> String {
+  func replacingLastBrace(with text: String) -> String {
     String(self[..<lastIndex(of: "}")!]) + text
   }
 }

@@ -139,8 +139,6 @@ struct Place: Hashable, Sendable {
     let id: String
     static let gone = Driver(rows: "temp.gone AS g", id: "g.id")
     static let reached = Driver(rows: "temp.reached AS g", id: "g.id")
-    /// What brought them in.
-    static let reasons = Driver(rows: "temp.gone AS g", id: "g.via")
     static let leading = Driver(rows: "temp.leading AS g", id: "g.id")
     static let tally = Driver(rows: "temp.tally AS g", id: "g.node")
   }

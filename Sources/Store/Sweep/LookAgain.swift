@@ -14,7 +14,6 @@ extension Writer {
     try keepFollowers(slice)
     for place in binding.looked { try keepHeld(place, slice, ends) }
     try keepReferring(slice, ends)
-    if ends.has(rule: 8) { try keepReferred(slice) }
     try keepDisturbed(slice)
     try keepDenied(slice, ends)
     try forgetKept(slice)
@@ -84,14 +83,11 @@ extension Writer {
   /// leads, or from whom, may be on the list and stay when its turn comes.
   private func keepHeld(_ place: Place, _ slice: Slice, _ ends: Ends) throws {
     if ends.has(rule: 32) && !binding.isOfNodes(place) {
-      for form in ends.forms(of: place.destination) {
-        try keep(
-          slice,
-          """
-          SELECT g.id \(place.ofDestinations(in: .gone, form, current.numbers))
-          AND g.rule = 32 AND g.name = \(place.nameId)
-          """)
-      }
+      try keepDestinations(place, slice, ends, rule: 32)
+    }
+    // One is enough to be taken along, and who was may be there again: the next plan can tell.
+    if ends.has(rule: 8) && place.rules.contains(.deleteDestinationIfSourceDeleted) {
+      try keepDestinations(place, slice, ends, rule: 8)
     }
     if !ends.has(rule: 16) || !place.countsAtSource { return }
     for form in ends.forms(of: place.source) {
@@ -100,6 +96,19 @@ extension Writer {
         """
         SELECT g.id \(place.ofSources(in: .gone, form, withDestinations: true))
         AND g.rule = 16 AND g.name = \(place.nameId)
+        """)
+    }
+  }
+
+  private func keepDestinations(
+    _ place: Place, _ slice: Slice, _ ends: Ends, rule: Int
+  ) throws {
+    for form in ends.forms(of: place.destination) {
+      try keep(
+        slice,
+        """
+        SELECT g.id \(place.ofDestinations(in: .gone, form, current.numbers))
+        AND g.rule = \(rule) AND g.name = \(place.nameId)
         """)
     }
   }
@@ -133,25 +142,6 @@ extension Writer {
         }
       }
     }
-  }
-
-  /// Who was let go of, and is referred to again. Of what was to take him along by its own end,
-  /// nothing is left by now.
-  private func keepReferred(_ slice: Slice) throws {
-    let numbers = current.numbers
-    for place in binding.looked where place.rules.contains(.deleteDestinationIfSourceDeleted) {
-      for form in numbers.forms(of: place.source) {
-        try db.stageDestinations(of: place, form, rule: 8, in: slice, numbers, from: .reasons)
-      }
-    }
-    try db.internFound()
-    try keep(
-      slice,
-      """
-      SELECT g.id FROM temp.gone AS g CROSS JOIN temp.found AS f ON f.via = g.id AND f.id = g.id
-      WHERE g.rule = 8 AND g.name = f.name
-      """)
-    try db.forgetFound()
   }
 
   /// Somebody deleted rows of the table, so another row may be where one was. A reference to nothing
