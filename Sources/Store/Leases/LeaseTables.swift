@@ -58,7 +58,10 @@ extension Schema {
     // What the roots lead to, in the order in which it was found; and what they do not.
     "CREATE TEMP TABLE reached(seq INTEGER PRIMARY KEY, id INTEGER NOT NULL UNIQUE)",
     "CREATE TEMP TABLE unreached(id INTEGER PRIMARY KEY, collection INTEGER)",
-    // Of these, what goes next, and who leads to it.
+    // Of these, what goes next, and who leads to it, as far back as he is of these; and every way,
+    // from whomever.
     "CREATE TEMP TABLE leading(seq INTEGER PRIMARY KEY, id INTEGER NOT NULL UNIQUE)",
+    "CREATE TEMP TABLE leads(holder INTEGER, held INTEGER)",
+    "CREATE INDEX temp.leads_holder ON leads(holder)",
   ]
 }
