@@ -31,6 +31,10 @@ extension Writer {
   }
 
   private func removeUnlessRefused(_ levels: [Closure.Level]) throws -> Refused? {
+    if !current.isGuarded {
+      try removeGone(levels)
+      return nil
+    }
     do {
       try db.savepoint { try removeGone(levels) }
       return nil

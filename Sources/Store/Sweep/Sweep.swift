@@ -146,12 +146,24 @@ extension Writer {
     }
   }
 
-  /// In one transaction.
+  /// In one transaction. What guards it has each page written once more, so it is tried without,
+  /// and done again where something was refused.
   func sweepAtOnce(
     _ kinds: [SweepKind], _ submission: Submission, _ result: inout SweepResult
   ) throws {
+    do {
+      try sweepAtOnce(kinds, submission, &result, isGuarded: false)
+    } catch let error where error is Refused || error is HeldByForeignKey {
+      try sweepAtOnce(kinds, submission, &result, isGuarded: true)
+    }
+  }
+
+  private func sweepAtOnce(
+    _ kinds: [SweepKind], _ submission: Submission, _ result: inout SweepResult, isGuarded: Bool
+  ) throws {
     try group {
       let receipt = try sweep(submission) {
+        current.isGuarded = isGuarded
         try prepare(kinds)
         try findDead(kinds)
         // What is read is done with, in the transaction that draws the consequences.

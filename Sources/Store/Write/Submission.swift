@@ -72,7 +72,7 @@ extension Writer {
   ///
   /// Each has an id of its own; an approval is for any of them that comes to the same plan.
   func sweep(_ submission: Submission, finding find: () throws -> Void) throws -> Receipt {
-    try transaction {
+    try onlyTransaction {
       try find()
       try flush()
       try forgetTouched()

@@ -128,21 +128,24 @@ package final class Writer {
 
   /// Applies the changes of one transaction, or none of them.
   func transaction(_ body: () throws -> Receipt) throws -> Receipt {
-    current = TransactionState()
-    current.batch = counters.serial
-    current.firstNewId = counters.nextId
     do {
-      return try db.savepoint {
-        if hasTables {
-          try db.forgetKnown()
-          try markJournal()
-        }
-        return try body()
-      }
+      return try db.savepoint { try onlyTransaction(body) }
     } catch {
       interned.forget()
       throw error
     }
+  }
+
+  /// Has the group for itself, which undoes it.
+  func onlyTransaction(_ body: () throws -> Receipt) throws -> Receipt {
+    current = TransactionState()
+    current.batch = counters.serial
+    current.firstNewId = counters.nextId
+    if hasTables {
+      try db.forgetKnown()
+      try markJournal()
+    }
+    return try body()
   }
 
   /// Until `wakeUp`, nothing else may be asked of it.
@@ -227,6 +230,8 @@ struct TransactionState {
   var followed = Rules.all
   /// It commits more than once.
   var isStepped = false
+  /// What is refused undoes what was deleted, not all that was done.
+  var isGuarded = true
   /// Its batch has something in the trash already.
   var isResumed = false
   /// Of the tables that a plan was made of.
