@@ -29,6 +29,11 @@ struct Ends {
 extension [Closure.Level] {
   /// Of all of them together.
   var ends: Ends { reduce(into: Ends()) { $0.add($1.ends) } }
+
+  /// They say what may be in a slice of one level, though not how many.
+  func endsOfLevel(around slice: Slice) -> Ends? {
+    first { $0.slice.low <= slice.low && slice.high <= $0.slice.high }?.ends
+  }
 }
 
 extension Connection {

@@ -82,7 +82,9 @@ extension Writer {
     defer { try? db.setCache(.ordinary) }
     let all = Slice(low: first.low, high: levels.last?.slice.high ?? first.high)
     try withoutTriggers {
-      for slice in all.parts(of: Writer.manyAtOnce) { try remove(slice, db.ends(in: slice)) }
+      for slice in all.parts(of: Writer.manyAtOnce) {
+        try remove(slice, levels.endsOfLevel(around: slice) ?? db.ends(in: slice))
+      }
     }
   }
 
