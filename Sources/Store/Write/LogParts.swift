@@ -60,23 +60,27 @@ extension Writer {
     let before = Neighbours.commits(at: path)
     db.syncLog()
     if !Neighbours.mayBe(at: path) { return try manners.pause(.zero) }
+    let breath = pace.breath(behind: holds.last ?? .zero)
     var left: Duration
     repeat {
-      left = pace.breath(others: committed(since: before)) - (.now - start)
+      let hadTurn = Neighbours.commits(at: path) != before
+      left = (hadTurn ? breath.lowerBound : breath.upperBound) - (.now - start)
       try manners.pause(min(.milliseconds(1), max(.zero, left)))
     } while left > .milliseconds(1)
   }
 
-  private func committed(since before: UInt32?) -> UInt32 {
-    guard let before, let now = Neighbours.commits(at: path) else { return 0 }
-    return now &- before
+  /// In the log from before the first step on: what that writes, nobody else is to bring.
+  func setFirstFence() throws {
+    if Connection.checkpointsAreSafe { return }
+    try setFence()
+    log.brought = db.framesInLog
   }
 
   private func boundLog(_ manners: Manners) throws {
     let frames = db.framesInLog
     if frames < log.left { log.left = 0 }
+    if frames < log.brought { log.brought = 0 }
     if frames - log.left > mostFrames { return try bringLog(manners) }
-    // The first one is set at once: the application's checkpoints do not wait for a part.
     if let last = log.fences.last, frames - last.frames < pace.frames { return }
     try setFence()
     if log.fences.count > LogParts.mostFences { try bringPart(manners) }
@@ -112,12 +116,13 @@ extension Writer {
 
   /// Up to the oldest fence.
   private func bringPart(_ manners: Manners) throws {
+    // Where the sweep had to give way, they are gone.
+    defer { if !log.fences.isEmpty { log.fences.removeFirst() } }
     let end = log.fences.first?.frames ?? 0
+    if end == log.brought { return }
     let (came, time) = try checkpoint(manners)
     if came == .part { pace.note(frames: end - log.brought, took: time) }
     log.brought = end
-    // Where the sweep had to give way, they are gone.
-    if !log.fences.isEmpty { log.fences.removeFirst() }
     // Another's checkpoint may have left nothing to do.
     if time > .milliseconds(1) { try rest(manners) }
   }

@@ -1,4 +1,4 @@
-internal import Model
+package import Model
 
 /// How long the write lock may be held, by whether others write too, and how much is done in that
 /// time (DESIGN 8.3).
@@ -17,7 +17,7 @@ package struct Pace: Sendable {
   /// Frames of the log that a checkpoint takes in a millisecond.
   private var checkpointRate = 150.0
 
-  init(_ limits: StoreModel.Limits) { self.limits = limits }
+  package init(_ limits: StoreModel.Limits) { self.limits = limits }
 
   package mutating func look(foreignCommits count: Int64) {
     if let foreignCommits, foreignCommits != count { lastForeign = .now }
@@ -46,7 +46,7 @@ package struct Pace: Sendable {
 extension Pace {
   /// Rows of a step that is expected to end within the budget, with some room for what cannot be
   /// foreseen.
-  var rows: Int64 { rowsToAStep ?? Int64(max(16, rate * milliseconds * Pace.share)) }
+  var rows: Int64 { rowsToAStep ?? Int64(max(16, rate * room)) }
 
   /// Behind so many of them a step looks at the clock; few are not worth their statements.
   var rowsAtOnce: Int64 { rowsToAStep ?? max(min(rows, 32), rows / 8) }
@@ -56,17 +56,24 @@ extension Pace {
   func hasTime(worked: Duration, rows: Int64) -> Bool {
     if rowsToAStep != nil { return false }
     let more = Double(rows + rowsAtOnce) / Double(rows)
-    return worked / .milliseconds(1) * more * (1 + commitShare) < milliseconds * Pace.share
+    return worked / .milliseconds(1) * more * (1 + commitShare) < room
   }
 
   /// The log is also what the next writer may have to checkpoint.
   var frames: Int {
-    framesToAPart ?? Int(min(max(256, checkpointRate * milliseconds * Pace.share), 32_768))
+    framesToAPart ?? Int(min(max(256, checkpointRate * room), 32_768))
   }
 
-  private static let share = 0.85
+  /// How long a step, or a part, is expected to take. Where it ends a little earlier, who waits for it
+  /// tries again so much earlier.
+  private var room: Double {
+    let most = budget / .milliseconds(1)
+    let nextTry = Pace.tries.last { $0 <= most && $0 > most * 0.75 }
+    return (isAlone ? most : nextTry ?? most) * 0.85
+  }
 
-  private var milliseconds: Double { budget / .milliseconds(1) }
+  /// Milliseconds behind which SQLite's busy handler tries again.
+  private static let tries = [0.0, 1, 3, 8, 18, 33, 53, 78, 103, 128, 178, 228, 328]
 
   mutating func note(rows: Int64, worked: Duration, held: Duration) {
     if rows == 0 { return }
@@ -83,14 +90,13 @@ extension Pace {
     }
   }
 
-  /// While others write, they get the lock for longer than a step had it, and than SQLite's busy handler
-  /// sleeps behind so long a wait. While nobody does, whoever comes back finds it free within 25 ms, the
-  /// longest that it sleeps at first. Who committed a hundred times meanwhile had his turn: of his
-  /// commits one in a hundred waits.
-  func breath(others commits: UInt32) -> Duration {
-    guard let lock = limits.lock else { return .zero }
-    if commits >= 100 { return min(lock / 2, .milliseconds(25)) }
-    return isAlone ? .milliseconds(25) : min(max(lock * 1.05, .milliseconds(5)), .milliseconds(25))
+  /// Who began to wait while the lock was held tries again once within the shorter time, if all goes
+  /// well. Where nobody came, somebody may have missed the lock, and sleeps longer now.
+  package func breath(behind held: Duration) -> ClosedRange<Duration> {
+    if limits.lock == nil { return .zero ... .zero }
+    let next = Pace.tries.firstIndex { .milliseconds($0) >= held } ?? Pace.tries.count - 2
+    let waits = [next, next + 1].map { Pace.tries[$0] - Pace.tries[max(0, $0 - 1)] + 0.5 }
+    return .milliseconds(waits[0]) ... .milliseconds(max(waits[0], waits[1]))
   }
 }
 
