@@ -41,17 +41,31 @@ import Testing
     return String(try #require(swept["batch"]?.integer))
   }
 
-  @Worker @Test func saysThatItCannotGoOn() throws {
-    let store = try UndoKillTests.store()
+  /// The batch of an undo of which a part is back.
+  private static func killAmidUndo(of store: TestStore) throws -> String {
+    // Steps rest where another process has the store open.
     let neighbour = try Connection(path: store.path, access: .readOnly)
-    #expect(try neighbour.integer("SELECT count(*) FROM leaf") == Int64(UndoKillTests.leaves))
-    let batch = try UndoKillTests.delete(in: store)
+    #expect(try neighbour.integer("SELECT count(*) FROM leaf") == Int64(leaves))
+    let batch = try delete(in: store)
     let asking = try Running(
       [Programs.cascadectl, "--store", store.path, "undo", batch],
       input: try FileDescriptor.open("/dev/null"))
     try store.waitUntil("a part is back") { try store.integers("SELECT count(*) FROM leaf") != [0] }
     #expect(try store.end(SIGKILL) == .signal(SIGKILL))
     _ = try asking.finish()
+    return batch
+  }
+
+  @Worker @Test func tellsWhoAskedBeforeTheRestart() throws {
+    let store = try UndoKillTests.store()
+    let batch = try UndoKillTests.killAmidUndo(of: store)
+    try store.start()
+    try store.waitUntil("it is told of") { store.log.contains("batch \(batch) undone by uid ") }
+  }
+
+  @Worker @Test func saysThatItCannotGoOn() throws {
+    let store = try UndoKillTests.store()
+    let batch = try UndoKillTests.killAmidUndo(of: store)
     try store.sql("CREATE TRIGGER t AFTER INSERT ON leaf BEGIN SELECT RAISE(ROLLBACK, 'no'); END")
     try store.start()
     #expect(store.log.contains("batch \(batch) is undone only in part: "))

@@ -11,6 +11,8 @@ import Testing
     ("{ store: \"\" }", "store: a path may not be empty"),
     ("{ spool: \"x\" }", #"spool: "x" is not an absolute path"#),
     ("{ strict: 1 }", "strict: expected true or false, found a number"),
+    ("{ secureDelete: true }", "secureDelete: expected a word, found true"),
+    ("{ secureDelete: \"fst\" }", #"secureDelete: unknown word "fst"; did you mean "fast"?"#),
     ("{ trash: 0 }", #"trash: expected a duration such as "10ms" or "1d", found a number"#),
     ("{ keep: { ledger: \"0\" } }", "keep.ledger: must be longer than nothing"),
     ("{ trash: \"36526d\" }", #"trash: "36526d" is longer than 36525d"#),

@@ -144,6 +144,11 @@ func problems(in text: String) -> [String] {
     #expect(model.keep.notices == .seconds(30 * 86_400))
   }
 
+  @Test func `what is deleted is overwritten as SQLite does it, or as the model says`() throws {
+    #expect(StoreModel.empty.secureDelete == nil)
+    #expect(try readModel(#"{ secureDelete: "fast" }"#).secureDelete == .fast)
+  }
+
   @Test func `a fetched property is a condition, an order and settings`() throws {
     let model = try readModel(
       """

@@ -153,10 +153,9 @@ extension StoreService {
     let left = result.leftCount > 0 ? ", \(result.leftCount) left alone" : ""
     tell(
       .notice, .undone,
-      "batch \(result.batch) undone\(by(user)): \(nodes(result.restored)) back\(left)",
+      "batch \(result.batch) undone by \(result.author): \(nodes(result.restored)) back\(left)",
       [
-        (.batch, String(result.batch)), (.author, user.map(userName) ?? ""),
-        (.peerUser, number(user)),
+        (.batch, String(result.batch)), (.author, result.author), (.peerUser, number(user)),
       ])
   }
 

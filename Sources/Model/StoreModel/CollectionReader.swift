@@ -27,7 +27,7 @@ struct CollectionReader {
     table.judge(table: name)
     fields["types"]?.refuse("only a managed collection has types")
     let key = fields.required("key").map(columns) ?? []
-    return .mapped(table: name, key: key, replace: replacement(fields["replace"]))
+    return .mapped(table: name, key: key, replace: fields["replace"]?.word() ?? .watch)
   }
 
   private func managed(_ fields: Fields) -> StoreModel.Collection {
@@ -60,14 +60,6 @@ struct CollectionReader {
       types[type] = name
     }
     return types
-  }
-
-  private func replacement(_ entry: Entry?) -> StoreModel.Replacement {
-    guard let entry, let word = entry.string() else { return .watch }
-    if let replacement = StoreModel.Replacement(rawValue: word) { return replacement }
-    entry.refuse(
-      unknown("word", word, among: StoreModel.Replacement.allCases.map(\.rawValue)))
-    return .watch
   }
 
   /// A row is one node: a table behind two collections would make it two.

@@ -44,6 +44,13 @@ struct Entry {
     return value
   }
 
+  func word<Word: RawRepresentable<String> & CaseIterable>(_ what: String = "word") -> Word? {
+    guard let text = string("a word") else { return nil }
+    if let word = Word(rawValue: text) { return word }
+    refuse(unknown(what, text, among: Word.allCases.map(\.rawValue)))
+    return nil
+  }
+
   func elements(_ what: String = "a list") -> [Entry]? {
     guard case .array(let values) = json else { return wrongType(what) }
     return values.enumerated().map { index, value in

@@ -18,6 +18,7 @@ extension StoreModel {
       (roots != old.roots, "roots"),
       (sweeps != old.sweeps, "sweeps"), (limits != old.limits, "limits"),
       (trash != old.trash, "trash"), (keep != old.keep, "keep"),
+      (secureDelete != old.secureDelete, "secureDelete"),
     ].filter(\.0).map { "\($0.1) changed" }
   }
 }

@@ -3,7 +3,7 @@
 struct ModelReader {
   private static let keys = [
     "store", "spool", "strict", "collections", "relationships", "files", "roots", "sweeps",
-    "limits", "trash", "keep",
+    "limits", "trash", "keep", "secureDelete",
   ]
 
   private let file: Entry

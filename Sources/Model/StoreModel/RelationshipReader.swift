@@ -15,7 +15,7 @@ struct RelationshipReader {
     let bounds = Bounds(fields)
     let unique = fields["unique"]?.bool() ?? false
     let rules = fields["rules"].map(readRules) ?? []
-    let deleteRule = fields["deleteRule"]?.deleteRule()
+    let deleteRule: DeleteRule? = fields["deleteRule"]?.word("delete rule")
     let inverse = fields["inverse"].flatMap(readInverse)
     guard let name, let from, let to else { return nil }
     let place = PlaceReader(fields: fields, names: names, from: from, to: to).read()
@@ -85,17 +85,8 @@ struct RelationshipReader {
     guard let fields = Fields(entry, keys, "a name or an object") else { return nil }
     let bounds = Bounds(fields)
     if bounds.toMany == false { bounds.judgeToOne(fields) }
-    let deleteRule = fields["deleteRule"]?.deleteRule()
+    let deleteRule: DeleteRule? = fields["deleteRule"]?.word("delete rule")
     guard let name = fields.required("name")?.name() else { return nil }
     return InverseDraft(entry: entry, name: name, deleteRule: deleteRule, bounds: bounds)
-  }
-}
-
-extension Entry {
-  fileprivate func deleteRule() -> DeleteRule? {
-    guard let word = string("a word") else { return nil }
-    if let rule = DeleteRule(rawValue: word) { return rule }
-    refuse(unknown("delete rule", word, among: DeleteRule.allCases.map(\.rawValue)))
-    return nil
   }
 }

@@ -1,4 +1,4 @@
-/// Reads `sweeps`, `limits`, `trash` and `keep`.
+/// Reads `sweeps`, `limits`, `trash`, `keep` and `secureDelete`.
 struct SettingsReader {
   private let fields: Fields
 
@@ -12,6 +12,7 @@ struct SettingsReader {
     if let entry = fields["limits"] { limits(entry, &model.limits) }
     if let entry = fields["trash"], let time = entry.duration() { model.trash = time }
     if let entry = fields["keep"] { keep(entry, &model.keep) }
+    model.secureDelete = fields["secureDelete"]?.word()
   }
 
   private func keep(_ entry: Entry, _ keep: inout StoreModel.Keep) {

@@ -24,6 +24,8 @@ package struct StoreModel: Hashable, Sendable {
   /// How long deleted things are kept; zero keeps nothing.
   package internal(set) var trash = Duration.seconds(86_400)
   package internal(set) var keep = Keep()
+  /// What our connection does; nil is as SQLite was built.
+  package internal(set) var secureDelete: SecureDelete?
 
   /// The model of a store without a model file.
   package static let empty = StoreModel()
@@ -54,6 +56,12 @@ package struct StoreModel: Hashable, Sendable {
   /// Whether rows that `INSERT OR REPLACE` displaces are looked for (DESIGN 7).
   package enum Replacement: String, Hashable, Sendable, CaseIterable {
     case watch, ignore
+  }
+
+  /// Whether the file is to keep nothing of what was deleted, in SQLite's words
+  /// (https://sqlite.org/pragma.html#pragma_secure_delete).
+  package enum SecureDelete: String, Hashable, Sendable, CaseIterable {
+    case on, fast, off
   }
 
   /// How long a sweep of the trash leaves the rest of what Cascade writes down.

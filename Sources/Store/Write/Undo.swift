@@ -52,7 +52,7 @@ struct Undo {
     self.author = author
     self.now = now
     self.manners = manners
-    result = UndoResult(batch: batch)
+    result = UndoResult(batch: batch, author: author)
   }
 
   mutating func run() throws {

@@ -3,6 +3,8 @@ package import Model
 /// What an undo brought back, and what it did not.
 package struct UndoResult: Sendable {
   package let batch: Int64
+  /// Who asked for it, maybe before a restart.
+  package let author: String
   /// Nodes.
   package internal(set) var restored = 0
   package internal(set) var byCollection: [String: Int] = [:]
@@ -26,7 +28,10 @@ package struct UndoResult: Sendable {
     package let reason: String
   }
 
-  init(batch: Int64) { self.batch = batch }
+  init(batch: Int64, author: String) {
+    self.batch = batch
+    self.author = author
+  }
 
   /// A reply has to fit into a message.
   static let mostListed = 1_000

@@ -48,6 +48,9 @@ package final class Writer {
   ) throws {
     db = try Connection.openForWriting(
       path, busyMilliseconds: busyMilliseconds, creates: creates)
+    if let mode = model.secureDelete {
+      try db.execute("PRAGMA main.secure_delete = \(mode.rawValue)")
+    }
     self.path = path
     self.busyMilliseconds = busyMilliseconds
     self.model = model
