@@ -110,6 +110,10 @@ struct ApplicationRuleTests {
     #expect(result.outcome == .blocked)
     #expect(result.blocked.map(\.node) == [node("songs/2").withInteger])
     #expect(try rows(store, "songs") == ["songs/1", "songs/2"])
+    // It was tried twice, and the second time is all there is of it.
+    let batch = try #require(try store.reader.batches(after: 0, limit: 10).last)
+    #expect(batch.id == "sweep-\(batch.batch)" && batch.deletedCount == 1)
+    #expect(result.batch == batch.batch)
   }
 
   @Test(

@@ -4,11 +4,9 @@ internal import SQLite
 /// Files that an edge named once, and none does now, without a rule that let them go: `sweep files`
 /// lets them go too (DESIGN 8.1).
 extension Writer {
-  func sweepFiles(_ result: inout SweepResult, at now: Int64) throws {
+  func sweepFiles(_ result: inout SweepResult) throws {
     if model.files.isEmpty || isHalfView { return }
-    let submission = Submission(
-      id: "sweep-\(counters.serial)", author: "sweep", fingerprint: 0, at: now)
-    let receipt = try sweep(submission) {
+    let receipt = try sweep(nextSweep) {
       try db.run(
         """
         INSERT INTO cascade_released_file(batch, collection, path)

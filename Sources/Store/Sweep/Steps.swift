@@ -16,7 +16,7 @@ extension Writer {
   private static let mostPlans = 10
 
   func sweepPolitely(
-    _ kinds: [SweepKind], _ submission: inout Submission, _ result: inout SweepResult,
+    _ kinds: [SweepKind], _ submission: Submission, _ result: inout SweepResult,
     _ manners: Manners
   ) throws {
     defer {
@@ -29,7 +29,7 @@ extension Writer {
       let plan = try plan(kinds)
       if isSmall(plan, kinds) {
         forgetPlan()
-        return try sweepAtOnce(kinds, submission, &result)
+        return try sweepAtOnce(kinds, &result)
       }
       do {
         try remove(plan, kinds, submission, &result, manners)

@@ -53,7 +53,7 @@ extension Writer {
     self.now = now
     for part in try parts(of: completed(kinds)) { try sweepEdges(part, &result, at: now, manners) }
     if kinds.marks && !model.roots.isEmpty { try sweepUnreachable(&result, at: now, manners) }
-    if kinds.looksAtFiles { try group { try sweepFiles(&result, at: now) } }
+    if kinds.looksAtFiles { try group { try sweepFiles(&result) } }
     if kinds.forgets {
       result.forgotten = try forgetTrash(at: now, manners)
     }
@@ -129,13 +129,11 @@ extension Writer {
       result.blocked = binding.problems.map { Reason(.invalid, "\($0)") }
       return result.outcome = .blocked
     }
-    var submission = Submission(
-      id: "sweep-\(counters.serial)", author: "sweep", fingerprint: 0, at: now)
     do {
       if model.limits.lock == nil || !binding.allowsSteps {
-        try sweepAtOnce(kinds, submission, &result)
+        try sweepAtOnce(kinds, &result)
       } else {
-        try sweepPolitely(kinds, &submission, &result, manners)
+        try sweepPolitely(kinds, nextSweep, &result, manners)
       }
     } catch let held as Held {
       try group {
@@ -148,21 +146,24 @@ extension Writer {
 
   /// In one transaction. What guards it has each page written once more, so it is tried without,
   /// and done again where something was refused.
-  func sweepAtOnce(
-    _ kinds: [SweepKind], _ submission: Submission, _ result: inout SweepResult
-  ) throws {
+  func sweepAtOnce(_ kinds: [SweepKind], _ result: inout SweepResult) throws {
     do {
-      try sweepAtOnce(kinds, submission, &result, isGuarded: false)
+      try sweepAtOnce(kinds, &result, isGuarded: false)
     } catch let error where error is Refused || error is HeldByForeignKey {
-      try sweepAtOnce(kinds, submission, &result, isGuarded: true)
+      try sweepAtOnce(kinds, &result, isGuarded: true)
     }
   }
 
+  /// Its id has the number of its batch.
+  var nextSweep: Submission {
+    Submission(id: "sweep-\(counters.serial)", author: "sweep", fingerprint: 0, at: now)
+  }
+
   private func sweepAtOnce(
-    _ kinds: [SweepKind], _ submission: Submission, _ result: inout SweepResult, isGuarded: Bool
+    _ kinds: [SweepKind], _ result: inout SweepResult, isGuarded: Bool
   ) throws {
     try group {
-      let receipt = try sweep(submission) {
+      let receipt = try sweep(nextSweep) {
         current.isGuarded = isGuarded
         try prepare(kinds)
         try findDead(kinds)
