@@ -24,12 +24,12 @@ extension Writer {
     try db.execute("PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = OFF")
     try db.setCache(.deleting)
     try db.limitLog(.none)
-    try setFirstFence()
     defer {
       try? db.execute("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON")
       try? db.setCache(.ordinary)
       try? db.limitLog(.ordinary)
     }
+    try setFirstFence()
     try body()
   }
 

@@ -69,9 +69,10 @@ extension Writer {
     } while left > .milliseconds(1)
   }
 
-  /// In the log from before the first step on: what that writes, nobody else is to bring.
+  /// In the log from before the first step on: what that writes, nobody else is to bring. The next plan
+  /// of a sweep finds those of the last.
   func setFirstFence() throws {
-    if Connection.checkpointsAreSafe { return }
+    if Connection.checkpointsAreSafe || !log.fences.isEmpty { return }
     try setFence()
     log.brought = db.framesInLog
   }
