@@ -41,15 +41,19 @@ import Testing
     return String(try #require(swept["batch"]?.integer))
   }
 
+  private static func undo(_ batch: String, in store: TestStore) throws -> Running {
+    try Running(
+      [Programs.cascadectl, "--store", store.path, "undo", batch],
+      input: try FileDescriptor.open("/dev/null"))
+  }
+
   /// The batch of an undo of which a part is back.
   private static func killAmidUndo(of store: TestStore) throws -> String {
     // Steps rest where another process has the store open.
     let neighbour = try Connection(path: store.path, access: .readOnly)
     #expect(try neighbour.integer("SELECT count(*) FROM leaf") == Int64(leaves))
     let batch = try delete(in: store)
-    let asking = try Running(
-      [Programs.cascadectl, "--store", store.path, "undo", batch],
-      input: try FileDescriptor.open("/dev/null"))
+    let asking = try undo(batch, in: store)
     try store.waitUntil("a part is back") { try store.integers("SELECT count(*) FROM leaf") != [0] }
     #expect(try store.end(SIGKILL) == .signal(SIGKILL))
     _ = try asking.finish()
@@ -85,9 +89,7 @@ import Testing
     var hits = 0
     for _ in 0..<UndoKillTests.kills {
       let batch = try UndoKillTests.delete(in: store)
-      let asking = try Running(
-        [Programs.cascadectl, "--store", store.path, "undo", batch],
-        input: try FileDescriptor.open("/dev/null"))
+      let asking = try UndoKillTests.undo(batch, in: store)
       SystemClock.sleep(for: .milliseconds(Int.random(in: 0..<400, using: &random)))
       #expect(try store.end(SIGKILL) == .signal(SIGKILL))
       _ = try asking.finish()

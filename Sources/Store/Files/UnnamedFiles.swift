@@ -6,7 +6,7 @@ internal import SQLite
 extension Writer {
   func sweepFiles(_ result: inout SweepResult) throws {
     if model.files.isEmpty || isHalfView { return }
-    let receipt = try sweep(nextSweep) {
+    let receipt = try sweep {
       try db.run(
         """
         INSERT INTO cascade_released_file(batch, collection, path)

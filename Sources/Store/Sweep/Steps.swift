@@ -16,9 +16,9 @@ extension Writer {
   private static let mostPlans = 10
 
   func sweepPolitely(
-    _ kinds: [SweepKind], _ submission: Submission, _ result: inout SweepResult,
-    _ manners: Manners
+    _ kinds: [SweepKind], _ result: inout SweepResult, _ manners: Manners
   ) throws {
+    let submission = nextSweep
     defer {
       forgetPlan()
       forgetFences()

@@ -133,7 +133,7 @@ extension Writer {
       if model.limits.lock == nil || !binding.allowsSteps {
         try sweepAtOnce(kinds, &result)
       } else {
-        try sweepPolitely(kinds, nextSweep, &result, manners)
+        try sweepPolitely(kinds, &result, manners)
       }
     } catch let held as Held {
       try group {
@@ -154,16 +154,11 @@ extension Writer {
     }
   }
 
-  /// Its id has the number of its batch.
-  var nextSweep: Submission {
-    Submission(id: "sweep-\(counters.serial)", author: "sweep", fingerprint: 0, at: now)
-  }
-
   private func sweepAtOnce(
     _ kinds: [SweepKind], _ result: inout SweepResult, isGuarded: Bool
   ) throws {
     try group {
-      let receipt = try sweep(nextSweep) {
+      let receipt = try sweep {
         current.isGuarded = isGuarded
         try prepare(kinds)
         try findDead(kinds)

@@ -71,8 +71,9 @@ extension Writer {
   /// denied stays (DESIGN 2.4, 2.5). What changed nothing leaves no trace.
   ///
   /// Each has an id of its own; an approval is for any of them that comes to the same plan.
-  func sweep(_ submission: Submission, finding find: () throws -> Void) throws -> Receipt {
-    try onlyTransaction {
+  func sweep(finding find: () throws -> Void) throws -> Receipt {
+    let submission = nextSweep
+    return try onlyTransaction {
       try find()
       try flush()
       try forgetTouched()
@@ -80,6 +81,11 @@ extension Writer {
       if done + current.filesReleased > 0 { try record(submission) }
       return receipt(submission)
     }
+  }
+
+  /// Its id has the number of its batch.
+  var nextSweep: Submission {
+    Submission(id: "sweep-\(counters.serial)", author: "sweep", fingerprint: 0, at: now)
   }
 
   private func applyAll(_ next: () throws -> Change?) throws {

@@ -4,7 +4,7 @@ internal import SQLite
 /// The writing side of a store: one connection, used by one thread, holding the rules.
 ///
 /// Transactions come in groups that share a commit; each is a savepoint of its own, so that a bad
-/// one costs only itself.
+/// one costs only itself. A sweep has its group for itself.
 package final class Writer {
   let db: Connection
   let path: String
