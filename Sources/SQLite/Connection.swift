@@ -13,6 +13,7 @@ package struct Connection: ~Copyable {
   let handle: OpaquePointer
   private let statements: StatementCache
   let log = LogLength()
+  private let gathered = GatheredLog()
 
   /// Once, before SQLite is used for the first time.
   private static let isConfigured = cascade_configure(120 << 10) == SQLITE_OK
@@ -183,7 +184,10 @@ extension Connection {
       throw error
     }
   }
-  package func commit() throws(SQLiteError) { try run("COMMIT") }
+
+  package func commit() throws(SQLiteError) {
+    try unsafe gathered.during(handle) { () throws(SQLiteError) in try run("COMMIT") }
+  }
 
   package func rollback() {
     // Some errors roll back by themselves; then there is nothing left to do.
@@ -273,6 +277,7 @@ extension Connection {
   /// database with all that is in it, as SQLite does whenever it is told where to keep one.
   package func releaseMemory() throws(SQLiteError) {
     statements.finalizeAll()
+    gathered.forget()
     try execute("PRAGMA temp_store = MEMORY; PRAGMA temp_store = DEFAULT")
     unsafe sqlite3_db_release_memory(handle)
   }

@@ -56,7 +56,7 @@ import Testing
   }
 
   @Worker @Test func aSweepTellsHowFarItIs() throws {
-    let store = try LongSweep(rows: 8_000)
+    let store = try LongSweep(rows: 40_000)
     var client = try store.store.client()
     var progress: [JSON] = []
     var sweep: JSON?
@@ -64,7 +64,7 @@ import Testing
       sweep = reply["sweep"] ?? sweep
       if let one = reply["progress"], !one.isNull { progress.append(one) }
     }
-    #expect(sweep?["deletedCount"] == 8_000)
+    #expect(sweep?["deletedCount"] == 40_000)
     #expect(!progress.isEmpty)
     let deleting = progress.filter { $0["phase"] == "deleting" }
     let done = deleting.compactMap { $0["done"]?.integer }

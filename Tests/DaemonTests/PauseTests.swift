@@ -62,9 +62,9 @@ import Testing
   }
 
   @Worker @Test func aSweepStopsAtItsStepAndGoesOn() throws {
-    let store = try LongSweep(rows: 8_000)
+    let store = try LongSweep(rows: 40_000)
     let sweep = try store.begin()
-    try store.store.waitUntil("it deletes") { try store.rest() < 8_000 }
+    try store.store.waitUntil("it deletes") { try store.rest() < 40_000 }
     #expect(try store.store.ctl("pause").status == 0)
     #expect(try sweep.finish().status == 75)
     let left = try store.rest()

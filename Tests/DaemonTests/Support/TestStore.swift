@@ -37,20 +37,21 @@ final class TestStore {
   // MARK: - The daemon
 
   /// Returns when it answers.
-  func start(_ arguments: [String] = []) throws {
-    try launch(arguments)
+  func start(_ arguments: [String] = [], under command: [String] = []) throws {
+    try launch(arguments, under: command)
     try waitUntil("cascaded answers", limit: .seconds(30)) {
       (try? UnixSocket.connect(socket)) != nil
     }
   }
 
-  func launch(_ arguments: [String] = []) throws {
+  /// The command runs the program that its arguments name.
+  func launch(_ arguments: [String] = [], under command: [String] = []) throws {
     let output = try Pipe()
     let input = try FileDescriptor.open("/dev/null")
     let log = try FileDescriptor.open(scratch.path("log"), .append)
     daemon = try Subprocess(
-      [Programs.cascaded] + arguments + [path], environment: clock?.environment ?? [], input: input,
-      output: output.writing, error: log)
+      command + [Programs.cascaded] + arguments + [path], environment: clock?.environment ?? [],
+      input: input, output: output.writing, error: log)
     life = output.takeReading()
   }
 

@@ -1,0 +1,135 @@
+internal import CSQLite
+
+/// What a commit writes to the log, in large pieces: SQLite writes each page by two system calls, and
+/// these are most of the time of a large commit.
+///
+/// A file of SQLite's is a table of functions (https://sqlite.org/vfs.html). During the commit the log
+/// has a copy of that, in which what follows on what was written last is gathered, and written before
+/// anything else is done with the file. Meanwhile the write lock is this connection's: nobody else
+/// reads behind the end of the log, or writes there. The last frame of a commit says that it is
+/// (https://sqlite.org/walformat.html), and nothing waits behind it: SQLite hears of a full disk.
+@safe
+final class GatheredLog {
+  /// Whose methods a file has tells what it belongs to.
+  @unsafe
+  private struct Methods {
+    let table: sqlite3_io_methods
+    let owner: Unmanaged<GatheredLog>
+  }
+
+  private static let mostBytes = 128 << 10
+  private static let frameHeader = 24
+
+  private let methods = UnsafeMutablePointer<Methods>.allocate(capacity: 1)
+  private var usual = sqlite3_io_methods()
+  private var gathered = unsafe UnsafeMutableRawPointer?.none
+  private var count = 0
+  /// Where the last write ended, in the file or in what is gathered.
+  private var end: Int64 = -1
+  private var isLastFrame = false
+
+  deinit {
+    unsafe methods.deallocate()
+    forget()
+  }
+
+  /// Gives the memory back.
+  func forget() {
+    unsafe gathered?.deallocate()
+    unsafe gathered = nil
+  }
+
+  func during<Failure: Error>(
+    _ handle: OpaquePointer, _ commit: () throws(Failure) -> Void
+  ) throws(Failure) {
+    var log: UnsafeMutablePointer<sqlite3_file>?
+    _ = unsafe sqlite3_file_control(handle, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log)
+    guard let log = unsafe log, let usual = unsafe log.pointee.pMethods else { return try commit() }
+    let ours = unsafe begin(usual.pointee)
+    unsafe log.pointee.pMethods = ours
+    defer {
+      // One that was closed has none.
+      if unsafe log.pointee.pMethods == ours { unsafe log.pointee.pMethods = usual }
+    }
+    try commit()
+  }
+
+  private func begin(_ usual: sqlite3_io_methods) -> UnsafePointer<sqlite3_io_methods> {
+    self.usual = usual
+    (count, end) = (0, -1)
+    let owner = unsafe Unmanaged.passUnretained(self)
+    unsafe methods.initialize(to: Methods(table: usual.gathering, owner: owner))
+    return unsafe UnsafeRawPointer(methods).assumingMemoryBound(to: sqlite3_io_methods.self)
+  }
+}
+
+// MARK: - As SQLite calls it
+
+private typealias File = UnsafeMutablePointer<sqlite3_file>
+
+extension GatheredLog {
+  fileprivate static func of(_ file: File?) -> GatheredLog {
+    let methods = unsafe UnsafeRawPointer(file!.pointee.pMethods!)
+    return unsafe methods.assumingMemoryBound(to: Methods.self).pointee.owner.takeUnretainedValue()
+  }
+
+  fileprivate func write(
+    _ file: File?, _ bytes: UnsafeRawPointer, _ size: Int, at offset: Int64
+  ) -> Int32 {
+    // How large the database is behind a commit; zero in all other frames.
+    if size == GatheredLog.frameHeader {
+      isLastFrame = unsafe bytes.loadUnaligned(fromByteOffset: 4, as: UInt32.self) != 0
+    }
+    if offset != end || count + size > GatheredLog.mostBytes {
+      let result = unsafe flush(file)
+      if result != SQLITE_OK { return result }
+    }
+    let follows = offset == end
+    end = offset + Int64(size)
+    if !follows { return unsafe usual.xWrite(file, bytes, Int32(size), offset) }
+    unsafe gather(bytes, size)
+    return unsafe isLastFrame && size != GatheredLog.frameHeader ? flush(file) : SQLITE_OK
+  }
+
+  private func gather(_ bytes: UnsafeRawPointer, _ size: Int) {
+    let place = unsafe gathered ?? .allocate(byteCount: GatheredLog.mostBytes, alignment: 8)
+    unsafe (place + count).copyMemory(from: bytes, byteCount: size)
+    unsafe gathered = place
+    count += size
+  }
+
+  fileprivate func flush(_ file: File?) -> Int32 {
+    if count == 0 { return SQLITE_OK }
+    defer { count = 0 }
+    return unsafe usual.xWrite(file, gathered, Int32(count), end - Int64(count))
+  }
+
+  /// What else is done with the file finds all of it there.
+  fileprivate static func settled(
+    _ file: File?, _ body: (sqlite3_io_methods) -> Int32
+  ) -> Int32 {
+    let log = unsafe of(file)
+    let result = unsafe log.flush(file)
+    return result == SQLITE_OK ? body(log.usual) : result
+  }
+}
+
+extension sqlite3_io_methods {
+  fileprivate var gathering: sqlite3_io_methods {
+    var table = self
+    unsafe table.xWrite = { unsafe GatheredLog.of($0).write($0, $1!, Int($2), at: $3) }
+    unsafe table.xRead = { file, bytes, size, offset in
+      unsafe GatheredLog.settled(file) { unsafe $0.xRead(file, bytes, size, offset) }
+    }
+    unsafe table.xTruncate = { file, size in
+      unsafe GatheredLog.settled(file) { unsafe $0.xTruncate(file, size) }
+    }
+    unsafe table.xSync = { file, how in
+      unsafe GatheredLog.settled(file) { unsafe $0.xSync(file, how) }
+    }
+    unsafe table.xFileSize = { file, size in
+      unsafe GatheredLog.settled(file) { unsafe $0.xFileSize(file, size) }
+    }
+    return table
+  }
+}
