@@ -1,5 +1,6 @@
 internal import Model
 internal import SQLite
+internal import System
 
 /// The write-ahead log, where a checkpoint must hold the write lock (`Connection.checkpointsAreSafe`).
 ///
@@ -8,13 +9,15 @@ internal import SQLite
 /// application's next commit take. So we set fences in the log: each is a reader, and no checkpoint goes
 /// beyond what the oldest reader sees. A part of the log goes into the database when there are newer
 /// fences, and what was changed again behind one does not.
-struct LogParts {
+struct LogParts: ~Copyable {
   fileprivate var keeper: Keeper?
   fileprivate var fences: [LogFence] = []
   /// Frames up to the last fence that went.
   fileprivate var brought = 0
   /// Frames that stayed although all was to be brought: somebody reads them.
   fileprivate var left = 0
+  /// What the last step wrote, on its way to the disk.
+  fileprivate var sync: BackgroundSync?
 
   /// SQLite has four places for what readers see, and others read too.
   fileprivate static let mostFences = 2
@@ -58,8 +61,12 @@ extension Writer {
   private func rest(_ manners: Manners) throws {
     let start = ContinuousClock.now
     let before = Neighbours.commits(at: path)
+    if !Neighbours.mayBe(at: path) {
+      log.sync = nil
+      log.sync = BackgroundSync(path: "\(path)-wal")
+      return try manners.pause(.zero)
+    }
     db.syncLog()
-    if !Neighbours.mayBe(at: path) { return try manners.pause(.zero) }
     let breath = pace.breath(behind: holds.last ?? .zero)
     var left: Duration
     repeat {
@@ -133,6 +140,7 @@ extension Writer {
   private func checkpoint(
     _ manners: Manners, behind letGo: () -> Void = {}, then settle: () -> Void = {}
   ) throws -> (came: Connection.Checkpoint, took: Duration) {
+    log.sync = nil
     for _ in 0..<100 {
       let came = try hold {
         try db.checkpoint(keptBy: keeper().db, behind: letGo, then: settle)
