@@ -28,15 +28,6 @@ static inline int cascade_db_config(sqlite3 *database, int option, int value) {
   return sqlite3_db_config(database, option, value, (int *)0);
 }
 
-// The methods of a file are pointers to functions, behind a pointer that Swift would have to follow.
-// `which` is SQLITE_FCNTL_FILE_POINTER or SQLITE_FCNTL_JOURNAL_POINTER.
-static inline int cascade_sync(sqlite3 *database, int which) {
-  sqlite3_file *file = 0;
-  int result = sqlite3_file_control(database, "main", which, &file);
-  if (result || !file || !file->pMethods) return result;
-  return file->pMethods->xSync(file, SQLITE_SYNC_NORMAL | SQLITE_SYNC_DATAONLY);
-}
-
 // sqlite3_config is variadic too.
 //
 // Counting memory takes a lock at each allocation, and nobody asks for the count. A savepoint's

@@ -186,7 +186,8 @@ extension Connection {
   }
 
   package func commit() throws(SQLiteError) {
-    try unsafe gathered.during(handle) { () throws(SQLiteError) in try run("COMMIT") }
+    let log = unsafe file(SQLITE_FCNTL_JOURNAL_POINTER)
+    try unsafe gathered.during(log) { () throws(SQLiteError) in try run("COMMIT") }
   }
 
   package func rollback() {

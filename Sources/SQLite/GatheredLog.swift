@@ -40,10 +40,8 @@ final class GatheredLog {
   }
 
   func during<Failure: Error>(
-    _ handle: OpaquePointer, _ commit: () throws(Failure) -> Void
+    _ log: UnsafeMutablePointer<sqlite3_file>?, _ commit: () throws(Failure) -> Void
   ) throws(Failure) {
-    var log: UnsafeMutablePointer<sqlite3_file>?
-    _ = unsafe sqlite3_file_control(handle, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log)
     guard let log = unsafe log, let usual = unsafe log.pointee.pMethods else { return try commit() }
     let ours = unsafe begin(usual.pointee)
     unsafe log.pointee.pMethods = ours

@@ -55,10 +55,30 @@ extension Connection {
   }
 
   /// Writes the log to the disk, which every checkpoint begins with: without a lock nobody waits.
-  package func syncLog() { unsafe cascade_sync(handle, SQLITE_FCNTL_JOURNAL_POINTER) }
+  package func syncLog() { unsafe file(SQLITE_FCNTL_JOURNAL_POINTER)?.sync() }
 
   /// And the database, where a checkpoint of the whole log ends with that.
-  package func syncDatabase() { unsafe cascade_sync(handle, SQLITE_FCNTL_FILE_POINTER) }
+  package func syncDatabase() { databaseSync() }
+
+  /// The same for another thread, as long as this connection is there: it only asks which file that is.
+  package var databaseSync: @Sendable () -> Void {
+    nonisolated(unsafe) let database = unsafe file(SQLITE_FCNTL_FILE_POINTER)
+    return { unsafe database?.sync() }
+  }
+
+  /// The database, or its log, as SQLite has it.
+  func file(_ which: Int32) -> UnsafeMutablePointer<sqlite3_file>? {
+    var file: UnsafeMutablePointer<sqlite3_file>?
+    _ = unsafe sqlite3_file_control(handle, "main", which, &file)
+    return unsafe file
+  }
+}
+
+extension UnsafeMutablePointer<sqlite3_file> {
+  fileprivate func sync() {
+    guard let methods = unsafe pointee.pMethods else { return }
+    _ = unsafe methods.pointee.xSync(self, SQLITE_SYNC_NORMAL | SQLITE_SYNC_DATAONLY)
+  }
 }
 
 /// Lives as long as its connection, so that SQLite's hook may point at it.

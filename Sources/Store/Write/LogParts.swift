@@ -16,8 +16,9 @@ struct LogParts: ~Copyable {
   fileprivate var brought = 0
   /// Frames that stayed although all was to be brought: somebody reads them.
   fileprivate var left = 0
-  /// What the last step wrote, on its way to the disk.
-  fileprivate var sync: BackgroundSync?
+  /// What the last step wrote, on its way to the disk; and what the last part brought.
+  fileprivate var sync: BackgroundWork?
+  fileprivate var databaseSync: BackgroundWork?
 
   /// SQLite has four places for what readers see, and others read too.
   fileprivate static let mostFences = 2
@@ -62,8 +63,7 @@ extension Writer {
     let start = ContinuousClock.now
     let before = Neighbours.commits(at: path)
     if !Neighbours.mayBe(at: path) {
-      log.sync = nil
-      log.sync = BackgroundSync(path: "\(path)-wal")
+      syncLogMeanwhile()
       return try manners.pause(.zero)
     }
     db.syncLog()
@@ -74,6 +74,13 @@ extension Writer {
       left = (hadTurn ? breath.lowerBound : breath.upperBound) - (.now - start)
       try manners.pause(min(.milliseconds(1), max(.zero, left)))
     } while left > .milliseconds(1)
+  }
+
+  private func syncLogMeanwhile() {
+    let file = "\(path)-wal"
+    log.sync = nil
+    // Where that fails, the next checkpoint does it.
+    log.sync = BackgroundWork { try? FileDescriptor.open(file).syncData() }
   }
 
   /// In the log from before the first step on: what that writes, nobody else is to bring. The next plan
@@ -116,6 +123,7 @@ extension Writer {
     }
     while log.fences.count > 1 { try bringPart(manners) }
     try checkpoint(manners)
+    log.databaseSync = nil
     db.syncDatabase()
     try checkpoint(manners, behind: { log.fences = [] }, then: { try? setFence() })
     (log.brought, log.left) = (0, db.framesInLog)
@@ -131,6 +139,8 @@ extension Writer {
     let (came, time) = try checkpoint(manners)
     if came == .part { pace.note(frames: end - log.brought, took: time) }
     log.brought = end
+    log.databaseSync = nil
+    log.databaseSync = BackgroundWork(db.databaseSync)
     // Another's checkpoint may have left nothing to do.
     if time > .milliseconds(1) { try rest(manners) }
   }
@@ -155,6 +165,7 @@ extension Writer {
   func forgetFences() {
     log.fences = []
     log.brought = 0
+    log.databaseSync = nil
   }
 
   /// Whose checkpoint waits for those who read, and so for our fences, has the lock that we wait for.

@@ -63,6 +63,9 @@ package final class Writer {
     try rebuildReferences()
   }
 
+  // What syncs the database does so by the connection.
+  deinit { forgetFences() }
+
   /// Runs `body` between BEGIN and COMMIT. What it returns is durable.
   package func group<T>(_ body: () throws -> T) throws -> T {
     if isDetached { throw StoreError.detached }

@@ -70,6 +70,11 @@ extension FileDescriptor {
     _ = try checked("fsync") { fsync(raw) }
   }
 
+  /// But for what only tells when it was written.
+  package func syncData() throws(SystemError) {
+    _ = try checked("fdatasync") { fdatasync(raw) }
+  }
+
   /// Blocks this thread, for programs without a loop. False when the time was over before.
   @discardableResult
   package func waitBlocking(
