@@ -65,7 +65,7 @@ struct Binding: Sendable {
     childrenFirst = orderedByForeignKeys()
     let keys = try db.foreignKeys()
     hasForeignKeys = !keys.isEmpty
-    allowsSteps = sees(keys)
+    allowsSteps = canStandIn(for: keys)
   }
 
   /// Whether rules or notices may follow from the deletion of a table's row.

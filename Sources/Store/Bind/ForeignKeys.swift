@@ -21,21 +21,7 @@ extension Binding {
     return found
   }
 
-  /// Whether the rules see all that foreign keys do, or refuse, when a node goes. Those of a table
-  /// outside of the model only SQLite knows.
-  func sees(_ keys: [(child: String, parent: String)]) -> Bool {
-    let tables = Set(collections.values.compactMap { $0.table?.name.lowercased() })
-    if keys.contains(where: { tables.contains($0.parent) && !tables.contains($0.child) }) {
-      return false
-    }
-    return collections.values.allSatisfy { child in
-      child.table!.foreignKeys.allSatisfy { key in
-        !tables.contains(key.parent.lowercased()) || sees(key, of: child)
-      }
-    }
-  }
-
-  private func sees(_ key: Table.ForeignKey, of child: NodeTable) -> Bool {
+  func sees(_ key: Table.ForeignKey, of child: NodeTable) -> Bool {
     if key.columns.count != 1 || parent(of: key) == nil { return false }
     if !key.onDelete.hasPrefix("SET") { return true }
     return places.contains {
@@ -45,7 +31,7 @@ extension Binding {
   }
 
   /// The collection whose key the foreign key refers to.
-  private func parent(of key: Table.ForeignKey) -> NodeTable? {
+  func parent(of key: Table.ForeignKey) -> NodeTable? {
     collections.values.first { parent in
       guard case .mapped(let table, let columns, _) = parent.kind, columns.count == 1,
         key.refers(to: table)
@@ -70,19 +56,6 @@ extension Binding {
       }
       return isAnswered ? nil : .denyDestinationDeletion
     }
-  }
-}
-
-extension Connection {
-  /// Of all tables, by their names in lower case.
-  func foreignKeys() throws(SQLiteError) -> [(child: String, parent: String)] {
-    try all(
-      """
-      SELECT DISTINCT lower(t.name), lower(f."table")
-      FROM pragma_table_list AS t, pragma_foreign_key_list(t.name, 'main') AS f
-      WHERE t.schema = 'main' AND t.type = 'table'
-      """
-    ) { (child: $0.text(0), parent: $0.text(1)) }
   }
 }
 

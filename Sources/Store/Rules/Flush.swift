@@ -98,6 +98,7 @@ extension Writer {
     if model.trash > .zero { try keepInTrash(slice) }
     try letGo(slice)
     if model.trash > .zero { try keepLostReferences(slice) }
+    if current.isStepped { try followForeignKeys(slice) }
     try deleteRows(slice, ends)
     try forgetOwnRemovals(slice)
     if ends.areAllByRow { return }

@@ -30,6 +30,27 @@ extension Writer {
     if followers.tables.isEmpty { return [] }
     return Ways(binding: binding, tables: followers.tables, numbers: current.numbers).followers()
   }
+
+  /// What SQLite would do when these go. Those that are found by the way through others go first.
+  func followForeignKeys(_ slice: Slice) throws {
+    for follower in try followersOfForeignKeys().reversed() {
+      if binding.collection(in: follower.table) != nil { continue }
+      let what = "a row of \"\(follower.table.name)\" cannot follow"
+      try orRefused(slice, what) { try db.take(follower, $0) }
+    }
+  }
+}
+
+extension Connection {
+  fileprivate func take(_ follower: Follower, _ slice: Slice) throws(SQLiteError) {
+    let columns = follower.lost?.columns.map { "\(quoted($0)) = NULL" }.joined(separator: ", ")
+    let table = "main.\(quoted(follower.table.name)) AS r"
+    try run(
+      generated: """
+        \(columns.map { "UPDATE \(table) SET \($0)" } ?? "DELETE FROM \(table)")
+        WHERE \(follower.table.identity("r")) IN (\(follower.rows))
+        """, [.null, .null] + slice.bound)
+  }
 }
 
 /// The foreign keys that cascade, and the tables that they lead through.
@@ -55,11 +76,14 @@ private struct Ways {
     tables.flatMap { child in
       child.foreignKeys.filter { $0.refers(to: parent) }.flatMap { key -> [Follower] in
         let longer = way + step(key, child, parent, visited.count)
-        if key.setsColumns { return [follower(child, longer, visited.count, losing: key)] }
+        let isEdge = binding.isOfEnd(key, of: child)
+        if key.setsColumns {
+          return isEdge ? [] : [follower(child, longer, visited.count, losing: key)]
+        }
         let name = child.name.lowercased()
         if visited.contains(name) || !isUnseen(key, from: child, to: parent) { return [] }
-        return [follower(child, longer, visited.count)]
-          + followers(of: child, longer, visited: visited + [name])
+        let own = isEdge ? [] : [follower(child, longer, visited.count)]
+        return own + followers(of: child, longer, visited: visited + [name])
       }
     }
   }

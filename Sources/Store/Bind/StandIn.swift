@@ -1,0 +1,73 @@
+internal import SQLite
+
+/// A sweep in steps goes without SQLite's foreign keys, since causes go before their consequences. What
+/// these would do or refuse, the rules see; and what follows outside of the model, each step takes along
+/// (`Writer.followForeignKeys`).
+extension Binding {
+  /// A foreign key, by the names of its tables in lower case.
+  typealias KeyOfFile = (child: String, parent: String, onDelete: String)
+
+  /// Whether that is all that foreign keys do.
+  func canStandIn(for keys: [KeyOfFile]) -> Bool {
+    let nodes = Set(collections.values.compactMap { $0.table?.name.lowercased() })
+    let joins = Set(joinTables.map { $0.name.lowercased() })
+    return !keys.contains { joins.contains($0.parent) }
+      && nodes.allSatisfy { canFollow(keys, from: $0, inModel: nodes.union(joins), [$0]) }
+      && collections.values.allSatisfy { child in
+        child.table!.foreignKeys.allSatisfy {
+          !nodes.contains($0.parent.lowercased()) || sees($0, of: child)
+        }
+      }
+      && joinTables.allSatisfy { table in
+        table.foreignKeys.allSatisfy {
+          !nodes.contains($0.parent.lowercased()) || isOfEnd($0, of: table)
+        }
+      }
+  }
+
+  /// Whether what follows a row of `parent` outside of the model can be told beforehand: nothing there
+  /// refuses, and no way leads back.
+  private func canFollow(
+    _ keys: [KeyOfFile], from parent: String, inModel: Set<String>, _ visited: Set<String>
+  ) -> Bool {
+    keys.filter { $0.parent == parent }.allSatisfy { key in
+      if inModel.contains(key.child) { return inModel.contains(parent) }
+      if key.onDelete == "SET NULL" { return true }
+      if key.onDelete != "CASCADE" || visited.contains(key.child) { return false }
+      return canFollow(keys, from: key.child, inModel: inModel, visited.union([key.child]))
+    }
+  }
+
+  /// Those whose rows are edges, and nothing beside that.
+  private var joinTables: Set<Table> {
+    Set(
+      places.compactMap { place in
+        guard case .join(let table, _, _) = place.form, !isOfNodes(place) else { return nil }
+        return table
+      })
+  }
+
+  /// Whether a join row goes with its parent by the rules.
+  func isOfEnd(_ key: Table.ForeignKey, of table: Table) -> Bool {
+    places.contains { place in
+      guard case .join(table, let source, let destination) = place.form, !isOfNodes(place),
+        key.columns.count == 1, let parent = parent(of: key)
+      else { return false }
+      let column = key.columns[0].lowercased()
+      return parent == place.source && column == source.lowercased()
+        || parent == place.destination && column == destination.lowercased()
+    }
+  }
+}
+
+extension Connection {
+  func foreignKeys() throws(SQLiteError) -> [Binding.KeyOfFile] {
+    try all(
+      """
+      SELECT DISTINCT lower(t.name), lower(f."table"), f.on_delete
+      FROM pragma_table_list AS t, pragma_foreign_key_list(t.name, 'main') AS f
+      WHERE t.schema = 'main' AND t.type = 'table'
+      """
+    ) { (child: $0.text(0), parent: $0.text(1), onDelete: $0.text(2)) }
+  }
+}
