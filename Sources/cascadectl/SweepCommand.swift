@@ -60,14 +60,7 @@ enum SweepCommand {
   private static func wait(
     _ client: inout ControlClient, _ output: Output, _ parameters: JSON, _ title: String
   ) throws -> CInt {
-    var sweep: JSON = .null
-    var line = ProgressLine(output)
-    defer { line.clear() }
-    try client.stream("Sweep", parameters) { reply in
-      if let progress = reply["progress"], !progress.isNull { return line.show(progress) }
-      sweep = reply["sweep"] ?? .null
-    }
-    line.clear()
+    let sweep = try ProgressLine.call("Sweep", parameters, &client, output)["sweep"] ?? .null
     let status = exitStatus(sweep)
     try output.show(sweep, wentWrong: status != EX_OK) {
       title + describe($0, parameters["dryRun"]?.bool ?? false)
@@ -121,43 +114,5 @@ enum SweepCommand {
       + (others["unreadable"]?.array ?? []).map {
         "  ! not looked into: \($0.string?.printable ?? "")"
       }
-  }
-}
-
-/// One line on a terminal that says how far a sweep is.
-struct ProgressLine {
-  private let isShown: Bool
-  private var isWritten = false
-  private let start = SystemClock.monotonic()
-
-  init(_ output: Output) {
-    isShown = !output.json && !output.quiet && StandardStream.error.isTerminal
-  }
-
-  mutating func show(_ progress: JSON) {
-    if !isShown { return }
-    isWritten = true
-    StandardStream.error.write("\r\u{1B}[K\(text(progress))")
-  }
-
-  mutating func clear() {
-    if isWritten { StandardStream.error.write("\r\u{1B}[K") }
-    isWritten = false
-  }
-
-  private func text(_ progress: JSON) -> String {
-    let done = progress["done"]?.integer ?? 0
-    let total = progress["total"]?.integer ?? 0
-    let phase = progress["phase"]?.string ?? ""
-    guard total > 0 else { return done > 0 ? "\(phase) \(done) nodes" : phase }
-    let share = "\(phase) \(done) of \(total) nodes (\(done * 100 / total) %)"
-    let elapsed = max(1, SystemClock.monotonic() - start)
-    guard done > 0 else { return share }
-    let left = elapsed * max(0, total - done) / done / 1_000
-    return "\(share), \(done * 1_000 / elapsed) a second, \(ProgressLine.text(seconds: left)) left"
-  }
-
-  private static func text(seconds: Int64) -> String {
-    seconds < 60 ? "\(seconds) s" : "\(seconds / 60) min \(seconds % 60) s"
   }
 }

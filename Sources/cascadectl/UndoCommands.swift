@@ -8,7 +8,8 @@ enum UndoCommands {
   static func undo(_ arguments: inout Arguments) throws -> Commands.Prepared {
     let batch = try arguments.number("batch")
     return { client, output in
-      let undone = try client.call("Undo", ["batch": .integer(batch)])["undone"] ?? .null
+      let reply = try ProgressLine.call("Undo", ["batch": .integer(batch)], &client, output)
+      let undone = reply["undone"] ?? .null
       let isWhole = undone["leftCount"]?.integer == 0
       try output.show(undone, wentWrong: !isWhole, describe)
       return isWhole ? EX_OK : Status.denied

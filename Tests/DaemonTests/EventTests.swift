@@ -57,19 +57,37 @@ import Testing
 
   @Worker @Test func aSweepTellsHowFarItIs() throws {
     let store = try LongSweep(rows: 40_000)
+    let sweep = try EventTests.progress(of: "Sweep", in: store)["sweep"]
+    #expect(sweep?["deletedCount"] == 40_000)
+  }
+
+  @Worker @Test func anUndoTellsHowFarItIs() throws {
+    let store = try LongSweep(rows: 40_000, trash: "1d")
+    let swept = try store.store.ctl("--json", "sweep").json
+    let batch = try #require(swept["batch"])
+    let undone = try EventTests.progress(of: "Undo", ["batch": batch], in: store)["undone"]
+    #expect(undone?["restored"] == 40_000)
+    #expect(try store.rest() == 40_000)
+  }
+
+  /// The last reply; those before tell of it in order.
+  private static func progress(
+    of method: String, _ parameters: JSON = [:], in store: LongSweep
+  ) throws -> JSON {
+    let phase: JSON = method == "Undo" ? "restoring" : "deleting"
     var client = try store.store.client()
     var progress: [JSON] = []
-    var sweep: JSON?
-    try client.stream("Sweep") { reply in
-      sweep = reply["sweep"] ?? sweep
+    var last: JSON = .null
+    try client.stream(method, parameters) { reply in
+      last = reply
       if let one = reply["progress"], !one.isNull { progress.append(one) }
     }
-    #expect(sweep?["deletedCount"] == 40_000)
-    #expect(!progress.isEmpty)
-    let deleting = progress.filter { $0["phase"] == "deleting" }
-    let done = deleting.compactMap { $0["done"]?.integer }
+    let works = progress.filter { $0["phase"] == phase }
+    #expect(!works.isEmpty)
+    let done = works.compactMap { $0["done"]?.integer }
     #expect(done == done.sorted())
-    #expect(deleting.allSatisfy { $0["done"]!.integer! <= $0["total"]!.integer! })
+    #expect(works.allSatisfy { $0["done"]!.integer! <= $0["total"]!.integer! })
+    return last
   }
 
   @Worker @Test func namesWhoDidIt() throws {

@@ -87,36 +87,12 @@ extension Control {
     return ["sweep": result.json(number: 0)]
   }
 
-  /// With `more`, says how far it is, now and then.
   private func sweep(
     _ kinds: [SweepKind], _ service: StoreService, _ call: Call
   ) async throws -> JSON {
-    try await withThrowingTaskGroup(of: JSON?.self) { group in
-      group.addTask(executorPreference: EventLoop.shared) {
-        [
-          "sweep": try await service.sweep(kinds, by: call.peer.uid)
-            .json(number: service.sweepCount)
-        ]
-      }
-      if call.more {
-        group.addTask(executorPreference: EventLoop.shared) {
-          try await self.tellProgress(of: service, call)
-          return nil
-        }
-      }
-      defer { group.cancelAll() }
-      while let reply = try await group.next() { if let reply { return reply } }
-      return [:]
-    }
-  }
-
-  private func tellProgress(of service: StoreService, _ call: Call) async throws {
-    var told: SweepProgress?
-    while true {
-      try await EventLoop.sleep(for: .milliseconds(100), tolerance: .milliseconds(20))
-      guard let progress = service.progress.progress, progress != told else { continue }
-      told = progress
-      try await call.reply(continues: ["progress": progress.json])
+    try await call.tellingProgress(of: service) {
+      let result = try await service.sweep(kinds, by: call.peer.uid)
+      return ["sweep": await result.json(number: service.sweepCount)]
     }
   }
 

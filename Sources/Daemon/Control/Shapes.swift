@@ -122,7 +122,7 @@ extension SweepResult {
   }
 }
 
-extension SweepProgress {
+extension WorkProgress {
   var json: JSON {
     [
       "phase": .string(phase.rawValue), "done": .integer(Int64(done)),

@@ -26,6 +26,10 @@ extension Control {
   func undo(_ call: Call) async throws -> JSON {
     let service = try await service(call)
     try service.mayWork()
+    return try await call.tellingProgress(of: service) { try await self.undo(call, service) }
+  }
+
+  private func undo(_ call: Call, _ service: StoreService) async throws -> JSON {
     let batch = call.parameters["batch"]!.integer!
     let user = call.peer.uid
     do {

@@ -2,16 +2,16 @@ internal import Store
 internal import Synchronization
 internal import System
 
-/// How far the sweep at hand is: written by the writer's thread, read by those who wait for it.
+/// How far the sweep or the undo at hand is: written by the writer's thread, read by those who wait for it.
 final class ProgressBoard: Sendable {
-  private let state = Mutex<SweepProgress?>(nil)
+  private let state = Mutex<WorkProgress?>(nil)
   /// A sweep turned out to be a long one. For one who waits.
   let begin = Bell()
   private let end = Bell()
 
-  var progress: SweepProgress? { state.withLock { $0 } }
+  var progress: WorkProgress? { state.withLock { $0 } }
 
-  func set(_ progress: SweepProgress?) {
+  func set(_ progress: WorkProgress?) {
     let wasLong = state.withLock { state in
       defer { state = progress }
       return state.isLong
@@ -26,7 +26,7 @@ final class ProgressBoard: Sendable {
   }
 }
 
-extension SweepProgress? {
+extension WorkProgress? {
   /// Whether there is more than one step.
   fileprivate var isLong: Bool { self.map { $0.phase == .deleting && $0.done < $0.total } ?? false }
 }

@@ -211,11 +211,13 @@ actor StoreWriter {
   }
 
   func undo(_ batch: Int64, by author: String) throws -> UndoResult {
-    try opened().writer.undo(batch, by: author, at: SystemClock.wall(), manners: manners)
+    defer { progress.set(nil) }
+    return try opened().writer.undo(batch, by: author, at: SystemClock.wall(), manners: manners)
   }
 
   func resumeUndo() throws -> UndoResult? {
-    try opened().writer.resumeUndo(at: SystemClock.wall(), manners: manners)
+    defer { progress.set(nil) }
+    return try opened().writer.resumeUndo(at: SystemClock.wall(), manners: manners)
   }
 
   func approve(plan: Int64) throws -> Writer.Approved? {

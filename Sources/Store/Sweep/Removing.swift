@@ -48,7 +48,7 @@ extension Writer {
 
   /// Lost edges are told of in the first step, whether or not anything goes.
   private func removeAll(_ plan: SweepPlan, _ manners: Manners) throws {
-    var progress = SweepProgress(phase: .deleting, total: Int(plan.all.high))
+    var progress = WorkProgress(phase: .deleting, total: Int(plan.all.high))
     var low = plan.all.low
     repeat {
       low = try removeUnlessRefused(plan, above: low)

@@ -24,7 +24,7 @@ extension Writer {
       forgetFences()
     }
     for _ in 0..<Writer.mostPlans {
-      manners.tell(SweepProgress(phase: .planning))
+      manners.tell(WorkProgress(phase: .planning))
       forgetPlan()
       let plan = try plan(kinds)
       if isSmall(plan, kinds) {

@@ -60,24 +60,24 @@ package struct SweepResult: Sendable {
   }
 }
 
-/// How far a sweep is.
-package struct SweepProgress: Hashable, Sendable {
-  package enum Phase: String, Sendable { case planning, deleting }
+/// How far a sweep is, or an undo.
+package struct WorkProgress: Hashable, Sendable {
+  package enum Phase: String, Sendable { case planning, deleting, restoring }
 
   package var phase: Phase
   package var done = 0
   package var total = 0
 }
 
-/// What a sweep does between its steps.
+/// What a sweep, or an undo, does between its steps.
 package struct Manners {
   /// Leaves the lock to others for a while. If it throws, the sweep ends here, and goes on when it
   /// is asked for again.
   package var pause: (Duration) throws -> Void
-  package var tell: (SweepProgress) -> Void
+  package var tell: (WorkProgress) -> Void
 
   package init(
-    pause: @escaping (Duration) throws -> Void, tell: @escaping (SweepProgress) -> Void = { _ in }
+    pause: @escaping (Duration) throws -> Void, tell: @escaping (WorkProgress) -> Void = { _ in }
   ) {
     self.pause = pause
     self.tell = tell

@@ -36,6 +36,7 @@ struct Undo {
   let manners: Manners
   private(set) var layouts: [Numbered] = []
   var isStepped = false
+  var progress = WorkProgress(phase: .restoring)
   var result: UndoResult
 
   struct Numbered {

@@ -42,13 +42,14 @@ extension Error {
 
 extension Undo {
   /// Whether anybody would notice if it were one transaction.
-  var isMuch: Bool {
-    let things = layouts.reduce(0) { $0 + Int64($1.remaining) }
-    return writer.model.limits.lock != nil && things > writer.fewNodes
-  }
+  var isMuch: Bool { writer.model.limits.lock != nil && things > writer.fewNodes }
+
+  /// What is kept of the batch.
+  private var things: Int64 { layouts.reduce(0) { $0 + Int64($1.remaining) } }
 
   mutating func runInSteps() throws {
     defer { writer.forgetFences() }
+    progress.total = Int(things)
     try writer.inSteps {
       try step(of: 1) { try $0.begin() }
       try restore()
@@ -75,6 +76,9 @@ extension Undo {
       try body(&self)
       worked = .now - start
     }
+    // Some are looked at again, for their edges.
+    progress.done = min(progress.done + count, progress.total)
+    manners.tell(progress)
     if count > 1 {
       writer.pace.note(rows: Int64(count), worked: worked, held: writer.holds.last ?? .zero)
     }

@@ -9,9 +9,9 @@ final class LongSweep {
   /// Nothing sweeps by itself, unless `sweeps` says otherwise.
   init(
     rows: Int, sweeps: String = #"sweeps: { trash: "never" },"#, lock: String = "1ms",
-    resumes: Bool = true
+    trash: String = "0", resumes: Bool = true
   ) throws {
-    store = try TestStore(model: LongSweep.model(sweeps, lock), schema: LongSweep.schema)
+    store = try TestStore(model: LongSweep.model(sweeps, lock, trash), schema: LongSweep.schema)
     try store.ctl("pause")
     try store.sql(
       """
@@ -30,12 +30,12 @@ final class LongSweep {
     CREATE INDEX leaf_root ON leaf(root);
     """
 
-  private static func model(_ sweeps: String, _ lock: String) -> String {
+  private static func model(_ sweeps: String, _ lock: String, _ trash: String) -> String {
     """
     { collections: { roots: { table: "root", key: "id" }, leaves: { table: "leaf", key: "id" } },
       relationships: [{ name: "root", from: "leaves", to: "roots", column: "root",
         inverse: { name: "leaves", deleteRule: "cascade" } }],
-      \(sweeps) trash: "0",
+      \(sweeps) trash: "\(trash)",
       limits: { lock: "\(lock)", alone: "\(lock)", hold: { deletes: 1000000 } } }
     """
   }
