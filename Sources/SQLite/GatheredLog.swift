@@ -54,7 +54,7 @@ final class GatheredLog {
 
   private func begin(_ usual: sqlite3_io_methods) -> UnsafePointer<sqlite3_io_methods> {
     self.usual = usual
-    (count, end) = (0, -1)
+    (count, end, isLastFrame) = (0, -1, false)
     let owner = unsafe Unmanaged.passUnretained(self)
     unsafe methods.initialize(to: Methods(table: usual.gathering, owner: owner))
     return unsafe UnsafeRawPointer(methods).assumingMemoryBound(to: sqlite3_io_methods.self)
