@@ -212,7 +212,7 @@ extension Connection {
   /// The sources that go with their destinations, where no name has to be found for any.
   ///
   /// A step of a large sweep changes the fewest pages where they are in the order of the index that
-  /// finds them, within 16,384 rows of the table that lie together.
+  /// finds them, within 32,768 rows of the table that lie together.
   fileprivate func addSources(
     of place: Place, _ form: Numbered, to level: Slice, _ numbers: Numbers, ordersBlocks: Bool
   ) throws(SQLiteError) {
@@ -223,7 +223,7 @@ extension Connection {
         SELECT \(number), g.id, \(place.nameId), 4, \(place.source.id)
         \(place.ofDestinations(in: .goneByKey(place.destination, form), form, numbers))
         AND \(number) NOT IN (SELECT id FROM temp.blocked)
-        ORDER BY (\(number))\(ordersBlocks ? " >> 14" : "")
+        ORDER BY (\(number))\(ordersBlocks ? " >> 15" : "")
         """, [.integer(level.low), .integer(level.high)])
   }
 
