@@ -2,7 +2,8 @@ internal import Store
 internal import Synchronization
 internal import System
 
-/// How far the sweep or the undo at hand is: written by the writer's thread, read by those who wait for it.
+/// How far the sweep or the undo at hand is: written by the writer's thread, read by those who wait
+/// for it.
 final class ProgressBoard: Sendable {
   private let state = Mutex<WorkProgress?>(nil)
   /// A sweep turned out to be a long one. For one who waits.

@@ -21,15 +21,6 @@ extension Binding {
     return found
   }
 
-  func sees(_ key: Table.ForeignKey, of child: NodeTable) -> Bool {
-    if key.columns.count != 1 || parent(of: key) == nil { return false }
-    if !key.onDelete.hasPrefix("SET") { return true }
-    return places.contains {
-      $0.source == child && $0.form == .column(key.columns[0])
-        && $0.rules.contains(.nullifySourceIfDestinationDeleted)
-    }
-  }
-
   /// The collection whose key the foreign key refers to.
   func parent(of key: Table.ForeignKey) -> NodeTable? {
     collections.values.first { parent in

@@ -1,3 +1,4 @@
+internal import Model
 internal import SQLite
 
 /// A sweep in steps goes without SQLite's foreign keys, since causes go before their consequences. What
@@ -11,18 +12,25 @@ extension Binding {
   func canStandIn(for keys: [KeyOfFile]) -> Bool {
     let nodes = Set(collections.values.compactMap { $0.table?.name.lowercased() })
     let joins = Set(joinTables.map { $0.name.lowercased() })
+    func leadsToNode(_ key: Table.ForeignKey) -> Bool { nodes.contains(key.parent.lowercased()) }
     return !keys.contains { joins.contains($0.parent) }
       && nodes.allSatisfy { canFollow(keys, from: $0, inModel: nodes.union(joins), [$0]) }
       && collections.values.allSatisfy { child in
-        child.table!.foreignKeys.allSatisfy {
-          !nodes.contains($0.parent.lowercased()) || sees($0, of: child)
-        }
+        child.table!.foreignKeys.filter(leadsToNode).allSatisfy { sees($0, of: child) }
       }
       && joinTables.allSatisfy { table in
-        table.foreignKeys.allSatisfy {
-          !nodes.contains($0.parent.lowercased()) || isOfEnd($0, of: table)
-        }
+        table.foreignKeys.filter(leadsToNode).allSatisfy { isOfEnd($0, of: table) }
       }
+  }
+
+  /// Whether the rules see what a foreign key between two tables of the model does.
+  private func sees(_ key: Table.ForeignKey, of child: NodeTable) -> Bool {
+    if key.columns.count != 1 || parent(of: key) == nil { return false }
+    if !key.onDelete.hasPrefix("SET") { return true }
+    return places.contains {
+      $0.source == child && $0.form == .column(key.columns[0])
+        && $0.rules.contains(.nullifySourceIfDestinationDeleted)
+    }
   }
 
   /// Whether what follows a row of `parent` outside of the model can be told beforehand: nothing there

@@ -19,7 +19,7 @@ extension Writer {
   }
 
   /// The last commit makes all of them durable. And what foreign keys would do or refuse, the rules
-  /// know, and do in their own order.
+  /// do in their own order, or the steps in their place (`StandIn.swift`).
   func inSteps(_ body: () throws -> Void) throws {
     try db.execute("PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = OFF")
     try db.setCache(.deleting)

@@ -76,11 +76,16 @@ extension Writer {
     } while left > .milliseconds(1)
   }
 
+  /// Behind the last one. Where it fails, the next checkpoint does it.
   private func syncLogMeanwhile() {
     let file = "\(path)-wal"
     log.sync = nil
-    // Where that fails, the next checkpoint does it.
     log.sync = BackgroundWork { try? FileDescriptor.open(file).syncData() }
+  }
+
+  private func syncDatabaseMeanwhile() {
+    log.databaseSync = nil
+    log.databaseSync = BackgroundWork(db.databaseSync)
   }
 
   /// In the log from before the first step on: what that writes, nobody else is to bring. The next plan
@@ -137,10 +142,11 @@ extension Writer {
     let end = log.fences.first?.frames ?? 0
     if end == log.brought { return }
     let (came, time) = try checkpoint(manners)
-    if came == .part { pace.note(frames: end - log.brought, took: time) }
+    if came == .part {
+      pace.note(frames: end - log.brought, took: time)
+      syncDatabaseMeanwhile()
+    }
     log.brought = end
-    log.databaseSync = nil
-    log.databaseSync = BackgroundWork(db.databaseSync)
     // Another's checkpoint may have left nothing to do.
     if time > .milliseconds(1) { try rest(manners) }
   }
