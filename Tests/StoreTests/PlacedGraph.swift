@@ -76,6 +76,10 @@ struct PlacedGraph {
     for relation in relations where relation.place == .join {
       statements.append("CREATE TABLE \(relation.table)(s, d, PRIMARY KEY(s, d))")
     }
+    // Half of them: who has an index is looked up another way.
+    for relation in relations where relation.place == .column && relation.name == "x" {
+      statements.append("CREATE INDEX \(relation.table) ON \"t \(relation.from)\"(x)")
+    }
     return statements.joined(separator: ";\n")
   }
 

@@ -47,7 +47,7 @@ extension Closure {
       SELECT 32, e.destination, e.name, count(*),
         coalesce(min(iif(e.rules & ?1 & 32, e.source, NULL)), min(e.source)),
         max(e.rules & ?1 & 32 <> 0),
-        (SELECT collection FROM cascade_node AS n WHERE n.id = e.destination)
+        (SELECT collection FROM cascade_node AS n WHERE n.id = e.destination), NULL
       FROM temp.gone AS g CROSS JOIN cascade_edge AS e ON e.source = g.id
       WHERE g.seq > ?2 AND g.seq <= ?3 GROUP BY 2, 3
       """, .integer(followed.rawValue), .integer(level.slice.low), .integer(level.slice.high))
@@ -57,7 +57,7 @@ extension Closure {
       SELECT 16, e.source, e.name, count(*),
         coalesce(min(iif(e.rules & ?1 & 16, e.destination, NULL)), min(e.destination)),
         max(e.rules & ?1 & 16 <> 0),
-        (SELECT collection FROM cascade_node AS n WHERE n.id = e.source)
+        (SELECT collection FROM cascade_node AS n WHERE n.id = e.source), NULL
       FROM temp.gone AS g CROSS JOIN cascade_edge AS e ON e.destination = g.id
       WHERE g.seq > ?2 AND g.seq <= ?3 GROUP BY 2, 3
       """, .integer(followed.rawValue), .integer(level.slice.low), .integer(level.slice.high))
@@ -66,6 +66,7 @@ extension Closure {
   private func collectDestinations(
     _ db: borrowing Connection, _ place: Place, _ level: Level
   ) throws {
+    if try walksIndex(db, of: place, level) { return try collectAlongIndex(db, place, level) }
     for form in level.ends.forms(of: place.source) {
       if numbers.isEachByRow(in: place.destination) {
         let edges = place.ofSources(in: .gone, form, withDestinations: true)
@@ -98,7 +99,7 @@ extension Closure {
       generated: """
         INSERT INTO temp.losing
         SELECT ?1, \(losers.number(row, numbers)), \(place.nameId), count(*), min(g.id),
-          \(place.rules.rawValue) & ?1 <> 0, \(losers.id)
+          \(place.rules.rawValue) & ?1 <> 0, \(losers.id), NULL
         \(edges) AND g.seq > ?2 AND g.seq <= ?3 GROUP BY 2
         \(Closure.losesMore)
         """, [.integer(rule)] + level.slice.bound)
@@ -110,7 +111,7 @@ extension Closure {
       generated: """
         INSERT INTO temp.losing
         SELECT rule, id, name, count(*), coalesce(min(iif(asks, via, NULL)), min(via)), max(asks),
-          collection FROM temp.found
+          collection, NULL FROM temp.found
         WHERE true GROUP BY 1, 2, 3
         \(Closure.losesMore)
         """, [])
@@ -118,9 +119,9 @@ extension Closure {
   }
 
   /// By another place too.
-  private static let losesMore = """
+  static let losesMore = """
     ON CONFLICT DO UPDATE SET edges = edges + excluded.edges, asks = max(asks, excluded.asks),
-      via = iif(asks < excluded.asks, excluded.via, via)
+      via = iif(asks < excluded.asks, excluded.via, via), stays = coalesce(stays, excluded.stays)
     """
 
   private func collectRemoved(_ db: borrowing Connection) throws {
@@ -129,7 +130,7 @@ extension Closure {
         INSERT INTO temp.losing
         SELECT f.*,
           iif(f.node < 0, \(NodeTable.collection(ofRow: "f.node")),
-            coalesce(n.collection, k.collection))
+            coalesce(n.collection, k.collection)), NULL
         FROM (
           SELECT 32, destination AS node, name, 0, min(source), 1 FROM temp.lost
           WHERE removal = 0 AND rules & ?1 & 32 GROUP BY 2, 3
@@ -154,12 +155,12 @@ extension Closure {
     try db.run(
       """
       INSERT OR IGNORE INTO temp.tally(rule, node, name, remaining, via, level, collection)
-      SELECT rule, node, name, 0, via, ?, collection FROM temp.losing
+      SELECT rule, node, name, coalesce(stays, 0), via, ?, collection FROM temp.losing
       WHERE asks AND node NOT IN (SELECT id FROM temp.gone)
       """, number)
     try db.run(
       """
-      UPDATE temp.tally SET remaining = (
+      UPDATE temp.tally SET remaining = remaining + (
         SELECT count(*) FROM cascade_edge AS r
         WHERE r.destination = tally.node AND r.name = tally.name
         AND r.source NOT IN (SELECT id FROM temp.gone))
@@ -167,7 +168,7 @@ extension Closure {
       """, number)
     try db.run(
       """
-      UPDATE temp.tally SET remaining = (
+      UPDATE temp.tally SET remaining = remaining + (
         SELECT count(*) FROM cascade_edge AS r
         WHERE r.source = tally.node AND r.name = tally.name
         AND r.destination NOT IN (SELECT id FROM temp.gone))
@@ -203,7 +204,10 @@ extension Closure {
         UPDATE temp.tally SET remaining = remaining + l.edges
         FROM (
           SELECT g.node AS node, count(*) AS edges
-          \(edges) AND g.level = ?3 AND g.rule = ?1 AND g.name = ?2 GROUP BY 1
+          \(edges) AND g.level = ?3 AND g.rule = ?1 AND g.name = ?2
+          AND NOT EXISTS (SELECT 1 FROM temp.losing AS l
+            WHERE l.rule = ?1 AND l.node = g.node AND l.name = ?2 AND l.stays IS NOT NULL)
+          GROUP BY 1
         ) AS l
         WHERE tally.rule = ?1 AND tally.node = l.node AND tally.name = ?2
         """, [.integer(rule), .integer(place.nameId), .integer(level.number)])

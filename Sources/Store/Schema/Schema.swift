@@ -267,11 +267,12 @@ enum Schema {
     CREATE TEMP VIEW going AS
     SELECT id FROM temp.gone WHERE seq > (SELECT seq FROM temp.done)
     """,
-    // Edges that nodes lose in one level: `asks` where a rule wants to know whether any remains.
+    // Edges that nodes lose in one level: `asks` where a rule wants to know whether any remains, and
+    // `stays`, in the application's tables, where that is known already.
     """
     CREATE TEMP TABLE losing(
       rule INTEGER, node INTEGER, name INTEGER, edges INTEGER, via INTEGER, asks INTEGER,
-      collection INTEGER, PRIMARY KEY(rule, node, name)) WITHOUT ROWID
+      collection INTEGER, stays INTEGER, PRIMARY KEY(rule, node, name)) WITHOUT ROWID
     """,
     // How many edges of a name a counting rule still sees at a node. `rule` is 16 or 32; `level` is
     // the number of that in which it lost the first.
