@@ -87,7 +87,14 @@ enum SweepCommand {
 
   private static func head(_ sweep: JSON, _ dryRun: Bool) -> String {
     let count = Words.count(sweep["deletedCount"], "node", "nodes")
-    return "\(sweep["outcome"]?.string ?? ""): \(count) \(dryRun ? "would be deleted" : "deleted")"
+    let deleted = "\(count) \(dryRun ? "would be deleted" : "deleted")"
+    return "\(sweep["outcome"]?.string ?? ""): \(deleted)\(edgesAlone(sweep))"
+  }
+
+  /// References that were set to null may be all there was to do.
+  private static func edgesAlone(_ sweep: JSON) -> String {
+    if sweep["deletedCount"]?.integer != 0 || sweep["edgesRemoved"]?.integer ?? 0 == 0 { return "" }
+    return ", \(Words.count(sweep["edgesRemoved"], "edge", "edges")) removed"
   }
 
   /// Of several kinds, some may have been done before one was held: then there is a batch.

@@ -76,7 +76,7 @@ extension StoreService {
     tell(
       result.outcome == .done ? .info : .warning, .swept,
       "sweep \(number)\(by(user)) \(result.outcome.rawValue), deleted "
-        + nodes(result.deletedCount) + result.blockedText,
+        + nodes(result.deletedCount) + result.edgesAlone + result.blockedText,
       [
         (.sweep, String(number)), (.deleted, String(result.deletedCount)),
         (.batch, result.batch.map { String($0) } ?? ""), (.peerUser, self.number(user)),
@@ -186,6 +186,12 @@ extension StoreService {
 func userName(_ user: UInt32) -> String { "uid \(user)" }
 
 extension SweepResult {
+  /// References that were set to null may be all there was to do.
+  fileprivate var edgesAlone: String {
+    if deletedCount > 0 || edgesRemoved == 0 { return "" }
+    return " and \(edgesRemoved.counted("edge", "edges"))"
+  }
+
   /// The first of the reasons, for whoever reads the log at night.
   fileprivate var blockedText: String {
     guard let first = blocked.first else { return "" }

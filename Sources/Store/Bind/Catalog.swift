@@ -51,7 +51,7 @@ extension Connection {
       rowid: withoutRowid ? nil : ["rowid", "_rowid_", "oid"].first { !taken.contains($0) },
       isRowidColumn: !withoutRowid && primary.count == 1 && !indexes.contains(where: \.isPrimary),
       uniqueKeys: uniqueKeys, indexes: primary.isEmpty ? whole : whole + [primary],
-      foreignKeys: try foreignKeys(of: name))
+      foreignKeys: try foreignKeys(of: name), hasChecks: try hasChecks(name))
   }
 
   private func columns(of table: String) throws -> ([Table.Column], primary: [String]) {
@@ -69,6 +69,13 @@ extension Connection {
     }
     let primary = rows.filter { $0.place > 0 }.sorted { $0.place < $1.place }
     return (rows.map(\.column), primary.map(\.column.name))
+  }
+
+  /// Also where only a comment says so.
+  private func hasChecks(_ table: String) throws -> Bool {
+    try integer(
+      "SELECT 1 FROM main.sqlite_schema WHERE type = 'table' AND name = ? AND sql LIKE '%check%'",
+      .text(table)) != nil
   }
 
   private struct Index {

@@ -16,6 +16,8 @@ struct Table: Hashable, Sendable {
   /// The leading columns of each index, unique or not, partial ones left out.
   let indexes: [[String]]
   let foreignKeys: [ForeignKey]
+  /// Whether it may refuse a row by an expression.
+  let hasChecks: Bool
 
   struct Column: Hashable, Sendable {
     let name: String

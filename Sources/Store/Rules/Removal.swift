@@ -6,14 +6,16 @@ extension Writer {
   /// References to what goes: nulled where a rule says so. A join row is its edge, and goes with
   /// either end; where the join table is a collection too, its rows are in D already.
   func letGo(_ slice: Slice) throws {
-    for place in binding.places {
+    for place in binding.places where !current.waits(place, binding) {
       if case .join(let table, let source, let destination) = place.form {
         if binding.collection(in: table) != nil { continue }
         if current.followed != .all { try journalLostJoins(of: place, slice) }
         let ends = ((source, place.source), (destination, place.destination))
         try orRefused(slice, "a row of \"\(table.name)\" cannot go") { slice in
-          try db.deleteJoins(table, ends.0, other: ends.1, slice, current.numbers)
-          try db.deleteJoins(table, ends.1, other: ends.0, slice, current.numbers)
+          for (end, other) in [ends, (ends.1, ends.0)] {
+            current.edgesRemoved += try db.deleteJoins(
+              table, end, other: other, slice, current.numbers)
+          }
         }
       } else if place.rules.contains(.nullifySourceIfDestinationDeleted) {
         try nullify(place, slice)
@@ -24,7 +26,9 @@ extension Writer {
   private func nullify(_ place: Place, _ slice: Slice) throws {
     if model.trash > .zero { try keepReferences(of: place, slice) }
     let what = "\"\(place.name)\" of \"\(place.source.collection)\" cannot be set to null"
-    try orRefused(slice, what, .missingMandatory) { try db.nullify(place, $0, current.numbers) }
+    try orRefused(slice, what, .missingMandatory) { slice in
+      current.edgesRemoved += try db.nullify(place, slice, current.numbers)
+    }
   }
 
   /// Children before their parents, for the sake of foreign keys that restrict.
@@ -92,20 +96,24 @@ extension Writer {
 extension Connection {
   fileprivate func deleteJoins(
     _ table: Table, _ end: Table.End, other: Table.End, _ slice: Slice, _ numbers: Numbers
-  ) throws(SQLiteError) {
+  ) throws(SQLiteError) -> Int {
+    var count = 0
     for rows in table.joinRows(end, other: other, slice, numbers, .first) {
       try run(
         generated: """
           DELETE FROM main.\(quoted(table.name)) AS r WHERE \(table.identity("r")) IN (
             \(rows))
           """, slice.bound)
+      count += changes
     }
+    return count
   }
 
   fileprivate func nullify(
     _ place: Place, _ slice: Slice, _ numbers: Numbers
-  ) throws(SQLiteError) {
-    guard let table = place.source.table else { return }
+  ) throws(SQLiteError) -> Int {
+    guard let table = place.source.table else { return 0 }
+    var count = 0
     for rows in place.losingRows(of: table, numbers, .first) {
       try run(
         generated: """
@@ -113,7 +121,9 @@ extension Connection {
           WHERE \(table.identity("r")) IN (
             \(rows))
           """, slice.bound)
+      count += changes
     }
+    return count
   }
 
   fileprivate func deleteGoneRows(
@@ -183,7 +193,7 @@ extension Place {
   }
 
   /// What the row `r` is set to when its destination goes.
-  fileprivate func nulled(_ r: String, _ numbers: Numbers) -> String {
+  func nulled(_ r: String, _ numbers: Numbers) -> String {
     nulledColumns(r, numbers, high: "?2").map { "\(quoted($0.column)) = \($0.value)" }
       .joined(separator: ", ")
   }

@@ -5,6 +5,15 @@ internal import SQLite
 extension Writer {
   /// The old and the new value of what is nulled in the rows that survive; before it is.
   func keepReferences(of place: Place, _ slice: Slice) throws {
+    guard let table = place.source.table else { return }
+    let rows = place.losingRows(of: table, current.numbers, .inTrash)
+    try keepReferences(of: place, rows, slice)
+  }
+
+  /// `more` is bound to the parameters of `rows` behind the fifth.
+  func keepReferences(
+    of place: Place, _ rows: [String], _ slice: Slice, _ more: [Value] = []
+  ) throws {
     guard case .mapped(let table, let key, _) = place.source.kind else { return }
     let numbers = current.numbers
     let nulled = place.nulledColumns("r", numbers, high: "?4")
@@ -14,8 +23,7 @@ extension Writer {
       kind: .change, collection: place.source.id, subject: table.name, columns: columns,
       keys: key.count)
     let values = columns.map { "r.\(quoted($0))" } + nulled.map(\.value)
-    let rows = place.losingRows(of: table, numbers, .inTrash)
-    let bound = slice.bound + [.integer(try lowestInTrash())]
+    let bound = slice.bound + [.integer(try lowestInTrash())] + more
     try keep(layout, values: values, bound) { part, values in
       """
       SELECT ?1, ?5 - row_number() OVER (), \(part), ?2, NULL, NULL, NULL\(values)
@@ -89,7 +97,7 @@ extension Writer {
     var places: [Table: [String]] = [:]
     for place in binding.places {
       guard case .join(let table, let source, let destination) = place.form,
-        binding.collection(in: table) == nil
+        binding.collection(in: table) == nil, !current.waits(place, binding)
       else { continue }
       let ends = ((source, place.source), (destination, place.destination))
       places[table, default: []] +=
@@ -104,9 +112,11 @@ extension Writer {
     }
   }
 
-  private func keepSideRows(of table: Table, _ rows: [String], _ slice: Slice) throws {
+  func keepSideRows(
+    of table: Table, _ rows: [String], _ slice: Slice, _ more: [Value] = []
+  ) throws {
     let layout = TrashLayout(.side, table)
-    let bound = slice.bound + [.integer(try lowestInTrash())]
+    let bound = slice.bound + [.integer(try lowestInTrash())] + more
     try keep(layout, values: layout.values(of: "r", in: table), bound) { part, values in
       """
       SELECT ?1, ?5 - row_number() OVER (ORDER BY \(table.identityColumns("r"))), \(part), ?2,

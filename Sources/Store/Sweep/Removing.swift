@@ -62,14 +62,14 @@ extension Writer {
   private func removeUnlessRefused(_ plan: SweepPlan, above low: Int64) throws -> Int64 {
     while true {
       do {
-        var (high, worked) = (low, Duration.zero)
+        var (high, rows, worked) = (low, Int64(0), Duration.zero)
         let held = try step {
           let before = current.deletedCount
-          (high, worked) = try removeInTime(plan, above: low)
+          (high, rows, worked) = try removeInTime(plan, above: low)
           try db.run("DELETE FROM temp.known WHERE id < 0")
           try recordCount(current.deletedCount - before)
         }
-        pace.note(rows: high - low, worked: worked, held: held)
+        pace.note(rows: rows, worked: worked, held: held)
         return high
       } catch let refused as Refused {
         current.block(refused.reasons)
@@ -80,15 +80,23 @@ extension Writer {
 
   private func removeInTime(
     _ plan: SweepPlan, above low: Int64
-  ) throws -> (high: Int64, worked: Duration) {
+  ) throws -> (high: Int64, rows: Int64, worked: Duration) {
     let start = ContinuousClock.now
-    var high = low
+    var (high, rows) = (low, Int64(0))
     repeat {
-      let slice = Slice(low: high, high: min(plan.all.high, high + pace.rowsAtOnce))
+      let (slice, isHub) = try weighed(
+        Slice(low: high, high: min(plan.all.high, high + pace.rowsAtOnce)))
+      if try isHub && isGone(slice) {
+        if !current.isUndisturbed { try lookAgain(slice) }
+        return (high, rows + (try letGoOfSome(slice)), .now - start)
+      }
+      current.isHub = isHub && current.readsItsDeletions
       try removeLooking(slice, plan)
+      rows += slice.high - high
       high = slice.high
-    } while high < plan.all.high && pace.hasTime(worked: .now - start, rows: high - low)
-    return (high, .now - start)
+    } while high < plan.all.high && pace.hasTime(worked: .now - start, rows: rows)
+    current.isHub = false
+    return (high, rows, .now - start)
   }
 
   /// Where others came between, what stays is known before what would follow from it is looked at.

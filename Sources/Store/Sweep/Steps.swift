@@ -27,7 +27,7 @@ extension Writer {
       manners.tell(WorkProgress(phase: .planning))
       forgetPlan()
       let plan = try plan(kinds)
-      if isSmall(plan, kinds) {
+      if try isSmall(plan, kinds) {
         forgetPlan()
         return try sweepAtOnce(kinds, &result)
       }
@@ -37,7 +37,7 @@ extension Writer {
       } catch is StaleSweep {
         continue
       }
-      if current.isUndisturbed || plan.size == 0 { break }
+      if current.isUndisturbed && !current.leavesRest || plan.size == 0 { break }
     }
     try bringRest(manners)
     try finish(kinds)
@@ -45,8 +45,11 @@ extension Writer {
 
   /// Whether it is done before anybody notices. Who looks through whole tables does so only where
   /// that keeps nobody waiting, however little goes.
-  private func isSmall(_ plan: SweepPlan, _ kinds: [SweepKind]) -> Bool {
-    plan.size <= fewNodes && !current.isResumed && !kinds.looksThrough && !kinds.marks
+  private func isSmall(_ plan: SweepPlan, _ kinds: [SweepKind]) throws -> Bool {
+    if plan.size > fewNodes || current.isResumed || kinds.looksThrough || kinds.marks {
+      return false
+    }
+    return try !hangsMuch(on: plan.all, most: fewNodes)
   }
 
   struct SweepPlan {
@@ -83,6 +86,7 @@ extension Writer {
     current = TransactionState()
     try prepare(kinds)
     current.isStepped = true
+    current.readsItsDeletions = kinds.cascades
     let unfinished = try db.meta("sweep.batch")
     current.batch = unfinished ?? counters.serial
     current.isResumed = unfinished != nil

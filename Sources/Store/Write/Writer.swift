@@ -242,6 +242,11 @@ struct TransactionState {
   var isResumed = false
   /// Of the tables that a plan was made of.
   var schemaVersion: Int64 = -1
+  /// What goes is a node that very many refer to: the next plan lets go of them (`Hubs.swift`).
+  var isHub = false { didSet { if isHub { leavesRest = true } } }
+  private(set) var leavesRest = false
+  /// Its next plan finds what this one deleted.
+  var readsItsDeletions = false
   /// Nobody else committed since the plan was made, and nothing of it was kept.
   var isUndisturbed = true
   /// Something of the plan stayed where it is.
@@ -251,6 +256,10 @@ struct TransactionState {
   /// The last row of the journal that was read, and the last one that is there because of us.
   var journalEnd: Int64 = 0
   var ownEnd: Int64 = 0
+
+  func waits(_ place: Place, _ binding: Binding) -> Bool {
+    isHub && !place.hangers(binding).isEmpty
+  }
 
   /// Whether what is deleted is news to somebody (`Marks.swift`).
   var isLoud: Bool { isStepped || followed != .all }

@@ -1,0 +1,132 @@
+internal import Model
+internal import SQLite
+
+/// A node that very many rows refer to which stay: a category with half a million items. They are let
+/// go in steps of their own, as many at once as a step has time for.
+///
+/// 1. A node that is gone has them let go first, and is done with behind the last of them.
+/// 2. A node that is there keeps them until it is gone for good: its row goes, and the next plan finds
+///    it gone, where the sweep is of a kind that looks for such.
+/// 3. Only where nothing can refuse: of a row that must not lose its reference the node stays, and
+///    that has to be known before it goes.
+extension Writer {
+  /// A part of the slice on which no more hangs than there is time for; or one node, whatever does.
+  func weighed(_ slice: Slice) throws -> (slice: Slice, isHub: Bool) {
+    var slice = slice
+    while try hangsMuch(on: slice, most: pace.rows) {
+      let rows = slice.high - slice.low
+      if rows == 1 { return (slice, true) }
+      slice = Slice(low: slice.low, high: slice.low + rows / 2)
+    }
+    return (slice, false)
+  }
+
+  func hangsMuch(on slice: Slice, most: Int64) throws -> Bool {
+    let rows = hangers.flatMap { $0.rows(slice, current.numbers, .first) }
+    if rows.isEmpty { return false }
+    let count = try db.integer(
+      generated: """
+        SELECT count(*) FROM (
+          SELECT 1 FROM (\(rows.map { "SELECT 1 FROM (\($0))" }.joined(separator: "\nUNION ALL ")))
+          LIMIT ?3)
+        """, slice.bound + [.integer(most + 1)])
+    return count ?? 0 > most
+  }
+
+  func isGone(_ slice: Slice) throws -> Bool {
+    try db.integer(
+      "SELECT 1 FROM temp.gone WHERE rule = 0 AND NOT counts AND seq > ? AND seq <= ?",
+      .integer(slice.low), .integer(slice.high)) != nil
+  }
+
+  /// As many as there is time for; says how many.
+  func letGoOfSome(_ slice: Slice) throws -> Int64 {
+    var (left, done) = (pace.rows, Int64(0))
+    for hanger in hangers where left > 0 {
+      for rows in hanger.rows(slice, current.numbers, .first).indices {
+        let count = try letGo(hanger, rows, slice, most: left)
+        (left, done) = (left - count, done + count)
+      }
+    }
+    return done
+  }
+
+  private func letGo(
+    _ hanger: Hanger, _ index: Int, _ slice: Slice, most: Int64
+  ) throws -> Int64 {
+    func some(_ names: SliceNames, _ limit: String) -> String {
+      "SELECT * FROM (\(hanger.rows(slice, current.numbers, names)[index]) LIMIT \(limit))"
+    }
+    if model.trash > .zero {
+      let rows = [some(.inTrash, "?6")]
+      switch hanger.end {
+      case nil: try keepReferences(of: hanger.place, rows, slice, [.integer(most)])
+      case .some: try keepSideRows(of: hanger.table, rows, slice, [.integer(most)])
+      }
+    }
+    let table = "main.\(quoted(hanger.table.name)) AS r"
+    let nulled = hanger.place.nulled("r", current.numbers)
+    try db.run(
+      generated: """
+        \(hanger.end == nil ? "UPDATE \(table) SET \(nulled)" : "DELETE FROM \(table)")
+        WHERE \(hanger.table.identity("r")) IN (\(some(.first, "?3")))
+        """, slice.bound + [.integer(most)])
+    current.edgesRemoved += db.changes
+    return Int64(db.changes)
+  }
+
+  var hangers: [Hanger] { binding.places.flatMap { $0.hangers(binding) } }
+}
+
+/// Rows that lose a reference, or join rows by one of their ends.
+struct Hanger {
+  let place: Place
+  let table: Table
+  let end: (Table.End, other: Table.End)?
+
+  func rows(_ slice: Slice, _ numbers: Numbers, _ names: SliceNames) -> [String] {
+    guard let end else { return place.losingRows(of: table, numbers, names) }
+    return table.joinRows(end.0, other: end.other, slice, numbers, names)
+  }
+}
+
+extension Place {
+  /// Of whoever is told, and of what a rule of the application's may refuse, nothing.
+  func hangers(_ binding: Binding) -> [Hanger] {
+    let told: Rules = [.notifyIfSourceDeleted, .notifyIfDestinationDeleted]
+    if binding.hasTriggers || !rules.isDisjoint(with: told) { return [] }
+    switch form {
+    case .join(let table, let from, let to):
+      if binding.collection(in: table) != nil { return [] }
+      let ends: [Table.End] = [(from, source), (to, destination)]
+      return [(ends[0], ends[1]), (ends[1], ends[0])].filter { table.hasIndex(on: $0.0.column) }
+        .map { Hanger(place: self, table: table, end: ($0.0, other: $0.1)) }
+    case .column(let column), .typed(let column, _, _):
+      guard rules.contains(.nullifySourceIfDestinationDeleted), let table = source.table,
+        table.hasIndex(on: column), table.allowsNull(nulledNames)
+      else { return [] }
+      return [Hanger(place: self, table: table, end: nil)]
+    case .json: return []
+    }
+  }
+
+  private var nulledNames: [String] {
+    switch form {
+    case .typed(let column, let typeColumn, _): [column, typeColumn]
+    case .column(let column): [column]
+    case .json, .join: []
+    }
+  }
+}
+
+extension Table {
+  /// Whatever else is in the row.
+  fileprivate func allowsNull(_ names: [String]) -> Bool {
+    !hasChecks && !columns.contains(where: \.isGenerated)
+      && !uniqueKeys.contains(where: \.hasExpressions)
+      && !names.contains { name in
+        column(name)?.isRequired != false
+          || primaryKey.contains { $0.lowercased() == name.lowercased() }
+      }
+  }
+}

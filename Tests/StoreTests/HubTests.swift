@@ -1,0 +1,161 @@
+import Model
+import SQLite
+import Store
+import Testing
+
+/// Very many rows refer to one that goes, and stay: nobody waits while they are let go.
+@Suite("Rows that very many refer to")
+struct HubTests {
+  private static let items: Int64 = 300
+  private static let step: Int64 = 20
+
+  private static let schema = """
+    CREATE TABLE shop(id INTEGER PRIMARY KEY);
+    CREATE TABLE category(id INTEGER PRIMARY KEY, shop INTEGER);
+    CREATE INDEX category_shop ON category(shop);
+    CREATE TABLE item(id TEXT PRIMARY KEY, category INTEGER, kind TEXT, of TEXT);
+    CREATE INDEX item_category ON item(category);
+    CREATE INDEX item_of ON item(of);
+    CREATE TABLE tagged(item TEXT, tag INTEGER, PRIMARY KEY(item, tag)) WITHOUT ROWID;
+    CREATE INDEX tagged_tag ON tagged(tag);
+    CREATE TABLE tag(id INTEGER PRIMARY KEY);
+    INSERT INTO shop VALUES(1);
+    INSERT INTO category VALUES(1, 1), (2, NULL);
+    INSERT INTO tag VALUES(1), (2);
+    WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < \(items))
+    INSERT INTO item SELECT 'item ' || i, 1, 'c', 1 FROM n;
+    INSERT INTO tagged SELECT id, 1 FROM item UNION ALL SELECT 'item 7', 2;
+    """
+
+  private static let model = """
+    {
+      collections: {
+        shops: { table: 'shop', key: 'id' }, categories: { table: 'category', key: 'id' },
+        items: { table: 'item', key: 'id' }, tags: { table: 'tag', key: 'id' },
+      },
+      relationships: [
+        { name: 'shop', from: 'categories', to: 'shops', column: 'shop',
+          rules: ['deleteSourceIfDestinationDeleted'] },
+        { name: 'category', from: 'items', to: 'categories', column: 'category',
+          rules: ['nullifySourceIfDestinationDeleted'] },
+        { name: 'of', from: 'items', column: 'of', typeColumn: 'kind', to: { c: 'categories' },
+          rules: ['nullifySourceIfDestinationDeleted'] },
+        { name: 'tags', from: 'items', to: 'tags', toMany: true,
+          join: { table: 'tagged', source: 'item', destination: 'tag' },
+          rules: ['nullifySourceIfDestinationDeleted'] },
+      ],
+    }
+    """
+
+  private func store(_ schema: String = schema) throws -> TestStore {
+    let store = try TestStore(model: StoreModel(HubTests.model), schema: schema)
+    _ = try store.writer.sweep([.all], at: 0)
+    store.writer.fewNodes = HubTests.step
+    store.writer.pace.rowsToAStep = HubTests.step
+    return store
+  }
+
+  /// How many refer to the category, in its two columns, and to the tag.
+  private func references(_ store: TestStore) throws -> Int64 {
+    try Connection(path: store.path, access: .readOnly).integer(
+      """
+      SELECT (SELECT count(category) + count(of) + count(kind) FROM item)
+        + (SELECT count(*) FROM tagged WHERE tag = 1)
+      """) ?? 0
+  }
+
+  @Test(
+    "They are let go in steps, and come back bit for bit",
+    arguments: [
+      ("DELETE FROM category WHERE id = 1", "INSERT INTO category VALUES(1, 1)", 600, 0),
+      ("DELETE FROM tag WHERE id = 1", "INSERT INTO tag VALUES(1)", 300, 0),
+      ("DELETE FROM shop", "INSERT INTO shop VALUES(1)", 600, 1),
+    ], [[SweepKind.all], [.cascade]])
+  func lets(_ deletion: (sql: String, undo: String, lost: Int, nodes: Int), kinds: [SweepKind])
+    throws
+  {
+    let store = try store()
+    let before = try store.dump()
+    try store.bySQL(deletion.sql)
+    var left = try references(store)
+    let manners = Manners { _ in
+      let now = try references(store)
+      #expect(left - now <= 3 * HubTests.step)
+      left = now
+    }
+    let result = try store.writer.sweep(kinds, at: 1, manners: manners)
+    #expect(result.outcome == .done)
+    #expect(result.deletedCount == deletion.nodes)
+    #expect(result.edgesRemoved == deletion.lost)
+    #expect(try store.reader.checkReferences().total == 0)
+    #expect(try store.writer.sweep([.all], at: 2).outcome == .nothing)
+    try store.bySQL(deletion.undo)
+    let undone = try store.writer.undo(#require(result.batch), by: "me", at: 3)
+    #expect(undone.leftCount == 0)
+    #expect(try store.dump() == before)
+  }
+
+  @Test("Who is there again keeps the rest of them")
+  func returns() throws {
+    let store = try store()
+    try store.bySQL("DELETE FROM category WHERE id = 1")
+    var left: Int64?
+    let manners = Manners { _ in
+      let now = try references(store)
+      if left != nil || now > 1_000 { return }
+      try store.bySQL("INSERT INTO category VALUES(1, 1)")
+      left = now
+    }
+    _ = try store.writer.sweep([.all], at: 1, manners: manners)
+    #expect(left != nil)
+    #expect(try references(store) == left)
+  }
+
+  @Test("A sweep that is stopped goes on", arguments: [1, 5, 16, 17, 18, 25])
+  func resumes(pauses: Int) throws {
+    let store = try store()
+    let before = try store.dump()
+    try store.bySQL("DELETE FROM shop")
+    #expect(throws: Stopped.self) {
+      try store.writer.sweep([.all], at: 1, manners: .stopping(after: pauses))
+    }
+    try store.reopen()
+    let result = try store.writer.sweep([.all], at: 2)
+    #expect(try references(store) == 300)
+    #expect(try store.writer.sweep([.all], at: 3).outcome == .nothing)
+    try store.bySQL("INSERT INTO shop VALUES(1)")
+    _ = try store.writer.undo(#require(result.batch), by: "me", at: 4)
+    #expect(try store.dump() == before)
+  }
+
+  @Test(
+    "Who must not lose a reference keeps the node",
+    arguments: ["NOT NULL", "CHECK(category IS NOT NULL)"])
+  func blocks(constraint: String) throws {
+    let store = try store(
+      HubTests.schema.replacing(
+        "category INTEGER, kind", with: "category INTEGER \(constraint), kind"))
+    try store.bySQL("DELETE FROM shop")
+    let result = try store.writer.sweep([.all], at: 1)
+    #expect(result.outcome == .blocked)
+    #expect(try references(store) == 1_200)
+    #expect(try words(store, "SELECT id FROM category ORDER BY id") == ["1", "2"])
+  }
+
+  @Test("Few of them are undone too")
+  func few() throws {
+    let store = try store()
+    let before = try store.dump()
+    try store.bySQL("DELETE FROM tag WHERE id = 2")
+    let result = try store.writer.sweep([.cascade], at: 1)
+    #expect(result.outcome == .done)
+    #expect(result.edgesRemoved == 1)
+    try store.bySQL("INSERT INTO tag VALUES(2)")
+    _ = try store.writer.undo(#require(result.batch), by: "me", at: 2)
+    #expect(try store.dump() == before)
+  }
+
+  private func words(_ store: TestStore, _ sql: StaticString) throws -> [String] {
+    try Connection(path: store.path, access: .readOnly).all(sql) { $0.text(0) }
+  }
+}
