@@ -21,8 +21,17 @@ extension Writer {
     return (slice, false)
   }
 
+  /// Few have very many: whether what refers to them stays is asked of these alone.
   func hangsMuch(on slice: Slice, most: Int64) throws -> Bool {
-    let rows = hangers.flatMap { $0.rows(slice, current.numbers, .first) }
+    let hangers = hangers
+    if try !areMore(than: most, hangers.flatMap { $0.mostRows(current.numbers) }, slice) {
+      return false
+    }
+    return try areMore(
+      than: most, hangers.flatMap { $0.rows(slice, current.numbers, .first) }, slice)
+  }
+
+  private func areMore(than most: Int64, _ rows: [String], _ slice: Slice) throws -> Bool {
     if rows.isEmpty { return false }
     let count = try db.integer(
       generated: """
@@ -39,16 +48,18 @@ extension Writer {
       .integer(slice.low), .integer(slice.high)) != nil
   }
 
-  /// As many as there is time for; says how many.
-  func letGoOfSome(_ slice: Slice) throws -> Int64 {
-    var (left, done) = (pace.rows, Int64(0))
-    for hanger in hangers where left > 0 {
-      for rows in hanger.rows(slice, current.numbers, .first).indices {
-        let count = try letGo(hanger, rows, slice, most: left)
-        (left, done) = (left - count, done + count)
+  /// As many as there is time for, beside the rows that this step had before.
+  func letGo(_ slice: Slice, _ rows: inout Int64, since start: ContinuousClock.Instant) throws {
+    for hanger in hangers {
+      for index in hanger.rows(slice, current.numbers, .first).indices {
+        while true {
+          let count = try letGo(hanger, index, slice, most: pace.rowsAtOnce)
+          if count == 0 { break }
+          rows += count
+          if !pace.hasTime(worked: .now - start, rows: rows) { return }
+        }
       }
     }
-    return done
   }
 
   private func letGo(
@@ -83,6 +94,16 @@ struct Hanger {
   let place: Place
   let table: Table
   let end: (Table.End, other: Table.End)?
+
+  /// With those that go by themselves.
+  func mostRows(_ numbers: Numbers) -> [String] {
+    if end != nil { return rows(.all, numbers, .first) }
+    return numbers.forms(of: place.destination).map {
+      """
+      SELECT 1 \(place.ofDestinations(in: .gone, $0, numbers)) AND \(SliceNames.first.condition)
+      """
+    }
+  }
 
   func rows(_ slice: Slice, _ numbers: Numbers, _ names: SliceNames) -> [String] {
     guard let end else { return place.losingRows(of: table, numbers, names) }

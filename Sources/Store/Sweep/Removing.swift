@@ -88,7 +88,8 @@ extension Writer {
         Slice(low: high, high: min(plan.all.high, high + pace.rowsAtOnce)))
       if try isHub && isGone(slice) {
         if !current.isUndisturbed { try lookAgain(slice) }
-        return (high, rows + (try letGoOfSome(slice)), .now - start)
+        try letGo(slice, &rows, since: start)
+        return (high, rows, .now - start)
       }
       current.isHub = isHub && current.readsItsDeletions
       try removeLooking(slice, plan)
