@@ -142,6 +142,28 @@ struct HubTests {
     #expect(try words(store, "SELECT id FROM category ORDER BY id") == ["1", "2"])
   }
 
+  @Test("What one kind of sweep lets go of, the other one follows")
+  func kinds() throws {
+    let model = HubTests.model.replacing(
+      "destination: 'tag' },\n      rules: [",
+      with: "destination: 'tag' },\n      rules: ['deleteDestinationIfAllSourcesDeleted', ")
+    let store = try TestStore(model: StoreModel(model), schema: HubTests.schema)
+    _ = try store.writer.sweep([.all], at: 0)
+    store.writer.fewNodes = 0
+    store.writer.pace.rowsToAStep = HubTests.step
+    try store.bySQL(
+      """
+      DELETE FROM tagged;
+      WITH RECURSIVE n(i) AS (SELECT 3 UNION ALL SELECT i + 1 FROM n WHERE i < 102)
+      INSERT INTO tag SELECT i FROM n;
+      INSERT INTO tagged SELECT 'item 1', id FROM tag
+      """)
+    _ = try store.writer.sweep([.all], at: 1)
+    try store.bySQL("DELETE FROM item WHERE id = 'item 1'")
+    #expect(try store.writer.sweep([.cascade], at: 2).deletedCount == 0)
+    #expect(try store.writer.sweep([.refcount], at: 3).deletedCount == 102)
+  }
+
   @Test("Few of them are undone too")
   func few() throws {
     let store = try store()

@@ -86,7 +86,16 @@ extension Writer {
     return Int64(db.changes)
   }
 
-  var hangers: [Hanger] { binding.places.flatMap { $0.hangers(binding) } }
+  private var hangers: [Hanger] {
+    binding.places.flatMap { $0.hangers(binding, following: current.followed) }
+  }
+}
+
+extension TransactionState {
+  /// Whether the rows that refer to the node by this stay as they are, until it is gone.
+  func waits(_ place: Place, _ binding: Binding) -> Bool {
+    isHub && !place.hangers(binding, following: followed).isEmpty
+  }
 }
 
 /// Rows that lose a reference, or join rows by one of their ends.
@@ -112,10 +121,13 @@ struct Hanger {
 }
 
 extension Place {
-  /// Of whoever is told, and of what a rule of the application's may refuse, nothing.
-  func hangers(_ binding: Binding) -> [Hanger] {
+  /// Of whoever is told, of what the other kind of sweep has to follow, and of what a rule of the
+  /// application's may refuse, nothing.
+  fileprivate func hangers(_ binding: Binding, following followed: Rules) -> [Hanger] {
     let told: Rules = [.notifyIfSourceDeleted, .notifyIfDestinationDeleted]
-    if binding.hasTriggers || !rules.isDisjoint(with: told) { return [] }
+    let others = followed == .all ? [] : rules.subtracting(followed)
+    let isNews = !others.isDisjoint(with: [.cascading, .counting])
+    if binding.hasTriggers || isNews || !rules.isDisjoint(with: told) { return [] }
     switch form {
     case .join(let table, let from, let to):
       if binding.collection(in: table) != nil { return [] }

@@ -257,10 +257,6 @@ struct TransactionState {
   var journalEnd: Int64 = 0
   var ownEnd: Int64 = 0
 
-  func waits(_ place: Place, _ binding: Binding) -> Bool {
-    isHub && !place.hangers(binding).isEmpty
-  }
-
   /// Whether what is deleted is news to somebody (`Marks.swift`).
   var isLoud: Bool { isStepped || followed != .all }
 
