@@ -57,10 +57,10 @@ struct CountingAlongIndexTests {
       _ = try store.writer.sweep([.all], at: 0)
       store.writer.fewNodes = few
       try store.bySQL("CREATE TABLE before AS SELECT * FROM post; \(losses(&random))")
-      let expected = try words(store, CountingAlongIndexTests.staying)
+      let expected = try store.texts(CountingAlongIndexTests.staying)
       _ = try store.writer.sweep([.all], at: 1)
-      let left = try words(
-        store, "SELECT id FROM photo UNION ALL SELECT id FROM post ORDER BY 1")
+      let left = try store.texts(
+        "SELECT id FROM photo UNION ALL SELECT id FROM post ORDER BY 1")
       #expect(left == expected, "seed \(seed)")
       #expect(try store.writer.sweep([.all], at: 2).outcome == .nothing, "seed \(seed)")
     }
@@ -99,7 +99,7 @@ struct CountingAlongIndexTests {
   }
 
   /// Posts with what they need, and photos that one of these shows, or that none ever did.
-  private static let staying: StaticString = """
+  private static let staying = """
     WITH RECURSIVE
       leaving(id) AS (
         SELECT id FROM post WHERE blog NOT IN (SELECT id FROM blog)
@@ -112,8 +112,4 @@ struct CountingAlongIndexTests {
       OR NOT EXISTS (SELECT 1 FROM shown AS s WHERE f.id = s.id)
     UNION ALL SELECT id FROM staying ORDER BY 1
     """
-
-  private func words(_ store: TestStore, _ sql: StaticString) throws -> [String] {
-    try Connection(path: store.path, access: .readOnly).all(sql) { $0.text(0) }
-  }
 }

@@ -139,7 +139,7 @@ struct HubTests {
     let result = try store.writer.sweep([.all], at: 1)
     #expect(result.outcome == .blocked)
     #expect(try references(store) == 1_200)
-    #expect(try words(store, "SELECT id FROM category ORDER BY id") == ["1", "2"])
+    #expect(try store.texts("SELECT id FROM category ORDER BY id") == ["1", "2"])
   }
 
   @Test("What one kind of sweep lets go of, the other one follows")
@@ -149,8 +149,7 @@ struct HubTests {
       with: "destination: 'tag' },\n      rules: ['deleteDestinationIfAllSourcesDeleted', ")
     let store = try TestStore(model: StoreModel(model), schema: HubTests.schema)
     _ = try store.writer.sweep([.all], at: 0)
-    store.writer.fewNodes = 0
-    store.writer.pace.rowsToAStep = HubTests.step
+    store.sweepsInSteps(of: HubTests.step)
     try store.bySQL(
       """
       DELETE FROM tagged;
@@ -175,9 +174,5 @@ struct HubTests {
     try store.bySQL("INSERT INTO tag VALUES(2)")
     _ = try store.writer.undo(#require(result.batch), by: "me", at: 2)
     #expect(try store.dump() == before)
-  }
-
-  private func words(_ store: TestStore, _ sql: StaticString) throws -> [String] {
-    try Connection(path: store.path, access: .readOnly).all(sql) { $0.text(0) }
   }
 }

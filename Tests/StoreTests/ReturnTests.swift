@@ -81,8 +81,8 @@ struct ReturnTests {
       let post = #"INSERT INTO post VALUES(9, 2, NULL, '{"tags": [1, 2, 3]}')"#
       try store.bySQL("DELETE FROM author WHERE id = 1")
       try sweep(store, after: step, "INSERT INTO tag VALUES(1, 2)", post)
-      let kept = try texts(store, "SELECT body ->> '$.tags[0]' FROM post WHERE id = 9")
-      #expect(kept == (try texts(store, "SELECT id FROM tag WHERE author = 2")))
+      let kept = try store.texts("SELECT body ->> '$.tags[0]' FROM post WHERE id = 9")
+      #expect(kept == (try store.texts("SELECT id FROM tag WHERE author = 2")))
     }
   }
 
@@ -95,7 +95,7 @@ struct ReturnTests {
         key, "INSERT INTO tag VALUES(1, 1), (2, 1); INSERT INTO draft VALUES(1, 1, 2), (2, 1, 1)")
       try store.bySQL("DELETE FROM author WHERE id = 1")
       try sweep(store, after: step, "INSERT INTO draft SELECT 1, 2, id FROM tag WHERE id = 2")
-      let returned = try texts(store, "SELECT 'drafts/' || id FROM draft")
+      let returned = try store.texts("SELECT 'drafts/' || id FROM draft")
       let receivers = try store.reader.notices(after: 0).map(\.node.description)
       #expect(returned == receivers, "after \(step), \(key)")
       told += receivers.count
@@ -119,8 +119,7 @@ struct ReturnTests {
     try store.bySQL(cause.rawValue)
     if stops { #expect(throws: CancellationError.self) { try stopEarly(store) } }
     try sweep(store, after: step, sql)
-    let missing = try texts(
-      store,
+    let missing = try store.texts(
       """
       SELECT photo FROM post WHERE photo NOT IN (SELECT id FROM photo)
       UNION ALL SELECT y.value FROM post, json_each(post.body, '$.photos') AS y
@@ -138,10 +137,6 @@ struct ReturnTests {
       while count >= step && done < sql.count, (try? store.bySQL(sql[done])) != nil { done += 1 }
     }
     _ = try store.writer.sweep([.all], at: 1, manners: manners)
-  }
-
-  private func texts(_ store: TestStore, _ sql: String) throws -> [String] {
-    try Connection(path: store.path, access: .readOnly).all(generated: sql) { $0.text(0) }
   }
 
   private func stopEarly(_ store: TestStore) throws {

@@ -59,6 +59,11 @@ final class TestStore {
     try connection.execute(sql)
   }
 
+  /// The first column of what another program would read.
+  func texts(_ sql: String) throws -> [String] {
+    try Connection(path: path, access: .readOnly).all(generated: sql) { $0.text(0) }
+  }
+
   func reasons(_ changes: some Sequence<Change>) throws -> [Reason] {
     let changes = Array(changes)
     do {

@@ -13,8 +13,9 @@ extension Writer {
         let ends = ((source, place.source), (destination, place.destination))
         try orRefused(slice, "a row of \"\(table.name)\" cannot go") { slice in
           for (end, other) in [ends, (ends.1, ends.0)] {
-            current.edgesRemoved += try db.deleteJoins(
-              table, end, other: other, slice, current.numbers)
+            for rows in table.joinRows(end, other: other, slice, current.numbers, .first) {
+              current.edgesRemoved += try db.deleteJoins(of: table, in: rows, slice.bound)
+            }
           }
         }
       } else if place.rules.contains(.nullifySourceIfDestinationDeleted) {
@@ -24,10 +25,14 @@ extension Writer {
   }
 
   private func nullify(_ place: Place, _ slice: Slice) throws {
+    guard let table = place.source.table else { return }
     if model.trash > .zero { try keepReferences(of: place, slice) }
     let what = "\"\(place.name)\" of \"\(place.source.collection)\" cannot be set to null"
     try orRefused(slice, what, .missingMandatory) { slice in
-      current.edgesRemoved += try db.nullify(place, slice, current.numbers)
+      for rows in place.losingRows(of: table, current.numbers, .first) {
+        current.edgesRemoved += try db.nullify(
+          place, of: table, in: rows, slice.bound, current.numbers)
+      }
     }
   }
 
@@ -94,36 +99,28 @@ extension Writer {
 }
 
 extension Connection {
-  fileprivate func deleteJoins(
-    _ table: Table, _ end: Table.End, other: Table.End, _ slice: Slice, _ numbers: Numbers
+  /// How many rows there were.
+  func deleteJoins(
+    of table: Table, in rows: String, _ bound: [Value]
   ) throws(SQLiteError) -> Int {
-    var count = 0
-    for rows in table.joinRows(end, other: other, slice, numbers, .first) {
-      try run(
-        generated: """
-          DELETE FROM main.\(quoted(table.name)) AS r WHERE \(table.identity("r")) IN (
-            \(rows))
-          """, slice.bound)
-      count += changes
-    }
-    return count
+    try run(
+      generated: """
+        DELETE FROM main.\(quoted(table.name)) AS r WHERE \(table.identity("r")) IN (
+          \(rows))
+        """, bound)
+    return changes
   }
 
-  fileprivate func nullify(
-    _ place: Place, _ slice: Slice, _ numbers: Numbers
+  func nullify(
+    _ place: Place, of table: Table, in rows: String, _ bound: [Value], _ numbers: Numbers
   ) throws(SQLiteError) -> Int {
-    guard let table = place.source.table else { return 0 }
-    var count = 0
-    for rows in place.losingRows(of: table, numbers, .first) {
-      try run(
-        generated: """
-          UPDATE main.\(quoted(table.name)) AS r SET \(place.nulled("r", numbers))
-          WHERE \(table.identity("r")) IN (
-            \(rows))
-          """, slice.bound)
-      count += changes
-    }
-    return count
+    try run(
+      generated: """
+        UPDATE main.\(quoted(table.name)) AS r SET \(place.nulled("r", numbers))
+        WHERE \(table.identity("r")) IN (
+          \(rows))
+        """, bound)
+    return changes
   }
 
   fileprivate func deleteGoneRows(
@@ -193,7 +190,7 @@ extension Place {
   }
 
   /// What the row `r` is set to when its destination goes.
-  func nulled(_ r: String, _ numbers: Numbers) -> String {
+  fileprivate func nulled(_ r: String, _ numbers: Numbers) -> String {
     nulledColumns(r, numbers, high: "?2").map { "\(quoted($0.column)) = \($0.value)" }
       .joined(separator: ", ")
   }

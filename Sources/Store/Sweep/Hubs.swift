@@ -53,37 +53,32 @@ extension Writer {
     for hanger in hangers {
       for index in hanger.rows(slice, current.numbers, .first).indices {
         while true {
-          let count = try letGo(hanger, index, slice, most: pace.rowsAtOnce)
+          let count = try letGoOfSome(hanger, index, slice, most: pace.rowsAtOnce)
           if count == 0 { break }
-          rows += count
+          current.edgesRemoved += count
+          rows += Int64(count)
           if !pace.hasTime(worked: .now - start, rows: rows) { return }
         }
       }
     }
   }
 
-  private func letGo(
+  private func letGoOfSome(
     _ hanger: Hanger, _ index: Int, _ slice: Slice, most: Int64
-  ) throws -> Int64 {
+  ) throws -> Int {
     func some(_ names: SliceNames, _ limit: String) -> String {
       "SELECT * FROM (\(hanger.rows(slice, current.numbers, names)[index]) LIMIT \(limit))"
     }
-    if model.trash > .zero {
-      let rows = [some(.inTrash, "?6")]
-      switch hanger.end {
-      case nil: try keepReferences(of: hanger.place, rows, slice, [.integer(most)])
-      case .some: try keepSideRows(of: hanger.table, rows, slice, [.integer(most)])
+    let (kept, rows) = ([some(.inTrash, "?6")], some(.first, "?3"))
+    let bound = slice.bound + [.integer(most)]
+    if hanger.end == nil {
+      if model.trash > .zero {
+        try keepReferences(of: hanger.place, kept, slice, [.integer(most)])
       }
+      return try db.nullify(hanger.place, of: hanger.table, in: rows, bound, current.numbers)
     }
-    let table = "main.\(quoted(hanger.table.name)) AS r"
-    let nulled = hanger.place.nulled("r", current.numbers)
-    try db.run(
-      generated: """
-        \(hanger.end == nil ? "UPDATE \(table) SET \(nulled)" : "DELETE FROM \(table)")
-        WHERE \(hanger.table.identity("r")) IN (\(some(.first, "?3")))
-        """, slice.bound + [.integer(most)])
-    current.edgesRemoved += db.changes
-    return Int64(db.changes)
+    if model.trash > .zero { try keepSideRows(of: hanger.table, kept, slice, [.integer(most)]) }
+    return try db.deleteJoins(of: hanger.table, in: rows, bound)
   }
 
   private var hangers: [Hanger] {
@@ -99,7 +94,7 @@ extension TransactionState {
 }
 
 /// Rows that lose a reference, or join rows by one of their ends.
-struct Hanger {
+private struct Hanger {
   let place: Place
   let table: Table
   let end: (Table.End, other: Table.End)?
