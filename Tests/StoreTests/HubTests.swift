@@ -55,6 +55,41 @@ struct HubTests {
     return store
   }
 
+  /// Notes that tell of the category in their values, and others that Cascade has an edge for.
+  private func storeOfNotes() throws -> TestStore {
+    let model = HubTests.model
+      .replacing("collections: {", with: "collections: { notes: {},")
+      .replacing(
+        "relationships: [",
+        with: """
+          relationships: [
+            { name: 'about', from: 'notes', to: 'categories', property: 'about',
+              rules: ['nullifySourceIfDestinationDeleted'] },
+          """
+      ).replacing(
+        "rules: ['nullifySourceIfDestinationDeleted']",
+        with: """
+          rules: ['nullifySourceIfDestinationDeleted', 'notifyIfSourceDeleted', \
+          'notifyIfDestinationDeleted']
+          """)
+    let store = try TestStore(model: StoreModel(model), schema: HubTests.schema)
+    let rules: Rules = [.notifyIfSourceDeleted, .notifyIfDestinationDeleted]
+    try store.apply(
+      (0..<HubTests.items).flatMap { index -> [Change] in
+        let note = Node("notes", .text("\(index)"))
+        let category = Node("categories", .integer(1))
+        let value = JSONText(valid: #"{"about": 1, "text": "\#(index)"}"#)
+        return [
+          .put(note, type: nil, value: value, edges: nil),
+          .link(name: "read", from: note, to: .node(category), rules: rules),
+          .link(name: "listed", from: category, to: .node(note), rules: rules),
+        ]
+      })
+    _ = try store.writer.sweep([.all], at: 0)
+    store.sweepsInSteps(of: HubTests.step)
+    return store
+  }
+
   /// How many refer to the category, in its two columns, and to the tag.
   private func references(_ store: TestStore) throws -> Int64 {
     try Connection(path: store.path, access: .readOnly).integer(
@@ -95,6 +130,74 @@ struct HubTests {
     #expect(try store.dump() == before)
   }
 
+  @Test(
+    "All that refers to it is told once, whatever it is", .timeLimit(.minutes(1)),
+    arguments: [
+      ("DELETE FROM category WHERE id = 1", "INSERT INTO category VALUES(1, 1)", 1_500),
+      ("DELETE FROM shop", "INSERT INTO shop VALUES(1)", 1_500),
+      ("DELETE FROM tag WHERE id = 1", "INSERT INTO tag VALUES(1)", 300),
+    ], [0, 9, 14])
+  func tells(_ deletion: (sql: String, undo: String, lost: Int), pauses: Int) throws {
+    let store = try storeOfNotes()
+    let before = try store.dump()
+    try store.bySQL(deletion.sql)
+    if pauses > 0 {
+      #expect(throws: Stopped.self) {
+        try store.writer.sweep([.cascade], at: 1, manners: .stopping(after: pauses))
+      }
+      try store.reopen()
+    }
+    var told = try store.lastNotice()
+    let manners = Manners { _ in
+      let now = try store.lastNotice()
+      #expect(now - told <= 3 * HubTests.step)
+      told = now
+    }
+    let result = try store.writer.sweep([.cascade], at: 2, manners: manners)
+    let receivers = try store.texts(
+      "SELECT receiver_key || ' ' || name || ' ' || reason FROM cascade_notice")
+    #expect(receivers.count == deletion.lost)
+    #expect(Set(receivers).count == deletion.lost)
+    #expect(try store.reader.checkReferences().total == 0)
+    #expect(try store.writer.sweep([.all], at: 3).outcome == .nothing)
+    try store.bySQL(deletion.undo)
+    let undone = try store.writer.undo(#require(result.batch), by: "me", at: 4)
+    #expect(undone.leftCount == 0)
+    #expect(try store.dump() == before)
+  }
+
+  @Test("An object that very many refer to goes with their references")
+  func object() throws {
+    let model = HubTests.model.replacing(
+      "collections: {", with: "collections: { notes: {},"
+    ).replacing(
+      "relationships: [",
+      with: """
+        relationships: [
+          { name: 'noted', from: 'items', to: 'notes', column: 'note',
+            rules: ['nullifySourceIfDestinationDeleted'] },
+        """)
+    let schema =
+      HubTests.schema + """
+        ALTER TABLE item ADD COLUMN note TEXT;
+        CREATE INDEX item_note ON item(note);
+        UPDATE item SET note = 'n';
+        """
+    let store = try TestStore(model: StoreModel(model), schema: schema)
+    let note = Node("notes", .text("n"))
+    try store.apply([
+      .put(note, type: nil, value: nil, edges: nil),
+      .link(
+        name: "of", from: note, to: .node(Node("shops", .integer(1))),
+        rules: [.deleteSourceIfDestinationDeleted]),
+    ])
+    _ = try store.writer.sweep([.all], at: 0)
+    store.sweepsInSteps(of: HubTests.step)
+    try store.bySQL("DELETE FROM shop")
+    _ = try store.writer.sweep([.cascade], at: 1)
+    #expect(try store.texts("SELECT id FROM item WHERE note IS NOT NULL").isEmpty)
+  }
+
   @Test("Who is there again keeps the rest of them")
   func returns() throws {
     let store = try store()
@@ -109,6 +212,22 @@ struct HubTests {
     _ = try store.writer.sweep([.all], at: 1, manners: manners)
     #expect(left != nil)
     #expect(try references(store) == left)
+  }
+
+  @Test("Several of them go at once", arguments: [[SweepKind.all], [.cascade]])
+  func severalGo(kinds: [SweepKind]) throws {
+    let store = try store()
+    try store.bySQL(
+      """
+      INSERT INTO category VALUES(11, 1), (12, 1), (13, 1), (14, 1), (15, 1);
+      UPDATE item SET category = 11 + CAST(substr(id, 6) AS INTEGER) % 5;
+      DELETE FROM shop
+      """)
+    let result = try store.writer.sweep(kinds, at: 1)
+    #expect(result.edgesRemoved == 600)
+    #expect(try references(store) == 300)
+    #expect(try store.reader.checkReferences().total == 0)
+    #expect(try store.writer.sweep([.all], at: 2).outcome == .nothing)
   }
 
   @Test("A sweep that is stopped goes on", arguments: [1, 5, 16, 17, 18, 25])

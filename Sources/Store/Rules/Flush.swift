@@ -101,9 +101,9 @@ extension Writer {
     if current.isStepped { try followForeignKeys(slice) }
     try deleteRows(slice, ends)
     try forgetOwnRemovals(slice)
-    if ends.areAllByRow { return }
-    try nullifyReferences(slice)
-    if current.isLoud { try journalLostEdges(slice) }
+    if ends.areAllByRow || current.isHub { return }
+    try nullifyReferences(LosingEdges(end: .destination, slice: slice))
+    if current.isLoud { try LosingEdges.all(of: slice).forEach(journal) }
     try deleteGone(slice)
   }
 

@@ -3,16 +3,18 @@ internal import SQLite
 
 /// Messages for survivors: an edge of yours lost its other end (DESIGN 2.3).
 extension Writer {
-  private static let notifying: Rules = [.notifyIfSourceDeleted, .notifyIfDestinationDeleted]
-
   func writeNotices(_ slice: Slice) throws {
-    if rulesInUse.isDisjoint(with: Writer.notifying) { return }
-    try findDeletedEnds(slice)
-    for place in binding.places { try findDeletedEnds(place, slice) }
+    if rulesInUse.isDisjoint(with: .notifying) { return }
+    if !current.isHub { try LosingEdges.all(of: slice).forEach(findEnds) }
+    for place in binding.places where !current.waits(place, binding) {
+      try findDestinations(of: place) {
+        try db.stageDestinations(of: place, rule: 1, in: slice, current.numbers)
+      }
+      try findSources(of: place) {
+        try db.stageSources(of: place, rule: 2, in: slice, current.numbers)
+      }
+    }
     if slice.low == 0 && current.tellsOfCauses { try findRemovedEdges() }
-    try db.nameRows(
-      binding, "SELECT source AS id FROM temp.told UNION SELECT destination FROM temp.told")
-    if current.isStepped { try forgetTold() }
     try tell()
     try markReceivers(slice)
   }
@@ -33,46 +35,43 @@ extension Writer {
       """, slice.bound[0], slice.bound[1])
   }
 
-  private func findDeletedEnds(_ slice: Slice) throws {
+  func findEnds(_ edges: LosingEdges) throws {
+    let end = edges.end
     try db.run(
-      """
-      INSERT INTO temp.told
-      SELECT 'sourceDeleted', 1, e.source, e.name, e.destination, e.rules, e.origin
-      FROM temp.gone AS g CROSS JOIN cascade_edge AS e ON e.source = g.id
-      WHERE g.seq > ?1 AND g.seq <= ?2
-      AND e.rules & 1 AND e.destination NOT IN (SELECT id FROM temp.gone)
-      UNION ALL
-      SELECT 'destinationDeleted', 0, e.source, e.name, e.destination, e.rules, e.origin
-      FROM temp.gone AS g CROSS JOIN cascade_edge AS e ON e.destination = g.id
-      WHERE g.seq > ?1 AND g.seq <= ?2
-      AND e.rules & 2 AND e.source NOT IN (SELECT id FROM temp.gone)
-      """, .integer(slice.low), .integer(slice.high))
+      generated: """
+        INSERT INTO temp.told
+        SELECT '\(end)Deleted', \(end == .source ? 1 : 0), e.source, e.name, e.destination,
+          e.rules, e.origin
+        FROM \(edges.rows) WHERE \(edges.condition(.first)) AND e.rules & \(end.notifying)
+        AND e.\(end.other) NOT IN (SELECT id FROM temp.gone)
+        """, edges.bound)
   }
 
   /// The survivor gets a number first: it may be a row of the application.
-  private func findDeletedEnds(_ place: Place, _ slice: Slice) throws {
-    if place.rules.contains(.notifyIfSourceDeleted) {
-      try db.stageDestinations(of: place, rule: 1, in: slice, current.numbers)
-      try db.internFound()
-      try tellFound(
-        """
-        INSERT INTO temp.told
-        SELECT DISTINCT 'sourceDeleted', 1, f.via, f.name, f.id, ?, 1 FROM temp.found AS f
-        WHERE NOT EXISTS (SELECT 1 FROM temp.going AS g WHERE g.id = f.id)
-        AND f.via NOT IN (SELECT id FROM temp.mourned)
-        """, place)
-    }
-    if place.rules.contains(.notifyIfDestinationDeleted) {
-      try db.stageSources(of: place, rule: 2, in: slice, current.numbers)
-      try db.internFound()
-      try tellFound(
-        """
-        INSERT INTO temp.told
-        SELECT DISTINCT 'destinationDeleted', 0, f.id, f.name, f.via, ?, 1 FROM temp.found AS f
-        WHERE NOT EXISTS (SELECT 1 FROM temp.going AS g WHERE g.id = f.id)
-        AND f.via NOT IN (SELECT id FROM temp.mourned)
-        """, place)
-    }
+  func findDestinations(of place: Place, staged stage: () throws -> Void) throws {
+    if !place.rules.contains(.notifyIfSourceDeleted) { return }
+    try stage()
+    try db.internFound()
+    try tellFound(
+      """
+      INSERT INTO temp.told
+      SELECT DISTINCT 'sourceDeleted', 1, f.via, f.name, f.id, ?, 1 FROM temp.found AS f
+      WHERE NOT EXISTS (SELECT 1 FROM temp.going AS g WHERE g.id = f.id)
+      AND f.via NOT IN (SELECT id FROM temp.mourned)
+      """, place)
+  }
+
+  func findSources(of place: Place, staged stage: () throws -> Void) throws {
+    if !place.rules.contains(.notifyIfDestinationDeleted) { return }
+    try stage()
+    try db.internFound()
+    try tellFound(
+      """
+      INSERT INTO temp.told
+      SELECT DISTINCT 'destinationDeleted', 0, f.id, f.name, f.via, ?, 1 FROM temp.found AS f
+      WHERE NOT EXISTS (SELECT 1 FROM temp.going AS g WHERE g.id = f.id)
+      AND f.via NOT IN (SELECT id FROM temp.mourned)
+      """, place)
   }
 
   private func tellFound(_ sql: StaticString, _ place: Place) throws {
@@ -115,8 +114,15 @@ extension Writer {
       """, .integer(current.batch))
   }
 
+  func tell() throws {
+    try db.nameRows(
+      binding, "SELECT source AS id FROM temp.told UNION SELECT destination FROM temp.told")
+    if current.isStepped { try forgetTold() }
+    try writeTold()
+  }
+
   /// The numbers go on behind the last notice that ever was.
-  private func tell() throws {
+  private func writeTold() throws {
     try db.run(
       """
       INSERT INTO cascade_notice(id, reason, receiver_collection, receiver_key, name,
@@ -141,4 +147,8 @@ extension Writer {
     current.notices += db.changes
     try db.run("DELETE FROM temp.told")
   }
+}
+
+extension Rules {
+  static let notifying: Rules = [.notifyIfSourceDeleted, .notifyIfDestinationDeleted]
 }

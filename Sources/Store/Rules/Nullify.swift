@@ -5,25 +5,28 @@ internal import SQLite
 ///
 /// Stored edges need nothing more than to go with their destination.
 extension Writer {
-  /// To be called before the edges of what goes are deleted.
-  func nullifyReferences(_ slice: Slice) throws {
-    if references.collections.isEmpty { return }
-    if !counters.rulesSeen.contains(.nullifySourceIfDestinationDeleted) { return }
+  /// To be called before these edges are deleted.
+  func nullifyReferences(_ edges: LosingEdges) throws {
+    if !nullifiesObjects { return }
     try db.run(
-      """
-      INSERT OR IGNORE INTO temp.nullified
-      SELECT e.source
-      FROM temp.gone AS g CROSS JOIN cascade_edge AS e ON e.destination = g.id
-      WHERE g.seq > ? AND g.seq <= ? AND e.origin >= 2 AND e.rules & 64
-      AND e.source NOT IN (SELECT id FROM temp.gone)
-      """, .integer(slice.low), .integer(slice.high))
+      generated: """
+        INSERT OR IGNORE INTO temp.nullified
+        SELECT e.source FROM \(edges.rows)
+        WHERE \(edges.condition(.first)) AND e.origin >= 2 AND e.rules & 64
+        AND e.source NOT IN (SELECT id FROM temp.gone)
+        """, edges.bound)
     if db.changes == 0 { return }
     var page = try nullified(after: 0)
     while let last = page.last {
-      for id in page { try nullify(id, slice) }
+      for id in page { try nullify(id, edges.slice) }
       page = try nullified(after: last)
     }
     try db.run("DELETE FROM temp.nullified")
+  }
+
+  var nullifiesObjects: Bool {
+    !references.collections.isEmpty
+      && counters.rulesSeen.contains(.nullifySourceIfDestinationDeleted)
   }
 
   private func nullified(after id: Int64) throws -> [Int64] {

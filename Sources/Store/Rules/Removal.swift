@@ -83,18 +83,14 @@ extension Writer {
   }
 
   /// What a step removes with one of its ends: the other end may still have to follow.
-  func journalLostEdges(_ slice: Slice) throws {
+  func journal(_ edges: LosingEdges) throws {
+    let rules = "e.rules & \(edges.end.following)"
     try db.run(
-      """
-      INSERT INTO cascade_journal(what, key, a, b, c, d)
-      SELECT 0, 0, e.source, e.name, e.destination, e.rules & 40
-      FROM temp.gone AS g CROSS JOIN cascade_edge AS e ON e.source = g.id
-      WHERE g.seq > ?1 AND g.seq <= ?2 AND e.rules & 40
-      UNION ALL
-      SELECT 0, 1, e.source, e.name, e.destination, e.rules & 20
-      FROM temp.gone AS g CROSS JOIN cascade_edge AS e ON e.destination = g.id
-      WHERE g.seq > ?1 AND g.seq <= ?2 AND e.rules & 20
-      """, .integer(slice.low), .integer(slice.high))
+      generated: """
+        INSERT INTO main.cascade_journal(what, key, a, b, c, d)
+        SELECT 0, \(edges.end.removal), e.source, e.name, e.destination, \(rules)
+        FROM \(edges.rows) WHERE \(edges.condition(.first)) AND \(rules)
+        """, edges.bound)
   }
 }
 

@@ -6,29 +6,29 @@ extension Writer {
   func keepEdges(_ slice: Slice) throws {
     if slice.low == 0 && current.lostCount > 0 { try keepRemoved() }
     if try db.integer("SELECT 1 FROM cascade_edge LIMIT 1") == nil { return }
-    try keepStored(slice)
-    try keepSurvivingEnds(slice)
+    if !current.isHub {
+      for edges in LosingEdges.all(of: slice) { try keep(edges) }
+    }
     try keepOwnIdentities(slice)
   }
 
-  private func keepStored(_ slice: Slice) throws {
-    let bound = [.integer(current.batch), .integer(counters.serial)] + slice.bound
+  /// With who survives at their other ends.
+  func keep(_ edges: LosingEdges) throws {
+    let bound = [.integer(current.batch), .integer(counters.serial)] + edges.bound
     try db.run(
-      """
-      INSERT OR IGNORE INTO cascade_trash_edge
-      SELECT ?1, e.source, e.name, e.destination, e.origin, e.rules, e.born
-      FROM temp.gone AS g CROSS JOIN cascade_edge AS e ON e.source = g.id
-      WHERE e.born < ?2 AND g.seq > ?3 AND g.seq <= ?4
-      """, bound[0], bound[1], bound[2], bound[3])
+      generated: """
+        INSERT OR IGNORE INTO main.cascade_trash_edge
+        SELECT ?1, e.source, e.name, e.destination, e.origin, e.rules, e.born
+        FROM \(edges.rows) WHERE e.born < ?2 AND \(edges.condition(.inTrash))
+        """, bound)
     try noteEdges(db.changes)
     try db.run(
-      """
-      INSERT OR IGNORE INTO cascade_trash_edge
-      SELECT ?1, e.source, e.name, e.destination, e.origin, e.rules, e.born
-      FROM temp.gone AS g CROSS JOIN cascade_edge AS e ON e.destination = g.id
-      WHERE e.born < ?2 AND g.seq > ?3 AND g.seq <= ?4
-      """, bound[0], bound[1], bound[2], bound[3])
-    try noteEdges(db.changes)
+      generated: """
+        INSERT OR IGNORE INTO main.cascade_trash_node
+        SELECT ?1, n.id, n.collection, n.key
+        FROM \(edges.rows) CROSS JOIN main.cascade_node AS n ON n.id = e.\(edges.end.other)
+        WHERE \(edges.condition(.inTrash)) AND n.id NOT IN (SELECT id FROM temp.gone)
+        """, bound)
   }
 
   /// What was unlinked. What a value or a declared list does not say any more is not for an undo: that
@@ -72,27 +72,8 @@ extension Writer {
         """, [.integer(current.batch)])
   }
 
-  private func keepSurvivingEnds(_ slice: Slice) throws {
-    try db.run(
-      """
-      INSERT OR IGNORE INTO cascade_trash_node
-      SELECT ?1, n.id, n.collection, n.key
-      FROM temp.gone AS g CROSS JOIN cascade_edge AS e ON e.source = g.id
-      CROSS JOIN cascade_node AS n ON n.id = e.destination
-      WHERE g.seq > ?2 AND g.seq <= ?3 AND n.id NOT IN (SELECT id FROM temp.gone)
-      """, .integer(current.batch), .integer(slice.low), .integer(slice.high))
-    try db.run(
-      """
-      INSERT OR IGNORE INTO cascade_trash_node
-      SELECT ?1, n.id, n.collection, n.key
-      FROM temp.gone AS g CROSS JOIN cascade_edge AS e ON e.destination = g.id
-      CROSS JOIN cascade_node AS n ON n.id = e.source
-      WHERE g.seq > ?2 AND g.seq <= ?3 AND n.id NOT IN (SELECT id FROM temp.gone)
-      """, .integer(current.batch), .integer(slice.low), .integer(slice.high))
-  }
-
   /// Of rows and files that go; an object is kept whole.
-  private func keepOwnIdentities(_ slice: Slice) throws {
+  func keepOwnIdentities(_ slice: Slice) throws {
     if binding.collections.isEmpty && model.files.isEmpty { return }
     try db.run(
       """

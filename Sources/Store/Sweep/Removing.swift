@@ -14,8 +14,10 @@ extension Writer {
       try step { try begin(plan, kinds, submission) }
       if plan.size > 0 { try withoutTriggers { try removeAll(plan, manners) } }
     }
-    // What the application's triggers did about it is among our own writes.
-    if binding.hasTriggers && current.ownEnd > current.journalEnd { current.isUndisturbed = false }
+    // What the next plan has to find is among our own writes, and what the application's triggers did
+    // about them.
+    let isNews = binding.hasTriggers && current.ownEnd > current.journalEnd
+    if isNews || current.leavesRest { current.isUndisturbed = false }
   }
 
   /// The last commit makes all of them durable. And what foreign keys would do or refuse, the rules
@@ -86,17 +88,19 @@ extension Writer {
     repeat {
       let (slice, isHub) = try weighed(
         Slice(low: high, high: min(plan.all.high, high + pace.rowsAtOnce)))
+      // It has a step for itself: its rows take another time than those before them.
+      if isHub && rows > 0 { break }
       if try isHub && isGone(slice) {
         if !current.isUndisturbed { try lookAgain(slice) }
-        try letGo(slice, &rows, since: start)
-        return (high, rows, .now - start)
+        rows = try letGo(slice, since: start)
+        break
       }
-      current.isHub = isHub && current.readsItsDeletions
+      current.isHub = try isHub && current.readsItsDeletions && isRow(slice)
       try removeLooking(slice, plan)
       rows += slice.high - high
       high = slice.high
-    } while high < plan.all.high && pace.hasTime(worked: .now - start, rows: rows)
-    current.isHub = false
+    } while high < plan.all.high && !current.isHub
+      && pace.hasTime(worked: .now - start, rows: rows)
     return (high, rows, .now - start)
   }
 
@@ -122,7 +126,9 @@ extension Writer {
         let start = try db.lastInJournal
         try body()
         current.ownEnd = try db.lastInJournal
-        try markTold(behind: start, upTo: current.ownEnd)
+        // The next plan tells of a hub.
+        if !current.isHub { try markTold(behind: start, upTo: current.ownEnd) }
+        current.isHub = false
       }
     } catch {
       current = before

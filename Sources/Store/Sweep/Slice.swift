@@ -23,10 +23,16 @@ struct Slice: Hashable, Sendable {
 struct SliceNames {
   let low: String
   let high: String
+  /// What else is bound behind it.
+  let most: String
 
-  static let first = SliceNames(low: "?1", high: "?2")
+  static let first = SliceNames(low: "?1", high: "?2", most: "?3")
+  /// Behind what says what is found.
+  static let inFound = SliceNames(low: "?2", high: "?3", most: "?4")
   /// Behind batch and layout, in what is kept.
-  static let inTrash = SliceNames(low: "?3", high: "?4")
+  static let inTrash = SliceNames(low: "?3", high: "?4", most: "?5")
+  /// Where the lowest number is bound before what else is.
+  static let inTrashNumbered = SliceNames(low: "?3", high: "?4", most: "?6")
 
   var condition: String { "g.seq > \(low) AND g.seq <= \(high)" }
 }

@@ -37,7 +37,7 @@ extension Writer {
       } catch is StaleSweep {
         continue
       }
-      if current.isUndisturbed && !current.leavesRest || plan.size == 0 { break }
+      if current.isUndisturbed || plan.size == 0 { break }
     }
     try bringRest(manners)
     try finish(kinds)

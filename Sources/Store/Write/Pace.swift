@@ -53,10 +53,10 @@ extension Pace {
 
   /// Whether a step that deleted so many rows may delete as many as it does at once: what they
   /// changed is yet to be written, at its commit.
-  func hasTime(worked: Duration, rows: Int64) -> Bool {
+  func hasTime(worked: Duration, rows: Int64, more: Int64? = nil) -> Bool {
     if rowsToAStep != nil { return false }
-    let more = Double(rows + rowsAtOnce) / Double(rows)
-    return worked / .milliseconds(1) * more * (1 + commitShare) < room
+    let share = Double(rows + (more ?? rowsAtOnce)) / Double(rows)
+    return worked / .milliseconds(1) * share * (1 + commitShare) < room
   }
 
   /// The log is also what the next writer may have to checkpoint.

@@ -242,7 +242,7 @@ struct TransactionState {
   var isResumed = false
   /// Of the tables that a plan was made of.
   var schemaVersion: Int64 = -1
-  /// What goes is a node that very many refer to: the next plan lets go of them (`Hubs.swift`).
+  /// What goes is a row that very many refer to: the next plan lets go of them (`Hubs.swift`).
   var isHub = false { didSet { if isHub { leavesRest = true } } }
   private(set) var leavesRest = false
   /// Its next plan finds what this one deleted.

@@ -1,0 +1,46 @@
+internal import SQLite
+
+/// Stored edges that lose one of their ends with a slice: rows of `cascade_edge`, called `e`.
+struct LosingEdges {
+  let end: End
+  let slice: Slice
+  /// A part of them, bound behind the slice; without it all.
+  var most: Int64?
+
+  enum End: String, CaseIterable {
+    case source, destination
+
+    var other: End { self == .source ? .destination : .source }
+    /// What follows at the other end.
+    var following: Int64 { self == .source ? 40 : 20 }
+    var notifying: Int64 { self == .source ? 1 : 2 }
+    /// As `temp.lost` has it.
+    var removal: Int { self == .source ? 0 : 1 }
+  }
+
+  static func all(of slice: Slice) -> [LosingEdges] {
+    End.allCases.map { LosingEdges(end: $0, slice: slice) }
+  }
+
+  var bound: [Value] { slice.bound + (most.map { [.integer($0)] } ?? []) }
+
+  /// What stands behind FROM.
+  var rows: String {
+    let edges = "main.cascade_edge AS e"
+    return most == nil ? "temp.gone AS g CROSS JOIN \(edges) ON e.\(end) = g.id" : edges
+  }
+
+  func condition(_ names: SliceNames) -> String {
+    guard most != nil else { return names.condition }
+    return "(\(identity)) IN (SELECT * FROM (\(identities(names)) LIMIT \(names.most)))"
+  }
+
+  func identities(_ names: SliceNames) -> String {
+    """
+    SELECT \(identity) FROM temp.gone AS g
+    CROSS JOIN main.cascade_edge AS e ON e.\(end) = g.id WHERE \(names.condition)
+    """
+  }
+
+  private var identity: String { "e.source, e.name, e.destination, e.origin" }
+}

@@ -1,0 +1,229 @@
+internal import Model
+internal import SQLite
+
+/// What hangs on a node, and can be let go in parts.
+enum Hanger {
+  /// Rows that lose a reference.
+  case references(Place, Table)
+  /// Rows of a join table, by one of their ends.
+  case joins(Place, Table, Table.End, other: Table.End)
+  /// Stored edges, and what their sources' values say of them.
+  case edges(LosingEdges.End, weight: Int)
+
+  struct Rows {
+    /// What tells each apart.
+    let sql: String
+    /// So many others are let go in the time that one of these takes.
+    let weight: Int
+  }
+
+  /// One query for each form that the nodes have.
+  func rows(_ slice: Slice, _ numbers: Numbers, _ names: SliceNames = .first) -> [Rows] {
+    let queries =
+      switch self {
+      case .references(let place, let table): place.losingRows(of: table, numbers, names)
+      case .joins(_, let table, let end, let other):
+        table.joinRows(end, other: other, slice, numbers, names)
+      case .edges(let end, _): [LosingEdges(end: end, slice: slice).identities(names)]
+      }
+    return queries.map { Rows(sql: $0, weight: weight) }
+  }
+
+  /// With those that go by themselves.
+  func mostRows(_ numbers: Numbers) -> [Rows] {
+    guard case .references(let place, _) = self else { return rows(.all, numbers) }
+    return numbers.forms(of: place.destination).map {
+      let all = place.ofDestinations(in: .gone, $0, numbers)
+      return Rows(sql: "SELECT 1 \(all) AND \(SliceNames.first.condition)", weight: weight)
+    }
+  }
+
+  private var weight: Int {
+    switch self {
+    case .references(let place, _), .joins(let place, _, _, _):
+      place.rules.isDisjoint(with: .notifying) ? 1 : Hanger.dear
+    case .edges(_, let weight): weight
+    }
+  }
+
+  /// Telling somebody takes that much longer, and so does writing an object.
+  fileprivate static let dear = 16
+}
+
+/// Some of the rows of a hanger, that is those which its query finds first.
+struct HangerPart {
+  let hanger: Hanger
+  private let index: Int
+  let slice: Slice
+  let most: Int64
+
+  init(_ hanger: Hanger, _ index: Int, _ slice: Slice, most: Int64) {
+    (self.hanger, self.index, self.slice, self.most) = (hanger, index, slice, most)
+  }
+
+  var bound: [Value] { slice.bound + [.integer(most)] }
+
+  func rows(_ numbers: Numbers, _ names: SliceNames) -> String {
+    "SELECT * FROM (\(hanger.rows(slice, numbers, names)[index].sql) LIMIT \(names.most))"
+  }
+}
+
+extension Writer {
+  /// Tells, keeps and removes; how many there were.
+  func letGo(_ part: HangerPart) throws -> Int {
+    let count =
+      switch part.hanger {
+      case .references(let place, let table): try letGoReferences(of: place, table, part)
+      case .joins(let place, let table, let end, _): try letGoJoins(of: place, table, end, part)
+      case .edges(let end, _):
+        try letGo(LosingEdges(end: end, slice: part.slice, most: part.most))
+      }
+    current.edgesRemoved += count
+    return count
+  }
+
+  private func letGoReferences(
+    of place: Place, _ table: Table, _ part: HangerPart
+  ) throws -> Int {
+    let rows = part.rows(current.numbers, .first)
+    if !place.rules.isDisjoint(with: .notifying) {
+      try findSources(of: place) {
+        try db.stage(
+          place.source, place.source.found("s", current.numbers), of: place, rule: 2,
+          "\(place.source.rows) AS s WHERE \(table.identity("s"))", part, current.numbers)
+      }
+      try tell()
+    }
+    if model.trash > .zero {
+      let kept = part.rows(current.numbers, .inTrashNumbered)
+      try keepReferences(of: place, [kept], part.slice, [.integer(part.most)])
+    }
+    return try db.nullify(place, of: table, in: rows, part.bound, current.numbers)
+  }
+
+  private func letGoJoins(
+    of place: Place, _ table: Table, _ end: Table.End, _ part: HangerPart
+  ) throws -> Int {
+    if !place.rules.isDisjoint(with: .notifying) {
+      try findOthers(of: place, table, end, part)
+      try tell()
+    }
+    if model.trash > .zero {
+      let kept = part.rows(current.numbers, .inTrashNumbered)
+      try keepSideRows(of: table, [kept], part.slice, [.integer(part.most)])
+    }
+    return try db.deleteJoins(of: table, in: part.rows(current.numbers, .first), part.bound)
+  }
+
+  private func findOthers(
+    of place: Place, _ table: Table, _ end: Table.End, _ part: HangerPart
+  ) throws {
+    guard case .join(_, let source, let destination) = place.form else { return }
+    let (joins, row) = ("main.\(quoted(table.name)) AS j", "WHERE \(table.identity("j"))")
+    if end == (source, place.source) {
+      try findDestinations(of: place) {
+        try db.stage(
+          place.destination, place.destinationColumns(of: place.reference, current.numbers),
+          of: place, rule: 1, "\(joins) \(place.destinationRow) \(row)", part, current.numbers)
+      }
+    }
+    if end == (destination, place.destination) {
+      try findSources(of: place) {
+        let sources =
+          "CROSS JOIN \(place.source.rows) AS s ON "
+          + place.source.hasKey("s", "j.\(quoted(source))")
+        try db.stage(
+          place.source, place.source.found("s", current.numbers), of: place, rule: 2,
+          "\(joins) \(sources) \(row)", part, current.numbers)
+      }
+    }
+  }
+
+  private func letGo(_ edges: LosingEdges) throws -> Int {
+    if !rulesInUse.isDisjoint(with: .notifying) {
+      try findEnds(edges)
+      try tell()
+    }
+    if model.trash > .zero {
+      try keep(edges)
+      try keepOwnIdentities(edges.slice)
+    }
+    if edges.end == .destination { try nullifyReferences(edges) }
+    try journal(edges)
+    try db.run(
+      generated: "DELETE FROM main.cascade_edge AS e WHERE \(edges.condition(.first))",
+      edges.bound)
+    return db.changes
+  }
+
+  var hangers: [Hanger] {
+    binding.places.flatMap { $0.hangers(binding, following: current.followed) } + storedHangers
+  }
+
+  /// Only rows of the application wait for the next plan.
+  private var storedHangers: [Hanger] {
+    if current.numbers.stored.isEmpty { return [] }
+    let isDear = nullifiesObjects || !counters.rulesSeen.isDisjoint(with: .notifying)
+    return LosingEdges.End.allCases.map { .edges($0, weight: isDear ? Hanger.dear : 1) }
+  }
+}
+
+extension Connection {
+  /// The other ends of a part, found by its rows; all of them lose the only node of the slice.
+  fileprivate func stage(
+    _ table: NodeTable, _ columns: String, of place: Place, rule: Int64, _ rows: String,
+    _ part: HangerPart, _ numbers: Numbers
+  ) throws(SQLiteError) {
+    try run(
+      generated: """
+        INSERT INTO temp.found(id, key, row, collection, via, name, rule, asks)
+        SELECT \(columns), \(table.id),
+          (SELECT g.id FROM temp.gone AS g WHERE \(SliceNames.inFound.condition)),
+          \(place.nameId), ?1, true
+        FROM \(rows) IN (\(part.rows(numbers, .inFound)))
+        """, [.integer(rule)] + part.bound)
+  }
+}
+
+extension Place {
+  /// Of what the other kind of sweep has to follow, and of what a rule of the application's may
+  /// refuse, nothing.
+  func hangers(_ binding: Binding, following followed: Rules) -> [Hanger] {
+    let others = followed == .all ? [] : rules.subtracting(followed)
+    let isNews = !others.isDisjoint(with: [.cascading, .counting])
+    if binding.hasTriggers || isNews { return [] }
+    switch form {
+    case .join(let table, let from, let to):
+      if binding.collection(in: table) != nil { return [] }
+      let ends: [Table.End] = [(from, source), (to, destination)]
+      return [(ends[0], ends[1]), (ends[1], ends[0])].filter { table.hasIndex(on: $0.0.column) }
+        .map { .joins(self, table, $0.0, other: $0.1) }
+    case .column(let column), .typed(let column, _, _):
+      guard rules.contains(.nullifySourceIfDestinationDeleted), let table = source.table,
+        table.hasIndex(on: column), table.allowsNull(nulledNames)
+      else { return [] }
+      return [.references(self, table)]
+    case .json: return []
+    }
+  }
+
+  private var nulledNames: [String] {
+    switch form {
+    case .typed(let column, let typeColumn, _): [column, typeColumn]
+    case .column(let column): [column]
+    case .json, .join: []
+    }
+  }
+}
+
+extension Table {
+  /// Whatever else is in the row.
+  fileprivate func allowsNull(_ names: [String]) -> Bool {
+    !hasChecks && !columns.contains(where: \.isGenerated)
+      && !uniqueKeys.contains(where: \.hasExpressions)
+      && !names.contains { name in
+        column(name)?.isRequired != false
+          || primaryKey.contains { $0.lowercased() == name.lowercased() }
+      }
+  }
+}
