@@ -35,7 +35,8 @@ struct FileSweepTests {
     let batch = try letGo("a/1")
     try files.tend()
     try files.root.directory(".").removeDirectory("a")
-    #expect(try files.store.writer.group { try files.store.writer.restoreFiles(batch) } == 1)
+    #expect(
+      try files.store.writer.group { try files.store.writer.restoreFiles(batch, most: 9) } == 1)
     #expect(try files.tend().restored == 1)
     #expect(files.text("a/1") == "a/1")
     #expect(try files.rows("cascade_trash_file") == 0)
@@ -47,7 +48,8 @@ struct FileSweepTests {
     let batch = try letGo("1")
     try files.tend()
     try files.write("1")
-    #expect(try files.store.writer.group { try files.store.writer.restoreFiles(batch) } == 1)
+    #expect(
+      try files.store.writer.group { try files.store.writer.restoreFiles(batch, most: 9) } == 1)
     #expect(try files.tend().left.map(\.file) == [files.file("1")])
     #expect(files.isThere("1") && files.isKept("1", batch))
     #expect(try files.rows("cascade_trash_file WHERE fate = 0") == 1)
@@ -95,7 +97,8 @@ struct FileSweepTests {
   @Test("A file that was not moved yet stays when its batch is brought back")
   func restoresBeforeMove() throws {
     let batch = try letGo("1")
-    #expect(try files.store.writer.group { try files.store.writer.restoreFiles(batch) } == 1)
+    #expect(
+      try files.store.writer.group { try files.store.writer.restoreFiles(batch, most: 9) } == 1)
     try files.tend()
     #expect(files.isThere("1"))
     #expect(try files.rows("cascade_trash_file") == 0)

@@ -161,8 +161,14 @@ struct HubTests {
     #expect(try store.reader.checkReferences().total == 0)
     #expect(try store.writer.sweep([.all], at: 3).outcome == .nothing)
     try store.bySQL(deletion.undo)
-    let undone = try store.writer.undo(#require(result.batch), by: "me", at: 4)
-    #expect(undone.leftCount == 0)
+    var edges = try store.edgeCount()
+    let watching = Manners { _ in
+      let now = try store.edgeCount()
+      #expect(now - edges <= HubTests.step)
+      edges = now
+    }
+    let batch = try #require(result.batch)
+    #expect(try store.writer.undo(batch, by: "me", at: 4, manners: watching).leftCount == 0)
     #expect(try store.dump() == before)
   }
 
@@ -293,5 +299,12 @@ struct HubTests {
     try store.bySQL("INSERT INTO tag VALUES(2)")
     _ = try store.writer.undo(#require(result.batch), by: "me", at: 2)
     #expect(try store.dump() == before)
+  }
+}
+
+extension TestStore {
+  fileprivate func edgeCount() throws -> Int64 {
+    try Connection(path: path, access: .readOnly)
+      .integer("SELECT count(*) FROM cascade_edge") ?? 0
   }
 }

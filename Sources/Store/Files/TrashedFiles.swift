@@ -9,16 +9,23 @@ extension Writer {
 
   /// The files of a batch go back to their places, after the commit; says how many there are.
   @discardableResult
-  package func restoreFiles(_ batch: Int64) throws -> Int {
+  package func restoreFiles(_ batch: Int64, most: Int64) throws -> Int {
     try db.run(
       """
       INSERT OR IGNORE INTO cascade_trash_file(batch, collection, path)
-      SELECT batch, collection, path FROM cascade_released_file WHERE batch = ?
-      """, .integer(batch))
-    try db.run("DELETE FROM cascade_released_file WHERE batch = ?", .integer(batch))
+      SELECT batch, collection, path FROM cascade_released_file WHERE batch = ? LIMIT ?
+      """, .integer(batch), .integer(most))
     try db.run(
-      "UPDATE cascade_trash_file SET fate = ? WHERE batch = ? AND fate = 0",
-      .integer(Fate.wanted.rawValue), .integer(batch))
+      """
+      DELETE FROM cascade_released_file WHERE id IN (
+        SELECT id FROM cascade_released_file WHERE batch = ? LIMIT ?)
+      """, .integer(batch), .integer(most))
+    try db.run(
+      """
+      UPDATE cascade_trash_file SET fate = ?1 WHERE (batch, collection, path) IN (
+        SELECT batch, collection, path FROM cascade_trash_file
+        WHERE batch = ?2 AND fate = 0 LIMIT ?3)
+      """, .integer(Fate.wanted.rawValue), .integer(batch), .integer(most))
     return db.changes
   }
 

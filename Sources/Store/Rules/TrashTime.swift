@@ -59,9 +59,9 @@ extension Writer {
     if db.changes > 0 { return }
     try db.run(
       """
-      DELETE FROM cascade_trash_edge WHERE batch = ?1 AND source <= (
-        SELECT max(source) FROM (
-          SELECT source FROM cascade_trash_edge WHERE batch = ?1 ORDER BY source LIMIT ?2))
+      DELETE FROM cascade_trash_edge WHERE (batch, source, name, destination, origin) IN (
+        SELECT batch, source, name, destination, origin FROM cascade_trash_edge WHERE batch = ?1
+        LIMIT ?2)
       """, .integer(batch), .integer(rows))
     if db.changes > 0 { return }
     try db.run(

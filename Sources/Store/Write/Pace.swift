@@ -7,7 +7,8 @@ package struct Pace: Sendable {
   private var foreignCommits: Int64?
   private var lastForeign: ContinuousClock.Instant?
   /// Rows of a sweep that go in a millisecond, as far as the last steps tell.
-  private var rate = 10.0
+  private var rate = Pace.firstRate
+  private static let firstRate = 10.0
   /// Steps of another size, whatever time they take.
   package var rowsToAStep: Int64?
   /// A log in parts of another length.
@@ -74,6 +75,9 @@ extension Pace {
 
   /// Milliseconds behind which SQLite's busy handler tries again.
   private static let tries = [0.0, 1, 3, 8, 18, 33, 53, 78, 103, 128, 178, 228, 328]
+
+  /// What comes now may take longer than what was done so far.
+  mutating func forgetRate() { rate = min(rate, Pace.firstRate) }
 
   mutating func note(rows: Int64, worked: Duration, held: Duration) {
     if rows == 0 { return }

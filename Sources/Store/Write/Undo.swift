@@ -85,7 +85,18 @@ struct Undo {
     for layout in layouts.reversed() { try restoreReferences(layout) }
     try restoreEdges()
     try findDangling()
-    try step(of: 1) { $0.result.files = try $0.writer.restoreFiles($0.batch) }
+    try restoreFiles()
+  }
+
+  private mutating func restoreFiles() throws {
+    var count = 0
+    repeat {
+      let most = mostAtOnce
+      try step(of: 1) {
+        count = try $0.writer.restoreFiles($0.batch, most: most)
+        $0.result.files += count
+      }
+    } while count > 0 && isStepped
   }
 
   /// As foreign keys have it: others may look meanwhile.

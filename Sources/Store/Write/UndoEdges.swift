@@ -11,12 +11,15 @@ extension Undo {
       return
     }
     try restoreIdentities()
-    let sources = "SELECT source AS id FROM main.cascade_trash_edge WHERE batch = ?1"
-    try eachFew(sources) { undo, slice, _ in
-      try undo.insertEdges(slice)
-      try undo.forgetRestored(slice)
+    try eachFewEdges { undo, range in
+      try undo.insertEdges(range)
+      try undo.forgetRestored(range)
     }
-    try restoreEdgesOfSurvivors()
+    try eachFew(
+      """
+      SELECT DISTINCT source AS id FROM main.cascade_trash_edge WHERE batch = ?1 AND origin >= 2
+      """
+    ) { undo, slice, _ in try undo.restoreEdgesOfSurvivors(slice) }
     try listLeftEdges()
   }
 
@@ -59,59 +62,94 @@ extension Undo {
         """, slice.bound + [.integer(batch)])
   }
 
-  private mutating func insertEdges(_ slice: Slice) throws {
+  // MARK: - Edges, a few after the other
+
+  /// One source may have very many.
+  private mutating func eachFewEdges(
+    _ body: (inout Undo, _ range: [Value]) throws -> Void
+  ) throws {
+    writer.pace.forgetRate()
+    var low = [Value](repeating: .integer(.min), count: 4)
+    while let (high, count) = try fewEdges(behind: low) {
+      try step(of: count) { try body(&$0, low + high) }
+      low = high
+    }
+  }
+
+  private func fewEdges(behind low: [Value]) throws -> (high: [Value], count: Int)? {
+    try writer.db.all(
+      generated: """
+        SELECT source, name, destination, origin, row_number() OVER () AS count
+        FROM (SELECT * FROM main.cascade_trash_edge AS e
+          WHERE e.batch = ?1 AND (\(Undo.edge)) > (?2, ?3, ?4, ?5) ORDER BY \(Undo.edge) LIMIT ?6)
+        ORDER BY count DESC LIMIT 1
+        """, [.integer(batch)] + low + [.integer(mostAtOnce)]
+    ) { row in ((0..<4).map { row.value($0) }, Int(row.integer(4))) }.first
+  }
+
+  private static let edge = "e.source, e.name, e.destination, e.origin"
+  /// Bound behind the batch.
+  private static let isInRange = """
+    e.batch = ?1 AND (\(edge)) > (?2, ?3, ?4, ?5) AND (\(edge)) <= (?6, ?7, ?8, ?9)
+    """
+
+  private mutating func insertEdges(_ range: [Value]) throws {
     try writer.db.run(
-      """
-      INSERT OR IGNORE INTO cascade_edge
-      SELECT coalesce(s.now, e.source), e.name, coalesce(d.now, e.destination), e.origin, e.rules,
-        e.born
-      FROM cascade_trash_edge AS e LEFT JOIN temp.renumbered AS s ON s.id = e.source
-      LEFT JOIN temp.renumbered AS d ON d.id = e.destination
-      WHERE e.batch = ?1 AND e.source > ?2 AND e.source <= ?3
-      AND e.source NOT IN (SELECT id FROM temp.left_alone)
-      AND e.destination NOT IN (SELECT id FROM temp.left_alone)
-      AND EXISTS (SELECT 1 FROM cascade_node WHERE id = coalesce(s.now, e.source))
-      AND EXISTS (SELECT 1 FROM cascade_node WHERE id = coalesce(d.now, e.destination))
-      AND (e.origin < 2 OR e.source IN (SELECT id FROM temp.restored))
-      """, .integer(batch), .integer(slice.low), .integer(slice.high))
+      generated: """
+        INSERT OR IGNORE INTO main.cascade_edge
+        SELECT coalesce(s.now, e.source), e.name, coalesce(d.now, e.destination), e.origin, e.rules,
+          e.born
+        FROM main.cascade_trash_edge AS e LEFT JOIN temp.renumbered AS s ON s.id = e.source
+        LEFT JOIN temp.renumbered AS d ON d.id = e.destination
+        WHERE \(Undo.isInRange)
+        AND e.source NOT IN (SELECT id FROM temp.left_alone)
+        AND e.destination NOT IN (SELECT id FROM temp.left_alone)
+        AND EXISTS (SELECT 1 FROM cascade_node WHERE id = coalesce(s.now, e.source))
+        AND EXISTS (SELECT 1 FROM cascade_node WHERE id = coalesce(d.now, e.destination))
+        AND (e.origin < 2 OR e.source IN (SELECT id FROM temp.restored))
+        """, [.integer(batch)] + range)
     result.edges += writer.db.changes
   }
 
-  private func forgetRestored(_ slice: Slice) throws {
+  private func forgetRestored(_ range: [Value]) throws {
     try writer.db.run(
-      """
-      DELETE FROM cascade_trash_edge AS e WHERE batch = ?1 AND source > ?2 AND source <= ?3
-      AND source NOT IN (SELECT id FROM temp.left_alone)
-      AND destination NOT IN (SELECT id FROM temp.left_alone)
-      AND EXISTS (
-        SELECT 1 FROM cascade_edge AS c
-        WHERE c.source = coalesce(
-          (SELECT now FROM temp.renumbered WHERE id = e.source), e.source)
-        AND c.name = e.name AND c.origin = e.origin AND c.destination = coalesce(
-          (SELECT now FROM temp.renumbered WHERE id = e.destination), e.destination))
-      """, .integer(batch), .integer(slice.low), .integer(slice.high))
+      generated: """
+        DELETE FROM main.cascade_trash_edge AS e WHERE \(Undo.isInRange)
+        AND source NOT IN (SELECT id FROM temp.left_alone)
+        AND destination NOT IN (SELECT id FROM temp.left_alone)
+        AND EXISTS (
+          SELECT 1 FROM cascade_edge AS c
+          WHERE c.source = coalesce(
+            (SELECT now FROM temp.renumbered WHERE id = e.source), e.source)
+          AND c.name = e.name AND c.origin = e.origin AND c.destination = coalesce(
+            (SELECT now FROM temp.renumbered WHERE id = e.destination), e.destination))
+        """, [.integer(batch)] + range)
   }
 
   // MARK: - What survivors say
 
-  private mutating func restoreEdgesOfSurvivors() throws {
-    let most = max(1, Int(clamping: writer.pace.rows))
-    let sources = try writer.db.all(
+  private mutating func restoreEdgesOfSurvivors(_ slice: Slice) throws {
+    var page = try survivors(slice)
+    while let last = page.last {
+      for survivor in page { try restoreEdges(of: survivor) }
+      page = try survivors(Slice(low: last.was, high: slice.high))
+    }
+  }
+
+  private func survivors(_ slice: Slice) throws -> [Survivor] {
+    try writer.db.all(
       """
       SELECT DISTINCT n.id, c.name, n.type, n.value, e.source
       FROM cascade_trash_edge AS e CROSS JOIN cascade_node AS n
         ON n.id = coalesce((SELECT now FROM temp.renumbered WHERE id = e.source), e.source)
       JOIN cascade_collection AS c ON c.id = n.collection
-      WHERE e.batch = ? AND e.origin >= 2 AND e.source NOT IN (SELECT id FROM temp.left_alone)
-      """, .integer(batch)
+      WHERE e.batch = ? AND e.origin >= 2 AND e.source > ? AND e.source <= ?
+      AND e.source NOT IN (SELECT id FROM temp.left_alone) ORDER BY e.source LIMIT 1000
+      """, .integer(batch), .integer(slice.low), .integer(slice.high)
     ) { row in
       Survivor(
         id: row.integer(0), collection: row.text(1), type: row.optionalText(2),
         value: row.optionalText(3), was: row.integer(4))
-    }
-    for start in stride(from: 0, to: sources.count, by: most) {
-      let few = sources[start..<min(start + most, sources.count)]
-      try step(of: few.count) { undo in for one in few { try undo.restoreEdges(of: one) } }
     }
   }
 
@@ -186,12 +224,15 @@ extension Undo {
   // MARK: - What is left
 
   private mutating func listLeftEdges() throws {
+    let count = try writer.db.integer(
+      "SELECT count(*) FROM cascade_trash_edge WHERE batch = ?", .integer(batch))
+    let room = max(0, UndoResult.mostListed - result.left.count)
     let edges = try writer.db.all(
       generated: """
         SELECT m.name, \(end("source")), \(end("destination"))
         FROM main.cascade_trash_edge AS e JOIN main.cascade_name AS m ON m.id = e.name
-        WHERE e.batch = ?1
-        """, [.integer(batch)]
+        WHERE e.batch = ?1 LIMIT ?2
+        """, [.integer(batch), .integer(Int64(room))]
     ) { (name: $0.text(0), source: $0.optionalText(1), destination: $0.optionalText(2)) }
     for edge in edges {
       let ends = [edge.source, edge.destination].map { $0 ?? "?" }
@@ -199,6 +240,7 @@ extension Undo {
         nil, "the edge \(ends[0]) -\(edge.name)-> \(ends[1])",
         because: "one of its ends is not there")
     }
+    result.leftCount += Int(count ?? 0) - edges.count
   }
 
   /// Who an end is, by what there is or by what is kept.

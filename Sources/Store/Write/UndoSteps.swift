@@ -66,6 +66,9 @@ extension Undo {
       .integer(batch))
   }
 
+  /// All, where it is one transaction.
+  var mostAtOnce: Int64 { isStepped ? writer.pace.rows : -1 }
+
   /// So many things in one transaction, which is sized by what the last ones took.
   mutating func step(of count: Int, _ body: (inout Undo) throws -> Void) throws {
     if !isStepped { return try body(&self) }
@@ -101,6 +104,7 @@ extension Undo {
   mutating func eachFew(
     _ ids: String, _ layout: Int64 = 0, _ body: (inout Undo, Slice, _ count: Int) throws -> Void
   ) throws {
+    writer.pace.forgetRate()
     var low = Int64.min
     while let (high, count) = try few(of: ids, layout, above: low) {
       try step(of: count) { try body(&$0, Slice(low: low, high: high), count) }
@@ -118,7 +122,7 @@ extension Undo {
         """,
       [
         .integer(batch), .integer(layout), .integer(low),
-        .integer(isStepped ? writer.pace.rows : -1),
+        .integer(mostAtOnce),
       ]
     ) { $0.isNull(0) ? nil : ($0.integer(0), Int($0.integer(1))) }.first ?? nil
   }
