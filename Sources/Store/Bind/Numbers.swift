@@ -19,6 +19,11 @@ struct Numbers: Sendable {
   /// No row has a key that is not whole, so all of them are nodes.
   var whole: Set<Int64> = []
 
+  /// Who refers to what goes from a JSON list is known.
+  var hasLists = false
+
+  var gone: Place.Driver { Place.Driver(rows: "temp.gone AS g", id: "g.id", hasLists: hasLists) }
+
   /// Whether all of its rows are known by where they are.
   func isEachByRow(in table: NodeTable) -> Bool {
     byRow.contains(table.id) && !named.contains(table.id) && !stored.contains(table.id)

@@ -109,10 +109,20 @@ struct Place: Hashable, Sendable {
     }
   }
 
-  /// No index helps: the lists are looked through once for all nodes.
+  /// No index helps: the lists are looked through once for all nodes, or have been.
   private func ofDestinationsInLists(
     _ driver: Driver, _ numbered: Numbered, _ numbers: Numbers
   ) -> String {
+    if driver.hasLists {
+      return """
+        FROM \(driver.rows) CROSS JOIN temp.listed AS l
+          ON l.place = \(literal(listing)) AND l.destination = \(driver.id)
+        CROSS JOIN \(source.rows) AS s ON \(source.isListed("s", "l.row")) \(references)
+        CROSS JOIN \(destination.node(numbered, driver.id))
+        WHERE \(isEdge) AND \(destination.isReferred(by: reference, numbered))
+          AND \(source.isNode("s", numbers))
+        """
+    }
     let node: String
     switch numbered {
     case .byName:
@@ -137,6 +147,8 @@ struct Place: Hashable, Sendable {
   struct Driver {
     let rows: String
     let id: String
+    /// Lists that refer to them are in `temp.listed`.
+    var hasLists = false
     static let gone = Driver(rows: "temp.gone AS g", id: "g.id")
     static let reached = Driver(rows: "temp.reached AS g", id: "g.id")
     static let leading = Driver(rows: "temp.leading AS g", id: "g.id")

@@ -232,6 +232,7 @@ extension Connection {
     try run("UPDATE temp.done SET seq = 0")
     try run("DELETE FROM temp.tally")
     try run("DELETE FROM temp.losing")
+    try run("DELETE FROM temp.listed")
   }
 
   /// Rows of the application that a stored edge brought here are known by it alone so far. True if

@@ -11,7 +11,10 @@ extension Writer {
         try db.stageDestinations(of: place, rule: 1, in: slice, current.numbers)
       }
       try findSources(of: place) {
-        try db.stageSources(of: place, rule: 2, in: slice, current.numbers)
+        let numbers = current.numbers
+        for form in numbers.forms(of: place.destination) {
+          try db.stageSources(of: place, form, rule: 2, in: slice, numbers, from: numbers.gone)
+        }
       }
     }
     if slice.low == 0 && current.tellsOfCauses { try findRemovedEdges() }

@@ -179,7 +179,7 @@ extension Place {
   func losingRows(of table: Table, _ numbers: Numbers, _ names: SliceNames) -> [String] {
     numbers.forms(of: destination).map { form in
       """
-      SELECT \(table.identityColumns("s")) \(ofDestinations(in: .gone, form, numbers))
+      SELECT \(table.identityColumns("s")) \(ofDestinations(in: numbers.gone, form, numbers))
       AND \(names.condition) AND \(source.stays("s", numbers))
       """
     }

@@ -267,6 +267,11 @@ enum Schema {
     CREATE TEMP VIEW going AS
     SELECT id FROM temp.gone WHERE seq > (SELECT seq FROM temp.done)
     """,
+    // Rows of which a JSON list refers to what goes: by its rowid, or by its key.
+    """
+    CREATE TEMP TABLE listed(
+      place TEXT, destination INTEGER, row, PRIMARY KEY(place, destination, row)) WITHOUT ROWID
+    """,
     // Edges that nodes lose in one level: `asks` where a rule wants to know whether any remains, and
     // `stays`, in the application's tables, where that is known already.
     """

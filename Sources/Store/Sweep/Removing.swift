@@ -87,7 +87,7 @@ extension Writer {
     var (high, rows) = (low, Int64(0))
     repeat {
       let (slice, isHub) = try weighed(
-        Slice(low: high, high: min(plan.all.high, high + pace.rowsAtOnce)))
+        Slice(low: high, high: min(plan.all.high, high + rowsLookedAt)))
       // It has a step for itself: its rows take another time than those before them.
       if isHub && rows > 0 { break }
       if try isHub && isGone(slice) {

@@ -49,6 +49,7 @@ extension Writer {
     if plan.size > fewNodes || current.isResumed || kinds.looksThrough || kinds.marks {
       return false
     }
+    if try plan.size > 0 && hasLongLists { return false }
     return try !hangsMuch(on: plan.all, most: fewNodes)
   }
 
@@ -95,7 +96,9 @@ extension Writer {
     try db.forgetKnown()
     if current.isResumed { try numberOnFromTrash() }
     try findDead(kinds)
-    let levels = try findGone().map(\.slice)
+    let found = try findGone()
+    let levels = found.map(\.slice)
+    try findLists(of: found.ends)
     current.block(blocked)
     let approval = try heldUnlessApproved()
     current.forgetCounts()
