@@ -71,6 +71,49 @@ struct JSONListTests {
     #expect(try store.dump() == before)
   }
 
+  @Test("What very many lists have is taken out of them in steps", arguments: [true, false])
+  func popular(isThere: Bool) throws {
+    let store = try store(posts: "(id TEXT PRIMARY KEY, doc)")
+    try store.bySQL(
+      """
+      INSERT INTO album VALUES(3);
+      INSERT INTO photo VALUES('x', 3);
+      UPDATE post SET doc = json_insert(doc, '$.photos[#]', 'x', '$.photos[#]', 'x')
+      """)
+    let before = try store.dump()
+    try store.bySQL(isThere ? "DELETE FROM album WHERE id = 3" : "DELETE FROM photo WHERE id = 'x'")
+    let holding = "SELECT count(*) FROM post WHERE doc GLOB '*\"x\"*'"
+    var left = Int(try store.texts(holding)[0])!
+    #expect(left == 100)
+    let manners = Manners { _ in
+      let now = Int(try store.texts(holding)[0])!
+      #expect(left - now <= 7)
+      left = now
+    }
+    let result = try store.writer.sweep([.cascade], at: 1, manners: manners)
+    #expect(left == 0)
+    #expect(try store.lastNotice() == 100)
+    try store.bySQL(
+      isThere ? "INSERT INTO album VALUES(3)" : "INSERT INTO photo VALUES('x', 3)")
+    let batch = try #require(result.batch)
+    #expect(try store.writer.undo(batch, by: "me", at: 2).leftCount == 0)
+    #expect(try store.dump() == before)
+  }
+
+  @Test("Who loses several from one list is told of each")
+  func several() throws {
+    let store = try store(posts: "(id TEXT PRIMARY KEY, doc)")
+    try store.bySQL(
+      """
+      INSERT INTO photo VALUES('x', 1);
+      UPDATE post SET doc = json_insert(doc, '$.photos[#]', 'x');
+      DELETE FROM album WHERE id = 1
+      """)
+    _ = try store.writer.sweep([.all], at: 1)
+    #expect(try store.lastNotice() == 200)
+    #expect(try shown(store).count == 100)
+  }
+
   @Test("What is written into one between two steps is lost too", arguments: 1...6)
   func meanwhile(pause: Int) throws {
     let store = try store(posts: "(id TEXT PRIMARY KEY, doc)")

@@ -187,30 +187,28 @@ extension Place {
 
   /// What the row `r` is set to when its destination goes.
   fileprivate func nulled(_ r: String, _ numbers: Numbers) -> String {
-    nulledColumns(r, numbers, high: "?2").map { "\(quoted($0.column)) = \($0.value)" }
+    nulledColumns(r, numbers, .first).map { "\(quoted($0.column)) = \($0.value)" }
       .joined(separator: ", ")
   }
 
-  /// `high` is bound to the end of the slice.
   func nulledColumns(
-    _ r: String, _ numbers: Numbers, high: String
+    _ r: String, _ numbers: Numbers, _ names: SliceNames
   ) -> [(column: String, value: String)] {
     switch form {
     case .column(let column): [(column, "NULL")]
     case .typed(let column, let typeColumn, _): [(column, "NULL"), (typeColumn, "NULL")]
     case .json(let column, let path):
-      [(column, nulledList("\(r).\(quoted(column))", path, numbers, high))]
+      [(column, nulledList("\(r).\(quoted(column))", path, numbers, names))]
     case .join: []
     }
   }
 
-  /// A list without what goes, and null in the place of a single value.
+  /// A list without what goes, and null in the place of a single value. What went before may be there
+  /// again, or wait for the next plan.
   private func nulledList(
-    _ list: String, _ path: String, _ numbers: Numbers, _ high: String
+    _ list: String, _ path: String, _ numbers: Numbers, _ names: SliceNames
   ) -> String {
     let path = memberPath(path, in: list)
-    // What went before and is there again is another's reference.
-    let goes = "g.seq <= \(high) AND g.seq > (SELECT seq FROM temp.done)"
     return """
       iif(json_type(\(list), \(path)) = 'array',
         json_set(\(list), \(path), json((
@@ -219,7 +217,7 @@ extension Place {
             WHEN 'object' THEN json(x.value) WHEN 'array' THEN json(x.value) ELSE x.value END)
           FROM json_each(\(list), \(path)) AS x
           WHERE NOT (x.type IN ('text', 'integer')
-            AND \(destination.goes(reference, numbers, where: goes)))))),
+            AND \(destination.goes(reference, numbers, where: names.condition)))))),
         json_set(\(list), \(path), NULL))
       """
   }

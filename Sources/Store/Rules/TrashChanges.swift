@@ -16,7 +16,7 @@ extension Writer {
   ) throws {
     guard case .mapped(let table, let key, _) = place.source.kind else { return }
     let numbers = current.numbers
-    let nulled = place.nulledColumns("r", numbers, high: "?4")
+    let nulled = place.nulledColumns("r", numbers, .inTrash)
     let columns = key.map(\.name) + nulled.map(\.column)
     if columns.count + nulled.count > TrashLayout.width { return }
     let layout = TrashLayout(

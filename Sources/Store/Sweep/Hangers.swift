@@ -33,7 +33,7 @@ enum Hanger {
   func mostRows(_ numbers: Numbers) -> [Rows] {
     guard case .references(let place, _) = self else { return rows(.all, numbers) }
     return numbers.forms(of: place.destination).map {
-      let all = place.ofDestinations(in: .gone, $0, numbers)
+      let all = place.ofDestinations(in: numbers.gone, $0, numbers)
       return Rows(sql: "SELECT 1 \(all) AND \(SliceNames.first.condition)", weight: weight)
     }
   }
@@ -41,12 +41,12 @@ enum Hanger {
   private var weight: Int {
     switch self {
     case .references(let place, _), .joins(let place, _, _, _):
-      place.rules.isDisjoint(with: .notifying) ? 1 : Hanger.dear
+      place.isInLists || !place.rules.isDisjoint(with: .notifying) ? Hanger.dear : 1
     case .edges(_, let weight): weight
     }
   }
 
-  /// Telling somebody takes that much longer, and so does writing an object.
+  /// Telling somebody takes that much longer, and so does writing an object or a list.
   fileprivate static let dear = 16
 }
 
@@ -98,7 +98,9 @@ extension Writer {
       let kept = part.rows(current.numbers, .inTrashNumbered)
       try keepReferences(of: place, [kept], part.slice, [.integer(part.most)])
     }
-    return try db.nullify(place, of: table, in: rows, part.bound, current.numbers)
+    let count = try db.nullify(place, of: table, in: rows, part.bound, current.numbers)
+    if place.isInLists { try db.forgetListed(place, part.slice, most: count) }
+    return count
   }
 
   private func letGoJoins(
@@ -157,7 +159,7 @@ extension Writer {
   }
 
   var hangers: [Hanger] {
-    binding.places.flatMap { $0.hangers(binding, following: current.followed) } + storedHangers
+    binding.places.flatMap { $0.hangers(binding, current) } + storedHangers
   }
 
   /// Only rows of the application wait for the next plan.
@@ -188,8 +190,8 @@ extension Connection {
 extension Place {
   /// Of what the other kind of sweep has to follow, and of what a rule of the application's may
   /// refuse, nothing.
-  func hangers(_ binding: Binding, following followed: Rules) -> [Hanger] {
-    let others = followed == .all ? [] : rules.subtracting(followed)
+  func hangers(_ binding: Binding, _ current: TransactionState) -> [Hanger] {
+    let others = current.followed == .all ? [] : rules.subtracting(current.followed)
     let isNews = !others.isDisjoint(with: [.cascading, .counting])
     if binding.hasTriggers || isNews { return [] }
     switch form {
@@ -198,12 +200,20 @@ extension Place {
       let ends: [Table.End] = [(from, source), (to, destination)]
       return [(ends[0], ends[1]), (ends[1], ends[0])].filter { table.hasIndex(on: $0.0.column) }
         .map { .joins(self, table, $0.0, other: $0.1) }
-    case .column(let column), .typed(let column, _, _):
+    case .column, .typed, .json:
       guard rules.contains(.nullifySourceIfDestinationDeleted), let table = source.table,
-        table.hasIndex(on: column), table.allowsNull(nulledNames)
+        isFound(in: table, current.numbers), table.allowsNull(nulledNames)
       else { return [] }
       return [.references(self, table)]
-    case .json: return []
+    }
+  }
+
+  /// Whether who refers to a node is found without looking through the table.
+  private func isFound(in table: Table, _ numbers: Numbers) -> Bool {
+    switch form {
+    case .column(let column), .typed(let column, _, _): table.hasIndex(on: column)
+    case .json: numbers.hasLists
+    case .join: false
     }
   }
 

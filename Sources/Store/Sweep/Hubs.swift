@@ -76,6 +76,6 @@ extension Writer {
 extension TransactionState {
   /// Whether the rows that refer to the node by this stay as they are, until it is gone.
   func waits(_ place: Place, _ binding: Binding) -> Bool {
-    isHub && !place.hangers(binding, following: followed).isEmpty
+    isHub && !place.hangers(binding, self).isEmpty
   }
 }

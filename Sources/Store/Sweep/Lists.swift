@@ -42,6 +42,19 @@ extension Writer {
   }
 }
 
+extension Connection {
+  /// The first rows, which have lost the only node of the slice.
+  func forgetListed(_ place: Place, _ slice: Slice, most: Int) throws(SQLiteError) {
+    try run(
+      generated: """
+        DELETE FROM temp.listed WHERE (place, destination, row) IN (
+          SELECT l.place, l.destination, l.row FROM temp.gone AS g CROSS JOIN temp.listed AS l
+            ON l.place = \(literal(place.listing)) AND l.destination = g.id
+          WHERE \(SliceNames.first.condition) ORDER BY l.row LIMIT ?3)
+        """, slice.bound + [.integer(Int64(most))])
+  }
+}
+
 extension Place {
   var isInLists: Bool {
     if case .json = form { true } else { false }
