@@ -32,7 +32,7 @@ extension Writer {
   /// Whether somebody would notice that a table is looked through.
   var hasLongLists: Bool {
     get throws {
-      for place in binding.looked where place.isInLists {
+      for place in binding.looked where place.isInLists && place.asksWhoRefers {
         let row = try db.integer(
           generated: "SELECT 1 FROM \(place.source.rows) LIMIT 1 OFFSET ?", [.integer(fewNodes)])
         if row != nil { return true }
@@ -66,6 +66,14 @@ extension Place {
       .denyDestinationDeletion,
     ]
     return isInLists && !rules.isDisjoint(with: holding)
+  }
+
+  /// Some rules follow from the list itself, which goes with its row.
+  fileprivate var asksWhoRefers: Bool {
+    let ofSources: Rules = [
+      .notifyIfSourceDeleted, .deleteDestinationIfSourceDeleted, .denySourceDeletion,
+    ]
+    return !rules.isSubset(of: ofSources)
   }
 
   fileprivate var losesOrTells: Bool {
