@@ -71,9 +71,11 @@ struct JSONListTests {
     #expect(try store.dump() == before)
   }
 
-  @Test("What very many lists have is taken out of them in steps", arguments: [true, false])
-  func popular(isThere: Bool) throws {
-    let store = try store(posts: "(id TEXT PRIMARY KEY, doc)")
+  @Test(
+    "What very many lists have is taken out of them in steps", arguments: [true, false],
+    ["(id TEXT PRIMARY KEY, doc)", "(id TEXT PRIMARY KEY, doc TEXT CHECK (json_valid(doc)))"])
+  func popular(isThere: Bool, posts: String) throws {
+    let store = try store(posts: posts)
     try store.bySQL(
       """
       INSERT INTO album VALUES(3);

@@ -71,11 +71,13 @@ extension Connection {
     return (rows.map(\.column), primary.map(\.column.name))
   }
 
-  /// Also where only a comment says so.
+  /// Also where only a comment says so. Whatever we make of JSON is valid.
   private func hasChecks(_ table: String) throws -> Bool {
-    try integer(
-      "SELECT 1 FROM main.sqlite_schema WHERE type = 'table' AND name = ? AND sql LIKE '%check%'",
-      .text(table)) != nil
+    let sql = try all(
+      "SELECT lower(sql) FROM main.sqlite_schema WHERE type = 'table' AND name = ?", .text(table)
+    ) { $0.text(0) }
+    let ofJSON = #/check\s*\(\s*json_valid\s*\(\s*"?\w+"?\s*\)\s*\)/#
+    return sql.contains { $0.replacing(ofJSON, with: "").contains("check") }
   }
 
   private struct Index {
