@@ -7,7 +7,7 @@ internal import System
 extension Writer {
   private enum Fate: Int64 { case kept, forgotten, wanted }
 
-  /// The files of a batch go back to their places, after the commit; says how many there are.
+  /// At most so many files of a batch go back to their places, after the commit; says how many there are.
   @discardableResult
   package func restoreFiles(_ batch: Int64, most: Int64) throws -> Int {
     try db.run(
@@ -27,6 +27,15 @@ extension Writer {
         WHERE batch = ?2 AND fate = 0 LIMIT ?3)
       """, .integer(Fate.wanted.rawValue), .integer(batch), .integer(most))
     return db.changes
+  }
+
+  /// Whether files of a batch can still go back.
+  func keepsFiles(of batch: Int64) throws -> Bool {
+    try db.integer(
+      """
+      SELECT 1 WHERE EXISTS (SELECT 1 FROM cascade_trash_file WHERE batch = ?1 AND fate = 0)
+        OR EXISTS (SELECT 1 FROM cascade_released_file WHERE batch = ?1)
+      """, .integer(batch)) != nil
   }
 
   /// The files of a batch that are still to go back.

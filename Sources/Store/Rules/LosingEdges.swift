@@ -32,15 +32,15 @@ struct LosingEdges {
 
   func condition(_ names: SliceNames) -> String {
     guard most != nil else { return names.condition }
-    return "(\(identity)) IN (SELECT * FROM (\(identities(names)) LIMIT \(names.most)))"
+    return "(\(LosingEdges.identity)) IN (SELECT * FROM (\(identities(names)) LIMIT \(names.most)))"
   }
 
   func identities(_ names: SliceNames) -> String {
     """
-    SELECT \(identity) FROM temp.gone AS g
+    SELECT \(LosingEdges.identity) FROM temp.gone AS g
     CROSS JOIN main.cascade_edge AS e ON e.\(end) = g.id WHERE \(names.condition)
     """
   }
 
-  private var identity: String { "e.source, e.name, e.destination, e.origin" }
+  static let identity = "e.source, e.name, e.destination, e.origin"
 }

@@ -7,10 +7,10 @@ extension Writer {
     if rulesInUse.isDisjoint(with: .notifying) { return }
     if !current.isHub { try LosingEdges.all(of: slice).forEach(findEnds) }
     for place in binding.places where !current.waits(place, binding) {
-      try findDestinations(of: place) {
+      try findOthers(of: place, losing: .source) {
         try db.stageDestinations(of: place, rule: 1, in: slice, current.numbers)
       }
-      try findSources(of: place) {
+      try findOthers(of: place, losing: .destination) {
         let numbers = current.numbers
         for form in numbers.forms(of: place.destination) {
           try db.stageSources(of: place, form, rule: 2, in: slice, numbers, from: numbers.gone)
@@ -50,35 +50,22 @@ extension Writer {
         """, edges.bound)
   }
 
-  /// The survivor gets a number first: it may be a row of the application.
-  func findDestinations(of place: Place, staged stage: () throws -> Void) throws {
-    if !place.rules.contains(.notifyIfSourceDeleted) { return }
+  /// Who loses this end of an edge gets a number first: it may be a row of the application.
+  func findOthers(
+    of place: Place, losing end: LosingEdges.End, staged stage: () throws -> Void
+  ) throws {
+    if place.rules.rawValue & end.notifying == 0 { return }
     try stage()
     try db.internFound()
-    try tellFound(
-      """
-      INSERT INTO temp.told
-      SELECT DISTINCT 'sourceDeleted', 1, f.via, f.name, f.id, ?, 1 FROM temp.found AS f
-      WHERE NOT EXISTS (SELECT 1 FROM temp.going AS g WHERE g.id = f.id)
-      AND f.via NOT IN (SELECT id FROM temp.mourned)
-      """, place)
-  }
-
-  func findSources(of place: Place, staged stage: () throws -> Void) throws {
-    if !place.rules.contains(.notifyIfDestinationDeleted) { return }
-    try stage()
-    try db.internFound()
-    try tellFound(
-      """
-      INSERT INTO temp.told
-      SELECT DISTINCT 'destinationDeleted', 0, f.id, f.name, f.via, ?, 1 FROM temp.found AS f
-      WHERE NOT EXISTS (SELECT 1 FROM temp.going AS g WHERE g.id = f.id)
-      AND f.via NOT IN (SELECT id FROM temp.mourned)
-      """, place)
-  }
-
-  private func tellFound(_ sql: StaticString, _ place: Place) throws {
-    try db.run(sql, .integer(place.rules.rawValue))
+    let (toDestination, ends) = end == .source ? (1, ("f.via", "f.id")) : (0, ("f.id", "f.via"))
+    try db.run(
+      generated: """
+        INSERT INTO temp.told
+        SELECT DISTINCT '\(end)Deleted', \(toDestination), \(ends.0), f.name, \(ends.1), ?, 1
+        FROM temp.found AS f
+        WHERE NOT EXISTS (SELECT 1 FROM temp.going AS g WHERE g.id = f.id)
+        AND f.via NOT IN (SELECT id FROM temp.mourned)
+        """, [.integer(place.rules.rawValue)])
     try db.forgetFound()
   }
 

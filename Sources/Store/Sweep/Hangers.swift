@@ -87,7 +87,7 @@ extension Writer {
   ) throws -> Int {
     let rows = part.rows(current.numbers, .first)
     if !place.rules.isDisjoint(with: .notifying) {
-      try findSources(of: place) {
+      try findOthers(of: place, losing: .destination) {
         try db.stage(
           place.source, place.source.found("s", current.numbers), of: place, rule: 2,
           "\(place.source.rows) AS s WHERE \(table.identity("s"))", part, current.numbers)
@@ -123,14 +123,14 @@ extension Writer {
     guard case .join(_, let source, let destination) = place.form else { return }
     let (joins, row) = ("main.\(quoted(table.name)) AS j", "WHERE \(table.identity("j"))")
     if end == (source, place.source) {
-      try findDestinations(of: place) {
+      try findOthers(of: place, losing: .source) {
         try db.stage(
           place.destination, place.destinationColumns(of: place.reference, current.numbers),
           of: place, rule: 1, "\(joins) \(place.destinationRow) \(row)", part, current.numbers)
       }
     }
     if end == (destination, place.destination) {
-      try findSources(of: place) {
+      try findOthers(of: place, losing: .destination) {
         let sources =
           "CROSS JOIN \(place.source.rows) AS s ON "
           + place.source.hasKey("s", "j.\(quoted(source))")

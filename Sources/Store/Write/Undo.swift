@@ -89,14 +89,10 @@ struct Undo {
   }
 
   private mutating func restoreFiles() throws {
-    var count = 0
     repeat {
       let most = mostAtOnce
-      try step(of: 1) {
-        count = try $0.writer.restoreFiles($0.batch, most: most)
-        $0.result.files += count
-      }
-    } while count > 0 && isStepped
+      try step(of: 1) { $0.result.files += try $0.writer.restoreFiles($0.batch, most: most) }
+    } while try isStepped && writer.keepsFiles(of: batch)
   }
 
   /// As foreign keys have it: others may look meanwhile.
@@ -115,13 +111,13 @@ struct Undo {
       """
       SELECT undone_at, undone_by,
         EXISTS (SELECT 1 FROM cascade_trash_layout WHERE batch = ?1 AND remaining > 0)
-          OR EXISTS (SELECT 1 FROM cascade_trash_file WHERE batch = ?1 AND fate = 0)
-          OR EXISTS (SELECT 1 FROM cascade_released_file WHERE batch = ?1)
       FROM cascade_ledger WHERE seq = ?1
       """, .integer(batch)
     ) { (isUndone: !$0.isNull(0), at: $0.integer(0), by: $0.text(1), hasTrash: $0.integer(2) != 0) }
     guard let entry else { throw NoUndo.unknown }
-    if try entry.hasTrash || writer.db.meta("undo.batch") == batch { return }
+    if try entry.hasTrash || writer.keepsFiles(of: batch) || writer.db.meta("undo.batch") == batch {
+      return
+    }
     throw entry.isUndone ? NoUndo.undone(at: entry.at, by: entry.by) : NoUndo.forgotten
   }
 

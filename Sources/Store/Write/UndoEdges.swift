@@ -87,7 +87,7 @@ extension Undo {
     ) { row in ((0..<4).map { row.value($0) }, Int(row.integer(4))) }.first
   }
 
-  private static let edge = "e.source, e.name, e.destination, e.origin"
+  private static let edge = LosingEdges.identity
   /// Bound behind the batch.
   private static let isInRange = """
     e.batch = ?1 AND (\(edge)) > (?2, ?3, ?4, ?5) AND (\(edge)) <= (?6, ?7, ?8, ?9)
