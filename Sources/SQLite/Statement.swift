@@ -107,6 +107,14 @@ package struct Row {
     return unsafe String(decoding: UnsafeBufferPointer(start: bytes, count: count), as: UTF8.self)
   }
 
+  /// Whether `text` is what is stored, and not what UTF-8 could be made of it.
+  package func isWhole(_ column: Int32) -> Bool {
+    guard let bytes = unsafe sqlite3_column_text(statement, column) else { return true }
+    let count = unsafe Int(sqlite3_column_bytes(statement, column))
+    let text = unsafe UnsafeBufferPointer(start: bytes, count: count)
+    return unsafe String(validating: text, as: UTF8.self) != nil
+  }
+
   /// As it is stored.
   package func value(_ column: Int32) -> Value {
     switch unsafe sqlite3_column_type(statement, column) {

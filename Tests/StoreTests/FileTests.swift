@@ -61,6 +61,34 @@ struct FileTests {
     #expect(files.isThere("1") == (place == 2))
   }
 
+  @Test("A path that is no UTF-8 names no other file")
+  func noText() throws {
+    try files.write("\u{FFFD}.jpg")
+    try files.store.bySQL(
+      "INSERT INTO album VALUES(1, CAST(x'ff2e6a7067' AS TEXT), NULL); DELETE FROM album")
+    try files.bySQL("INSERT INTO album VALUES(2, NULL, NULL)")
+    let work = try files.tend()
+    #expect(work.refused == ["media:\u{FFFD}.jpg: its path is no UTF-8"])
+    #expect(files.isThere("\u{FFFD}.jpg"))
+    #expect(try files.rows("cascade_released_file") == 0)
+  }
+
+  @Test("A file comes back once its root is what it was")
+  func otherRoot() throws {
+    try files.write("1")
+    try files.store.bySQL("INSERT INTO album VALUES(1, '1', NULL)")
+    let batch = try #require(try files.bySQL("DELETE FROM album"))
+    try files.tend()
+    let trash = "\(files.root.path)/.cascade-trash"
+    #expect(unsafe rename(trash, "\(files.outside)/away") == 0)
+    try files.store.writer.group { _ = try files.store.writer.restoreFiles(batch, most: -1) }
+    #expect(try files.tend().left.count == 1)
+    #expect(unsafe rename("\(files.outside)/away", trash) == 0)
+    try files.store.writer.group { _ = try files.store.writer.restoreFiles(batch, most: -1) }
+    #expect(try files.tend().restored == 1)
+    #expect(files.isThere("1"))
+  }
+
   @Test("A file whose edge comes back before it is moved stays")
   func cameBack() throws {
     try files.write("1", "2")

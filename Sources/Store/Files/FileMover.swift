@@ -25,6 +25,7 @@ struct FileMover {
   func move(_ file: ReleasedFile, isNamed: Bool, _ changed: inout [String: Set<String>]) -> Sight {
     guard let root = roots[file.root] else { return .waiting("files.\(file.root) is not usable") }
     do {
+      if !file.isWhole { return .refused("its path is no UTF-8") }
       if let objection = root.objection(to: file.path) { return .refused(objection) }
       if isNamed { return .named }
       guard let status = try root.file(file.path) else {

@@ -73,31 +73,32 @@ extension Writer {
 
   func restoreFiles(_ roots: FileRoots, _ work: inout FileWork) throws {
     var changed: [String: Set<String>] = [:]
-    var (done, occupied): ([TrashedFile], [TrashedFile]) = ([], [])
+    var done: [TrashedFile] = []
+    var left: [(file: TrashedFile, reason: String)] = []
     for file in try trashed(.wanted, roots) {
       let failure = try attempt {
         let root = roots[file.root]!
         if try !root.isKept(file.path, batch: file.batch) {
           work.missing += 1
-          let isThere = (try? root.file(file.path)) != nil
-          if !isThere { work.left.append(file.left("it is not in the trash any more")) }
-          return done.append(file)
+          if (try? root.file(file.path)) != nil { return done.append(file) }
+          // Another file system may be where its own was.
+          return left.append((file, "it is not in the trash, nor in its place"))
         }
         let isBack = try root.restore(
           file.path, batch: file.batch, changed: &changed[file.root, default: []])
-        if !isBack { return occupied.append(file) }
+        if !isBack { return left.append((file, "something else is in its place")) }
         work.restored += 1
         done.append(file)
       }
       if let failure { work.waiting.insert(failure) }
     }
     for (root, paths) in changed { try roots[root]?.sync(paths) }
-    if done.isEmpty && occupied.isEmpty { return }
+    if done.isEmpty && left.isEmpty { return }
     try group {
       for file in done { try remove(file) }
-      for file in occupied { try set(.kept, file) }
+      for (file, _) in left { try set(.kept, file) }
     }
-    work.left += occupied.map { $0.left("something else is in its place") }
+    work.left += left.map { $0.file.left($0.reason) }
     work.hasMore = true
   }
 

@@ -28,6 +28,8 @@ struct ReleasedFile {
   let collection: Int64
   let root: String
   let path: String
+  /// Otherwise the path is another one's, or nobody's.
+  let isWhole: Bool
 }
 
 extension Connection {
@@ -44,7 +46,7 @@ extension Connection {
     ) {
       ReleasedFile(
         id: $0.integer(0), batch: $0.integer(1), at: $0.integer(2), collection: $0.integer(3),
-        root: $0.text(4), path: $0.text(5))
+        root: $0.text(4), path: $0.text(5), isWhole: $0.isWhole(5))
     }
   }
 
