@@ -19,6 +19,43 @@ import Testing
     #expect(try store.ctl("why", "songs/10").output.hasPrefix("songs/10 was deleted at "))
   }
 
+  /// The application's trigger deletes a cover with its album, and a print goes with its cover.
+  @Worker @Test func sweepsWhatTriggersDoAboutItsOwnDeletions() throws {
+    let store = try TestStore(
+      model: """
+        { collections: {
+            artists: { table: "artist", key: "id" }, albums: { table: "album", key: "id" },
+            covers: { table: "cover", key: "id" }, prints: { table: "print", key: "id" } },
+          relationships: [
+            { name: "artist", from: "albums", to: "artists", column: "artist",
+              rules: ["deleteSourceIfDestinationDeleted"] },
+            { name: "cover", from: "prints", to: "covers", column: "cover",
+              rules: ["deleteSourceIfDestinationDeleted"] } ] }
+        """,
+      schema: """
+        CREATE TABLE artist(id INTEGER PRIMARY KEY);
+        CREATE TABLE album(id INTEGER PRIMARY KEY, artist INTEGER);
+        CREATE TABLE cover(id INTEGER PRIMARY KEY);
+        CREATE TABLE print(id INTEGER PRIMARY KEY, cover INTEGER);
+        CREATE INDEX album_artist ON album(artist);
+        CREATE INDEX print_cover ON print(cover);
+        CREATE TRIGGER no_cover AFTER DELETE ON album BEGIN
+          DELETE FROM cover WHERE id = OLD.id;
+        END;
+        INSERT INTO artist VALUES(1), (2);
+        INSERT INTO album SELECT id, id FROM artist;
+        INSERT INTO cover SELECT id FROM artist;
+        INSERT INTO print SELECT id, id FROM artist;
+        """)
+    for artist in 1...2 {
+      try store.sql("DELETE FROM artist WHERE id = \(artist)")
+      try store.waitUntil("the print is gone") {
+        try store.integers("SELECT count(*) FROM print") == [Int64(2 - artist)]
+      }
+    }
+    try store.waitUntil("the journal is empty") { try store.status()["journal"] == 0 }
+  }
+
   @Worker @Test func countsReferences() throws {
     let store = try Library.store()
     try store.sql("DELETE FROM song WHERE id = 10")

@@ -126,7 +126,11 @@ actor StoreWriter {
     let writer = try opened().writer
     let result = try writer.sweep(kinds, at: SystemClock.wall(), manners: manners)
     let isRead = !configuration.model.immediateKinds.isEmpty
-    if try isRead && result.batch != nil && writer.hasJournal { watch.noteOwnNews() }
+    if try !writer.hasJournal {
+      watch.forgetAnswers()
+    } else if isRead && result.batch != nil {
+      watch.noteOwnNews()
+    }
     return result
   }
 
@@ -172,7 +176,7 @@ actor StoreWriter {
       marks: configuration.model.schedule(of: .unreachable), manners: manners)
     return Look(
       problems: writer.bindingProblems, sweeps: sweeps, leaseEnd: watch.leaseEnd,
-      isNews: watch.wasNews)
+      isNews: watch.wasNews, hasMore: watch.hasOwnNews)
   }
 
   func lease(_ request: LeaseRequest) throws -> [Lease] {
@@ -264,4 +268,6 @@ struct Look: Sendable {
   let leaseEnd: Int64?
   /// Somebody committed, or a lease ended.
   let isNews: Bool
+  /// What follows from these sweeps is to be looked at.
+  let hasMore: Bool
 }

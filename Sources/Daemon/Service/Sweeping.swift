@@ -48,6 +48,7 @@ extension StoreService {
     if !look.sweeps.contains(where: { !$0.isGood }) { tally.lastGood = SystemClock.wall() }
     leaseTimer.set(look.leaseEnd)
     if look.isNews { noteCommit() }
+    if look.hasMore { wakeUp() }
     for result in look.sweeps {
       // One that found nothing is nobody's business, but for what waits until it does.
       if result.outcome == .nothing && result.kinds != [.dangling] {

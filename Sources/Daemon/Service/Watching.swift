@@ -13,15 +13,18 @@ struct Watching {
   private var heard: Int64?
   /// Whole tables were looked through for what is owed, and it waits for approval.
   private var hasLookedThrough = false
-  /// A lease ended, or a sweep left something to the kinds that are immediate; and nobody has
-  /// looked since then.
-  private var hasOwnNews = false
+  /// A lease ended, or a sweep left something to the kinds that are immediate, or wrote something
+  /// that the application's triggers answer; and nobody has looked since then.
+  private(set) var hasOwnNews = false
   /// When the next one ends, in milliseconds since 1970.
   private(set) var leaseEnd: Int64?
   /// The last look had something to look at.
   private(set) var wasNews = false
 
   mutating func noteOwnNews() { hasOwnNews = true }
+
+  /// The journal is empty, and numbers its rows anew.
+  mutating func forgetAnswers() { heard = nil }
 
   /// A store without `tables` of an application has only leases to look at.
   mutating func look(
@@ -42,7 +45,7 @@ struct Watching {
       results += try sweepUnleased(of: writer, marks, manners)
     }
     seen = commits
-    hasOwnNews = false
+    hasOwnNews = try writer.mayHaveAnswers && results.contains(where: \.hasWritten)
     heard = try writer.answersOfTriggers
     return results
   }
@@ -91,4 +94,8 @@ struct Watching {
     hasLookedThrough = try writer.debt != nil
     return [result]
   }
+}
+
+extension SweepResult {
+  fileprivate var hasWritten: Bool { deletedCount + edgesRemoved > 0 }
 }

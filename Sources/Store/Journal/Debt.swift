@@ -42,6 +42,11 @@ extension Writer {
     }
   }
 
+  /// What they said since may have the same number, where the journal was empty meanwhile.
+  package var mayHaveAnswers: Bool {
+    get throws { try binding.hasTriggers && hasJournal }
+  }
+
   /// Sees at once what somebody did to the schema: the next transaction may be long in coming.
   package func followSchema() throws {
     if isDetached { return }
