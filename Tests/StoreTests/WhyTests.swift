@@ -81,4 +81,21 @@ struct WhyTests {
     #expect(try chain("tags/1") == "tags/1")
     #expect(try store.deletion(of: "tags/1")?.batch == batch)
   }
+
+  @Test("What an application deletes is told of, whether or not something follows")
+  func alone() throws {
+    try store.bySQL("INSERT INTO album VALUES(7); DELETE FROM album WHERE id = 7")
+    #expect(try store.writer.sweep([.cascade, .refcount], at: 5).outcome == .nothing)
+    guard case .deleted(let deletion) = try store.reader.why(Node("albums", .integer(7))) else {
+      Issue.record("nobody knows why")
+      return
+    }
+    #expect((deletion.at, deletion.isSweep) == (5, true))
+    #expect(try store.reader.batches(after: 0, limit: 10).isEmpty)
+    _ = try store.writer.sweep([.trash], at: .max)
+    guard case .unknown = try store.reader.why(Node("albums", .integer(7))) else {
+      Issue.record("still known")
+      return
+    }
+  }
 }

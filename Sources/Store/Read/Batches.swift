@@ -35,7 +35,7 @@ extension Reader {
             OR l.seq IN (SELECT batch FROM cascade_released_file)
         FROM cascade_ledger AS l
         WHERE l.seq > ?1 AND (l.deleted > 0 OR l.undone_at IS NOT NULL
-          OR EXISTS (SELECT 1 FROM cascade_trash_layout WHERE batch = l.seq)
+          OR EXISTS (SELECT 1 FROM cascade_trash_layout WHERE batch = l.seq AND kind <> 'name')
           OR EXISTS (SELECT 1 FROM cascade_trash_file WHERE batch = l.seq)
           OR l.seq IN (SELECT batch FROM cascade_released_file))
         ORDER BY l.seq LIMIT ?2

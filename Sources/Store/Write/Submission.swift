@@ -78,8 +78,17 @@ extension Writer {
       try flush()
       try forgetTouched()
       let done = current.deletedCount + current.edgesRemoved + current.notices
-      if done + current.filesReleased > 0 { try record(submission) }
+      if try done + current.filesReleased > 0 || keptNames { try record(submission) }
       return receipt(submission)
+    }
+  }
+
+  /// What was gone before is all that there is to tell of.
+  private var keptNames: Bool {
+    get throws {
+      let kept = try db.integer(
+        "SELECT 1 FROM cascade_trash_layout WHERE batch = ? LIMIT 1", .integer(current.batch))
+      return kept != nil
     }
   }
 
