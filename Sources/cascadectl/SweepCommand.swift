@@ -100,7 +100,10 @@ enum SweepCommand {
   /// Of several kinds, some may have been done before one was held: then there is a batch.
   private static func headOfHeld(_ plan: Int64, _ sweep: JSON) -> String {
     let isDone = sweep["batch"]?.integer != nil
-    let held = Words.count(sweep["heldCount"], "node", "nodes")
+    var held = Words.count(sweep["heldCount"], "node", "nodes")
+    if sweep["heldEdges"]?.integer ?? 0 > 0 {
+      held += " and \(Words.count(sweep["heldEdges"], "edge", "edges"))"
+    }
     let done = Words.count(sweep["deletedCount"], "node", "nodes")
     return "held as plan \(plan): \(held) would be deleted"
       + (isDone ? ", after \(done) deleted" : "")

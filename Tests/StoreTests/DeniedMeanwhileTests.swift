@@ -74,4 +74,27 @@ struct DeniedMeanwhileTests {
     #expect(
       try left("UPDATE box SET shelf = NULL WHERE id = 'b'") == "room 2, shelf 2, box b, rooms/2")
   }
+
+  @Test("What denied it once is not told of any more")
+  func denies() throws {
+    let store = try TestStore(
+      model: StoreModel(
+        """
+        { collections: { a: { table: 'a', key: 'id' }, b: { table: 'b', key: 'id' } },
+          relationships: [
+            { name: 'a', from: 'a', to: 'a', column: 'a', \(DeniedMeanwhileTests.goes) },
+            { name: 'b', from: 'b', to: 'a', column: 'a', rules: ['denyDestinationDeletion'] } ] }
+        """),
+      schema: """
+        CREATE TABLE a(id INTEGER PRIMARY KEY, a INTEGER); CREATE TABLE b(id INTEGER, a INTEGER,
+          PRIMARY KEY(id));
+        """)
+    _ = try store.writer.sweep([.all], at: 0)
+    try store.bySQL("INSERT INTO a VALUES(1, 7); INSERT INTO b VALUES(1, 1)")
+    let blocked = try store.writer.sweep([.all], at: 1)
+    #expect((blocked.outcome, blocked.blocked.count) == (.blocked, 1))
+    try store.bySQL("DELETE FROM b")
+    let done = try store.writer.sweep([.all], at: 2)
+    #expect((done.outcome, done.blocked.count, done.deletedCount) == (.done, 0, 1))
+  }
 }

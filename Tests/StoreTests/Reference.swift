@@ -27,6 +27,8 @@ struct Reference {
   /// Of edges in properties, by `name/from/to`. Property `x_a` refers to the collection "a" by "x".
   var propertyRules: [String: Rules] = [:]
 
+  /// Edges in properties whose destination is not there. Once it is, they are edges.
+  private var loose: [EdgeID: Rules] = [:]
   private var nodesBefore: Set<Node> = []
   private var edgesBefore: Set<EdgeID> = []
   private var removed: [EdgeID: (rules: Rules, removal: Removal)] = [:]
@@ -64,6 +66,7 @@ struct Reference {
     switch change {
     case .put(let node, _, let value, let declared):
       nodes[node] = value?.text ?? ""
+      tie(to: node)
       if let declared { declare(declared, of: node) }
     case .delete(let node): nodes[node] = nil
     case .deleteAll(let collection): nodes = nodes.filter { $0.key.collection != collection }
@@ -88,10 +91,18 @@ struct Reference {
     }
   }
 
+  private mutating func tie(to node: Node) {
+    for (id, rules) in loose where id.destination == node && nodes[id.source] != nil {
+      add(id, rules)
+      loose[id] = nil
+    }
+  }
+
   /// The declared edges of a node, or those of them that are meant, become these.
   private mutating func declare(
     _ declared: [DeclaredEdge], of node: Node, where isMeant: (EdgeID) -> Bool = { _ in true }
   ) {
+    loose = loose.filter { $0.key.source != node || !isMeant($0.key) }
     var kept: Set<EdgeID> = []
     for edge in declared {
       guard case .node(let to) = edge.destination else { continue }
@@ -124,9 +135,18 @@ struct Reference {
     notices += told(gone)
     result.deleted.formUnion(gone.filter { nodes[$0] != nil || nodesBefore.contains($0) })
     nodes = nodes.filter { !gone.contains($0.key) }
+    if !propertyRules.isEmpty { loosen(gone) }
     edges = edges.filter { !gone.contains($0.key.source) && !gone.contains($0.key.destination) }
     begin()
     return nil
+  }
+
+  private mutating func loosen(_ gone: Set<Node>) {
+    let left = edges.filter {
+      $0.key.origin == .declared && gone.contains($0.key.destination) && !$0.value.contains(64)
+    }
+    loose.merge(left) { $1 }
+    loose = loose.filter { !gone.contains($0.key.source) }
   }
 
   private func closure() -> Set<Node> {

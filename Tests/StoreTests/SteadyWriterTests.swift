@@ -99,7 +99,10 @@ struct SteadyWriterTests {
   @Test("To whom it refers goes in the first plan", arguments: Form.allCases, ofDestinations)
   func destinations(form: Form, rule: String) throws {
     let store = try store(form, from: "a", rule)
-    #expect(try left(store) == (SteadyWriterTests.rest, SteadyWriterTests.rest))
+    let left = try left(store)
+    #expect(left.last == SteadyWriterTests.rest)
+    // Whether a list holds something is noted from the second one on.
+    if form != .list { #expect(left.first == SteadyWriterTests.rest) }
   }
 
   @Test("Who refers to it no more stays", arguments: Form.allCases, ofSources)

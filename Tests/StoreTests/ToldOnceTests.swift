@@ -56,4 +56,25 @@ struct ToldOnceTests {
     }
     #expect(try receivers(store) == ["rows/3", "rows/4", "rows/4"])
   }
+
+  @Test("What always led to nothing is no news with each look")
+  func dangling() throws {
+    let store = try TestStore(
+      model: StoreModel(
+        """
+        { collections: { a: { table: 'a', key: 'id' } },
+          relationships: [ { name: 'a', from: 'a', to: 'a', column: 'a',
+            rules: ['notifyIfDestinationDeleted'] } ] }
+        """),
+      schema: """
+        CREATE TABLE a(id INTEGER PRIMARY KEY, a INTEGER); INSERT INTO a VALUES(1, 9), (2, 3), (3, 1)
+        """)
+    // Nobody watched before.
+    #expect(try store.writer.sweep([.all], at: 0).notices == 1)
+    try store.bySQL("DELETE FROM a WHERE id = 3; INSERT INTO a VALUES(4, 8)")
+    #expect(try store.writer.sweep([.all], at: 1).notices == 1)
+    for time in 2...4 as ClosedRange<Int64> {
+      #expect(try store.writer.sweep([.all], at: time).outcome == .nothing)
+    }
+  }
 }

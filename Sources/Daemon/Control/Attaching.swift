@@ -74,7 +74,7 @@ extension AttachReport {
         missingIndexes.map { ["table": .string($0.table), "column": .string($0.column)] }),
       "problems": .array(
         problems.map { ["path": .string($0.path), "message": .string($0.message)] }),
-      "dangling": .integer(Int64(held?.heldCount ?? 0)),
+      "dangling": .integer(Int64((held?.heldCount ?? 0) + (held?.heldEdges ?? 0))),
       "plan": held?.plan.map(JSON.integer) ?? .null,
     ]
   }

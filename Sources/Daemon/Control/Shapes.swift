@@ -105,7 +105,8 @@ extension SweepResult {
       "edgesRemoved": .integer(Int64(edgesRemoved)), "byCollection": counts(byCollection),
       "byRule": counts(byRule), "blocked": .array(blocked.map(\.json)),
       "batch": batch.map(JSON.integer) ?? .null, "plan": plan.map(JSON.integer) ?? .null,
-      "heldCount": .integer(Int64(heldCount)), "files": .integer(Int64(files)),
+      "heldCount": .integer(Int64(heldCount)), "heldEdges": .integer(Int64(heldEdges)),
+      "files": .integer(Int64(files)),
       "lockMs": lockSummary,
     ]
     guard case .object(let all) = sweep else { return sweep }

@@ -78,6 +78,7 @@ extension [SweepKind] {
 extension SweepResult {
   func heldText(plan: Int64) -> String {
     let nodes = heldCount.counted("node", "nodes")
-    return "it would delete \(nodes); `cascadectl approve \(plan)` lets it pass"
+    let edges = heldEdges > 0 ? " and \(heldEdges.counted("edge", "edges"))" : ""
+    return "it would delete \(nodes)\(edges); `cascadectl approve \(plan)` lets it pass"
   }
 }

@@ -16,6 +16,8 @@ struct Binding: Sendable {
   private(set) var childrenFirst: [NodeTable] = []
   /// What the model says and the tables do not allow. Nothing is deleted on a half view.
   private(set) var problems: [BindingProblem] = []
+  /// Lists that may hold what a sweep wants to delete.
+  private(set) var holdingLists: [Place] = []
   /// Whether the application has triggers: what they write when we do is for the journal.
   private(set) var hasTriggers = false
   /// Whether rows may go before those that refer to them, and foreign keys be left to the rules.
@@ -61,6 +63,7 @@ struct Binding: Sendable {
         problems.append(BindingProblem(path: binder.path, message: unusable.reason))
       }
     }
+    holdingLists = findHoldingLists()
     implied = try bindForeignKeys(numbers) + joinRows()
     childrenFirst = orderedByForeignKeys()
     let keys = try db.foreignKeys()

@@ -109,6 +109,14 @@ struct NodeTable: Hashable, Sendable {
     return "\(reference) = +\(key) COLLATE \(quoted(collation))"
   }
 
+  /// Whether a key that has a number is what a reference says; the other way about.
+  func isNamed(_ key: String, by reference: String) -> String {
+    guard case .mapped(_, _, let collations) = kind, let collation = collations.first,
+      collation != "BINARY"
+    else { return "\(key) = \(reference)" }
+    return "\(key) = \(reference) COLLATE \(quoted(collation))"
+  }
+
   /// A value out of a JSON text, or a column of another type, as the key's column would keep it. The
   /// `+` takes the affinity away.
   func asKey(_ value: String) -> String {

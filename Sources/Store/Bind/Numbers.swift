@@ -22,7 +22,15 @@ struct Numbers: Sendable {
   /// Who refers to what goes from a JSON list is known.
   var hasLists = false
 
+  /// Places of lists of which `temp.listed` has whoever refers to what goes, also since the plan.
+  var noted: Set<String> = []
+
   var gone: Place.Driver { Place.Driver(rows: "temp.gone AS g", id: "g.id", hasLists: hasLists) }
+
+  /// Of the references of a place, those that are there now.
+  func now(_ place: Place, _ driver: Place.Driver = .gone) -> Place.Driver {
+    Place.Driver(rows: driver.rows, id: driver.id, hasLists: noted.contains(place.listing))
+  }
 
   /// Whether all of its rows are known by where they are.
   func isEachByRow(in table: NodeTable) -> Bool {
@@ -112,7 +120,8 @@ extension NodeTable {
     var ways = [
       """
       EXISTS (SELECT 1 FROM \(nodes) AS m CROSS JOIN temp.gone AS g ON g.id = m.id
-        WHERE \(named)m.collection = \(id) AND m.key = \(reference) AND \(condition))
+        WHERE \(named)m.collection = \(id) AND \(isNamed("m.key", by: reference))
+          AND \(condition))
       """
     ]
     if let base, numbers.byRow.contains(id) {

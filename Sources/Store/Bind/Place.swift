@@ -41,11 +41,11 @@ struct Place: Hashable, Sendable {
     case .join(let table, let source, _):
       "CROSS JOIN main.\(quoted(table.name)) AS j ON \(self.source.key("s")) = j.\(quoted(source))"
     case .json(let column, let path):
-      references(in: "s.\(quoted(column))", at: path)
+      elements(of: "s.\(quoted(column))", at: path)
     }
   }
 
-  private func references(in value: String, at path: String) -> String {
+  func elements(of value: String, at path: String) -> String {
     let path = memberPath(path, in: value)
     return """
       CROSS JOIN json_each(iif(json_valid(\(value)) AND json_type(\(value), \(path)) <> 'object',
@@ -128,7 +128,7 @@ struct Place: Hashable, Sendable {
     case .byName:
       node = """
         \(destination.nodes) AS m ON m.id > 0 AND m.collection = \(destination.id)
-          AND m.key = \(reference)
+          AND \(destination.isNamed("m.key", by: reference))
         CROSS JOIN \(driver.rows) ON \(driver.id) = m.id
         """
     case .byRow:
@@ -137,8 +137,12 @@ struct Place: Hashable, Sendable {
         CROSS JOIN \(driver.rows) ON \(driver.id) = \(destination.base ?? 0) + \(destination.row("m"))
         """
     }
+    let sources =
+      driver.isOfWritten
+      ? "main.cascade_written AS w CROSS JOIN \(source.rows) AS s ON w.collection = \(source.id) "
+        + "AND \(source.hasKey("s", "w.key"))" : "\(source.rows) AS s"
     return """
-      FROM \(source.rows) AS s \(references)
+      FROM \(sources) \(references)
       CROSS JOIN \(node) WHERE \(isEdge) AND \(source.isNode("s", numbers))
       """
   }
@@ -149,6 +153,8 @@ struct Place: Hashable, Sendable {
     let id: String
     /// Lists that refer to them are in `temp.listed`.
     var hasLists = false
+    /// Of lists, only those in `cascade_written` are looked at.
+    var isOfWritten = false
     static let gone = Driver(rows: "temp.gone AS g", id: "g.id")
     static let reached = Driver(rows: "temp.reached AS g", id: "g.id")
     static let leading = Driver(rows: "temp.leading AS g", id: "g.id")

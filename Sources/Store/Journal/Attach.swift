@@ -98,7 +98,7 @@ extension Writer {
     let missing = binding.missingIndexes
     for index in missing {
       try db.execute(
-        "CREATE INDEX IF NOT EXISTS \(quoted(index.name)) "
+        "CREATE INDEX IF NOT EXISTS main.\(quoted(index.name)) "
           + "ON \(quoted(index.table))(\(quoted(index.column)))")
     }
     if !missing.isEmpty { try bindAnew() }

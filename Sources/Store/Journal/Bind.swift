@@ -36,7 +36,7 @@ extension Writer {
   /// The application's own foreign keys hold for what we delete, whatever its own connections do.
   func bindAtFirst() throws {
     try db.execute("PRAGMA foreign_keys = ON")
-    try group {}
+    try group { try stopNoting() }
   }
 
   /// Those of an older model, where this one has no tables.
@@ -60,8 +60,8 @@ extension Writer {
     let wanted = try triggers()
     let changes = TriggerChanges(found: found, wanted: wanted)
     try note(found, changes)
-    for name in changes.dropped { try db.execute("DROP TRIGGER \(quoted(name))") }
-    for trigger in changes.made { try db.execute(trigger.sql) }
+    for name in changes.dropped { try db.execute("DROP TRIGGER main.\(quoted(name))") }
+    for trigger in changes.made { try db.execute(trigger.creation) }
     return changes
   }
 
@@ -69,7 +69,9 @@ extension Writer {
   func triggers() throws -> [Trigger] {
     let watches = try number(binding.meanings)
     let refusals = Refusals(binding: binding, model: model, rulesSeen: counters.rulesSeen)
-    return WatchTriggers(watches: watches, binding: binding, model: model).all + refusals.triggers
+    let watching = WatchTriggers(watches: watches, binding: binding, model: model)
+    let lists = try db.isNoting ? watching.ofLists : []
+    return watching.all + lists + refusals.triggers
   }
 
   /// An edge came with a rule that no edge had before: at the end of the transaction the triggers
@@ -120,14 +122,16 @@ struct TriggerChanges {
 }
 
 extension Trigger {
-  /// Of those that write the journal. A denial leaves nothing to be read.
-  var isWatch: Bool { !name.hasPrefix(Trigger.denial) }
+  /// Of those that write the journal. What the others do leaves nothing to be read.
+  var isWatch: Bool {
+    ![Trigger.denial, Trigger.list, Trigger.relist].contains(where: name.hasPrefix)
+  }
 
   static let denial = "cascade_deny_"
 
   /// In a row of the schema. Other names with the same beginning are the application's.
   static let isOurs =
-    (["delete", "update", "replace", "displace"] + denials.map { "deny_\($0)" })
+    (["delete", "update", "replace", "displace", "list", "relist"] + denials.map { "deny_\($0)" })
     .flatMap { ["cascade_\($0)_[0-9]*_*", "cascade_\($0)_join_[0-9]*_*"] }
     .map { "name GLOB '\($0)'" }.joined(separator: " OR ")
 

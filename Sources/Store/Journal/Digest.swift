@@ -213,11 +213,15 @@ extension Place {
     let from: String
     switch form {
     case .join(let table, let source, _):
-      from = "main.\(quoted(table.name)) AS j WHERE j.\(quoted(source)) = o.key"
+      from =
+        "main.\(quoted(table.name)) AS j WHERE "
+        + self.source.isKey("o.key", of: "j.\(quoted(source))")
     default:
       from = "\(source.rows) AS s \(references) WHERE \(source.hasKey("s", "o.key"))"
     }
-    return "SELECT 1 FROM \(from) AND \(isEdge) AND \(reference) = \(old.reference)"
+    return """
+      SELECT 1 FROM \(from) AND \(isEdge) AND \(destination.isKey(old.reference, of: reference))
+      """
   }
 }
 

@@ -165,7 +165,7 @@ extension Connection {
     let parents = try all(
       """
       SELECT parent, count(*) FROM (
-        SELECT parent FROM pragma_foreign_key_check(?) LIMIT ?
+        SELECT parent FROM pragma_foreign_key_check(?, 'main') LIMIT ?
       ) GROUP BY parent ORDER BY parent
       """, .text(table.name), .integer(most)
     ) { (name: $0.text(0), count: $0.integer(1)) }

@@ -12,6 +12,10 @@ struct Trigger: Hashable, Sendable {
     self.sql = sql
   }
 
+  /// SQLite keeps it without the schema. Unqualified, a table of ours would be meant, of those that
+  /// are temporary, where one has the same name.
+  var creation: String { "CREATE TRIGGER main.\(sql.dropFirst("CREATE TRIGGER ".count))" }
+
   /// With a condition of its own in front: what is seldom true is asked first, and the daemon's own
   /// writes are asked about last.
   init(
@@ -133,7 +137,7 @@ struct WatchedTable {
   }
 
   /// A row with half a key is no node, but its references are gone as those of any other.
-  private func key(_ row: String) -> String {
+  func key(_ row: String) -> String {
     let whole = table.key(keyColumns, row)
     let optional = keyColumns.count == 1 ? [] : keyColumns.filter { !$0.isRequired }
     if optional.isEmpty { return whole }

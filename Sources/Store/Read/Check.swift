@@ -36,6 +36,7 @@ extension Reader {
       let binding = try binding()
       var findings = Findings()
       try addDanglingEdges(binding, &findings, limit)
+      try addLoose(binding, &findings, limit)
       for place in binding.places where place.destination.kind != .files {
         try addDangling(place, &findings, limit)
       }
@@ -75,6 +76,25 @@ extension Reader {
     }
     try findings.add(found, room) {
       Int(try db.integer(generated: "SELECT count(*) FROM (\(dangling))") ?? 0)
+    }
+  }
+
+  private func addLoose(_ binding: Binding, _ findings: inout Findings, _ limit: Int) throws {
+    let room = findings.room(limit)
+    let rows = """
+      FROM cascade_loose AS l JOIN cascade_name AS m ON m.id = l.name
+      JOIN cascade_node AS s ON s.id = l.source
+      JOIN cascade_collection AS sc ON sc.id = s.collection
+      JOIN cascade_collection AS dc ON dc.id = l.collection
+      WHERE NOT \(binding.isThere(loose: "l"))
+      """
+    let found = try db.all(
+      generated: """
+        SELECT m.name, sc.name, s.key, dc.name, l.key, l.rules, l.origin \(rows) LIMIT ?
+        """, [.integer(Int64(room))]
+    ) { Finding(dangling: Edge(row: $0, model)) }
+    try findings.add(found, room) {
+      Int(try db.integer(generated: "SELECT count(*) \(rows)") ?? 0)
     }
   }
 

@@ -6,6 +6,7 @@ extension Writer {
   /// The last flush of a transaction also asks whether all of it is over the hold limit.
   func flush(isLast: Bool = true) throws {
     defer { beginPeriod() }
+    if hasTables && !current.isSweep { try tieLoose() }
     if current.deadCount > 0 || current.lostCount > 0 {
       try refuseHalfView()
       try removeAll(isLast: isLast)
@@ -102,7 +103,9 @@ extension Writer {
     try deleteRows(slice, ends)
     try forgetOwnRemovals(slice)
     if ends.areAllByRow || current.isHub { return }
-    try nullifyReferences(LosingEdges(end: .destination, slice: slice))
+    let lost = LosingEdges(end: .destination, slice: slice)
+    try keepLoose(lost)
+    try nullifyReferences(lost)
     if current.isLoud { try LosingEdges.all(of: slice).forEach(journal) }
     try deleteGone(slice)
   }
@@ -165,6 +168,7 @@ extension Writer {
   private func deleteGone(_ slice: Slice) throws {
     let bounds: (Value, Value) = (.integer(slice.low), .integer(slice.high))
     try forgetGone(slice)
+    try forgetLoose(slice)
     try db.run(
       """
       DELETE FROM cascade_edge

@@ -131,7 +131,7 @@ extension Connection {
   fileprivate func tablesThatFollow() throws -> [Table] {
     let names = try all(
       """
-      SELECT DISTINCT t.name FROM main.sqlite_schema AS t, pragma_foreign_key_list(t.name) AS f
+      SELECT DISTINCT t.name FROM main.sqlite_schema AS t, pragma_foreign_key_list(t.name, 'main') AS f
       WHERE t.type = 'table' AND f.on_delete IN ('CASCADE', 'SET NULL', 'SET DEFAULT')
       ORDER BY t.name
       """

@@ -6,6 +6,8 @@ package struct Held: Error {
   package let id: String
   package let deletedCount: Int
   package let byCollection: [String: Int]
+  /// References that would be taken away, where nobody watched what they led to go.
+  package let lostCount: Int
   /// Of everything that would go: an approval is for this and nothing else.
   let checksum: Int64
 }
@@ -53,14 +55,16 @@ extension Writer {
 
   private func held() throws -> Held? {
     var limit = model.limits.hold
+    let losses = try current.holdsLosses ? db.losses(binding, current.numbers) : []
+    let isLoss = losses.areOver(limit)
     if current.holdsAll { (limit.deletes, limit.share) = (0, 0) }
-    if current.deletedCount <= limit.deletes { return nil }
+    if current.deletedCount <= limit.deletes && !isLoss { return nil }
     try addToPlan()
     let counts = current.plan.collections
-    if !counts.values.contains(where: { $0.isOver(limit) }) { return nil }
+    if !counts.values.contains(where: { $0.isOver(limit) }) && !isLoss { return nil }
     return Held(
       id: current.id, deletedCount: current.deletedCount,
-      byCollection: counts.mapValues(\.gone),
+      byCollection: counts.mapValues(\.gone), lostCount: losses.reduce(0) { $0 + $1.gone },
       checksum: Int64(bitPattern: current.plan.checksum))
   }
 
@@ -79,8 +83,8 @@ extension Writer {
         SELECT g.collection, coalesce(n.key, k.key)
         FROM temp.gone AS g LEFT JOIN cascade_node AS n ON n.id = g.id
         LEFT JOIN temp.known AS k ON k.id = g.id
-        WHERE g.counts AND g.id > 0 AND g.seq > ?1 AND g.seq <= ?2
-        """, slice.bound, body: add)
+        WHERE (g.counts OR ?3) AND g.id > 0 AND g.seq > ?1 AND g.seq <= ?2
+        """, slice.bound + [.integer(current.holdsLosses ? 1 : 0)], body: add)
     for table in binding.collections.values where table.base != nil {
       try db.each(
         generated: """

@@ -164,7 +164,7 @@ extension Connection {
   fileprivate func tables(withForeignKeysTo parent: Table) throws -> [Table] {
     let names = try all(
       """
-      SELECT DISTINCT t.name FROM main.sqlite_schema AS t, pragma_foreign_key_list(t.name) AS f
+      SELECT DISTINCT t.name FROM main.sqlite_schema AS t, pragma_foreign_key_list(t.name, 'main') AS f
       WHERE t.type = 'table' AND f."table" = ? COLLATE NOCASE ORDER BY t.name
       """, .text(parent.name)
     ) { $0.text(0) }

@@ -55,4 +55,12 @@ extension Schema {
   /// From version 3, which did not see denied rows that are displaced.
   static let from3: [StaticString] =
     journal + ["UPDATE cascade_meta SET value = 4 WHERE name = 'version'"]
+
+  /// From version 4, which did not note who writes lists of references or declares them anew, and had
+  /// no references to what is not there: these are read from the values again.
+  static let from4: [StaticString] =
+    journal + trash + loose + [
+      "DELETE FROM cascade_meta WHERE name = 'references'",
+      "UPDATE cascade_meta SET value = 5 WHERE name = 'version'",
+    ]
 }

@@ -13,6 +13,7 @@ extension Writer {
     if known == fingerprint { return }
     try group {
       try db.run("DELETE FROM cascade_edge WHERE origin >= 2")
+      try db.run("DELETE FROM cascade_loose")
       for collection in references.collections { try rebuildReferences(of: collection) }
       if !model.files.isEmpty { try db.forgetUnnamedFiles() }
       try forgetTouched()
@@ -31,18 +32,34 @@ extension Writer {
     }
   }
 
+  /// Of an object that an undo wrote.
+  func rebuildReferences(of id: Int64) throws {
+    let object = try db.first(
+      """
+      SELECT n.id, n.key, n.type, n.value, c.name
+      FROM cascade_node AS n JOIN cascade_collection AS c ON c.id = n.collection WHERE n.id = ?
+      """, .integer(id)
+    ) { (StoredObject($0), collection: $0.text(4)) }
+    guard let object, references.concern(object.collection) else { return }
+    try forgetLoose(of: id)
+    try rebuildReferences(of: object.0, in: object.collection)
+  }
+
   private func rebuildReferences(of object: StoredObject, in collection: String) throws {
     guard let members = object.value.flatMap({ JSONText(valid: $0).members() }) else { return }
     for place in references.of(collection, type: object.type) {
       for destination in try place.destinations(in: members) {
-        guard let end = try existingEnd(destination) else { continue }
-        try add(edge(of: place, from: object.id, to: end), rules: place.rules)
+        if let end = try existingEnd(destination) {
+          try add(edge(of: place, from: object.id, to: end), rules: place.rules)
+        } else if case .node(let node) = destination {
+          try keepLoose(place, of: object.id, to: node)
+        }
       }
     }
   }
 
   /// A file that is named counts as there, as everywhere.
-  private func existingEnd(_ destination: Destination) throws -> Int64? {
+  func existingEnd(_ destination: Destination) throws -> Int64? {
     switch destination {
     case .node(let node):
       guard let table = try table(of: node.collection) else { return try find(destination) }
@@ -66,6 +83,12 @@ extension Writer {
     let key: String
     let type: String?
     let value: String?
+
+    init(_ row: Row) {
+      (id, key, type, value) = (
+        row.integer(0), row.text(1), row.optionalText(2), row.optionalText(3)
+      )
+    }
   }
 
   private func objects(in collection: String, after key: String) throws -> [StoredObject] {
@@ -75,9 +98,6 @@ extension Writer {
       FROM cascade_collection AS c CROSS JOIN cascade_node AS n ON n.collection = c.id
       WHERE c.name = ? AND n.key > ? ORDER BY n.key LIMIT 100
       """, .text(collection), .text(key)
-    ) {
-      StoredObject(
-        id: $0.integer(0), key: $0.text(1), type: $0.optionalText(2), value: $0.optionalText(3))
-    }
+    ) { StoredObject($0) }
   }
 }

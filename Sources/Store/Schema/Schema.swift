@@ -7,10 +7,10 @@
 /// 3. A file that an edge points at is a row of `cascade_node`, in the collection
 ///    `cascade_file/ROOT`, which no collection of a user's can be called.
 /// 4. An edge of origin 2 or 3 repeats what its source's value says, so that rules see it among the
-///    others. A reference to what is not there has no such edge.
+///    others. A reference to what is not there has no such edge, and a row of `cascade_loose`.
 /// 5. A change file took effect if, and only if, its row is in `cascade_ledger`.
 enum Schema {
-  static let version: Int64 = 4
+  static let version: Int64 = 5
 
   static let create: [StaticString] =
     identity + edges + history + trash + trashedFiles + journal + leases
@@ -50,23 +50,39 @@ enum Schema {
   ]
 
   /// Three B-trees, each covering: by source, by destination, by name alone.
-  private static let edges: [StaticString] = [
-    // `born` is the flush that added the edge: the ledger says whose it was.
+  private static let edges: [StaticString] =
+    [
+      // `born` is the flush that added the edge: the ledger says whose it was.
+      """
+      CREATE TABLE IF NOT EXISTS cascade_edge(
+        source INTEGER NOT NULL,
+        name INTEGER NOT NULL,
+        destination INTEGER NOT NULL,
+        origin INTEGER NOT NULL,
+        rules INTEGER NOT NULL,
+        born INTEGER NOT NULL,
+        PRIMARY KEY(source, name, destination, origin)) STRICT, WITHOUT ROWID
+      """,
+      """
+      CREATE INDEX IF NOT EXISTS cascade_edge_destination
+      ON cascade_edge(destination, name, source, origin, rules)
+      """,
+      "CREATE INDEX IF NOT EXISTS cascade_edge_name ON cascade_edge(name, source, destination, origin)",
+    ] + loose
+
+  /// See `LooseReferences.swift`.
+  static let loose: [StaticString] = [
     """
-    CREATE TABLE IF NOT EXISTS cascade_edge(
+    CREATE TABLE IF NOT EXISTS cascade_loose(
+      collection INTEGER NOT NULL,
+      key ANY NOT NULL,
       source INTEGER NOT NULL,
       name INTEGER NOT NULL,
-      destination INTEGER NOT NULL,
       origin INTEGER NOT NULL,
       rules INTEGER NOT NULL,
-      born INTEGER NOT NULL,
-      PRIMARY KEY(source, name, destination, origin)) STRICT, WITHOUT ROWID
+      PRIMARY KEY(collection, key, source, name, origin)) STRICT, WITHOUT ROWID
     """,
-    """
-    CREATE INDEX IF NOT EXISTS cascade_edge_destination
-    ON cascade_edge(destination, name, source, origin, rules)
-    """,
-    "CREATE INDEX IF NOT EXISTS cascade_edge_name ON cascade_edge(name, source, destination, origin)",
+    "CREATE INDEX IF NOT EXISTS cascade_loose_source ON cascade_loose(source)",
   ]
 
   static let history: [StaticString] = [
@@ -178,6 +194,7 @@ enum Schema {
       born INTEGER NOT NULL,
       PRIMARY KEY(batch, source, name, destination, origin)) STRICT, WITHOUT ROWID
     """,
+    "CREATE INDEX IF NOT EXISTS cascade_trash_edge_list ON cascade_trash_edge(source) WHERE origin = 1",
   ]
 
   static let journal: [StaticString] = [
@@ -192,6 +209,8 @@ enum Schema {
       what INTEGER PRIMARY KEY,
       meaning TEXT NOT NULL UNIQUE) STRICT
     """,
+    // Whose lists of references were written, and a row while triggers note that (`Lists.swift`).
+    "CREATE TABLE IF NOT EXISTS cascade_written(seq INTEGER PRIMARY KEY, collection, key)",
     // Has a row while the daemon writes, within its transaction: triggers refuse nothing then, and
     // where it is 1 they write nothing either.
     "CREATE TABLE IF NOT EXISTS cascade_quiet(id INTEGER PRIMARY KEY) STRICT",
@@ -309,5 +328,7 @@ enum Schema {
     // What came back, and what the edges of the batch name.
     "CREATE TEMP TABLE restored(id INTEGER PRIMARY KEY, layout INTEGER NOT NULL, key)",
     "CREATE TEMP TABLE mentioned(id INTEGER PRIMARY KEY)",
+    // Objects that survived, and have their references back.
+    "CREATE TEMP TABLE rewritten(id INTEGER PRIMARY KEY)",
   ]
 }

@@ -3,7 +3,8 @@ internal import SQLite
 
 /// Looks through whole tables for references to nothing, whatever the journal says.
 extension Connection {
-  func addDanglingEnds(_ binding: Binding) throws(SQLiteError) {
+  /// Nobody remembers who was told of it: only where nobody watched, somebody is.
+  func addDanglingEnds(_ binding: Binding, tells: Bool = false) throws(SQLiteError) {
     try run(
       """
       INSERT OR IGNORE INTO temp.dead
@@ -13,7 +14,7 @@ extension Connection {
       WHERE destination NOT IN (SELECT id FROM cascade_node)
       """)
     for table in binding.collections.values { try findLostIdentities(of: table) }
-    for place in binding.places where place.minds { try findMissing(place) }
+    for place in binding.places where place.minds || tells && place.tells { try findMissing(place) }
     for place in binding.places { try findMissingSources(place) }
     try internFound(present: false)
     try buryFound()
@@ -96,9 +97,13 @@ extension Place {
   var minds: Bool {
     if case .join = form { return true }
     let ofDestination: Rules = [
-      .notifyIfDestinationDeleted, .deleteSourceIfDestinationDeleted,
+      .deleteSourceIfDestinationDeleted,
       .deleteSourceIfAllDestinationsDeleted, .nullifySourceIfDestinationDeleted,
     ]
     return destination.kind != .files && !rules.isDisjoint(with: ofDestination)
+  }
+
+  fileprivate var tells: Bool {
+    destination.kind != .files && rules.contains(.notifyIfDestinationDeleted)
   }
 }

@@ -150,6 +150,7 @@ extension Writer {
       try keep(edges)
       try keepOwnIdentities(edges.slice)
     }
+    try keepLoose(edges)
     if edges.end == .destination { try nullifyReferences(edges) }
     try journal(edges)
     try db.run(

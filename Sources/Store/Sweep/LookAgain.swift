@@ -107,7 +107,7 @@ extension Writer {
       try keep(
         slice,
         """
-        SELECT g.id \(place.ofDestinations(in: .gone, form, current.numbers))
+        SELECT g.id \(place.ofDestinations(in: current.numbers.now(place), form, current.numbers))
         AND g.rule = \(rule) AND g.name = \(place.nameId)
         """)
     }
@@ -196,7 +196,8 @@ extension Writer {
   private func stageDenying(by place: Place, _ slice: Slice, _ ends: Ends) throws {
     if place.rules.contains(.denyDestinationDeletion) {
       for form in ends.forms(of: place.destination) {
-        try db.stageSources(of: place, form, rule: 128, in: slice, current.numbers)
+        try db.stageSources(
+          of: place, form, rule: 128, in: slice, current.numbers, from: current.numbers.now(place))
       }
     }
     if place.rules.contains(.denySourceDeletion) {

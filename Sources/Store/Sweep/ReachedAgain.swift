@@ -67,7 +67,8 @@ extension Writer {
     let numbers = current.numbers
     if place.leadsOn && !unmeant.contains(place.source.id) {
       for form in numbers.forms(of: place.destination) {
-        try db.stageSources(of: place, form, rule: 0, in: level, numbers, from: .leading)
+        let driver = numbers.now(place, .leading)
+        try db.stageSources(of: place, form, rule: 0, in: level, numbers, from: driver)
       }
     }
     let leadsBack = !place.rules.isDisjoint(with: Reaching.backwards)

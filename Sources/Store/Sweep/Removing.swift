@@ -153,6 +153,7 @@ extension Writer {
         current.disturbed.insert(table.id)
       }
     }
+    try readNotes()
   }
 }
 

@@ -19,9 +19,12 @@ extension Writer {
     _ kinds: [SweepKind], _ result: inout SweepResult, _ manners: Manners
   ) throws {
     let submission = nextSweep
+    // What another sweep could not delete is its own.
+    current = TransactionState()
     defer {
       forgetPlan()
       forgetFences()
+      endNotes()
     }
     for _ in 0..<Writer.mostPlans {
       manners.tell(WorkProgress(phase: .planning))
@@ -35,6 +38,9 @@ extension Writer {
         try remove(plan, kinds, submission, &result, manners)
         try forgetRead(kinds, manners)
       } catch is StaleSweep {
+        continue
+      } catch is UnnotedLists {
+        try group { try startNoting() }
         continue
       }
       if current.isUndisturbed || plan.size == 0 { break }
@@ -96,6 +102,7 @@ extension Writer {
     try db.forgetKnown()
     if current.isResumed { try numberOnFromTrash() }
     try findDead(kinds)
+    current.notesLists = try db.isNoting
     let found = try findGone()
     let levels = found.map(\.slice)
     try findLists(of: found.ends)

@@ -51,6 +51,7 @@ extension Writer {
     var result = SweepResult(kinds: kinds, outcome: .nothing)
     holds = []
     self.now = now
+    if !isDetached { try tieLooseBeforeSweep() }
     for part in try parts(of: completed(kinds)) { try sweepEdges(part, &result, at: now, manners) }
     if kinds.marks && !model.roots.isEmpty { try sweepUnreachable(&result, at: now, manners) }
     if kinds.looksAtFiles { try group { try sweepFiles(&result) } }
@@ -79,9 +80,8 @@ extension Writer {
     try followSchema()
     let journal = try journalParts(of: edges)
     if !edges.looksThrough { return journal }
-    let isUnseen = try debt == .unseen
     let dangles = try isHalfView || hasDangling()
-    if dangles && !isUnseen && journal.count < 2 { return [edges] }
+    if try dangles && debt == nil && journal.count < 2 { return [edges] }
     if dangles { return journal + [[.dangling]] }
     try forgetWhatDangled()
     return journal
@@ -102,7 +102,7 @@ extension Writer {
 
   private func hasDangling() throws -> Bool {
     try db.snapshot {
-      try db.addDanglingEnds(binding)
+      try db.addDanglingEnds(binding, tells: debt != nil)
       let dead = try db.integer("SELECT 1 FROM temp.dead LIMIT 1")
       return try dead != nil || db.hasUnusedIdentities(binding)
     }
@@ -189,6 +189,7 @@ extension Writer {
     current.id = "sweep"
     current.followed = kinds.followed
     current.holdsAll = try kinds.looksThrough && db.meta("unseen") == 1
+    current.holdsLosses = try kinds.looksThrough && debt != nil
     // What is dead was gone before: only what follows is deleted by us.
     current.firstNewId = .min
   }
@@ -199,7 +200,7 @@ extension Writer {
       try readJournal(kinds)
       try db.examineSpared(binding, following: current.followed, at: now)
     }
-    if kinds.looksThrough { try db.addDanglingEnds(binding) }
+    if kinds.looksThrough { try db.addDanglingEnds(binding, tells: debt != nil) }
     if kinds == [.unreachable] {
       leasesReach = try db.addUnreached(binding, model, at: now)
     }

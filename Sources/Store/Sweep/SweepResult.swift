@@ -19,6 +19,8 @@ package struct SweepResult: Sendable {
   /// What the plan is of: this may be less than the sweep was asked for.
   package var heldKinds: [SweepKind] = []
   package var heldCount = 0
+  /// References that it would take away, as far as these are the reason.
+  package var heldEdges = 0
   /// How long the write lock was held, each time.
   package var lockMilliseconds: [Double] = []
   /// Files that lost their last edge, and those that no edge names.
@@ -53,6 +55,7 @@ package struct SweepResult: Sendable {
     // Who cascades does the other kind's work where it has none: the plan is of what was asked for.
     heldKinds = kinds.filter(self.kinds.include)
     heldCount = held.deletedCount
+    heldEdges = held.lostCount
     self.plan = plan
     if batch != nil { return }
     deletedCount = held.deletedCount

@@ -27,10 +27,12 @@ extension Writer {
     let identity = try identity(of: node)
     let (id, isNew) = try upsert(identity, type: type, value: value?.text)
     try touch(id)
+    try tie(identity, to: id)
     try relate(node, id, type: type, value: value, isNew: isNew)
     guard let edges else { return }
     let old = isNew ? [:] : try declaredEdges(of: id)
     try declare(edges, of: node, id, insteadOf: old)
+    if !isNew { try forgetKeptList(of: id) }
   }
 
   private func upsert(

@@ -94,6 +94,16 @@ extension Writer {
     for edge in dropped.keys { _ = try remove(edge, as: .sourceDeleted) }
   }
 
+  /// The list says all there is now: an undo adds nothing to it, unless it brings the node back.
+  func forgetKeptList(of id: Int64) throws {
+    if model.trash == .zero { return }
+    try db.run(
+      """
+      DELETE FROM cascade_trash_edge AS e WHERE source = ? AND origin = 1
+      AND NOT EXISTS (SELECT 1 FROM cascade_trash WHERE batch = e.batch AND id = e.source)
+      """, .integer(id))
+  }
+
   func declaredEdges(of id: Int64) throws -> [EdgeKey: Rules] {
     let edges = try db.all(
       "SELECT name, destination, rules FROM cascade_edge WHERE source = ? AND origin = 1",

@@ -110,6 +110,7 @@ extension Writer {
     if try edges.isEmpty && find(node, in: table) == nil { return id }
     let id = try end(node, in: table)
     try declare(edges, of: node, id, insteadOf: declaredEdges(of: id))
+    try forgetKeptList(of: id)
     return id
   }
 }

@@ -76,11 +76,13 @@ extension Writer {
     patched names: [String]? = nil, insteadOf old: [EdgeKey: Rules]
   ) throws {
     var dropped = old
+    let wasLoose = try forgetLoose(of: id)
     for place in places {
       if names.map(place.isDecided) ?? true {
         try add(place, of: node, id, in: members, &dropped)
       } else {
         try keep(place, of: id, in: members, &dropped)
+        if wasLoose { try keepLoose(place, of: id, in: members) }
       }
     }
     for edge in dropped.keys { _ = try remove(edge, as: .sourceDeleted) }

@@ -71,19 +71,21 @@ struct Undo {
 
   /// Values before the edges that they say; edges when both of their ends are there.
   mutating func restore() throws {
-    for table in ["left_alone", "renumbered", "restored", "mentioned"] {
+    for table in ["left_alone", "renumbered", "restored", "mentioned", "rewritten"] {
       try writer.db.run(generated: "DELETE FROM temp.\(table)")
     }
     writer.interned.nodes.forget()
     for layout in parentsFirst {
       switch layout.layout.kind {
-      case .row, .side: try restoreRows(layout)
+      case .row: try restoreRows(layout)
       case .object: try restoreObjects(layout)
-      case .change, .value, .name, .edges: break
+      case .side, .change, .value, .name, .edges: break
       }
     }
+    for layout in layouts where layout.layout.kind == .side { try restoreRows(layout) }
     for layout in layouts.reversed() { try restoreReferences(layout) }
     try restoreEdges()
+    try tieReferences()
     try findDangling()
     try restoreFiles()
   }

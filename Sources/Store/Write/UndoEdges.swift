@@ -107,8 +107,15 @@ extension Undo {
         AND EXISTS (SELECT 1 FROM cascade_node WHERE id = coalesce(s.now, e.source))
         AND EXISTS (SELECT 1 FROM cascade_node WHERE id = coalesce(d.now, e.destination))
         AND (e.origin < 2 OR e.source IN (SELECT id FROM temp.restored))
+        AND (e.origin <> 1 OR s.now IS NULL OR \(isRow("s.now")))
         """, [.integer(batch)] + range)
     result.edges += writer.db.changes
+  }
+
+  /// An object with another number was put anew, with what it declares now.
+  private func isRow(_ node: String) -> String {
+    let tables = writer.binding.collections.values.map { String($0.id) }.joined(separator: ", ")
+    return "(SELECT collection FROM cascade_node WHERE id = \(node)) IN (\(tables))"
   }
 
   private func forgetRestored(_ range: [Value]) throws {
@@ -219,6 +226,31 @@ extension Undo {
       }
     }
     return said
+  }
+
+  // MARK: - What else values say
+
+  /// What an object names may be there by another way, or come later.
+  mutating func tieReferences() throws {
+    if writer.references.collections.isEmpty { return }
+    for layout in layouts where writer.references.concern(layout.collection) {
+      try tieReferences(of: "SELECT id FROM temp.restored WHERE layout = \(layout.number)")
+    }
+    try tieReferences(of: "SELECT id FROM temp.rewritten")
+    try step(of: 1) { undo in
+      try undo.writer.tieLoose(toObjects: true)
+      try undo.writer.forgetTouched()
+      undo.writer.counters.serial += 1
+    }
+  }
+
+  private mutating func tieReferences(of objects: String) throws {
+    try eachFew(objects) { undo, slice, _ in
+      let ids = try undo.writer.db.all(
+        generated: "SELECT id FROM (\(objects)) WHERE id > ?1 AND id <= ?2", slice.bound
+      ) { $0.integer(0) }
+      for id in ids { try undo.writer.rebuildReferences(of: id) }
+    }
   }
 
   // MARK: - What is left

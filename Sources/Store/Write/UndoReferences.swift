@@ -56,13 +56,21 @@ extension Undo {
   }
 
   private mutating func restoreValue(_ id: Int64, _ kept: Numbered) throws {
-    try writer.db.run(
+    let values = try writer.db.first(
       """
-      UPDATE cascade_node SET value = t.c1 FROM cascade_trash AS t
+      SELECT n.id, n.value, t.c1, t.c2 FROM cascade_trash AS t JOIN cascade_node AS n ON n.id = t.c0
       WHERE t.batch = ?1 AND t.layout = ?2 AND t.id = ?3 AND t.part = 0
-      AND cascade_node.id = t.c0 AND cascade_node.value IS t.c2
-      """, kept.bound.0, kept.bound.1, .integer(id))
+      """, kept.bound.0, kept.bound.1, .integer(id)
+    ) { (object: $0.integer(0), now: $0.text(1), was: $0.text(2), nulled: $0.text(3)) }
+    let restored = values.flatMap { $0.now.undoing($0.nulled, $0.was) }
+    try writer.db.run(
+      "UPDATE cascade_node SET value = ?2 WHERE id = ?1 AND ?2 IS NOT NULL",
+      .integer(values?.object), .text(restored))
     try judge(id, kept)
+    if let values, restored != nil {
+      try writer.db.run(
+        "INSERT OR IGNORE INTO temp.rewritten VALUES(?)", .integer(values.object))
+    }
   }
 }
 
@@ -73,7 +81,12 @@ extension Undo {
     let key = table.foreignKeys.first { $0.columns == kept.changed }
     guard let key, let parent = try writer.db.tables([key.parent]).first else { return "true" }
     let names = key.parentColumns.isEmpty ? parent.primaryKey : key.parentColumns
-    let isParent = names.enumerated().map { "p.\(quoted($1)) = t.c\(kept.layout.keys + $0)" }
+    let isParent = names.enumerated().map { place, name in
+      let old = "t.c\(kept.layout.keys + place)"
+      // As the foreign key compares, which the trash has no type for.
+      let isText = parent.column(name)?.affinity == .text
+      return "p.\(quoted(name)) = \(isText ? "+CAST(\(old) AS TEXT)" : old)"
+    }
     return """
       EXISTS (SELECT 1 FROM main.\(quoted(parent.name)) AS p
         WHERE \(isParent.joined(separator: " AND ")))
@@ -102,12 +115,19 @@ extension Undo.Numbered {
       """
   }
 
-  /// A list comes back whole; a single reference only to what is there.
+  /// Only to what is there; a list as a whole, for all that was taken out of it.
   fileprivate func leadsSomewhere(_ places: [Place]) -> String? {
     let old = "t.c\(layout.keys)"
+    let lists = places.compactMap { place -> String? in
+      guard case .json(let column, let path) = place.form, [column] == changed,
+        place.source.table?.name == layout.subject
+      else { return nil }
+      return place.leadsSomewhere(from: old, but: "t.c\(layout.columns.count)", at: path)
+    }
+    if !lists.isEmpty { return "(\(lists.joined(separator: " AND ")))" }
     let ways = places.compactMap { place -> String? in
       if place.source.table?.name != layout.subject { return nil }
-      let isThere = place.destination.hasRow(withKey: old)
+      let isThere = place.destination.hasRow(withKey: place.destination.asKey(old))
       switch place.form {
       case .column(let column): return [column] == changed ? isThere : nil
       case .typed(let column, let typeColumn, let type):
@@ -117,5 +137,35 @@ extension Undo.Numbered {
       }
     }
     return ways.isEmpty ? nil : "(\(ways.joined(separator: " OR ")))"
+  }
+}
+
+extension Place {
+  /// What a list names, and what was left of it does not.
+  fileprivate func leadsSomewhere(from old: String, but new: String, at path: String) -> String {
+    if destination.kind == .files { return "true" }
+    let key = destination.asKey("x.value")
+    return """
+      NOT EXISTS (SELECT 1 FROM (SELECT 1) \(elements(of: old, at: path))
+        WHERE x.type IN ('text', 'integer') AND NOT \(destination.hasRow(withKey: key))
+        AND x.value NOT IN (SELECT x.value FROM (SELECT 1) \(elements(of: new, at: path))))
+      """
+  }
+}
+
+extension String {
+  /// The text of an object, with what was nulled as it was; nil where that was written meanwhile.
+  fileprivate func undoing(_ nulled: String, _ was: String) -> String? {
+    if self == nulled { return was }
+    guard var members = JSONText(valid: self).members(),
+      let nulled = JSONText(valid: nulled).members(), let was = JSONText(valid: was).members()
+    else { return nil }
+    for (new, old) in zip(nulled, was) where new.value != old.value {
+      guard let index = members.firstIndex(where: { $0.isNamed(new.name) }),
+        members[index].value == new.value
+      else { return nil }
+      members[index] = old
+    }
+    return JSONText(object: members).text
   }
 }

@@ -10,6 +10,7 @@ extension Undo {
       switch table {
       case .failure(let unusable): try undo.leave(slice, of: kept, because: unusable.reason)
       case .success(let table):
+        let count = try count - undo.leaveWithoutEnds(slice, of: kept)
         if try undo.restoreAtOnce(slice, of: kept, table, count) {
           undo.count(kept, count)
         } else {
@@ -17,6 +18,21 @@ extension Undo {
         }
       }
     }
+  }
+
+  /// A join row is nothing without what it joins; how many are left. What the application deleted
+  /// itself is its own to bring back.
+  private mutating func leaveWithoutEnds(_ slice: Slice, of kept: Numbered) throws -> Int {
+    let ends = writer.binding.places.flatMap { $0.leftEnds(in: kept.layout) }
+    if kept.layout.kind != .side || ends.isEmpty { return 0 }
+    let left = try writer.db.all(
+      generated: """
+        SELECT t.id \(kept.layout.kept)
+        WHERE \(TrashLayout.isInSlice) AND (\(ends.joined(separator: " OR ")))
+        """, kept.bound(slice)
+    ) { $0.integer(0) }
+    for id in left { try leave(id, kept, because: "what it joins is not there") }
+    return left.count
   }
 
   /// As it is now; what it lost since cannot come back as it was.
@@ -33,6 +49,8 @@ extension Undo {
     }
     return found
   }
+
+  fileprivate static let isNotLeft = "t.id NOT IN (SELECT id FROM temp.left_alone)"
 
   private struct NotAll: Error {}
 
@@ -84,7 +102,8 @@ extension Undo {
   func ids(of kept: Numbered, in slice: Slice) throws -> [Int64] {
     try writer.db.all(
       generated: """
-        SELECT t.id FROM main.cascade_trash AS t WHERE \(TrashLayout.isInSlice) ORDER BY t.id
+        SELECT t.id FROM main.cascade_trash AS t
+        WHERE \(TrashLayout.isInSlice) AND \(Undo.isNotLeft) ORDER BY t.id
         """, kept.bound(slice)
     ) { $0.integer(0) }
   }
@@ -125,7 +144,7 @@ extension Undo {
       generated: """
         INSERT INTO main.cascade_node(id, collection, key, type, value)
         SELECT t.id, ?5, t.c0, t.c1, t.c2 FROM main.cascade_trash AS t
-        WHERE \(TrashLayout.isInSlice) AND t.id NOT IN (SELECT id FROM temp.left_alone)
+        WHERE \(TrashLayout.isInSlice) AND \(Undo.isNotLeft)
         """, bound)
     count(kept, writer.db.changes)
   }
@@ -133,10 +152,11 @@ extension Undo {
 
 extension Undo.Numbered {
   /// A conflict is an error, whatever the table says: nothing that is there gives way. A rowid that
-  /// is no column comes back where it is free.
+  /// is no column comes back where it is free; who needs another comes last, and takes nobody's.
   fileprivate func insertion(into table: Table) -> String {
     var columns: [String] = []
     var values: [String] = []
+    var order = ""
     for (place, column) in layout.columns.enumerated() {
       let value = TrashLayout.value(place)
       if let column {
@@ -144,18 +164,44 @@ extension Undo.Numbered {
         columns.append(quoted(column))
         values.append(value)
       } else if let rowid = table.rowid {
+        let isTaken =
+          "EXISTS (SELECT 1 FROM main.\(quoted(table.name)) AS o WHERE o.\(rowid) = \(value))"
         columns.append(rowid)
-        values.append(
-          """
-          iif(EXISTS (SELECT 1 FROM main.\(quoted(table.name)) AS o WHERE o.\(rowid) = \(value)),
-            NULL, \(value))
-          """)
+        values.append("iif(\(isTaken), NULL, \(value))")
+        order = "ORDER BY \(isTaken)"
       }
     }
     return """
       INSERT OR ABORT INTO main.\(quoted(table.name))(\(columns.joined(separator: ", ")))
       SELECT \(values.joined(separator: ", ")) \(layout.kept)
-      WHERE \(TrashLayout.isInSlice)
+      WHERE \(TrashLayout.isInSlice) AND \(Undo.isNotLeft) \(order)
       """
+  }
+}
+
+extension Place {
+  /// Whether the ends of a kept join row are left, too.
+  fileprivate func leftEnds(in layout: TrashLayout) -> [String] {
+    guard case .join(let table, let from, let to) = form, table.name == layout.subject else {
+      return []
+    }
+    return [(from, source), (to, destination)].compactMap { column, end in
+      layout.columns.firstIndex { $0?.lowercased() == column.lowercased() }.map { place in
+        end.isLeft(withKey: end.asKey(TrashLayout.value(place)))
+      }
+    }
+  }
+}
+
+extension NodeTable {
+  fileprivate func isLeft(withKey key: String) -> String {
+    """
+    (NOT \(hasRow(withKey: key)) AND EXISTS (
+      SELECT 1 FROM temp.left_alone AS a CROSS JOIN main.cascade_trash AS e
+        ON e.batch = ?1 AND e.id = a.id AND e.part = 0
+      CROSS JOIN main.cascade_trash_layout AS l
+        ON l.batch = ?1 AND l.layout = e.layout AND l.collection = \(id)
+      WHERE e.c0 = \(key)))
+    """
   }
 }

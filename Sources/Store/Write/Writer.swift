@@ -249,6 +249,10 @@ struct TransactionState {
   var readsItsDeletions = false
   /// Nobody else committed since the plan was made, and nothing of it was kept.
   var isUndisturbed = true
+  /// Since before the plan was made, whoever writes a list is noted.
+  var notesLists = false
+  /// Nodes go which lists may hold.
+  var wantsNotes = false
   /// Something of the plan stayed where it is.
   var hasKept = false { didSet { if hasKept { isUndisturbed = false } } }
   /// Collections of which somebody else deleted or changed rows since then.
@@ -279,6 +283,8 @@ struct TransactionState {
   var approved: Int64?
   /// Nothing may be deleted without approval.
   var holdsAll = false
+  /// Nobody watched what is gone: what leads to it may be right, and the model wrong.
+  var holdsLosses = false
   var blocked: [Reason] = []
   /// Whose approval counts: the id of the file.
   var id = ""

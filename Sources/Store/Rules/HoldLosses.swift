@@ -1,0 +1,55 @@
+internal import Model
+internal import SQLite
+
+/// References to what nobody watched go: a table that was made anew and is still empty, or a model that
+/// names the wrong key. They are much like nodes (DESIGN 8.4), and wait for approval like these.
+extension Connection {
+  /// What leads to the dead in `temp.gone` and would be taken away, beside all of its kind.
+  func losses(_ binding: Binding, _ numbers: Numbers) throws(SQLiteError) -> [CollectionCount] {
+    var losses: [CollectionCount] = []
+    for place in binding.places {
+      for (rows, all) in place.losses(numbers) {
+        losses.append(try count("\(rows) AND \(CollectionCount.isDead)", all, place.name))
+      }
+    }
+    for end in ["source", "destination"] {
+      let edges = "FROM temp.gone AS g CROSS JOIN main.cascade_edge AS e ON e.\(end) = g.id"
+      losses.append(
+        try count("\(edges) WHERE \(CollectionCount.isDead)", "main.cascade_edge", end))
+    }
+    return losses
+  }
+
+  private func count(
+    _ rows: String, _ all: String, _ name: String
+  ) throws(SQLiteError) -> CollectionCount {
+    let gone = try integer(generated: "SELECT count(*) \(rows)") ?? 0
+    let all = gone == 0 ? 0 : try integer(generated: "SELECT count(*) FROM \(all)") ?? 0
+    return CollectionCount(name: name, gone: Int(gone), all: Int(all))
+  }
+}
+
+extension CollectionCount {
+  fileprivate static let isDead = "g.rule = 0 AND NOT g.counts"
+}
+
+extension [CollectionCount] {
+  func areOver(_ limit: StoreModel.Hold) -> Bool {
+    reduce(0) { $0 + $1.gone } > limit.deletes && contains { $0.isOver(limit) }
+  }
+}
+
+extension Place {
+  /// The references, and the table of all of them.
+  fileprivate func losses(_ numbers: Numbers) -> [(rows: String, all: String)] {
+    let lost = numbers.forms(of: destination).map {
+      ofDestinations(in: .gone, $0, numbers)
+    }
+    if case .join(let table, _, _) = form {
+      let joins = numbers.forms(of: source).map { ofSources(in: .gone, $0) }
+      return (lost + joins).map { ($0, "main.\(quoted(table.name))") }
+    }
+    if !rules.contains(.nullifySourceIfDestinationDeleted) { return [] }
+    return lost.map { ($0, source.rows) }
+  }
+}

@@ -1,0 +1,140 @@
+internal import Model
+internal import SQLite
+
+/// References in the values of objects that lead to what is not there. They have no edge; as soon as
+/// what they name is there, they have one, like a column that dangled. `cascade_loose` has them by
+/// what they name.
+extension Writer {
+  /// What nobody takes out of the values that say these edges, before they are deleted.
+  func keepLoose(_ edges: LosingEdges) throws {
+    if references.collections.isEmpty || edges.end == .source { return }
+    try db.run(
+      generated: """
+        INSERT OR IGNORE INTO main.cascade_loose
+        SELECT n.collection, n.key, e.source, e.name, e.origin, e.rules
+        FROM \(edges.rows) CROSS JOIN main.cascade_node AS n ON n.id = e.destination
+        WHERE \(edges.condition(.first)) AND e.origin >= 2 AND NOT e.rules & 64
+        AND e.source NOT IN (SELECT id FROM temp.gone)
+        AND n.collection NOT IN (
+          SELECT id FROM main.cascade_collection WHERE name GLOB 'cascade_file/*')
+        """, edges.bound)
+  }
+
+  func keepLoose(_ place: ReferencePlace, of source: Int64, to node: Node) throws {
+    let table = try table(of: node.collection)
+    let key = table.map { $0.stored(node.key) } ?? node.key.managedText.map(Value.text)
+    guard let key else { return }
+    let collection = try table?.id ?? managedCollectionId(node.collection)
+    try db.run(
+      "INSERT OR IGNORE INTO cascade_loose VALUES(?, ?, ?, ?, ?, ?)", .integer(collection), key,
+      .integer(source), .integer(nameId(place.name)), .integer(place.origin.rawValue),
+      .integer(place.rules.rawValue))
+  }
+
+  /// What a patch does not say anew. Who is only named by an edge so far is not there.
+  func keepLoose(_ place: ReferencePlace, of source: Int64, in members: [Member]) throws {
+    for case .node(let node) in try place.destinations(in: members) {
+      if let end = try existingEnd(.node(node)), try !isDead(end) { continue }
+      try keepLoose(place, of: source, to: node)
+    }
+  }
+
+  /// Of sources that go.
+  func forgetLoose(_ slice: Slice) throws {
+    if references.collections.isEmpty { return }
+    try db.run(
+      """
+      DELETE FROM cascade_loose
+      WHERE source IN (SELECT id FROM temp.gone WHERE id > 0 AND seq > ? AND seq <= ?)
+      """, .integer(slice.low), .integer(slice.high))
+  }
+
+  /// A value is written anew. Says whether there were any.
+  @discardableResult
+  func forgetLoose(of source: Int64) throws -> Bool {
+    try db.run("DELETE FROM cascade_loose WHERE source = ?", .integer(source))
+    return db.changes > 0
+  }
+
+  // MARK: - Somebody comes
+
+  func tie(_ identity: Interned.Identity, to id: Int64) throws {
+    if references.collections.isEmpty { return }
+    try tie(identity.collection, .text(identity.key), to: id)
+  }
+
+  /// How many there were.
+  @discardableResult
+  private func tie(_ collection: Int64, _ key: Value, to id: Int64) throws -> Int {
+    let edges = try db.all(
+      """
+      DELETE FROM cascade_loose
+      WHERE collection = ? AND key = ? AND source NOT IN (SELECT id FROM temp.dead)
+      RETURNING source, name, origin, rules
+      """, .integer(collection), key
+    ) { row in
+      (
+        EdgeKey(
+          source: row.integer(0), name: row.integer(1), destination: id,
+          origin: Origin(rawValue: row.integer(2)) ?? .property),
+        Rules(rawValue: row.integer(3))
+      )
+    }
+    for (edge, rules) in edges { try add(edge, rules: rules) }
+    return edges.count
+  }
+
+  /// Rows that came by SQL, and objects that an undo brought back.
+  func tieLoose(toObjects: Bool = false) throws {
+    if references.collections.isEmpty { return }
+    var count = 0
+    repeat {
+      count = 0
+      for end in try looseEnds(objects: toObjects) {
+        count += try tie(end.collection, end.key, to: self.end(end.node))
+      }
+    } while count > 0
+  }
+
+  /// A sweep sees them; whoever plans it cannot write.
+  func tieLooseBeforeSweep() throws {
+    if try references.collections.isEmpty || isHalfView || looseEnds().isEmpty { return }
+    try group {
+      try tieLoose()
+      try forgetTouched()
+      // These edges are older than whatever comes next.
+      counters.serial += 1
+    }
+  }
+
+  private func looseEnds(
+    objects: Bool = false
+  ) throws -> [(node: Node, collection: Int64, key: Value)] {
+    let tables = binding.collections.values.map { String($0.id) }.joined(separator: ", ")
+    let isRow = "l.collection IN (\(tables))"
+    return try db.all(
+      generated: """
+        SELECT DISTINCT c.name, l.key, l.collection
+        FROM main.cascade_loose AS l JOIN main.cascade_collection AS c ON c.id = l.collection
+        WHERE \(objects ? "true" : isRow) AND \(binding.isThere(loose: "l")) AND l.source NOT IN (SELECT id FROM temp.dead)
+        LIMIT 1000
+        """
+    ) { (node: $0.node(0, model), collection: $0.integer(2), key: $0.value(1)) }
+  }
+}
+
+extension Binding {
+  /// Whether what a row of `cascade_loose` names is there.
+  func isThere(loose l: String) -> String {
+    let cases = collections.values.sorted { $0.id < $1.id }.map { table in
+      "WHEN \(table.id) THEN \(table.hasRow(withKey: "\(l).key"))"
+    }
+    let isNode = """
+      EXISTS (SELECT 1 FROM cascade_node AS n
+        WHERE n.collection = \(l).collection AND n.key = \(l).key
+        AND n.id NOT IN (SELECT id FROM temp.dead))
+      """
+    return cases.isEmpty
+      ? isNode : "CASE \(l).collection \(cases.joined(separator: " ")) ELSE \(isNode) END"
+  }
+}

@@ -1,0 +1,139 @@
+import Model
+import SQLite
+import Store
+import Testing
+
+/// An object may name what is not there: the reference dangles, and holds what it names as soon as
+/// that is there.
+@Suite("References to what comes later")
+struct LooseReferenceTests {
+  private static let model = """
+    { collections: { rows: { table: 'r', key: 'id' }, notes: {}, images: {} },
+      relationships: [
+        { name: 'images', from: 'notes', to: 'images', property: 'images', toMany: true,
+          rules: ['deleteDestinationIfAllSourcesDeleted'] },
+        { name: 'row', from: 'notes', to: 'rows', property: 'row',
+          rules: ['deleteDestinationIfAllSourcesDeleted'] },
+        { name: 'kept', from: 'notes', to: 'rows', property: 'kept',
+          rules: ['denyDestinationDeletion'] },
+        { name: 'lost', from: 'notes', to: 'images', property: 'lost', toMany: true,
+          rules: ['nullifySourceIfDestinationDeleted', 'deleteDestinationIfAllSourcesDeleted'] },
+      ] }
+    """
+
+  private let store: TestStore
+
+  init() throws {
+    store = try TestStore(
+      model: StoreModel(LooseReferenceTests.model), schema: "CREATE TABLE r(id TEXT PRIMARY KEY)")
+    _ = try store.writer.sweep([.all], at: 0)
+  }
+
+  private func note(_ key: String, _ value: String) -> Change {
+    .put(Node("notes", .text(key)), type: nil, value: JSONText(valid: value), edges: nil)
+  }
+
+  private func image(_ key: String) -> Change {
+    .put(Node("images", .text(key)), type: nil, value: nil, edges: nil)
+  }
+
+  private func delete(_ collection: String, _ key: String) -> Change {
+    .delete(Node(collection, .text(key)))
+  }
+
+  private func dangling() throws -> [String] {
+    try store.reader.checkReferences().list.filter { $0.kind == "dangling" }.map(\.message)
+  }
+
+  @Test("An object that comes later is held, and told of until then")
+  func object() throws {
+    try store.apply([note("a", #"{"images": ["i"]}"#)])
+    #expect(
+      try dangling() == [#"notes/a refers to images/i as its "images", which is not there"#])
+    #expect(try store.apply([image("i"), note("b", #"{"images": ["i"]}"#)]).edgesAdded == 2)
+    #expect(try dangling().isEmpty)
+    try store.apply([delete("notes", "b")])
+    #expect(try store.exists(Node("images", .text("i"))))
+    try store.apply([delete("notes", "a")])
+    #expect(try !store.exists(Node("images", .text("i"))))
+    #expect(try store.texts("SELECT count(*) FROM cascade_loose") == ["0"])
+  }
+
+  @Test("What a reference is no more, it does not become")
+  func rewritten() throws {
+    try store.apply([note("a", #"{"images": ["i", "j"], "row": "r"}"#)])
+    try store.apply([
+      .patch(
+        Node("notes", .text("a")), set: [Member(name: "images", value: JSONText(valid: #"["j"]"#))],
+        unset: [])
+    ])
+    #expect(try dangling().count == 2)
+    try store.apply([image("i"), image("j")])
+    #expect(try store.edges().count == 1)
+    try store.apply([delete("images", "j")])
+    try store.apply([note("a", "{}"), image("j")])
+    #expect(try store.edges().isEmpty)
+    #expect(try dangling().isEmpty)
+  }
+
+  @Test("A row that comes by SQL, or comes back, is held", arguments: [false, true])
+  func row(wasThere: Bool) throws {
+    if wasThere { try store.bySQL("INSERT INTO r VALUES('x'), ('y')") }
+    try store.apply([note("a", #"{"row": "x", "kept": "y"}"#), note("b", #"{"row": "x"}"#)])
+    if wasThere {
+      try store.apply([delete("notes", "b"), note("a", #"{"row": "x"}"#)])
+      try store.bySQL("DELETE FROM r")
+      _ = try store.writer.sweep([.all], at: 1)
+      #expect(try dangling().count == 1)
+      try store.apply([note("b", #"{"row": "x"}"#), note("a", #"{"row": "x", "kept": "y"}"#)])
+    }
+    try store.bySQL("INSERT INTO r VALUES('x'), ('y')")
+    #expect(try dangling().isEmpty)
+    try store.apply([delete("notes", "b")])
+    _ = try store.writer.sweep([.all], at: 2)
+    #expect(try store.texts("SELECT id FROM r ORDER BY id") == ["x", "y"])
+    #expect(try store.reasons([delete("rows", "y")]).count == 1)
+    try store.apply([delete("notes", "a")])
+    _ = try store.writer.sweep([.all], at: 3)
+    #expect(try store.texts("SELECT id FROM r") == ["y"])
+  }
+
+  @Test("Undone in the order in which they went, objects hold what they name")
+  func undone() throws {
+    try store.apply([
+      image("i"), note("a", #"{"images": ["i"]}"#), note("b", #"{"images": ["i"]}"#),
+    ])
+    let first = try store.apply([delete("notes", "a")])
+    let second = try store.apply([delete("notes", "b")])
+    #expect(second.deletedCount == 2)
+    _ = try store.undo(first)
+    #expect(try dangling().count == 1)
+    _ = try store.undo(second)
+    #expect(try store.edges().count == 2)
+    try store.apply([delete("notes", "b")])
+    #expect(try store.exists(Node("images", .text("i"))))
+  }
+
+  @Test("A reference that an undo brought back holds, whichever came first")
+  func restored() throws {
+    try store.apply([
+      image("i"), image("j"), note("a", #"{"lost": ["i", "j"]}"#), note("b", #"{"lost": ["i"]}"#),
+    ])
+    let first = try store.apply([delete("images", "i")])
+    let second = try store.apply([delete("images", "j")])
+    for batch in [first, second, first] { _ = try store.undo(batch) }
+    try store.apply([note("b", #"{"lost": []}"#)])
+    #expect(try store.exists(Node("images", .text("i"))))
+    #expect(try store.edges().count == 2)
+  }
+
+  @Test("An undo that leaves what was put anew has it held")
+  func taken() throws {
+    try store.apply([image("i"), note("a", #"{"lost": ["i"]}"#)])
+    let deleted = try store.apply([delete("images", "i")])
+    try store.apply([image("i"), note("b", #"{"lost": ["i"]}"#)])
+    _ = try store.undo(deleted)
+    try store.apply([delete("notes", "b")])
+    #expect(try store.exists(Node("images", .text("i"))))
+  }
+}

@@ -1,0 +1,67 @@
+import Model
+import SQLite
+import Store
+import Testing
+
+/// A key that compares without regard to case has one row, however a reference spells it.
+@Suite("Spellings of one key")
+struct SpellingTests {
+  private func store(_ rule: String) throws -> TestStore {
+    let rules = "rules: ['\(rule)']"
+    let store = try TestStore(
+      model: StoreModel(
+        """
+        { collections: { a: { table: 'a', key: 'id' }, b: { table: 'b', key: 'id' } },
+          relationships: [
+            { name: 'one', from: 'b', to: 'a', column: 'one', \(rules) },
+            { name: 'list', from: 'b', to: 'a', property: 'list', toMany: true, \(rules) },
+            { name: 'join', from: 'b', to: 'a', toMany: true, \(rules),
+              join: { table: 'ba', source: 'b', destination: 'a' } },
+          ] }
+        """),
+      schema: """
+        CREATE TABLE a(id TEXT COLLATE NOCASE PRIMARY KEY);
+        CREATE TABLE b(id INTEGER PRIMARY KEY, one TEXT, list TEXT);
+        CREATE TABLE ba(b INTEGER, a TEXT);
+        INSERT INTO a VALUES('K'), ('L'), ('M');
+        INSERT INTO b VALUES(1, 'K', '["L"]'), (2, NULL, '["l"]');
+        INSERT INTO ba VALUES(1, 'M');
+        """)
+    _ = try store.writer.sweep([.all], at: 0)
+    return store
+  }
+
+  @Test("A reference that is spelt anew leads where it led")
+  func respelt() throws {
+    let store = try store("deleteDestinationIfSourceDeleted")
+    try store.bySQL("UPDATE b SET one = 'k', list = '[\"l\"]' WHERE id = 1; UPDATE ba SET a = 'm'")
+    #expect(try store.writer.sweep([.cascade], at: 1).deletedCount == 0)
+    try store.bySQL("UPDATE b SET one = 'm' WHERE id = 1")
+    #expect(try store.writer.sweep([.cascade], at: 2).deletedCount == 1)
+    #expect(try store.texts("SELECT id FROM a ORDER BY id") == ["L", "M"])
+  }
+
+  @Test("A list holds what it spells in its own way")
+  func counted() throws {
+    let store = try store("deleteDestinationIfAllSourcesDeleted")
+    try store.bySQL("UPDATE b SET list = '[]' WHERE id = 1")
+    #expect(try store.writer.sweep([.all], at: 1).outcome == .nothing)
+    try store.bySQL("DELETE FROM b WHERE id = 2")
+    #expect(try store.writer.sweep([.all], at: 2).deletedCount == 1)
+    #expect(try store.texts("SELECT id FROM a ORDER BY id") == ["K", "M"])
+  }
+
+  @Test("A list denies the deletion of what it spells in its own way")
+  func denied() throws {
+    let store = try store("denyDestinationDeletion")
+    #expect(try store.reasons([.delete(Node("a", .text("L")))]).count == 2)
+  }
+
+  @Test("A list loses what it spells in its own way")
+  func nullified() throws {
+    let store = try store("nullifySourceIfDestinationDeleted")
+    try store.bySQL("DELETE FROM a WHERE id = 'L'")
+    _ = try store.writer.sweep([.cascade], at: 1)
+    #expect(try store.texts("SELECT list FROM b") == ["[]", "[]"])
+  }
+}

@@ -1,0 +1,130 @@
+import Model
+import SQLite
+import Store
+import Testing
+
+/// What an undo brings back beside what came meanwhile.
+@Suite("Undo, beside what came meanwhile")
+struct UndoLeftTests {
+  private static let nullify = "rules: ['nullifySourceIfDestinationDeleted']"
+
+  private func store(_ relationships: String, _ schema: String) throws -> TestStore {
+    let store = try TestStore(
+      model: StoreModel(
+        """
+        { collections: {
+            a: { table: 'a', key: 'id' }, b: { table: 'b', key: 'id' }, objects: {} },
+          relationships: [\(relationships)] }
+        """), schema: schema)
+    _ = try store.writer.sweep([.all], at: 0)
+    return store
+  }
+
+  @Test("A number in a column finds the text that is its key again")
+  func affinity() throws {
+    let store = try store(
+      "{ name: 'b', from: 'a', to: 'b', column: 'b', \(UndoLeftTests.nullify) }",
+      """
+      CREATE TABLE a(id INTEGER PRIMARY KEY, b INTEGER); CREATE TABLE b(id TEXT PRIMARY KEY);
+      INSERT INTO b VALUES('17'); INSERT INTO a VALUES(1, 17);
+      """)
+    let deleted = try store.apply([.delete(Node("b", .text("17")))])
+    #expect(try store.undo(deleted).references == 1)
+    #expect(try store.texts("SELECT b FROM a") == ["17"])
+  }
+
+  @Test("Join rows and lists wait for what cannot come back")
+  func left() throws {
+    let store = try store(
+      """
+      { name: 'ab', from: 'a', to: 'b', join: { table: 'ab', source: 'a', destination: 'b' },
+        toMany: true },
+      { name: 'list', from: 'a', to: 'b', property: 'list', toMany: true, \(UndoLeftTests.nullify) }
+      """,
+      """
+      CREATE TABLE a(id TEXT PRIMARY KEY, list TEXT); CREATE TABLE b(id TEXT PRIMARY KEY, u UNIQUE);
+      CREATE TABLE ab(a TEXT, b TEXT, note TEXT); CREATE INDEX ab_a ON ab(a);
+      CREATE INDEX ab_b ON ab(b);
+      INSERT INTO a VALUES('a', '["x", "y"]'); INSERT INTO b VALUES('x', 1), ('y', 2);
+      INSERT INTO ab VALUES('a', 'x', 'first'), ('a', 'y', 'second');
+      """)
+    let before = try store.dump()
+    let deleted = try store.apply([.delete(Node("b", .text("x")))])
+    try store.bySQL("INSERT INTO b VALUES('other', 1)")
+    #expect(try store.undo(deleted).leftCount == 3)
+    #expect(try store.texts("SELECT b FROM ab") == ["y"])
+    #expect(try store.texts("SELECT list FROM a") == [#"["y"]"#])
+    #expect(try store.writer.sweep([.dangling], at: 1).outcome == .nothing)
+    try store.bySQL("DELETE FROM b WHERE id = 'other'")
+    #expect(try store.undo(deleted).leftCount == 0)
+    #expect(try store.dump() == before)
+  }
+
+  @Test("A patch of something else does not keep a reference away")
+  func patched() throws {
+    let store = try store(
+      "{ name: 'b', from: 'objects', to: 'b', property: 'b', \(UndoLeftTests.nullify) }",
+      """
+      CREATE TABLE a(id INTEGER PRIMARY KEY); CREATE TABLE b(id TEXT PRIMARY KEY);
+      INSERT INTO b VALUES('x'), ('z');
+      """)
+    let object = Node("objects", .text("o"))
+    try store.apply([
+      .put(object, type: nil, value: JSONText(valid: #"{"b": "x", "title": 1}"#), edges: nil)
+    ])
+    let deleted = try store.apply([.delete(Node("b", .text("x")))])
+    try store.apply([
+      .patch(object, set: [Member(name: "title", value: JSONText(valid: "2"))], unset: [])
+    ])
+    #expect(try store.undo(deleted).references == 1)
+    #expect(try store.reader.node(object).value?.text == #"{"b":"x","title":2}"#)
+    #expect(try store.edges().count == 1)
+    let again = try store.apply([.delete(Node("b", .text("x")))])
+    try store.apply([
+      .patch(object, set: [Member(name: "b", value: JSONText(valid: "\"z\""))], unset: [])
+    ])
+    #expect(try store.undo(again).leftCount > 0)
+    #expect(try store.reader.node(object).value?.text == #"{"b":"z","title":2}"#)
+  }
+
+  @Test("A row without its own number takes nobody else's")
+  func numbers() throws {
+    let store = try store(
+      """
+      { name: 'b', from: 'a', to: 'b', column: 'b',
+        rules: ['deleteSourceIfDestinationDeleted'] }
+      """,
+      """
+      CREATE TABLE a(id TEXT PRIMARY KEY, b TEXT); CREATE TABLE b(id TEXT PRIMARY KEY);
+      INSERT INTO b VALUES('x'); INSERT INTO a(rowid, id, b) VALUES(5, 'A', 'x'), (6, 'B', 'x');
+      """)
+    let deleted = try store.apply([.delete(Node("b", .text("x")))])
+    try store.bySQL("INSERT INTO a(rowid, id) VALUES(5, 'new')")
+    #expect(try store.undo(deleted).leftCount == 0)
+    #expect(try store.texts("SELECT rowid || id FROM a ORDER BY rowid") == ["5new", "6B", "7A"])
+  }
+
+  @Test("What an object declares anew is all that it declares", arguments: [false, true])
+  func declared(isNew: Bool) throws {
+    let store = try store(
+      "", "CREATE TABLE a(id INTEGER PRIMARY KEY); CREATE TABLE b(id PRIMARY KEY)")
+    let album = Node("objects", .text("album"))
+    let songs = ["s", "t"].map { Node("objects", .text($0)) }
+    func put(_ songs: [Node]) -> Change {
+      .put(
+        album, type: nil, value: nil,
+        edges: songs.map {
+          DeclaredEdge(name: "song", destination: .node($0), rules: isNew ? 1 : 8)
+        })
+    }
+    try store.apply(
+      songs.map { .put($0, type: nil, value: nil, edges: nil) } + [put(songs)])
+    let deleted = try store.apply([.delete(songs[0])])
+    if isNew { try store.apply([put([]), .delete(album)]) }
+    try store.apply([put([songs[1]])])
+    _ = try store.undo(deleted)
+    #expect(try store.edges().map(\.destination) == [.node(songs[1])])
+    try store.apply([.delete(album)])
+    #expect(try store.exists(songs[0]))
+  }
+}
