@@ -56,6 +56,24 @@ import Testing
     try store.waitUntil("the journal is empty") { try store.status()["journal"] == 0 }
   }
 
+  /// A note names a row before an application inserts it.
+  @Worker @Test func holdsWhatAnApplicationInserts() throws {
+    let store = try TestStore(
+      model: """
+        { collections: { rows: { table: "r", key: "id" }, notes: {} },
+          relationships: [ { name: "kept", from: "notes", to: "rows", property: "kept",
+            rules: ["denyDestinationDeletion"] } ] }
+        """,
+      schema: "CREATE TABLE r(id INTEGER PRIMARY KEY)")
+    try store.apply(#"{"changes": [{"put": ["notes", "n"], "value": {"kept": 7}}]}"#)
+    #expect(try store.ctl("check").status == 1)
+    try store.sql("INSERT INTO r VALUES(7)")
+    try store.waitUntil("the note holds it") {
+      try store.ctl("edges", "--to", "rows/7", "--count").output == "1\n"
+    }
+    #expect(throws: (any Error).self) { try store.sql("DELETE FROM r") }
+  }
+
   @Worker @Test func countsReferences() throws {
     let store = try Library.store()
     try store.sql("DELETE FROM song WHERE id = 10")

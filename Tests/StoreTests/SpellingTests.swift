@@ -41,6 +41,25 @@ struct SpellingTests {
     #expect(try store.texts("SELECT id FROM a ORDER BY id") == ["L", "M"])
   }
 
+  @Test("A number leads to the text that reads like it")
+  func numbers() throws {
+    let store = try TestStore(
+      model: StoreModel(
+        """
+        { collections: { a: { table: 'a', key: 'id' }, b: { table: 'b', key: 'id' } },
+          relationships: [ { name: 'one', from: 'b', to: 'a', column: 'one',
+            rules: ['nullifySourceIfDestinationDeleted'] } ] }
+        """),
+      schema: """
+        CREATE TABLE a(id TEXT PRIMARY KEY); CREATE TABLE b(id INTEGER PRIMARY KEY, one INTEGER);
+        INSERT INTO a VALUES('17'), ('018'), ('x'); INSERT INTO b VALUES(1, 17), (2, 18), (3, 19);
+        """)
+    let dangling = try store.reader.checkReferences().list
+    #expect(dangling.map(\.node) == [Node("b", .integer(3))])
+    _ = try store.writer.sweep([.all], at: 0)
+    #expect(try store.texts("SELECT coalesce(one, '') FROM b") == ["17", "18", ""])
+  }
+
   @Test("A list holds what it spells in its own way")
   func counted() throws {
     let store = try store("deleteDestinationIfAllSourcesDeleted")

@@ -127,4 +127,19 @@ struct UndoLeftTests {
     try store.apply([.delete(album)])
     #expect(try store.exists(songs[0]))
   }
+
+  @Test("An object is kept where its collection is a table now")
+  func table() throws {
+    let store = try store(
+      "", "CREATE TABLE a(id INTEGER PRIMARY KEY); CREATE TABLE b(id PRIMARY KEY)")
+    let object = Node("objects", .text("o"))
+    try store.apply([.put(object, type: nil, value: nil, edges: nil)])
+    let deleted = try #require(try store.apply([.delete(object)]).batch)
+    try store.bySQL("CREATE TABLE o(id TEXT PRIMARY KEY)")
+    let model = try StoreModel("{ collections: { objects: { table: 'o', key: 'id' } } }")
+    let result = try Writer(path: store.path, model: model).undo(deleted, by: "me", at: 9)
+    #expect((result.restored, result.leftCount) == (0, 1))
+    #expect(result.left.first?.reason == #""objects" is a table now"#)
+    #expect(try store.texts("SELECT count(*) FROM cascade_node") == ["0"])
+  }
 }

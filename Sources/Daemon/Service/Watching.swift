@@ -36,6 +36,7 @@ struct Watching {
     try endLeases(of: writer)
     wasNews = try hasNews(of: writer)
     if !wasNews { return [] }
+    try writer.tieLooseRows()
     var results: [SweepResult] = []
     if writer.isHalfView {
       hasLookedThrough = false

@@ -61,7 +61,7 @@ extension Reader {
     let room = findings.room(limit)
     let dangling = """
       SELECT DISTINCT \(place.source.key("s")), \(place.reference) \(place.all)
-      AND NOT \(place.destination.hasRow(withKey: place.reference))
+      AND \(place.leadsToNothing)
       """
     let found = try db.all(
       generated: "\(dangling) LIMIT ?", [.integer(Int64(room))]

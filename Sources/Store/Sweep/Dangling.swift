@@ -36,9 +36,7 @@ extension Connection {
       generated: """
         INSERT INTO temp.found(collection, key)
         SELECT DISTINCT \(place.destination.id), \(place.destination.asKey(place.reference))
-        \(place.all)
-        AND NOT EXISTS (SELECT 1 FROM \(place.destination.rows) AS d
-          WHERE \(place.destination.hasKey("d", place.reference)))
+        \(place.all) AND \(place.leadsToNothing)
         """)
   }
 
@@ -46,13 +44,13 @@ extension Connection {
   private func findMissingSources(_ place: Place) throws(SQLiteError) {
     guard case .join(let table, let column, _) = place.form else { return }
     let source = "j.\(quoted(column))"
+    let isMissing = place.source.isMissing(source, table.column(column)?.affinity)
     try run(
       generated: """
         INSERT INTO temp.found(collection, key)
         SELECT DISTINCT \(place.source.id), \(place.source.asKey(source))
         FROM main.\(quoted(table.name)) AS j
-        WHERE \(source) IS NOT NULL AND NOT EXISTS (
-          SELECT 1 FROM \(place.source.rows) AS s WHERE \(place.source.hasKey("s", source)))
+        WHERE \(source) IS NOT NULL AND \(isMissing)
         """)
   }
 
@@ -92,6 +90,17 @@ extension Connection {
 }
 
 extension Place {
+  /// What it refers to is not there.
+  var leadsToNothing: String {
+    let column =
+      switch form {
+      case .column(let column), .typed(let column, _, _): source.table?.column(column)
+      case .join(let table, _, let column): table.column(column)
+      case .json: nil as Table.Column?
+      }
+    return destination.isMissing(reference, column?.affinity)
+  }
+
   /// Whether a missing destination means anything: otherwise the reference is left as it is. A join
   /// row is nothing without it.
   var minds: Bool {
@@ -105,5 +114,17 @@ extension Place {
 
   fileprivate var tells: Bool {
     destination.kind != .files && rules.contains(.notifyIfDestinationDeleted)
+  }
+}
+
+extension NodeTable {
+  /// Whether no row has the key that a column says. Between a number and a text SQLite compares
+  /// numbers, which no index of texts has: then all keys are gone through once, and not for each.
+  fileprivate func isMissing(_ reference: String, _ affinity: Table.Affinity?) -> String {
+    guard case .mapped(_, let key, _) = kind, key.count == 1, affinity?.isNumeric == true,
+      !key[0].affinity.isNumeric
+    else { return "NOT \(hasRow(withKey: reference))" }
+    let column = "d.\(quoted(key[0].name))"
+    return "\(reference) NOT IN (SELECT \(column) FROM \(rows) AS d WHERE \(column) IS NOT NULL)"
   }
 }

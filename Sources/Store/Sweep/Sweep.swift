@@ -51,7 +51,7 @@ extension Writer {
     var result = SweepResult(kinds: kinds, outcome: .nothing)
     holds = []
     self.now = now
-    if !isDetached { try tieLooseBeforeSweep() }
+    try tieLooseRows()
     for part in try parts(of: completed(kinds)) { try sweepEdges(part, &result, at: now, manners) }
     if kinds.marks && !model.roots.isEmpty { try sweepUnreachable(&result, at: now, manners) }
     if kinds.looksAtFiles { try group { try sweepFiles(&result) } }

@@ -97,7 +97,8 @@ extension Writer {
   }
 
   /// A sweep sees them; whoever plans it cannot write.
-  func tieLooseBeforeSweep() throws {
+  package func tieLooseRows() throws {
+    if isDetached { return }
     if try references.collections.isEmpty || isHalfView || looseEnds().isEmpty { return }
     try group {
       try tieLoose()

@@ -123,7 +123,12 @@ extension Undo {
 
   mutating func restoreObjects(_ kept: Numbered) throws {
     guard let collection = kept.layout.collection else { return }
+    let isTable = writer.binding.collections[kept.collection] != nil
     try eachFew(of: kept) { undo, slice, _ in
+      if isTable {
+        let reason = "\"\(kept.collection)\" is a table now"
+        return try undo.leave(slice, of: kept, because: reason)
+      }
       try undo.restoreObjects(slice, of: kept, collection)
     }
   }
