@@ -136,4 +136,19 @@ struct LooseReferenceTests {
     try store.apply([delete("notes", "b")])
     #expect(try store.exists(Node("images", .text("i"))))
   }
+
+  @Test("Who puts something else answers for nobody's row")
+  func others() throws {
+    let model = try StoreModel(
+      """
+      { collections: { rows: { table: 'r', key: 'id' }, notes: {} },
+        relationships: [ { name: 'row', from: 'notes', to: 'rows', property: 'row', unique: true } ] }
+      """)
+    let store = try TestStore(model: model, schema: "CREATE TABLE r(id TEXT PRIMARY KEY)")
+    try store.apply([note("a", #"{"row": "x"}"#), note("b", #"{"row": "x"}"#)])
+    try store.bySQL("INSERT INTO r VALUES('x')")
+    #expect(try store.apply([note("c", "{}")]).edgesAdded == 0)
+    #expect(try store.edges().count == 2)
+    #expect(try store.reader.checkReferences().list.map(\.kind).contains("notUnique"))
+  }
 }

@@ -12,7 +12,8 @@ struct EdgeKey: Hashable {
 /// Adding and removing edges between flushes. `born` tells an edge of this flush from one that was
 /// there before: the first, removed again, never was (DESIGN 2.3, 6).
 extension Writer {
-  func add(_ edge: EdgeKey, rules: Rules) throws {
+  /// Of an edge that came about without this transaction, nobody is told, and nothing is asked.
+  func add(_ edge: EdgeKey, rules: Rules, isOwn: Bool = true) throws {
     if !rules.isSubset(of: counters.rulesSeen) {
       denialsMayHaveChanged(rules.subtracting(counters.rulesSeen))
       counters.rulesSeen.formUnion(rules)
@@ -21,7 +22,10 @@ extension Writer {
     try db.run(
       "INSERT INTO cascade_edge VALUES(?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
       row: (edge.source, edge.name, edge.destination, edge.origin.rawValue, rules.rawValue, born))
-    if db.changes == 1 { return try added(edge) }
+    if db.changes == 1 {
+      if isOwn { try added(edge) }
+      return
+    }
     try db.run(
       """
       UPDATE cascade_edge SET rules = ?5

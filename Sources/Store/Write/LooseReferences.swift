@@ -60,12 +60,14 @@ extension Writer {
 
   func tie(_ identity: Interned.Identity, to id: Int64) throws {
     if references.collections.isEmpty { return }
-    try tie(identity.collection, .text(identity.key), to: id)
+    try tie(identity.collection, .text(identity.key), to: id, isOwn: true)
   }
 
   /// How many there were.
   @discardableResult
-  private func tie(_ collection: Int64, _ key: Value, to id: Int64) throws -> Int {
+  private func tie(
+    _ collection: Int64, _ key: Value, to id: Int64, isOwn: Bool
+  ) throws -> Int {
     let edges = try db.all(
       """
       DELETE FROM cascade_loose
@@ -80,7 +82,7 @@ extension Writer {
         Rules(rawValue: row.integer(3))
       )
     }
-    for (edge, rules) in edges { try add(edge, rules: rules) }
+    for (edge, rules) in edges { try add(edge, rules: rules, isOwn: isOwn) }
     return edges.count
   }
 
@@ -91,7 +93,7 @@ extension Writer {
     repeat {
       count = 0
       for end in try looseEnds(objects: toObjects) {
-        count += try tie(end.collection, end.key, to: self.end(end.node))
+        count += try tie(end.collection, end.key, to: self.end(end.node), isOwn: false)
       }
     } while count > 0
   }
@@ -102,7 +104,6 @@ extension Writer {
     if try references.collections.isEmpty || isHalfView || looseEnds().isEmpty { return }
     try group {
       try tieLoose()
-      try forgetTouched()
       // These edges are older than whatever comes next.
       counters.serial += 1
     }
