@@ -22,13 +22,14 @@ struct Denial {
 }
 
 extension Connection {
-  /// `rules` are those that some stored edge ever had.
+  /// `rules` are those that some stored edge ever had; `ends` what may be in the slice, if that is known.
   func denials(
-    _ binding: Binding, _ numbers: Numbers, stored rules: Rules, in slice: Slice = .all
+    _ binding: Binding, _ numbers: Numbers, stored rules: Rules, in slice: Slice = .all,
+    _ ends: Ends? = nil
   ) throws -> [Denial] {
     let model = binding.model
     var denials = rules.isDisjoint(with: .denying) ? [] : try storedDenials(model, slice)
-    for place in binding.looked { denials += try self.denials(place, model, slice, numbers) }
+    for place in binding.looked { denials += try self.denials(place, model, slice, ends, numbers) }
     return try denials + leaseDenials(binding)
   }
 
@@ -58,12 +59,15 @@ extension Connection {
   }
 
   private func denials(
-    _ place: Place, _ model: StoreModel, _ slice: Slice, _ numbers: Numbers
+    _ place: Place, _ model: StoreModel, _ slice: Slice, _ ends: Ends?, _ numbers: Numbers
   ) throws -> [Denial] {
     var queries: [String] = []
     let (source, destination) = (place.source, place.destination)
+    func forms(_ table: NodeTable) -> [Numbered] {
+      ends?.forms(of: table) ?? numbers.forms(of: table)
+    }
     if place.rules.contains(.denyDestinationDeletion) {
-      queries += numbers.forms(of: destination).map { form in
+      queries += forms(destination).map { form in
         """
         SELECT ?1, ?2, \(source.key("s")), ?3, \(destination.nodeKey(form)),
           \(place.rules.rawValue), 1, 0, g.id
@@ -72,7 +76,7 @@ extension Connection {
       }
     }
     if place.rules.contains(.denySourceDeletion) {
-      queries += numbers.forms(of: source).map { form in
+      queries += forms(source).map { form in
         """
         SELECT ?1, ?2, \(source.nodeKey(form)), ?3, \(destination.key("d")),
           \(place.rules.rawValue), 1, 1, g.id

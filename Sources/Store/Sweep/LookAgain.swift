@@ -19,7 +19,7 @@ extension Writer {
     try forgetKept(slice)
     try keepReached(slice)
     let denials = try db.denials(
-      binding, current.numbers, stored: counters.rulesSeen, in: slice)
+      binding, current.numbers, stored: counters.rulesSeen, in: slice, ends)
     if !denials.isEmpty {
       current.block(denials.map(\.reason))
       try keep(denials.map(\.denied))
