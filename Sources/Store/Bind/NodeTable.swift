@@ -103,18 +103,20 @@ struct NodeTable: Hashable, Sendable {
   /// The same for a key that is written, or bound. It has no affinity, so that SQLite compares it as
   /// the reference's column does: there a number may be kept as text.
   func isKey(_ key: String, of reference: String) -> String {
-    guard case .mapped(_, _, let collations) = kind, collations.first != "BINARY",
-      let collation = collations.first
-    else { return "\(reference) = +\(key)" }
-    return "\(reference) = +\(key) COLLATE \(quoted(collation))"
+    "\(reference) = +\(key)\(collation)"
   }
 
   /// Whether a key that has a number is what a reference says; the other way about.
   func isNamed(_ key: String, by reference: String) -> String {
+    "\(key) = \(reference)\(collation)"
+  }
+
+  /// How the key compares, where that is not by bytes.
+  private var collation: String {
     guard case .mapped(_, _, let collations) = kind, let collation = collations.first,
       collation != "BINARY"
-    else { return "\(key) = \(reference)" }
-    return "\(key) = \(reference) COLLATE \(quoted(collation))"
+    else { return "" }
+    return " COLLATE \(quoted(collation))"
   }
 
   /// A value out of a JSON text, or a column of another type, as the key's column would keep it. The

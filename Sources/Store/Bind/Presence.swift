@@ -5,13 +5,16 @@ internal import SQLite
 /// `cascade_node` has of it is only its identity, for the stored edges that name it.
 extension Binding {
   /// Whether a row of `cascade_node` stands for a node that is there.
-  func isThere(_ alias: String) -> String {
-    if collections.isEmpty { return "\(alias).id IS NOT NULL" }
+  func isThere(_ alias: String) -> String { isThere(alias, object: "\(alias).id IS NOT NULL") }
+
+  /// The same of whatever has a collection and a key; `object` asks it of an object.
+  func isThere(_ alias: String, object: String) -> String {
+    if collections.isEmpty { return object }
     let cases = collections.values.sorted { $0.id < $1.id }.map { table in
       "WHEN \(table.id) THEN \(table.hasRow(withKey: "\(alias).key"))"
     }
     return """
-      CASE \(alias).collection \(cases.joined(separator: " ")) ELSE \(alias).id IS NOT NULL END
+      CASE \(alias).collection \(cases.joined(separator: " ")) ELSE \(object) END
       """
   }
 }

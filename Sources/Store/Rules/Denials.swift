@@ -71,7 +71,8 @@ extension Connection {
         """
         SELECT ?1, ?2, \(source.key("s")), ?3, \(destination.nodeKey(form)),
           \(place.rules.rawValue), 1, 0, g.id
-        \(place.ofDestinations(in: numbers.now(place), form, numbers)) AND \(source.stays("s", numbers))
+        \(place.ofDestinations(in: numbers.now(place), form, numbers))
+        AND \(source.stays("s", numbers))
         """
       }
     }

@@ -13,7 +13,7 @@ enum Schema {
   static let version: Int64 = 5
 
   static let create: [StaticString] =
-    identity + edges + history + trash + trashedFiles + journal + leases
+    identity + edges + loose + history + trash + trashedFiles + journal + leases
 
   static var tables: [String] {
     create.compactMap { statement in
@@ -50,25 +50,24 @@ enum Schema {
   ]
 
   /// Three B-trees, each covering: by source, by destination, by name alone.
-  private static let edges: [StaticString] =
-    [
-      // `born` is the flush that added the edge: the ledger says whose it was.
-      """
-      CREATE TABLE IF NOT EXISTS cascade_edge(
-        source INTEGER NOT NULL,
-        name INTEGER NOT NULL,
-        destination INTEGER NOT NULL,
-        origin INTEGER NOT NULL,
-        rules INTEGER NOT NULL,
-        born INTEGER NOT NULL,
-        PRIMARY KEY(source, name, destination, origin)) STRICT, WITHOUT ROWID
-      """,
-      """
-      CREATE INDEX IF NOT EXISTS cascade_edge_destination
-      ON cascade_edge(destination, name, source, origin, rules)
-      """,
-      "CREATE INDEX IF NOT EXISTS cascade_edge_name ON cascade_edge(name, source, destination, origin)",
-    ] + loose
+  private static let edges: [StaticString] = [
+    // `born` is the flush that added the edge: the ledger says whose it was.
+    """
+    CREATE TABLE IF NOT EXISTS cascade_edge(
+      source INTEGER NOT NULL,
+      name INTEGER NOT NULL,
+      destination INTEGER NOT NULL,
+      origin INTEGER NOT NULL,
+      rules INTEGER NOT NULL,
+      born INTEGER NOT NULL,
+      PRIMARY KEY(source, name, destination, origin)) STRICT, WITHOUT ROWID
+    """,
+    """
+    CREATE INDEX IF NOT EXISTS cascade_edge_destination
+    ON cascade_edge(destination, name, source, origin, rules)
+    """,
+    "CREATE INDEX IF NOT EXISTS cascade_edge_name ON cascade_edge(name, source, destination, origin)",
+  ]
 
   /// See `LooseReferences.swift`.
   static let loose: [StaticString] = [

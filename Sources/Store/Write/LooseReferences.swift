@@ -118,7 +118,8 @@ extension Writer {
       generated: """
         SELECT DISTINCT c.name, l.key, l.collection
         FROM main.cascade_loose AS l JOIN main.cascade_collection AS c ON c.id = l.collection
-        WHERE \(objects ? "true" : isRow) AND \(binding.isThere(loose: "l")) AND l.source NOT IN (SELECT id FROM temp.dead)
+        WHERE \(objects ? "true" : isRow) AND \(binding.isThere(loose: "l"))
+        AND l.source NOT IN (SELECT id FROM temp.dead)
         LIMIT 1000
         """
     ) { (node: $0.node(0, model), collection: $0.integer(2), key: $0.value(1)) }
@@ -128,15 +129,12 @@ extension Writer {
 extension Binding {
   /// Whether what a row of `cascade_loose` names is there.
   func isThere(loose l: String) -> String {
-    let cases = collections.values.sorted { $0.id < $1.id }.map { table in
-      "WHEN \(table.id) THEN \(table.hasRow(withKey: "\(l).key"))"
-    }
-    let isNode = """
-      EXISTS (SELECT 1 FROM cascade_node AS n
-        WHERE n.collection = \(l).collection AND n.key = \(l).key
-        AND n.id NOT IN (SELECT id FROM temp.dead))
-      """
-    return cases.isEmpty
-      ? isNode : "CASE \(l).collection \(cases.joined(separator: " ")) ELSE \(isNode) END"
+    isThere(
+      l,
+      object: """
+        EXISTS (SELECT 1 FROM cascade_node AS n
+          WHERE n.collection = \(l).collection AND n.key = \(l).key
+          AND n.id NOT IN (SELECT id FROM temp.dead))
+        """)
   }
 }

@@ -50,6 +50,7 @@ extension Writer {
     _ node: Node, _ id: Int64, type: String?, value: JSONText?, isNew: Bool
   ) throws {
     if !references.concern(node.collection) { return }
+    if !isNew { try forgetLoose(of: id) }
     let old = isNew ? [:] : try propertyEdges(of: id)
     try relate(
       node, id, references.of(node.collection, type: type), in: value?.members() ?? [],
@@ -68,15 +69,16 @@ extension Writer {
     }
     let places = references.of(node.collection, type: type ?? nil)
     if !places.contains(where: { $0.isDecided(by: names) }) { return }
-    try relate(node, id, places, in: members, patched: names, insteadOf: propertyEdges(of: id))
+    try relate(
+      node, id, places, in: members, patched: names, wasLoose: forgetLoose(of: id),
+      insteadOf: propertyEdges(of: id))
   }
 
   private func relate(
     _ node: Node, _ id: Int64, _ places: [ReferencePlace], in members: [Member],
-    patched names: [String]? = nil, insteadOf old: [EdgeKey: Rules]
+    patched names: [String]? = nil, wasLoose: Bool = false, insteadOf old: [EdgeKey: Rules]
   ) throws {
     var dropped = old
-    let wasLoose = try forgetLoose(of: id)
     for place in places {
       if names.map(place.isDecided) ?? true {
         try add(place, of: node, id, in: members, &dropped)
