@@ -119,10 +119,67 @@ struct StandInTests {
   }
 
   @Test(
-    "Where some refuse, or lead back, or to no end, it is one transaction",
+    "What refuses is asked beforehand",
     arguments: [
-      "CREATE TABLE note(song TEXT REFERENCES song)",
-      "CREATE TABLE note(song TEXT REFERENCES song ON DELETE RESTRICT)",
+      "note(song TEXT REFERENCES song); INSERT INTO note SELECT id",
+      "note(song TEXT REFERENCES song(id) ON DELETE RESTRICT); INSERT INTO note SELECT id",
+      """
+      note(no INT REFERENCES song(no), other TEXT REFERENCES artist ON DELETE SET NULL);
+      INSERT INTO note SELECT no, NULL
+      """,
+      """
+      note(song TEXT, artist INT, FOREIGN KEY(song, artist) REFERENCES song(id, artist));
+      CREATE UNIQUE INDEX twice ON song(id, artist);
+      INSERT INTO note SELECT id, artist
+      """,
+    ])
+  func askBeforehand(note: String) throws {
+    let schema = "CREATE TABLE \(note) FROM song WHERE no IN (1, 2, 4)"
+    let (stepped, whole) = (
+      try StandInTests.store(schema, joined: "ON DELETE CASCADE"),
+      try StandInTests.store(schema, joined: "ON DELETE CASCADE")
+    )
+    stepped.sweepsInSteps(of: 1)
+    #expect(try refusedSweep(stepped) > refusedSweep(whole))
+    #expect(try stepped.dump() == whole.dump())
+  }
+
+  /// Returns how many transactions it took.
+  private func refusedSweep(_ store: TestStore) throws -> Int {
+    try store.bySQL("DELETE FROM artist WHERE id = 2")
+    let plan = try store.reader.planSweep([.all])
+    let result = try store.writer.sweep([.all], at: 1)
+    #expect(plan.deletedCount == 2 && result.deletedCount == 2)
+    #expect(result.blocked.compactMap { $0.node?.description } == ["songs/s1", "songs/s4"])
+    #expect(plan.denials.map(\.message) == result.blocked.map(\.message))
+    #expect(result.blocked[0].message.contains(#"a row of "note" refers to it (FOREIGN KEY ("#))
+    return result.lockMilliseconds.count
+  }
+
+  @Test("And again where somebody wrote meanwhile")
+  func askAgain() throws {
+    let store = try StandInTests.store(
+      "CREATE TABLE note(song TEXT REFERENCES song)", joined: "ON DELETE CASCADE")
+    store.sweepsInSteps(of: 1)
+    try store.bySQL("DELETE FROM artist WHERE id = 2")
+    var left: [String] = []
+    let manners = Manners { _ in
+      if !left.isEmpty { return }
+      let db = try Connection(path: store.path, access: .readOnly)
+      left = try db.all("SELECT id FROM song WHERE artist = 2 ORDER BY no") { $0.text(0) }
+      try store.bySQL("INSERT INTO note VALUES('\(left.last!)')")
+    }
+    let result = try store.writer.sweep([.all], at: 1, manners: manners)
+    #expect(left.count > 1)
+    #expect(result.blocked.compactMap { $0.node } == [Node("songs", .text(left.last!))])
+    #expect(result.deletedCount == 3)
+  }
+
+  @Test(
+    "Where some set a default, or lead back, or to no end, it is one transaction",
+    arguments: [
+      "CREATE TABLE note(song TEXT REFERENCES song, artist REFERENCES artist ON DELETE CASCADE)",
+      "CREATE TABLE note(song TEXT REFERENCES song REFERENCES song(no) ON DELETE SET NULL)",
       "CREATE TABLE note(song TEXT DEFAULT 's0' REFERENCES song ON DELETE SET DEFAULT)",
       """
       CREATE TABLE note(id INTEGER PRIMARY KEY, song TEXT REFERENCES song ON DELETE CASCADE,

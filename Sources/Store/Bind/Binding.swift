@@ -12,6 +12,8 @@ struct Binding: Sendable {
   /// What follows from the application's tables alone: foreign keys, as SQLite will enforce them
   /// when we delete, and join rows that are nodes themselves.
   private(set) var implied: [Place] = []
+  /// What rows outside of the model keep.
+  private(set) var outsideHolds: [OutsideHold] = []
   /// The collections in the order in which rows are deleted.
   private(set) var childrenFirst: [NodeTable] = []
   /// What the model says and the tables do not allow. Nothing is deleted on a half view.
@@ -68,6 +70,7 @@ struct Binding: Sendable {
     childrenFirst = orderedByForeignKeys()
     let keys = try db.foreignKeys()
     hasForeignKeys = !keys.isEmpty
+    outsideHolds = try findOutsideHolds(keys, db)
     allowsSteps = canStandIn(for: keys)
   }
 

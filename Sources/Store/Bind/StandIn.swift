@@ -33,21 +33,29 @@ extension Binding {
     }
   }
 
-  /// Whether what follows a row of `parent` outside of the model can be told beforehand: nothing there
-  /// refuses, and no way leads back.
+  /// Whether what follows a row of `parent` outside of the model can be told beforehand, and what refuses:
+  /// no way leads back.
   private func canFollow(
     _ keys: [KeyOfFile], from parent: String, inModel: Set<String>, _ visited: Set<String>
   ) -> Bool {
     keys.filter { $0.parent == parent }.allSatisfy { key in
       if inModel.contains(key.child) { return inModel.contains(parent) }
-      if key.onDelete == "SET NULL" { return true }
+      if key.onDelete == "SET NULL" || isTold(key) { return true }
       if key.onDelete != "CASCADE" || visited.contains(key.child) { return false }
       return canFollow(keys, from: key.child, inModel: inModel, visited.union([key.child]))
     }
   }
 
+  /// Whether the rules ask beforehand what it refuses.
+  private func isTold(_ key: KeyOfFile) -> Bool {
+    outsideHolds.contains {
+      $0.child.name.lowercased() == key.child && $0.key.refers(to: key.parent)
+        && $0.key.onDelete == key.onDelete
+    }
+  }
+
   /// Those whose rows are edges, and nothing beside that.
-  private var joinTables: Set<Table> {
+  var joinTables: Set<Table> {
     Set(
       places.compactMap { place in
         guard case .join(let table, _, _) = place.form, !isOfNodes(place) else { return nil }

@@ -44,7 +44,8 @@ struct Table: Hashable, Sendable {
     let onDelete: String
     let onUpdate: String
 
-    func refers(to table: Table) -> Bool { parent.lowercased() == table.name.lowercased() }
+    func refers(to table: Table) -> Bool { refers(to: table.name) }
+    func refers(to name: String) -> Bool { parent.lowercased() == name.lowercased() }
   }
 
   /// How SQLite compares a column with a value of another kind.

@@ -5,7 +5,8 @@ internal import SQLite
 /// never was there cannot be denied.
 extension Writer {
   func refuseDenied() throws {
-    if try rulesInUse.isDisjoint(with: .denying) && !db.hasSpared { return }
+    let denies = !rulesInUse.isDisjoint(with: .denying) || !binding.outsideHolds.isEmpty
+    if try !denies && !db.hasSpared { return }
     let denials = try db.denials(binding, current.numbers, stored: counters.rulesSeen)
     if !denials.isEmpty { throw Rejection(denials.map(\.reason)) }
   }
@@ -30,7 +31,7 @@ extension Connection {
     let model = binding.model
     var denials = rules.isDisjoint(with: .denying) ? [] : try storedDenials(model, slice)
     for place in binding.looked { denials += try self.denials(place, model, slice, ends, numbers) }
-    return try denials + leaseDenials(binding)
+    return try denials + outsideDenials(binding, in: slice) + leaseDenials(binding)
   }
 
   private func storedDenials(_ model: StoreModel, _ slice: Slice) throws -> [Denial] {
@@ -102,6 +103,11 @@ extension Place {
 }
 
 extension Denial {
+  init(_ found: GoneNode, because why: String) {
+    denied = found.id
+    reason = Reason(.denied, "\(found.node) must stay: \(why)", node: found.node)
+  }
+
   fileprivate init(row: Row, _ model: StoreModel) {
     let edge = Edge(row: row, model)
     let deniesSource = row.integer(7) != 0

@@ -87,42 +87,29 @@ extension Writer {
     var refused = Refused()
     for table in binding.collections.values {
       for hold in try foreignHolds(on: table) {
-        for found in try db.goneNodes(of: table, .all, model, heldBy: hold.rows) {
-          refused.add(found, because: "a row of \"\(hold.child)\" refers to it (\(hold.key))")
+        for found in try db.goneNodes(of: table, .all, model, where: hold.holds) {
+          refused.add(found, because: hold.reason)
         }
       }
     }
     return refused
   }
 
-  /// A foreign key that refuses, and the rows `h` that hold the row `d` by it.
+  /// Whether a row holds the row `d` by a foreign key that refuses.
   private func foreignHolds(
     on table: NodeTable
-  ) throws -> [(child: String, key: String, rows: String)] {
+  ) throws -> [(holds: String, reason: String)] {
     guard let parent = table.table else { return [] }
     return try db.tables(withForeignKeysTo: parent).flatMap { child in
       let stays = binding.collection(in: child).map { " AND \($0.stays("h", current.numbers))" }
       return child.foreignKeys.filter { $0.refuses && $0.refers(to: parent) }.map { key in
-        let rows = """
-          SELECT 1 FROM main.\(quoted(child.name)) AS h WHERE \(key.matches("h", "d", parent))
-          \(stays ?? "")
+        let holds = """
+          EXISTS (SELECT 1 FROM main.\(quoted(child.name)) AS h
+            WHERE \(key.matches("h", "d", parent))\(stays ?? ""))
           """
-        return (child.name, "FOREIGN KEY (\(key.columns.joined(separator: ", ")))", rows)
+        return (holds, key.holding(child))
       }
     }
-  }
-}
-
-extension Table.ForeignKey {
-  fileprivate var refuses: Bool { onDelete == "NO ACTION" || onDelete == "RESTRICT" }
-
-  /// In the words of the parent's columns: that is how SQLite compares them.
-  func matches(_ child: String, _ row: String, _ parent: Table) -> String {
-    let names = parentColumns.isEmpty ? parent.primaryKey : parentColumns
-    let pairs = zip(names, columns).map {
-      "\(row).\(quoted($0)) = \(child).\(quoted($1))"
-    }
-    return pairs.isEmpty ? "false" : pairs.joined(separator: " AND ")
   }
 }
 
@@ -135,23 +122,23 @@ extension Connection {
     ) { Slice(low: $0.integer(0) - 1, high: $0.integer(0)) }
   }
 
-  /// The nodes of a slice: all of them, those whose row is `stillThere`, or those with a row behind
-  /// which there are others.
-  fileprivate func goneNodes(
+  /// The nodes of a slice: all of them, those whose row is `stillThere`, or those with a row `d` of
+  /// which the condition is true.
+  func goneNodes(
     of end: NodeTable, _ slice: Slice, _ model: StoreModel, stillThere: Bool = false,
-    heldBy rows: String? = nil
+    where condition: String? = nil
   ) throws(SQLiteError) -> [GoneNode] {
     var nodes: [GoneNode] = []
     for form in Numbered.allCases where form == .byName || end.base != nil {
       let row =
-        stillThere || rows != nil
+        stillThere || condition != nil
         ? "CROSS JOIN \(end.rows) AS d ON \(end.isRow("d", of: "m", form))" : ""
       nodes += try all(
         generated: """
           SELECT g.id, \(end.nodeKey(form)), g.counts
           FROM temp.gone AS g CROSS JOIN \(end.node(form, "g.id"))
           \(row)
-          WHERE \(row.isEmpty ? "true" : "g.counts") AND g.seq > ?1 AND g.seq <= ?2 \(rows.map { "AND EXISTS (\($0))" } ?? "")
+          WHERE \(row.isEmpty ? "true" : "g.counts") AND g.seq > ?1 AND g.seq <= ?2 AND \(condition ?? "true")
           """, slice.bound
       ) { row in
         let node = Node(end.collection, row.key(1, in: end.collection, model))

@@ -1,0 +1,94 @@
+internal import SQLite
+
+/// Rows outside of the model that refuse the deletion of the nodes they refer to: SQLite keeps these by
+/// a foreign key. As nothing that goes with nodes takes such rows along, or changes what they refer to,
+/// the rules know beforehand what SQLite would say in the end.
+struct OutsideHold: Sendable {
+  let parent: NodeTable
+  let child: Table
+  let key: Table.ForeignKey
+
+  /// Whether they hold the row `d` of the parent. In the words of the parent's columns: that is how
+  /// SQLite compares them.
+  var holds: String {
+    let columns = key.columns.map { "h.\(quoted($0))" }.joined(separator: ", ")
+    let named = key.names(in: parent.table!).map { "d.\(quoted($0))" }.joined(separator: ", ")
+    return "(\(named)) IN (SELECT \(columns) FROM main.\(quoted(child.name)) AS h)"
+  }
+
+  var reason: String { key.holding(child) }
+
+  /// Else SQLite says that the foreign key itself is wrong, whatever goes.
+  fileprivate var fits: Bool {
+    let names = key.names(in: parent.table!)
+    return names.count == key.columns.count && names.allSatisfy { parent.table!.column($0) != nil }
+  }
+}
+
+extension Binding {
+  /// None where the application's triggers may make room for a deletion.
+  func findOutsideHolds(
+    _ keys: [KeyOfFile], _ db: borrowing Connection
+  ) throws -> [OutsideHold] {
+    if hasTriggers { return [] }
+    let nodes = collections.values.sorted { $0.id < $1.id }
+    let parents = Set(nodes.map { $0.table!.name.lowercased() })
+    let inModel = parents.union(joinTables.map { $0.name.lowercased() })
+    let children = Set(keys.filter { parents.contains($0.parent) }.map(\.child))
+    return try db.tables(children.subtracting(inModel).sorted()).flatMap { child in
+      let holds = nodes.flatMap { child.holds($0) }
+      return child.keepsItsReferences && holds.allSatisfy(\.fits) ? holds : []
+    }
+  }
+}
+
+extension Table {
+  fileprivate func holds(_ parent: NodeTable) -> [OutsideHold] {
+    foreignKeys.filter { $0.refuses && $0.refers(to: parent.table!) }
+      .map { OutsideHold(parent: parent, child: self, key: $0) }
+  }
+
+  /// No foreign key takes its rows along, or takes away what another one refers by.
+  fileprivate var keepsItsReferences: Bool {
+    let refusing = foreignKeys.filter(\.refuses).flatMap(\.names)
+    return foreignKeys.allSatisfy { key in
+      key.refuses || key.onDelete != "CASCADE" && Set(refusing).isDisjoint(with: key.names)
+    }
+  }
+}
+
+extension Table.ForeignKey {
+  var refuses: Bool { onDelete == "NO ACTION" || onDelete == "RESTRICT" }
+
+  fileprivate var names: [String] { columns.map { $0.lowercased() } }
+
+  /// The parent's columns that it refers to.
+  func names(in parent: Table) -> [String] {
+    parentColumns.isEmpty ? parent.primaryKey : parentColumns
+  }
+
+  /// In the words of the parent's columns: that is how SQLite compares them.
+  func matches(_ child: String, _ row: String, _ parent: Table) -> String {
+    let pairs = zip(names(in: parent), columns).map {
+      "\(row).\(quoted($0)) = \(child).\(quoted($1))"
+    }
+    return pairs.isEmpty ? "false" : pairs.joined(separator: " AND ")
+  }
+
+  /// Why what a row refers to by it must stay.
+  func holding(_ child: Table) -> String {
+    "a row of \"\(child.name)\" refers to it (FOREIGN KEY (\(columns.joined(separator: ", "))))"
+  }
+}
+
+extension Connection {
+  /// What rows outside of the model keep, of a slice.
+  func outsideDenials(_ binding: Binding, in slice: Slice) throws(SQLiteError) -> [Denial] {
+    var denials: [Denial] = []
+    for hold in binding.outsideHolds {
+      let held = try goneNodes(of: hold.parent, slice, binding.model, where: hold.holds)
+      denials += held.map { Denial($0, because: hold.reason) }
+    }
+    return denials
+  }
+}
