@@ -104,6 +104,15 @@ struct StandInTests {
       "\(table); INSERT INTO note SELECT id FROM song WHERE no % 4", steps: true)
   }
 
+  @Test("A reference that no rule nullifies is set to null with each step, in the model's tables too")
+  func setNull() throws {
+    try StandInTests.compare(
+      """
+      ALTER TABLE song ADD COLUMN like TEXT REFERENCES song ON DELETE SET NULL;
+      UPDATE song SET like = 's' || ((no + iif(no < 7, 2, 0)) % 12 + 1);
+      """, steps: true)
+  }
+
   @Test("And what follows from that")
   func followFurther() throws {
     try StandInTests.compare(
@@ -180,6 +189,7 @@ struct StandInTests {
     arguments: [
       "CREATE TABLE note(song TEXT REFERENCES song, artist REFERENCES artist ON DELETE CASCADE)",
       "CREATE TABLE note(song TEXT REFERENCES song REFERENCES song(no) ON DELETE SET NULL)",
+      "ALTER TABLE song ADD COLUMN like TEXT REFERENCES song ON DELETE SET DEFAULT",
       "CREATE TABLE note(song TEXT DEFAULT 's0' REFERENCES song ON DELETE SET DEFAULT)",
       """
       CREATE TABLE note(id INTEGER PRIMARY KEY, song TEXT REFERENCES song ON DELETE CASCADE,

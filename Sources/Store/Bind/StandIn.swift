@@ -26,11 +26,20 @@ extension Binding {
   /// Whether the rules see what a foreign key between two tables of the model does.
   private func sees(_ key: Table.ForeignKey, of child: NodeTable) -> Bool {
     if key.columns.count != 1 || parent(of: key) == nil { return false }
-    if !key.onDelete.hasPrefix("SET") { return true }
-    return places.contains {
+    return key.onDelete != "SET DEFAULT" || nullifies(key, of: child)
+  }
+
+  private func nullifies(_ key: Table.ForeignKey, of child: NodeTable) -> Bool {
+    places.contains {
       $0.source == child && $0.form == .column(key.columns[0])
         && $0.rules.contains(.nullifySourceIfDestinationDeleted)
     }
+  }
+
+  /// Whether the rules do what the foreign key would.
+  func standsIn(for follower: Follower) -> Bool {
+    guard let child = collection(in: follower.table) else { return false }
+    return follower.lost.map { nullifies($0, of: child) } ?? true
   }
 
   /// Whether what follows a row of `parent` outside of the model can be told beforehand, and what refuses:

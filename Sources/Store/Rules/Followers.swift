@@ -34,7 +34,7 @@ extension Writer {
   /// What SQLite would do when these go. Those that are found by the way through others go first.
   func followForeignKeys(_ slice: Slice) throws {
     for follower in try followersOfForeignKeys().reversed() {
-      if binding.collection(in: follower.table) != nil { continue }
+      if binding.standsIn(for: follower) { continue }
       let what = "a row of \"\(follower.table.name)\" cannot follow"
       try orRefused(slice, what) { try db.take(follower, $0) }
     }
