@@ -16,7 +16,7 @@ struct PaceTests {
 
   @Test(
     "whoever waits in SQLite's busy handler finds the lock free",
-    arguments: [0.3, 1, 2.9, 6.2, 8, 8.1, 17, 30, 75, 90, 140, 220])
+    arguments: [0.3, 1, 2.9, 6.2, 8, 8.1, 17, 30, 75, 90, 140, 220, 260, 328])
   func letsOthersIn(held: Double) throws {
     let breath = Pace(try StoreModel("{}").limits).breath(behind: Duration.milliseconds(held))
     for part in stride(from: 0.0, through: 1, by: 0.01) {

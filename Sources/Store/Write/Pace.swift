@@ -98,8 +98,11 @@ extension Pace {
   /// well. Where nobody came, somebody may have missed the lock, and sleeps longer now.
   package func breath(behind held: Duration) -> ClosedRange<Duration> {
     if limits.lock == nil { return .zero ... .zero }
-    let next = Pace.tries.firstIndex { .milliseconds($0) >= held } ?? Pace.tries.count - 2
-    let waits = [next, next + 1].map { Pace.tries[$0] - Pace.tries[max(0, $0 - 1)] + 0.5 }
+    let last = Pace.tries.count - 1
+    let next = Pace.tries.firstIndex { .milliseconds($0) >= held } ?? last - 1
+    let waits = [next, min(next + 1, last)].map {
+      Pace.tries[$0] - Pace.tries[max(0, $0 - 1)] + 0.5
+    }
     return .milliseconds(waits[0]) ... .milliseconds(max(waits[0], waits[1]))
   }
 }
