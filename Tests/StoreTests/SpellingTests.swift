@@ -41,6 +41,52 @@ struct SpellingTests {
     #expect(try store.texts("SELECT id FROM a ORDER BY id") == ["L", "M"])
   }
 
+  @Test(
+    "What SQLite takes for no number names no row with one",
+    arguments: ["0x10", "16\u{0}", "nan", "1e"])
+  func noNumbers(key: String) throws {
+    let store = try TestStore(
+      model: StoreModel("{ collections: { a: { table: 'a', key: 'id' } } }"),
+      schema: "CREATE TABLE a(id INTEGER PRIMARY KEY); INSERT INTO a VALUES(16), (0), (1)")
+    #expect(try store.apply([.delete(Node("a", .text(key)))]).deletedCount == 0)
+    #expect(try store.texts("SELECT id FROM a") == ["0", "1", "16"])
+    for text in [" 16 ", "+0", "1.0"] {
+      #expect(try store.apply([.delete(Node("a", .text(text)))]).deletedCount == 1)
+    }
+  }
+
+  /// SQLite makes no text of a number in such a column, and finds nothing by it.
+  @Test("A number in a column without a type is no reference to a text")
+  func untyped() throws {
+    let store = try TestStore(
+      model: StoreModel(
+        """
+        { collections: { a: { table: 'a', key: 'id' }, b: { table: 'b', key: 'id' } },
+          relationships: [
+            { name: 'c', from: 'b', to: 'a', column: 'c',
+              rules: ['deleteDestinationIfSourceDeleted', 'deleteSourceIfDestinationDeleted'] },
+            { name: 't', from: 'b', to: 'a', column: 't',
+              rules: ['deleteSourceIfDestinationDeleted'] },
+          ] }
+        """),
+      schema: """
+        CREATE TABLE a(id TEXT PRIMARY KEY); CREATE TABLE b(id INTEGER PRIMARY KEY, c, t TEXT);
+        INSERT INTO a VALUES('16');
+        """)
+    let row = { (id: Int64, column: String, value: JSON) in
+      Change.put(
+        Node("b", .integer(id)), type: nil, value: JSONText([column: value]), edges: nil)
+    }
+    try store.apply([row(1, "c", 16), row(2, "t", "16")])
+    try store.bySQL("INSERT INTO b VALUES(3, 16, NULL), (4, '16', NULL)")
+    #expect(try store.writer.sweep([.all], at: 1).deletedCount == 0)
+    try store.bySQL("DELETE FROM b WHERE id IN (1, 3)")
+    #expect(try store.writer.sweep([.all], at: 2).deletedCount == 0)
+    #expect(try store.texts("SELECT id FROM a UNION ALL SELECT id FROM b") == ["16", "2", "4"])
+    try store.bySQL("DELETE FROM b WHERE id = 4")
+    #expect(try store.writer.sweep([.all], at: 3).deletedCount == 2)
+  }
+
   @Test("A number leads to the text that reads like it")
   func numbers() throws {
     let store = try TestStore(

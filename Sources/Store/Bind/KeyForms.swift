@@ -54,14 +54,26 @@ extension Key {
     case .text(let text):
       if affinity == .blob, let bytes = [UInt8](sqlBlob: text) {
         .blob(bytes)
-      } else if affinity.isNumeric, let number = Int64(text), String(number) == text {
-        .integer(number)
-      } else if affinity.isNumeric, let number = Double(text) {
-        .real(number)
       } else {
-        .text(text)
+        affinity.number(in: text) ?? .text(text)
       }
     case .composite: .null
+    }
+  }
+}
+
+extension Table.Affinity {
+  /// What SQLite takes a text for that is kept in a column of numbers, or compared with one; nil where
+  /// it stays a text. Nothing but decimal digits counts.
+  fileprivate func number(in text: String) -> Value? {
+    if !isNumeric { return nil }
+    let isSpace: (UInt8) -> Bool = { $0 == 0x20 || (0x09...0x0D).contains($0) }
+    let digits = text.utf8.drop(while: isSpace).reversed().drop(while: isSpace).reversed()
+    let trimmed = String(decoding: digits, as: UTF8.self)
+    if let number = Int64(trimmed) { return .integer(number) }
+    if !digits.allSatisfy("0123456789+-.eE".utf8.contains) { return nil }
+    return Double(trimmed).map { number in
+      self == .real ? .real(number) : Int64(exactly: number).map(Value.integer) ?? .real(number)
     }
   }
 }

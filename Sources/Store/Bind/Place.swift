@@ -56,10 +56,28 @@ struct Place: Hashable, Sendable {
   /// What makes a row of these an edge.
   var isEdge: String {
     switch form {
-    case .column, .join: "\(reference) IS NOT NULL"
+    case .column, .join: isReference(reference)
     case .typed(_, let typeColumn, let type):
-      "\(reference) IS NOT NULL AND s.\(quoted(typeColumn)) = \(literal(type))"
+      "\(isReference(reference)) AND s.\(quoted(typeColumn)) = \(literal(type))"
     case .json: "x.type IN ('text', 'integer')"
+    }
+  }
+
+  /// Whether a value of the referring column may name a node. Without a type the column keeps numbers as
+  /// numbers, which for SQLite are no texts.
+  func isReference(_ value: String) -> String {
+    guard referringColumn?.affinity == .blob, case .mapped(_, let key, _) = destination.kind,
+      key.count == 1, key[0].affinity == .text
+    else { return "\(value) IS NOT NULL" }
+    return "typeof(\(value)) = 'text'"
+  }
+
+  /// Nil for lists.
+  var referringColumn: Table.Column? {
+    switch form {
+    case .column(let column), .typed(let column, _, _): source.table?.column(column)
+    case .join(let table, _, let column): table.column(column)
+    case .json: nil
     }
   }
 

@@ -108,13 +108,13 @@ struct Digest {
         """, [.integer(watch.number)] + rows)
   }
 
-  /// Stored edges that a step of ours removed together with one of their ends (`Marks.swift`): the
-  /// other end, if it is still there, has lost them.
+  /// Edges that a step of ours removed together with one of their ends (`Marks.swift`): the other end,
+  /// if it is still there, has lost them. That batch has them in its trash, whatever their origin was.
   private func findLostStored(_ db: borrowing Connection, _ rows: [Value]) throws {
     try db.run(
       """
       INSERT OR IGNORE INTO temp.lost(source, name, destination, origin, rules, born, removal)
-      SELECT a, b, c, 0, d, 0, key FROM cascade_journal
+      SELECT a, b, c, 1, d, 0, key FROM cascade_journal
       WHERE what = 0 AND seq > ? AND seq <= ?
       AND iif(key = 0, c, a) IN (SELECT id FROM cascade_node)
       """, rows[0], rows[1])
@@ -173,11 +173,11 @@ extension Place {
     switch form {
     case .column, .join:
       return OldEdge(
-        values: "", reference: named(columns[0]), isEdge: "\(columns[0]) IS NOT NULL")
+        values: "", reference: named(columns[0]), isEdge: isReference(columns[0]))
     case .typed(_, _, let type):
       return OldEdge(
         values: "", reference: named(columns[0]),
-        isEdge: "\(columns[0]) IS NOT NULL AND \(columns[1]) = \(literal(type))")
+        isEdge: "\(isReference(columns[0])) AND \(columns[1]) = \(literal(type))")
     case .json:
       return OldEdge(
         values: """
@@ -230,7 +230,7 @@ extension Connection {
   fileprivate func mournFound() throws(SQLiteError) {
     try run(
       """
-      INSERT OR IGNORE INTO temp.mourned SELECT f.id FROM temp.found AS f
+      INSERT OR IGNORE INTO temp.mourned(id) SELECT f.id FROM temp.found AS f
       WHERE EXISTS (SELECT 1 FROM cascade_meta AS m WHERE m.name GLOB 'told.*'
         AND f.rule > CAST(substr(m.name, 6) AS INTEGER) AND f.rule <= m.value)
       """)
