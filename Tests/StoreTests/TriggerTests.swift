@@ -23,6 +23,30 @@ struct TriggerTests {
   }
 
   @Test(
+    "REPLACE puts a default in the place of NULL",
+    arguments: [
+      "INSERT OR REPLACE INTO song VALUES('v', 'b', NULL)", "UPDATE OR REPLACE song SET u = NULL",
+    ])
+  func replacingDefault(statement: String) throws {
+    for rule in ["deleteDestinationIfAllSourcesDeleted", "denySourceDeletion"] {
+      let store = try store(
+        TriggerTests.model.replacing("deleteDestinationIfAllSourcesDeleted", with: rule),
+        """
+        CREATE TABLE album(id TEXT PRIMARY KEY);
+        CREATE TABLE song(id TEXT PRIMARY KEY, album_id TEXT, u TEXT NOT NULL DEFAULT 'x' UNIQUE);
+        INSERT INTO album VALUES('a'), ('b'); INSERT INTO song VALUES('s', 'a', 'x'), ('t', 'b', 'y');
+        """)
+      if rule == "denySourceDeletion" {
+        #expect(throws: SQLiteError.self) { try store.bySQL(statement) }
+      } else {
+        try store.bySQL(statement)
+        #expect(try store.writer.sweep([.all], at: 1).deletedCount == 1)
+        #expect(try store.texts("SELECT id FROM album") == ["b"])
+      }
+    }
+  }
+
+  @Test(
     "A row that is gone, or has another key or reference, is journaled as it was",
     arguments: [
       ("DELETE FROM song WHERE id = 's'", "songs s a"),

@@ -28,7 +28,7 @@ extension Refusal {
   ) -> Trigger {
     let others = same.map { " AND NOT (\(denied.isSame("r", $0)))" }.joined()
     let rows = keys.map { key in
-      "FROM \(quoted(table.name)) AS r WHERE \(key.isTaken("r"))\(others) "
+      "FROM \(quoted(table.name)) AS r WHERE \(key.isTaken("r", in: table))\(others) "
         + "AND EXISTS (SELECT 1 \(whenDeleted("r")))"
     }
     return Trigger(

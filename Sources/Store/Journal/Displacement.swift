@@ -81,7 +81,7 @@ extension WatchedTable {
   /// `event` is before a row comes that must not be taken for the one in its place.
   private func trigger(_ what: String, _ event: String, unless itself: String?) -> Trigger {
     let rows = unique.map { displacement in
-      "FROM \(quoted(table.name)) AS o WHERE \(displacement.key.isTaken("o")) "
+      "FROM \(quoted(table.name)) AS o WHERE \(displacement.key.isTaken("o", in: table)) "
         + "AND (\(displacement.condition))" + (itself.map { " AND NOT (\($0))" } ?? "")
     }
     return Trigger(
@@ -99,6 +99,15 @@ extension Table {
     }
   }
 
+  /// What REPLACE puts into a column: where NULL may not be, its default in place of that.
+  fileprivate func replacing(_ name: String) -> String {
+    let new = "NEW.\(quoted(name))"
+    guard let column = column(name), column.isRequired, let initial = column.initial else {
+      return new
+    }
+    return "coalesce(\(new), (\(initial)))"
+  }
+
   /// Unique keys by which a row may be replaced without anybody seeing it.
   var hiddenKeys: [UniqueKey] { uniqueKeys.filter { !findableKeys.contains($0) } }
 }
@@ -106,9 +115,9 @@ extension Table {
 extension Table.UniqueKey {
   /// The row is where NEW wants to be. Compared as the index compares, which need not be as the
   /// column does.
-  func isTaken(_ row: String) -> String {
+  func isTaken(_ row: String, in table: Table) -> String {
     zip(columns, collations).map {
-      "\(row).\(quoted($0)) = NEW.\(quoted($0)) COLLATE \(quoted($1))"
+      "\(row).\(quoted($0)) = \(table.replacing($0)) COLLATE \(quoted($1))"
     }.joined(separator: " AND ")
   }
 
