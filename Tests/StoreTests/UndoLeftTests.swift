@@ -33,6 +33,76 @@ struct UndoLeftTests {
     #expect(try store.texts("SELECT b FROM a") == ["17"])
   }
 
+  @Test(
+    "Of a list comes back what leads to something, and the rest later", arguments: ["none", "10ms"])
+  func partOfList(lock: String) throws {
+    let store = try TestStore(
+      model: StoreModel(
+        """
+        { collections: { a: { table: 'a', key: 'id' }, b: { table: 'b', key: 'id' } },
+          relationships: [
+            { name: 'l', from: 'a', to: 'b', property: 'doc.l', toMany: true, \(UndoLeftTests.nullify) },
+            { name: 's', from: 'a', to: 'b', property: 'doc.s', \(UndoLeftTests.nullify) },
+            { name: 'up', from: 'b', to: 'b', column: 'up',
+              rules: ['deleteSourceIfDestinationDeleted'] } ],
+          limits: { lock: '\(lock)' } }
+        """),
+      schema: """
+        CREATE TABLE a(id INTEGER PRIMARY KEY, doc TEXT); CREATE TABLE b(id TEXT PRIMARY KEY, up TEXT);
+        INSERT INTO b VALUES('x', NULL), ('y', 'x'), ('z', NULL);
+        INSERT INTO a VALUES(1, '{"l":["x",true,"y","z"],"s":"x"}'), (2, '{"s":"x"}'),
+          (3, '{"l":["z","y"], "s" : "y"}');
+        """)
+    _ = try store.writer.sweep([.all], at: 0)
+    try store.bySQL("DELETE FROM b WHERE id = 'x'")
+    let swept = try store.writer.sweep([.cascade, .refcount], at: 1)
+    let batch = try #require(swept.batch)
+    let undone = try store.writer.undo(batch, by: "", at: 2)
+    #expect(undone.references == 3 && undone.leftCount == 3)
+    #expect(
+      try store.texts("SELECT doc FROM a") == [
+        #"{"l":[true,"y","z"],"s":null}"#, #"{"s":null}"#, #"{"l":["z","y"], "s" : "y"}"#,
+      ])
+    try store.bySQL("INSERT INTO b VALUES('x', NULL)")
+    #expect(try store.writer.undo(batch, by: "", at: 3).references == 3)
+    #expect(
+      try store.texts("SELECT doc FROM a WHERE id < 3") == [
+        #"{"l":["x",true,"y","z"],"s":"x"}"#, #"{"s":"x"}"#,
+      ])
+  }
+
+  @Test("Edges that were no links do not come back as links", arguments: [nil, 1] as [Int64?])
+  func noLinks(rows: Int64?) throws {
+    let store = try store(
+      """
+      { name: 'ab', from: 'a', to: 'b', join: { table: 'ab', source: 'a', destination: 'b' },
+        toMany: true, rules: ['deleteDestinationIfAllSourcesDeleted'] },
+      { name: 'up', from: 'a', to: 'a', column: 'up', rules: ['deleteSourceIfDestinationDeleted'] }
+      """,
+      """
+      CREATE TABLE a(id INTEGER PRIMARY KEY, up INT); CREATE TABLE b(id INTEGER PRIMARY KEY);
+      CREATE TABLE ab(a INT, b INT); CREATE INDEX ab_a ON ab(a); CREATE INDEX ab_b ON ab(b);
+      INSERT INTO a VALUES(1, NULL), (2, 1); INSERT INTO b VALUES(1); INSERT INTO ab VALUES(2, 1);
+      """)
+    try store.apply([
+      .put(Node("objects", .text("o")), type: nil, value: nil, edges: nil),
+      .link(
+        name: "e", from: Node("objects", .text("o")), to: .node(Node("a", .integer(2))), rules: []),
+    ])
+    if let rows { store.sweepsInSteps(of: rows) }
+    let edges = try store.edges().map { "\($0)" }.sorted()
+    try store.bySQL("DELETE FROM a WHERE id = 1")
+    let batches = try [SweepKind.cascade, .refcount].compactMap {
+      try store.writer.sweep([$0], at: 1).batch
+    }
+    #expect(batches.count == 2)
+    try store.bySQL("INSERT INTO a VALUES(1, NULL)")
+    for batch in batches.reversed() { _ = try store.writer.undo(batch, by: "", at: 2) }
+    #expect(try store.edges().map { "\($0)" }.sorted() == edges)
+    for batch in batches { _ = try? store.writer.undo(batch, by: "", at: 3) }
+    #expect(try store.edges().map { "\($0)" }.sorted() == edges)
+  }
+
   @Test("Join rows and lists wait for what cannot come back")
   func left() throws {
     let store = try store(

@@ -198,16 +198,21 @@ extension Place {
     case .column(let column): [(column, "NULL")]
     case .typed(let column, let typeColumn, _): [(column, "NULL"), (typeColumn, "NULL")]
     case .json(let column, let path):
-      [(column, nulledList("\(r).\(quoted(column))", path, numbers, names))]
+      [
+        (
+          column,
+          nulledList(
+            "\(r).\(quoted(column))", path,
+            without: destination.goes(reference, numbers, where: names.condition))
+        )
+      ]
     case .join: []
     }
   }
 
   /// A list without what goes, and null in the place of a single value. What went before may be there
   /// again, or wait for the next plan.
-  private func nulledList(
-    _ list: String, _ path: String, _ numbers: Numbers, _ names: SliceNames
-  ) -> String {
+  func nulledList(_ list: String, _ path: String, without condition: String) -> String {
     let path = memberPath(path, in: list)
     return """
       iif(json_type(\(list), \(path)) = 'array',
@@ -217,7 +222,7 @@ extension Place {
             WHEN 'object' THEN json(x.value) WHEN 'array' THEN json(x.value) ELSE x.value END)
           FROM json_each(\(list), \(path)) AS x
           WHERE NOT (x.type IN ('text', 'integer')
-            AND \(destination.goes(reference, numbers, where: names.condition)))))),
+            AND \(condition))))),
         json_set(\(list), \(path), NULL))
       """
   }
