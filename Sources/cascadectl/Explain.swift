@@ -69,7 +69,12 @@ extension Commands {
   private static func describeDeletion(_ node: String, _ deletion: JSON) -> String {
     let author = deletion["author"]?.string.map { " (\($0.printable))" } ?? ""
     let time = deletion["at"]?.integer.map(SystemClock.text) ?? "?"
-    let seen = deletion["cause"]?.string == "sweep" ? ", which saw an application's SQL" : ""
+    let seen =
+      switch deletion["cause"]?.string {
+      case "sweep": ", which saw an application's SQL"
+      case "unreachable": ", which found what the roots do not reach"
+      default: ""
+      }
     let cause =
       "\(node) was deleted at \(time) by \(deletion["id"]?.string?.printable ?? "")\(author), "
       + "batch \(deletion["batch"]?.text ?? "")\(seen)"

@@ -16,7 +16,10 @@ final class FileFixture {
     CREATE INDEX album_cover ON album(cover);
     """
 
-  init(_ more: String = "", model files: String = "") throws {
+  init(
+    _ more: String = "", model files: String = "",
+    rules: String = #"["deleteDestinationIfAllSourcesDeleted"]"#
+  ) throws {
     let random = try Process.randomBytes(8).map { String($0, radix: 16) }.joined()
     directory = try Directory.openOrMake("/tmp/cascade-files-\(random)")
     root = try Directory.openOrMake("\(directory.path)/media")
@@ -27,9 +30,9 @@ final class FileFixture {
         collections: { albums: { table: "album", key: "id" }, notes: {} },
         relationships: [
           { name: "cover", from: "albums", to: { files: "media" }, column: "cover",
-            rules: ["deleteDestinationIfAllSourcesDeleted"] },
+            rules: \(rules) },
           { name: "extra", from: "albums", to: { files: "media" }, property: "extra", toMany: true,
-            rules: ["deleteDestinationIfAllSourcesDeleted"] },
+            rules: \(rules) },
         ],
         files: { media: "\(directory.path)/media"\(files.replacing("OUTSIDE", with: directory.path)) },
         \(more)

@@ -30,6 +30,35 @@ struct FileSweepTests {
     #expect(try files.rows("cascade_trash_file") == 0)
   }
 
+  @Test("The trash of an earlier life is in nobody's way")
+  func earlierLife() throws {
+    try files.write(".cascade-trash/1/a", ".cascade-trash/40/a")
+    try files.store.reopen()
+    let batch = try letGo("a")
+    #expect(batch > 40)
+    #expect(try files.tend().moved == 1)
+    #expect(files.isKept("a", batch) && files.isThere(".cascade-trash/1/a"))
+  }
+
+  @Test(
+    "Without a rule a file goes with the sweep of files, when nothing names it",
+    arguments: [nil, 1] as [Int64?])
+  func withoutRule(rows: Int64?) throws {
+    let files = try FileFixture(#"trash: "1h""#, rules: "[]")
+    if let rows { files.store.sweepsInSteps(of: rows) }
+    try files.write("1", "2", "3", "4", "5", "never")
+    try files.store.bySQL(
+      """
+      INSERT INTO album VALUES(1, '1', NULL), (2, '2', '["3", "5"]'), (3, '5', NULL), (4, '4', NULL)
+      """)
+    try files.store.bySQL("DELETE FROM album WHERE id < 3; UPDATE album SET cover = '5'")
+    _ = try files.store.writer.sweep([.cascade, .refcount], at: SystemClock.wall())
+    try files.apply(.delete(Node("albums", .integer(4))))
+    _ = try files.store.writer.sweep([.all], at: SystemClock.wall())
+    #expect(try files.tend().moved == 4)
+    #expect(files.isThere("5") && files.isThere("never") && !files.isThere("4"))
+  }
+
   @Test("A file that is brought back is where it was")
   func restores() throws {
     let batch = try letGo("a/1")

@@ -104,7 +104,7 @@ struct StandInTests {
       "\(table); INSERT INTO note SELECT id FROM song WHERE no % 4", steps: true)
   }
 
-  @Test("A reference that no rule nullifies is set to null with each step, in the model's tables too")
+  @Test("A reference that no rule nullifies is set to null with each step, in the model's tables")
   func setNull() throws {
     try StandInTests.compare(
       """

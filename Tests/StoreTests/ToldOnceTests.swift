@@ -27,6 +27,86 @@ struct ToldOnceTests {
     return store
   }
 
+  @Test("A look through whole tables tells nothing again", arguments: [nil, 1] as [Int64?])
+  func dangling(rows: Int64?) throws {
+    let store = try TestStore(
+      model: StoreModel(
+        """
+        { collections: { a: { table: 'a', key: 'id' }, b: { table: 'b', key: 'id' } },
+          relationships: [
+            { name: 'b', from: 'a', to: 'b', property: 'b', toMany: true, rules: [
+              'deleteSourceIfAllDestinationsDeleted', 'notifyIfDestinationDeleted'] },
+            { name: 'up', from: 'b', to: 'b', column: 'up',
+              rules: ['deleteSourceIfDestinationDeleted'] } ] }
+        """),
+      schema: """
+        CREATE TABLE a(id TEXT PRIMARY KEY, b TEXT); CREATE TABLE b(id TEXT PRIMARY KEY, up TEXT);
+        INSERT INTO b VALUES('1', NULL), ('2', '1'), ('3', NULL); INSERT INTO a VALUES('a', '["2", "3"]');
+        """)
+    if let rows { store.sweepsInSteps(of: rows) }
+    _ = try store.writer.sweep([.all], at: 0)
+    try store.bySQL("DELETE FROM b WHERE id = '1'")
+    #expect(try store.writer.sweep([.all], at: 1).deletedCount == 1)
+    for time in 2...4 as ClosedRange<Int64> {
+      #expect(try store.writer.sweep([.all], at: time).outcome == .nothing)
+    }
+    #expect(try receivers(store) == ["a/a"])
+    guard case .deleted(let deletion) = try store.reader.why(Node("b", .text("2"))) else {
+      return #expect(Bool(false))
+    }
+    #expect(deletion.at == 1 && deletion.chain.map(\.node.description) == ["b/2", "b/1"])
+  }
+
+  /// 1 goes with its parent; 2 tells of it, and is told; nothing else refers to 3.
+  private func family() throws -> TestStore {
+    let store = try TestStore(
+      model: StoreModel(
+        """
+        { collections: {
+            p: { table: 'p', key: 'id' }, q: { table: 'q', key: 'id' }, a: { table: 'a', key: 'id' } },
+          relationships: [
+            { name: 'p', from: 'q', to: 'p', column: 'p',
+              rules: ['deleteSourceIfDestinationDeleted'] },
+            { name: 'a', from: 'q', to: 'a', column: 'a',
+              rules: ['notifyIfSourceDeleted', 'deleteDestinationIfAllSourcesDeleted'] },
+            { name: 'q', from: 'a', to: 'q', column: 'q', rules: ['notifyIfDestinationDeleted'] },
+          ] }
+        """),
+      schema: """
+        CREATE TABLE p(id INTEGER PRIMARY KEY); CREATE TABLE q(id INTEGER PRIMARY KEY, p INT, a INT);
+        CREATE TABLE a(id INTEGER PRIMARY KEY, q INT); INSERT INTO p VALUES(1);
+        INSERT INTO q VALUES(1, 1, 2), (2, NULL, 2), (3, 1, 3); INSERT INTO a VALUES(2, 1), (3, NULL);
+        """)
+    _ = try store.writer.sweep([.all], at: 0)
+    return store
+  }
+
+  @Test(
+    "What a look through whole tables told, the others do not", arguments: [nil, 1] as [Int64?])
+  func lookFirst(rows: Int64?) throws {
+    let store = try family()
+    if let rows { store.sweepsInSteps(of: rows) }
+    try store.bySQL("DELETE FROM p")
+    for kinds in [[.dangling], [.cascade], [.refcount], [.cascade], [.dangling]] as [[SweepKind]] {
+      _ = try store.writer.sweep(kinds, at: 1)
+    }
+    #expect(try receivers(store) == ["a/2", "a/2"])
+    #expect(try store.texts("SELECT id FROM a UNION ALL SELECT id FROM q") == ["2", "2"])
+  }
+
+  @Test("What nobody watched leaves nothing in the journal that hits another row later")
+  func unwatched() throws {
+    let store = try family()
+    let triggers = "SELECT name FROM sqlite_schema WHERE name GLOB 'cascade_delete_*_p'"
+    try store.bySQL("DROP TRIGGER \(store.texts(triggers)[0]); DELETE FROM p")
+    try store.writer.followSchema()
+    #expect(try store.writer.debt == .gap)
+    #expect(try store.writer.sweep([.all], at: 1).deletedCount == 3)
+    #expect(try store.reader.journalLength() == 0)
+    try store.bySQL("INSERT INTO a VALUES(3, NULL)")
+    #expect(try store.writer.sweep([.all], at: 2).outcome == .nothing)
+  }
+
   private func receivers(_ store: TestStore) throws -> [String] {
     try store.reader.notices(after: 0).map(\.node.description).sorted()
   }

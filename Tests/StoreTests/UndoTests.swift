@@ -267,7 +267,7 @@ struct UndoTests {
       Issue.record("not deleted")
       return
     }
-    #expect((deletion.isSweep, deletion.at) == (true, 5))
+    #expect((deletion.cause, deletion.at) == (.sweep, 5))
     #expect(deletion.chain.map(\.node) == [Node("leaves", .text("a")), root])
     #expect(deletion.chain[0].edge != nil)
     let result = try store.writer.undo(batch, by: "me", at: 9)

@@ -51,6 +51,50 @@ struct UnreachableTests {
     #expect(result.kinds == [.all])
   }
 
+  @Test(
+    "What rules take along is no way to others: all of it is one plan, and one batch",
+    arguments: [0, 1])
+  func gates(rowsToAStep: Int64) throws {
+    let lock = rowsToAStep > 0 ? "" : ", lock: 'none'"
+    let store = try managed(
+      "roots: ['r'],", "limits: { hold: { deletes: 5, share: 0.1 }\(lock) },")
+    if rowsToAStep > 0 { store.sweepsInSteps(of: rowsToAStep) }
+    // A is not reached, and takes B along, which alone led to C and D; D takes E, the way to F.
+    try store.run("r/1 A B C D E F G r/1-0>B r/1-0>E r/1-0>G A-8>B B-0>C B-0>D D-8>E E-0>F")
+    #expect(try store.reader.planSweep([.unreachable]).steps.map(\.node).letters == "A B C D E F")
+    let held = try store.writer.sweep([.unreachable], at: 1)
+    #expect(held.outcome == .held && held.deletedCount == 6)
+    #expect(try store.alive() == "A B C D E F G")
+    _ = try store.writer.approve(plan: #require(held.plan))
+    let result = try store.writer.sweep([.unreachable], at: 3)
+    #expect(result.outcome == .done && result.deletedCount == 6)
+    #expect(try store.alive() == "G")
+    #expect(try store.writer.undo(#require(result.batch), by: "", at: 4).restored == 6)
+    #expect(try store.alive() == "A B C D E F G")
+  }
+
+  @Test("What other kinds of the same sweep deleted counts for the hold limit")
+  func heldTogether() throws {
+    let store = try TestStore(
+      model: StoreModel(
+        """
+        { collections: { a: { table: 'a', key: 'id' }, b: { table: 'b', key: 'id' } }, roots: ['a'],
+          relationships: [ { name: 'a', from: 'b', to: 'a', column: 'a',
+            rules: ['deleteSourceIfDestinationDeleted'] } ],
+          limits: { hold: { deletes: 3, share: 0.1 } } }
+        """),
+      schema: """
+        CREATE TABLE a(id INTEGER PRIMARY KEY); CREATE TABLE b(id INTEGER PRIMARY KEY, a INT);
+        INSERT INTO a VALUES(1), (2); INSERT INTO b VALUES(1, 1), (2, 1), (3, NULL), (4, NULL), (5, 2);
+        """)
+    try store.bySQL("DELETE FROM a WHERE id = 1")
+    let swept = try store.writer.sweep([.all], at: 1)
+    #expect(swept.outcome == .held && swept.deletedCount == 2)
+    #expect(try store.texts("SELECT id FROM b") == ["3", "4", "5"])
+    _ = try store.writer.approve(plan: #require(swept.plan))
+    #expect(try store.writer.sweep([.unreachable], at: 2).deletedCount == 2)
+  }
+
   @Test("Objects of a type may be roots")
   func types() throws {
     let store = try TestStore(
@@ -89,7 +133,7 @@ struct UnreachableTests {
     let store = try managed()
     try store.run("r/1 A B A-0>B B-0>A")
     let batch = try #require(try store.writer.sweep([.unreachable], at: 1).batch)
-    #expect(try store.deletion(of: "A")?.isSweep == true)
+    #expect(try store.deletion(of: "A")?.cause == .unreachable)
     #expect(try store.writer.undo(batch, by: "test", at: 2).restored == 2)
     #expect(try store.graph() == "A-0>B B-0>A")
   }

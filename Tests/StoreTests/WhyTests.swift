@@ -90,7 +90,7 @@ struct WhyTests {
       Issue.record("nobody knows why")
       return
     }
-    #expect((deletion.at, deletion.isSweep) == (5, true))
+    #expect((deletion.at, deletion.cause) == (5, .sweep))
     #expect(try store.reader.batches(after: 0, limit: 10).isEmpty)
     _ = try store.writer.sweep([.trash], at: .max)
     guard case .unknown = try store.reader.why(Node("albums", .integer(7))) else {

@@ -71,7 +71,7 @@ extension Why.Deletion {
   fileprivate var json: JSON {
     [
       "batch": .integer(batch), "at": .integer(at), "id": .string(id),
-      "author": author.map(JSON.string) ?? .null, "cause": isSweep ? "sweep" : "file",
+      "author": author.map(JSON.string) ?? .null, "cause": .string(cause.rawValue),
       "chain": .array(chain.map(\.json)),
     ]
   }

@@ -8,12 +8,14 @@ extension StoreService {
   @discardableResult
   func tendFiles() async throws -> FileWork {
     var work = FileWork()
+    var asksAll = false
     if configuration.model.files.isEmpty { return work }
     do {
       while !Task.isCancelled {
         let retrying = retriesFiles
         let (part, pause) = try await onStore { try await writer.tendFiles(retrying: retrying) }
         retriesFiles = false
+        asksAll = asksAll || retrying
         work.add(part)
         if !part.hasMore || !part.isProgress { break }
         if let pause { try await EventLoop.sleep(for: pause) }
@@ -22,7 +24,7 @@ extension StoreService {
       // The disk's trouble with files is none of the queue's.
       work.waiting.insert("\(error)")
     }
-    report(work)
+    report(work, ofAll: asksAll)
     return work
   }
 
@@ -31,14 +33,16 @@ extension StoreService {
     return try await reader.read { try $0.unreferencedFiles(surroundings) }
   }
 
-  private func report(_ work: FileWork) {
+  /// Who did not ask all of them knows nothing of those that waited before.
+  private func report(_ work: FileWork, ofAll asksAll: Bool) {
     for reason in work.refused.prefix(10) {
       tell(.warning, .fileLeft, "left where it is: \(reason.printable)", [(.reason, reason)])
     }
     for reason in work.waiting.subtracting(filesWait).sorted() {
       tell(.warning, .fileLeft, "files wait: \(reason.printable)", [(.reason, reason)])
     }
-    filesWait = work.waiting
+    filesWait = asksAll ? work.waiting : filesWait.union(work.waiting)
+    areFilesYoung = work.young > 0 || !asksAll && areFilesYoung
     let parts = [
       (work.moved, "let go"), (work.missing, "not there"), (work.kept, "named again"),
       (work.restored, "brought back"), (work.forgotten, "forgotten"),

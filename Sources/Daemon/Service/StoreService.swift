@@ -27,6 +27,7 @@ final class StoreService {
   var retriesFiles = true
   /// Why files wait, as it was last told.
   var filesWait: Set<String> = []
+  var areFilesYoung = false
   var lastSweep: JSON = .null
   var sweepCount: Int64 = 0
   var tally = Tally()
@@ -222,8 +223,10 @@ final class StoreService {
     lookAtTimetable()
     if condition.isAtRest { return }
     let isLeftAlone = lastUse == nil
-    if isLeftAlone && traces != currentTraces || !filesWait.isEmpty { wake.ring() }
+    if isLeftAlone && traces != currentTraces || mustRetryFiles { wake.ring() }
   }
+
+  private var mustRetryFiles: Bool { !filesWait.isEmpty || areFilesYoung }
 
   /// SQLite writes to one of them with each commit.
   private var currentTraces: [FileStatus?] {

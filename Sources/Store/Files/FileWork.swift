@@ -15,6 +15,8 @@ package struct FileWork: Sendable {
   package var refused: [String] = []
   /// Tried again later: why.
   package var waiting: Set<String> = []
+  /// Written a moment ago, and tried again later too.
+  package var young = 0
   /// Those that an undo wanted back, and that are not.
   package var left: [LeftFile] = []
   /// Whether there may be more to do at once.
@@ -35,6 +37,7 @@ package struct FileWork: Sendable {
     forgotten += other.forgotten
     refused += other.refused
     waiting.formUnion(other.waiting)
+    young += other.young
     left += other.left
     hasMore = other.hasMore
   }

@@ -58,7 +58,10 @@ extension Writer {
     _ work: inout FileWork
   ) throws {
     switch sight {
-    case .unseen, .young: return
+    case .unseen: return
+    case .young:
+      work.young += 1
+      return
     case .waiting(let reason):
       work.waiting.insert(reason)
       return

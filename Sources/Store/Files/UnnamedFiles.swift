@@ -21,6 +21,38 @@ extension Writer {
     result.add(receipt, current)
   }
 
+  /// Files whose edges had no rule that lets them go are remembered when they lose one.
+  func rememberLostFiles() throws {
+    if model.files.isEmpty || current.lostCount == 0 { return }
+    try rememberFiles(
+      """
+      SELECT DISTINCT k.collection, k.key
+      FROM temp.lost AS l CROSS JOIN temp.known AS k ON k.id = l.destination
+      WHERE NOT l.rules & 40 AND k.id NOT IN (SELECT id FROM temp.gone)
+      """)
+  }
+
+  /// The same of rows that go.
+  func rememberFiles(of slice: Slice) throws {
+    for place in binding.places
+    where place.destination.kind == .files && place.rules.isDisjoint(with: .ofLostSource) {
+      try db.stageDestinations(of: place, rule: 0, in: slice, current.numbers)
+      try rememberFiles("SELECT DISTINCT collection, key FROM temp.found")
+      try db.forgetFound()
+    }
+  }
+
+  private func rememberFiles(_ found: String) throws {
+    let files = try db.all(
+      generated: """
+        SELECT substr(c.name, 14), f.key FROM (\(found)) AS f
+        CROSS JOIN main.cascade_collection AS c ON c.id = f.collection
+        WHERE c.name GLOB 'cascade_file/*' AND typeof(f.key) = 'text'
+        """, []
+    ) { Destination.file(root: $0.text(0), path: $0.text(1)) }
+    for file in files { _ = try end(file) }
+  }
+
   /// A file that only an edge named which never was (DESIGN 2.3, 6) has lost nothing.
   func forgetFile(_ id: Int64) throws {
     if model.files.isEmpty || id < current.firstNewId { return }

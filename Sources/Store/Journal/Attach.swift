@@ -55,7 +55,7 @@ extension Writer {
     try db.makeTables()
     if isDetached {
       interned.forget()
-      counters = try Counters(db)
+      counters = try Counters(db, behind: model.lastBatchInTrash)
     }
     guard model.hasTables else { return AttachReport() }
     let changes = try bindAnew()

@@ -50,7 +50,8 @@ extension Reader {
   private func triggerFindings(_ binding: Binding) throws -> [StructureFinding] {
     if !model.hasTables { return [] }
     let watches = try knownWatches(binding)
-    let refusals = Refusals(binding: binding, model: model, rulesSeen: try Counters(db).rulesSeen)
+    let rules = try Counters(db, behind: 0).rulesSeen
+    let refusals = Refusals(binding: binding, model: model, rulesSeen: rules)
     let wanted =
       WatchTriggers(watches: watches, binding: binding, model: model).all + refusals.triggers
     let found = try db.ourTriggers()

@@ -60,8 +60,9 @@ extension Place {
 
   /// Whether somebody has to know when an edge of these is removed. What the loss of a destination
   /// does, the destination's own row tells; but a foreign key of the application's may take the
-  /// reference away in the same breath.
+  /// reference away in the same breath. What let go of a file is asked by the sweep of files.
   var isWatched: Bool {
+    if destination.kind == .files { return true }
     let ofSource: Rules = [
       .notifyIfSourceDeleted, .deleteDestinationIfSourceDeleted,
       .deleteDestinationIfAllSourcesDeleted,

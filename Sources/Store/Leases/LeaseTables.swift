@@ -20,7 +20,8 @@ extension Schema {
     "CREATE INDEX IF NOT EXISTS cascade_lease_end ON cascade_lease(expires)",
     // Why a node would have gone, had it not been leased: `rule` of an edge `name` between it and
     // `via`. `stored` where the edge of rule 4 is not in the node's own row; `denied` where the node
-    // is not leased itself, but something that is may have kept it. Rule 0 is what a lease holds that
+    // is not leased itself, but something that is may have kept it: 1; or what another kind of sweep
+    // deletes, and did not yet: 2. Rule 0 is what a lease holds that
     // no root reaches.
     """
     CREATE TABLE IF NOT EXISTS cascade_spared(

@@ -80,6 +80,14 @@ extension Writer {
       """, .integer(now / 1_000)) != nil
   }
 
+  /// What was denied to the other kind of sweep may not be denied any more: it looks again.
+  func freeDenied() throws {
+    if current.followed == .all || current.deletedCount == 0 { return }
+    try db.run(
+      "UPDATE cascade_spared SET denied = 1 WHERE denied = 2 AND NOT rule & ?",
+      .integer(current.followed.rawValue))
+  }
+
   /// In the transaction, or the last of the steps, that did what followed.
   func forgetExamined() throws {
     try db.run("DELETE FROM cascade_spared WHERE id IN (SELECT id FROM temp.examined)")
@@ -96,17 +104,25 @@ extension Connection {
     get throws(SQLiteError) { try integer("SELECT 1 FROM temp.spared LIMIT 1") != nil }
   }
 
-  /// What had to stay while there are leases may be held by what stays because of one.
-  func remember(denied nodes: [Int64]) throws(SQLiteError) {
-    let leases = try integer(
-      "SELECT 1 FROM (SELECT id FROM temp.leased UNION ALL SELECT id FROM temp.leased_collection)")
-    if leases == nil { return }
+  var hasLeases: Bool {
+    get throws(SQLiteError) {
+      try integer(
+        "SELECT 1 FROM (SELECT id FROM temp.leased UNION ALL SELECT id FROM temp.leased_collection)"
+      ) != nil
+    }
+  }
+
+  /// What had to stay while there are leases may be held by what stays because of one; or by what
+  /// another kind of sweep will delete.
+  func remember(denied nodes: [Int64], by followed: Rules) throws(SQLiteError) {
+    let denied: Int64 = try hasLeases ? 1 : 2
+    if denied == 2 && followed == .all { return }
     for node in nodes {
       try run(
         """
         INSERT OR IGNORE INTO temp.spared(id, via, name, rule, collection, denied)
-        SELECT id, via, name, rule, collection, 1 FROM temp.gone WHERE id = ? AND rule <> 0
-        """, .integer(node))
+        SELECT id, via, name, rule, collection, ? FROM temp.gone WHERE id = ? AND rule <> 0
+        """, .integer(denied), .integer(node))
     }
   }
 
@@ -157,7 +173,7 @@ extension Connection {
       INSERT INTO temp.examined(id, collection, key, via_collection, via_key, name, rule, stored)
       SELECT s.id, s.collection, s.key, s.via_collection, s.via_key, s.name, s.rule, s.stored
       FROM cascade_spared AS s CROSS JOIN cascade_collection AS c ON c.id = s.collection
-      WHERE s.rule & ?1
+      WHERE s.rule & ?1 AND s.denied < 2
       AND NOT EXISTS (SELECT 1 FROM cascade_lease AS l
         WHERE l.collection = c.name AND l.key IS NULL AND l.expires > ?2)
       AND NOT EXISTS (SELECT 1 FROM cascade_lease AS l

@@ -39,18 +39,19 @@ extension Reader {
   }
 
   func plan(
-    ofSweep isSweep: Bool = false, following followed: Rules = .all, at now: Int64,
-    addDead: () throws -> Void
+    ofSweep isSweep: Bool = false, following followed: Rules = .all, marks: Bool = false,
+    at now: Int64, addDead: () throws -> Void
   ) throws -> Plan {
     try consequences(
-      ofSweep: isSweep, following: followed, at: now, addDead: addDead, tell: describePlan)
+      ofSweep: isSweep, following: followed, marks: marks, at: now, addDead: addDead,
+      tell: describePlan)
   }
 
   /// The consequences of the deaths that `addDead` writes into `temp.dead`, as `tell` finds them in
   /// `temp.gone`. A sweep leaves what is denied; anything else would be refused for it.
   func consequences<T>(
-    ofSweep isSweep: Bool = false, following followed: Rules = .all, at now: Int64? = nil,
-    addDead: () throws -> Void,
+    ofSweep isSweep: Bool = false, following followed: Rules = .all, marks: Bool = false,
+    at now: Int64? = nil, addDead: () throws -> Void,
     tell: ([Reason]) throws -> T
   ) throws -> T {
     try db.snapshot {
@@ -61,7 +62,8 @@ extension Reader {
       let numbers = try db.numbers(binding)
       let closure = Closure(
         rulesSeen: Rules(rawValue: rules), binding: binding, numbers: numbers,
-        firstNewId: .max, following: followed)
+        firstNewId: .max, following: followed,
+        fromRootsOf: marks ? model : nil)
       if isSweep { return try tell(closure.completeUndenied(db).denials) }
       try closure.complete(db)
       return try tell(db.denials(binding, numbers, stored: closure.rulesSeen).map(\.reason))

@@ -14,11 +14,14 @@ package enum Why: Sendable {
     package let at: Int64
     package let id: String
     package let author: String?
-    /// What an application deleted by SQL, and a sweep found, begins the chain.
-    package let isSweep: Bool
+    /// What begins the chain.
+    package let cause: Cause
     /// From the node back to the first cause.
     package let chain: [Plan.Step]
   }
+
+  /// A change file, or what a sweep found: the roots do not reach it, or an application's SQL did it.
+  package enum Cause: String, Sendable { case file, sweep, unreachable }
 }
 
 extension Reader {
@@ -31,24 +34,43 @@ extension Reader {
 
   private func deletion(of node: Node) throws -> Why.Deletion? {
     guard let found = try newestInTrash(node) else { return nil }
-    let chain = try wholeChain(from: found)
-    return try db.first(
-      "SELECT at, id, author, fingerprint FROM cascade_ledger WHERE seq = ?", .integer(found.batch)
+    let (chain, first) = try wholeChain(from: found)
+    let entry = try self.entry(of: found.batch)
+    let isUnreached = try first.isWhole && self.entry(of: first.batch)?.isSweep == true
+    let cause: Why.Cause = isUnreached ? .unreachable : entry?.isSweep == true ? .sweep : .file
+    return Why.Deletion(
+      batch: found.batch, at: entry?.at ?? 0, id: entry?.id ?? "", author: entry?.author,
+      cause: cause, chain: chain)
+  }
+
+  private struct Entry {
+    let at: Int64
+    let id: String
+    let author: String?
+    let isSweep: Bool
+  }
+
+  private func entry(of batch: Int64) throws -> Entry? {
+    try db.first(
+      "SELECT at, id, author, fingerprint FROM cascade_ledger WHERE seq = ?", .integer(batch)
     ) { row in
-      Why.Deletion(
-        batch: found.batch, at: row.integer(0), id: row.text(1), author: row.optionalText(2),
-        isSweep: Batch.isSweep(
-          id: row.text(1), author: row.optionalText(2), fingerprint: row.integer(3)),
-        chain: chain)
+      let (id, author) = (row.text(1), row.optionalText(2))
+      let isSweep = Batch.isSweep(id: id, author: author, fingerprint: row.integer(3))
+      return Entry(at: row.integer(0), id: id, author: author, isSweep: isSweep)
     }
-      ?? Why.Deletion(
-        batch: found.batch, at: 0, id: "", author: nil, isSweep: false, chain: chain)
   }
 
   /// A row, an object or a name in the trash.
   private struct Kept: Hashable {
     let batch: Int64
     let id: Int64
+  }
+
+  /// Where a chain begins.
+  private struct First {
+    let batch: Int64
+    /// Whether all of it was kept, and not only its name: we deleted it, and no rule made us.
+    let isWhole: Bool
   }
 
   /// What an earlier batch may know more of is the last choice.
@@ -85,26 +107,30 @@ extension Reader {
 
   /// What one plan of a sweep deleted is a mere name for the next: there the chain of that plan goes
   /// on. Edges that were removed may be each other's reason: it ends where it comes back.
-  private func wholeChain(from first: Kept) throws -> [Plan.Step] {
-    var steps = try chain(from: first)
+  private func wholeChain(from first: Kept) throws -> ([Plan.Step], First) {
+    var (steps, isWhole) = try chain(from: first)
     var batch = first.batch
     var followed: Set<Kept> = [first]
     while let last = steps.last, last.rule == nil, steps.count < Reader.longestChain,
       let earlier = try newestInTrash(last.node, upTo: batch), followed.insert(earlier).inserted
     {
-      let more = try chain(from: earlier)
+      let (more, isMoreWhole) = try chain(from: earlier)
       if more.first?.rule == nil { break }
-      batch = earlier.batch
+      (batch, isWhole) = (earlier.batch, isMoreWhole)
       steps.removeLast()
       steps += more
     }
     var seen: Set<Node> = []
-    return Array(steps.prefix { seen.insert($0.node).inserted })
+    isWhole = isWhole && steps.last?.rule == nil
+    return (
+      Array(steps.prefix { seen.insert($0.node).inserted }), First(batch: batch, isWhole: isWhole)
+    )
   }
 
-  /// Each step's other end is the next step's node, as long as it went in the same batch.
-  private func chain(from first: Kept) throws -> [Plan.Step] {
-    try db.all(
+  /// Each step's other end is the next step's node, as long as it went in the same batch. And whether
+  /// more than the name of the last one was kept.
+  private func chain(from first: Kept) throws -> ([Plan.Step], isWhole: Bool) {
+    let steps = try db.all(
       generated: """
         WITH RECURSIVE step(depth, id, via, name, rule) AS (
           SELECT 0, id, via, name, rule FROM main.cascade_trash
@@ -117,7 +143,8 @@ extension Reader {
           WHERE step.depth < ?3
         )
         SELECT c.name, \(TrashLayout.key(keys: "l.keys")), m.name, oc.name,
-          coalesce(\(TrashLayout.key(keys: "ol.keys", of: "ot")), x.key, o.key), s.rule
+          coalesce(\(TrashLayout.key(keys: "ol.keys", of: "ot")), x.key, o.key), s.rule,
+          l.kind <> 'name'
         FROM step AS s
         JOIN main.cascade_trash AS t ON t.batch = ?2 AND t.id = s.id AND t.part = 0
         JOIN main.cascade_trash_layout AS l ON l.batch = ?2 AND l.layout = t.layout
@@ -131,6 +158,7 @@ extension Reader {
           ON oc.id = coalesce(ol.collection, x.collection, o.collection)
         ORDER BY s.depth
         """, [.integer(first.id), .integer(first.batch), .integer(Reader.longestChain)]
-    ) { Plan.Step(row: $0, model) }
+    ) { (step: Plan.Step(row: $0, model), isWhole: $0.integer(6) != 0) }
+    return (steps.map(\.step), steps.last?.isWhole ?? false)
   }
 }

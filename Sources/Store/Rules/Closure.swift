@@ -26,6 +26,8 @@ struct Closure {
   let followed: Rules
   /// Whether what it finds goes in steps, and not in one transaction.
   let goesInSteps: Bool
+  /// Where what the roots do not reach goes: whatever rules took along reaches nothing either.
+  let reaching: Reaching?
   /// The places whose edges count at their sources, and at their destinations: for a rule of their own,
   /// or of another edge of the same name.
   let countedAtSources: [Place]
@@ -33,7 +35,8 @@ struct Closure {
 
   init(
     rulesSeen: Rules, binding: Binding, numbers: Numbers, firstNewId: Int64,
-    following followed: Rules = .all, inSteps goesInSteps: Bool = false
+    following followed: Rules = .all, inSteps goesInSteps: Bool = false,
+    fromRootsOf model: StoreModel? = nil
   ) {
     self.rulesSeen = rulesSeen
     storedRules = rulesSeen.intersection(followed)
@@ -42,6 +45,7 @@ struct Closure {
     self.firstNewId = firstNewId
     self.followed = followed
     self.goesInSteps = goesInSteps
+    reaching = model.map { Reaching(model: $0, binding: binding, numbers: numbers) }
     countedAtSources = binding.countedAtSources(stored: storedRules, following: followed)
     countedAtDestinations = binding.countedAtDestinations(stored: storedRules, following: followed)
   }
@@ -53,6 +57,9 @@ struct Closure {
     var number: Int64 { slice.high }
     /// What its nodes are, as far as places have to know.
     let ends: Ends
+
+    /// Whether a rule brought something in.
+    var takesAlong: Bool { ends.rows.keys.contains { $0.rule != 0 } }
   }
 
   /// Completes D from the nodes in `temp.dead` and the edges in `temp.lost`. Each of the levels is
@@ -62,11 +69,17 @@ struct Closure {
     try addDead(db)
     var level = try level(db, above: 0)
     var levels = [level]
+    var marked = 1
     try count(db, level, withRemoved: true)
     while true {
       try addFollowers(db, level)
       if level.slice.low == 0 { try addOfRemovedEdges(db) }
       level = try self.level(db, above: level.slice.high)
+      if level.slice.isEmpty, let reaching, levels.dropFirst(marked).contains(where: \.takesAlong) {
+        marked = levels.count + 1
+        try db.addUnreached(behindGone: reaching)
+        level = try self.level(db, above: level.slice.high)
+      }
       if level.slice.isEmpty { return levels }
       levels.append(level)
       try count(db, level, withRemoved: false)
@@ -84,7 +97,7 @@ struct Closure {
       let denials = try db.denials(binding, numbers, stored: rulesSeen)
       if denials.isEmpty { return (levels, reasons) }
       reasons += denials.map(\.reason)
-      try db.remember(denied: denials.map(\.denied))
+      try db.remember(denied: denials.map(\.denied), by: followed)
       try db.block(denials.map(\.denied))
     }
   }

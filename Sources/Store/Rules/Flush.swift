@@ -55,7 +55,7 @@ extension Writer {
     let closure = Closure(
       rulesSeen: counters.rulesSeen, binding: binding, numbers: current.numbers,
       firstNewId: current.firstNewId, following: current.followed,
-      inSteps: current.isStepped)
+      inSteps: current.isStepped, fromRootsOf: current.marks ? model : nil)
     var levels: [Closure.Level]
     if current.isSweep {
       let (found, denials) = try closure.completeUndenied(db)
@@ -66,6 +66,9 @@ extension Writer {
       try refuseDenied()
     }
     try count(levels.ends)
+    if try current.marks && levels.contains(where: \.takesAlong) && db.hasLeases {
+      leasesReach = true
+    }
     // What it did not cause itself, the other kind of sweep tells and forgets.
     if !current.tellsOfCauses { levels.removeFirst() }
     return levels
@@ -73,6 +76,7 @@ extension Writer {
 
   private func removeGone(_ levels: [Closure.Level]) throws {
     try keepSpared()
+    try rememberLostFiles()
     try touchNeighbours()
     guard let first = levels.first?.slice else { return }
     let isLarge = current.deletedCount > Writer.manyAtOnce

@@ -18,12 +18,8 @@ struct PlanSums {
   var checksum: UInt64 = 0
 
   mutating func add(_ counts: [CollectionCount], checksum: UInt64) {
-    for var count in counts {
-      // What an earlier flush deleted is not among all any more.
-      let before = collections[count.name]?.gone ?? 0
-      count.gone += before
-      count.all += before
-      collections[count.name] = count
+    for count in counts {
+      collections[count.name] = count.with(collections[count.name]?.gone ?? 0)
     }
     self.checksum &+= checksum
   }
@@ -35,12 +31,19 @@ struct CollectionCount {
   /// With those that go.
   var all: Int
 
+  /// So many went before, and are not among all any more.
+  func with(_ before: Int) -> CollectionCount {
+    CollectionCount(name: name, gone: gone + before, all: all + before)
+  }
+
   func isOver(_ limit: StoreModel.Hold) -> Bool { Double(gone) > limit.share * Double(all) }
 }
 
 extension Writer {
   func refuseOverLimit() throws {
-    if let held = try held(), try !takeApproval(held) { throw held }
+    guard let held = try held() else { return }
+    if try !takeApproval(held) { throw held }
+    current.wasApproved = true
   }
 
   /// The same for a plan that goes in steps: each takes its part of the approval.
@@ -50,6 +53,7 @@ extension Writer {
       "SELECT 1 FROM cascade_plan WHERE id = ? AND checksum = ? AND approved", .text(held.id),
       .integer(held.checksum))
     if approved == nil { throw held }
+    current.wasApproved = true
     return held
   }
 
@@ -58,10 +62,13 @@ extension Writer {
     let losses = try current.holdsLosses ? db.losses(binding, current.numbers) : []
     let isLoss = losses.areOver(limit)
     if current.holdsAll { (limit.deletes, limit.share) = (0, 0) }
-    if current.deletedCount <= limit.deletes && !isLoss { return nil }
+    let before = current.isSweep ? sweptBefore : [:]
+    let deletedCount = before.values.reduce(current.deletedCount, +)
+    if deletedCount <= limit.deletes && !isLoss { return nil }
     try addToPlan()
     let counts = current.plan.collections
-    if !counts.values.contains(where: { $0.isOver(limit) }) && !isLoss { return nil }
+    let isOver = counts.values.contains { $0.with(before[$0.name] ?? 0).isOver(limit) }
+    if !isOver && !isLoss { return nil }
     return Held(
       id: current.id, deletedCount: current.deletedCount,
       byCollection: counts.mapValues(\.gone), lostCount: losses.reduce(0) { $0 + $1.gone },

@@ -57,6 +57,7 @@ extension Writer {
     if place.rules.rawValue & end.notifying == 0 { return }
     try stage()
     try db.internFound()
+    let isTold = end == .destination && place.leavesReferences ? "true" : "NOT leaves"
     let (toDestination, ends) = end == .source ? (1, ("f.via", "f.id")) : (0, ("f.id", "f.via"))
     try db.run(
       generated: """
@@ -64,7 +65,7 @@ extension Writer {
         SELECT DISTINCT '\(end)Deleted', \(toDestination), \(ends.0), f.name, \(ends.1), ?, 1
         FROM temp.found AS f
         WHERE NOT EXISTS (SELECT 1 FROM temp.going AS g WHERE g.id = f.id)
-        AND f.via NOT IN (SELECT id FROM temp.mourned)
+        AND f.via NOT IN (SELECT id FROM temp.mourned WHERE \(isTold))
         """, [.integer(place.rules.rawValue)])
     try db.forgetFound()
   }
@@ -76,9 +77,11 @@ extension Writer {
       SELECT iif(l.removal = 0, 'sourceDeleted', 'destinationDeleted'), l.removal = 0,
         l.source, l.name, l.destination, l.rules, l.origin
       FROM temp.lost AS l
-      WHERE (l.removal = 0 AND l.rules & 1 AND l.source NOT IN (SELECT id FROM temp.mourned)
+      WHERE (l.removal = 0 AND l.rules & 1
+        AND l.source NOT IN (SELECT id FROM temp.mourned WHERE NOT leaves)
         AND l.destination NOT IN (SELECT id FROM temp.gone))
-      OR (l.removal = 1 AND l.rules & 2 AND l.destination NOT IN (SELECT id FROM temp.mourned)
+      OR (l.removal = 1 AND l.rules & 2
+        AND l.destination NOT IN (SELECT id FROM temp.mourned WHERE NOT leaves)
         AND l.source NOT IN (SELECT id FROM temp.gone))
       """)
   }
@@ -136,6 +139,13 @@ extension Writer {
       """, .integer(current.batch))
     current.notices += db.changes
     try db.run("DELETE FROM temp.told")
+  }
+}
+
+extension Place {
+  /// Whether a source that survives goes on naming what is gone.
+  fileprivate var leavesReferences: Bool {
+    !isInJoinTable && !rules.contains(.nullifySourceIfDestinationDeleted)
   }
 }
 

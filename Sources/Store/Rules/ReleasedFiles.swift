@@ -5,6 +5,7 @@ internal import SQLite
 extension Writer {
   /// The intention commits with the rows that let the files go. What is no text names no file.
   func releaseFiles(_ slice: Slice = .all) throws {
+    try rememberFiles(of: slice)
     try db.run(
       """
       INSERT INTO cascade_released_file(batch, collection, path)

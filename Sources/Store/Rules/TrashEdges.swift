@@ -5,11 +5,21 @@ internal import SQLite
 extension Writer {
   func keepEdges(_ slice: Slice) throws {
     if slice.low == 0 && current.lostCount > 0 { try keepRemoved() }
-    if try db.integer("SELECT 1 FROM cascade_edge LIMIT 1") == nil { return }
+    if try !mayHaveEdges { return }
     if !current.isHub {
       for edges in LosingEdges.all(of: slice) { try keep(edges) }
     }
     try keepOwnIdentities(slice)
+  }
+
+  /// Earlier steps may have taken the last ones along.
+  private var mayHaveEdges: Bool {
+    get throws {
+      try db.integer("SELECT 1 FROM cascade_edge LIMIT 1") != nil
+        || db.integer(
+          "SELECT 1 FROM cascade_trash_edge WHERE batch = ? LIMIT 1", .integer(current.batch))
+          != nil
+    }
   }
 
   /// With who survives at their other ends.

@@ -17,7 +17,16 @@ extension Connection {
     for place in binding.places where place.minds || tells && place.tells { try findMissing(place) }
     for place in binding.places { try findMissingSources(place) }
     try internFound(present: false)
+    if !tells { try recallFound() }
     try buryFound()
+  }
+
+  /// Where somebody watched, an earlier sweep has seen all of it gone, and told of what refers to it
+  /// still.
+  private func recallFound() throws(SQLiteError) {
+    let known = "FROM temp.found WHERE id NOT IN (SELECT id FROM temp.dead)"
+    try run(generated: "INSERT OR IGNORE INTO temp.mourned(id, leaves) SELECT id, 1 \(known)")
+    try run(generated: "INSERT OR IGNORE INTO temp.recalled SELECT id \(known)")
   }
 
   /// Stored edges to rows that are not there any more.
@@ -92,13 +101,7 @@ extension Connection {
 extension Place {
   /// What it refers to is not there.
   var leadsToNothing: String {
-    let column =
-      switch form {
-      case .column(let column), .typed(let column, _, _): source.table?.column(column)
-      case .join(let table, _, let column): table.column(column)
-      case .json: nil as Table.Column?
-      }
-    return destination.isMissing(reference, column?.affinity)
+    destination.isMissing(reference, referringColumn?.affinity)
   }
 
   /// Whether a missing destination means anything: otherwise the reference is left as it is. A join

@@ -79,14 +79,40 @@ extension Writer {
     try db.setMeta("own.end", current.isStepped ? current.ownEnd : last)
   }
 
-  /// The other kind finds these rows of our own: what it does about them, it has nobody to tell of
+  /// Another kind finds these rows of our own: what it does about them, it has nobody to tell of
   /// again. Where the application has triggers, some are theirs, and twice is better than never.
   func markTold(behind start: Int64, upTo end: Int64) throws {
-    if current.followed == .all || binding.hasTriggers || end == start { return }
+    if readsAllItDoes || binding.hasTriggers || end == start { return }
     try db.run(
       "UPDATE cascade_meta SET value = ? WHERE name GLOB 'told.*' AND value = ?",
       .integer(end), .integer(start))
     if db.changes == 0 { try db.setMeta("told.\(start)", end) }
+  }
+
+  /// What followed from these, the last plan of a sweep that follows all rules has found, though it
+  /// never reads the journal. Later another row may be where one was.
+  func forgetOwnWrites(
+    _ kinds: [SweepKind], behind start: Int64, _ earlierEnd: Int64?
+  ) throws {
+    if kinds.readsJournal || current.hasKept || !current.isUndisturbed { return }
+    try db.run(
+      """
+      DELETE FROM cascade_journal WHERE EXISTS (SELECT 1 FROM cascade_meta AS m
+        WHERE m.name GLOB 'told.*' AND CAST(substr(m.name, 6) AS INTEGER) >= ?
+        AND seq > CAST(substr(m.name, 6) AS INTEGER) AND seq <= m.value)
+      """, .integer(start))
+    if db.changes == 0 { return }
+    try db.run(
+      """
+      DELETE FROM cascade_meta
+      WHERE name GLOB 'told.*' AND CAST(substr(name, 6) AS INTEGER) >= ?1 OR name = 'own.end'
+      """, .integer(start))
+    if let earlierEnd { try db.setMeta("own.end", earlierEnd) }
+    if try db.integer("SELECT 1 FROM cascade_journal LIMIT 1") == nil { try numberAnew() }
+  }
+
+  private var readsAllItDoes: Bool {
+    current.followed == .all && (current.readsItsDeletions || !current.isStepped)
   }
 
   /// Up to here the journal was read, or is there because of what we did ourselves: others may write

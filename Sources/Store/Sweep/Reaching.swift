@@ -6,7 +6,7 @@ internal import SQLite
 ///
 /// An edge leads from its source to its destination, and the other way where the source lives by its
 /// destination (rules 4 and 16). Leased nodes are roots, and what they lead to is kept with them.
-/// Marks are set level by level, as D grows (`Closure`), in temporary tables.
+/// Marks are set level by level, as D grows (`Closure`), in temporary tables; no way leads through D.
 struct Reaching {
   let model: StoreModel
   let binding: Binding
@@ -19,6 +19,7 @@ struct Reaching {
   /// Says whether something is reached because of a lease alone.
   fileprivate func mark(_ db: borrowing Connection) throws -> Bool {
     try addRoots(db)
+    try db.forgetGoneAmongReached(above: 0)
     let roots = try followAll(db, above: 0)
     try addLeased(db)
     return try followAll(db, above: roots) > roots
@@ -100,6 +101,7 @@ struct Reaching {
       """, bounds[0], bounds[1])
     for place in binding.looked { try follow(db, place, level) }
     try db.reachFound()
+    try db.forgetGoneAmongReached(above: level.high)
   }
 
   private func follow(_ db: borrowing Connection, _ place: Place, _ level: Slice) throws {
@@ -142,32 +144,61 @@ extension Connection {
     try findLeased(binding, at: now)
     let reaching = Reaching(model: model, binding: binding, numbers: try numbers(binding))
     let isLeased = try reaching.mark(self)
+    try findUnreached(reaching)
     try run(
       """
-      INSERT OR IGNORE INTO temp.unreached
-      SELECT n.id, n.collection FROM cascade_collection AS c
-      CROSS JOIN cascade_node AS n ON n.collection = c.id
-      WHERE c.name NOT GLOB 'cascade_file/*' AND n.id NOT IN (SELECT id FROM temp.reached)
+      INSERT OR IGNORE INTO temp.unreached SELECT id, collection FROM temp.found
+      WHERE id IS NOT NULL
       """)
-    for table in binding.collections.values {
-      // What `cascade_node` has of a row is only its identity.
-      try run("DELETE FROM temp.unreached WHERE collection = ?", .integer(table.id))
-      if model.canReach(table.collection) { try addUnreached(of: table, reaching.numbers) }
-    }
-    try run("DELETE FROM temp.reached")
+    try forgetFound()
     return isLeased
   }
 
-  private func addUnreached(of table: NodeTable, _ numbers: Numbers) throws(SQLiteError) {
+  /// What nothing reaches any more without what is in `temp.gone` goes behind that.
+  func addUnreached(behindGone reaching: Reaching) throws {
+    _ = try reaching.mark(self)
+    try findUnreached(reaching)
+    try run(
+      """
+      INSERT OR IGNORE INTO temp.gone(id, collection) SELECT id, collection FROM temp.found
+      WHERE id IS NOT NULL AND id NOT IN (SELECT id FROM temp.blocked) ORDER BY id
+      """)
+    try forgetFound()
+  }
+
+  /// Writes what has no mark into `temp.found`, and forgets the marks.
+  private func findUnreached(_ reaching: Reaching) throws {
+    // What `cascade_node` has of a row is only its identity.
+    let tables = reaching.binding.collections.values
+    let mapped = tables.map { "\($0.id)" }.joined(separator: ", ")
+    for table in tables where reaching.model.canReach(table.collection) {
+      try findUnreached(of: table, reaching.numbers)
+    }
+    try internFound()
+    try run(
+      generated: """
+        INSERT INTO temp.found(id, collection)
+        SELECT n.id, n.collection FROM main.cascade_collection AS c
+        CROSS JOIN main.cascade_node AS n ON n.collection = c.id
+        WHERE c.name NOT GLOB 'cascade_file/*' AND c.id NOT IN (\(mapped))
+        AND n.id NOT IN (SELECT id FROM temp.reached)
+        """)
+    try run("DELETE FROM temp.reached")
+  }
+
+  private func findUnreached(of table: NodeTable, _ numbers: Numbers) throws(SQLiteError) {
     try run(
       generated: """
         INSERT INTO temp.found(id, key, row, collection)
         SELECT \(table.found("d", numbers)), \(table.id) FROM \(table.rows) AS d
         WHERE \(table.isNode("d")) AND \(table.isOutside("temp.reached", "d", numbers))
         """)
-    try internFound()
-    try run("INSERT OR IGNORE INTO temp.unreached SELECT id, collection FROM temp.found")
-    try forgetFound()
+  }
+
+  fileprivate func forgetGoneAmongReached(above low: Int64) throws(SQLiteError) {
+    if try integer("SELECT 1 FROM temp.gone LIMIT 1") == nil { return }
+    try run(
+      "DELETE FROM temp.reached WHERE seq > ? AND id IN (SELECT id FROM temp.gone)", .integer(low))
   }
 
   fileprivate func stageAll(of table: NodeTable, _ numbers: Numbers) throws(SQLiteError) {

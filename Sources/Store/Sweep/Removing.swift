@@ -41,6 +41,7 @@ extension Writer {
   ) throws {
     current.approved = plan.approval?.checksum
     try keepSpared()
+    try rememberLostFiles()
     if current.isResumed || plan.size == 0 { return }
     try db.setMeta("sweep.batch", current.batch)
     try db.setMeta("sweep.kinds", kinds.code)

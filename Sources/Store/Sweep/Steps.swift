@@ -21,6 +21,7 @@ extension Writer {
     let submission = nextSweep
     // What another sweep could not delete is its own.
     current = TransactionState()
+    let start = try db.lastInJournal
     defer {
       forgetPlan()
       forgetFences()
@@ -46,7 +47,7 @@ extension Writer {
       if current.isUndisturbed || plan.size == 0 { break }
     }
     try bringRest(manners)
-    try finish(kinds)
+    try finish(kinds, behind: start)
   }
 
   /// Whether it is done before anybody notices. Who looks through whole tables does so only where
@@ -144,9 +145,11 @@ extension Writer {
     }
   }
 
-  private func finish(_ kinds: [SweepKind]) throws {
+  private func finish(_ kinds: [SweepKind], behind start: Int64) throws {
     try group {
+      let ownEnd = try db.meta("own.end")
       try conclude(kinds)
+      try forgetOwnWrites(kinds, behind: start, ownEnd)
       try db.run("DELETE FROM cascade_meta WHERE name IN ('sweep.batch', 'sweep.kinds')")
       try recordEnd()
     }

@@ -51,8 +51,12 @@ extension Writer {
     var result = SweepResult(kinds: kinds, outcome: .nothing)
     holds = []
     self.now = now
+    sweptBefore = [:]
     try tieLooseRows()
-    for part in try parts(of: completed(kinds)) { try sweepEdges(part, &result, at: now, manners) }
+    for part in try parts(of: completed(kinds)) {
+      try sweepEdges(part, &result, at: now, manners)
+      sweptBefore = current.wasApproved ? [:] : result.byCollection
+    }
     if kinds.marks && !model.roots.isEmpty { try sweepUnreachable(&result, at: now, manners) }
     if kinds.looksAtFiles { try group { try sweepFiles(&result) } }
     if kinds.forgets {
@@ -108,17 +112,12 @@ extension Writer {
     }
   }
 
-  /// Where the rules took more along, that may have been the way to others.
   private func sweepUnreachable(
     _ result: inout SweepResult, at now: Int64, _ manners: Manners
   ) throws {
     if isDetached { throw StoreError.detached }
     try followSchema()
-    var followed: [String: Int]
-    repeat {
-      followed = result.byRule
-      try sweepEdges([.unreachable], &result, at: now, manners)
-    } while result.byRule != followed && result.outcome != .held
+    try sweepEdges([.unreachable], &result, at: now, manners)
     try keepLeasedReasons(at: now)
   }
 
@@ -176,6 +175,7 @@ extension Writer {
   func conclude(_ kinds: [SweepKind]) throws {
     if !current.hasKept { try markOwnWrites(kinds) }
     try markOwnEnd()
+    try freeDenied()
     if kinds.looksThrough {
       try forgetDebt()
       try db.forgetUnusedIdentities(binding)
@@ -188,6 +188,7 @@ extension Writer {
     current.isSweep = true
     current.id = "sweep"
     current.followed = kinds.followed
+    current.marks = kinds == [.unreachable]
     current.holdsAll = try kinds.looksThrough && db.meta("unseen") == 1
     current.holdsLosses = try kinds.looksThrough && debt != nil
     // What is dead was gone before: only what follows is deleted by us.
@@ -217,7 +218,8 @@ extension Reader {
   /// What a sweep would delete.
   package func planSweep(_ kinds: [SweepKind], at now: Int64? = nil) throws -> Plan {
     let now = now ?? SystemClock.wall()
-    var plan = try plan(ofSweep: true, following: kinds.followed, at: now) {
+    let marks = kinds.marks && !model.roots.isEmpty
+    var plan = try plan(ofSweep: true, following: kinds.followed, marks: marks, at: now) {
       let binding = try binding()
       if kinds.readsJournal {
         try Digest(binding: binding, watches: db.watches(), tellsWhy: true).read(

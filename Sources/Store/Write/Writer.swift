@@ -36,6 +36,8 @@ package final class Writer {
   var needsDenials = false
   /// What they would write, whoever deletes writes himself.
   var areTriggersOff = false
+  /// What the earlier parts of the sweep at hand deleted, and nobody approved: they are judged together.
+  var sweptBefore: [String: Int] = [:]
   /// Without leases the last sweep would have found more that the roots do not reach.
   var leasesReach = false
   /// The files that were let go up to here were looked at, and what is left of them waits.
@@ -58,7 +60,7 @@ package final class Writer {
     demands = Demands(model)
     hasTables = model.hasTables
     references = ReferencePlaces(model)
-    counters = try Counters(db)
+    counters = try Counters(db, behind: model.lastBatchInTrash)
     try model.hasTables ? bindAtFirst() : dropForgottenTriggers()
     try rebuildReferences()
   }
@@ -187,9 +189,10 @@ struct Counters {
   var rulesSeen: Rules
   private var saved: [Int64] = []
 
-  init(_ db: borrowing Connection) throws {
+  init(_ db: borrowing Connection, behind batch: Int64) throws {
     nextId = try db.integer("SELECT value FROM cascade_meta WHERE name = 'nextId'") ?? 1
-    serial = try db.integer("SELECT value FROM cascade_meta WHERE name = 'serial'") ?? 1
+    let next = try db.integer("SELECT value FROM cascade_meta WHERE name = 'serial'") ?? 1
+    serial = max(next, batch + 1)
     let rules = try db.integer("SELECT value FROM cascade_meta WHERE name = 'rulesSeen'")
     rulesSeen = Rules(rawValue: rules ?? 0)
   }
@@ -234,6 +237,8 @@ struct TransactionState {
   var isSweep = false
   /// A sweep of one kind leaves some rules to another.
   var followed = Rules.all
+  /// What the roots do not reach goes.
+  var marks = false
   /// It commits more than once.
   var isStepped = false
   /// What is refused undoes what was deleted, not all that was done.
@@ -279,6 +284,8 @@ struct TransactionState {
     deletedByCollection = [:]
     deletedByRule = [:]
   }
+  /// Somebody agreed to all that goes.
+  var wasApproved = false
   /// The checksum of what is still to go by an approval.
   var approved: Int64?
   /// Nothing may be deleted without approval.

@@ -1,0 +1,59 @@
+import Model
+import SQLite
+import Store
+import Testing
+
+/// A sweep of one kind leaves what the other has to do, and both end where one of all ends.
+@Suite("Kinds one by one")
+struct OneKindTests {
+  /// Each d goes with its x, by a join row, a rule of x and a column; h denies that, and goes as soon as
+  /// nothing refers to it.
+  private static let model = """
+    { collections: { x: { table: 'x', key: 'id' }, d: { table: 'd', key: 'id' },
+        h: { table: 'h', key: 'id' }, p: { table: 'p', key: 'id' } },
+      relationships: [
+        { name: 'join', from: 'd', to: 'x', join: { table: 'dx', source: 'd', destination: 'x' },
+          rules: ['deleteSourceIfDestinationDeleted'] },
+        { name: 'd', from: 'x', to: 'd', column: 'd', rules: ['deleteDestinationIfSourceDeleted'] },
+        { name: 'x', from: 'd', to: 'x', column: 'x', rules: ['deleteSourceIfDestinationDeleted'] },
+        { name: 'deny', from: 'h', to: 'd', column: 'd', rules: ['denyDestinationDeletion'] },
+        { name: 'h', from: 'p', to: 'h', column: 'h',
+          rules: ['deleteDestinationIfAllSourcesDeleted'] } ] }
+    """
+  private static let schema = """
+    CREATE TABLE x(id INTEGER PRIMARY KEY, d INT); CREATE TABLE d(id INTEGER PRIMARY KEY, x INT);
+    CREATE TABLE h(id INTEGER PRIMARY KEY, d INT); CREATE TABLE p(id INTEGER PRIMARY KEY, h INT);
+    CREATE TABLE dx(d INT, x INT);
+    INSERT INTO x VALUES(1, NULL), (2, 2), (3, NULL); INSERT INTO d VALUES(1, NULL), (2, NULL), (3, 3);
+    INSERT INTO dx VALUES(1, 1); INSERT INTO h VALUES(1, 1), (2, 2), (3, 3);
+    INSERT INTO p VALUES(1, 1), (2, 2), (3, 3);
+    """
+
+  @Test(
+    "What is denied by what the other kind deletes goes in the end",
+    arguments: [nil, 1] as [Int64?],
+    [
+      [.cascade, .refcount, .cascade], [.refcount, .cascade], [.cascade, .refcount, .all],
+    ] as [[SweepKind]])
+  func denied(rows: Int64?, kinds: [SweepKind]) throws {
+    let store = try TestStore(model: StoreModel(OneKindTests.model), schema: OneKindTests.schema)
+    if let rows { store.sweepsInSteps(of: rows) }
+    _ = try store.writer.sweep([.all], at: 0)
+    try store.bySQL("DELETE FROM x; DELETE FROM p")
+    for kind in kinds { _ = try store.writer.sweep([kind], at: 1) }
+    #expect(try store.texts("SELECT id FROM d UNION ALL SELECT id FROM h") == [])
+    #expect(try store.writer.sweep([.all], at: 2).outcome == .nothing)
+  }
+
+  @Test("What stays denied is told once, and not looked at for ever")
+  func staysDenied() throws {
+    let store = try TestStore(model: StoreModel(OneKindTests.model), schema: OneKindTests.schema)
+    _ = try store.writer.sweep([.all], at: 0)
+    try store.bySQL("DELETE FROM x")
+    #expect(try store.writer.sweep([.cascade], at: 1).outcome == .blocked)
+    for kind in [.refcount, .cascade, .refcount, .cascade] as [SweepKind] {
+      #expect(try store.writer.sweep([kind], at: 2).outcome == .nothing)
+    }
+    #expect(try store.texts("SELECT id FROM d") == ["1", "2", "3"])
+  }
+}
