@@ -202,13 +202,15 @@ extension SweepResult {
   /// An approved sweep, told in the words of a change file.
   fileprivate var receipt: Receipt {
     let outcomes: [Outcome: Receipt.Outcome] = [.held: .held, .blocked: .rejected]
+    // Where something went, that was approved, and what is held is another part.
+    let outcome = outcome == .held && batch != nil ? Outcome.done : outcome
     var receipt = Receipt(id: "sweep", outcome: outcomes[outcome] ?? .applied)
     receipt.batch = batch
     receipt.deleted = deleted
     receipt.deletedCount = deletedCount
     receipt.edgesRemoved = edgesRemoved
     receipt.reasons = blocked
-    receipt.plan = plan
+    receipt.plan = outcome == .held ? plan : nil
     return receipt
   }
 

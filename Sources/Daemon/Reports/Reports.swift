@@ -72,10 +72,19 @@ extension StoreService {
   /// `user` is nil for what nobody asked for.
   func report(_ result: SweepResult, number: Int64, by user: UInt32?) {
     if result.outcome == .nothing { return }
-    if result.outcome == .held { return reportHeld(result, number: number, by: user) }
+    if result.outcome != .held || result.batch != nil {
+      reportSwept(result, number: number, by: user)
+    }
+    if result.outcome == .held {
+      for part in result.alsoHeld + [result] { reportHeld(part, number: number, by: user) }
+    }
+  }
+
+  private func reportSwept(_ result: SweepResult, number: Int64, by user: UInt32?) {
+    let outcome: SweepResult.Outcome = result.blocked.isEmpty ? .done : .blocked
     tell(
-      result.outcome == .done ? .info : .warning, .swept,
-      "sweep \(number)\(by(user)) \(result.outcome.rawValue), deleted "
+      outcome == .done ? .info : .warning, .swept,
+      "sweep \(number)\(by(user)) \(outcome.rawValue), deleted "
         + nodes(result.deletedCount) + result.edgesAlone + result.blockedText,
       [
         (.sweep, String(number)), (.deleted, String(result.deletedCount)),

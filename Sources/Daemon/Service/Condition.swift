@@ -21,8 +21,10 @@ struct Condition {
   /// Says whether it is the first to come to this.
   mutating func keep(_ result: SweepResult) -> Bool {
     if result.outcome == .held {
-      let known = held.updateValue(result, forKey: result.heldKinds)
-      return known?.plan != result.plan
+      let plans = heldPlans
+      held = held.filter { !result.kinds.cover($0.key) }
+      for part in result.alsoHeld + [result] { held[part.heldKinds] = part }
+      return result.batch != nil || !heldPlans.allSatisfy(plans.contains)
     }
     // One that was stopped by the tables has looked at nothing.
     if result.outcome != .blocked || result.batch != nil {

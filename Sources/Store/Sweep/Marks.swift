@@ -73,7 +73,7 @@ extension Writer {
 
   /// What others find gone in the journal because of this sweep, they need not explain.
   func markOwnEnd() throws {
-    if !current.isLoud { return }
+    if !current.isLoud && current.deletedCount == 0 { return }
     let last = try db.lastInJournal
     if last == 0 { return }
     try db.setMeta("own.end", current.isStepped ? current.ownEnd : last)

@@ -75,8 +75,8 @@ extension Writer {
     return isAll && !kinds.counts ? kinds + [.refcount] : kinds
   }
 
-  /// What dangled before anybody watched waits for approval alone, not with all that goes now. And
-  /// who finds nothing in whole tables has no need of the lock.
+  /// What dangled before anybody watched waits for approval alone, not with all that goes now; and one
+  /// kind alone leaves to the other what a look through whole tables would not. Who finds nothing in whole tables has no need of the lock.
   private func parts(of kinds: [SweepKind]) throws -> [[SweepKind]] {
     let edges = kinds.filter(\.looksAtEdges)
     if edges.isEmpty { return [] }
@@ -85,7 +85,8 @@ extension Writer {
     let journal = try journalParts(of: edges)
     if !edges.looksThrough { return journal }
     let dangles = try isHalfView || hasDangling()
-    if try dangles && debt == nil && journal.count < 2 { return [edges] }
+    let isWhole = edges.cascades == edges.counts && journal.count < 2
+    if try dangles && debt == nil && isWhole { return [edges] }
     if dangles { return journal + [[.dangling]] }
     try forgetWhatDangled()
     return journal

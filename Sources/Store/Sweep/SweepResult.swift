@@ -21,6 +21,8 @@ package struct SweepResult: Sendable {
   package var heldCount = 0
   /// References that it would take away, as far as these are the reason.
   package var heldEdges = 0
+  /// The same of its other parts that wait.
+  package var alsoHeld: [SweepResult] = []
   /// How long the write lock was held, each time.
   package var lockMilliseconds: [Double] = []
   /// Files that lost their last edge, and those that no edge names.
@@ -51,6 +53,7 @@ package struct SweepResult: Sendable {
 
   /// Nothing was deleted, and this waits for somebody.
   mutating func hold(_ held: Held, _ kinds: [SweepKind], plan: Int64) {
+    if outcome == .held { alsoHeld.append(self) }
     outcome = .held
     // Who cascades does the other kind's work where it has none: the plan is of what was asked for.
     heldKinds = kinds.filter(self.kinds.include)
