@@ -30,7 +30,7 @@ package struct ControlClient: ~Copyable {
     while let reply = try client.next() { try body(reply) }
   }
 
-  private static let ofAllStores: Set = ["Status", "Reload", "Metrics"]
+  private static let ofAllStores: Set = ["Reload", "Metrics"]
 
   private func complete(_ parameters: JSON, _ method: String) -> JSON {
     guard let store, !ControlClient.ofAllStores.contains(method),

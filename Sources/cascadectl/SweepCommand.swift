@@ -60,7 +60,11 @@ enum SweepCommand {
   private static func wait(
     _ client: inout ControlClient, _ output: Output, _ parameters: JSON, _ title: String
   ) throws -> CInt {
-    let sweep = try ProgressLine.call("Sweep", parameters, &client, output)["sweep"] ?? .null
+    var sweep = try ProgressLine.call("Sweep", parameters, &client, output)["sweep"] ?? .null
+    // One of many lines has to say which it is.
+    if !title.isEmpty, case .object(let fields) = sweep, let store = client.store {
+      sweep = .object([JSON.Field("store", .string(store))] + fields)
+    }
     let status = exitStatus(sweep)
     try output.show(sweep, wentWrong: status != EX_OK) {
       title + describe($0, parameters["dryRun"]?.bool ?? false)

@@ -20,6 +20,13 @@ import Testing
     #expect(unsaid.status == 69)
     #expect(unsaid.error.contains("several are served"))
     #expect(try host.ctl(of: "none", "nodes", "a").status == 69)
+    let status = try host.ctl(of: "one", "--json", "status").json
+    #expect(status["stores"]?.array?.map { $0["store"]?.string } == [host.path("one")])
+    #expect(try host.ctl(of: "none", "status").status == 69)
+    let sweeps = try host.ctl("--json", "sweep").output.split(separator: "\n").map {
+      try JSON.parse(String($0))["store"]?.string
+    }
+    #expect(Set(sweeps) == [host.path("one"), host.path("two")])
     #expect(try host.end() == .exit(0))
   }
 

@@ -22,7 +22,7 @@ final class Control {
     try Interface(
       Control.text,
       methods: [
-        "Status": { _ in try await self.status() },
+        "Status": { try await self.status($0) },
         "Upload": { try await self.upload($0) },
         "Apply": { try await self.apply($0) },
         "Node": { try await self.node($0) },
@@ -85,12 +85,15 @@ final class Control {
 
   // MARK: - Status
 
-  private func status() async throws -> JSON {
+  private func status(_ call: Call) async throws -> JSON {
+    let isOfAll = call.parameters["store"]?.string == nil
     var list: [JSON] = []
-    for service in stores.services { list.append(await status(of: service)) }
+    for service in isOfAll ? stores.services : [try named(call)] {
+      list.append(await status(of: service))
+    }
     return [
       "version": .string(Release.version), "stores": .array(list),
-      "problems": .array(stores.complaints.map(JSON.string)),
+      "problems": .array(isOfAll ? stores.complaints.map(JSON.string) : []),
     ]
   }
 

@@ -1,0 +1,120 @@
+internal import Model
+internal import SQLite
+
+/// References in a column of JSON come back one by one: of a list, what leads to something, and of the
+/// column, what is still what nulling made of it.
+extension Undo {
+  /// Of a list comes back what leads to something; the rest may do so another time. What else stands in
+  /// the column may be another by now.
+  mutating func restorePart(
+    of id: Int64, _ kept: Numbered, _ table: Table
+  ) throws -> Bool {
+    let lists = kept.lists(writer.binding.places)
+    guard !lists.isEmpty, let now = try kept.texts(of: id, in: table, writer.db) else {
+      return false
+    }
+    var part = now
+    for list in lists { part = try list.restoring(part, writer.db) }
+    if part.now == now.now { return false }
+    let row = [kept.bound.0, kept.bound.1, .integer(id)]
+    try writer.db.run(
+      generated: kept.update(of: table, setting: "?4", where: "\(kept.column("r")) IS ?5"),
+      row + [.text(part.now), .text(now.now)])
+    if writer.db.changes == 0 { return false }
+    try writer.db.run(
+      generated: """
+        UPDATE main.cascade_trash AS t SET c\(kept.layout.columns.count) = ?4
+        WHERE \(TrashLayout.isKept) AND t.id = ?3
+        """, row + [.text(part.nulled)])
+    result.references += 1
+    if part.isPart { try leave(id, kept, because: "some of what they led to is not there") }
+    return true
+  }
+}
+
+/// What stands in a column of JSON, stood there, and was left there by nulling.
+private struct JSONColumn {
+  let now: String
+  let was: String
+  let nulled: String
+  /// Something that it was is not there.
+  var isPart = false
+}
+
+extension Undo.Numbered {
+  /// The only column that was changed gets another value.
+  fileprivate func update(
+    of table: Table, setting value: String, where condition: String
+  ) -> String {
+    """
+    UPDATE OR ABORT main.\(quoted(table.name)) AS r SET \(quoted(changed[0])) = \(value)
+    \(fromTrash(table)) AND \(condition)
+    """
+  }
+
+  fileprivate func column(_ row: String) -> String { "\(row).\(quoted(changed[0]))" }
+
+  /// The lists in the column that was changed, or references of their kind.
+  func lists(_ places: [Place]) -> [Place] {
+    places.filter { place in
+      guard case .json(let column, _) = place.form, [column] == changed else { return false }
+      return place.source.table?.name == layout.subject
+    }
+  }
+
+  /// The column as it is, as it was, and as nulling left it.
+  fileprivate func texts(
+    of id: Int64, in table: Table, _ db: borrowing Connection
+  ) throws -> JSONColumn? {
+    try db.all(
+      generated: """
+        SELECT \(column("r")), t.c\(layout.keys), t.c\(layout.columns.count)
+        FROM main.cascade_trash AS t CROSS JOIN main.\(quoted(table.name)) AS r
+        WHERE \(TrashLayout.isKept) AND t.id = ?3 AND \(isRow(of: table))
+        AND json_valid(\(column("r")))
+        """, [bound.0, bound.1, .integer(id)]
+    ) { JSONColumn(now: $0.text(0), was: $0.text(1), nulled: $0.text(2)) }.first
+  }
+}
+
+extension Place {
+  /// What a list names, and what was left of it does not, and is not there.
+  func missing(from old: String, but new: String) -> String {
+    guard case .json(_, let path) = form, destination.kind != .files else {
+      return "(SELECT 1) WHERE false"
+    }
+    return "(SELECT 1) \(elements(of: old, at: path)) WHERE \(isMissing(but: new, path))"
+  }
+
+  /// Where it is still what nulling made of it, the list as it was, without that.
+  fileprivate func restoring(
+    _ column: JSONColumn, _ db: borrowing Connection
+  ) throws -> JSONColumn {
+    guard case .json(_, let path) = form, destination.kind != .files else { return column }
+    func place(_ column: String) -> String { memberPath(path, in: column) }
+    func list(_ column: String) -> String { "(\(column) -> \(place(column)))" }
+    let part = nulledList("?2", path, without: isMissing(but: "?3", path))
+    let isMissing = "EXISTS (SELECT 1 FROM \(missing(from: "?2", but: "?3")))"
+    return try db.all(
+      generated: """
+        SELECT json_set(?1, \(place("?1")), json(p.part)),
+          json_set(?3, \(place("?3")), json(p.part)), p.lacks
+        FROM (SELECT iif(\(isMissing), \(part), ?2) -> \(place("?2")) AS part,
+          \(isMissing) AS lacks) AS p
+        WHERE \(list("?2")) IS NOT \(list("?3")) AND \(list("?1")) IS \(list("?3"))
+        """, [.text(column.now), .text(column.was), .text(column.nulled)]
+    ) { row in
+      JSONColumn(
+        now: row.text(0), was: column.was, nulled: row.text(1),
+        isPart: column.isPart || row.integer(2) != 0)
+    }.first ?? column
+  }
+
+  private func isMissing(but new: String, _ path: String) -> String {
+    let left = "\(elements(of: new, at: path)) WHERE x.type IN ('text', 'integer')"
+    return """
+      x.type IN ('text', 'integer') AND NOT \(destination.hasRow(withKey: destination.asKey("x.value")))
+      AND x.value NOT IN (SELECT x.value FROM (SELECT 1) \(left))
+      """
+  }
+}
