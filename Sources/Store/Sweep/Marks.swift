@@ -75,8 +75,9 @@ extension Writer {
   func markOwnEnd() throws {
     if !current.isLoud && current.deletedCount == 0 { return }
     let last = try db.lastInJournal
-    if last == 0 { return }
-    try db.setMeta("own.end", current.isStepped ? current.ownEnd : last)
+    if last == 0 { return try numberAnew() }
+    let end = current.isStepped ? current.ownEnd : last
+    if end > 0 { try db.setMeta("own.end", end) }
   }
 
   /// Another kind finds these rows of our own: what it does about them, it has nobody to tell of
@@ -89,26 +90,46 @@ extension Writer {
     if db.changes == 0 { try db.setMeta("told.\(start)", end) }
   }
 
-  /// What followed from these, the last plan of a sweep that follows all rules has found, though it
-  /// never reads the journal. Later another row may be where one was.
+  /// What followed from its own rows, the last plan of a sweep that follows all rules has found, though
+  /// it never reads the journal. Later another row may be where one was, so they go, a part at a time.
   func forgetOwnWrites(
-    _ kinds: [SweepKind], behind start: Int64, _ earlierEnd: Int64?
+    _ kinds: [SweepKind], behind start: Int64, _ manners: Manners
   ) throws {
     if kinds.readsJournal || current.hasKept || !current.isUndisturbed { return }
-    try db.run(
+    for own in try ownWrites(behind: start) {
+      var low = own.low
+      while low < own.high {
+        let part = Slice(low: low, high: min(own.high, low + pace.rows * 10))
+        if try !forgetUndisturbed(part, of: own) { return }
+        low = part.high
+        try breathe(manners)
+      }
+    }
+    current.ownEnd = 0
+  }
+
+  /// Of a sweep that began there.
+  private func ownWrites(behind start: Int64) throws -> [Slice] {
+    try db.all(
       """
-      DELETE FROM cascade_journal WHERE EXISTS (SELECT 1 FROM cascade_meta AS m
-        WHERE m.name GLOB 'told.*' AND CAST(substr(m.name, 6) AS INTEGER) >= ?
-        AND seq > CAST(substr(m.name, 6) AS INTEGER) AND seq <= m.value)
-      """, .integer(start))
-    if db.changes == 0 { return }
-    try db.run(
-      """
-      DELETE FROM cascade_meta
-      WHERE name GLOB 'told.*' AND CAST(substr(name, 6) AS INTEGER) >= ?1 OR name = 'own.end'
-      """, .integer(start))
-    if let earlierEnd { try db.setMeta("own.end", earlierEnd) }
-    if try db.integer("SELECT 1 FROM cascade_journal LIMIT 1") == nil { try numberAnew() }
+      SELECT CAST(substr(name, 6) AS INTEGER) AS low, value FROM cascade_meta
+      WHERE name GLOB 'told.*' AND low >= ? ORDER BY low
+      """, .integer(start)
+    ) { Slice(low: $0.integer(0), high: $0.integer(1)) }
+  }
+
+  /// With the last part its numbers are free for others. False where these came between.
+  private func forgetUndisturbed(_ part: Slice, of own: Slice) throws -> Bool {
+    try group {
+      if try !pace.knows(foreignCommits()) { return false }
+      try db.run(
+        "DELETE FROM cascade_journal WHERE seq > ? AND seq <= ?", .integer(part.low),
+        .integer(part.high))
+      if part.high == own.high {
+        try db.run("DELETE FROM cascade_meta WHERE name = ?", .text("told.\(own.low)"))
+      }
+      return true
+    }
   }
 
   private var readsAllItDoes: Bool {

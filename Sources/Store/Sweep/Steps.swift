@@ -47,7 +47,8 @@ extension Writer {
       if current.isUndisturbed || plan.size == 0 { break }
     }
     try bringRest(manners)
-    try finish(kinds, behind: start)
+    try forgetOwnWrites(kinds, behind: start, manners)
+    try finish(kinds)
   }
 
   /// Whether it is done before anybody notices. Who looks through whole tables does so only where
@@ -145,11 +146,9 @@ extension Writer {
     }
   }
 
-  private func finish(_ kinds: [SweepKind], behind start: Int64) throws {
+  private func finish(_ kinds: [SweepKind]) throws {
     try group {
-      let ownEnd = try db.meta("own.end")
       try conclude(kinds)
-      try forgetOwnWrites(kinds, behind: start, ownEnd)
       try db.run("DELETE FROM cascade_meta WHERE name IN ('sweep.batch', 'sweep.kinds')")
       try recordEnd()
     }
