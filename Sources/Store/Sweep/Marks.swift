@@ -105,7 +105,6 @@ extension Writer {
         try breathe(manners)
       }
     }
-    current.ownEnd = 0
   }
 
   /// Of a sweep that began there.
@@ -128,6 +127,8 @@ extension Writer {
       if part.high == own.high {
         try db.run("DELETE FROM cascade_meta WHERE name = ?", .text("told.\(own.low)"))
       }
+      // Who is named there, and is gone, this sweep may have deleted.
+      current.ownEnd = try db.lastInJournal
       return true
     }
   }
