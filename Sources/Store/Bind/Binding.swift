@@ -13,7 +13,7 @@ struct Binding: Sendable {
   /// when we delete, and join rows that are nodes themselves.
   private(set) var implied: [Place] = []
   /// What rows outside of the model keep.
-  private(set) var outsideHolds: [OutsideHold] = []
+  private(set) var outsideHolds: [ForeignHold] = []
   /// The collections in the order in which rows are deleted.
   private(set) var childrenFirst: [NodeTable] = []
   /// What the model says and the tables do not allow. Nothing is deleted on a half view.

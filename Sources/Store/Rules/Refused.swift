@@ -95,20 +95,11 @@ extension Writer {
     return refused
   }
 
-  /// Whether a row holds the row `d` by a foreign key that refuses.
-  private func foreignHolds(
-    on table: NodeTable
-  ) throws -> [(holds: String, reason: String)] {
+  private func foreignHolds(on table: NodeTable) throws -> [ForeignHold] {
     guard let parent = table.table else { return [] }
     return try db.tables(withForeignKeysTo: parent).flatMap { child in
-      let stays = binding.collection(in: child).map { " AND \($0.stays("h", current.numbers))" }
-      return child.foreignKeys.filter { $0.refuses && $0.refers(to: parent) }.map { key in
-        let holds = """
-          EXISTS (SELECT 1 FROM main.\(quoted(child.name)) AS h
-            WHERE \(key.matches("h", "d", parent))\(stays ?? ""))
-          """
-        return (holds, key.holding(child))
-      }
+      let stays = binding.collection(in: child)?.stays("h", current.numbers)
+      return child.holds(table, where: stays ?? "true").filter(\.fits)
     }
   }
 }

@@ -252,7 +252,7 @@ enum Schema {
     "CREATE TEMP TABLE departed(id INTEGER PRIMARY KEY, seq INTEGER)",
     // Nodes that are gone because of an earlier sweep, which knows why; or it found them gone.
     "CREATE TEMP TABLE recalled(id INTEGER PRIMARY KEY)",
-    // Those of them whose neighbours that sweep told: all, or those that it leaves a reference to them.
+    // Those of them whose neighbours that sweep told: all, or where it `leaves` references, who has one.
     "CREATE TEMP TABLE mourned(id INTEGER PRIMARY KEY, leaves INTEGER NOT NULL DEFAULT 0)",
     // Edges that were there at the last flush and were removed since.
     """

@@ -75,8 +75,9 @@ extension Writer {
     return isAll && !kinds.counts ? kinds + [.refcount] : kinds
   }
 
-  /// What dangled before anybody watched waits for approval alone, not with all that goes now; and one
-  /// kind alone leaves to the other what a look through whole tables would not. Who finds nothing in whole tables has no need of the lock.
+  /// What dangled before anybody watched waits for approval alone, not with all that goes now. One kind
+  /// leaves to the other what a look through whole tables would not. And who finds nothing in these
+  /// has no need of the lock.
   private func parts(of kinds: [SweepKind]) throws -> [[SweepKind]] {
     let edges = kinds.filter(\.looksAtEdges)
     if edges.isEmpty { return [] }

@@ -1,35 +1,40 @@
 internal import SQLite
 
-/// Rows outside of the model that refuse the deletion of the nodes they refer to: SQLite keeps these by
-/// a foreign key. As nothing that goes with nodes takes such rows along, or changes what they refer to,
-/// the rules know beforehand what SQLite would say in the end.
-struct OutsideHold: Sendable {
+/// Rows that refuse the deletion of the nodes they refer to: SQLite keeps these by a foreign key.
+struct ForeignHold: Sendable {
   let parent: NodeTable
   let child: Table
   let key: Table.ForeignKey
+  /// Which rows `h` of the child do, as SQL.
+  let stays: String
 
   /// Whether they hold the row `d` of the parent. In the words of the parent's columns: that is how
   /// SQLite compares them.
   var holds: String {
     let columns = key.columns.map { "h.\(quoted($0))" }.joined(separator: ", ")
     let named = key.names(in: parent.table!).map { "d.\(quoted($0))" }.joined(separator: ", ")
-    return "(\(named)) IN (SELECT \(columns) FROM main.\(quoted(child.name)) AS h)"
+    return "(\(named)) IN (SELECT \(columns) FROM main.\(quoted(child.name)) AS h WHERE \(stays))"
   }
 
-  var reason: String { key.holding(child) }
+  /// Why what a row refers to by it must stay.
+  var reason: String {
+    "a row of \"\(child.name)\" refers to it (FOREIGN KEY (\(key.columns.joined(separator: ", "))))"
+  }
 
   /// Else SQLite says that the foreign key itself is wrong, whatever goes.
-  fileprivate var fits: Bool {
+  var fits: Bool {
     let names = key.names(in: parent.table!)
     return names.count == key.columns.count && names.allSatisfy { parent.table!.column($0) != nil }
   }
 }
 
 extension Binding {
-  /// None where the application's triggers may make room for a deletion.
+  /// As nothing that goes with nodes takes rows outside of the model along, or changes what they refer
+  /// to, the rules know beforehand what SQLite would say in the end. None where the application's
+  /// triggers may make room for a deletion.
   func findOutsideHolds(
     _ keys: [KeyOfFile], _ db: borrowing Connection
-  ) throws -> [OutsideHold] {
+  ) throws -> [ForeignHold] {
     if hasTriggers { return [] }
     let nodes = collections.values.sorted { $0.id < $1.id }
     let parents = Set(nodes.map { $0.table!.name.lowercased() })
@@ -43,9 +48,9 @@ extension Binding {
 }
 
 extension Table {
-  fileprivate func holds(_ parent: NodeTable) -> [OutsideHold] {
+  func holds(_ parent: NodeTable, where stays: String = "true") -> [ForeignHold] {
     foreignKeys.filter { $0.refuses && $0.refers(to: parent.table!) }
-      .map { OutsideHold(parent: parent, child: self, key: $0) }
+      .map { ForeignHold(parent: parent, child: self, key: $0, stays: stays) }
   }
 
   /// No foreign key takes its rows along, or takes away what another one refers by.
@@ -73,11 +78,6 @@ extension Table.ForeignKey {
       "\(row).\(quoted($0)) = \(child).\(quoted($1))"
     }
     return pairs.isEmpty ? "false" : pairs.joined(separator: " AND ")
-  }
-
-  /// Why what a row refers to by it must stay.
-  func holding(_ child: Table) -> String {
-    "a row of \"\(child.name)\" refers to it (FOREIGN KEY (\(columns.joined(separator: ", "))))"
   }
 }
 
