@@ -204,7 +204,7 @@ package final class Inbox {
     receipt.author = file.author
     receipt.deletedCount = held.deletedCount
     receipt.reasons = [Reason(held)]
-    if try spool.isHeld(file.name) {
+    if try spool.holdsAnother(than: file) {
       let advice = "another file named \(file.title) is held already: approve or drop it first"
       receipt.outcome = .rejected
       receipt.reasons.append(Reason(.overLimit, advice))

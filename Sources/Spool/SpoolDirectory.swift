@@ -237,8 +237,32 @@ extension SpoolDirectory {
 
   private func forgetSubmitter(of name: FileName) { submitters.withLock { $0[name] = nil } }
 
-  package func isQueued(_ name: FileName) throws -> Bool {
-    try incoming.status(of: name) != nil || held.status(of: name) != nil
+  /// Of the content that waits under a name, in the queue or to be approved. Nil if nothing does.
+  package func waiting(_ name: FileName) throws -> Waiting? {
+    try content(of: name, in: incoming) ?? content(of: name, in: held)
+  }
+
+  func holdsAnother(than file: PreparedFile) throws -> Bool {
+    guard let waiting = try content(of: file.name, in: held) else { return false }
+    return try waiting != .content(file.fingerprint())
+  }
+
+  package enum Waiting: Equatable, Sendable {
+    case content(Int64)
+    /// Nothing that would ever be read.
+    case unreadable
+  }
+
+  private func content(of name: FileName, in directory: borrowing Directory) throws -> Waiting? {
+    do {
+      var lines = LineReader(try SpoolFile(name, in: directory).takeDescriptor())
+      try lines.readToEnd()
+      return .content(lines.fingerprint!)
+    } catch SpoolFault.vanished {
+      return nil
+    } catch SpoolFault.refused {
+      return .unreadable
+    }
   }
 
   /// What a producer or an upload left behind when it died, long ago.

@@ -27,6 +27,23 @@ import Testing
     #expect(try store.integers("SELECT count(*) FROM cascade_ledger") == [1])
   }
 
+  @Worker @Test func appliesOnceWhatSomebodyPutIntoTheQueueBefore() throws {
+    let store = try TestStore()
+    let application = try Connection(path: store.path, access: .readWrite)
+    application.setBusyTimeout(milliseconds: 10_000)
+    try application.begin()
+    try store.enqueue("one.json", ApplyTests.put)
+    try store.scratch.write("one.json", ApplyTests.put)
+    let again = try Running(
+      [Programs.cascadectl, "--store", store.path, "apply", store.scratch.path("one.json")],
+      input: try FileDescriptor.open("/dev/null"))
+    try store.waitUntil("it is sent") { try store.connections() > 0 }
+    SystemClock.sleep(for: .milliseconds(300))
+    try application.commit()
+    #expect(try again.finish().status == 0)
+    #expect(try store.texts("SELECT id FROM cascade_ledger") == ["one.json"])
+  }
+
   @Worker @Test func givesAReceiptAsJSON() throws {
     let store = try TestStore()
     try store.scratch.write("one.json", ApplyTests.put)
@@ -187,6 +204,19 @@ import Testing
     let again = try store.ctl("approve", String(plan))
     #expect(again.status == 65)
     #expect(again.error.contains("there is no plan \(plan) that waits for approval"))
+  }
+
+  @Worker @Test func asksForOneApprovalOfWhatIsSentTwice() throws {
+    let store = try TestStore(model: "{ limits: { hold: { deletes: 0, share: 0 } } }")
+    try store.apply(#"{"changes": [{"put": ["a", "1"]}]}"#)
+    try store.scratch.write("one.json", #"{"changes": [{"delete": ["a", "1"]}]}"#)
+    for _ in 1...2 {
+      let held = try store.ctl("--json", "apply", store.scratch.path("one.json")).json
+      #expect(held["outcome"] == "held")
+      #expect(held["id"] == "one.json")
+      #expect(held["plan"] == 1)
+    }
+    #expect(try store.count(in: "held") == 1)
   }
 
   @Worker @Test func approvesInSentences() throws {

@@ -99,6 +99,22 @@ struct HeldFileTests {
     #expect(try spool.text("held", "1.json")?.contains("\"x\"") == true)
   }
 
+  @Test("The file of a held one, sent again, waits as that one", arguments: ["json", "ndjson"])
+  func again(form: String) throws {
+    let lines = [delete("A"), delete("B")]
+    for _ in 1...2 {
+      if form == "json" {
+        try spool.put("1.json", changes: lines[0], lines[1])
+      } else {
+        try spool.put("1.ndjson", lines.joined(separator: "\n"))
+      }
+      let held = try #require(try spool.drain().first).receipt
+      #expect((held.outcome, held.plan) == (.held, 1))
+    }
+    #expect(try spool.names("held") == ["1.\(form)"])
+    #expect(try spool.names("new") == [])
+  }
+
   @Test("A release writes over nothing in the queue")
   func releaseOverQueued() throws {
     try spool.put("1.json", changes: delete("A"), delete("B"))

@@ -44,32 +44,13 @@ extension Control {
     guard name.isValid, !name.isHidden, isChangeFile, name.bytes.count <= 200 else {
       throw VarlinkError.unusable("name", "\"\(text)\" is no name of a change file")
     }
-    let fingerprint = upload.fingerprint
-    let used = try await upload.service.reader.read { try $0.fingerprint(ofId: text) }
-    let isFree = used == nil || used == fingerprint.signed
-    if try isFree && !isTaken(name, fingerprint, upload.service) { return name }
-    return try uniqueName(text, fingerprint, upload.service)
-  }
-
-  private func uniqueName(
-    _ text: String, _ fingerprint: Fingerprint, _ service: StoreService
-  ) throws -> FileName {
-    let dot = text.lastIndex(of: ".")!
-    let stem = "\(text[..<dot])-\(String(fingerprint.value, radix: 16))"
-    var number = 1
-    var name = FileName("\(stem)\(text[dot...])")
-    while try isTaken(name, fingerprint, service) {
-      number += 1
-      name = FileName("\(stem)-\(number)\(text[dot...])")
+    let (fingerprint, spool) = (upload.fingerprint, try upload.service.spool)
+    return try await upload.service.reader.read { reader in
+      let used = try reader.fingerprint(ofId: text)
+      let isFree = used == nil || used == fingerprint.signed
+      if try isFree && !spool.isTaken(name, by: fingerprint) { return name }
+      return try spool.uniqueName(text, fingerprint)
     }
-    return name
-  }
-
-  /// Who sends again what waits already, waits with it.
-  private func isTaken(
-    _ name: FileName, _ fingerprint: Fingerprint, _ service: StoreService
-  ) throws -> Bool {
-    try service.spool.isQueued(name) && !service.isSubmitted(name, fingerprint)
   }
 
   func sweep(_ call: Call) async throws -> JSON {
@@ -226,5 +207,25 @@ extension SweepResult {
     byCollection = plan.byCollection
     byRule = plan.byRule
     blocked = plan.denials
+  }
+}
+
+extension SpoolDirectory {
+  fileprivate func uniqueName(_ text: String, _ fingerprint: Fingerprint) throws -> FileName {
+    let dot = text.lastIndex(of: ".")!
+    let stem = "\(text[..<dot])-\(String(fingerprint.value, radix: 16))"
+    var number = 1
+    var name = FileName("\(stem)\(text[dot...])")
+    while try isTaken(name, by: fingerprint) {
+      number += 1
+      name = FileName("\(stem)-\(number)\(text[dot...])")
+    }
+    return name
+  }
+
+  /// Who sends again what waits already, waits with it.
+  fileprivate func isTaken(_ name: FileName, by fingerprint: Fingerprint) throws -> Bool {
+    guard let waiting = try waiting(name) else { return false }
+    return waiting != .content(fingerprint.signed)
   }
 }
