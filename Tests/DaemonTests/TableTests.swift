@@ -23,6 +23,26 @@ import Testing
     #expect(store.log.contains("the model and the tables fit again"))
   }
 
+  @Worker @Test(arguments: [false, true])
+  func seesWhatLetsGoUnderAnotherName(isNewName: Bool) throws {
+    let store = try Library.store()
+    try store.sql("ALTER TABLE song RENAME TO track")
+    try store.wait(forState: "degraded")
+    try store.sql("DELETE FROM track WHERE id = 20")
+    if isNewName {
+      let model = Library.model().replacing(#"table: "song""#, with: #"table: "track""#)
+      let directory = try Directory.open(store.spool)
+      _ = try directory.remove("model.json")
+      try directory.file("model.json", .createNew).writeAll(Array(model.utf8))
+      #expect(try store.ctl("reload").status == 0)
+    } else {
+      try store.sql("ALTER TABLE track RENAME TO song")
+    }
+    try store.waitUntil("the album without songs is gone") {
+      try store.integers("SELECT id FROM album") == [1]
+    }
+  }
+
   @Worker @Test func appliesWhatDeletesNothingMeanwhile() throws {
     let store = try Library.store()
     try store.sql("ALTER TABLE album RENAME TO other")

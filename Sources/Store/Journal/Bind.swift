@@ -58,7 +58,7 @@ extension Writer {
   private func installTriggers() throws -> TriggerChanges {
     let found = try db.ourTriggers()
     let wanted = try triggers()
-    let changes = TriggerChanges(found: found, wanted: wanted)
+    let changes = TriggerChanges(found: found, wanted: wanted, isHalf: isHalfView)
     try note(found, changes)
     for name in changes.dropped { try db.execute("DROP TRIGGER main.\(quoted(name))") }
     for trigger in changes.made { try db.execute(trigger.creation) }
@@ -108,11 +108,17 @@ struct TriggerChanges {
   /// Whether rows get watched that nobody watched.
   let watchesMore: Bool
 
-  init(found: [Trigger], wanted: [Trigger]) {
+  /// A table that the model does not find may be there under another name: its watch goes on, and
+  /// what it writes down is read as soon as both fit again.
+  init(found: [Trigger], wanted: [Trigger], isHalf: Bool) {
     self.wanted = wanted
     let there = Set(found)
     let needed = Set(wanted)
-    dropped = found.filter { !needed.contains($0) }.map(\.name)
+    let replaced = Set(wanted.map(\.name))
+    dropped = found.filter { trigger in
+      let stays = isHalf && trigger.isWatch && !replaced.contains(trigger.name)
+      return !needed.contains(trigger) && !stays
+    }.map(\.name)
     made = wanted.filter { !there.contains($0) }
     let names = Set(found.map(\.name))
     watchesMore = made.contains { $0.isWatch && !names.contains($0.name) }
