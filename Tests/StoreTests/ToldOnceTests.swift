@@ -57,6 +57,31 @@ struct ToldOnceTests {
     #expect(deletion.at == 1 && deletion.chain.map(\.node.description) == ["b/2", "b/1"])
   }
 
+  @Test("Sources of two collections may have the same key")
+  func sameKey() throws {
+    let store = try TestStore(
+      model: StoreModel(
+        """
+        { collections: {
+            a: { table: 'a', key: 'id' }, b: { table: 'b', key: 'id' }, c: { table: 'c', key: 'id' } },
+          relationships: [
+            { name: 'c', from: 'a', to: 'c', column: 'c', rules: ['notifyIfSourceDeleted'] },
+            { name: 'c', from: 'b', to: 'c', column: 'c', rules: ['notifyIfSourceDeleted'] },
+            { name: 'a', from: 'b', to: 'a', column: 'a',
+              rules: ['deleteSourceIfDestinationDeleted'] } ] }
+        """),
+      schema: """
+        CREATE TABLE a(id TEXT PRIMARY KEY, c); CREATE TABLE b(id TEXT PRIMARY KEY, c, a);
+        CREATE TABLE c(id TEXT PRIMARY KEY); INSERT INTO c VALUES('c');
+        INSERT INTO a VALUES('k', 'c'); INSERT INTO b VALUES('k', 'c', 'k');
+        """)
+    store.sweepsInSteps(of: 1)
+    _ = try store.writer.sweep([.all], at: 0)
+    try store.bySQL("DELETE FROM a")
+    _ = try store.writer.sweep([.all], at: 1)
+    #expect(try receivers(store) == ["c/c", "c/c"])
+  }
+
   /// 1 goes with its parent; 2 tells of it, and is told; nothing else refers to 3.
   private func family() throws -> TestStore {
     let store = try TestStore(

@@ -102,7 +102,9 @@ extension Writer {
           AND n.receiver_key = iif(to_destination,
             coalesce(d.key, dk.key), coalesce(s.key, sk.key))
         WHERE n.batch = ? AND n.name = t.name AND n.reason = t.reason
+        AND n.source_collection = coalesce(s.collection, sk.collection)
         AND n.source_key = coalesce(s.key, sk.key)
+        AND n.destination_collection = coalesce(d.collection, dk.collection)
         AND n.destination_key = coalesce(d.key, dk.key))
       """, .integer(current.batch))
   }
