@@ -1,9 +1,21 @@
 // A tree of 1,000,000 rows in four tables of an application, deleted by its artists.
 //
-//   mapped load DB SIZE REFERENCES      the four tables; REFERENCES is "keyed", with ON DELETE
-//                                       CASCADE, or "plain"
-//   mapped delete DB                    deletes the artists, prints the seconds it took
+//   mapped load DB SIZE REFERENCES ORDER   the four tables; REFERENCES is "keyed", with ON DELETE
+//                                          CASCADE, or "plain"
+//   mapped delete DB                       deletes the artists, prints the seconds it took
 #include "tree.h"
+
+// As clustered, and the keys come in the order of time, like version 7 of a UUID.
+static Tree make_timed_tree(long size) {
+  Tree tree = make_tree(size, 1);
+  for (int level = 0; level < LEVELS; level++)
+    for (long i = 0; i < tree.count[level]; i++) {
+      char time[40];
+      int length = snprintf(time, sizeof time, "%08lx-%04lx", 0x19a00000 + (i >> 16), i & 0xffff);
+      memcpy(tree.nodes[level][i].key.text, time, (size_t)length);
+    }
+  return tree;
+}
 
 static void create_table(sqlite3 *db, int level, int keyed) {
   const char *table = levels[level].table, *parent = levels[level].parent;
@@ -68,15 +80,18 @@ static void delete_artists(const char *path) {
 
 int main(int count, char **arguments) {
   const char *command = count > 1 ? arguments[1] : "";
-  if (count == 5 && !strcmp(command, "load")) {
+  if (count == 6 && !strcmp(command, "load")) {
     int keyed = !strcmp(arguments[4], "keyed");
     CHECK(keyed || !strcmp(arguments[4], "plain"), "no references: '%s'", arguments[4]);
-    Tree tree = make_tree(number(arguments[3]), 0);
+    const char *order = arguments[5];
+    long size = number(arguments[3]);
+    int timed = !strcmp(order, "timed");
+    Tree tree = timed ? make_timed_tree(size) : make_tree(size, is_clustered(order));
     load(arguments[2], &tree, keyed);
   } else if (count == 3 && !strcmp(command, "delete")) {
     delete_artists(arguments[2]);
   } else {
-    fprintf(stderr, "usage: mapped load DB SIZE plain|keyed | mapped delete DB\n");
+    fprintf(stderr, "usage: mapped load DB SIZE plain|keyed ORDER | mapped delete DB\n");
     return 64;
   }
   return 0;

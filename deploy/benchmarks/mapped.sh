@@ -15,7 +15,7 @@ mapped_model="
 
 # load_mapped STORE SIZE: the tables of an application, attached.
 load_mapped() {
-  "$work/mapped" load "$1" "$2" plain
+  "$work/mapped" load "$1" "$2" plain "${order:-random}"
   start "$1" "$mapped_model"
   ready "$1"
   stop
@@ -50,7 +50,7 @@ run_mapped() {
 bench_mapped() {
   local n=${size:-1000000} base=$work/base.db keyed=$work/keyed.db theirs=$work/c.db
 
-  "$work/mapped" load "$keyed" "$n" keyed
+  "$work/mapped" load "$keyed" "$n" keyed "${order:-random}"
   [[ $only_c ]] || load_mapped "$base" "$n"
   for ((run = 0; run < runs; run++)); do
     cp "$keyed" "$theirs"

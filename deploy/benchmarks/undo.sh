@@ -21,7 +21,7 @@ undo_model="
 # load_undo STORE SIZE: a tree, with a review of each song and a cover of each album, which have
 # every kind of value.
 load_undo() {
-  "$work/mapped" load "$1" "$2" plain
+  "$work/mapped" load "$1" "$2" plain random
   sqlite3 "$1" >/dev/null <<'END'
 PRAGMA cache_size = -100000;
 BEGIN;

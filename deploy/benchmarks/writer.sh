@@ -113,9 +113,9 @@ attach_beside() {
 bench_writer() {
   local n=${size:-1000000} posts what lock='' trash=0
   posts=$((n / 5))
-  "$work/mapped" load "$work/mapped-theirs.db" "$n" keyed
+  "$work/mapped" load "$work/mapped-theirs.db" "$n" keyed random
   "$work/counts" load "$work/counts-theirs.db" "$posts" looking
-  "$work/mapped" load "$work/mapped-ours.db" "$n" plain
+  "$work/mapped" load "$work/mapped-ours.db" "$n" plain random
   "$work/counts" load "$work/counts-ours.db" "$posts" plain
   for what in mapped counts; do
     "$work/writer" prepare "$work/$what-theirs.db"
