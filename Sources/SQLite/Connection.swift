@@ -283,6 +283,15 @@ extension Connection {
     unsafe sqlite3_db_release_memory(handle)
   }
 
+  /// By which a column compares; nil if there is none of this name.
+  package func collation(of column: String, in table: String) -> String? {
+    var name: UnsafePointer<CChar>?
+    let result = unsafe sqlite3_table_column_metadata(
+      handle, "main", table, column, nil, &name, nil, nil, nil)
+    guard result == SQLITE_OK, let name = unsafe name else { return nil }
+    return unsafe String(cString: name)
+  }
+
   /// Whether another file, or none, is where this one was when it was opened.
   package var hasMoved: Bool {
     var moved: Int32 = 0

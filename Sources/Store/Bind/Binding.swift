@@ -99,19 +99,15 @@ struct Binding: Sendable {
     do {
       let table = try table.get()
       let columns = try key.map { try table.required($0) }
-      guard let unique = table.uniqueKey(of: key) else {
+      guard table.uniqueKey(of: key) != nil else {
         throw Catalog.Unusable(
           "\"\(table.name)\" may have several rows with the same \(key.joined(separator: ", ")): a "
-            + "key needs a PRIMARY KEY or a UNIQUE constraint on exactly these columns")
+            + "key needs a PRIMARY KEY or a UNIQUE constraint on exactly these columns, by the "
+            + "columns' own collations")
       }
-      let collations = zip(unique.columns, unique.collations)
       collections[name] = NodeTable(
         id: try numbers.number(ofCollection: name), collection: name,
-        kind: .mapped(
-          table, key: columns,
-          collations: key.map { name in
-            collations.first { $0.0.lowercased() == name.lowercased() }?.1 ?? "BINARY"
-          }))
+        kind: .mapped(table, key: columns, collations: columns.map(\.collation)))
     } catch let unusable as Catalog.Unusable {
       problems.append(BindingProblem(path: path, message: unusable.reason))
     }

@@ -2,12 +2,23 @@ internal import SQLite
 
 /// Reads the application's schema.
 struct Catalog: ~Copyable {
-  private let kinds: [String: (name: String, kind: String, withoutRowid: Bool)]
+  private struct Entry {
+    let name: String
+    let kind: String
+    let withoutRowid: Bool
+    let isStrict: Bool
+  }
+
+  private let kinds: [String: Entry]
 
   init(_ db: borrowing Connection) throws {
     let tables = try db.all(
-      "SELECT name, type, wr FROM pragma_table_list WHERE schema = 'main'"
-    ) { (name: $0.text(0), kind: $0.text(1), withoutRowid: $0.integer(2) != 0) }
+      "SELECT name, type, wr, strict FROM pragma_table_list WHERE schema = 'main'"
+    ) { row in
+      Entry(
+        name: row.text(0), kind: row.text(1), withoutRowid: row.integer(2) != 0,
+        isStrict: row.integer(3) != 0)
+    }
     kinds = Dictionary(tables.map { ($0.name.lowercased(), $0) }) { first, _ in first }
   }
 
@@ -23,7 +34,8 @@ struct Catalog: ~Copyable {
     if entry.kind != "table" {
       return .failure(Unusable("\"\(name)\" is a \(entry.kind) table, which has no triggers"))
     }
-    return .success(try db.table(entry.name, withoutRowid: entry.withoutRowid))
+    return .success(
+      try db.table(entry.name, withoutRowid: entry.withoutRowid, isStrict: entry.isStrict))
   }
 
   struct Unusable: Error {
@@ -33,8 +45,8 @@ struct Catalog: ~Copyable {
 }
 
 extension Connection {
-  fileprivate func table(_ name: String, withoutRowid: Bool) throws -> Table {
-    let (columns, primary) = try columns(of: name)
+  fileprivate func table(_ name: String, withoutRowid: Bool, isStrict: Bool) throws -> Table {
+    let (columns, primary) = try columns(of: name, isStrict: isStrict)
     let indexes = try indexes(of: name)
     let taken = columns.map { $0.name.lowercased() }
     var uniqueKeys = indexes.filter(\.isUnique).map(\.key)
@@ -42,8 +54,8 @@ extension Connection {
     if !primary.isEmpty, !uniqueKeys.contains(where: { $0.columns == primary }) {
       uniqueKeys.insert(
         Table.UniqueKey(
-          columns: primary, collations: primary.map { _ in "BINARY" }, isPartial: false,
-          hasExpressions: false), at: 0)
+          columns: primary, collations: primary.map { collation(of: $0, in: name) ?? "BINARY" },
+          isPartial: false, hasExpressions: false), at: 0)
     }
     let whole = indexes.filter { !$0.key.isPartial }.map(\.key.columns)
     return Table(
@@ -54,7 +66,9 @@ extension Connection {
       foreignKeys: try foreignKeys(of: name), hasChecks: try hasChecks(name))
   }
 
-  private func columns(of table: String) throws -> ([Table.Column], primary: [String]) {
+  private func columns(
+    of table: String, isStrict: Bool
+  ) throws -> ([Table.Column], primary: [String]) {
     let rows = try all(
       """
       SELECT name, type, "notnull", dflt_value, hidden, pk FROM pragma_table_xinfo(?, 'main')
@@ -62,7 +76,8 @@ extension Connection {
       """, .text(table)
     ) { row in
       let column = Table.Column(
-        name: row.text(0), affinity: Table.Affinity(declared: row.text(1)),
+        name: row.text(0), affinity: Table.Affinity(declared: row.text(1), isStrict: isStrict),
+        collation: collation(of: row.text(0), in: table) ?? "BINARY",
         isRequired: row.integer(2) != 0, initial: row.optionalText(3),
         isGenerated: row.integer(4) > 1)
       return (column: column, place: row.integer(5))

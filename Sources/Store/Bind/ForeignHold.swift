@@ -48,7 +48,7 @@ extension Binding {
 }
 
 extension Table {
-  func holds(_ parent: NodeTable, where stays: String = "true") -> [ForeignHold] {
+  func holds(_ parent: NodeTable, where stays: String = "1") -> [ForeignHold] {
     foreignKeys.filter { $0.refuses && $0.refers(to: parent.table!) }
       .map { ForeignHold(parent: parent, child: self, key: $0, stays: stays) }
   }
@@ -77,7 +77,7 @@ extension Table.ForeignKey {
     let pairs = zip(names(in: parent), columns).map {
       "\(row).\(quoted($0)) = \(child).\(quoted($1))"
     }
-    return pairs.isEmpty ? "false" : pairs.joined(separator: " AND ")
+    return pairs.isEmpty ? "0" : pairs.joined(separator: " AND ")
   }
 }
 

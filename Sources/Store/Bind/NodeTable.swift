@@ -103,12 +103,15 @@ struct NodeTable: Hashable, Sendable {
   /// The same for a key that is written, or bound. It has no affinity, so that SQLite compares it as
   /// the reference's column does: there a number may be kept as text.
   func isKey(_ key: String, of reference: String) -> String {
-    "\(reference) = +\(key)\(collation)"
+    if kind != .managed { return "\(reference) = +\(key)\(collation)" }
+    // A column without a type keeps a number, which is no text, and stands for its digits here.
+    let number = "CAST(\(key) AS INTEGER)"
+    return "\(reference) IN (+\(key), iif(\(key) = CAST(\(number) AS TEXT), \(number), +\(key)))"
   }
 
   /// Whether a key that has a number is what a reference says; the other way about.
   func isNamed(_ key: String, by reference: String) -> String {
-    "\(key) = \(reference)\(collation)"
+    "\(key) = \(kind == .managed ? "+CAST(\(reference) AS TEXT)" : reference)\(collation)"
   }
 
   /// How the key compares, where that is not by bytes.

@@ -63,7 +63,7 @@ extension NodeTable {
 
   /// Whether a number is one of its rows'.
   func hasRow(_ number: String) -> String {
-    guard let base else { return "false" }
+    guard let base else { return "0" }
     // The `+` leaves the choice of the index to the slice.
     return "+\(number) BETWEEN \(base) AND \(base + NodeTable.rowsOfATable - 1)"
   }
@@ -100,7 +100,7 @@ extension NodeTable {
 
   /// Only rows with a whole key are nodes.
   func isNode(_ alias: String, _ numbers: Numbers) -> String {
-    numbers.whole.contains(id) ? "true" : isNode(alias)
+    numbers.whole.contains(id) ? "1" : isNode(alias)
   }
 
   /// The node `m` with this number: what stands behind CROSS JOIN.

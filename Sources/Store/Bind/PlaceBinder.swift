@@ -62,10 +62,10 @@ struct PlaceBinder {
   ) throws -> Place.Form {
     switch relationship.place {
     case .stored: throw Catalog.Unusable("stored edges are in no column")
-    case .column(let column): return .column(try table.required(column).name)
+    case .column(let column): return .column(try referring(column, table))
     case .polymorphic(let column, let typeColumn):
       return .typed(
-        column: try table.required(column).name, typeColumn: try table.required(typeColumn).name,
+        column: try referring(column, table), typeColumn: try referring(typeColumn, table),
         type: type)
     case .join(let join, let source, let destination):
       let join = try catalog.table(join, in: db).get()
@@ -74,9 +74,18 @@ struct PlaceBinder {
         destination: try join.required(destination).name)
     case .property(let property):
       let steps = property.split(separator: ".", omittingEmptySubsequences: false)
-      let column = try table.required(String(steps[0])).name
+      let column = try referring(String(steps[0]), table)
       return .json(column: column, path: jsonPath(steps.dropFirst()))
     }
+  }
+
+  private func referring(_ name: String, _ table: Table) throws(Catalog.Unusable) -> String {
+    let column = try table.required(name)
+    if column.isGenerated && relationship.rules.contains(.nullifySourceIfDestinationDeleted) {
+      throw Catalog.Unusable(
+        "column \"\(column.name)\" of \"\(table.name)\" is generated: nobody can set it to null")
+    }
+    return column.name
   }
 
   private func jsonPath(_ steps: some Sequence<Substring>) -> String {

@@ -22,6 +22,7 @@ struct Table: Hashable, Sendable {
   struct Column: Hashable, Sendable {
     let name: String
     let affinity: Affinity
+    let collation: String
     let isRequired: Bool
     /// An SQL expression.
     let initial: String?
@@ -52,9 +53,9 @@ struct Table: Hashable, Sendable {
   enum Affinity: Sendable {
     case integer, text, blob, real, numeric
 
-    /// SQLite's own rules, in their order.
-    init(declared type: String) {
-      let type = type.uppercased()
+    /// SQLite's own rules, in their order. Anything stays as it is in a STRICT table alone.
+    init(declared type: String, isStrict: Bool) {
+      let type = isStrict && type.uppercased() == "ANY" ? "" : type.uppercased()
       func says(_ words: String...) -> Bool { words.contains(where: type.contains) }
       if says("INT") {
         self = .integer
@@ -88,6 +89,15 @@ struct Table: Hashable, Sendable {
     let wanted = Set(names.map { $0.lowercased() })
     return uniqueKeys.first {
       !$0.isPartial && !$0.hasExpressions && Set($0.columns.map { $0.lowercased() }) == wanted
+        && isUniqueAsCompared($0)
+    }
+  }
+
+  /// An index may tell apart what the column, by its own collation, does not.
+  private func isUniqueAsCompared(_ key: UniqueKey) -> Bool {
+    zip(key.columns, key.collations).allSatisfy { name, collation in
+      let own = column(name)?.collation.uppercased()
+      return own == "BINARY" || own == collation.uppercased()
     }
   }
 

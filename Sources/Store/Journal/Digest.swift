@@ -204,7 +204,7 @@ extension Place {
   fileprivate var isLetGo: String {
     switch form {
     case .column, .typed: "\(reference) IS NULL"
-    case .join, .json: "true"
+    case .join, .json: "1"
     }
   }
 

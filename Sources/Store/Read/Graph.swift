@@ -61,7 +61,7 @@ extension Reader {
       guard let key = try keyInTable(of: node) else { return false }
       if try isGone(key, in: node.collection) { return true }
       guard let table = try binding().collections[node.collection] else { return false }
-      let goes = table.goes("?1", numbers, where: "true")
+      let goes = table.goes("?1", numbers, where: "1")
       return try db.integer(generated: "SELECT \(goes)", [key]) == 1
     }
   }

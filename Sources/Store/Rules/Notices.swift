@@ -57,7 +57,7 @@ extension Writer {
     if place.rules.rawValue & end.notifying == 0 { return }
     try stage()
     try db.internFound()
-    let isTold = end == .destination && place.leavesReferences ? "true" : "NOT leaves"
+    let isTold = end == .destination && place.leavesReferences ? "1" : "NOT leaves"
     let (toDestination, ends) = end == .source ? (1, ("f.via", "f.id")) : (0, ("f.id", "f.via"))
     try db.run(
       generated: """

@@ -49,9 +49,11 @@ extension Writer {
     var isChanged = false
     for place in references.of(object.collection, type: object.type)
     where place.rules.contains(.nullifySourceIfDestinationDeleted) {
-      // What is no row has been gone for longer.
       let isNullified = try place.nullify(&members) { destination in
-        try find(destination).map(gone.contains) ?? true
+        if let end = try find(destination) { return gone.contains(end) }
+        // What is no row has been gone for longer, or never was.
+        if case .node(let node) = destination { try forgetLoose(place, of: id, to: node) }
+        return true
       }
       if isNullified { isChanged = true }
     }

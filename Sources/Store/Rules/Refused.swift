@@ -36,6 +36,7 @@ extension Writer {
     do {
       try attempt(slice)
     } catch let error as SQLiteError where error.isAboutTheValue {
+      try requireTransaction(error)
       var refused = Refused()
       for part in try db.parts(of: slice) {
         guard let error = try objection(to: part, attempt) else { continue }
@@ -54,8 +55,15 @@ extension Writer {
       try attempt(part)
       return nil
     } catch let error as SQLiteError where error.isAboutTheValue {
+      try requireTransaction(error)
       return error
     }
+  }
+
+  /// RAISE(ROLLBACK) takes everything back: what came then would be committed by itself, and not kept.
+  private func requireTransaction(_ error: SQLiteError) throws {
+    if db.isInTransaction { return }
+    throw StoreError("the application's own rules roll back everything: \(error.message)")
   }
 
   private func add(
@@ -99,7 +107,7 @@ extension Writer {
     guard let parent = table.table else { return [] }
     return try db.tables(withForeignKeysTo: parent).flatMap { child in
       let stays = binding.collection(in: child)?.stays("h", current.numbers)
-      return child.holds(table, where: stays ?? "true").filter(\.fits)
+      return child.holds(table, where: stays ?? "1").filter(\.fits)
     }
   }
 }
@@ -129,7 +137,7 @@ extension Connection {
           SELECT g.id, \(end.nodeKey(form)), g.counts
           FROM temp.gone AS g CROSS JOIN \(end.node(form, "g.id"))
           \(row)
-          WHERE \(row.isEmpty ? "true" : "g.counts") AND g.seq > ?1 AND g.seq <= ?2 AND \(condition ?? "true")
+          WHERE \(row.isEmpty ? "1" : "g.counts") AND g.seq > ?1 AND g.seq <= ?2 AND \(condition ?? "1")
           """, slice.bound
       ) { row in
         let node = Node(end.collection, row.key(1, in: end.collection, model))

@@ -112,7 +112,7 @@ extension Connection {
   ) throws(SQLiteError) -> Int {
     try run(
       generated: """
-        UPDATE main.\(quoted(table.name)) AS r SET \(place.nulled("r", numbers))
+        UPDATE OR ABORT main.\(quoted(table.name)) AS r SET \(place.nulled("r", numbers))
         WHERE \(table.identity("r")) IN (
           \(rows))
         """, bound)

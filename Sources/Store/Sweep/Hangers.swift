@@ -182,7 +182,7 @@ extension Connection {
         INSERT INTO temp.found(id, key, row, collection, via, name, rule, asks)
         SELECT \(columns), \(table.id),
           (SELECT g.id FROM temp.gone AS g WHERE \(SliceNames.inFound.condition)),
-          \(place.nameId), ?1, true
+          \(place.nameId), ?1, 1
         FROM \(rows) IN (\(part.rows(numbers, .inFound)))
         """, [.integer(rule)] + part.bound)
   }

@@ -21,14 +21,34 @@ extension Writer {
   }
 
   func keepLoose(_ place: ReferencePlace, of source: Int64, to node: Node) throws {
+    guard let loose = try loose(place, of: source, to: node) else { return }
+    try db.run(
+      generated: "INSERT OR IGNORE INTO cascade_loose VALUES(?, ?, ?, ?, ?, ?)",
+      loose + [.integer(place.rules.rawValue)])
+  }
+
+  /// A value does not say it any more.
+  func forgetLoose(_ place: ReferencePlace, of source: Int64, to node: Node) throws {
+    guard let loose = try loose(place, of: source, to: node) else { return }
+    try db.run(
+      generated: """
+        DELETE FROM cascade_loose
+        WHERE collection = ? AND key = ? AND source = ? AND name = ? AND origin = ?
+        """, loose)
+  }
+
+  /// What tells such a reference from others; nil where nothing can be named so.
+  private func loose(
+    _ place: ReferencePlace, of source: Int64, to node: Node
+  ) throws -> [Value]? {
     let table = try table(of: node.collection)
     let key = table.map { $0.stored(node.key) } ?? node.key.managedText.map(Value.text)
-    guard let key else { return }
+    guard let key else { return nil }
     let collection = try table?.id ?? managedCollectionId(node.collection)
-    try db.run(
-      "INSERT OR IGNORE INTO cascade_loose VALUES(?, ?, ?, ?, ?, ?)", .integer(collection), key,
-      .integer(source), .integer(nameId(place.name)), .integer(place.origin.rawValue),
-      .integer(place.rules.rawValue))
+    return [
+      .integer(collection), key, .integer(source), .integer(try nameId(place.name)),
+      .integer(place.origin.rawValue),
+    ]
   }
 
   /// What a patch does not say anew. Who is only named by an edge so far is not there.
@@ -57,6 +77,13 @@ extension Writer {
   }
 
   // MARK: - Somebody comes
+
+  /// Before the value of this one is looked at again: what is there by now it has an edge to.
+  func tieLoose(of source: Int64) throws {
+    for end in try looseEnds(of: source) {
+      try tie(end.collection, end.key, to: self.end(end.node), isOwn: true)
+    }
+  }
 
   func tie(_ identity: Interned.Identity, to id: Int64) throws {
     if references.collections.isEmpty { return }
@@ -110,7 +137,7 @@ extension Writer {
   }
 
   private func looseEnds(
-    objects: Bool = false
+    objects: Bool = false, of source: Int64? = nil
   ) throws -> [(node: Node, collection: Int64, key: Value)] {
     let tables = binding.collections.values.map { String($0.id) }.joined(separator: ", ")
     let isRow = "l.collection IN (\(tables))"
@@ -118,8 +145,8 @@ extension Writer {
       generated: """
         SELECT DISTINCT c.name, l.key, l.collection
         FROM main.cascade_loose AS l JOIN main.cascade_collection AS c ON c.id = l.collection
-        WHERE \(objects ? "true" : isRow) AND \(binding.isThere(loose: "l"))
-        AND l.source NOT IN (SELECT id FROM temp.dead)
+        WHERE \(objects ? "1" : isRow) AND \(binding.isThere(loose: "l"))
+        AND l.source NOT IN (SELECT id FROM temp.dead) \(source.map { "AND l.source = \($0)" } ?? "")
         LIMIT 1000
         """
     ) { (node: $0.node(0, model), collection: $0.integer(2), key: $0.value(1)) }

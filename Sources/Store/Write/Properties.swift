@@ -69,6 +69,7 @@ extension Writer {
     }
     let places = references.of(node.collection, type: type ?? nil)
     if !places.contains(where: { $0.isDecided(by: names) }) { return }
+    try tieLoose(of: id)
     try relate(
       node, id, places, in: members, patched: names, wasLoose: forgetLoose(of: id),
       insteadOf: propertyEdges(of: id))

@@ -141,7 +141,7 @@ extension NodeTable {
   /// Whether the row has the key that is bound from `first` on, compared as the key's own index
   /// compares, so that no two rows have it.
   func isKeyed(_ alias: String, from first: Int = 1) -> String {
-    guard case .mapped(_, let key, let collations) = kind else { return "false" }
+    guard case .mapped(_, let key, let collations) = kind else { return "0" }
     return zip(key, collations).enumerated().map { index, column in
       "\(alias).\(quoted(column.0.name)) = ?\(first + index) COLLATE \(quoted(column.1))"
     }.joined(separator: " AND ")

@@ -81,7 +81,7 @@ extension Place {
   /// What a list names, and what was left of it does not, and is not there.
   func missing(from old: String, but new: String) -> String {
     guard case .json(_, let path) = form, destination.kind != .files else {
-      return "(SELECT 1) WHERE false"
+      return "(SELECT 1) WHERE 0"
     }
     return "(SELECT 1) \(elements(of: old, at: path)) WHERE \(isMissing(but: new, path))"
   }

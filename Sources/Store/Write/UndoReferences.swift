@@ -82,7 +82,7 @@ extension Undo {
   private func leadsSomewhere(_ kept: Numbered, _ table: Table) throws -> String {
     if let isThere = kept.leadsSomewhere(writer.binding.places) { return isThere }
     let key = table.foreignKeys.first { $0.columns == kept.changed }
-    guard let key, let parent = try writer.db.tables([key.parent]).first else { return "true" }
+    guard let key, let parent = try writer.db.tables([key.parent]).first else { return "1" }
     let names = key.parentColumns.isEmpty ? parent.primaryKey : key.parentColumns
     let isParent = names.enumerated().map { place, name in
       let old = "t.c\(kept.layout.keys + place)"

@@ -145,11 +145,12 @@ extension Undo {
         """, bound
     ) { $0.integer(0) }
     for id in taken { try leave(id, kept, because: "the key was taken meanwhile") }
+    // Put and deleted again by one change file, a key has several: the first was there before.
     try writer.db.run(
       generated: """
-        INSERT INTO main.cascade_node(id, collection, key, type, value)
+        INSERT OR IGNORE INTO main.cascade_node(id, collection, key, type, value)
         SELECT t.id, ?5, t.c0, t.c1, t.c2 FROM main.cascade_trash AS t
-        WHERE \(TrashLayout.isInSlice) AND \(Undo.isNotLeft)
+        WHERE \(TrashLayout.isInSlice) AND \(Undo.isNotLeft) ORDER BY t.id
         """, bound)
     count(kept, writer.db.changes)
   }

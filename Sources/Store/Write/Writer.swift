@@ -21,6 +21,8 @@ package final class Writer {
   /// How long each transaction of the sweep at hand held the write lock.
   var holds: [Duration] = []
   var counters: Counters
+  /// As of when what is remembered of the file is what it says.
+  private var commitsMet: Int64?
   let interned = Interned()
   var current = TransactionState()
   /// When the transaction or the sweep at hand is, in milliseconds since 1970.
@@ -90,6 +92,7 @@ package final class Writer {
   private func groupUnderLock<T>(_ body: () throws -> T) throws -> T {
     do {
       try bind()
+      try meetRestored()
       try hush()
       let result = try body()
       try addDenials()
@@ -104,6 +107,19 @@ package final class Writer {
       unbind()
       throw error
     }
+  }
+
+  /// A backup that somebody restored into the file has counted on from elsewhere, or not as far. What
+  /// was remembered of it means something else, whether or not its schema is another one.
+  private func meetRestored() throws {
+    let commits = try foreignCommits()
+    if commits == commitsMet && counters.areSaved { return }
+    commitsMet = commits
+    if try counters.meet(Counters(db, behind: 0)) { return }
+    interned.forget()
+    if !model.hasTables { return }
+    try bindAnew()
+    try db.setMeta("gap", 1)
   }
 
   /// What we write ourselves we know: our triggers are quiet meanwhile. A foreign key of the
@@ -188,6 +204,7 @@ struct Counters {
   /// Every rule that an edge of this store ever had: what nobody uses costs nothing.
   var rulesSeen: Rules
   private var saved: [Int64] = []
+  var areSaved: Bool { !saved.isEmpty }
 
   init(_ db: borrowing Connection, behind batch: Int64) throws {
     nextId = try db.integer("SELECT value FROM cascade_meta WHERE name = 'nextId'") ?? 1
@@ -197,8 +214,19 @@ struct Counters {
     rulesSeen = Rules(rawValue: rules ?? 0)
   }
 
+  /// Those of the file. False where they are not what was saved there.
+  mutating func meet(_ stored: Counters) -> Bool {
+    let isOurs = saved.isEmpty || saved == stored.values
+    nextId = max(nextId, stored.nextId)
+    serial = max(serial, stored.serial)
+    rulesSeen.formUnion(stored.rulesSeen)
+    if !isOurs { saved = [] }
+    return isOurs
+  }
+
+  private var values: [Int64] { [nextId, serial, rulesSeen.rawValue] }
+
   mutating func save(_ db: borrowing Connection) throws {
-    let values = [nextId, serial, rulesSeen.rawValue]
     if values == saved { return }
     try db.run(
       """
