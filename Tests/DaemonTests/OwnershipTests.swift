@@ -25,4 +25,18 @@ struct OwnershipTests {
     #expect(outcome.error.contains("belongs to user 1234"))
     #expect(try FileStatus.of("\(store.path)-wal") == nil)
   }
+
+  /// What SQLite made beside it would lock out its owner when he may write it again.
+  @Worker @Test func refusesAStoreThatItsOwnerMayNotWriteNow() throws {
+    let store = try TestStore(starts: false)
+    try store.sql("PRAGMA journal_mode = WAL; CREATE TABLE a(id)")
+    #expect(try run(["/bin/chown", "-R", "65534:65534", store.scratch.path]).status == 0)
+    #expect(try run(["/bin/chmod", "444", store.path]).status == 0)
+    let outcome = try OwnershipTests.cascaded(store.path)
+    #expect(outcome.status == 77)
+    #expect(outcome.error.contains("\(store.path) cannot be written"))
+    for sidecar in ["-wal", "-shm", ".cascade"] {
+      #expect(try FileStatus.of(store.path + sidecar) == nil)
+    }
+  }
 }

@@ -57,6 +57,9 @@ struct Ownership {
   }
 
   private var writing: String? {
+    // Of a file that may not be written, what SQLite makes beside it may not be either; and that
+    // would stay when the file may be written again.
+    if !FileStatus.isWritable(path) { return "\(path) cannot be written by cascaded" }
     let parent = path[..<(path.lastIndex(of: "/") ?? path.startIndex)]
     if FileStatus.isWritable(parent.isEmpty ? "/" : String(parent)) { return nil }
     return "\(parent) cannot be written by cascaded: SQLite needs its log there"
