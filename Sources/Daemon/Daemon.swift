@@ -60,11 +60,19 @@ package struct Daemon: Sendable {
       stores.socket = passed.localPath
       return (passed.release(), nil)
     }
-    guard
-      let path = socketPath ?? stores.services.first.map({ StoreConfiguration.socket(of: $0.path) })
-    else { throw ConfigurationError("--socket", [Daemon.noSocket]) }
+    let path = try socketPath ?? defaultSocketPath(stores)
     stores.socket = path
     return (try UnixSocket.listen(path).release(), path)
+  }
+
+  /// In a directory that a store with its spool elsewhere need not have.
+  @EventLoopActor
+  private func defaultSocketPath(_ stores: Stores) throws -> String {
+    guard let store = stores.services.first?.path else {
+      throw ConfigurationError("--socket", [Daemon.noSocket])
+    }
+    _ = try Directory.openOrMake(StoreConfiguration.directory(of: store))
+    return StoreConfiguration.socket(of: store)
   }
 
   private static let noSocket = ModelProblem(

@@ -65,6 +65,17 @@ import Testing
     #expect(try store.ctl("status").status == 0)
   }
 
+  @Worker @Test func makesThePlaceOfItsSocketWhereTheSpoolIsElsewhere() throws {
+    let store = try TestStore(starts: false)
+    let spool = store.scratch.path("spool")
+    try store.scratch.write("model.json", "{ spool: \"\(spool)\" }")
+    try store.start(["--model", store.scratch.path("model.json")])
+    #expect(try store.ctl("status").status == 0)
+    #expect(try FileStatus.of("\(spool)/new") != nil)
+    #expect(try FileStatus.of("\(store.spool)/new") == nil)
+    #expect(try store.end() == .exit(0))
+  }
+
   @Worker @Test func takesGlobalOptionsAnywhere() throws {
     let store = try TestStore()
     for arguments in [
