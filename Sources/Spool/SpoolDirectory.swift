@@ -34,9 +34,21 @@ package final class SpoolDirectory: Sendable {
     return lock
   }
 
+  /// One daemon serves a database, by whatever name, and with whatever spool: as SQLite does, this
+  /// follows symbolic links. Nil where `home`, beside the database itself, is the spool: that has a
+  /// lock already.
+  package static func lock(home: String, besides spool: String) throws -> FileLock? {
+    let root = try Directory.openOrMake(home)
+    if try FileStatus.areSame(home, spool) { return nil }
+    guard let lock = try FileLock.take(".lock", in: root) else {
+      throw SpoolError("another cascaded serves the same database: it holds \(home)")
+    }
+    return lock
+  }
+
   /// Takes away what was made for a store that turned out to be none. What somebody put something into
   /// stays, and what another daemon has locked.
-  package func removeEmpty() {
+  package static func removeEmpty(_ path: String) {
     guard let root = try? Directory.open(path), let lock = try? SpoolDirectory.lock(path) else {
       return
     }

@@ -60,6 +60,28 @@ import Testing
     #expect(try store.ctl("status").status == 0)
   }
 
+  @Worker @Test func isAloneOnItsStoreByWhateverNameAndSpool() throws {
+    let store = try TestStore()
+    let link = store.scratch.path("link.db")
+    let spool = store.scratch.path("spool")
+    Make.link(link, to: store.path)
+    try store.scratch.write("model.json", "{ spool: \"\(spool)\" }")
+    let socket = ["--socket", store.scratch.path("other")]
+    let model = ["--model", store.scratch.path("model.json")]
+    for arguments in [socket + [link], socket + model + [store.path], socket + model + [link]] {
+      let second = try run([Programs.cascaded] + arguments, limit: .seconds(10))
+      #expect(second.status == 75)
+      #expect(second.error.contains("another cascaded serves the same database"))
+    }
+    let other = store.scratch.path("no.db")
+    try store.scratch.write("no.db", String(repeating: "no database ", count: 1_000))
+    #expect(try run([Programs.cascaded] + socket + model + [other]).status == 65)
+    for path in [spool, "\(link).cascade", "\(other).cascade"] {
+      #expect(try FileStatus.of(path) == nil)
+    }
+    #expect(try store.ctl("status").status == 0)
+  }
+
   @Worker @Test func leavesAnothersStoreAlone() throws {
     let store = try TestStore()
     let application = try Connection(path: store.path, access: .readWrite)

@@ -26,6 +26,9 @@ package struct StoreConfiguration: Sendable, Hashable {
     spoolPath = model.spool ?? StoreConfiguration.directory(of: path)
   }
 
+  /// Beside the database itself, by whatever name it is served.
+  var home: String { StoreConfiguration.directory(of: FileStatus.realPath(path) ?? path) }
+
   /// What no sweep of files may touch.
   var surroundings: Surroundings { Surroundings(store: path, spool: spoolPath) }
 }

@@ -77,17 +77,17 @@ final class StoreService {
     if try !configuration.creates && FileStatus.of(path) == nil {
       throw StoreError("\(path) is not there")
     }
-    let wasThere = try FileStatus.of(configuration.spoolPath) != nil
+    let made = try [configuration.spoolPath, configuration.home].filter {
+      try FileStatus.of($0) == nil
+    }
     let spool = try SpoolDirectory(configuration.spoolPath)
     openSpool = spool
     do {
       try await writer.open(spool)
     } catch {
       // Beside what is no store, nothing of ours stays.
-      if !wasThere {
-        openSpool = nil
-        spool.removeEmpty()
-      }
+      if made.contains(configuration.spoolPath) { openSpool = nil }
+      made.forEach(SpoolDirectory.removeEmpty)
       throw error
     }
     condition.pause = try await writer.standingPause()

@@ -11,6 +11,8 @@ actor StoreWriter {
   private let configuration: StoreConfiguration
   private var spool: SpoolDirectory?
   private var inbox: Inbox?
+  /// Nil where the spool's is the same.
+  private var databaseLock: FileLock?
   private var file: OpenFile?
   private var watch = Watching()
   private nonisolated let isStopping = Flag()
@@ -35,9 +37,11 @@ actor StoreWriter {
     let before = try FileStatus.of(path)
     if before != nil { try Ownership(of: path).refuseHarm() }
     let lock = try SpoolDirectory.lock(spool!.path)
+    let databaseLock = try SpoolDirectory.lock(home: configuration.home, besides: spool!.path)
     let writer = try Writer(path: path, model: configuration.model, creates: creates)
     file = try OpenFile(path, opened: before)
     inbox = try Inbox(spool!, lock, writer: writer, now: SystemClock.wall)
+    self.databaseLock = databaseLock
     watch = Watching()
   }
 
@@ -103,6 +107,7 @@ actor StoreWriter {
       }
     }
     inbox = nil
+    databaseLock = nil
   }
 
   /// Takes up the file that is there now, and says what had become of the one that is open; nil if
