@@ -72,6 +72,24 @@ import Testing
     #expect(try FileCommandTests.isThere("2", store))
   }
 
+  private static func moveRoot(_ from: FileName, _ to: FileName, _ store: TestStore) throws {
+    let directory = store.scratch.directory
+    try directory.rename(from, to: directory, as: to)
+  }
+
+  @Worker @Test func saysThatFilesWait() throws {
+    let store = try FileCommandTests.store()
+    try FileCommandTests.moveRoot("media", "away", store)
+    try store.sql("DELETE FROM album WHERE id = 1")
+    try store.wait(forState: "degraded")
+    #expect(try store.status()["reason"]?.string?.hasPrefix("files wait: files.media") == true)
+    try FileCommandTests.moveRoot("away", "media", store)
+    try store.end()
+    try store.start()
+    try store.wait(forState: "ok")
+    #expect(try !FileCommandTests.isThere("1", store))
+  }
+
   @Worker @Test func losesNoFileWhenItIsKilledAgainAndAgain() throws {
     let store = try FileCommandTests.store()
     let media = try Directory.open(store.scratch.path("media"))

@@ -8,6 +8,8 @@ struct Condition {
   var trouble: String?
   /// What the model says and the tables do not allow.
   var problems: [String] = []
+  /// Why files that were let go cannot be moved, as it was last told. They are tried again.
+  var filesWait: Set<String> = []
   /// Sweeps that wait for approval, by what they look for.
   private var held: [[SweepKind]: SweepResult] = [:]
   /// What the last sweep of some kinds could not delete, where it did nothing else.
@@ -46,6 +48,7 @@ struct Condition {
   /// Of another file, or of none, nothing is known.
   mutating func forget() {
     problems = []
+    filesWait = []
     held = [:]
     blocked = [:]
   }
@@ -53,14 +56,24 @@ struct Condition {
   func state(heldFiles: Int) -> (state: String, reason: String?) {
     if isDetached { return ("paused", StoreError.detached.description) }
     if let pause { return ("paused", pause.error.description) }
-    if let reason = trouble ?? (problems.isEmpty ? nil : problems.joined(separator: "; ")) {
-      return ("degraded", reason)
-    }
+    if let reason = trouble ?? problemText ?? filesText { return ("degraded", reason) }
     let sweep = held.values.min { $0.plan ?? 0 < $1.plan ?? 0 }
     if let sweep { return ("held", "a sweep is held: \(sweep.heldText(plan: sweep.plan ?? 0))") }
     if heldFiles == 0 { return ("ok", nil) }
     let files = heldFiles.counted("file is held", "files are held")
     return ("held", "\(files): `cascadectl spool` says by which plan")
+  }
+
+  private var problemText: String? {
+    problems.isEmpty ? nil : problems.joined(separator: "; ")
+  }
+
+  /// Each file may have a reason of its own.
+  private var filesText: String? {
+    if filesWait.isEmpty { return nil }
+    let shown = filesWait.sorted().prefix(3)
+    let rest = filesWait.count - shown.count
+    return "files wait: " + (shown + (rest > 0 ? ["and \(rest) more"] : [])).joined(separator: "; ")
   }
 }
 

@@ -38,10 +38,14 @@ extension StoreService {
     for reason in work.refused.prefix(10) {
       tell(.warning, .fileLeft, "left where it is: \(reason.printable)", [(.reason, reason)])
     }
-    for reason in work.waiting.subtracting(filesWait).sorted() {
+    for reason in work.waiting.subtracting(condition.filesWait).sorted() {
       tell(.warning, .fileLeft, "files wait: \(reason.printable)", [(.reason, reason)])
     }
-    filesWait = asksAll ? work.waiting : filesWait.union(work.waiting)
+    let waited = condition.filesWait
+    condition.filesWait = asksAll ? work.waiting : waited.union(work.waiting)
+    if !waited.isEmpty && condition.filesWait.isEmpty {
+      tell(.notice, .recovered, "no files wait any more")
+    }
     areFilesYoung = work.young > 0 || !asksAll && areFilesYoung
     let parts = [
       (work.moved, "let go"), (work.missing, "not there"), (work.kept, "named again"),

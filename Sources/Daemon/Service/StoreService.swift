@@ -25,8 +25,6 @@ final class StoreService {
   var hasUnfinishedSweep = true
   /// Files that wait are looked at again.
   var retriesFiles = true
-  /// Why files wait, as it was last told.
-  var filesWait: Set<String> = []
   var areFilesYoung = false
   var lastSweep: JSON = .null
   var sweepCount: Int64 = 0
@@ -226,7 +224,7 @@ final class StoreService {
     if isLeftAlone && traces != currentTraces || mustRetryFiles { wake.ring() }
   }
 
-  private var mustRetryFiles: Bool { !filesWait.isEmpty || areFilesYoung }
+  private var mustRetryFiles: Bool { !condition.filesWait.isEmpty || areFilesYoung }
 
   /// SQLite writes to one of them with each commit.
   private var currentTraces: [FileStatus?] {
