@@ -88,11 +88,14 @@ package enum Configuration: Sendable {
     return StoreConfiguration(path: store, model: model, creates: !model.hasTables)
   }
 
+  /// One whose directory may not be entered now is opened later, and a twin has the same lock.
   private static func refuseTwins(
     _ store: StoreConfiguration, of file: String,
     among others: [(file: String, store: StoreConfiguration)]
-  ) throws {
-    let twin = try others.first { try FileStatus.areSame($0.store.path, store.path) }
+  ) throws(ConfigurationError) {
+    let twin = others.first {
+      (try? FileStatus.areSame($0.store.path, store.path)) ?? false
+    }
     guard let twin else { return }
     throw ConfigurationError(
       file, [ModelProblem(path: "store", message: "\(twin.file) is for the same database")])

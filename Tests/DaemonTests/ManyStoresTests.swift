@@ -1,3 +1,4 @@
+import Glibc
 import Model
 import System
 import Testing
@@ -51,6 +52,25 @@ import Testing
     try host.scratch.directory.remove("bad.db")
     try host.wait(for: "bad", toBe: "ok")
     #expect(host.log.contains("bad.db: works again"))
+  }
+
+  @Worker @Test(.enabled(if: geteuid() == 0, "root may enter every directory"))
+  func triesAStoreAgainWhoseDirectoryCannotBeEntered() throws {
+    let host = try Host()
+    let closed = host.scratch.path("closed")
+    _ = try Directory.openOrMake(closed)
+    for name in ["a", "b"] { try host.write("\(name).json", "{ store: \"\(closed)/\(name).db\" }") }
+    try host.model("good")
+    #expect(try run(["/bin/chown", "-R", "65534:65534", host.scratch.path]).status == 0)
+    #expect(try run(["/bin/chmod", "0", closed]).status == 0)
+    try host.start(under: [
+      "/usr/bin/setpriv", "--reuid=65534", "--regid=65534", "--clear-groups",
+    ])
+    try host.wait(for: "closed/a", toBe: "degraded")
+    #expect(try host.ctl("--json", "status").json["problems"] == [])
+    #expect(try host.ctl(of: "good", "apply", "-", input: ManyStoresTests.put).status == 0)
+    #expect(try run(["/bin/chmod", "755", closed]).status == 0)
+    for name in ["closed/a", "closed/b"] { try host.wait(for: name, toBe: "ok") }
   }
 
   @Worker @Test func aBadDirectoryIsBadConfiguration() throws {

@@ -71,7 +71,7 @@ final class Control {
       let what = services.isEmpty ? "none is served" : "several are served: say which"
       throw VarlinkError.noSuchStore("(\(what))")
     }
-    guard let service = try services.first(where: { try $0.isStore(path) }) else {
+    guard let service = services.first(where: { $0.isStore(path) }) else {
       throw VarlinkError.noSuchStore(path)
     }
     return service

@@ -17,8 +17,8 @@ final class StoreService {
   var condition = Condition()
   /// Whether it was looked at once since it was opened.
   private(set) var isServed = false
-  private var isFileOpen = false
-  private let openings = Broadcast()
+  private(set) var isFileOpen = false
+  let openings = Broadcast()
   private var queueWatch: DirectoryWatch?
   var areReadersClosed = false
   /// A sweep was begun, and something came between.
@@ -254,8 +254,9 @@ final class StoreService {
     if outlook.isNews { wake.ring() }
   }
 
-  /// Whether this is its store, by whatever path.
-  func isStore(_ path: String) throws -> Bool { try FileStatus.areSame(path, self.path) }
+  /// Whether this is its store, by whatever path. One that cannot be looked at keeps nobody from
+  /// finding another.
+  func isStore(_ path: String) -> Bool { (try? FileStatus.areSame(path, self.path)) ?? false }
 }
 
 extension StoreService {

@@ -10,6 +10,8 @@ extension StoreService {
 
   func watchStore() async {
     do {
+      // Its directory may be away until then.
+      while !isFileOpen { try await openings.subscribe().wait() }
       // A store of Cascade's own has no other writer; its file may be replaced nevertheless.
       let events: DirectoryWatch.Events =
         configuration.model.hasTables ? [.content, .entries] : .entries

@@ -34,12 +34,13 @@ final class Host {
 
   func remove(_ file: String) throws { _ = try Directory.open(models).remove(FileName(file)) }
 
-  func start() throws {
+  /// The command runs the program that its arguments name.
+  func start(under command: [String] = []) throws {
     let output = try Pipe()
     let input = try FileDescriptor.open("/dev/null")
     let log = try FileDescriptor.open(scratch.path("log"), .append)
     daemon = try Subprocess(
-      [Programs.cascaded, "--config", models, "--socket", socket], input: input,
+      command + [Programs.cascaded, "--config", models, "--socket", socket], input: input,
       output: output.writing, error: log)
     life = output.takeReading()
     try waitUntil("it answers") { (try? UnixSocket.connect(socket)) != nil }
