@@ -90,6 +90,21 @@ import Testing
     #expect(try !FileCommandTests.isThere("1", store))
   }
 
+  @Worker @Test func movesWhatWaitsBeforeItDetaches() throws {
+    let store = try FileCommandTests.store()
+    for (isBack, left) in [(false, 1), (true, 0)] as [(Bool, JSON)] {
+      try FileCommandTests.moveRoot("media", "away", store)
+      try store.sql("DELETE FROM album WHERE cover = '1'")
+      try store.wait(forState: "degraded")
+      if isBack { try FileCommandTests.moveRoot("away", "media", store) }
+      #expect(try store.ctl("--json", "detach").json["files"] == left)
+      if !isBack { try FileCommandTests.moveRoot("away", "media", store) }
+      #expect(try FileCommandTests.isThere("1", store) == !isBack)
+      try store.sql("INSERT INTO album VALUES(9, '1')")
+      #expect(try store.ctl("attach").status == 0)
+    }
+  }
+
   @Worker @Test func losesNoFileWhenItIsKilledAgainAndAgain() throws {
     let store = try FileCommandTests.store()
     let media = try Directory.open(store.scratch.path("media"))

@@ -20,6 +20,7 @@ extension Control {
       "report": [
         "store": .string(service.configuration.path), "triggers": names(removed.triggers),
         "tables": names(removed.tables), "indexes": names(removed.indexes),
+        "files": .integer(removed.files),
       ]
     ]
   }

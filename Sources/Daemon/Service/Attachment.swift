@@ -71,6 +71,7 @@ extension StoreService {
     condition.isDetached = true
     // Nobody reads tables that are going.
     await closeReaders(.detached)
+    await letFilesGo()
     do {
       let removed = try await onStore { try await writer.detach() }
       if !wasDetached { await becomeDetached(by: user) }
@@ -82,9 +83,18 @@ extension StoreService {
     }
   }
 
+  /// Afterwards nobody knows what is to go. Where it is paused, nothing is moved.
+  private func letFilesGo() async {
+    if condition.pause != nil { return }
+    retriesFiles = true
+    _ = try? await tendFiles()
+  }
+
   private func becomeDetached(by user: UInt32) async {
     condition.forget()
     condition.trouble = nil
+    // Its numbers begin anew.
+    retriesFiles = true
     // The store has forgotten it too.
     condition.pause = nil
     reportDetached(by: user)

@@ -19,6 +19,8 @@ package struct Detached: Sendable {
   package let triggers: [String]
   package let tables: [String]
   package let indexes: [String]
+  /// How many files were let go and are still where they were: nobody knows of them any more.
+  package let files: Int64
 }
 
 /// Rows are looked for by this column, and no index helps.
@@ -130,10 +132,12 @@ extension Connection {
   /// gave such a name stays.
   fileprivate func dropOurs() throws -> Detached {
     let tables = Schema.tables.map(literal).joined(separator: ", ")
+    // Somebody may have dropped it before.
+    let files = try? integer("SELECT count(*) FROM cascade_released_file")
     return Detached(
       triggers: try drop("trigger", Trigger.isOurs),
       tables: try drop("table", "name IN (\(tables))"),
-      indexes: try drop("index", MissingIndex.isOurs))
+      indexes: try drop("index", MissingIndex.isOurs), files: files ?? 0)
   }
 
   private func drop(_ kind: String, _ isOurs: String) throws -> [String] {
