@@ -46,10 +46,9 @@ enum AttachCommands {
   private static func describeDetached(_ report: JSON) -> String {
     let store = report["store"]?.string?.printable ?? ""
     let removed = made(report, "removed")
-    let files = report["files"]?.integer ?? 0
-    let left =
-      files == 0
-      ? [] : ["  ! \(Words.count(report["files"], "file", "files")) let go, but left where they are"]
+    let files = Words.count(report["files"], "file", "files")
+    let hasLeft = report["files"]?.integer ?? 0 > 0
+    let left = hasLeft ? ["  ! \(files) let go, but left where they are"] : []
     return
       (["detached \(store)"]
       + (removed.isEmpty ? ["  nothing of Cascade's was there"] : removed) + left

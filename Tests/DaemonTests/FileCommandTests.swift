@@ -73,8 +73,7 @@ import Testing
   }
 
   private static func moveRoot(_ from: FileName, _ to: FileName, _ store: TestStore) throws {
-    let directory = store.scratch.directory
-    try directory.rename(from, to: directory, as: to)
+    try store.scratch.directory.rename(from, to: store.scratch.directory, as: to)
   }
 
   @Worker @Test func saysThatFilesWait() throws {

@@ -45,6 +45,28 @@ struct LooseReferenceTests {
     try store.reader.checkReferences().list.filter { $0.kind == "dangling" }.map(\.message)
   }
 
+  @Test("A row that comes is held though the same file says something else of the object")
+  func patched() throws {
+    try store.apply([note("a", #"{"kept": "r"}"#)])
+    let row = Node("rows", .text("r"))
+    let set = try #require(JSONText(valid: #"{"images": ["i"]}"#).members())
+    try store.apply([
+      .put(row, type: nil, value: nil, edges: nil),
+      .patch(Node("notes", .text("a")), set: set, unset: []),
+    ])
+    #expect(try store.reasons([.delete(row)]).map(\.code) == [.denied])
+  }
+
+  @Test("What is taken out of a value is no reference any more")
+  func takenOut() throws {
+    try store.apply([image("c"), note("a", #"{"lost": ["b", "c"]}"#)])
+    try store.apply([delete("images", "c")])
+    try store.apply([image("b")])
+    #expect(try store.edges().isEmpty)
+    try store.apply([delete("notes", "a")])
+    #expect(try store.exists(Node("images", .text("b"))))
+  }
+
   @Test("An object that comes later is held, and told of until then")
   func object() throws {
     try store.apply([note("a", #"{"images": ["i"]}"#)])

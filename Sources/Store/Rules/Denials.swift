@@ -31,6 +31,9 @@ extension Connection {
     let model = binding.model
     var denials = rules.isDisjoint(with: .denying) ? [] : try storedDenials(model, slice)
     for place in binding.looked { denials += try self.denials(place, model, slice, ends, numbers) }
+    if try integer("SELECT 1 FROM temp.blocked LIMIT 1") != nil {
+      for place in binding.implied { denials += try blockedFollowers(place, model, slice, numbers) }
+    }
     return try denials + outsideDenials(binding, in: slice) + leaseDenials(binding)
   }
 
@@ -87,11 +90,33 @@ extension Connection {
         """
       }
     }
-    return try queries.flatMap { query in
-      try all(
-        generated: "\(query) AND g.counts AND g.seq > ?4 AND g.seq <= ?5",
-        place.names + slice.bound
-      ) { Denial(row: $0, model) }
+    return try queries.flatMap { try denials(place, model, slice, $0) }
+  }
+
+  private func denials(
+    _ place: Place, _ model: StoreModel, _ slice: Slice, _ query: String
+  ) throws -> [Denial] {
+    try all(
+      generated: "\(query) AND g.counts AND g.seq > ?4 AND g.seq <= ?5",
+      place.names + slice.bound
+    ) { Denial(row: $0, model) }
+  }
+
+  /// What stays keeps what a foreign key would take it along with.
+  private func blockedFollowers(
+    _ place: Place, _ model: StoreModel, _ slice: Slice, _ numbers: Numbers
+  ) throws -> [Denial] {
+    guard place.rules.contains(.deleteSourceIfDestinationDeleted) else { return [] }
+    let (source, destination) = (place.source, place.destination)
+    return try numbers.forms(of: destination).flatMap { form in
+      try denials(
+        place, model, slice,
+        """
+        SELECT ?1, ?2, \(source.key("s")), ?3, \(destination.nodeKey(form)),
+          \(place.rules.rawValue), 1, 0, g.id
+        \(place.ofDestinations(in: numbers.now(place), form, numbers))
+        AND NOT (\(source.isOutside("temp.blocked", "s", numbers)))
+        """)
     }
   }
 }
@@ -113,11 +138,13 @@ extension Denial {
     let deniesSource = row.integer(7) != 0
     let denied: Node? = deniesSource ? edge.source : edge.destination.node
     let holder: Node? = deniesSource ? edge.destination.node : edge.source
+    let follows = !deniesSource && edge.rules.contains(.deleteSourceIfDestinationDeleted)
+    let rule = deniesSource ? "denySourceDeletion" : "denyDestinationDeletion"
     self.denied = row.integer(8)
     reason = Reason(
       .denied,
       "\(denied?.description ?? "") must stay: \(holder?.description ?? "") holds it by "
-        + "\"\(edge.name)\" (\(deniesSource ? "denySourceDeletion" : "denyDestinationDeletion"))",
+        + "\"\(edge.name)\" (\(follows ? "ON DELETE CASCADE" : rule))",
       node: denied, edge: edge)
   }
 }

@@ -1,0 +1,168 @@
+import Model
+import Store
+import Testing
+
+/// Tables that an application may have, and whose rows are told apart as SQLite does it.
+@Suite("Odd tables")
+struct OddTableTests {
+  private func store(_ schema: String, rules: String, to: String = "p") throws -> TestStore {
+    let model = """
+      { collections: { p: { table: 'p', key: 'id' }, c: { table: 'c', key: 'id' }, m: {} },
+        relationships: [
+          { name: 'p', from: 'c', to: '\(to)', column: 'pid', rules: ['\(rules)'] } ] }
+      """
+    let store = try TestStore(model: StoreModel(model), schema: schema)
+    _ = try store.writer.sweep([.all], at: 0)
+    return store
+  }
+
+  @Test("A column may be called true")
+  func columnTrue() throws {
+    let store = try store(
+      """
+      CREATE TABLE p(id TEXT PRIMARY KEY); CREATE TABLE c(id INTEGER PRIMARY KEY, pid, "true" DEFAULT 0);
+      INSERT INTO p VALUES('a'); INSERT INTO c(id, pid) VALUES(1, 'a'), (2, 'a');
+      """, rules: "deleteDestinationIfAllSourcesDeleted")
+    try store.bySQL("DELETE FROM c WHERE id = 1")
+    #expect(try store.writer.sweep([.all], at: 1).outcome == .nothing)
+    #expect(try store.texts("SELECT id FROM p") == ["a"])
+  }
+
+  @Test("Keys compare as their column does, whatever an index tells apart")
+  func collations() throws {
+    let coarse = try store(
+      """
+      CREATE TABLE p(id TEXT); CREATE UNIQUE INDEX p_id ON p(id COLLATE NOCASE);
+      CREATE TABLE c(id INTEGER PRIMARY KEY, pid TEXT);
+      INSERT INTO p VALUES('a'); INSERT INTO c VALUES(1, 'a'), (2, 'A');
+      """, rules: "nullifySourceIfDestinationDeleted")
+    try coarse.bySQL("DELETE FROM p")
+    _ = try coarse.writer.sweep([.all], at: 1)
+    #expect(try coarse.texts("SELECT id FROM c WHERE pid IS NOT NULL") == [])
+    let fine = try store(
+      """
+      CREATE TABLE p(id TEXT COLLATE NOCASE, PRIMARY KEY(id COLLATE BINARY));
+      CREATE TABLE c(id INTEGER PRIMARY KEY, pid TEXT);
+      """, rules: "nullifySourceIfDestinationDeleted")
+    #expect(fine.writer.isHalfView)
+  }
+
+  @Test("A STRICT table's keys of any type are no numbers")
+  func anyKeys() throws {
+    let store = try store(
+      """
+      CREATE TABLE p(id ANY PRIMARY KEY) STRICT; CREATE TABLE c(id INTEGER PRIMARY KEY, pid ANY) STRICT;
+      INSERT INTO p VALUES('12'), (12); INSERT INTO c VALUES(1, '12'), (2, 12);
+      """, rules: "deleteSourceIfDestinationDeleted")
+    try store.apply([.delete(Node("p", .text("12")))])
+    #expect(try store.texts("SELECT typeof(id) FROM p") == ["integer"])
+    #expect(try store.texts("SELECT id FROM c") == ["2"])
+  }
+
+  @Test("A rollback in a trigger leaves all as it was")
+  func rollback() throws {
+    let store = try store(
+      """
+      CREATE TABLE p(id TEXT PRIMARY KEY); CREATE TABLE c(id INTEGER PRIMARY KEY, pid TEXT);
+      INSERT INTO p VALUES('a'); INSERT INTO c VALUES(1, 'a'), (2, 'a'), (3, 'a');
+      CREATE TRIGGER stay BEFORE DELETE ON c WHEN OLD.id = 2 BEGIN SELECT RAISE(ROLLBACK, 'no'); END;
+      """, rules: "deleteSourceIfDestinationDeleted")
+    try store.bySQL("DELETE FROM p")
+    #expect(throws: StoreError.self) { try store.writer.sweep([.all], at: 1) }
+    #expect(try store.texts("SELECT id FROM c") == ["1", "2", "3"])
+  }
+
+  @Test("A generated column is never set to null")
+  func generated() throws {
+    let store = try store(
+      """
+      CREATE TABLE p(id TEXT PRIMARY KEY);
+      CREATE TABLE c(id INTEGER PRIMARY KEY, a, pid TEXT AS (a) STORED);
+      """, rules: "nullifySourceIfDestinationDeleted")
+    #expect(store.writer.bindingProblems.map(\.message).joined().contains("is generated"))
+  }
+
+  @Test("A number in a column without a type stands for its digits")
+  func untyped() throws {
+    let store = try store(
+      """
+      CREATE TABLE p(id TEXT PRIMARY KEY); CREATE TABLE c(id INTEGER PRIMARY KEY, pid);
+      """, rules: "deleteDestinationIfAllSourcesDeleted", to: "m")
+    try store.apply([.put(Node("m", .text("2")), type: nil, value: nil, edges: nil)])
+    try store.bySQL("INSERT INTO c VALUES(1, '2'), (2, 2)")
+    _ = try store.writer.sweep([.all], at: 1)
+    for id in [1, 2] {
+      #expect(try store.exists(Node("m", .text("2"))))
+      try store.bySQL("DELETE FROM c WHERE id = \(id)")
+      _ = try store.writer.sweep([.all], at: 2)
+    }
+    #expect(try !store.exists(Node("m", .text("2"))))
+  }
+
+  @Test("A backup that is restored into the file counts on from where it was")
+  func restored() throws {
+    let store = try TestStore()
+    func put(_ range: ClosedRange<Int>) throws -> Receipt {
+      try store.apply(
+        range.map { .put(Node("m", .text("\($0)")), type: nil, value: nil, edges: nil) })
+    }
+    _ = try put(1...2)
+    try store.bySQL(
+      """
+      INSERT INTO cascade_node(id, collection, key) SELECT 50, collection, 'x' FROM cascade_node LIMIT 1;
+      UPDATE cascade_meta SET value = 51 WHERE name = 'nextId';
+      """)
+    #expect(try put(3...60).outcome == .applied)
+    #expect(try store.texts("SELECT count(*) FROM cascade_node") == ["61"])
+  }
+
+  @Test(
+    "What is denied keeps what a foreign key would take it along with",
+    arguments: [nil, 1] as [Int64?])
+  func followerDenied(rows: Int64?) throws {
+    let store = try TestStore(
+      model: StoreModel(
+        """
+        { collections: { p: { table: 'p', key: 'id' }, c: { table: 'c', key: 'id' },
+            d: { table: 'd', key: 'id' }, g: { table: 'g', key: 'id' } },
+          relationships: [
+            { name: 'p', from: 'c', to: 'p', column: 'pid',
+              rules: ['deleteSourceIfDestinationDeleted'] },
+            { name: 'g', from: 'g', to: 'd', column: 'd', rules: ['denyDestinationDeletion'] } ] }
+        """),
+      schema: """
+        CREATE TABLE p(id TEXT PRIMARY KEY); CREATE TABLE c(id INTEGER PRIMARY KEY, pid TEXT);
+        CREATE TABLE d(id INTEGER PRIMARY KEY, c REFERENCES c ON DELETE CASCADE,
+          up REFERENCES d ON DELETE CASCADE);
+        CREATE TABLE g(id INTEGER PRIMARY KEY, d); INSERT INTO p VALUES('a');
+        INSERT INTO c VALUES(1, 'a'), (2, 'a'), (3, 'a');
+        INSERT INTO d VALUES(6, 1, NULL), (7, NULL, 6), (8, 3, NULL); INSERT INTO g VALUES(1, 7);
+        """)
+    if let rows { store.sweepsInSteps(of: rows) }
+    _ = try store.writer.sweep([.all], at: 0)
+    try store.bySQL("DELETE FROM p")
+    let result = try store.writer.sweep([.all], at: 1)
+    #expect(result.deletedCount == 3)
+    #expect(
+      result.blocked.map(\.message).last
+        == "c/1 must stay: d/6 holds it by \"FOREIGN KEY (c)\" (ON DELETE CASCADE)")
+    #expect(try store.texts("SELECT id FROM c") == ["1"])
+    #expect(try store.texts("SELECT id FROM d") == ["6", "7"])
+  }
+
+  @Test("Of an object that went twice in one batch, the first comes back")
+  func undoneTwice() throws {
+    let store = try TestStore()
+    let (one, two) = (Node("m", .text("1")), Node("m", .text("2")))
+    func put(_ node: Node, _ value: String) -> Change {
+      .put(node, type: nil, value: JSONText(valid: value), edges: nil)
+    }
+    try store.apply([put(one, "1"), put(two, "2")])
+    let batch = try store.apply([
+      .delete(one), .delete(two), .flush, put(one, "3"), .flush, .delete(one),
+    ]).batch
+    let undone = try store.writer.undo(try #require(batch), by: "", at: 2)
+    #expect(undone.restored == 2)
+    #expect(try store.texts("SELECT value FROM cascade_node ORDER BY key") == ["1", "2"])
+  }
+}
