@@ -150,6 +150,35 @@ struct OddTableTests {
     #expect(try store.texts("SELECT id FROM d") == ["6", "7"])
   }
 
+  @Test("A sweep of reference counts alone keeps, and asks about, what a foreign key takes along")
+  func followerOfCounted() throws {
+    let store = try TestStore(
+      model: StoreModel(
+        """
+        { collections: { s: { table: 's', key: 'id' }, c: { table: 'c', key: 'id' },
+            d: { table: 'd', key: 'id' }, g: { table: 'g', key: 'id' } },
+          relationships: [
+            { name: 'c', from: 's', to: 'c', column: 'c',
+              rules: ['deleteDestinationIfAllSourcesDeleted'] },
+            { name: 'g', from: 'g', to: 'd', column: 'd', rules: ['denyDestinationDeletion'] } ] }
+        """),
+      schema: """
+        CREATE TABLE s(id INTEGER PRIMARY KEY, c); CREATE TABLE c(id INTEGER PRIMARY KEY);
+        CREATE TABLE d(id INTEGER PRIMARY KEY, c REFERENCES c ON DELETE CASCADE);
+        CREATE TABLE g(id INTEGER PRIMARY KEY, d); INSERT INTO c VALUES(1), (2);
+        INSERT INTO s VALUES(1, 1), (2, 2); INSERT INTO d VALUES(7, 1), (8, 2); INSERT INTO g VALUES(1, 7);
+        """)
+    _ = try store.writer.sweep([.all], at: 0)
+    try store.bySQL("DELETE FROM s")
+    let result = try store.writer.sweep([.refcount], at: 1)
+    #expect(result.deletedCount == 2)
+    #expect(result.blocked.count == 2)
+    #expect(try store.texts("SELECT id FROM d") == ["7"])
+    #expect(try store.texts("SELECT id FROM c") == ["1"])
+    let undone = try store.writer.undo(try #require(result.batch), by: "", at: 2)
+    #expect(undone.restored == 2)
+  }
+
   @Test("Of an object that went twice in one batch, the first comes back")
   func undoneTwice() throws {
     let store = try TestStore()

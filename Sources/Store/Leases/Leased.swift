@@ -128,6 +128,7 @@ extension Connection {
       LEFT JOIN temp.known AS k ON k.id = s.via LEFT JOIN cascade_node AS n ON n.id = s.via
       LEFT JOIN temp.known AS sk ON sk.id = s.id LEFT JOIN cascade_node AS sn ON sn.id = s.id
       WHERE s.rule = 4 AND s.name = ? AND s.collection = ?
+      AND s.id NOT IN (SELECT id FROM temp.blocked)
       """, bound[0], bound[1]
     ) { row in
       let denied = row.node(1, binding.model)

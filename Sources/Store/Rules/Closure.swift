@@ -161,7 +161,8 @@ struct Closure {
 
   private func addOfPlaces(_ db: borrowing Connection, _ level: Level) throws {
     for place in binding.looked {
-      let rules = place.rules.intersection(followed)
+      // SQLite does not wait for the other kind of sweep.
+      let rules = place.isForeignKey ? place.rules : place.rules.intersection(followed)
       if rules.contains(.deleteDestinationIfSourceDeleted) {
         for form in level.ends.forms(of: place.source) {
           try db.stageDestinations(of: place, form, rule: 8, in: level.slice, numbers)

@@ -32,7 +32,9 @@ extension Connection {
     var denials = rules.isDisjoint(with: .denying) ? [] : try storedDenials(model, slice)
     for place in binding.looked { denials += try self.denials(place, model, slice, ends, numbers) }
     if try integer("SELECT 1 FROM temp.blocked LIMIT 1") != nil {
-      for place in binding.implied { denials += try blockedFollowers(place, model, slice, numbers) }
+      for place in binding.implied where place.isForeignKey {
+        denials += try blockedFollowers(place, model, slice, numbers)
+      }
     }
     return try denials + outsideDenials(binding, in: slice) + leaseDenials(binding)
   }
