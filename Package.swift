@@ -19,6 +19,12 @@ let settings: [SwiftSetting] = [
   .treatAllWarnings(as: .error),
 ]
 
+/// Regular expressions are a megabyte that no program of ours needs.
+let sources =
+  settings + [
+    .unsafeFlags(["-Xfrontend", "-disable-implicit-string-processing-module-import"])
+  ]
+
 /// The programs carry Swift's runtime with them: of its libraries each would keep pages of its own, and
 /// where they are installed there need be none. All symbols are bound at the start, and then read-only.
 let alone: [LinkerSetting] = [
@@ -38,26 +44,26 @@ let package = Package(
     .systemLibrary(
       name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
 
-    .target(name: "Model", swiftSettings: settings),
-    .target(name: "SQLite", dependencies: ["CSQLite"], swiftSettings: settings),
-    .target(name: "System", dependencies: ["CSystemd"], swiftSettings: settings),
+    .target(name: "Model", swiftSettings: sources),
+    .target(name: "SQLite", dependencies: ["CSQLite"], swiftSettings: sources),
+    .target(name: "System", dependencies: ["CSystemd"], swiftSettings: sources),
 
-    .target(name: "Store", dependencies: ["Model", "SQLite", "System"], swiftSettings: settings),
-    .target(name: "Spool", dependencies: ["Model", "Store", "System"], swiftSettings: settings),
-    .target(name: "Varlink", dependencies: ["Model", "System"], swiftSettings: settings),
+    .target(name: "Store", dependencies: ["Model", "SQLite", "System"], swiftSettings: sources),
+    .target(name: "Spool", dependencies: ["Model", "Store", "System"], swiftSettings: sources),
+    .target(name: "Varlink", dependencies: ["Model", "System"], swiftSettings: sources),
 
     .target(
       name: "Daemon", dependencies: ["Model", "Spool", "Store", "System", "Varlink"],
-      resources: [.embedInCode("io.cascaded.Control.varlink")], swiftSettings: settings),
+      resources: [.embedInCode("io.cascaded.Control.varlink")], swiftSettings: sources),
     .target(
-      name: "CascadeKit", dependencies: ["Model", "Varlink"], swiftSettings: settings),
+      name: "CascadeKit", dependencies: ["Model", "Varlink"], swiftSettings: sources),
 
     .executableTarget(
       name: "cascaded", dependencies: ["Daemon", "Model", "Store", "System"],
-      swiftSettings: settings, linkerSettings: alone),
+      swiftSettings: sources, linkerSettings: alone),
     .executableTarget(
       name: "cascadectl", dependencies: ["CascadeKit", "Model", "System", "Varlink"],
-      swiftSettings: settings, linkerSettings: alone),
+      swiftSettings: sources, linkerSettings: alone),
 
     .testTarget(
       name: "ModelTests", dependencies: ["Model", "System"], swiftSettings: settings),

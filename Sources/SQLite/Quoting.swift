@@ -5,6 +5,14 @@ package func quoted(_ identifier: String) -> String { enclosed(identifier, in: "
 /// A text as SQL writes it, for statements that keep it: triggers and views.
 package func literal(_ text: String) -> String { enclosed(text, in: "'") }
 
+extension String {
+  /// The standard library's own search would bring its regular expressions into the programs: more than
+  /// a megabyte.
+  package func mentions(_ word: String) -> Bool {
+    indices.contains { self[$0...].hasPrefix(word) }
+  }
+}
+
 private func enclosed(_ text: String, in mark: Unicode.Scalar) -> String {
   var enclosed = String.UnicodeScalarView([mark])
   for scalar in text.unicodeScalars {

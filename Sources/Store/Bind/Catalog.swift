@@ -88,11 +88,18 @@ extension Connection {
 
   /// Also where only a comment says so. Whatever we make of JSON is valid.
   private func hasChecks(_ table: String) throws -> Bool {
-    let sql = try all(
-      "SELECT lower(sql) FROM main.sqlite_schema WHERE type = 'table' AND name = ?", .text(table)
-    ) { $0.text(0) }
-    let ofJSON = #/check\s*\(\s*json_valid\s*\(\s*"?\w+"?\s*\)\s*\)/#
-    return sql.contains { $0.replacing(ofJSON, with: "").contains("check") }
+    try integer(
+      """
+      WITH found(sql) AS (
+        SELECT replace(replace(replace(replace(replace(lower(sql), '"', ''), ' ', ''),
+          char(9), ''), char(10), ''), char(13), '')
+        FROM main.sqlite_schema WHERE type = 'table' AND name = ?1),
+      ofJSON(text) AS (
+        SELECT 'check(json_valid(' || lower(name) || '))' FROM pragma_table_xinfo(?1, 'main'))
+      SELECT length(sql) - length(replace(sql, 'check', '')) > 5 * (
+        SELECT sum((length(sql) - length(replace(sql, text, ''))) / length(text)) FROM ofJSON)
+      FROM found
+      """, .text(table)) == 1
   }
 
   private struct Index {

@@ -4,7 +4,8 @@ internal import SQLite
 /// the text as they are written: where there are escapes and the member is not found, it is looked for
 /// by its name.
 func memberPath(_ path: String, in value: String) -> String {
-  let names = path.dropFirst(3).dropLast().split(separator: "\".\"").map(String.init)
+  let parts = path.split(separator: "\"", omittingEmptySubsequences: false)
+  let names = parts.indices.filter { $0 % 2 == 1 }.map { String(parts[$0]) }
   if names.isEmpty { return literal(path) }
   let found = names.reduce(literal("$")) { way, name in
     """

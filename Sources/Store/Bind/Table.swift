@@ -56,7 +56,7 @@ struct Table: Hashable, Sendable {
     /// SQLite's own rules, in their order. Anything stays as it is in a STRICT table alone.
     init(declared type: String, isStrict: Bool) {
       let type = isStrict && type.uppercased() == "ANY" ? "" : type.uppercased()
-      func says(_ words: String...) -> Bool { words.contains(where: type.contains) }
+      func says(_ words: String...) -> Bool { words.contains(where: type.mentions) }
       if says("INT") {
         self = .integer
       } else if says("CHAR", "CLOB", "TEXT") {

@@ -1,3 +1,5 @@
+internal import SQLite
+
 /// What brings the tables of an older version to the next one, a list for each.
 extension Schema {
   /// From version 1, whose AUTOINCREMENT left a table of SQLite's own behind.
@@ -13,7 +15,7 @@ extension Schema {
       "DROP INDEX cascade_notice_receiver",
     ]
     + history.filter { sql in
-      [" cascade_notice", " cascade_plan"].contains { "\(sql)".contains($0) }
+      [" cascade_notice", " cascade_plan"].contains { "\(sql)".mentions($0) }
     }
     + journal + [
       """
