@@ -150,6 +150,47 @@ struct OddTableTests {
     #expect(try store.texts("SELECT id FROM d") == ["6", "7"])
   }
 
+  @Test("A foreign key of several columns, or to others than the key, takes nothing that is held")
+  func followerByOtherKeys() throws {
+    let store = try TestStore(
+      model: StoreModel(
+        """
+        { collections: { shops: { table: 'shop', key: 'id' },
+            orders: { table: 'orders', key: ['shop', 'no'] }, lines: { table: 'line', key: 'id' },
+            marks: { table: 'mark', key: 'id' }, claims: { table: 'claim', key: 'id' } },
+          relationships: [
+            { name: 'shop', from: 'orders', to: 'shops', column: 'shop',
+              rules: ['deleteSourceIfDestinationDeleted'] },
+            { name: 'mark', from: 'claims', to: 'marks', column: 'mark',
+              rules: ['denyDestinationDeletion'] } ] }
+        """),
+      schema: """
+        CREATE TABLE shop(id INTEGER PRIMARY KEY);
+        CREATE TABLE orders(shop INT, no INT, PRIMARY KEY(shop, no));
+        CREATE TABLE line(id INTEGER PRIMARY KEY, shop INT, no INT, code TEXT UNIQUE,
+          FOREIGN KEY(shop, no) REFERENCES orders ON DELETE CASCADE);
+        CREATE TABLE mark(id INTEGER PRIMARY KEY, code TEXT REFERENCES line(code) ON DELETE CASCADE);
+        CREATE TABLE claim(id INTEGER PRIMARY KEY, mark INT);
+        INSERT INTO shop VALUES(1); INSERT INTO orders VALUES(1, 1), (1, 2), (1, 3);
+        INSERT INTO line VALUES(1, 1, 1, 'a'), (2, 1, 2, 'b'), (3, 1, 3, 'c');
+        INSERT INTO mark VALUES(1, 'a'), (2, 'b'); INSERT INTO claim VALUES(1, 1);
+        """)
+    _ = try store.writer.sweep([.all], at: 0)
+    try store.lease("3", in: "lines", until: 1_000)
+    let before = try store.dump()
+    try store.bySQL("DELETE FROM shop")
+    let result = try store.writer.sweep([.all], at: 1)
+    #expect(result.deletedCount == 3 && result.blocked.count == 4, "\(result.blocked)")
+    #expect(
+      try store.texts("SELECT no FROM orders UNION ALL SELECT id FROM line") == [
+        "1", "3", "1", "3",
+      ])
+    #expect(try store.texts("SELECT id FROM mark") == ["1"])
+    _ = try store.writer.undo(try #require(result.batch), by: "", at: 2)
+    try store.bySQL("INSERT INTO shop VALUES(1)")
+    #expect(try store.dump() == before)
+  }
+
   @Test("A sweep of reference counts alone keeps, and asks about, what a foreign key takes along")
   func followerOfCounted() throws {
     let store = try TestStore(

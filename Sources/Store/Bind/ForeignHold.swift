@@ -22,10 +22,7 @@ struct ForeignHold: Sendable {
   }
 
   /// Else SQLite says that the foreign key itself is wrong, whatever goes.
-  var fits: Bool {
-    let names = key.names(in: parent.table!)
-    return names.count == key.columns.count && names.allSatisfy { parent.table!.column($0) != nil }
-  }
+  var fits: Bool { key.fits(parent.table!) }
 }
 
 extension Binding {
@@ -70,6 +67,11 @@ extension Table.ForeignKey {
   /// The parent's columns that it refers to.
   func names(in parent: Table) -> [String] {
     parentColumns.isEmpty ? parent.primaryKey : parentColumns
+  }
+
+  func fits(_ parent: Table) -> Bool {
+    let names = names(in: parent)
+    return names.count == columns.count && names.allSatisfy { parent.column($0) != nil }
   }
 
   /// In the words of the parent's columns: that is how SQLite compares them.

@@ -7,18 +7,28 @@ extension Binding {
   func bindForeignKeys(_ numbers: some Numbering) throws -> [Place] {
     var found: [Place] = []
     for child in collections.values.sorted(by: { $0.id < $1.id }) {
-      for key in child.table?.foreignKeys ?? [] where key.columns.count == 1 {
-        guard let parent = parent(of: key), let rules = rules(of: key, child, parent) else {
+      for key in child.table?.foreignKeys ?? [] {
+        guard let (parent, form) = end(of: key), let rules = rules(of: key, child, parent) else {
           continue
         }
-        let name = "FOREIGN KEY (\(key.columns[0]))"
+        let name = "FOREIGN KEY (\(key.columns.joined(separator: ", ")))"
         found.append(
           Place(
             name: name, nameId: try numbers.number(ofName: name), rules: rules, kind: .column,
-            source: child, destination: parent, form: .column(key.columns[0]), relationship: nil))
+            source: child, destination: parent, form: form, relationship: nil))
       }
     }
     return found
+  }
+
+  /// What a foreign key refers to, and how.
+  private func end(of key: Table.ForeignKey) -> (parent: NodeTable, form: Place.Form)? {
+    if key.columns.count == 1, let parent = parent(of: key) {
+      return (parent, .column(key.columns[0]))
+    }
+    let parent = collections.values.first { $0.table.map(key.refers) ?? false }
+    guard let parent, key.fits(parent.table!) else { return nil }
+    return (parent, .foreignKey(key))
   }
 
   /// The collection whose key the foreign key refers to.
@@ -82,18 +92,25 @@ extension Binding {
 
   /// As far as foreign keys do not go in circles.
   func orderedByForeignKeys() -> [NodeTable] {
-    var rest = collections.values.sorted { $0.id < $1.id }
-    var ordered: [NodeTable] = []
-    while !rest.isEmpty {
-      let next = rest.firstIndex { parent in !rest.contains { refers($0, to: parent) } } ?? 0
-      ordered.append(rest.remove(at: next))
+    inOrder(collections.values.sorted { $0.id < $1.id }) { child, parent in
+      child.table!.foreignKeys.contains { $0.refers(to: parent.table!) }
     }
-    return ordered
   }
+}
 
-  private func refers(_ child: NodeTable, to parent: NodeTable) -> Bool {
-    child != parent && child.table!.foreignKeys.contains { $0.refers(to: parent.table!) }
+/// Children before their parents, as far as they do not refer in circles.
+func inOrder<Item: Equatable>(
+  _ items: [Item], _ refers: (_ child: Item, _ parent: Item) -> Bool
+) -> [Item] {
+  var rest = items
+  var ordered: [Item] = []
+  while !rest.isEmpty {
+    let next = rest.firstIndex { parent in
+      !rest.contains { $0 != parent && refers($0, parent) }
+    }
+    ordered.append(rest.remove(at: next ?? 0))
   }
+  return ordered
 }
 
 extension Table {

@@ -24,6 +24,12 @@ struct Place: Hashable, Sendable {
     case join(Table, source: String, destination: String)
     /// A list or a single value at a path within a JSON column.
     case json(column: String, path: String)
+    /// By several columns, or to others than the destination's key.
+    case foreignKey(Table.ForeignKey)
+
+    func `is`(_ key: Table.ForeignKey) -> Bool {
+      self == .foreignKey(key) || key.columns.count == 1 && self == .column(key.columns[0])
+    }
   }
 
   var reference: String {
@@ -31,13 +37,20 @@ struct Place: Hashable, Sendable {
     case .column(let column), .typed(let column, _, _): "s.\(quoted(column))"
     case .join(_, _, let destination): "j.\(quoted(destination))"
     case .json: destination.asKey("x.value")
+    case .foreignKey(let key):
+      "(SELECT \(destination.key("p")) FROM \(destination.rows) AS p WHERE \(matches(key)))"
     }
+  }
+
+  /// Rows `s` and `p` of both ends.
+  private func matches(_ key: Table.ForeignKey) -> String {
+    key.matches("s", "p", destination.table!)
   }
 
   /// The references of the source row `s`: what to join behind it, and on which condition.
   var references: String {
     switch form {
-    case .column, .typed: ""
+    case .column, .typed, .foreignKey: ""
     case .join(let table, let source, _):
       "CROSS JOIN main.\(quoted(table.name)) AS j ON \(self.source.key("s")) = j.\(quoted(source))"
     case .json(let column, let path):
@@ -56,7 +69,7 @@ struct Place: Hashable, Sendable {
   /// What makes a row of these an edge.
   var isEdge: String {
     switch form {
-    case .column, .join: isReference(reference)
+    case .column, .join, .foreignKey: isReference(reference)
     case .typed(_, let typeColumn, let type):
       "\(isReference(reference)) AND s.\(quoted(typeColumn)) = \(literal(type))"
     case .json: "x.type IN ('text', 'integer')"
@@ -77,7 +90,7 @@ struct Place: Hashable, Sendable {
     switch form {
     case .column(let column), .typed(let column, _, _): source.table?.column(column)
     case .join(let table, _, let column): table.column(column)
-    case .json: nil
+    case .json, .foreignKey: nil
     }
   }
 
@@ -121,6 +134,11 @@ struct Place: Hashable, Sendable {
         \(node) CROSS JOIN main.\(quoted(table.name)) AS j ON \(match)
         CROSS JOIN \(source.rows) AS s ON \(source.hasKey("s", "j.\(quoted(column))"))
         WHERE \(isEdge)
+        """
+    case .foreignKey(let key):
+      return """
+        \(node) CROSS JOIN \(destination.rows) AS p ON \(destination.isRow("p", of: "m", numbered))
+        CROSS JOIN \(source.rows) AS s ON \(matches(key)) WHERE \(source.isNode("s", numbers))
         """
     case .json:
       return ofDestinationsInLists(driver, numbered, numbers)

@@ -42,16 +42,18 @@ extension Binding {
     return follower.lost.map { nullifies($0, of: child) } ?? true
   }
 
-  /// Whether what follows a row of `parent` outside of the model can be told beforehand, and what refuses:
-  /// no way leads back.
+  /// Whether what follows a row of `parent` outside of the model can be told beforehand, and what
+  /// refuses: no way leads back through other tables.
   private func canFollow(
     _ keys: [KeyOfFile], from parent: String, inModel: Set<String>, _ visited: Set<String>
   ) -> Bool {
     keys.filter { $0.parent == parent }.allSatisfy { key in
       if inModel.contains(key.child) { return inModel.contains(parent) }
       if key.onDelete == "SET NULL" || isTold(key) { return true }
-      if key.onDelete != "CASCADE" || visited.contains(key.child) { return false }
-      return canFollow(keys, from: key.child, inModel: inModel, visited.union([key.child]))
+      if key.onDelete != "CASCADE" { return false }
+      if key.child == parent { return true }
+      return !visited.contains(key.child)
+        && canFollow(keys, from: key.child, inModel: inModel, visited.union([key.child]))
     }
   }
 

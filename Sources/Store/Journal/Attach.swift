@@ -122,6 +122,7 @@ extension Place {
     switch form {
     case .column(let column), .typed(let column, _, _): source.table.map { [($0, column)] } ?? []
     case .join(let table, let source, let destination): [(table, source), (table, destination)]
+    case .foreignKey(let key): source.table.map { [($0, key.columns[0])] } ?? []
     case .json: []
     }
   }

@@ -171,7 +171,7 @@ extension Place {
   func old(_ watch: Watch) -> OldEdge {
     let columns = watched.compactMap(watch.column).map { "o.\($0)" }
     switch form {
-    case .column, .join:
+    case .column, .join, .foreignKey:
       return OldEdge(
         values: "", reference: named(columns[0]), isEdge: isReference(columns[0]))
     case .typed(_, _, let type):
@@ -204,7 +204,7 @@ extension Place {
   fileprivate var isLetGo: String {
     switch form {
     case .column, .typed: "\(reference) IS NULL"
-    case .join, .json: "1"
+    case .join, .json, .foreignKey: "1"
     }
   }
 

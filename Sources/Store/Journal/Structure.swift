@@ -144,7 +144,7 @@ extension Place {
     switch form {
     case .column(let column), .typed(let column, _, _): (table, name) = (source.table, column)
     case .join(let join, _, let destination): (table, name) = (join, destination)
-    case .json: return nil
+    case .json, .foreignKey: return nil
     }
     guard let table, let column = table.column(name) else { return nil }
     return (table, column)

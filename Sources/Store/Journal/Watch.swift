@@ -48,6 +48,7 @@ extension Place {
     case .typed(let column, let typeColumn, _): [.column(column), .column(typeColumn)]
     case .join(_, _, let destination): [.column(destination)]
     case .json(let column, let path): [.json(column: column, path: path)]
+    case .foreignKey: []
     }
   }
 
@@ -82,6 +83,7 @@ extension Place {
       case .column(let column), .typed(let column, _, _), .json(let column, _):
         (source.table, column)
       case .join(let table, _, let destination): (table, destination)
+      case .foreignKey: (nil, "")
       }
     return table?.foreignKeys.contains { key in
       ["CASCADE", "SET NULL", "SET DEFAULT"].contains(key.onDelete)

@@ -80,7 +80,7 @@ extension PlaceEdges {
   /// Whether a source may have several edges here.
   private var hasMany: Bool {
     switch place.form {
-    case .column, .typed: false
+    case .column, .typed, .foreignKey: false
     case .join, .json: true
     }
   }

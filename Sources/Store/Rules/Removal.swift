@@ -206,7 +206,7 @@ extension Place {
             without: destination.goes(reference, numbers, where: names.condition))
         )
       ]
-    case .join: []
+    case .join, .foreignKey: []
     }
   }
 

@@ -201,6 +201,7 @@ extension Place {
       let ends: [Table.End] = [(from, source), (to, destination)]
       return [(ends[0], ends[1]), (ends[1], ends[0])].filter { table.hasIndex(on: $0.0.column) }
         .map { .joins(self, table, $0.0, other: $0.1) }
+    case .foreignKey: return []
     case .column, .typed, .json:
       guard rules.contains(.nullifySourceIfDestinationDeleted), let table = source.table,
         isFound(in: table, current.numbers), table.allowsNull(nulledNames)
@@ -214,7 +215,7 @@ extension Place {
     switch form {
     case .column(let column), .typed(let column, _, _): table.hasIndex(on: column)
     case .json: numbers.hasLists
-    case .join: false
+    case .join, .foreignKey: false
     }
   }
 
@@ -222,7 +223,7 @@ extension Place {
     switch form {
     case .typed(let column, let typeColumn, _): [column, typeColumn]
     case .column(let column): [column]
-    case .json, .join: []
+    case .json, .join, .foreignKey: []
     }
   }
 }

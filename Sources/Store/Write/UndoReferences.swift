@@ -142,7 +142,7 @@ extension Undo.Numbered {
       case .typed(let column, let typeColumn, let type):
         if [column, typeColumn] != changed { return nil }
         return "(t.c\(layout.keys + 1) = \(literal(type)) AND \(isThere))"
-      case .join, .json: return nil
+      case .join, .json, .foreignKey: return nil
       }
     }
     return ways.isEmpty ? nil : "(\(ways.joined(separator: " OR ")))"
