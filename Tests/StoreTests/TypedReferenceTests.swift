@@ -17,6 +17,8 @@ struct TypedReferenceTests {
     Types(key: "INT NOT NULL UNIQUE", reference: "VARCHAR(9)"),
     Types(key: "TEXT PRIMARY KEY", reference: "INTEGER"),
     Types(key: "TEXT PRIMARY KEY", reference: "NUMERIC"),
+    Types(key: "INTEGER PRIMARY KEY", reference: ""),
+    Types(key: "TEXT PRIMARY KEY", reference: "TEXT COLLATE NOCASE"),
   ]
 
   enum Way: CaseIterable { case file, sweep }
@@ -93,6 +95,44 @@ struct TypedReferenceTests {
     try store.bySQL("INSERT INTO r VALUES(4, 9), (5, 9)")
     _ = try store.writer.sweep([.dangling], at: 1)
     #expect(try rows(store) == ["e7", "e8", "r1-7", "r2-7", "r3-8"])
+  }
+
+  @Test("Digits in a column without a type stand for the number")
+  func digits() throws {
+    let untyped = Types(key: "INTEGER PRIMARY KEY", reference: "")
+    let counted = try store("deleteDestinationIfAllSourcesDeleted", untyped)
+    try counted.bySQL("UPDATE r SET \"end\" = '7' WHERE id = 2")
+    for way in Way.allCases {
+      try delete(way == .file ? 1 : 3, of: "rows", counted, way, untyped)
+    }
+    #expect(try rows(counted) == ["e7", "r2-7"])
+    let cascade = try store("deleteSourceIfDestinationDeleted", untyped)
+    try cascade.bySQL("UPDATE r SET \"end\" = '7' WHERE id = 2; INSERT INTO r VALUES(4, '9')")
+    try delete(7, of: "ends", cascade, .sweep, untyped)
+    _ = try cascade.writer.sweep([.dangling], at: 2)
+    #expect(try rows(cascade) == ["e8", "r3-8"])
+  }
+
+  @Test(
+    "Keys compare as the key's column does, whatever the reference's does",
+    arguments: ["deleteSourceIfDestinationDeleted", "nullifySourceIfDestinationDeleted"],
+    Way.allCases)
+  func collations(rule: String, way: Way) throws {
+    let types = Types(key: "TEXT PRIMARY KEY", reference: "TEXT COLLATE NOCASE")
+    let store = try store(rule, types)
+    try store.bySQL(
+      """
+      INSERT INTO e VALUES('a'), ('A'); INSERT INTO r VALUES(4, 'a'), (5, 'A');
+      CREATE TABLE t(id INTEGER PRIMARY KEY); CREATE INDEX r_end ON r("end");
+      """)
+    if way == .sweep {
+      try store.bySQL("DELETE FROM e WHERE id = 'a'")
+      _ = try store.writer.sweep([.all], at: 1)
+    } else {
+      try store.apply([.delete(Node("ends", .text("a")))])
+    }
+    let nulled = rule.hasPrefix("nullify") ? ["r4"] : []
+    #expect(try rows(store) == ["e7", "e8", "eA", "r1-7", "r2-7", "r3-8"] + nulled + ["r5-A"])
   }
 
   @Test("An object where a list of references should be is none")

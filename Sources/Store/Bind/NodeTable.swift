@@ -96,17 +96,25 @@ struct NodeTable: Hashable, Sendable {
 
   /// Whether a reference leads to the node `m`. In the words of the reference's column, so that its
   /// index is used, unless the key compares in a way of its own.
-  func isReferred(by reference: String, _ form: Numbered = .byName) -> String {
-    isKey(nodeKey(form), of: reference)
+  func isReferred(
+    by reference: String, in column: Table.Column?, _ form: Numbered = .byName
+  ) -> String {
+    isKey(nodeKey(form), of: reference, in: column)
   }
 
   /// The same for a key that is written, or bound. It has no affinity, so that SQLite compares it as
-  /// the reference's column does: there a number may be kept as text.
-  func isKey(_ key: String, of reference: String) -> String {
-    if kind != .managed { return "\(reference) = +\(key)\(collation)" }
-    // A column without a type keeps a number, which is no text, and stands for its digits here.
-    let number = "CAST(\(key) AS INTEGER)"
-    return "\(reference) IN (+\(key), iif(\(key) = CAST(\(number) AS TEXT), \(number), +\(key)))"
+  /// the reference's column does: there a number may be kept as text. A column without a type keeps
+  /// what is written, and digits stand for the number, and a number for its digits.
+  func isKey(_ key: String, of reference: String, in column: Table.Column?) -> String {
+    if kind == .managed {
+      let number = "CAST(\(key) AS INTEGER)"
+      return "\(reference) COLLATE BINARY "
+        + "IN (+\(key), iif(\(key) = CAST(\(number) AS TEXT), \(number), +\(key)))"
+    }
+    if isNumber && column?.affinity == .blob {
+      return "\(reference) IN (+\(key), CAST(\(key) AS TEXT))"
+    }
+    return "\(reference) = +\(key)\(collation)"
   }
 
   /// Whether a key that has a number is what a reference says; the other way about.
@@ -114,12 +122,20 @@ struct NodeTable: Hashable, Sendable {
     "\(key) = \(kind == .managed ? "+CAST(\(reference) AS TEXT)" : reference)\(collation)"
   }
 
-  /// How the key compares, where that is not by bytes.
+  /// How the key compares, whatever the other side says.
   private var collation: String {
-    guard case .mapped(_, _, let collations) = kind, let collation = collations.first,
-      collation != "BINARY"
+    guard case .mapped(_, _, let collations) = kind, let collation = collations.first, !isNumber
     else { return "" }
     return " COLLATE \(quoted(collation))"
+  }
+
+  var collations: [String]? {
+    if case .mapped(_, _, let collations) = kind { collations } else { nil }
+  }
+
+  private var isNumber: Bool {
+    guard case .mapped(_, let key, _) = kind, key.count == 1 else { return false }
+    return key[0].affinity.isNumeric
   }
 
   /// A value out of a JSON text, or a column of another type, as the key's column would keep it. The

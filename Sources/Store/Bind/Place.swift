@@ -104,7 +104,7 @@ struct Place: Hashable, Sendable {
     if case .join(let table, let column, _) = form {
       edges =
         "CROSS JOIN main.\(quoted(table.name)) AS j "
-        + "ON \(source.isReferred(by: "j.\(quoted(column))", numbered))"
+        + "ON \(source.isReferred(by: "j.\(quoted(column))", in: table.column(column), numbered))"
     } else {
       edges = """
         CROSS JOIN \(source.rows) AS s ON \(source.isRow("s", of: "m", numbered)) \(references)
@@ -122,7 +122,7 @@ struct Place: Hashable, Sendable {
     in driver: Driver, _ numbered: Numbered, _ numbers: Numbers
   ) -> String {
     let node = "FROM \(driver.rows) CROSS JOIN \(destination.node(numbered, driver.id))"
-    let match = destination.isReferred(by: reference, numbered)
+    let match = destination.isReferred(by: reference, in: referringColumn, numbered)
     switch form {
     case .column, .typed:
       return """
@@ -155,7 +155,7 @@ struct Place: Hashable, Sendable {
           ON l.place = \(literal(listing)) AND l.destination = \(driver.id)
         CROSS JOIN \(source.rows) AS s ON \(source.isListed("s", "l.row")) \(references)
         CROSS JOIN \(destination.node(numbered, driver.id))
-        WHERE \(isEdge) AND \(destination.isReferred(by: reference, numbered))
+        WHERE \(isEdge) AND \(destination.isReferred(by: reference, in: referringColumn, numbered))
           AND \(source.isNode("s", numbers))
         """
     }

@@ -54,7 +54,8 @@ extension Place {
   /// The rows of the sources that refer to the node `m`, found by an index; not for lists.
   func sources(of m: String) -> String {
     let condition = """
-      WHERE \(destination.isKey("\(m).key", of: reference)) AND \(isEdge) AND \(source.isNode("s"))
+      WHERE \(destination.isKey("\(m).key", of: reference, in: referringColumn))
+      AND \(isEdge) AND \(source.isNode("s"))
       """
     guard case .join(let table, let column, _) = form else {
       return "FROM \(source.rows) AS s \(condition)"

@@ -215,12 +215,13 @@ extension Place {
     case .join(let table, let source, _):
       from =
         "main.\(quoted(table.name)) AS j WHERE "
-        + self.source.isKey("o.key", of: "j.\(quoted(source))")
+        + self.source.isKey("o.key", of: "j.\(quoted(source))", in: table.column(source))
     default:
       from = "\(source.rows) AS s \(references) WHERE \(source.hasKey("s", "o.key"))"
     }
     return """
-      SELECT 1 FROM \(from) AND \(isEdge) AND \(destination.isKey(old.reference, of: reference))
+      SELECT 1 FROM \(from) AND \(isEdge)
+      AND \(destination.isKey(old.reference, of: reference, in: referringColumn))
       """
   }
 }

@@ -79,8 +79,8 @@ struct Refusals {
 extension Place {
   fileprivate var deniesDestination: Refusal {
     func rows(_ row: String) -> String {
-      "\(sources) WHERE \(destination.isKey(destination.key(row), of: reference)) AND \(isEdge) "
-        + "AND \(source.isNode("s"))"
+      "\(sources) WHERE \(destination.isKey(destination.key(row), of: reference, in: referringColumn))"
+        + " AND \(isEdge) AND \(source.isNode("s"))"
     }
     func isOther(_ row: String) -> String {
       source == destination ? " AND NOT (\(source.isSame("s", row)))" : ""
@@ -117,6 +117,7 @@ extension Place {
     guard case .join(let table, let column, _) = form else { return nil }
     return "FROM \(quoted(table.name)) AS j CROSS JOIN \(destination.rowsInTrigger) AS d "
       + "ON \(destination.hasKey("d", reference)) "
-      + "WHERE \(source.isKey(source.key("OLD"), of: "j.\(quoted(column))")) AND \(isEdge)"
+      + "WHERE \(source.isKey(source.key("OLD"), of: "j.\(quoted(column))", in: table.column(column)))"
+      + " AND \(isEdge)"
   }
 }

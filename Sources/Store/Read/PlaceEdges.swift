@@ -36,7 +36,9 @@ struct PlaceEdges: EdgeListing {
   private var conditions: [String] {
     var conditions = [place.isEdge, source.isNode("s")]
     if from != nil { conditions.append(source.isKeyed("s")) }
-    if to != nil { conditions.append(destination.isKey(boundTo, of: place.reference)) }
+    if to != nil {
+      conditions.append(destination.isKey(boundTo, of: place.reference, in: place.referringColumn))
+    }
     if excluded != nil { conditions.append("\(place.destinationKey) <> ?\(bound.count)") }
     return conditions
   }

@@ -81,7 +81,9 @@ extension Reader {
     let table = try binding().collections[node.collection]
     let whole = table?.stored(node.key) ?? .text(node.key.managedText)
     let parts = table?.columnValues(node.key) ?? [whole]
-    let isRow = parts.indices.map { "t.c\($0) = ?\($0 + 5)" }.joined(separator: " AND ")
+    let collations = table?.collations ?? ["BINARY"]
+    let isRow = zip(parts.indices, collations).map { "t.c\($0) = ?\($0 + 5) COLLATE \(quoted($1))" }
+    let collation = collations.count == 1 ? collations[0] : "BINARY"
     return try db.all(
       generated: """
         SELECT l.batch, t.id
@@ -90,7 +92,8 @@ extension Reader {
         CROSS JOIN main.cascade_trash AS t
           ON t.batch = l.batch AND t.layout = l.layout AND t.part = 0
         WHERE c.name = ?1 AND l.kind IN ('row', 'object', 'name')
-        AND (t.c0 IN (?2, ?3, ?4) OR (l.kind = 'row' AND \(isRow)))
+        AND (t.c0 COLLATE \(quoted(collation)) IN (?2, ?3, ?4)
+          OR (l.kind = 'row' AND \(isRow.joined(separator: " AND "))))
         AND l.batch <= ?\(parts.count + 5)
         ORDER BY l.kind = 'name' AND coalesce(t.c1, 0), l.batch DESC, l.kind = 'name', t.id DESC
         LIMIT 1

@@ -10,7 +10,7 @@ extension Closure {
     _ db: borrowing Connection, of place: Place, _ level: Level
   ) throws -> Bool {
     guard case .column(let column) = place.form, let table = place.source.table,
-      table.hasIndex(on: column), place.destination.isMapped,
+      table.hasIndex(on: column), place.destination.isMapped, place.tellsKeysApart,
       countedAtDestinations.filter(place.shares) == [place],
       numbers.isEachByRow(in: place.source), numbers.isEachByRow(in: place.destination)
     else { return false }
@@ -37,6 +37,12 @@ extension Closure {
 }
 
 extension Place {
+  /// Whether what the column takes for the same leads to one node.
+  fileprivate var tellsKeysApart: Bool {
+    let own = referringColumn?.collation.uppercased() ?? "BINARY"
+    return own == "BINARY" || own == destination.collations?.first?.uppercased()
+  }
+
   /// Whether both lead to the same nodes under one name.
   fileprivate func shares(_ other: Place) -> Bool {
     nameId == other.nameId && destination == other.destination

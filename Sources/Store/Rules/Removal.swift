@@ -167,7 +167,7 @@ extension Table {
       SELECT \(identityColumns("j"))
       FROM temp.gone AS g CROSS JOIN \(end.table.node(form, "g.id"))
       CROSS JOIN main.\(quoted(name)) AS j
-        ON \(end.table.isReferred(by: "j.\(quoted(end.column))", form))
+        ON \(end.table.isReferred(by: "j.\(quoted(end.column))", in: column(end.column), form))
       WHERE \(names.condition) \(slice.high == .max ? "" : "AND NOT \(otherGoesLater)")
       """
     }

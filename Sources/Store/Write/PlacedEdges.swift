@@ -275,7 +275,7 @@ extension Place {
     SELECT count(*) FROM temp.known AS sm CROSS JOIN \(destination.nodes) AS m
     CROSS JOIN \(source.rows) AS s ON \(source.isRow("s", of: "sm")) \(references)
     WHERE sm.id = ?1 AND m.id = ?2 AND \(isEdge)
-    AND \(destination.isReferred(by: reference))
+    AND \(destination.isReferred(by: reference, in: referringColumn))
     """
   }
 }
