@@ -49,26 +49,15 @@ extension Writer {
     ) { .file(root: $0.text(0), path: $0.text(1)) }
   }
 
-  /// At most so many files of the oldest batch, if it is from before `limit`, are removed for good
-  /// after the commit; false where there are none. A batch that the ledger does not know is as old
-  /// as the next one that it does.
-  func forgetFiles(before limit: Int64, rows: Int = 1_000) throws -> Bool {
-    let batch = try db.integer(
-      """
-      SELECT t.batch FROM (
-        SELECT batch FROM cascade_trash_file WHERE fate = 0 ORDER BY batch LIMIT 1) AS t
-      LEFT JOIN cascade_ledger AS l ON l.seq = t.batch
-      WHERE coalesce(l.at,
-        (SELECT n.at FROM cascade_ledger AS n WHERE n.seq > t.batch ORDER BY n.seq LIMIT 1)) < ?
-      """, .integer(limit))
-    guard let batch else { return false }
+  /// At most so many files of a batch are removed for good after the commit; false where there are none.
+  func forgetFiles(of batch: Int64, rows: Int64) throws -> Bool {
     try db.run(
       """
       UPDATE cascade_trash_file SET fate = ?1 WHERE (batch, collection, path) IN (
         SELECT batch, collection, path FROM cascade_trash_file
         WHERE batch = ?2 AND fate = 0 LIMIT ?3)
-      """, .integer(Fate.forgotten.rawValue), .integer(batch), .integer(Int64(rows)))
-    return true
+      """, .integer(Fate.forgotten.rawValue), .integer(batch), .integer(rows))
+    return db.changes > 0
   }
 
   func restoreFiles(_ roots: FileRoots, _ work: inout FileWork) throws {

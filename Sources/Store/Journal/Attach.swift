@@ -75,6 +75,9 @@ extension Writer {
   /// Takes every trace of ours out of the file. The writer can do nothing then but attach again.
   @discardableResult
   package func detach() throws -> Detached {
+    if !isDetached, let batch = try? db.meta("undo.batch") {
+      throw StoreError("batch \(batch) is undone in part only; resume the store first")
+    }
     let removed: Detached
     try db.begin()
     do {

@@ -8,18 +8,24 @@ extension Writer {
   /// First the trash, a batch after the other. Then notices, and then the ledger, which still knows
   /// every batch that has trash, and how far a file of many transactions came.
   package func forgetSome(at now: Int64, rows: Int = 1_000) throws -> Bool {
-    if let batch = try expiredBatch(at: now) {
+    let limit = now - model.trash.inMilliseconds
+    if let batch = try expiredBatch(of: "cascade_trash_layout", before: limit, at: now) {
       try forget(batch, rows: Int64(rows))
       return true
     }
-    if try forgetFiles(before: now - model.trash.inMilliseconds, rows: rows) { return true }
-    if try forgetNotices(before: now - model.keep.notices.inMilliseconds, rows) { return true }
-    return try forgetLedger(before: now - model.keep.ledger.inMilliseconds, rows)
+    let ofFiles: StaticString = "cascade_trash_file WHERE fate = 0"
+    if let batch = try expiredBatch(of: ofFiles, before: limit, at: now) {
+      return try forgetFiles(of: batch, rows: Int64(rows))
+    }
+    if try forgetNotices(before: now - model.keep.notices.inMilliseconds, at: now, rows) {
+      return true
+    }
+    return try forgetLedger(before: now - model.keep.ledger.inMilliseconds, at: now, rows)
   }
 
   /// Everything; says of how many batches.
   func forgetTrash(at now: Int64, _ manners: Manners = .none) throws -> Int {
-    let before = try db.batchesInTrash(before: .max)
+    let before = try db.batchesInTrash()
     defer { forgetFences() }
     var isMore = true
     while isMore {
@@ -30,26 +36,28 @@ extension Writer {
       if isMore { try breathe(manners) }
     }
     try bringRest(manners)
-    return try before - db.batchesInTrash(before: .max)
+    return try before - db.batchesInTrash()
   }
 
-  /// The oldest, if its time is over. One that the ledger does not know is as old as the next one
-  /// that it does.
-  private func expiredBatch(at now: Int64) throws -> Int64? {
+  /// The oldest whose time is over, and that nobody is at.
+  private func expiredBatch(
+    of kept: StaticString, before limit: Int64, at now: Int64
+  ) throws -> Int64? {
     try db.integer(
-      """
-      SELECT t.batch FROM (SELECT min(batch) AS batch FROM cascade_trash_layout) AS t
-      LEFT JOIN cascade_ledger AS l ON l.seq = t.batch
-      WHERE coalesce(l.at,
-        (SELECT n.at FROM cascade_ledger AS n WHERE n.seq > t.batch ORDER BY n.seq LIMIT 1)) < ?
-      """, .integer(now - model.trash.inMilliseconds))
+      generated: """
+        SELECT t.batch FROM (SELECT DISTINCT batch FROM \(kept)) AS t
+        WHERE \(Connection.time(ofBatch: "t.batch")) < ?1 AND t.batch NOT IN (
+          SELECT value FROM cascade_meta WHERE name IN ('sweep.batch', 'undo.batch'))
+        ORDER BY t.batch LIMIT 1
+        """, [.integer(limit), .integer(now)])
   }
 
   private func forget(_ batch: Int64, rows: Int64) throws {
     // What is there in part only cannot be undone any more.
     try db.run(
-      "UPDATE cascade_trash_layout SET remaining = 0 WHERE batch = ? AND remaining > 0",
+      "UPDATE cascade_trash_layout SET remaining = -1 WHERE batch = ? AND remaining >= 0",
       .integer(batch))
+    if try forgetFiles(of: batch, rows: rows) { return }
     try db.run(
       """
       DELETE FROM cascade_trash WHERE batch = ?1 AND id <= (
@@ -74,7 +82,7 @@ extension Writer {
     try db.run("DELETE FROM cascade_trash_layout WHERE batch = ?", .integer(batch))
   }
 
-  private func forgetNotices(before limit: Int64, _ rows: Int) throws -> Bool {
+  private func forgetNotices(before limit: Int64, at now: Int64, _ rows: Int) throws -> Bool {
     // Numbers go on behind the last, also where no notice is left.
     try db.run(
       """
@@ -83,44 +91,57 @@ extension Writer {
         (SELECT value FROM cascade_meta WHERE name = 'notice'), 0)
       """)
     try db.run(
-      """
-      DELETE FROM cascade_notice WHERE id IN (
-        SELECT n.id FROM (SELECT id, batch FROM cascade_notice ORDER BY id LIMIT ?2) AS n
-        LEFT JOIN cascade_ledger AS l ON l.seq = n.batch
-        WHERE coalesce(l.at, (
-          SELECT x.at FROM cascade_ledger AS x WHERE x.seq > n.batch ORDER BY x.seq LIMIT 1)) < ?1)
-      """, .integer(limit), .integer(Int64(rows)))
+      generated: """
+        DELETE FROM cascade_notice WHERE id IN (
+          SELECT n.id FROM (SELECT id, batch FROM cascade_notice ORDER BY id LIMIT ?3) AS n
+          WHERE \(Connection.time(ofBatch: "n.batch")) < ?1)
+        """, [.integer(limit), .integer(now), .integer(Int64(rows))])
     return db.changes > 0
   }
 
-  private func forgetLedger(before limit: Int64, _ rows: Int) throws -> Bool {
+  /// Behind the last one that is past its time nobody looks: there may be many.
+  private func forgetLedger(before limit: Int64, at now: Int64, _ rows: Int) throws -> Bool {
     try db.run(
       """
+      WITH young(seq) AS (SELECT min(seq) FROM cascade_ledger WHERE at BETWEEN ?1 AND ?2),
+      old(seq) AS (
+        SELECT max(l.seq) FROM cascade_ledger AS l, young AS y
+        WHERE l.at < ?1 AND l.seq < coalesce(y.seq, 0x7fffffffffffffff))
       DELETE FROM cascade_ledger WHERE seq IN (
-        SELECT l.seq FROM (SELECT * FROM cascade_ledger ORDER BY seq LIMIT ?2) AS l
-        WHERE l.at < ?1 AND NOT EXISTS (
-          SELECT 1 FROM cascade_trash_layout AS t WHERE t.batch = l.seq)
+        SELECT l.seq FROM cascade_ledger AS l WHERE l.seq <= (SELECT seq FROM old)
+        AND l.seq NOT IN (SELECT batch FROM cascade_trash_layout)
+        AND l.seq NOT IN (SELECT batch FROM cascade_trash_file)
+        AND l.seq NOT IN (SELECT batch FROM cascade_released_file)
+        AND l.seq NOT IN (SELECT batch FROM cascade_notice)
         AND NOT (l.outcome = 'partial' AND NOT EXISTS (
-          SELECT 1 FROM cascade_ledger AS n WHERE n.id = l.id AND n.part > l.part)))
-      """, .integer(limit), .integer(Int64(rows)))
+          SELECT 1 FROM cascade_ledger AS n WHERE n.id = l.id AND n.part > l.part))
+        ORDER BY l.seq LIMIT ?3)
+      """, .integer(limit), .integer(now), .integer(Int64(rows)))
     return db.changes > 0
   }
 }
 
 extension Connection {
-  /// How many batches from before this time have something in the trash. What nobody knows the time
-  /// of is from before the end of all.
-  func batchesInTrash(before limit: Int64) throws(SQLiteError) -> Int {
+  /// How many batches have something in the trash: from before a time, or all.
+  func batchesInTrash(
+    before limit: (time: Int64, now: Int64)? = nil
+  ) throws(SQLiteError) -> Int {
     let count = try integer(
-      """
-      SELECT count(*) FROM (
-        SELECT batch FROM cascade_trash_layout
-        UNION SELECT batch FROM cascade_trash_file WHERE fate = 0) AS t
-      LEFT JOIN cascade_ledger AS l ON l.seq = t.batch
-      WHERE coalesce(l.at,
-        (SELECT n.at FROM cascade_ledger AS n WHERE n.seq > t.batch ORDER BY n.seq LIMIT 1),
-        0x7ffffffffffffffe) < ?
-      """, .integer(limit))
+      generated: """
+        SELECT count(*) FROM (
+          SELECT batch FROM cascade_trash_layout
+          UNION SELECT batch FROM cascade_trash_file WHERE fate = 0) AS t
+        WHERE ?1 IS NULL OR \(Connection.time(ofBatch: "t.batch")) < ?1
+        """, [limit.map { .integer($0.time) } ?? .null, .integer(limit?.now ?? 0)])
     return Int(count ?? 0)
+  }
+
+  /// When it was, at ?2. What the ledger does not know, or has from a time when the clock was ahead, is
+  /// as old as the next one.
+  fileprivate static func time(ofBatch batch: String) -> String {
+    """
+    (SELECT n.at FROM cascade_ledger AS n WHERE n.seq >= \(batch) AND n.at <= ?2
+      ORDER BY n.seq LIMIT 1)
+    """
   }
 }

@@ -233,7 +233,7 @@ extension Reader {
     }
     if kinds.looksAtFiles { plan.files += try unnamedFiles() }
     if kinds.forgets {
-      plan.forgotten = try db.batchesInTrash(before: now - model.trash.inMilliseconds)
+      plan.forgotten = try db.batchesInTrash(before: (now - model.trash.inMilliseconds, now))
     }
     let holdsAll = try kinds.looksThrough && db.meta("unseen") == 1
     if holdsAll && plan.deletedCount > 0 { plan.isOverLimit = true }

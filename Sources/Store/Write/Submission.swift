@@ -126,9 +126,11 @@ extension Writer {
       .integer(Int64(count)), .integer(current.batch))
   }
 
+  /// From now on the time counts for which it is kept.
   func recordEnd() throws {
     try db.run(
-      "UPDATE cascade_ledger SET outcome = 'applied' WHERE seq = ?", .integer(current.batch))
+      "UPDATE cascade_ledger SET outcome = 'applied', at = max(at, ?) WHERE seq = ?",
+      .integer(now), .integer(current.batch))
   }
 
   func stepReceipt(_ submission: Submission) -> Receipt { receipt(submission) }

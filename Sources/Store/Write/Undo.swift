@@ -112,11 +112,18 @@ struct Undo {
     let entry = try writer.db.first(
       """
       SELECT undone_at, undone_by,
-        EXISTS (SELECT 1 FROM cascade_trash_layout WHERE batch = ?1 AND remaining > 0)
+        EXISTS (SELECT 1 FROM cascade_trash_layout WHERE batch = ?1 AND remaining > 0),
+        EXISTS (SELECT 1 FROM cascade_trash_layout WHERE batch = ?1 AND remaining < 0)
       FROM cascade_ledger WHERE seq = ?1
       """, .integer(batch)
-    ) { (isUndone: !$0.isNull(0), at: $0.integer(0), by: $0.text(1), hasTrash: $0.integer(2) != 0) }
+    ) { row in
+      (
+        isUndone: !row.isNull(0), at: row.integer(0), by: row.text(1),
+        hasTrash: row.integer(2) != 0, isBeingForgotten: row.integer(3) != 0
+      )
+    }
     guard let entry else { throw NoUndo.unknown }
+    if entry.isBeingForgotten { throw NoUndo.forgotten }
     if try entry.hasTrash || writer.keepsFiles(of: batch) || writer.db.meta("undo.batch") == batch {
       return
     }
