@@ -43,9 +43,8 @@ extension Writer {
       return refused
     } catch is HeldByForeignKey {
       let refused = try heldByForeignKeys()
-      if current.isSweep && !refused.nodes.isEmpty { return refused }
-      let unknown = "FOREIGN KEY constraint failed: something else still refers to it"
-      throw refused.nodes.isEmpty ? Rejection(.invalid, unknown) : Rejection(refused.reasons)
+      if current.isSweep { return refused }
+      throw Rejection(refused.reasons)
     }
   }
 

@@ -23,9 +23,6 @@ struct GoneNode {
   let isThere: Bool
 }
 
-/// Found at the end of a deletion: which of the rows it was is looked for when they are there again.
-struct HeldByForeignKey: Error {}
-
 extension Writer {
   /// Tries it again for one node after the other, to know which it is. Whoever catches what is thrown
   /// rolls back what was done.
@@ -66,7 +63,7 @@ extension Writer {
     throw StoreError("the application's own rules roll back everything: \(error.message)")
   }
 
-  private func add(
+  func add(
     _ part: Slice, _ why: String, _ code: Reason.Code, to refused: inout Refused
   ) throws {
     let destinations = binding.places.map(\.destination).filter { $0.kind != .files }
@@ -88,27 +85,6 @@ extension Writer {
       refused.add(left, because: "a trigger of \"\(table.table!.name)\" ignores its deletion")
     }
     if !refused.nodes.isEmpty { try refuse(refused) }
-  }
-
-  /// When the rows are there again. Only SQLite knows what tables outside of the model refer to.
-  func heldByForeignKeys() throws -> Refused {
-    var refused = Refused()
-    for table in binding.collections.values {
-      for hold in try foreignHolds(on: table) {
-        for found in try db.goneNodes(of: table, .all, model, where: hold.holds) {
-          refused.add(found, because: hold.reason)
-        }
-      }
-    }
-    return refused
-  }
-
-  private func foreignHolds(on table: NodeTable) throws -> [ForeignHold] {
-    guard let parent = table.table else { return [] }
-    return try db.tables(withForeignKeysTo: parent).flatMap { child in
-      let stays = binding.collection(in: child)?.stays("h", current.numbers)
-      return child.holds(table, where: stays ?? "1").filter(\.fits)
-    }
   }
 }
 
@@ -145,15 +121,5 @@ extension Connection {
       }
     }
     return nodes
-  }
-
-  fileprivate func tables(withForeignKeysTo parent: Table) throws -> [Table] {
-    let names = try all(
-      """
-      SELECT DISTINCT t.name FROM main.sqlite_schema AS t, pragma_foreign_key_list(t.name, 'main') AS f
-      WHERE t.type = 'table' AND f."table" = ? COLLATE NOCASE ORDER BY t.name
-      """, .text(parent.name)
-    ) { $0.text(0) }
-    return try tables(names)
   }
 }
