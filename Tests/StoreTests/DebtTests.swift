@@ -110,9 +110,9 @@ struct DebtTests {
     #expect(try !store.writer.hasJournal)
     try store.bySQL("DELETE FROM album")
     #expect(try store.writer.hasJournal)
-    #expect(try store.reader.journalLength() == 1)
+    #expect(try store.reader.journal()?.count == 1)
     #expect(try store.writer.sweep([.cascade, .refcount], at: 1).deletedCount == 1)
-    #expect(try store.reader.journalLength() == 0)
+    #expect(try store.reader.journal() == nil)
     #expect(try store.writer.sweep([.dangling], at: 2).outcome == .held)
   }
 

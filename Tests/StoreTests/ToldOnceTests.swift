@@ -127,7 +127,7 @@ struct ToldOnceTests {
     try store.writer.followSchema()
     #expect(try store.writer.debt == .gap)
     #expect(try store.writer.sweep([.all], at: 1).deletedCount == 3)
-    #expect(try store.reader.journalLength() == 0)
+    #expect(try store.reader.journal() == nil)
     try store.bySQL("INSERT INTO a VALUES(3, NULL)")
     #expect(try store.writer.sweep([.all], at: 2).outcome == .nothing)
   }

@@ -171,11 +171,12 @@ extension Control {
   }
 
   private func release(_ name: FileName, _ service: StoreService) async throws -> Receipt {
-    try await service.settle(name) {
-      if try !service.spool.release(name) {
-        throw VarlinkError.noSuchThing("file \(name) among the held ones")
-      }
+    if try !service.spool.isHeld(name) {
+      // Nobody approved what another file of this name may do one day.
+      try await service.onStore { try await service.writer.dropPlans(ofFile: "\(name)") }
+      throw VarlinkError.noSuchThing("file \(name) among the held ones")
     }
+    return try await service.settle(name) { _ = try service.spool.release(name) }
   }
 }
 

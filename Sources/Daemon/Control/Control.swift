@@ -103,7 +103,7 @@ final class Control {
       "waiting": .integer(Int64(counts.waiting)), "held": .integer(Int64(counts.held)),
       "rejected": .integer(Int64(counts.rejected)),
     ]
-    let journal = await service.journalLength()
+    let journal = await service.journal()?.count ?? 0
     let (state, reason) = service.condition.state(heldFiles: counts.held)
     return [
       "store": .string(service.configuration.path), "state": .string(state),

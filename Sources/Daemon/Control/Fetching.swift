@@ -27,7 +27,7 @@ extension Control {
     let name = call.text("name")!
     let refresh = call.parameters["refresh"]?.bool ?? false
     do {
-      return try await service.reader.read { try $0.fetch(name, of: node, refresh: refresh) }
+      return try await service.fetcher.read { try $0.fetch(name, of: node, refresh: refresh) }
     } catch let error as FetchError {
       throw VarlinkError(error)
     }

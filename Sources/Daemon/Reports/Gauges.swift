@@ -17,18 +17,12 @@ struct Gauges {
 extension StoreService {
   func gauges() async -> Gauges {
     let counts = spoolCounts
-    let journal = await journalLength()
-    noteJournal(journal)
-    let oldest = [(try? spool.oldest()) ?? nil, journalSince].compactMap(\.self).min()
+    let journal = await journal()?.count ?? 0
+    let oldest = [(try? spool.oldest()) ?? nil, journalSince?.at].compactMap(\.self).min()
     return Gauges(
       store: path, state: condition.state(heldFiles: counts.held).state, counts: counts,
       journal: journal, heldPlans: condition.heldPlans.count + counts.held, oldestChange: oldest,
       tally: tally)
-  }
-
-  /// Rows of the journal have no time: they are as old as the first one who saw that some wait.
-  private func noteJournal(_ length: Int) {
-    journalSince = length == 0 ? nil : journalSince ?? SystemClock.wall()
   }
 }
 

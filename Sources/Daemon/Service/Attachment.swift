@@ -43,14 +43,15 @@ extension StoreService {
 
   private func closeReaders(_ reason: StoreError) async {
     areReadersClosed = true
-    await reader.close(because: reason)
-    await gauge?.close(because: reason)
+    for reader in connections.readers { await reader.close(because: reason) }
+    connections.closeFetcher(because: reason)
   }
 
   private func openReaders() async {
     areReadersClosed = false
-    await reader.allow()
-    await gauge?.allow()
+    for reader in connections.readers { await reader.allow() }
+    let fetcher = connections.fetcher
+    Task { await fetcher.allow() }
   }
 
   /// Where what dangles has never been looked for, it is now.

@@ -40,6 +40,11 @@ struct Condition {
     return reasons == nil || reasons != known
   }
 
+  /// What waits since before the daemon came.
+  mutating func remember(held parts: [SweepResult]) {
+    for part in parts where held[part.heldKinds] == nil { held[part.heldKinds] = part }
+  }
+
   var heldPlans: [Int64] { held.values.compactMap(\.plan) }
 
   /// The look through whole tables that waits for approval.

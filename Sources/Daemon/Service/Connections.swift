@@ -1,4 +1,5 @@
 internal import Model
+internal import Store
 internal import System
 
 /// A store's ways to SQLite, each on a thread of its own, and which of them have something in memory
@@ -10,8 +11,11 @@ struct Connections {
   /// For `status` alone: it is answered while the other one is busy. Where the store has no tables
   /// of an application's, nothing is asked that takes long.
   let gauge: StoreReader?
+  /// For the model's own queries: SQLite looks at no clock within one call of a function, however long
+  /// that takes.
+  let fetcher: StoreReader
 
-  enum Role { case writer, reader, gauge }
+  enum Role { case writer, reader, gauge, fetcher }
   private var used: Set<Role> = [.writer]
   private(set) var lastUse = ContinuousClock.now
 
@@ -19,12 +23,21 @@ struct Connections {
     writer = StoreWriter(configuration, progress)
     reader = StoreReader(configuration)
     gauge = configuration.model.hasTables ? StoreReader(configuration) : nil
+    fetcher = StoreReader(configuration)
   }
 
+  /// Those that questions go to.
+  var readers: [StoreReader] { [reader] + (gauge.map { [$0] } ?? []) }
+
   func close() async {
-    await reader.close()
-    await gauge?.close()
+    for reader in readers { await reader.close() }
     await writer.close()
+    closeFetcher()
+  }
+
+  /// Nobody waits for a query.
+  func closeFetcher(because reason: StoreError? = nil) {
+    Task { [fetcher] in await fetcher.close(because: reason) }
   }
 
   // MARK: - Rest
@@ -46,6 +59,7 @@ struct Connections {
   func rest(_ roles: Set<Role>) async -> StoreWriter.Outlook? {
     if roles.contains(.reader) { await reader.rest() }
     if roles.contains(.gauge) { await gauge?.rest() }
+    if roles.contains(.fetcher) { Task { [fetcher] in await fetcher.rest() } }
     return roles.contains(.writer) ? await writer.rest() : nil
   }
 }

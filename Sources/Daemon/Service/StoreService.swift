@@ -7,7 +7,7 @@ internal import System
 @EventLoopActor
 final class StoreService {
   private(set) var configuration: StoreConfiguration
-  private var connections: Connections
+  private(set) var connections: Connections
   /// The spool's files, for questions and uploads; the queue itself is the writer's.
   private var openSpool: SpoolDirectory?
   let events: Events
@@ -30,7 +30,7 @@ final class StoreService {
   var sweepCount: Int64 = 0
   var tally = Tally()
   /// When somebody first saw that the journal has something.
-  var journalSince: Int64?
+  var journalSince: (row: Int64, at: Int64)?
   /// Sweeps that nobody waits for, and who asked for them.
   var orders: [(kinds: [SweepKind], user: UInt32)] = []
   let ordered = Bell()
@@ -237,6 +237,8 @@ final class StoreService {
   var writer: StoreWriter { use(.writer, connections.writer) }
   var reader: StoreReader { use(.reader, connections.reader) }
   var gauge: StoreReader? { use(.gauge, connections.gauge) }
+
+  var fetcher: StoreReader { use(.fetcher, connections.fetcher) }
 
   private func use<C>(_ role: Connections.Role, _ connection: C) -> C {
     connections.note(role)

@@ -169,6 +169,8 @@ actor StoreWriter {
     try opened().writer.set(pause)
   }
 
+  func heldSweeps() throws -> [SweepResult] { try opened().writer.heldSweeps }
+
   func unfinishedSweep() throws -> [SweepKind]? { try opened().writer.unfinishedSweep }
 
   /// What others did since the last time, and the sweeps that it asked for.

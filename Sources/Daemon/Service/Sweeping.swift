@@ -45,7 +45,6 @@ extension StoreService {
     let kinds = configuration.model.immediateKinds
     let look = try await onStore { try await writer.look(sweeping: kinds) }
     note(look.problems.map(\.description))
-    if !look.sweeps.contains(where: { !$0.isGood }) { tally.lastGood = SystemClock.wall() }
     leaseTimer.set(look.leaseEnd)
     if look.isNews { noteCommit() }
     if look.hasMore { wakeUp() }
@@ -57,10 +56,18 @@ extension StoreService {
         keep(result, result.run(.immediate))
       }
     }
+    if kinds.isEmpty {
+      _ = await journal()
+      return
+    }
+    if look.sweeps.allSatisfy(\.isGood) && condition.heldPlans.isEmpty {
+      tally.lastGood = SystemClock.wall()
+    }
   }
 
   /// What a crash, or the end of the daemon, left undone.
   func resumeSweep() async throws {
+    condition.remember(held: try await onStore { try await writer.heldSweeps() })
     if let kinds = try await onStore({ try await writer.unfinishedSweep() }) {
       _ = try await sweep(kinds, because: .resumed)
     }
@@ -95,9 +102,19 @@ extension StoreService {
   }
 
   /// What waits in the journal, as far as anybody can tell now.
-  func journalLength() async -> Int {
-    guard let gauge, !condition.isDetached else { return 0 }
-    return (try? await gauge.read { try $0.journalLength() }) ?? 0
+  func journal() async -> ClosedRange<Int64>? {
+    guard let gauge, !condition.isDetached else { return nil }
+    let journal = (try? await gauge.read { try $0.journal() }) ?? nil
+    noteJournal(journal)
+    return journal
+  }
+
+  /// Rows of the journal have no time: they are as old as the first one who saw the oldest wait.
+  private func noteJournal(_ journal: ClosedRange<Int64>?) {
+    let oldest = journal?.lowerBound
+    if oldest != journalSince?.row {
+      journalSince = oldest.map { (row: $0, at: SystemClock.wall()) }
+    }
   }
 }
 

@@ -57,13 +57,13 @@ extension Writer {
 }
 
 extension Reader {
-  /// How many rows of the journal wait for a sweep. It is taken from the front, so its ends tell.
-  package func journalLength() throws -> Int {
+  /// The rows of the journal that wait for a sweep. It is taken from the front, so its ends tell.
+  package func journal() throws -> ClosedRange<Int64>? {
     // One at a time: SQLite finds an end by the key, and both together by looking at every row.
-    let length = try db.integer(
+    try db.all(
       """
-      SELECT (SELECT max(seq) FROM cascade_journal) - (SELECT min(seq) FROM cascade_journal) + 1
-      """)
-    return Int(length ?? 0)
+      SELECT (SELECT min(seq) FROM cascade_journal), (SELECT max(seq) FROM cascade_journal)
+      """
+    ) { $0.isNull(0) ? nil : $0.integer(0)...$0.integer(1) }.first ?? nil
   }
 }

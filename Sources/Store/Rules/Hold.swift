@@ -108,7 +108,10 @@ extension Writer {
     try db.run(
       "DELETE FROM cascade_plan WHERE id = ? AND checksum = ? AND approved",
       .text(held.id), .integer(held.checksum))
-    return db.changes == 1
+    if db.changes == 0 { return false }
+    // What the file would have done at another time is nobody's plan any more.
+    if !current.isSweep { try db.run("DELETE FROM cascade_plan WHERE id = ?", .text(held.id)) }
+    return true
   }
 
   /// What goes in a step was approved; whoever goes on after a crash finds the rest still to be.
@@ -156,10 +159,32 @@ extension Writer {
       ) { $0.text(0) }
     }
     guard let file, file.isEmpty || file.hasPrefix("/") else { return file.map { .file($0) } }
-    let kinds = file.dropFirst().split(separator: " ").compactMap {
-      SweepKind(rawValue: String($0))
+    return .sweep([SweepKind](planFile: file))
+  }
+
+  /// The sweeps that wait for approval.
+  package var heldSweeps: [SweepResult] {
+    get throws {
+      if isDetached { return [] }
+      return try db.all(
+        """
+        SELECT file, plan, deleted FROM cascade_plan WHERE id = 'sweep' AND NOT approved ORDER BY plan
+        """
+      ) { row in
+        var held = SweepResult(kinds: [SweepKind](planFile: row.text(0)), outcome: .held)
+        held.heldKinds = held.kinds
+        held.plan = row.integer(1)
+        held.heldCount = Int(row.integer(2))
+        return held
+      }
     }
-    return .sweep(kinds.isEmpty ? [.dangling] : kinds)
+  }
+}
+
+extension [SweepKind] {
+  fileprivate init(planFile file: String) {
+    self = file.dropFirst().split(separator: " ").compactMap { SweepKind(rawValue: String($0)) }
+    if isEmpty { self = [.dangling] }
   }
 }
 
