@@ -219,6 +219,21 @@ import Testing
     #expect(try store.count(in: "held") == 1)
   }
 
+  @Worker @Test func approvesNothingThatIsNotThere() throws {
+    let store = try TestStore(model: "{ limits: { hold: { deletes: 0, share: 0 } } }")
+    try store.apply(#"{"changes": [{"put": ["a", "1"]}]}"#)
+    try store.scratch.write("one.json", #"{"changes": [{"delete": ["a", "1"]}]}"#)
+    func send() throws -> JSON {
+      try store.ctl("--json", "apply", store.scratch.path("one.json")).json
+    }
+    #expect(try send()["outcome"] == "held")
+    try Directory.open("\(store.spool)/held").removeContents()
+    let approved = try store.ctl("approve", "1")
+    #expect(approved.status == 65)
+    #expect(approved.error.contains("there is no file one.json among the held ones"))
+    #expect(try send()["outcome"] == "held")
+  }
+
   @Worker @Test func approvesInSentences() throws {
     let store = try TestStore(model: "{ limits: { hold: { deletes: 0, share: 0 } } }")
     try store.apply(#"{"changes": [{"put": ["a", "1"]}]}"#)

@@ -116,6 +116,24 @@ import Testing
     #expect(try store.songs() == [10, 11, 20])
   }
 
+  /// Also where nothing sweeps by itself.
+  @Worker @Test func knowsWhatWaitsAfterARestart() throws {
+    let store = try TestStore(model: "{ sweeps: {}, limits: { hold: { deletes: 0, share: 0 } } }")
+    try store.apply(#"{"put": ["a", "1"]}"#)
+    try store.apply(#"{"put": ["a", "2"]}"#)
+    try store.apply(
+      #"{"link": {"name": "n", "from": ["a", "1"], "to": ["a", "2"], "rules": ["deleteDestinationIfSourceDeleted"]}}"#
+    )
+    try store.sql("DELETE FROM cascade_node WHERE key = '1'")
+    #expect(try store.ctl("sweep").status == 3)
+    #expect(try store.state() == "held")
+    try store.end()
+    try store.start()
+    #expect(try store.state() == "held")
+    #expect(try store.ctl("approve", "1").status == 0)
+    #expect(try store.state() == "ok")
+  }
+
   @Worker @Test func goesOnSweepingWhileThatIsHeld() throws {
     let store = try Library.store(Library.rows + Library.dangling)
     try store.wait(forState: "held")

@@ -13,6 +13,10 @@ import Testing
       },
       all: { from: "songs", where: "1" },
       broken: { from: "songs", where: "yeer = 1" },
+      endless: {
+        from: "artists",
+        where: "instr(hex(zeroblob(20000000)), hex(zeroblob(1000000)) || 'x') = 0",
+      },
       elsewhere: { from: "songs", where: "1", store: "/nowhere/at/all.db" },
     } } } }
     """
@@ -69,6 +73,16 @@ import Testing
     #expect(try isCached() == false)
     #expect(try store.ctl("fetch", "--refresh", "artists/nina", "recent").status == 0)
     #expect(try isCached() == true)
+  }
+
+  @Worker @Test func keepsNobodyWaitingButWhoAsks() throws {
+    let store = try FetchTests.music()
+    let start = ContinuousClock.now
+    let endless = try store.ctl("fetch", "artists/nina", "endless")
+    #expect(endless.status == 75)
+    #expect(endless.error.contains("SQLite is still at it"))
+    #expect(ContinuousClock.now - start < .seconds(30))
+    try store.apply(#"{"put": ["songs", "f"]}"#)
   }
 
   @Worker @Test func listsMoreThanOneReplyHas() throws {

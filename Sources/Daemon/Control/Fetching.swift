@@ -1,5 +1,6 @@
 internal import Model
 internal import Store
+internal import System
 internal import Varlink
 
 /// Fetched properties: a model's queries, answered when somebody asks.
@@ -27,11 +28,36 @@ extension Control {
     let name = call.text("name")!
     let refresh = call.parameters["refresh"]?.bool ?? false
     do {
-      return try await service.fetcher.read { try $0.fetch(name, of: node, refresh: refresh) }
+      return try await answer(of: service.fetcher) {
+        try $0.fetch(name, of: node, refresh: refresh)
+      }
     } catch let error as FetchError {
       throw VarlinkError(error)
     }
   }
+
+  /// Who does not want it any more does not wait for it either.
+  private func answer(
+    of fetcher: StoreReader, _ body: @escaping @Sendable (Reader) throws -> Fetched
+  ) async throws -> Fetched {
+    let answer = Promise<Fetched>()
+    Task {
+      do {
+        answer.settle(.success(try await fetcher.read(body)))
+      } catch {
+        answer.settle(.failure(error))
+      }
+    }
+    let clock = Task {
+      try await EventLoop.sleep(for: Control.longestFetch)
+      answer.settle(.failure(FetchError.unavailable("SQLite is still at it; try again later")))
+    }
+    defer { clock.cancel() }
+    return try await answer.value()
+  }
+
+  /// SQLite ends a query by itself before that, but for one in the midst of a function.
+  private nonisolated static let longestFetch = Duration.seconds(6)
 }
 
 extension VarlinkError {
