@@ -234,6 +234,17 @@ import Testing
     #expect(try send()["outcome"] == "held")
   }
 
+  @Worker @Test func waitsForNoTableThatIsMissing() throws {
+    let store = try TestStore(model: "{ collections: { songs: { table: 'song', key: 'id' } } }")
+    try store.apply(#"{"put": ["a", "1"]}"#)
+    let waits = try store.ctl("apply", "-", input: #"{"delete": ["a", "1"]}"#)
+    #expect(waits.status == 75)
+    #expect(waits.error.contains("there is no table \"song\" in the store"))
+    #expect(waits.error.contains("what was sent waits in the spool"))
+    try store.sql("CREATE TABLE song(id INTEGER PRIMARY KEY)")
+    try store.waitUntil("it is applied") { try store.ctl("nodes", "a").output == "" }
+  }
+
   @Worker @Test func approvesInSentences() throws {
     let store = try TestStore(model: "{ limits: { hold: { deletes: 0, share: 0 } } }")
     try store.apply(#"{"changes": [{"put": ["a", "1"]}]}"#)

@@ -108,5 +108,6 @@ struct KeptByOthersTests {
     let result = try store.writer.sweep([.cascade, .refcount], at: 1)
     #expect(result.blocked.map(\.message) == ["mids/11 is gone, but \(Keeper.notNull.reason)"])
     #expect(try ids(store, "tag") == [1] && ids(store, "photo") == [12, 31, 40])
+    #expect(try store.texts("SELECT subject FROM cascade_trash_layout WHERE kind = 'change'") == [])
   }
 }

@@ -57,6 +57,8 @@ extension StoreService {
       tell(.warning, .trouble, "\(text); trying again", [(.reason, text)])
       tellOpening()
     }
+    // What is wrong with the store itself may stay so for days.
+    if error is StoreError { failWaiters(StoreError("\(text); what was sent waits in the spool")) }
     try? await EventLoop.sleep(for: backoff.next())
   }
 

@@ -26,13 +26,21 @@ extension Writer {
 
   private func nullify(_ place: Place, _ slice: Slice) throws {
     guard let table = place.source.table else { return }
-    if model.trash > .zero { try keepReferences(of: place, slice) }
     let what = "\"\(place.name)\" of \"\(place.source.collection)\" cannot be set to null"
+    let mayRefuse = binding.hasTriggers || !table.allowsNull(place.nulledNames)
     try orRefused(slice, what, .missingMandatory) { slice in
-      for rows in place.losingRows(of: table, current.numbers, .first) {
-        current.edgesRemoved += try db.nullify(
-          place, of: table, in: rows, slice.bound, current.numbers)
-      }
+      // What stays is not kept in the trash.
+      current.edgesRemoved +=
+        mayRefuse
+        ? try db.savepoint { try nullify(place, of: table, slice) }
+        : try nullify(place, of: table, slice)
+    }
+  }
+
+  private func nullify(_ place: Place, of table: Table, _ slice: Slice) throws -> Int {
+    if model.trash > .zero { try keepReferences(of: place, slice) }
+    return try place.losingRows(of: table, current.numbers, .first).reduce(0) {
+      try $0 + db.nullify(place, of: table, in: $1, slice.bound, current.numbers)
     }
   }
 

@@ -219,7 +219,7 @@ extension Place {
     }
   }
 
-  private var nulledNames: [String] {
+  var nulledNames: [String] {
     switch form {
     case .typed(let column, let typeColumn, _): [column, typeColumn]
     case .column(let column): [column]
@@ -230,7 +230,7 @@ extension Place {
 
 extension Table {
   /// Whatever else is in the row.
-  fileprivate func allowsNull(_ names: [String]) -> Bool {
+  func allowsNull(_ names: [String]) -> Bool {
     !hasChecks && !columns.contains(where: \.isGenerated)
       && !uniqueKeys.contains(where: \.hasExpressions)
       && !names.contains { name in
