@@ -58,7 +58,7 @@ extension Writer {
   }
 
   /// RAISE(ROLLBACK) takes everything back: what came then would be committed by itself, and not kept.
-  private func requireTransaction(_ error: SQLiteError) throws {
+  func requireTransaction(_ error: SQLiteError) throws {
     if db.isInTransaction { return }
     throw StoreError("the application's own rules roll back everything: \(error.message)")
   }

@@ -67,7 +67,7 @@ extension Undo {
     } catch is NotAll {
       return false
     } catch let error as SQLiteError where error.isAboutTheValue || error.isAboutTheStatement {
-      try requireTransaction(error)
+      try writer.requireTransaction(error)
       return false
     }
   }
@@ -87,16 +87,11 @@ extension Undo {
           try leave(id, kept, because: "a trigger of \"\(table.name)\" ignores it")
         }
       } catch let error as SQLiteError where error.isAboutTheValue || error.isAboutTheStatement {
-        try requireTransaction(error)
+        try writer.requireTransaction(error)
         try leave(id, kept, because: error.message)
       }
     }
     count(kept, restored)
-  }
-
-  private func requireTransaction(_ error: SQLiteError) throws {
-    if writer.db.isInTransaction { return }
-    throw StoreError("a trigger rolled back the whole undo: \(error.message)")
   }
 
   func ids(of kept: Numbered, in slice: Slice) throws -> [Int64] {
