@@ -28,7 +28,7 @@ package enum Log {
       entry.add("CODE_FILE", file)
       entry.add("CODE_LINE", String(line))
       entry.add("CODE_FUNC", function)
-      for (field, value) in fields { entry.add(field.name, value) }
+      for (field, value) in fields where !value.isEmpty { entry.add(field.name, value) }
       // A journal that is gone must not stop the work.
       entry.send()
     }
