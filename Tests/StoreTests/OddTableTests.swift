@@ -191,6 +191,73 @@ struct OddTableTests {
     #expect(try store.dump() == before)
   }
 
+  /// What lies between is in no model.
+  @Test(
+    "What a foreign key takes along by way of other tables is a node", arguments: [true, false])
+  func followerByOtherTables(isLeased: Bool) throws {
+    let store = try TestStore(
+      model: StoreModel(
+        """
+        { collections: { a: { table: 'a', key: 'id' }, z: { table: 'z', key: 'id' },
+            y: { table: 'y', key: 'id' } },
+          relationships: [ { name: 'y', from: 'z', to: 'y', column: 'y',
+            rules: ['deleteDestinationIfAllSourcesDeleted'] } ] }
+        """),
+      schema: """
+        CREATE TABLE a(id INTEGER PRIMARY KEY); CREATE TABLE y(id INTEGER PRIMARY KEY);
+        CREATE TABLE mid(id INTEGER PRIMARY KEY, a INT REFERENCES a ON DELETE CASCADE);
+        CREATE TABLE z(id TEXT PRIMARY KEY, mid INT REFERENCES mid ON DELETE CASCADE, y INT);
+        INSERT INTO a VALUES(1); INSERT INTO y VALUES(5); INSERT INTO mid VALUES(2, 1), (3, NULL);
+        INSERT INTO z VALUES('k', 2, 5), ('l', 3, NULL);
+        """)
+    _ = try store.writer.sweep([.all], at: 0)
+    let before = try store.dump()
+    if isLeased { try store.lease("'k'", in: "z", until: 1_000) }
+    let delete = [Change.delete(Node("a", .integer(1)))]
+    if isLeased {
+      #expect(try store.reasons(delete).map { $0.node?.description } == ["a/1"])
+    } else {
+      let receipt = try store.apply(delete)
+      #expect(receipt.deletedCount == 3)
+      #expect(try store.dump().count == before.count - 4)
+      try store.undo(receipt)
+    }
+    #expect(try store.dump() == before)
+  }
+
+  @Test(
+    "A reference to nothing that goes does not make up for one that comes",
+    arguments: [true, false])
+  func heldUnseen(hasTrigger: Bool) throws {
+    let other = ", up INT REFERENCES bill ON DELETE CASCADE"
+    let store = try TestStore(
+      model: StoreModel(
+        """
+        { collections: { root: { table: 'root', key: 'id' }, kid: { table: 'kid', key: 'id' },
+            item: { table: 'item', key: 'id' } },
+          relationships: [ { name: 'root', from: 'item', to: 'root', column: 'root',
+            rules: ['deleteSourceIfDestinationDeleted'] } ] }
+        """),
+      schema: """
+        CREATE TABLE root(id INTEGER PRIMARY KEY);
+        CREATE TABLE kid(id INTEGER PRIMARY KEY, root INT REFERENCES root ON DELETE CASCADE);
+        CREATE TABLE item(id INTEGER PRIMARY KEY, root INT);
+        CREATE TABLE bill(id INTEGER PRIMARY KEY, item INT REFERENCES item\(hasTrigger ? "" : other));
+        CREATE TABLE aside(item INT DEFAULT 777 REFERENCES item ON DELETE SET DEFAULT);
+        \(hasTrigger ? "CREATE TRIGGER own AFTER DELETE ON bill BEGIN SELECT 1; END;" : "")
+        INSERT INTO root VALUES(1); INSERT INTO kid VALUES(10, 1), (11, 1);
+        INSERT INTO item VALUES(20, 1), (21, 1), (22, 1); INSERT INTO bill(id, item) VALUES(30, 20);
+        INSERT INTO aside VALUES(22);
+        """)
+    _ = try store.writer.sweep([.all], at: 0)
+    try store.bySQL("DELETE FROM root")
+    let result = try store.writer.sweep([.all], at: 1)
+    #expect(result.deletedCount == 3, "\(result.blocked)")
+    #expect(try store.texts("SELECT id FROM item") == ["20", "22"])
+    #expect(try store.texts("SELECT id FROM kid") == [])
+    #expect(try store.texts("SELECT item FROM aside") == ["22"])
+  }
+
   @Test("A sweep of reference counts alone keeps, and asks about, what a foreign key takes along")
   func followerOfCounted() throws {
     let store = try TestStore(

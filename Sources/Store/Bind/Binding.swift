@@ -12,8 +12,14 @@ struct Binding: Sendable {
   /// What follows from the application's tables alone: foreign keys, as SQLite will enforce them
   /// when we delete, and join rows that are nodes themselves.
   private(set) var implied: [Place] = []
+  /// Those of all tables with a foreign key that changes rows.
+  private(set) var following: [Table] = []
+  /// The name by which nodes go with nodes through tables that are none; nil where there are no such.
+  private(set) var detour: Int64?
   /// What rows outside of the model keep.
   private(set) var outsideHolds: [ForeignHold] = []
+  /// Whether they may keep more than that.
+  private(set) var mayBeRefused = false
   /// The collections in the order in which rows are deleted.
   private(set) var childrenFirst: [NodeTable] = []
   /// What the model says and the tables do not allow. Nothing is deleted on a half view.
@@ -70,7 +76,12 @@ struct Binding: Sendable {
     childrenFirst = orderedByForeignKeys()
     let keys = try db.foreignKeys()
     hasForeignKeys = !keys.isEmpty
+    following = collections.isEmpty || keys.isEmpty ? [] : try db.tablesThatFollow()
+    if FollowerWays(binding: self).leadToNodes {
+      detour = try numbers.number(ofName: "FOREIGN KEY")
+    }
     outsideHolds = try findOutsideHolds(keys, db)
+    mayBeRefused = canBeRefused(keys)
     allowsSteps = canStandIn(for: keys)
   }
 

@@ -61,6 +61,7 @@ extension Table {
 
 extension Table.ForeignKey {
   var refuses: Bool { onDelete == "NO ACTION" || onDelete == "RESTRICT" }
+  var setsDefault: Bool { onDelete == "SET DEFAULT" }
 
   fileprivate var names: [String] { columns.map { $0.lowercased() } }
 

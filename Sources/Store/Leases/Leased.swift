@@ -106,13 +106,18 @@ extension Connection {
     if try integer("SELECT 1 FROM temp.spared WHERE rule = 4 LIMIT 1") == nil { return [] }
     var denials: [Denial] = []
     for place in binding.implied where place.isForeignKey {
-      denials += try leaseDenials(place, binding)
+      denials += try leaseDenials(place.name, place.nameId, of: place.source, binding)
     }
-    return denials
+    guard let detour = binding.detour else { return denials }
+    return try binding.collections.values.reduce(into: denials) {
+      $0 += try leaseDenials("FOREIGN KEY", detour, of: $1, binding)
+    }
   }
 
-  private func leaseDenials(_ place: Place, _ binding: Binding) throws -> [Denial] {
-    let bound: [Value] = [.integer(place.nameId), .integer(place.source.id)]
+  private func leaseDenials(
+    _ name: String, _ number: Int64, of source: NodeTable, _ binding: Binding
+  ) throws -> [Denial] {
+    let bound: [Value] = [.integer(number), .integer(source.id)]
     try nameRows(
       binding,
       """
@@ -137,7 +142,7 @@ extension Connection {
         reason: Reason(
           .denied,
           "\(denied) must stay: \(row.node(3, binding.model)) is leased, and would go with it by "
-            + "\"\(place.name)\"", node: denied))
+            + "\"\(name)\"", node: denied))
     }
   }
 }

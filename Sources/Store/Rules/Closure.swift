@@ -179,7 +179,18 @@ struct Closure {
         }
       }
     }
+    try addOfDetours(db, level)
     if !binding.isEmpty { try addFound(db) }
+  }
+
+  private func addOfDetours(_ db: borrowing Connection, _ level: Level) throws {
+    guard let name = binding.detour else { return }
+    let ways = FollowerWays(binding: binding, numbers: numbers, .first)
+    for nodes in ways.nodes({ "\($0.found("r", numbers)), \($0.id), \(name), 4" }) {
+      try db.run(
+        generated: "INSERT INTO temp.found(id, key, row, collection, name, rule, via) \(nodes)",
+        [.integer(level.slice.low), .integer(level.slice.high)])
+    }
   }
 
   /// In the order in which the rows lie.

@@ -35,6 +35,7 @@ extension Connection {
       for place in binding.implied where place.isForeignKey {
         denials += try blockedFollowers(place, model, slice, numbers)
       }
+      denials += try blockedByDetours(binding, slice, numbers)
     }
     return try denials + outsideDenials(binding, in: slice) + leaseDenials(binding)
   }
@@ -102,6 +103,21 @@ extension Connection {
       generated: "\(query) AND g.counts AND g.seq > ?4 AND g.seq <= ?5",
       place.names + slice.bound
     ) { Denial(row: $0, model) }
+  }
+
+  private func blockedByDetours(
+    _ binding: Binding, _ slice: Slice, _ numbers: Numbers
+  ) throws -> [Denial] {
+    guard binding.detour != nil,
+      let parents = FollowerWays(binding: binding, numbers: numbers, .first)
+        .parents(ofThoseIn: "temp.blocked")
+    else { return [] }
+    let why =
+      "what stays would go with it, through a table that is not in the model (ON DELETE CASCADE)"
+    return try binding.collections.values.sorted { $0.id < $1.id }.flatMap { table in
+      try goneNodes(of: table, slice, binding.model, where: "g.id IN (\(parents))")
+        .map { Denial($0, because: why) }
+    }
   }
 
   /// What stays keeps what a foreign key would take it along with.

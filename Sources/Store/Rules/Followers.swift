@@ -2,9 +2,8 @@ internal import Model
 internal import SQLite
 
 /// Rows that SQLite deletes with ours by an ON DELETE CASCADE of the application's, and that no rule
-/// looks at: of tables that are no collections, or by a foreign key to something else than the key of
-/// a node. Found by the way that leads to them, which visits no table twice. And rows that stay, and
-/// lose a reference by ON DELETE SET NULL or SET DEFAULT.
+/// looks at: of tables that are no collections. And rows that stay, and lose a reference by ON DELETE SET
+/// NULL or SET DEFAULT.
 struct Follower {
   let table: Table
   /// What tells the rows that go with a slice, as SQL.
@@ -13,29 +12,15 @@ struct Follower {
   let lost: Table.ForeignKey?
 }
 
-/// Made anew when the schema changes.
-struct Followers {
-  var schemaVersion: Int64 = -1
-  /// Those with a foreign key that changes rows.
-  var tables: [Table] = []
-}
-
 extension Writer {
-  func followersOfForeignKeys() throws -> [Follower] {
-    if binding.collections.isEmpty { return [] }
-    if followers.schemaVersion != binding.schemaVersion {
-      followers = Followers(
-        schemaVersion: binding.schemaVersion, tables: try db.tablesThatFollow())
-    }
-    if followers.tables.isEmpty { return [] }
-    return FollowerWays(
-      binding: binding, tables: followers.tables, numbers: current.numbers
-    ).followers()
+  func followersOfForeignKeys(_ names: SliceNames = .inTrash) -> [Follower] {
+    if binding.collections.isEmpty || binding.following.isEmpty { return [] }
+    return FollowerWays(binding: binding, numbers: current.numbers, names).followers()
   }
 
   /// What SQLite would do when these go. Those that are found by the way through others go first.
   func followForeignKeys(_ slice: Slice) throws {
-    for follower in try followersOfForeignKeys().reversed() {
+    for follower in followersOfForeignKeys().reversed() {
       if binding.standsIn(for: follower) { continue }
       let what = "a row of \"\(follower.table.name)\" cannot follow"
       try orRefused(slice, what) { try db.take(follower, $0) }
@@ -56,7 +41,8 @@ extension Connection {
 }
 
 extension Connection {
-  fileprivate func tablesThatFollow() throws -> [Table] {
+  /// Those with a foreign key that changes rows.
+  func tablesThatFollow() throws -> [Table] {
     let names = try all(
       """
       SELECT DISTINCT t.name FROM main.sqlite_schema AS t, pragma_foreign_key_list(t.name, 'main') AS f

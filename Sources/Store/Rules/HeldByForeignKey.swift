@@ -27,25 +27,79 @@ extension Writer {
 
   private func foreignHolds(on table: NodeTable) throws -> [ForeignHold] {
     guard let parent = table.table else { return [] }
+    let followers = followersOfForeignKeys(.first).filter { $0.lost == nil }
     return try db.tables(withForeignKeysTo: parent).flatMap { child in
-      let stays = binding.collection(in: child)?.stays("h", current.numbers)
-      return child.holds(table, where: stays ?? "1").filter(\.fits)
+      let going = followers.filter { $0.table.isSame(as: child) }.map {
+        "\(child.identity("h")) NOT IN (\($0.rows))"
+      }
+      let stays =
+        binding.collection(in: child)?.stays("h", current.numbers) ?? going.first ?? "1"
+      let byDefault = child.foreignKeys.filter { $0.setsDefault && $0.refers(to: parent) }.map {
+        ForeignHold(
+          parent: table, child: child, key: $0,
+          stays: "\(stays) AND \(leadsNowhere($0, by: child, table))")
+      }
+      return (child.holds(table, where: stays) + byDefault).filter(\.fits)
     }
+  }
+
+  /// Whether what a column is set to instead is not there, or goes too.
+  private func leadsNowhere(
+    _ key: Table.ForeignKey, by child: Table, _ parent: NodeTable
+  ) -> String {
+    let values = key.columns.map { child.column($0)?.initial ?? "NULL" }
+    let isSome = values.map { "(\($0)) IS NOT NULL" }.joined(separator: " AND ")
+    let isThere = zip(key.names(in: parent.table!), values).map { "p.\(quoted($0)) = (\($1))" }
+    return """
+      \(isSome) AND NOT EXISTS (SELECT 1 FROM \(parent.rows) AS p
+        WHERE \(isThere.joined(separator: " AND ")) AND \(parent.stays("p", current.numbers)))
+      """
   }
 
   /// What would go with a node may be held, and so is the node.
   private func addHeldFollowers(to refused: inout Refused) throws {
-    let going = try followersOfForeignKeys().filter { $0.lost == nil }
-    for follower in going {
-      for child in try db.tables(withForeignKeysTo: follower.table) {
-        for key in child.foreignKeys where key.refuses && key.refers(to: follower.table) {
-          let held = try slices(.all) { try db.holds(key, of: child, follower, $0) }
-          let why =
-            "a row of \"\(child.name)\" refers to what would go with it "
-            + "(FOREIGN KEY (\(key.columns.joined(separator: ", "))))"
-          for slice in held { try add(slice, why, .denied, to: &refused) }
-        }
+    for (child, key, follower) in try holdsOnFollowers() {
+      let held = try slices(.all) { try db.holds(key, of: child, follower, $0) }
+      let why =
+        "a row of \"\(child.name)\" refers to what would go with it "
+        + "(FOREIGN KEY (\(key.columns.joined(separator: ", "))))"
+      for slice in held { try add(slice, why, .denied, to: &refused) }
+    }
+  }
+
+  private func holdsOnFollowers() throws -> [(Table, Table.ForeignKey, Follower)] {
+    try followersOfForeignKeys().filter { $0.lost == nil }.flatMap { follower in
+      try db.tables(withForeignKeysTo: follower.table).flatMap { child in
+        child.foreignKeys.filter { $0.refuses && $0.refers(to: follower.table) }
+          .map { (child, $0, follower) }
       }
+    }
+  }
+
+  // MARK: - What SQLite does not see
+
+  /// Tables with rows that refuse, each with the references to nothing in it. SQLite only counts these:
+  /// where a row goes that referred to nothing before, it makes up for one that does so from now on.
+  func refusing(_ slice: Slice) throws -> [Table: [Violation: Int]] {
+    if current.isStepped || !binding.mayBeRefused { return [:] }
+    var found: Set<Table> = []
+    for table in binding.collections.values {
+      for hold in try foreignHolds(on: table) where binding.collection(in: hold.child) == nil {
+        let held = try db.goneNodes(of: table, slice, model, where: hold.holds)
+        if !held.isEmpty { found.insert(hold.child) }
+      }
+    }
+    for (child, key, follower) in try holdsOnFollowers()
+    where try db.holds(key, of: child, follower, slice) {
+      found.insert(child)
+    }
+    return try Dictionary(uniqueKeysWithValues: found.map { ($0, try db.violations(in: $0)) })
+  }
+
+  /// After the deletion.
+  func areLeftToNothing(_ tables: [Table: [Violation: Int]]) throws -> Bool {
+    try tables.contains { table, before in
+      try db.violations(in: table).contains { $0.value > before[$0.key, default: 0] }
     }
   }
 
@@ -61,7 +115,36 @@ extension Writer {
   }
 }
 
+/// A row of a table, where it can be told, and which of its foreign keys refers to nothing.
+struct Violation: Hashable {
+  let row: Int64?
+  let key: Int64
+}
+
+extension Binding {
+  /// Whether rows outside of the model may refuse what is not asked beforehand.
+  func canBeRefused(_ keys: [KeyOfFile]) -> Bool {
+    let nodes = Set(collections.values.compactMap { $0.table?.name.lowercased() })
+    let joins = Set(joinTables.map { $0.name.lowercased() })
+    let parents = nodes.union(following.map { $0.name.lowercased() })
+    let covered = Set(outsideHolds.map { $0.child.name.lowercased() })
+    return keys.contains { key in
+      parents.contains(key.parent)
+        && ["NO ACTION", "RESTRICT", "SET DEFAULT"].contains(key.onDelete)
+        && !nodes.contains(key.child) && !joins.contains(key.child)
+        && !(covered.contains(key.child) && nodes.contains(key.parent))
+    }
+  }
+}
+
 extension Connection {
+  fileprivate func violations(in table: Table) throws(SQLiteError) -> [Violation: Int] {
+    let found = try all(
+      "SELECT rowid, fkid FROM pragma_foreign_key_check(?, 'main')", .text(table.name)
+    ) { Violation(row: $0.isNull(0) ? nil : $0.integer(0), key: $0.integer(1)) }
+    return found.reduce(into: [:]) { $0[$1, default: 0] += 1 }
+  }
+
   fileprivate func holds(
     _ key: Table.ForeignKey, of child: Table, _ follower: Follower,
     _ slice: Slice

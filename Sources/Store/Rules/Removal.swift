@@ -46,6 +46,7 @@ extension Writer {
 
   /// Children before their parents, for the sake of foreign keys that restrict.
   func deleteRows(_ slice: Slice, _ ends: Ends) throws {
+    let refusing = try refusing(slice)
     for table in binding.childrenFirst {
       let forms = ends.forms(of: table)
       if forms.isEmpty { continue }
@@ -61,7 +62,7 @@ extension Writer {
       }
       if binding.hasTriggers { try refuseIgnored(table, slice) }
     }
-    if db.hasDeferredViolations { throw HeldByForeignKey() }
+    if try db.hasDeferredViolations || areLeftToNothing(refusing) { throw HeldByForeignKey() }
   }
 
   /// Where only our own triggers are on the tables, much goes faster without asking each row's.

@@ -35,7 +35,7 @@ extension Writer {
 
   /// What the application's foreign keys will take out of rows that stay.
   func keepLostReferences(_ slice: Slice) throws {
-    let followers = try followersOfForeignKeys()
+    let followers = followersOfForeignKeys()
     for follower in followers {
       guard let key = follower.lost else { continue }
       let going = followers.filter { $0.lost == nil && $0.table == follower.table }.map(\.rows)
@@ -104,7 +104,7 @@ extension Writer {
         table.joinRows(ends.0, other: ends.1, slice, current.numbers, .inTrash)
         + table.joinRows(ends.1, other: ends.0, slice, current.numbers, .inTrash)
     }
-    for follower in try followersOfForeignKeys() where follower.lost == nil {
+    for follower in followersOfForeignKeys() where follower.lost == nil {
       places[follower.table, default: []].append(follower.rows)
     }
     for (table, rows) in places.sorted(by: { $0.key.name < $1.key.name }) {

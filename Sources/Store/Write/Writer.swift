@@ -32,7 +32,6 @@ package final class Writer {
   /// What rows of the journal may say.
   var watches: [Watch] = []
   /// What the application's foreign keys take along that no rule looks at.
-  var followers = Followers()
   /// Nothing of ours is in the file any more.
   package internal(set) var isDetached = false
   var needsDenials = false
