@@ -135,6 +135,60 @@ struct TypedReferenceTests {
     #expect(try rows(store) == ["e7", "e8", "eA", "r1-7", "r2-7", "r3-8"] + nulled + ["r5-A"])
   }
 
+  @Test("Bytes are no text, and name nothing that a text does")
+  func bytes() throws {
+    let types = Types(key: "TEXT PRIMARY KEY", reference: "TEXT")
+    for rule in ["deleteSourceIfDestinationDeleted", "deleteDestinationIfSourceDeleted"] {
+      let store = try store(rule, types)
+      try store.bySQL("INSERT INTO r VALUES(4, x'37')")
+      _ = try store.writer.sweep([.dangling], at: 1)
+      try store.bySQL("DELETE FROM r WHERE id = 4")
+      _ = try store.writer.sweep([.all], at: 2)
+      #expect(try rows(store) == ["e7", "e8", "r1-7", "r2-7", "r3-8"])
+    }
+  }
+
+  @Test("A UUID is a number for SQLite, and yet compares as its column does")
+  func numericTexts() throws {
+    let key = "STRING PRIMARY KEY COLLATE NOCASE"
+    let types = Types(key: key, reference: "TEXT")
+    let counted = try store("deleteDestinationIfAllSourcesDeleted", types)
+    try counted.bySQL("INSERT INTO e VALUES('Ann'); INSERT INTO r VALUES(4, 'ann'), (5, 'ANN')")
+    try counted.bySQL("DELETE FROM r WHERE id = 5")
+    _ = try counted.writer.sweep([.all], at: 1)
+    #expect(try rows(counted).contains("eAnn"))
+    let apart = try store(
+      "deleteSourceIfDestinationDeleted",
+      Types(key: "UUID PRIMARY KEY", reference: "TEXT COLLATE NOCASE"))
+    try apart.bySQL("INSERT INTO e VALUES('a'), ('A'); INSERT INTO r VALUES(4, 'a'), (5, 'A')")
+    try apart.bySQL("DELETE FROM e WHERE id = 'a'")
+    _ = try apart.writer.sweep([.all], at: 1)
+    #expect(try rows(apart) == ["e7", "e8", "eA", "r1-7", "r2-7", "r3-8", "r5-A"])
+  }
+
+  @Test("Objects are named by their digits, and by no others")
+  func objects007() throws {
+    let store = try TestStore(
+      model: StoreModel(
+        """
+        { collections: { rows: { table: 'r', key: 'id' }, objects: {} },
+          relationships: [ { name: 'end', from: 'rows', to: 'objects', column: 'end',
+            rules: ['nullifySourceIfDestinationDeleted'] } ] }
+        """),
+      schema: """
+        CREATE TABLE r(id INTEGER PRIMARY KEY, "end" INTEGER);
+        INSERT INTO r VALUES(1, 7);
+        """)
+    try store.apply(
+      ["7", "007"].map {
+        Change.put(Node("objects", .text($0)), type: nil, value: nil, edges: nil)
+      })
+    try store.apply([.delete(Node("objects", .text("007")))])
+    #expect(try store.texts("SELECT \"end\" FROM r") == ["7"])
+    try store.apply([.delete(Node("objects", .text("7")))])
+    #expect(try store.texts("SELECT coalesce(\"end\", '') FROM r") == [""])
+  }
+
   @Test("An object where a list of references should be is none")
   func objects() throws {
     let model = """

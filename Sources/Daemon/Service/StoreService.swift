@@ -23,6 +23,8 @@ final class StoreService {
   var areReadersClosed = false
   /// A sweep was begun, and something came between.
   var hasUnfinishedSweep = true
+  /// The batch of the undo that was gone on with last.
+  var resumedUndo: Int64?
   /// Files that wait are looked at again.
   var retriesFiles = true
   var areFilesYoung = false
@@ -115,6 +117,8 @@ final class StoreService {
     if !isFileOpen { try await openFile() }
     if isServed { return }
     try? await knowTimetable()
+    // What goes on for long goes on while others are answered.
+    if try await onStore({ try await writer.isUnfinished() }) { return serveFromNow() }
     if !condition.isAtRest {
       try? await resumeSweep()
       try? await lookAtStore()

@@ -171,6 +171,8 @@ actor StoreWriter {
 
   func heldSweeps() throws -> [SweepResult] { try opened().writer.heldSweeps }
 
+  func isUnfinished() throws -> Bool { try current().writer.isUnfinished }
+
   func unfinishedSweep() throws -> [SweepKind]? { try opened().writer.unfinishedSweep }
 
   /// What others did since the last time, and the sweeps that it asked for.
@@ -183,7 +185,8 @@ actor StoreWriter {
       marks: configuration.model.schedule(of: .unreachable), manners: manners)
     return Look(
       problems: writer.bindingProblems, sweeps: sweeps, leaseEnd: watch.leaseEnd,
-      isNews: watch.wasNews, hasMore: watch.hasOwnNews)
+      isNews: watch.wasNews, hasMore: watch.hasOwnNews,
+      unfinishedUndo: try writer.unfinishedUndo)
   }
 
   func lease(_ request: LeaseRequest) throws -> [Lease] {
@@ -277,4 +280,5 @@ struct Look: Sendable {
   let isNews: Bool
   /// What follows from these sweeps is to be looked at.
   let hasMore: Bool
+  let unfinishedUndo: Int64?
 }

@@ -47,6 +47,12 @@ extension StoreService {
     note(look.problems.map(\.description))
     leaseTimer.set(look.leaseEnd)
     if look.isNews { noteCommit() }
+    if look.unfinishedUndo != nil && look.unfinishedUndo != resumedUndo {
+      // It came with a backup.
+      hasUnfinishedSweep = true
+      wakeUp()
+    }
+    resumedUndo = look.unfinishedUndo
     if look.hasMore { wakeUp() }
     for result in look.sweeps {
       // One that found nothing is nobody's business, but for what waits until it does.

@@ -107,14 +107,18 @@ struct NodeTable: Hashable, Sendable {
   /// what is written, and digits stand for the number, and a number for its digits.
   func isKey(_ key: String, of reference: String, in column: Table.Column?) -> String {
     if kind == .managed {
+      // The list is for an index: by it, '007' would be 7 in a column of numbers.
       let number = "CAST(\(key) AS INTEGER)"
-      return "\(reference) COLLATE BINARY "
-        + "IN (+\(key), iif(\(key) = CAST(\(number) AS TEXT), \(number), +\(key)))"
+      return
+        "(\(reference) IN (+\(key), iif(\(key) = CAST(\(number) AS TEXT), \(number), +\(key))) "
+        + "AND CAST(\(reference) AS TEXT) = +\(key) COLLATE BINARY)"
     }
     if isNumber && column?.affinity == .blob {
-      return "\(reference) IN (+\(key), CAST(\(key) AS TEXT))"
+      return "\(reference)\(collation) "
+        + "IN (+\(key), iif(typeof(\(key)) = 'blob', +\(key), CAST(\(key) AS TEXT)))"
     }
-    return "\(reference) = +\(key)\(collation)"
+    // Nor does a column without a type make a text of a number beside another column.
+    return "\(reference) = \(keyAffinity == .blob ? "" : "+")\(key)\(collation)"
   }
 
   /// Whether a key that has a number is what a reference says; the other way about.
@@ -124,25 +128,31 @@ struct NodeTable: Hashable, Sendable {
 
   /// How the key compares, whatever the other side says.
   private var collation: String {
-    guard case .mapped(_, _, let collations) = kind, let collation = collations.first, !isNumber
+    guard case .mapped(let table, _, let collations) = kind, let collation = collations.first
     else { return "" }
-    return " COLLATE \(quoted(collation))"
+    // A rowid is no text. Other numbers may be: UUID is a numeric type for SQLite, and STRING too.
+    return isNumber && table.isRowidColumn ? "" : " COLLATE \(quoted(collation))"
   }
 
   var collations: [String]? {
     if case .mapped(_, _, let collations) = kind { collations } else { nil }
   }
 
-  private var isNumber: Bool {
-    guard case .mapped(_, let key, _) = kind, key.count == 1 else { return false }
-    return key[0].affinity.isNumeric
+  private var isNumber: Bool { keyAffinity?.isNumeric == true }
+
+  /// Nil for a key of several columns.
+  private var keyAffinity: Table.Affinity? {
+    guard case .mapped(_, let key, _) = kind, key.count == 1 else { return nil }
+    return key[0].affinity
   }
 
-  /// A value out of a JSON text, or a column of another type, as the key's column would keep it. The
-  /// `+` takes the affinity away.
+  /// A value out of a JSON text, or a column of another type, as the key's column would keep it: bytes
+  /// stay what they are. The `+` takes the affinity away.
   func asKey(_ value: String) -> String {
     guard case .mapped(_, let key, _) = kind else { return "+CAST(\(value) AS TEXT)" }
-    if key[0].affinity == .text { return "+CAST(\(value) AS TEXT)" }
+    if key[0].affinity == .text {
+      return "iif(typeof(\(value)) = 'blob', \(value), CAST(\(value) AS TEXT))"
+    }
     if !key[0].affinity.isNumeric { return value }
     return "iif(\(value) = CAST(CAST(\(value) AS INTEGER) AS TEXT), CAST(\(value) AS INTEGER), "
       + "\(value))"

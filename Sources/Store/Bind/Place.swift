@@ -79,10 +79,11 @@ struct Place: Hashable, Sendable {
   /// Whether a value of the referring column may name a node. Without a type the column keeps numbers as
   /// numbers, which for SQLite are no texts.
   func isReference(_ value: String) -> String {
+    if destination.kind == .managed { return "typeof(\(value)) IN ('text', 'integer')" }
     guard referringColumn?.affinity == .blob, case .mapped(_, let key, _) = destination.kind,
       key.count == 1, key[0].affinity == .text
     else { return "\(value) IS NOT NULL" }
-    return "typeof(\(value)) = 'text'"
+    return "typeof(\(value)) IN ('text', 'blob')"
   }
 
   /// Nil for lists.

@@ -15,6 +15,8 @@ extension Writer {
     }
     let ofFiles: StaticString = "cascade_trash_file WHERE fate = 0"
     if let batch = try expiredBatch(of: ofFiles, before: limit, at: now) {
+      // Who lost them needs no name any more.
+      try db.run("DELETE FROM cascade_trash_node WHERE batch = ?", .integer(batch))
       return try forgetFiles(of: batch, rows: Int64(rows))
     }
     if try forgetNotices(before: now - model.keep.notices.inMilliseconds, at: now, rows) {

@@ -46,6 +46,7 @@ extension Connection {
         INSERT INTO temp.found(collection, key)
         SELECT DISTINCT \(place.destination.id), \(place.destination.asKey(place.reference))
         \(place.all) AND \(place.leadsToNothing)
+        AND NOT \(place.destination.hasRow(withKey: place.destination.asKey(place.reference)))
         """)
   }
 
@@ -60,6 +61,7 @@ extension Connection {
         SELECT DISTINCT \(place.source.id), \(place.source.asKey(source))
         FROM main.\(quoted(table.name)) AS j
         WHERE \(source) IS NOT NULL AND \(isMissing)
+        AND NOT \(place.source.hasRow(withKey: place.source.asKey(source)))
         """)
   }
 

@@ -160,6 +160,13 @@ extension Writer {
     interned.forget()
   }
 
+  /// A sweep, or an undo.
+  package var isUnfinished: Bool {
+    get throws {
+      try unfinishedSweep != nil || unfinishedUndo != nil
+    }
+  }
+
   /// What a crash, or the end of the daemon, left undone.
   package var unfinishedSweep: [SweepKind]? {
     get throws {

@@ -21,6 +21,10 @@ extension Writer {
     }
   }
 
+  package var unfinishedUndo: Int64? {
+    get throws { isDetached ? nil : try db.meta("undo.batch") }
+  }
+
   func forgetUnfinishedUndo(of batch: Int64) throws {
     try db.run("DELETE FROM cascade_meta WHERE name = 'undo.batch' AND value = ?", .integer(batch))
   }
