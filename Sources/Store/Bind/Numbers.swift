@@ -147,9 +147,10 @@ extension NodeTable {
         NOT EXISTS (SELECT 1 FROM \(list) AS x WHERE x.id = \(number(alias, numbers)))
         """
     }
+    // Without the column's affinity, which the index on names does not have.
     return """
       NOT EXISTS (SELECT 1 FROM temp.known AS k JOIN \(list) AS x ON x.id = k.id
-        WHERE k.id > 0 AND k.collection = \(id) AND k.key = \(key(alias)))
+        WHERE k.id > 0 AND k.collection = \(id) AND k.key = +\(key(alias)))
       """
   }
 }
