@@ -204,6 +204,15 @@ extension Connection {
     return try body()
   }
 
+  /// What `body` asks of SQLite ends with an error once `isOver` says so.
+  package func interrupting<T>(
+    when isOver: @escaping () -> Bool, _ body: () throws -> T
+  ) throws -> T {
+    let steps = unsafe StepGuard(handle, isOver: isOver)
+    defer { steps.end() }
+    return try body()
+  }
+
   /// Undoes what `body` did if it throws.
   package func savepoint<T>(_ body: () throws -> T) throws -> T {
     try run("SAVEPOINT cascade")

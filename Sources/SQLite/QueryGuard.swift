@@ -7,15 +7,12 @@ internal import CSQLite
 @safe
 final class QueryGuard {
   private let database: OpaquePointer
-  private let deadline: ContinuousClock.Instant
-
-  /// Between two looks at the clock, far below a millisecond.
-  private static let stepsToALook: Int32 = 1_000
+  private let steps: StepGuard
 
   init(_ database: OpaquePointer, _ limit: Duration) {
     unsafe self.database = database
-    deadline = .now + limit
-    let context = unsafe Unmanaged.passUnretained(self).toOpaque()
+    let deadline = ContinuousClock.now + limit
+    steps = unsafe StepGuard(database) { deadline < .now }
     unsafe sqlite3_set_authorizer(
       database,
       { _, action, one, two, _, _ in
@@ -24,16 +21,10 @@ final class QueryGuard {
         )
         return QueryGuard.permits(action, one, two) ? SQLITE_OK : SQLITE_DENY
       }, nil)
-    unsafe sqlite3_progress_handler(
-      database, QueryGuard.stepsToALook,
-      { context in
-        let queryGuard = unsafe Unmanaged<QueryGuard>.fromOpaque(context!).takeUnretainedValue()
-        return queryGuard.deadline < .now ? 1 : 0
-      }, context)
   }
 
   func end() {
-    unsafe sqlite3_progress_handler(database, 0, nil, nil)
+    steps.end()
     unsafe sqlite3_set_authorizer(database, nil, nil)
   }
 
@@ -54,4 +45,27 @@ final class QueryGuard {
   private static let reachOut: Set<String> = [
     "load_extension", "fts3_tokenizer", "readfile", "writefile", "edit",
   ]
+}
+
+/// Has SQLite ask every so many steps whether its time is over.
+@safe
+final class StepGuard {
+  private let database: OpaquePointer
+  private let isOver: () -> Bool
+
+  /// Between two looks, far below a millisecond.
+  private static let stepsToALook: Int32 = 1_000
+
+  init(_ database: OpaquePointer, isOver: @escaping () -> Bool) {
+    unsafe self.database = database
+    self.isOver = isOver
+    let context = unsafe Unmanaged.passUnretained(self).toOpaque()
+    unsafe sqlite3_progress_handler(
+      database, StepGuard.stepsToALook,
+      { context in
+        unsafe Unmanaged<StepGuard>.fromOpaque(context!).takeUnretainedValue().isOver() ? 1 : 0
+      }, context)
+  }
+
+  func end() { unsafe sqlite3_progress_handler(database, 0, nil, nil) }
 }

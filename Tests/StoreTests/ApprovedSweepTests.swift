@@ -9,7 +9,7 @@ struct ApprovedSweepTests {
   private static let kinds: [SweepKind] = [.cascade, .refcount]
 
   /// Six rows go with theirs, which is over the limit; each has one more behind it.
-  private func store(key: String) throws -> TestStore {
+  private func store(key: String, _ more: String = "") throws -> TestStore {
     let model = """
       {
         limits: { hold: { deletes: 2, share: 0 } },
@@ -21,7 +21,7 @@ struct ApprovedSweepTests {
           { name: 'top', from: 'mids', to: 'tops', column: 'top',
             rules: ['deleteSourceIfDestinationDeleted'] },
           { name: 'mid', from: 'ends', to: 'mids', column: 'mid',
-            rules: ['deleteSourceIfDestinationDeleted'] } ],
+            rules: ['deleteSourceIfDestinationDeleted'\(more)] } ],
       }
       """
     let schema = """
@@ -74,6 +74,19 @@ struct ApprovedSweepTests {
     #expect(try left(store) == 4)
     try store.bySQL("DELETE FROM top WHERE id = 2")
     #expect(try store.writer.sweep(Self.kinds, at: 4).outcome == .held)
+  }
+
+  @Test("Waits no more where a sweep of more kinds found it done")
+  func covered() throws {
+    let store = try store(
+      key: "INTEGER PRIMARY KEY", ", 'deleteDestinationIfAllSourcesDeleted'")
+    #expect(try store.writer.sweep([.cascade], at: 1).outcome == .held)
+    #expect(try store.writer.heldSweeps.map(\.kinds) == [[.cascade]])
+    try store.bySQL("INSERT INTO top VALUES(1)")
+    #expect(try store.writer.sweep([.refcount], at: 2).outcome == .nothing)
+    #expect(try store.writer.heldSweeps.count == 1)
+    _ = try store.writer.sweep([.all], at: 3)
+    #expect(try store.writer.heldSweeps.isEmpty)
   }
 
   @Test("Is held again where more would go now")

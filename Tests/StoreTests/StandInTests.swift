@@ -154,6 +154,11 @@ struct StandInTests {
       CREATE UNIQUE INDEX twice ON song(id, artist);
       INSERT INTO note SELECT id, artist
       """,
+      """
+      note(song TEXT REFERENCES song); CREATE TABLE heard(id);
+      CREATE TRIGGER own AFTER DELETE ON song BEGIN INSERT INTO heard VALUES(OLD.id); END;
+      INSERT INTO note SELECT id
+      """,
     ])
   func askBeforehand(note: String) throws {
     let schema = "CREATE TABLE \(note) FROM song WHERE no IN (1, 2, 4)"
@@ -176,6 +181,22 @@ struct StandInTests {
     #expect(plan.denials.map(\.message) == result.blocked.map(\.message))
     #expect(result.blocked[0].message.contains(#"a row of "note" refers to it (FOREIGN KEY ("#))
     return result.lockMilliseconds.count
+  }
+
+  @Test(
+    "Not where a trigger of the application's may make room", arguments: ["note", "\"no\"\"te\""])
+  func makeRoom(note: String) throws {
+    let store = try StandInTests.store(
+      """
+      CREATE TABLE \(note)(song TEXT REFERENCES song); INSERT INTO \(note) SELECT id FROM song;
+      CREATE TRIGGER own BEFORE DELETE ON song
+      BEGIN DELETE FROM \(note.uppercased()) WHERE song = OLD.id; END;
+      """, joined: "ON DELETE CASCADE")
+    store.sweepsInSteps(of: 1)
+    try store.bySQL("DELETE FROM artist WHERE id = 2")
+    #expect(try store.reader.planSweep([.all]).denials.isEmpty)
+    let result = try store.writer.sweep([.all], at: 1)
+    #expect(result.deletedCount == 4 && result.blocked.isEmpty)
   }
 
   @Test("And again where somebody wrote meanwhile")

@@ -94,14 +94,47 @@ struct SweepTests {
     #expect(try store.alive() == "B C H")
   }
 
+  @Test("A plan ends at once where the sweep has to, and is made anew")
+  func stopsInPlan() throws {
+    let store = try TestStore(
+      model: StoreModel(
+        """
+        {
+          limits: { hold: { deletes: 5000 } },
+          collections: { tops: { table: 'top', key: 'id' }, mids: { table: 'mid', key: 'id' } },
+          relationships: [
+            { name: 'top', from: 'mids', to: 'tops', column: 'top',
+              rules: ['deleteSourceIfDestinationDeleted'] } ],
+        }
+        """),
+      schema: """
+        CREATE TABLE top(id INTEGER PRIMARY KEY);
+        CREATE TABLE mid(id INTEGER PRIMARY KEY, top INT);
+        INSERT INTO top VALUES(1);
+        WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000)
+        INSERT INTO mid SELECT i, 1 FROM n;
+        """)
+    try store.bySQL("DELETE FROM top")
+    var looks = 0
+    let manners = Manners(
+      pause: { _ in },
+      isOver: {
+        looks += 1
+        return looks == 2
+      })
+    #expect(throws: CancellationError.self) {
+      try store.writer.sweep([.dangling], at: 1, manners: manners)
+    }
+    #expect(try store.writer.sweep([.dangling], at: 1, manners: manners).deletedCount == 2000)
+  }
+
   @Test("Whole tables are looked through while nobody is kept waiting, however little goes")
   func looksWithoutLock() throws {
     try store.run("A B A-8>B")
     try vanish("'A'")
     var planning = 0
-    let manners = Manners(pause: { _ in }) { progress in
-      if progress.phase == .planning { planning += 1 }
-    }
+    let manners = Manners(
+      pause: { _ in }, tell: { progress in if progress.phase == .planning { planning += 1 } })
     let result = try store.writer.sweep([.dangling], at: 1, manners: manners)
     #expect(result.deletedCount == 1)
     // The first step, the deletion and the end.

@@ -89,12 +89,6 @@ extension Pause {
   }
 }
 
-extension [SweepKind] {
-  fileprivate func cover(_ kinds: [SweepKind]) -> Bool {
-    kinds.allSatisfy(include)
-  }
-}
-
 extension SweepResult {
   func heldText(plan: Int64) -> String {
     let nodes = heldCount.counted("node", "nodes")

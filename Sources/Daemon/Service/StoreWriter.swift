@@ -153,6 +153,8 @@ actor StoreWriter {
     Manners { [isStopping] pause in
       if isStopping.isSet { throw CancellationError() }
       SystemClock.sleep(for: pause)
+    } isOver: { [isStopping] in
+      isStopping.isSet
     } tell: { [progress] in
       progress.set($0)
     }

@@ -12,8 +12,8 @@ struct Binding: Sendable {
   /// What follows from the application's tables alone: foreign keys, as SQLite will enforce them
   /// when we delete, and join rows that are nodes themselves.
   private(set) var implied: [Place] = []
-  /// Those of all tables with a foreign key that changes rows.
-  private(set) var following: [Table] = []
+  /// Foreign keys that lead out of the model.
+  private(set) var ways = ForeignWays.none
   /// The name by which nodes go with nodes through tables that are none; nil where there are no such.
   private(set) var detour: Int64?
   /// What rows outside of the model keep.
@@ -26,8 +26,8 @@ struct Binding: Sendable {
   private(set) var problems: [BindingProblem] = []
   /// Lists that may hold what a sweep wants to delete.
   private(set) var holdingLists: [Place] = []
-  /// Whether the application has triggers: what they write when we do is for the journal.
-  private(set) var hasTriggers = false
+  /// What the application's triggers say, in lower case.
+  private(set) var triggers: [String] = []
   /// Whether rows may go before those that refer to them, and foreign keys be left to the rules.
   private(set) var allowsSteps = true
   /// Whether any table of the file has some: SQLite asks for the order in which rows go.
@@ -50,12 +50,11 @@ struct Binding: Sendable {
     self.model = model
     schemaVersion = try db.integer("PRAGMA main.schema_version") ?? 0
     let catalog = try Catalog(db)
-    let trigger = try db.integer(
+    triggers = try db.all(
       generated: """
-        SELECT 1 FROM main.sqlite_schema
-        WHERE type = 'trigger' AND NOT (\(Trigger.isOurs)) LIMIT 1
-        """)
-    hasTriggers = trigger != nil
+        SELECT sql FROM main.sqlite_schema WHERE type = 'trigger' AND NOT (\(Trigger.isOurs))
+        """
+    ) { $0.text(0).lowercased() }
     for (name, collection) in model.collections.sorted(by: { $0.key < $1.key }) {
       guard case .mapped(let table, let key, _) = collection else { continue }
       let path = "collections.\(name)"
@@ -76,14 +75,17 @@ struct Binding: Sendable {
     childrenFirst = orderedByForeignKeys()
     let keys = try db.foreignKeys()
     hasForeignKeys = !keys.isEmpty
-    following = collections.isEmpty || keys.isEmpty ? [] : try db.tablesThatFollow()
-    if FollowerWays(binding: self).leadToNodes {
-      detour = try numbers.number(ofName: "FOREIGN KEY")
+    if !collections.isEmpty && !keys.isEmpty {
+      ways = ForeignWays(self, try db.tablesThatFollow())
     }
+    if !ways.detours.isEmpty { detour = try numbers.number(ofName: "FOREIGN KEY") }
     outsideHolds = try findOutsideHolds(keys, db)
     mayBeRefused = canBeRefused(keys)
     allowsSteps = canStandIn(for: keys)
   }
+
+  /// Whether the application has triggers: what they write when we do is for the journal.
+  var hasTriggers: Bool { !triggers.isEmpty }
 
   /// Whether rules or notices may follow from the deletion of a table's row.
   func isHeard(_ table: NodeTable, _ numbers: Numbers) -> Bool {

@@ -136,20 +136,25 @@ extension Connection {
   private func foreignKeys(of table: String) throws -> [Table.ForeignKey] {
     let rows = try all(
       """
-      SELECT id, "table", "from", "to", on_delete, on_update
+      SELECT id, "table", "from", "to", on_delete
       FROM pragma_foreign_key_list(?, 'main') ORDER BY id, seq
       """, .text(table)
     ) { row in
       (
         id: row.integer(0), parent: row.text(1), column: row.text(2),
-        parentColumn: row.optionalText(3), onDelete: row.text(4), onUpdate: row.text(5)
+        parentColumn: row.optionalText(3), onDelete: row.action(4)
       )
     }
     return Dictionary(grouping: rows, by: \.id).sorted { $0.key < $1.key }.map { _, rows in
       Table.ForeignKey(
         columns: rows.map(\.column), parent: rows[0].parent,
-        parentColumns: rows.compactMap(\.parentColumn), onDelete: rows[0].onDelete,
-        onUpdate: rows[0].onUpdate)
+        parentColumns: rows.compactMap(\.parentColumn), onDelete: rows[0].onDelete)
     }
+  }
+}
+
+extension Row {
+  func action(_ column: Int32) -> Table.ForeignKey.Action {
+    Table.ForeignKey.Action(rawValue: text(column)) ?? .noAction
   }
 }

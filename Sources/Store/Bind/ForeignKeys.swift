@@ -46,9 +46,9 @@ extension Binding {
     of key: Table.ForeignKey, _ child: NodeTable, _ parent: NodeTable
   ) -> Rules? {
     switch key.onDelete {
-    case "CASCADE": return .deleteSourceIfDestinationDeleted
-    case "SET NULL", "SET DEFAULT": return nil
-    default:
+    case .cascade: return .deleteSourceIfDestinationDeleted
+    case .setNull, .setDefault: return nil
+    case .noAction, .restrict:
       // A reference that the rules take away first is in nobody's way, and one denial is enough.
       let isAnswered = places.contains {
         $0.source == child && $0.form == .column(key.columns[0])

@@ -6,12 +6,11 @@ internal import SQLite
 /// (`Writer.followForeignKeys`).
 extension Binding {
   /// A foreign key, by the names of its tables in lower case.
-  typealias KeyOfFile = (child: String, parent: String, onDelete: String)
+  typealias KeyOfFile = (child: String, parent: String, onDelete: Table.ForeignKey.Action)
 
   /// Whether that is all that foreign keys do.
   func canStandIn(for keys: [KeyOfFile]) -> Bool {
-    let nodes = Set(collections.values.compactMap { $0.table?.name.lowercased() })
-    let joins = Set(joinTables.map { $0.name.lowercased() })
+    let (nodes, joins) = (nodeNames, joinNames)
     func leadsToNode(_ key: Table.ForeignKey) -> Bool { nodes.contains(key.parent.lowercased()) }
     return !keys.contains { joins.contains($0.parent) }
       && nodes.allSatisfy { canFollow(keys, from: $0, inModel: nodes.union(joins), [$0]) }
@@ -23,10 +22,28 @@ extension Binding {
       }
   }
 
+  /// Whether rows outside of the model may refuse what is not asked beforehand.
+  func canBeRefused(_ keys: [KeyOfFile]) -> Bool {
+    let (nodes, joins) = (nodeNames, joinNames)
+    let parents = nodes.union(ways.reached.map { ways.tables[$0].name.lowercased() })
+    let covered = Set(outsideHolds.map { $0.child.name.lowercased() })
+    return keys.contains { key in
+      parents.contains(key.parent) && (key.onDelete.refuses || key.onDelete == .setDefault)
+        && !nodes.contains(key.child) && !joins.contains(key.child)
+        && !(covered.contains(key.child) && nodes.contains(key.parent))
+    }
+  }
+
+  /// In lower case.
+  var nodeNames: Set<String> {
+    Set(collections.values.compactMap { $0.table?.name.lowercased() })
+  }
+  var joinNames: Set<String> { Set(joinTables.map { $0.name.lowercased() }) }
+
   /// Whether the rules see what a foreign key between two tables of the model does.
   private func sees(_ key: Table.ForeignKey, of child: NodeTable) -> Bool {
     if key.columns.count != 1 || parent(of: key) == nil { return false }
-    return key.onDelete != "SET DEFAULT" || nullifies(key, of: child)
+    return key.onDelete != .setDefault || nullifies(key, of: child)
   }
 
   private func nullifies(_ key: Table.ForeignKey, of child: NodeTable) -> Bool {
@@ -49,8 +66,8 @@ extension Binding {
   ) -> Bool {
     keys.filter { $0.parent == parent }.allSatisfy { key in
       if inModel.contains(key.child) { return inModel.contains(parent) }
-      if key.onDelete == "SET NULL" || isTold(key) { return true }
-      if key.onDelete != "CASCADE" { return false }
+      if key.onDelete == .setNull || isTold(key) { return true }
+      if key.onDelete != .cascade { return false }
       if key.child == parent { return true }
       return !visited.contains(key.child)
         && canFollow(keys, from: key.child, inModel: inModel, visited.union([key.child]))
@@ -95,6 +112,6 @@ extension Connection {
       FROM pragma_table_list AS t, pragma_foreign_key_list(t.name, 'main') AS f
       WHERE t.schema = 'main' AND t.type = 'table'
       """
-    ) { (child: $0.text(0), parent: $0.text(1), onDelete: $0.text(2)) }
+    ) { (child: $0.text(0), parent: $0.text(1), onDelete: $0.action(2)) }
   }
 }

@@ -42,8 +42,20 @@ struct Table: Hashable, Sendable {
     let parent: String
     /// Empty where the parent's primary key is meant.
     let parentColumns: [String]
-    let onDelete: String
-    let onUpdate: String
+    let onDelete: Action
+
+    /// What becomes of a row when the one goes that it refers to. As SQLite names it.
+    enum Action: String, Sendable {
+      case noAction = "NO ACTION"
+      case restrict = "RESTRICT"
+      case cascade = "CASCADE"
+      case setNull = "SET NULL"
+      case setDefault = "SET DEFAULT"
+
+      var refuses: Bool { self == .noAction || self == .restrict }
+      /// It stays, and loses its reference.
+      var loses: Bool { self == .setNull || self == .setDefault }
+    }
 
     func refers(to table: Table) -> Bool { refers(to: table.name) }
     func refers(to name: String) -> Bool { parent.lowercased() == name.lowercased() }

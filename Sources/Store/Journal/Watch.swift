@@ -86,7 +86,7 @@ extension Place {
       case .foreignKey: (nil, "")
       }
     return table?.foreignKeys.contains { key in
-      ["CASCADE", "SET NULL", "SET DEFAULT"].contains(key.onDelete)
+      !key.onDelete.refuses
         && key.columns.contains { $0.lowercased() == column.lowercased() }
     } ?? false
   }

@@ -185,7 +185,7 @@ struct Closure {
 
   private func addOfDetours(_ db: borrowing Connection, _ level: Level) throws {
     guard let name = binding.detour else { return }
-    let ways = FollowerWays(binding: binding, numbers: numbers, .first)
+    let ways = FollowerWays(binding.ways, numbers, .first)
     for nodes in ways.nodes({ "\($0.found("r", numbers)), \($0.id), \(name), 4" }) {
       try db.run(
         generated: "INSERT INTO temp.found(id, key, row, collection, name, rule, via) \(nodes)",

@@ -108,10 +108,8 @@ extension Connection {
   private func blockedByDetours(
     _ binding: Binding, _ slice: Slice, _ numbers: Numbers
   ) throws -> [Denial] {
-    guard binding.detour != nil,
-      let parents = FollowerWays(binding: binding, numbers: numbers, .first)
-        .parents(ofThoseIn: "temp.blocked")
-    else { return [] }
+    if binding.detour == nil { return [] }
+    let parents = FollowerWays(binding.ways, numbers, .first).parents(ofThoseIn: "temp.blocked")
     let why =
       "what stays would go with it, through a table that is not in the model (ON DELETE CASCADE)"
     return try binding.collections.values.sorted { $0.id < $1.id }.flatMap { table in

@@ -14,8 +14,7 @@ struct Follower {
 
 extension Writer {
   func followersOfForeignKeys(_ names: SliceNames = .inTrash) -> [Follower] {
-    if binding.collections.isEmpty || binding.following.isEmpty { return [] }
-    return FollowerWays(binding: binding, numbers: current.numbers, names).followers()
+    FollowerWays(binding.ways, current.numbers, names).followers()
   }
 
   /// What SQLite would do when these go. Those that are found by the way through others go first.

@@ -34,7 +34,8 @@ extension Writer {
       }
       let stays =
         binding.collection(in: child)?.stays("h", current.numbers) ?? going.first ?? "1"
-      let byDefault = child.foreignKeys.filter { $0.setsDefault && $0.refers(to: parent) }.map {
+      let keys = child.foreignKeys.filter { $0.refers(to: parent) }
+      let byDefault = keys.filter { $0.onDelete == .setDefault }.map {
         ForeignHold(
           parent: table, child: child, key: $0,
           stays: "\(stays) AND \(leadsNowhere($0, by: child, table))")
@@ -70,7 +71,7 @@ extension Writer {
   private func holdsOnFollowers() throws -> [(Table, Table.ForeignKey, Follower)] {
     try followersOfForeignKeys().filter { $0.lost == nil }.flatMap { follower in
       try db.tables(withForeignKeysTo: follower.table).flatMap { child in
-        child.foreignKeys.filter { $0.refuses && $0.refers(to: follower.table) }
+        child.foreignKeys.filter { $0.onDelete.refuses && $0.refers(to: follower.table) }
           .map { (child, $0, follower) }
       }
     }
@@ -119,22 +120,6 @@ extension Writer {
 struct Violation: Hashable {
   let row: Int64?
   let key: Int64
-}
-
-extension Binding {
-  /// Whether rows outside of the model may refuse what is not asked beforehand.
-  func canBeRefused(_ keys: [KeyOfFile]) -> Bool {
-    let nodes = Set(collections.values.compactMap { $0.table?.name.lowercased() })
-    let joins = Set(joinTables.map { $0.name.lowercased() })
-    let parents = nodes.union(following.map { $0.name.lowercased() })
-    let covered = Set(outsideHolds.map { $0.child.name.lowercased() })
-    return keys.contains { key in
-      parents.contains(key.parent)
-        && ["NO ACTION", "RESTRICT", "SET DEFAULT"].contains(key.onDelete)
-        && !nodes.contains(key.child) && !joins.contains(key.child)
-        && !(covered.contains(key.child) && nodes.contains(key.parent))
-    }
-  }
 }
 
 extension Connection {

@@ -145,6 +145,16 @@ extension Writer {
       .text(file), .integer(plan))
   }
 
+  /// What a sweep of less would have done is done.
+  func forgetPlans(coveredBy kinds: [SweepKind]) throws {
+    let files = try db.all("SELECT DISTINCT file FROM cascade_plan WHERE id = 'sweep'") {
+      $0.text(0)
+    }
+    for file in files where kinds.cover([SweepKind](planFile: file)) {
+      try forgetPlans(ofSweep: file, but: nil)
+    }
+  }
+
   package enum Approved: Hashable, Sendable {
     /// The file in the spool that the plan belongs to.
     case file(String)
@@ -182,6 +192,8 @@ extension Writer {
 }
 
 extension [SweepKind] {
+  package func cover(_ kinds: [SweepKind]) -> Bool { kinds.allSatisfy(include) }
+
   fileprivate init(planFile file: String) {
     self = file.dropFirst().split(separator: " ").compactMap { SweepKind(rawValue: String($0)) }
     if isEmpty { self = [.dangling] }

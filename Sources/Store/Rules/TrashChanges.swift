@@ -70,7 +70,7 @@ extension Writer {
   /// What the foreign key sets its columns to.
   private func initial(_ key: Table.ForeignKey, in table: Table) throws -> [Value] {
     try key.columns.map { name in
-      guard key.onDelete == "SET DEFAULT", let column = table.column(name) else { return .null }
+      guard key.onDelete == .setDefault, let column = table.column(name) else { return .null }
       return try initial(column)
     }
   }

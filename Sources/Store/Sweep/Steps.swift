@@ -30,7 +30,7 @@ extension Writer {
     for _ in 0..<Writer.mostPlans {
       manners.tell(WorkProgress(phase: .planning))
       forgetPlan()
-      let plan = try plan(kinds)
+      let plan = try plan(kinds, manners)
       if try isSmall(plan, kinds) {
         forgetPlan()
         return try sweepAtOnce(kinds, &result)
@@ -74,12 +74,14 @@ extension Writer {
   // MARK: - Planning
 
   /// Nobody is kept from writing meanwhile.
-  private func plan(_ kinds: [SweepKind]) throws -> SweepPlan {
+  private func plan(_ kinds: [SweepKind], _ manners: Manners) throws -> SweepPlan {
     try followSchema()
     let blocked = current.isStepped ? current.blocked : []
     try db.run("BEGIN")
     do {
-      let plan = try plannedInSnapshot(kinds, blocked)
+      let plan = try db.interrupting(when: manners.isOver) {
+        try plannedInSnapshot(kinds, blocked)
+      }
       // Nobody could checkpoint what came behind the snapshot, and whoever does so next syncs it.
       db.syncLog()
       // What is planned stays in the temporary tables.
@@ -87,7 +89,8 @@ extension Writer {
       return plan
     } catch {
       db.rollback()
-      throw error
+      let wasStopped = (error as? SQLiteError)?.isInterrupted ?? false
+      throw wasStopped ? CancellationError() : error
     }
   }
 

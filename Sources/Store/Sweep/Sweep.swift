@@ -182,7 +182,7 @@ extension Writer {
       try forgetDebt()
       try db.forgetUnusedIdentities(binding)
     }
-    try forgetPlans(ofSweep: kinds.planFile, but: nil)
+    try forgetPlans(coveredBy: kinds)
   }
 
   /// What a sweep of these kinds is allowed, and looks at.

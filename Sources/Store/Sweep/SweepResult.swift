@@ -80,12 +80,16 @@ package struct Manners {
   /// Leaves the lock to others for a while. If it throws, the sweep ends here, and goes on when it
   /// is asked for again.
   package var pause: (Duration) throws -> Void
+  /// Whether it would throw now: what takes long before the first pause ends with that too.
+  package var isOver: () -> Bool
   package var tell: (WorkProgress) -> Void
 
   package init(
-    pause: @escaping (Duration) throws -> Void, tell: @escaping (WorkProgress) -> Void = { _ in }
+    pause: @escaping (Duration) throws -> Void, isOver: @escaping () -> Bool = { false },
+    tell: @escaping (WorkProgress) -> Void = { _ in }
   ) {
     self.pause = pause
+    self.isOver = isOver
     self.tell = tell
   }
 
