@@ -66,6 +66,17 @@ extension Connection {
     return { unsafe database?.sync() }
   }
 
+  /// Whether the file itself says that it has no log, as a copy may that somebody wrote over it.
+  package var isWithoutLog: Bool {
+    guard let database = unsafe file(SQLITE_FCNTL_FILE_POINTER),
+      let methods = unsafe database.pointee.pMethods
+    else { return false }
+    // What reads and what writes it have to know: 1 is a journal for rolling back, 2 the log.
+    var versions: (UInt8, UInt8) = (0, 0)
+    let result = unsafe methods.pointee.xRead(database, &versions, 2, 18)
+    return result == SQLITE_OK && versions == (1, 1)
+  }
+
   /// The database, or its log, as SQLite has it.
   func file(_ which: Int32) -> UnsafeMutablePointer<sqlite3_file>? {
     var file: UnsafeMutablePointer<sqlite3_file>?

@@ -17,6 +17,9 @@ package struct SQLiteError: Error, Hashable, CustomStringConvertible {
   /// Somebody else holds the lock: trying again later may succeed.
   package var isBusy: Bool { code == SQLITE_BUSY || code == SQLITE_LOCKED }
 
+  /// Also where a connection could not open the log to write it when it came: a new one may.
+  package var isReadOnly: Bool { code == SQLITE_READONLY }
+
   package var isNoDatabase: Bool { code == SQLITE_NOTADB }
 
   /// The value that was given is at fault; with another one it would have worked.

@@ -24,6 +24,19 @@ import Testing
     #expect(try store.songs() == [20])
   }
 
+  @Worker @Test func waitsForNothingOnceAnotherPlanWasApproved() throws {
+    let store = try SweepCommandTests.held()
+    #expect(try store.ctl("sweep", "cascade").status == 3)
+    #expect(try store.ctl("sweep").status == 3)
+    try store.sql("UPDATE song SET album_id = 2 WHERE id = 11")
+    let other = try store.ctl("--json", "approve", "1")
+    #expect(other.status == 3)
+    let plan = try #require(try other.json["plan"]?.integer)
+    #expect(try store.ctl("approve", "\(plan)").status == 0)
+    #expect(try store.songs() == [11, 20])
+    #expect(try store.state() == "ok")
+  }
+
   /// A checkpoint that waits for all readers has the write lock meanwhile, and the sweep reads.
   @Worker @Test func givesWayToACheckpointThatWaits() throws {
     let sweep = try LongSweep(rows: 200_000, lock: "100ms")

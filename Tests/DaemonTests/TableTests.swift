@@ -125,6 +125,20 @@ import Testing
     #expect(try store.integers("SELECT id FROM album") == [1])
   }
 
+  /// It has no log, and whoever opens it wants it alone: the daemon must let go of the old one.
+  @Worker @Test func takesUpACopyThatIsWrittenOverIt() throws {
+    let store = try Library.store()
+    let copy = store.scratch.path("copy.db")
+    try store.sql("VACUUM INTO '\(copy)'")
+    try store.sql("PRAGMA wal_checkpoint(TRUNCATE)")
+    #expect(try run(["/bin/cp", copy, store.path]).status == 0)
+    try store.waitUntil("it is noticed") { store.log.contains("a copy was written over it") }
+    try store.sql("DELETE FROM album WHERE id = 1")
+    try store.waitUntil("the songs are gone") { try store.songs() == [20] }
+    try store.wait(forState: "ok")
+    #expect(try store.texts("PRAGMA journal_mode") == ["wal"])
+  }
+
   @Worker @Test func looksThroughAFileThatSomebodyElseChanged() throws {
     let store = try Library.store()
     let copy = store.scratch.path("copy.db")

@@ -270,6 +270,42 @@ struct FileTests {
     #expect(kinds == ["fileRoot"])
   }
 
+  @Test("What is mounted at a root may be away: the empty directory below it is not the root")
+  func unmounted() throws {
+    let files = try FileFixture()
+    try files.write("1", "2")
+    try files.store.bySQL("INSERT INTO album VALUES(1, '1', NULL), (2, '2', NULL)")
+    try files.tend()
+    let away = "\(files.outside)/away"
+    #expect(unsafe rename(files.root.path, away) == 0 && mkdir(files.root.path, 0o777) == 0)
+    try files.bySQL("DELETE FROM album WHERE id = 1")
+    for _ in 0..<2 {
+      let waiting = try files.tend().waiting
+      #expect(waiting.contains { $0.contains("what is mounted there may be away") })
+      try files.store.reopen()
+    }
+    #expect(try files.rows("cascade_released_file") == 1)
+    #expect(unsafe rmdir(files.root.path) == 0 && rename(away, files.root.path) == 0)
+    #expect(try files.tend().moved == 1)
+    #expect(!files.isThere("1") && files.isThere("2"))
+  }
+
+  @Test("A root that is empty by itself is a root, and so is another one with files")
+  func emptied() throws {
+    let files = try FileFixture()
+    try files.write("1")
+    try files.store.bySQL("INSERT INTO album VALUES(1, '1', NULL), (2, '2', NULL)")
+    try files.tend()
+    #expect(unsafe unlink("\(files.root.path)/1") == 0)
+    try files.bySQL("DELETE FROM album WHERE id = 1")
+    #expect(try files.tend().missing == 1)
+    #expect(unsafe rename(files.root.path, "\(files.outside)/away") == 0)
+    let other = try Directory.openOrMake(files.root.path)
+    try other.file("2", .createNew).writeAll([])
+    try files.bySQL("DELETE FROM album WHERE id = 2")
+    #expect(try files.tend().moved == 1)
+  }
+
   @Test("Roots that are one directory by a link are left alone")
   func overlap() throws {
     let files = try FileFixture(model: #", other: "OUTSIDE/link""#)

@@ -55,6 +55,46 @@ struct KeyPartTests {
     #expect(try store.dump() == before)
   }
 
+  @Test(
+    "Whatever stands for such a key in a list leads to nothing, and is in nobody's way",
+    arguments: [#"["Z"]"#, #"[[1, "x"]]"#, #"["[1"]"#, #"["{}"]"#, #"[5, "5"]"#])
+  func unfit(list: String) throws {
+    let rules = [
+      "deleteSourceIfDestinationDeleted", "deleteDestinationIfSourceDeleted",
+      "deleteDestinationIfAllSourcesDeleted", "nullifySourceIfDestinationDeleted",
+      "denyDestinationDeletion",
+    ]
+    for rule in rules {
+      let store = try TestStore(
+        model: StoreModel(
+          """
+          { collections: { pairs: { table: 'pair', key: ['a', 'b'] }, lists: { table: 'list', key: 'id' },
+              leaves: { table: 'leaf', key: 'id' } },
+            relationships: [
+              { name: 'pairs', from: 'lists', to: 'pairs', property: 'pairs', toMany: true,
+                rules: ['\(rule)'] },
+              { name: 'list', from: 'leaves', to: 'lists', column: 'list',
+                rules: ['deleteSourceIfDestinationDeleted'] } ] }
+          """),
+        schema: """
+          CREATE TABLE pair(a INT, b TEXT, PRIMARY KEY(a, b)); INSERT INTO pair VALUES(1, 'x');
+          CREATE TABLE list(id INTEGER PRIMARY KEY, pairs TEXT);
+          CREATE TABLE leaf(id INTEGER PRIMARY KEY, list INT); INSERT INTO leaf VALUES(1, 1);
+          """)
+      _ = try store.writer.sweep([.all], at: 0)
+      try store.bySQL("INSERT INTO list VALUES(1, '\(list)'), (2, '\(list)')")
+      #expect(try store.reader.checkReferences().total <= 4)
+      try store.bySQL("DELETE FROM list WHERE id = 1; DELETE FROM pair")
+      #expect(try store.writer.sweep([.cascade, .refcount], at: 1).deletedCount == 1)
+      #expect(try store.texts("SELECT id FROM list") == ["2"], "\(rule)")
+      let value: JSON = ["pairs": .string(list)]
+      try store.apply([
+        .put(Node("lists", .integer(3)), type: nil, value: JSONText(value), edges: nil)
+      ])
+      _ = try store.writer.sweep([.cascade, .refcount], at: 2)
+    }
+  }
+
   @Test("A sweep takes them too, and only those", arguments: ["", "WITHOUT ROWID"])
   func swept(form: String) throws {
     let store = try store(form)

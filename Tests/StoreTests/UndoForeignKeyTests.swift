@@ -108,6 +108,34 @@ struct UndoForeignKeyTests {
     #expect(try store.dump() == before)
   }
 
+  @Test(
+    "A key that they would take from a node keeps what they lead to",
+    arguments: ["SET NULL", "SET DEFAULT"])
+  func sharedColumns(action: String) throws {
+    let store = try TestStore(
+      model: StoreModel(
+        """
+        { collections: { tops: { table: 'top', key: 'id' }, mids: { table: 'mid', key: ['of', 'id'] },
+            ends: { table: 'end', key: ['of', 'id'] } },
+          relationships: [ { name: 'top', from: 'mids', to: 'tops', column: 'top',
+            rules: ['deleteSourceIfDestinationDeleted'] } ] }
+        """),
+      schema: """
+        CREATE TABLE top(id INTEGER PRIMARY KEY);
+        CREATE TABLE mid(of INT, id TEXT, top INT, PRIMARY KEY(of, id));
+        CREATE TABLE "end"(of INT DEFAULT 0, id TEXT, mid TEXT, PRIMARY KEY(of, id),
+          FOREIGN KEY(of, mid) REFERENCES mid(of, id) ON DELETE \(action));
+        INSERT INTO top VALUES(1);
+        INSERT INTO mid VALUES(1, 'a', 1), (1, 'b', 1); INSERT INTO "end" VALUES(1, 'x', 'a');
+        """)
+    _ = try store.writer.sweep([.all], at: 0)
+    #expect(try store.reasons([.delete(Node("tops", .integer(1)))]).map(\.code) == [.denied])
+    try store.bySQL("DELETE FROM top")
+    let result = try store.writer.sweep([.cascade, .refcount], at: 1)
+    #expect(result.outcome == .blocked && result.deletedCount == 1)
+    #expect(try store.texts("SELECT of || id || mid FROM \"end\"") == ["1xa"])
+  }
+
   @Test("What such a row refers to meanwhile stays, and is listed")
   func nulledAndWritten() throws {
     let store = try TestStore(

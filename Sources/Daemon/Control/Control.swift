@@ -68,7 +68,9 @@ final class Control {
     let services = stores.services
     guard let path = call.parameters["store"]?.string else {
       if services.count == 1 { return services[0] }
-      let what = services.isEmpty ? "none is served" : "several are served: say which"
+      let paths = services.map(\.path).sorted().joined(separator: ", ")
+      let what =
+        services.isEmpty ? "none is served" : "several are served, `--store` says which: \(paths)"
       throw VarlinkError.noSuchStore("(\(what))")
     }
     guard let service = services.first(where: { $0.isStore(path) }) else {

@@ -36,6 +36,8 @@ extension Control {
       var result = try await service.onStore {
         try await service.writer.undo(batch, by: userName(user))
       }
+      // Some of what waits is not to go any more.
+      service.retriesFiles = true
       for file in try await service.tendFiles().left where file.batch == batch {
         result.leave(file.file, because: file.reason)
       }

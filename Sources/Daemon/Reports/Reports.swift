@@ -120,6 +120,7 @@ extension StoreService {
       case .logReplaced:
         "its log was removed while it was in use, and what only that had is lost: stop what does "
           + "that"
+      case .overwritten: "a copy was written over it; it is served from here on"
       case .there, .replaced: "another file is there now; it is served from here on"
       }
     tell(.warning, .replaced, "\(what); references to nothing are looked for")

@@ -14,6 +14,10 @@ extension StoreService {
     } catch is FileReplaced {
       try await takeUpFile()
       return try await body()
+    } catch let error where Writer.mayOnlyRead(error) {
+      await writer.close()
+      try await takeUpFile()
+      return try await body()
     } catch is CancellationError where !Task.isCancelled {
       throw condition.pause?.error ?? StoreError("stopped by a reload; it goes on by itself")
     }

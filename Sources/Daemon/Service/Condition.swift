@@ -45,6 +45,11 @@ struct Condition {
     for part in parts where held[part.heldKinds] == nil { held[part.heldKinds] = part }
   }
 
+  mutating func keep(only parts: [SweepResult]) {
+    let plans = Set(parts.map(\.plan))
+    held = held.filter { plans.contains($0.value.plan) }
+  }
+
   var heldPlans: [Int64] { held.values.compactMap(\.plan) }
 
   /// The look through whole tables that waits for approval.

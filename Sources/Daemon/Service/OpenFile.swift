@@ -12,6 +12,8 @@ struct OpenFile {
     /// What is open is what others open.
     case there
     case replaced
+    /// The same file, with another one's content: the log is not its own.
+    case overwritten
     /// What only the log had would be lost, unless we save it: nobody has made another one yet.
     case logRemoved
     /// Others may have written what the old log knows nothing of: it is of no use any more.

@@ -98,10 +98,10 @@ actor StoreWriter {
   /// another one now, its log may be the other's too: then only what we know goes into the old file.
   func close() {
     if let writer = inbox?.writer {
-      switch try? file?.standing {
+      switch try? standing {
       case .there: try? writer.finish()
       case .logRemoved: writer.saveLog()
-      case .logReplaced: writer.abandonLog()
+      case .logReplaced, .overwritten: writer.abandonLog()
       case .replaced, nil:
         if writer.pace.knows(try? writer.foreignCommits()) { try? writer.finish() }
       }
@@ -110,17 +110,26 @@ actor StoreWriter {
     databaseLock = nil
   }
 
+  private var standing: OpenFile.Standing {
+    get throws {
+      let standing = try file?.standing ?? .replaced
+      let isOther = standing == .there && inbox?.writer.isOverwritten ?? false
+      return isOther ? .overwritten : standing
+    }
+  }
+
   /// Takes up the file that is there now, and says what had become of the one that is open; nil if
   /// that is it. None is ever made.
   func reopen() throws -> OpenFile.Standing? {
-    let standing = try file?.standing ?? .replaced
+    let standing = try self.standing
     if inbox != nil && standing == .there { return nil }
     if try FileStatus.of(configuration.path) == nil {
       throw StoreError("\(configuration.path) is not there any more")
     }
     close()
-    if standing == .replaced { try file?.refuseItsLog() }
+    if standing == .replaced || standing == .overwritten { try file?.refuseItsLog() }
     try open(creates: false)
+    if standing == .there { return nil }
     try inbox?.writer.owe()
     return standing
   }
@@ -265,8 +274,8 @@ actor StoreWriter {
 
   /// Also where it is detached.
   private func current() throws -> Inbox {
-    guard let file else { throw StoreError("the store is not open") }
-    guard let inbox, try file.standing == .there else { throw FileReplaced() }
+    if file == nil { throw StoreError("the store is not open") }
+    guard let inbox, try standing == .there else { throw FileReplaced() }
     try inbox.writer.wakeUp()
     return inbox
   }

@@ -9,13 +9,21 @@ extension StoreService {
   ) async throws -> SweepResult {
     let start = ContinuousClock.now
     var result = try await onStore { try await writer.sweep(kinds) }
+    if kinds.looksAtFiles { retriesFiles = true }
     try await tendFiles()
     if kinds.looksAtFiles { result.unreferenced = try await unreferencedFiles() }
     let run = result.run(occasion)
     await remember(run, of: kinds)
     keep(result, run, took: .now - start, by: user)
+    try await forgetSettledPlans()
     if result.batch != nil { wakeUp() }
     return result
+  }
+
+  /// What another sweep did meanwhile waits no more.
+  private func forgetSettledPlans() async throws {
+    if condition.heldPlans.isEmpty { return }
+    condition.keep(only: try await onStore { try await writer.heldSweeps() })
   }
 
   /// For who does not wait for it.
@@ -62,6 +70,7 @@ extension StoreService {
         keep(result, result.run(.immediate))
       }
     }
+    if !look.sweeps.isEmpty { try await forgetSettledPlans() }
     if kinds.isEmpty {
       _ = await journal()
       return

@@ -47,7 +47,9 @@ struct TimetableEntry {
   }
 
   mutating func know(_ times: SweepTimes?, at now: Int64) {
-    last = [last, times?.last].compactMap(\.self).max { $0.at < $1.at }
+    // Of what runs at once, only this daemon's runs are known.
+    let kept = schedule == .immediate ? nil : times?.last
+    last = [last, kept].compactMap(\.self).max { $0.at < $1.at }
     base = max(times?.since ?? now, last?.at ?? .min)
     // Whatever was committed before.
     if waitsForCommits { wanted = now }

@@ -47,7 +47,9 @@ extension Binding {
   ) -> Rules? {
     switch key.onDelete {
     case .cascade: return .deleteSourceIfDestinationDeleted
-    case .setNull, .setDefault: return nil
+    case .setNull, .setDefault:
+      // A node that lost its key would be gone, whoever holds it.
+      return key.columns.contains(where: child.hasInKey) ? .denyDestinationDeletion : nil
     case .noAction, .restrict:
       // A reference that the rules take away first is in nobody's way, and one denial is enough.
       let isAnswered = places.contains {
@@ -111,6 +113,13 @@ func inOrder<Item: Equatable>(
     ordered.append(rest.remove(at: next ?? 0))
   }
   return ordered
+}
+
+extension NodeTable {
+  func hasInKey(_ column: String) -> Bool {
+    guard case .mapped(_, let key, _) = kind else { return false }
+    return key.contains { $0.name.lowercased() == column.lowercased() }
+  }
 }
 
 extension Table {

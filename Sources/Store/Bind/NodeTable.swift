@@ -79,10 +79,16 @@ struct NodeTable: Hashable, Sendable {
   /// Whether a row has this key, compared as the key's column compares.
   func hasKey(_ alias: String, _ value: String) -> String {
     if isMapped {
-      let parts = zip(keyColumns(alias), keyParts(value)).map { "\($0) = \($1)" }
+      let parts = zip(keyColumns(alias), keyParts(list(value))).map { "\($0) = \($1)" }
       return parts.joined(separator: " AND ")
     }
     return "\(alias).collection = \(id) AND \(alias).key = CAST(\(value) AS TEXT)"
+  }
+
+  /// What an application wrote for the list of a composite key may be anything; we write lists.
+  private func list(_ value: String) -> String {
+    if keyColumns.count == 1 || value.hasSuffix(".key") { return value }
+    return "iif(json_valid(\(value)), \(value), NULL)"
   }
 
   /// The same as a question that a trigger may ask: there only SQLite's own functions are known.

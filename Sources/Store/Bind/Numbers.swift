@@ -12,6 +12,8 @@ enum Numbered: CaseIterable { case byName, byRow }
 struct Numbers: Sendable {
   /// Rows may be known by where they are.
   var byRow: Set<Int64> = []
+  /// The last rowid that such a table had.
+  var last: [Int64: Int64] = [:]
   /// Some rows have a number in `temp.known`.
   var named: Set<Int64> = []
   /// Some rows have a number in `cascade_node`.
@@ -163,7 +165,10 @@ extension Connection {
         "SELECT 1 FROM temp.known WHERE id > 0 AND collection = 0 AND key = 'resumed'") != nil
     for table in binding.collections.values {
       let id = Value.integer(table.id)
-      if !isResumed, try hasRowsInRange(table) { numbers.byRow.insert(table.id) }
+      if !isResumed, try hasRowsInRange(table) {
+        numbers.byRow.insert(table.id)
+        numbers.last[table.id] = try lastRow(of: table)
+      }
       if try hasWholeKeys(table) { numbers.whole.insert(table.id) }
       let named = try integer(
         "SELECT 1 FROM temp.known WHERE id > 0 AND collection = ? AND row IS NOT NULL LIMIT 1", id)
@@ -189,6 +194,10 @@ extension Connection {
           AND \(table.hasRow("(\(base) + coalesce((SELECT max(\(rowid)) FROM \(table.rows)), 0))"))
         """)
     return isInRange == 1
+  }
+
+  private func lastRow(of table: NodeTable) throws(SQLiteError) -> Int64? {
+    try integer(generated: "SELECT max(\(table.row("d"))) FROM \(table.rows) AS d")
   }
 
   /// Keys for numbers that say where a row is, as long as it is there: for who has to tell them.

@@ -85,7 +85,17 @@ struct PlaceBinder {
       throw Catalog.Unusable(
         "column \"\(column.name)\" of \"\(table.name)\" is generated: nobody can set it to null")
     }
+    try refuseInKey(column)
     return column.name
+  }
+
+  private func refuseInKey(_ column: Table.Column) throws(Catalog.Unusable) {
+    let source = collections[model.collection(of: relationship.from)]
+    let isInKey = source.map { $0.hasInKey(column.name) } ?? false
+    if !isInKey || !relationship.rules.contains(.nullifySourceIfDestinationDeleted) { return }
+    throw Catalog.Unusable(
+      "column \"\(column.name)\" is in the key of \"\(relationship.from)\": set to null, it would be "
+        + "the end of its row")
   }
 
   private func jsonPath(_ steps: some Sequence<Substring>) -> String {

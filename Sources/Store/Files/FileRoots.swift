@@ -31,6 +31,14 @@ struct FileRoots {
 
   subscript(name: String) -> FileRoot? { roots[name] }
 
+  mutating func leaveOut(_ root: FileRoot, because reason: String) {
+    roots[root.name] = nil
+    problems.append(
+      Problem(
+        kind: .fileRoot, root: root.name,
+        message: "files.\(root.name) (\(root.path)) cannot be used: \(reason)"))
+  }
+
   /// A file with two names would be counted under each alone.
   private mutating func leaveOutOverlaps() {
     let all = all

@@ -61,9 +61,13 @@ extension Writer {
   ) throws -> FileWork {
     var work = FileWork()
     if model.files.isEmpty || isDetached || isHalfView { return work }
-    if try !hasFileWork { return work }
+    let hasWork = try hasFileWork
+    if !hasWork && haveRootsBeenSeen { return work }
     try followSchema()
-    let roots = FileRoots(model, surroundings)
+    var roots = FileRoots(model, surroundings)
+    try leaveOutUnmounted(&roots)
+    haveRootsBeenSeen = true
+    if !hasWork { return work }
     work.waiting.formUnion(roots.problems.filter { $0.kind == .fileRoot }.map(\.message))
     try restoreFiles(roots, &work)
     try moveReleased(roots, at: now, budget, &work)

@@ -68,7 +68,10 @@ struct Refusal {
 extension NodeTable {
   /// A node as people write it, in SQL; never null, which would leave nothing of a message.
   func described(_ row: String) -> String {
-    "\(literal(collection + "/")) || \(NodeTable.shown(key(row)))"
+    if keyColumns(row).count > 1 {
+      return "\(literal("[\(JSON.string(collection).text),")) || \(key(row)) || ']'"
+    }
+    return "\(literal(collection + "/")) || \(NodeTable.shown(key(row)))"
   }
 
   static func shown(_ key: String) -> String {

@@ -100,6 +100,7 @@ extension Writer {
     try nameRows(slice)
     try report(slice)
     if model.trash > .zero { try keepInTrash(slice) }
+    if current.isLoud { try journalReferences(toObjectsIn: slice, ends) }
     try letGo(slice)
     if model.trash > .zero { try keepLostReferences(slice) }
     if current.isStepped { try followForeignKeys(slice) }

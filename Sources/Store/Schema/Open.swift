@@ -9,6 +9,14 @@ package struct StoreError: Error, CustomStringConvertible {
     "detached: nothing of Cascade's is in the store; `cascadectl attach` takes it up again")
 }
 
+extension Writer {
+  /// SQLite takes a log that it cannot write for one that it may only read, and stays with that: another
+  /// connection may write it as soon as the reason has passed.
+  package static func mayOnlyRead(_ error: any Error) -> Bool {
+    (error as? SQLiteError)?.isReadOnly ?? false
+  }
+}
+
 extension Connection {
   /// Opens a store for writing, with Cascade's tables in it.
   static func openForWriting(

@@ -85,9 +85,10 @@ extension Writer {
     if ends.has(rule: 32) && !binding.isOfNodes(place) {
       try keepDestinations(place, slice, ends, rule: 32)
     }
-    // One is enough to be taken along, and who was may be there again: the next plan can tell.
+    // One is enough to be taken along. If that is there again, the next plan can tell what follows.
     if ends.has(rule: 8) && place.rules.contains(.deleteDestinationIfSourceDeleted) {
-      try keepDestinations(place, slice, ends, rule: 8)
+      let isBack = "AND \(place.source.mayBe("g.via", "s", current.numbers))"
+      try keepDestinations(place, slice, ends, rule: 8, where: isBack)
     }
     if !ends.has(rule: 16) || !place.countsAtSource { return }
     for form in ends.forms(of: place.source) {
@@ -101,14 +102,14 @@ extension Writer {
   }
 
   private func keepDestinations(
-    _ place: Place, _ slice: Slice, _ ends: Ends, rule: Int
+    _ place: Place, _ slice: Slice, _ ends: Ends, rule: Int, where condition: String = ""
   ) throws {
     for form in ends.forms(of: place.destination) {
       try keep(
         slice,
         """
         SELECT g.id \(place.ofDestinations(in: current.numbers.now(place), form, current.numbers))
-        AND g.rule = \(rule) AND g.name = \(place.nameId)
+        AND g.rule = \(rule) AND g.name = \(place.nameId) \(condition)
         """)
     }
   }
@@ -230,6 +231,23 @@ extension Place {
 }
 
 extension NodeTable {
+  /// Whether the row `alias` is the node that had this number when the plan was made, or may be it: one
+  /// that came since then has another key, or the same.
+  fileprivate func mayBe(_ number: String, _ alias: String, _ numbers: Numbers) -> String {
+    let own = self.number(alias, numbers)
+    if kind == .managed { return "\(own) = \(number)" }
+    guard numbers.byRow.contains(id) else {
+      return """
+        NOT EXISTS (SELECT 1 FROM temp.known AS k
+          WHERE k.id = \(number) AND (k.collection <> \(id) OR k.key <> +\(key(alias))))
+        """
+    }
+    return """
+      (\(row(alias)) > \(numbers.last[id] ?? 0) OR \(own) = \(number) OR \(own) IN (
+        SELECT id FROM temp.gone WHERE seq <= (SELECT seq FROM temp.done)))
+      """
+  }
+
   fileprivate func hasSameKey(_ alias: String, _ other: String) -> String {
     zip(keyColumns(alias), keyColumns(other)).map { "\($0) = \($1)" }.joined(separator: " AND ")
   }

@@ -35,6 +35,28 @@ extension Writer {
     try body()
   }
 
+  /// Where each stays as long as another one is there that goes too, and others come between each time:
+  /// planned and removed while nobody else can write. What refuses even so is for the next plan.
+  func removeAtOnce(
+    _ kinds: [SweepKind], _ submission: Submission, _ result: inout SweepResult
+  ) throws {
+    let blocked = current.blocked
+    forgetPlan()
+    do {
+      try inSteps {
+        try withoutTriggers {
+          try step {
+            let plan = try planned(kinds, blocked)
+            try begin(plan, kinds, submission)
+            try removeLooking(plan.all, plan)
+            try recordCount(current.deletedCount)
+          }
+        }
+      }
+      result.add(stepReceipt(submission), current)
+    } catch is Refused {}
+  }
+
   /// What finds nothing leaves no trace.
   private func begin(
     _ plan: SweepPlan, _ kinds: [SweepKind], _ submission: Submission

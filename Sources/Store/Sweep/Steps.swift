@@ -14,6 +14,9 @@ internal import SQLite
 extension Writer {
   /// Others may give reasons for one more plan for ever; the next sweep has the rest.
   private static let mostPlans = 10
+  private static let fewPlans = 3
+  /// So many wait for each other, at most, until they go together.
+  private var manyAtOnce: Int64 { 10 * fewNodes }
 
   func sweepPolitely(
     _ kinds: [SweepKind], _ result: inout SweepResult, _ manners: Manners
@@ -27,7 +30,7 @@ extension Writer {
       forgetFences()
       endNotes()
     }
-    for _ in 0..<Writer.mostPlans {
+    for number in 1...Writer.mostPlans {
       manners.tell(WorkProgress(phase: .planning))
       forgetPlan()
       let plan = try plan(kinds, manners)
@@ -35,8 +38,13 @@ extension Writer {
         forgetPlan()
         return try sweepAtOnce(kinds, &result)
       }
+      let before = result.deletedCount
       do {
         try remove(plan, kinds, submission, &result, manners)
+        let isStuck = result.deletedCount == before || number > Writer.fewPlans
+        if current.hasKept && isStuck && plan.size <= manyAtOnce {
+          try removeAtOnce(kinds, submission, &result)
+        }
         try forgetRead(kinds, manners)
       } catch is StaleSweep {
         continue
@@ -79,9 +87,7 @@ extension Writer {
     let blocked = current.isStepped ? current.blocked : []
     try db.run("BEGIN")
     do {
-      let plan = try db.interrupting(when: manners.isOver) {
-        try plannedInSnapshot(kinds, blocked)
-      }
+      let plan = try db.interrupting(when: manners.isOver) { try planned(kinds, blocked) }
       // Nobody could checkpoint what came behind the snapshot, and whoever does so next syncs it.
       db.syncLog()
       // What is planned stays in the temporary tables.
@@ -94,7 +100,7 @@ extension Writer {
     }
   }
 
-  private func plannedInSnapshot(_ kinds: [SweepKind], _ blocked: [Reason]) throws -> SweepPlan {
+  func planned(_ kinds: [SweepKind], _ blocked: [Reason]) throws -> SweepPlan {
     current = TransactionState()
     try prepare(kinds)
     current.isStepped = true
@@ -157,7 +163,7 @@ extension Writer {
     }
   }
 
-  private func forgetPlan() {
+  func forgetPlan() {
     try? clear()
     try? db.run("DELETE FROM temp.kept")
     interned.forget()

@@ -209,6 +209,10 @@ extension Writer {
   /// Where another log is there now, nothing of the old one may come into the database file.
   package func abandonLog() { db.keepLogOnClose() }
 
+  /// Whether somebody wrote a copy over the database that never had a log. Whoever opens it now must have
+  /// it alone, which an open log prevents.
+  package var isOverwritten: Bool { db.isWithoutLog }
+
   /// There as long as there is work.
   private func keeper() throws -> Keeper {
     let keeper = try log.keeper ?? Keeper(path)

@@ -43,6 +43,8 @@ package final class Writer {
   var leasesReach = false
   /// The files that were let go up to here were looked at, and what is left of them waits.
   var filesTried: Int64 = 0
+  /// What tells a root from the directory that something is mounted at is remembered.
+  var haveRootsBeenSeen = false
 
   /// Waits for another writer as long as `busyMilliseconds` before it gives up. A database that is
   /// not there is made, if that is wanted.

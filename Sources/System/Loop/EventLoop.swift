@@ -20,6 +20,7 @@ internal import Synchronization
       wakeup = try FileDescriptor.eventCounter()
       unsafe event = try Self.makeEvent()
       try addWakeupSource()
+      try makeTimers()
     } catch {
       fatalError("no event loop: \(error)")
     }
@@ -35,7 +36,11 @@ internal import Synchronization
     // No failure: there may be no supervisor, or one that says WATCHDOG_USEC="".
     _ = unsafe sd_event_set_watchdog(loop.event, 1)
     Task(executorPreference: loop) { await loop.finish(after: body) }
-    return unsafe sd_event_loop(loop.event)
+    let status = unsafe sd_event_loop(loop.event)
+    if status >= 0 { return status }
+    Log.write(
+      .critical, "the event loop ended: \(SystemError(code: -status, call: "sd_event_loop"))")
+    return EX_OSERR
   }
 
   @EventLoopActor
@@ -92,6 +97,20 @@ internal import Synchronization
           unsafe Unmanaged<EventLoop>.fromOpaque(context!).takeUnretainedValue().runPendingJobs()
           return 0
         }, context))
+  }
+}
+
+extension EventLoop {
+  /// Each clock has a descriptor from the first timer on. There may be none left to make one of later,
+  /// and without it the loop ends.
+  private func makeTimers() throws(SystemError) {
+    for clock in [CLOCK_BOOTTIME, CLOCK_MONOTONIC] {
+      var source: OpaquePointer?
+      try unsafe checkedReturn(
+        "sd_event_add_time",
+        sd_event_add_time(event, &source, clock, .max, 0, { _, _, _ in 0 }, nil))
+      unsafe sd_event_source_disable_unref(source)
+    }
   }
 }
 

@@ -1,10 +1,27 @@
 internal import Model
 internal import SQLite
 
-/// A sweep of one kind lets go of join rows with one of their ends. What the other kind has to follow
-/// from that it cannot read in the table any more: it finds it in the journal, as it finds the stored
-/// edges that a step removed (`Marks.swift`).
+/// Edges in the application's tables that cannot be read there any more, once one of their ends is gone:
+/// who has to follow from that finds them in the journal, as it finds the stored edges that a step
+/// removed (`Marks.swift`).
+///
+/// 1. A sweep of one kind lets go of join rows with one of their ends.
+/// 2. Of an object that is gone nothing says what it was: no row, and no watch.
 extension Writer {
+  /// Before the objects go, and while what goes with them may be later steps' or another kind's.
+  func journalReferences(toObjectsIn slice: Slice, _ ends: Ends) throws {
+    for place in binding.places where place.destination.kind == .managed {
+      let rules = place.rules.intersection(.ofLostDestination).rawValue
+      if rules == 0 || ends.forms(of: place.destination).isEmpty { continue }
+      for form in ends.forms(of: place.destination) {
+        let driver = current.numbers.now(place)
+        try db.stageSources(
+          of: place, form, rule: rules, in: slice, current.numbers, from: driver)
+      }
+      try journalFound(removal: 1, slice)
+    }
+  }
+
   /// Before the rows go.
   func journalLostJoins(of place: Place, _ slice: Slice) throws {
     let others = place.rules.subtracting(current.followed)
@@ -13,25 +30,25 @@ extension Writer {
       for form in current.numbers.forms(of: place.source) {
         try db.stageDestinations(of: place, form, rule: ofSource, in: slice, current.numbers)
       }
-      try journalFound(removal: 0)
+      try journalFound(removal: 0, slice)
     }
     let ofDestination = others.intersection(.ofLostDestination).rawValue
     if ofDestination != 0 {
       for form in current.numbers.forms(of: place.destination) {
         try db.stageSources(of: place, form, rule: ofDestination, in: slice, current.numbers)
       }
-      try journalFound(removal: 1)
+      try journalFound(removal: 1, slice)
     }
   }
 
-  /// An edge that loses both ends is nobody's business.
-  private func journalFound(removal: Int64) throws {
+  /// An edge that loses both ends is nobody's business. What is to go in a later step may stay.
+  private func journalFound(removal: Int64, _ slice: Slice) throws {
     try db.internFound()
     try db.run(
       """
       DELETE FROM temp.found AS f
-      WHERE EXISTS (SELECT 1 FROM temp.going AS g WHERE g.id = f.id)
-      """)
+      WHERE EXISTS (SELECT 1 FROM temp.gone AS g WHERE g.id = f.id AND g.seq <= ?)
+      """, .integer(current.isStepped ? slice.high : .max))
     try keepNumbers()
     try db.run(
       """
