@@ -69,6 +69,31 @@ struct TriggerTests {
   }
 
   @Test(
+    "And where only stored edges name it", arguments: ["INSERT", "UPDATE"], [true, false])
+  func linked(verb: String, isNew: Bool) throws {
+    let store = try TestStore(
+      model: StoreModel("{ collections: { rows: { table: 'r', key: 'id' }, notes: {} } }"),
+      schema: "CREATE TABLE r(id INTEGER PRIMARY KEY, u UNIQUE); INSERT INTO r VALUES(6, 4), (7, 5)"
+    )
+    _ = try store.writer.sweep([.all], at: 0)
+    let note = Node("notes", .text("n"))
+    try store.apply([
+      .put(note, type: nil, value: nil, edges: nil),
+      .link(
+        name: "of", from: note, to: .node(Node("rows", .integer(6))),
+        rules: .deleteSourceIfDestinationDeleted),
+    ])
+    #expect(try store.writer.debt == nil)
+    if !isNew { try store.reopen() }
+    try store.bySQL(
+      verb == "INSERT"
+        ? "INSERT OR REPLACE INTO r VALUES(4, 4)" : "UPDATE OR REPLACE r SET u = 4 WHERE id = 7")
+    #expect(try store.writer.sweep([.cascade, .refcount], at: 1).deleted == [note])
+    try store.writer.detach()
+    #expect(try store.texts("SELECT name FROM sqlite_schema WHERE name GLOB 'cascade_*'") == [])
+  }
+
+  @Test(
     "A row that REPLACE displaces is journaled, by whichever key it is displaced",
     arguments: [
       ("INSERT OR REPLACE INTO song VALUES('s', 'b', 'S', 'x')", "songs s a"),

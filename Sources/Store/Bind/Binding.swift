@@ -26,6 +26,8 @@ struct Binding: Sendable {
   private(set) var problems: [BindingProblem] = []
   /// Lists that may hold what a sweep wants to delete.
   private(set) var holdingLists: [Place] = []
+  /// Collections that the model has no relationship with, nor the store an edge.
+  private(set) var unlinked: Set<Int64> = []
   /// What the application's triggers say, in lower case.
   private(set) var triggers: [String] = []
   /// Whether rows may go before those that refer to them, and foreign keys be left to the rules.
@@ -60,6 +62,7 @@ struct Binding: Sendable {
       let path = "collections.\(name)"
       try bind(name, path, key, to: catalog.table(table, in: db), numbers)
     }
+    unlinked = try findUnlinked(db)
     for (index, relationship) in model.relationships.enumerated() {
       let binder = PlaceBinder(
         model: model, relationship: relationship, path: "relationships[\(index)]",
@@ -103,6 +106,17 @@ struct Binding: Sendable {
           || place.destination == table && !place.rules.isDisjoint(with: asDestination)
           || place.isInJoinTable && (place.source == table || place.destination == table)
       }
+  }
+
+  private func findUnlinked(_ db: borrowing Connection) throws -> Set<Int64> {
+    let alone = collections.values.filter { !model.hasRelationship(with: $0.collection) }.map(\.id)
+    let isAttached = "SELECT 1 FROM main.sqlite_schema WHERE name = 'cascade_node'"
+    if try alone.isEmpty || db.integer(generated: isAttached) == nil { return Set(alone) }
+    return Set(
+      try alone.filter {
+        try db.integer("SELECT 1 FROM cascade_node WHERE collection = ? LIMIT 1", .integer($0))
+          == nil
+      })
   }
 
   private mutating func bind(

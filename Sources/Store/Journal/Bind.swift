@@ -77,12 +77,16 @@ extension Writer {
   /// An edge came with a rule that no edge had before: at the end of the transaction the triggers
   /// of a denial are there.
   func denialsMayHaveChanged(_ rules: Rules) {
-    if !rules.isDisjoint(with: .denying) && model.hasTables { needsDenials = true }
+    if !rules.isDisjoint(with: .denying) && model.hasTables { needsTriggers = true }
   }
 
-  func addDenials() throws {
-    if needsDenials { _ = try bindAnew() }
-    needsDenials = false
+  /// What they see from now on had no edges before.
+  func addTriggers() throws {
+    if !needsTriggers { return }
+    let wasUnseen = try db.meta("unseen")
+    _ = try bindAnew()
+    if wasUnseen == nil { try db.run("DELETE FROM cascade_meta WHERE name = 'unseen'") }
+    needsTriggers = false
   }
 
   /// Somebody else took a trigger away or changed it, or a table came back that was not there:

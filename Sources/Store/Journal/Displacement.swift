@@ -31,7 +31,7 @@ extension WatchTriggers {
         return lost.isEmpty
           ? nil : Displacement(key: unique, condition: lost.joined(separator: " OR "))
       }
-      if values.isEmpty && !model.hasRelationship(with: rows.collection) { return nil }
+      if values.isEmpty && binding.unlinked.contains(rows.id) { return nil }
       return Displacement(key: unique, condition: "NOT (\(sameNode.joined(separator: " AND ")))")
     }
   }

@@ -109,6 +109,7 @@ extension Writer {
 
   private func insertIdentity(_ key: Value, in collection: Int64) throws -> Int64 {
     let id = newId()
+    if binding.unlinked.contains(collection) { needsTriggers = true }
     try db.run(
       "INSERT INTO cascade_node(id, collection, key) VALUES(?, ?, ?)", .integer(id),
       .integer(collection), key)

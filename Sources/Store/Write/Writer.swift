@@ -34,7 +34,7 @@ package final class Writer {
   /// What the application's foreign keys take along that no rule looks at.
   /// Nothing of ours is in the file any more.
   package internal(set) var isDetached = false
-  var needsDenials = false
+  var needsTriggers = false
   /// What they would write, whoever deletes writes himself.
   var areTriggersOff = false
   /// What the earlier parts of the sweep at hand deleted, and nobody approved: they are judged together.
@@ -96,7 +96,7 @@ package final class Writer {
       try meetRestored()
       try hush()
       let result = try body()
-      try addDenials()
+      try addTriggers()
       try counters.save(db)
       try speak()
       try db.commit()
