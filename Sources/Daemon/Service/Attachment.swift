@@ -11,12 +11,8 @@ extension StoreService {
       // One that was away for a while is back.
       if areReadersClosed && !condition.isDetached { await openReaders() }
       return result
-    } catch is FileReplaced {
-      try await takeUpFile()
-      return try await body()
-    } catch let error where Writer.mayOnlyRead(error) {
-      await writer.close()
-      try await takeUpFile()
+    } catch let error where error is FileReplaced || Writer.mayOnlyRead(error) {
+      try await takeUpFile(closing: !(error is FileReplaced))
       return try await body()
     } catch is CancellationError where !Task.isCancelled {
       throw condition.pause?.error ?? StoreError("stopped by a reload; it goes on by itself")
@@ -25,8 +21,9 @@ extension StoreService {
 
   /// The readers first: closing a file drops the locks that this process has on it, whoever took
   /// them, and what SQLite keeps beside the old one may have the names of the new one's.
-  private func takeUpFile() async throws {
+  private func takeUpFile(closing isClosing: Bool) async throws {
     await closeReaders(StoreError("\(configuration.path) is another file now: try again"))
+    if isClosing { await writer.close() }
     if let standing = try await writer.reopen() {
       condition.forget()
       try await keepPause()

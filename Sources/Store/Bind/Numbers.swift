@@ -165,9 +165,9 @@ extension Connection {
         "SELECT 1 FROM temp.known WHERE id > 0 AND collection = 0 AND key = 'resumed'") != nil
     for table in binding.collections.values {
       let id = Value.integer(table.id)
-      if !isResumed, try hasRowsInRange(table) {
+      if !isResumed, let last = try lastRowInRange(table) {
         numbers.byRow.insert(table.id)
-        numbers.last[table.id] = try lastRow(of: table)
+        numbers.last[table.id] = last
       }
       if try hasWholeKeys(table) { numbers.whole.insert(table.id) }
       let named = try integer(
@@ -186,18 +186,15 @@ extension Connection {
       generated: "SELECT 1 FROM \(table.rows) AS d WHERE \(table.key("d")) IS NULL LIMIT 1") == nil
   }
 
-  private func hasRowsInRange(_ table: NodeTable) throws(SQLiteError) -> Bool {
-    guard let base = table.base, let rowid = table.table?.rowid else { return false }
-    let isInRange = try integer(
+  /// Zero where there are no rows; nil where some have no number, or may get none.
+  private func lastRowInRange(_ table: NodeTable) throws(SQLiteError) -> Int64? {
+    guard let base = table.base, let rowid = table.table?.rowid else { return nil }
+    return try integer(
       generated: """
-        SELECT coalesce((SELECT min(\(rowid)) FROM \(table.rows)), 0) >= 0
-          AND \(table.hasRow("(\(base) + coalesce((SELECT max(\(rowid)) FROM \(table.rows)), 0))"))
+        SELECT l.row FROM (SELECT coalesce((SELECT max(\(rowid)) FROM \(table.rows)), 0) AS row) AS l
+        WHERE coalesce((SELECT min(\(rowid)) FROM \(table.rows)), 0) >= 0
+          AND \(table.hasRow("(\(base) + l.row)"))
         """)
-    return isInRange == 1
-  }
-
-  private func lastRow(of table: NodeTable) throws(SQLiteError) -> Int64? {
-    try integer(generated: "SELECT max(\(table.row("d"))) FROM \(table.rows) AS d")
   }
 
   /// Keys for numbers that say where a row is, as long as it is there: for who has to tell them.

@@ -81,18 +81,21 @@ struct PlaceBinder {
 
   private func referring(_ name: String, _ table: Table) throws(Catalog.Unusable) -> String {
     let column = try table.required(name)
-    if column.isGenerated && relationship.rules.contains(.nullifySourceIfDestinationDeleted) {
-      throw Catalog.Unusable(
-        "column \"\(column.name)\" of \"\(table.name)\" is generated: nobody can set it to null")
+    if relationship.rules.contains(.nullifySourceIfDestinationDeleted) {
+      try refuseToNullify(column, table)
     }
-    try refuseInKey(column)
     return column.name
   }
 
-  private func refuseInKey(_ column: Table.Column) throws(Catalog.Unusable) {
+  private func refuseToNullify(
+    _ column: Table.Column, _ table: Table
+  ) throws(Catalog.Unusable) {
+    if column.isGenerated {
+      throw Catalog.Unusable(
+        "column \"\(column.name)\" of \"\(table.name)\" is generated: nobody can set it to null")
+    }
     let source = collections[model.collection(of: relationship.from)]
-    let isInKey = source.map { $0.hasInKey(column.name) } ?? false
-    if !isInKey || !relationship.rules.contains(.nullifySourceIfDestinationDeleted) { return }
+    if source?.hasInKey(column.name) != true { return }
     throw Catalog.Unusable(
       "column \"\(column.name)\" is in the key of \"\(relationship.from)\": set to null, it would be "
         + "the end of its row")

@@ -11,14 +11,8 @@ extension Writer {
   /// Before the objects go, and while what goes with them may be later steps' or another kind's.
   func journalReferences(toObjectsIn slice: Slice, _ ends: Ends) throws {
     for place in binding.places where place.destination.kind == .managed {
-      let rules = place.rules.intersection(.ofLostDestination).rawValue
-      if rules == 0 || ends.forms(of: place.destination).isEmpty { continue }
-      for form in ends.forms(of: place.destination) {
-        let driver = current.numbers.now(place)
-        try db.stageSources(
-          of: place, form, rule: rules, in: slice, current.numbers, from: driver)
-      }
-      try journalFound(removal: 1, slice)
+      if ends.forms(of: place.destination).isEmpty { continue }
+      try journalSources(of: place, place.rules, slice)
     }
   }
 
@@ -32,13 +26,19 @@ extension Writer {
       }
       try journalFound(removal: 0, slice)
     }
-    let ofDestination = others.intersection(.ofLostDestination).rawValue
-    if ofDestination != 0 {
-      for form in current.numbers.forms(of: place.destination) {
-        try db.stageSources(of: place, form, rule: ofDestination, in: slice, current.numbers)
-      }
-      try journalFound(removal: 1, slice)
+    // Those of objects are journaled already.
+    if place.destination.kind != .managed { try journalSources(of: place, others, slice) }
+  }
+
+  private func journalSources(of place: Place, _ rules: Rules, _ slice: Slice) throws {
+    let following = rules.intersection(.ofLostDestination).rawValue
+    if following == 0 { return }
+    for form in current.numbers.forms(of: place.destination) {
+      try db.stageSources(
+        of: place, form, rule: following, in: slice, current.numbers,
+        from: current.numbers.now(place))
     }
+    try journalFound(removal: 1, slice)
   }
 
   /// An edge that loses both ends is nobody's business. What is to go in a later step may stay.
