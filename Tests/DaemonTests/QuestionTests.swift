@@ -84,6 +84,19 @@ import Testing
     }
   }
 
+  @Worker @Test(arguments: ["node", "why", "plan", "graph", "lease"])
+  func refusesAKeyThatNothingCanHave(command: String) throws {
+    let store = try Library.store()
+    for (node, reason) in [
+      (#"["albums", [1, 2]]"#, #"the key of "albums" is (id), which ["albums",[1,2]] does not fit"#),
+      (#"["notes", ["a", "b"]]"#, "the key of a managed node is a text"),
+    ] {
+      let outcome = try store.ctl(command, node)
+      #expect(outcome.status == 64)
+      #expect(outcome.error.contains(reason))
+    }
+  }
+
   @Worker @Test func listsNodes() throws {
     let store = try QuestionTests.music()
     #expect(try store.ctl("nodes", "songs").output == "songs/a/b\nsongs/c\n")

@@ -24,7 +24,7 @@ extension Control {
 
   private func fetched(_ call: Call) async throws -> Fetched {
     let service = try await service(call)
-    let node = try call.node("node")!
+    let node = try call.node("node", of: service.configuration.model)!
     let name = call.text("name")!
     let refresh = call.parameters["refresh"]?.bool ?? false
     do {

@@ -5,10 +5,11 @@ internal import Varlink
 /// A node's neighbourhood. How it is drawn is the client's affair.
 extension Control {
   func graph(_ call: Call) async throws -> JSON {
-    let node = try call.node("node")!
+    let service = try await service(call)
+    let node = try call.node("node", of: service.configuration.model)!
     let depth = try call.count("depth", otherwise: 2, most: 100)
     let limit = try call.count("limit", otherwise: 100, most: 10_000)
-    let graph = try await service(call).reader.read {
+    let graph = try await service.reader.read {
       try $0.graph(around: node, depth: depth, limit: limit)
     }
     guard let graph else { throw VarlinkError.noSuchThing("node \(node)") }

@@ -11,7 +11,8 @@ extension Control {
   func lease(_ call: Call) async throws -> JSON {
     let service = try await service(call)
     let request = LeaseRequest(
-      subjects: try call.leaseSubjects(), owner: call.text("owner") ?? userName(call.peer.uid),
+      subjects: try call.leaseSubjects(of: service.configuration.model),
+      owner: call.text("owner") ?? userName(call.peer.uid),
       seconds: call.parameters["seconds"]?.integer ?? Lease.standard)
     if !(1...Control.longest ~= request.seconds) {
       throw VarlinkError.unusable("seconds", "a lease lasts a second at least, and a year at most")
@@ -54,8 +55,9 @@ extension Control {
   private func reply(_ leases: [Lease]) -> JSON { ["leases": .array(leases.map(\.json))] }
 
   func release(_ call: Call) async throws -> JSON {
-    let subjects = try call.leaseSubjects()
-    let count = try await service(call).release(subjects, owner: call.text("owner"))
+    let service = try await service(call)
+    let subjects = try call.leaseSubjects(of: service.configuration.model)
+    let count = try await service.release(subjects, owner: call.text("owner"))
     return ["released": .integer(Int64(count))]
   }
 }
@@ -82,12 +84,13 @@ extension Lease {
 }
 
 extension Call {
-  fileprivate func leaseSubjects() throws -> [Lease.Subject] {
+  fileprivate func leaseSubjects(of model: StoreModel) throws -> [Lease.Subject] {
     let nodes = parameters["nodes"]?.array?.compactMap(\.string) ?? []
     let collections = parameters["collections"]?.array?.compactMap(\.string) ?? []
     if nodes.isEmpty && collections.isEmpty {
       throw VarlinkError.unusable("nodes", "a lease of what?")
     }
-    return try nodes.map { .node(try Call.node($0, "nodes")) } + collections.map { .collection($0) }
+    return try nodes.map { .node(try Call.node($0, "nodes", of: model)) }
+      + collections.map { .collection($0) }
   }
 }

@@ -6,21 +6,25 @@ internal import Varlink
 extension Call {
   func text(_ name: String) -> String? { parameters[name]?.string }
 
-  func node(_ name: String) throws -> Node? {
-    guard let text = text(name) else { return nil }
-    return try Call.node(text, name)
+  func node(_ name: String, of model: StoreModel) throws -> Node? {
+    try text(name).map { try Call.node($0, name, of: model) }
   }
 
-  static func node(_ text: String, _ parameter: String) throws -> Node {
+  static func node(
+    _ text: String, _ parameter: String, of model: StoreModel
+  ) throws -> Node {
     guard let node = Node(commandLine: text) else {
       throw VarlinkError.unusable(
         parameter, "\"\(text)\" is no node: write collection/key or [\"collection\", \"key\"]")
+    }
+    if let misfit = model.misfit(node) {
+      throw VarlinkError.unusable(parameter, misfit)
     }
     return node
   }
 
   /// A node, or `{"file": path, "root": root}`.
-  func destination(_ name: String) throws -> Destination? {
+  func destination(_ name: String, of model: StoreModel) throws -> Destination? {
     guard let text = text(name) else { return nil }
     if text.hasPrefix("{") {
       guard let json = try? JSON.parse(text), let path = json["file"]?.string,
@@ -28,7 +32,7 @@ extension Call {
       else { throw VarlinkError.unusable(name, "\"\(text)\" is no file") }
       return .file(root: root, path: path)
     }
-    return .node(try Call.node(text, name))
+    return .node(try Call.node(text, name, of: model))
   }
 
   func sweepKinds() throws -> [SweepKind] {

@@ -9,8 +9,9 @@ extension Control {
   private nonisolated static let page = 1_000
 
   func node(_ call: Call) async throws -> JSON {
-    let node = try call.node("node")!
-    let stored = try await service(call).reader.read { try $0.node(node) }
+    let service = try await service(call)
+    let node = try call.node("node", of: service.configuration.model)!
+    let stored = try await service.reader.read { try $0.node(node) }
     return ["node": stored.json]
   }
 
@@ -31,12 +32,12 @@ extension Control {
   }
 
   func edges(_ call: Call) async throws -> JSON {
-    let reader = try await service(call).reader
-    let query = try edgeQuery(call)
+    let service = try await service(call)
+    let query = try edgeQuery(call, of: service.configuration.model)
     var cursor: EdgeCursor?
     while true {
       let after = cursor
-      let page = try await reader.read {
+      let page = try await service.reader.read {
         try $0.edges(query, after: after, limit: Control.page)
       }
       let reply: JSON = ["edges": .array(page.edges.map(\.listed))]
@@ -47,26 +48,30 @@ extension Control {
   }
 
   func countEdges(_ call: Call) async throws -> JSON {
-    let query = try edgeQuery(call)
-    let count = try await service(call).reader.read { try $0.count(query) }
+    let service = try await service(call)
+    let query = try edgeQuery(call, of: service.configuration.model)
+    let count = try await service.reader.read { try $0.count(query) }
     return ["count": .integer(Int64(count))]
   }
 
-  private func edgeQuery(_ call: Call) throws -> EdgeQuery {
+  private func edgeQuery(_ call: Call, of model: StoreModel) throws -> EdgeQuery {
     EdgeQuery(
-      name: call.text("name"), from: try call.node("from"), to: try call.destination("to"))
+      name: call.text("name"), from: try call.node("from", of: model),
+      to: try call.destination("to", of: model))
   }
 
   func plan(_ call: Call) async throws -> JSON {
+    let service = try await service(call)
     let texts = call.parameters["nodes"]?.array?.compactMap(\.string) ?? []
-    let nodes = try texts.map { try Call.node($0, "nodes") }
-    let plan = try await service(call).reader.read { try $0.plan(deleting: nodes) }
+    let nodes = try texts.map { try Call.node($0, "nodes", of: service.configuration.model) }
+    let plan = try await service.reader.read { try $0.plan(deleting: nodes) }
     return ["plan": plan.json(of: nodes)]
   }
 
   func why(_ call: Call) async throws -> JSON {
-    let node = try call.node("node")!
-    let why = try await service(call).reader.read { try $0.why(node) }
+    let service = try await service(call)
+    let node = try call.node("node", of: service.configuration.model)!
+    let why = try await service.reader.read { try $0.why(node) }
     return ["why": why.json(of: node)]
   }
 

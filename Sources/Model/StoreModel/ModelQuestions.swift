@@ -70,6 +70,19 @@ extension StoreModel {
     if case .mapped = collections[collection(of: name)] { false } else { true }
   }
 
+  /// Why nothing in the collection can have this key; nil where something can.
+  package func misfit(_ node: Node) -> String? {
+    guard case .mapped(_, let columns, _) = collections[node.collection] else {
+      if node.key.managedText != nil { return nil }
+      return "the key of a managed node is a text, but \(node) has a composite one"
+    }
+    var parts = 1
+    if case .composite(let keys) = node.key { parts = columns.count > 1 ? keys.count : 0 }
+    if parts == columns.count { return nil }
+    return "the key of \"\(node.collection)\" is (\(columns.joined(separator: ", "))), which "
+      + "\(node) does not fit"
+  }
+
   /// With `sweeps`, only the kinds it names run by themselves (DESIGN 8.2).
   package func schedule(of kind: SweepKind) -> Schedule {
     if let sweeps { return sweeps[kind] ?? .never }

@@ -111,11 +111,9 @@ extension Writer {
     switch subject {
     case .collection(let name): return (.text(name), .null)
     case .node(let node):
+      if let misfit = model.misfit(node) { throw Rejection(.invalid, misfit, node: node) }
       let stored = binding.collections[node.collection].map { $0.stored(node.key) }
-      guard let key = stored ?? node.key.managedText.map(Value.text) else {
-        throw Rejection(.invalid, "\(node) is no key of \"\(node.collection)\"", node: node)
-      }
-      return (.text(node.collection), key)
+      return (.text(node.collection), (stored ?? nil) ?? .text(node.key.managedText))
     }
   }
 }

@@ -41,9 +41,7 @@ extension Writer {
   /// The identity of a managed node, whether it exists in the model's eyes or not.
   func identity(of node: Node) throws -> Interned.Identity {
     guard let key = node.key.managedText else {
-      throw Rejection(
-        .invalid, "the key of a managed node is a text, but \(node) has a composite one",
-        node: node)
+      throw Rejection(.invalid, model.misfit(node)!, node: node)
     }
     return Interned.Identity(collection: try managedCollectionId(node.collection), key: key)
   }

@@ -25,11 +25,8 @@ extension Writer {
 
   /// To bind for the columns of the key.
   func keyValues(_ node: Node, _ table: NodeTable) throws -> [Value] {
-    if table.stored(node.key) != nil, let values = table.columnValues(node.key) { return values }
-    throw Rejection(
-      .invalid,
-      "the key of \"\(node.collection)\" is (\(table.keyNames.joined(separator: ", "))), which "
-        + "\(node) does not fit", node: node)
+    if let misfit = model.misfit(node) { throw Rejection(.invalid, misfit, node: node) }
+    return table.columnValues(node.key)!
   }
 
   /// Nil where no row has the key.
