@@ -21,20 +21,26 @@ extension Connection {
   }
 
   /// Brings the log into the database while `keeper`, another connection to it, holds the write
-  /// lock; the next writer begins it anew. Waits for nobody: where somebody writes, it gives way,
-  /// and what came behind the oldest reader's sight stays.
+  /// lock; the next writer begins it anew. Where somebody else writes for longer than the keeper
+  /// waits, it gives way, and what came behind the oldest reader's sight stays.
   ///
   /// SQLite has kinds of checkpoints that take the write lock, but they go on without it if they do
   /// not get it.
   ///
-  /// While nobody else can write, `letGo` runs before it, and `settle` after one of the whole log.
+  /// While nobody else can write, `letGo` runs before it, and `settle` after one of the whole log. That
+  /// time is what it returns, too.
   @discardableResult
   package func checkpoint(
     keptBy keeper: borrowing Connection, behind letGo: () -> Void = {}, then settle: () -> Void = {}
-  ) throws(SQLiteError) -> Checkpoint {
-    if try !keeper.beginUnlessBusy() { return .gaveWay }
+  ) throws(SQLiteError) -> (came: Checkpoint, held: Duration) {
+    if try !keeper.beginUnlessBusy() { return (.gaveWay, .zero) }
     defer { keeper.rollback() }
+    let start = ContinuousClock.now
     letGo()
+    return (try bringLog(then: settle), .now - start)
+  }
+
+  private func bringLog(then settle: () -> Void) throws(SQLiteError) -> Checkpoint {
     var (frames, done): (Int32, Int32) = (0, 0)
     let result = unsafe sqlite3_wal_checkpoint_v2(
       handle, "main", SQLITE_CHECKPOINT_PASSIVE, &frames, &done)

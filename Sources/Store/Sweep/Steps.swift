@@ -38,7 +38,7 @@ extension Writer {
         forgetPlan()
         return try sweepAtOnce(kinds, &result)
       }
-      let before = result.deletedCount
+      let (before, told) = (result.deletedCount, try db.lastInJournal)
       do {
         try remove(plan, kinds, submission, &result, manners)
         let isStuck = result.deletedCount == before || number > Writer.fewPlans
@@ -52,7 +52,9 @@ extension Writer {
         try group { try startNoting() }
         continue
       }
+      let isEnd = result.deletedCount == before && !current.hasKept && !current.leavesRest
       if current.isUndisturbed || plan.size == 0 { break }
+      if try isEnd && db.lastInJournal == told { break }
     }
     try bringRest(manners)
     try forgetOwnWrites(kinds, behind: start, manners)

@@ -26,13 +26,15 @@ struct LogParts: ~Copyable {
   fileprivate static let mostFrames = 100_000
 }
 
-/// A connection that holds the write lock during another's checkpoints, and waits for nobody.
+/// A connection that holds the write lock during another's checkpoints, and hardly waits for it.
 private final class Keeper {
   let db: Connection
 
   init(_ path: String) throws {
     db = try Connection(path: path, access: .readWrite)
     try db.takeNoCheckpoints()
+    // For somebody who commits all the time: who looks once finds the lock taken.
+    db.setBusyTimeout(milliseconds: 1)
   }
 }
 
@@ -62,11 +64,8 @@ extension Writer {
   private func rest(_ manners: Manners) throws {
     let start = ContinuousClock.now
     let before = Neighbours.commits(at: path)
-    if !Neighbours.mayBe(at: path) {
-      syncLogMeanwhile()
-      return try manners.pause(.zero)
-    }
-    db.syncLog()
+    syncLogMeanwhile()
+    if !Neighbours.mayBe(at: path) { return try manners.pause(.zero) }
     let breath = pace.breath(behind: holds.last ?? .zero)
     var left: Duration
     repeat {
@@ -157,12 +156,12 @@ extension Writer {
     _ manners: Manners, behind letGo: () -> Void = {}, then settle: () -> Void = {}
   ) throws -> (came: Connection.Checkpoint, took: Duration) {
     log.sync = nil
-    for _ in 0..<100 {
-      let came = try hold {
-        try db.checkpoint(keptBy: keeper().db, behind: letGo, then: settle)
+    for _ in 0..<30 {
+      let (came, held) = try db.checkpoint(keptBy: keeper().db, behind: letGo, then: settle)
+      if came != .gaveWay {
+        holds.append(held)
+        return (came, held)
       }
-      if came != .gaveWay { return (came, holds.last ?? .zero) }
-      holds.removeLast()
       try manners.pause(.microseconds(200))
     }
     return (.gaveWay, .zero)
@@ -200,7 +199,7 @@ extension Writer {
 
   /// Leaves everything in the database file, for whoever copies that alone.
   package func finish() throws {
-    if try db.checkpoint(keptBy: keeper().db) == .whole { db.truncateLog() }
+    if try db.checkpoint(keptBy: keeper().db).came == .whole { db.truncateLog() }
   }
 
   /// Where the log's file was removed, nobody else can write: what only it has goes into the database.
