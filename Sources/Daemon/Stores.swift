@@ -106,7 +106,7 @@ final class Stores {
     }
     do {
       let reloaded = try await take(try configuration.read())
-      complaints = []
+      complaints = reloaded.failed.map { "\($0.store) keeps its model: \($0.reason)" }
       report(reloaded, by: user)
       return reloaded
     } catch {

@@ -8,7 +8,8 @@ internal import Varlink
 enum SweepCommand {
   static func command(_ arguments: inout Arguments) throws -> Commands.Prepared {
     let dryRun = arguments.flag("--dry-run")
-    let waits = !arguments.flag("--no-wait")
+    // What only tells has nothing to tell before its end.
+    let waits = !arguments.flag("--no-wait") || dryRun
     let kinds = try arguments.operands()
     let parameters: JSON = [
       "kinds": .array(kinds.map(JSON.string)), "dryRun": .bool(dryRun), "wait": .bool(waits),

@@ -37,6 +37,8 @@ import Testing
     for _ in 1...3 { try store.apply(#"{"changes": [{"put": ["a", "1"]}]}"#) }
     let events = try store.ctl("--json", "events", "--after", "2").lines
     #expect(events.map { $0["event"] } == [3])
+    // An earlier daemon counted further.
+    #expect(try store.ctl("--json", "events", "--after", "40").lines.count == 3)
     #expect(try store.ctl("events", "--after", "x").status == 64)
   }
 

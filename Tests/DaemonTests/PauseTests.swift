@@ -19,6 +19,7 @@ import Testing
     }
     #expect(try store.ctl("nodes", "a").output == "")
     #expect(try store.ctl("sweep", "--dry-run").status == 0)
+    #expect(try store.ctl("check", "--repair").status == 75)
     #expect(try store.count(in: "new") == 1)
     #expect(try store.ctl("resume").status == 0)
     try store.waitUntilIdle()
@@ -80,6 +81,7 @@ import Testing
     try store.ctl("pause")
     #expect(try store.ctl("detach").status == 0)
     #expect(try store.ctl("resume").status == 75)
+    #expect(try store.ctl("pause").status == 75)
     #expect(try store.ctl("attach").status == 0)
     #expect(try store.state() == "ok")
     try store.apply(PauseTests.put)

@@ -88,7 +88,7 @@ import Testing
   func refusesAKeyThatNothingCanHave(command: String) throws {
     let store = try Library.store()
     for (node, reason) in [
-      (#"["albums", [1, 2]]"#, #"the key of "albums" is (id), which ["albums",[1,2]] does not fit"#),
+      (#"["albums", [1, 2]]"#, #"the key of "albums" is (id), which ["albums",[1,2]] does not"#),
       (#"["notes", ["a", "b"]]"#, "the key of a managed node is a text"),
     ] {
       let outcome = try store.ctl(command, node)

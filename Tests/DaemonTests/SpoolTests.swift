@@ -261,6 +261,8 @@ import Testing
       try vandal.execute("DELETE FROM cascade_node WHERE key = '1' AND collection = 1")
     }
     #expect(try store.ctl("sweep", "--dry-run").output == "done: 1 node would be deleted\n")
+    #expect(
+      try store.ctl("sweep", "--dry-run", "--no-wait").output == "done: 1 node would be deleted\n")
     #expect(try store.ctl("nodes", "b").output == "b/1\n")
     let sweep = try store.ctl("--json", "sweep", "dangling").json
     #expect(sweep["outcome"] == "done" && sweep["deletedCount"] == 1)

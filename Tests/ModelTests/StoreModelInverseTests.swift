@@ -33,6 +33,12 @@ import Testing
     }
   }
 
+  @Test func `who may be several is not unique`() {
+    let file = pair("unique: true, inverse: \"songs\"", "inverse: \"artists\"")
+    let problem = "relationships[0].inverse: a unique relationship has a to-one inverse"
+    #expect(problems(in: file).contains(problem))
+  }
+
   @Test(arguments: [
     (
       "inverse: \"songs\"", "inverse: \"singers\"",

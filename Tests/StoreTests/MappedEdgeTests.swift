@@ -247,6 +247,29 @@ struct MappedEdgeTests {
     #expect(try store.apply([put("songs/2", edges: [])]).edgesRemoved == 0)
   }
 
+  @Test("What a list does not declare any more, but a column or a property does, was not removed")
+  func declaredTwice() throws {
+    let store = try TestStore(
+      model: StoreModel(
+        """
+        { collections: { rows: { table: 'row', key: 'id' } },
+          relationships: [
+            { name: 'e', from: 'rows', to: 'rows', column: 'next',
+              rules: ['deleteDestinationIfSourceDeleted'] },
+            { name: 'e', from: 'notes', to: 'rows', property: 'next',
+              rules: ['deleteDestinationIfSourceDeleted'] } ] }
+        """),
+      schema: "CREATE TABLE row(id INTEGER PRIMARY KEY, next INTEGER)")
+    let list = [DeclaredEdge(name: "e", destination: .node(node("rows/1")), rules: 8)]
+    try store.apply([put("rows/1")])
+    for source in ["rows/2", "notes/2"] {
+      try store.apply([put(source, #"{"next": 1}"#, edges: list)])
+      let receipt = try store.apply([put(source, #"{"next": 1}"#, edges: [])])
+      #expect(receipt.deletedCount == 0 && receipt.edgesRemoved == 0)
+    }
+    #expect(try store.apply([patch("notes/2", #"{"next": null}"#)]).deleted.letters == "rows/1")
+  }
+
   @Test("A node that is linked by another spelling of its key is the same")
   func spellings() throws {
     let store = try TestStore(

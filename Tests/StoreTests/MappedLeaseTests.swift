@@ -48,6 +48,20 @@ struct MappedLeaseTests {
     INSERT INTO tag VALUES(1, 'x'), (1, 'y'), (2, 'x');
     """
 
+  @Test("A row whose key is a text is held by a number, too", arguments: ["5", "'5'"])
+  func textIsHeld(key: String) throws {
+    let store = try store("INSERT INTO album VALUES('5'); INSERT INTO song VALUES(1, '5', NULL)")
+    try store.lease(key, in: "albums", until: 1_000)
+    try store.bySQL("DELETE FROM song")
+    #expect(try store.writer.sweep([.cascade, .refcount], at: 1).deletedCount == 0)
+    guard case .alive(_, _, let leases) = try store.reader.why(node("albums/5"), at: 1) else {
+      Issue.record("it is there")
+      return
+    }
+    #expect(leases.count == 1)
+    #expect(try store.writer.sweep([.refcount], at: 1_000_000).deletedCount == 1)
+  }
+
   @Test("A row is held by its key, however the lease writes it", arguments: ["1", "'1'", "1.0"])
   func rowIsHeld(key: String) throws {
     let store = try store(rows)

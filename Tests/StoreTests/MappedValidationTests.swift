@@ -105,6 +105,24 @@ struct MappedValidationTests {
     #expect(try store.verdict(rows(#"albums/C {"cover":"a.jpg"}"#)) == ["notUnique "])
   }
 
+  @Test("A column that refers to an object of another type than before is judged")
+  func types() throws {
+    let store = try TestStore(
+      model: StoreModel(
+        """
+        { collections: { rows: { table: 'row', key: 'id' }, posts: { types: { photo: 'photos' } } },
+          relationships: [
+            { name: 'pic', from: 'rows', to: 'photos', column: 'pic', optional: false } ] }
+        """),
+      schema: "CREATE TABLE row(id INTEGER PRIMARY KEY, pic TEXT)")
+    func put(_ type: String) -> [Change] {
+      [.put(node("posts/1"), type: type, value: nil, edges: nil)]
+    }
+    #expect(try store.verdict(put("photo") + rows(#"rows/1 {"pic":"1"}"#)) == [])
+    #expect(try store.verdict(put("text")) == ["missingMandatory rows/1"])
+    #expect(try store.verdict(put("photo")) == [])
+  }
+
   // MARK: - Other places
 
   @Test("Rows of a join table count once for each node at the other end")

@@ -86,6 +86,18 @@ struct NeverRestingTests {
     }
   }
 
+  @Test("End with the first plan that finds nothing more")
+  func plans() throws {
+    let model = try Self.model(Self.places[0], ["deleteDestinationIfSourceDeleted"])
+    let store = try store(Self.keys[0], model, seed: 1)
+    store.sweepsInSteps(of: 4)
+    var count = 0
+    let manners = Manners(
+      pause: writing(store).pause, tell: { if $0.phase == .planning { count += 1 } })
+    #expect(try store.writer.sweep([.cascade], at: 1, manners: manners).outcome == .done)
+    #expect(count <= 3)
+  }
+
   @Test("What waits for each other goes together")
   func deniesEachOther() throws {
     let store = try TestStore(

@@ -62,6 +62,31 @@ struct UndoStepsTests {
     #expect(try UndoStepsTests.leaves(store) == 0)
   }
 
+  @Test("What objects refer to is known when it comes, though one was stopped", arguments: [2, 8])
+  func remembersReferences(pauses: Int) throws {
+    let store = try TestStore(
+      model: StoreModel(
+        """
+        { relationships: [
+            { name: 'up', from: 'leaves', to: 'roots', property: 'up',
+              rules: ['deleteSourceIfDestinationDeleted'] },
+            { name: 'later', from: 'leaves', to: 'others', property: 'later' }] }
+        """))
+    func put(_ node: Node, _ value: String) -> Change {
+      .put(node, type: nil, value: JSONText(valid: value), edges: nil)
+    }
+    let leaves = (1...50).map {
+      put(Node("leaves", .integer($0)), #"{"up":"1","later":"x"}"#)
+    }
+    try store.apply([put(node("roots/1"), "{}")] + leaves)
+    let batch = try #require(try store.apply([.delete(node("roots/1"))]).batch)
+    store.sweepsInSteps(of: 10)
+    try UndoStepsTests.undo(store, batch, stopAfter: pauses)
+    try store.reopen()
+    #expect(try store.writer.resumeUndo(at: 9, manners: .none)?.leftCount == 0)
+    #expect(try store.apply([put(node("others/x"), "{}")]).edgesAdded == 50)
+  }
+
   @Test("One that cannot go on is not tried again by itself, and can be by hand")
   func isGivenUp() throws {
     let (store, batch, before) = try UndoStepsTests.store()

@@ -170,6 +170,21 @@ struct ValidationTests {
     #expect(try store.reasons([post("4", "other")]).isEmpty)
   }
 
+  @Test("Neighbours of an object that becomes another type's are judged")
+  func typesOfNeighbours() throws {
+    let store = try store(
+      "name: 'pic', from: 'songs', to: 'photos', optional: false",
+      "name: 'of', from: 'photos', to: 'albums', inverse: { name: 'photos', toMany: true, max: 1 }")
+    func put(_ key: String, _ type: String) -> [Change] {
+      [.put(node("posts/\(key)"), type: type, value: nil, edges: nil)]
+    }
+    try store.apply(put("1", "photo") + put("2", "text"))
+    try store.run("songs/1{pic>posts/1} albums/1 posts/1-0of>albums/1 posts/2-0of>albums/1")
+    #expect(try store.reasons(put("1", "text")).map(\.code) == [.missingMandatory])
+    #expect(try store.reasons(put("2", "photo")).map(\.code) == [.tooMany])
+    #expect(try store.reasons(put("1", "photo")).isEmpty)
+  }
+
   // MARK: - Survivors
 
   @Test("Who loses a mandatory reference may not stay behind", arguments: [0, 64, 1, 2])

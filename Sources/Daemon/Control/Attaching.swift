@@ -31,6 +31,7 @@ extension Control {
     if service.condition.isDetached { throw StoreError.detached }
     var repaired: JSON = .null
     if call.parameters["repair"]?.bool == true {
+      try service.mayWork()
       let made = try await service.attach(createIndexes: true, by: call.peer.uid)
       repaired = ["triggers": names(made.triggersMade), "indexes": names(made.indexesMade)]
     }

@@ -56,7 +56,8 @@ extension Control {
     let store = try call.text("store").map { _ in try named(call).path }
     let bell = stores.events.watch()
     let after = call.parameters["after"]?.integer ?? stores.events.start(follows ? 10 : .max)
-    var last = max(0, after)
+    // A number of an earlier daemon's is none of this one's.
+    var last = after > stores.events.count ? 0 : max(0, after)
     while true {
       let missed = max(0, stores.events.start(.max) - last)
       let events = stores.events.after(last)

@@ -6,7 +6,8 @@ internal import System
 extension StoreService {
   /// A sweep ends with the step at hand, and goes on afterwards.
   func pause(by user: UInt32) async throws {
-    if condition.isAtRest { return }
+    if condition.isDetached { throw StoreError.detached }
+    if condition.pause != nil { return }
     let pause = Pause(at: SystemClock.wall(), user: Int64(user))
     condition.pause = pause
     writer.stop()

@@ -15,6 +15,8 @@ actor StoreWriter {
   private var databaseLock: FileLock?
   private var file: OpenFile?
   private var watch = Watching()
+  /// Whose leases are still to end.
+  private var endedConnections: Set<Int64> = []
   private nonisolated let isStopping = Flag()
   private nonisolated let progress: ProgressBoard
 
@@ -189,6 +191,7 @@ actor StoreWriter {
   /// What others did since the last time, and the sweeps that it asked for.
   func look(sweeping kinds: [SweepKind]) throws -> Look {
     let writer = try opened().writer
+    try releaseEndedConnections()
     let tables = configuration.model.hasTables
     defer { progress.set(nil) }
     let sweeps = try watch.look(
@@ -212,9 +215,18 @@ actor StoreWriter {
     return count
   }
 
+  /// Where the store is busy, the next look does it.
   func releaseConnection(_ connection: Int64) throws {
-    try opened().writer.releaseConnection(connection)
-    watch.noteOwnNews()
+    endedConnections.insert(connection)
+    try releaseEndedConnections()
+  }
+
+  private func releaseEndedConnections() throws {
+    for connection in endedConnections {
+      try opened().writer.releaseConnection(connection)
+      endedConnections.remove(connection)
+      watch.noteOwnNews()
+    }
   }
 
   /// A part of what is to be done about files, and how long to leave the lock to others afterwards.
@@ -242,6 +254,8 @@ actor StoreWriter {
 
   func resumeUndo() throws -> UndoResult? {
     defer { progress.set(nil) }
+    // Somebody paused the store since this was asked.
+    if try opened().writer.pause != nil { return nil }
     return try opened().writer.resumeUndo(at: SystemClock.wall(), manners: manners)
   }
 

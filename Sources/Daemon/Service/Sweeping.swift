@@ -86,8 +86,10 @@ extension StoreService {
     if let kinds = try await onStore({ try await writer.unfinishedSweep() }) {
       _ = try await sweep(kinds, because: .resumed)
     }
+    // Paused meanwhile, it goes on afterwards.
+    if condition.isAtRest { return }
     try await resumeUndo()
-    hasUnfinishedSweep = false
+    hasUnfinishedSweep = condition.isAtRest
   }
 
   private func resumeUndo() async throws {

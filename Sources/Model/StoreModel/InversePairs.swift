@@ -47,7 +47,7 @@ struct InversePairs {
     let draft = drafts[index]
     guard let inverse = draft.inverse else { return }
     if case .files = draft.value.to { return inverse.entry.refuse("a file has no inverse") }
-    judgeUnique(draft, inverse)
+    judgeUnique(draft, inverse.bounds, inverse)
     for half in named(by: draft) {
       let other = drafts[half]
       if !other.collections.contains(draft.value.from) {
@@ -55,14 +55,17 @@ struct InversePairs {
       } else if let name = other.inverse?.name, name != draft.value.name {
         inverse.entry.refuse("the inverse of \(other.title) is \"\(name)\"")
       } else {
+        judgeUnique(draft, Bounds(other.value), inverse)
         judgeAgreement(draft, inverse, other)
         if index < half { judgeJoins(draft, other) }
       }
     }
   }
 
-  private func judgeUnique(_ draft: RelationshipDraft, _ inverse: InverseDraft) {
-    guard draft.value.unique, inverse.bounds.toMany == true else { return }
+  private func judgeUnique(
+    _ draft: RelationshipDraft, _ bounds: Bounds, _ inverse: InverseDraft
+  ) {
+    guard draft.value.unique, bounds.toMany == true else { return }
     inverse.entry.refuse("a unique relationship has a to-one inverse")
   }
 

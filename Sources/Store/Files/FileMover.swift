@@ -28,9 +28,9 @@ struct FileMover {
       if !file.isWhole { return .refused("its path is no UTF-8") }
       if let objection = root.objection(to: file.path) { return .refused(objection) }
       if isNamed { return .named }
-      guard let status = try root.file(file.path) else {
-        return try root.isKept(file.path, batch: file.batch) ? .moved : .missing
-      }
+      // Before a crash, maybe: another file may be in its place by now.
+      if try root.isKept(file.path, batch: file.batch) { return .moved }
+      guard let status = try root.file(file.path) else { return .missing }
       let written = status.changedMilliseconds
       if written > file.at && now - written < FileMover.youth { return .young }
       try root.keep(file.path, batch: file.batch, changed: &changed[file.root, default: []])

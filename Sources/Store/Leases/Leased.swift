@@ -89,7 +89,7 @@ extension Connection {
 extension NodeTable {
   /// What an application wrote for a key, which may be anything.
   func leasedKey(_ lease: String) -> String {
-    guard case .mapped(_, let key, _) = kind, key.count > 1 else { return "\(lease).key" }
+    guard case .mapped(_, let key, _) = kind, key.count > 1 else { return asKey("\(lease).key") }
     return "iif(json_valid(\(lease).key), \(lease).key, '[]')"
   }
 }

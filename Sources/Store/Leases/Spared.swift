@@ -177,7 +177,8 @@ extension Connection {
       AND NOT EXISTS (SELECT 1 FROM cascade_lease AS l
         WHERE l.collection = c.name AND l.key IS NULL AND l.expires > ?2)
       AND NOT EXISTS (SELECT 1 FROM cascade_lease AS l
-        WHERE l.collection = c.name AND l.key IN (s.key, CAST(s.key AS TEXT)) AND l.expires > ?2)
+        WHERE l.collection = c.name AND l.expires > ?2
+        AND (l.key = s.key OR CAST(l.key AS TEXT) = CAST(s.key AS TEXT)))
       AND NOT (s.denied AND EXISTS (SELECT 1 FROM cascade_lease WHERE expires > ?2))
       LIMIT ?3
       """, .integer(followed.rawValue), .integer(now / 1_000), .integer(limit))

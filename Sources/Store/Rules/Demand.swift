@@ -38,6 +38,8 @@ struct Demand: Sendable {
     others = constraint.others.isEmpty ? files : constraint.others.map(model.other)
   }
 
+  var knowsTypes: Bool { type != nil || others.contains { $0.type != nil } }
+
   /// Whether it counts the destinations of a place, and the sources.
   func counts(destinationsOf place: Place) -> Bool {
     place.name == constraint.outgoing && place.source.collection == collection

@@ -96,7 +96,7 @@ extension DemandQuery {
   }
 
   /// Whether the destination `d` is of a type that counts.
-  private func isOfType(_ place: Place) -> String {
+  func isOfType(_ place: Place) -> String {
     let types = others.filter { $0.collection == place.destination.collection }.map(\.type)
     if types.contains(nil) { return "" }
     return "AND d.type IN (\(types.map { literal($0 ?? "") }.joined(separator: ", ")))"

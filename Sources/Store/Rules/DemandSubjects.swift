@@ -52,7 +52,7 @@ extension DemandQuery {
 /// Whoever adds or removes an edge touches both of its ends, wherever it lives.
 extension DemandQuery {
   private var touchedKeys: String {
-    ([keysOfTouched(subject.collection)] + joinedSources + storedKeys)
+    ([keysOfTouched(subject.collection)] + sources + storedKeys)
       .joined(separator: " UNION ")
   }
 
@@ -71,15 +71,22 @@ extension DemandQuery {
   }
 
   /// A destination that comes back is one more for those that a join table says refer to it. In a
-  /// column it is the only one, and lists are not searched for it.
-  private var joinedSources: [String] {
-    leaving.compactMap { place in
-      guard case .join = place.form else { return nil }
-      return """
-        SELECT \(place.source.key("s"))
-        FROM (\(keysOfTouched(place.destination.collection))) AS t
-        CROSS JOIN \(place.sources(of: "t").dropFirst("FROM ".count))
-        """
+  /// column it is the only one, but may be of another type than before. Lists are not searched for it.
+  private var sources: [String] {
+    leaving.filter(countsAnew).map { place in
+      """
+      SELECT \(place.source.key("s"))
+      FROM (\(keysOfTouched(place.destination.collection))) AS t
+      CROSS JOIN \(place.sources(of: "t").dropFirst("FROM ".count))
+      """
+    }
+  }
+
+  private func countsAnew(_ place: Place) -> Bool {
+    switch place.form {
+    case .join: true
+    case .column, .typed: !isOfType(place).isEmpty
+    case .json, .foreignKey: false
     }
   }
 

@@ -7,6 +7,7 @@ extension Writer {
   func flush(isLast: Bool = true) throws {
     defer { beginPeriod() }
     if hasTables && !current.isSweep { try tieLoose() }
+    if current.lostCount > 0 && !current.isSweep { try forgetSaidElsewhere() }
     if current.deadCount > 0 || current.lostCount > 0 {
       try refuseHalfView()
       try removeAll(isLast: isLast)

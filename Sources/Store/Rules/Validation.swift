@@ -42,6 +42,17 @@ extension Writer {
     try db.forgetFound()
   }
 
+  /// Who counts objects by their types has others to count when one changes.
+  func touchNeighbours(of id: Int64, unlessOf type: String?) throws {
+    try db.run(
+      """
+      INSERT OR IGNORE INTO temp.touched SELECT other FROM (
+        SELECT source AS other FROM cascade_edge WHERE destination = ?1
+        UNION ALL SELECT destination FROM cascade_edge WHERE source = ?1)
+      WHERE EXISTS (SELECT 1 FROM cascade_node WHERE id = ?1 AND type IS NOT ?2)
+      """, .integer(id), .text(type))
+  }
+
   func validate() throws {
     if demands.isEmpty { return }
     try db.nameRows(binding, "SELECT id FROM temp.touched WHERE id < 0")
@@ -67,6 +78,9 @@ final class Demands {
   init(_ model: StoreModel) { all = Demand.all(in: model) }
 
   var isEmpty: Bool { all.isEmpty }
+
+  /// Whether some are about the objects of a type.
+  private(set) lazy var knowTypes = all.contains { $0.knowsTypes }
 
   /// Of what a transaction touched. Made anew when the binding is: its numbers may be others.
   func judgements(_ binding: Binding, _ model: StoreModel) -> [Judgement] {

@@ -50,6 +50,7 @@ extension Writer {
       return (id, true)
     }
     let id = try find(identity)!
+    if demands.knowTypes { try touchNeighbours(of: id, unlessOf: type) }
     try db.run(
       "UPDATE cascade_node SET type = ?, value = ? WHERE id = ?", .text(type), .text(value),
       .integer(id))

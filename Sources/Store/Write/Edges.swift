@@ -83,6 +83,28 @@ extension Writer {
     return true
   }
 
+  /// What a source does not declare in one place any more, but still does in another, was not removed
+  /// (DESIGN 2.2).
+  func forgetSaidElsewhere() throws {
+    try forgetLost(
+      """
+      SELECT 1 FROM main.cascade_edge AS e WHERE e.source = lost.source AND e.name = lost.name
+      AND e.destination = lost.destination AND e.origin >= 1
+      """)
+    for place in binding.places {
+      try forgetLost("\(place.ofStoredEnds) AND lost.name = \(place.nameId)")
+    }
+  }
+
+  private func forgetLost(_ edges: String) throws {
+    try db.run(
+      generated: """
+        DELETE FROM temp.lost WHERE origin >= 1 AND removal = 0 AND EXISTS (\(edges))
+        """, [])
+    current.lostCount -= db.changes
+    current.edgesRemoved -= db.changes
+  }
+
   /// A node's declared edges become `edges`: what is no longer in the list is removed.
   func declare(
     _ edges: [DeclaredEdge], of node: Node, _ id: Int64, insteadOf old: [EdgeKey: Rules]
@@ -134,6 +156,20 @@ extension Writer {
       .invalid,
       "the edge \"\(name)\" from \(from) has no rules, and the model declares no relationship "
         + "\"\(name)\" from \"\(from.collection)\" to \"\(target)\"", node: from)
+  }
+}
+
+extension Place {
+  /// Whether the source of a row of `temp.lost` says its destination here. Stored edges name both.
+  fileprivate var ofStoredEnds: String {
+    """
+    SELECT 1 FROM main.cascade_node AS sm
+    CROSS JOIN \(source.rows) AS s ON \(source.hasKey("s", "sm.key")) \(references)
+    CROSS JOIN main.cascade_node AS m
+    WHERE sm.id = lost.source AND sm.collection = \(source.id) AND m.id = lost.destination
+    AND m.collection = \(destination.id) AND \(isEdge)
+    AND \(destination.isReferred(by: reference, in: referringColumn))
+    """
   }
 }
 

@@ -36,6 +36,8 @@ struct Undo {
   let manners: Manners
   private(set) var layouts: [Numbered] = []
   var isStepped = false
+  /// What an earlier daemon brought back, this one does not remember.
+  var isResumed = false
   var progress = WorkProgress(phase: .restoring)
   var result: UndoResult
 
@@ -59,6 +61,7 @@ struct Undo {
   mutating func run() throws {
     try refuse()
     layouts = try writer.db.layouts(of: batch)
+    isResumed = try writer.db.meta("undo.batch") == batch
     isStepped = isMuch
     if isStepped { return try runInSteps() }
     try writer.withoutForeignKeys {
@@ -124,7 +127,8 @@ struct Undo {
     }
     guard let entry else { throw NoUndo.unknown }
     if entry.isBeingForgotten { throw NoUndo.forgotten }
-    if try entry.hasTrash || writer.keepsFiles(of: batch) || writer.db.meta("undo.batch") == batch {
+    let keepsFiles = try writer.model.trash > .zero && writer.keepsFiles(of: batch)
+    if try entry.hasTrash || keepsFiles || writer.db.meta("undo.batch") == batch {
       return
     }
     throw entry.isUndone ? NoUndo.undone(at: entry.at, by: entry.by) : NoUndo.forgotten
@@ -168,6 +172,11 @@ struct Undo {
 
 extension Undo.Numbered {
   func bound(_ slice: Slice) -> [Value] { [bound.0, bound.1] + slice.bound }
+
+  /// The objects of the same collection.
+  var all: String {
+    "SELECT id FROM main.cascade_node WHERE collection = \(layout.collection ?? 0)"
+  }
 
   var isOfNodes: Bool {
     layout.collection != nil && [.row, .object, .change].contains(layout.kind)

@@ -234,7 +234,8 @@ extension Undo {
   mutating func tieReferences() throws {
     if writer.references.collections.isEmpty { return }
     for layout in layouts where writer.references.concern(layout.collection) {
-      try tieReferences(of: "SELECT id FROM temp.restored WHERE layout = \(layout.number)")
+      let back = "SELECT id FROM temp.restored WHERE layout = \(layout.number)"
+      try tieReferences(of: isResumed ? layout.all : back)
     }
     try tieReferences(of: "SELECT id FROM temp.rewritten")
     try step(of: 1) { undo in
