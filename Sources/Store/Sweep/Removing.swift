@@ -160,14 +160,16 @@ extension Writer {
     return holds.last ?? .zero
   }
 
-  /// What others did since the last step.
+  /// What others did since the last step; before the first, since the plan, which saw all that was
+  /// in the journal before.
   private func noteOthers() throws {
     let commits = try foreignCommits()
     if !pace.knows(commits) { current.isUndisturbed = false }
     pace.look(foreignCommits: commits)
     if current.isUndisturbed { return }
     let touched = try db.all(
-      "SELECT DISTINCT what FROM cascade_journal WHERE seq > ?", .integer(current.ownEnd)
+      "SELECT DISTINCT what FROM cascade_journal WHERE seq > ?",
+      .integer(max(current.ownEnd, current.journalEnd))
     ) { $0.integer(0) }
     for watch in watches where touched.contains(watch.number) {
       if case .rows(let collection) = watch.meaning.subject,
