@@ -168,6 +168,25 @@ struct RefusalTests {
     #expect(refusal(store, "DELETE FROM tag").contains(#"["tags",[1,"x"]] must stay: albums/a"#))
   }
 
+  @Test(
+    "A composite key that is referred to holds who refers to it, and nobody else",
+    arguments: ["property: 'doc.of', toMany: true", "property: 'doc.one'"])
+  func compositeHeld(place: String) throws {
+    let store = try store(
+      "name: 'of', from: 'songs', to: 'tags', rules: ['denySourceDeletion'], \(place)".json5)
+    let doc = #"{"of": ["[1, \"x\"]"], "one": "[1, \"x\"]"}"#
+    try store.bySQL(
+      """
+      UPDATE song SET doc = NULL WHERE id = 3; UPDATE song SET doc = '\(doc)' WHERE id = 1;
+      CREATE UNIQUE INDEX song_kind ON song(id, kind);
+      """)
+    #expect(refusal(store, "DELETE FROM song WHERE id > 1") == "")
+    #expect(refusal(store, "INSERT INTO song(id) VALUES(7); UPDATE song SET kind = 'Z'") == "")
+    #expect(refusal(store, "DELETE FROM song").contains("songs/1 must stay: "))
+    try store.bySQL("DELETE FROM tag")
+    #expect(refusal(store, "DELETE FROM song") == "")
+  }
+
   @Test("A refused statement leaves nothing of itself, and the transaction goes on")
   func statement() throws {
     let store = try store(

@@ -21,6 +21,8 @@ struct NodeTable: Hashable, Sendable {
 
   var isMapped: Bool { table != nil }
 
+  var isComposite: Bool { keyColumns.count > 1 }
+
   /// What stands behind FROM.
   var rows: String {
     switch kind {
@@ -37,7 +39,7 @@ struct NodeTable: Hashable, Sendable {
 
   /// The values of these columns, out of a key of `temp.known`.
   func keyParts(_ value: String) -> [String] {
-    if keyColumns.count == 1 { return [value] }
+    if !isComposite { return [value] }
     return keyColumns.indices.map { KeyPart.read($0, of: value) }
   }
 
@@ -87,17 +89,22 @@ struct NodeTable: Hashable, Sendable {
 
   /// What an application wrote for the list of a composite key may be anything; we write lists.
   private func list(_ value: String) -> String {
-    if keyColumns.count == 1 || value.hasSuffix(".key") { return value }
+    if !isComposite || value.hasSuffix(".key") { return value }
     return "iif(json_valid(\(value)), \(value), NULL)"
   }
 
   /// The same as a question that a trigger may ask: there only SQLite's own functions are known.
   func hasRowInTrigger(withKey value: String) -> String {
-    let rows = "EXISTS (SELECT 1 FROM \(rowsInTrigger) AS s WHERE"
-    if keyColumns.count == 1 { return "\(rows) \(hasKey("s", value)))" }
-    let parts = keyColumns("s").enumerated().map { "\($1) = \(value) ->> \($0)" }
-    return "(\(rows) \(parts.joined(separator: " AND "))) "
-      + "OR \(KeyPart.isOdd(value)) AND \(rows) \(key("s")) = \(value)))"
+    let rows = "EXISTS (SELECT 1 FROM \(rowsInTrigger) AS h WHERE"
+    if !isComposite { return "\(rows) \(hasKey("h", value)))" }
+    return "(\(rows) \(isSame("h", list: value))) "
+      + "OR \(KeyPart.isOdd(value)) AND \(rows) \(key("h")) = \(value)))"
+  }
+
+  /// Whether a row has the composite key that a list says, if SQLite itself can read it.
+  func isSame(_ row: String, list value: String) -> String {
+    keyColumns(row).enumerated().map { "\($1) = \(list(value)) ->> \($0)" }
+      .joined(separator: " AND ")
   }
 
   /// Whether a reference leads to the node `m`. In the words of the reference's column, so that its

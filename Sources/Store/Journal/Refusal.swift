@@ -68,10 +68,12 @@ struct Refusal {
 extension NodeTable {
   /// A node as people write it, in SQL; never null, which would leave nothing of a message.
   func described(_ row: String) -> String {
-    if keyColumns(row).count > 1 {
-      return "\(literal("[\(JSON.string(collection).text),")) || \(key(row)) || ']'"
-    }
+    if isComposite { return described(list: key(row)) }
     return "\(literal(collection + "/")) || \(NodeTable.shown(key(row)))"
+  }
+
+  func described(list: String) -> String {
+    "\(literal("[\(JSON.string(collection).text),")) || \(list) || ']'"
   }
 
   static func shown(_ key: String) -> String {

@@ -96,28 +96,42 @@ extension Place {
     guard case .join(let table, let column, _) = form else {
       return "FROM \(source.rowsInTrigger) AS s \(references)"
     }
+    let named = "j.\(quoted(column))"
     return "FROM \(quoted(table.name)) AS j CROSS JOIN \(source.rowsInTrigger) AS s "
-      + "ON \(source.hasKey("s", "j.\(quoted(column))"))"
+      + "ON \(source.isComposite ? source.isSame("s", list: named) : source.hasKey("s", named))"
   }
 
   /// A reference in the row itself goes along to the new key; one in a join table stays behind.
   fileprivate var deniesSource: Refusal {
     func rows(_ row: String) -> String {
-      "\(sources) CROSS JOIN \(destination.rowsInTrigger) AS d "
-        + "ON \(destination.hasKey("d", reference)) "
-        + "WHERE \(source.isSame("s", row, "=")) AND \(isEdge)"
-        + (source == destination ? " AND NOT (\(source.isSame("d", row)))" : "")
+      let isOther = source == destination ? " AND NOT (\(held.isSame(row)))" : ""
+      return "\(sources)\(held.join) WHERE \(source.isSame("s", row, "=")) AND \(isEdge)"
+        + " AND \(held.isThere)\(isOther)"
     }
     return Refusal(
       denied: source, rule: .denySourceDeletion, relationship: literal(name), whenDeleted: rows,
-      whenRenamed: leftBehind, holder: destination.described("d"))
+      whenRenamed: leftBehind, holder: held.name)
   }
 
   private var leftBehind: String? {
     guard case .join(let table, let column, _) = form else { return nil }
-    return "FROM \(quoted(table.name)) AS j CROSS JOIN \(destination.rowsInTrigger) AS d "
-      + "ON \(destination.hasKey("d", reference)) "
+    return "FROM \(quoted(table.name)) AS j\(held.join) "
       + "WHERE \(source.isKey(source.key("OLD"), of: "j.\(quoted(column))", in: table.column(column)))"
-      + " AND \(isEdge)"
+      + " AND \(isEdge) AND \(held.isThere)"
+  }
+
+  /// The destination in a trigger: its row `d`, or what a list says of a composite key, which no
+  /// function but our own can take apart for a join.
+  private var held: (join: String, isThere: String, name: String, isSame: (String) -> String) {
+    if destination.isComposite {
+      return (
+        "", "(\(destination.hasRowInTrigger(withKey: reference)))",
+        destination.described(list: reference), { destination.isSame($0, list: reference) }
+      )
+    }
+    let join =
+      " CROSS JOIN \(destination.rowsInTrigger) AS d "
+      + "ON \(destination.hasKey("d", reference))"
+    return (join, "1", destination.described("d"), { destination.isSame("d", $0) })
   }
 }
