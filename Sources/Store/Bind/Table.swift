@@ -96,6 +96,12 @@ struct Table: Hashable, Sendable {
     return primaryKey.map { "\(alias).\(quoted($0))" }.joined(separator: ", ")
   }
 
+  /// Behind `identity` and IN. For several columns SQLite takes no index beside a bare UNION, and looks
+  /// at every row.
+  static func union(_ rows: [String]) -> String {
+    rows.count == 1 ? rows[0] : "SELECT * FROM (\(rows.joined(separator: "\nUNION ")))"
+  }
+
   /// Whether these columns tell any two rows apart.
   func uniqueKey(of names: [String]) -> UniqueKey? {
     let wanted = Set(names.map { $0.lowercased() })

@@ -58,8 +58,8 @@ struct FollowerWays {
     let columns = ways.tables[step.child].identityColumns("w1")
     let stays = stays(step.child)
     if ways.isNode(step.parent) {
-      return fromNodes(step).map { "SELECT \(columns) \($0) AND \(stays)" }
-        .joined(separator: "\nUNION ")
+      let rows = fromNodes(step).map { "SELECT \(columns) \($0) AND \(stays)" }
+      return Table.union(rows)
     }
     let found = fromFound(step, in: "(\(way(to: step.parent))) AS f")
     return "SELECT \(columns) \(found) WHERE \(stays)"

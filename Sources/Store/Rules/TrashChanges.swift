@@ -28,7 +28,7 @@ extension Writer {
       """
       SELECT ?1, ?5 - row_number() OVER (), \(part), ?2, NULL, NULL, NULL\(values)
       FROM main.\(quoted(table.name)) AS r WHERE \(table.identity("r")) IN (
-        \(rows.joined(separator: "\nUNION ")))
+        \(Table.union(rows)))
       """
     }
   }
@@ -119,10 +119,9 @@ extension Writer {
     let bound = slice.bound + [.integer(try lowestInTrash())] + more
     try keep(layout, values: layout.values(of: "r", in: table), bound) { part, values in
       """
-      SELECT ?1, ?5 - row_number() OVER (ORDER BY \(table.identityColumns("r"))), \(part), ?2,
-        NULL, NULL, NULL\(values)
+      SELECT ?1, ?5 - row_number() OVER (), \(part), ?2, NULL, NULL, NULL\(values)
       FROM main.\(quoted(table.name)) AS r WHERE \(table.identity("r")) IN (
-        \(rows.joined(separator: "\nUNION ")))
+        \(Table.union(rows)))
       """
     }
   }
