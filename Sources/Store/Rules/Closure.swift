@@ -123,10 +123,10 @@ struct Closure {
     let slice = Slice(low: low, high: high)
     if low == high { return Level(slice: slice, ends: Ends()) }
     for table in binding.collections.values where numbers.stored.contains(table.id) {
-      let isNew = try db.know(
+      try db.know(
         table, .gone, where: "g.seq > ?1 AND g.seq <= ?2", [.integer(low), .integer(high)])
-      if isNew { try db.discountAbsent(above: low) }
     }
+    if !numbers.stored.isEmpty { try db.discountAbsent(above: low) }
     return Level(slice: slice, ends: try db.ends(in: slice))
   }
 
@@ -260,11 +260,10 @@ extension Connection {
     try run("DELETE FROM temp.listed")
   }
 
-  /// Rows of the application that a stored edge brought here are known by it alone so far. True if
-  /// there were any.
+  /// Rows of the application that a stored edge brought here are known by it alone so far.
   func know(
     _ table: NodeTable, _ driver: Place.Driver, where condition: String, _ values: [Value] = []
-  ) throws(SQLiteError) -> Bool {
+  ) throws(SQLiteError) {
     try run(
       generated: """
         INSERT OR IGNORE INTO temp.known(id, collection, key, row, present)
@@ -274,7 +273,6 @@ extension Connection {
         LEFT JOIN \(table.rows) AS d ON \(table.hasKey("d", "n.key"))
         WHERE \(condition) AND n.id NOT IN (SELECT id FROM temp.known)
         """, values)
-    return changes > 0
   }
 
   fileprivate func discountAbsent(above low: Int64) throws(SQLiteError) {

@@ -33,7 +33,7 @@ extension Closure {
     if withRemoved { try collectRemoved(db) }
     try tally(db, level)
     for table in binding.collections.values where numbers.stored.contains(table.id) {
-      _ = try db.know(table, .tally, where: "g.level = ?1", [.integer(level.number)])
+      try db.know(table, .tally, where: "g.level = ?1", [.integer(level.number)])
     }
     for place in countedAtDestinations { try countSources(db, place, level) }
     for place in countedAtSources { try countDestinations(db, place, level) }

@@ -88,7 +88,7 @@ struct Reaching {
   private func follow(_ db: borrowing Connection, _ level: Slice) throws {
     let bounds: [Value] = [.integer(level.low), .integer(level.high)]
     for table in binding.collections.values where numbers.stored.contains(table.id) {
-      _ = try db.know(table, .reached, where: "g.seq > ?1 AND g.seq <= ?2", bounds)
+      try db.know(table, .reached, where: "g.seq > ?1 AND g.seq <= ?2", bounds)
     }
     try db.run(
       """
