@@ -9,6 +9,7 @@ struct ApplicationRuleTests {
     CREATE TABLE album(id INTEGER PRIMARY KEY, title TEXT);
     CREATE TABLE song(id INTEGER PRIMARY KEY, album_id INTEGER, photo_id INTEGER);
     CREATE TABLE photo(id INTEGER PRIMARY KEY);
+    CREATE TABLE archive(id INTEGER PRIMARY KEY, photo INTEGER);
     CREATE TABLE song_photo(song INTEGER, photo INTEGER, PRIMARY KEY(song, photo));
     INSERT INTO album VALUES(1, 'a'), (2, 'b');
     INSERT INTO photo VALUES(1), (2);
@@ -16,7 +17,7 @@ struct ApplicationRuleTests {
     """
   private static let collections = """
     albums: { table: "album", key: "id" }, songs: { table: "song", key: "id" },
-    photos: { table: "photo", key: "id" },
+    photos: { table: "photo", key: "id" }, archive: { table: "archive", key: "id" },
     uses: { table: "song_photo", key: ["song", "photo"] },
     """
   private static let counted = """
@@ -57,6 +58,59 @@ struct ApplicationRuleTests {
 
   private func rows(_ store: TestStore, _ collection: String) throws -> [String] {
     try store.reader.nodes(in: collection, after: nil, limit: 100).map(\.node.description)
+  }
+
+  @Test(
+    "What a trigger of the application refers to, when we delete its row, stays",
+    arguments: [nil, 1, 2] as [Int64?], ["AFTER", "BEFORE"])
+  func archive(rows: Int64?, when: String) throws {
+    let store = try store(
+      Self.counted,
+      """
+      { name: "album", from: "songs", to: "albums", column: "album_id",
+        rules: ["deleteSourceIfDestinationDeleted"] }
+      """,
+      """
+      { name: "kept", from: "archive", to: "photos", column: "photo",
+        rules: ["deleteDestinationIfAllSourcesDeleted"] },
+      { name: "photo", from: "archive", to: "photos", column: "photo",
+        rules: ["deleteDestinationIfAllSourcesDeleted"] }
+      """,
+      sql: """
+        INSERT INTO song VALUES(4, 2, 2);
+        INSERT INTO photo VALUES(3);
+        INSERT INTO song VALUES(5, 2, 3);
+        CREATE TRIGGER own \(when) DELETE ON song WHEN OLD.photo_id <> 3 BEGIN
+          INSERT INTO archive VALUES(OLD.id, OLD.photo_id);
+        END;
+        """)
+    if let rows { store.sweepsInSteps(of: rows) }
+    try store.bySQL("DELETE FROM album")
+    _ = try store.writer.sweep([.all], at: 1)
+    #expect(try self.rows(store, "songs") == [])
+    #expect(try self.rows(store, "photos") == ["photos/1", "photos/2"])
+    #expect(try store.reader.checkReferences().total == 0)
+    try store.bySQL("DELETE FROM archive")
+    _ = try store.writer.sweep([.all], at: 2)
+    #expect(try self.rows(store, "photos") == [])
+  }
+
+  @Test("It stays also where a change file deletes the row")
+  func archiveOfChange() throws {
+    let store = try store(
+      Self.counted,
+      """
+      { name: "photo", from: "archive", to: "photos", column: "photo",
+        rules: ["deleteDestinationIfAllSourcesDeleted"] }
+      """,
+      sql: """
+        CREATE TRIGGER own AFTER DELETE ON song BEGIN
+          INSERT INTO archive VALUES(OLD.id, OLD.photo_id);
+        END;
+        """)
+    try store.apply([.delete(node("songs/3"))])
+    #expect(try rows(store, "photos") == ["photos/1", "photos/2"])
+    #expect(try store.texts("SELECT id || ' ' || photo FROM archive") == ["3 2"])
   }
 
   @Test("What a trigger of the application deletes when we delete is journaled, and swept")

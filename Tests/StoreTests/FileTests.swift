@@ -143,7 +143,7 @@ struct FileTests {
     try files.store.bySQL("INSERT INTO album VALUES(1, 'new', NULL)")
     try files.bySQL("DELETE FROM album")
     let now = SystemClock.wall()
-    try files.store.bySQL("UPDATE cascade_ledger SET at = 1000")
+    try files.store.bySQL("UPDATE cascade_released_file SET at = 1000")
     try files.write("new")
     #expect(try files.tend(at: now).moved == 0)
     #expect(files.isThere("new"))

@@ -50,6 +50,28 @@ struct InterferenceTests {
   private static let whole = "artist 1,2 album 1,2,3 song a,b,c,d,e,f,x tag t,u,v photo p,q,r"
   private static let rest = "artist 2 album 3 song x tag v photo r"
 
+  @Test("A sweep whose plans are all outdated by new tables ends later, where it would have")
+  func altered() throws {
+    let store = try TestStore(
+      model: StoreModel(InterferenceTests.model), schema: InterferenceTests.schema)
+    _ = try store.writer.sweep([.all], at: 0)
+    store.sweepsInSteps(of: 1)
+    try store.bySQL("DELETE FROM artist WHERE id = 1")
+    var count = 0
+    let manners = Manners { _ in
+      count += 1
+      if !count.isMultiple(of: 2) || count > 18 { try store.bySQL("CREATE TABLE t\(count)(a)") }
+    }
+    let result = try store.writer.sweep([.cascade, .refcount], at: 1, manners: manners)
+    #expect(result.isCutShort && result.outcome == .blocked)
+    #expect(try store.writer.unfinishedSweep == [.cascade, .refcount])
+    let rest = try store.writer.sweep([.cascade, .refcount], at: 2)
+    #expect(!rest.isCutShort && rest.batch == result.batch ?? rest.batch)
+    #expect(try store.writer.unfinishedSweep == nil)
+    #expect(try store.texts("SELECT id FROM song UNION ALL SELECT id FROM tag") == ["x", "v"])
+    #expect(try store.reader.checkReferences().total == 0)
+  }
+
   /// The rows that are left after the first artist was deleted and swept, `sql` came after so many
   /// steps of a row each, and all that follows from it was swept too.
   private func left(

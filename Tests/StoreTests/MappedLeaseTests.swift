@@ -88,6 +88,28 @@ struct MappedLeaseTests {
     #expect(try count("tag", store) == 1)
   }
 
+  @Test(
+    "What lost its edge while it was leased goes when the lease ends", arguments: [false, true])
+  func edgeRemoved(isBack: Bool) throws {
+    let model = """
+      { collections: { songs: { table: 'song', key: 'id' }, tags: { table: 'tag', key: 'id' } },
+        relationships: [ { name: 'tag', from: 'songs', to: 'tags', column: 'tag',
+          rules: ['deleteDestinationIfSourceDeleted'] } ] }
+      """
+    let schema = """
+      CREATE TABLE song(id TEXT PRIMARY KEY, tag TEXT); CREATE TABLE tag(id TEXT PRIMARY KEY);
+      INSERT INTO song VALUES('s', 't'); INSERT INTO tag VALUES('t')
+      """
+    let store = try TestStore(model: StoreModel(model), schema: schema)
+    _ = try store.writer.sweep([.all], at: 0)
+    try store.lease("'t'", in: "tags", until: 1_000)
+    try store.bySQL("UPDATE song SET tag = NULL")
+    #expect(try store.writer.sweep([.cascade, .refcount], at: 1).deletedCount == 0)
+    if isBack { try store.bySQL("UPDATE song SET tag = 't'") }
+    let later = try store.writer.sweep([.cascade, .refcount], at: 1_000_000)
+    #expect(later.deletedCount == (isBack ? 0 : 1))
+  }
+
   @Test("A leased row that refers to something else when its lease ends stays")
   func movedOn() throws {
     let store = try store(rows)

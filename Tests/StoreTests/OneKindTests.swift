@@ -45,6 +45,35 @@ struct OneKindTests {
     #expect(try store.writer.sweep([.all], at: 2).outcome == .nothing)
   }
 
+  @Test(
+    "What is denied by what goes with it goes, though one kind looked before",
+    arguments: [nil, 1] as [Int64?], ["DELETE FROM x WHERE id = 2", "UPDATE x SET d = NULL"])
+  func deniedByItsOwn(rows: Int64?, sql: String) throws {
+    let model = """
+      { collections: { x: { table: 'x', key: 'id' }, d: { table: 'd', key: 'id' },
+          h: { table: 'h', key: 'id' } },
+        relationships: [
+          { name: 'd', from: 'x', to: 'd', column: 'd', rules: ['deleteDestinationIfSourceDeleted'] },
+          { name: 'deny', from: 'h', to: 'd', column: 'd', rules: ['denyDestinationDeletion'] },
+          { name: 'x', from: 'd', to: 'h', column: 'x',
+            rules: ['deleteDestinationIfAllSourcesDeleted'] } ] }
+      """
+    let store = try TestStore(model: StoreModel(model), schema: OneKindTests.schema)
+    try store.bySQL(
+      """
+      UPDATE x SET d = NULL WHERE id <> 2; UPDATE d SET x = iif(id = 2, 3, NULL);
+      DELETE FROM h; INSERT INTO h VALUES(3, 2)
+      """)
+    _ = try store.writer.sweep([.all], at: 0)
+    if let rows { store.sweepsInSteps(of: rows) }
+    try store.bySQL(sql)
+    _ = try store.writer.sweep([.refcount], at: 1)
+    let plan = try store.reader.planSweep([.all])
+    let result = try store.writer.sweep([.all], at: 2)
+    #expect(plan.deletedCount == 2 && result.deletedCount == 2)
+    #expect(result.outcome == .done && result.blocked.isEmpty)
+  }
+
   @Test("What stays denied is told once, and not looked at for ever")
   func staysDenied() throws {
     let store = try TestStore(model: StoreModel(OneKindTests.model), schema: OneKindTests.schema)

@@ -80,7 +80,7 @@ private final class World {
     }
     let result = try store.writer.sweep([.all], at: 1, manners: manners)
     try expectOnlyPlanned(before)
-    #expect(result.blocked.isEmpty)
+    #expect(result.blocked.isEmpty || result.isCutShort)
   }
 
   /// What is there, and what a sweep would delete of it.

@@ -52,8 +52,29 @@ struct RetentionTests {
       "INSERT INTO cascade_meta VALUES('sweep.batch', \(batch)), ('sweep.kinds', 4)")
     #expect(try store.writer.sweep([.trash], at: 1 << 50).forgotten == 0)
     _ = try store.writer.sweep([.dangling], at: 7)
-    let at = try store.reader.batches(after: 0, limit: 9).first { $0.batch == batch }?.at
-    #expect(at == 7)
+    let swept = try #require(
+      store.reader.batches(after: 0, limit: 9).first { $0.batch == batch })
+    #expect(swept.at >= 7)
+  }
+
+  @Test("The time of a batch is the end of its sweep, and that of a file when its row went")
+  func endOfSweep() throws {
+    let files = try FileFixture(#"trash: "1h""#)
+    files.store.sweepsInSteps(of: 1)
+    try files.write("1", "2")
+    try files.store.bySQL("INSERT INTO album VALUES(1, '1', NULL), (2, '2', NULL)")
+    try files.bySQL("UPDATE album SET cover = NULL WHERE id = 0")
+    let start = SystemClock.wall()
+    try files.store.bySQL("DELETE FROM album")
+    let slow = Manners { _ in SystemClock.sleep(for: .milliseconds(20)) }
+    let result = try files.store.writer.sweep([.cascade, .refcount], at: start, manners: slow)
+    let batch = try #require(
+      files.store.reader.batches(after: 0, limit: 9).first { $0.batch == result.batch })
+    let lasted = batch.at - start
+    #expect(40..<10_000 ~= lasted)
+    let released = try files.store.texts("SELECT at - \(start) FROM cascade_released_file")
+      .compactMap { Int64($0) }
+    #expect(released.count == 2 && released[0] < released[1] && released[1] < lasted)
   }
 
   @Test("A batch of files alone is in the ledger as long as they are kept")

@@ -54,7 +54,7 @@ struct ToldOnceTests {
     guard case .deleted(let deletion) = try store.reader.why(Node("b", .text("2"))) else {
       return #expect(Bool(false))
     }
-    #expect(deletion.at == 1 && deletion.chain.map(\.node.description) == ["b/2", "b/1"])
+    #expect(deletion.at >= 1 && deletion.chain.map(\.node.description) == ["b/2", "b/1"])
   }
 
   @Test("Sources of two collections may have the same key")

@@ -32,6 +32,53 @@ struct UnreachableTests {
     #expect(try swept(store) == "C")
   }
 
+  @Test("What an application deleted itself is not counted", arguments: [8, 32] as [Rules])
+  func goneBefore(rule: Rules) throws {
+    let model = """
+      { collections: { r: { table: 'r', key: 'id' }, a: { table: 'a', key: 'id' },
+          b: { table: 'b', key: 'id' } }, roots: ['r'],
+        relationships: [ { name: 'top', from: 'r', to: 'a', column: 'a' },
+          { name: 'other', from: 'r', to: 'b', column: 'b' } ] }
+      """
+    let schema = """
+      CREATE TABLE r(id TEXT PRIMARY KEY, a, b); CREATE TABLE a(id TEXT PRIMARY KEY);
+      CREATE TABLE b(id TEXT PRIMARY KEY); INSERT INTO a VALUES('1'); INSERT INTO b VALUES('1')
+      """
+    let store = try TestStore(model: StoreModel(model), schema: schema)
+    let (source, destination) = (Node("a", .text("1")), Node("b", .text("1")))
+    try store.apply([.link(name: "s", from: source, to: .node(destination), rules: rule)])
+    try store.bySQL("DELETE FROM b")
+    #expect(try store.reader.planSweep([.unreachable]).deletedCount == 1)
+    let result = try store.writer.sweep([.unreachable], at: 1)
+    #expect(result.deletedCount == 1 && result.byCollection == ["a": 1])
+  }
+
+  @Test("A long ring beside a writer waits for a calm moment, and says so")
+  func longRing() throws {
+    let schema = """
+      CREATE TABLE r(id INTEGER PRIMARY KEY); CREATE TABLE n(id INTEGER PRIMARY KEY, next INTEGER);
+      CREATE INDEX n_next ON n(next); CREATE TABLE other(a);
+      WITH RECURSIVE i(v) AS (SELECT 0 UNION ALL SELECT v + 1 FROM i WHERE v < 5999)
+      INSERT INTO n SELECT v, (v + 1) % 6000 FROM i;
+      """
+    let model = """
+      { collections: { r: { table: 'r', key: 'id' }, n: { table: 'n', key: 'id' } }, roots: ['r'],
+        relationships: [ { name: 'next', from: 'n', to: 'n', column: 'next' } ] }
+      """
+    let store = try TestStore(model: StoreModel(model), schema: schema)
+    let write = { try store.bySQL("INSERT INTO other VALUES(1)") }
+    let busy = Manners(
+      pause: { _ in try write() },
+      isOver: {
+        try? write()
+        return false
+      })
+    let result = try store.writer.sweep([.unreachable], at: 1, manners: busy)
+    #expect(result.isCutShort && result.outcome == .blocked && result.deletedCount == 0)
+    #expect(try store.writer.unfinishedSweep == [.unreachable])
+    #expect(try store.writer.sweep([.unreachable], at: 2).deletedCount == 6_000)
+  }
+
   @Test("Without roots nothing happens")
   func noRoots() throws {
     let store = try managed("")

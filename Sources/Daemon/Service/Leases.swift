@@ -28,9 +28,9 @@ extension StoreService {
   }
 }
 
-/// Rings when a lease ends; as long as there is none, it costs nothing.
+/// Rings at a time; as long as there is none, it costs nothing.
 @EventLoopActor
-final class LeaseTimer {
+final class Alarm {
   private var end: Int64?
   private let timer = WallTimer()
 

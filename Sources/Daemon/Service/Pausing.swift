@@ -2,7 +2,7 @@ internal import Store
 internal import System
 
 /// A store that is left alone until somebody says otherwise: questions are answered, leases are
-/// taken, and nothing else is written.
+/// taken, triggers are put back, and nothing else is written.
 extension StoreService {
   /// A sweep ends with the step at hand, and goes on afterwards.
   func pause(by user: UInt32) async throws {

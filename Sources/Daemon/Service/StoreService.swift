@@ -23,6 +23,9 @@ final class StoreService {
   var areReadersClosed = false
   /// A sweep was begun, and something came between.
   var hasUnfinishedSweep = true
+  /// Others kept it from its end: until then they are left alone. In milliseconds since 1970.
+  var sweepGoesOn: Int64 = 0
+  var sweepBackoff = Backoff()
   /// The batch of the undo that was gone on with last.
   var resumedUndo: Int64?
   /// Files that wait are looked at again.
@@ -40,7 +43,8 @@ final class StoreService {
   /// The store's files, as they were when there was nothing more to do; nil where something is left.
   private var traces: [FileStatus?]?
   let wake = Bell()
-  let leaseTimer = LeaseTimer()
+  let leaseTimer = Alarm()
+  let sweepTimer = Alarm()
   var timetable: Timetable
   let scheduleTimer = WallTimer()
   let noticesCame = Broadcast()
@@ -162,7 +166,8 @@ final class StoreService {
   private func serve() async {
     await withDiscardingTaskGroup { group in
       for work in [
-        watchQueue, losePatience, endLeases, watchStore, followTimetable, followOrders, work,
+        watchQueue, losePatience, endLeases, goOnSweeping, watchStore, followTimetable,
+        followOrders, work,
       ] {
         group.addTask(executorPreference: EventLoop.shared) { await work() }
       }
@@ -173,6 +178,7 @@ final class StoreService {
   }
 
   private func endLeases() async { await leaseTimer.run(ringing: wake) }
+  private func goOnSweeping() async { await sweepTimer.run(ringing: wake) }
 
   // MARK: - Another model, or none
 

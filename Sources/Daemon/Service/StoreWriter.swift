@@ -182,6 +182,8 @@ actor StoreWriter {
     try opened().writer.set(pause)
   }
 
+  func followSchema() throws { try current().writer.followSchema() }
+
   func heldSweeps() throws -> [SweepResult] { try opened().writer.heldSweeps }
 
   func isUnfinished() throws -> Bool { try current().writer.isUnfinished }

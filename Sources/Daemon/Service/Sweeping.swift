@@ -14,6 +14,7 @@ extension StoreService {
     if kinds.looksAtFiles { result.unreferenced = try await unreferencedFiles() }
     let run = result.run(occasion)
     await remember(run, of: kinds)
+    postpone(result.isCutShort)
     keep(result, run, took: .now - start, by: user)
     try await forgetSettledPlans()
     if result.batch != nil { wakeUp() }
@@ -62,6 +63,7 @@ extension StoreService {
     }
     resumedUndo = look.unfinishedUndo
     if look.hasMore { wakeUp() }
+    if look.sweeps.contains(where: \.isCutShort) { postpone(true) }
     for result in look.sweeps {
       // One that found nothing is nobody's business, but for what waits until it does.
       if result.outcome == .nothing && result.kinds != [.dangling] {
@@ -83,13 +85,22 @@ extension StoreService {
   /// What a crash, or the end of the daemon, left undone.
   func resumeSweep() async throws {
     condition.remember(held: try await onStore { try await writer.heldSweeps() })
+    var isCutShort = false
     if let kinds = try await onStore({ try await writer.unfinishedSweep() }) {
-      _ = try await sweep(kinds, because: .resumed)
+      isCutShort = try await sweep(kinds, because: .resumed).isCutShort
     }
     // Paused meanwhile, it goes on afterwards.
     if condition.isAtRest { return }
     try await resumeUndo()
-    hasUnfinishedSweep = condition.isAtRest
+    hasUnfinishedSweep = condition.isAtRest || isCutShort
+  }
+
+  /// What others keep from its end is tried again, less and less often.
+  private func postpone(_ isCutShort: Bool) {
+    if !isCutShort { return sweepBackoff = Backoff() }
+    hasUnfinishedSweep = true
+    sweepGoesOn = SystemClock.wall() + Int64(sweepBackoff.next() / .milliseconds(1))
+    sweepTimer.set(sweepGoesOn)
   }
 
   private func resumeUndo() async throws {

@@ -24,7 +24,7 @@ extension StoreService {
   private func workUntilIdle() async throws {
     try await keepSpool()
     while !Task.isCancelled && !condition.isAtRest {
-      if hasUnfinishedSweep { try await resumeSweep() }
+      if hasUnfinishedSweep && SystemClock.wall() >= sweepGoesOn { try await resumeSweep() }
       try await lookAtStore()
       let (step, holds, pause) = try await onStore { try await writer.step() }
       guard case .worked(let outcomes) = step else { break }
@@ -35,10 +35,15 @@ extension StoreService {
       try await tendFiles()
       if let pause { try await EventLoop.sleep(for: pause) }
     }
-    if condition.isAtRest { return }
+    if condition.isAtRest { return try await keepWatching() }
     try await tendFiles()
     try await onStore { try await writer.tidy() }
     recover()
+  }
+
+  /// A pause is for migrations, too: what these took from our triggers is put back.
+  private func keepWatching() async throws {
+    if !condition.isDetached { try await onStore { try await writer.followSchema() } }
   }
 
   private func recover() {

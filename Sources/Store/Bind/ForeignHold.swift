@@ -45,7 +45,8 @@ extension Binding {
 }
 
 extension Binding {
-  private func isInTrigger(_ table: Table) -> Bool {
+  /// Whether a trigger of the application may write it.
+  func isInTrigger(_ table: Table) -> Bool {
     let name = table.name.lowercased()
     // A quotation mark in a name is written twice, by some of the ways to write it.
     let isOdd = name.contains(where: "\"'`".contains)

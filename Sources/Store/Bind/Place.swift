@@ -86,6 +86,11 @@ struct Place: Hashable, Sendable {
     return "typeof(\(value)) IN ('text', 'blob')"
   }
 
+  /// Whose rows say the references.
+  var referringTable: Table? {
+    if case .join(let table, _, _) = form { table } else { source.table }
+  }
+
   /// Nil for lists.
   var referringColumn: Table.Column? {
     switch form {

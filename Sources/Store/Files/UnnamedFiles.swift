@@ -1,36 +1,61 @@
 internal import Model
 internal import SQLite
+internal import System
 
 /// Files that an edge named once, and none does now, without a rule that let them go: `sweep files`
 /// lets them go too (DESIGN 8.1).
 extension Writer {
-  func sweepFiles(_ result: inout SweepResult) throws {
+  func sweepFiles(_ result: inout SweepResult, _ manners: Manners) throws {
     if model.files.isEmpty || isHalfView { return }
-    let receipt = try sweep {
-      try db.run(
-        """
-        INSERT INTO cascade_released_file(batch, collection, path)
-        SELECT ?, n.collection, n.key
-        FROM cascade_collection AS c CROSS JOIN cascade_node AS n ON n.collection = c.id
-        WHERE c.name GLOB 'cascade_file/*' AND typeof(n.key) = 'text'
-        AND NOT EXISTS (SELECT 1 FROM cascade_edge WHERE destination = n.id)
-        """, .integer(current.batch))
-      current.filesReleased += db.changes
-      if try db.forgetUnnamedFiles() > 0 { interned.nodes.forget() }
+    let submission = nextSweep
+    current = TransactionState()
+    try findUnused(Writer.files)
+    try eachFew(of: "SELECT id FROM temp.unused", manners) { few in
+      try beginFiles(submission)
+      try releaseUnnamed(few)
     }
-    result.add(receipt, current)
+    result.add(stepReceipt(submission), current)
+  }
+
+  /// The collections that stand for them.
+  static let files = "SELECT id FROM main.cascade_collection WHERE name GLOB 'cascade_file/*'"
+
+  /// All of them are one batch.
+  private func beginFiles(_ submission: Submission) throws {
+    if current.batch > 0 { return }
+    current.batch = counters.serial
+    counters.serial += 1
+    try record(submission)
+  }
+
+  private func releaseUnnamed(_ few: Slice) throws {
+    try db.run(
+      """
+      INSERT INTO cascade_released_file(batch, collection, path, at)
+      SELECT ?3, n.collection, n.key, ?4
+      FROM temp.unused AS u CROSS JOIN cascade_node AS n ON n.id = u.id
+      WHERE u.id > ?1 AND u.id <= ?2 AND typeof(n.key) = 'text'
+      AND NOT EXISTS (SELECT 1 FROM cascade_edge WHERE destination = n.id)
+      """, few.bound[0], few.bound[1], .integer(current.batch), .integer(SystemClock.ofFiles()))
+    current.filesReleased += db.changes
+    try forgetUnused(few)
   }
 
   /// Files whose edges had no rule that lets them go are remembered when they lose one.
-  func rememberLostFiles() throws {
+  func rememberLostFiles(_ few: Slice = .all) throws {
     if model.files.isEmpty || current.lostCount == 0 { return }
     try rememberFiles(
       """
-      SELECT DISTINCT k.collection, k.key
-      FROM temp.lost AS l CROSS JOIN temp.known AS k ON k.id = l.destination
-      WHERE NOT l.rules & 40 AND k.id NOT IN (SELECT id FROM temp.gone)
-      """)
+      SELECT collection, key FROM temp.known WHERE id IN (
+        SELECT id FROM (\(Writer.lostFiles)) WHERE id > ?1 AND id <= ?2)
+      """, few.bound)
   }
+
+  static let lostFiles = """
+    SELECT DISTINCT l.destination AS id FROM temp.lost AS l
+    CROSS JOIN temp.known AS k ON k.id = l.destination
+    WHERE NOT l.rules & 40 AND k.collection IN (\(Writer.files)) AND k.id NOT IN (SELECT id FROM temp.gone)
+    """
 
   /// The same of rows that go.
   func rememberFiles(of slice: Slice) throws {
@@ -42,13 +67,13 @@ extension Writer {
     }
   }
 
-  private func rememberFiles(_ found: String) throws {
+  private func rememberFiles(_ found: String, _ bound: [Value] = []) throws {
     let files = try db.all(
       generated: """
         SELECT substr(c.name, 14), f.key FROM (\(found)) AS f
         CROSS JOIN main.cascade_collection AS c ON c.id = f.collection
         WHERE c.name GLOB 'cascade_file/*' AND typeof(f.key) = 'text'
-        """, []
+        """, bound
     ) { Destination.file(root: $0.text(0), path: $0.text(1)) }
     for file in files { _ = try end(file) }
   }
@@ -63,20 +88,6 @@ extension Writer {
       AND NOT EXISTS (SELECT 1 FROM cascade_edge WHERE destination = cascade_node.id)
       """, .integer(id))
     if db.changes > 0 { interned.nodes.forget() }
-  }
-}
-
-extension Connection {
-  /// Takes away their numbers; says how many there were.
-  @discardableResult
-  func forgetUnnamedFiles() throws(SQLiteError) -> Int {
-    try run(
-      """
-      DELETE FROM cascade_node
-      WHERE collection IN (SELECT id FROM cascade_collection WHERE name GLOB 'cascade_file/*')
-      AND NOT EXISTS (SELECT 1 FROM cascade_edge WHERE destination = cascade_node.id)
-      """)
-    return changes
   }
 }
 

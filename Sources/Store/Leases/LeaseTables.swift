@@ -19,10 +19,10 @@ extension Schema {
     "CREATE INDEX IF NOT EXISTS cascade_lease_node ON cascade_lease(collection, key)",
     "CREATE INDEX IF NOT EXISTS cascade_lease_end ON cascade_lease(expires)",
     // Why a node would have gone, had it not been leased: `rule` of an edge `name` between it and
-    // `via`. `stored` where the edge of rule 4 is not in the node's own row; `denied` where the node
-    // is not leased itself, but something that is may have kept it: 1; or what another kind of sweep
-    // deletes, and did not yet: 2. Rule 0 is what a lease holds that
-    // no root reaches.
+    // `via`. `stored` where the edge of rule 4 is not in the node's own row, or the edge of rule 8 was
+    // removed and its source stayed. `denied` where the node is not leased itself, but something that
+    // is may have kept it: 1; or what another kind of sweep deletes, and did not yet: 2. Rule 0 is what
+    // a lease holds that no root reaches.
     """
     CREATE TABLE IF NOT EXISTS cascade_spared(
       id INTEGER PRIMARY KEY,
@@ -51,7 +51,7 @@ extension Schema {
     CREATE TEMP TABLE examined(
       id INTEGER PRIMARY KEY, collection INTEGER, key, via_collection INTEGER, via_key,
       name INTEGER, rule INTEGER, stored INTEGER, node INTEGER, via INTEGER,
-      via_there INTEGER NOT NULL DEFAULT 0)
+      via_there INTEGER NOT NULL DEFAULT 0, refers INTEGER NOT NULL DEFAULT 0)
     """,
   ]
 

@@ -12,13 +12,22 @@ extension Writer {
   /// Before anything of it is removed.
   func keepSpared() throws {
     if try !db.hasSpared { return }
+    try findSpared()
+    try keepSpared(.all)
+  }
+
+  /// All of it that is to be kept, as long as its edges are there.
+  func findSpared() throws {
+    if try !db.hasSpared { return }
     try db.run("DELETE FROM temp.spared WHERE id IN (SELECT id FROM temp.gone)")
-    try db.nameRows(
-      binding,
-      """
-      SELECT id FROM temp.spared WHERE id < 0 UNION SELECT via FROM temp.spared WHERE via < 0
-      """)
     try noteEdgesOfSpared()
+  }
+
+  func keepSpared(_ few: Slice) throws {
+    let ends = ["id", "via"].map {
+      "SELECT \($0) AS id FROM temp.spared WHERE rowid > ?1 AND rowid <= ?2 AND \($0) < 0"
+    }
+    try db.nameRows(binding, ends.joined(separator: " UNION "), few.bound)
     try db.run(
       """
       INSERT OR REPLACE INTO cascade_spared(
@@ -29,12 +38,20 @@ extension Writer {
       FROM temp.spared AS s
       LEFT JOIN cascade_node AS n ON n.id = s.id LEFT JOIN temp.known AS k ON k.id = s.id
       LEFT JOIN cascade_node AS v ON v.id = s.via LEFT JOIN temp.known AS vk ON vk.id = s.via
-      WHERE coalesce(n.key, k.key) IS NOT NULL
-      """)
+      WHERE s.rowid > ? AND s.rowid <= ? AND coalesce(n.key, k.key) IS NOT NULL
+      """, few.bound[0], few.bound[1])
   }
 
-  /// Stored edges and join rows go with either end; of a managed destination no number is left.
+  /// Stored edges and join rows go with either end; of a managed destination no number is left. And a
+  /// source that lets go of something, and stays, need not go to be the reason.
   private func noteEdgesOfSpared() throws {
+    try db.run(
+      """
+      UPDATE temp.spared SET stored = 1 WHERE rule = 8
+      AND via NOT IN (SELECT id FROM temp.gone)
+      AND EXISTS (SELECT 1 FROM temp.lost AS l WHERE l.source = spared.via
+        AND l.name = spared.name AND l.destination = spared.id)
+      """)
     try db.run(
       """
       UPDATE temp.spared SET stored = 1 WHERE rule = 4 AND (
@@ -88,18 +105,19 @@ extension Writer {
       .integer(current.followed.rawValue))
   }
 
-  /// In the transaction, or the last of the steps, that did what followed.
-  func forgetExamined() throws {
-    try db.run("DELETE FROM cascade_spared WHERE id IN (SELECT id FROM temp.examined)")
-    try db.run("DELETE FROM temp.examined")
+  /// In the transaction, or behind the steps, that did what followed.
+  func forgetExamined(_ few: Slice = .all) throws {
+    try db.run(
+      """
+      DELETE FROM cascade_spared
+      WHERE id IN (SELECT id FROM temp.examined WHERE id > ? AND id <= ?)
+      """, few.bound[0], few.bound[1])
+    try db.run(
+      "DELETE FROM temp.examined WHERE id > ? AND id <= ?", few.bound[0], few.bound[1])
   }
 }
 
 extension Connection {
-  var hasExamined: Bool {
-    get throws(SQLiteError) { try integer("SELECT 1 FROM temp.examined LIMIT 1") != nil }
-  }
-
   var hasSpared: Bool {
     get throws(SQLiteError) { try integer("SELECT 1 FROM temp.spared LIMIT 1") != nil }
   }
@@ -129,7 +147,7 @@ extension Connection {
   /// Whether a lease ended that spared something. In milliseconds, as everywhere.
   func hasFreed(at now: Int64) throws(SQLiteError) -> Bool {
     if try integer("SELECT 1 FROM cascade_spared WHERE rule LIMIT 1") == nil { return false }
-    try findFreed(.all, at: now, limit: 1)
+    try findFreed(.all, waiting: false, at: now, limit: 1)
     defer { try? run("DELETE FROM temp.examined") }
     return try integer("SELECT 1 FROM temp.examined") != nil
   }
@@ -140,8 +158,10 @@ extension Connection {
   ) throws(SQLiteError) {
     try run("DELETE FROM temp.examined")
     if try integer("SELECT 1 FROM cascade_spared LIMIT 1") == nil { return }
-    try findFreed(followed, at: now, limit: -1)
+    // What waits for another kind does so no more where all rules are followed.
+    try findFreed(followed, waiting: followed == .all, at: now, limit: -1)
     try findEnds(binding)
+    try findEdges(binding)
     let vanished = """
       SELECT via FROM temp.examined
       WHERE node IS NOT NULL AND via IS NOT NULL AND NOT via_there AND rule = 4 AND NOT stored
@@ -153,7 +173,7 @@ extension Connection {
       """
       INSERT INTO temp.lost
       SELECT coalesce(via, 0), name, node, 1, rule, 0, 0 FROM temp.examined
-      WHERE node IS NOT NULL AND (rule = 32 OR rule = 8 AND NOT via_there)
+      WHERE node IS NOT NULL AND (rule = 32 OR rule = 8 AND (NOT via_there OR stored AND NOT refers))
       ON CONFLICT DO UPDATE SET rules = rules | excluded.rules
       """)
     try run(
@@ -165,23 +185,26 @@ extension Connection {
       """)
   }
 
+  /// Without those that are `waiting` for another kind of sweep.
   private func findFreed(
-    _ followed: Rules, at now: Int64, limit: Int64
+    _ followed: Rules, waiting: Bool, at now: Int64, limit: Int64
   ) throws(SQLiteError) {
     try run(
       """
       INSERT INTO temp.examined(id, collection, key, via_collection, via_key, name, rule, stored)
       SELECT s.id, s.collection, s.key, s.via_collection, s.via_key, s.name, s.rule, s.stored
       FROM cascade_spared AS s CROSS JOIN cascade_collection AS c ON c.id = s.collection
-      WHERE s.rule & ?1 AND s.denied < 2
+      WHERE s.rule & ?1 AND (s.denied < 2 OR ?4)
       AND NOT EXISTS (SELECT 1 FROM cascade_lease AS l
         WHERE l.collection = c.name AND l.key IS NULL AND l.expires > ?2)
       AND NOT EXISTS (SELECT 1 FROM cascade_lease AS l
         WHERE l.collection = c.name AND l.expires > ?2
-        AND (l.key = s.key OR CAST(l.key AS TEXT) = CAST(s.key AS TEXT)))
+        AND (l.key = s.key OR CAST(l.key AS TEXT) = CAST(s.key AS TEXT)
+          OR iif(json_valid(l.key), json(l.key), NULL) = s.key))
       AND NOT (s.denied AND EXISTS (SELECT 1 FROM cascade_lease WHERE expires > ?2))
       LIMIT ?3
-      """, .integer(followed.rawValue), .integer(now / 1_000), .integer(limit))
+      """, .integer(followed.rawValue), .integer(now / 1_000), .integer(limit),
+      .integer(waiting ? 1 : 0))
   }
 
   /// Whether the node is there, and the other end; the numbers of both.
@@ -204,6 +227,28 @@ extension Connection {
     try internFound(present: false)
     try run("UPDATE temp.examined SET via = f.id FROM temp.found AS f WHERE f.via = examined.id")
     try forgetFound()
+  }
+
+  /// Who was let go of by a source that is there, and whether it has the edge again.
+  private func findEdges(_ binding: Binding) throws(SQLiteError) {
+    try run(
+      """
+      UPDATE temp.examined SET refers = 1 WHERE rule = 8 AND EXISTS (
+        SELECT 1 FROM cascade_edge AS e
+        WHERE e.source = via AND e.name = examined.name AND e.destination = node)
+      """)
+    for place in binding.looked where place.rules.contains(.deleteDestinationIfSourceDeleted) {
+      let (source, destination) = (place.source, place.destination)
+      let isEdge = destination.isKey("examined.key", of: place.reference, in: place.referringColumn)
+      try run(
+        generated: """
+          UPDATE temp.examined SET refers = 1
+          WHERE rule = 8 AND via_there AND name = \(place.nameId)
+          AND via_collection = \(source.id) AND collection = \(destination.id) AND EXISTS (
+            SELECT 1 FROM \(source.rows) AS s \(place.references)
+            WHERE \(source.hasKey("s", "examined.via_key")) AND \(place.isEdge) AND \(isEdge))
+          """)
+    }
   }
 
   /// That `cascade_node` knows a row says nothing of whether it is there.

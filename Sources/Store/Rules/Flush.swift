@@ -78,6 +78,7 @@ extension Writer {
     try keepSpared()
     try rememberLostFiles()
     try touchNeighbours()
+    try findRemovedEdges()
     guard let first = levels.first?.slice else { return }
     let isLarge = current.deletedCount > Writer.manyAtOnce
     if !isLarge || binding.hasForeignKeys {
@@ -106,6 +107,7 @@ extension Writer {
     if model.trash > .zero { try keepLostReferences(slice) }
     if current.isStepped { try followForeignKeys(slice) }
     try deleteRows(slice, ends)
+    try refuseHeldAnew(slice, ends)
     try forgetOwnRemovals(slice)
     if ends.areAllByRow || current.isHub { return }
     let lost = LosingEdges(end: .destination, slice: slice)
@@ -216,6 +218,7 @@ extension Writer {
     try db.run("DELETE FROM temp.recalled")
     try db.run("DELETE FROM temp.mourned")
     try db.run("DELETE FROM temp.lost")
+    try db.run("DELETE FROM temp.told")
     try db.forgetGone()
     try db.run("DELETE FROM temp.blocked")
     try db.run("DELETE FROM temp.unreached")

@@ -17,7 +17,6 @@ extension Writer {
         }
       }
     }
-    if slice.low == 0 && current.tellsOfCauses { try findRemovedEdges() }
     try tell()
     try markReceivers(slice)
   }
@@ -70,7 +69,9 @@ extension Writer {
     try db.forgetFound()
   }
 
-  private func findRemovedEdges() throws {
+  /// Others removed them. However many there are, this keeps nobody waiting.
+  func findRemovedEdges() throws {
+    if !current.tellsOfCauses || rulesInUse.isDisjoint(with: .notifying) { return }
     try db.run(
       """
       INSERT INTO temp.told
@@ -86,62 +87,70 @@ extension Writer {
       """)
   }
 
-  /// After a crash, and where others write, one plan more finds what an earlier one told already.
-  private func forgetTold() throws {
-    try db.run(
-      """
-      DELETE FROM temp.told WHERE rowid IN (
-        SELECT t.rowid FROM temp.told AS t
-        LEFT JOIN cascade_node AS s ON s.id = t.source
-        LEFT JOIN temp.known AS sk ON sk.id = t.source
-        LEFT JOIN cascade_node AS d ON d.id = t.destination
-        LEFT JOIN temp.known AS dk ON dk.id = t.destination
-        CROSS JOIN cascade_notice AS n
-          ON n.receiver_collection = iif(to_destination,
-            coalesce(d.collection, dk.collection), coalesce(s.collection, sk.collection))
-          AND n.receiver_key = iif(to_destination,
-            coalesce(d.key, dk.key), coalesce(s.key, sk.key))
-        WHERE n.batch = ? AND n.name = t.name AND n.reason = t.reason
-        AND n.source_collection = coalesce(s.collection, sk.collection)
-        AND n.source_key = coalesce(s.key, sk.key)
-        AND n.destination_collection = coalesce(d.collection, dk.collection)
-        AND n.destination_key = coalesce(d.key, dk.key))
-      """, .integer(current.batch))
+  func tell(_ few: Slice = .all) throws {
+    try nameTold(few)
+    if current.isResumed { try forgetTold(few) }
+    try writeTold(few)
   }
 
-  func tell() throws {
-    try db.nameRows(
-      binding, "SELECT source AS id FROM temp.told UNION SELECT destination FROM temp.told")
-    if current.isStepped { try forgetTold() }
-    try writeTold()
+  private func nameTold(_ few: Slice) throws {
+    let ends = ["source", "destination"].map {
+      "SELECT \($0) AS id FROM temp.told WHERE rowid > ?1 AND rowid <= ?2"
+    }
+    try db.nameRows(binding, ends.joined(separator: " UNION "), few.bound)
+  }
+
+  /// After a crash, and where others write, one plan more finds what an earlier one told already.
+  private func forgetTold(_ few: Slice) throws {
+    try db.run(
+      generated: """
+        \(Writer.toldByName)
+        DELETE FROM temp.told WHERE rowid IN (
+          SELECT number FROM named WHERE (reason, name, sc, s, dc, d) IN (
+            SELECT n.reason, n.name, n.source_collection, n.source_key, n.destination_collection,
+              n.destination_key
+            FROM (
+              SELECT DISTINCT iif(to_destination, dc, sc) AS c, iif(to_destination, d, s) AS k
+              FROM named
+            ) AS r
+            CROSS JOIN cascade_notice AS n ON n.receiver_collection = r.c AND n.receiver_key = r.k
+            WHERE n.batch = ?3))
+        """, few.bound + [.integer(current.batch)])
   }
 
   /// The numbers go on behind the last notice that ever was.
-  private func writeTold() throws {
+  private func writeTold(_ few: Slice) throws {
     try db.run(
-      """
-      INSERT INTO cascade_notice(id, reason, receiver_collection, receiver_key, name,
-        source_collection, source_key, destination_collection, destination_key,
-        rules, origin, batch)
-      WITH named AS (
-        SELECT t.*, coalesce(s.collection, sk.collection) AS sc, coalesce(s.key, sk.key) AS s,
-          coalesce(d.collection, dk.collection) AS dc, coalesce(d.key, dk.key) AS d
-        FROM temp.told AS t
-        LEFT JOIN cascade_node AS s ON s.id = t.source
-        LEFT JOIN temp.known AS sk ON sk.id = t.source
-        LEFT JOIN cascade_node AS d ON d.id = t.destination
-        LEFT JOIN temp.known AS dk ON dk.id = t.destination
-      )
-      SELECT max((SELECT coalesce(max(id), 0) FROM cascade_notice),
-          (SELECT coalesce(max(value), 0) FROM cascade_meta WHERE name = 'notice'))
-          + row_number() OVER (ORDER BY source, name, destination, origin, reason),
-        reason, iif(to_destination, dc, sc), iif(to_destination, d, s), name, sc, s, dc, d,
-        rules, origin, ?
-      FROM named
-      """, .integer(current.batch))
+      generated: """
+        INSERT INTO cascade_notice(id, reason, receiver_collection, receiver_key, name,
+          source_collection, source_key, destination_collection, destination_key,
+          rules, origin, batch)
+        \(Writer.toldByName)
+        SELECT max((SELECT coalesce(max(id), 0) FROM cascade_notice),
+            (SELECT coalesce(max(value), 0) FROM cascade_meta WHERE name = 'notice'))
+            + row_number() OVER (ORDER BY source, name, destination, origin, reason),
+          reason, iif(to_destination, dc, sc), iif(to_destination, d, s), name, sc, s, dc, d,
+          rules, origin, ?3
+        FROM named
+        """, few.bound + [.integer(current.batch)])
     current.notices += db.changes
-    try db.run("DELETE FROM temp.told")
+    try db.run(
+      "DELETE FROM temp.told WHERE rowid > ? AND rowid <= ?", few.bound[0], few.bound[1])
   }
+
+  /// What is to be told, with what its ends are called.
+  private static let toldByName = """
+    WITH named AS (
+      SELECT t.rowid AS number, t.*, coalesce(s.collection, sk.collection) AS sc,
+        coalesce(s.key, sk.key) AS s, coalesce(d.collection, dk.collection) AS dc,
+        coalesce(d.key, dk.key) AS d
+      FROM temp.told AS t
+      LEFT JOIN cascade_node AS s ON s.id = t.source
+      LEFT JOIN temp.known AS sk ON sk.id = t.source
+      LEFT JOIN cascade_node AS d ON d.id = t.destination
+      LEFT JOIN temp.known AS dk ON dk.id = t.destination
+      WHERE t.rowid > ?1 AND t.rowid <= ?2)
+    """
 }
 
 extension Place {

@@ -1,5 +1,6 @@
 internal import Model
 internal import SQLite
+internal import System
 
 /// A file is no node: it is let go here, and removed after the commit (DESIGN 8.8).
 extension Writer {
@@ -7,18 +8,21 @@ extension Writer {
   func releaseFiles(_ slice: Slice = .all) throws {
     try rememberFiles(of: slice)
     // A second plan finds again what lost its edges in the first.
-    let known = "EXCEPT SELECT batch, collection, path FROM cascade_released_file WHERE batch = ?1"
+    let known = """
+      AND (c.id, coalesce(n.key, k.key)) NOT IN (
+        SELECT collection, path FROM cascade_released_file WHERE batch = ?1)
+      """
     try db.run(
       generated: """
-        INSERT INTO cascade_released_file(batch, collection, path)
-        SELECT ?1, c.id, coalesce(n.key, k.key)
+        INSERT INTO cascade_released_file(batch, collection, path, at)
+        SELECT ?1, c.id, coalesce(n.key, k.key), ?4
         FROM temp.gone AS g LEFT JOIN cascade_node AS n ON n.id = g.id
         LEFT JOIN temp.known AS k ON k.id = g.id
         CROSS JOIN cascade_collection AS c ON c.id = coalesce(n.collection, k.collection)
         WHERE g.seq > ?2 AND g.seq <= ?3 AND c.name GLOB 'cascade_file/*'
         AND typeof(coalesce(n.key, k.key)) = 'text'
         \(current.isResumed ? known : "")
-        """, [.integer(current.batch)] + slice.bound)
+        """, [.integer(current.batch)] + slice.bound + [.integer(SystemClock.ofFiles())])
     current.filesReleased += db.changes
   }
 }
@@ -27,7 +31,7 @@ extension Writer {
 struct ReleasedFile {
   let id: Int64
   let batch: Int64
-  /// When its batch was committed, in milliseconds since 1970.
+  /// When it was let go, in milliseconds since 1970.
   let at: Int64
   let collection: Int64
   let root: String
@@ -42,7 +46,7 @@ extension Connection {
   ) throws(SQLiteError) -> [ReleasedFile] {
     try all(
       """
-      SELECT r.id, r.batch, coalesce(l.at, ?2), r.collection, substr(c.name, 14), r.path
+      SELECT r.id, r.batch, coalesce(r.at, l.at, ?2), r.collection, substr(c.name, 14), r.path
       FROM cascade_released_file AS r JOIN cascade_collection AS c ON c.id = r.collection
       LEFT JOIN cascade_ledger AS l ON l.seq = r.batch
       WHERE r.id > ?1 ORDER BY r.id LIMIT ?3

@@ -4,7 +4,10 @@ internal import SQLite
 /// Stored edges that go with what goes, and who their ends are where nothing else tells.
 extension Writer {
   func keepEdges(_ slice: Slice) throws {
-    if slice.low == 0 && current.lostCount > 0 { try keepRemoved() }
+    if current.lostCount > 0 {
+      if slice.low == 0 && !current.isSweep { try keepRemoved() }
+      try nameReasons(slice)
+    }
     if try !mayHaveEdges { return }
     if !current.isHub {
       for edges in LosingEdges.all(of: slice) { try keep(edges) }
@@ -42,7 +45,7 @@ extension Writer {
   }
 
   /// What was unlinked. What a value or a declared list does not say any more is not for an undo: that
-  /// was a change, and not a deletion. And a reference that was changed begins a chain.
+  /// was a change, and not a deletion.
   private func keepRemoved() throws {
     try db.run(
       """
@@ -53,33 +56,32 @@ extension Writer {
       AND EXISTS (SELECT 1 FROM cascade_node WHERE id = destination)
       """, .integer(current.batch))
     try noteEdges(db.changes)
-    try keepNames(
-      Writer.lostEnds,
-      "l.id NOT IN (SELECT id FROM temp.gone) AND EXISTS (SELECT 1 FROM temp.gone)")
+    try db.run(
+      """
+      INSERT OR IGNORE INTO cascade_trash_node
+      SELECT ?1, id, collection, key FROM cascade_node WHERE id IN (
+        SELECT source FROM temp.lost WHERE origin = 0
+        UNION SELECT destination FROM temp.lost WHERE origin = 0)
+      AND id NOT IN (SELECT id FROM temp.gone) AND EXISTS (SELECT 1 FROM temp.gone)
+      """, .integer(current.batch))
   }
 
-  /// Who stays after all, and let something else go.
-  func nameKept() throws {
-    try keepNames(
-      "SELECT id FROM temp.kept WHERE id IN (\(Writer.lostEnds))",
-      "EXISTS (SELECT 1 FROM cascade_trash_layout WHERE batch = ?1)")
-  }
-
-  private static let lostEnds = """
-    SELECT source AS id FROM temp.lost UNION SELECT destination FROM temp.lost
-    """
-
-  /// What nodes are called, as far as the condition holds for the number `l.id`.
-  private func keepNames(_ nodes: String, _ condition: String) throws {
-    try db.nameRows(binding, nodes)
+  /// A reference that was changed begins a chain. Who changed it does not go, or goes later, if it does
+  /// not stay after all.
+  private func nameReasons(_ slice: Slice) throws {
+    let reasons = """
+      SELECT DISTINCT g.via AS id FROM temp.gone AS g WHERE g.seq > ?1 AND g.seq <= ?2
+      AND NOT EXISTS (SELECT 1 FROM temp.gone AS x WHERE x.id = g.via AND x.seq <= ?2)
+      """
+    try db.nameRows(binding, reasons, slice.bound)
     try db.run(
       generated: """
         INSERT OR IGNORE INTO cascade_trash_node
-        SELECT ?1, l.id, coalesce(k.collection, n.collection), coalesce(k.key, n.key)
-        FROM (\(nodes)) AS l
-        LEFT JOIN temp.known AS k ON k.id = l.id LEFT JOIN cascade_node AS n ON n.id = l.id
-        WHERE coalesce(k.key, n.key) IS NOT NULL AND \(condition)
-        """, [.integer(current.batch)])
+        SELECT ?3, v.id, coalesce(k.collection, n.collection), coalesce(k.key, n.key)
+        FROM (\(reasons)) AS v
+        LEFT JOIN temp.known AS k ON k.id = v.id LEFT JOIN cascade_node AS n ON n.id = v.id
+        WHERE coalesce(k.key, n.key) IS NOT NULL
+        """, slice.bound + [.integer(current.batch)])
   }
 
   /// Of rows and files that go; an object is kept whole.

@@ -28,16 +28,7 @@ extension Writer {
   /// Everything; says of how many batches.
   func forgetTrash(at now: Int64, _ manners: Manners = .none) throws -> Int {
     let before = try db.batchesInTrash()
-    defer { forgetFences() }
-    var isMore = true
-    while isMore {
-      try group {
-        let end = ContinuousClock.now + pace.budget / 2
-        repeat { isMore = try forgetSome(at: now) } while isMore && .now < end
-      }
-      if isMore { try breathe(manners) }
-    }
-    try bringRest(manners)
+    try littleByLittle(manners) { try forgetSome(at: now) }
     return try before - db.batchesInTrash()
   }
 

@@ -65,4 +65,10 @@ extension Schema {
       "DELETE FROM cascade_meta WHERE name = 'references'",
       "UPDATE cascade_meta SET value = 5 WHERE name = 'version'",
     ]
+
+  /// From version 5, which did not know when a file was let go.
+  static let from5: [StaticString] = [
+    "ALTER TABLE cascade_released_file ADD COLUMN at INTEGER",
+    "UPDATE cascade_meta SET value = 6 WHERE name = 'version'",
+  ]
 }

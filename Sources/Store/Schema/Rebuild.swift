@@ -15,7 +15,8 @@ extension Writer {
       try db.run("DELETE FROM cascade_edge WHERE origin >= 2")
       try db.run("DELETE FROM cascade_loose")
       for collection in references.collections { try rebuildReferences(of: collection) }
-      if !model.files.isEmpty { try db.forgetUnnamedFiles() }
+      try findUnused(Writer.files)
+      try forgetUnused(.all)
       try forgetTouched()
       // These edges are older than whatever comes next.
       counters.serial += 1

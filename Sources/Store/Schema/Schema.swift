@@ -10,7 +10,7 @@
 ///    others. A reference to what is not there has no such edge, and a row of `cascade_loose`.
 /// 5. A change file took effect if, and only if, its row is in `cascade_ledger`.
 enum Schema {
-  static let version: Int64 = 5
+  static let version: Int64 = 6
 
   static let create: [StaticString] =
     identity + edges + loose + history + trash + trashedFiles + journal + leases
@@ -128,13 +128,15 @@ enum Schema {
       approved INTEGER NOT NULL DEFAULT 0,
       UNIQUE(id, checksum)) STRICT
     """,
-    // Files that lost their last edge: the intention commits with the row that let them go.
+    // Files that lost their last edge: the intention commits with the row that let them go; by the
+    // clock of files.
     """
     CREATE TABLE IF NOT EXISTS cascade_released_file(
       id INTEGER PRIMARY KEY,
       batch INTEGER NOT NULL,
       collection INTEGER NOT NULL,
-      path TEXT NOT NULL) STRICT
+      path TEXT NOT NULL,
+      at INTEGER) STRICT
     """,
   ]
 
@@ -314,6 +316,8 @@ enum Schema {
     """,
     // Nodes that a sweep must leave where they are, because something denies their deletion.
     "CREATE TEMP TABLE blocked(id INTEGER PRIMARY KEY)",
+    // Numbers that no edge names any more.
+    "CREATE TEMP TABLE unused(id INTEGER PRIMARY KEY)",
     // What a plan had, and what stays after all.
     "CREATE TEMP TABLE kept(id INTEGER PRIMARY KEY)",
     // Managed objects that survive one of their references and lose it (rule 64).

@@ -64,40 +64,6 @@ extension Connection {
         AND NOT \(place.source.hasRow(withKey: place.source.asKey(source)))
         """)
   }
-
-  /// Numbers of rows that no stored edge names any more.
-  func forgetUnusedIdentities(_ binding: Binding) throws(SQLiteError) {
-    if try hasPendingEdges { return }
-    for table in binding.collections.values {
-      try run(
-        """
-        DELETE FROM cascade_node WHERE collection = ?
-        AND NOT EXISTS (SELECT 1 FROM cascade_edge WHERE source = cascade_node.id)
-        AND NOT EXISTS (SELECT 1 FROM cascade_edge WHERE destination = cascade_node.id)
-        """, .integer(table.id))
-    }
-  }
-
-  /// The journal names their ends by their numbers, until a sweep has read it.
-  private var hasPendingEdges: Bool {
-    get throws(SQLiteError) {
-      try integer("SELECT 1 FROM cascade_journal WHERE what = 0 LIMIT 1") != nil
-    }
-  }
-
-  func hasUnusedIdentities(_ binding: Binding) throws(SQLiteError) -> Bool {
-    if try hasPendingEdges { return false }
-    for table in binding.collections.values {
-      let unused = try integer(
-        """
-        SELECT 1 FROM cascade_node AS n WHERE collection = ?
-        AND NOT EXISTS (SELECT 1 FROM cascade_edge WHERE source = n.id)
-        AND NOT EXISTS (SELECT 1 FROM cascade_edge WHERE destination = n.id) LIMIT 1
-        """, .integer(table.id))
-      if unused != nil { return true }
-    }
-    return false
-  }
 }
 
 extension Place {

@@ -24,7 +24,6 @@ extension Writer {
       current.block(denials.map(\.reason))
       try keep(denials.map(\.denied))
     }
-    if current.hasKept && model.trash > .zero { try nameKept() }
   }
 
   /// Takes nodes out of the plan, and with them what would follow.

@@ -9,13 +9,14 @@ internal import SQLite
 /// does whoever goes on after a crash.
 extension Writer {
   /// One run for both; unless one of them is ahead, then each reads what it has not, and what the
-  /// other did about it. None of them looks through whole tables, also where `all` was asked for.
+  /// other did about it; and then both what one denied and the other may let go. None of them looks
+  /// through whole tables, also where `all` was asked for.
   func journalParts(of kinds: [SweepKind]) throws -> [[SweepKind]] {
     let readers = [SweepKind.cascade, .refcount].filter(kinds.include)
     if readers.isEmpty { return [] }
     let isEven = try db.mark(.cascade) == db.mark(.refcount)
     if readers.count == 2 && !isEven {
-      return [[.cascade], [.refcount], [.cascade], [.refcount]]
+      return [[.cascade], [.refcount], [.cascade], [.refcount], [.cascade, .refcount]]
     }
     return [readers]
   }

@@ -12,6 +12,7 @@ extension Writer {
     defer { result.add(stepReceipt(submission), current) }
     try inSteps {
       try step { try begin(plan, kinds, submission) }
+      try bringNews(manners)
       if plan.size > 0 { try withoutTriggers { try removeAll(plan, manners) } }
     }
     // What the next plan has to find is among our own writes, and what the application's triggers did
@@ -48,6 +49,8 @@ extension Writer {
           try step {
             let plan = try planned(kinds, blocked)
             try begin(plan, kinds, submission)
+            try keepSpared(.all)
+            try rememberLostFiles()
             try removeLooking(plan.all, plan)
             try recordCount(current.deletedCount)
           }
@@ -62,8 +65,6 @@ extension Writer {
     _ plan: SweepPlan, _ kinds: [SweepKind], _ submission: Submission
   ) throws {
     current.approved = plan.approval?.checksum
-    try keepSpared()
-    try rememberLostFiles()
     if current.isResumed || plan.size == 0 { return }
     try db.setMeta("sweep.batch", current.batch)
     try db.setMeta("sweep.kinds", kinds.code)
@@ -71,7 +72,6 @@ extension Writer {
     counters.serial += 1
   }
 
-  /// Lost edges are told of in the first step, whether or not anything goes.
   private func removeAll(_ plan: SweepPlan, _ manners: Manners) throws {
     var progress = WorkProgress(phase: .deleting, total: Int(plan.all.high))
     var low = plan.all.low

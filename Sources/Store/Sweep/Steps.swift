@@ -30,6 +30,7 @@ extension Writer {
       forgetFences()
       endNotes()
     }
+    var cut: String?
     for number in 1...Writer.mostPlans {
       manners.tell(WorkProgress(phase: .planning))
       forgetPlan()
@@ -39,6 +40,7 @@ extension Writer {
         return try sweepAtOnce(kinds, &result)
       }
       let (before, told) = (result.deletedCount, try db.lastInJournal)
+      cut = "the tables were altered again and again: the rest goes later"
       do {
         try remove(plan, kinds, submission, &result, manners)
         let isStuck = result.deletedCount == before || number > Writer.fewPlans
@@ -52,13 +54,26 @@ extension Writer {
         try group { try startNoting() }
         continue
       }
-      let isEnd = result.deletedCount == before && !current.hasKept && !current.leavesRest
+      cut = waiting(plan, kinds)
+      let hasDeleted = result.deletedCount > before
       if current.isUndisturbed || plan.size == 0 { break }
-      if try isEnd && db.lastInJournal == told { break }
+      if try !hasDeleted && !current.hasKept && !current.leavesRest && db.lastInJournal == told {
+        break
+      }
+      if cut != nil && !hasDeleted && number > Writer.fewPlans { break }
     }
     try bringRest(manners)
+    if let cut { return result.cutShort(because: cut) }
     try forgetOwnWrites(kinds, behind: start, manners)
     try finish(kinds)
+  }
+
+  /// What was kept although nothing of the application refused it. What the journal asks for, whoever
+  /// wrote meanwhile has looked at again.
+  private func waiting(_ plan: SweepPlan, _ kinds: [SweepKind]) -> String? {
+    if !current.hasKept || !current.blocked.isEmpty { return nil }
+    if kinds.readsJournal && !kinds.looksThrough { return nil }
+    return "up to \(plan.size) nodes wait for a moment in which nobody writes"
   }
 
   /// Whether it is done before anybody notices. Who looks through whole tables does so only where
@@ -122,6 +137,7 @@ extension Writer {
     current.block(blocked)
     let approval = try heldUnlessApproved()
     current.forgetCounts()
+    try findNews()
     let size = (levels.last?.high ?? 0) + Int64(current.lostCount)
     return SweepPlan(levels: levels, size: size, approval: approval)
   }
@@ -146,7 +162,7 @@ extension Writer {
   private func forgetRead(_ kinds: [SweepKind], _ manners: Manners) throws {
     // What was kept for a reason that may pass is looked at again.
     if current.hasKept || !kinds.readsJournal { return }
-    if try db.hasExamined { try step { try forgetExamined() } }
+    try stepThrough("SELECT id FROM temp.examined", manners) { try forgetExamined($0) }
     // The last one goes at the end of the sweep: the numbers of those that come are above it.
     let end = try knownEnd - 1
     var low = try db.integer("SELECT min(seq) FROM cascade_journal") ?? end

@@ -52,21 +52,31 @@ extension Writer {
     holds = []
     self.now = now
     sweptBefore = [:]
-    try tieLooseRows()
+    try tieLooseRows(manners)
     for part in try parts(of: completed(kinds)) {
       try sweepEdges(part, &result, at: now, manners)
       sweptBefore = current.wasApproved ? [:] : result.byCollection
+      if result.isCutShort { break }
     }
-    if kinds.marks && !model.roots.isEmpty { try sweepUnreachable(&result, at: now, manners) }
-    if kinds.looksAtFiles { try group { try sweepFiles(&result) } }
-    if kinds.forgets {
-      result.forgotten = try forgetTrash(at: now, manners)
-    }
+    try result.forgetBlocked { try existingEnd(.node($0)) != nil }
+    try sweepRest(kinds, &result, at: now, manners)
     result.lockMilliseconds = holds.map { $0 / .milliseconds(1) }
     let done =
       result.deletedCount + result.edgesRemoved + result.notices + result.files + result.forgotten
     if result.outcome == .nothing && done > 0 { result.outcome = .done }
     return result
+  }
+
+  /// Behind what others kept from its end, nothing is: all of it is asked for again.
+  private func sweepRest(
+    _ kinds: [SweepKind], _ result: inout SweepResult, at now: Int64, _ manners: Manners
+  ) throws {
+    if kinds.marks && !model.roots.isEmpty && !result.isCutShort {
+      try sweepUnreachable(&result, at: now, manners)
+    }
+    if result.isCutShort { return try group { try db.setMeta("sweep.kinds", kinds.code) } }
+    if kinds.looksAtFiles { try sweepFiles(&result, manners) }
+    if kinds.forgets { result.forgotten = try forgetTrash(at: now, manners) }
   }
 
   /// Where nothing is counted, who cascades has done all there is.
@@ -136,6 +146,7 @@ extension Writer {
       } else {
         try sweepPolitely(kinds, &result, manners)
       }
+      if kinds.looksThrough && !result.isCutShort { try forgetUnusedIdentities(manners) }
     } catch let held as Held {
       try group {
         let plan = try keepPlan(held, file: kinds.planFile)
@@ -178,10 +189,7 @@ extension Writer {
     if !current.hasKept { try markOwnWrites(kinds) }
     try markOwnEnd()
     try freeDenied()
-    if kinds.looksThrough {
-      try forgetDebt()
-      try db.forgetUnusedIdentities(binding)
-    }
+    if kinds.looksThrough { try forgetDebt() }
     try forgetPlans(coveredBy: kinds)
   }
 

@@ -14,6 +14,8 @@ package struct SweepResult: Sendable {
   package var byCollection: [String: Int] = [:]
   package var byRule: [String: Int] = [:]
   package var blocked: [Reason] = []
+  /// Others kept it from its end: it goes on later.
+  package private(set) var isCutShort = false
   package var batch: Int64?
   package var plan: Int64?
   /// What the plan is of: this may be less than the sweep was asked for.
@@ -49,6 +51,22 @@ package struct SweepResult: Sendable {
     if !receipt.reasons.isEmpty { outcome = .blocked }
     byCollection.merge(state.deletedByCollection, uniquingKeysWith: +)
     byRule.merge(state.deletedByRule, uniquingKeysWith: +)
+  }
+
+  mutating func cutShort(because reason: String) {
+    isCutShort = true
+    outcome = .blocked
+    blocked.append(Reason(.invalid, reason))
+  }
+
+  /// What one part denied, another may have let go.
+  mutating func forgetBlocked(unless isThere: (Node) throws -> Bool) rethrows {
+    if blocked.isEmpty { return }
+    blocked = try blocked.filter { reason in
+      guard let node = reason.node else { return true }
+      return try !reason.message.hasPrefix("\(node) must stay") || isThere(node)
+    }
+    if blocked.isEmpty && outcome == .blocked { outcome = .nothing }
   }
 
   /// Nothing was deleted, and this waits for somebody.

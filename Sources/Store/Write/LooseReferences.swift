@@ -80,9 +80,8 @@ extension Writer {
 
   /// Before the value of this one is looked at again: what is there by now it has an edge to.
   func tieLoose(of source: Int64) throws {
-    for end in try looseEnds(of: source) {
-      try tie(end.collection, end.key, to: self.end(end.node), isOwn: true)
-    }
+    var last = LooseEnd.none
+    while try tieFew(behind: &last, of: source) {}
   }
 
   func tie(_ identity: Interned.Identity, to id: Int64) throws {
@@ -90,17 +89,18 @@ extension Writer {
     try tie(identity.collection, .text(identity.key), to: id, isOwn: true)
   }
 
-  /// How many there were.
+  /// How many there were, of as many as there may be.
   @discardableResult
   private func tie(
-    _ collection: Int64, _ key: Value, to id: Int64, isOwn: Bool
-  ) throws -> Int {
+    _ collection: Int64, _ key: Value, to id: Int64, isOwn: Bool, most: Int64 = -1
+  ) throws -> Int64 {
     let edges = try db.all(
       """
-      DELETE FROM cascade_loose
-      WHERE collection = ? AND key = ? AND source NOT IN (SELECT id FROM temp.dead)
+      DELETE FROM cascade_loose WHERE collection = ?1 AND key = ?2 AND source IN (
+        SELECT source FROM cascade_loose
+        WHERE collection = ?1 AND key = ?2 AND source NOT IN (SELECT id FROM temp.dead) LIMIT ?3)
       RETURNING source, name, origin, rules
-      """, .integer(collection), key
+      """, .integer(collection), key, .integer(most)
     ) { row in
       (
         EdgeKey(
@@ -110,47 +110,66 @@ extension Writer {
       )
     }
     for (edge, rules) in edges { try add(edge, rules: rules, isOwn: isOwn) }
-    return edges.count
+    return Int64(edges.count)
   }
 
   /// Rows that came by SQL, and objects that an undo brought back.
   func tieLoose(toObjects: Bool = false) throws {
     if references.collections.isEmpty { return }
-    var count = 0
-    repeat {
-      count = 0
-      for end in try looseEnds(objects: toObjects) {
-        count += try tie(end.collection, end.key, to: self.end(end.node), isOwn: false)
-      }
-    } while count > 0
+    var last = LooseEnd.none
+    while try tieFew(behind: &last, toObjects: toObjects) {}
   }
 
   /// A sweep sees them; whoever plans it cannot write.
-  package func tieLooseRows() throws {
+  package func tieLooseRows(_ manners: Manners = .none) throws {
     if isDetached { return }
-    if try references.collections.isEmpty || isHalfView || looseEnds().isEmpty { return }
-    try group {
-      try tieLoose()
+    if try references.collections.isEmpty || isHalfView || looseEnd(behind: .none) == nil { return }
+    var last = LooseEnd.none
+    try littleByLittle(manners) {
       // These edges are older than whatever comes next.
-      counters.serial += 1
+      defer { counters.serial += 1 }
+      return try tieFew(behind: &last)
     }
   }
 
-  private func looseEnds(
-    objects: Bool = false, of source: Int64? = nil
-  ) throws -> [(node: Node, collection: Int64, key: Value)] {
+  /// What is there by now, and somebody refers to: the next by collection and key. Says whether there
+  /// was one.
+  private func tieFew(
+    behind last: inout LooseEnd, toObjects: Bool = false, of source: Int64? = nil
+  ) throws -> Bool {
+    guard let next = try looseEnd(behind: last, objects: toObjects, of: source)
+    else { return false }
+    let count = try tie(
+      next.collection, next.key, to: end(next.node), isOwn: source != nil, most: atOnce)
+    // Very many may refer to it.
+    if count < atOnce { last = LooseEnd(collection: next.collection, key: next.key) }
+    return true
+  }
+
+  private func looseEnd(
+    behind last: LooseEnd, objects: Bool = false, of source: Int64? = nil
+  ) throws -> (node: Node, collection: Int64, key: Value)? {
     let tables = binding.collections.values.map { String($0.id) }.joined(separator: ", ")
     let isRow = "l.collection IN (\(tables))"
     return try db.all(
       generated: """
-        SELECT DISTINCT c.name, l.key, l.collection
-        FROM main.cascade_loose AS l JOIN main.cascade_collection AS c ON c.id = l.collection
-        WHERE \(objects ? "1" : isRow) AND \(binding.isThere(loose: "l"))
-        AND l.source NOT IN (SELECT id FROM temp.dead) \(source.map { "AND l.source = \($0)" } ?? "")
-        LIMIT 1000
-        """
-    ) { (node: $0.node(0, model), collection: $0.integer(2), key: $0.value(1)) }
+        SELECT c.name, l.key, l.collection
+        FROM main.cascade_loose AS l CROSS JOIN main.cascade_collection AS c ON c.id = l.collection
+        WHERE (l.collection, l.key) > (?1, ?2) AND \(objects ? "1" : isRow)
+        AND \(binding.isThere(loose: "l")) AND l.source NOT IN (SELECT id FROM temp.dead)
+        \(source.map { "AND l.source = \($0)" } ?? "")
+        ORDER BY l.collection, l.key LIMIT 1
+        """, [.integer(last.collection), last.key]
+    ) { (node: $0.node(0, model), collection: $0.integer(2), key: $0.value(1)) }.first
   }
+}
+
+/// What `cascade_loose` has references to.
+private struct LooseEnd {
+  let collection: Int64
+  let key: Value
+
+  static let none = LooseEnd(collection: .min, key: .null)
 }
 
 extension Binding {

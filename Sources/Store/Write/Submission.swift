@@ -130,12 +130,12 @@ extension Writer {
   func recordEnd() throws {
     try db.run(
       "UPDATE cascade_ledger SET outcome = 'applied', at = max(at, ?) WHERE seq = ?",
-      .integer(now), .integer(current.batch))
+      .integer(now + elapsed), .integer(current.batch))
   }
 
   func stepReceipt(_ submission: Submission) -> Receipt { receipt(submission) }
 
-  private func record(_ submission: Submission) throws {
+  func record(_ submission: Submission) throws {
     try db.run(
       """
       INSERT INTO cascade_ledger(seq, id, part, fingerprint, author, at, outcome, line, deleted)

@@ -26,12 +26,14 @@ package final class Writer {
   let interned = Interned()
   var current = TransactionState()
   /// When the transaction or the sweep at hand is, in milliseconds since 1970.
-  var now: Int64 = 0
+  var now: Int64 = 0 { didSet { begun = .now } }
+  private var begun = ContinuousClock.now
+  /// How long it has been at hand, in milliseconds.
+  var elapsed: Int64 { Int64((.now - begun) / .milliseconds(1)) }
   /// The model's places in the application's tables.
   var binding = Binding()
   /// What rows of the journal may say.
   var watches: [Watch] = []
-  /// What the application's foreign keys take along that no rule looks at.
   /// Nothing of ours is in the file any more.
   package internal(set) var isDetached = false
   var needsTriggers = false

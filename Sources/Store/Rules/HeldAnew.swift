@@ -1,0 +1,42 @@
+internal import Model
+internal import SQLite
+
+/// What the application's triggers write when its rows go may hold what was to go with them: an
+/// archive, for one. It is asked for behind the deletion, since nobody knows before what they do.
+extension Writer {
+  /// What is held so stays, and D is found anew without it (DESIGN 2.5).
+  func refuseHeldAnew(_ slice: Slice, _ ends: Ends) throws {
+    if !binding.hasTriggers || !ends.has(rule: 32) { return }
+    let places = binding.looked.filter {
+      $0.rules.contains(.deleteDestinationIfAllSourcesDeleted)
+        && $0.referringTable.map(binding.isInTrigger) ?? false
+    }
+    let held = try places.flatMap { try db.heldAnew(by: $0, slice) }
+    if !held.isEmpty { throw Refused(nodes: held) }
+  }
+}
+
+extension Connection {
+  /// Rows have their names in `temp.known` where the application has triggers.
+  fileprivate func heldAnew(by place: Place, _ slice: Slice) throws(SQLiteError) -> [Int64] {
+    let destination = place.destination
+    let nodes = destination.kind == .managed ? "main.cascade_node" : "temp.known"
+    let gone = """
+      temp.gone AS g CROSS JOIN \(nodes) AS m ON m.id = g.id AND m.collection = \(destination.id)
+      WHERE g.seq > ?1 AND g.seq <= ?2 AND g.rule = 32 AND g.name = \(place.nameId)
+      """
+    let held: String
+    if case .json = place.form {
+      // The lists are looked through once.
+      held = """
+        SELECT DISTINCT m.id FROM \(place.source.rows) AS s \(place.references)
+        JOIN (SELECT g.id, m.key FROM \(gone)) AS m
+          ON \(destination.isNamed("m.key", by: place.reference))
+        WHERE \(place.isEdge) AND \(place.source.isNode("s"))
+        """
+    } else {
+      held = "SELECT g.id FROM \(gone) AND EXISTS (SELECT 1 \(place.sources(of: "m")))"
+    }
+    return try all(generated: held, slice.bound) { $0.integer(0) }
+  }
+}

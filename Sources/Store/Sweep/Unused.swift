@@ -1,0 +1,62 @@
+internal import Model
+internal import SQLite
+
+/// Numbers of files, and of rows of the application, that no stored edge names any more.
+extension Writer {
+  /// Of the rows.
+  func forgetUnusedIdentities(_ manners: Manners) throws {
+    if try db.hasPendingEdges { return }
+    try findUnused(binding.numberedTables)
+    try eachFew(of: "SELECT id FROM temp.unused", manners, forgetUnused)
+  }
+
+  /// Without the lock: who uses none may be one of very many.
+  func findUnused(_ collections: String) throws {
+    try db.run("DELETE FROM temp.unused")
+    try db.run(
+      generated: """
+        INSERT INTO temp.unused
+        SELECT n.id FROM main.cascade_node AS n WHERE \(Connection.isUnused(in: collections))
+        """, [])
+  }
+
+  func forgetUnused(_ few: Slice) throws {
+    try db.run(
+      """
+      DELETE FROM cascade_node WHERE id IN (SELECT id FROM temp.unused WHERE id > ? AND id <= ?)
+      """, few.bound[0], few.bound[1])
+    interned.nodes.forget()
+  }
+}
+
+extension Connection {
+  func hasUnusedIdentities(_ binding: Binding) throws(SQLiteError) -> Bool {
+    if try hasPendingEdges { return false }
+    return try integer(
+      generated: """
+        SELECT 1 FROM main.cascade_node AS n
+        WHERE \(Connection.isUnused(in: binding.numberedTables)) LIMIT 1
+        """) != nil
+  }
+
+  /// The journal names their ends by their numbers, until a sweep has read it.
+  fileprivate var hasPendingEdges: Bool {
+    get throws(SQLiteError) {
+      try integer("SELECT 1 FROM cascade_journal WHERE what = 0 LIMIT 1") != nil
+    }
+  }
+
+  fileprivate static func isUnused(in collections: String) -> String {
+    """
+    n.collection IN (\(collections))
+    AND NOT EXISTS (SELECT 1 FROM main.cascade_edge WHERE source = n.id)
+    AND NOT EXISTS (SELECT 1 FROM main.cascade_edge WHERE destination = n.id)
+    """
+  }
+}
+
+extension Binding {
+  fileprivate var numberedTables: String {
+    collections.values.map { String($0.id) }.joined(separator: ", ")
+  }
+}
