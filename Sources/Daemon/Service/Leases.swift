@@ -28,9 +28,9 @@ extension StoreService {
   }
 }
 
-/// Rings at a time; as long as there is none, it costs nothing.
+/// Rings when a lease ends; as long as there is none, it costs nothing.
 @EventLoopActor
-final class Alarm {
+final class LeaseTimer {
   private var end: Int64?
   private let timer = WallTimer()
 

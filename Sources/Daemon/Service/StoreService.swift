@@ -23,9 +23,8 @@ final class StoreService {
   var areReadersClosed = false
   /// A sweep was begun, and something came between.
   var hasUnfinishedSweep = true
-  /// Others kept it from its end: until then they are left alone. In milliseconds since 1970.
-  var sweepGoesOn: Int64 = 0
-  var sweepBackoff = Backoff()
+  /// Others kept it from its end, and are left alone for a while.
+  var isSweepPostponed = false
   /// The batch of the undo that was gone on with last.
   var resumedUndo: Int64?
   /// Files that wait are looked at again.
@@ -43,8 +42,8 @@ final class StoreService {
   /// The store's files, as they were when there was nothing more to do; nil where something is left.
   private var traces: [FileStatus?]?
   let wake = Bell()
-  let leaseTimer = Alarm()
-  let sweepTimer = Alarm()
+  let leaseTimer = LeaseTimer()
+  let sweepWasCutShort = Bell()
   var timetable: Timetable
   let scheduleTimer = WallTimer()
   let noticesCame = Broadcast()
@@ -166,7 +165,7 @@ final class StoreService {
   private func serve() async {
     await withDiscardingTaskGroup { group in
       for work in [
-        watchQueue, losePatience, endLeases, goOnSweeping, watchStore, followTimetable,
+        watchQueue, losePatience, endLeases, endDelays, watchStore, followTimetable,
         followOrders, work,
       ] {
         group.addTask(executorPreference: EventLoop.shared) { await work() }
@@ -178,7 +177,6 @@ final class StoreService {
   }
 
   private func endLeases() async { await leaseTimer.run(ringing: wake) }
-  private func goOnSweeping() async { await sweepTimer.run(ringing: wake) }
 
   // MARK: - Another model, or none
 

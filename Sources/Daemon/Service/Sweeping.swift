@@ -14,7 +14,7 @@ extension StoreService {
     if kinds.looksAtFiles { result.unreferenced = try await unreferencedFiles() }
     let run = result.run(occasion)
     await remember(run, of: kinds)
-    postpone(result.isCutShort)
+    if result.isCutShort { postpone() }
     keep(result, run, took: .now - start, by: user)
     try await forgetSettledPlans()
     if result.batch != nil { wakeUp() }
@@ -63,7 +63,7 @@ extension StoreService {
     }
     resumedUndo = look.unfinishedUndo
     if look.hasMore { wakeUp() }
-    if look.sweeps.contains(where: \.isCutShort) { postpone(true) }
+    if look.sweeps.contains(where: \.isCutShort) { postpone() }
     for result in look.sweeps {
       // One that found nothing is nobody's business, but for what waits until it does.
       if result.outcome == .nothing && result.kinds != [.dangling] {
@@ -95,12 +95,22 @@ extension StoreService {
     hasUnfinishedSweep = condition.isAtRest || isCutShort
   }
 
+  private func postpone() {
+    (hasUnfinishedSweep, isSweepPostponed) = (true, true)
+    sweepWasCutShort.ring()
+  }
+
   /// What others keep from its end is tried again, less and less often.
-  private func postpone(_ isCutShort: Bool) {
-    if !isCutShort { return sweepBackoff = Backoff() }
-    hasUnfinishedSweep = true
-    sweepGoesOn = SystemClock.wall() + Int64(sweepBackoff.next() / .milliseconds(1))
-    sweepTimer.set(sweepGoesOn)
+  func endDelays() async {
+    var backoff = Backoff()
+    var last = ContinuousClock.now
+    while (try? await sweepWasCutShort.wait()) != nil {
+      if .now - last > .seconds(120) { backoff = Backoff() }
+      last = .now
+      try? await EventLoop.sleep(for: backoff.next())
+      isSweepPostponed = false
+      wakeUp()
+    }
   }
 
   private func resumeUndo() async throws {

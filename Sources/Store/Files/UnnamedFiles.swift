@@ -54,7 +54,8 @@ extension Writer {
   static let lostFiles = """
     SELECT DISTINCT l.destination AS id FROM temp.lost AS l
     CROSS JOIN temp.known AS k ON k.id = l.destination
-    WHERE NOT l.rules & 40 AND k.collection IN (\(Writer.files)) AND k.id NOT IN (SELECT id FROM temp.gone)
+    WHERE NOT l.rules & 40 AND k.collection IN (\(Writer.files))
+    AND k.id NOT IN (SELECT id FROM temp.gone)
     """
 
   /// The same of rows that go.

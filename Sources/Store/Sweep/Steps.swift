@@ -198,8 +198,16 @@ extension Writer {
   package var unfinishedSweep: [SweepKind]? {
     get throws {
       if isDetached { return nil }
-      return try db.meta("sweep.kinds").map([SweepKind].init(code:))
+      let code = try db.meta("sweep.cut") ?? db.meta("sweep.kinds")
+      return code.map([SweepKind].init(code:))
     }
+  }
+
+  /// Sweeps of other kinds may come before it goes on.
+  func remember(_ kinds: [SweepKind], areCutShort: Bool) throws {
+    if areCutShort { return try group { try db.setMeta("sweep.cut", kinds.code) } }
+    guard let cut = try db.meta("sweep.cut"), kinds.cover([SweepKind](code: cut)) else { return }
+    try group { try db.run("DELETE FROM cascade_meta WHERE name = 'sweep.cut'") }
   }
 }
 

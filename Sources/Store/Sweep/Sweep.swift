@@ -74,7 +74,8 @@ extension Writer {
     if kinds.marks && !model.roots.isEmpty && !result.isCutShort {
       try sweepUnreachable(&result, at: now, manners)
     }
-    if result.isCutShort { return try group { try db.setMeta("sweep.kinds", kinds.code) } }
+    try remember(kinds, areCutShort: result.isCutShort)
+    if result.isCutShort { return }
     if kinds.looksAtFiles { try sweepFiles(&result, manners) }
     if kinds.forgets { result.forgotten = try forgetTrash(at: now, manners) }
   }
