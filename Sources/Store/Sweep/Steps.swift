@@ -41,31 +41,39 @@ extension Writer {
       }
       let (before, told) = (result.deletedCount, try db.lastInJournal)
       cut = "the tables were altered again and again: the rest goes later"
-      do {
-        try remove(plan, kinds, submission, &result, manners)
-        let isStuck = result.deletedCount == before || number > Writer.fewPlans
-        if current.hasKept && isStuck && plan.size <= manyAtOnce {
-          try removeAtOnce(kinds, submission, &result)
-        }
-        try forgetRead(kinds, manners)
-      } catch is StaleSweep {
-        continue
-      } catch is UnnotedLists {
-        try group { try startNoting() }
-        continue
-      }
+      if try !carryOut(plan, number, kinds, submission, &result, manners) { continue }
       cut = waiting(plan, kinds)
-      let hasDeleted = result.deletedCount > before
       if current.isUndisturbed || plan.size == 0 { break }
-      if try !hasDeleted && !current.hasKept && !current.leavesRest && db.lastInJournal == told {
-        break
-      }
-      if cut != nil && !hasDeleted && number > Writer.fewPlans { break }
+      if result.deletedCount > before { continue }
+      let isEnd = try !current.hasKept && !current.leavesRest && db.lastInJournal == told
+      if isEnd || (cut != nil && number > Writer.fewPlans) { break }
     }
     try bringRest(manners)
     if let cut { return result.cutShort(because: cut) }
     try forgetOwnWrites(kinds, behind: start, manners)
     try finish(kinds)
+  }
+
+  /// False where the tables are others by now.
+  private func carryOut(
+    _ plan: SweepPlan, _ number: Int, _ kinds: [SweepKind], _ submission: Submission,
+    _ result: inout SweepResult, _ manners: Manners
+  ) throws -> Bool {
+    let before = result.deletedCount
+    do {
+      try remove(plan, kinds, submission, &result, manners)
+      let isStuck = result.deletedCount == before || number > Writer.fewPlans
+      if current.hasKept && isStuck && plan.size <= manyAtOnce {
+        try removeAtOnce(kinds, submission, &result)
+      }
+      try forgetRead(kinds, manners)
+      return true
+    } catch is StaleSweep {
+      return false
+    } catch is UnnotedLists {
+      try group { try startNoting() }
+      return false
+    }
   }
 
   /// What was kept although nothing of the application refused it. What the journal asks for, whoever
