@@ -174,17 +174,6 @@ extension Connection {
   /// Takes the write lock at once, so that no later statement can fail for want of it.
   package func begin() throws(SQLiteError) { try run("BEGIN IMMEDIATE") }
 
-  /// False where somebody else has the write lock for longer than this connection waits.
-  package func beginUnlessBusy() throws(SQLiteError) -> Bool {
-    do {
-      try begin()
-      return true
-    } catch {
-      if error.isBusy { return false }
-      throw error
-    }
-  }
-
   package func commit() throws(SQLiteError) {
     let log = unsafe file(SQLITE_FCNTL_JOURNAL_POINTER)
     try unsafe gathered.during(log) { () throws(SQLiteError) in try run("COMMIT") }
@@ -242,22 +231,16 @@ extension Connection {
     return "\(number / 1_000_000).\(number / 1000 % 1000).\(number % 1000)"
   }
 
-  /// Looks again at once for a while, for beside somebody who commits all the time the lock is free for
-  /// some microseconds; then every fifth of a millisecond, and every millisecond when it took long.
-  /// SQLite's own handler sleeps up to 100 ms, and finds the lock taken whenever it wakes.
+  /// Looks again every fifth of a millisecond, and every millisecond when it took long. SQLite's own
+  /// handler sleeps up to 100 ms, and finds the lock taken whenever it wakes.
   package func setBusyTimeout(milliseconds: Int32) {
     unsafe sqlite3_busy_handler(
       handle,
       { limit, count in
-        let (looks, short, shorts) = (300, 200, 500)
-        let sleeps = max(0, Int(count) - looks)
-        let waited = min(sleeps, shorts) * short + max(0, sleeps - shorts) * 1_000
+        let (short, shorts) = (200, 500)
+        let waited = min(Int(count), shorts) * short + max(0, Int(count) - shorts) * 1_000
         if waited >= Int(bitPattern: limit) * 1_000 { return 0 }
-        if count < looks {
-          sched_yield()
-        } else {
-          usleep(sleeps < shorts ? UInt32(short) : 1_000)
-        }
+        usleep(Int(count) < shorts ? UInt32(short) : 1_000)
         return 1
       }, UnsafeMutableRawPointer(bitPattern: Int(milliseconds)))
   }

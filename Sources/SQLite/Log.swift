@@ -20,40 +20,54 @@ extension Connection {
       }, Unmanaged.passUnretained(log).toOpaque())
   }
 
+  /// What there was of the log, in frames, and what of that is in the database now.
+  package struct Brought: Hashable {
+    package let frames: Int
+    package let done: Int
+
+    package var isWhole: Bool { frames >= 0 && frames == done }
+  }
+
   /// Brings the log into the database while `keeper`, another connection to it, holds the write
-  /// lock; the next writer begins it anew. Where somebody else writes for longer than the keeper
-  /// waits, it gives way, and what came behind the oldest reader's sight stays.
+  /// lock; the next writer begins it anew. What came behind the oldest reader's sight stays. Nil where
+  /// somebody else writes for longer than the keeper waits, or takes a checkpoint himself.
   ///
   /// SQLite has kinds of checkpoints that take the write lock, but they go on without it if they do
   /// not get it.
   ///
-  /// While nobody else can write, `letGo` runs before it, and `settle` after one of the whole log. That
-  /// time is what it returns, too.
+  /// While nobody else can write, `letGo` runs before it, and `settle` behind it. That time is what it
+  /// returns, too.
   @discardableResult
   package func checkpoint(
-    keptBy keeper: borrowing Connection, behind letGo: () -> Void = {}, then settle: () -> Void = {}
-  ) throws(SQLiteError) -> (came: Checkpoint, held: Duration) {
-    if try !keeper.beginUnlessBusy() { return (.gaveWay, .zero) }
+    keptBy keeper: borrowing Connection, at path: String,
+    behind letGo: () -> Void = {}, then settle: () -> Void = {}
+  ) throws(SQLiteError) -> (brought: Brought, held: Duration)? {
+    do {
+      try keeper.begin(besideOthersAt: path)
+    } catch {
+      if error.isBusy { return nil }
+      throw error
+    }
     defer { keeper.rollback() }
     let start = ContinuousClock.now
     letGo()
-    return (try bringLog(then: settle), .now - start)
+    guard let brought = try bringLog() else { return nil }
+    if brought.isWhole { log.frames = 0 }
+    settle()
+    return (brought, .now - start)
   }
 
-  private func bringLog(then settle: () -> Void) throws(SQLiteError) -> Checkpoint {
+  /// The same while others may write: for who knows that somebody reads in the log, so that no commit
+  /// begins it anew. Nil where another's checkpoint is at work.
+  package func bringLog() throws(SQLiteError) -> Brought? {
     var (frames, done): (Int32, Int32) = (0, 0)
     let result = unsafe sqlite3_wal_checkpoint_v2(
       handle, "main", SQLITE_CHECKPOINT_PASSIVE, &frames, &done)
-    if result & 0xff == SQLITE_BUSY { return .gaveWay }
+    if result & 0xff == SQLITE_BUSY { return nil }
     if result != SQLITE_OK { throw unsafe SQLiteError(result, handle, doing: "checkpoint") }
     // Below zero, where this connection has not looked at the log yet.
-    if frames < 0 || frames != done { return .part }
-    log.frames = 0
-    settle()
-    return .whole
+    return Brought(frames: Int(frames), done: Int(done))
   }
-
-  package enum Checkpoint { case gaveWay, part, whole }
 
   /// Takes the log's length away, where all of it is in the database.
   package func truncateLog() {

@@ -172,13 +172,33 @@ struct SQLiteTests {
     #expect(try db.integer("SELECT count(*) FROM cascade_node") == 3)
     let before = size(store)
     try other.begin()
-    #expect(try db.checkpoint(keptBy: keeper).came == .gaveWay)
+    #expect(try db.checkpoint(keptBy: keeper, at: store.path) == nil)
     other.rollback()
     #expect(size(store) == before)
-    #expect(try db.checkpoint(keptBy: keeper).came == .whole)
+    #expect(try db.checkpoint(keptBy: keeper, at: store.path)?.brought.isWhole == true)
     #expect(size(store) > before)
     try keeper.begin()
     keeper.rollback()
+  }
+
+  @Test("No commit begins a log anew in which somebody reads, though all of it is in the database")
+  func keepsLog() throws {
+    let store = try TestStore()
+    try store.run("A")
+    let db = try Connection(path: store.path, access: .readWrite)
+    db.countFramesInLog()
+    func commit() throws -> Int {
+      try db.run("INSERT INTO cascade_meta VALUES('test' || random(), 1)")
+      return db.framesInLog
+    }
+    let frames = try commit()
+    let reader = try Connection(path: store.path, access: .readOnly)
+    try reader.execute("BEGIN; PRAGMA data_version")
+    #expect(try db.bringLog()?.isWhole == true)
+    #expect(try commit() > frames)
+    reader.rollback()
+    #expect(try db.bringLog()?.isWhole == true)
+    #expect(try commit() < frames)
   }
 
   /// Of the database without its log.

@@ -83,12 +83,8 @@ actor StoreWriter {
     }
   }
 
-  /// When the queue is empty: a short log, unless somebody else writes.
-  func tidy() throws {
-    let writer = try opened().writer
-    writer.pace.look(foreignCommits: try writer.foreignCommits())
-    try writer.tidy(atLeisure: writer.pace.isAlone)
-  }
+  /// When the queue is empty.
+  func tidy() throws { try opened().writer.tidy(atLeisure: true) }
 
   /// Gives back what only makes the next use faster. What is in trouble is tried again by others.
   func rest() -> Outlook {

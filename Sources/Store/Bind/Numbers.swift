@@ -114,6 +114,14 @@ extension NodeTable {
     }
   }
 
+  /// The row `alias` of the node with this number, where it is there.
+  func row(_ alias: String, of number: String, _ form: Numbered) -> String {
+    switch form {
+    case .byName: "\(node(form, number)) CROSS JOIN \(rows) AS \(alias) ON \(isRow(alias, of: "m"))"
+    case .byRow: "\(rows) AS \(alias) ON \(row(alias)) = \(rowid(of: number)) AND \(hasRow(number))"
+    }
+  }
+
   func nodeKey(_ form: Numbered) -> String { form == .byName ? "m.key" : key("m") }
 
   /// Whether what a reference names, as the key's column would keep it, is among those that go: rows of `temp.gone` called g.

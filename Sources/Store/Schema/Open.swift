@@ -75,8 +75,9 @@ extension Connection {
     return db
   }
 
-  /// From 3.7.0 to 3.51.2, a checkpoint that meets another connection's commit can corrupt the
-  /// database. There we take only checkpoints that hold the write lock (`Writer.tidy`).
+  /// From 3.7.0 to 3.51.2, a checkpoint that meets a commit which begins the log anew can corrupt the
+  /// database (https://sqlite.org/wal.html#walresetbug). There we take only checkpoints that cannot
+  /// (`LongLog`).
   static var checkpointsAreSafe: Bool { libraryVersion >= 3_051_003 }
 
   private borrowing func boundLog() throws {

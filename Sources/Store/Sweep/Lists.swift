@@ -59,12 +59,10 @@ extension Writer {
 
   /// Where somebody wrote since then and is not noted, each question whether a list holds something
   /// looks through the table: it is asked of many at once.
-  var rowsLookedAt: Int64 {
+  var fewestAtOnce: Int64 {
     let isNoted = binding.holdingLists.allSatisfy { current.numbers.noted.contains($0.listing) }
-    if current.isUndisturbed || pace.rowsToAStep != nil || !current.wantsNotes || isNoted {
-      return pace.rowsAtOnce
-    }
-    return max(pace.rowsAtOnce, 2_000)
+    let looksThrough = !current.isUndisturbed && current.wantsNotes && !isNoted
+    return looksThrough && pace.rowsToAStep == nil ? 2_000 : 1
   }
 
   /// Whether somebody would notice that a table is looked through.

@@ -6,7 +6,7 @@ internal import SQLite
 extension Writer {
   /// `body` does a little, and says whether there may be more.
   func littleByLittle(_ manners: Manners, _ body: () throws -> Bool) throws {
-    defer { forgetFences() }
+    defer { forgetFence() }
     var isMore = true
     while isMore {
       try lookAround { isMore = try asMuchAsMayBe(body) }

@@ -6,7 +6,8 @@ internal import SQLite
 ///
 /// Whatever is unclear stays: the sweep makes another plan as long as there is one that does.
 extension Writer {
-  func lookAgain(_ slice: Slice) throws {
+  /// What of the slice goes.
+  func lookAgain(_ slice: Slice) throws -> Ends {
     try db.run("UPDATE temp.done SET seq = ?", .integer(slice.low))
     let ends = try db.ends(in: slice)
     try keepLeased(slice)
@@ -24,6 +25,7 @@ extension Writer {
       current.block(denials.map(\.reason))
       try keep(denials.map(\.denied))
     }
+    return current.hasKept ? try db.ends(in: slice) : ends
   }
 
   /// Takes nodes out of the plan, and with them what would follow.
@@ -130,12 +132,11 @@ extension Writer {
     for (source, places) in Dictionary(grouping: places, by: \.source) {
       for (name, alike) in Dictionary(grouping: places, by: \.nameId) {
         for form in ends.forms(of: source) {
-          let missing = alike.map { "NOT EXISTS (SELECT 1 \($0.ofMissing))" }
+          let missing = alike.map { "NOT \($0.refersToMissing)" }
           try keep(
             slice,
             """
-            SELECT g.id FROM temp.gone AS g CROSS JOIN \(source.node(form, "g.id"))
-            CROSS JOIN \(source.rows) AS s0 ON \(source.isRow("s0", of: "m", form))
+            SELECT g.id FROM temp.gone AS g CROSS JOIN \(source.row("s", of: "g.id", form))
             WHERE g.rule = \(rule) AND g.name = \(name) AND g.via IN (SELECT id FROM temp.gone)
             AND \(missing.joined(separator: " AND "))
             """)
@@ -217,15 +218,14 @@ extension Writer {
 }
 
 extension Place {
-  /// The references of the row `s0` to what is not there.
-  fileprivate var ofMissing: String {
-    let isSame = source.isRow("s", of: "s0", .byRow)
-    let identity = source.table?.rowid == nil ? source.hasSameKey("s", "s0") : isSame
-    return """
-      FROM \(source.rows) AS s \(references) WHERE \(identity) AND \(isEdge)
-      AND NOT EXISTS (SELECT 1 FROM \(destination.rows) AS d
+  /// Whether the row `s` refers to what is not there.
+  fileprivate var refersToMissing: String {
+    let isMissing = """
+      \(isEdge) AND NOT EXISTS (SELECT 1 FROM \(destination.rows) AS d
         WHERE \(destination.hasKey("d", reference)))
       """
+    if references.isEmpty { return "coalesce(\(isMissing), 0)" }
+    return "EXISTS (SELECT 1 FROM (SELECT 1) \(references) WHERE \(isMissing))"
   }
 }
 
@@ -245,9 +245,5 @@ extension NodeTable {
       (\(row(alias)) > \(numbers.last[id] ?? 0) OR \(own) = \(number) OR \(own) IN (
         SELECT id FROM temp.gone WHERE seq <= (SELECT seq FROM temp.done)))
       """
-  }
-
-  fileprivate func hasSameKey(_ alias: String, _ other: String) -> String {
-    zip(keyColumns(alias), keyColumns(other)).map { "\($0) = \($1)" }.joined(separator: " AND ")
   }
 }

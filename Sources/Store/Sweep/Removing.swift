@@ -107,14 +107,14 @@ extension Writer {
     _ plan: SweepPlan, above low: Int64
   ) throws -> (high: Int64, rows: Int64, worked: Duration) {
     let start = ContinuousClock.now
-    var (high, rows) = (low, Int64(0))
+    var (high, rows, more) = (low, Int64(0), pace.rowsAtOnce)
     repeat {
       let (slice, isHub) = try weighed(
-        Slice(low: high, high: min(plan.all.high, high + rowsLookedAt)))
+        Slice(low: high, high: min(plan.all.high, high + max(more, fewestAtOnce))))
       // It has a step for itself: its rows take another time than those before them.
       if isHub && rows > 0 { break }
       if try isHub && isGone(slice) {
-        if !current.isUndisturbed { try lookAgain(slice) }
+        if !current.isUndisturbed { _ = try lookAgain(slice) }
         rows = try letGo(slice, since: start)
         break
       }
@@ -122,16 +122,15 @@ extension Writer {
       try removeLooking(slice, plan)
       rows += slice.high - high
       high = slice.high
-    } while high < plan.all.high && !current.isHub
-      && pace.hasTime(worked: .now - start, rows: rows)
+      more = pace.more(behind: rows, worked: .now - start)
+    } while high < plan.all.high && !current.isHub && more > 0
     return (high, rows, .now - start)
   }
 
   /// Where others came between, what stays is known before what would follow from it is looked at.
   private func removeLooking(_ slice: Slice, _ plan: SweepPlan) throws {
     for part in current.isUndisturbed ? [slice] : plan.parts(of: slice) {
-      if !current.isUndisturbed { try lookAgain(part) }
-      let ends = try db.ends(in: part)
+      let ends = try current.isUndisturbed ? db.ends(in: part) : lookAgain(part)
       try count(ends)
       try spendApproval(part)
       try remove(part, ends)

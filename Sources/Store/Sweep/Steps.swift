@@ -27,7 +27,7 @@ extension Writer {
     let start = try db.lastInJournal
     defer {
       forgetPlan()
-      forgetFences()
+      forgetFence()
       endNotes()
     }
     var cut: String?

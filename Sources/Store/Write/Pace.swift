@@ -11,12 +11,10 @@ package struct Pace: Sendable {
   private static let firstRate = 10.0
   /// Steps of another size, whatever time they take.
   package var rowsToAStep: Int64?
-  /// A log in parts of another length.
-  package var framesToAPart: Int?
+  /// Frames up to which the log of a large sweep grows: 400 MB of 4 KB pages.
+  package var mostFrames = 100_000
   /// How much longer than the work before it a commit takes.
   private var commitShare = 1.0
-  /// Frames of the log that a checkpoint takes in a millisecond.
-  private var checkpointRate = 150.0
 
   package init(_ limits: StoreModel.Limits) { self.limits = limits }
 
@@ -47,25 +45,33 @@ package struct Pace: Sendable {
 extension Pace {
   /// Rows of a step that is expected to end within the budget, with some room for what cannot be
   /// foreseen.
-  var rows: Int64 { rowsToAStep ?? Int64(max(16, rate * room)) }
+  var rows: Int64 { rowsToAStep ?? Int64(max(Double(Pace.fewestRows), rate * room)) }
 
   /// Behind so many of them a step looks at the clock; few are not worth their statements.
   var rowsAtOnce: Int64 { rowsToAStep ?? max(min(rows, 32), rows / 8) }
 
-  /// Whether a step that deleted so many rows may delete as many as it does at once: what they
-  /// changed is yet to be written, at its commit.
-  func hasTime(worked: Duration, rows: Int64, more: Int64? = nil) -> Bool {
-    if rowsToAStep != nil { return false }
-    let share = Double(rows + (more ?? rowsAtOnce)) / Double(rows)
-    return worked / .milliseconds(1) * share * (1 + commitShare) < room
+  /// Whether a step that deleted so many rows may delete so many more: what they changed is yet to be
+  /// written, at its commit.
+  func hasTime(worked: Duration, rows: Int64, more: Int64) -> Bool {
+    rowsToAStep == nil && more <= fitting(behind: rows, worked)
   }
 
-  /// The log is also what the next writer may have to checkpoint.
-  var frames: Int {
-    framesToAPart ?? Int(min(max(256, checkpointRate * room), 32_768))
+  /// How many rows such a step deletes next: half of what it has time for, since they may take longer;
+  /// none where so few are not worth their statements.
+  func more(behind rows: Int64, worked: Duration) -> Int64 {
+    if rowsToAStep != nil { return 0 }
+    let fitting = fitting(behind: rows, worked)
+    return fitting < Pace.fewestRows ? 0 : max(Pace.fewestRows, fitting / 2)
   }
 
-  /// How long a step, or a part, is expected to take. Where it ends a little earlier, who waits for it
+  private static let fewestRows: Int64 = 16
+
+  private func fitting(behind rows: Int64, _ worked: Duration) -> Int64 {
+    let soFar = worked / .milliseconds(1) * (1 + commitShare)
+    return Int64(max(0, room - soFar) * Double(rows) / max(soFar, 0.001))
+  }
+
+  /// How long a step is expected to take. Where it ends a little earlier, who waits for it
   /// tries again so much earlier.
   private var room: Double {
     let most = budget / .milliseconds(1)
@@ -84,14 +90,6 @@ extension Pace {
     rate.follow(Double(rows), held)
     let share = (held - worked) / max(worked, .microseconds(1))
     commitShare = max(share, (commitShare + share) / 2)
-  }
-
-  /// What took far less than expected, another's checkpoint had brought already.
-  mutating func note(frames: Int, took time: Duration) {
-    let expected = Double(frames) / checkpointRate
-    if frames > 0 && time / .milliseconds(1) * 3 > expected {
-      checkpointRate.follow(Double(frames), time)
-    }
   }
 
   /// Who began to wait while the lock was held tries again once within the shorter time, if all goes

@@ -52,7 +52,7 @@ extension Undo {
   private var things: Int64 { layouts.reduce(0) { $0 + Int64($1.remaining) } }
 
   mutating func runInSteps() throws {
-    defer { writer.forgetFences() }
+    defer { writer.forgetFence() }
     progress.total = Int(things)
     try writer.inSteps {
       try step(of: 1) { try $0.begin() }

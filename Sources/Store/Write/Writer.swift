@@ -8,8 +8,7 @@ internal import SQLite
 package final class Writer {
   let db: Connection
   let path: String
-  let busyMilliseconds: Int32
-  var log = LogParts()
+  var log = LongLog()
   private var isAtRest = false
   let model: StoreModel
   let demands: Demands
@@ -59,7 +58,6 @@ package final class Writer {
       try db.execute("PRAGMA main.secure_delete = \(mode.rawValue)")
     }
     self.path = path
-    self.busyMilliseconds = busyMilliseconds
     self.model = model
     pace = Pace(model.limits)
     demands = Demands(model)
@@ -71,7 +69,7 @@ package final class Writer {
   }
 
   // What syncs the database does so by the connection.
-  deinit { forgetFences() }
+  deinit { forgetFence() }
 
   /// Runs `body` between BEGIN and COMMIT. What it returns is durable.
   package func group<T>(_ body: () throws -> T) throws -> T {
@@ -177,7 +175,7 @@ package final class Writer {
 
   /// Until `wakeUp`, nothing else may be asked of it.
   package func rest() throws {
-    log = LogParts()
+    log = LongLog()
     interned.nodes.forget()
     isAtRest = true
     try db.releaseMemory()

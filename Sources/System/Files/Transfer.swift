@@ -75,6 +75,11 @@ extension FileDescriptor {
     _ = try checked("fdatasync") { fdatasync(raw) }
   }
 
+  /// What the kernel has in memory of its rest, and on the disk, need not stay there. Only advice.
+  package func forgetPages(behind offset: Int) {
+    posix_fadvise(raw, offset, 0, POSIX_FADV_DONTNEED)
+  }
+
   /// Blocks this thread, for programs without a loop. False when the time was over before.
   @discardableResult
   package func waitBlocking(
