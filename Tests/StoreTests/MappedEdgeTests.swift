@@ -175,6 +175,29 @@ struct MappedEdgeTests {
     #expect(kept.deletedCount == 0)
   }
 
+  @Test("A row that goes without a name gets one from whatever names it then")
+  func named() throws {
+    let twice = try store.apply([delete("artists/a"), delete("artists/a")])
+    #expect(twice.deleted.letters == "albums/1 artists/a" && twice.passedOver == 1)
+    #expect(try store.reasons([delete("songs/1"), patch("songs/1", "{}")]).count == 1)
+    let all = Change.deleteAll(collection: "songs")
+    #expect(try store.reasons([all, patch("songs/1", "{}")]).count == 1)
+    #expect(try store.apply([all, put("songs/1", #"{"stars": 5}"#)]).deletedCount == 0)
+    #expect(try store.exists(node("songs/1")))
+    let linked = try store.apply([delete("songs/1")] + changes("songs/1-8>notes/n"))
+    #expect(linked.deleted.letters == "notes/n songs/1")
+  }
+
+  @Test("A row below zero has its table's rows go by their names")
+  func belowZero() throws {
+    let received = try store.apply([delete("albums/1"), put("albums/-1"), delete("albums/2")])
+    #expect(received.deleted.letters == "albums/1 albums/2")
+    let others = [put("albums/-1"), put("songs/-7", #"{"album_id": -1}"#)]
+    #expect(try store.apply(others + [delete("songs/1")]).deleted.letters == "songs/1")
+    let all = try store.apply([.deleteAll(collection: "songs")])
+    #expect(all.deleted.letters == "albums/-1 songs/-7")
+  }
+
   @Test("Deletions of composite and unusual keys find their rows")
   func unusualKeys() throws {
     let store = try TestStore(

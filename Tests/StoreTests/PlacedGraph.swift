@@ -158,6 +158,7 @@ enum PlacedStep: CustomStringConvertible {
   /// The node, and all of its references by the names of its relationships.
   case put(Node, [String: [Node]])
   case delete(Node)
+  case deleteAll(collection: String)
   case flush
   case link(PlacedGraph.Relation, Node, Node)
   case unlink(PlacedGraph.Relation, Node, Node)
@@ -169,6 +170,7 @@ enum PlacedStep: CustomStringConvertible {
         + references.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }
         .joined(separator: "; ")
     case .delete(let node): "delete \(node)"
+    case .deleteAll(let collection): "delete all of \(collection)"
     case .flush: "flush"
     case .link(let relation, let from, let to): "link \(relation.name) \(from) \(to)"
     case .unlink(let relation, let from, let to): "unlink \(relation.name) \(from) \(to)"
@@ -212,7 +214,10 @@ extension PlacedGraph {
       }
       return .put(node, references)
     case ..<9: return .delete(node)
-    default: return bySQL ? .delete(node) : .flush
+    default:
+      if bySQL { return .delete(node) }
+      return Int.random(in: 0..<4, using: &random) == 0
+        ? .deleteAll(collection: collection) : .flush
     }
   }
 }
@@ -223,7 +228,7 @@ extension PlacedStep {
   /// Of what only a change file can say.
   var isOfFiles: Bool {
     switch self {
-    case .link, .unlink: true
+    case .link, .unlink, .deleteAll: true
     case .put, .delete, .flush: false
     }
   }

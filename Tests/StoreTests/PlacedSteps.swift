@@ -12,17 +12,18 @@ extension PlacedGraph {
       return .put(node, type: nil, value: nil, edges: edges)
     case .delete(let node): return .delete(node)
     case .flush: return .flush
-    case .link, .unlink: return forAll(step)
+    case .link, .unlink, .deleteAll: return forAll(step)
     }
   }
 
-  /// Links are the same change for the reference and in a file.
+  /// These are the same change for the reference and in a file.
   private func forAll(_ step: PlacedStep) -> Change {
     switch step {
     case .link(let relation, let from, let to):
       .link(name: relation.name, from: from, to: .node(to), rules: relation.rules)
     case .unlink(let relation, let from, let to):
       .unlink(name: relation.name, from: from, to: .node(to), as: .sourceDeleted)
+    case .deleteAll(let collection): .deleteAll(collection: collection)
     case .put, .delete, .flush: .flush
     }
   }
@@ -43,7 +44,7 @@ extension PlacedGraph {
         edges: stored.flatMap { declared($0, references) })
     case .delete(let node): return .delete(node)
     case .flush: return .flush
-    case .link, .unlink: return forAll(step)
+    case .link, .unlink, .deleteAll: return forAll(step)
     }
   }
 
@@ -73,7 +74,7 @@ extension PlacedGraph {
       return [upsert(node, references, replacing)] + joins(node, references)
     case .delete(let node):
       return ["DELETE FROM \"t \(node.collection)\" WHERE id = \(sql(node))"]
-    case .flush, .link, .unlink: return []
+    case .deleteAll, .flush, .link, .unlink: return []
     }
   }
 

@@ -70,6 +70,11 @@ extension NodeTable {
     return "+\(number) BETWEEN \(base) AND \(base + NodeTable.rowsOfATable - 1)"
   }
 
+  /// Whether the row `alias` may have one.
+  func isInRange(_ alias: String) -> String {
+    "\(row(alias)) BETWEEN 0 AND \(NodeTable.rowsOfATable - 1)"
+  }
+
   /// The rowid behind such a number.
   func rowid(of number: String) -> String {
     guard let base else { return "NULL" }

@@ -104,13 +104,15 @@ struct Closure {
 
   private func addDead(_ db: borrowing Connection) throws {
     try db.run(
-      """
-      INSERT INTO temp.gone(id, collection, counts)
-      SELECT d.id, coalesce(k.collection, n.collection), coalesce(k.present, d.id < ?)
-      FROM temp.dead AS d LEFT JOIN temp.known AS k ON k.id = d.id
-      LEFT JOIN cascade_node AS n ON n.id = d.id
-      WHERE d.id NOT IN (SELECT id FROM temp.blocked) ORDER BY d.id
-      """, .integer(firstNewId))
+      generated: """
+        INSERT INTO temp.gone(id, collection, counts)
+        SELECT d.id, coalesce(k.collection, n.collection,
+            iif(d.id < 0, \(NodeTable.collection(ofRow: "d.id")), NULL)),
+          coalesce(k.present, d.id < ?1)
+        FROM temp.dead AS d LEFT JOIN temp.known AS k ON k.id = d.id
+        LEFT JOIN cascade_node AS n ON n.id = d.id
+        WHERE d.id NOT IN (SELECT id FROM temp.blocked) ORDER BY d.id
+        """, [.integer(firstNewId)])
     try db.run(
       """
       INSERT OR IGNORE INTO temp.gone(id, collection) SELECT id, collection FROM temp.unreached

@@ -52,6 +52,7 @@ extension Writer {
   func findGone() throws -> [Closure.Level] {
     try db.findLeased(binding, at: now)
     current.numbers = try db.numbers(binding)
+    try nameDeadOutOfRange()
     let closure = Closure(
       rulesSeen: counters.rulesSeen, binding: binding, numbers: current.numbers,
       firstNewId: current.firstNewId, following: current.followed,
@@ -224,6 +225,7 @@ extension Writer {
     try db.run("DELETE FROM temp.unreached")
     try db.forgetLeased()
     try db.run("DELETE FROM temp.known WHERE id < 0")
+    current.unnamedDead = [:]
     current.deadCount = 0
     current.lostCount = 0
   }

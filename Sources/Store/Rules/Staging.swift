@@ -6,7 +6,7 @@ extension Connection {
   /// Sources whose destination is in these rows of `temp.gone`, one row for each edge.
   func stageSources(
     of place: Place, _ form: Numbered, rule: Int64, in slice: Slice, _ numbers: Numbers,
-    from driver: Place.Driver = .gone
+    from driver: Place.Driver = .gone, where condition: String = "1"
   ) throws(SQLiteError) {
     try run(
       generated: """
@@ -14,6 +14,7 @@ extension Connection {
         SELECT \(place.source.found("s", numbers)), \(place.source.id), g.id,
           \(place.nameId), ?1, \(place.rules.rawValue) & ?1 <> 0
         \(place.ofDestinations(in: driver, form, numbers)) AND g.seq > ?2 AND g.seq <= ?3
+        AND \(condition)
         """, [.integer(rule)] + slice.bound)
   }
 
@@ -33,15 +34,15 @@ extension Connection {
         """, [.integer(rule)] + slice.bound)
   }
 
-  /// In all the forms that its nodes may have.
-  func stageSources(
-    of place: Place, rule: Int64, in slice: Slice = .all, _ numbers: Numbers
-  ) throws(SQLiteError) {
+  /// Those that stay, whatever form the nodes have that go.
+  func stageLosingSources(of place: Place, _ numbers: Numbers) throws(SQLiteError) {
     for form in numbers.forms(of: place.destination) {
-      try stageSources(of: place, form, rule: rule, in: slice, numbers)
+      try stageSources(
+        of: place, form, rule: 0, in: .all, numbers, where: place.source.stays("s", numbers))
     }
   }
 
+  /// In all the forms that its nodes may have.
   func stageDestinations(
     of place: Place, rule: Int64, in slice: Slice = .all, _ numbers: Numbers
   ) throws(SQLiteError) {

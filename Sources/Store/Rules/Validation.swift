@@ -29,7 +29,7 @@ extension Writer {
   private func touchNeighbours(_ place: Place) throws {
     let losesDestinations = demands.all.contains { $0.counts(destinationsOf: place) }
     let losesSources = demands.all.contains { $0.counts(sourcesOf: place) }
-    if losesDestinations { try db.stageSources(of: place, rule: 0, current.numbers) }
+    if losesDestinations { try db.stageLosingSources(of: place, current.numbers) }
     if losesSources { try db.stageDestinations(of: place, rule: 0, current.numbers) }
     if !losesDestinations && !losesSources { return }
     try db.internFound()

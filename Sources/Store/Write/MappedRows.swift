@@ -119,9 +119,9 @@ extension Writer {
 
 extension Writer {
   func delete(_ node: Node, in table: NodeTable) throws {
-    guard let place = try place(keyValues(node, table), in: table) else {
-      return current.passedOver += 1
-    }
+    let keys = try keyValues(node, table)
+    if try markDeadUnnamed(keys, in: table) { return }
+    guard let place = try place(keys, in: table) else { return current.passedOver += 1 }
     let id = try number(place, in: table.id)
     if try isDead(id) { return current.passedOver += 1 }
     if try isBorn(id) { return try deleteBorn(node, id, in: table) }
@@ -151,6 +151,8 @@ extension Writer {
       """, .integer(table.id)
     ) { ($0.integer(0), Node(table.collection, $0.key(1, in: table.collection, model))) }
     for (id, node) in born { try deleteBorn(node, id, in: table) }
+    let numbers = try db.numbers(binding)
+    if numbers.byRow.contains(table.id) { return try markAllDead(of: table, numbers) }
     try numberAll(of: table)
     try db.run(
       """
@@ -208,12 +210,12 @@ extension Writer {
           + error.message)
     }
     if !error.isNotUnique { return row.refused(error.message) }
-    let waiting = try db.integer(
-      """
-      SELECT count(*) FROM temp.dead AS d CROSS JOIN temp.known AS k ON k.id = d.id
-      WHERE k.collection = ? AND k.present
-      """, .integer(table.id))
-    if waiting == 0 { return row.refused(error.message) }
+    let isWaiting = try db.integer(
+      generated: """
+        SELECT 1 FROM temp.dead AS d LEFT JOIN temp.known AS k ON k.id = d.id
+        WHERE k.collection = \(table.id) AND k.present OR \(table.hasRow("d.id")) LIMIT 1
+        """)
+    if isWaiting == nil { return row.refused(error.message) }
     return row.refused(
       "\(error.message); the rows that this transaction deletes stay until its next flush, "
         + "{\"flush\": true} between the changes removes them earlier")

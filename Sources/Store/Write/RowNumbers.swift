@@ -40,7 +40,7 @@ extension Writer {
   }
 
   func number(_ place: RowPlace, in collection: Int64, present: Bool = true) throws -> Int64 {
-    try db.integer(
+    let id = try db.integer(
       """
       INSERT INTO temp.known(id, collection, key, row, present)
       SELECT (SELECT id FROM cascade_node WHERE collection = ?1 AND key = ?2), ?1, ?2, ?3, ?4
@@ -48,6 +48,8 @@ extension Writer {
       ON CONFLICT(collection, key) WHERE id > 0 DO UPDATE SET row = excluded.row, present = excluded.present
       RETURNING id
       """, .integer(collection), place.key, place.row, .integer(present ? 1 : 0))!
+    try nameDead(place, in: collection, as: id)
+    return id
   }
 
   func numberAbsent(_ key: Value, in table: NodeTable) throws -> Int64 {

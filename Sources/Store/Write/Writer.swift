@@ -246,6 +246,8 @@ struct TransactionState {
   /// Ids from here on were given since the last flush: such a node was not there before.
   var firstNewId: Int64 = .max
   var deadCount = 0
+  /// Those of them that have no name, by their collections.
+  var unnamedDead: [Int64: UnnamedDead] = [:]
   var lostCount = 0
   var deleted: [Node] = []
   var deletedCount = 0

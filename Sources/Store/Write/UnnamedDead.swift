@@ -1,0 +1,70 @@
+internal import Model
+internal import SQLite
+
+/// Rows that changes delete and that nobody names: they are known by where they are (`Numbers`, 3), so
+/// that very many need no names, and what follows from them is found as in a sweep.
+struct UnnamedDead {
+  let table: NodeTable
+  /// Marks the row whose key is bound, if it has no name.
+  let mark: String
+
+  init(_ table: NodeTable) {
+    self.table = table
+    let isNamed = "collection = \(table.id) AND key = +\(table.key("s"))"
+    mark = """
+      INSERT OR IGNORE INTO temp.dead SELECT \(table.base ?? 0) + \(table.row("s"))
+      FROM \(table.rows) AS s WHERE \(table.isKeyed("s")) AND \(table.isInRange("s"))
+      AND NOT EXISTS (SELECT 1 FROM temp.known WHERE id > 0 AND \(isNamed))
+      AND NOT EXISTS (SELECT 1 FROM main.cascade_node WHERE \(isNamed))
+      """
+  }
+}
+
+extension Writer {
+  /// Whether there is such a row. A change that names it later gives it a number of its own.
+  func markDeadUnnamed(_ keys: [Value], in table: NodeTable) throws -> Bool {
+    if table.base == nil { return false }
+    let dead = current.unnamedDead[table.id] ?? UnnamedDead(table)
+    try db.run(generated: dead.mark, keys)
+    if db.changes == 0 { return false }
+    count(dead)
+    return true
+  }
+
+  func markAllDead(of table: NodeTable, _ numbers: Numbers) throws {
+    try db.run(
+      generated: """
+        INSERT OR IGNORE INTO temp.dead SELECT \(table.number("s", numbers))
+        FROM \(table.rows) AS s WHERE \(table.isNode("s", numbers))
+        """)
+    count(UnnamedDead(table))
+  }
+
+  private func count(_ dead: UnnamedDead) {
+    current.unnamedDead[dead.table.id] = dead
+    current.deadCount += db.changes
+  }
+
+  func nameDead(_ place: RowPlace, in collection: Int64, as id: Int64) throws {
+    guard let base = current.unnamedDead[collection]?.table.base, case .integer(let row) = place.row
+    else { return }
+    try db.run("UPDATE temp.dead SET id = ? WHERE id = ?", .integer(id), .integer(base + row))
+  }
+
+  /// Where a row came that can have no such number, none of its table has one.
+  func nameDeadOutOfRange() throws {
+    let tables = current.unnamedDead.values.map(\.table)
+      .filter { !current.numbers.byRow.contains($0.id) }
+    if tables.isEmpty { return }
+    for table in tables {
+      let places = try db.all(
+        generated: """
+          SELECT \(table.key("s")), \(table.row("s"))
+          FROM temp.dead AS d CROSS JOIN \(table.row("s", of: "d.id", .byRow))
+          """
+      ) { RowPlace(key: $0.value(0), row: $0.value(1)) }
+      for place in places { _ = try number(place, in: table.id) }
+    }
+    current.numbers = try db.numbers(binding)
+  }
+}
