@@ -16,7 +16,9 @@ blogs_model=${blogs_model/'relationships: ['/"relationships: [
 # load_counts MODEL SIZE [BLOGS]: posts and photos of both sides, and of each way that theirs counts.
 load_counts() {
   local way
-  for way in looking counting; do "$work/counts" load "$work/$way.db" "$2" "$way" ${3:+"$3"}; done
+  for way in looking counting idle; do
+    "$work/counts" load "$work/$way.db" "$2" "$way" ${3:+"$3"}
+  done
   [[ ! $only_c ]] || return 0
   "$work/counts" load "$base" "$2" plain ${3:+"$3"}
   start "$base" "$1"
@@ -37,7 +39,8 @@ run_counts() {
   own=$("$work/counts" delete "$store" "$3")
   swept=$(sweep "$store" $(($(count_of_counts "$store") - $4)) cascade refcount)
   awk "BEGIN { print $own + $swept }" | tee -a "$work/$1"-{looking,counting}.ours >/dev/null
-  echo "memory $(peak) MB, the application's delete $own s" |
+  echo "memory $(peak) MB, the application's delete $own s, under a trigger that does nothing" \
+    "$(median "$work/$3-idle.c") s" |
     tee "$work/$1"-{looking,counting}.remark >/dev/null
   stop
   require_sound "$store"
@@ -47,14 +50,34 @@ run_counts() {
 # run_their_counts SHARE: prints what is left.
 run_their_counts() {
   local theirs=$work/c.db way
-  for way in looking counting; do
+  for way in looking idle counting; do
     cp "$work/$way.db" "$theirs"
     settle
     CACHE_KIB=$cache "$work/counts" delete "$theirs" "$1" |
       tee -a "$work/$1"{,-limited}"-$way.c" >/dev/null
-    [[ $way == looking ]] || count_of_counts "$theirs"
+    [[ $way != counting ]] || count_of_counts "$theirs"
     remove "$theirs"
   done
+}
+
+# compare_filed MODEL TITLE: the same by a change file, beside what "all" of them took the others.
+compare_filed() {
+  local store=$work/ours.db
+  [[ ! $only_c ]] || return 0
+  echo '{"id": "filed", "changes": [{"deleteAll": "posts"}]}' >"$work/filed.json"
+  for ((run = 0; run < runs; run++)); do
+    cp "$base" "$store"
+    start "$store" "$1"
+    ready "$store"
+    submit "$store" "$work/filed.json" "$(applied filed)" |
+      tee -a "$work"/filed-{looking,counting}.ours >/dev/null
+    echo "memory $(peak) MB" | tee "$work"/filed-{looking,counting}.remark >/dev/null
+    stop
+    require_sound "$store"
+    remove "$store"
+  done
+  for way in looking counting; do cp "$work/all-$way.c" "$work/filed-$way.c"; done
+  report_counts filed "$2"
 }
 
 # report_counts NAME TITLE: one of our sides beside each of theirs.
@@ -80,9 +103,10 @@ bench_counts() {
   local n=${size:-200000} base=$work/base.db
   load_counts "$counts_model" "$n"
   compare_counts "$counts_model" all "all of $n posts"
+  compare_filed "$counts_model" "all of $n posts, by a change file"
   compare_counts "$counts_model" half "half of $n posts"
-  remove "$base" "$work"/{looking,counting}.db
+  remove "$base" "$work"/{looking,counting,idle}.db
   load_counts "$blogs_model" "$n" 1000
   compare_counts "$blogs_model" blogs "$n posts with their blogs"
-  remove "$base" "$work"/{looking,counting}.db
+  remove "$base" "$work"/{looking,counting,idle}.db
 }
