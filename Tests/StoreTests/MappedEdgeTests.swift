@@ -194,8 +194,8 @@ struct MappedEdgeTests {
     #expect(received.deleted.letters == "albums/1 albums/2")
     let others = [put("albums/-1"), put("songs/-7", #"{"album_id": -1}"#)]
     #expect(try store.apply(others + [delete("songs/1")]).deleted.letters == "songs/1")
-    let all = try store.apply([.deleteAll(collection: "songs")])
-    #expect(all.deleted.letters == "albums/-1 songs/-7")
+    let mixed = [put("songs/2"), .flush, delete("songs/2"), .deleteAll(collection: "songs")]
+    #expect(try store.apply(mixed).deleted.letters == "albums/-1 songs/-7 songs/2")
   }
 
   @Test("Deletions of composite and unusual keys find their rows")

@@ -126,4 +126,24 @@ struct MappedRefusalTests {
       try store.refusal(delete("songs/1"), patch("songs/1", "{}"))
         == "songs/1 is not there to be patched")
   }
+
+  @Test("Foreign keys are asked for at the end, behind a sweep in steps too")
+  func foreignKeys() throws {
+    let store = try TestStore(
+      model: StoreModel(
+        """
+        { collections: { a: { table: "a", key: "k" }, b: { table: "b", key: "k" } },
+          relationships: [ { name: "a", from: "b", to: "a", column: "a" } ] }
+        """),
+      schema: """
+        CREATE TABLE a(k INTEGER PRIMARY KEY); CREATE TABLE b(k INTEGER PRIMARY KEY, a REFERENCES a);
+        INSERT INTO a VALUES(1); INSERT INTO b VALUES(1, 1)
+        """)
+    store.sweepsInSteps(of: 1)
+    try store.bySQL("PRAGMA foreign_keys = OFF; DELETE FROM a")
+    #expect(try store.writer.sweep([.all], at: 1).outcome != .blocked)
+    try store.apply([put("b/2", #"{"a": 2}"#), put("a/2")])
+    #expect(try store.alive(in: "b") == "b/1 b/2")
+    #expect(try store.refusal(put("b/3", #"{"a": 3}"#)).hasPrefix("FOREIGN KEY constraint failed"))
+  }
 }

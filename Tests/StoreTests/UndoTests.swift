@@ -319,6 +319,32 @@ struct UndoTests {
     #expect(throws: NoUndo.unknown) { try store.undo(receipt) }
   }
 
+  @Test("What two flushes of a transaction deleted comes back, though one is named in between")
+  func flushes() throws {
+    let tables = ["a", "b"].map { "CREATE TABLE \($0)(id TEXT PRIMARY KEY) WITHOUT ROWID;" }
+    let store = try TestStore(
+      model: StoreModel(
+        """
+        { collections: { a: { table: 'a', key: 'id' }, b: { table: 'b', key: 'id' }, n: {} } }
+        """),
+      schema: tables.joined() + "INSERT INTO a VALUES('1'); INSERT INTO b VALUES('1')")
+    let receipt = try store.apply(
+      [.delete(node("a/1")), .flush] + changes("n/x n/x-2>a/1") + [.delete(node("b/1"))])
+    #expect(receipt.deletedCount == 2)
+    #expect(try store.undo(receipt).byCollection == ["a": 1, "b": 1])
+  }
+
+  @Test("A row that is put again behind a flush, and goes again, comes back as it was before")
+  func twice() throws {
+    let store = try everyKind()
+    let root = [
+      delete("roots/1"), .flush, put("roots/1", #"{"name": "new"}"#), .flush, delete("roots/1"),
+    ]
+    let result = try store.undo(store.apply(root))
+    #expect(result.leftCount == 0)
+    #expect(try store.value("roots/1") == #"{"id":1,"name":"one"}"#)
+  }
+
   @Test("Whoever keeps nothing has nothing to undo")
   func keepsNothing() throws {
     let store = try everyKind(", trash: '0'")

@@ -10,6 +10,7 @@ extension Writer {
     if current.lostCount > 0 && !current.isSweep { try forgetSaidElsewhere() }
     if current.deadCount > 0 || current.lostCount > 0 {
       try refuseHalfView()
+      if !isLast { try nameDead() }
       try removeAll(isLast: isLast)
       try clear()
     } else if isLast {

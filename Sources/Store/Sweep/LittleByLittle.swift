@@ -34,7 +34,7 @@ extension Writer {
   }
 
   private func lookAround(_ body: () throws -> Void) throws {
-    try group {
+    try group(isStep: true) {
       pace.look(foreignCommits: try foreignCommits())
       try body()
     }

@@ -142,7 +142,7 @@ extension Writer {
   func step(_ body: () throws -> Void) throws -> Duration {
     let before = current
     do {
-      try group {
+      try group(isStep: true) {
         if binding.schemaVersion != current.schemaVersion { throw StaleSweep() }
         try noteOthers()
         let start = try db.lastInJournal

@@ -154,6 +154,7 @@ extension Writer {
     let numbers = try db.numbers(binding)
     if numbers.byRow.contains(table.id) { return try markAllDead(of: table, numbers) }
     try numberAll(of: table)
+    try forgetUnnamedDead(of: table)
     try db.run(
       """
       INSERT OR IGNORE INTO temp.dead

@@ -123,6 +123,9 @@ extension Writer {
     guard let old, old != new else { return }
     let change: (Value, Value) = (.integer(new), .integer(old))
     try db.run("UPDATE temp.known SET id = ? WHERE id = ?", change.0, change.1)
+    // Given once: what went by it at an earlier flush has it in the trash.
+    try db.run(
+      "INSERT INTO temp.known(id, collection, key, present) VALUES(?1, 0, ?1, 0)", change.1)
     try db.run("UPDATE temp.dead SET id = ? WHERE id = ?", change.0, change.1)
     try db.run("UPDATE temp.born SET id = ? WHERE id = ?", change.0, change.1)
     try db.run("UPDATE OR REPLACE temp.touched SET id = ? WHERE id = ?", change.0, change.1)

@@ -45,26 +45,43 @@ extension Writer {
     current.deadCount += db.changes
   }
 
+  /// Whatever named it.
   func nameDead(_ place: RowPlace, in collection: Int64, as id: Int64) throws {
     guard let base = current.unnamedDead[collection]?.table.base, case .integer(let row) = place.row
     else { return }
     try db.run("UPDATE temp.dead SET id = ? WHERE id = ?", .integer(id), .integer(base + row))
   }
 
+  /// All of its rows have names now, and go by these.
+  func forgetUnnamedDead(of table: NodeTable) throws {
+    if current.unnamedDead[table.id] == nil { return }
+    try db.run(generated: "DELETE FROM temp.dead WHERE \(table.hasRow("id"))")
+    current.deadCount -= db.changes
+    current.unnamedDead[table.id] = nil
+  }
+
   /// Where a row came that can have no such number, none of its table has one.
   func nameDeadOutOfRange() throws {
-    let tables = current.unnamedDead.values.map(\.table)
-      .filter { !current.numbers.byRow.contains($0.id) }
+    let byRow = current.numbers.byRow
+    let tables = current.unnamedDead.values.map(\.table).filter { !byRow.contains($0.id) }
     if tables.isEmpty { return }
-    for table in tables {
-      let places = try db.all(
-        generated: """
-          SELECT \(table.key("s")), \(table.row("s"))
-          FROM temp.dead AS d CROSS JOIN \(table.row("s", of: "d.id", .byRow))
-          """
-      ) { RowPlace(key: $0.value(0), row: $0.value(1)) }
-      for place in places { _ = try number(place, in: table.id) }
-    }
+    for table in tables { try nameDead(in: table) }
     current.numbers = try db.numbers(binding)
+  }
+
+  /// What may be put again is kept once in the trash, as it was before.
+  func nameDead() throws {
+    for dead in current.unnamedDead.values { try nameDead(in: dead.table) }
+  }
+
+  private func nameDead(in table: NodeTable) throws {
+    let places = try db.all(
+      generated: """
+        SELECT \(table.key("s")), \(table.row("s"))
+        FROM temp.dead AS d CROSS JOIN \(table.row("s", of: "d.id", .byRow))
+        """
+    ) { RowPlace(key: $0.value(0), row: $0.value(1)) }
+    for place in places { _ = try number(place, in: table.id) }
+    current.unnamedDead[table.id] = nil
   }
 }

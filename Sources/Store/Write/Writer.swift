@@ -73,9 +73,14 @@ package final class Writer {
 
   /// Runs `body` between BEGIN and COMMIT. What it returns is durable.
   package func group<T>(_ body: () throws -> T) throws -> T {
+    try group(isStep: false, body)
+  }
+
+  /// A step takes no row before those that refer to it, and there are very many.
+  func group<T>(isStep: Bool, _ body: () throws -> T) throws -> T {
     if isDetached { throw StoreError.detached }
     try begin()
-    return try hold { try groupUnderLock(body) }
+    return try hold { try groupUnderLock(isStep, body) }
   }
 
   /// How long the write lock was held, each time since this was last asked.
@@ -90,11 +95,11 @@ package final class Writer {
     return try body()
   }
 
-  private func groupUnderLock<T>(_ body: () throws -> T) throws -> T {
+  private func groupUnderLock<T>(_ isStep: Bool, _ body: () throws -> T) throws -> T {
     do {
       try bind()
       try meetRestored()
-      try hush()
+      try hush(isStep: isStep)
       let result = try body()
       try addTriggers()
       try counters.save(db)
@@ -125,12 +130,12 @@ package final class Writer {
 
   /// What we write ourselves we know: our triggers are quiet meanwhile. A foreign key of the
   /// application's is asked for at the end, since a row may refer to one that comes later.
-  private func hush() throws {
+  private func hush(isStep: Bool) throws {
     if binding.collections.isEmpty { return }
     try db.run("INSERT INTO cascade_quiet VALUES(?)", .integer(binding.hasTriggers ? 2 : 1))
     try db.run("DELETE FROM cascade_displaced WHERE true")
     // The pragma has every statement prepared again.
-    if binding.hasForeignKeys && !current.isStepped { try db.run("PRAGMA defer_foreign_keys = ON") }
+    if binding.hasForeignKeys && !isStep { try db.run("PRAGMA defer_foreign_keys = ON") }
   }
 
   private func speak() throws {
