@@ -93,8 +93,7 @@ struct FollowerWays {
     let parent = ways.nodes[step.parent]
     return numbers.forms(of: parent).map { form in
       """
-      FROM temp.gone AS g CROSS JOIN \(parent.node(form, "g.id"))
-      CROSS JOIN \(parent.rows) AS w0 ON \(parent.isRow("w0", of: "m", form))
+      FROM temp.gone AS g CROSS JOIN \(parent.row("w0", of: "g.id", form))
       \(children(step)) WHERE \(names.condition)
       """
     }

@@ -30,8 +30,7 @@ extension Writer {
     try keep(layout, values: layout.values(of: "d", in: table), group.slice.bound) { part, values in
       """
       SELECT ?1, g.id, \(part), ?2, g.via, g.name, g.rule\(values)
-      FROM temp.gone AS g CROSS JOIN \(end.node(form, "g.id"))
-      CROSS JOIN \(end.rows) AS d ON \(end.isRow("d", of: "m", form))
+      FROM temp.gone AS g CROSS JOIN \(end.row("d", of: "g.id", form))
       WHERE g.seq > ?3 AND g.seq <= ?4 AND \(isThere)
       """
     }

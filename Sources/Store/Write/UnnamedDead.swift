@@ -5,14 +5,17 @@ internal import SQLite
 /// that very many need no names, and what follows from them is found as in a sweep.
 struct UnnamedDead {
   let table: NodeTable
+  let base: Int64
   /// Marks the row whose key is bound, if it has no name.
   let mark: String
 
-  init(_ table: NodeTable) {
-    self.table = table
+  /// Nil where no row has such a number.
+  init?(_ table: NodeTable) {
+    guard let base = table.base else { return nil }
+    (self.table, self.base) = (table, base)
     let isNamed = "collection = \(table.id) AND key = +\(table.key("s"))"
     mark = """
-      INSERT OR IGNORE INTO temp.dead SELECT \(table.base ?? 0) + \(table.row("s"))
+      INSERT OR IGNORE INTO temp.dead SELECT \(base) + \(table.row("s"))
       FROM \(table.rows) AS s WHERE \(table.isKeyed("s")) AND \(table.isInRange("s"))
       AND NOT EXISTS (SELECT 1 FROM temp.known WHERE id > 0 AND \(isNamed))
       AND NOT EXISTS (SELECT 1 FROM main.cascade_node WHERE \(isNamed))
@@ -23,12 +26,10 @@ struct UnnamedDead {
 extension Writer {
   /// Whether there is such a row. A change that names it later gives it a number of its own.
   func markDeadUnnamed(_ keys: [Value], in table: NodeTable) throws -> Bool {
-    if table.base == nil { return false }
-    let dead = current.unnamedDead[table.id] ?? UnnamedDead(table)
+    guard let dead = current.unnamedDead[table.id] ?? UnnamedDead(table) else { return false }
     try db.run(generated: dead.mark, keys)
-    if db.changes == 0 { return false }
     count(dead)
-    return true
+    return db.changes > 0
   }
 
   func markAllDead(of table: NodeTable, _ numbers: Numbers) throws {
@@ -40,16 +41,18 @@ extension Writer {
     count(UnnamedDead(table))
   }
 
-  private func count(_ dead: UnnamedDead) {
-    current.unnamedDead[dead.table.id] = dead
+  private func count(_ dead: UnnamedDead?) {
+    if db.changes == 0 { return }
+    if let dead { current.unnamedDead[dead.table.id] = dead }
     current.deadCount += db.changes
   }
 
   /// Whatever named it.
   func nameDead(_ place: RowPlace, in collection: Int64, as id: Int64) throws {
-    guard let base = current.unnamedDead[collection]?.table.base, case .integer(let row) = place.row
-    else { return }
-    try db.run("UPDATE temp.dead SET id = ? WHERE id = ?", .integer(id), .integer(base + row))
+    guard let dead = current.unnamedDead[collection], case .integer(let row) = place.row else {
+      return
+    }
+    try db.run("UPDATE temp.dead SET id = ? WHERE id = ?", .integer(id), .integer(dead.base + row))
   }
 
   /// All of its rows have names now, and go by these.

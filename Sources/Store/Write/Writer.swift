@@ -71,13 +71,9 @@ package final class Writer {
   // What syncs the database does so by the connection.
   deinit { forgetFence() }
 
-  /// Runs `body` between BEGIN and COMMIT. What it returns is durable.
-  package func group<T>(_ body: () throws -> T) throws -> T {
-    try group(isStep: false, body)
-  }
-
-  /// A step takes no row before those that refer to it, and there are very many.
-  func group<T>(isStep: Bool, _ body: () throws -> T) throws -> T {
+  /// Runs `body` between BEGIN and COMMIT. What it returns is durable. Of very many steps, none takes a
+  /// row before those that refer to it.
+  package func group<T>(isStep: Bool = false, _ body: () throws -> T) throws -> T {
     if isDetached { throw StoreError.detached }
     try begin()
     return try hold { try groupUnderLock(isStep, body) }
