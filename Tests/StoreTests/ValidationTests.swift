@@ -45,6 +45,17 @@ struct ValidationTests {
     #expect(try store.refusals("songs/1-album>albums/2") == ["tooMany songs/1"])
   }
 
+  @Test(
+    "The other end is found along the edge, not among all that it might be", .timeLimit(.minutes(1))
+  )
+  func many() throws {
+    let store = try store("name: 'album'")
+    let numbers = 1...25_000
+    try store.run(numbers.map { "albums/\($0)" }.joined(separator: " "))
+    let songs = numbers.map { "songs/\($0){album>albums/\($0)}" }.joined(separator: " ")
+    #expect(try store.refusals(songs) == [])
+  }
+
   @Test("Too few and too many are refused, the bounds themselves are not")
   func bounds() throws {
     let store = try store("name: 'on', toMany: true, min: 2, max: 3, optional: false")

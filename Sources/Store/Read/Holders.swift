@@ -64,7 +64,7 @@ extension Reader {
           UNION ALL
           SELECT destination FROM cascade_edge
           WHERE source = ?1 AND destination <> ?1 AND rules & (16 | 256)
-        ) AS e JOIN cascade_node AS o ON o.id = e.id WHERE \(binding.isThere("o"))
+        ) AS e CROSS JOIN cascade_node AS o ON o.id = e.id WHERE \(binding.isThere("o"))
         """, [.integer(id)])
     return Int(count ?? 0)
   }

@@ -71,7 +71,7 @@ extension DemandQuery {
   private func storedEnds(_ own: String, _ other: String, _ name: String) -> String {
     """
     SELECT o.collection AS c, o.key AS k
-    FROM main.cascade_edge AS e JOIN main.cascade_node AS o ON o.id = \(other)
+    FROM main.cascade_edge AS e CROSS JOIN main.cascade_node AS o ON o.id = \(other)
     WHERE \(own) = n.id AND e.name = \(number(ofName: name))
     AND (\(others.map(isOther).joined(separator: " OR ")))
     """
