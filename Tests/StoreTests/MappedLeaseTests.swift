@@ -122,6 +122,45 @@ struct MappedLeaseTests {
     #expect(later.deleted.map(\.letters).sorted() == ["songs/2", "tags/"])
   }
 
+  @Test("What is leased stays when the rest goes at once, each of which stays as long as another does")
+  func atOnce() throws {
+    let store = try TestStore(
+      model: StoreModel(
+        """
+        { collections: { blogs: { table: 'blog', key: 'id' }, posts: { table: 'post', key: 'id' },
+            photos: { table: 'photo', key: 'id' }, pins: { table: 'pin', key: 'id' } },
+          relationships: [
+            { name: 'blog', from: 'posts', to: 'blogs', column: 'blog',
+              rules: ['deleteSourceIfDestinationDeleted'] },
+            { name: 'photo', from: 'posts', to: 'photos', column: 'photo',
+              rules: ['deleteDestinationIfAllSourcesDeleted'] },
+            { name: 'held', from: 'pins', to: 'photos', column: 'held',
+              rules: ['denyDestinationDeletion'] },
+            { name: 'own', from: 'pins', to: 'photos', column: 'own',
+              rules: ['deleteSourceIfDestinationDeleted'] } ] }
+        """),
+      schema: """
+        CREATE TABLE blog(id TEXT PRIMARY KEY); CREATE TABLE photo(id TEXT PRIMARY KEY);
+        CREATE TABLE post(id TEXT PRIMARY KEY, blog TEXT, photo TEXT);
+        CREATE TABLE pin(id TEXT PRIMARY KEY, held TEXT, own TEXT); CREATE TABLE noise(x);
+        CREATE INDEX post_blog ON post(blog); CREATE INDEX post_photo ON post(photo);
+        CREATE INDEX pin_held ON pin(held); CREATE INDEX pin_own ON pin(own);
+        INSERT INTO blog VALUES('b'); INSERT INTO photo VALUES('1'), ('2'), ('leased');
+        INSERT INTO post SELECT id, 'b', id FROM photo;
+        INSERT INTO pin SELECT id, id, id FROM photo WHERE id <> 'leased';
+        """)
+    _ = try store.writer.sweep([.all], at: 0)
+    try store.lease("'leased'", in: "photos", until: 1_000)
+    store.sweepsInSteps(of: 1)
+    try store.bySQL("DELETE FROM blog")
+    let disturbed = Manners { _ in try store.bySQL("INSERT INTO noise VALUES(1)") }
+    for _ in 1...3 {
+      _ = try store.writer.sweep([.cascade, .refcount], at: 1, manners: disturbed)
+    }
+    _ = try store.writer.sweep([.cascade, .refcount], at: 1)
+    #expect(try store.texts("SELECT id FROM photo") == ["leased"])
+  }
+
   @Test("Why tells of a lease, and of one of the collection")
   func why() throws {
     let store = try store(rows)

@@ -45,9 +45,10 @@ extension Writer {
     forgetPlan()
     do {
       try inSteps {
-        try withoutTriggers {
-          try step {
-            let plan = try planned(kinds, blocked)
+        try step {
+          // The plan needs the trigger that turns away what is leased.
+          let plan = try planned(kinds, blocked)
+          try withoutTriggers {
             try begin(plan, kinds, submission)
             try keepSpared(.all)
             try rememberLostFiles()
