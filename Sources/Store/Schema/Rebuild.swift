@@ -61,13 +61,13 @@ extension Writer {
 
   /// A file that is named counts as there, as everywhere.
   func existingEnd(_ destination: Destination) throws -> Int64? {
-    switch destination {
-    case .node(let node):
-      guard let table = try table(of: node.collection) else { return try find(destination) }
-      let isThere = try keys(of: node, in: table).flatMap { try place($0, in: table) } != nil
-      return isThere ? try end(destination) : nil
-    case .file: return try end(destination)
-    }
+    if case .node(let node) = destination, try !isThere(node) { return nil }
+    return try end(destination)
+  }
+
+  func isThere(_ node: Node) throws -> Bool {
+    guard let table = try table(of: node.collection) else { return try find(.node(node)) != nil }
+    return try keys(of: node, in: table).flatMap { try place($0, in: table) } != nil
   }
 
   /// Nil where the table can have no such key.

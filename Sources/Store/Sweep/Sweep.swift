@@ -58,7 +58,7 @@ extension Writer {
       sweptBefore = current.wasApproved ? [:] : result.byCollection
       if result.isCutShort { break }
     }
-    try result.forgetBlocked { try existingEnd(.node($0)) != nil }
+    try result.forgetBlocked { try isThere($0) }
     try sweepRest(kinds, &result, at: now, manners)
     result.lockMilliseconds = holds.map { $0 / .milliseconds(1) }
     let done =
