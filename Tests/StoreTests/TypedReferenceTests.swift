@@ -213,4 +213,37 @@ struct TypedReferenceTests {
       .all("SELECT id FROM r ORDER BY id") { $0.integer(0) }
     #expect(left == [1, 4])
   }
+
+  @Test(
+    "A reference that moves to where another place says the same is none that was removed",
+    arguments: [
+      "UPDATE r SET second = first, first = NULL", "UPDATE r SET kind = 'LP'",
+      "INSERT INTO pair SELECT id, third FROM r; UPDATE r SET third = NULL",
+    ])
+  func moved(sql: String) throws {
+    let rules = "rules: ['deleteDestinationIfSourceDeleted']"
+    let store = try TestStore(
+      model: StoreModel(
+        """
+        { collections: { r: { table: 'r', key: 'id' }, e: { table: 'e', key: 'id' } },
+          relationships: [
+            { name: 'e', from: 'r', to: 'e', column: 'first', \(rules) },
+            { name: 'e', from: 'r', to: 'e', column: 'second', \(rules) },
+            { name: 'about', from: 'r', column: 'about', typeColumn: 'kind',
+              to: { Album: 'e', LP: 'e' }, \(rules) },
+            { name: 'both', from: 'r', to: 'e', column: 'third', \(rules) },
+            { name: 'both', from: 'r', to: 'e', toMany: true, \(rules),
+              join: { table: 'pair', source: 'r', destination: 'e' } } ] }
+        """),
+      schema: """
+        CREATE TABLE e(id TEXT PRIMARY KEY); CREATE TABLE pair(r, e, PRIMARY KEY(r, e));
+        CREATE TABLE r(id TEXT PRIMARY KEY, first TEXT, second TEXT, about TEXT, kind TEXT, third TEXT);
+        INSERT INTO e VALUES('1'), ('2'), ('3'); INSERT INTO r VALUES('r', '1', NULL, '2', 'Album', '3');
+        """)
+    _ = try store.writer.sweep([.all], at: 0)
+    try store.bySQL(sql)
+    #expect(try store.writer.sweep([.all], at: 1).deletedCount == 0)
+    try store.bySQL("DELETE FROM r")
+    #expect(try store.writer.sweep([.all], at: 2).deletedCount == 3)
+  }
 }

@@ -71,6 +71,7 @@ struct Digest {
     _ db: borrowing Connection, _ watch: Watch, _ place: Place, _ rows: [Value]
   ) throws {
     let old = place.old(watch)
+    let sayings = try sayings(of: place, old, db)
     try db.run(
       generated: """
         INSERT INTO temp.loss(source_collection, source_key, source_row, source_present,
@@ -81,8 +82,21 @@ struct Digest {
         FROM main.cascade_journal AS o \(old.values) \(place.destinationRow(of: old.reference))
         LEFT JOIN \(place.source.rows) AS s ON \(place.source.hasKey("s", "o.key"))
         WHERE o.what = ?1 AND o.seq > ?2 AND o.seq <= ?3 AND o.key IS NOT NULL AND \(old.isEdge)
-        AND NOT EXISTS (\(place.isStill(old)))
+        \(sayings.map { "AND NOT EXISTS (\($0))" }.joined(separator: "\n"))
         """, [.integer(watch.number)] + rows)
+  }
+
+  /// Wherever the same edge may be said now: it moved, and was not removed (DESIGN 2.2).
+  private func sayings(
+    of place: Place, _ old: OldEdge, _ db: borrowing Connection
+  ) throws -> [String] {
+    let places = binding.places.filter {
+      $0.nameId == place.nameId && $0.source == place.source && $0.destination == place.destination
+    }
+    let isStored =
+      try db.integer(
+        "SELECT 1 FROM cascade_edge WHERE name = ? LIMIT 1", .integer(place.nameId)) != nil
+    return places.map { $0.isStill(old) } + (isStored ? [place.isDeclared(old)] : [])
   }
 
   /// Edges that a foreign key took from their source. A source that refers to another one since then
@@ -154,7 +168,7 @@ struct Digest {
 }
 
 extension Watch {
-  fileprivate func watches(_ place: Place) -> Bool {
+  func watches(_ place: Place) -> Bool {
     meaning.subject == place.subject && place.watched.allSatisfy { column(of: $0) != nil }
   }
 }
@@ -223,6 +237,18 @@ extension Place {
       SELECT 1 FROM \(from) AND \(isEdge)
       AND \(destination.isKey(old.reference, of: reference, in: referringColumn))
       """
+  }
+}
+
+extension Place {
+  /// Whether a declared list of the source has it.
+  fileprivate func isDeclared(_ old: OldEdge) -> String {
+    """
+    SELECT 1 FROM main.cascade_node AS m
+    CROSS JOIN main.cascade_edge AS e ON e.source = m.id AND e.name = \(nameId) AND e.origin >= 1
+    CROSS JOIN main.cascade_node AS n ON n.id = e.destination AND n.collection = \(destination.id)
+    WHERE m.collection = \(source.id) AND m.key = o.key AND n.key = \(old.reference)
+    """
   }
 }
 
