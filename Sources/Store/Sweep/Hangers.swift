@@ -29,19 +29,35 @@ enum Hanger {
     return queries.map { Rows(sql: $0, weight: weight) }
   }
 
+  /// What is written for a slice: a list once, however much of it goes.
+  func written(_ slice: Slice, _ numbers: Numbers) -> [Rows] {
+    let rows = rows(slice, numbers)
+    guard case .references(let place, _) = self, place.isWrittenOnce else { return rows }
+    return rows.map { Rows(sql: "SELECT DISTINCT * FROM (\($0.sql))", weight: $0.weight) }
+  }
+
   /// With those that go by themselves.
-  func mostRows(_ numbers: Numbers) -> [Rows] {
-    guard case .references(let place, _) = self else { return rows(.all, numbers) }
+  func mostWritten(_ numbers: Numbers) -> [Rows] {
+    guard case .references(let place, let table) = self else { return rows(.all, numbers) }
+    let row = place.isWrittenOnce ? "DISTINCT \(table.identityColumns("s"))" : "1"
     return numbers.forms(of: place.destination).map {
       let all = place.ofDestinations(in: numbers.gone, $0, numbers)
-      return Rows(sql: "SELECT 1 \(all) AND \(SliceNames.first.condition)", weight: weight)
+      return Rows(sql: "SELECT \(row) \(all) AND \(SliceNames.first.condition)", weight: weight)
     }
   }
+
+  /// Objects whose values lose a reference.
+  static let objects = Rows(
+    sql: """
+      SELECT DISTINCT e.source FROM temp.gone AS g
+      CROSS JOIN main.cascade_edge AS e ON e.destination = g.id
+      WHERE \(SliceNames.first.condition) AND e.origin >= 2 AND e.rules & 64
+      """, weight: dear)
 
   private var weight: Int {
     switch self {
     case .references(let place, _), .joins(let place, _, _, _):
-      place.isInLists || !place.rules.isDisjoint(with: .notifying) ? Hanger.dear : 1
+      place.isInLists || place.tells ? Hanger.dear : 1
     case .edges(_, let weight): weight
     }
   }
@@ -86,7 +102,7 @@ extension Writer {
     of place: Place, _ table: Table, _ part: HangerPart
   ) throws -> Int {
     let rows = part.rows(current.numbers, .first)
-    if !place.rules.isDisjoint(with: .notifying) {
+    if place.tells {
       try findOthers(of: place, losing: .destination) {
         try db.stage(
           place.source, place.source.found("s", current.numbers), of: place, rule: 2,
@@ -106,7 +122,7 @@ extension Writer {
   private func letGoJoins(
     of place: Place, _ table: Table, _ end: Table.End, _ part: HangerPart
   ) throws -> Int {
-    if !place.rules.isDisjoint(with: .notifying) {
+    if place.tells {
       try findOthers(of: place, table, end, part)
       try tell()
     }
@@ -166,7 +182,7 @@ extension Writer {
   /// Only rows of the application wait for the next plan.
   private var storedHangers: [Hanger] {
     if current.numbers.stored.isEmpty { return [] }
-    let isDear = nullifiesObjects || !counters.rulesSeen.isDisjoint(with: .notifying)
+    let isDear = !counters.rulesSeen.isDisjoint(with: .notifying)
     return LosingEdges.End.allCases.map { .edges($0, weight: isDear ? Hanger.dear : 1) }
   }
 }
@@ -189,6 +205,11 @@ extension Connection {
 }
 
 extension Place {
+  fileprivate var tells: Bool { !rules.isDisjoint(with: .notifying) }
+
+  /// Who loses several of these at once is written once, and nobody is told of each.
+  fileprivate var isWrittenOnce: Bool { isInLists && !tells }
+
   /// Of what the other kind of sweep has to follow, and of what a rule of the application's may
   /// refuse, nothing.
   func hangers(_ binding: Binding, _ current: TransactionState) -> [Hanger] {

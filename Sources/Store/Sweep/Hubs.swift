@@ -23,11 +23,11 @@ extension Writer {
 
   /// Few have very many: whether what refers to them stays is asked of these alone.
   func hangsMuch(on slice: Slice, most: Int64) throws -> Bool {
-    let hangers = hangers
-    if try !areMore(than: most, hangers.flatMap { $0.mostRows(current.numbers) }, slice) {
-      return false
-    }
-    return try areMore(than: most, hangers.flatMap { $0.rows(slice, current.numbers) }, slice)
+    let (hangers, numbers) = (hangers, current.numbers)
+    let objects = nullifiesObjects ? [Hanger.objects] : []
+    let all = hangers.flatMap { $0.mostWritten(numbers) }
+    if try !areMore(than: most, all + objects, slice) { return false }
+    return try areMore(than: most, hangers.flatMap { $0.written(slice, numbers) } + objects, slice)
   }
 
   private func areMore(
