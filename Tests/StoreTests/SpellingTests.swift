@@ -129,4 +129,19 @@ struct SpellingTests {
     _ = try store.writer.sweep([.cascade], at: 1)
     #expect(try store.texts("SELECT list FROM b") == ["[]", "[]"])
   }
+
+  @Test("A row that a flush deleted is one node with what the next change spells in another way")
+  func behindFlush() throws {
+    let store = try TestStore(
+      model: StoreModel("{ collections: { a: { table: 'a', key: 'id' }, c: {} } }"),
+      schema: "CREATE TABLE a(id TEXT PRIMARY KEY COLLATE NOCASE); INSERT INTO a VALUES('K');")
+    func link(_ key: String) -> Change {
+      .link(name: "to", from: node("c/1"), to: .node(node(key)), rules: 4)
+    }
+    try store.apply([
+      put("c/1"), delete("a/K"), .flush, link("a/k"), put("a/K"), link("a/K"),
+    ])
+    #expect(try store.exists(node("c/1")))
+    #expect(try store.edges().map(\.destination) == [.node(node("a/K"))])
+  }
 }

@@ -92,6 +92,14 @@ extension Binding {
     return collection(in: table) != nil
   }
 
+  /// Whether foreign keys may do something to others when a row of the table goes.
+  func isParent(_ table: NodeTable) -> Bool {
+    let joins = places.compactMap { if case .join(let join, _, _) = $0.form { join } else { nil } }
+    return (collections.values.compactMap(\.table) + joins).contains { child in
+      child.foreignKeys.contains { $0.refers(to: table.table!) }
+    }
+  }
+
   /// As far as foreign keys do not go in circles.
   func orderedByForeignKeys() -> [NodeTable] {
     inOrder(collections.values.sorted { $0.id < $1.id }) { child, parent in

@@ -5,46 +5,56 @@ internal import SQLite
 /// change when we delete or change a row is for the journal, like all that applications do. What we
 /// did ourselves is judged already, and is taken out of it again.
 extension Writer {
-  /// What comes into the journal from here on is of this transaction.
-  func markJournal() throws {
-    if !binding.hasTriggers { return }
-    current.journalMark = try db.lastInJournal
+  /// To be asked before a statement of ours: what comes into the journal behind it is of that one.
+  var journalMark: Int64 {
+    get throws { binding.hasTriggers ? try db.lastInJournal : 0 }
   }
 
   /// Rows that are gone, and join rows with them.
-  func forgetOwnRemovals(_ slice: Slice) throws {
+  func forgetOwnRemovals(_ slice: Slice, behind mark: Int64) throws {
     if !binding.hasTriggers || current.isLoud { return }
     for watch in watches {
       switch watch.meaning.subject {
       case .rows(let collection):
         guard let table = binding.collections[collection] else { continue }
-        try db.forget(watch, "key", amongGone: table, after: current.journalMark)
+        try db.forget(watch, "key", amongGone: table, behind: mark)
       case .joins:
         for place in binding.places where place.subject == watch.meaning.subject {
-          try db.forget(watch, "key", amongGone: place.source, after: current.journalMark)
+          try db.forget(watch, "key", amongGone: place.source, behind: mark)
           guard let column = place.watched.first.flatMap(watch.column) else { continue }
-          try db.forget(watch, column, amongGone: place.destination, after: current.journalMark)
+          try db.forget(watch, column, amongGone: place.destination, behind: mark)
         }
       }
     }
   }
 
+  /// References that were set to null because what they name goes: its row is there still, if it was.
+  func forgetOwnNulls(of place: Place, _ slice: Slice, behind mark: Int64) throws {
+    if !binding.hasTriggers { return }
+    for watch in watches where watch.watches(place) {
+      try db.run(
+        generated: """
+          DELETE FROM main.cascade_journal WHERE seq IN (\(place.nulls(of: watch)))
+          """, [.integer(mark), .integer(watch.number)] + slice.bound)
+    }
+  }
+
   /// A row that was put or patched.
-  func forgetOwnChange(of id: Int64, in table: NodeTable) throws {
+  func forgetOwnChange(of id: Int64, in table: NodeTable, behind mark: Int64) throws {
     if !binding.hasTriggers { return }
     for watch in watches where watch.meaning.subject == .rows(collection: table.collection) {
       try db.run(
         """
         DELETE FROM cascade_journal WHERE seq > ? AND what = ?
         AND key = (SELECT key FROM temp.known WHERE id = ?)
-        """, .integer(current.journalMark), .integer(watch.number), .integer(id))
+        """, .integer(mark), .integer(watch.number), .integer(id))
     }
   }
 }
 
 extension Connection {
   fileprivate func forget(
-    _ watch: Watch, _ column: String, amongGone table: NodeTable, after mark: Int64
+    _ watch: Watch, _ column: String, amongGone table: NodeTable, behind mark: Int64
   ) throws(SQLiteError) {
     try run(
       generated: """
@@ -52,5 +62,21 @@ extension Connection {
           SELECT m.key FROM temp.gone AS g CROSS JOIN \(table.nodes) AS m
             ON m.id = g.id AND m.collection = \(table.id))
         """, [.integer(mark), .integer(watch.number)])
+  }
+}
+
+extension Place {
+  /// The rows of the journal that remember a reference to what goes in the slice, however it is spelled.
+  fileprivate func nulls(of watch: Watch) -> String {
+    let old = old(watch)
+    return """
+      SELECT o.seq FROM main.cascade_journal AS o \(old.values)
+      CROSS JOIN \(destination.nodes) AS m
+        ON m.collection = \(destination.id) AND m.key IN (\(old.reference), (
+          SELECT +\(destination.key("d")) FROM \(destination.rows) AS d
+          WHERE \(destination.hasKey("d", old.reference))))
+      CROSS JOIN temp.gone AS g ON g.id = m.id AND g.seq > ?3 AND g.seq <= ?4
+      WHERE o.seq > ?1 AND o.what = ?2 AND \(old.isEdge)
+      """
   }
 }

@@ -11,6 +11,7 @@ extension Writer {
     if current.deadCount > 0 || current.lostCount > 0 {
       try refuseHalfView()
       if !isLast { try nameDead() }
+      try findDeadAgain()
       try removeAll(isLast: isLast)
       try clear()
     } else if isLast {
@@ -104,13 +105,14 @@ extension Writer {
     try nameRows(slice)
     try report(slice)
     if model.trash > .zero { try keepInTrash(slice) }
+    let mark = try journalMark
     if current.isLoud { try journalReferences(toObjectsIn: slice, ends) }
     try letGo(slice)
     if model.trash > .zero { try keepLostReferences(slice) }
     if current.isStepped { try followForeignKeys(slice) }
     try deleteRows(slice, ends)
     try refuseHeldAnew(slice, ends)
-    try forgetOwnRemovals(slice)
+    try forgetOwnRemovals(slice, behind: mark)
     if ends.areAllByRow || current.isHub { return }
     let lost = LosingEdges(end: .destination, slice: slice)
     try keepLoose(lost)
@@ -214,7 +216,7 @@ extension Writer {
     // Another row may come where one was.
     try db.run(
       """
-      UPDATE temp.known SET row = NULL WHERE id IN (SELECT id FROM temp.gone WHERE id > 0)
+      UPDATE temp.known SET row = NULL, present = 0 WHERE id IN (SELECT id FROM temp.gone WHERE id > 0)
       """)
     try db.run("DELETE FROM temp.dead")
     try db.run("DELETE FROM temp.recalled")

@@ -39,9 +39,12 @@ extension Writer {
 
   private func nullify(_ place: Place, of table: Table, _ slice: Slice) throws -> Int {
     if model.trash > .zero { try keepReferences(of: place, slice) }
-    return try place.losingRows(of: table, current.numbers, .first).reduce(0) {
+    let mark = try journalMark
+    let count = try place.losingRows(of: table, current.numbers, .first).reduce(0) {
       try $0 + db.nullify(place, of: table, in: $1, slice.bound, current.numbers)
     }
+    try forgetOwnNulls(of: place, slice, behind: mark)
+    return count
   }
 
   /// Children before their parents, for the sake of foreign keys that restrict.

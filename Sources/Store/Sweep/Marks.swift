@@ -47,7 +47,6 @@ extension Writer {
   private func numberAnew() throws {
     try forgetMarks()
     try db.run("DELETE FROM cascade_meta WHERE name = 'own.end' OR name GLOB 'told.*'")
-    current.journalMark = 0
     current.journalEnd = 0
   }
 

@@ -30,6 +30,7 @@ extension Writer {
   }
 
   private func insert(_ row: RowValues, in table: NodeTable) throws -> Int64 {
+    let mark = try journalMark
     try run(row.insertion, row.given.map(\.value), for: row, table)
     let place = try placeAfterwards(row, in: table)
     try adopt(place, as: table.stored(row.node.key)!, in: table)
@@ -38,7 +39,7 @@ extension Writer {
     try revive(id)
     try forgetLost(ofBorn: id)
     try note([], becoming: placedEdges(of: id, in: table))
-    try forgetOwnChange(of: id, in: table)
+    try forgetOwnChange(of: id, in: table, behind: mark)
     return id
   }
 
@@ -49,12 +50,13 @@ extension Writer {
     if given.isEmpty { return id }
     let edges = try placedEdges(of: id, in: table)
     let keys = try keyValues(row.node, table)
+    let mark = try journalMark
     try run(
       row.update(setting: given.map(\.column), in: table), given.map(\.value) + keys, for: row,
       table)
     _ = try number(placeAfterwards(row, in: table), in: table.id)
     try note(edges, becoming: placedEdges(of: id, in: table))
-    try forgetOwnChange(of: id, in: table)
+    try forgetOwnChange(of: id, in: table, behind: mark)
     return id
   }
 
@@ -124,20 +126,21 @@ extension Writer {
     guard let place = try place(keys, in: table) else { return current.passedOver += 1 }
     let id = try number(place, in: table.id)
     if try isDead(id) { return current.passedOver += 1 }
-    if try isBorn(id) { return try deleteBorn(node, id, in: table) }
+    if try isBorn(id) && !binding.isParent(table) { return try deleteBorn(node, id, in: table) }
     try markDead(id)
   }
 
-  /// The row came and goes since the last flush. Its edges are in no table any more, and lost their
-  /// source all the same, as stored ones would.
+  /// The row came and goes since the last flush, and no foreign key takes others with it. Its edges are
+  /// in no table any more, and lost their source all the same, as stored ones would.
   private func deleteBorn(_ node: Node, _ id: Int64, in table: NodeTable) throws {
     let row = RowValues(node, in: table)
     let edges = try placedEdges(of: id, in: table)
+    let mark = try journalMark
     try run(
       "DELETE FROM \(table.rows) AS s WHERE \(table.isKeyed("s"))", keyValues(node, table),
       for: row, table)
-    try loseSource(of: edges)
-    try forgetOwnChange(of: id, in: table)
+    try loseSource(of: edges, in: table)
+    try forgetOwnChange(of: id, in: table, behind: mark)
     try db.run("UPDATE temp.known SET row = NULL, present = 0 WHERE id = ?", .integer(id))
     try db.run("DELETE FROM temp.born WHERE id = ?", .integer(id))
     try markDead(id)
@@ -150,9 +153,13 @@ extension Writer {
       WHERE k.collection = ?
       """, .integer(table.id)
     ) { ($0.integer(0), Node(table.collection, $0.key(1, in: table.collection, model))) }
-    for (id, node) in born { try deleteBorn(node, id, in: table) }
+    if !binding.isParent(table) {
+      for (id, node) in born { try deleteBorn(node, id, in: table) }
+    }
     let numbers = try db.numbers(binding)
-    if numbers.byRow.contains(table.id) { return try markAllDead(of: table, numbers) }
+    if numbers.byRow.contains(table.id) && !binding.hasTriggers {
+      return try markAllDead(of: table, numbers)
+    }
     try numberAll(of: table)
     try forgetUnnamedDead(of: table)
     try db.run(

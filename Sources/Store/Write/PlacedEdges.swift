@@ -127,8 +127,8 @@ extension Writer {
     if edge.source.isThere && edge.destination.isThere { try lose(key, edge.place.rules) }
   }
 
-  /// The row that says them goes before the flush.
-  func loseSource(of edges: [PlacedEdge]) throws {
+  /// The row that says them goes before the flush. What a join row said, that came and goes, never was.
+  func loseSource(of edges: [PlacedEdge], in table: NodeTable) throws {
     for edge in edges {
       guard let source = try known(edge.source, in: edge.place.source),
         let destination = try known(edge.destination, in: edge.place.destination)
@@ -138,6 +138,7 @@ extension Writer {
       try touch(destination)
       let isFresh = try forgetFresh(key)
       if isFresh { current.edgesAdded -= 1 }
+      if edge.place.source != table { continue }
       try lose(key, edge.place.rules, born: isFresh ? counters.serial : 0)
     }
   }

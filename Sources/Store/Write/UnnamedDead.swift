@@ -2,7 +2,8 @@ internal import Model
 internal import SQLite
 
 /// Rows that changes delete and that nobody names: they are known by where they are (`Numbers`, 3), so
-/// that very many need no names, and what follows from them is found as in a sweep.
+/// that very many need no names, and what follows from them is found as in a sweep. Not where the
+/// application has triggers: these may put another row where one was, before the flush.
 struct UnnamedDead {
   let table: NodeTable
   let base: Int64
@@ -26,7 +27,8 @@ struct UnnamedDead {
 extension Writer {
   /// Whether there is such a row. A change that names it later gives it a number of its own.
   func markDeadUnnamed(_ keys: [Value], in table: NodeTable) throws -> Bool {
-    guard let dead = current.unnamedDead[table.id] ?? UnnamedDead(table) else { return false }
+    guard !binding.hasTriggers, let dead = current.unnamedDead[table.id] ?? UnnamedDead(table)
+    else { return false }
     try db.run(generated: dead.mark, keys)
     count(dead)
     return db.changes > 0
@@ -39,6 +41,20 @@ extension Writer {
         FROM \(table.rows) AS s WHERE \(table.isNode("s", numbers))
         """)
     count(UnnamedDead(table))
+  }
+
+  /// Where the rows that changes deleted are by now: a trigger may have moved or deleted some.
+  func findDeadAgain() throws {
+    if !binding.hasTriggers || current.isSweep { return }
+    for table in binding.collections.values {
+      let rows = "FROM \(table.rows) AS s WHERE \(table.hasKey("s", "known.key"))"
+      try db.run(
+        generated: """
+          UPDATE temp.known
+          SET row = (SELECT \(table.row("s")) \(rows)), present = EXISTS (SELECT 1 \(rows))
+          WHERE id IN (SELECT id FROM temp.dead WHERE id > 0) AND collection = \(table.id) AND present
+          """)
+    }
   }
 
   private func count(_ dead: UnnamedDead?) {

@@ -167,10 +167,7 @@ package final class Writer {
     current = TransactionState()
     current.batch = counters.serial
     current.firstNewId = counters.nextId
-    if hasTables {
-      try db.forgetKnown()
-      try markJournal()
-    }
+    if hasTables { try db.forgetKnown() }
     return try body()
   }
 
@@ -263,8 +260,6 @@ struct TransactionState {
   var deletedByRule: [String: Int] = [:]
   /// How the rows of the tables are numbered, since the last flush began.
   var numbers = Numbers()
-  /// The last row of the journal that is not of this transaction.
-  var journalMark: Int64 = 0
   /// A sweep cannot be refused: what is denied stays, and is told here.
   var isSweep = false
   /// A sweep of one kind leaves some rules to another.
