@@ -128,9 +128,7 @@ import Testing
     let swept = try store.ctl("--json", "events").lines.last
     #expect(swept?["uid"] == .integer(Int64(Process.userIdentifier)))
     #expect(swept?["message"]?.string?.contains(" by \(user) done, deleted 2 nodes") == true)
-    let model = try Directory.open(store.spool)
-    _ = try model.remove("model.json")
-    try model.file("model.json", .createNew).writeAll(Array(Library.model("trash: '2d'").utf8))
+    try store.write(model: Library.model("trash: '2d'"))
     #expect(try store.ctl("reload").status == 0)
     let reloaded = try store.ctl("--json", "events").lines.last
     #expect(reloaded?["uid"] == .integer(Int64(Process.userIdentifier)))

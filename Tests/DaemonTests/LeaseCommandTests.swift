@@ -35,19 +35,57 @@ import Testing
     #expect(try store.integers("SELECT count(*) FROM cascade_lease") == [0])
   }
 
-  @Worker @Test func holdsAsLongAsTheConnectionLives() throws {
-    let store = try Library.store()
+  /// A client that holds a song as long as it is connected.
+  private func hold(_ store: TestStore) throws -> Running {
     let input = try FileDescriptor.open("/dev/null")
     let holder = try Running(
       [Programs.cascadectl, "--store", store.path, "lease", "songs/10", "--owner", "me"],
       input: input)
     #expect(try holder.lines(1) == ["songs/10  leased by me as long as it is connected"])
+    return holder
+  }
+
+  @Worker @Test func holdsAsLongAsTheConnectionLives() throws {
+    let store = try Library.store()
+    let holder = try hold(store)
     try store.sql(dropAlbum)
     try store.waitUntil("the other song is gone") { try store.songs() == [10, 20] }
     #expect(try store.ctl("lease", "--list").output.contains("songs/10"))
     holder.process.send(SIGINT)
     _ = holder.process.wait()
     try store.waitUntil("the song is gone") { try store.songs() == [20] }
+    #expect(try store.ctl("lease", "--list").output == "")
+  }
+
+  @Worker @Test(arguments: [true, false]) func holdsWhateverIsServed(isAnotherFile: Bool) throws {
+    let store = try Library.store()
+    let copy = store.scratch.path("copy.db")
+    try store.sql("VACUUM INTO '\(copy)'")
+    let holder = try hold(store)
+    if isAnotherFile {
+      try store.sql("PRAGMA wal_checkpoint(TRUNCATE)")
+      #expect(try run(["/bin/cp", copy, store.path]).status == 0)
+      try store.waitUntil("it is noticed") { store.log.contains("a copy was written over it") }
+    } else {
+      try store.write(model: Library.model("trash: '3d'"))
+      #expect(try store.ctl("reload").output.contains("trash changed"))
+    }
+    try store.sql(dropAlbum)
+    try store.waitUntil("the other song is gone") { try store.songs() == [10, 20] }
+    #expect(try store.ctl("lease", "--list").output.contains("songs/10"))
+    holder.process.send(SIGINT)
+    _ = holder.process.wait()
+    try store.waitUntil("the song is gone") { try store.songs() == [20] }
+  }
+
+  @Worker @Test func saysThatADetachedStoreHoldsNothing() throws {
+    let store = try Library.store()
+    let holder = try hold(store)
+    #expect(try store.ctl("detach").status == 0)
+    let end = try holder.finish()
+    #expect(end.status == 75)
+    #expect(end.error.contains("detached"))
+    #expect(try store.ctl("attach").status == 0)
     #expect(try store.ctl("lease", "--list").output == "")
   }
 

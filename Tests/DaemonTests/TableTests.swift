@@ -30,10 +30,8 @@ import Testing
     try store.wait(forState: "degraded")
     try store.sql("DELETE FROM track WHERE id = 20")
     if isNewName {
-      let model = Library.model().replacing(#"table: "song""#, with: #"table: "track""#)
-      let directory = try Directory.open(store.spool)
-      _ = try directory.remove("model.json")
-      try directory.file("model.json", .createNew).writeAll(Array(model.utf8))
+      try store.write(
+        model: Library.model().replacing(#"table: "song""#, with: #"table: "track""#))
       #expect(try store.ctl("reload").status == 0)
     } else {
       try store.sql("ALTER TABLE track RENAME TO song")

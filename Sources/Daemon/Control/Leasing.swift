@@ -25,26 +25,32 @@ extension Control {
   private func hold(
     _ request: LeaseRequest, _ service: StoreService, _ call: Call
   ) async throws -> JSON {
+    let connection = nextLease()
     var request = request
-    request.connection = nextLease()
+    request.connection = connection
+    let timer = service.heldLeases.add(request, of: connection)
     do {
       try await call.reply(continues: reply(try await service.lease(request)))
       while true {
-        try await EventLoop.sleep(for: .milliseconds(request.seconds * 500))
-        try await renew(request, service)
+        try await timer.wait(until: SystemClock.wall() + request.seconds * 500)
+        try await renew(request, service, timer)
       }
     } catch {
-      await service.releaseConnection(request.connection!)
+      await service.releaseConnection(connection)
       throw error
     }
   }
 
   /// A store that is busy now is tried again.
-  private func renew(_ request: LeaseRequest, _ service: StoreService) async throws {
+  private func renew(
+    _ request: LeaseRequest, _ service: StoreService, _ timer: WallTimer
+  ) async throws {
     for part in [8, 16, 32, 64] as [Int64] {
+      try service.mayHold()
       if (try? await service.lease(request)) != nil { return }
-      try await EventLoop.sleep(for: .milliseconds(request.seconds * 1_000 / part))
+      try await timer.wait(until: SystemClock.wall() + request.seconds * 1_000 / part)
     }
+    try service.mayHold()
     _ = try await service.lease(request)
   }
 

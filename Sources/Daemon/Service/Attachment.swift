@@ -101,6 +101,7 @@ extension StoreService {
     condition.pause = nil
     reportDetached(by: user)
     failWaiters(StoreError.detached)
+    heldLeases.ring()
     // Where the file had been replaced, they were opened again.
     await closeReaders(.detached)
     noticesCame.ring()

@@ -19,8 +19,10 @@ struct Connections {
   private var used: Set<Role> = [.writer]
   private(set) var lastUse = ContinuousClock.now
 
-  init(_ configuration: StoreConfiguration, _ progress: ProgressBoard) {
-    writer = StoreWriter(configuration, progress)
+  init(
+    _ configuration: StoreConfiguration, _ progress: ProgressBoard, _ leases: HeldLeases
+  ) {
+    writer = StoreWriter(configuration, progress, leases)
     reader = StoreReader(configuration)
     gauge = configuration.model.hasTables ? StoreReader(configuration) : nil
     fetcher = StoreReader(configuration)

@@ -21,8 +21,15 @@ extension StoreService {
     return count
   }
 
+  /// Throws where nothing can be held any more, however often it is tried.
+  func mayHold() throws {
+    if condition.isDetached { throw StoreError.detached }
+    if isRetired { throw notServed }
+  }
+
   /// Where the daemon ends, its next start does it.
   func releaseConnection(_ connection: Int64) async {
+    heldLeases.remove(connection)
     try? await writer.releaseConnection(connection)
     wakeUp()
   }

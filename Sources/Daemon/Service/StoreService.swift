@@ -43,6 +43,7 @@ final class StoreService {
   private var traces: [FileStatus?]?
   let wake = Bell()
   let leaseTimer = LeaseTimer()
+  let heldLeases = HeldLeases()
   let sweepWasCutShort = Bell()
   var timetable: Timetable
   let scheduleTimer = WallTimer()
@@ -61,7 +62,7 @@ final class StoreService {
     self.events = events
     self.stores = stores
     timetable = Timetable(configuration)
-    connections = Connections(configuration, progress)
+    connections = Connections(configuration, progress, heldLeases)
   }
 
   var path: String { configuration.path }
@@ -155,12 +156,15 @@ final class StoreService {
       await serve()
       await takeChange()
     }
-    let end = StoreError("\(path) is not served any more")
-    failWaiters(end)
-    change?.done.settle(.failure(end))
+    failWaiters(notServed)
+    change?.done.settle(.failure(notServed))
     await connections.close()
     retirement?.settle(.success(()))
   }
+
+  var notServed: StoreError { StoreError("\(path) is not served any more") }
+
+  var isRetired: Bool { retirement != nil }
 
   private func serve() async {
     await withDiscardingTaskGroup { group in
@@ -192,6 +196,7 @@ final class StoreService {
   func retire() async {
     let retirement = Promise<Void>()
     self.retirement = retirement
+    heldLeases.ring()
     interruption.ring()
     try? await retirement.value()
   }
@@ -215,7 +220,7 @@ final class StoreService {
     isFileOpen = false
     self.configuration = configuration
     timetable = Timetable(configuration)
-    connections = Connections(configuration, progress)
+    connections = Connections(configuration, progress, heldLeases)
     hasUnfinishedSweep = true
     condition.forget()
     try await openFile()

@@ -19,19 +19,25 @@ actor StoreWriter {
   private var endedConnections: Set<Int64> = []
   private nonisolated let isStopping = Flag()
   private nonisolated let progress: ProgressBoard
+  private nonisolated let heldLeases: HeldLeases
+  /// The file that is open has the leases of those who are connected, and of nobody else.
+  private var hasHeldLeases = false
 
-  init(_ configuration: StoreConfiguration, _ progress: ProgressBoard) {
+  init(
+    _ configuration: StoreConfiguration, _ progress: ProgressBoard, _ leases: HeldLeases
+  ) {
     thread = WorkerThread(name: "writer")
     self.configuration = configuration
     self.progress = progress
+    heldLeases = leases
   }
 
   /// Opens the store; it is made if it is not there.
   func open(_ spool: SpoolDirectory) throws {
     self.spool = spool
     try open(creates: configuration.creates)
-    // A store that is locked just now has them until they expire.
-    try? inbox?.writer.releaseConnections()
+    // In a store that is locked just now, before anything is deleted.
+    if let writer = inbox?.writer { try? takeHeldLeases(writer) }
   }
 
   private func open(creates: Bool) throws {
@@ -45,6 +51,7 @@ actor StoreWriter {
     inbox = try Inbox(spool!, lock, writer: writer, now: SystemClock.wall)
     self.databaseLock = databaseLock
     watch = Watching()
+    hasHeldLeases = false
   }
 
   /// Another spool is where the old one was. Its lock is another one, or the same. False if there is no
@@ -62,6 +69,7 @@ actor StoreWriter {
   func step() throws -> (step: Inbox.Step, holds: [Duration], pause: Duration?) {
     let inbox = try opened()
     let writer = inbox.writer
+    try takeHeldLeases(writer)
     writer.pace.look(foreignCommits: try writer.foreignCommits())
     // Before the step: what it applied must be told, whatever happens afterwards.
     try writer.tidy(atLeisure: false)
@@ -136,6 +144,7 @@ actor StoreWriter {
   func sweep(_ kinds: [SweepKind]) throws -> SweepResult {
     defer { progress.set(nil) }
     let writer = try opened().writer
+    try takeHeldLeases(writer)
     let result = try writer.sweep(kinds, at: SystemClock.wall(), manners: manners)
     let isRead = !configuration.model.immediateKinds.isEmpty
     if try !writer.hasJournal {
@@ -189,6 +198,7 @@ actor StoreWriter {
   /// What others did since the last time, and the sweeps that it asked for.
   func look(sweeping kinds: [SweepKind]) throws -> Look {
     let writer = try opened().writer
+    try takeHeldLeases(writer)
     try releaseEndedConnections()
     let tables = configuration.model.hasTables
     defer { progress.set(nil) }
@@ -202,9 +212,27 @@ actor StoreWriter {
   }
 
   func lease(_ request: LeaseRequest) throws -> [Lease] {
-    try opened().writer.lease(
+    try lease(request, opened().writer)
+  }
+
+  private func lease(_ request: LeaseRequest, _ writer: Writer) throws -> [Lease] {
+    try writer.lease(
       request.subjects, owner: request.owner, seconds: request.seconds,
       connection: request.connection, at: SystemClock.wall())
+  }
+
+  /// No connection outlives its daemon; those that are there hold what they hold in this file too.
+  private func takeHeldLeases(_ writer: Writer) throws {
+    if hasHeldLeases || writer.isDetached { return }
+    try writer.releaseConnections()
+    for request in heldLeases.requests {
+      do {
+        _ = try lease(request, writer)
+      } catch is Rejection {
+        // The model knows no such node any more: who renews it is told.
+      }
+    }
+    hasHeldLeases = true
   }
 
   func release(_ subjects: [Lease.Subject], owner: String?) throws -> Int {

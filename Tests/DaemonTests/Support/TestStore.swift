@@ -27,11 +27,14 @@ final class TestStore {
     scratch = try Scratch()
     self.name = name
     if let schema { try sql("PRAGMA journal_mode = WAL; \(schema)") }
-    if let model {
-      let directory = try Directory.openOrMake(spool)
-      try directory.file("model.json", .createNew).writeAll(Array(model.utf8))
-    }
+    if let model { try write(model: model) }
     if starts { try start() }
+  }
+
+  func write(model: String) throws {
+    let directory = try Directory.openOrMake(spool)
+    _ = try directory.remove("model.json")
+    try directory.file("model.json", .createNew).writeAll(Array(model.utf8))
   }
 
   // MARK: - The daemon
