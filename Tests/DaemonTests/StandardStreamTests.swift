@@ -1,3 +1,4 @@
+import Glibc
 import System
 import Testing
 
@@ -36,6 +37,33 @@ import Testing
     #expect(try StandardStreamTests.run("<&-", ctl + ["apply", "-"]).status == 65)
     #expect(try StandardStreamTests.run(">&-", ctl + ["status"]).status == 0)
     #expect(try StandardStreamTests.run("2>&-", ctl + ["node", "x"]).status == 64)
+  }
+
+  @Worker @Test func servesOnWhereNobodyReadsTheLog() throws {
+    let store = try TestStore(starts: false)
+    let null = try FileDescriptor.open("/dev/null", .readWrite(create: false))
+    let log = try Pipe()
+    let daemon = try Subprocess(
+      [Programs.cascaded, store.path], input: null, output: null, error: log.writing)
+    try store.waitUntil("it answers") { (try? UnixSocket.connect(store.socket)) != nil }
+    for number in 0..<800 { try store.enqueue("\(number).json", #"{"zork": \#(number)}"#) }
+    try store.waitUntil("all are rejected", limit: .seconds(20)) { try store.count(in: "new") == 0 }
+    #expect(try store.state() == "ok")
+    try StandardStreamTests.empty(log.reading)
+    try store.enqueue("last.json", #"{"zork": 800}"#)
+    try store.waitUntil("it says that some are lost") {
+      try StandardStreamTests.empty(log.reading).contains("could not be written, and are lost: ")
+    }
+    daemon.send(SIGTERM)
+    #expect(daemon.wait() == .exit(0))
+  }
+
+  /// What is in a pipe.
+  @discardableResult
+  private static func empty(_ pipe: borrowing FileDescriptor) throws -> String {
+    var bytes: [UInt8] = []
+    while let count = try pipe.read(into: &bytes, upTo: 1 << 16), count > 0 {}
+    return String(decoding: bytes, as: UTF8.self)
   }
 
   @Worker @Test func theDaemonKeepsItsNumbersFree() throws {

@@ -50,11 +50,26 @@ extension FileDescriptor {
     }
   }
 
+  /// As many as are taken without waiting, also where the descriptor blocks: a pipe that can be
+  /// written takes so many. Whether a descriptor blocks is not ours to say where others have it too.
+  func writeNow(_ bytes: [UInt8]) -> Int {
+    var written = 0
+    while written < bytes.count,
+      (try? waitBlocking(for: .writable, milliseconds: 0)) == true,
+      let count = try? write(bytes, from: written, upTo: Int(PIPE_BUF)), count > 0
+    {
+      written += count
+    }
+    return written
+  }
+
   /// How many bytes were taken; nil when none can be now.
-  private func write(_ bytes: [UInt8], from start: Int) throws(SystemError) -> Int? {
+  private func write(
+    _ bytes: [UInt8], from start: Int, upTo limit: Int = .max
+  ) throws(SystemError) -> Int? {
     try checkedUnlessBlocking("write") {
       unsafe bytes.withUnsafeBytes { bytes in
-        let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[start...])
+        let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[start...].prefix(limit))
         return unsafe Glibc.write(raw, rest.baseAddress, rest.count)
       }
     }

@@ -18,8 +18,8 @@ package enum Log {
     function: String = #function
   ) {
     switch sink {
-    case .plain: writeLines(message, prefix: "")
-    case .prefixed: writeLines(message, prefix: "<\(priority.rawValue)>")
+    case .plain: LogLines.write(message)
+    case .prefixed: LogLines.write(message, priority)
     case .journal:
       var entry = JournalEntry()
       entry.add("MESSAGE", message)
@@ -36,19 +36,6 @@ package enum Log {
 
   private static let sink = LogSink.choose(
     stderr: LogSink.standardError(), journalStream: Process.environment("JOURNAL_STREAM"))
-
-  private static func writeLines(_ message: String, prefix: String) {
-    var bytes: [UInt8] = []
-    for line in message.split(separator: "\n", omittingEmptySubsequences: false) {
-      bytes += prefix.utf8
-      bytes += line.utf8
-      bytes.append(UInt8(ascii: "\n"))
-    }
-    // stderr is not ours to close; a reader that is gone must not stop the work.
-    let stderr = FileDescriptor(owning: STDERR_FILENO)
-    try? stderr.writeAll(bytes)
-    _ = stderr.release()
-  }
 }
 
 /// Where messages go.

@@ -22,6 +22,9 @@ package enum StandardStream: CInt, Sendable {
     try with { try $0.writeAll(Array(text.utf8)) }
   }
 
+  /// How many bytes were taken without waiting.
+  func writeNow(_ bytes: [UInt8]) -> Int { with { $0.writeNow(bytes) } }
+
   package var isTerminal: Bool { isatty(rawValue) == 1 }
 
   /// A descriptor of the caller's own.
