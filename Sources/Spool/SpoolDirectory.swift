@@ -11,6 +11,7 @@ package final class SpoolDirectory: Sendable {
   /// Who handed in what came over the socket, as long as the daemon runs: a file that names no author
   /// has them for one.
   private let submitters = Mutex<[FileName: String]>([:])
+  private let known = Mutex((waiting: FileCount(), held: FileCount(), rejected: FileCount()))
 
   package init(_ path: String) throws {
     _ = try Directory.openOrMake(path)
@@ -80,17 +81,19 @@ package final class SpoolDirectory: Sendable {
     try incoming.names().filter { !$0.isHidden }.sorted()
   }
 
-  package func heldNames() throws -> [FileName] { try visible(held) }
-
-  /// Without the reasons beside them; but a change file may be called like one.
-  package func rejectedNames() throws -> [FileName] {
-    let names = try visible(rejected)
-    let all = Set(names)
-    return names.filter { !$0.isOfReasons || all.contains(SpoolDirectory.reasonName(of: $0)) }
+  package func heldNames() throws -> [FileName] {
+    try held.names().filter { !$0.isHidden }.sorted()
   }
 
-  private func visible(_ directory: borrowing Directory) throws -> [FileName] {
-    try directory.names().filter { !$0.isHidden }.sorted()
+  package func rejectedNames() throws -> [FileName] { try rejectedInNoOrder().sorted() }
+
+  /// Without the reasons beside them; but a change file may be called like one.
+  private func rejectedInNoOrder() throws -> [FileName] {
+    let names = try rejected.names().filter { !$0.isHidden }
+    let reasons = Set(names.filter(\.isOfReasons))
+    return names.filter {
+      !$0.isOfReasons || reasons.contains(SpoolDirectory.reasonName(of: $0))
+    }
   }
 
   package struct Counts: Sendable {
@@ -107,15 +110,24 @@ package final class SpoolDirectory: Sendable {
   /// When the oldest file of the queue was written, in milliseconds since 1970. Of a very long
   /// queue a part tells as much.
   package func oldest() throws -> Int64? {
-    try incoming.names().lazy.filter { !$0.isHidden }.prefix(10_000)
-      .compactMap { try? self.incoming.status(of: $0)?.modifiedMilliseconds }.min()
+    var oldest: Int64?
+    let entries = try incoming.entries()
+    for _ in 0..<10_000 {
+      guard let (name, _) = try entries.next() else { break }
+      guard !name.isHidden, let status = try? incoming.status(of: name) else { continue }
+      oldest = min(oldest ?? .max, status.modifiedMilliseconds)
+    }
+    return oldest
   }
 
-  /// How many files are where; the queue, which may be long, is not sorted for it.
+  /// How many files are where. Of very many it may be what it was a while ago.
   package func counts() throws -> Counts {
-    Counts(
-      waiting: try incoming.names().count { !$0.isHidden },
-      held: try held.names().count { !$0.isHidden }, rejected: try rejectedNames().count)
+    try known.withLock { known in
+      Counts(
+        waiting: try known.waiting.count(incoming) { try incoming.entries().countVisible() },
+        held: try known.held.count(held) { try held.entries().countVisible() },
+        rejected: try known.rejected.count(rejected) { try rejectedInNoOrder().count })
+    }
   }
 }
 

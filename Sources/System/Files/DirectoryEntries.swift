@@ -13,19 +13,32 @@ package struct DirectoryEntries: ~Copyable {
 
   deinit { unsafe closedir(stream) }
 
+  /// How many of the rest have names that do not begin with a dot.
+  package func countVisible() throws(SystemError) -> Int {
+    var count = 0
+    while let entry = unsafe try nextEntry() {
+      if unsafe entry.pointee.d_name.0 != CChar(UInt8(ascii: ".")) { count += 1 }
+    }
+    return count
+  }
+
   /// Some file systems do not tell what each is.
   package func next() throws(SystemError) -> (name: FileName, kind: FileStatus.Kind?)? {
-    while true {
-      errno = 0
-      guard let entry = unsafe readdir(stream) else {
-        if errno != 0 { throw SystemError(code: errno, call: "readdir", path: path) }
-        return nil
-      }
+    while let entry = unsafe try nextEntry() {
       let start = unsafe UnsafeRawPointer(entry) + MemoryLayout<dirent>.offset(of: \.d_name)!
       let length = unsafe strlen(start.assumingMemoryBound(to: CChar.self))
       let name = FileName(bytes: unsafe Array(UnsafeRawBufferPointer(start: start, count: length)))
       if name == "." || name == ".." { continue }
       return (name, FileStatus.Kind(entryType: unsafe entry.pointee.d_type))
     }
+    return nil
+  }
+
+  /// Valid until the next one is asked for.
+  private func nextEntry() throws(SystemError) -> UnsafeMutablePointer<dirent>? {
+    errno = 0
+    if let entry = unsafe readdir(stream) { return unsafe entry }
+    if errno != 0 { throw SystemError(code: errno, call: "readdir", path: path) }
+    return nil
   }
 }
