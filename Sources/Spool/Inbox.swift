@@ -87,19 +87,31 @@ package final class Inbox {
     if let file = prepared.first, file.header.batch != nil {
       return try begin(file) + settle(verdicts)
     }
-    var taken = 0
-    if !prepared.isEmpty {
+    let judged = try prepared.isEmpty ? [] : judge(prepared[...], budget: budget)
+    queue = (prepared[judged.count...].map(\.name) + queue)[...]
+    return try settle(verdicts + judged)
+  }
+
+  /// A file that has everything rolled back takes those before it along: they are judged again without
+  /// it, and it is refused when it comes first.
+  private func judge(
+    _ files: ArraySlice<PreparedFile>, budget: Duration
+  ) throws -> [(FileName, Receipt)] {
+    var verdicts: [(FileName, Receipt)] = []
+    do {
       try writer.group {
         let start = ContinuousClock.now
-        for file in prepared where taken == 0 || ContinuousClock.now - start < budget {
-          guard let receipt = try verdict(file, behind: taken) else { break }
+        for file in files where verdicts.isEmpty || ContinuousClock.now - start < budget {
+          guard let receipt = try verdict(file, behind: verdicts.count) else { break }
           verdicts.append((file.name, receipt))
-          taken += 1
         }
       }
+      return verdicts
+    } catch let error as RolledBack {
+      if !verdicts.isEmpty { return try judge(files.prefix(verdicts.count), budget: budget) }
+      let file = files[files.startIndex]
+      return [(file.name, try attempt(file) { throw error.rejection })]
     }
-    queue = (prepared[taken...].map(\.name) + queue)[...]
-    return try settle(verdicts)
   }
 
   /// Reads the next files. What is no change file is judged at once.
@@ -261,8 +273,14 @@ package final class Inbox {
 
   private func part(of batch: BatchFile) throws -> [Outcome] {
     let file = batch.file
-    let receipt = try writer.group {
-      try attempt(file) { try batch.applyNext(to: writer, at: now()) }
+    let receipt = try attempt(file) {
+      do {
+        return try writer.group {
+          try attempt(file) { try batch.applyNext(to: writer, at: now()) }
+        }
+      } catch let error as RolledBack {
+        throw error.rejection
+      }
     }
     if receipt.outcome == .applied && !batch.isFinished { return [] }
     unfinished = nil

@@ -68,7 +68,7 @@ struct OddTableTests {
       CREATE TRIGGER stay BEFORE DELETE ON c WHEN OLD.id = 2 BEGIN SELECT RAISE(ROLLBACK, 'no'); END;
       """, rules: "deleteSourceIfDestinationDeleted")
     try store.bySQL("DELETE FROM p")
-    #expect(throws: StoreError.self) { try store.writer.sweep([.all], at: 1) }
+    #expect(throws: RolledBack.self) { try store.writer.sweep([.all], at: 1) }
     #expect(try store.texts("SELECT id FROM c") == ["1", "2", "3"])
   }
 

@@ -57,10 +57,11 @@ extension Writer {
     }
   }
 
-  /// RAISE(ROLLBACK) takes everything back: what came then would be committed by itself, and not kept.
+  /// RAISE(ROLLBACK) takes everything back.
   func requireTransaction(_ error: SQLiteError) throws {
     if db.isInTransaction { return }
-    throw StoreError("the application's own rules roll back everything: \(error.message)")
+    let why = "the application's own rules roll back everything: \(error.message)"
+    throw RolledBack(rejection: Rejection(.denied, why))
   }
 
   func add(

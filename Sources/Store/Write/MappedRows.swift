@@ -212,11 +212,7 @@ extension Writer {
   private func refusal(
     of row: RowValues, _ error: SQLiteError, _ table: NodeTable
   ) throws -> any Error {
-    if !db.isInTransaction {
-      return StoreError(
-        "\(row.node): a trigger rolled back everything that was to be committed with it: "
-          + error.message)
-    }
+    if !db.isInTransaction { return RolledBack(rejection: row.refused(error.message)) }
     if !error.isNotUnique { return row.refused(error.message) }
     let isWaiting = try db.integer(
       generated: """

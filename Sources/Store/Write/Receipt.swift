@@ -111,3 +111,11 @@ package struct Rejection: Error {
     reasons = [Reason(code, message, node: node)]
   }
 }
+
+/// The transaction is refused by a trigger of the application that rolls back all that was to be
+/// committed with it, too. What came next would be committed by itself.
+package struct RolledBack: Error, CustomStringConvertible {
+  package let rejection: Rejection
+
+  package var description: String { rejection.reasons.map(\.message).joined(separator: "; ") }
+}

@@ -104,6 +104,8 @@ extension Writer {
         try apply(change)
       } catch let rejection as Rejection {
         throw rejection.placed("changes[\(count)]")
+      } catch let error as RolledBack {
+        throw RolledBack(rejection: error.rejection.placed("changes[\(count)]"))
       }
       count += 1
     }
