@@ -122,7 +122,7 @@ struct MappedLeaseTests {
     #expect(later.deleted.map(\.letters).sorted() == ["songs/2", "tags/"])
   }
 
-  @Test("What is leased stays when the rest goes at once, each of which stays as long as another does")
+  @Test("What is leased stays where the rest goes at once")
   func atOnce() throws {
     let store = try TestStore(
       model: StoreModel(
