@@ -36,6 +36,36 @@ struct CheckTests {
       ])
   }
 
+  @Test("Join rows dangle without their source, and a dry run of a sweep counts what would go")
+  func sourceless() throws {
+    let featuring = Library.relationships.filter { $0.contains("'featuring'") }
+      .map { $0.replacing("inverse: 'songs',", with: "") }
+    let store = try Library.store(
+      featuring + [
+        """
+        { name: 'artist', from: 'albums', to: 'artists', column: 'artist', deleteRule: 'nullify',
+          inverse: { name: 'albums', toMany: true, deleteRule: 'nullify' } }
+        """
+      ])
+    _ = try store.writer.sweep([.all], at: 0)
+    try store.bySQL(
+      """
+      INSERT INTO artist(id) VALUES(1); INSERT INTO song(id) VALUES(1);
+      INSERT INTO album(id, artist) VALUES('A', 1), ('B', 2);
+      INSERT INTO song_artist VALUES(1, 1), (8, 1), (9, 9), (1, 5);
+      """)
+    #expect(
+      try findings(store) == [
+        "dangling: artist albums/B>artists/2", "dangling: featuring songs/1>artists/5",
+        "dangling: featuring songs/8>artists/1", "dangling: featuring songs/9>artists/9",
+      ])
+    let plan = try store.reader.planSweep([.dangling])
+    let done = try store.writer.sweep([.dangling], at: 1)
+    #expect((plan.deletedCount, plan.edgesRemoved) == (0, 4))
+    #expect((done.deletedCount, done.edgesRemoved) == (0, 4))
+    #expect(try findings(store) == [])
+  }
+
   @Test("A library at random has just the dangling references that were written", arguments: 1...12)
   func random(seed: Int) throws {
     let store = try Library.store()

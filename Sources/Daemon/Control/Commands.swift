@@ -201,7 +201,8 @@ extension SweepResult {
     self.init(kinds: kinds, outcome: .nothing)
     files = plan.files
     forgotten = plan.forgotten
-    if plan.deletedCount + files + forgotten > 0 { outcome = .done }
+    edgesRemoved = plan.edgesRemoved
+    if plan.deletedCount + edgesRemoved + files + forgotten > 0 { outcome = .done }
     if plan.isOverLimit { outcome = .held }
     if !plan.denials.isEmpty { outcome = .blocked }
     deletedCount = plan.deletedCount

@@ -39,6 +39,7 @@ extension Reader {
       try addLoose(binding, &findings, limit)
       for place in binding.places where place.destination.kind != .files {
         try addDangling(place, &findings, limit)
+        try addSourceless(place, binding, &findings, limit)
       }
       for demand in Demand.all(in: model) {
         for judgement in demand.judgements(binding, model, isWhole: true) {
@@ -76,6 +77,33 @@ extension Reader {
     }
     try findings.add(found, room) {
       Int(try db.integer(generated: "SELECT count(*) FROM (\(dangling))") ?? 0)
+    }
+  }
+
+  /// Where a relationship names the same rows the other way about, they dangle as those of that.
+  private func addSourceless(
+    _ place: Place, _ binding: Binding, _ findings: inout Findings, _ limit: Int
+  ) throws {
+    guard let lost = place.withoutSource else { return }
+    let room = findings.room(limit)
+    let isSaid = binding.places.contains { $0.isInverse(of: place) }
+    let joins = """
+      SELECT DISTINCT \(lost.source), \(place.reference) \(lost.rows) AND \(place.isEdge)
+      AND \(isSaid ? place.leadsToNothing : "1")
+      """
+    let found = try db.all(
+      generated: "\(joins) LIMIT ?", [.integer(Int64(room))]
+    ) { row in
+      let source = Node(place.source.collection, row.key(0, in: place.source.collection, model))
+      let end = place.destination.collection
+      return Finding(
+        sourceless: Edge(
+          name: place.name, source: source,
+          destination: .node(Node(end, row.key(1, in: end, model))), rules: place.rules,
+          origin: .declared, kind: place.kind))
+    }
+    try findings.add(found, room) {
+      Int(try db.integer(generated: "SELECT count(*) FROM (\(joins))") ?? 0)
     }
   }
 
@@ -144,6 +172,14 @@ extension Finding {
       node: edge.source, edge: edge)
   }
 
+  fileprivate init(sourceless edge: Edge) {
+    let end = edge.destination.node.map { "\($0)" } ?? edge.destination.json.text
+    self.init(
+      kind: "dangling",
+      message: "\(edge.source), which a row joins to \(end) as its \"\(edge.name)\", is not there",
+      node: edge.destination.node, edge: edge)
+  }
+
   /// From the columns of an edge, and whether its source is there.
   fileprivate init(lostEnd row: Row, _ model: StoreModel) {
     let (hasSource, hasBothKeys) = (row.integer(7) != 0, !row.isNull(1) && !row.isNull(3))
@@ -158,5 +194,13 @@ extension Finding {
       message: "the edge \"\(row.text(0))\"\(whose) has lost its "
         + (hasSource ? "destination" : "source"),
       node: survivor, edge: hasBothKeys ? Edge(row: row, model) : nil)
+  }
+}
+
+extension Place {
+  fileprivate func isInverse(of other: Place) -> Bool {
+    guard case .join(let table, let from, let to) = other.form else { return false }
+    return form == .join(table, source: to, destination: from)
+      && (source, destination) == (other.destination, other.source)
   }
 }

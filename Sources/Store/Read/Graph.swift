@@ -30,8 +30,7 @@ extension Reader {
     for level in 0..<depth { try search.expand(level, self) }
     return try consequences {
       try bury([center])
-    } tell: { denials in
-      let numbers = try db.numbers(binding())
+    } tell: { denials, numbers in
       let vertices = try search.vertices.map { vertex in
         var vertex = vertex
         vertex.goes = try isGone(vertex.end, numbers)

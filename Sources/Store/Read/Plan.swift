@@ -12,6 +12,8 @@ package struct Plan: Sendable {
   package let denials: [Reason]
   /// Files that would lose their last edge.
   package internal(set) var files: Int
+  /// Of a sweep: edges that would go, join rows and nulled references among them.
+  package fileprivate(set) var edgesRemoved = 0
   /// Batches whose trash would be forgotten.
   package internal(set) var forgotten = 0
   /// Whether it is more than the hold limit lets through without approval.
@@ -43,8 +45,12 @@ extension Reader {
     at now: Int64, addDead: () throws -> Void
   ) throws -> Plan {
     try consequences(
-      ofSweep: isSweep, following: followed, marks: marks, at: now, addDead: addDead,
-      tell: describePlan)
+      ofSweep: isSweep, following: followed, marks: marks, at: now, addDead: addDead
+    ) { denials, numbers in
+      var plan = try describePlan(denials)
+      if isSweep { plan.edgesRemoved = try edgesOfGone(numbers, following: followed) }
+      return plan
+    }
   }
 
   /// The consequences of the deaths that `addDead` writes into `temp.dead`, as `tell` finds them in
@@ -52,7 +58,7 @@ extension Reader {
   func consequences<T>(
     ofSweep isSweep: Bool = false, following followed: Rules = .all, marks: Bool = false,
     at now: Int64? = nil, addDead: () throws -> Void,
-    tell: ([Reason]) throws -> T
+    tell: ([Reason], Numbers) throws -> T
   ) throws -> T {
     try db.snapshot {
       try addDead()
@@ -64,9 +70,10 @@ extension Reader {
         rulesSeen: Rules(rawValue: rules), binding: binding, numbers: numbers,
         firstNewId: .max, following: followed,
         fromRootsOf: marks ? model : nil)
-      if isSweep { return try tell(closure.completeUndenied(db).denials) }
+      if isSweep { return try tell(closure.completeUndenied(db).denials, numbers) }
       try closure.complete(db)
-      return try tell(db.denials(binding, numbers, stored: closure.rulesSeen).map(\.reason))
+      return try tell(
+        db.denials(binding, numbers, stored: closure.rulesSeen).map(\.reason), numbers)
     }
   }
 
@@ -82,6 +89,13 @@ extension Reader {
       byRule: try db.countsByRule(), denials: denials,
       files: try db.filesInGone(),
       isOverLimit: isOver)
+  }
+
+  /// What is gone already, the kind lets go of that cascades.
+  private func edgesOfGone(_ numbers: Numbers, following followed: Rules) throws -> Int {
+    let leavesCauses = followed.isDisjoint(with: .cascading)
+    let low = try leavesCauses ? db.integer("SELECT max(seq) FROM temp.gone WHERE rule = 0") : 0
+    return try db.edgesOfGone(binding(), numbers, Slice(low: low ?? 0, high: .max))
   }
 
   private func planSteps() throws -> [Plan.Step] {

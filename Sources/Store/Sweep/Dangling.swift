@@ -50,18 +50,12 @@ extension Connection {
         """)
   }
 
-  /// Only a join row can be without its source.
   private func findMissingSources(_ place: Place) throws(SQLiteError) {
-    guard case .join(let table, let column, _) = place.form else { return }
-    let source = "j.\(quoted(column))"
-    let isMissing = place.source.isMissing(source, table.column(column)?.affinity)
+    guard let lost = place.withoutSource else { return }
     try run(
       generated: """
         INSERT INTO temp.found(collection, key)
-        SELECT DISTINCT \(place.source.id), \(place.source.asKey(source))
-        FROM main.\(quoted(table.name)) AS j
-        WHERE \(source) IS NOT NULL AND \(isMissing)
-        AND NOT \(place.source.hasRow(withKey: place.source.asKey(source)))
+        SELECT DISTINCT \(place.source.id), \(lost.source) \(lost.rows)
         """)
   }
 }
@@ -70,6 +64,19 @@ extension Place {
   /// What it refers to is not there.
   var leadsToNothing: String {
     destination.isMissing(reference, referringColumn?.affinity)
+  }
+
+  /// Only a join row can be without its source: the rows j of these, and the key that is nobody's.
+  var withoutSource: (source: String, rows: String)? {
+    guard case .join(let table, let column, _) = form else { return nil }
+    let value = "j.\(quoted(column))"
+    let key = source.asKey(value)
+    let rows = """
+      FROM main.\(quoted(table.name)) AS j
+      WHERE \(value) IS NOT NULL AND \(source.isMissing(value, table.column(column)?.affinity))
+      AND NOT \(source.hasRow(withKey: key))
+      """
+    return (key, rows)
   }
 
   /// Whether a missing destination means anything: otherwise the reference is left as it is. A join
