@@ -170,6 +170,51 @@ struct ApplicationRuleTests {
     #expect(result.batch == batch.batch)
   }
 
+  private static let nullified = "rules: ['nullifySourceIfDestinationDeleted'],"
+
+  @Test(
+    "Nor does a node go whose reference a trigger keeps",
+    arguments: [
+      ("column: 'album_id', \(nullified)", "BEFORE UPDATE ON song BEGIN SELECT RAISE(IGNORE); END"),
+      (
+        "column: 'album_id', \(nullified)",
+        """
+        AFTER UPDATE ON song WHEN NEW.album_id IS NULL BEGIN
+          UPDATE song SET album_id = OLD.album_id WHERE id = OLD.id; END
+        """
+      ),
+      (
+        "property: 'data', toMany: true, \(nullified)",
+        "BEFORE UPDATE ON song BEGIN SELECT RAISE(IGNORE); END"
+      ),
+      (
+        "join: { table: 'both', source: 'song', destination: 'album' },",
+        "BEFORE DELETE ON both BEGIN SELECT RAISE(IGNORE); END"
+      ),
+    ])
+  func keptReference(place: String, trigger: String) throws {
+    let store = try TestStore(
+      model: StoreModel(
+        """
+        { collections: { albums: { table: 'album', key: 'id' }, songs: { table: 'song', key: 'id' } },
+          relationships: [ { \(place) name: 'albums', from: 'songs', to: 'albums' } ] }
+        """),
+      schema: """
+        CREATE TABLE album(id INTEGER PRIMARY KEY); CREATE TABLE both(song INTEGER, album INTEGER);
+        CREATE TABLE song(id INTEGER PRIMARY KEY, album_id INTEGER, data TEXT);
+        INSERT INTO album VALUES(1); INSERT INTO song VALUES(1, 1, '[1]'); INSERT INTO both VALUES(1, 1);
+        """)
+    _ = try store.writer.sweep([.all], at: 0)
+    try store.bySQL("CREATE TRIGGER own \(trigger)")
+    let refusal = try store.refusal(.delete(node("albums/1")))
+    #expect(refusal.hasPrefix("albums/1 must stay: ") && refusal.contains("ignores this"))
+    try store.bySQL("DELETE FROM album")
+    let result = try store.writer.sweep([.all], at: 1)
+    #expect(result.outcome == .blocked && result.edgesRemoved == 0)
+    try store.bySQL("DROP TRIGGER own")
+    #expect(try store.writer.sweep([.all], at: 2).edgesRemoved == 1)
+  }
+
   @Test(
     "A join row that is a node goes with its ends, and lets go of what it joins",
     arguments: [

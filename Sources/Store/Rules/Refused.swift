@@ -16,6 +16,20 @@ struct Refused: Error {
   }
 }
 
+/// A trigger let a statement pass, and kept what that was about.
+struct Ignored: Error {
+  let table: String
+}
+
+extension Error {
+  /// What the application's own rules say against a statement; nil where it is anything else.
+  fileprivate var objection: String? {
+    if let ignored = self as? Ignored { return "a trigger of \"\(ignored.table)\" ignores this" }
+    guard let error = self as? SQLiteError, error.isAboutTheValue else { return nil }
+    return error.message
+  }
+}
+
 /// A node that is to go, or is gone.
 struct GoneNode {
   let id: Int64
@@ -32,13 +46,14 @@ extension Writer {
   ) throws {
     do {
       try attempt(slice)
-    } catch let error as SQLiteError where error.isAboutTheValue {
-      try requireTransaction(error)
+    } catch let error where error.objection != nil {
+      try requireTransaction(behind: error)
       var refused = Refused()
       for part in try db.parts(of: slice) {
-        guard let error = try objection(to: part, attempt) else { continue }
-        try add(part, "\(what) (\(error.message))", code, to: &refused)
+        guard let why = try objection(to: part, attempt) else { continue }
+        try add(part, "\(what) (\(why))", code, to: &refused)
       }
+      if refused.reasons.isEmpty && error is Ignored { return }
       if refused.reasons.isEmpty { throw error }
       if !current.isSweep || !refused.nodes.isEmpty { try refuse(refused) }
       current.block(refused.reasons)
@@ -47,14 +62,18 @@ extension Writer {
 
   private func objection(
     to part: Slice, _ attempt: (Slice) throws -> Void
-  ) throws -> SQLiteError? {
+  ) throws -> String? {
     do {
       try attempt(part)
       return nil
-    } catch let error as SQLiteError where error.isAboutTheValue {
-      try requireTransaction(error)
-      return error
+    } catch let error where error.objection != nil {
+      try requireTransaction(behind: error)
+      return error.objection
     }
+  }
+
+  private func requireTransaction(behind error: any Error) throws {
+    if let error = error as? SQLiteError { try requireTransaction(error) }
   }
 
   /// RAISE(ROLLBACK) takes everything back.
@@ -77,6 +96,13 @@ extension Writer {
 
   private func refuse(_ refused: Refused) throws {
     throw current.isSweep ? refused : Rejection(refused.reasons)
+  }
+
+  /// The same for rows that refer to what goes: none of these may be left.
+  func refuseLeft(_ rows: String, of table: Table, _ slice: Slice) throws {
+    if !binding.isInTrigger(table) { return }
+    let left = try db.integer(generated: "SELECT 1 FROM (\(rows)) LIMIT 1", slice.bound)
+    if left != nil { throw Ignored(table: table.name) }
   }
 
   /// A trigger may let the statement pass, and keep the row.

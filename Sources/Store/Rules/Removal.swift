@@ -15,6 +15,7 @@ extension Writer {
           for (end, other) in [ends, (ends.1, ends.0)] {
             for rows in table.joinRows(end, other: other, slice, current.numbers, .first) {
               current.edgesRemoved += try db.deleteJoins(of: table, in: rows, slice.bound)
+              try refuseLeft(rows, of: table, slice)
             }
           }
         }
@@ -40,9 +41,11 @@ extension Writer {
   private func nullify(_ place: Place, of table: Table, _ slice: Slice) throws -> Int {
     if model.trash > .zero { try keepReferences(of: place, slice) }
     let mark = try journalMark
-    let count = try place.losingRows(of: table, current.numbers, .first).reduce(0) {
+    let losing = place.losingRows(of: table, current.numbers, .first)
+    let count = try losing.reduce(0) {
       try $0 + db.nullify(place, of: table, in: $1, slice.bound, current.numbers)
     }
+    for rows in losing { try refuseLeft(rows, of: table, slice) }
     try forgetOwnNulls(of: place, slice, behind: mark)
     return count
   }
