@@ -33,6 +33,22 @@ struct UndoLeftTests {
     #expect(try store.texts("SELECT b FROM a") == ["17"])
   }
 
+  @Test("A trigger that does not work leaves the reference alone, and nothing else")
+  func brokenTrigger() throws {
+    let store = try store(
+      "{ name: 'b', from: 'a', to: 'b', column: 'b', \(UndoLeftTests.nullify) }",
+      """
+      CREATE TABLE a(id TEXT PRIMARY KEY, b TEXT); CREATE TABLE b(id TEXT PRIMARY KEY);
+      INSERT INTO b VALUES('1'); INSERT INTO a VALUES('1', '1');
+      """)
+    let deleted = try store.apply([delete("b/1")])
+    try store.bySQL(
+      "CREATE TRIGGER t BEFORE UPDATE ON a BEGIN INSERT INTO nowhere VALUES(1); END")
+    let undone = try store.undo(deleted)
+    #expect((undone.restored, undone.references, undone.leftCount) == (1, 0, 1))
+    #expect(try store.texts("SELECT id FROM b") == ["1"])
+  }
+
   @Test(
     "Of a list comes back what leads to something, and the rest later", arguments: ["none", "10ms"])
   func partOfList(lock: String) throws {

@@ -34,8 +34,8 @@ extension Undo {
         try writer.db.run(generated: sql, [kept.bound.0, kept.bound.1, .integer(id)])
         if try writer.db.changes == 0 && restorePart(of: id, kept, table) { continue }
         try judge(id, kept)
-      } catch let error as SQLiteError where error.isAboutTheValue {
-        if !writer.db.isInTransaction { throw error }
+      } catch let error as SQLiteError where error.isAboutTheValue || error.isAboutTheStatement {
+        try writer.requireTransaction(error)
         try leave(id, kept, because: error.message)
       }
     }
