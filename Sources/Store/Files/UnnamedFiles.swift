@@ -23,7 +23,8 @@ extension Writer {
   /// All of them are one batch.
   private func beginFiles(_ submission: Submission) throws {
     if current.batch > 0 { return }
-    current.batch = counters.serial
+    current.batch = batchSoFar ?? counters.serial
+    if batchSoFar != nil { return }
     counters.serial += 1
     try record(submission)
   }
@@ -36,6 +37,8 @@ extension Writer {
       FROM temp.unused AS u CROSS JOIN cascade_node AS n ON n.id = u.id
       WHERE u.id > ?1 AND u.id <= ?2 AND typeof(n.key) = 'text'
       AND NOT EXISTS (SELECT 1 FROM cascade_edge WHERE destination = n.id)
+      AND (n.collection, n.key) NOT IN (
+        SELECT collection, path FROM cascade_released_file WHERE batch = ?3)
       """, few.bound[0], few.bound[1], .integer(current.batch), .integer(SystemClock.ofFiles()))
     current.filesReleased += db.changes
     try forgetUnused(few)

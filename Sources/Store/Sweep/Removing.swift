@@ -66,9 +66,12 @@ extension Writer {
     _ plan: SweepPlan, _ kinds: [SweepKind], _ submission: Submission
   ) throws {
     current.approved = plan.approval?.checksum
-    if current.isResumed || plan.size == 0 { return }
-    try db.setMeta("sweep.batch", current.batch)
-    try db.setMeta("sweep.kinds", kinds.code)
+    if plan.size == 0 { return }
+    if try db.meta("sweep.batch") == nil {
+      try db.setMeta("sweep.batch", current.batch)
+      try db.setMeta("sweep.kinds", kinds.code)
+    }
+    if current.isResumed { return }
     try recordStepped(submission)
     counters.serial += 1
   }

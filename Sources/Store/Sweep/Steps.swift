@@ -130,13 +130,10 @@ extension Writer {
     try prepare(kinds)
     current.isStepped = true
     current.readsItsDeletions = kinds.cascades
-    let unfinished = try db.meta("sweep.batch")
-    current.batch = unfinished ?? counters.serial
-    current.isResumed = unfinished != nil
     current.schemaVersion = binding.schemaVersion
     pace.look(foreignCommits: try foreignCommits())
     try db.forgetKnown()
-    if current.isResumed { try numberOnFromTrash() }
+    try takeBatch()
     try findDead(kinds)
     current.notesLists = try db.isNoting
     let found = try findGone()
@@ -148,6 +145,15 @@ extension Writer {
     try findNews()
     let size = (levels.last?.high ?? 0) + Int64(current.lostCount)
     return SweepPlan(levels: levels, size: size, approval: approval)
+  }
+
+  /// What a sweep deletes is one batch, of how many parts it may be, and also where it goes on after a
+  /// crash: `undo` takes all of it back.
+  func takeBatch() throws {
+    let earlier = try db.meta("sweep.batch") ?? batchSoFar
+    current.batch = earlier ?? counters.serial
+    current.isResumed = earlier != nil
+    if current.isResumed { try numberOnFromTrash() }
   }
 
   /// What goes on in a batch must not use its numbers for others, nor those of what stayed and was a
@@ -162,6 +168,11 @@ extension Writer {
           (SELECT coalesce(max(id), 0) FROM cascade_trash_node WHERE batch = ?1)),
         0, 'resumed', 0
       """, .integer(current.batch))
+  }
+
+  func closeBatch() throws {
+    try db.run("DELETE FROM cascade_meta WHERE name IN ('sweep.batch', 'sweep.kinds')")
+    try recordEnd()
   }
 
   // MARK: - The end
@@ -182,11 +193,7 @@ extension Writer {
   }
 
   private func finish(_ kinds: [SweepKind]) throws {
-    try group {
-      try conclude(kinds)
-      try db.run("DELETE FROM cascade_meta WHERE name IN ('sweep.batch', 'sweep.kinds')")
-      try recordEnd()
-    }
+    try group { try conclude(kinds) }
   }
 
   func forgetPlan() {

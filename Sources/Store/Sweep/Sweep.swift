@@ -52,10 +52,12 @@ extension Writer {
     holds = []
     self.now = now
     sweptBefore = [:]
+    batchSoFar = nil
     try tieLooseRows(manners)
     for part in try parts(of: completed(kinds)) {
       try sweepEdges(part, &result, at: now, manners)
       sweptBefore = current.wasApproved ? [:] : result.byCollection
+      batchSoFar = result.batch
       if result.isCutShort { break }
     }
     try result.forgetBlocked { try isThere($0) }
@@ -131,6 +133,7 @@ extension Writer {
     if isDetached { throw StoreError.detached }
     try followSchema()
     try sweepEdges([.unreachable], &result, at: now, manners)
+    batchSoFar = result.batch
     try keepLeasedReasons(at: now)
   }
 
@@ -187,6 +190,7 @@ extension Writer {
 
   /// In the last transaction of a sweep.
   func conclude(_ kinds: [SweepKind]) throws {
+    if current.isResumed || current.isStepped { try closeBatch() }
     if !current.hasKept { try markOwnWrites(kinds) }
     try markOwnEnd()
     try freeDenied()

@@ -74,11 +74,16 @@ extension Writer {
   func sweep(finding find: () throws -> Void) throws -> Receipt {
     let submission = nextSweep
     return try onlyTransaction {
+      try takeBatch()
       try find()
       try flush()
       try forgetTouched()
       let done = current.deletedCount + current.edgesRemoved + current.notices
-      if try done + current.filesReleased > 0 || keptNames { try record(submission) }
+      if current.isResumed {
+        try recordCount(current.deletedCount)
+      } else if try done + current.filesReleased > 0 || keptNames {
+        try record(submission)
+      }
       return receipt(submission)
     }
   }
@@ -94,7 +99,8 @@ extension Writer {
 
   /// Its id has the number of its batch.
   var nextSweep: Submission {
-    Submission(id: "sweep-\(counters.serial)", author: "sweep", fingerprint: 0, at: now)
+    Submission(
+      id: "sweep-\(batchSoFar ?? counters.serial)", author: "sweep", fingerprint: 0, at: now)
   }
 
   private func applyAll(_ next: () throws -> Change?) throws {

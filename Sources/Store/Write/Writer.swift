@@ -40,6 +40,8 @@ package final class Writer {
   var areTriggersOff = false
   /// What the earlier parts of the sweep at hand deleted, and nobody approved: they are judged together.
   var sweptBefore: [String: Int] = [:]
+  /// The batch of these.
+  var batchSoFar: Int64?
   /// Without leases the last sweep would have found more that the roots do not reach.
   var leasesReach = false
   /// The files that were let go up to here were looked at, and what is left of them waits.

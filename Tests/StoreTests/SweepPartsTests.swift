@@ -1,0 +1,66 @@
+import Model
+import Store
+import Testing
+
+/// A sweep may have to be made in parts, and is one batch all the same: what it tells of, `undo` takes
+/// back.
+@Suite("One sweep, one batch")
+struct SweepPartsTests {
+  private static let relationships = """
+    relationships: [
+      { name: "album", from: "songs", to: "albums", column: "album",
+        rules: ["deleteSourceIfDestinationDeleted"] },
+      { name: "tag", from: "songs", to: "tags", column: "tag",
+        rules: ["deleteDestinationIfAllSourcesDeleted"] },
+      { name: "about", from: "notes", to: "tags", column: "tag",
+        rules: ["deleteSourceIfDestinationDeleted"] } ]
+    """
+  private static let schema = """
+    CREATE TABLE album(id INTEGER PRIMARY KEY);
+    CREATE TABLE song(id INTEGER PRIMARY KEY, album INTEGER, tag INTEGER);
+    CREATE TABLE tag(id INTEGER PRIMARY KEY);
+    CREATE TABLE note(id INTEGER PRIMARY KEY, tag INTEGER);
+    INSERT INTO album VALUES(1), (9); INSERT INTO tag VALUES(1);
+    INSERT INTO song VALUES(1, 1, 1); INSERT INTO note VALUES(1, 1);
+    """
+
+  private func store(roots: String = "", stepsOf rows: Int64?) throws -> TestStore {
+    let model = """
+      { collections: {
+          albums: { table: "album", key: "id" }, songs: { table: "song", key: "id" },
+          tags: { table: "tag", key: "id" }, notes: { table: "note", key: "id" } }, \(roots)
+        \(SweepPartsTests.relationships) }
+      """
+    let store = try TestStore(model: StoreModel(model), schema: SweepPartsTests.schema)
+    _ = try store.writer.sweep([.cascade, .refcount], at: 0)
+    if let rows { store.sweepsInSteps(of: rows) }
+    return store
+  }
+
+  private func expectOneBatch(_ store: TestStore, _ result: SweepResult, of count: Int) throws {
+    #expect(result.deletedCount == count)
+    let batches = try store.reader.batches(after: 0, limit: 10)
+    #expect(batches.map(\.batch) == [result.batch] && batches.map(\.deletedCount) == [count])
+    let undone = try store.writer.undo(#require(result.batch), by: "me", at: 9)
+    #expect(undone.restored == count)
+  }
+
+  @Test("Where one kind has read further than the other", arguments: [nil, 1] as [Int64?])
+  func uneven(rows: Int64?) throws {
+    let store = try store(stepsOf: rows)
+    try store.bySQL("DELETE FROM album WHERE id = 9")
+    _ = try store.writer.sweep([.cascade], at: 1)
+    try store.bySQL("DELETE FROM album")
+    let result = try store.writer.sweep([.cascade, .refcount], at: 2)
+    let chain = try store.deletion(of: "notes/1")?.chain.map(\.node.letters)
+    #expect(chain == ["notes/1", "tags/1", "songs/1", "albums/1"])
+    try expectOneBatch(store, result, of: 3)
+  }
+
+  @Test("With what the roots do not reach", arguments: [nil, 1] as [Int64?])
+  func roots(rows: Int64?) throws {
+    let store = try store(roots: "roots: ['albums'],", stepsOf: rows)
+    try store.bySQL("INSERT INTO tag VALUES(5); DELETE FROM album")
+    try expectOneBatch(store, store.writer.sweep([.all], at: 2), of: 4)
+  }
+}
