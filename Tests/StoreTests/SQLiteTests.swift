@@ -32,6 +32,30 @@ struct SQLiteTests {
     #expect(try db.integer("SELECT count(*) FROM t") == 2)
   }
 
+  @Test("What ANALYZE found in a table that was nearly empty decides no plan of ours")
+  func statistics() throws {
+    let store = try TestStore(model: .lenient)
+    try store.bySQL(
+      """
+      CREATE TABLE a(id INTEGER PRIMARY KEY, b INT); CREATE INDEX ab ON a(b);
+      CREATE TABLE b(id INTEGER PRIMARY KEY); INSERT INTO a VALUES(1, NULL), (2, NULL); ANALYZE
+      """)
+    let found = "SELECT tbl || coalesce(idx, '') || stat FROM sqlite_stat1"
+    let before = try store.texts(found)
+    let db = try Connection(path: store.path, access: .readWrite)
+    func plan() throws -> [String] {
+      try db.all(
+        "EXPLAIN QUERY PLAN SELECT * FROM b WHERE EXISTS (SELECT 1 FROM a WHERE a.b = b.id)"
+      ) { $0.text(3) }
+    }
+    #expect(try plan().contains { $0.hasPrefix("SCAN a") })
+    try db.execute("BEGIN IMMEDIATE")
+    try db.forgetStatistics()
+    try db.execute("COMMIT")
+    #expect(try plan().contains { $0.hasPrefix("SEARCH a USING COVERING INDEX ab") })
+    #expect(try store.texts(found) == before && !before.isEmpty)
+  }
+
   @Test("A statement that was left in the middle is reset")
   func resetAfterThrow() throws {
     let db = try connection()

@@ -12,7 +12,11 @@ extension Writer {
   /// At the beginning of every transaction: whatever happened to the schema before it is seen.
   /// A backup that came over the file may have other tables of ours, or none.
   func bind() throws {
-    if try db.integer("PRAGMA main.schema_version") == binding.schemaVersion { return }
+    let isBound = try db.integer("PRAGMA main.schema_version") == binding.schemaVersion
+    if isBound && !isSchemaFresh { return }
+    try db.forgetStatistics()
+    isSchemaFresh = false
+    if isBound { return }
     try db.makeTables()
     interned.forget()
     counters.forgetSaved()

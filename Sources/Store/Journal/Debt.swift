@@ -50,7 +50,8 @@ extension Writer {
   /// Sees at once what somebody did to the schema: the next transaction may be long in coming.
   package func followSchema() throws {
     if isDetached { return }
-    if try db.integer("PRAGMA main.schema_version") == binding.schemaVersion { return }
+    let isBound = try db.integer("PRAGMA main.schema_version") == binding.schemaVersion
+    if try isBound && !(isSchemaFresh && db.hasStatistics) { return }
     try group {}
     try rebuildReferences()
   }

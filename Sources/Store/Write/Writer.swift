@@ -10,6 +10,8 @@ package final class Writer {
   let path: String
   var log = LongLog()
   private var isAtRest = false
+  /// SQLite has read the schema anew since the last transaction, and with it what ANALYZE found.
+  var isSchemaFresh = false
   let model: StoreModel
   let demands: Demands
   let references: ReferencePlaces
@@ -185,7 +187,7 @@ package final class Writer {
     if !isAtRest { return }
     do {
       try db.makeTemporaryTables(cache: Connection.temporaryCache)
-      isAtRest = false
+      (isAtRest, isSchemaFresh) = (false, true)
     } catch {
       try? db.releaseMemory()
       throw error
