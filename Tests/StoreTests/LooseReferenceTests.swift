@@ -57,6 +57,26 @@ struct LooseReferenceTests {
     #expect(try store.reasons([.delete(row)]).map(\.code) == [.denied])
   }
 
+  @Test("A row that comes by SQL is held though the file that saw it first was rejected")
+  func rejected() throws {
+    try store.apply([note("a", #"{"kept": "r"}"#)])
+    try store.bySQL("INSERT INTO r VALUES('r')")
+    let absent = Change.patch(Node("notes", .text("none")), set: [], unset: [])
+    #expect(try store.reasons([note("b", "{}"), absent]).map(\.code) == [.invalid])
+    #expect(try store.reasons([delete("rows", "r")]).map(\.code) == [.denied])
+  }
+
+  @Test("A row that goes and comes back in one file is held by a value that was written between")
+  func goneBetween() throws {
+    let row = Change.put(Node("rows", .text("r")), type: nil, value: nil, edges: nil)
+    try store.apply([row, note("a", #"{"kept": "r", "row": "s"}"#)])
+    let set = try #require(JSONText(valid: #"{"images": ["i"]}"#).members())
+    let patch = Change.patch(Node("notes", .text("a")), set: set, unset: [])
+    try store.apply([delete("rows", "r"), patch, row])
+    #expect(try dangling().count == 2)
+    #expect(try store.reasons([delete("rows", "r")]).map(\.code) == [.denied])
+  }
+
   @Test("What is taken out of a value is no reference any more")
   func takenOut() throws {
     try store.apply([image("c"), note("a", #"{"lost": ["b", "c"]}"#)])

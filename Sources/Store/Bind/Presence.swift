@@ -19,6 +19,13 @@ extension Binding {
   }
 }
 
+extension Binding {
+  /// Whether no key is the same as one that is written otherwise.
+  var spellsInOneWay: Bool {
+    collections.values.allSatisfy { $0.collations?.allSatisfy { $0 == "BINARY" } ?? true }
+  }
+}
+
 extension NodeTable {
   /// Whether some row has this key.
   func hasRow(withKey value: String) -> String {

@@ -6,7 +6,7 @@ extension Writer {
   /// The last flush of a transaction also asks whether all of it is over the hold limit.
   func flush(isLast: Bool = true) throws {
     defer { beginPeriod() }
-    if hasTables && !current.isSweep { try tieLoose() }
+    if hasTables && !current.isSweep { try tieLooseRows() }
     if current.lostCount > 0 && !current.isSweep { try forgetSaidElsewhere() }
     if current.deadCount > 0 || current.lostCount > 0 {
       try refuseHalfView()

@@ -62,6 +62,8 @@ extension Writer {
     if current.deadCount == 0 { return }
     try db.run("DELETE FROM temp.dead WHERE id = ?", .integer(id))
     current.deadCount -= db.changes
+    // What looked for it while it was to go took it for gone.
+    if db.changes > 0 { interned.tied = nil }
   }
 
   private func patch(_ node: Node, set: [Member], unset: [String]) throws {

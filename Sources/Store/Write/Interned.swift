@@ -3,12 +3,15 @@ internal import SQLite
 
 /// Integers for the names of collections and edges and for the identities of nodes, remembered.
 /// Only Cascade writes these tables, and only one daemon at a time; a rollback forgets everything.
-struct Interned {
+final class Interned {
   let nodes = IdentityCache()
   let collections = NameCache()
   let names = NameCache()
+  /// As of which foreign commit every row that a value names has its edges.
+  var tied: Int64?
 
   func forget() {
+    tied = nil
     nodes.forget()
     collections.forget()
     names.forget()

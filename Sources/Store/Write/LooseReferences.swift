@@ -113,7 +113,34 @@ extension Writer {
     return Int64(edges.count)
   }
 
-  /// Rows that came by SQL, and objects that an undo brought back.
+  /// Rows that came by SQL. Where nobody else wrote since that was looked for, these are our own.
+  func tieLooseRows() throws {
+    if references.collections.isEmpty { return }
+    let commits = try foreignCommits()
+    if commits == interned.tied && !binding.hasTriggers && binding.spellsInOneWay {
+      try tieBorn()
+    } else {
+      try tieLoose()
+    }
+    interned.tied = commits
+  }
+
+  private func tieBorn() throws {
+    let ends = try db.all(
+      """
+      SELECT c.name, k.key, k.collection FROM temp.born AS b
+      CROSS JOIN temp.known AS k ON k.id = b.id
+      CROSS JOIN main.cascade_collection AS c ON c.id = k.collection
+      WHERE EXISTS (
+        SELECT 1 FROM main.cascade_loose AS l WHERE l.collection = k.collection AND l.key = k.key)
+      """
+    ) { (node: $0.node(0, model), collection: $0.integer(2), key: $0.value(1)) }
+    for (node, collection, key) in ends {
+      while try tie(collection, key, to: end(node), isOwn: false, most: atOnce) == atOnce {}
+    }
+  }
+
+  /// And objects that an undo brought back.
   func tieLoose(toObjects: Bool = false) throws {
     if references.collections.isEmpty { return }
     var last = LooseEnd.none

@@ -86,12 +86,12 @@ extension Writer {
     guard case .mapped(_, _, let collations) = table.kind else { return }
     let collation = collations.count == 1 ? collations[0] : "BINARY"
     if place.key == spelled && collation == "BINARY" { return }
-    // The `+` keeps SQLite 3.40 from taking the two for one list, with one collation.
+    let absent = """
+      SELECT key FROM temp.known WHERE id > 0 AND collection = ?1 AND NOT present AND key <> ?2
+      """
     let others = try db.all(
       generated: """
-        SELECT key FROM temp.known
-        WHERE id > 0 AND collection = ?1 AND NOT present AND key <> ?2
-        AND (key = ?3 OR +key = ?2 COLLATE \(quoted(collation)))
+        \(absent) AND key = ?3 UNION \(absent) AND key COLLATE \(quoted(collation)) = ?2
         """, [.integer(table.id), place.key, spelled]
     ) { $0.value(0) }
     for key in others {

@@ -68,7 +68,7 @@ extension Writer {
       generated: """
         SELECT key FROM temp.known
         WHERE id > 0 AND collection = ?1 AND NOT present
-        AND +key = ?2 COLLATE \(quoted(collations[0])) LIMIT 1
+        AND key COLLATE \(quoted(collations[0])) = ?2 LIMIT 1
         """, [.integer(table.id), key]
     ) { $0.value(0) }
     return spellings.first ?? key
