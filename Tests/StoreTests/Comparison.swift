@@ -22,6 +22,7 @@ struct Comparison {
   func difference(_ history: [[PlacedStep]]) throws -> String? {
     let store = try TestStore(model: StoreModel(model), schema: graph.schema)
     if isStepped { store.sweepsInSteps(of: 1 + Int64(seed % 3)) }
+    if seed / 4 % 2 == 0 { store.writer.manyNodes = 1 + Int(seed % 3) }
     _ = try store.writer.sweep([.all], at: 0)
     var reference = Reference()
     for (index, written) in history.enumerated() {

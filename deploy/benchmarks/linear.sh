@@ -12,7 +12,7 @@ run_linear() {
   awk "BEGIN { print $own + $swept }" >>"$work/$1.ours"
   peak >>"$work/$1.peak"
   stop
-  require_empty "$store"
+  require_left "$store" 0
   remove "$store"
 }
 

@@ -2,7 +2,7 @@
 //
 //   mapped load DB SIZE REFERENCES ORDER   the four tables; REFERENCES is "keyed", with ON DELETE
 //                                          CASCADE, or "plain"
-//   mapped delete DB                       deletes the artists, prints the seconds it took
+//   mapped delete DB [STAY]                deletes the artists but for so many, prints the seconds
 #include "tree.h"
 
 // As clustered, and the keys come in the order of time, like version 7 of a UUID.
@@ -69,11 +69,15 @@ static void load(const char *path, const Tree *tree, int keyed) {
   close_database(db);
 }
 
-static void delete_artists(const char *path) {
+static void delete_artists(const char *path, long staying) {
   sqlite3 *db = open_as_application(path);
+  char sql[100] = "DELETE FROM artist";
+  if (staying > 0) snprintf(sql, sizeof sql, "DELETE FROM artist WHERE rowid > %ld", staying);
   execute(db, "PRAGMA foreign_keys = ON");
   double start = now();
-  execute(db, "BEGIN IMMEDIATE; DELETE FROM artist; COMMIT");
+  execute(db, "BEGIN IMMEDIATE");
+  execute(db, sql);
+  execute(db, "COMMIT");
   printf("%.4f\n", now() - start);
   close_database(db);
 }
@@ -88,10 +92,10 @@ int main(int count, char **arguments) {
     int timed = !strcmp(order, "timed");
     Tree tree = timed ? make_timed_tree(size) : make_tree(size, is_clustered(order));
     load(arguments[2], &tree, keyed);
-  } else if (count == 3 && !strcmp(command, "delete")) {
-    delete_artists(arguments[2]);
+  } else if ((count == 3 || count == 4) && !strcmp(command, "delete")) {
+    delete_artists(arguments[2], count == 4 ? number(arguments[3]) : 0);
   } else {
-    fprintf(stderr, "usage: mapped load DB SIZE plain|keyed ORDER | mapped delete DB\n");
+    fprintf(stderr, "usage: mapped load DB SIZE plain|keyed ORDER | mapped delete DB [STAY]\n");
     return 64;
   }
   return 0;

@@ -51,7 +51,7 @@ ask_while_sweeping() {
   sweep "$store" $(($3 - $3 / 1000)) cascade >/dev/null
   stop_asking "$1"
   stop
-  require_empty "$store"
+  require_left "$store" 0
   remove "$store"
 }
 

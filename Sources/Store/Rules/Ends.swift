@@ -21,6 +21,10 @@ struct Ends {
     }
   }
 
+  func rowsThere(of table: NodeTable) -> Int {
+    rows.filter { $0.key.counts && $0.key.collection == table.id }.values.reduce(0, +)
+  }
+
   var areAllByRow: Bool { rows.keys.allSatisfy { $0.form == .byRow } }
 
   fileprivate mutating func add(_ other: Ends) { rows.merge(other.rows, uniquingKeysWith: +) }

@@ -83,22 +83,35 @@ extension Writer {
     try touchNeighbours()
     try findRemovedEdges()
     guard let first = levels.first?.slice else { return }
-    let isLarge = current.deletedCount > Writer.manyAtOnce
+    let isLarge = current.deletedCount > manyNodes
     if !isLarge || binding.hasForeignKeys {
       return try remove(Slice(low: first.low, high: .max), levels.ends)
     }
     try db.setCache(.deleting)
     defer { try? db.setCache(.ordinary) }
     let all = Slice(low: first.low, high: levels.last?.slice.high ?? first.high)
+    let emptied = try tablesEmptied(by: levels.ends)
+    current.emptied = Set(emptied.map(\.id))
+    defer { current.emptied = [] }
     try withoutTriggers {
-      for slice in all.parts(of: Writer.manyAtOnce) {
+      for slice in all.parts(of: manyNodes) {
         try remove(slice, levels.endsOfLevel(around: slice) ?? db.ends(in: slice))
       }
+      for table in emptied { try db.run(generated: "DELETE FROM \(table.rows)") }
     }
   }
 
-  /// What is kept in memory for so many is little, and their pages stay in the cache.
-  private static let manyAtOnce = 20_000
+  /// Of these nothing stays: SQLite lets go of their pages at the end, and looks for no row. Triggers
+  /// would have to see each, and so does the journal.
+  private func tablesEmptied(by ends: Ends) throws -> [NodeTable] {
+    if binding.hasTriggers || current.isLoud { return [] }
+    return try binding.childrenFirst.filter { table in
+      let count = ends.rowsThere(of: table)
+      if count < manyNodes { return false }
+      let another = "SELECT 1 FROM \(table.rows) LIMIT 1 OFFSET ?"
+      return try db.integer(generated: another, [.integer(Int64(count))]) == nil
+    }
+  }
 
   /// What goes in this step.
   func remove(_ slice: Slice, _ ends: Ends) throws {

@@ -53,7 +53,7 @@ extension Writer {
   /// Children before their parents, for the sake of foreign keys that restrict.
   func deleteRows(_ slice: Slice, _ ends: Ends) throws {
     let refusing = try refusing(slice)
-    for table in binding.childrenFirst {
+    for table in binding.childrenFirst where !current.emptied.contains(table.id) {
       let forms = ends.forms(of: table)
       if forms.isEmpty { continue }
       try orRefused(slice, "the application's own rules refuse") { slice in

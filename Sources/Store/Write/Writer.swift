@@ -19,6 +19,8 @@ package final class Writer {
   package var pace: Pace
   /// What fewer nodes hold the lock for is not worth two transactions of a sweep.
   package var fewNodes: Int64 = 500
+  /// What is kept in memory for so many is little, and their pages stay in the cache.
+  package var manyNodes = 20_000
   /// How long each transaction of the sweep at hand held the write lock.
   var holds: [Duration] = []
   var counters: Counters
@@ -264,6 +266,8 @@ struct TransactionState {
   var deletedByRule: [String: Int] = [:]
   /// How the rows of the tables are numbered, since the last flush began.
   var numbers = Numbers()
+  /// Tables whose rows go all at once, behind everything else.
+  var emptied: Set<Int64> = []
   /// A sweep cannot be refused: what is denied stays, and is told here.
   var isSweep = false
   /// A sweep of one kind leaves some rules to another.
