@@ -63,4 +63,27 @@ struct SweepPartsTests {
     try store.bySQL("INSERT INTO tag VALUES(5); DELETE FROM album")
     try expectOneBatch(store, store.writer.sweep([.all], at: 2), of: 4)
   }
+
+  /// The end of the daemon comes in each of the pauses.
+  @Test("Stopped between two of them, the rest is done by what goes on")
+  func stopped() throws {
+    for pause in 1...12 {
+      let store = try store(roots: "roots: ['albums'],", stepsOf: 1)
+      try store.bySQL("INSERT INTO tag VALUES(5); DELETE FROM album WHERE id = 9")
+      _ = try store.writer.sweep([.cascade], at: 1)
+      try store.bySQL("DELETE FROM album")
+      let manners = Manners.stopping(after: pause)
+      let result = try? store.writer.sweep([.all], at: 2, manners: manners)
+      if let rest = try store.writer.unfinishedSweep {
+        _ = try store.writer.sweep(rest, at: 3)
+      } else if result == nil {
+        #expect(try store.reader.batches(after: 0, limit: 10).isEmpty, "stopped at \(pause)")
+        continue
+      }
+      let left = try store.texts(
+        "SELECT id FROM song UNION SELECT id FROM tag UNION SELECT id FROM note")
+      #expect(left.isEmpty, "stopped at \(pause)")
+      #expect(try store.writer.unfinishedSweep == nil)
+    }
+  }
 }

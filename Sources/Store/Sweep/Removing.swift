@@ -5,13 +5,12 @@ internal import SQLite
 /// rows after the other as long as there is time.
 extension Writer {
   func remove(
-    _ plan: SweepPlan, _ kinds: [SweepKind], _ submission: Submission,
-    _ result: inout SweepResult, _ manners: Manners
+    _ plan: SweepPlan, _ submission: Submission, _ result: inout SweepResult, _ manners: Manners
   ) throws {
     // What went before the tables were altered is gone, too.
     defer { result.add(stepReceipt(submission), current) }
     try inSteps {
-      try step { try begin(plan, kinds, submission) }
+      try step { try begin(plan, submission) }
       try bringNews(manners)
       if plan.size > 0 { try withoutTriggers { try removeAll(plan, manners) } }
     }
@@ -49,7 +48,7 @@ extension Writer {
           // The plan needs the trigger that turns away what is leased.
           let plan = try planned(kinds, blocked)
           try withoutTriggers {
-            try begin(plan, kinds, submission)
+            try begin(plan, submission)
             try keepSpared(.all)
             try rememberLostFiles()
             try removeLooking(plan.all, plan)
@@ -62,14 +61,12 @@ extension Writer {
   }
 
   /// What finds nothing leaves no trace.
-  private func begin(
-    _ plan: SweepPlan, _ kinds: [SweepKind], _ submission: Submission
-  ) throws {
+  private func begin(_ plan: SweepPlan, _ submission: Submission) throws {
     current.approved = plan.approval?.checksum
     if plan.size == 0 { return }
     if try db.meta("sweep.batch") == nil {
       try db.setMeta("sweep.batch", current.batch)
-      try db.setMeta("sweep.kinds", kinds.code)
+      try db.setMeta("sweep.kinds", asked.code)
     }
     if current.isResumed { return }
     try recordStepped(submission)

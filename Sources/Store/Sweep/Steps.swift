@@ -61,7 +61,7 @@ extension Writer {
   ) throws -> Bool {
     let before = result.deletedCount
     do {
-      try remove(plan, kinds, submission, &result, manners)
+      try remove(plan, submission, &result, manners)
       let isStuck = result.deletedCount == before || number > Writer.fewPlans
       if current.hasKept && isStuck && plan.size <= manyAtOnce {
         try removeAtOnce(kinds, submission, &result)
@@ -216,6 +216,12 @@ extension Writer {
       let code = try db.meta("sweep.cut") ?? db.meta("sweep.kinds")
       return code.map([SweepKind].init(code:))
     }
+  }
+
+  /// Of a sweep in parts that has deleted something, whatever happens before the others.
+  func rememberRest() throws {
+    if try current.deletedCount == 0 && db.meta("sweep.batch") == nil { return }
+    try db.setMeta("sweep.cut", asked.code)
   }
 
   /// Sweeps of other kinds may come before it goes on.

@@ -53,8 +53,13 @@ extension Writer {
     self.now = now
     sweptBefore = [:]
     batchSoFar = nil
+    asked = kinds
+    defer { hasPartsToCome = false }
     try tieLooseRows(manners)
-    for part in try parts(of: completed(kinds)) {
+    var parts = try parts(of: completed(kinds))[...]
+    let isMarkedBehind = kinds.marks && !model.roots.isEmpty
+    while let part = parts.popFirst() {
+      hasPartsToCome = isMarkedBehind || !parts.isEmpty
       try sweepEdges(part, &result, at: now, manners)
       sweptBefore = current.wasApproved ? [:] : result.byCollection
       batchSoFar = result.batch
@@ -73,6 +78,7 @@ extension Writer {
   private func sweepRest(
     _ kinds: [SweepKind], _ result: inout SweepResult, at now: Int64, _ manners: Manners
   ) throws {
+    hasPartsToCome = false
     if kinds.marks && !model.roots.isEmpty && !result.isCutShort {
       try sweepUnreachable(&result, at: now, manners)
     }
@@ -190,6 +196,7 @@ extension Writer {
 
   /// In the last transaction of a sweep.
   func conclude(_ kinds: [SweepKind]) throws {
+    if hasPartsToCome { try rememberRest() }
     if current.isResumed || current.isStepped { try closeBatch() }
     if !current.hasKept { try markOwnWrites(kinds) }
     try markOwnEnd()

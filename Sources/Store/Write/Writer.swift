@@ -46,6 +46,9 @@ package final class Writer {
   var sweptBefore: [String: Int] = [:]
   /// The batch of these.
   var batchSoFar: Int64?
+  /// What that sweep is to do, and whether this part of it is not the last.
+  var asked: [SweepKind] = []
+  var hasPartsToCome = false
   /// Without leases the last sweep would have found more that the roots do not reach.
   var leasesReach = false
   /// The files that were let go up to here were looked at, and what is left of them waits.
