@@ -86,6 +86,24 @@ extension Binding {
     }
   }
 
+  /// Whether no other row that stays says the edge of the join row `s` (DESIGN 2.2); of what is no
+  /// join row, each is an edge of its own.
+  func isLast(of place: Place, _ numbers: Numbers) -> String {
+    guard place.kind == .join, case .column(let destination) = place.form else { return "1" }
+    let columns = places.compactMap { join -> String? in
+      guard case .join(place.source.table, let source, destination) = join.form,
+        join.nameId == place.nameId
+      else { return nil }
+      return [source, destination].map { "o.\(quoted($0)) = s.\(quoted($0))" }
+        .joined(separator: " AND ")
+    }
+    guard let isSame = columns.first else { return "1" }
+    return """
+      NOT EXISTS (SELECT 1 FROM \(place.source.rows) AS o
+        WHERE \(isSame) AND \(place.source.isOutside("temp.gone", "o", numbers)))
+      """
+  }
+
   /// Whether the join rows are nodes, by which their edges are counted.
   func isOfNodes(_ place: Place) -> Bool {
     guard case .join(let table, _, _) = place.form else { return false }

@@ -167,7 +167,9 @@ struct Closure {
       let rules = place.isForeignKey ? place.rules : place.rules.intersection(followed)
       if rules.contains(.deleteDestinationIfSourceDeleted) {
         for form in level.ends.forms(of: place.source) {
-          try db.stageDestinations(of: place, form, rule: 8, in: level.slice, numbers)
+          try db.stageDestinations(
+            of: place, form, rule: 8, in: level.slice, numbers,
+            where: binding.isLast(of: place, numbers))
         }
       }
       if rules.contains(.deleteSourceIfDestinationDeleted) {

@@ -21,7 +21,7 @@ extension Connection {
   /// Destinations, if they are there, whose source is in these rows of `temp.gone`.
   func stageDestinations(
     of place: Place, _ form: Numbered, rule: Int64, in slice: Slice, _ numbers: Numbers,
-    from driver: Place.Driver = .gone
+    from driver: Place.Driver = .gone, where condition: String = "1"
   ) throws(SQLiteError) {
     let columns = place.destinationColumns(of: place.reference, numbers)
     try run(
@@ -30,7 +30,7 @@ extension Connection {
         SELECT \(columns), \(place.destination.id), g.id, \(place.nameId), ?1,
           \(place.rules.rawValue) & ?1 <> 0
         \(place.ofSources(in: driver, form, withDestinations: true))
-        AND g.seq > ?2 AND g.seq <= ?3
+        AND g.seq > ?2 AND g.seq <= ?3 AND \(condition)
         """, [.integer(rule)] + slice.bound)
   }
 
