@@ -272,6 +272,11 @@ struct UndoTests {
     #expect(deletion.chain[0].edge != nil)
     let result = try store.writer.undo(batch, by: "me", at: 9)
     #expect((result.restored, result.danglingCount, result.dangling.count) == (9, 9, 9))
+    guard case .deleted(let own) = try store.reader.why(root) else {
+      Issue.record("forgotten")
+      return
+    }
+    #expect((own.batch, own.cause, own.chain.map(\.node)) == (batch, .sweep, [root]))
     try store.bySQL("INSERT INTO root VALUES(1, 'one')")
     #expect(try store.dump() == before)
     #expect(try store.writer.sweep([.all], at: 10).deletedCount == 0)

@@ -192,6 +192,12 @@ extension Undo.Numbered {
 }
 
 extension TrashLayout {
+  /// Whether what is kept is more than a name.
+  static let isThing = """
+    layout NOT IN (
+      SELECT layout FROM main.cascade_trash_layout WHERE batch = ?1 AND kind = 'name')
+    """
+
   /// The key of the thing `t`, as it stands in `temp.known`. `keys` is how many columns it has.
   static func key(keys: String, of t: String = "t") -> String {
     let lists = (2...width).map { count in
@@ -219,9 +225,12 @@ extension Connection {
     }.compactMap { $0 }
   }
 
-  /// What was kept and how much of it stays known, for the list of batches.
+  /// What was kept and how much of it stays known, for the list of batches; and what the application
+  /// deleted itself, for `why`.
   func emptyTrash(of batch: Int64) throws(SQLiteError) {
-    try run("DELETE FROM cascade_trash WHERE batch = ?", .integer(batch))
+    try run(
+      generated: "DELETE FROM cascade_trash WHERE batch = ?1 AND \(TrashLayout.isThing)",
+      [.integer(batch)])
     try run("DELETE FROM cascade_trash_edge WHERE batch = ?", .integer(batch))
     try run("DELETE FROM cascade_trash_node WHERE batch = ?", .integer(batch))
     try run("UPDATE cascade_trash_layout SET remaining = 0 WHERE batch = ?", .integer(batch))

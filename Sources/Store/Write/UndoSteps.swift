@@ -154,11 +154,12 @@ extension Undo {
 
   /// What only said who was who.
   private mutating func emptyTrash() throws {
-    for table in ["cascade_trash", "cascade_trash_node"] {
-      try eachFew("SELECT DISTINCT id FROM main.\(table) WHERE batch = ?1") { undo, slice, _ in
-        try undo.writer.db.run(
-          generated: "DELETE FROM main.\(table) WHERE batch = ?3 AND id > ?1 AND id <= ?2",
-          slice.bound + [.integer(undo.batch)])
+    let tables = [("cascade_trash", TrashLayout.isThing), ("cascade_trash_node", "1")]
+    for (table, condition) in tables {
+      let rows = "FROM main.\(table) WHERE batch = ?1 AND \(condition)"
+      try eachFew("SELECT DISTINCT id \(rows)") { undo, slice, _ in
+        let bound = [.integer(undo.batch)] + slice.bound
+        try undo.writer.db.run(generated: "DELETE \(rows) AND id > ?2 AND id <= ?3", bound)
       }
     }
   }
