@@ -22,6 +22,8 @@ struct Binding: Sendable {
   private(set) var mayBeRefused = false
   /// The collections in the order in which rows are deleted.
   private(set) var childrenFirst: [NodeTable] = []
+  /// Collections that foreign keys refer to.
+  private(set) var parents: Set<Int64> = []
   /// What the model says and the tables do not allow. Nothing is deleted on a half view.
   private(set) var problems: [BindingProblem] = []
   /// Lists that may hold what a sweep wants to delete.
@@ -76,6 +78,7 @@ struct Binding: Sendable {
     holdingLists = findHoldingLists()
     implied = try bindForeignKeys(numbers) + joinRows()
     childrenFirst = orderedByForeignKeys()
+    parents = findParents()
     let keys = try db.foreignKeys()
     hasForeignKeys = !keys.isEmpty
     if !collections.isEmpty && !keys.isEmpty {
@@ -137,6 +140,13 @@ struct Binding: Sendable {
         kind: .mapped(table, key: columns, collations: columns.map(\.collation)))
     } catch let unusable as Catalog.Unusable {
       problems.append(BindingProblem(path: path, message: unusable.reason))
+    }
+  }
+
+  /// Wherever the edges of a place may be said: one is what its name and its ends are (DESIGN 2.2).
+  func places(like place: Place) -> [Place] {
+    places.filter {
+      $0.nameId == place.nameId && $0.source == place.source && $0.destination == place.destination
     }
   }
 

@@ -110,12 +110,23 @@ extension Binding {
     return collection(in: table) != nil
   }
 
-  /// Whether foreign keys may do something to others when a row of the table goes.
-  func isParent(_ table: NodeTable) -> Bool {
-    let joins = places.compactMap { if case .join(let join, _, _) = $0.form { join } else { nil } }
-    return (collections.values.compactMap(\.table) + joins).contains { child in
-      child.foreignKeys.contains { $0.refers(to: table.table!) }
+  /// The table whose rows are the edges of a place and no nodes, and its ends, each with the other.
+  func sideRows(of place: Place) -> (table: Table, ends: [(end: Table.End, other: Table.End)])? {
+    guard case .join(let table, let from, let to) = place.form, collection(in: table) == nil else {
+      return nil
     }
+    let (source, destination) = ((from, place.source), (to, place.destination))
+    return (table, [(source, destination), (destination, source)])
+  }
+
+  /// Those whose rows take others with them by foreign keys, or are held by these.
+  func findParents() -> Set<Int64> {
+    let joins = places.compactMap { if case .join(let join, _, _) = $0.form { join } else { nil } }
+    let keys = (collections.values.compactMap(\.table) + joins).flatMap(\.foreignKeys)
+    let parents = collections.values.filter { parent in
+      keys.contains { $0.refers(to: parent.table!) }
+    }
+    return Set(parents.map(\.id))
   }
 
   /// As far as foreign keys do not go in circles.

@@ -90,13 +90,11 @@ struct Digest {
   private func sayings(
     of place: Place, _ old: OldEdge, _ db: borrowing Connection
   ) throws -> [String] {
-    let places = binding.places.filter {
-      $0.nameId == place.nameId && $0.source == place.source && $0.destination == place.destination
-    }
     let isStored =
       try db.integer(
         "SELECT 1 FROM cascade_edge WHERE name = ? LIMIT 1", .integer(place.nameId)) != nil
-    return places.map { $0.isStill(old) } + (isStored ? [place.isDeclared(old)] : [])
+    return binding.places(like: place).map { $0.isStill(old) }
+      + (isStored ? [place.isDeclared(old)] : [])
   }
 
   /// Edges that a foreign key took from their source. A source that refers to another one since then

@@ -59,25 +59,11 @@ extension Reader {
   }
 
   private func addDangling(_ place: Place, _ findings: inout Findings, _ limit: Int) throws {
-    let room = findings.room(limit)
     let dangling = """
       SELECT DISTINCT \(place.source.key("s")), \(place.reference) \(place.all)
       AND \(place.leadsToNothing)
       """
-    let found = try db.all(
-      generated: "\(dangling) LIMIT ?", [.integer(Int64(room))]
-    ) { row in
-      let source = Node(place.source.collection, row.key(0, in: place.source.collection, model))
-      let end = place.destination.collection
-      return Finding(
-        dangling: Edge(
-          name: place.name, source: source,
-          destination: .node(Node(end, row.key(1, in: end, model))), rules: place.rules,
-          origin: .declared, kind: place.kind))
-    }
-    try findings.add(found, room) {
-      Int(try db.integer(generated: "SELECT count(*) FROM (\(dangling))") ?? 0)
-    }
+    try add(dangling, of: place, &findings, limit, as: Finding.init(dangling:))
   }
 
   /// Where a relationship names the same rows the other way about, they dangle as those of that.
@@ -85,25 +71,30 @@ extension Reader {
     _ place: Place, _ binding: Binding, _ findings: inout Findings, _ limit: Int
   ) throws {
     guard let lost = place.withoutSource else { return }
-    let room = findings.room(limit)
     let isSaid = binding.places.contains { $0.isInverse(of: place) }
     let joins = """
       SELECT DISTINCT \(lost.source), \(place.reference) \(lost.rows) AND \(place.isEdge)
       AND \(isSaid ? place.leadsToNothing : "1")
       """
-    let found = try db.all(
-      generated: "\(joins) LIMIT ?", [.integer(Int64(room))]
-    ) { row in
-      let source = Node(place.source.collection, row.key(0, in: place.source.collection, model))
-      let end = place.destination.collection
-      return Finding(
-        sourceless: Edge(
-          name: place.name, source: source,
-          destination: .node(Node(end, row.key(1, in: end, model))), rules: place.rules,
+    try add(joins, of: place, &findings, limit, as: Finding.init(sourceless:))
+  }
+
+  /// `edges` finds the keys of the source and the destination of each.
+  private func add(
+    _ edges: String, of place: Place, _ findings: inout Findings, _ limit: Int,
+    as finding: (Edge) -> Finding
+  ) throws {
+    let room = findings.room(limit)
+    let (from, to) = (place.source.collection, place.destination.collection)
+    let found = try db.all(generated: "\(edges) LIMIT ?", [.integer(Int64(room))]) { row in
+      finding(
+        Edge(
+          name: place.name, source: Node(from, row.key(0, in: from, model)),
+          destination: .node(Node(to, row.key(1, in: to, model))), rules: place.rules,
           origin: .declared, kind: place.kind))
     }
     try findings.add(found, room) {
-      Int(try db.integer(generated: "SELECT count(*) FROM (\(joins))") ?? 0)
+      Int(try db.integer(generated: "SELECT count(*) FROM (\(edges))") ?? 0)
     }
   }
 

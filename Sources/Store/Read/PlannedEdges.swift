@@ -9,12 +9,9 @@ extension Connection {
     var kinds = [LosingEdges.all(of: slice).map { $0.identities(.first) }]
     var joins: [String: [String]] = [:]
     for place in binding.places {
-      if case .join(let table, let from, let to) = place.form {
-        if binding.collection(in: table) != nil { continue }
-        let ends: (Table.End, Table.End) = ((from, place.source), (to, place.destination))
-        for (end, other) in [ends, (ends.1, ends.0)] {
-          let rows = table.joinRows(end, other: other, slice, numbers, .first)
-          joins[table.name, default: []] += rows
+      if let (table, ends) = binding.sideRows(of: place) {
+        joins[table.name, default: []] += ends.flatMap {
+          table.joinRows($0.end, other: $0.other, slice, numbers, .first)
         }
       } else if place.rules.contains(.nullifySourceIfDestinationDeleted),
         let table = place.source.table

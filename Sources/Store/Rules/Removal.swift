@@ -7,12 +7,10 @@ extension Writer {
   /// either end; where the join table is a collection too, its rows are in D already.
   func letGo(_ slice: Slice) throws {
     for place in binding.places where !current.waits(place, binding) {
-      if case .join(let table, let source, let destination) = place.form {
-        if binding.collection(in: table) != nil { continue }
+      if let (table, ends) = binding.sideRows(of: place) {
         if current.followed != .all { try journalLostJoins(of: place, slice) }
-        let ends = ((source, place.source), (destination, place.destination))
         try orRefused(slice, "a row of \"\(table.name)\" cannot go") { slice in
-          for (end, other) in [ends, (ends.1, ends.0)] {
+          for (end, other) in ends {
             for rows in table.joinRows(end, other: other, slice, current.numbers, .first) {
               current.edgesRemoved += try db.deleteJoins(of: table, in: rows, slice.bound)
               try refuseLeft(rows, of: table, slice)

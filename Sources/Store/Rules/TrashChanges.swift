@@ -96,13 +96,12 @@ extension Writer {
   func keepSideRows(_ slice: Slice) throws {
     var places: [Table: [String]] = [:]
     for place in binding.places {
-      guard case .join(let table, let source, let destination) = place.form,
-        binding.collection(in: table) == nil, !current.waits(place, binding)
-      else { continue }
-      let ends = ((source, place.source), (destination, place.destination))
-      places[table, default: []] +=
-        table.joinRows(ends.0, other: ends.1, slice, current.numbers, .inTrash)
-        + table.joinRows(ends.1, other: ends.0, slice, current.numbers, .inTrash)
+      guard let (table, ends) = binding.sideRows(of: place), !current.waits(place, binding) else {
+        continue
+      }
+      places[table, default: []] += ends.flatMap {
+        table.joinRows($0.end, other: $0.other, slice, current.numbers, .inTrash)
+      }
     }
     for follower in followersOfForeignKeys() where follower.lost == nil {
       places[follower.table, default: []].append(follower.rows)

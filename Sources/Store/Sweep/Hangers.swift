@@ -217,11 +217,10 @@ extension Place {
     let isNews = !others.isDisjoint(with: [.cascading, .counting])
     if binding.hasTriggers || isNews { return [] }
     switch form {
-    case .join(let table, let from, let to):
-      if binding.collection(in: table) != nil { return [] }
-      let ends: [Table.End] = [(from, source), (to, destination)]
-      return [(ends[0], ends[1]), (ends[1], ends[0])].filter { table.hasIndex(on: $0.0.column) }
-        .map { .joins(self, table, $0.0, other: $0.1) }
+    case .join:
+      guard let (table, ends) = binding.sideRows(of: self) else { return [] }
+      return ends.filter { table.hasIndex(on: $0.end.column) }
+        .map { .joins(self, table, $0.end, other: $0.other) }
     case .foreignKey: return []
     case .column, .typed, .json:
       guard rules.contains(.nullifySourceIfDestinationDeleted), let table = source.table,

@@ -126,7 +126,8 @@ extension Writer {
     guard let place = try place(keys, in: table) else { return current.passedOver += 1 }
     let id = try number(place, in: table.id)
     if try isDead(id) { return current.passedOver += 1 }
-    if try isBorn(id) && !binding.isParent(table) { return try deleteBorn(node, id, in: table) }
+    let isParent = binding.parents.contains(table.id)
+    if try isBorn(id) && !isParent { return try deleteBorn(node, id, in: table) }
     try markDead(id)
   }
 
@@ -153,7 +154,7 @@ extension Writer {
       WHERE k.collection = ?
       """, .integer(table.id)
     ) { ($0.integer(0), Node(table.collection, $0.key(1, in: table.collection, model))) }
-    if !binding.isParent(table) {
+    if !binding.parents.contains(table.id) {
       for (id, node) in born { try deleteBorn(node, id, in: table) }
     }
     let numbers = try db.numbers(binding)

@@ -202,10 +202,7 @@ extension Writer {
   private func occurrences(
     of key: EdgeKey, like place: Place, atLeast least: Int
   ) throws -> Int {
-    let places = binding.places.filter {
-      $0.nameId == place.nameId && $0.source == place.source
-        && $0.destination == place.destination
-    }
+    let places = binding.places(like: place)
     var count = try isStored(key) ? 1 : 0
     if places.count == 1 && !place.isInRowsOfItsOwn { return count + least }
     for place in places {

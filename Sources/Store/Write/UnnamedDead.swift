@@ -46,7 +46,13 @@ extension Writer {
   /// Where the rows that changes deleted are by now: a trigger may have moved or deleted some.
   func findDeadAgain() throws {
     if !binding.hasTriggers || current.isSweep { return }
-    for table in binding.collections.values {
+    let dead = try db.all(
+      """
+      SELECT DISTINCT k.collection FROM temp.dead AS d CROSS JOIN temp.known AS k ON k.id = d.id
+      WHERE d.id > 0
+      """
+    ) { $0.integer(0) }
+    for table in binding.collections.values where dead.contains(table.id) {
       let rows = "FROM \(table.rows) AS s WHERE \(table.hasKey("s", "known.key"))"
       try db.run(
         generated: """
