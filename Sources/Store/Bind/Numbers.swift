@@ -113,7 +113,9 @@ extension NodeTable {
   /// The node `m` with this number: what stands behind CROSS JOIN.
   func node(_ form: Numbered, _ number: String) -> String {
     switch form {
-    case .byName: "\(nodes) AS m ON m.id = \(number) AND m.id > 0 AND m.collection = \(id)"
+    // Without the plus, SQLite infers that whatever equals the number is above zero too, and looks
+    // through all of these.
+    case .byName: "\(nodes) AS m ON m.id = \(number) AND +m.id > 0 AND m.collection = \(id)"
     case .byRow:
       "\(rows) AS m ON \(row("m")) = \(rowid(of: number)) AND \(hasRow(number))"
     }

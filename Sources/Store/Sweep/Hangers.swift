@@ -8,13 +8,13 @@ enum Hanger {
   /// Rows of a join table, by one of their ends.
   case joins(Place, Table, Table.End, other: Table.End)
   /// Stored edges, and what their sources' values say of them.
-  case edges(LosingEdges.End, weight: Int)
+  case edges(LosingEdges.End, weight: Int64)
 
   struct Rows {
     /// What tells each apart.
     let sql: String
     /// So many others are let go in the time that one of these takes.
-    let weight: Int
+    let weight: Int64
   }
 
   /// One query for each form that the nodes have.
@@ -54,7 +54,7 @@ enum Hanger {
       WHERE \(SliceNames.first.condition) AND e.origin >= 2 AND e.rules & 64
       """, weight: dear)
 
-  private var weight: Int {
+  private var weight: Int64 {
     switch self {
     case .references(let place, _), .joins(let place, _, _, _):
       place.isInLists || place.tells ? Hanger.dear : 1
@@ -63,7 +63,7 @@ enum Hanger {
   }
 
   /// Telling somebody takes that much longer, and so does writing an object or a list.
-  fileprivate static let dear = 16
+  fileprivate static let dear: Int64 = 16
 }
 
 /// Some of the rows of a hanger, that is those which its query finds first.

@@ -11,35 +11,40 @@ internal import SQLite
 ///    that has to be known before it goes.
 extension Writer {
   /// A part of the slice on which no more hangs than there is time for; or one node, whatever does.
-  func weighed(_ slice: Slice) throws -> (slice: Slice, isHub: Bool) {
+  func weighed(_ slice: Slice) throws -> (slice: Slice, weight: Int64, isHub: Bool) {
     var slice = slice
-    while try hangsMuch(on: slice, most: pace.rows) {
+    while true {
       let rows = slice.high - slice.low
-      if rows == 1 { return (slice, true) }
+      let weight = try max(rows, weight(of: slice, most: pace.rows))
+      if weight <= max(rows, pace.rows) { return (slice, weight, false) }
+      if rows == 1 { return (slice, weight, true) }
       slice = Slice(low: slice.low, high: slice.low + rows / 2)
     }
-    return (slice, false)
   }
 
-  /// Few have very many: whether what refers to them stays is asked of these alone.
   func hangsMuch(on slice: Slice, most: Int64) throws -> Bool {
+    try weight(of: slice, most: most) > most
+  }
+
+  /// In rows that take as long; beyond `most` nobody counts. Few have very many: whether what refers to
+  /// them stays is asked of these alone.
+  private func weight(of slice: Slice, most: Int64) throws -> Int64 {
     let (hangers, numbers) = (hangers, current.numbers)
     let objects = nullifiesObjects ? [Hanger.objects] : []
     let all = hangers.flatMap { $0.mostWritten(numbers) }
-    if try !areMore(than: most, all + objects, slice) { return false }
-    return try areMore(than: most, hangers.flatMap { $0.written(slice, numbers) } + objects, slice)
+    let weight = try weight(of: all + objects, slice, most: most)
+    if weight <= most { return weight }
+    let written = hangers.flatMap { $0.written(slice, numbers) }
+    return try self.weight(of: written + objects, slice, most: most)
   }
 
-  private func areMore(
-    than most: Int64, _ rows: [Hanger.Rows], _ slice: Slice
-  ) throws -> Bool {
-    if rows.isEmpty { return false }
+  private func weight(of rows: [Hanger.Rows], _ slice: Slice, most: Int64) throws -> Int64 {
+    if rows.isEmpty { return 0 }
     let counts = rows.map {
       "\($0.weight) * (SELECT count(*) FROM (SELECT 1 FROM (\($0.sql)) LIMIT ?3 / \($0.weight) + 1))"
     }
-    let count = try db.integer(
-      generated: "SELECT \(counts.joined(separator: "\n+ "))", slice.bound + [.integer(most)])
-    return count ?? 0 > most
+    return try db.integer(
+      generated: "SELECT \(counts.joined(separator: "\n+ "))", slice.bound + [.integer(most)]) ?? 0
   }
 
   func isGone(_ slice: Slice) throws -> Bool {
@@ -55,21 +60,27 @@ extension Writer {
     return binding.collections.values.contains { $0.id == collection }
   }
 
-  /// As many as there is time for: a few first, since nobody knows how long they take.
-  func letGo(_ slice: Slice, since start: ContinuousClock.Instant) throws -> Int64 {
-    var (rows, most) = (Int64(0), min(64, pace.rowsAtOnce))
+  /// As many as there is time for, and what they weigh: a few first, since nobody knows how long they
+  /// take.
+  func letGo(
+    _ slice: Slice, since start: ContinuousClock.Instant
+  ) throws -> (weight: Int64, isMore: Bool) {
+    var (weight, most) = (Int64(0), min(64, pace.rowsAtOnce))
     for hanger in hangers {
-      for part in hanger.rows(slice, current.numbers).indices {
+      for (part, rows) in hanger.rows(slice, current.numbers).enumerated() {
         while true {
-          let count = try letGo(HangerPart(hanger, part, slice, most: most))
+          let count = try letGo(
+            HangerPart(hanger, part, slice, most: pace.rowsToAStep ?? max(1, most / rows.weight)))
           if count == 0 { break }
-          rows += Int64(count)
+          weight += Int64(count) * rows.weight
           most = min(most * 2, pace.rowsAtOnce)
-          if !pace.hasTime(worked: .now - start, rows: rows, more: most) { return rows }
+          if !pace.hasTime(worked: .now - start, rows: weight, more: most) {
+            return (weight, true)
+          }
         }
       }
     }
-    return rows
+    return (weight, false)
   }
 }
 

@@ -110,18 +110,20 @@ extension Writer {
     let start = ContinuousClock.now
     var (high, rows, more) = (low, Int64(0), pace.rowsAtOnce)
     repeat {
-      let (slice, isHub) = try weighed(
+      var (slice, weight, isHub) = try weighed(
         Slice(low: high, high: min(plan.all.high, high + max(more, fewestAtOnce))))
-      // It has a step for itself: its rows take another time than those before them.
+      // It begins a step: its rows take another time than those before them.
       if isHub && rows > 0 { break }
       if try isHub && isGone(slice) {
         if !current.isUndisturbed { _ = try lookAgain(slice) }
-        rows = try letGo(slice, since: start)
-        break
+        (weight, isHub) = try letGo(slice, since: start)
+        rows += weight
+        if isHub { break }
+        weight = 1
       }
       current.isHub = try isHub && current.readsItsDeletions && isRow(slice)
       try removeLooking(slice, plan)
-      rows += slice.high - high
+      rows += weight
       high = slice.high
       more = pace.more(behind: rows, worked: .now - start)
     } while high < plan.all.high && !current.isHub && more > 0
