@@ -21,21 +21,24 @@ extension Connection {
   fileprivate func heldAnew(by place: Place, _ slice: Slice) throws(SQLiteError) -> [Int64] {
     let destination = place.destination
     let nodes = destination.kind == .managed ? "main.cascade_node" : "temp.known"
-    let gone = """
-      temp.gone AS g CROSS JOIN \(nodes) AS m ON m.id = g.id AND m.collection = \(destination.id)
-      WHERE g.seq > ?1 AND g.seq <= ?2 AND g.rule = 32 AND g.name = \(place.nameId)
-      """
+    let isCounted =
+      "g.seq > ?1 AND g.seq <= ?2 AND g.rule = 32 AND g.name = \(place.nameId)"
     let held: String
     if case .json = place.form {
       // The lists are looked through once.
       held = """
-        SELECT DISTINCT m.id FROM \(place.source.rows) AS s \(place.references)
-        JOIN (SELECT g.id, m.key FROM \(gone)) AS m
-          ON \(destination.isNamed("m.key", by: place.reference))
-        WHERE \(place.isEdge) AND \(place.source.isNode("s"))
+        SELECT DISTINCT g.id FROM \(place.source.rows) AS s \(place.references)
+        CROSS JOIN \(nodes) AS m ON m.id > 0 AND m.collection = \(destination.id)
+          AND \(destination.isNamed("m.key", by: place.reference))
+        CROSS JOIN temp.gone AS g ON g.id = m.id
+        WHERE \(isCounted) AND \(place.isEdge) AND \(place.source.isNode("s"))
         """
     } else {
-      held = "SELECT g.id FROM \(gone) AND EXISTS (SELECT 1 \(place.sources(of: "m")))"
+      held = """
+        SELECT g.id FROM temp.gone AS g
+        CROSS JOIN \(nodes) AS m ON m.id = g.id AND m.collection = \(destination.id)
+        WHERE \(isCounted) AND EXISTS (SELECT 1 \(place.sources(of: "m")))
+        """
     }
     return try all(generated: held, slice.bound) { $0.integer(0) }
   }
