@@ -93,12 +93,17 @@ package enum Configuration: Sendable {
     _ store: StoreConfiguration, of file: String,
     among others: [(file: String, store: StoreConfiguration)]
   ) throws(ConfigurationError) {
-    let twin = others.first {
-      (try? FileStatus.areSame($0.store.path, store.path)) ?? false
+    func isTwin(_ path: KeyPath<StoreConfiguration, String>, _ other: StoreConfiguration) -> Bool {
+      (try? FileStatus.areSame(other[keyPath: path], store[keyPath: path])) ?? false
     }
-    guard let twin else { return }
-    throw ConfigurationError(
-      file, [ModelProblem(path: "store", message: "\(twin.file) is for the same database")])
+    if let twin = others.first(where: { isTwin(\.path, $0.store) }) {
+      throw ConfigurationError(
+        file, [ModelProblem(path: "store", message: "\(twin.file) is for the same database")])
+    }
+    if let twin = others.first(where: { isTwin(\.spoolPath, $0.store) }) {
+      throw ConfigurationError(
+        file, [ModelProblem(path: "spool", message: "\(twin.file) has the same spool")])
+    }
   }
 }
 

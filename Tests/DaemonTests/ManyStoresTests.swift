@@ -78,8 +78,11 @@ import Testing
     try host.model("one")
     try host.write("nameless.json", "{}")
     try host.write("twin.json", "{ store: \"\(host.path("one"))\" }")
+    let spool = "\(host.path("one")).cascade"
+    try host.write("spool.json", "{ store: \"\(host.path("two"))\", spool: \"\(spool)\" }")
     let check = try run([Programs.cascaded, "--check-config", host.models])
     #expect(check.status == 78)
+    #expect(check.error.contains("spool.json: spool: \(host.models)/one.json has the same spool"))
     #expect(check.error.contains("nameless.json: store: missing"))
     #expect(check.error.contains("twin.json: store: \(host.models)/one.json is for the same"))
     let missing = [Programs.cascaded, "--config", "/no/such", "--socket", host.socket]
