@@ -15,8 +15,8 @@ extension Writer {
     var slice = slice
     while true {
       let rows = slice.high - slice.low
-      let weight = try max(rows, weight(of: slice, most: pace.rows))
-      if weight <= max(rows, pace.rows) { return (slice, weight, false) }
+      let weight = try weight(of: slice, most: pace.rows)
+      if weight <= pace.rows { return (slice, max(rows, weight), false) }
       if rows == 1 { return (slice, weight, true) }
       slice = Slice(low: slice.low, high: slice.low + rows / 2)
     }
