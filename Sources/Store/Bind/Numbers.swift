@@ -173,6 +173,21 @@ extension NodeTable {
 }
 
 extension Connection {
+  /// Where the keys of a table compare in a way of their own, names are found in that way too.
+  func indexKnown(_ binding: Binding) throws {
+    let collations = binding.collections.values.compactMap(\.collations)
+      .filter { $0.count == 1 }.map { $0[0].uppercased() }
+    for collation in Set(collations).subtracting(["BINARY"]) {
+      try run(
+        generated: """
+          CREATE INDEX IF NOT EXISTS temp.\(quoted("known_\(collation)"))
+          ON known(collection, key COLLATE \(quoted(collation))) WHERE id > 0
+          """, [])
+    }
+  }
+}
+
+extension Connection {
   func numbers(_ binding: Binding) throws(SQLiteError) -> Numbers {
     var numbers = Numbers()
     let isResumed =

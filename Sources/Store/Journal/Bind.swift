@@ -34,6 +34,7 @@ extension Writer {
     // Our own triggers changed the schema again.
     if !changes.isEmpty { binding = try Binding(model, db, numbers: self) }
     watches = try db.watches()
+    try db.indexKnown(binding)
     return changes
   }
 

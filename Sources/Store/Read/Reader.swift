@@ -21,7 +21,10 @@ package final class Reader {
   func binding() throws -> Binding {
     if !model.hasTables { return bound }
     let version = try db.integer("PRAGMA main.schema_version") ?? 0
-    if bound.schemaVersion != version { bound = try Binding(model, db, numbers: self) }
+    if bound.schemaVersion != version {
+      bound = try Binding(model, db, numbers: self)
+      try db.indexKnown(bound)
+    }
     return bound
   }
 

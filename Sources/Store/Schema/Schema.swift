@@ -236,7 +236,6 @@ enum Schema {
     "CREATE UNIQUE INDEX temp.known_key ON known(collection, key) WHERE id > 0",
     "CREATE INDEX temp.known_row ON known(collection, row) WHERE id > 0 AND row IS NOT NULL",
     "INSERT INTO temp.known VALUES(0x4000000000000000, 0, '', NULL, 0)",
-    "CREATE INDEX temp.known_absent ON known(collection, key COLLATE NOCASE) WHERE NOT present",
     // Nodes on their way into `gone` or `losing`, before they have a number: `id` is null then.
     """
     CREATE TEMP TABLE found(
