@@ -3,10 +3,11 @@
 growth_places=(column typed join list)
 growth_rules=(
   deleteSourceIfDestinationDeleted deleteDestinationIfAllSourcesDeleted
-  nullifySourceIfDestinationDeleted)
+  nullifySourceIfDestinationDeleted,notifyIfDestinationDeleted,notifyIfSourceDeleted)
+growth_kinds=(plain triggers NOCASE)
 growth_ways=(swept undone filed put)
 
-# growth_model PLACE RULE: items, and where each says its shelf.
+# growth_model PLACE RULES: items, and where each says its shelf.
 growth_model() {
   local place to="'shelves'"
   case $1 in
@@ -17,17 +18,20 @@ growth_model() {
   esac
   echo "sweeps: {},
     collections: { items: { table: 'item', key: 'id' }, shelves: { table: 'shelf', key: 'id' } },
-    relationships: [ { name: 'shelf', from: 'items', to: $to, $place, rules: ['$2'] } ]"
+    relationships: [ { name: 'shelf', from: 'items', to: $to, $place, rules: ['${2//,/\', \'}'] } ]"
 }
 
-# load_growth STORE ITEMS WATCHED: four items to a shelf. An application that watches has triggers.
+# load_growth STORE ITEMS KIND: four items to a shelf, with triggers of the application, or with keys
+# that compare in a way of their own.
 load_growth() {
+  local text=TEXT
+  [[ $3 != NOCASE ]] || text='TEXT COLLATE NOCASE'
   sqlite3 "$1" >/dev/null <<END
 PRAGMA journal_mode = WAL;
 BEGIN;
-CREATE TABLE shelf(id TEXT PRIMARY KEY, title TEXT);
-CREATE TABLE item(id TEXT PRIMARY KEY, shelf TEXT, kind TEXT, shelves TEXT);
-CREATE TABLE lies(item TEXT, shelf TEXT, PRIMARY KEY(item, shelf));
+CREATE TABLE shelf(id $text PRIMARY KEY, title TEXT);
+CREATE TABLE item(id $text PRIMARY KEY, shelf $text, kind TEXT, shelves TEXT);
+CREATE TABLE lies(item $text, shelf $text, PRIMARY KEY(item, shelf));
 CREATE TABLE n(i INTEGER PRIMARY KEY, id TEXT, shelf TEXT, other TEXT);
 WITH RECURSIVE n(i) AS (VALUES(0) UNION ALL SELECT i + 1 FROM n WHERE i < $2 - 1)
   INSERT INTO n(i, id) SELECT i, printf('%032x', i * 2654435761 % 4294967296) FROM n;
@@ -39,7 +43,7 @@ INSERT INTO lies SELECT id, shelf FROM n;
 CREATE INDEX item_shelf ON item(shelf);
 CREATE INDEX lies_shelf ON lies(shelf);
 CREATE TABLE log(id TEXT);
-$([[ ! $3 ]] || for table in item shelf; do
+$([[ $3 != triggers ]] || for table in item shelf; do
     echo "CREATE TRIGGER ${table}_goes AFTER DELETE ON $table BEGIN INSERT INTO log VALUES(OLD.id); END;"
   done)
 COMMIT;
@@ -64,7 +68,7 @@ timed_growth() {
 put_item="json_object('put', json_array('items', id), 'value', json_object(
   'shelf', other, 'kind', 'Shelf', 'shelves', json_array(other)))"
 
-# run_growth ITEMS PLACE RULE WATCHED: the time of each way is in WAY-ITEMS.ours. What goes is the end
+# run_growth ITEMS PLACE RULES KIND: the time of each way is in WAY-ITEMS.ours. What goes is the end
 # that the rule minds.
 run_growth() {
   local base=$work/base.db store=$work/ours.db way table=shelf nodes=shelves condition="i < $1 / 4"
@@ -105,16 +109,16 @@ note_growth() {
 
 # What a row costs does not depend on how many there are, whatever refers by whatever.
 bench_growth() {
-  local n=${size:-4000} lock='' trash=1d place rule watched way
+  local n=${size:-4000} lock='' trash=1d place rules kind way
   local -A worst remark
   [[ ! $only_c ]] || return 0
   for place in "${growth_places[@]}"; do
-    for rule in "${growth_rules[@]}"; do
-      for watched in '' yes; do
-        run_growth "$n" "$place" "$rule" "$watched"
-        run_growth $((4 * n)) "$place" "$rule" "$watched"
+    for rules in "${growth_rules[@]}"; do
+      for kind in "${growth_kinds[@]}"; do
+        run_growth "$n" "$place" "$rules" "$kind"
+        run_growth $((4 * n)) "$place" "$rules" "$kind"
         for way in "${growth_ways[@]}"; do
-          note_growth "$place" "$way" "$n" "$rule${watched:+, under triggers}"
+          note_growth "$place" "$way" "$n" "${rules%%,*}, $kind"
         done
       done
     done

@@ -72,7 +72,7 @@ extension Place {
     return """
       SELECT o.seq FROM main.cascade_journal AS o \(old.values)
       CROSS JOIN \(destination.nodes) AS m
-        ON m.collection = \(destination.id) AND m.key IN (\(old.reference), (
+        ON m.id > 0 AND m.collection = \(destination.id) AND m.key IN (\(old.reference), (
           SELECT +\(destination.key("d")) FROM \(destination.rows) AS d
           WHERE \(destination.hasKey("d", old.reference))))
       CROSS JOIN temp.gone AS g ON g.id = m.id AND g.seq > ?3 AND g.seq <= ?4
