@@ -16,7 +16,8 @@ extension Connection {
       } else if place.rules.contains(.nullifySourceIfDestinationDeleted),
         let table = place.source.table
       {
-        kinds.append(place.losingRows(of: table, numbers, .first))
+        kinds.append(
+          place.losingRows(of: table, numbers.forms(of: place.destination), numbers, .first))
       }
     }
     var count: Int64 = 0

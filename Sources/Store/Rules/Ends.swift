@@ -15,6 +15,8 @@ struct Ends {
 
   func has(rule: Int64) -> Bool { rows.keys.contains { $0.rule == rule } }
 
+  func has(_ table: NodeTable) -> Bool { rows.keys.contains { $0.collection == table.id } }
+
   func forms(of table: NodeTable) -> [Numbered] {
     Numbered.allCases.filter { form in
       rows.keys.contains { $0.collection == table.id && $0.form == form }

@@ -83,6 +83,8 @@ extension Writer {
     try touchNeighbours()
     try findRemovedEdges()
     guard let first = levels.first?.slice else { return }
+    // What triggers write into a list would not be among them.
+    if !binding.hasTriggers { try findLists(of: levels.ends) }
     let isLarge = current.deletedCount > manyNodes
     if !isLarge || binding.hasForeignKeys {
       return try remove(Slice(low: first.low, high: .max), levels.ends)
@@ -120,7 +122,7 @@ extension Writer {
     if model.trash > .zero { try keepInTrash(slice) }
     let mark = try journalMark
     if current.isLoud { try journalReferences(toObjectsIn: slice, ends) }
-    try letGo(slice)
+    try letGo(slice, ends)
     if model.trash > .zero { try keepLostReferences(slice) }
     if current.isStepped { try followForeignKeys(slice) }
     try deleteRows(slice, ends)

@@ -5,8 +5,8 @@ internal import SQLite
 extension Writer {
   /// References to what goes: nulled where a rule says so. A join row is its edge, and goes with
   /// either end; where the join table is a collection too, its rows are in D already.
-  func letGo(_ slice: Slice) throws {
-    for place in binding.places where !current.waits(place, binding) {
+  func letGo(_ slice: Slice, _ ends: Ends) throws {
+    for place in binding.places where place.loses(ends) && !current.waits(place, binding) {
       if let (table, ends) = binding.sideRows(of: place) {
         if current.followed != .all { try journalLostJoins(of: place, slice) }
         try orRefused(slice, "a row of \"\(table.name)\" cannot go") { slice in
@@ -18,12 +18,12 @@ extension Writer {
           }
         }
       } else if place.rules.contains(.nullifySourceIfDestinationDeleted) {
-        try nullify(place, slice)
+        try nullify(place, slice, ends.forms(of: place.destination))
       }
     }
   }
 
-  private func nullify(_ place: Place, _ slice: Slice) throws {
+  private func nullify(_ place: Place, _ slice: Slice, _ forms: [Numbered]) throws {
     guard let table = place.source.table else { return }
     let what = "\"\(place.name)\" of \"\(place.source.collection)\" cannot be set to null"
     let mayRefuse = binding.hasTriggers || !table.allowsNull(place.nulledNames)
@@ -31,15 +31,20 @@ extension Writer {
       // What stays is not kept in the trash.
       current.edgesRemoved +=
         mayRefuse
-        ? try db.savepoint { try nullify(place, of: table, slice) }
-        : try nullify(place, of: table, slice)
+        ? try db.savepoint { try nullify(place, of: table, slice, forms) }
+        : try nullify(place, of: table, slice, forms)
     }
   }
 
-  private func nullify(_ place: Place, of table: Table, _ slice: Slice) throws -> Int {
-    if model.trash > .zero { try keepReferences(of: place, slice) }
+  private func nullify(
+    _ place: Place, of table: Table, _ slice: Slice, _ forms: [Numbered]
+  ) throws -> Int {
+    if model.trash > .zero {
+      let rows = place.losingRows(of: table, forms, current.numbers, .inTrash)
+      try keepReferences(of: place, rows, slice)
+    }
     let mark = try journalMark
-    let losing = place.losingRows(of: table, current.numbers, .first)
+    let losing = place.losingRows(of: table, forms, current.numbers, .first)
     let count = try losing.reduce(0) {
       try $0 + db.nullify(place, of: table, in: $1, slice.bound, current.numbers)
     }
@@ -188,9 +193,16 @@ extension Table {
 }
 
 extension Place {
+  /// Whether rows that stay may lose something with these.
+  fileprivate func loses(_ ends: Ends) -> Bool {
+    ends.has(destination) || isInJoinTable && ends.has(source)
+  }
+
   /// The rows of `table`, the source's, that stay and refer to what goes.
-  func losingRows(of table: Table, _ numbers: Numbers, _ names: SliceNames) -> [String] {
-    numbers.forms(of: destination).map { form in
+  func losingRows(
+    of table: Table, _ forms: [Numbered], _ numbers: Numbers, _ names: SliceNames
+  ) -> [String] {
+    forms.map { form in
       """
       SELECT \(table.identityColumns("s")) \(ofDestinations(in: numbers.gone, form, numbers))
       AND \(names.condition) AND \(source.stays("s", numbers))

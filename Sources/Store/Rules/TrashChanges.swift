@@ -3,14 +3,8 @@ internal import SQLite
 
 /// References that nullifying takes out of what survives, and rows that are no nodes.
 extension Writer {
-  /// The old and the new value of what is nulled in the rows that survive; before it is.
-  func keepReferences(of place: Place, _ slice: Slice) throws {
-    guard let table = place.source.table else { return }
-    let rows = place.losingRows(of: table, current.numbers, .inTrash)
-    try keepReferences(of: place, rows, slice)
-  }
-
-  /// `more` is bound to the parameters of `rows` behind the fifth.
+  /// The old and the new value of what is nulled in the rows that survive; before it is. `more` is
+  /// bound to the parameters of `rows` behind the fifth.
   func keepReferences(
     of place: Place, _ rows: [String], _ slice: Slice, _ more: [Value] = []
   ) throws {

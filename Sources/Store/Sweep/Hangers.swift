@@ -21,7 +21,8 @@ enum Hanger {
   func rows(_ slice: Slice, _ numbers: Numbers, _ names: SliceNames = .first) -> [Rows] {
     let queries =
       switch self {
-      case .references(let place, let table): place.losingRows(of: table, numbers, names)
+      case .references(let place, let table):
+        place.losingRows(of: table, numbers.forms(of: place.destination), numbers, names)
       case .joins(_, let table, let end, let other):
         table.joinRows(end, other: other, slice, numbers, names)
       case .edges(let end, _): [LosingEdges(end: end, slice: slice).identities(names)]

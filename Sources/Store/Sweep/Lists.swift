@@ -4,8 +4,8 @@ internal import SQLite
 /// References in the JSON columns of the application. No index tells whose list has something: the
 /// table is looked through, and nobody should have to wait for that.
 ///
-/// 1. A sweep in steps does so once, in its snapshot, and goes by what it found. What is written
-///    behind that, and loses what goes, the next plan finds.
+/// 1. A sweep in steps does so once, in its snapshot, and goes by what it found; and so does a
+///    transaction. What is written behind that snapshot, and loses what goes, the next plan finds.
 /// 2. Whether a list holds a node has to be known before that goes. So where somebody commits
 ///    meanwhile, another plan is made; from then on triggers note whose lists are written, and what
 ///    these hold comes to the rest, under the lock. At the end of the sweep they go: nobody else pays
