@@ -3,7 +3,7 @@
 growth_places=(column typed join list)
 growth_rules=(
   deleteSourceIfDestinationDeleted deleteDestinationIfAllSourcesDeleted
-  nullifySourceIfDestinationDeleted,notifyIfDestinationDeleted,notifyIfSourceDeleted)
+  "nullifySourceIfDestinationDeleted', 'notifyIfDestinationDeleted', 'notifyIfSourceDeleted")
 growth_kinds=(plain triggers NOCASE)
 growth_ways=(swept undone filed put)
 
@@ -18,7 +18,7 @@ growth_model() {
   esac
   echo "sweeps: {},
     collections: { items: { table: 'item', key: 'id' }, shelves: { table: 'shelf', key: 'id' } },
-    relationships: [ { name: 'shelf', from: 'items', to: $to, $place, rules: ['${2//,/\', \'}'] } ]"
+    relationships: [ { name: 'shelf', from: 'items', to: $to, $place, rules: ['$2'] } ]"
 }
 
 # load_growth STORE ITEMS KIND: four items to a shelf, with triggers of the application, or with keys
@@ -118,7 +118,7 @@ bench_growth() {
         run_growth "$n" "$place" "$rules" "$kind"
         run_growth $((4 * n)) "$place" "$rules" "$kind"
         for way in "${growth_ways[@]}"; do
-          note_growth "$place" "$way" "$n" "${rules%%,*}, $kind"
+          note_growth "$place" "$way" "$n" "${rules%%\'*}, $kind"
         done
       done
     done
