@@ -104,9 +104,11 @@ extension Writer {
   }
 
   /// Of these nothing stays: SQLite lets go of their pages at the end, and looks for no row. Triggers
-  /// would have to see each, and so does the journal.
+  /// would have to see each, and so does the journal. And nobody is told of what goes by a row that is
+  /// only there because it waits for the end.
   private func tablesEmptied(by ends: Ends) throws -> [NodeTable] {
-    if binding.hasTriggers || current.isLoud { return [] }
+    let isSeen = binding.hasTriggers || current.isLoud || !rulesInUse.isDisjoint(with: .notifying)
+    if isSeen { return [] }
     return try binding.childrenFirst.filter { table in
       let count = ends.rowsThere(of: table)
       if count < manyNodes { return false }
