@@ -8,7 +8,7 @@ struct EmptiedTableTests {
   private static let rows = 25_000
   private static let node = Node("tops", .integer(1))
 
-  private func store(without rowid: String, trash: String = "1d") throws -> TestStore {
+  private func store(_ option: String = "", trash: String = "1d") throws -> TestStore {
     let store = try TestStore(
       model: StoreModel(
         """
@@ -26,7 +26,7 @@ struct EmptiedTableTests {
         """),
       schema: """
         CREATE TABLE top(id INTEGER PRIMARY KEY);
-        CREATE TABLE mid(id INTEGER PRIMARY KEY, top INTEGER, title TEXT)\(rowid);
+        CREATE TABLE mid(id INTEGER PRIMARY KEY, top INTEGER, title TEXT)\(option);
         CREATE TABLE "end"(id INTEGER PRIMARY KEY, mid INTEGER);
         CREATE TABLE knows(mid INTEGER, "end" INTEGER, PRIMARY KEY(mid, "end"));
         CREATE INDEX mid_top ON mid(top); CREATE INDEX end_mid ON "end"(mid);
@@ -48,8 +48,8 @@ struct EmptiedTableTests {
     """
 
   @Test("and what hung on them is followed and brought back", arguments: ["", " WITHOUT ROWID"])
-  func byChange(rowid: String) throws {
-    let store = try store(without: rowid)
+  func byChange(option: String) throws {
+    let store = try store(option)
     let before = try store.dump()
     let receipt = try store.apply([.delete(EmptiedTableTests.node)])
     #expect(receipt.deletedCount == EmptiedTableTests.rows + 3)
@@ -59,8 +59,8 @@ struct EmptiedTableTests {
   }
 
   @Test("by a sweep", arguments: ["", " WITHOUT ROWID"])
-  func bySweep(rowid: String) throws {
-    let store = try store(without: rowid)
+  func bySweep(option: String) throws {
+    let store = try store(option)
     let before = try store.dump()
     try store.bySQL("DELETE FROM top WHERE id = 1")
     let result = try store.writer.sweep([.cascade, .refcount], at: 1)
@@ -74,7 +74,7 @@ struct EmptiedTableTests {
 
   @Test("Where one stays, because it is leased or is another's, it stays", arguments: ["1d", "0"])
   func oneStays(trash: String) throws {
-    let store = try store(without: "", trash: trash)
+    let store = try store(trash: trash)
     try store.bySQL(
       """
       INSERT INTO cascade_lease(collection, key, owner, expires)
@@ -85,5 +85,37 @@ struct EmptiedTableTests {
     let result = try store.writer.sweep([.cascade, .refcount], at: 1)
     #expect(result.deletedCount == EmptiedTableTests.rows)
     #expect(try store.texts("SELECT group_concat(id) FROM mid") == ["7,9"])
+  }
+
+  private static let nullify = "'nullifySourceIfDestinationDeleted'"
+
+  /// Its parts are small: what waits for the end is there while others go. An edge of its own gives a
+  /// row a number that goes with it.
+  @Test(
+    "Rows that refer to each other lose nothing before, and nobody is told",
+    arguments: [nullify, "\(nullify), 'notifyIfSourceDeleted', 'notifyIfDestinationDeleted'"],
+    [[], ["ends/1-0>ends/2", "ends/4-0>ends/3"]])
+  func eachOther(rules: String, links: [String]) throws {
+    let store = try TestStore(
+      model: StoreModel(
+        """
+        { collections: { ends: { table: "end", key: "id" } },
+          relationships: [
+            { name: "likes", from: "ends", to: "ends", column: "mid", rules: [\(rules)] },
+            { name: "knows", from: "ends", to: "ends", property: "list", toMany: true,
+              rules: [\(rules)] } ] }
+        """),
+      schema: """
+        CREATE TABLE "end"(id INTEGER PRIMARY KEY, mid INTEGER, list);
+        INSERT INTO "end" VALUES(1, 2, '[3, 1]'), (2, 2, '[1]'), (3, 1, '[2, 3]'), (4, 3, '[4]');
+        CREATE INDEX end_mid ON "end"(mid);
+        """)
+    try store.apply(links.flatMap(changes))
+    store.writer.manyNodes = 1
+    let before = try store.dump()
+    let receipt = try store.apply([.deleteAll(collection: "ends")])
+    #expect((receipt.deletedCount, receipt.notices) == (4, 0))
+    #expect(try store.undo(receipt).leftCount == 0)
+    #expect(try store.dump() == before)
   }
 }
