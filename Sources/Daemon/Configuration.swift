@@ -93,16 +93,16 @@ package enum Configuration: Sendable {
     _ store: StoreConfiguration, of file: String,
     among others: [(file: String, store: StoreConfiguration)]
   ) throws(ConfigurationError) {
-    func isTwin(_ path: KeyPath<StoreConfiguration, String>, _ other: StoreConfiguration) -> Bool {
-      (try? FileStatus.areSame(other[keyPath: path], store[keyPath: path])) ?? false
-    }
-    if let twin = others.first(where: { isTwin(\.path, $0.store) }) {
+    let shared: [(KeyPath<StoreConfiguration, String>, member: String, problem: String)] = [
+      (\.path, "store", "is for the same database"), (\.spoolPath, "spool", "has the same spool"),
+    ]
+    for (path, member, problem) in shared {
+      let twin = others.first {
+        (try? FileStatus.areSame($0.store[keyPath: path], store[keyPath: path])) ?? false
+      }
+      guard let twin else { continue }
       throw ConfigurationError(
-        file, [ModelProblem(path: "store", message: "\(twin.file) is for the same database")])
-    }
-    if let twin = others.first(where: { isTwin(\.spoolPath, $0.store) }) {
-      throw ConfigurationError(
-        file, [ModelProblem(path: "spool", message: "\(twin.file) has the same spool")])
+        file, [ModelProblem(path: member, message: "\(twin.file) \(problem)")])
     }
   }
 }

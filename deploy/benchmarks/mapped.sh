@@ -34,7 +34,7 @@ require_left() {
   require_sound "$1"
 }
 
-# run_mapped NAME BASE SIZE [STAY LEFT]: the application deletes the artists of a copy, but for STAY of
+# run_mapped NAME BASE [STAY LEFT]: the application deletes the artists of a copy, but for STAY of
 # them, and a sweep what follows, until LEFT rows are left.
 run_mapped() {
   local store=$work/ours.db own swept
@@ -42,12 +42,12 @@ run_mapped() {
   start "$store" "$mapped_model"
   ready "$store"
   settle
-  own=$("$work/mapped" delete "$store" ${4+"$4"})
-  swept=$(sweep "$store" $(($(count_of_tree "$store") - ${5-0})) cascade)
+  own=$("$work/mapped" delete "$store" ${3+"$3"})
+  swept=$(sweep "$store" $(($(count_of_tree "$store") - ${4-0})) cascade)
   awk "BEGIN { print $own + $swept }" >>"$work/$1.ours"
   echo "memory $(peak) MB, the application's delete $own s" >"$work/$1.remark"
   stop
-  require_left "$store" "${5-0}"
+  require_left "$store" "${4-0}"
   remove "$store"
 }
 
@@ -74,11 +74,11 @@ bench_mapped() {
     require_sound "$theirs"
     remove "$theirs"
     [[ ! $only_c ]] || continue
-    lock=none trash=0 run_mapped none "$base" "$n"
-    lock=none trash=0 run_mapped one "$base" "$n" 1 "$left"
-    lock='' trash=0 run_mapped limited "$base" "$n"
-    lock=none trash=1d run_mapped none-kept "$base" "$n"
-    lock='' trash=1d run_mapped limited-kept "$base" "$n"
+    lock=none trash=0 run_mapped none "$base"
+    lock=none trash=0 run_mapped one "$base" 1 "$left"
+    lock='' trash=0 run_mapped limited "$base"
+    lock=none trash=1d run_mapped none-kept "$base"
+    lock='' trash=1d run_mapped limited-kept "$base"
   done
   remove "$base" "$keyed"
   report none "$n rows, no lock budget, no trash" 'foreign keys' 0.5

@@ -20,23 +20,20 @@ extension Connection {
   /// Rows have their names in `temp.known` where the application has triggers.
   fileprivate func heldAnew(by place: Place, _ slice: Slice) throws(SQLiteError) -> [Int64] {
     let destination = place.destination
-    let nodes = destination.kind == .managed ? "main.cascade_node" : "temp.known"
-    let isCounted =
-      "g.seq > ?1 AND g.seq <= ?2 AND g.rule = 32 AND g.name = \(place.nameId)"
+    let isCounted = "g.seq > ?1 AND g.seq <= ?2 AND g.rule = 32 AND g.name = \(place.nameId)"
     let held: String
     if case .json = place.form {
       // The lists are looked through once.
       held = """
         SELECT DISTINCT g.id FROM \(place.source.rows) AS s \(place.references)
-        CROSS JOIN \(nodes) AS m ON m.id > 0 AND m.collection = \(destination.id)
-          AND \(destination.isNamed("m.key", by: place.reference))
+        CROSS JOIN \(destination.node(namedBy: place.reference))
         CROSS JOIN temp.gone AS g ON g.id = m.id
         WHERE \(isCounted) AND \(place.isEdge) AND \(place.source.isNode("s"))
         """
     } else {
       held = """
         SELECT g.id FROM temp.gone AS g
-        CROSS JOIN \(nodes) AS m ON m.id = g.id AND m.collection = \(destination.id)
+        CROSS JOIN \(destination.node(.byName, "g.id"))
         WHERE \(isCounted) AND EXISTS (SELECT 1 \(place.sources(of: "m")))
         """
     }

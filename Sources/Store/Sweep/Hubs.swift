@@ -32,10 +32,10 @@ extension Writer {
     let (hangers, numbers) = (hangers, current.numbers)
     let objects = nullifiesObjects ? [Hanger.objects] : []
     let all = hangers.flatMap { $0.mostWritten(numbers) }
-    let weight = try weight(of: all + objects, slice, most: most)
-    if weight <= most { return weight }
+    let limit = try weight(of: all + objects, slice, most: most)
+    if limit <= most { return limit }
     let written = hangers.flatMap { $0.written(slice, numbers) }
-    return try self.weight(of: written + objects, slice, most: most)
+    return try weight(of: written + objects, slice, most: most)
   }
 
   private func weight(of rows: [Hanger.Rows], _ slice: Slice, most: Int64) throws -> Int64 {

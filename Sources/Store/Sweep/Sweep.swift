@@ -17,6 +17,9 @@ extension [SweepKind] {
   /// others: what they delete reaches nothing.
   var marks: Bool { include(.unreachable) }
 
+  /// Without roots nothing is reached, and nothing goes.
+  func marks(from model: StoreModel) -> Bool { marks && !model.roots.isEmpty }
+
   var forgets: Bool { include(.trash) }
 
   var cascades: Bool { include(.cascade) }
@@ -57,9 +60,8 @@ extension Writer {
     defer { hasPartsToCome = false }
     try tieLooseRows(manners)
     var parts = try parts(of: completed(kinds))[...]
-    let isMarkedBehind = kinds.marks && !model.roots.isEmpty
     while let part = parts.popFirst() {
-      hasPartsToCome = isMarkedBehind || !parts.isEmpty
+      hasPartsToCome = kinds.marks(from: model) || !parts.isEmpty
       try sweepEdges(part, &result, at: now, manners)
       sweptBefore = current.wasApproved ? [:] : result.byCollection
       batchSoFar = result.batch
@@ -79,7 +81,7 @@ extension Writer {
     _ kinds: [SweepKind], _ result: inout SweepResult, at now: Int64, _ manners: Manners
   ) throws {
     hasPartsToCome = false
-    if kinds.marks && !model.roots.isEmpty && !result.isCutShort {
+    if kinds.marks(from: model) && !result.isCutShort {
       try sweepUnreachable(&result, at: now, manners)
     }
     try remember(kinds, areCutShort: result.isCutShort)
@@ -240,7 +242,7 @@ extension Reader {
   /// What a sweep would delete.
   package func planSweep(_ kinds: [SweepKind], at now: Int64? = nil) throws -> Plan {
     let now = now ?? SystemClock.wall()
-    let marks = kinds.marks && !model.roots.isEmpty
+    let marks = kinds.marks(from: model)
     var plan = try plan(ofSweep: true, following: kinds.followed, marks: marks, at: now) {
       let binding = try binding()
       if kinds.readsJournal {
