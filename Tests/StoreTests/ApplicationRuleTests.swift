@@ -9,7 +9,7 @@ struct ApplicationRuleTests {
     CREATE TABLE album(id INTEGER PRIMARY KEY, title TEXT);
     CREATE TABLE song(id INTEGER PRIMARY KEY, album_id INTEGER, photo_id INTEGER);
     CREATE TABLE photo(id INTEGER PRIMARY KEY);
-    CREATE TABLE archive(id INTEGER PRIMARY KEY, photo INTEGER);
+    CREATE TABLE archive(id INTEGER PRIMARY KEY, photo INTEGER, photos TEXT);
     CREATE TABLE song_photo(song INTEGER, photo INTEGER, PRIMARY KEY(song, photo));
     INSERT INTO album VALUES(1, 'a'), (2, 'b');
     INSERT INTO photo VALUES(1), (2);
@@ -81,7 +81,7 @@ struct ApplicationRuleTests {
         INSERT INTO photo VALUES(3);
         INSERT INTO song VALUES(5, 2, 3);
         CREATE TRIGGER own \(when) DELETE ON song WHEN OLD.photo_id <> 3 BEGIN
-          INSERT INTO archive VALUES(OLD.id, OLD.photo_id);
+          INSERT INTO archive(id, photo) VALUES(OLD.id, OLD.photo_id);
         END;
         """)
     if let rows { store.sweepsInSteps(of: rows) }
@@ -95,22 +95,38 @@ struct ApplicationRuleTests {
     #expect(try self.rows(store, "photos") == [])
   }
 
-  @Test("It stays also where a change file deletes the row")
-  func archiveOfChange() throws {
+  @Test(
+    "It stays also where a change file or SQL deletes the row, and where a list refers to it",
+    arguments: [
+      ("column: 'photo'", "photo", "OLD.photo_id"),
+      ("property: 'photos', toMany: true", "photos", "json_array(OLD.photo_id)"),
+    ], ["change", "sql"])
+  func archiveOfChange(place: (form: String, column: String, value: String), by: String) throws {
     let store = try store(
       Self.counted,
       """
-      { name: "photo", from: "archive", to: "photos", column: "photo",
+      { name: "photo", from: "archive", to: "photos", \(place.form),
         rules: ["deleteDestinationIfAllSourcesDeleted"] }
+      """,
+      """
+      { name: "album", from: "songs", to: "albums", column: "album_id",
+        rules: ["deleteSourceIfDestinationDeleted"] }
       """,
       sql: """
         CREATE TRIGGER own AFTER DELETE ON song BEGIN
-          INSERT INTO archive VALUES(OLD.id, OLD.photo_id);
+          INSERT INTO archive(id, \(place.column)) VALUES(OLD.id, \(place.value));
         END;
         """)
-    try store.apply([.delete(node("songs/3"))])
+    if by == "change" {
+      try store.apply([.delete(node("songs/3"))])
+    } else {
+      try store.bySQL("DELETE FROM album WHERE id = 2")
+      _ = try store.writer.sweep([.all], at: 1)
+    }
     #expect(try rows(store, "photos") == ["photos/1", "photos/2"])
-    #expect(try store.texts("SELECT id || ' ' || photo FROM archive") == ["3 2"])
+    #expect(
+      try store.texts("SELECT \(place.column) FROM archive WHERE id = 3")
+        == [place.column == "photo" ? "2" : "[2]"])
   }
 
   @Test("What a trigger of the application deletes when we delete is journaled, and swept")

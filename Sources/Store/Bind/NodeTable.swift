@@ -136,7 +136,16 @@ struct NodeTable: Hashable, Sendable {
 
   /// Whether a key that has a number is what a reference says; the other way about.
   func isNamed(_ key: String, by reference: String) -> String {
-    "\(key) = \(kind == .managed ? "+CAST(\(reference) AS TEXT)" : reference)\(collation)"
+    "\(key) = \(named(by: reference))\(collation)"
+  }
+
+  /// Whether it is what one of the references of these rows says.
+  func isNamed(_ key: String, byOneOf reference: String, _ rows: String) -> String {
+    "\(key)\(collation) IN (SELECT \(named(by: reference)) \(rows))"
+  }
+
+  private func named(by reference: String) -> String {
+    kind == .managed ? "+CAST(\(reference) AS TEXT)" : reference
   }
 
   /// How the key compares, whatever the other side says.

@@ -121,11 +121,6 @@ extension NodeTable {
     }
   }
 
-  /// The node `m` that has a name, and that a reference says: the same.
-  func node(namedBy reference: String) -> String {
-    "\(nodes) AS m ON m.id > 0 AND m.collection = \(id) AND \(isNamed("m.key", by: reference))"
-  }
-
   /// The row `alias` of the node with this number, where it is there.
   func row(_ alias: String, of number: String, _ form: Numbered) -> String {
     switch form {

@@ -169,7 +169,9 @@ struct Place: Hashable, Sendable {
     switch numbered {
     case .byName:
       node = """
-        \(destination.node(namedBy: reference)) CROSS JOIN \(driver.rows) ON \(driver.id) = m.id
+        \(destination.nodes) AS m ON m.id > 0 AND m.collection = \(destination.id)
+          AND \(destination.isNamed("m.key", by: reference))
+        CROSS JOIN \(driver.rows) ON \(driver.id) = m.id
         """
     case .byRow:
       node = """

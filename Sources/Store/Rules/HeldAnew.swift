@@ -17,26 +17,27 @@ extension Writer {
 }
 
 extension Connection {
-  /// Rows have their names in `temp.known` where the application has triggers.
+  /// Rows have their names in `temp.known` where the application has triggers, whatever their numbers.
   fileprivate func heldAnew(by place: Place, _ slice: Slice) throws(SQLiteError) -> [Int64] {
     let destination = place.destination
-    let isCounted = "g.seq > ?1 AND g.seq <= ?2 AND g.rule = 32 AND g.name = \(place.nameId)"
-    let held: String
-    if case .json = place.form {
-      // The lists are looked through once.
-      held = """
-        SELECT DISTINCT g.id FROM \(place.source.rows) AS s \(place.references)
-        CROSS JOIN \(destination.node(namedBy: place.reference))
-        CROSS JOIN temp.gone AS g ON g.id = m.id
-        WHERE \(isCounted) AND \(place.isEdge) AND \(place.source.isNode("s"))
-        """
-    } else {
-      held = """
+    let isHeld =
+      if case .json = place.form {
+        // The lists are looked through once.
+        destination.isNamed(
+          "m.key", byOneOf: place.reference,
+          """
+          FROM \(place.source.rows) AS s \(place.references)
+          WHERE \(place.isEdge) AND \(place.source.isNode("s"))
+          """)
+      } else {
+        "EXISTS (SELECT 1 \(place.sources(of: "m")))"
+      }
+    return try all(
+      generated: """
         SELECT g.id FROM temp.gone AS g
-        CROSS JOIN \(destination.node(.byName, "g.id"))
-        WHERE \(isCounted) AND EXISTS (SELECT 1 \(place.sources(of: "m")))
-        """
-    }
-    return try all(generated: held, slice.bound) { $0.integer(0) }
+        CROSS JOIN \(destination.nodes) AS m ON m.id = g.id AND m.collection = \(destination.id)
+        WHERE g.seq > ?1 AND g.seq <= ?2 AND g.rule = 32 AND g.name = \(place.nameId) AND \(isHeld)
+        """, slice.bound
+    ) { $0.integer(0) }
   }
 }
