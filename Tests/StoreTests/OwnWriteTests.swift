@@ -9,10 +9,10 @@ struct OwnWriteTests {
   private static let schema = """
     CREATE TABLE a(id TEXT PRIMARY KEY);
     CREATE TABLE b(id TEXT PRIMARY KEY, x TEXT, n INTEGER, list TEXT);
-    CREATE TABLE x(id TEXT PRIMARY KEY);
+    CREATE TABLE x(id TEXT PRIMARY KEY, a TEXT);
     CREATE TABLE heard(v);
     CREATE INDEX b_x ON b(x);
-    INSERT INTO x VALUES('x0'), ('x1');
+    INSERT INTO x(id) VALUES('x0'), ('x1');
     INSERT INTO b(id, x, list) VALUES('b0', 'x0', '[]'), ('b1', 'x1', '["x1"]');
     """
 
@@ -22,7 +22,11 @@ struct OwnWriteTests {
         """
         { collections: { a: { table: 'a', key: 'id' }, b: { table: 'b', key: 'id' },
             x: { table: 'x', key: 'id' } },
-          relationships: [{ name: 'x', from: 'b', to: 'x', \(place), rules: \(rules.list) }] }
+          relationships: [
+            { name: 'x', from: 'b', to: 'x', \(place), rules: \(rules.list) },
+            { name: 'a', from: 'x', to: 'a', column: 'a',
+              rules: ['deleteSourceIfDestinationDeleted'] },
+          ] }
         """), schema: OwnWriteTests.schema + sql)
     _ = try store.writer.sweep([.all], at: 0)
     return store
@@ -47,13 +51,18 @@ struct OwnWriteTests {
 
   @Test(
     "What is put back behind a sweep that set its references to null stays",
-    arguments: ["column: 'x'", "property: 'list', toMany: true"], [nil, 1] as [Int64?])
-  func putBack(place: String, rows: Int64?) throws {
-    let store = try store(place, OwnWriteTests.letsGo, sql: OwnWriteTests.audit)
-    if let rows { store.sweepsInSteps(of: rows) }
-    try store.bySQL("DELETE FROM x WHERE id = 'x1'")
+    arguments: [
+      ("column: 'x'", nil), ("column: 'x'", 1), ("property: 'list', toMany: true", nil),
+      ("property: 'list', toMany: true", 1),
+    ] as [(String, Int64?)], ["x WHERE id = 'x1'", "a"])
+  func putBack(manner: (place: String, rows: Int64?), deleted: String) throws {
+    let store = try store(
+      manner.place, OwnWriteTests.letsGo,
+      sql: OwnWriteTests.audit + "INSERT INTO a VALUES('a'); UPDATE x SET a = 'a' WHERE id = 'x1';")
+    if let rows = manner.rows { store.sweepsInSteps(of: rows) }
+    try store.bySQL("DELETE FROM \(deleted)")
     try sweep(store)
-    try store.bySQL("INSERT INTO x VALUES('x1')")
+    try store.bySQL("INSERT INTO x(id) VALUES('x1')")
     try sweep(store)
     #expect(try ids("x", store) == "x0 x1")
   }
@@ -77,7 +86,7 @@ struct OwnWriteTests {
     let store = try store(
       "column: 'x'", 8,
       sql: """
-        INSERT INTO x VALUES('x2');
+        INSERT INTO x(id) VALUES('x2');
         CREATE TRIGGER t AFTER INSERT ON a BEGIN
           DELETE FROM b WHERE id = 'b1'; INSERT INTO b(id, x) VALUES('b2', 'x2');
         END;

@@ -69,14 +69,15 @@ extension Place {
   /// The rows of the journal that remember a reference to what goes in the slice, however it is spelled.
   fileprivate func nulls(of watch: Watch) -> String {
     let old = old(watch)
+    let going = """
+      (SELECT m.key FROM temp.gone AS g CROSS JOIN \(destination.nodes) AS m
+        ON m.id = g.id AND m.collection = \(destination.id) WHERE g.seq > ?3 AND g.seq <= ?4)
+      """
     return """
       SELECT o.seq FROM main.cascade_journal AS o \(old.values)
-      CROSS JOIN \(destination.nodes) AS m
-        ON m.id > 0 AND m.collection = \(destination.id) AND m.key IN (\(old.reference), (
-          SELECT +\(destination.key("d")) FROM \(destination.rows) AS d
-          WHERE \(destination.hasKey("d", old.reference))))
-      CROSS JOIN temp.gone AS g ON g.id = m.id AND g.seq > ?3 AND g.seq <= ?4
-      WHERE o.seq > ?1 AND o.what = ?2 AND \(old.isEdge)
+      WHERE o.seq > ?1 AND o.what = ?2 AND \(old.isEdge) AND (\(old.reference) IN \(going) OR (
+        SELECT +\(destination.key("d")) FROM \(destination.rows) AS d
+        WHERE \(destination.hasKey("d", old.reference))) IN \(going))
       """
   }
 }
