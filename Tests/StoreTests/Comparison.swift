@@ -15,12 +15,15 @@ struct Comparison {
   /// Where nothing is kept, less of the journal is taken apart.
   var model: String { graph.model(trash: seed / 2 % 2 == 0 ? "1d" : "0") }
 
+  private var hasTriggers: Bool { seed % 5 < 2 }
+  var schema: String { graph.schema + (hasTriggers ? ";\n" + graph.triggers : "") }
+
   private var isStepped: Bool { ![.files, .sweeps, .kinds].contains(way) }
   private var isByKinds: Bool { [.kinds, .steppedKinds, .stoppedKinds].contains(way) }
   private var isStopped: Bool { way == .stopped || way == .stoppedKinds }
 
   func difference(_ history: [[PlacedStep]]) throws -> String? {
-    let store = try TestStore(model: StoreModel(model), schema: graph.schema)
+    let store = try TestStore(model: StoreModel(model), schema: schema)
     if isStepped { store.sweepsInSteps(of: 1 + Int64(seed % 3)) }
     if seed / 4 % 2 == 0 { store.writer.manyNodes = 1 + Int(seed % 3) }
     _ = try store.writer.sweep([.all], at: 0)
@@ -86,13 +89,15 @@ struct Comparison {
       try store.reader.notices(after: told.1, limit: 100_000), reference.notices.dropFirst(told.0))
   }
 
-  /// A sweep of one kind tells what loses an edge before the other kind takes it along.
+  /// A sweep of one kind tells what loses an edge before the other kind takes it along, and perhaps
+  /// again, where an application's triggers write among what it journals.
   private func noticeDifference(
     _ notices: [Notice], _ expected: some Sequence<Reference.Told>
   ) -> String? {
     let counted = notices.filter { !isByKinds || !$0.receiverDeleted }.map(Reference.Told.init)
     let counts = Dictionary(grouping: counted, by: \.self).mapValues(\.count)
     let wanted = Dictionary(grouping: expected, by: \.self).mapValues(\.count)
+    if isByKinds && hasTriggers && Set(counts.keys) == Set(wanted.keys) { return nil }
     let isOnce = Set(notices.map(Reference.Told.init)).count == notices.count
     if counts == wanted && (isOnce || way == .files) { return nil }
     return "notices \(counts.filter { wanted[$0.key] != $0.value }), "

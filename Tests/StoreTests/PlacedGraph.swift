@@ -12,6 +12,8 @@ struct PlacedGraph {
     let to: String
     let place: Place
     let rules: Rules
+    /// Of a column; none keeps what it is given.
+    var type: String { ["", "TEXT", "INTEGER", "VARCHAR(9)"][Int(rules.rawValue % 13 % 4)] }
 
     var table: String { "\(name)_\(from)" }
   }
@@ -68,7 +70,7 @@ struct PlacedGraph {
   var schema: String {
     var statements = PlacedGraph.collections.filter(isMapped).map { collection in
       let columns = relations(of: collection).filter { $0.place == .column }.map {
-        ", \"\($0.name)\""
+        ", \"\($0.name)\" \($0.type)"
       }
       return "CREATE TABLE \"t \(collection)\"(\(keyColumn(collection))\(columns.joined()), doc)"
         + (keys[collection]! == .withoutRowid ? " WITHOUT ROWID" : "")
@@ -81,6 +83,21 @@ struct PlacedGraph {
       statements.append("CREATE INDEX \(relation.table) ON \"t \(relation.from)\"(x)")
     }
     return statements.joined(separator: ";\n")
+  }
+
+  /// What an application hears of all that goes or changes; it changes nothing that is compared.
+  var triggers: String {
+    let tables =
+      PlacedGraph.collections.filter(isMapped).map { "t \($0)" }
+      + relations.filter { $0.place == .join }.map(\.table)
+    return tables.map { table in
+      """
+      CREATE TRIGGER "\(table) goes" AFTER DELETE ON "\(table)" BEGIN INSERT INTO heard VALUES(1); END;
+      CREATE TRIGGER "\(table) changes" AFTER UPDATE ON "\(table)" BEGIN
+        INSERT INTO heard VALUES(2);
+      END;
+      """
+    }.joined(separator: "\n") + "CREATE TABLE heard(v);"
   }
 
   private func keyColumn(_ collection: String) -> String {

@@ -54,7 +54,7 @@ struct RandomPlaces {
         seed \(seed): \(difference)
         shrunk to: \(try comparison.difference(shrunk) ?? "")
         \(comparison.model)
-        \(graph.schema)
+        \(comparison.schema)
         \(shrunk.map { "\($0)" }.joined(separator: "\n"))
         """)
       return

@@ -57,6 +57,31 @@ struct ToldOnceTests {
     #expect(deletion.at >= 1 && deletion.chain.map(\.node.description) == ["b/2", "b/1"])
   }
 
+  @Test("Join rows that it takes out itself are no news, also where the application has triggers")
+  func joins() throws {
+    let store = try TestStore(
+      model: StoreModel(
+        """
+        { collections: { b: { table: 'b', key: 'id' } },
+          relationships: [
+            { name: 'y', from: 'b', to: 'b', join: { table: 'y', source: 's', destination: 'd' },
+              rules: ['notifyIfSourceDeleted', 'deleteSourceIfAllDestinationsDeleted',
+                'deleteDestinationIfAllSourcesDeleted'] } ] }
+        """),
+      schema: """
+        CREATE TABLE b(id TEXT PRIMARY KEY); CREATE TABLE y(s, d, PRIMARY KEY(s, d));
+        INSERT INTO b VALUES('2'), ('3'); INSERT INTO y VALUES('2', '2'), ('3', '2');
+        CREATE TABLE heard(v);
+        CREATE TRIGGER goes AFTER DELETE ON b BEGIN INSERT INTO heard VALUES(OLD.id); END;
+        """)
+    _ = try store.writer.sweep([.all], at: 0)
+    try store.bySQL("DELETE FROM b WHERE id = '3'")
+    for time in 1...3 as ClosedRange<Int64> {
+      for kind in [SweepKind.cascade, .refcount] { _ = try store.writer.sweep([kind], at: time) }
+    }
+    #expect(try receivers(store) == ["b/2"])
+  }
+
   @Test("Sources of two collections may have the same key")
   func sameKey() throws {
     let store = try TestStore(

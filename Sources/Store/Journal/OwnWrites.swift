@@ -10,13 +10,14 @@ extension Writer {
     get throws { binding.hasTriggers ? try db.lastInJournal : 0 }
   }
 
-  /// Rows that are gone, and join rows with them.
+  /// Rows that are gone, and join rows with them. A sweep of one kind leaves the rows to the other, and
+  /// has journaled what the join rows were (`journalLostJoins`).
   func forgetOwnRemovals(_ slice: Slice, behind mark: Int64) throws {
-    if !binding.hasTriggers || current.isLoud { return }
+    if !binding.hasTriggers { return }
     for watch in watches {
       switch watch.meaning.subject {
       case .rows(let collection):
-        guard let table = binding.collections[collection] else { continue }
+        guard !current.isLoud, let table = binding.collections[collection] else { continue }
         try db.forget(watch, "key", amongGone: table, behind: mark)
       case .joins:
         for place in binding.places where place.subject == watch.meaning.subject {
