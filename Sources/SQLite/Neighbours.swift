@@ -7,11 +7,17 @@ internal import Synchronization
 package enum Neighbours {
   /// A process that closes a descriptor of a file loses all its locks on it, SQLite's too: so these
   /// stay open, one for each index.
-  private static let indexes = Mutex<[Index: Int32]>([:])
+  private static let indexes = Mutex<[Index: Open]>([:])
 
   private struct Index: Hashable {
     let device: dev_t
     let inode: ino_t
+  }
+
+  private struct Open {
+    let descriptor: Int32
+    /// When it was found removed.
+    var removed: ContinuousClock.Instant?
   }
 
   /// The first two of the eight bytes that SQLite locks for its work.
@@ -82,11 +88,27 @@ package enum Neighbours {
     if unsafe stat(path, &status) != 0 { return nil }
     let index = Index(device: status.st_dev, inode: status.st_ino)
     return indexes.withLock { indexes in
-      if let known = indexes[index] { return known }
+      if let known = indexes[index] { return known.descriptor }
+      closeRemoved(&indexes)
       let new = unsafe Glibc.open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW)
       if new < 0 { return nil }
-      indexes[index] = new
+      indexes[index] = Open(descriptor: new)
       return new
+    }
+  }
+
+  /// Of databases that were replaced. A minute later: nobody asks one of them for as long as that.
+  private static func closeRemoved(_ indexes: inout [Index: Open]) {
+    for (index, open) in indexes {
+      var status = stat()
+      if unsafe fstat(open.descriptor, &status) != 0 || status.st_nlink > 0 { continue }
+      let removed = open.removed ?? .now
+      if removed.duration(to: .now) > .seconds(60) {
+        close(open.descriptor)
+        indexes[index] = nil
+      } else {
+        indexes[index]?.removed = removed
+      }
     }
   }
 }
