@@ -16,7 +16,7 @@ struct Comparison {
   var model: String { graph.model(trash: seed / 2 % 2 == 0 ? "1d" : "0") }
 
   private var hasTriggers: Bool { seed % 5 < 2 }
-  var schema: String { graph.schema + (hasTriggers ? ";\n" + graph.triggers : "") }
+  var schema: String { graph.schema(isHeard: hasTriggers) }
 
   private var isStepped: Bool { ![.files, .sweeps, .kinds].contains(way) }
   private var isByKinds: Bool { [.kinds, .steppedKinds, .stoppedKinds].contains(way) }

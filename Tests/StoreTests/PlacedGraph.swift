@@ -85,8 +85,10 @@ struct PlacedGraph {
     return statements.joined(separator: ";\n")
   }
 
-  /// What an application hears of all that goes or changes; it changes nothing that is compared.
-  var triggers: String {
+  /// Some applications hear of all that goes or changes; this changes nothing that is compared.
+  func schema(isHeard: Bool) -> String { isHeard ? "\(schema);\n\(triggers)" : schema }
+
+  private var triggers: String {
     let tables =
       PlacedGraph.collections.filter(isMapped).map { "t \($0)" }
       + relations.filter { $0.place == .join }.map(\.table)

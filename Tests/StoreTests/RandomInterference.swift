@@ -21,7 +21,7 @@ struct RandomInterference {
           """
           seed \(seed), round \(round): \(problem)
           \(world.graph.model)
-          \(world.graph.schema)
+          \(world.schema)
           \(world.log.joined(separator: "\n"))
           """)
         return
@@ -36,6 +36,7 @@ private struct Unplanned: Error, CustomStringConvertible { let description: Stri
 /// A store, and what the application last said of each node.
 private final class World {
   let graph: PlacedGraph
+  let schema: String
   private let store: TestStore
   private var random: Seeded
   private var said: [Node: PlacedStep] = [:]
@@ -46,9 +47,10 @@ private final class World {
     var graph = PlacedGraph(bySQL: true, &random)
     graph.nodes = 8
     self.graph = graph
+    schema = graph.schema(isHeard: seed % 5 < 2)
     let roots = Bool.random(using: &random) ? ", roots: ['a']" : ""
     store = try TestStore(
-      model: StoreModel(graph.model.replacingLastBrace(with: "\(roots) }")), schema: graph.schema)
+      model: StoreModel(graph.model.replacingLastBrace(with: "\(roots) }")), schema: schema)
     _ = try store.writer.sweep([.all], at: 0)
     store.sweepsInSteps(of: Int64.random(in: 1...3, using: &random))
   }

@@ -69,7 +69,9 @@ struct RandomLeases {
       (0..<4).filter { _ in Int.random(in: 0..<3, using: &random) == 0 }.map { (collection, $0) }
     }
     let leasesAll = Int.random(in: 0..<6, using: &random) == 0
-    let run = Run(graph: graph, bySQL: bySQL, history: history, deletion: deletion)
+    let schema = graph.schema(isHeard: seed % 5 < 2)
+    let run = Run(
+      graph: graph, schema: schema, bySQL: bySQL, history: history, deletion: deletion)
     guard let plain = try run.store(leasing: { _ in }) else { return }
     let leasing = try run.store { store in
       for (collection, number) in leases {
@@ -92,13 +94,14 @@ struct RandomLeases {
 
   private struct Run {
     let graph: PlacedGraph
+    let schema: String
     let bySQL: Bool
     let history: [[PlacedStep]]
     let deletion: [PlacedStep]
 
     /// Nil where the deletion is denied.
     func store(leasing: (TestStore) throws -> Void) throws -> TestStore? {
-      let store = try TestStore(model: StoreModel(graph.model), schema: graph.schema)
+      let store = try TestStore(model: StoreModel(graph.model), schema: schema)
       _ = try store.writer.sweep([.all], at: 0)
       for steps in history { _ = try apply(steps, store) }
       try leasing(store)
