@@ -47,7 +47,7 @@ private final class World {
     var graph = PlacedGraph(bySQL: true, &random)
     graph.nodes = 8
     self.graph = graph
-    schema = graph.schema(isHeard: seed % 5 < 2)
+    schema = graph.schema(seed)
     let roots = Bool.random(using: &random) ? ", roots: ['a']" : ""
     store = try TestStore(
       model: StoreModel(graph.model.replacingLastBrace(with: "\(roots) }")), schema: schema)

@@ -69,7 +69,7 @@ struct RandomLeases {
       (0..<4).filter { _ in Int.random(in: 0..<3, using: &random) == 0 }.map { (collection, $0) }
     }
     let leasesAll = Int.random(in: 0..<6, using: &random) == 0
-    let schema = graph.schema(isHeard: seed % 5 < 2)
+    let schema = graph.schema(seed)
     let run = Run(
       graph: graph, schema: schema, bySQL: bySQL, history: history, deletion: deletion)
     guard let plain = try run.store(leasing: { _ in }) else { return }

@@ -10,8 +10,8 @@ extension Writer {
     get throws { binding.hasTriggers ? try db.lastInJournal : 0 }
   }
 
-  /// Rows that are gone, and join rows with them. A sweep of one kind leaves the rows to the other, and
-  /// has journaled what the join rows were (`journalLostJoins`).
+  /// Rows that are gone, and join rows with them. Who is loud leaves its rows in the journal, and never
+  /// join rows: what another kind needs of these, `journalLostJoins` says.
   func forgetOwnRemovals(_ slice: Slice, behind mark: Int64) throws {
     if !binding.hasTriggers { return }
     for watch in watches {
@@ -59,10 +59,16 @@ extension Connection {
   ) throws(SQLiteError) {
     try run(
       generated: """
-        DELETE FROM main.cascade_journal WHERE seq > ?1 AND what = ?2 AND \(column) IN (
-          SELECT m.key FROM temp.gone AS g CROSS JOIN \(table.nodes) AS m
-            ON m.id = g.id AND m.collection = \(table.id))
+        DELETE FROM main.cascade_journal
+        WHERE seq > ?1 AND what = ?2 AND \(column) IN (\(table.keysOfGone))
         """, [.integer(mark), .integer(watch.number)])
+  }
+}
+
+extension NodeTable {
+  /// Of rows called g. They have names where the application has triggers, whatever their numbers.
+  fileprivate var keysOfGone: String {
+    "SELECT m.key FROM temp.gone AS g CROSS JOIN \(nodes) AS m ON m.id = g.id AND m.collection = \(id)"
   }
 }
 
@@ -70,10 +76,7 @@ extension Place {
   /// The rows of the journal that remember a reference to what goes in the slice, however it is spelled.
   fileprivate func nulls(of watch: Watch) -> String {
     let old = old(watch)
-    let going = """
-      (SELECT m.key FROM temp.gone AS g CROSS JOIN \(destination.nodes) AS m
-        ON m.id = g.id AND m.collection = \(destination.id) WHERE g.seq > ?3 AND g.seq <= ?4)
-      """
+    let going = "(\(destination.keysOfGone) WHERE g.seq > ?3 AND g.seq <= ?4)"
     return """
       SELECT o.seq FROM main.cascade_journal AS o \(old.values)
       WHERE o.seq > ?1 AND o.what = ?2 AND \(old.isEdge) AND (\(old.reference) IN \(going) OR (
