@@ -5,9 +5,9 @@ import Testing
 /// What random comparisons have in common.
 enum Histories {
   /// The shortest history that still shows a difference, by leaving out one thing at a time.
-  static func shrink(
-    _ history: [[Change]], by difference: ([[Change]]) throws -> String?
-  ) rethrows -> [[Change]] {
+  static func shrink<Step>(
+    _ history: [[Step]], by difference: ([[Step]]) throws -> String?
+  ) rethrows -> [[Step]] {
     var best = history
     var index = best.count - 1
     while index >= 0 {

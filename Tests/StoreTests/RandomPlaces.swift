@@ -48,7 +48,7 @@ struct RandomPlaces {
       let history = (0..<RandomPlaces.length).map { _ in graph.steps(bySQL: bySQL, &random) }
       let comparison = Comparison(graph: graph, way: way, seed: seed)
       guard let difference = try comparison.difference(history) else { continue }
-      let shrunk = try shrink(history) { try comparison.difference($0) != nil }
+      let shrunk = try Histories.shrink(history, by: comparison.difference)
       Issue.record(
         """
         seed \(seed): \(difference)
@@ -59,25 +59,5 @@ struct RandomPlaces {
         """)
       return
     }
-  }
-
-  /// The shortest history that still fails, by leaving out one thing at a time.
-  private func shrink(
-    _ history: [[PlacedStep]], fails: ([[PlacedStep]]) throws -> Bool
-  ) throws -> [[PlacedStep]] {
-    var best = history
-    for index in history.indices.reversed() {
-      var candidate = best
-      candidate.remove(at: index)
-      if try fails(candidate) { best = candidate }
-    }
-    for transaction in best.indices {
-      for step in best[transaction].indices.reversed() {
-        var candidate = best
-        candidate[transaction].remove(at: step)
-        if try fails(candidate) { best = candidate }
-      }
-    }
-    return best
   }
 }

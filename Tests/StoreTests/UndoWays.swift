@@ -11,7 +11,10 @@ enum UndoWay {
 extension TestStore {
   @discardableResult
   func undo(_ receipt: Receipt, _ way: UndoWay = .atOnce) throws -> UndoResult {
-    let batch = receipt.batch!
+    try undo(receipt.batch!, way)
+  }
+
+  func undo(_ batch: Int64, _ way: UndoWay) throws -> UndoResult {
     if way == .atOnce { return try writer.undo(batch, by: "me", at: 9) }
     let few = writer.fewNodes
     sweepsInSteps(of: 2)
