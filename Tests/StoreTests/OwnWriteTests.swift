@@ -77,6 +77,30 @@ struct OwnWriteTests {
     #expect(try ids("x", store) == "x0 x1")
   }
 
+  @Test("So does what a row of more references than one line of the journal has referred to")
+  func putBackOfMany() throws {
+    let names = ["r", "s", "t", "u", "v"]
+    let store = try TestStore(
+      model: StoreModel(
+        """
+        { collections: { b: { table: 'b', key: 'id' }, x: { table: 'x', key: 'id' } },
+          relationships: [\(names.map {
+            "{ name: '\($0)', from: 'b', to: 'x', column: '\($0)', rules: ["
+              + "'deleteDestinationIfSourceDeleted', 'nullifySourceIfDestinationDeleted'] }"
+          }.joined(separator: ", "))] }
+        """),
+      schema: """
+        CREATE TABLE x(id TEXT PRIMARY KEY); CREATE TABLE b(id TEXT PRIMARY KEY, r, s, t, u, v);
+        CREATE TABLE heard(v);
+        INSERT INTO x VALUES('x0'), ('x1'); INSERT INTO b(id, r, v) VALUES('b', 'x0', 'x1');
+        \(OwnWriteTests.audit)
+        """)
+    _ = try store.writer.sweep([.all], at: 0)
+    try store.apply([delete("x/x0"), delete("x/x1"), .flush, put("x/x0"), put("x/x1")])
+    try sweep(store)
+    #expect(try ids("x", store) == "x0 x1")
+  }
+
   // MARK: - What triggers do to the rows of a change file
 
   @Test(

@@ -30,12 +30,17 @@ extension Writer {
   }
 
   /// References that were set to null because what they name goes: its row is there still, if it was.
+  /// A row of many values comes in several rows of the journal, one behind the other.
   func forgetOwnNulls(of place: Place, _ slice: Slice, behind mark: Int64) throws {
     if !binding.hasTriggers { return }
+    let meanings = binding.meanings(of: place.subject, evenWithoutValues: true)
     for watch in watches where watch.watches(place) {
+      guard let index = meanings.firstIndex(of: watch.meaning) else { continue }
+      let nulls = place.nulls(of: watch)
+      let rows = meanings.indices.map { "SELECT seq + \($0 - index) FROM (\(nulls))" }
       try db.run(
         generated: """
-          DELETE FROM main.cascade_journal WHERE seq IN (\(place.nulls(of: watch)))
+          DELETE FROM main.cascade_journal WHERE seq IN (\(rows.joined(separator: " UNION ")))
           """, [.integer(mark), .integer(watch.number)] + slice.bound)
     }
   }
