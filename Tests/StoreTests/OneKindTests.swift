@@ -85,4 +85,56 @@ struct OneKindTests {
     }
     #expect(try store.texts("SELECT id FROM d") == ["1", "2", "3"])
   }
+
+  // MARK: - Edges of one name with other rules
+
+  /// t goes with the last s that refers to it; what a refers to by the same name is held, and goes by
+  /// no rule. a goes with its p.
+  private func mixed() throws -> TestStore {
+    let store = try TestStore(
+      model: StoreModel(
+        """
+        { collections: { t: { table: 't', key: 'id' }, s: { table: 's', key: 'id' },
+            a: { table: 'a', key: 'id' }, p: { table: 'p', key: 'id' } },
+          relationships: [
+            { name: 'uses', from: 's', to: 't', column: 't',
+              rules: ['deleteDestinationIfAllSourcesDeleted'] },
+            { name: 'uses', from: 'a', to: 't', column: 't', rules: [] },
+            { name: 'p', from: 'a', to: 'p', column: 'p',
+              rules: ['deleteSourceIfDestinationDeleted'] } ] }
+        """),
+      schema: """
+        CREATE TABLE t(id INTEGER PRIMARY KEY); CREATE TABLE s(id INTEGER PRIMARY KEY, t INT);
+        CREATE TABLE a(id INTEGER PRIMARY KEY, t INT, p INT); CREATE TABLE p(id INTEGER PRIMARY KEY);
+        INSERT INTO t VALUES(1); INSERT INTO s VALUES(1, 1); INSERT INTO p VALUES(1);
+        INSERT INTO a VALUES(1, 1, 1);
+        """)
+    _ = try store.writer.sweep([.all], at: 0)
+    return store
+  }
+
+  @Test(
+    "What an edge without a rule held goes, where the other kind removes that edge",
+    arguments: [nil, 1] as [Int64?],
+    [[.all], [.cascade, .refcount], [.refcount, .cascade, .refcount]] as [[SweepKind]])
+  func heldWithoutRule(rows: Int64?, kinds: [SweepKind]) throws {
+    let store = try mixed()
+    if let rows { store.sweepsInSteps(of: rows) }
+    try store.bySQL("DELETE FROM s; DELETE FROM p")
+    for kind in kinds { _ = try store.writer.sweep([kind], at: 1) }
+    #expect(try store.texts("SELECT id FROM t UNION ALL SELECT id FROM a") == [])
+    #expect(try store.texts("SELECT id FROM cascade_spared") == [])
+  }
+
+  @Test("What an edge without a rule holds stays, when that edge goes later")
+  func heldForLonger() throws {
+    let store = try mixed()
+    for sql in ["DELETE FROM s", "DELETE FROM a"] {
+      try store.bySQL(sql)
+      for kind in [.refcount, .cascade, .refcount] as [SweepKind] {
+        _ = try store.writer.sweep([kind], at: 1)
+      }
+    }
+    #expect(try store.texts("SELECT id FROM t") == ["1"])
+  }
 }

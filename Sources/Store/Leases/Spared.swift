@@ -97,12 +97,18 @@ extension Writer {
       """, .integer(now / 1_000)) != nil
   }
 
-  /// What was denied to the other kind of sweep may not be denied any more: it looks again.
+  /// What was denied to the other kind of sweep may not be denied any more: it looks again. What an
+  /// edge holds that no kind has a reason to remove is held.
   func freeDenied() throws {
-    if current.followed == .all || current.deletedCount == 0 { return }
-    try db.run(
-      "UPDATE cascade_spared SET denied = 1 WHERE denied = 2 AND NOT rule & ?",
-      .integer(current.followed.rawValue))
+    if current.followed == .all { return }
+    if current.deletedCount > 0 || current.isResumed {
+      return try db.run(
+        "UPDATE cascade_spared SET denied = 1 WHERE denied >= 2 AND NOT rule & ?",
+        .integer(current.followed.rawValue))
+    }
+    if try current.tellsOfCauses || db.mark(.cascade) >= db.lastInJournal {
+      try db.run("DELETE FROM cascade_spared WHERE denied = 3")
+    }
   }
 
   /// In the transaction, or behind the steps, that did what followed.

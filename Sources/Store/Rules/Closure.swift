@@ -95,7 +95,10 @@ struct Closure {
     while true {
       let levels = try complete(db)
       let denials = try db.denials(binding, numbers, stored: rulesSeen)
-      if denials.isEmpty { return (levels, reasons) }
+      if denials.isEmpty {
+        try rememberHeld(db)
+        return (levels, reasons)
+      }
       reasons += denials.map(\.reason)
       try db.remember(denied: denials.map(\.denied), by: followed)
       try db.block(denials.map(\.denied))

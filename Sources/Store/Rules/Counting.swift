@@ -23,6 +23,25 @@ extension Closure {
     try db.run("DELETE FROM temp.tally WHERE remaining <= 0")
   }
 
+  /// What stays because of an edge that another kind of sweep may remove: where the loss of that one
+  /// would ask for nothing, this is looked at again.
+  func rememberHeld(_ db: borrowing Connection) throws {
+    if !followed.isDisjoint(with: .cascading) { return }
+    for rule in [16, 32] as [Int64] {
+      let silent = binding.looked.filter { $0.rules.rawValue & rule == 0 }
+        .map { "\($0.nameId)" }.unique.joined(separator: ", ")
+      try db.run(
+        generated: """
+          INSERT OR IGNORE INTO temp.spared(id, via, name, rule, collection, denied)
+          SELECT node, via, name, rule, collection, 3 FROM temp.tally
+          WHERE remaining > 0 AND rule = ?1 AND (name IN (\(silent)) OR EXISTS (
+            SELECT 1 FROM main.cascade_edge AS e
+            WHERE e.\(rule == 16 ? "source" : "destination") = tally.node AND e.name = tally.name
+            AND NOT e.rules & ?1))
+          """, [.integer(rule)])
+    }
+  }
+
   /// With the removed edges in the first level: these are in no table any more.
   func count(_ db: borrowing Connection, _ level: Level, withRemoved: Bool) throws {
     if !counts { return }
