@@ -57,6 +57,28 @@ struct ToldOnceTests {
     #expect(deletion.at >= 1 && deletion.chain.map(\.node.description) == ["b/2", "b/1"])
   }
 
+  @Test("Who refers to what goes in two places is told once", arguments: [nil, 1] as [Int64?])
+  func twoPlaces(rows: Int64?) throws {
+    let rules = "rules: ['notifyIfDestinationDeleted', 'nullifySourceIfDestinationDeleted']"
+    let store = try TestStore(
+      model: StoreModel(
+        """
+        { collections: { a: { table: 'a', key: 'id' }, b: { table: 'b', key: 'id' } },
+          relationships: [
+            { name: 'b', from: 'a', to: 'b', column: 'b', \(rules) },
+            { name: 'b', from: 'a', to: 'b', property: 'list', toMany: true, \(rules) } ] }
+        """),
+      schema: """
+        CREATE TABLE a(id TEXT PRIMARY KEY, b TEXT, list TEXT); CREATE TABLE b(id TEXT PRIMARY KEY);
+        INSERT INTO b VALUES('1'), ('2'); INSERT INTO a VALUES('a', '1', '["1", "2"]');
+        """)
+    _ = try store.writer.sweep([.all], at: 0)
+    if let rows { store.sweepsInSteps(of: rows) }
+    try store.bySQL("DELETE FROM b")
+    _ = try store.writer.sweep([.all], at: 1)
+    #expect(try receivers(store) == ["a/a", "a/a"])
+  }
+
   @Test("Join rows that it takes out itself are no news, also where the application has triggers")
   func joins() throws {
     let store = try TestStore(

@@ -50,6 +50,11 @@ extension StoreModel {
   /// Whether a change may name this collection: unless the model is strict, naming it creates it.
   package func allows(collection: String) -> Bool { !strict || collections[collection] != nil }
 
+  /// Whether edges of some name, from some collection, are in several places.
+  package var hasNamesakes: Bool {
+    Set(relationships.map { [$0.name, $0.from] }).count < relationships.count
+  }
+
   /// Whether some collection is a table of the application.
   package var hasTables: Bool {
     collections.values.contains { if case .mapped = $0 { true } else { false } }

@@ -89,7 +89,7 @@ extension Writer {
 
   func tell(_ few: Slice = .all) throws {
     try nameTold(few)
-    if current.isResumed { try forgetTold(few) }
+    if current.isResumed || current.isSweep && model.hasNamesakes { try forgetTold(few) }
     try writeTold(few)
   }
 
@@ -100,15 +100,16 @@ extension Writer {
     try db.nameRows(binding, ends.joined(separator: " UNION "), few.bound)
   }
 
-  /// After a crash, and where others write, one plan more finds what an earlier one told already.
+  /// After a crash, and where others write, one plan more finds what an earlier one told already; and
+  /// of a hub, one place after the other is told of.
   private func forgetTold(_ few: Slice) throws {
     try db.run(
       generated: """
         \(Writer.toldByName)
         DELETE FROM temp.told WHERE rowid IN (
-          SELECT number FROM named WHERE (reason, name, sc, s, dc, d) IN (
+          SELECT number FROM named WHERE (reason, name, sc, s, dc, d, origin > 0) IN (
             SELECT n.reason, n.name, n.source_collection, n.source_key, n.destination_collection,
-              n.destination_key
+              n.destination_key, n.origin > 0
             FROM (
               SELECT DISTINCT iif(to_destination, dc, sc) AS c, iif(to_destination, d, s) AS k
               FROM named
@@ -118,7 +119,8 @@ extension Writer {
         """, few.bound + [.integer(current.batch)])
   }
 
-  /// The numbers go on behind the last notice that ever was.
+  /// The numbers go on behind the last notice that ever was. An edge that is said in two places is told
+  /// of once.
   private func writeTold(_ few: Slice) throws {
     try db.run(
       generated: """
@@ -131,7 +133,7 @@ extension Writer {
             + row_number() OVER (ORDER BY source, name, destination, origin, reason),
           reason, iif(to_destination, dc, sc), iif(to_destination, d, s), name, sc, s, dc, d,
           rules, origin, ?3
-        FROM named
+        FROM named GROUP BY reason, sc, s, name, dc, d, origin > 0, to_destination
         """, few.bound + [.integer(current.batch)])
     current.notices += db.changes
     try db.run(
