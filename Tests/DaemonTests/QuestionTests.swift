@@ -56,6 +56,15 @@ import Testing
         """)
   }
 
+  @Worker @Test func listsWhatIsAsDeepAsAFileMayBe() throws {
+    let store = try TestStore()
+    let deep = String(repeating: #"{"a":"#, count: 61) + "1" + String(repeating: "}", count: 61)
+    try store.apply(#"{"id": "deep", "changes": [{"put": ["notes", "n"], "value": \#(deep)}]}"#)
+    for (command, about) in [("node", "notes/n"), ("nodes", "notes")] {
+      #expect(try store.ctl("--json", command, about).output.contains(deep))
+    }
+  }
+
   @Worker @Test func showsANode() throws {
     let store = try QuestionTests.music()
     #expect(

@@ -9,10 +9,11 @@ package struct JSONError: Error, Hashable, CustomStringConvertible {
 }
 
 extension JSON {
+  /// A message is so many levels around what it carries, which may be as deep as a file.
   package static func parse(
-    _ bytes: [UInt8], as dialect: Dialect = .json
+    _ bytes: [UInt8], as dialect: Dialect = .json, around levels: Int = 0
   ) throws(JSONError) -> JSON {
-    try parse(bytes.span, as: dialect)
+    try parse(bytes.span, as: dialect, around: levels)
   }
 
   package static func parse(
@@ -22,9 +23,10 @@ extension JSON {
   }
 
   package static func parse(
-    _ bytes: Span<UInt8>, as dialect: Dialect = .json
+    _ bytes: Span<UInt8>, as dialect: Dialect = .json, around levels: Int = 0
   ) throws(JSONError) -> JSON {
     var scanner = Scanner(dialect)
+    scanner.restart(depth: -levels)
     do throws(Fault) {
       try scanner.begin(bytes)
       let value = try scanner.value(bytes)

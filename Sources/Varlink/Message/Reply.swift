@@ -18,7 +18,7 @@ struct Reply {
 
   /// nil for what is no answer.
   init?(_ frame: [UInt8]) {
-    guard let message = try? JSON.parse(frame, as: .json), message.object != nil,
+    guard let message = try? JSON.parse(frame, around: 8), message.object != nil,
       let parameters = message.parameters
     else { return nil }
     self.parameters = parameters
