@@ -39,7 +39,6 @@ struct Comparison {
       }
       if let state = try difference(store, reference, told) { return "after \(index): \(state)" }
     }
-    if way == .files { return nil }
     let last = try store.writer.sweep([.all], at: 2)
     return last.outcome == .nothing ? nil : "one more sweep: \(last)"
   }

@@ -12,8 +12,18 @@ struct PlacedGraph {
     let to: String
     let place: Place
     let rules: Rules
+    /// A name may have edges in two places, where references are told apart.
+    var key: String { "\(name) in \(place)" }
     /// Of a column; none keeps what it is given.
     var type: String { ["", "TEXT", "INTEGER", "VARCHAR(9)"][Int(rules.rawValue % 13 % 4)] }
+    /// Whether a second column says which collection it is.
+    var isTyped: Bool { place == .column && rules.rawValue % 3 == 0 }
+    /// A property without a list around it.
+    var isScalar: Bool { [.json, .property].contains(place) && rules.rawValue % 3 == 0 }
+    var most: Int { place == .column || isScalar ? 1 : 3 }
+    var typeColumn: String { "\(name)_type" }
+
+    func leads(to collection: String) -> Bool { isTyped || to == collection }
 
     var table: String { "\(name)_\(from)" }
   }
@@ -36,6 +46,12 @@ struct PlacedGraph {
     return Node(collection, isInteger ? .integer(Int64(number)) : .text("k\(number)"))
   }
 
+  /// What a relation refers to by a number.
+  func destination(_ relation: Relation, _ number: Int) -> Node {
+    let other = PlacedGraph.collections.first { $0 != relation.to }!
+    return node(relation.isTyped && number % 2 == 1 ? other : relation.to, number)
+  }
+
   // MARK: - As the store is told
 
   var model: String { model(trash: "1d") }
@@ -55,14 +71,17 @@ struct PlacedGraph {
     let rules = relation.rules.names.map { "'\($0)'" }.joined(separator: ", ")
     let place =
       switch relation.place {
-      case .stored, .linked: "toMany: true,"
-      case .column: "column: '\(relation.name)',"
-      case .join: "join: { table: '\(relation.table)', source: 's', destination: 'd' },"
-      case .json: "property: 'doc.\(relation.name)', toMany: true,"
-      case .property: "property: '\(relation.name)', toMany: true,"
+      case .stored, .linked: "toMany: true"
+      case .column where relation.isTyped:
+        "column: '\(relation.name)', typeColumn: '\(relation.typeColumn)'"
+      case .column: "column: '\(relation.name)'"
+      case .join: "join: { table: '\(relation.table)', source: 's', destination: 'd' }"
+      case .json: "property: 'doc.\(relation.name)', toMany: \(!relation.isScalar)"
+      case .property: "property: '\(relation.name)', toMany: \(!relation.isScalar)"
       }
+    let to = relation.isTyped ? "{ of_a: 'a', of_b: 'b' }" : "'\(relation.to)'"
     return """
-      { name: '\(relation.name)', from: '\(relation.from)', to: '\(relation.to)', \(place)
+      { name: '\(relation.name)', from: '\(relation.from)', to: \(to), \(place),
         rules: [\(rules)] }
       """
   }
@@ -70,7 +89,7 @@ struct PlacedGraph {
   var schema: String {
     var statements = PlacedGraph.collections.filter(isMapped).map { collection in
       let columns = relations(of: collection).filter { $0.place == .column }.map {
-        ", \"\($0.name)\" \($0.type)"
+        ", \"\($0.name)\" \($0.type)" + ($0.isTyped ? ", \($0.typeColumn)" : "")
       }
       return "CREATE TABLE \"t \(collection)\"(\(keyColumn(collection))\(columns.joined()), doc)"
         + (keys[collection]! == .withoutRowid ? " WITHOUT ROWID" : "")
@@ -80,7 +99,7 @@ struct PlacedGraph {
     }
     // Half of them: who has an index is looked up another way.
     for relation in relations where relation.place == .column && relation.name == "x" {
-      statements.append("CREATE INDEX \(relation.table) ON \"t \(relation.from)\"(x)")
+      statements.append("CREATE INDEX by_\(relation.table) ON \"t \(relation.from)\"(x)")
     }
     return statements.joined(separator: ";\n")
   }
@@ -128,30 +147,34 @@ struct PlacedGraph {
     var relations: [Relation] = []
     for name in ["x", "y"] {
       for from in PlacedGraph.collections {
-        let isManaged = keys[from]! == nil
-        var places: [Place] = isManaged ? [.stored, .property] : [.stored, .column, .json]
-        if bySQL { places = [.column, .join, .json, .linked] }
-        let place = places.randomElement(using: &random)!
-        relations.append(
-          Relation(
-            name: name, from: from, to: PlacedGraph.collections.randomElement(using: &random)!,
-            place: place, rules: PlacedGraph.rules(place, bySQL: bySQL, &random)))
+        let to = PlacedGraph.collections.randomElement(using: &random)!
+        var places = PlacedGraph.places(isManaged: keys[from]! == nil, bySQL: bySQL)
+        places.shuffle(using: &random)
+        places = Array(places.prefix(Int.random(in: 0..<4, using: &random) == 0 ? 2 : 1))
+        let rules = PlacedGraph.rules(places, bySQL: bySQL, &random)
+        relations += places.map {
+          Relation(name: name, from: from, to: to, place: $0, rules: rules)
+        }
       }
     }
     self.relations = relations
   }
 
+  private static func places(isManaged: Bool, bySQL: Bool) -> [Place] {
+    if bySQL { return [.column, .join, .json, .linked] }
+    return isManaged ? [.stored, .property] : [.stored, .column, .json]
+  }
+
   /// Where a lost reference would be left as it is, the graph would not be the same: it could come
   /// back with its destination.
-  private static func rules(_ place: Place, bySQL: Bool, _ random: inout Seeded) -> Rules {
+  private static func rules(_ places: [Place], bySQL: Bool, _ random: inout Seeded) -> Rules {
     var rules: Rules = []
     var ofDestination: [Rules] = [
       .deleteSourceIfDestinationDeleted, .nullifySourceIfDestinationDeleted,
     ]
-    if place != .json && place != .property {
-      ofDestination.append(.deleteSourceIfAllDestinationsDeleted)
-    }
-    if [.stored, .linked, .join].contains(place) { ofDestination.append([]) }
+    let isOwn = places.allSatisfy { [.stored, .linked, .join].contains($0) }
+    if isOwn || places == [.column] { ofDestination.append(.deleteSourceIfAllDestinationsDeleted) }
+    if isOwn { ofDestination.append([]) }
     rules.formUnion(ofDestination.randomElement(using: &random)!)
     let ofSource: [Rules] = [
       [], .deleteDestinationIfSourceDeleted, .deleteDestinationIfAllSourcesDeleted,
@@ -161,7 +184,7 @@ struct PlacedGraph {
     where Int.random(in: 0..<3, using: &random) == 0 {
       rules.insert(notice)
     }
-    if place == .stored && Int.random(in: 0..<12, using: &random) == 0 {
+    if places == [.stored] && Int.random(in: 0..<12, using: &random) == 0 {
       return .denyDestinationDeletion
     }
     if !bySQL && Int.random(in: 0..<12, using: &random) == 0 { rules = rules.denyingSource }
@@ -209,8 +232,9 @@ extension PlacedGraph {
     }
     let steps = (0..<Int.random(in: 1...6, using: &random)).map { _ in step(bySQL, &random) }
     // Who writes a row once has no edge come and go within a transaction, which nobody but the
-    // application could know.
-    guard bySQL else { return steps }
+    // application could know; nor go from one place to another.
+    let isInTwoPlaces = Set(relations.map { [$0.name, $0.from] }).count < relations.count
+    guard bySQL || isInTwoPlaces else { return steps }
     var written: Set<Node> = []
     return steps.filter { $0.put.map { written.insert($0).inserted } ?? true }
   }
@@ -229,10 +253,9 @@ extension PlacedGraph {
     case ..<6:
       var references: [String: [Node]] = [:]
       for relation in relations(of: collection) where relation.place != .linked {
-        let most = relation.place == .column ? 1 : 3
-        let count = Int.random(in: 0...most, using: &random)
-        references[relation.name] = (0..<count).map { _ in
-          self.node(relation.to, Int.random(in: 0..<nodes, using: &random))
+        let count = Int.random(in: 0...relation.most, using: &random)
+        references[relation.key] = (0..<count).map { _ in
+          destination(relation, Int.random(in: 0..<nodes, using: &random))
         }
       }
       return .put(node, references)

@@ -29,7 +29,7 @@ extension PlacedGraph {
   }
 
   private func declared(_ relation: Relation, _ references: [String: [Node]]) -> [DeclaredEdge] {
-    (references[relation.name] ?? []).map {
+    (references[relation.key] ?? []).map {
       DeclaredEdge(name: relation.name, destination: .node($0), rules: relation.rules)
     }
   }
@@ -49,21 +49,31 @@ extension PlacedGraph {
   }
 
   private func value(_ relations: [Relation], _ references: [String: [Node]]) -> JSON {
-    func list(_ relation: Relation) -> JSON {
-      .array((references[relation.name] ?? []).map(\.key.json))
-    }
     var fields: [JSON.Field] = []
     for relation in relations where relation.place == .property {
-      fields.append(.init(relation.name, list(relation)))
+      fields.append(property(relation, references))
     }
     for relation in relations where relation.place == .column {
-      fields.append(.init(relation.name, references[relation.name]?.first?.key.json ?? .null))
+      let node = references[relation.key]?.first
+      fields.append(.init(relation.name, node?.key.json ?? .null))
+      if relation.isTyped { fields.append(.init(relation.typeColumn, type(of: node))) }
     }
-    let lists = relations.filter { $0.place == .json }
-    if !lists.isEmpty {
-      fields.append(.init("doc", .object(lists.map { .init($0.name, list($0)) })))
-    }
+    let properties = relations.filter { $0.place == .json }
+    if !properties.isEmpty { fields.append(.init("doc", document(properties, references))) }
     return .object(fields)
+  }
+
+  private func document(_ relations: [Relation], _ references: [String: [Node]]) -> JSON {
+    .object(relations.map { property($0, references) })
+  }
+
+  private func property(_ relation: Relation, _ references: [String: [Node]]) -> JSON.Field {
+    let keys = (references[relation.key] ?? []).map(\.key.json)
+    return .init(relation.name, relation.isScalar ? keys.first ?? .null : .array(keys))
+  }
+
+  private func type(of node: Node?) -> JSON {
+    node.map { .string("of_\($0.collection)") } ?? .null
   }
 
   // MARK: - SQL
@@ -88,13 +98,14 @@ extension PlacedGraph {
   ) -> String {
     let relations = relations(of: node.collection)
     var columns = ["doc"]
-    let lists = relations.filter { $0.place == .json }.map { relation in
-      JSON.Field(relation.name, .array((references[relation.name] ?? []).map(\.key.json)))
-    }
-    var values = ["'\(JSON.object(lists).text)'"]
+    var values = ["'\(document(relations.filter { $0.place == .json }, references).text)'"]
     for relation in relations where relation.place == .column {
+      let node = references[relation.key]?.first
       columns.append("\"\(relation.name)\"")
-      values.append(references[relation.name]?.first.map { sql($0) } ?? "NULL")
+      values.append(node.map { sql($0) } ?? "NULL")
+      if !relation.isTyped { continue }
+      columns.append(relation.typeColumn)
+      values.append(node.map { "'of_\($0.collection)'" } ?? "NULL")
     }
     let head =
       "INTO \"t \(node.collection)\"(id, \(columns.joined(separator: ", "))) "
@@ -107,7 +118,7 @@ extension PlacedGraph {
   /// Only what differs is written, as an application would.
   private func joins(_ node: Node, _ references: [String: [Node]]) -> [String] {
     relations(of: node.collection).filter { $0.place == .join }.flatMap { relation in
-      let wanted = (references[relation.name] ?? []).map { sql($0) }
+      let wanted = (references[relation.key] ?? []).map { sql($0) }
       return [
         "DELETE FROM \(relation.table) WHERE s = \(sql(node)) "
           + "AND d NOT IN (\(wanted.joined(separator: ", ")))"

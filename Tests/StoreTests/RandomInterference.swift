@@ -144,8 +144,8 @@ private final class World {
   private func isBroken(_ step: Plan.Step) throws -> Bool {
     guard let edge = step.edge, case .node(let to) = edge.destination else { return false }
     return !graph.relations.contains {
-      $0.name == edge.name && $0.from == edge.source.collection && $0.to == to.collection
-        && $0.rules.names.contains(step.rule ?? "")
+      $0.name == edge.name && $0.from == edge.source.collection
+        && $0.leads(to: to.collection) && $0.rules.names.contains(step.rule ?? "")
     }
   }
 

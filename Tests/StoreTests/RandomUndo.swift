@@ -122,6 +122,7 @@ extension PlacedGraph {
   fileprivate func insertion(_ node: Node) -> String {
     let places = relations(of: node.collection).filter { $0.place == .column }
     var columns = ["id", "doc"] + places.map { quoted($0.name) }
+    columns += places.filter(\.isTyped).map(\.typeColumn)
     if [.text, .nocase].contains(keys[node.collection]!) { columns.append("rowid") }
     let table = "\"t \(node.collection)\""
     return """

@@ -346,7 +346,7 @@ struct UnreachableTests {
     let isMeant =
       !graph.isMapped("b")
       || graph.relations.contains {
-        $0.to == "b" || $0.from == "b" && !$0.rules.isDisjoint(with: backwards)
+        $0.leads(to: "b") || $0.from == "b" && !$0.rules.isDisjoint(with: backwards)
       }
     if !isMeant { return [] }
     let edges = try store.edges()
