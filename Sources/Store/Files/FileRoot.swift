@@ -1,3 +1,4 @@
+internal import Glibc
 internal import Model
 internal import System
 
@@ -122,9 +123,11 @@ final class FileRoot {
     let name: FileName
   }
 
-  /// Nil where the directory is not there.
+  /// Nil where the directory is not there, or no file can be called so.
   private func spot(_ path: String) throws -> Spot? {
     if let objection = Destination.objection(toPath: path) { throw Untouchable(objection) }
+    let isTooLong = path.split(separator: "/").contains { $0.utf8.count > NAME_MAX }
+    if isTooLong || path.utf8.count >= PATH_MAX { return nil }
     do {
       return Spot(
         parent: try directory.directory(beneath: path.parentPath), name: FileName(path.lastPart))
