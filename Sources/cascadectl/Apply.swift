@@ -83,7 +83,13 @@ struct ChangeSource: ~Copyable {
 
   init(_ path: String) throws {
     let file = try path == "-" ? StandardStream.input.duplicate() : FileDescriptor.open(path)
-    let first = try ChangeSource.read(file)
+    let first: [UInt8]
+    do {
+      first = try ChangeSource.read(file)
+    } catch let error as SystemError {
+      // A directory can be opened.
+      throw SystemError(code: error.code, call: error.call, path: path)
+    }
     name = try ChangeSource.name(path, first)
     self.file = file
     self.first = first

@@ -49,6 +49,12 @@ import Testing
     let sweep = try host.ctl("sweep")
     #expect(sweep.status == 75)
     #expect(sweep.output.contains("good.db: nothing"))
+    let pause = try host.ctl("pause")
+    #expect(pause.status == 75)
+    for part in ["bad.db", "mapped.db is not there", "the others are paused"] {
+      #expect(pause.error.contains(part))
+    }
+    #expect(try host.ctl(of: "good", "resume").status == 0)
     try host.scratch.directory.remove("bad.db")
     try host.wait(for: "bad", toBe: "ok")
     #expect(host.log.contains("bad.db: works again"))

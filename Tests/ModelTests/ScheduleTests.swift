@@ -34,6 +34,7 @@ import Testing
     ("@annually", "0 0 1 1 *"), ("0 0 * * 7", "0 0 * * 0"), ("0 0 * * sat-sun", "0 0 * * 6,0"),
     ("*/20 * * * *", "0,20,40 * * * *"), ("1-9/4 * * * *", "1,5,9 * * * *"),
     ("0 0 1 MAR-may *", "0 0 1 3,4,5 *"), ("0  9-10 * * mon", "0 9,10 * * 1"),
+    ("17\t3\t*\t* *", "17 3 * * *"),
   ])
   func `two ways of writing are the same schedule`(one: String, other: String) throws {
     #expect(try Schedule(text: one) == Schedule(text: other))
@@ -62,6 +63,7 @@ import Testing
         + "@monthly, @weekly, @daily, @midnight, @hourly, 17 3 * * *"
     ),
     ("@every soon", #""soon" is no duration, such as "30s" or "15m""#),
+    ("@every", #""" is no duration, such as "30s" or "15m""#),
     ("@every 10ms", "@every takes at least 1s"),
     ("17 3 * *", "a cron expression has 5 fields, not 4"),
     ("17 3 * * * *", "a cron expression has 5 fields, not 6"),

@@ -6,29 +6,31 @@ internal import Varlink
 /// What an administrator asks of the daemon itself.
 extension Control {
   func pause(_ call: Call) async throws -> JSON {
-    try await each(call) { try await $0.pause(by: call.peer.uid) }
+    try await each(call, "paused") { try await $0.pause(by: call.peer.uid) }
   }
 
   func resume(_ call: Call) async throws -> JSON {
-    try await each(call) { try await $0.resume(by: call.peer.uid) }
+    try await each(call, "resumed") { try await $0.resume(by: call.peer.uid) }
   }
 
   /// Without a name, all of them: one that fails keeps none of the others from it.
   private func each(
-    _ call: Call, _ body: (StoreService) async throws -> Void
+    _ call: Call, _ outcome: String, _ body: (StoreService) async throws -> Void
   ) async throws -> JSON {
     let chosen = call.text("store") == nil ? stores.services : [try named(call)]
-    var failure: (any Error)?
+    var failures: [any Error] = []
     for service in chosen {
       do {
         try await service.opened()
         try await body(service)
       } catch {
-        failure = failure ?? error
+        failures.append(error)
       }
     }
-    if let failure { throw failure }
-    return [:]
+    guard let failure = failures.first else { return [:] }
+    if chosen.count == 1 { throw failure }
+    let others = chosen.count > failures.count ? ["the others are \(outcome)"] : []
+    throw StoreError((failures.map { "\($0)" } + others).joined(separator: "; "))
   }
 
   func reload(_ call: Call) async throws -> JSON {

@@ -25,7 +25,7 @@ package struct Cron: Hashable, Sendable {
   }
 
   package init(_ text: String) throws(IllegalSchedule) {
-    let fields = text.split(separator: " ").map(String.init)
+    let fields = text.split(whereSeparator: Cron.isBlank).map(String.init)
     guard fields.count == 5 else {
       throw IllegalSchedule("a cron expression has 5 fields, not \(fields.count)")
     }
@@ -40,6 +40,9 @@ package struct Cron: Hashable, Sendable {
     anyTime = fields[0].hasPrefix("*") || fields[1].hasPrefix("*")
     guard comes else { throw IllegalSchedule("no month of \(fields[3]) has a day \(fields[2])") }
   }
+
+  /// As crontab(5) has it.
+  static func isBlank(_ character: Character) -> Bool { character == " " || character == "\t" }
 
   /// False for a thirtieth of February and its kin: a schedule that never runs says `never`.
   private var comes: Bool {

@@ -32,11 +32,11 @@ package enum Schedule: Hashable, Sendable {
       self = .immediate
     } else if text == "never" {
       self = .never
-    } else if text.hasPrefix("@every ") {
+    } else if text == "@every" || text.hasPrefix("@every ") {
       self = .every(try Schedule.interval(text.dropFirst("@every ".count)))
     } else if let word = Schedule.words.first(where: { $0.name == text }) {
       self = .cron(try Cron(word.cron))
-    } else if text.contains(" ") {
+    } else if text.contains(where: Cron.isBlank) {
       self = .cron(try Cron(text))
     } else {
       throw IllegalSchedule(unknown("schedule", text, among: Schedule.forms))
