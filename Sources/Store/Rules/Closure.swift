@@ -80,10 +80,26 @@ struct Closure {
         try db.addUnreached(behindGone: reaching)
         level = try self.level(db, above: level.slice.high)
       }
-      if level.slice.isEmpty { return levels }
+      if level.slice.isEmpty {
+        try keepNamedFiles(db)
+        return levels
+      }
       levels.append(level)
       try count(db, level, withRemoved: false)
     }
+  }
+
+  /// What somebody names stays, by whatever name he does (DESIGN 8.8): nothing follows from a file. Who
+  /// names it in his own row is found before it is moved.
+  private func keepNamedFiles(_ db: borrowing Connection) throws {
+    let roots = "SELECT id FROM main.cascade_collection WHERE name GLOB 'cascade_file/*'"
+    if try db.integer(generated: roots) == nil { return }
+    try db.run(
+      generated: """
+        DELETE FROM temp.gone WHERE collection IN (\(roots)) AND EXISTS (
+          SELECT 1 FROM main.cascade_edge AS e WHERE e.destination = gone.id
+          AND e.source NOT IN (SELECT id FROM temp.gone))
+        """, [])
   }
 
   /// The same without what is denied, and what would follow from that alone (DESIGN 2.5): returns
