@@ -31,6 +31,29 @@ struct FileTests {
     #expect(try files.rows("cascade_trash_file") == 3)
   }
 
+  @Test("A file that an object names by another name stays, and so does the edge")
+  func namedByObject() throws {
+    try files.write("1")
+    let note = Node("notes", .text("n"))
+    try files.apply(.put(note, type: nil, value: nil, edges: nil), files.edge("n", "1"))
+    try files.store.bySQL("INSERT INTO album VALUES(1, '1', NULL)")
+    try files.bySQL("DELETE FROM album")
+    try files.tend()
+    #expect(try files.isThere("1") && files.store.edges().count == 1)
+    try files.apply(.delete(note))
+    #expect(try files.tend().moved == 1)
+  }
+
+  @Test("A path that no file can have is no file's", arguments: [(1, 300), (3_000, 1)])
+  func tooLong(parts: Int, length: Int) throws {
+    let part = String(repeating: "x", count: length)
+    let path = Array(repeating: part, count: parts).joined(separator: "/")
+    try files.store.bySQL("INSERT INTO album VALUES(1, '\(path)', NULL)")
+    try files.bySQL("DELETE FROM album")
+    let work = try files.tend()
+    #expect(work.missing == 1 && work.waiting.isEmpty)
+  }
+
   @Test("A changed column lets its file go, in a batch that the trash can forget")
   func changedColumn() throws {
     try files.write("1", "2")

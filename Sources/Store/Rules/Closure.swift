@@ -89,14 +89,14 @@ struct Closure {
     }
   }
 
-  /// What somebody names stays, by whatever name he does (DESIGN 8.8): nothing follows from a file. Who
-  /// names it in his own row is found before it is moved.
+  /// What somebody names is still held, by whatever name he does (DESIGN 8.8): nothing follows from a
+  /// file. Who names it in his own row is found before it is moved.
   private func keepNamedFiles(_ db: borrowing Connection) throws {
     let roots = "SELECT id FROM main.cascade_collection WHERE name GLOB 'cascade_file/*'"
     if try db.integer(generated: roots) == nil { return }
     try db.run(
       generated: """
-        DELETE FROM temp.gone WHERE collection IN (\(roots)) AND EXISTS (
+        DELETE FROM temp.gone WHERE rule = 32 AND collection IN (\(roots)) AND EXISTS (
           SELECT 1 FROM main.cascade_edge AS e WHERE e.destination = gone.id
           AND e.source NOT IN (SELECT id FROM temp.gone))
         """, [])
