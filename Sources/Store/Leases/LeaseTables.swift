@@ -59,10 +59,14 @@ extension Schema {
     // What the roots lead to, in the order in which it was found; and what they do not.
     "CREATE TEMP TABLE reached(seq INTEGER PRIMARY KEY, id INTEGER NOT NULL UNIQUE)",
     "CREATE TEMP TABLE unreached(id INTEGER PRIMARY KEY, collection INTEGER)",
-    // Of these, what goes next, and who leads to it, as far back as he is of these; and every way,
-    // from whomever.
+    // Of these, in which order they go; or what goes next, and who leads to it, as far back as he is
+    // of these. And every way, from whomever.
     "CREATE TEMP TABLE leading(seq INTEGER PRIMARY KEY, id INTEGER NOT NULL UNIQUE)",
     "CREATE TEMP TABLE leads(holder INTEGER, held INTEGER)",
     "CREATE INDEX temp.leads_holder ON leads(holder)",
+    "CREATE INDEX temp.leads_held ON leads(held)",
+    // Whose turn comes earlier, and who takes their places.
+    "CREATE TEMP TABLE late(number INTEGER PRIMARY KEY, seq INTEGER, id INTEGER, collection INTEGER)",
+    "CREATE TEMP TABLE early(number INTEGER PRIMARY KEY, id INTEGER, collection INTEGER)",
   ]
 }

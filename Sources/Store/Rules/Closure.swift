@@ -134,8 +134,10 @@ struct Closure {
         """, [.integer(firstNewId)])
     try db.run(
       """
-      INSERT OR IGNORE INTO temp.gone(id, collection) SELECT id, collection FROM temp.unreached
-      WHERE id NOT IN (SELECT id FROM temp.blocked) ORDER BY id
+      INSERT OR IGNORE INTO temp.gone(id, collection)
+      SELECT u.id, u.collection
+      FROM temp.unreached AS u LEFT JOIN temp.leading AS l ON l.id = u.id
+      WHERE u.id NOT IN (SELECT id FROM temp.blocked) ORDER BY l.seq NULLS LAST, u.id
       """)
   }
 

@@ -242,6 +242,7 @@ extension Writer {
     try db.forgetGone()
     try db.run("DELETE FROM temp.blocked")
     try db.run("DELETE FROM temp.unreached")
+    try db.forgetLeading()
     try db.forgetLeased()
     try db.run("DELETE FROM temp.known WHERE id < 0")
     current.unnamedDead = [:]

@@ -8,14 +8,8 @@ extension Connection {
     of place: Place, _ form: Numbered, rule: Int64, in slice: Slice, _ numbers: Numbers,
     from driver: Place.Driver = .gone, where condition: String = "1"
   ) throws(SQLiteError) {
-    try run(
-      generated: """
-        INSERT INTO temp.found(id, key, row, collection, via, name, rule, asks)
-        SELECT \(place.source.found("s", numbers)), \(place.source.id), g.id,
-          \(place.nameId), ?1, \(place.rules.rawValue) & ?1 <> 0
-        \(place.ofDestinations(in: driver, form, numbers)) AND g.seq > ?2 AND g.seq <= ?3
-        AND \(condition)
-        """, [.integer(rule)] + slice.bound)
+    let sql = place.stagingSources(form, numbers, from: driver, where: condition)
+    try run(generated: sql, [.integer(rule)] + slice.bound)
   }
 
   /// Destinations, if they are there, whose source is in these rows of `temp.gone`.
@@ -23,15 +17,8 @@ extension Connection {
     of place: Place, _ form: Numbered, rule: Int64, in slice: Slice, _ numbers: Numbers,
     from driver: Place.Driver = .gone, where condition: String = "1"
   ) throws(SQLiteError) {
-    let columns = place.destinationColumns(of: place.reference, numbers)
-    try run(
-      generated: """
-        INSERT INTO temp.found(id, key, row, collection, via, name, rule, asks)
-        SELECT \(columns), \(place.destination.id), g.id, \(place.nameId), ?1,
-          \(place.rules.rawValue) & ?1 <> 0
-        \(place.ofSources(in: driver, form, withDestinations: true))
-        AND g.seq > ?2 AND g.seq <= ?3 AND \(condition)
-        """, [.integer(rule)] + slice.bound)
+    let sql = place.stagingDestinations(form, numbers, from: driver, where: condition)
+    try run(generated: sql, [.integer(rule)] + slice.bound)
   }
 
   /// Those that stay, whatever form the nodes have that go.
@@ -91,5 +78,31 @@ extension Connection {
   /// Numbers end with the transaction that gave them.
   func forgetKnown() throws(SQLiteError) {
     try run("DELETE FROM temp.known WHERE id <> 0x4000000000000000")
+  }
+}
+
+/// A rule is bound first, and behind it a slice.
+extension Place {
+  func stagingSources(
+    _ form: Numbered, _ numbers: Numbers, from driver: Driver, where condition: String = "1"
+  ) -> String {
+    """
+    INSERT INTO temp.found(id, key, row, collection, via, name, rule, asks)
+    SELECT \(source.found("s", numbers)), \(source.id), g.id, \(nameId), ?1,
+      \(rules.rawValue) & ?1 <> 0
+    \(ofDestinations(in: driver, form, numbers)) AND g.seq > ?2 AND g.seq <= ?3 AND \(condition)
+    """
+  }
+
+  func stagingDestinations(
+    _ form: Numbered, _ numbers: Numbers, from driver: Driver, where condition: String = "1"
+  ) -> String {
+    """
+    INSERT INTO temp.found(id, key, row, collection, via, name, rule, asks)
+    SELECT \(destinationColumns(of: reference, numbers)), \(destination.id), g.id, \(nameId), ?1,
+      \(rules.rawValue) & ?1 <> 0
+    \(ofSources(in: driver, form, withDestinations: true))
+    AND g.seq > ?2 AND g.seq <= ?3 AND \(condition)
+    """
   }
 }

@@ -8,34 +8,47 @@ internal import SQLite
 /// so does all that he leads to.
 extension Writer {
   func keepReached(_ slice: Slice) throws {
-    try db.run(
-      """
-      INSERT INTO temp.leading(id) SELECT id FROM temp.gone
-      WHERE seq > ? AND seq <= ? AND rule = 0 AND counts
-      """, .integer(slice.low), .integer(slice.high))
-    if db.changes == 0 { return }
-    defer { try? db.execute("DELETE FROM temp.leading; DELETE FROM temp.leads") }
-    if try findLeading(above: slice.low) { return try keepLed() }
+    if !current.marks { return }
+    if try findHolders(of: slice, in: .all) { return try keepLed() }
     try keep(slice, "SELECT g.id FROM temp.gone AS g WHERE g.rule = 0 AND g.counts")
     try forgetKept(slice)
   }
 
   // MARK: - Who leads to them
 
-  /// Says whether that could be found out without keeping everybody waiting.
-  private func findLeading(above done: Int64) throws -> Bool {
-    let most = max(1_000, pace.rows * 4)
-    let unmeant = unmeant
+  /// Those of the list, as far as they are in `part`, into `temp.leading`. Says whether that is all of
+  /// them: it is not where that keeps everybody waiting.
+  func findHolders(of slice: Slice, in part: Slice) throws -> Bool {
+    try db.forgetLeading()
+    try db.run(
+      """
+      INSERT INTO temp.leading(id) SELECT id FROM temp.gone
+      WHERE seq > ? AND seq <= ? AND rule = 0 AND counts
+      """, .integer(slice.low), .integer(slice.high))
+    let most = mostHolders
+    let end = ContinuousClock.now + pace.budget
+    let questions = current.whoLeads ?? whoLeads
+    current.whoLeads = questions
     var low: Int64 = 0
     while let high = try db.integer("SELECT max(seq) FROM temp.leading"), high > low {
-      if high > most { return false }
-      let level = Slice(low: low, high: high)
-      try stageStored(to: level, unmeant)
-      for place in binding.looked { try stage(place, to: level, unmeant) }
-      try addLeading(above: done)
+      if high > most || (pace.rowsToAStep == nil && .now > end) { return false }
+      let level = [.integer(0)] + Slice(low: low, high: high).bound + [.integer(most + 1)]
+      for question in questions { try db.run(generated: question, level) }
+      let found = try db.integer("SELECT count(*) FROM temp.found") ?? 0
+      try addLeading(in: Slice(low: slice.low, high: part.high))
+      if found > most { return false }
       low = high
     }
     return true
+  }
+
+  var mostHolders: Int64 { max(1_000, pace.isAlone ? pace.rows : pace.rows * 4) }
+
+  /// A chain has as many levels as nodes: what is asked in each is put into words once.
+  private var whoLeads: [String] {
+    let unmeant = unmeant
+    let ofPlaces = binding.looked.flatMap { whoLeads(by: $0, unmeant) }
+    return ([whoLeads(unmeant)] + ofPlaces).map { "\($0) LIMIT ?4" }
   }
 
   /// Tables whose rows are no way to anything.
@@ -46,48 +59,50 @@ extension Writer {
     return Set(tables.map(\.id))
   }
 
-  private func stageStored(to level: Slice, _ unmeant: Set<Int64>) throws {
+  private func whoLeads(_ unmeant: Set<Int64>) -> String {
     let isMeant = "n.collection NOT IN (\(unmeant.map(String.init).joined(separator: ", ")))"
-    try db.run(
-      generated: """
-        INSERT INTO temp.found(id, via)
-        SELECT n.id, g.id FROM temp.leading AS g
-        CROSS JOIN main.cascade_edge AS e ON e.destination = g.id
-        CROSS JOIN main.cascade_node AS n ON n.id = e.source AND \(isMeant)
-        WHERE g.seq > ?1 AND g.seq <= ?2
-        UNION ALL
-        SELECT n.id, g.id FROM temp.leading AS g
-        CROSS JOIN main.cascade_edge AS e ON e.source = g.id AND e.rules & 20
-        CROSS JOIN main.cascade_node AS n ON n.id = e.destination AND \(isMeant)
-        WHERE g.seq > ?1 AND g.seq <= ?2
-        """, level.bound)
+    return """
+      INSERT INTO temp.found(id, via, rule)
+      SELECT n.id, g.id, ?1 FROM temp.leading AS g
+      CROSS JOIN main.cascade_edge AS e ON e.destination = g.id
+      CROSS JOIN main.cascade_node AS n ON n.id = e.source AND \(isMeant)
+      WHERE g.seq > ?2 AND g.seq <= ?3
+      UNION ALL
+      SELECT n.id, g.id, ?1 FROM temp.leading AS g
+      CROSS JOIN main.cascade_edge AS e ON e.source = g.id AND e.rules & 20
+      CROSS JOIN main.cascade_node AS n ON n.id = e.destination AND \(isMeant)
+      WHERE g.seq > ?2 AND g.seq <= ?3
+      """
   }
 
-  private func stage(_ place: Place, to level: Slice, _ unmeant: Set<Int64>) throws {
+  private func whoLeads(by place: Place, _ unmeant: Set<Int64>) -> [String] {
     let numbers = current.numbers
+    var questions: [String] = []
     if place.leadsOn && !unmeant.contains(place.source.id) {
-      for form in numbers.forms(of: place.destination) {
-        let driver = numbers.now(place, .leading)
-        try db.stageSources(of: place, form, rule: 0, in: level, numbers, from: driver)
+      let driver = numbers.now(place, .leading)
+      questions += numbers.forms(of: place.destination).map {
+        place.stagingSources($0, numbers, from: driver)
       }
     }
-    let leadsBack = !place.rules.isDisjoint(with: Reaching.backwards)
-    if leadsBack && !unmeant.contains(place.destination.id) {
-      for form in numbers.forms(of: place.source) {
-        try db.stageDestinations(of: place, form, rule: 0, in: level, numbers, from: .leading)
+    if place.leadsBack && !unmeant.contains(place.destination.id) {
+      questions += numbers.forms(of: place.source).map {
+        place.stagingDestinations($0, numbers, from: .leading)
       }
     }
+    return questions
   }
 
-  private func addLeading(above done: Int64) throws {
+  private func addLeading(in rest: Slice) throws {
     try db.internFound()
-    try db.run("INSERT INTO temp.leads SELECT id, via FROM temp.found")
+    if !current.isUndisturbed {
+      try db.run("INSERT INTO temp.leads SELECT id, via FROM temp.found")
+    }
     try db.run(
       """
       INSERT OR IGNORE INTO temp.leading(id)
       SELECT f.id FROM temp.found AS f CROSS JOIN temp.gone AS g ON g.id = f.id
-      WHERE g.seq > ? AND g.rule = 0 AND g.counts
-      """, .integer(done))
+      WHERE g.seq > ? AND g.seq <= ? AND g.rule = 0 AND g.counts
+      """, .integer(rest.low), .integer(rest.high))
     try db.forgetFound()
   }
 
@@ -110,5 +125,12 @@ extension Writer {
       SELECT id FROM stays
       """)
     if db.changes > 0 { try forgetKept(.all) }
+  }
+}
+
+extension Connection {
+  func forgetLeading() throws(SQLiteError) {
+    try run("DELETE FROM temp.leading")
+    try run("DELETE FROM temp.leads")
   }
 }

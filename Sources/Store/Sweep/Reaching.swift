@@ -110,7 +110,7 @@ struct Reaching {
         try db.stageDestinations(of: place, form, rule: 0, in: level, numbers, from: .reached)
       }
     }
-    if place.rules.isDisjoint(with: Reaching.backwards) { return }
+    if !place.leadsBack { return }
     for form in numbers.forms(of: place.destination) {
       try db.stageSources(of: place, form, rule: 0, in: level, numbers, from: .reached)
     }
@@ -122,6 +122,8 @@ extension Place {
   var leadsOn: Bool {
     destination.kind != .files && (relationship != nil || isForeignKey)
   }
+
+  var leadsBack: Bool { !rules.isDisjoint(with: Reaching.backwards) }
 }
 
 extension StoreModel {
@@ -147,7 +149,7 @@ extension Connection {
     try findUnreached(reaching)
     try run(
       """
-      INSERT OR IGNORE INTO temp.unreached SELECT id, collection FROM temp.found
+      INSERT OR IGNORE INTO temp.unreached(id, collection) SELECT id, collection FROM temp.found
       WHERE id IS NOT NULL
       """)
     try forgetFound()

@@ -111,7 +111,7 @@ extension Writer {
     var (high, rows, more) = (low, Int64(0), pace.rowsAtOnce)
     repeat {
       var (slice, weight, isHub) = try weighed(
-        Slice(low: high, high: min(plan.all.high, high + max(more, fewestAtOnce))))
+        self.slice(behind: high, most: max(more, fewestAtOnce), of: plan))
       // It begins a step: its rows take another time than those before them.
       if isHub && rows > 0 { break }
       if try isHub && isGone(slice) {
@@ -122,6 +122,8 @@ extension Writer {
         weight = 1
       }
       current.isHub = try isHub && current.readsItsDeletions && isRow(slice)
+      let whole = try withHolders(slice, of: plan)
+      if whole != slice { (slice, weight) = (whole, max(1, whole.count)) }
       try removeLooking(slice, plan)
       rows += weight
       high = slice.high

@@ -7,6 +7,9 @@ struct Slice: Hashable, Sendable {
   let high: Int64
 
   var isEmpty: Bool { low == high }
+  var count: Int64 { high - low }
+
+  func first(_ most: Int64) -> Slice { Slice(low: low, high: low + min(count, most)) }
 
   func parts(of rows: Int) -> [Slice] {
     stride(from: low, to: high, by: rows).map {
@@ -17,6 +20,8 @@ struct Slice: Hashable, Sendable {
   var bound: [Value] { [.integer(low), .integer(high)] }
 
   static let all = Slice(low: 0, high: .max)
+  /// By the numbers of nodes, which may be below zero.
+  static let allNumbers = Slice(low: .min, high: .max)
 }
 
 /// What the ends of a slice are called in a statement.

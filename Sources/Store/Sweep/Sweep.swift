@@ -228,6 +228,7 @@ extension Writer {
     if kinds.looksThrough { try db.addDanglingEnds(binding, tells: debt != nil) }
     if kinds == [.unreachable] {
       leasesReach = try db.addUnreached(binding, model, at: now)
+      if current.isStepped { current.hasCircles = try orderUnreached() }
     }
     current.deadCount = Int(
       try db.integer(

@@ -268,7 +268,7 @@ struct TransactionState {
   var deletedByCollection: [String: Int] = [:]
   var deletedByRule: [String: Int] = [:]
   /// How the rows of the tables are numbered, since the last flush began.
-  var numbers = Numbers()
+  var numbers = Numbers() { didSet { whoLeads = nil } }
   /// Tables whose rows go all at once, behind everything else.
   var emptied: Set<Int64> = []
   /// A sweep cannot be refused: what is denied stays, and is told here.
@@ -277,6 +277,10 @@ struct TransactionState {
   var followed = Rules.all
   /// What the roots do not reach goes.
   var marks = false
+  /// Some of that may lead to itself, and so many go with all who lead to them (`HoldersFirst.swift`).
+  var hasCircles = false
+  var mostWithHolders: Int64 = 1
+  var whoLeads: [String]?
   /// It commits more than once.
   var isStepped = false
   /// What is refused undoes what was deleted, not all that was done.

@@ -1,0 +1,154 @@
+internal import Model
+internal import SQLite
+
+/// In which order what the roots do not reach goes (`Reaching`), where it goes in steps.
+///
+/// Somebody may see such a node between two steps, and have a root lead to it: then all that it leads
+/// to has to be there. So who leads to a node goes before it, and who lead to each other in a circle go
+/// in one step.
+///
+/// 1. The plan has those first to whom none of the others leads, then those to whom only these do, and
+///    so on; and last what is in a circle, or behind one.
+/// 2. Before some go, all who still lead to them are brought forward. Where nothing goes in circles,
+///    and nobody has written since the plan was made, there are none.
+/// 3. A circle that takes longer than the lock may be held goes in several steps while nobody writes,
+///    and waits as long as somebody does.
+extension Writer {
+  // MARK: - The plan
+
+  /// Puts them into `temp.leading` as far as none is in a circle, and says whether some may be.
+  func orderUnreached() throws -> Bool {
+    try db.forgetLeading()
+    try findLeads()
+    try db.run(
+      """
+      INSERT INTO temp.leading(id) SELECT id FROM temp.unreached
+      WHERE id NOT IN (SELECT held FROM temp.leads) ORDER BY id
+      """)
+    var low: Int64 = 0
+    while let high = try db.integer("SELECT max(seq) FROM temp.leading"), high > low {
+      try addHeld(by: Slice(low: low, high: high))
+      low = high
+    }
+    let remain = try db.integer("SELECT 1 FROM temp.leads LIMIT 1")
+    return remain != nil || !rulesInUse.isDisjoint(with: Reaching.backwards)
+  }
+
+  /// An edge that leads both ways does not say who of the two is first.
+  private func findLeads() throws {
+    let numbers = try db.numbers(binding)
+    for place in binding.looked where place.leadsOn && !place.leadsBack {
+      for form in numbers.forms(of: place.source) {
+        try db.stageDestinations(
+          of: place, form, rule: 0, in: .allNumbers, numbers, from: .unreached)
+      }
+    }
+    try db.internFound()
+    try db.run(
+      """
+      INSERT INTO temp.leads
+      SELECT holder, held FROM (
+        SELECT via AS holder, id AS held FROM temp.found
+        UNION ALL
+        SELECT e.source, e.destination FROM temp.unreached AS u
+        CROSS JOIN main.cascade_edge AS e ON e.source = u.id AND NOT e.rules & 20)
+      WHERE holder <> held AND held IN (SELECT id FROM temp.unreached)
+      """)
+    try db.forgetFound()
+  }
+
+  /// Whom nobody leads to any more who has no place yet.
+  private func addHeld(by level: Slice) throws {
+    try db.run(
+      """
+      INSERT INTO temp.found(id)
+      SELECT DISTINCT l.held FROM temp.leading AS g CROSS JOIN temp.leads AS l ON l.holder = g.id
+      WHERE g.seq > ? AND g.seq <= ?
+      """, .integer(level.low), .integer(level.high))
+    try db.run(
+      """
+      DELETE FROM temp.leads
+      WHERE holder IN (SELECT id FROM temp.leading WHERE seq > ? AND seq <= ?)
+      """, .integer(level.low), .integer(level.high))
+    try db.run(
+      """
+      INSERT INTO temp.leading(id) SELECT id FROM temp.found AS f
+      WHERE NOT EXISTS (SELECT 1 FROM temp.leads AS l WHERE l.held = f.id) ORDER BY id
+      """)
+    try db.forgetFound()
+  }
+
+  // MARK: - A step
+
+  /// What goes behind `low` as far as there is time for those, too, who lead to it.
+  func slice(behind low: Int64, most: Int64, of plan: SweepPlan) -> Slice {
+    let all = Slice(low: low, high: plan.all.high).first(most)
+    if !hasHolders(all, plan) { return all }
+    return Slice(low: low, high: min(all.high, plan.levels[0].high)).first(current.mostWithHolders)
+  }
+
+  private func hasHolders(_ slice: Slice, _ plan: SweepPlan) -> Bool {
+    let isOrdered = current.isUndisturbed && !current.hasCircles
+    return current.marks && !isOrdered && slice.low < plan.levels.first?.high ?? 0
+  }
+
+  /// As much of the slice as can go together with those who lead to it.
+  func withHolders(_ slice: Slice, of plan: SweepPlan) throws -> Slice {
+    if !hasHolders(slice, plan) { return slice }
+    var slice = slice
+    while true {
+      let areFew = try findHolders(of: slice, in: plan.levels[0])
+      current.mostWithHolders = try nextWithHolders(behind: slice, areFew)
+      if areFew || slice.count == 1 && current.isUndisturbed {
+        return try bringForward(behind: slice)
+      }
+      if slice.count == 1 {
+        try keep(.all, "SELECT g.id FROM temp.leading AS g WHERE 1")
+        return slice
+      }
+      slice = slice.first(current.mostWithHolders)
+    }
+  }
+
+  /// Who had to look at too many has looked in vain.
+  private func nextWithHolders(behind slice: Slice, _ areFew: Bool) throws -> Int64 {
+    if !areFew { return max(1, slice.count / 2) }
+    let all = try db.integer("SELECT max(seq) FROM temp.leading") ?? 0
+    return all * 3 < mostHolders ? slice.count * 2 : slice.count
+  }
+
+  /// Those in `temp.leading` go right behind the slice, and who would have gone there in their place.
+  private func bringForward(behind slice: Slice) throws -> Slice {
+    defer { try? db.execute("DELETE FROM temp.late; DELETE FROM temp.early") }
+    try db.run(
+      """
+      INSERT INTO temp.late(seq, id, collection)
+      SELECT g.seq, g.id, g.collection
+      FROM temp.leading AS l CROSS JOIN temp.gone AS g ON g.id = l.id WHERE g.seq > ? ORDER BY g.seq
+      """, .integer(slice.high))
+    let early = Slice(low: slice.high, high: slice.high + Int64(db.changes))
+    try db.run(
+      """
+      INSERT INTO temp.early(id, collection) SELECT id, collection FROM temp.gone
+      WHERE seq > ? AND seq <= ? AND id NOT IN (SELECT id FROM temp.late)
+      """, .integer(early.low), .integer(early.high))
+    try db.run(
+      """
+      INSERT OR REPLACE INTO temp.gone(seq, id, collection)
+      SELECT ? + number, id, collection FROM temp.late
+      """, .integer(early.low))
+    try db.run(
+      """
+      INSERT INTO temp.gone(seq, id, collection)
+      SELECT l.seq, e.id, e.collection FROM (
+        SELECT seq, row_number() OVER (ORDER BY seq) AS number FROM temp.late WHERE seq > ?) AS l
+      CROSS JOIN temp.early AS e USING (number)
+      """, .integer(early.high))
+    return Slice(low: slice.low, high: early.high)
+  }
+}
+
+extension Place.Driver {
+  fileprivate static let unreached = Place.Driver(
+    rows: "(SELECT id, id AS seq FROM temp.unreached) AS g", id: "g.id")
+}
