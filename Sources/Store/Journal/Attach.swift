@@ -45,6 +45,7 @@ extension Writer {
       try db.commit()
       isDetached = false
       try rebuildReferences()
+      try forgetOtherRules()
       return report
     } catch {
       db.rollback()

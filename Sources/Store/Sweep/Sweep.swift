@@ -59,13 +59,13 @@ extension Writer {
     asked = kinds
     defer { hasPartsToCome = false }
     try tieLooseRows(manners)
-    var parts = try parts(of: completed(kinds))[...]
-    while let part = parts.popFirst() {
-      hasPartsToCome = kinds.marks(from: model) || !parts.isEmpty
-      try sweepEdges(part, &result, at: now, manners)
-      sweptBefore = current.wasApproved ? [:] : result.byCollection
-      batchSoFar = result.batch
-      if result.isCutShort { break }
+    var isOver = false
+    while !isOver {
+      try sweepParts(kinds, &result, at: now, manners)
+      let before = result.deletedCount
+      try sweepMarked(kinds, &result, at: now, manners)
+      // What is gone now may have denied something that the parts before found.
+      isOver = try result.deletedCount == before || !kinds.looksThrough || !db.hasDenied
     }
     try result.forgetBlocked { try isThere($0) }
     try sweepRest(kinds, &result, at: now, manners)
@@ -76,14 +76,32 @@ extension Writer {
     return result
   }
 
+  private func sweepParts(
+    _ kinds: [SweepKind], _ result: inout SweepResult, at now: Int64, _ manners: Manners
+  ) throws {
+    var parts = try parts(of: completed(kinds))[...]
+    while let part = parts.popFirst() {
+      hasPartsToCome = kinds.marks(from: model) || !parts.isEmpty
+      try sweepEdges(part, &result, at: now, manners)
+      sweptBefore = current.wasApproved ? [:] : result.byCollection
+      batchSoFar = result.batch
+      if result.isCutShort { break }
+    }
+    hasPartsToCome = false
+  }
+
+  private func sweepMarked(
+    _ kinds: [SweepKind], _ result: inout SweepResult, at now: Int64, _ manners: Manners
+  ) throws {
+    if !kinds.marks(from: model) || result.isCutShort { return }
+    try result.forgetBlocked { try isThere($0) }
+    try sweepUnreachable(&result, at: now, manners)
+  }
+
   /// Behind what others kept from its end, nothing is: all of it is asked for again.
   private func sweepRest(
     _ kinds: [SweepKind], _ result: inout SweepResult, at now: Int64, _ manners: Manners
   ) throws {
-    hasPartsToCome = false
-    if kinds.marks(from: model) && !result.isCutShort {
-      try sweepUnreachable(&result, at: now, manners)
-    }
     try remember(kinds, areCutShort: result.isCutShort)
     if result.isCutShort { return }
     if kinds.looksAtFiles { try sweepFiles(&result, manners) }
@@ -106,7 +124,7 @@ extension Writer {
     try followSchema()
     let journal = try journalParts(of: edges)
     if !edges.looksThrough { return journal }
-    let dangles = try isHalfView || hasDangling()
+    let dangles = try isHalfView || hasDangling() || journal.isEmpty && db.hasDenied
     let isWhole = edges.cascades == edges.counts && journal.count < 2
     if try dangles && debt == nil && isWhole { return [edges] }
     if dangles { return journal + [[.dangling]] }
@@ -188,7 +206,7 @@ extension Writer {
         try findDead(kinds)
         // What is read is done with, in the transaction that draws the consequences.
         try forgetJournal(kinds, upTo: current.journalEnd)
-        if kinds.readsJournal { try forgetExamined() }
+        try forgetExamined()
       }
       try markTold(behind: current.journalEnd, upTo: db.lastInJournal)
       try conclude(kinds)
@@ -221,9 +239,10 @@ extension Writer {
 
   /// What is gone, or has lost an edge, although no transaction of ours did it.
   func findDead(_ kinds: [SweepKind]) throws {
-    if kinds.readsJournal {
-      try readJournal(kinds)
-      try db.examineSpared(binding, following: current.followed, at: now)
+    if kinds.readsJournal { try readJournal(kinds) }
+    if kinds.readsJournal || kinds.looksThrough {
+      try db.examineSpared(
+        binding, following: current.followed, denied: asked.looksThrough, at: now)
     }
     if kinds.looksThrough { try db.addDanglingEnds(binding, tells: debt != nil) }
     if kinds == [.unreachable] {
@@ -249,7 +268,10 @@ extension Reader {
       if kinds.readsJournal {
         try Digest(binding: binding, watches: db.watches(), tellsWhy: true).read(
           db, above: db.journalStart(kinds), upTo: .max)
-        try db.examineSpared(binding, following: kinds.followed, at: now)
+      }
+      if kinds.readsJournal || kinds.looksThrough {
+        try db.examineSpared(
+          binding, following: kinds.followed, denied: kinds.looksThrough, at: now)
       }
       if kinds.looksThrough { try db.addDanglingEnds(binding) }
       if kinds.marks { try db.addUnreached(binding, model, at: now) }

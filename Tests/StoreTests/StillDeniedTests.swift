@@ -1,0 +1,104 @@
+import Model
+import SQLite
+import Store
+import Testing
+
+/// What has a reason to go, and is denied, is told by each sweep of all, and goes when nothing denies it
+/// any more.
+@Suite("What is still denied")
+struct StillDeniedTests {
+  /// Of each kind of edge between x and d, one rule says that d goes; h denies that.
+  private func store(
+    _ rule: Rules, from source: String, to destination: String, roots: String = ""
+  ) throws -> TestStore {
+    let model = """
+      { collections: { x: { table: 'x', key: 'id' }, d: { table: 'd', key: 'id' },
+          h: { table: 'h', key: 'id' }, r: { table: 'r', key: 'id' } },
+        relationships: [
+          { name: 'e', from: '\(source)', to: '\(destination)', column: 'e',
+            rules: ['\(rule.names[0])'] },
+          { name: 'deny', from: 'h', to: 'd', column: 'd', rules: ['denyDestinationDeletion'] },
+          { name: 'top', from: 'r', to: 'd', column: 'd' },
+          { name: 'unused', from: 'r', to: 'h', column: 'h' } ] \(roots) }
+      """
+    let store = try TestStore(
+      model: StoreModel(model),
+      schema: """
+        CREATE TABLE x(id INTEGER PRIMARY KEY, e INT); CREATE TABLE d(id INTEGER PRIMARY KEY, e INT);
+        CREATE TABLE h(id INTEGER PRIMARY KEY, d INT);
+        CREATE TABLE r(id INTEGER PRIMARY KEY, d INT, h INT);
+        INSERT INTO \(destination) VALUES(1, NULL); INSERT INTO \(source) VALUES(1, 1);
+        INSERT INTO h VALUES(1, 1); INSERT INTO r VALUES(1, 1, NULL);
+        """)
+    _ = try store.writer.sweep([.cascade, .refcount], at: 0)
+    return store
+  }
+
+  private static let ways: [(rule: Rules, source: String, destination: String)] = [
+    (4, "d", "x"), (8, "x", "d"), (16, "d", "x"), (32, "x", "d"),
+  ]
+
+  @Test(
+    "It is told each time, and goes with what denied it", arguments: ways,
+    [[.all], [.dangling]] as [[SweepKind]])
+  func goes(
+    _ way: (rule: Rules, source: String, destination: String), kinds: [SweepKind]
+  ) throws {
+    for rows in [nil, 1] as [Int64?] {
+      let store = try store(way.rule, from: way.source, to: way.destination)
+      if let rows { store.sweepsInSteps(of: rows) }
+      try store.bySQL("DELETE FROM x")
+      for kinds in [[.cascade, .refcount], kinds, kinds] {
+        let result = try store.writer.sweep(kinds, at: 1)
+        #expect(result.outcome == .blocked && result.blocked.count == 1)
+      }
+      #expect(try store.reader.planSweep(kinds).denials.count == 1)
+      #expect(try store.writer.sweep([.cascade, .refcount], at: 1).outcome == .nothing)
+      try store.bySQL("UPDATE h SET d = NULL")
+      #expect(try store.writer.sweep(kinds, at: 2).deletedCount == 1)
+      #expect(try store.texts("SELECT id FROM d") == [])
+      #expect(try store.writer.sweep([.all], at: 3).outcome == .nothing)
+    }
+  }
+
+  @Test("It stays where it has no reason to go any more", arguments: ways)
+  func stays(_ way: (rule: Rules, source: String, destination: String)) throws {
+    let store = try store(way.rule, from: way.source, to: way.destination)
+    try store.bySQL("DELETE FROM x")
+    #expect(try store.writer.sweep([.all], at: 1).outcome == .blocked)
+    try store.bySQL(
+      way.source == "x"
+        ? "INSERT INTO x VALUES(1, 1)" : "INSERT INTO x VALUES(2, NULL); UPDATE d SET e = 2")
+    try store.bySQL("DELETE FROM h")
+    #expect(try store.writer.sweep([.all], at: 2).outcome == .nothing)
+    #expect(try store.texts("SELECT id FROM d") == ["1"])
+  }
+
+  @Test("By another model it is no reason any more")
+  func otherModel() throws {
+    let store = try store(32, from: "x", to: "d")
+    try store.bySQL("DELETE FROM x")
+    #expect(try store.writer.sweep([.all], at: 1).outcome == .blocked)
+    let model = try StoreModel(
+      """
+      { collections: { x: { table: 'x', key: 'id' }, d: { table: 'd', key: 'id' },
+          h: { table: 'h', key: 'id' } },
+        relationships: [ { name: 'e', from: 'x', to: 'd', column: 'e', rules: [] },
+          { name: 'deny', from: 'h', to: 'd', column: 'd', rules: ['denyDestinationDeletion'] } ] }
+      """)
+    let writer = try Writer(path: store.path, model: model)
+    try store.bySQL("DELETE FROM h")
+    #expect(try writer.sweep([.all], at: 2).outcome == .nothing)
+    #expect(try store.texts("SELECT id FROM d") == ["1"])
+  }
+
+  @Test("What denied it may go in the same sweep, as unreachable", arguments: ways)
+  func unreachable(_ way: (rule: Rules, source: String, destination: String)) throws {
+    let store = try store(way.rule, from: way.source, to: way.destination, roots: ", roots: ['r']")
+    try store.bySQL("DELETE FROM x")
+    let result = try store.writer.sweep([.all], at: 1)
+    #expect(result.outcome == .done && result.blocked.isEmpty)
+    #expect(result.byCollection == ["d": 1, "h": 1])
+    #expect(try store.writer.sweep([.all], at: 2).outcome == .nothing)
+  }
+}
