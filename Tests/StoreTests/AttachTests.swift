@@ -248,6 +248,24 @@ struct AttachTests {
     #expect(try store.reader.checkStructure().filter { $0.kind == .binding }.count == 3)
   }
 
+  @Test("A column that compares in the application's own way is refused, and named")
+  func ownCollation() throws {
+    let store = try store(
+      AttachTests.model,
+      """
+      CREATE TABLE album(id TEXT PRIMARY KEY, artist_id TEXT);
+      CREATE TABLE song(id TEXT PRIMARY KEY, album_id TEXT COLLATE NOCASE);
+      PRAGMA writable_schema = ON;
+      UPDATE sqlite_schema SET sql = replace(sql, 'NOCASE', 'OWN') WHERE name = 'song'
+      """)
+    #expect(
+      store.writer.bindingProblems.map(\.message) == [
+        #"column "album_id" of "song" compares by "OWN", which only the application knows: "#
+          + "SQLite itself has BINARY, NOCASE and RTRIM"
+      ])
+    #expect(try store.reader.checkStructure().filter { $0.kind == .binding }.count == 1)
+  }
+
   @Test("A transaction that fails takes the binding back with it")
   func failed() throws {
     struct Failure: Error {}

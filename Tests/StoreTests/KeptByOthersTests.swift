@@ -52,6 +52,14 @@ struct KeptByOthersTests {
       CREATE TRIGGER own BEFORE DELETE ON shown WHEN OLD.mid = 11 AND OLD.photo = 40
       BEGIN SELECT RAISE(ABORT, 'no'); END
       """
+    case unknownFunction = """
+      INSERT INTO tag VALUES(1, 11);
+      CREATE TRIGGER own BEFORE UPDATE ON tag BEGIN SELECT unknown(OLD.id); END
+      """
+    case missingTable = """
+      INSERT INTO shown VALUES(11, 40);
+      CREATE TRIGGER own BEFORE DELETE ON shown BEGIN DELETE FROM missing; END
+      """
 
     var reason: String {
       switch self {
@@ -60,6 +68,11 @@ struct KeptByOthersTests {
       case .raisingTrigger: "the application's own rules refuse (no)"
       case .notNull: #""mid" of "tags" cannot be set to null (NOT NULL constraint failed: tag.mid)"#
       case .joinRow: #"a row of "shown" cannot go (no)"#
+      case .unknownFunction:
+        #""mid" of "tags" cannot be set to null "#
+          + "(SQLite cannot do it here: no such function: unknown)"
+      case .missingTable:
+        #"a row of "shown" cannot go (SQLite cannot do it here: no such table: main.missing)"#
       }
     }
   }
@@ -109,5 +122,22 @@ struct KeptByOthersTests {
     #expect(result.blocked.map(\.message) == ["mids/11 is gone, but \(Keeper.notNull.reason)"])
     #expect(try ids(store, "tag") == [1] && ids(store, "photo") == [12, 31, 40])
     #expect(try store.texts("SELECT subject FROM cascade_trash_layout WHERE kind = 'change'") == [])
+  }
+
+  @Test("Whose own trigger cannot be run stays, whatever goes with it elsewhere", arguments: [0, 1])
+  func cannotRun(rowsToAStep: Int64) throws {
+    let store = try store(.unknownFunction)
+    if rowsToAStep > 0 { store.sweepsInSteps(of: rowsToAStep) }
+    let own = "CREATE TRIGGER of_mid AFTER DELETE ON mid BEGIN SELECT unknown(OLD.id); END"
+    try store.bySQL("\(own); DELETE FROM tag; DELETE FROM top WHERE id = 2")
+    let result = try store.writer.sweep([.all], at: 1)
+    #expect(
+      result.blocked.map(\.message) == [
+        "mids/21 must stay: the application's own rules refuse "
+          + "(SQLite cannot do it here: no such function: unknown)"
+      ])
+    #expect(try store.apply([.delete(Node("photos", .integer(40)))]).deletedCount == 1)
+    try store.bySQL("DROP TRIGGER of_mid")
+    #expect(try store.writer.sweep([.all], at: 2).byCollection == ["mids": 1, "photos": 1])
   }
 }

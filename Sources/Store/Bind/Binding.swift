@@ -164,7 +164,12 @@ protocol Numbering {
 
 extension Table {
   func required(_ name: String) throws(Catalog.Unusable) -> Column {
-    if let column = column(name) { return column }
-    throw Catalog.Unusable("table \"\(self.name)\" has no column \"\(name)\"")
+    guard let column = column(name) else {
+      throw Catalog.Unusable("table \"\(self.name)\" has no column \"\(name)\"")
+    }
+    if ["BINARY", "NOCASE", "RTRIM"].contains(column.collation.uppercased()) { return column }
+    throw Catalog.Unusable(
+      "column \"\(column.name)\" of \"\(self.name)\" compares by \"\(column.collation)\", which "
+        + "only the application knows: SQLite itself has BINARY, NOCASE and RTRIM")
   }
 }

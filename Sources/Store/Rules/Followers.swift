@@ -19,10 +19,10 @@ extension Writer {
 
   /// What SQLite would do when these go. Those that are found by the way through others go first.
   func followForeignKeys(_ slice: Slice) throws {
-    for follower in followersOfForeignKeys().reversed() {
+    for follower in followersOfForeignKeys(.first).reversed() {
       if binding.standsIn(for: follower) { continue }
       let what = "a row of \"\(follower.table.name)\" cannot follow"
-      try orRefused(slice, what) { try db.take(follower, $0) }
+      try orRefused(slice, what, rows: [follower.rows]) { try db.take(follower, $0) }
     }
   }
 }
@@ -35,7 +35,7 @@ extension Connection {
       generated: """
         \(columns.map { "UPDATE \(table) SET \($0)" } ?? "DELETE FROM \(table)")
         WHERE \(follower.table.identity("r")) IN (\(follower.rows))
-        """, [.null, .null] + slice.bound)
+        """, slice.bound)
   }
 }
 

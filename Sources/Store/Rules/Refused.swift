@@ -1,7 +1,8 @@
 internal import Model
 internal import SQLite
 
-/// Rows that the application's own rules keep: a trigger, a foreign key, a CHECK, a NOT NULL.
+/// Rows that the application's own rules keep: a trigger, a foreign key, a CHECK, a NOT NULL. So do
+/// those that cannot be run here, because of a function, say, that only the application has.
 ///
 /// A transaction is refused as a whole. A sweep leaves the node where it is, with what would follow
 /// from it, and goes on (DESIGN 2.5). So it does where the node is gone: what refers to it stays.
@@ -25,8 +26,9 @@ extension Error {
   /// What the application's own rules say against a statement; nil where it is anything else.
   fileprivate var objection: String? {
     if let ignored = self as? Ignored { return "a trigger of \"\(ignored.table)\" ignores this" }
-    guard let error = self as? SQLiteError, error.isAboutTheValue else { return nil }
-    return error.message
+    guard let error = self as? SQLiteError else { return nil }
+    if error.isAboutTheValue { return error.message }
+    return error.isAboutTheStatement ? "SQLite cannot do it here: \(error.message)" : nil
   }
 }
 
@@ -40,20 +42,24 @@ struct GoneNode {
 extension Writer {
   /// Tries it again for one node after the other, to know which it is. Whoever catches what is thrown
   /// rolls back what was done.
+  ///
+  /// What cannot be run here could not be run for anybody: that concerns those of which some of `rows`
+  /// are.
   func orRefused(
-    _ slice: Slice, _ what: String, _ code: Reason.Code = .denied,
+    _ slice: Slice, _ what: String, _ code: Reason.Code = .denied, rows: [String],
     _ attempt: (Slice) throws -> Void
   ) throws {
     do {
       try attempt(slice)
     } catch let error where error.objection != nil {
       try requireTransaction(behind: error)
+      let cannotRun = (error as? SQLiteError)?.isAboutTheStatement ?? false
       var refused = Refused()
-      for part in try db.parts(of: slice) {
+      for part in try db.parts(of: slice) where try !cannotRun || db.has(rows, part) {
         guard let why = try objection(to: part, attempt) else { continue }
         try add(part, "\(what) (\(why))", code, to: &refused)
       }
-      if refused.reasons.isEmpty && error is Ignored { return }
+      if refused.reasons.isEmpty && (error is Ignored || cannotRun) { return }
       if refused.reasons.isEmpty { throw error }
       if !current.isSweep || !refused.nodes.isEmpty { try refuse(refused) }
       current.block(refused.reasons)
@@ -116,6 +122,14 @@ extension Writer {
 }
 
 extension Connection {
+  fileprivate func has(_ rows: [String], _ slice: Slice) throws(SQLiteError) -> Bool {
+    for rows in rows {
+      let row = try integer(generated: "SELECT 1 FROM (\(rows)) LIMIT 1", slice.bound)
+      if row != nil { return true }
+    }
+    return false
+  }
+
   /// Slices of one node each.
   fileprivate func parts(of slice: Slice) throws(SQLiteError) -> [Slice] {
     try all(

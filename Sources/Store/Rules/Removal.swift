@@ -9,12 +9,13 @@ extension Writer {
     for place in binding.places where place.loses(ends) && !current.waits(place, binding) {
       if let (table, ends) = binding.sideRows(of: place) {
         if current.followed != .all { try journalLostJoins(of: place, slice) }
-        try orRefused(slice, "a row of \"\(table.name)\" cannot go") { slice in
-          for (end, other) in ends {
-            for rows in table.joinRows(end, other: other, slice, current.numbers, .first) {
-              current.edgesRemoved += try db.deleteJoins(of: table, in: rows, slice.bound)
-              try refuseLeft(rows, of: table, slice)
-            }
+        let rows = ends.flatMap {
+          table.joinRows($0.end, other: $0.other, slice, current.numbers, .first)
+        }
+        try orRefused(slice, "a row of \"\(table.name)\" cannot go", rows: rows) { slice in
+          for rows in rows {
+            current.edgesRemoved += try db.deleteJoins(of: table, in: rows, slice.bound)
+            try refuseLeft(rows, of: table, slice)
           }
         }
       } else if place.rules.contains(.nullifySourceIfDestinationDeleted) {
@@ -27,7 +28,8 @@ extension Writer {
     guard let table = place.source.table else { return }
     let what = "\"\(place.name)\" of \"\(place.source.collection)\" cannot be set to null"
     let mayRefuse = binding.hasTriggers || !table.allowsNull(place.nulledNames)
-    try orRefused(slice, what, .missingMandatory) { slice in
+    let losing = place.losingRows(of: table, forms, current.numbers, .first)
+    try orRefused(slice, what, .missingMandatory, rows: losing) { slice in
       // What stays is not kept in the trash.
       current.edgesRemoved +=
         mayRefuse
@@ -59,7 +61,8 @@ extension Writer {
     for table in binding.childrenFirst where !current.emptied.contains(table.id) {
       let forms = ends.forms(of: table)
       if forms.isEmpty { continue }
-      try orRefused(slice, "the application's own rules refuse") { slice in
+      let rows = forms.map { "SELECT 1 FROM \(table.rows) AS o WHERE \(table.isGone("o", $0))" }
+      try orRefused(slice, "the application's own rules refuse", rows: rows) { slice in
         if !current.isLoud || !binding.isHeard(table, current.numbers) {
           try db.deleteGoneRows(of: table, forms, slice)
         } else if areTriggersOff {
