@@ -48,7 +48,7 @@ enum AttachCommands {
     let removed = made(report, "removed")
     let files = Words.count(report["files"], "file", "files")
     let hasLeft = report["files"]?.integer ?? 0 > 0
-    let left = hasLeft ? ["  ! \(files) let go, but left where they are"] : []
+    let left = hasLeft ? ["  ! \(files) let go, or to go back, but left where they are"] : []
     return
       (["detached \(store)"]
       + (removed.isEmpty ? ["  nothing of Cascade's was there"] : removed) + left

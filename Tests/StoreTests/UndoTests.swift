@@ -250,6 +250,11 @@ struct UndoTests {
     try store.run("B")
     let result = try store.undo(receipt)
     #expect((result.restored, result.edges, result.leftCount) == (1, 0, 3))
+    #expect(
+      result.left.map(\.reason) == [
+        "the key was taken meanwhile", "one of its ends is left alone",
+        "one of its ends is left alone",
+      ])
     #expect(try store.graph() == "")
     try store.run("!B")
     #expect(try store.undo(receipt).leftCount == 0)

@@ -19,7 +19,8 @@ package struct Detached: Sendable {
   package let triggers: [String]
   package let tables: [String]
   package let indexes: [String]
-  /// How many files were let go and are still where they were: nobody knows of them any more.
+  /// How many files were let go and are still where they were, or are to go back and are still in
+  /// the trash: nobody knows of them any more.
   package let files: Int64
 }
 
@@ -138,7 +139,11 @@ extension Connection {
   fileprivate func dropOurs() throws -> Detached {
     let tables = Schema.tables.map(literal).joined(separator: ", ")
     // Somebody may have dropped it before.
-    let files = try? integer("SELECT count(*) FROM cascade_released_file")
+    let files = try? integer(
+      """
+      SELECT (SELECT count(*) FROM cascade_released_file)
+        + (SELECT count(*) FROM cascade_trash_file WHERE fate = 2)
+      """)
     return Detached(
       triggers: try drop("trigger", Trigger.isOurs),
       tables: try drop("table", "name IN (\(tables))"),

@@ -262,16 +262,19 @@ extension Undo {
     let room = max(0, UndoResult.mostListed - result.left.count)
     let edges = try writer.db.all(
       generated: """
-        SELECT m.name, \(end("source")), \(end("destination"))
+        SELECT m.name, \(end("source")), \(end("destination")),
+          e.source IN (SELECT id FROM temp.left_alone)
+            OR e.destination IN (SELECT id FROM temp.left_alone)
         FROM main.cascade_trash_edge AS e JOIN main.cascade_name AS m ON m.id = e.name
         WHERE e.batch = ?1 LIMIT ?2
         """, [.integer(batch), .integer(Int64(room))]
-    ) { (name: $0.text(0), source: $0.optionalText(1), destination: $0.optionalText(2)) }
+    ) { row in
+      let ends = [row.optionalText(1), row.optionalText(2)].map { $0 ?? "?" }
+      return (what: "the edge \(ends[0]) -\(row.text(0))-> \(ends[1])", waits: row.integer(3) != 0)
+    }
     for edge in edges {
-      let ends = [edge.source, edge.destination].map { $0 ?? "?" }
-      result.leave(
-        nil, "the edge \(ends[0]) -\(edge.name)-> \(ends[1])",
-        because: "one of its ends is not there")
+      let reason = edge.waits ? "one of its ends is left alone" : "one of its ends is not there"
+      result.leave(nil, edge.what, because: reason)
     }
     result.leftCount += Int(count ?? 0) - edges.count
   }
