@@ -124,7 +124,8 @@ struct KeptByOthersTests {
     #expect(try store.texts("SELECT subject FROM cascade_trash_layout WHERE kind = 'change'") == [])
   }
 
-  @Test("Whose own trigger cannot be run stays, whatever goes with it elsewhere", arguments: [0, 1])
+  @Test(
+    "Whose own trigger cannot be run stays, whatever goes with it elsewhere", arguments: [0, 1])
   func cannotRun(rowsToAStep: Int64) throws {
     let store = try store(.unknownFunction)
     if rowsToAStep > 0 { store.sweepsInSteps(of: rowsToAStep) }
