@@ -242,6 +242,28 @@ struct UndoTests {
     #expect(try store.exists(Node("leaves", .text("b"))))
   }
 
+  @Test("What is left is explained by who took it along, who is back")
+  func whyLeft() throws {
+    let model = """
+      { collections: { b: { table: 'b', key: 'id' } }, relationships: [
+        { name: 'next', from: 'b', to: 'b', column: 'next',
+          rules: ['deleteDestinationIfSourceDeleted'] } ] }
+      """
+    let schema = """
+      CREATE TABLE b(id INTEGER PRIMARY KEY, next INT, u UNIQUE);
+      INSERT INTO b VALUES(1, 2, 'u'), (2, 3, 'v'), (3, NULL, 'w')
+      """
+    let store = try TestStore(model: StoreModel(model), schema: schema)
+    let receipt = try store.apply([.delete(Node("b", .integer(1)))])
+    try store.bySQL("INSERT INTO b VALUES(9, NULL, 'w')")
+    #expect(try store.undo(receipt).leftCount == 1)
+    let why = try store.reader.why(Node("b", .integer(3)))
+    guard case .deleted(let deletion) = why else { throw StoreError("b/3 is there") }
+    #expect(deletion.chain.map(\.edge?.source) == [Node("b", .integer(2))])
+    try store.bySQL("DELETE FROM b WHERE id = 9")
+    #expect(try store.undo(receipt).restored == 1)
+  }
+
   @Test("An object whose key was taken stays in the trash with its edges")
   func objectTaken() throws {
     let store = try TestStore()

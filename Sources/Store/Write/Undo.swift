@@ -137,7 +137,7 @@ struct Undo {
   /// What came back is in the trash no more.
   func end() throws {
     try countWhatIsLeft()
-    if result.leftCount == 0 { try writer.db.emptyTrash(of: batch) }
+    if result.leftCount == 0 { try writer.db.emptyTrash(of: batch) } else { try nameReasons() }
     try writer.forgetUnfinishedUndo(of: batch)
     try writer.db.run(
       "UPDATE cascade_ledger SET undone_at = ?, undone_by = ? WHERE seq = ?", .integer(now),
@@ -153,6 +153,18 @@ struct Undo {
           ON t.batch = ?1 AND t.id = a.id AND t.part = 0
           AND t.layout = cascade_trash_layout.layout))
       WHERE batch = ?1
+      """, .integer(batch))
+  }
+
+  /// Who took along what is left is back, and explains it still.
+  private func nameReasons() throws {
+    try writer.db.run(
+      """
+      INSERT OR IGNORE INTO cascade_trash_node
+      SELECT t.batch, r.id, l.collection, r.key FROM temp.left_alone AS a
+      CROSS JOIN cascade_trash AS t ON t.batch = ?1 AND t.id = a.id AND t.part = 0
+      CROSS JOIN temp.restored AS r ON r.id = t.via
+      CROSS JOIN cascade_trash_layout AS l ON l.batch = ?1 AND l.layout = r.layout
       """, .integer(batch))
   }
 
