@@ -63,7 +63,9 @@ struct RandomUnreachable {
 
   /// Only to what is there.
   private func write(_ store: TestStore, _ random: inout Seeded) throws {
-    let (from, to) = (Int.random(in: 1...30, using: &random), Int.random(in: 1...30, using: &random))
+    let (from, to) = (
+      Int.random(in: 1...30, using: &random), Int.random(in: 1...30, using: &random)
+    )
     let isThere = "(SELECT id FROM n WHERE id = \(to))"
     switch Int.random(in: 0..<3, using: &random) {
     case 0: try store.bySQL("INSERT INTO r(top) VALUES(\(isThere))")

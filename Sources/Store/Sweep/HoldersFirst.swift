@@ -100,7 +100,9 @@ extension Writer {
       let areFew = try findHolders(of: slice, in: plan.levels[0])
       current.mostWithHolders = try nextWithHolders(behind: slice, areFew)
       if areFew || slice.count == 1 && current.isUndisturbed {
-        return try bringForward(behind: slice)
+        let whole = try bringForward(behind: slice)
+        current.withHolders = whole
+        return whole
       }
       if slice.count == 1 {
         try keep(.all, "SELECT g.id FROM temp.leading AS g WHERE 1")
@@ -114,7 +116,7 @@ extension Writer {
   private func nextWithHolders(behind slice: Slice, _ areFew: Bool) throws -> Int64 {
     if !areFew { return max(1, slice.count / 2) }
     let all = try db.integer("SELECT max(seq) FROM temp.leading") ?? 0
-    return all * 3 < mostHolders ? slice.count * 2 : slice.count
+    return all * 3 < mostHolders(of: slice) ? slice.count * 2 : slice.count
   }
 
   /// Those in `temp.leading` go right behind the slice, and who would have gone there in their place.

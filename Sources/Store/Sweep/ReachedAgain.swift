@@ -9,7 +9,9 @@ internal import SQLite
 extension Writer {
   func keepReached(_ slice: Slice) throws {
     if !current.marks { return }
-    if try findHolders(of: slice, in: .all) { return try keepLed() }
+    if try current.withHolders == slice || findHolders(of: slice, in: .all) {
+      return try keepLed()
+    }
     try keep(slice, "SELECT g.id FROM temp.gone AS g WHERE g.rule = 0 AND g.counts")
     try forgetKept(slice)
   }
@@ -20,13 +22,14 @@ extension Writer {
   /// them: it is not where that keeps everybody waiting.
   func findHolders(of slice: Slice, in part: Slice) throws -> Bool {
     try db.forgetLeading()
+    current.withHolders = nil
     try db.run(
       """
       INSERT INTO temp.leading(id) SELECT id FROM temp.gone
       WHERE seq > ? AND seq <= ? AND rule = 0 AND counts
       """, .integer(slice.low), .integer(slice.high))
-    let most = mostHolders
-    let end = ContinuousClock.now + pace.budget
+    let most = mostHolders(of: slice)
+    let end = ContinuousClock.now + pace.budget / 2
     let questions = current.whoLeads ?? whoLeads
     current.whoLeads = questions
     var low: Int64 = 0
@@ -42,7 +45,11 @@ extension Writer {
     return true
   }
 
-  var mostHolders: Int64 { max(1_000, pace.isAlone ? pace.rows : pace.rows * 4) }
+  /// One circle may take longer than what is cut to measure.
+  func mostHolders(of slice: Slice) -> Int64 {
+    if current.isUndisturbed { return max(1_000, pace.rows) }
+    return slice.count > 1 || pace.isAlone ? pace.rows : pace.rows * 4
+  }
 
   /// A chain has as many levels as nodes: what is asked in each is put into words once.
   private var whoLeads: [String] {
@@ -114,7 +121,9 @@ extension Writer {
       INSERT OR IGNORE INTO temp.kept
       WITH RECURSIVE stays(id) AS (
         SELECT held FROM temp.leads AS l
-        WHERE NOT EXISTS (SELECT 1 FROM temp.leading AS g WHERE g.id = l.holder)
+        WHERE NOT EXISTS (
+          SELECT 1 FROM temp.leading AS h CROSS JOIN temp.gone AS g ON g.id = h.id
+          WHERE h.id = l.holder)
         UNION
         SELECT g.id FROM temp.leading AS l CROSS JOIN temp.gone AS g ON g.id = l.id
         WHERE g.id IN (SELECT id FROM temp.leased)

@@ -281,6 +281,8 @@ struct TransactionState {
   /// Some of that may lead to itself, and so many go with all who lead to them (`HoldersFirst.swift`).
   var hasCircles = false
   var mostWithHolders: Int64 = 1
+  /// For these all who lead to them are in `temp.leading`.
+  var withHolders: Slice?
   var whoLeads: [String]?
   /// It commits more than once.
   var isStepped = false
