@@ -46,7 +46,6 @@ extension Writer {
       try db.commit()
       isDetached = false
       try rebuildReferences()
-      try forgetOtherRules()
       return report
     } catch {
       db.rollback()

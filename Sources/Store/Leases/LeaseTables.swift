@@ -22,7 +22,8 @@ extension Schema {
     // `via`. `stored` where the edge of rule 4 is not in the node's own row, or the edge of rule 8 was
     // removed and its source stayed. `denied` where the node is not leased itself, but something that
     // is may have kept it: 1; or what another kind of sweep deletes, and did not yet: 2; or an edge may
-    // have, which that one removes: 3; or somebody else: 4. Rule 0 is what a lease holds that no root reaches.
+    // have, which that one removes: 3; or the rest of the same sweep: 4. Rule 0 is what a lease holds that
+    // no root reaches.
     """
     CREATE TABLE IF NOT EXISTS cascade_spared(
       id INTEGER PRIMARY KEY,

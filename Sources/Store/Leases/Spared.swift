@@ -139,20 +139,19 @@ extension Connection {
   /// Whether a lease ended that spared something. In milliseconds, as everywhere.
   func hasFreed(at now: Int64) throws(SQLiteError) -> Bool {
     if try integer("SELECT 1 FROM cascade_spared WHERE rule LIMIT 1") == nil { return false }
-    try findFreed(.all, upTo: 1, at: now, limit: 1)
+    try findFreed(.all, waiting: false, at: now, limit: 1)
     defer { try? run("DELETE FROM temp.examined") }
     return try integer("SELECT 1 FROM temp.examined") != nil
   }
 
   /// Brings what nobody leases any more, and has still a reason to go, before the rules.
   func examineSpared(
-    _ binding: Binding, following followed: Rules, denied isDenied: Bool, at now: Int64
+    _ binding: Binding, following followed: Rules, at now: Int64
   ) throws(SQLiteError) {
     try run("DELETE FROM temp.examined")
     if try integer("SELECT 1 FROM cascade_spared LIMIT 1") == nil { return }
     // What waits for another kind does so no more where all rules are followed.
-    let waiting: Int64 = isDenied ? 4 : followed == .all ? 3 : 1
-    try findFreed(followed, upTo: waiting, at: now, limit: -1)
+    try findFreed(followed, waiting: followed == .all, at: now, limit: -1)
     try findEnds(binding)
     try findEdges(binding)
     let vanished = """
@@ -178,16 +177,16 @@ extension Connection {
       """)
   }
 
-  /// Those that were `denied` for these reasons, too.
+  /// Without those that are `waiting` for another kind of sweep.
   private func findFreed(
-    _ followed: Rules, upTo denied: Int64, at now: Int64, limit: Int64
+    _ followed: Rules, waiting: Bool, at now: Int64, limit: Int64
   ) throws(SQLiteError) {
     try run(
       """
       INSERT INTO temp.examined(id, collection, key, via_collection, via_key, name, rule, stored)
       SELECT s.id, s.collection, s.key, s.via_collection, s.via_key, s.name, s.rule, s.stored
       FROM cascade_spared AS s CROSS JOIN cascade_collection AS c ON c.id = s.collection
-      WHERE s.rule & ?1 AND s.denied <= ?4
+      WHERE s.rule & ?1 AND (s.denied < 2 OR ?4)
       AND NOT EXISTS (SELECT 1 FROM cascade_lease AS l
         WHERE l.collection = c.name AND l.key IS NULL AND l.expires > ?2)
       AND NOT EXISTS (SELECT 1 FROM cascade_lease AS l
@@ -197,7 +196,7 @@ extension Connection {
       AND NOT (s.denied IN (1, 2, 3) AND EXISTS (SELECT 1 FROM cascade_lease WHERE expires > ?2))
       LIMIT ?3
       """, .integer(followed.rawValue), .integer(now / 1_000), .integer(limit),
-      .integer(denied))
+      .integer(waiting ? 1 : 0))
   }
 
   /// Whether the node is there, and the other end; the numbers of both.

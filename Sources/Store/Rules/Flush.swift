@@ -62,6 +62,7 @@ extension Writer {
     var levels: [Closure.Level]
     if current.isSweep {
       let (found, denials) = try closure.completeUndenied(db)
+      if !asked.marksBehindRules(of: model) { try db.forgetRememberedForRest() }
       levels = found
       current.blocked += denials
     } else {

@@ -1,8 +1,9 @@
 internal import Model
 internal import SQLite
 
-/// What had a reason to go, and had to stay: the reason is kept (`Spared.swift`). Nobody writes down
-/// that something does not deny any more, so who looks through whole tables looks at these, too.
+/// What had a reason to go, and had to stay. What a sweep deletes later may be what denied it, so the
+/// reason is kept (`Spared.swift`) until the sweep has looked again. No longer: nobody would write down
+/// that the node is another one by then.
 extension Connection {
   /// It may be held by what stays because of a lease; or by what another kind of sweep will delete.
   func remember(denied nodes: [Int64], by followed: Rules) throws(SQLiteError) {
@@ -16,24 +17,25 @@ extension Connection {
     }
   }
 
+  func forgetRememberedForRest() throws(SQLiteError) {
+    try run("DELETE FROM temp.spared WHERE denied = 4")
+  }
+
   var hasDenied: Bool {
     get throws(SQLiteError) {
-      try integer("SELECT 1 FROM cascade_spared WHERE denied > 1 LIMIT 1") != nil
+      try integer("SELECT 1 FROM cascade_spared WHERE denied = 4 LIMIT 1") != nil
     }
   }
 }
 
 extension Writer {
-  /// By another model it may be none.
-  func forgetOtherRules() throws {
-    let rules = model.relationships.map {
-      "\($0.from) \($0.name) \($0.place) \($0.to.collections) \($0.rules.rawValue)"
-    }
-    let fingerprint = Fingerprint(rules.sorted().joined(separator: "\n")).signed
-    if try db.meta("rules") == fingerprint { return }
-    try group {
-      try db.run("DELETE FROM cascade_spared WHERE denied > 1")
-      try db.setMeta("rules", fingerprint)
-    }
+  func forgetDenied() throws {
+    if try isDetached || !db.hasDenied { return }
+    try group { try db.run("DELETE FROM cascade_spared WHERE denied = 4") }
   }
+}
+
+extension [SweepKind] {
+  /// Whether something goes later than what the rules say.
+  func marksBehindRules(of model: StoreModel) -> Bool { marks(from: model) && readsJournal }
 }

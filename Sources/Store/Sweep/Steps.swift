@@ -180,9 +180,8 @@ extension Writer {
   /// The journal's rows that this plan was made of, in steps too.
   private func forgetRead(_ kinds: [SweepKind], _ manners: Manners) throws {
     // What was kept for a reason that may pass is looked at again.
-    if current.hasKept { return }
+    if current.hasKept || !kinds.readsJournal { return }
     try stepThrough("SELECT id FROM temp.examined", manners) { try forgetExamined($0) }
-    if !kinds.readsJournal { return }
     // The last one goes at the end of the sweep: the numbers of those that come are above it.
     let end = try knownEnd - 1
     var low = try db.integer("SELECT min(seq) FROM cascade_journal") ?? end

@@ -59,14 +59,16 @@ extension Writer {
     asked = kinds
     defer { hasPartsToCome = false }
     try tieLooseRows(manners)
+    try forgetDenied()
     var isOver = false
     while !isOver {
       try sweepParts(kinds, &result, at: now, manners)
       let before = result.deletedCount
       try sweepMarked(kinds, &result, at: now, manners)
       // What is gone now may have denied something that the parts before found.
-      isOver = try result.deletedCount == before || !kinds.looksThrough || !db.hasDenied
+      isOver = try result.deletedCount == before || !db.hasDenied
     }
+    try forgetDenied()
     try result.forgetBlocked { try isThere($0) }
     try sweepRest(kinds, &result, at: now, manners)
     result.lockMilliseconds = holds.map { $0 / .milliseconds(1) }
@@ -124,7 +126,7 @@ extension Writer {
     try followSchema()
     let journal = try journalParts(of: edges)
     if !edges.looksThrough { return journal }
-    let dangles = try isHalfView || hasDangling() || journal.isEmpty && db.hasDenied
+    let dangles = try isHalfView || hasDangling()
     let isWhole = edges.cascades == edges.counts && journal.count < 2
     if try dangles && debt == nil && isWhole { return [edges] }
     if dangles { return journal + [[.dangling]] }
@@ -206,7 +208,7 @@ extension Writer {
         try findDead(kinds)
         // What is read is done with, in the transaction that draws the consequences.
         try forgetJournal(kinds, upTo: current.journalEnd)
-        try forgetExamined()
+        if kinds.readsJournal { try forgetExamined() }
       }
       try markTold(behind: current.journalEnd, upTo: db.lastInJournal)
       try conclude(kinds)
@@ -239,10 +241,9 @@ extension Writer {
 
   /// What is gone, or has lost an edge, although no transaction of ours did it.
   func findDead(_ kinds: [SweepKind]) throws {
-    if kinds.readsJournal { try readJournal(kinds) }
-    if kinds.readsJournal || kinds.looksThrough {
-      try db.examineSpared(
-        binding, following: current.followed, denied: asked.looksThrough, at: now)
+    if kinds.readsJournal {
+      try readJournal(kinds)
+      try db.examineSpared(binding, following: current.followed, at: now)
     }
     if kinds.looksThrough { try db.addDanglingEnds(binding, tells: debt != nil) }
     if kinds == [.unreachable] {
@@ -268,10 +269,7 @@ extension Reader {
       if kinds.readsJournal {
         try Digest(binding: binding, watches: db.watches(), tellsWhy: true).read(
           db, above: db.journalStart(kinds), upTo: .max)
-      }
-      if kinds.readsJournal || kinds.looksThrough {
-        try db.examineSpared(
-          binding, following: kinds.followed, denied: kinds.looksThrough, at: now)
+        try db.examineSpared(binding, following: kinds.followed, at: now)
       }
       if kinds.looksThrough { try db.addDanglingEnds(binding) }
       if kinds.marks { try db.addUnreached(binding, model, at: now) }

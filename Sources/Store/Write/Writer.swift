@@ -75,7 +75,6 @@ package final class Writer {
     counters = try Counters(db, behind: model.lastBatchInTrash)
     try model.hasTables ? bindAtFirst() : dropForgottenTriggers()
     try rebuildReferences()
-    try forgetOtherRules()
   }
 
   // What syncs the database does so by the connection.
