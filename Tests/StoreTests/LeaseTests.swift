@@ -270,4 +270,31 @@ extension String {
   fileprivate var replacingDash: String {
     split(separator: "-", maxSplits: 1).joined(separator: "=")
   }
+
+  @Test("What was spared and is gone is no reason for another one by its key", arguments: [8, 32])
+  func anotherByItsKey(rule: Int) throws {
+    let rules = Rules(rawValue: Int64(rule)).names[0]
+    let store = try TestStore(
+      model: StoreModel(
+        """
+        { collections: { x: { table: 'x', key: 'id' }, d: { table: 'd', key: 'id' } },
+          relationships: [ { name: 'e', from: 'x', to: 'd', column: 'e', rules: ['\(rules)'] } ] }
+        """),
+      schema: """
+        CREATE TABLE x(id INTEGER PRIMARY KEY, e INT); CREATE TABLE d(id INTEGER PRIMARY KEY);
+        INSERT INTO d VALUES(1), (2); INSERT INTO x VALUES(1, 1), (2, 2)
+        """)
+    _ = try store.writer.sweep([.all], at: 0)
+    try store.lease("NULL", in: "d", until: 1_000)
+    try store.bySQL("DELETE FROM x")
+    #expect(try store.writer.sweep([.cascade, .refcount], at: 1).deletedCount == 0)
+    try store.bySQL("DELETE FROM d WHERE id = 1")
+    _ = try store.writer.sweep([.cascade, .refcount], at: 2)
+    try store.bySQL("INSERT INTO d VALUES(1)")
+    try store.apply([.delete(Node("d", .integer(2)))])
+    try store.bySQL("INSERT INTO d VALUES(2)")
+    let end: Int64 = 2_000_000
+    #expect(try store.writer.sweep([.cascade, .refcount], at: end).deletedCount == 0)
+    #expect(try store.texts("SELECT id FROM d") == ["1", "2"])
+  }
 }

@@ -13,6 +13,7 @@ extension Writer {
       if !isLast { try nameDead() }
       try findDeadAgain()
       try removeAll(isLast: isLast)
+      if !current.isSweep { try forgetSparedThatWent() }
       try clear()
     } else if isLast {
       try refuseOverLimit()

@@ -1,0 +1,38 @@
+internal import Model
+internal import SQLite
+
+/// What was spared, and is gone by now, has no reason to go any more: who has its key later is another
+/// one. That is looked at whenever a sweep begins, and where a transaction of ours deletes.
+extension Writer {
+  func forgetSparedThatIsGone() throws {
+    if try isDetached || !hasSpared(where: "1") { return }
+    try followSchema()
+    if try isHalfView || !hasSpared(where: isGone) { return }
+    try group { try forgetSparedThatWent() }
+  }
+
+  /// In a transaction that deleted something.
+  func forgetSparedThatWent() throws {
+    if try !hasSpared(where: "1") { return }
+    try db.run(generated: "DELETE FROM main.cascade_spared AS s WHERE s.rule AND \(isGone)", [])
+  }
+
+  private func hasSpared(where condition: String) throws -> Bool {
+    try db.integer(
+      generated: "SELECT 1 FROM main.cascade_spared AS s WHERE s.rule AND \(condition) LIMIT 1", [])
+      != nil
+  }
+
+  /// A file is no row, and is always there.
+  private var isGone: String {
+    let tables = binding.collections.values.sorted { $0.id < $1.id }
+    let rows = tables.map { "WHEN \($0.id) THEN NOT \($0.hasRow(withKey: "s.key"))" }
+    let object = """
+      s.collection NOT IN (SELECT id FROM cascade_collection WHERE name GLOB 'cascade_file/*')
+      AND NOT EXISTS (SELECT 1 FROM main.cascade_node AS n
+        WHERE n.collection = s.collection AND n.key = s.key)
+      """
+    if rows.isEmpty { return object }
+    return "CASE s.collection \(rows.joined(separator: " ")) ELSE \(object) END"
+  }
+}
