@@ -4,24 +4,26 @@ internal import SQLite
 /// What was spared, and is gone by now, has no reason to go any more: who has its key later is another
 /// one. That is looked at whenever a sweep begins, and where a transaction of ours deletes.
 extension Writer {
-  func forgetSparedThatIsGone() throws {
-    if try isDetached || !hasSpared(where: "1") { return }
+  func forgetSparedThatIsGone(_ manners: Manners) throws {
+    if try isDetached || !hasSpared { return }
     try followSchema()
-    if try isHalfView || !hasSpared(where: isGone) { return }
-    try group { try forgetSparedThatWent() }
+    if isHalfView { return }
+    try eachFew(of: "SELECT s.id \(goneSpared)", manners) { few in
+      try db.run(
+        generated: "DELETE \(goneSpared) AND s.id > ? AND s.id <= ?", few.bound)
+    }
   }
 
   /// In a transaction that deleted something.
   func forgetSparedThatWent() throws {
-    if try !hasSpared(where: "1") { return }
-    try db.run(generated: "DELETE FROM main.cascade_spared AS s WHERE s.rule AND \(isGone)", [])
+    if try hasSpared { try db.run(generated: "DELETE \(goneSpared)", []) }
   }
 
-  private func hasSpared(where condition: String) throws -> Bool {
-    try db.integer(
-      generated: "SELECT 1 FROM main.cascade_spared AS s WHERE s.rule AND \(condition) LIMIT 1", [])
-      != nil
+  private var hasSpared: Bool {
+    get throws { try db.integer("SELECT 1 FROM cascade_spared WHERE rule LIMIT 1") != nil }
   }
+
+  private var goneSpared: String { "FROM main.cascade_spared AS s WHERE s.rule AND \(isGone)" }
 
   /// A file is no row, and is always there.
   private var isGone: String {
@@ -32,7 +34,7 @@ extension Writer {
       AND NOT EXISTS (SELECT 1 FROM main.cascade_node AS n
         WHERE n.collection = s.collection AND n.key = s.key)
       """
-    if rows.isEmpty { return object }
+    if rows.isEmpty { return "(\(object))" }
     return "CASE s.collection \(rows.joined(separator: " ")) ELSE \(object) END"
   }
 }

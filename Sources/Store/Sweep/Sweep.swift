@@ -60,7 +60,7 @@ extension Writer {
     defer { hasPartsToCome = false }
     try tieLooseRows(manners)
     try forgetDenied()
-    try forgetSparedThatIsGone()
+    try forgetSparedThatIsGone(manners)
     var isOver = false
     while !isOver {
       try sweepParts(kinds, &result, at: now, manners)
