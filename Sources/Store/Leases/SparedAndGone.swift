@@ -23,18 +23,15 @@ extension Writer {
     get throws { try db.integer("SELECT 1 FROM cascade_spared WHERE rule LIMIT 1") != nil }
   }
 
-  private var goneSpared: String { "FROM main.cascade_spared AS s WHERE s.rule AND \(isGone)" }
-
   /// A file is no row, and is always there.
-  private var isGone: String {
-    let tables = binding.collections.values.sorted { $0.id < $1.id }
-    let rows = tables.map { "WHEN \($0.id) THEN NOT \($0.hasRow(withKey: "s.key"))" }
-    let object = """
-      s.collection NOT IN (SELECT id FROM cascade_collection WHERE name GLOB 'cascade_file/*')
-      AND NOT EXISTS (SELECT 1 FROM main.cascade_node AS n
-        WHERE n.collection = s.collection AND n.key = s.key)
-      """
-    if rows.isEmpty { return "(\(object))" }
-    return "CASE s.collection \(rows.joined(separator: " ")) ELSE \(object) END"
+  private var goneSpared: String {
+    let isThere = binding.isThere(
+      "s",
+      object: """
+        (s.collection IN (SELECT id FROM cascade_collection WHERE name GLOB 'cascade_file/*')
+          OR EXISTS (SELECT 1 FROM main.cascade_node AS n
+            WHERE n.collection = s.collection AND n.key = s.key))
+        """)
+    return "FROM main.cascade_spared AS s WHERE s.rule AND NOT \(isThere)"
   }
 }

@@ -46,8 +46,8 @@ extension Writer {
   /// What cannot be run here could not be run for anybody: that concerns those of which some of `rows`
   /// are.
   func orRefused(
-    _ slice: Slice, _ what: String, _ code: Reason.Code = .denied, rows: [String],
-    _ attempt: (Slice) throws -> Void
+    _ slice: Slice, _ what: String, _ code: Reason.Code = .denied,
+    rows: @autoclosure () -> [String], _ attempt: (Slice) throws -> Void
   ) throws {
     do {
       try attempt(slice)
@@ -55,7 +55,7 @@ extension Writer {
       try requireTransaction(behind: error)
       let cannotRun = (error as? SQLiteError)?.isAboutTheStatement ?? false
       var refused = Refused()
-      for part in try db.parts(of: slice) where try !cannotRun || db.has(rows, part) {
+      for part in try db.parts(of: slice) where try !cannotRun || db.has(rows(), part) {
         guard let why = try objection(to: part, attempt) else { continue }
         try add(part, "\(what) (\(why))", code, to: &refused)
       }
@@ -107,8 +107,7 @@ extension Writer {
   /// The same for rows that refer to what goes: none of these may be left.
   func refuseLeft(_ rows: String, of table: Table, _ slice: Slice) throws {
     if !binding.isInTrigger(table) { return }
-    let left = try db.integer(generated: "SELECT 1 FROM (\(rows)) LIMIT 1", slice.bound)
-    if left != nil { throw Ignored(table: table.name) }
+    if try db.has([rows], slice) { throw Ignored(table: table.name) }
   }
 
   /// A trigger may let the statement pass, and keep the row.

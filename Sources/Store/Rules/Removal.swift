@@ -33,20 +33,19 @@ extension Writer {
       // What stays is not kept in the trash.
       current.edgesRemoved +=
         mayRefuse
-        ? try db.savepoint { try nullify(place, of: table, slice, forms) }
-        : try nullify(place, of: table, slice, forms)
+        ? try db.savepoint { try nullify(place, of: table, slice, forms, losing) }
+        : try nullify(place, of: table, slice, forms, losing)
     }
   }
 
   private func nullify(
-    _ place: Place, of table: Table, _ slice: Slice, _ forms: [Numbered]
+    _ place: Place, of table: Table, _ slice: Slice, _ forms: [Numbered], _ losing: [String]
   ) throws -> Int {
     if model.trash > .zero {
       let rows = place.losingRows(of: table, forms, current.numbers, .inTrash)
       try keepReferences(of: place, rows, slice)
     }
     let mark = try journalMark
-    let losing = place.losingRows(of: table, forms, current.numbers, .first)
     let count = try losing.reduce(0) {
       try $0 + db.nullify(place, of: table, in: $1, slice.bound, current.numbers)
     }
@@ -61,8 +60,10 @@ extension Writer {
     for table in binding.childrenFirst where !current.emptied.contains(table.id) {
       let forms = ends.forms(of: table)
       if forms.isEmpty { continue }
-      let rows = forms.map { "SELECT 1 FROM \(table.rows) AS o WHERE \(table.isGone("o", $0))" }
-      try orRefused(slice, "the application's own rules refuse", rows: rows) { slice in
+      try orRefused(
+        slice, "the application's own rules refuse",
+        rows: forms.map { "SELECT 1 FROM \(table.rows) AS o WHERE \(table.isGone("o", $0))" }
+      ) { slice in
         if !current.isLoud || !binding.isHeard(table, current.numbers) {
           try db.deleteGoneRows(of: table, forms, slice)
         } else if areTriggersOff {

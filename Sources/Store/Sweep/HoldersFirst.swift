@@ -18,7 +18,6 @@ extension Writer {
 
   /// Puts them into `temp.leading` as far as none is in a circle, and says whether some may be.
   func orderUnreached() throws -> Bool {
-    try db.forgetLeading()
     try findLeads()
     try db.run(
       """

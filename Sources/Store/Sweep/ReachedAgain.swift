@@ -36,8 +36,10 @@ extension Writer {
     while let high = try db.integer("SELECT max(seq) FROM temp.leading"), high > low {
       if high > most || (pace.rowsToAStep == nil && .now > end) { return false }
       let level = [.integer(0)] + Slice(low: low, high: high).bound + [.integer(most + 1)]
-      for question in questions { try db.run(generated: question, level) }
-      let found = try db.integer("SELECT count(*) FROM temp.found") ?? 0
+      let found = try questions.reduce(0) { count, question in
+        try db.run(generated: question, level)
+        return count + db.changes
+      }
       try addLeading(in: Slice(low: slice.low, high: part.high))
       if found > most { return false }
       low = high

@@ -149,7 +149,7 @@ extension Connection {
     try findUnreached(reaching)
     try run(
       """
-      INSERT OR IGNORE INTO temp.unreached(id, collection) SELECT id, collection FROM temp.found
+      INSERT OR IGNORE INTO temp.unreached SELECT id, collection FROM temp.found
       WHERE id IS NOT NULL
       """)
     try forgetFound()

@@ -282,6 +282,7 @@ struct TransactionState {
   var mostWithHolders: Int64 = 1
   /// For these all who lead to them are in `temp.leading`.
   var withHolders: Slice?
+  /// What is asked to find them.
   var whoLeads: [String]?
   /// It commits more than once.
   var isStepped = false
