@@ -87,7 +87,7 @@ extension TestStore {
 
   /// The nodes that must stay, or else what was wrong, in the order of the alphabet.
   func refusals(_ script: String) throws -> [String] {
-    try reasons(changes(script)).map { "\($0.code) \($0.node?.letters ?? "")" }.sorted()
+    try verdict(changes(script))
   }
 
   func alive(in collection: String = "n") throws -> String {

@@ -42,7 +42,7 @@ extension Reader {
         try addSourceless(place, binding, &findings, limit)
       }
       for demand in Demand.all(in: model) {
-        for judgement in demand.judgements(binding, model, isWhole: true) {
+        for judgement in demand.judgements(binding, model, of: .all) {
           try add(judgement, &findings, limit)
         }
       }

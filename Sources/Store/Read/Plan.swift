@@ -47,7 +47,7 @@ extension Reader {
     try consequences(
       ofSweep: isSweep, following: followed, marks: marks, at: now, addDead: addDead
     ) { denials, numbers in
-      var plan = try describePlan(denials)
+      var plan = try describePlan(denials + (isSweep ? [] : violations(numbers)))
       if isSweep { plan.edgesRemoved = try edgesOfGone(numbers, following: followed) }
       return plan
     }
@@ -75,6 +75,16 @@ extension Reader {
       return try tell(
         db.denials(binding, numbers, stored: closure.rulesSeen).map(\.reason), numbers)
     }
+  }
+
+  /// What is left may not be as the model demands.
+  private func violations(_ numbers: Numbers) throws -> [Reason] {
+    let binding = try binding()
+    let demands = Demands(model)
+    try db.touchNeighbours(demands, binding, numbers)
+    try db.nameRows(binding, "SELECT id FROM temp.touched WHERE id < 0")
+    return try demands.all.flatMap { $0.judgements(binding, model, of: .left(numbers)) }
+      .flatMap { try $0.violations(db, model, limit: Receipt.mostListed) }
   }
 
   private func describePlan(_ denials: [Reason]) throws -> Plan {

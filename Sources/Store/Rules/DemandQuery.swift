@@ -18,6 +18,8 @@ struct DemandQuery: Sendable {
     case touched
     /// The same, and the destinations of touched sources.
     case touchedDestinations
+    /// Those in `temp.touched` that are left when all of `temp.gone` is.
+    case left(Numbers)
     case all
   }
 
@@ -56,6 +58,17 @@ struct DemandQuery: Sendable {
   private func isOther(_ collection: String) -> Bool {
     others.contains { $0.collection == collection }
   }
+
+  /// A condition more for a row of the table: only what is left counts, and is judged.
+  func andIsLeft(_ table: NodeTable, _ alias: String) -> String {
+    guard case .left(let numbers) = scope, table.kind != .files else { return "" }
+    return "AND \(table.isOutside("temp.gone", alias, numbers))"
+  }
+
+  /// The same for a row of `cascade_node`.
+  func andIsLeft(numbered id: String) -> String {
+    if case .left = scope { "AND \(id) NOT IN (SELECT id FROM temp.gone)" } else { "" }
+  }
 }
 
 // MARK: - Other ends
@@ -72,7 +85,7 @@ extension DemandQuery {
     """
     SELECT o.collection AS c, o.key AS k
     FROM main.cascade_edge AS e CROSS JOIN main.cascade_node AS o ON o.id = \(other)
-    WHERE \(own) = n.id AND e.name = \(number(ofName: name))
+    WHERE \(own) = n.id AND e.name = \(number(ofName: name)) \(andIsLeft(numbered: "o.id"))
     AND (\(others.map(isOther).joined(separator: " OR ")))
     """
   }
@@ -92,6 +105,7 @@ extension DemandQuery {
     SELECT \(place.destination.id) AS c, \(place.destinationKey) AS k
     FROM \(place.source.rows) AS s \(place.references) \(place.destinationRow)
     WHERE \(place.source.isRow("s", of: "n")) AND \(place.isEdge) \(isOfType(place))
+    \(andIsLeft(place.destination, "d"))
     """
   }
 
@@ -107,7 +121,10 @@ extension DemandQuery {
       let list = listName(place)
       return "SELECT \(place.source.id) AS c, k FROM \(list) WHERE \(list).reference = n.key"
     }
-    return "SELECT \(place.source.id) AS c, \(place.source.key("s")) AS k \(place.sources(of: "n"))"
+    return """
+      SELECT \(place.source.id) AS c, \(place.source.key("s")) AS k \(place.sources(of: "n"))
+      \(andIsLeft(place.source, "s"))
+      """
   }
 
   /// No index leads to what is in a list: they are read once, whenever they are first asked for.
@@ -115,7 +132,8 @@ extension DemandQuery {
     arriving.filter { if case .json = $0.form { true } else { false } }.map { place in
       """
       \(listName(place))(k, reference) AS MATERIALIZED (
-        SELECT \(place.source.key("s")), \(place.reference) \(place.all))
+        SELECT \(place.source.key("s")), \(place.reference) \(place.all)
+        \(andIsLeft(place.source, "s")))
       """
     }
   }

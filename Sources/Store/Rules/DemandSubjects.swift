@@ -7,24 +7,28 @@ extension DemandQuery {
   var subjects: String {
     if let table = binding.collections[subject.collection] { return rows(of: table) }
     if subject.collection.hasPrefix(Destination.fileCollection) { return files }
-    let touched = scope == .all ? "" : "(\(touchedNumbers)) AS t CROSS JOIN "
+    let touched = isOfAll ? "" : "(\(touchedNumbers)) AS t CROSS JOIN "
     let isOfType = subject.type.map { "AND n.type = \(literal($0))" } ?? ""
     return """
       SELECT n.key, n.id, NULL
       FROM \(touched)main.cascade_node AS n \(touched.isEmpty ? "" : "ON n.id = t.id")
       WHERE n.collection = \(number(ofCollection: subject.collection)) \(isOfType)
+      \(andIsLeft(numbered: "n.id"))
       """
   }
+
+  private var isOfAll: Bool { if case .all = scope { true } else { false } }
 
   private func rows(of table: NodeTable) -> String {
     // Compared as a value: a column would impose its affinity on `cascade_node`, past its index.
     let columns = """
       SELECT +\(table.key("r")), \(table.number(ofKey: table.key("r"))), \(table.row("r"))
       """
-    if scope == .all { return "\(columns) FROM \(table.rows) AS r WHERE \(table.isNode("r"))" }
+    if isOfAll { return "\(columns) FROM \(table.rows) AS r WHERE \(table.isNode("r"))" }
     return """
       \(columns) FROM (\(touchedKeys)) AS t
       CROSS JOIN \(table.rows) AS r ON \(table.hasKey("r", "t.key"))
+      \(andIsLeft(table, "r"))
       """
   }
 
@@ -34,7 +38,7 @@ extension DemandQuery {
       (SELECT i.id FROM main.cascade_node AS i
         WHERE i.collection = \(number(ofCollection: subject.collection)) AND i.key = t.key)
       """
-    return "SELECT t.key, \(number), NULL FROM (\(scope == .all ? allFiles : touchedKeys)) AS t"
+    return "SELECT t.key, \(number), NULL FROM (\(isOfAll ? allFiles : touchedKeys)) AS t"
   }
 
   private var allFiles: String {
@@ -92,7 +96,7 @@ extension DemandQuery {
 
   /// A source that was put again may be of another type now.
   private var storedDestinations: [String] {
-    guard scope == .touchedDestinations, let incoming else { return [] }
+    guard case .touchedDestinations = scope, let incoming else { return [] }
     return [
       """
       SELECT e.destination AS id FROM temp.touched AS t

@@ -9,37 +9,9 @@ extension Writer {
     try db.run("INSERT OR IGNORE INTO temp.touched VALUES(?)", .integer(id))
   }
 
-  /// The survivors next to what goes, and both ends of what was removed. Nobody judges a sweep.
+  /// Nobody judges a sweep.
   func touchNeighbours() throws {
-    if demands.isEmpty || current.isSweep { return }
-    try db.run(
-      """
-      INSERT OR IGNORE INTO temp.touched SELECT id FROM (
-        SELECT e.source AS id
-        FROM temp.gone AS g CROSS JOIN cascade_edge AS e ON e.destination = g.id
-        UNION ALL
-        SELECT e.destination FROM temp.gone AS g CROSS JOIN cascade_edge AS e ON e.source = g.id
-        UNION ALL SELECT source FROM temp.lost
-        UNION ALL SELECT destination FROM temp.lost)
-      WHERE id NOT IN (SELECT id FROM temp.spared)
-      """)
-    for place in binding.places { try touchNeighbours(place) }
-  }
-
-  private func touchNeighbours(_ place: Place) throws {
-    let losesDestinations = demands.all.contains { $0.counts(destinationsOf: place) }
-    let losesSources = demands.all.contains { $0.counts(sourcesOf: place) }
-    if losesDestinations { try db.stageLosingSources(of: place, current.numbers) }
-    if losesSources { try db.stageDestinations(of: place, rule: 0, current.numbers) }
-    if !losesDestinations && !losesSources { return }
-    try db.internFound()
-    // What stays only as long as it is leased is judged by nobody.
-    try db.run(
-      """
-      INSERT OR IGNORE INTO temp.touched SELECT id FROM temp.found
-      WHERE id IS NOT NULL AND id NOT IN (SELECT id FROM temp.spared)
-      """)
-    try db.forgetFound()
+    if !current.isSweep { try db.touchNeighbours(demands, binding, current.numbers) }
   }
 
   /// Who counts objects by their types has others to count when one changes.
@@ -70,6 +42,43 @@ extension Writer {
   }
 }
 
+extension Connection {
+  /// The survivors next to what goes, and both ends of what was removed.
+  func touchNeighbours(_ demands: Demands, _ binding: Binding, _ numbers: Numbers) throws {
+    if demands.isEmpty { return }
+    try run(
+      """
+      INSERT OR IGNORE INTO temp.touched SELECT id FROM (
+        SELECT e.source AS id
+        FROM temp.gone AS g CROSS JOIN cascade_edge AS e ON e.destination = g.id
+        UNION ALL
+        SELECT e.destination FROM temp.gone AS g CROSS JOIN cascade_edge AS e ON e.source = g.id
+        UNION ALL SELECT source FROM temp.lost
+        UNION ALL SELECT destination FROM temp.lost)
+      WHERE id NOT IN (SELECT id FROM temp.spared)
+      """)
+    for place in binding.places { try touchNeighbours(place, demands, numbers) }
+  }
+
+  private func touchNeighbours(
+    _ place: Place, _ demands: Demands, _ numbers: Numbers
+  ) throws {
+    let losesDestinations = demands.all.contains { $0.counts(destinationsOf: place) }
+    let losesSources = demands.all.contains { $0.counts(sourcesOf: place) }
+    if losesDestinations { try stageLosingSources(of: place, numbers) }
+    if losesSources { try stageDestinations(of: place, rule: 0, numbers) }
+    if !losesDestinations && !losesSources { return }
+    try internFound()
+    // What stays only as long as it is leased is judged by nobody.
+    try run(
+      """
+      INSERT OR IGNORE INTO temp.touched SELECT id FROM temp.found
+      WHERE id IS NOT NULL AND id NOT IN (SELECT id FROM temp.spared)
+      """)
+    try forgetFound()
+  }
+}
+
 /// All that the model demands.
 final class Demands {
   let all: [Demand]
@@ -89,7 +98,7 @@ final class Demands {
     {
       return made.judgements
     }
-    let judgements = all.flatMap { $0.judgements(binding, model, isWhole: false) }
+    let judgements = all.flatMap { $0.judgements(binding, model, of: .touched) }
     made = (binding, judgements)
     return judgements
   }
@@ -162,25 +171,33 @@ struct Judgement: Sendable {
 extension Demand {
   /// None where a table is missing that it would have to look into: what cannot be seen is not
   /// judged.
-  func judgements(_ binding: Binding, _ model: StoreModel, isWhole: Bool) -> [Judgement] {
+  func judgements(
+    _ binding: Binding, _ model: StoreModel, of scope: DemandQuery.Scope
+  ) -> [Judgement] {
     let own = Other(collection: collection, type: type)
     if !(others + [own]).allSatisfy({ binding.sees($0.collection, model) }) { return [] }
     var judgements: [Judgement] = []
     if constraint.isBounded {
       let query = DemandQuery(
         subject: own, outgoing: constraint.outgoing, incoming: constraint.incoming, others: others,
-        binding: binding, scope: isWhole ? .all : .touched)
+        binding: binding, scope: scope)
       judgements.append(Judgement(self, query, isUnique: false))
     }
     if constraint.unique {
       judgements += others.map { destination in
         let query = DemandQuery(
           subject: destination, incoming: constraint.outgoing, others: [own], binding: binding,
-          scope: isWhole ? .all : .touchedDestinations)
+          scope: scope.ofDestinations)
         return Judgement(self, query, isUnique: true)
       }
     }
     return judgements
+  }
+}
+
+extension DemandQuery.Scope {
+  fileprivate var ofDestinations: Self {
+    if case .touched = self { .touchedDestinations } else { self }
   }
 }
 
