@@ -45,7 +45,7 @@ struct CollectionReader {
     for entry in entries {
       guard let column = entry.name("a column") else { continue }
       // SQLite's names are the same whatever their case.
-      if columns.contains(where: { $0.lowercased() == column.lowercased() }) {
+      if columns.contains(where: { $0.folded == column.folded }) {
         entry.refuse("column \"\(column)\" is there twice")
       }
       columns.append(column)
@@ -68,10 +68,10 @@ struct CollectionReader {
     for (name, collection) in entry.objectMembers {
       guard let table = collection.member("table"), case .string(let text) = table.json
       else { continue }
-      if let owner = owners[text.lowercased()] {
+      if let owner = owners[text.folded] {
         table.refuse("table \"\(text)\" is collection \"\(owner)\" already")
       }
-      owners[text.lowercased()] = name
+      owners[text.folded] = name
     }
   }
 
@@ -99,7 +99,7 @@ extension Entry {
 
   /// Cascade's own tables and SQLite's hold no rows of the application.
   func judge(table: String) {
-    if ["cascade_", "sqlite_"].contains(where: { table.lowercased().hasPrefix($0) }) {
+    if ["cascade_", "sqlite_"].contains(where: { table.folded.hasPrefix($0) }) {
       refuse("\"\(table)\" is no table of the application")
     }
   }

@@ -58,7 +58,7 @@ struct Binding: Sendable {
       generated: """
         SELECT sql FROM main.sqlite_schema WHERE type = 'trigger' AND NOT (\(Trigger.isOurs))
         """
-    ) { $0.text(0).lowercased() }
+    ) { $0.text(0).folded }
     for (name, collection) in model.collections.sorted(by: { $0.key < $1.key }) {
       guard case .mapped(let table, let key, _) = collection else { continue }
       let path = "collections.\(name)"

@@ -1,3 +1,4 @@
+internal import Model
 internal import SQLite
 
 /// Reads the application's schema.
@@ -9,7 +10,7 @@ struct Catalog: ~Copyable {
     let isStrict: Bool
   }
 
-  private let kinds: [String: Entry]
+  private let entries: [String: [Entry]]
 
   init(_ db: borrowing Connection) throws {
     let tables = try db.all(
@@ -19,14 +20,15 @@ struct Catalog: ~Copyable {
         name: row.text(0), kind: row.text(1), withoutRowid: row.integer(2) != 0,
         isStrict: row.integer(3) != 0)
     }
-    kinds = Dictionary(tables.map { ($0.name.lowercased(), $0) }) { first, _ in first }
+    entries = Dictionary(grouping: tables, by: \.name.folded)
   }
 
   /// A reason instead, where the name is no table whose rows can be watched.
   func table(_ name: String, in db: borrowing Connection) throws -> Result<Table, Unusable> {
-    guard let entry = kinds[name.lowercased()] else {
+    guard let alike = entries[name.folded], let entry = alike.first else {
       return .failure(Unusable("there is no table \"\(name)\" in the store"))
     }
+    if alike.count > 1 { return .failure(Unusable(lookalikes: "tables", alike.map(\.name))) }
     if entry.kind == "view" {
       return .failure(
         Unusable("\"\(name)\" is a view: its rows are those of tables, name these instead"))
@@ -34,13 +36,24 @@ struct Catalog: ~Copyable {
     if entry.kind != "table" {
       return .failure(Unusable("\"\(name)\" is a \(entry.kind) table, which has no triggers"))
     }
-    return .success(
-      try db.table(entry.name, withoutRowid: entry.withoutRowid, isStrict: entry.isStrict))
+    let table = try db.table(
+      entry.name, withoutRowid: entry.withoutRowid, isStrict: entry.isStrict)
+    let columns = Dictionary(grouping: table.columns.map(\.name), by: \.folded)
+    if let alike = columns.values.first(where: { $0.count > 1 }) {
+      return .failure(Unusable(lookalikes: "columns of table \"\(name)\"", alike))
+    }
+    return .success(table)
   }
 
   struct Unusable: Error {
     let reason: String
     init(_ reason: String) { self.reason = reason }
+
+    /// Swift takes texts for the same that only compose their letters in different ways.
+    fileprivate init(lookalikes what: String, _ names: [String]) {
+      let list = names.map { "\"\($0)\"" }.joined(separator: " and ")
+      reason = "\(what) that look alike are not told apart: \(list)"
+    }
   }
 }
 
@@ -48,7 +61,7 @@ extension Connection {
   fileprivate func table(_ name: String, withoutRowid: Bool, isStrict: Bool) throws -> Table {
     let (columns, primary) = try columns(of: name, isStrict: isStrict)
     let indexes = try indexes(of: name)
-    let taken = columns.map { $0.name.lowercased() }
+    let taken = columns.map { $0.name.folded }
     var uniqueKeys = indexes.filter(\.isUnique).map(\.key)
     // The key of a table with an INTEGER PRIMARY KEY is its rowid, which has no index.
     if !primary.isEmpty, !uniqueKeys.contains(where: { $0.columns == primary }) {

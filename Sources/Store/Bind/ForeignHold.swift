@@ -1,3 +1,4 @@
+internal import Model
 internal import SQLite
 
 /// Rows that refuse the deletion of the nodes they refer to: SQLite keeps these by a foreign key.
@@ -47,7 +48,7 @@ extension Binding {
 extension Binding {
   /// Whether a trigger of the application may write it.
   func isInTrigger(_ table: Table) -> Bool {
-    let name = table.name.lowercased()
+    let name = table.name.folded
     // A quotation mark in a name is written twice, by some of the ways to write it.
     let isOdd = name.contains(where: "\"'`".contains)
     return triggers.contains { isOdd || $0.mentions(name) }
@@ -70,7 +71,7 @@ extension Table {
 }
 
 extension Table.ForeignKey {
-  fileprivate var names: [String] { columns.map { $0.lowercased() } }
+  fileprivate var names: [String] { columns.map { $0.folded } }
 
   /// The parent's columns that it refers to.
   func names(in parent: Table) -> [String] {

@@ -38,7 +38,7 @@ extension Binding {
         key.refers(to: table)
       else { return false }
       guard let column = key.parentColumns.first else { return table.isPrimaryKey(columns[0].name) }
-      return column.lowercased() == columns[0].name.lowercased()
+      return column.folded == columns[0].name.folded
     }
   }
 
@@ -155,12 +155,12 @@ func inOrder<Item: Equatable>(
 extension NodeTable {
   func hasInKey(_ column: String) -> Bool {
     guard case .mapped(_, let key, _) = kind else { return false }
-    return key.contains { $0.name.lowercased() == column.lowercased() }
+    return key.contains { $0.name.folded == column.folded }
   }
 }
 
 extension Table {
   fileprivate func isPrimaryKey(_ column: String) -> Bool {
-    primaryKey.count == 1 && primaryKey[0].lowercased() == column.lowercased()
+    primaryKey.count == 1 && primaryKey[0].folded == column.folded
   }
 }

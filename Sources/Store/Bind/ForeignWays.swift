@@ -1,3 +1,5 @@
+internal import Model
+
 /// The foreign keys that take rows along outside of the model: those to nodes, and from there on all that
 /// cascade, however often they lead through the same table, until they lead to nodes again.
 struct ForeignWays: Sendable {
@@ -76,5 +78,5 @@ struct ForeignWays: Sendable {
 }
 
 extension Table {
-  func isSame(as other: Table) -> Bool { name.lowercased() == other.name.lowercased() }
+  func isSame(as other: Table) -> Bool { name.folded == other.name.folded }
 }

@@ -11,7 +11,7 @@ extension Binding {
   /// Whether that is all that foreign keys do.
   func canStandIn(for keys: [KeyOfFile]) -> Bool {
     let (nodes, joins) = (nodeNames, joinNames)
-    func leadsToNode(_ key: Table.ForeignKey) -> Bool { nodes.contains(key.parent.lowercased()) }
+    func leadsToNode(_ key: Table.ForeignKey) -> Bool { nodes.contains(key.parent.folded) }
     return !keys.contains { joins.contains($0.parent) }
       && nodes.allSatisfy { canFollow(keys, from: $0, inModel: nodes.union(joins), [$0]) }
       && collections.values.allSatisfy { child in
@@ -25,8 +25,8 @@ extension Binding {
   /// Whether rows outside of the model may refuse what is not asked beforehand.
   func canBeRefused(_ keys: [KeyOfFile]) -> Bool {
     let (nodes, joins) = (nodeNames, joinNames)
-    let parents = nodes.union(ways.reached.map { ways.tables[$0].name.lowercased() })
-    let covered = Set(outsideHolds.map { $0.child.name.lowercased() })
+    let parents = nodes.union(ways.reached.map { ways.tables[$0].name.folded })
+    let covered = Set(outsideHolds.map { $0.child.name.folded })
     return keys.contains { key in
       parents.contains(key.parent) && (key.onDelete.refuses || key.onDelete == .setDefault)
         && !nodes.contains(key.child) && !joins.contains(key.child)
@@ -36,9 +36,9 @@ extension Binding {
 
   /// In lower case.
   var nodeNames: Set<String> {
-    Set(collections.values.compactMap { $0.table?.name.lowercased() })
+    Set(collections.values.compactMap { $0.table?.name.folded })
   }
-  var joinNames: Set<String> { Set(joinTables.map { $0.name.lowercased() }) }
+  var joinNames: Set<String> { Set(joinTables.map { $0.name.folded }) }
 
   /// Whether the rules see what a foreign key between two tables of the model does.
   private func sees(_ key: Table.ForeignKey, of child: NodeTable) -> Bool {
@@ -77,7 +77,7 @@ extension Binding {
   /// Whether the rules ask beforehand what it refuses.
   private func isTold(_ key: KeyOfFile) -> Bool {
     outsideHolds.contains {
-      $0.child.name.lowercased() == key.child && $0.key.refers(to: key.parent)
+      $0.child.name.folded == key.child && $0.key.refers(to: key.parent)
         && $0.key.onDelete == key.onDelete
     }
   }
@@ -97,9 +97,9 @@ extension Binding {
       guard case .join(table, let source, let destination) = place.form, !isOfNodes(place),
         key.columns.count == 1, let parent = parent(of: key)
       else { return false }
-      let column = key.columns[0].lowercased()
-      return parent == place.source && column == source.lowercased()
-        || parent == place.destination && column == destination.lowercased()
+      let column = key.columns[0].folded
+      return parent == place.source && column == source.folded
+        || parent == place.destination && column == destination.folded
     }
   }
 }

@@ -1,3 +1,4 @@
+internal import Model
 internal import SQLite
 
 /// A table of the application, as SQLite describes it.
@@ -58,7 +59,7 @@ struct Table: Hashable, Sendable {
     }
 
     func refers(to table: Table) -> Bool { refers(to: table.name) }
-    func refers(to name: String) -> Bool { parent.lowercased() == name.lowercased() }
+    func refers(to name: String) -> Bool { parent.folded == name.folded }
   }
 
   /// How SQLite compares a column with a value of another kind.
@@ -85,7 +86,7 @@ struct Table: Hashable, Sendable {
 
   /// SQLite's names are the same whatever their case.
   func column(_ name: String) -> Column? {
-    columns.first { $0.name.lowercased() == name.lowercased() }
+    columns.first { $0.name.folded == name.folded }
   }
 
   /// What tells any two rows apart, as a row value.
@@ -104,9 +105,9 @@ struct Table: Hashable, Sendable {
 
   /// Whether these columns tell any two rows apart.
   func uniqueKey(of names: [String]) -> UniqueKey? {
-    let wanted = Set(names.map { $0.lowercased() })
+    let wanted = Set(names.map { $0.folded })
     return uniqueKeys.first {
-      !$0.isPartial && !$0.hasExpressions && Set($0.columns.map { $0.lowercased() }) == wanted
+      !$0.isPartial && !$0.hasExpressions && Set($0.columns.map { $0.folded }) == wanted
         && isUniqueAsCompared($0)
     }
   }
@@ -121,7 +122,7 @@ struct Table: Hashable, Sendable {
 
   /// Whether rows can be found by this column without looking through the table.
   func hasIndex(on column: String) -> Bool {
-    indexes.contains { $0.first?.lowercased() == column.lowercased() }
+    indexes.contains { $0.first?.folded == column.folded }
   }
 }
 

@@ -15,7 +15,7 @@ struct FetchSource {
   }
 
   func value(of name: String) -> Answer {
-    if let member = members.first(where: { isRow ? isColumn($0.name, name) : $0.name == name }) {
+    if let member = members.first(where: { isRow ? $0.name.folded == name.folded : $0.name == name }) {
       return .found(member.value)
     }
     if let value = own[name] { return .found(value) }
@@ -42,15 +42,6 @@ struct FetchSource {
     own = ["key": .text(object.node.key.managedText), "type": .text(object.type)]
     isRow = false
   }
-}
-
-/// SQLite's names are the same in capitals, as far as ASCII goes.
-private func isColumn(_ one: String, _ other: String) -> Bool {
-  one.utf8.elementsEqual(other.utf8) { capital($0) == capital($1) }
-}
-
-private func capital(_ byte: UInt8) -> UInt8 {
-  (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) ? byte & ~0x20 : byte
 }
 
 extension Value {

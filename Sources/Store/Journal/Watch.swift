@@ -87,7 +87,7 @@ extension Place {
       }
     return table?.foreignKeys.contains { key in
       !key.onDelete.refuses
-        && key.columns.contains { $0.lowercased() == column.lowercased() }
+        && key.columns.contains { $0.folded == column.folded }
     } ?? false
   }
 }

@@ -47,7 +47,7 @@ extension Reader {
     try consequences(
       ofSweep: isSweep, following: followed, marks: marks, at: now, addDead: addDead
     ) { denials, numbers in
-      var plan = try describePlan(denials + (isSweep ? [] : violations(numbers)))
+      var plan = try describePlan(denials)
       if isSweep { plan.edgesRemoved = try edgesOfGone(numbers, following: followed) }
       return plan
     }
@@ -72,8 +72,8 @@ extension Reader {
         fromRootsOf: marks ? model : nil)
       if isSweep { return try tell(closure.completeUndenied(db).denials, numbers) }
       try closure.complete(db)
-      return try tell(
-        db.denials(binding, numbers, stored: closure.rulesSeen).map(\.reason), numbers)
+      let denials = try db.denials(binding, numbers, stored: closure.rulesSeen)
+      return try tell(denials.map(\.reason) + violations(numbers), numbers)
     }
   }
 

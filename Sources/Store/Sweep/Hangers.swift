@@ -256,7 +256,7 @@ extension Table {
       && !uniqueKeys.contains(where: \.hasExpressions)
       && !names.contains { name in
         column(name)?.isRequired != false
-          || primaryKey.contains { $0.lowercased() == name.lowercased() }
+          || primaryKey.contains { $0.folded == name.folded }
       }
   }
 }

@@ -187,7 +187,7 @@ extension Place {
       return []
     }
     return [(from, source), (to, destination)].compactMap { column, end in
-      layout.columns.firstIndex { $0?.lowercased() == column.lowercased() }.map { place in
+      layout.columns.firstIndex { $0?.folded == column.folded }.map { place in
         end.isLeft(withKey: end.asKey(TrashLayout.value(place)))
       }
     }

@@ -1,0 +1,46 @@
+import Model
+import Store
+import Testing
+
+/// Names that are two for SQLite, though they look alike to somebody.
+@Suite("Names that look alike")
+struct LookalikeTests {
+  private func store(_ one: String, _ other: String, refersBy column: String) throws -> TestStore {
+    try TestStore(
+      model: StoreModel(
+        """
+        { collections: { p: { table: 'p', key: 'id' }, c: { table: 'c', key: '\(one)' } },
+          relationships: [ { name: 'p', from: 'c', to: 'p', column: '\(column)',
+            rules: ['deleteSourceIfDestinationDeleted'] } ] }
+        """),
+      schema: """
+        CREATE TABLE p(id TEXT PRIMARY KEY);
+        CREATE TABLE c("\(one)" TEXT PRIMARY KEY, "\(other)" TEXT, p TEXT);
+        CREATE INDEX c_other ON c("\(other)");
+        CREATE INDEX c_p ON c(p);
+        INSERT INTO p VALUES('1'), ('2');
+        INSERT INTO c VALUES('1', '2', '2');
+        """)
+  }
+
+  @Test("Letters outside of ASCII are not the same in both cases", arguments: ["é", "p"])
+  func cases(column: String) throws {
+    let store = try store("É", "é", refersBy: column)
+    try store.bySQL("DELETE FROM p WHERE id = '1'")
+    #expect(try store.writer.sweep([.all], at: 0).deletedCount == 0)
+    let before = try store.texts("SELECT * FROM c")
+    try store.bySQL("DELETE FROM p WHERE id = '2'")
+    let swept = try store.writer.sweep([.all], at: 1)
+    #expect(swept.deletedCount == 1)
+    _ = try store.undo(#require(swept.batch), .atOnce)
+    #expect(try store.texts("SELECT * FROM c") == before)
+  }
+
+  @Test("Letters that are composed in two ways are refused, with their names")
+  func composed() throws {
+    let store = try store("\u{e9}", "e\u{301}", refersBy: "p")
+    #expect(
+      store.writer.bindingProblems.first?.message
+        == "columns of table \"c\" that look alike are not told apart: \"\u{e9}\" and \"e\u{301}\"")
+  }
+}
