@@ -16,6 +16,25 @@ struct OddTableTests {
     return store
   }
 
+  @Test(
+    "A rowid beyond what numbers by rows can say names nobody else",
+    arguments: [1, 2, 3].map { (collection: Int64) in collection << 44 + 7 }
+      + [-5, 1 << 62, .max, .min, .min + 1])
+  func farRow(row: Int64) throws {
+    let model = "{ collections: { p: { table: 'p', key: 'id' }, c: { table: 'c', key: 'id' } } }"
+    let store = try TestStore(
+      model: StoreModel(model),
+      schema: """
+        CREATE TABLE p(id INTEGER PRIMARY KEY); CREATE TABLE c(id INTEGER PRIMARY KEY);
+        INSERT INTO p VALUES(7), (1), (\(row)); INSERT INTO c VALUES(7), (1), (\(row));
+        """)
+    func deletion(_ table: String, _ key: Int64) -> Change { .delete(Node(table, .integer(key))) }
+    try store.apply([
+      deletion("p", 7), deletion("c", 7), deletion("c", 1), deletion("c", row), deletion("p", row),
+    ])
+    #expect(try store.texts("SELECT 'p' || id FROM p UNION ALL SELECT 'c' || id FROM c") == ["p1"])
+  }
+
   @Test("A column may be called true")
   func columnTrue() throws {
     let store = try store(

@@ -26,6 +26,27 @@ struct UndoForeignKeyTests {
     #expect(try store.dump() == before)
   }
 
+  @Test("A reference does not come back into another row that has the rowid by then")
+  func rowidTaken() throws {
+    let store = try TestStore(
+      model: StoreModel("{ collections: { a: { table: 'a', key: 'id' } } }"),
+      schema: """
+        CREATE TABLE a(id INTEGER PRIMARY KEY);
+        CREATE TABLE log(text, a REFERENCES a ON DELETE SET NULL, b REFERENCES a ON DELETE SET NULL);
+        INSERT INTO a VALUES(1), (2);
+        INSERT INTO log VALUES('stays', 1, 2), (NULL, 1, NULL), ('goes', NULL, 1);
+        """)
+    let receipt = try store.apply([.delete(Node("a", .text("1"))), .delete(Node("a", .text("2")))])
+    try store.bySQL(
+      "DELETE FROM log WHERE text = 'goes'; INSERT INTO log VALUES('another', NULL, NULL)")
+    let result = try store.undo(receipt)
+    #expect(result.references == 3)
+    #expect(result.left.count == 1)
+    let rows = try store.texts("SELECT text || ifnull(a, '') || ifnull(b, '') FROM log")
+    #expect(rows == ["stays12", "", "another"])
+    #expect(try store.texts("SELECT a FROM log WHERE text IS NULL") == ["1"])
+  }
+
   @Test("Trees and rings that followed come back whole")
   func trees() throws {
     let store = try TestStore(

@@ -75,6 +75,12 @@ extension NodeTable {
     "\(row(alias)) BETWEEN 0 AND \(NodeTable.rowsOfATable - 1)"
   }
 
+  /// Nil for a row that can have none.
+  func number(ofRow row: Int64) -> Int64? {
+    guard let base, (0..<NodeTable.rowsOfATable).contains(row) else { return nil }
+    return base + row
+  }
+
   /// The rowid behind such a number.
   func rowid(of number: String) -> String {
     guard let base else { return "NULL" }

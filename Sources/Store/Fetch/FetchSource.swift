@@ -15,7 +15,8 @@ struct FetchSource {
   }
 
   func value(of name: String) -> Answer {
-    if let member = members.first(where: { isRow ? $0.name.folded == name.folded : $0.name == name }) {
+    if let member = members.first(where: { isRow ? $0.name.folded == name.folded : $0.name == name }
+    ) {
       return .found(member.value)
     }
     if let value = own[name] { return .found(value) }

@@ -44,7 +44,8 @@ extension Writer {
     let table = follower.table
     let collection = binding.collection(in: table)
     let names: [String?] = collection?.keyNames ?? table.primaryKey
-    let identity = names.isEmpty ? [nil] : names
+    let identity =
+      names.isEmpty ? table.rowByValues(TrashLayout.width - 2 * key.columns.count) : names
     let layout = TrashLayout(
       kind: .change, collection: collection?.id, subject: table.name,
       columns: identity + key.columns, keys: identity.count)
@@ -80,6 +81,16 @@ extension Writer {
       FROM main.cascade_node AS n WHERE n.id = ?3
       """
     }
+  }
+}
+
+extension Table {
+  /// Where there is no key: another row may have the rowid by then, but seldom all that stood beside
+  /// what foreign keys take away.
+  fileprivate func rowByValues(_ most: Int) -> [String?] {
+    let taken = foreignKeys.filter(\.onDelete.loses).flatMap(\.columns).map(\.folded)
+    let values = columns.filter { !$0.isGenerated && !taken.contains($0.name.folded) }.map(\.name)
+    return [nil] + values.prefix(max(most - 1, 0)).map(Optional.some)
   }
 }
 

@@ -124,7 +124,7 @@ extension Undo.Numbered {
 
   func isRow(of table: Table) -> String {
     let keys = layout.columns.prefix(layout.keys).map { $0.map(quoted) ?? table.rowid ?? "" }
-    return keys.enumerated().map { "r.\($1) = t.c\($0)" }.joined(separator: " AND ")
+    return keys.enumerated().map { "r.\($1) IS t.c\($0)" }.joined(separator: " AND ")
   }
 
   /// Only to what is there; a list as a whole, for all that was taken out of it.

@@ -6,14 +6,13 @@ internal import SQLite
 /// application has triggers: these may put another row where one was, before the flush.
 struct UnnamedDead {
   let table: NodeTable
-  let base: Int64
   /// Marks the row whose key is bound, if it has no name.
   let mark: String
 
   /// Nil where no row has such a number.
   init?(_ table: NodeTable) {
     guard let base = table.base else { return nil }
-    (self.table, self.base) = (table, base)
+    self.table = table
     let isNamed = "collection = \(table.id) AND key = +\(table.key("s"))"
     mark = """
       INSERT OR IGNORE INTO temp.dead SELECT \(base) + \(table.row("s"))
@@ -71,10 +70,10 @@ extension Writer {
 
   /// Whatever named it.
   func nameDead(_ place: RowPlace, in collection: Int64, as id: Int64) throws {
-    guard let dead = current.unnamedDead[collection], case .integer(let row) = place.row else {
-      return
-    }
-    try db.run("UPDATE temp.dead SET id = ? WHERE id = ?", .integer(id), .integer(dead.base + row))
+    guard let dead = current.unnamedDead[collection], case .integer(let row) = place.row,
+      let number = dead.table.number(ofRow: row)
+    else { return }
+    try db.run("UPDATE temp.dead SET id = ? WHERE id = ?", .integer(id), .integer(number))
   }
 
   /// All of its rows have names now, and go by these.
