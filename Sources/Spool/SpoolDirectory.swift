@@ -192,9 +192,11 @@ extension SpoolDirectory {
     return true
   }
 
+  package func isQueued(_ name: FileName) throws -> Bool { try incoming.status(of: name) != nil }
+
   /// What waits in the queue is not written over.
   private func refuseQueued(_ name: FileName) throws {
-    if try incoming.status(of: name) == nil { return }
+    if try !isQueued(name) { return }
     throw SpoolError("another file named \(name) is in the queue; try again when it is settled")
   }
 

@@ -102,13 +102,14 @@ struct DotText {
     return "[\(pairs.joined(separator: ", "))]"
   }
 
-  /// A backslash begins an escape in a label; a line's end is one.
+  /// A backslash begins an escape in a label, an ampersand a character's name; a line's end is an escape.
   private static func quoted(_ text: String) -> String {
     var quoted = "\""
     for scalar in text.unicodeScalars {
       switch scalar {
       case "\"": quoted += "\\\""
       case "\\": quoted += "\\\\"
+      case "&": quoted += "&amp;"
       case "\n": quoted += "\\n"
       default: quoted.unicodeScalars.append(scalar)
       }

@@ -206,6 +206,23 @@ import Testing
     #expect(again.error.contains("there is no plan \(plan) that waits for approval"))
   }
 
+  /// As often as one comes before the other is done.
+  @Worker @Test func letsPassWhatIsApprovedTwice() throws {
+    let store = try TestStore(model: "{ limits: { hold: { deletes: 5, share: 0.1 } } }")
+    let input = try FileDescriptor.open("/dev/null")
+    for collection in ["a", "b", "c", "d"] {
+      let puts = (1...500).map { #"{"put": ["\#(collection)", "\#($0)"]}"# }
+      try store.apply(#"{"changes": [\#(puts.joined(separator: ","))]}"#)
+      let clear = #"{"changes": [{"deleteAll": "\#(collection)"}]}"#
+      let plan = try #require(try store.ctl("--json", "apply", "-", input: clear).json["plan"]?.integer)
+      let approval = [Programs.cascadectl, "--store", store.path, "approve", String(plan)]
+      let approvals = try (1...2).map { _ in try Running(approval, input: input) }
+      let states = try approvals.map { try $0.finish().status }
+      #expect(states.contains(0) && states.allSatisfy { [0, 65].contains($0) })
+      #expect(try store.ctl("--json", "nodes", collection).output.isEmpty)
+    }
+  }
+
   @Worker @Test func asksForOneApprovalOfWhatIsSentTwice() throws {
     let store = try TestStore(model: "{ limits: { hold: { deletes: 0, share: 0 } } }")
     try store.apply(#"{"changes": [{"put": ["a", "1"]}]}"#)

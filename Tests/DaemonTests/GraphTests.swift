@@ -46,17 +46,34 @@ import Testing
     #expect(alone["nodes"]?.array?.count == 1 && alone["edges"] == [])
   }
 
+  @Worker @Test func drawsEdgesAmongTheOutermost() throws {
+    let store = try TestStore()
+    try store.apply(
+      #"""
+      {"changes": [{"put": ["n", "h"]}, {"put": ["n", "a"]}, {"put": ["n", "b"]},
+        {"link": {"name": "x", "from": ["n", "a"], "to": ["n", "h"],
+          "rules": ["deleteSourceIfDestinationDeleted"]}},
+        {"link": {"name": "x", "from": ["n", "b"], "to": ["n", "h"], "rules": []}},
+        {"link": {"name": "deny", "from": ["n", "b"], "to": ["n", "a"],
+          "rules": ["denyDestinationDeletion"]}}]}
+      """#)
+    let graph = try store.ctl("--json", "graph", "n/h", "--depth", "1").json
+    let denying = (graph["edges"]?.array ?? []).filter { $0["denies"] == true }
+    #expect(denying.map { $0["name"] } == ["deny"])
+    #expect(graph["nodes"]?.array?.allSatisfy { $0["more"] == 0 } == true)
+  }
+
   @Worker @Test func quotesWhatDotWouldTakeForItsOwn() throws {
     let store = try TestStore()
     try store.apply(
       #"""
       {"changes": [{"put": ["a", "x\"]; evil \\ [\n"]},
-        {"put": ["b", "1"], "edges": [{"name": "e\"\\", "to": ["a", "x\"]; evil \\ [\n"],
+        {"put": ["b", "1"], "edges": [{"name": "e\"\\&lt;", "to": ["a", "x\"]; evil \\ [\n"],
           "rules": []}]}]}
       """#)
     let dot = try store.ctl("graph", "b/1").output
     #expect(dot.contains(#"label="[\"a\",\"x\\\"]; evil \\\\ [\\n\"]""#), "\(dot)")
-    #expect(dot.contains(#"label="e\"\\""#))
+    #expect(dot.contains(#"label="e\"\\&amp;lt;""#))
   }
 
   @Worker @Test func drawsWithGraphvizWhereThatIs() throws {

@@ -142,7 +142,7 @@ struct AttachTests {
       UPDATE cascade_meta SET value = 3 WHERE name = 'version'
       """)
     try store.reopen()
-    #expect(try store.meta("version") == 6)
+    #expect(try store.meta("version") == 7)
     #expect(try store.meta("gap") == nil)
   }
 

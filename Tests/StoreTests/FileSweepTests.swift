@@ -40,6 +40,25 @@ struct FileSweepTests {
     #expect(files.isKept("a", batch) && files.isThere(".cascade-trash/1/a"))
   }
 
+  @Test("What lost its last edge goes with the sweep of files, though no other has seen that")
+  func beforeOthers() throws {
+    try files.write("1", "2", "3", "4")
+    try files.store.bySQL(
+      """
+      INSERT INTO album VALUES(1, '1', NULL), (2, '2', '["2"]'), (3, '3', NULL), (4, '3', NULL)
+      """)
+    try files.store.bySQL("DELETE FROM album WHERE id = 1; UPDATE album SET cover = NULL WHERE id < 4")
+    let unknown = try files.store.reader.unreferencedFiles(files.surroundings).files
+    #expect(unknown == [.file(root: "media", path: "4")])
+    let swept = try files.store.writer.sweep([.files], at: SystemClock.wall())
+    #expect(swept.files == 1)
+    #expect(try files.tend().moved == 1)
+    #expect(!files.isThere("1") && files.isThere("2") && files.isThere("3"))
+    _ = try files.store.writer.sweep([.all], at: SystemClock.wall())
+    try files.tend()
+    #expect(files.isThere("2") && files.isThere("3"))
+  }
+
   @Test(
     "Without a rule a file goes with the sweep of files, when nothing names it",
     arguments: [nil, 1] as [Int64?])

@@ -170,13 +170,17 @@ extension Control {
     }
   }
 
+  /// Who approves once more what is in the queue since the first time waits with it.
   private func release(_ name: FileName, _ service: StoreService) async throws -> Receipt {
-    if try !service.spool.isHeld(name) {
+    if try !service.spool.isHeld(name) && !service.spool.isQueued(name) {
       // Nobody approved what another file of this name may do one day.
       try await service.onStore { try await service.writer.dropPlans(ofFile: "\(name)") }
       throw VarlinkError.noSuchThing("file \(name) among the held ones")
     }
-    return try await service.settle(name) { _ = try service.spool.release(name) }
+    return try await service.settle(name) {
+      if try service.spool.release(name) || service.spool.isQueued(name) { return }
+      throw VarlinkError.noSuchThing("file \(name) among the held ones: it was settled just now")
+    }
   }
 }
 

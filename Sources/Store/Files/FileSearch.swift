@@ -100,6 +100,7 @@ extension Reader {
 
   /// What is on its way into the trash, or will be with the next `sweep files`.
   private func leaveOutKnown(_ roots: FileRoots) throws {
+    try leaveOutJournal(roots)
     for (number, root) in roots.all.enumerated() {
       try db.run(
         """
@@ -110,6 +111,17 @@ extension Reader {
           SELECT n.key FROM cascade_collection AS c
           CROSS JOIN cascade_node AS n ON n.collection = c.id WHERE c.name = ?2)
         """, .integer(Int64(number)), .text(Destination.fileCollection + root.name))
+    }
+  }
+
+  private func leaveOutJournal(_ roots: FileRoots) throws {
+    for lost in try binding().filesInJournal(db.watches()) {
+      let number = roots.all.firstIndex { Destination.fileCollection + $0.name == lost.root.collection }
+      guard let number else { continue }
+      try db.run(
+        generated: """
+          DELETE FROM temp.disk WHERE root = ?1 AND path IN (SELECT \(lost.path) \(lost.rows))
+          """, [.integer(Int64(number))])
     }
   }
 

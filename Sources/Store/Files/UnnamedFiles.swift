@@ -9,6 +9,7 @@ extension Writer {
     if model.files.isEmpty || isHalfView { return }
     let submission = nextSweep
     current = TransactionState()
+    try rememberFilesInJournal(manners)
     try findUnused(Writer.files)
     try eachFew(of: "SELECT id FROM temp.unused", manners) { few in
       try beginFiles(submission)
@@ -44,6 +45,18 @@ extension Writer {
     try forgetUnused(few)
   }
 
+  private func rememberFilesInJournal(_ manners: Manners) throws {
+    for lost in binding.filesInJournal(watches) {
+      try eachFew(of: "SELECT DISTINCT o.seq AS id \(lost.rows)", manners) { few in
+        try rememberFiles(
+          """
+          SELECT DISTINCT \(lost.root.id) AS collection, \(lost.path) AS key
+          \(lost.rows) AND o.seq > ?1 AND o.seq <= ?2
+          """, few.bound, unlessNamed: true)
+      }
+    }
+  }
+
   /// Files whose edges had no rule that lets them go are remembered when they lose one.
   func rememberLostFiles(_ few: Slice = .all) throws {
     if model.files.isEmpty || current.lostCount == 0 { return }
@@ -71,15 +84,24 @@ extension Writer {
     }
   }
 
-  private func rememberFiles(_ found: String, _ bound: [Value] = []) throws {
+  private func rememberFiles(
+    _ found: String, _ bound: [Value] = [], unlessNamed: Bool = false
+  ) throws {
     let files = try db.all(
       generated: """
-        SELECT substr(c.name, 14), f.key FROM (\(found)) AS f
+        SELECT row_number() OVER (), c.id, substr(c.name, 14), f.key FROM (\(found)) AS f
         CROSS JOIN main.cascade_collection AS c ON c.id = f.collection
         WHERE c.name GLOB 'cascade_file/*' AND typeof(f.key) = 'text'
         """, bound
-    ) { Destination.file(root: $0.text(0), path: $0.text(1)) }
-    for file in files { _ = try end(file) }
+    ) {
+      ReleasedFile(
+        id: $0.integer(0), batch: 0, at: 0, collection: $0.integer(1), root: $0.text(2),
+        path: $0.text(3), isWhole: true)
+    }
+    let named = unlessNamed ? try db.named(files, binding) : []
+    for file in files where !named.contains(file.id) {
+      _ = try end(.file(root: file.root, path: file.path))
+    }
   }
 
   /// A file that only an edge named which never was (DESIGN 2.3, 6) has lost nothing.

@@ -28,6 +28,7 @@ extension Reader {
     guard let center = try asStored(node) else { return nil }
     var search = GraphSearch(around: .node(center), limit: limit)
     for level in 0..<depth { try search.expand(level, self) }
+    try search.close(depth, self)
     return try consequences {
       try bury([center])
     } tell: { denials, numbers in
@@ -86,6 +87,8 @@ private struct GraphSearch {
   private var indexes: [Destination: Int]
   private var seen: Set<EdgeIdentity> = []
   private let limit: Int
+  /// Nothing comes any more but edges.
+  private var isWhole = false
 
   init(around center: Destination, limit: Int) {
     vertices = [Graph.Vertex(end: center, depth: 0)]
@@ -95,10 +98,22 @@ private struct GraphSearch {
 
   mutating func expand(_ depth: Int, _ reader: Reader) throws {
     for index in vertices.indices where vertices[index].depth == depth {
-      let end = vertices[index].end
-      if case .node(let node) = end { try follow(EdgeQuery(from: node), index, reader) }
-      try follow(EdgeQuery(to: end), index, reader)
+      try followLeaving(index, reader)
+      try follow(EdgeQuery(to: vertices[index].end), index, reader)
     }
+  }
+
+  /// The outermost may have edges among them, and each of these leaves one.
+  mutating func close(_ depth: Int, _ reader: Reader) throws {
+    isWhole = true
+    for index in vertices.indices where vertices[index].depth == depth {
+      try followLeaving(index, reader)
+    }
+  }
+
+  private mutating func followLeaving(_ index: Int, _ reader: Reader) throws {
+    guard case .node(let node) = vertices[index].end else { return }
+    try follow(EdgeQuery(from: node), index, reader)
   }
 
   private mutating func follow(_ query: EdgeQuery, _ index: Int, _ reader: Reader) throws {
@@ -112,7 +127,7 @@ private struct GraphSearch {
   private mutating func add(_ edge: Edge, at index: Int) {
     if seen.contains(EdgeIdentity(edge)) { return }
     for end in [.node(edge.source), edge.destination] where indexes[end] == nil {
-      if vertices.count >= limit { return vertices[index].more += 1 }
+      if isWhole || vertices.count >= limit { return vertices[index].more += 1 }
       indexes[end] = vertices.count
       vertices.append(Graph.Vertex(end: end, depth: vertices[index].depth + 1))
     }

@@ -136,7 +136,11 @@ extension Reader {
 extension Connection {
   func countsByRule() throws(SQLiteError) -> [String: Int] {
     let rows = try all(
-      "SELECT rule, count(*) FROM temp.gone WHERE rule AND counts GROUP BY rule"
+      """
+      SELECT rule, count(*) FROM temp.gone WHERE rule AND counts
+      AND collection NOT IN (SELECT id FROM cascade_collection WHERE name GLOB 'cascade_file/*')
+      GROUP BY rule
+      """
     ) { (Rules(rawValue: $0.integer(0)).names.first ?? "", Int($0.integer(1))) }
     return Dictionary(uniqueKeysWithValues: rows)
   }

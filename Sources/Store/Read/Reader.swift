@@ -96,7 +96,8 @@ extension Reader {
 extension Reader {
   /// Of the content that an id was used for; nil if it was not.
   package func fingerprint(ofId id: String) throws -> Int64? {
-    try db.integer("SELECT fingerprint FROM cascade_ledger WHERE id = ? LIMIT 1", .text(id))
+    try db.integer(
+      "SELECT fingerprint FROM cascade_ledger WHERE id = ? AND part >= 0 LIMIT 1", .text(id))
   }
 }
 

@@ -10,6 +10,9 @@ package struct Held: Error {
   package let lostCount: Int
   /// Of everything that would go: an approval is for this and nothing else.
   let checksum: Int64
+
+  /// The id of all sweeps.
+  static let sweep = ""
 }
 
 /// What a transaction deletes, over all of its flushes: they are one plan.
@@ -36,7 +39,12 @@ struct CollectionCount {
     CollectionCount(name: name, gone: gone + before, all: all + before)
   }
 
-  func isOver(_ limit: StoreModel.Hold) -> Bool { Double(gone) > limit.share * Double(all) }
+  /// What is as much as the share is not more, though its product may fall short by a rounding: 0.29
+  /// times 100 is less than 29.
+  func isOver(_ limit: StoreModel.Hold) -> Bool {
+    let most = limit.share * Double(all)
+    return Double(gone) > most + 2 * most.ulp
+  }
 }
 
 extension Writer {
@@ -124,8 +132,12 @@ extension Writer {
     current.approved = rest
   }
 
-  /// Keeps what was held, for `approve`. The same plan again is the same plan.
+  /// Keeps what was held, for `approve`. The same plan again is the same plan. Who was approved, and
+  /// would do something else now, has used that up.
   package func keepPlan(_ held: Held, file: String) throws -> Int64 {
+    if held.id != Held.sweep {
+      try db.run("DELETE FROM cascade_plan WHERE id = ? AND approved", .text(held.id))
+    }
     try db.run(
       """
       INSERT INTO cascade_plan(plan, id, file, checksum, deleted) VALUES(?, ?, ?, ?, ?)
@@ -141,13 +153,13 @@ extension Writer {
   /// What a sweep would do now waits, and not what it would have done before.
   func forgetPlans(ofSweep file: String, but plan: Int64?) throws {
     try db.run(
-      "DELETE FROM cascade_plan WHERE id = 'sweep' AND file = ?1 AND plan IS NOT ?2",
+      "DELETE FROM cascade_plan WHERE id = '' AND file = ?1 AND plan IS NOT ?2",
       .text(file), .integer(plan))
   }
 
   /// What a sweep of less would have done is done.
   func forgetPlans(coveredBy kinds: [SweepKind]) throws {
-    let files = try db.all("SELECT DISTINCT file FROM cascade_plan WHERE id = 'sweep'") {
+    let files = try db.all("SELECT DISTINCT file FROM cascade_plan WHERE id = ''") {
       $0.text(0)
     }
     for file in files where kinds.cover([SweepKind](planFile: file)) {
@@ -178,7 +190,7 @@ extension Writer {
       if isDetached { return [] }
       return try db.all(
         """
-        SELECT file, plan, deleted FROM cascade_plan WHERE id = 'sweep' AND NOT approved ORDER BY plan
+        SELECT file, plan, deleted FROM cascade_plan WHERE id = '' AND NOT approved ORDER BY plan
         """
       ) { row in
         var held = SweepResult(kinds: [SweepKind](planFile: row.text(0)), outcome: .held)

@@ -10,7 +10,7 @@
 ///    others. A reference to what is not there has no such edge, and a row of `cascade_loose`.
 /// 5. A change file took effect if, and only if, its row is in `cascade_ledger`.
 enum Schema {
-  static let version: Int64 = 6
+  static let version: Int64 = 7
 
   static let create: [StaticString] =
     identity + edges + loose + history + trash + trashedFiles + journal + leases
@@ -86,7 +86,7 @@ enum Schema {
 
   static let history: [StaticString] = [
     // One row a transaction. A file of many transactions has a part for each; `line` counts the
-    // lines behind it.
+    // lines behind it. The part of a sweep is below zero: a file may call itself as one.
     """
     CREATE TABLE IF NOT EXISTS cascade_ledger(
       seq INTEGER PRIMARY KEY,
@@ -117,7 +117,8 @@ enum Schema {
       receiver_deleted INTEGER NOT NULL DEFAULT 0) STRICT
     """,
     "CREATE INDEX IF NOT EXISTS cascade_notice_receiver ON cascade_notice(receiver_collection, receiver_key)",
-    // Deletions over the limit that wait for somebody's consent, or have it.
+    // Deletions over the limit that wait for somebody's consent, or have it. The id of a sweep's is
+    // empty, which no file's is, and its `file` is a slash and the kinds.
     """
     CREATE TABLE IF NOT EXISTS cascade_plan(
       plan INTEGER PRIMARY KEY,

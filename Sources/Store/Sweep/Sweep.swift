@@ -139,7 +139,7 @@ extension Writer {
   private func forgetWhatDangled() throws {
     let plans = """
       FROM cascade_plan
-      WHERE id = 'sweep' AND (file GLOB '/*dangling*' OR file GLOB '/*all*')
+      WHERE id = '' AND (file GLOB '/*dangling*' OR file GLOB '/*all*')
       """
     if try debt == nil && db.integer(generated: "SELECT 1 \(plans) LIMIT 1") == nil { return }
     try group {
@@ -231,7 +231,7 @@ extension Writer {
   /// What a sweep of these kinds is allowed, and looks at.
   func prepare(_ kinds: [SweepKind]) throws {
     current.isSweep = true
-    current.id = "sweep"
+    current.id = Held.sweep
     current.followed = kinds.followed
     current.marks = kinds == [.unreachable]
     current.holdsAll = try kinds.looksThrough && db.meta("unseen") == 1

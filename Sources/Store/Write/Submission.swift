@@ -36,7 +36,7 @@ extension Writer {
     try db.first(
       """
       SELECT seq, part, fingerprint, outcome, line FROM cascade_ledger
-      WHERE id = ? ORDER BY part DESC LIMIT 1
+      WHERE id = ? AND part >= 0 ORDER BY part DESC LIMIT 1
       """, .text(id)
     ) {
       LedgerEntry(
@@ -99,8 +99,10 @@ extension Writer {
 
   /// Its id has the number of its batch.
   var nextSweep: Submission {
-    Submission(
+    var sweep = Submission(
       id: "sweep-\(batchSoFar ?? counters.serial)", author: "sweep", fingerprint: 0, at: now)
+    sweep.part = -1
+    return sweep
   }
 
   private func applyAll(_ next: () throws -> Change?) throws {

@@ -1,0 +1,26 @@
+/// Files that lost an edge by others' hands, before a sweep of edges has read of it.
+struct FilesInJournal {
+  let root: NodeTable
+  /// Behind SELECT: their paths.
+  let path: String
+  /// Behind that, rows `o` of the journal.
+  let rows: String
+
+  init(_ place: Place, _ watch: Watch) {
+    let old = place.old(watch)
+    root = place.destination
+    path = old.reference
+    rows = """
+      FROM main.cascade_journal AS o \(old.values)
+      WHERE o.what = \(watch.number) AND \(old.isEdge)
+      """
+  }
+}
+
+extension Binding {
+  func filesInJournal(_ watches: [Watch]) -> [FilesInJournal] {
+    places.filter { $0.destination.kind == .files }.flatMap { place in
+      watches.filter { $0.watches(place) }.map { FilesInJournal(place, $0) }
+    }
+  }
+}
