@@ -85,12 +85,14 @@ struct Watching {
     of writer: Writer, _ kinds: [SweepKind], _ manners: Manners
   ) throws -> [SweepResult] {
     let debt = try writer.debt
+    if debt == nil { hasLookedThrough = false }
+    if debt == nil || hasLookedThrough { return [] }
     // Where nothing sweeps by itself, what is dangling only waits for whoever does.
-    if debt == nil || debt == .gap && kinds.isEmpty {
-      hasLookedThrough = false
+    if kinds.isEmpty {
+      try writer.forgetDebtUnlessDangling()
+      hasLookedThrough = true
       return []
     }
-    if hasLookedThrough { return [] }
     let result = try writer.sweep([.dangling], at: SystemClock.wall(), manners: manners)
     hasLookedThrough = try writer.debt != nil
     return [result]

@@ -148,6 +148,11 @@ extension Writer {
     }
   }
 
+  package func forgetDebtUnlessDangling() throws {
+    try followSchema()
+    if try !isDetached && !isHalfView && !hasDangling() { try forgetWhatDangled() }
+  }
+
   private func hasDangling() throws -> Bool {
     try db.snapshot {
       try db.addDanglingEnds(binding, tells: debt != nil)
