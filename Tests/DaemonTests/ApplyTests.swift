@@ -214,7 +214,8 @@ import Testing
       let puts = (1...500).map { #"{"put": ["\#(collection)", "\#($0)"]}"# }
       try store.apply(#"{"changes": [\#(puts.joined(separator: ","))]}"#)
       let clear = #"{"changes": [{"deleteAll": "\#(collection)"}]}"#
-      let plan = try #require(try store.ctl("--json", "apply", "-", input: clear).json["plan"]?.integer)
+      let plan = try #require(
+        try store.ctl("--json", "apply", "-", input: clear).json["plan"]?.integer)
       let approval = [Programs.cascadectl, "--store", store.path, "approve", String(plan)]
       let approvals = try (1...2).map { _ in try Running(approval, input: input) }
       let states = try approvals.map { try $0.finish().status }

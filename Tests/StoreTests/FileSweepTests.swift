@@ -47,7 +47,8 @@ struct FileSweepTests {
       """
       INSERT INTO album VALUES(1, '1', NULL), (2, '2', '["2"]'), (3, '3', NULL), (4, '3', NULL)
       """)
-    try files.store.bySQL("DELETE FROM album WHERE id = 1; UPDATE album SET cover = NULL WHERE id < 4")
+    try files.store.bySQL(
+      "DELETE FROM album WHERE id = 1; UPDATE album SET cover = NULL WHERE id < 4")
     let unknown = try files.store.reader.unreferencedFiles(files.surroundings).files
     #expect(unknown == [.file(root: "media", path: "4")])
     let swept = try files.store.writer.sweep([.files], at: SystemClock.wall())

@@ -306,6 +306,21 @@ struct OddTableTests {
     #expect(undone.restored == 2)
   }
 
+  @Test("A row of nearly as many columns as SQLite has comes back")
+  func widest() throws {
+    let columns = (0..<1_990).map { "v\($0)" }.joined(separator: ", ")
+    let store = try store(
+      """
+      CREATE TABLE p(id TEXT PRIMARY KEY); CREATE TABLE c(id INTEGER PRIMARY KEY, pid, \(columns));
+      INSERT INTO p VALUES('a'); INSERT INTO c(id, pid, v3, v900, v1989) VALUES(1, 'a', 'x', x'00', 2.5);
+      """, rules: "deleteSourceIfDestinationDeleted")
+    let values = "SELECT id || pid || v3 || quote(v900) || v1989 || ifnull(v1988, '-') FROM c"
+    let before = try store.texts(values)
+    let receipt = try store.apply([.delete(Node("p", .text("a")))])
+    #expect(try store.undo(receipt).byCollection == ["p": 1, "c": 1])
+    #expect(try store.texts(values) == before)
+  }
+
   @Test("Of an object that went twice in one batch, the first comes back")
   func undoneTwice() throws {
     let store = try TestStore()

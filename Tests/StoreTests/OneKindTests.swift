@@ -46,6 +46,34 @@ struct OneKindTests {
   }
 
   @Test(
+    "Two that deny each other, and go by one kind each, go when both kinds have looked",
+    arguments: [nil, 1] as [Int64?],
+    [[.cascade, .refcount], [.refcount, .cascade]] as [[SweepKind]])
+  func mutual(rows: Int64?, kinds: [SweepKind]) throws {
+    let model = """
+      { collections: { a: { table: 'a', key: 'id' }, b: { table: 'b', key: 'id' } },
+        relationships: [
+          { name: 'b', from: 'a', to: 'b', column: 'b', rules: ['deleteSourceIfDestinationDeleted'] },
+          { name: 'up', from: 'a', to: 'a', column: 'up',
+            rules: ['denyDestinationDeletion', 'deleteDestinationIfAllSourcesDeleted'] } ] }
+      """
+    let store = try TestStore(
+      model: StoreModel(model),
+      schema: """
+        CREATE TABLE b(id INTEGER PRIMARY KEY);
+        CREATE TABLE a(id INTEGER PRIMARY KEY, b INT, up INT);
+        INSERT INTO b VALUES(1), (2); INSERT INTO a VALUES(1, 1, 2), (2, NULL, 1), (3, 2, NULL);
+        """)
+    if let rows { store.sweepsInSteps(of: rows) }
+    _ = try store.writer.sweep([.all], at: 0)
+    try store.bySQL("DELETE FROM b WHERE id = 1")
+    #expect(try store.writer.sweep([kinds[0]], at: 1).deletedCount == 0)
+    #expect(try store.writer.sweep([kinds[1]], at: 1).deletedCount == 2)
+    #expect(try store.texts("SELECT id FROM a") == ["3"])
+    #expect(try store.writer.sweep([.all], at: 2).outcome == .nothing)
+  }
+
+  @Test(
     "What is denied by what goes with it goes, though one kind looked before",
     arguments: [nil, 1] as [Int64?], ["DELETE FROM x WHERE id = 2", "UPDATE x SET d = NULL"])
   func deniedByItsOwn(rows: Int64?, sql: String) throws {

@@ -116,7 +116,9 @@ extension Reader {
 
   private func leaveOutJournal(_ roots: FileRoots) throws {
     for lost in try binding().filesInJournal(db.watches()) {
-      let number = roots.all.firstIndex { Destination.fileCollection + $0.name == lost.root.collection }
+      let number = roots.all.firstIndex {
+        Destination.fileCollection + $0.name == lost.root.collection
+      }
       guard let number else { continue }
       try db.run(
         generated: """

@@ -38,16 +38,22 @@ struct TrashLayout: Hashable {
     part * TrashLayout.width..<min((part + 1) * TrashLayout.width, columns.count)
   }
 
+  /// SQLite joins 64 tables at most: what is in later parts is looked for value by value.
+  private static let mostJoined = 48
+
   /// Where the value of a column stands; `t` is part 0, `t1` the next.
   static func value(_ place: Int) -> String {
-    "\(alias(ofPart: place / width)).c\(place % width)"
+    let (part, column) = (place / width, "c\(place % width)")
+    if part < mostJoined { return "\(alias(ofPart: part)).\(column)" }
+    return "(SELECT w.\(column) FROM main.cascade_trash AS w "
+      + "WHERE w.batch = t.batch AND w.id = t.id AND w.part = \(part))"
   }
 
   static func alias(ofPart part: Int) -> String { part == 0 ? "t" : "t\(part)" }
 
   /// Rows of the trash with all of their parts, bound by batch and layout.
   var kept: String {
-    let others = parts.dropFirst().map { part in
+    let others = parts.prefix(TrashLayout.mostJoined).dropFirst().map { part in
       let t = TrashLayout.alias(ofPart: part)
       return "CROSS JOIN main.cascade_trash AS \(t) "
         + "ON \(t).batch = t.batch AND \(t).id = t.id AND \(t).part = \(part)"

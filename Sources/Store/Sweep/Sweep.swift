@@ -91,6 +91,29 @@ extension Writer {
       if result.isCutShort { break }
     }
     hasPartsToCome = false
+    if try !result.isCutShort && waitsForBoth(kinds) { try sweepBoth(&result, at: now, manners) }
+  }
+
+  /// Whatever stays denied was told when it first was.
+  private func sweepBoth(
+    _ result: inout SweepResult, at now: Int64, _ manners: Manners
+  ) throws {
+    var both = result
+    try both.forgetBlocked { try isThere($0) }
+    try sweepEdges([.cascade, .refcount], &both, at: now, manners)
+    if both.deletedCount > result.deletedCount || both.isCutShort || both.outcome == .held {
+      result = both
+    }
+    batchSoFar = result.batch
+  }
+
+  /// Each kind left to the other what that would have to delete first: none can be the first then, but
+  /// both together, as soon as both have seen it.
+  private func waitsForBoth(_ kinds: [SweepKind]) throws -> Bool {
+    if kinds.cascades == kinds.counts || isDetached || isHalfView { return false }
+    if try db.mark(.cascade) != db.mark(.refcount) { return false }
+    return try db.integer(
+      "SELECT 1 FROM cascade_spared WHERE denied IN (2, 3) AND rule LIMIT 1") != nil
   }
 
   private func sweepMarked(
