@@ -216,6 +216,14 @@ import Testing
     #expect(try store.integers("SELECT count(*) FROM cascade_node") == [5])
   }
 
+  @Worker @Test func namesANodeAsItsTableDoes() throws {
+    let store = try Library.store()
+    let song: JSON = ["songs", 10]
+    #expect(try store.ctl("--json", "why", "songs/10").json["node"] == song)
+    #expect(try store.ctl("--json", "plan", "songs/10").json["nodes"] == [song])
+    #expect(try store.ctl("--json", "why", "songs/999").json["node"] == ["songs", 999])
+  }
+
   @Worker @Test func tellsWhyANodeIsThereAndWhyItWent() throws {
     let store = try QuestionTests.music()
     let alive = try store.ctl("--json", "why", "albums/7").json

@@ -64,15 +64,15 @@ extension Control {
     let service = try await service(call)
     let texts = call.parameters["nodes"]?.array?.compactMap(\.string) ?? []
     let nodes = try texts.map { try Call.node($0, "nodes", of: service.configuration.model) }
-    let plan = try await service.reader.read { try $0.plan(deleting: nodes) }
-    return ["plan": plan.json(of: nodes)]
+    return try await service.reader.read {
+      ["plan": try $0.plan(deleting: nodes).json(of: nodes.map($0.spelled))]
+    }
   }
 
   func why(_ call: Call) async throws -> JSON {
     let service = try await service(call)
     let node = try call.node("node", of: service.configuration.model)!
-    let why = try await service.reader.read { try $0.why(node) }
-    return ["why": why.json(of: node)]
+    return try await service.reader.read { ["why": try $0.why(node).json(of: $0.spelled(node))] }
   }
 
   func notices(_ call: Call) async throws -> JSON {

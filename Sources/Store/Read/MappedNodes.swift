@@ -1,4 +1,4 @@
-internal import Model
+package import Model
 internal import SQLite
 
 /// Rows of the application, read as nodes: the value is an object of all columns.
@@ -11,6 +11,17 @@ extension Reader {
       else { return nowhere }
       return try read(table, where: table.isKeyed("s"), keys).first ?? nowhere
     }
+  }
+
+  /// With the key as its table would have it, whether it is there or not.
+  package func spelled(_ node: Node) throws -> Node {
+    guard let table = try binding().collections[node.collection] else {
+      return Node(node.collection, node.key.managedText.map(Key.text) ?? node.key)
+    }
+    guard let values = table.columnValues(node.key) else { return node }
+    let parts = values.compactMap(Key.init)
+    if parts.count < values.count { return node }
+    return Node(node.collection, parts.count == 1 ? parts[0] : .composite(parts))
   }
 
   /// A page, in the order of the keys, behind `key`.
