@@ -200,6 +200,7 @@ struct Place: Hashable, Sendable {
     static let gone = Driver(rows: "temp.gone AS g", id: "g.id")
     static let reached = Driver(rows: "temp.reached AS g", id: "g.id")
     static let leading = Driver(rows: "temp.leading AS g", id: "g.id")
+    static let found = Driver(rows: "temp.found AS g", id: "g.id")
     static let tally = Driver(rows: "temp.tally AS g", id: "g.node")
   }
 

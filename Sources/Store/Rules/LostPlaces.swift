@@ -6,7 +6,8 @@ internal import SQLite
 /// removed (`Marks.swift`).
 ///
 /// 1. A sweep of one kind lets go of join rows with one of their ends.
-/// 2. Of an object that is gone nothing says what it was: no row, and no watch.
+/// 2. So does a step with those that came since its plan was made.
+/// 3. Of an object that is gone nothing says what it was: no row, and no watch.
 extension Writer {
   /// Before the objects go, and while what goes with them may be later steps' or another kind's.
   func journalReferences(toObjectsIn slice: Slice, _ ends: Ends) throws {
@@ -19,18 +20,49 @@ extension Writer {
   /// Before the rows go.
   func journalLostJoins(of place: Place, _ slice: Slice) throws {
     let others = place.rules.subtracting(current.followed)
-    let ofSource = others.intersection(.ofLostSource).rawValue
-    if ofSource != 0 {
-      for form in current.numbers.forms(of: place.source) {
-        try db.stageDestinations(of: place, form, rule: ofSource, in: slice, current.numbers)
-      }
-      try journalFound(removal: 0, slice)
-    }
+    try stageDestinations(of: place, others, slice)
+    try journalFound(removal: 0, slice)
     // Those of objects are journaled already.
     if place.destination.kind != .managed { try journalSources(of: place, others, slice) }
   }
 
+  /// Before the rows go. Whoever is in the plan waits for his own turn; and who has another edge that
+  /// stays is not asked for by a rule that counts.
+  func journalUnplanned(_ place: Place, _ slice: Slice) throws {
+    let numbers = current.numbers
+    let rules = place.rules.intersection(current.followed)
+    try stageDestinations(of: place, rules, slice)
+    for form in numbers.forms(of: place.destination) {
+      let edges = place.ofDestinations(in: .found, form, numbers)
+      try forgetFoundWithEdges(edges, place.source.stays("s", numbers), unlessRule: 8)
+    }
+    try journalFound(removal: 0, slice)
+    if place.destination.kind == .managed || place.destination.kind == .files { return }
+    try stageSources(of: place, rules, slice)
+    for form in numbers.forms(of: place.source) {
+      let edges = place.ofSources(in: .found, form, withDestinations: true)
+      try forgetFoundWithEdges(edges, place.destination.stays("d", numbers), unlessRule: 4)
+    }
+    try journalFound(removal: 1, slice)
+  }
+
+  private func forgetFoundWithEdges(
+    _ edges: String, _ stays: String, unlessRule rule: Int64
+  ) throws {
+    try db.internFound()
+    try db.run("DELETE FROM temp.found WHERE id IN (SELECT id FROM temp.gone)")
+    try db.run(
+      generated: """
+        DELETE FROM temp.found WHERE rule <> ? AND id IN (SELECT g.id \(edges) AND \(stays))
+        """, [.integer(rule)])
+  }
+
   private func journalSources(of place: Place, _ rules: Rules, _ slice: Slice) throws {
+    try stageSources(of: place, rules, slice)
+    try journalFound(removal: 1, slice)
+  }
+
+  private func stageSources(of place: Place, _ rules: Rules, _ slice: Slice) throws {
     let following = rules.intersection(.ofLostDestination).rawValue
     if following == 0 { return }
     for form in current.numbers.forms(of: place.destination) {
@@ -38,11 +70,19 @@ extension Writer {
         of: place, form, rule: following, in: slice, current.numbers,
         from: current.numbers.now(place))
     }
-    try journalFound(removal: 1, slice)
+  }
+
+  private func stageDestinations(of place: Place, _ rules: Rules, _ slice: Slice) throws {
+    let following = rules.intersection(.ofLostSource).rawValue
+    if following == 0 { return }
+    for form in current.numbers.forms(of: place.source) {
+      try db.stageDestinations(of: place, form, rule: following, in: slice, current.numbers)
+    }
   }
 
   /// An edge that loses both ends is nobody's business. What is to go in a later step may stay.
   private func journalFound(removal: Int64, _ slice: Slice) throws {
+    if try db.integer("SELECT 1 FROM temp.found LIMIT 1") == nil { return }
     try db.internFound()
     try db.run(
       """

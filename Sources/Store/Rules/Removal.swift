@@ -9,6 +9,7 @@ extension Writer {
     for place in binding.places where place.loses(ends) && !current.waits(place, binding) {
       if let (table, ends) = binding.sideRows(of: place) {
         if current.followed != .all { try journalLostJoins(of: place, slice) }
+        if current.isStepped && !current.isUndisturbed { try journalUnplanned(place, slice) }
         let rows = ends.flatMap {
           table.joinRows($0.end, other: $0.other, slice, current.numbers, .first)
         }

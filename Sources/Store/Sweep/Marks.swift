@@ -90,8 +90,9 @@ extension Writer {
     if db.changes == 0 { try db.setMeta("told.\(start)", end) }
   }
 
-  /// What followed from its own rows, the last plan of a sweep that follows all rules has found, though
+  /// What follows from its own rows, the last plan of a sweep that follows all rules had found, though
   /// it never reads the journal. Later another row may be where one was, so they go, a part at a time.
+  /// What followed from those of earlier plans, whoever reads the journal finds.
   func forgetOwnWrites(
     _ kinds: [SweepKind], behind start: Int64, _ manners: Manners
   ) throws {

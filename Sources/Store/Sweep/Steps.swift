@@ -24,7 +24,7 @@ extension Writer {
     let submission = nextSweep
     // What another sweep could not delete is its own.
     current = TransactionState()
-    let start = try db.lastInJournal
+    var start: Int64 = 0
     defer {
       forgetPlan()
       forgetFence()
@@ -34,6 +34,7 @@ extension Writer {
     for number in 1...Writer.mostPlans {
       manners.tell(WorkProgress(phase: .planning))
       forgetPlan()
+      start = try db.lastInJournal
       let plan = try plan(kinds, manners)
       if try isSmall(plan, kinds) {
         forgetPlan()
