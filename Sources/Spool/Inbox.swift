@@ -15,6 +15,8 @@ package final class Inbox {
   private var queue: ArraySlice<FileName> = []
   private var unfinished: BatchFile?
   var stuck: [FileName: Stuck] = [:]
+  /// The last commit kept some.
+  var hasVerdicts = false
   /// When they were last tried.
   var stuckSince: Int64 = 0
 
@@ -28,6 +30,7 @@ package final class Inbox {
     try spool.removeStaleUploads(olderThan: now() - Inbox.uploadsLive)
     self.writer = writer
     self.now = now
+    try executeVerdicts()
   }
 
   /// A file that was judged.
@@ -105,6 +108,7 @@ package final class Inbox {
           guard let receipt = try verdict(file, behind: verdicts.count) else { break }
           verdicts.append((file.name, receipt))
         }
+        try keepVerdicts(verdicts, of: files)
       }
       return verdicts
     } catch let error as RolledBack {
@@ -216,14 +220,25 @@ package final class Inbox {
     receipt.author = file.author
     receipt.deletedCount = held.deletedCount
     receipt.reasons = [Reason(held)]
-    if try spool.holdsAnother(than: file) {
-      let advice = "another file named \(file.title) is held already: approve or drop it first"
+    if let other = try other(than: file, held) {
       receipt.outcome = .rejected
-      receipt.reasons.append(Reason(.overLimit, advice))
+      receipt.reasons.append(
+        Reason(.overLimit, "\(other) is held already: approve or drop it first"))
     } else {
       receipt.plan = try writer.keepPlan(held, file: file.title)
     }
     return receipt
+  }
+
+  /// What waits for approval has its name and its id for itself.
+  private func other(than file: PreparedFile, _ held: Held) throws -> String? {
+    if try spool.holdsAnother(than: file) { return "another file named \(file.title)" }
+    let others = try writer.filesHeld(underIdOf: held, but: file.title)
+    // Of the same commit it is in the queue still.
+    let other = try others.first {
+      try spool.isHeld(FileName($0)) || spool.isQueued(FileName($0))
+    }
+    return other.map { "\($0), which has the same id," }
   }
 
   /// In a file of lines the line says more than the number of the change.
@@ -238,9 +253,11 @@ package final class Inbox {
   // MARK: - After the commit
 
   private func settle(_ verdicts: [(FileName, Receipt)]) throws -> [Outcome] {
-    try verdicts.map { name, receipt in
+    let outcomes = try verdicts.map { name, receipt in
       Outcome(name: name, receipt: receipt, trouble: try leave(name, receipt))
     }
+    if outcomes.allSatisfy({ $0.trouble == nil }) { try forgetVerdicts() }
+    return outcomes
   }
 
   func move(_ name: FileName, _ receipt: Receipt) throws {
@@ -251,7 +268,7 @@ package final class Inbox {
     }
   }
 
-  private func reasonFile(_ name: FileName, _ receipt: Receipt) -> String {
+  func reasonFile(_ name: FileName, _ receipt: Receipt) -> String {
     let file: JSON = [
       "file": .string(name.description), "id": .string(receipt.id),
       "author": receipt.author.map(JSON.string) ?? .null, "at": .integer(now()),

@@ -1,3 +1,4 @@
+internal import Model
 internal import Synchronization
 package import System
 
@@ -184,12 +185,22 @@ extension SpoolDirectory {
     return true
   }
 
+  /// Back under the name that it came by: that is its id, where it gives no other.
   package func retry(_ name: FileName) throws -> Bool {
     guard try rejected.status(of: name) != nil else { return false }
-    try refuseQueued(name)
-    try rejected.rename(name, to: incoming, as: name)
+    let origin = originalName(of: name)
+    try refuseQueued(origin)
+    try rejected.rename(name, to: incoming, as: origin)
     try rejected.remove(SpoolDirectory.reasonName(of: name))
     return true
+  }
+
+  private func originalName(of name: FileName) -> FileName {
+    guard let reasons = reasons(of: name),
+      let text = try? JSON.parse(reasons, as: .json)["file"]?.string
+    else { return name }
+    let origin = FileName(text)
+    return origin.isValid && !origin.isHidden && name.isNumbered(from: origin) ? origin : name
   }
 
   package func isQueued(_ name: FileName) throws -> Bool { try incoming.status(of: name) != nil }
@@ -265,8 +276,10 @@ extension SpoolDirectory {
 
   /// Of the content that waits under a name, in the queue or to be approved. Nil if nothing does.
   package func waiting(_ name: FileName) throws -> Waiting? {
-    try content(of: name, in: incoming) ?? content(of: name, in: held)
+    try queued(name) ?? content(of: name, in: held)
   }
+
+  func queued(_ name: FileName) throws -> Waiting? { try content(of: name, in: incoming) }
 
   func holdsAnother(than file: PreparedFile) throws -> Bool {
     guard let waiting = try content(of: file.name, in: held) else { return false }

@@ -20,6 +20,11 @@ extension FileName {
       + mark + FileName.reasonsSuffix
   }
 
+  /// Whether `numbered` made it of that.
+  func isNumbered(from name: FileName) -> Bool {
+    (1...1_000).contains { name.numbered($0) == self }
+  }
+
   /// `x.json` becomes `x.1.json`: the ending says how the file is to be read.
   func numbered(_ number: Int) -> FileName {
     let dot = bytes.lastIndex(of: UInt8(ascii: ".")) ?? bytes.count

@@ -40,6 +40,19 @@ struct FileSweepTests {
     #expect(files.isKept("a", batch) && files.isThere(".cascade-trash/1/a"))
   }
 
+  @Test(
+    "A path that leads out of its root is refused, in a column and in a list of a column",
+    arguments: ["../x", "/etc/passwd", "a//b", ""])
+  func outside(path: String) throws {
+    for value in [#"{"cover":"\#(path)"}"#, #"{"extra":["a","\#(path)"]}"#] {
+      #expect(throws: Rejection.self) {
+        try files.apply(
+          .put(Node("albums", .integer(1)), type: nil, value: JSONText(valid: value), edges: nil))
+      }
+    }
+    #expect(try files.rows("album") == 0)
+  }
+
   @Test("What lost its last edge goes with the sweep of files, though no other has seen that")
   func beforeOthers() throws {
     try files.write("1", "2", "3", "4")

@@ -215,6 +215,14 @@ extension [SweepKind] {
 // MARK: - Files that are held
 
 extension Writer {
+  /// The files other than this one that wait for approval under its id.
+  package func filesHeld(underIdOf held: Held, but file: String) throws -> [String] {
+    try db.all(
+      "SELECT DISTINCT file FROM cascade_plan WHERE id = ? AND file <> ?", .text(held.id),
+      .text(file)
+    ) { $0.text(0) }
+  }
+
   /// Of a file that nobody wants any more.
   package func dropPlans(ofFile file: String) throws {
     try group { try db.run("DELETE FROM cascade_plan WHERE file = ?", .text(file)) }

@@ -73,12 +73,13 @@ extension Schema {
   ]
 
   /// From version 6, in which a file could have the id of a sweep, and then stood in its way.
-  static let from6: [StaticString] = [
-    "UPDATE OR REPLACE cascade_plan SET id = '' WHERE id = 'sweep' AND file GLOB '/*'",
-    """
-    UPDATE OR REPLACE cascade_ledger SET part = -1
-    WHERE author = 'sweep' AND fingerprint = 0 AND id GLOB 'sweep-*'
-    """,
-    "UPDATE cascade_meta SET value = 7 WHERE name = 'version'",
-  ]
+  static let from6: [StaticString] =
+    history + [
+      "UPDATE OR REPLACE cascade_plan SET id = '' WHERE id = 'sweep' AND file GLOB '/*'",
+      """
+      UPDATE OR REPLACE cascade_ledger SET part = -1
+      WHERE author = 'sweep' AND fingerprint = 0 AND id GLOB 'sweep-*'
+      """,
+      "UPDATE cascade_meta SET value = 7 WHERE name = 'version'",
+    ]
 }

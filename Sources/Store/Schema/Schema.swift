@@ -129,6 +129,14 @@ enum Schema {
       approved INTEGER NOT NULL DEFAULT 0,
       UNIQUE(id, checksum)) STRICT
     """,
+    // Change files that were refused (or held: no reasons), until they have left the queue, where
+    // others behind them were applied in the same commit.
+    """
+    CREATE TABLE IF NOT EXISTS cascade_verdict(
+      name BLOB PRIMARY KEY,
+      fingerprint INTEGER NOT NULL,
+      reasons TEXT) STRICT, WITHOUT ROWID
+    """,
     // Files that lost their last edge: the intention commits with the row that let them go; by the
     // clock of files.
     """

@@ -42,6 +42,18 @@ struct PlacedEdge {
   }
 }
 
+extension PlacedEdge {
+  /// What SQL wrote, `check` lists; a change file is told.
+  fileprivate func refuseUntouchable() throws {
+    guard place.destination.kind == .files, case .text(let path) = destination.key,
+      let objection = Destination.objection(toPath: path)
+    else { return }
+    let node = Key(source.key).map { Node(place.source.collection, $0) }
+    let title = node?.description ?? place.source.collection
+    throw Rejection(.invalid, "\(title): \"\(place.name)\": \(objection)", node: node)
+  }
+}
+
 /// Rows carry edges in their columns, so a changed row may have added and removed some. Kept as the
 /// stored ones are (`Edges.swift`): what came since the last flush, and goes again, never was.
 extension Writer {
@@ -87,6 +99,7 @@ extension Writer {
   }
 
   private func added(_ edge: PlacedEdge, times: Int) throws {
+    try edge.refuseUntouchable()
     let source = try number(edge.source, in: edge.place.source)
     let destination = try number(edge.destination, in: edge.place.destination)
     let key = EdgeKey(

@@ -1,0 +1,38 @@
+internal import Model
+internal import SQLite
+
+/// Killed behind a commit, a file that was refused in it must not be judged again behind those that
+/// came after it.
+package struct Verdict: Sendable {
+  /// The name of the file, which need not be UTF-8.
+  package let name: [UInt8]
+  package let fingerprint: Int64
+  /// As they stand beside the file; nil where it waits for approval.
+  package let reasons: String?
+
+  package init(name: [UInt8], fingerprint: Int64, reasons: String?) {
+    (self.name, self.fingerprint, self.reasons) = (name, fingerprint, reasons)
+  }
+}
+
+extension Writer {
+  package func keep(_ verdict: Verdict) throws {
+    try db.run(
+      "INSERT OR REPLACE INTO cascade_verdict VALUES(?, ?, ?)", .blob(verdict.name),
+      .integer(verdict.fingerprint), .text(verdict.reasons))
+  }
+
+  package var verdicts: [Verdict] {
+    get throws {
+      if isDetached { return [] }
+      return try db.all("SELECT name, fingerprint, reasons FROM cascade_verdict ORDER BY name") {
+        guard case .blob(let name) = $0.value(0) else { return nil }
+        return Verdict(name: name, fingerprint: $0.integer(1), reasons: $0.optionalText(2))
+      }.compactMap(\.self)
+    }
+  }
+
+  package func forgetVerdicts() throws {
+    try group { try db.run("DELETE FROM cascade_verdict") }
+  }
+}
