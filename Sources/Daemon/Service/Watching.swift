@@ -84,9 +84,11 @@ struct Watching {
   private mutating func payDebt(
     of writer: Writer, _ kinds: [SweepKind], _ manners: Manners
   ) throws -> [SweepResult] {
-    let debt = try writer.debt
-    if debt == nil { hasLookedThrough = false }
-    if debt == nil || hasLookedThrough { return [] }
+    if try writer.debt == nil {
+      hasLookedThrough = false
+      return []
+    }
+    if hasLookedThrough { return [] }
     // Where nothing sweeps by itself, what is dangling only waits for whoever does.
     if kinds.isEmpty {
       try writer.forgetDebtUnlessDangling()

@@ -61,7 +61,7 @@ extension Connection {
   fileprivate func table(_ name: String, withoutRowid: Bool, isStrict: Bool) throws -> Table {
     let (columns, primary) = try columns(of: name, isStrict: isStrict)
     let indexes = try indexes(of: name)
-    let taken = columns.map { $0.name.folded }
+    let taken = columns.map(\.name.folded)
     var uniqueKeys = indexes.filter(\.isUnique).map(\.key)
     // The key of a table with an INTEGER PRIMARY KEY is its rowid, which has no index.
     if !primary.isEmpty, !uniqueKeys.contains(where: { $0.columns == primary }) {

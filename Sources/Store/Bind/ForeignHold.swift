@@ -71,7 +71,7 @@ extension Table {
 }
 
 extension Table.ForeignKey {
-  fileprivate var names: [String] { columns.map { $0.folded } }
+  fileprivate var names: [String] { columns.map(\.folded) }
 
   /// The parent's columns that it refers to.
   func names(in parent: Table) -> [String] {

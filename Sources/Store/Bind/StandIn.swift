@@ -38,7 +38,7 @@ extension Binding {
   var nodeNames: Set<String> {
     Set(collections.values.compactMap { $0.table?.name.folded })
   }
-  var joinNames: Set<String> { Set(joinTables.map { $0.name.folded }) }
+  var joinNames: Set<String> { Set(joinTables.map(\.name.folded)) }
 
   /// Whether the rules see what a foreign key between two tables of the model does.
   private func sees(_ key: Table.ForeignKey, of child: NodeTable) -> Bool {

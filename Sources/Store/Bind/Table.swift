@@ -86,7 +86,8 @@ struct Table: Hashable, Sendable {
 
   /// SQLite's names are the same whatever their case.
   func column(_ name: String) -> Column? {
-    columns.first { $0.name.folded == name.folded }
+    let folded = name.folded
+    return columns.first { $0.name.folded == folded }
   }
 
   /// What tells any two rows apart, as a row value.
@@ -105,9 +106,9 @@ struct Table: Hashable, Sendable {
 
   /// Whether these columns tell any two rows apart.
   func uniqueKey(of names: [String]) -> UniqueKey? {
-    let wanted = Set(names.map { $0.folded })
+    let wanted = Set(names.map(\.folded))
     return uniqueKeys.first {
-      !$0.isPartial && !$0.hasExpressions && Set($0.columns.map { $0.folded }) == wanted
+      !$0.isPartial && !$0.hasExpressions && Set($0.columns.map(\.folded)) == wanted
         && isUniqueAsCompared($0)
     }
   }

@@ -122,12 +122,12 @@ extension Table.UniqueKey {
   }
 
   func isMade(of names: [String]) -> Bool {
-    Set(columns.map { $0.folded }) == Set(names.map { $0.folded })
+    Set(columns.map(\.folded)) == Set(names.map(\.folded))
   }
 
   /// Rows that are the same in this key are the same in these columns.
   fileprivate func tells(apart names: [String]) -> Bool {
-    Set(columns.map { $0.folded }).isSuperset(of: names.map { $0.folded })
+    Set(columns.map(\.folded)).isSuperset(of: names.map(\.folded))
   }
 }
 

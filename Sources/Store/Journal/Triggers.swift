@@ -157,7 +157,7 @@ extension Table {
 
   private func isRowid(_ column: Column) -> Bool {
     rowid != nil && column.affinity == .integer
-      && primaryKey.map { $0.folded } == [column.name.folded]
+      && primaryKey.map(\.folded) == [column.name.folded]
   }
 
   /// As `NodeTable.key`, for any columns.

@@ -32,29 +32,38 @@ extension Writer {
     let numbers = current.numbers
     let rules = place.rules.intersection(current.followed)
     try stageDestinations(of: place, rules, slice)
-    for form in numbers.forms(of: place.destination) {
-      let edges = place.ofDestinations(in: .found, form, numbers)
-      try forgetFoundWithEdges(edges, place.source.stays("s", numbers), unlessRule: 8)
+    try journalUnplanned(removal: 0, slice, unlessRule: 8) {
+      numbers.forms(of: place.destination).map {
+        place.ofDestinations(in: .found, $0, numbers) + " AND \(place.source.stays("s", numbers))"
+      }
     }
-    try journalFound(removal: 0, slice)
-    if place.destination.kind == .managed || place.destination.kind == .files { return }
+    if place.destination.kind == .managed { return }
     try stageSources(of: place, rules, slice)
-    for form in numbers.forms(of: place.source) {
-      let edges = place.ofSources(in: .found, form, withDestinations: true)
-      try forgetFoundWithEdges(edges, place.destination.stays("d", numbers), unlessRule: 4)
+    try journalUnplanned(removal: 1, slice, unlessRule: 4) {
+      numbers.forms(of: place.source).map {
+        place.ofSources(in: .found, $0, withDestinations: true)
+          + " AND \(place.destination.stays("d", numbers))"
+      }
     }
-    try journalFound(removal: 1, slice)
   }
 
-  private func forgetFoundWithEdges(
-    _ edges: String, _ stays: String, unlessRule rule: Int64
+  /// Of what was found, if anything was; `edges` are those of each of these that stay.
+  private func journalUnplanned(
+    removal: Int64, _ slice: Slice, unlessRule rule: Int64, besides edges: () -> [String]
   ) throws {
+    if try !hasFound { return }
     try db.internFound()
     try db.run("DELETE FROM temp.found WHERE id IN (SELECT id FROM temp.gone)")
-    try db.run(
-      generated: """
-        DELETE FROM temp.found WHERE rule <> ? AND id IN (SELECT g.id \(edges) AND \(stays))
-        """, [.integer(rule)])
+    for edges in edges() {
+      try db.run(
+        generated: "DELETE FROM temp.found WHERE rule <> ? AND id IN (SELECT g.id \(edges))",
+        [.integer(rule)])
+    }
+    try journalFound(removal: removal, slice)
+  }
+
+  private var hasFound: Bool {
+    get throws { try db.integer("SELECT 1 FROM temp.found LIMIT 1") != nil }
   }
 
   private func journalSources(of place: Place, _ rules: Rules, _ slice: Slice) throws {
@@ -82,7 +91,7 @@ extension Writer {
 
   /// An edge that loses both ends is nobody's business. What is to go in a later step may stay.
   private func journalFound(removal: Int64, _ slice: Slice) throws {
-    if try db.integer("SELECT 1 FROM temp.found LIMIT 1") == nil { return }
+    if try !hasFound { return }
     try db.internFound()
     try db.run(
       """

@@ -87,7 +87,7 @@ extension TrashLayout {
 
   /// All of a table's rows but what it computes by itself, the key first.
   init(_ kind: Kind, _ table: Table, keys: [String] = [], collection: Int64? = nil) {
-    let first = Set(keys.map { $0.folded })
+    let first = Set(keys.map(\.folded))
     let rest = table.columns.filter { !$0.isGenerated && !first.contains($0.name.folded) }
     var columns: [String?] = keys + rest.map(\.name)
     // A rowid that is a column is kept as that.

@@ -69,7 +69,7 @@ extension Writer {
   /// A put says all of a row: what it does not give gets its default. The primary key by which
   /// others know the row stays, and so does the node's own.
   private func replacement(_ row: RowValues) throws -> [RowValues.Given] {
-    let primary = row.table.primaryKey.map { $0.folded }
+    let primary = row.table.primaryKey.map(\.folded)
     var given: [RowValues.Given] = []
     for column in row.table.columns where !column.isGenerated && !row.isKey(column) {
       if let value = row.value(of: column) {
