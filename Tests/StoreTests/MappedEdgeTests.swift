@@ -293,6 +293,19 @@ struct MappedEdgeTests {
     #expect(try store.apply([patch("notes/2", #"{"next": null}"#)]).deleted.letters == "rows/1")
   }
 
+  @Test("An edge that came in a list, went on in a column, and goes with no flush between never was")
+  func movedBeforeTheFlush() throws {
+    let list = [DeclaredEdge(name: "album", destination: .node(node("albums/2")), rules: 8)]
+    let receipt = try store.apply([
+      put("songs/2", edges: list), put("songs/2", #"{"album_id": 2}"#, edges: []), put("songs/2"),
+    ])
+    #expect(receipt.deletedCount == 0 && receipt.edgesAdded == 0 && receipt.edgesRemoved == 0)
+    #expect(
+      try store.apply([
+        put("songs/2", edges: list), put("songs/2", #"{"album_id": 2}"#, edges: []),
+      ]).edgesAdded == 1)
+  }
+
   @Test("A node that is linked by another spelling of its key is the same")
   func spellings() throws {
     let store = try TestStore(

@@ -71,6 +71,7 @@ extension Writer {
     guard let old else { return false }
     try touch(edge.source)
     if old.born == counters.serial {
+      if try isNowPlaced(edge) { return true }
       current.edgesAdded -= 1
       try forgetFile(edge.destination)
       return true

@@ -108,9 +108,7 @@ extension Writer {
     try touch(source)
     try touch(destination)
     if try takeBackPlaced(key) { return }
-    try db.run(
-      "INSERT OR IGNORE INTO temp.fresh VALUES(?, ?, ?)", .integer(source), .integer(key.name),
-      .integer(destination))
+    try addFresh(key)
     current.edgesAdded += db.changes
   }
 
@@ -138,6 +136,25 @@ extension Writer {
     current.edgesRemoved += 1
     // With both ends lost, no rule runs.
     if edge.source.isThere && edge.destination.isThere { try lose(key, edge.place.rules) }
+  }
+
+  /// A list said it first since the last flush, and the row itself says it still: it is as new as it was.
+  func isNowPlaced(_ edge: EdgeKey) throws -> Bool {
+    if edge.origin != .declared || binding.places.isEmpty { return false }
+    let collection = try db.integer(
+      "SELECT collection FROM temp.known WHERE id = ?", .integer(edge.source))
+    let isPlaced = try binding.places.contains { place in
+      try place.nameId == edge.name && place.source.id == collection
+        && occurrences(of: edge, in: place) > 0
+    }
+    if isPlaced { try addFresh(edge) }
+    return isPlaced
+  }
+
+  private func addFresh(_ edge: EdgeKey) throws {
+    try db.run(
+      "INSERT OR IGNORE INTO temp.fresh VALUES(?, ?, ?)", .integer(edge.source),
+      .integer(edge.name), .integer(edge.destination))
   }
 
   /// The row that says them goes before the flush. What a join row said, that came and goes, never was.
@@ -218,12 +235,14 @@ extension Writer {
     let places = binding.places(like: place)
     var count = try isStored(key) ? 1 : 0
     if places.count == 1 && !place.isInRowsOfItsOwn { return count + least }
-    for place in places {
-      count += try Int(
-        db.integer(
-          generated: place.occurrences, [.integer(key.source), .integer(key.destination)]) ?? 0)
-    }
+    for place in places { count += try occurrences(of: key, in: place) }
     return count
+  }
+
+  private func occurrences(of key: EdgeKey, in place: Place) throws -> Int {
+    let count = try db.integer(
+      generated: place.occurrences, [.integer(key.source), .integer(key.destination)])
+    return Int(count ?? 0)
   }
 
   private func isStored(_ key: EdgeKey) throws -> Bool {
