@@ -226,6 +226,8 @@ struct UndoLeftTests {
     let result = try Writer(path: store.path, model: model).undo(deleted, by: "me", at: 9)
     #expect((result.restored, result.leftCount) == (0, 1))
     #expect(result.left.first?.reason == #""objects" is a table now"#)
+    // Nothing came back, so nothing is undone.
+    #expect(try store.reader.batches(after: 0, limit: 9).map(\.undone?.by) == [nil])
     #expect(try store.texts("SELECT count(*) FROM cascade_node") == ["0"])
   }
 }

@@ -139,6 +139,7 @@ struct Undo {
     try countWhatIsLeft()
     if result.leftCount == 0 { try writer.db.emptyTrash(of: batch) } else { try nameReasons() }
     try writer.forgetUnfinishedUndo(of: batch)
+    if result.broughtNothing && !isResumed { return }
     try writer.db.run(
       "UPDATE cascade_ledger SET undone_at = ?, undone_by = ? WHERE seq = ?", .integer(now),
       .text(author), .integer(batch))

@@ -33,6 +33,11 @@ package struct UndoResult: Sendable {
     self.author = author
   }
 
+  /// All of it is where it was, in the trash.
+  var broughtNothing: Bool {
+    leftCount > 0 && restored + edges + references + rows + files == 0
+  }
+
   /// A reply has to fit into a message.
   static let mostListed = 1_000
 
