@@ -92,7 +92,7 @@ package final class Inbox {
     }
     let judged = try prepared.isEmpty ? [] : judge(prepared[...], budget: budget)
     queue = (prepared[judged.count...].map(\.name) + queue)[...]
-    return try settle(verdicts + judged)
+    return settle(verdicts + judged)
   }
 
   /// A file that has everything rolled back takes those before it along: they are judged again without
@@ -252,20 +252,12 @@ package final class Inbox {
 
   // MARK: - After the commit
 
-  private func settle(_ verdicts: [(FileName, Receipt)]) throws -> [Outcome] {
-    let outcomes = try verdicts.map { name, receipt in
-      Outcome(name: name, receipt: receipt, trouble: try leave(name, receipt))
+  private func settle(_ verdicts: [(FileName, Receipt)]) -> [Outcome] {
+    let outcomes = verdicts.map { name, receipt in
+      Outcome(name: name, receipt: receipt, trouble: leave(name, receipt))
     }
-    if outcomes.allSatisfy({ $0.trouble == nil }) { try forgetVerdicts() }
+    forgetVerdicts()
     return outcomes
-  }
-
-  func move(_ name: FileName, _ receipt: Receipt) throws {
-    switch receipt.outcome {
-    case .applied, .duplicate: try spool.remove(name)
-    case .held: try spool.hold(name)
-    case .rejected: try spool.reject(name, reasons: reasonFile(name, receipt))
-    }
   }
 
   func reasonFile(_ name: FileName, _ receipt: Receipt) -> String {
@@ -280,12 +272,12 @@ package final class Inbox {
   // MARK: - One file in many commits
 
   private func begin(_ file: PreparedFile) throws -> [Outcome] {
-    if let known = try known(file) { return try settle([(file.name, known)]) }
+    if let known = try known(file) { return settle([(file.name, known)]) }
     let verdict = try attempt(file) {
       unfinished = try BatchFile(file, resuming: writer.ledgerEntry(file.id))
       return Receipt(id: file.id, outcome: .applied)
     }
-    return unfinished == nil ? try settle([(file.name, verdict)]) : []
+    return unfinished == nil ? settle([(file.name, verdict)]) : []
   }
 
   private func part(of batch: BatchFile) throws -> [Outcome] {
@@ -301,6 +293,6 @@ package final class Inbox {
     }
     if receipt.outcome == .applied && !batch.isFinished { return [] }
     unfinished = nil
-    return try settle([(file.name, receipt.outcome == .applied ? batch.total : receipt)])
+    return settle([(file.name, receipt.outcome == .applied ? batch.total : receipt)])
   }
 }

@@ -4,7 +4,9 @@ internal import System
 /// A file that was judged, and cannot leave the queue: where it belongs is full, or not to be written,
 /// or not there. Those behind it go on.
 struct Stuck {
-  let receipt: Receipt
+  let outcome: Receipt.Outcome
+  /// As they go beside a file that is rejected.
+  let reasons: String
   let status: FileStatus
 }
 
@@ -13,15 +15,31 @@ extension Inbox {
   private static let rest: Int64 = 60_000
 
   /// Moves what was judged out of the queue; says why it stays.
-  func leave(_ name: FileName, _ receipt: Receipt) throws -> String? {
+  func leave(_ name: FileName, _ receipt: Receipt) -> String? {
+    let reasons = receipt.outcome == .rejected ? reasonFile(name, receipt) : ""
+    return leave(name, receipt.outcome, reasons)
+  }
+
+  /// Behind the commit, nothing that fails may keep anybody from hearing of it.
+  @discardableResult
+  func leave(_ name: FileName, _ outcome: Receipt.Outcome, _ reasons: String) -> String? {
     do {
-      try move(name, receipt)
+      try move(name, outcome, reasons)
       return nil
-    } catch let error as SystemError {
-      guard let status = try spool.incoming.status(of: name) else { return nil }
-      stuck[name] = Stuck(receipt: receipt, status: status)
+    } catch {
+      guard let status = try? spool.incoming.status(of: name) else { return nil }
+      stuck[name] = Stuck(outcome: outcome, reasons: reasons, status: status)
       stuckSince = now()
-      return "it cannot be \(receipt.outcome.way): \(error)"
+      try? keepVerdict(outcome, reasons, ofStuck: name)
+      return "it cannot be \(outcome.way): \(error)"
+    }
+  }
+
+  private func move(_ name: FileName, _ outcome: Receipt.Outcome, _ reasons: String) throws {
+    switch outcome {
+    case .applied, .duplicate: try spool.remove(name)
+    case .held: try spool.hold(name)
+    case .rejected: try spool.reject(name, reasons: reasons)
     }
   }
 
@@ -37,8 +55,9 @@ extension Inbox {
     if stuck.isEmpty || 0..<Inbox.rest ~= now() - stuckSince { return }
     for (name, file) in stuck where try isStuck(name) {
       stuck[name] = nil
-      _ = try leave(name, file.receipt)
+      leave(name, file.outcome, file.reasons)
     }
+    forgetVerdicts()
   }
 }
 

@@ -16,25 +16,35 @@ extension Inbox {
     }
   }
 
-  func forgetVerdicts() throws {
-    if !hasVerdicts { return }
-    try writer.forgetVerdicts()
-    hasVerdicts = false
+  /// Of a file that cannot leave the queue: after a restart it is not judged again either.
+  func keepVerdict(
+    _ outcome: Receipt.Outcome, _ reasons: String, ofStuck name: FileName
+  ) throws {
+    if outcome != .rejected && outcome != .held { return }
+    guard case .content(let fingerprint) = try spool.queued(name) else { return }
+    try writer.group {
+      try writer.keep(
+        Verdict(
+          name: Array(name.bytes), fingerprint: fingerprint,
+          reasons: outcome == .held ? nil : reasons))
+    }
+    hasVerdicts = true
   }
 
-  /// Those that a crash left.
+  /// Where that fails now, the next commit has them still.
+  func forgetVerdicts() {
+    if !hasVerdicts || !stuck.isEmpty { return }
+    if (try? writer.forgetVerdicts()) != nil { hasVerdicts = false }
+  }
+
+  /// Those that a crash left, and those of files that could not leave.
   func executeVerdicts() throws {
-    let verdicts = try writer.verdicts
-    if verdicts.isEmpty { return }
-    for verdict in verdicts {
+    for verdict in try writer.verdicts {
+      hasVerdicts = true
       let name = FileName(bytes: verdict.name)
       if try spool.queued(name) != .content(verdict.fingerprint) { continue }
-      if let reasons = verdict.reasons {
-        try spool.reject(name, reasons: reasons)
-      } else {
-        try spool.hold(name)
-      }
+      leave(name, verdict.reasons == nil ? .held : .rejected, verdict.reasons ?? "")
     }
-    try writer.forgetVerdicts()
+    forgetVerdicts()
   }
 }

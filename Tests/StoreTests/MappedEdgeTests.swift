@@ -293,7 +293,7 @@ struct MappedEdgeTests {
     #expect(try store.apply([patch("notes/2", #"{"next": null}"#)]).deleted.letters == "rows/1")
   }
 
-  @Test("An edge that came in a list, went on in a column, and goes with no flush between never was")
+  @Test("What came in a list, went on in a column, and goes with no flush between never was")
   func movedBeforeTheFlush() throws {
     let list = [DeclaredEdge(name: "album", destination: .node(node("albums/2")), rules: 8)]
     let receipt = try store.apply([

@@ -58,6 +58,7 @@ struct Table: Hashable, Sendable {
       var loses: Bool { self == .setNull || self == .setDefault }
     }
 
+    func has(_ column: String) -> Bool { columns.contains { $0.folded == column.folded } }
     func refers(to table: Table) -> Bool { refers(to: table.name) }
     func refers(to name: String) -> Bool { parent.folded == name.folded }
   }

@@ -76,18 +76,15 @@ extension Place {
     return !rules.isDisjoint(with: ofDestination) && isTakenByForeignKey
   }
 
-  /// Whether a reference may go with its destination although nobody asked for that.
+  /// Whether a reference may go with its destination although nobody asked for that: out of its row, or
+  /// with it where the row is nothing else.
   var isTakenByForeignKey: Bool {
-    let (table, column): (Table?, String) =
-      switch form {
-      case .column(let column), .typed(let column, _, _), .json(let column, _):
-        (source.table, column)
-      case .join(let table, _, let destination): (table, destination)
-      case .foreignKey: (nil, "")
-      }
-    return table?.foreignKeys.contains { key in
-      !key.onDelete.refuses
-        && key.columns.contains { $0.folded == column.folded }
-    } ?? false
+    switch form {
+    case .column(let column), .typed(let column, _, _), .json(let column, _):
+      source.table?.foreignKeys.contains { $0.onDelete.loses && $0.has(column) } ?? false
+    case .join(let table, _, let destination):
+      table.foreignKeys.contains { !$0.onDelete.refuses && $0.has(destination) }
+    case .foreignKey: false
+    }
   }
 }

@@ -98,14 +98,17 @@ extension Writer {
   }
 
   /// What was denied to the other kind of sweep may not be denied any more: it looks again. What an
-  /// edge holds that no kind has a reason to remove is held.
-  func freeDenied() throws {
-    if current.followed == .all { return }
-    if current.deletedCount > 0 || current.isResumed {
+  /// edge holds that no kind has a reason to remove is held. Who follows all rules, and read no journal,
+  /// never looked at what waits.
+  func freeDenied(_ kinds: [SweepKind]) throws {
+    let looked = current.followed == .all && !kinds.readsJournal ? [] : current.followed
+    if looked == .all { return }
+    if current.deletedCount + current.edgesRemoved > 0 || current.isResumed {
       return try db.run(
         "UPDATE cascade_spared SET denied = 1 WHERE denied IN (2, 3) AND NOT rule & ?",
-        .integer(current.followed.rawValue))
+        .integer(looked.rawValue))
     }
+    if current.followed == .all { return }
     if try current.tellsOfCauses || db.mark(.cascade) >= db.lastInJournal {
       try db.run("DELETE FROM cascade_spared WHERE denied = 3")
     }

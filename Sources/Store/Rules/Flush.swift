@@ -8,6 +8,7 @@ extension Writer {
     defer { beginPeriod() }
     if hasTables && !current.isSweep { try tieLooseRows() }
     if current.lostCount > 0 && !current.isSweep { try forgetSaidElsewhere() }
+    if current.deadCount > 0 && hasTables && !current.isSweep { try forgetNamedInPassing() }
     if current.deadCount > 0 || current.lostCount > 0 {
       try refuseHalfView()
       if !isLast { try nameDead() }

@@ -19,7 +19,7 @@ extension Writer {
             try refuseLeft(rows, of: table, slice)
           }
         }
-      } else if place.rules.contains(.nullifySourceIfDestinationDeleted) {
+      } else if !place.isInJoinTable && place.rules.contains(.nullifySourceIfDestinationDeleted) {
         try nullify(place, slice, ends.forms(of: place.destination))
       }
     }

@@ -280,6 +280,8 @@ enum Schema {
     """,
     "CREATE INDEX temp.fresh_destination ON fresh(destination)",
     "CREATE TEMP TABLE born(id INTEGER PRIMARY KEY)",
+    // Of `dead`: rows that are not there, and that a change named since the last flush.
+    "CREATE TEMP TABLE absent(id INTEGER PRIMARY KEY)",
     // The set D of DESIGN 2.3, in the order it grew, each with what put it there. `counts` is zero
     // for what never was there: only named by an edge, or gone before anybody asked.
     """

@@ -38,13 +38,16 @@ extension Writer {
   /// Where each stays as long as another one is there that goes too, and others come between each time:
   /// planned and removed while nobody else can write. What refuses even so is for the next plan.
   func removeAtOnce(
-    _ kinds: [SweepKind], _ submission: Submission, _ result: inout SweepResult
+    _ kinds: [SweepKind], _ submission: Submission, _ result: inout SweepResult,
+    _ start: inout Int64
   ) throws {
     let blocked = current.blocked
     forgetPlan()
     do {
       try inSteps {
         try step {
+          // What follows from the steps before, this plan does not find.
+          start = try db.lastInJournal
           // The plan needs the trigger that turns away what is leased.
           let plan = try planned(kinds, blocked)
           try withoutTriggers {

@@ -42,7 +42,7 @@ extension Writer {
       }
       let (before, told) = (result.deletedCount, try db.lastInJournal)
       cut = "the tables were altered again and again: the rest goes later"
-      if try !carryOut(plan, number, kinds, submission, &result, manners) { continue }
+      if try !carryOut(plan, number, kinds, submission, &result, &start, manners) { continue }
       cut = waiting(plan, kinds)
       if current.isUndisturbed || plan.size == 0 { break }
       if result.deletedCount > before { continue }
@@ -58,14 +58,14 @@ extension Writer {
   /// False where the tables are others by now.
   private func carryOut(
     _ plan: SweepPlan, _ number: Int, _ kinds: [SweepKind], _ submission: Submission,
-    _ result: inout SweepResult, _ manners: Manners
+    _ result: inout SweepResult, _ start: inout Int64, _ manners: Manners
   ) throws -> Bool {
     let before = result.deletedCount
     do {
       try remove(plan, submission, &result, manners)
       let isStuck = result.deletedCount == before || number > Writer.fewPlans
       if current.hasKept && isStuck && plan.size <= manyAtOnce {
-        try removeAtOnce(kinds, submission, &result)
+        try removeAtOnce(kinds, submission, &result, &start)
       }
       try forgetRead(kinds, manners)
       return true
@@ -239,7 +239,7 @@ extension [SweepKind] {
     reduce(0) { $0 | 1 << Int64(SweepKind.allCases.firstIndex(of: $1)!) }
   }
 
-  fileprivate init(code: Int64) {
+  init(code: Int64) {
     self = SweepKind.allCases.enumerated().filter { code >> Int64($0.offset) & 1 == 1 }
       .map(\.element)
   }

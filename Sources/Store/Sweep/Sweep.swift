@@ -69,6 +69,7 @@ extension Writer {
       // What is gone now may have denied something that the parts before found.
       isOver = try result.deletedCount == before || !db.hasDenied
     }
+    try closeIfAllIsGone(kinds, result)
     try forgetDenied()
     try result.forgetBlocked { try isThere($0) }
     try sweepRest(kinds, &result, at: now, manners)
@@ -77,6 +78,16 @@ extension Writer {
       result.deletedCount + result.edgesRemoved + result.notices + result.files + result.forgotten
     if result.outcome == .nothing && done > 0 { result.outcome = .done }
     return result
+  }
+
+  /// Killed behind its last step, a sweep is at its end where none of its kinds finds anything more.
+  private func closeIfAllIsGone(_ kinds: [SweepKind], _ result: SweepResult) throws {
+    guard let batch = try db.meta("sweep.batch"), let code = try db.meta("sweep.kinds"),
+      [.done, .nothing].contains(result.outcome), kinds.cover([SweepKind](code: code))
+    else { return }
+    current = TransactionState()
+    current.batch = batch
+    try group { try closeBatch() }
   }
 
   private func sweepParts(
@@ -251,7 +262,7 @@ extension Writer {
     if current.isResumed || current.isStepped { try closeBatch() }
     if !current.hasKept { try markOwnWrites(kinds) }
     try markOwnEnd()
-    try freeDenied()
+    try freeDenied(kinds)
     if kinds.looksThrough { try forgetDebt() }
     try forgetPlans(coveredBy: kinds)
   }

@@ -62,8 +62,10 @@ extension Writer {
     if current.deadCount == 0 { return }
     try db.run("DELETE FROM temp.dead WHERE id = ?", .integer(id))
     current.deadCount -= db.changes
+    if db.changes == 0 { return }
     // What looked for it while it was to go took it for gone.
-    if db.changes > 0 { interned.tied = nil }
+    interned.tied = nil
+    if hasTables { try db.run("DELETE FROM temp.absent WHERE id = ?", .integer(id)) }
   }
 
   private func patch(_ node: Node, set: [Member], unset: [String]) throws {

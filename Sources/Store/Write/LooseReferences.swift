@@ -51,10 +51,18 @@ extension Writer {
     ]
   }
 
-  /// What a patch does not say anew. Who is only named by an edge so far is not there.
-  func keepLoose(_ place: ReferencePlace, of source: Int64, in members: [Member]) throws {
+  /// What a patch does not say anew. Who is only named by an edge so far is not there; and what has an
+  /// edge, the flush judges by it.
+  func keepLoose(
+    _ place: ReferencePlace, of source: Int64, in members: [Member], but edges: [EdgeKey: Rules]
+  ) throws {
     for case .node(let node) in try place.destinations(in: members) {
       if let end = try existingEnd(.node(node)), try !isDead(end) { continue }
+      if let end = try find(.node(node)),
+        try edges[edge(of: place, from: source, to: end)] != nil
+      {
+        continue
+      }
       try keepLoose(place, of: source, to: node)
     }
   }
@@ -136,7 +144,7 @@ extension Writer {
       """
     ) { (node: $0.node(0, model), collection: $0.integer(2), key: $0.value(1)) }
     for (node, collection, key) in ends {
-      while try tie(collection, key, to: end(node), isOwn: false, most: atOnce) == atOnce {}
+      while try tie(collection, key, to: end(node), isOwn: true, most: atOnce) == atOnce {}
     }
   }
 

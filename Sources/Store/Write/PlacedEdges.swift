@@ -202,6 +202,7 @@ extension Writer {
     if !hasTables { return }
     try db.run("DELETE FROM temp.fresh")
     try db.run("DELETE FROM temp.born")
+    try db.run("DELETE FROM temp.absent")
   }
 }
 

@@ -85,7 +85,7 @@ extension Writer {
         try add(place, of: node, id, in: members, &dropped)
       } else {
         try keep(place, of: id, in: members, &dropped)
-        if wasLoose { try keepLoose(place, of: id, in: members) }
+        if wasLoose { try keepLoose(place, of: id, in: members, but: old) }
       }
     }
     for edge in dropped.keys { _ = try remove(edge, as: .sourceDeleted) }

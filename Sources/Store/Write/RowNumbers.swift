@@ -55,8 +55,29 @@ extension Writer {
   func numberAbsent(_ key: Value, in table: NodeTable) throws -> Int64 {
     let place = RowPlace(key: try firstSpelling(of: key, in: table), row: .null)
     let id = try number(place, in: table.id, present: false)
+    let before = current.deadCount
     try markDead(id)
+    if current.deadCount > before {
+      try db.run("INSERT OR IGNORE INTO temp.absent VALUES(?)", .integer(id))
+    }
     return id
+  }
+
+  /// What is not there goes only where an edge of this transaction names it still: what dangled before is
+  /// for a sweep, which may have to ask.
+  func forgetNamedInPassing() throws {
+    try db.run(
+      """
+      DELETE FROM temp.absent WHERE id NOT IN (SELECT id FROM temp.dead)
+      OR id IN (SELECT source FROM temp.fresh UNION SELECT destination FROM temp.fresh)
+      OR id IN (SELECT source FROM temp.lost UNION SELECT destination FROM temp.lost)
+      OR EXISTS (SELECT 1 FROM cascade_edge AS e WHERE e.source = absent.id)
+      OR EXISTS (SELECT 1 FROM cascade_edge AS e WHERE e.destination = absent.id)
+      """)
+    try db.run("DELETE FROM temp.dead WHERE id IN (SELECT id FROM temp.absent)")
+    current.deadCount -= db.changes
+    if db.changes == 0 { return }
+    try db.run("DELETE FROM cascade_node WHERE id IN (SELECT id FROM temp.absent)")
   }
 
   /// A node that is not there has the name that it was first given, however its key is spelled now.
@@ -127,6 +148,7 @@ extension Writer {
     try db.run(
       "INSERT INTO temp.known(id, collection, key, present) VALUES(?1, 0, ?1, 0)", change.1)
     try db.run("UPDATE temp.dead SET id = ? WHERE id = ?", change.0, change.1)
+    try db.run("UPDATE temp.absent SET id = ? WHERE id = ?", change.0, change.1)
     try db.run("UPDATE temp.born SET id = ? WHERE id = ?", change.0, change.1)
     try db.run("UPDATE OR REPLACE temp.touched SET id = ? WHERE id = ?", change.0, change.1)
     try db.run("UPDATE temp.fresh SET source = ? WHERE source = ?", change.0, change.1)
