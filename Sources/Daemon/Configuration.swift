@@ -71,6 +71,7 @@ package enum Configuration: Sendable {
       do {
         let store = try store(of: file)
         try refuseTwins(store, of: file, among: found)
+        try refuseSharedRoots(store, of: file, among: found)
         found.append((file, store))
       } catch let error as ConfigurationError {
         errors.append(error)
@@ -104,6 +105,33 @@ package enum Configuration: Sendable {
       throw ConfigurationError(
         file, [ModelProblem(path: member, message: "\(twin.file) \(problem)")])
     }
+  }
+}
+
+extension Configuration {
+  /// None of two stores asks the other who names a file, and each calls its batches 1, 2 and 3 in the trash.
+  private static func refuseSharedRoots(
+    _ store: StoreConfiguration, of file: String,
+    among others: [(file: String, store: StoreConfiguration)]
+  ) throws(ConfigurationError) {
+    for (root, path) in store.model.files.sorted(by: { $0.key < $1.key }) {
+      let twin = others.first { $0.store.model.files.values.contains { overlap($0, path) } }
+      guard let twin else { continue }
+      throw ConfigurationError(
+        file,
+        [
+          ModelProblem(
+            path: "files.\(root)",
+            message: "\(twin.file) has files there too: a sweep of one takes what the other names"
+          )
+        ])
+    }
+  }
+
+  private static func overlap(_ one: String, _ other: String) -> Bool {
+    let (one, other) = (one + "/", other + "/")
+    return one.hasPrefix(other) || other.hasPrefix(one)
+      || (try? FileStatus.areSame(one, other)) ?? false
   }
 }
 

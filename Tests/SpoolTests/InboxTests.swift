@@ -118,6 +118,25 @@ struct InboxTests {
     #expect(try spool.names("rejected") == ["a.json", "a.json.reason.json"])
   }
 
+  @Test("What is stuck keeps its verdict, also over a restart, and keeps nobody from starting")
+  func stuckOverRestart() throws {
+    try spool.put("a.json", #"{"changes":[{"patch":["n","A"],"set":{"x":1}}]}"#)
+    try spool.directory("tmp").makeDirectory(".reasons")
+    #expect(try spool.drain().first?.receipt.outcome == .rejected)
+    try spool.put("b.json", #"{"changes":[{"put":["n","A"]}]}"#)
+    #expect(try spool.settle() == ["b.json applied"])
+    for _ in 1...2 {
+      try spool.restart(model: .empty)
+      #expect(try spool.drain().isEmpty)
+      #expect(try spool.names("new") == ["a.json"])
+    }
+    try spool.directory("tmp").removeDirectory(".reasons")
+    try spool.restart(model: .empty)
+    #expect(try spool.names("rejected") == ["a.json", "a.json.reason.json"])
+    try spool.put("a.json", #"{"id":"new","changes":[{"patch":["n","A"],"set":{"x":1}}]}"#)
+    #expect(try spool.settle() == ["a.json applied"])
+  }
+
   // MARK: - The ledger
 
   @Test("An applied file is in the ledger, with its author and its time")

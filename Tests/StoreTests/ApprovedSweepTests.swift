@@ -44,14 +44,16 @@ struct ApprovedSweepTests {
   }
 
   /// Ends the sweep behind so many steps, as a crash would.
-  private func stop(_ store: TestStore, after steps: Int) throws {
+  private func stop(
+    _ store: TestStore, after steps: Int, _ kinds: [SweepKind] = Self.kinds
+  ) throws {
     var count = 0
     let manners = Manners { _ in
       count += 1
       if count == steps { throw CancellationError() }
     }
     #expect(throws: CancellationError.self) {
-      try store.writer.sweep(Self.kinds, at: 2, manners: manners)
+      try store.writer.sweep(kinds, at: 2, manners: manners)
     }
     try store.reopen()
     store.sweepsInSteps(of: 1)
@@ -74,6 +76,25 @@ struct ApprovedSweepTests {
     #expect(try left(store) == 4)
     try store.bySQL("DELETE FROM top WHERE id = 2")
     #expect(try store.writer.sweep(Self.kinds, at: 4).outcome == .held)
+  }
+
+  @Test("Goes on looking through whole tables", arguments: 1...9, [SweepKind.all, .dangling])
+  func goesOnLooking(steps: Int, kind: SweepKind) throws {
+    let store = try store(key: "INTEGER PRIMARY KEY")
+    // Nobody saw them go.
+    try store.bySQL(
+      "DELETE FROM cascade_journal; INSERT OR REPLACE INTO cascade_meta VALUES('gap', 1)")
+    let held = try store.writer.sweep([kind], at: 1)
+    #expect(held.outcome == .held && held.heldCount == 12)
+    _ = try store.writer.approve(plan: #require(held.plan))
+    try stop(store, after: steps, [kind])
+    if let kinds = try store.writer.unfinishedSweep {
+      #expect(try store.writer.sweep(kinds, at: 3).outcome == .done)
+    } else {
+      #expect(try store.writer.sweep([kind], at: 3).outcome != .held)
+    }
+    #expect(try left(store) == 4)
+    #expect(try store.writer.heldSweeps.isEmpty)
   }
 
   @Test("Waits no more where a sweep of more kinds found it done")

@@ -165,7 +165,7 @@ struct CheckTests {
         "{ relationships: [{ name: 'a', from: 'songs', to: 'albums', optional: false }] }"))
     try store.bySQL(
       """
-      INSERT INTO cascade_collection VALUES(77, 'songs');
+      INSERT INTO cascade_collection VALUES(77, 'songs', NULL);
       INSERT INTO cascade_node(id, collection, key) VALUES(1, 77, 'x');
       """)
     #expect(try findings(store) == ["missingMandatory: songs/x"])

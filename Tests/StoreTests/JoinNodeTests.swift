@@ -56,6 +56,36 @@ struct JoinNodeTests {
     #expect(try store.texts("SELECT id FROM use") == ["2"])
   }
 
+  @Test("Rule 64 removes the row, whether a file or a sweep deletes what it leads to")
+  func nullified() throws {
+    for bySweep in [false, true] {
+      let store = try TestStore(
+        model: StoreModel(
+          """
+          { collections: { songs: { table: 'song', key: 'id' }, photos: { table: 'photo', key: 'id' },
+              uses: { table: 'use', key: 'id' } },
+            relationships: [
+              { name: 'photos', from: 'songs', to: 'photos', toMany: true,
+                join: { table: 'use', source: 'song', destination: 'photo' },
+                rules: ['nullifySourceIfDestinationDeleted'] } ] }
+          """),
+        schema: """
+          CREATE TABLE song(id INTEGER PRIMARY KEY); CREATE TABLE photo(id INTEGER PRIMARY KEY);
+          CREATE TABLE use(id INTEGER PRIMARY KEY, song INTEGER, photo INTEGER);
+          INSERT INTO song VALUES(1); INSERT INTO photo VALUES(1), (2);
+          INSERT INTO use VALUES(1, 1, 1), (2, 1, 2);
+          """)
+      _ = try store.writer.sweep([.all], at: 0)
+      if bySweep {
+        try store.bySQL("DELETE FROM photo WHERE id = 1")
+        #expect(try store.writer.sweep([.all], at: 1).outcome == .done)
+      } else {
+        try store.apply([.delete(node("photos/1"))])
+      }
+      #expect(try store.texts("SELECT id FROM use") == ["2"])
+    }
+  }
+
   @Test("by SQL")
   func bySQL() throws {
     try store.bySQL("DELETE FROM use WHERE id IN (1, 3)")

@@ -20,6 +20,7 @@ struct KeyPartTests {
     "x'00FF'", "x''", "'a' || char(0) || 'b'", "char(0)", "0.1 + 0.2", "0.1", "1e300", "-1.5e-300",
     "9e999", "-9e999", "1e300 / 3", "9007199254740993", "'x'", "'x''0'", "'\\u0000'", "'\"'",
     "CAST(x'C3FF41' AS TEXT)", "'x''' || char(0)", "''",
+    "'x''00FF'''", "'x'''''", "'x''é'", "'X''00'''",
   ]
 
   private func store(_ form: String) throws -> TestStore {

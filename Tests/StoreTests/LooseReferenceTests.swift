@@ -37,6 +37,34 @@ struct LooseReferenceTests {
     .put(Node("images", .text(key)), type: nil, value: nil, edges: nil)
   }
 
+  @Test("A patch beside a reference that is about to be nulled keeps nothing of it")
+  func patchedBesideNulled() throws {
+    let store = try TestStore(
+      model: StoreModel(
+        """
+        { relationships: [
+            { name: 'see', from: 'c', to: 'a', property: 'see', toMany: true },
+            { name: 'photo', from: 'c', to: 'b', property: 'photo',
+              rules: ['nullifySourceIfDestinationDeleted',
+                'deleteDestinationIfSourceDeleted'] } ] }
+        """))
+    let patch = Change.patch(
+      node("c/1"), set: [Member(name: "see", value: JSONText(valid: #"["1","3"]"#))], unset: [])
+    for goes in [[delete("b", "2"), patch], [patch, delete("b", "2")]] {
+      try store.apply([
+        .put(node("b/2"), type: nil, value: nil, edges: nil),
+        .put(
+          node("c/1"), type: nil, value: JSONText(valid: #"{"see":["1"],"photo":"2"}"#),
+          edges: nil),
+      ])
+      try store.apply(goes)
+      #expect(try store.texts("SELECT count(*) FROM cascade_loose") == ["2"])
+      let again = try store.apply([.put(node("b/2"), type: nil, value: nil, edges: nil)])
+      #expect(again.edgesAdded == 0)
+      #expect(try store.apply([delete("c", "1")]).deleted.letters == "c/1")
+    }
+  }
+
   private func delete(_ collection: String, _ key: String) -> Change {
     .delete(Node(collection, .text(key)))
   }

@@ -306,6 +306,30 @@ struct MappedEdgeTests {
       ]).edgesAdded == 1)
   }
 
+  @Test("What dangled before a file is not the file's, unless it leaves an edge to the same")
+  func namedInPassing() throws {
+    let store = try TestStore(
+      model: StoreModel(
+        """
+        { collections: { t: { table: 't', key: 'id' }, a: { table: 'a', key: 'id' } },
+          relationships: [ { name: 'a', from: 't', to: 'a', column: 'a',
+            rules: ['deleteSourceIfDestinationDeleted'] } ] }
+        """),
+      schema: """
+        CREATE TABLE a(id INTEGER PRIMARY KEY); CREATE TABLE t(id INTEGER PRIMARY KEY, a INTEGER);
+        INSERT INTO t VALUES(1, 7), (2, 7);
+        """)
+    let put = put("t/3", #"{"a": 7}"#)
+    for changes in [
+      [put, patch("t/3", #"{"a": null}"#)], changes("x x-4>a/7 ~x->a/7"), [delete("a/7")],
+    ] {
+      #expect(try store.apply(changes).deletedCount == 0)
+    }
+    #expect(try store.texts("SELECT id FROM t") == ["1", "2", "3"])
+    #expect(try store.texts("SELECT key FROM cascade_node") == ["x"])
+    #expect(try store.apply([put]).deleted.letters.hasSuffix("t/3"))
+  }
+
   @Test("A node that is linked by another spelling of its key is the same")
   func spellings() throws {
     let store = try TestStore(

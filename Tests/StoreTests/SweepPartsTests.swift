@@ -57,11 +57,57 @@ struct SweepPartsTests {
     try expectOneBatch(store, result, of: 3)
   }
 
+  /// The album refers to the photo by the same name, and only a look through whole tables lets it go.
+  @Test("What waits for another kind is counted behind a look through whole tables")
+  func silentHolder() throws {
+    for orders in [[[.refcount, .dangling]], [[.refcount], [.dangling]]] as [[[SweepKind]]] {
+      let store = try TestStore(
+        model: StoreModel(
+          """
+          { collections: { photos: { table: 'photo', key: 'id' }, posts: { table: 'post', key: 'id' },
+              albums: { table: 'album', key: 'id' }, owners: { table: 'owner', key: 'id' } },
+            relationships: [
+              { name: 'photo', from: 'posts', to: 'photos', column: 'photo',
+                rules: ['deleteDestinationIfAllSourcesDeleted'] },
+              { name: 'photo', from: 'albums', to: 'photos', column: 'photo',
+                rules: ['nullifySourceIfDestinationDeleted'] },
+              { name: 'owner', from: 'albums', to: 'owners', column: 'owner',
+                rules: ['deleteSourceIfDestinationDeleted'] } ] }
+          """),
+        schema: """
+          CREATE TABLE photo(id INTEGER PRIMARY KEY); CREATE TABLE owner(id INTEGER PRIMARY KEY);
+          CREATE TABLE post(id INTEGER PRIMARY KEY, photo);
+          CREATE TABLE album(id INTEGER PRIMARY KEY, photo, owner);
+          INSERT INTO photo VALUES(1); INSERT INTO owner VALUES(1);
+          INSERT INTO post VALUES(1, 1); INSERT INTO album VALUES(1, 1, 1);
+          """)
+      _ = try store.writer.sweep([.all], at: 0)
+      try store.bySQL("BEGIN; DELETE FROM post; DELETE FROM owner; COMMIT")
+      for kinds in orders + [[.all], [.all]] { _ = try store.writer.sweep(kinds, at: 1) }
+      #expect(try store.texts("SELECT id FROM photo").isEmpty, "\(orders)")
+    }
+  }
+
   @Test("With what the roots do not reach", arguments: [nil, 1] as [Int64?])
   func roots(rows: Int64?) throws {
     let store = try store(roots: "roots: ['albums'],", stepsOf: rows)
     try store.bySQL("INSERT INTO tag VALUES(5); DELETE FROM album")
     try expectOneBatch(store, store.writer.sweep([.all], at: 2), of: 4)
+  }
+
+  @Test("Killed behind its last step, it is at its end where nothing more is found")
+  func behindTheLastStep() throws {
+    let store = try store(stepsOf: 1)
+    _ = try store.writer.sweep([.all], at: 0)
+    try store.bySQL("INSERT INTO song VALUES(5, 77, NULL)")
+    let batch = try #require(try store.writer.sweep([.dangling], at: 1).batch)
+    try store.bySQL(
+      "INSERT INTO cascade_meta VALUES('sweep.batch', \(batch)), ('sweep.kinds', 4)")
+    try store.reopen()
+    #expect(throws: StoreError.self) { try store.writer.undo(batch, by: "me", at: 2) }
+    let kinds = try #require(try store.writer.unfinishedSweep)
+    #expect(try store.writer.sweep(kinds, at: 3).outcome == .nothing)
+    #expect(try store.writer.undo(batch, by: "me", at: 4).restored == 1)
   }
 
   /// The end of the daemon comes in each of the pauses.

@@ -206,6 +206,7 @@ final class StoreService {
     change = nil
     let old = configuration
     do {
+      try refuseToLeaveFiles(for: new)
       try await restart(with: new)
       done.settle(.success(()))
     } catch {
@@ -213,6 +214,17 @@ final class StoreService {
       try? await restart(with: old)
       done.settle(.failure(error))
     }
+  }
+
+  /// What is in a spool that nobody looks into any more would stay there for ever.
+  private func refuseToLeaveFiles(for new: StoreConfiguration) throws {
+    let path = configuration.spoolPath
+    if new.spoolPath == path { return }
+    let counts = try SpoolDirectory(path).counts()
+    if counts.waiting + counts.held == 0 { return }
+    throw StoreError(
+      "files wait in its spool \(path) (\(counts.waiting), and \(counts.held) are held): another spool "
+        + "takes its place when these are applied, approved or dropped")
   }
 
   private func restart(with configuration: StoreConfiguration) async throws {

@@ -132,6 +132,7 @@ actor StoreWriter {
     if try FileStatus.of(configuration.path) == nil {
       throw StoreError("\(configuration.path) is not there any more")
     }
+    if file != nil && standing != .there { waitForQuiet() }
     close()
     if standing == .replaced || standing == .overwritten { try file?.refuseItsLog() }
     try open(creates: false)
@@ -139,6 +140,20 @@ actor StoreWriter {
     try inbox?.writer.owe()
     return standing
   }
+
+  /// Whoever copies a backup has not come to its end as long as the file changes: half of it is no
+  /// database, and what would be written into it now the other half would be written over.
+  private func waitForQuiet() {
+    for _ in 1...StoreWriter.mostWaits {
+      guard let status = try? FileStatus.of(configuration.path),
+        0..<StoreWriter.quiet ~= SystemClock.wall() - status.modifiedMilliseconds
+      else { return }
+      SystemClock.sleep(for: .milliseconds(20))
+    }
+  }
+
+  private static let quiet: Int64 = 200
+  private static let mostWaits = 500
 
   /// What it deleted may be news to kinds that it left alone.
   func sweep(_ kinds: [SweepKind]) throws -> SweepResult {

@@ -45,13 +45,17 @@ struct Binding: Sendable {
   /// What the rules have to look at, the application's own rules among them.
   var looked: [Place] { places + implied }
 
-  init(schemaVersion: Int64 = -1) { self.schemaVersion = schemaVersion }
+  init(schemaVersion: Int64 = -1, problems: [BindingProblem] = []) {
+    (self.schemaVersion, self.problems) = (schemaVersion, problems)
+  }
 
-  /// `number` gives collections and names of edges their ids.
+  /// `numbers` gives collections and names of edges their ids. Collections with `problems` stay out.
   init(
-    _ model: StoreModel, _ db: borrowing Connection, numbers: some Numbering
+    _ model: StoreModel, _ db: borrowing Connection, numbers: some Numbering,
+    problems known: [BindingProblem] = []
   ) throws {
     self.model = model
+    problems = known
     schemaVersion = try db.integer("PRAGMA main.schema_version") ?? 0
     let catalog = try Catalog(db)
     triggers = try db.all(
@@ -62,6 +66,7 @@ struct Binding: Sendable {
     for (name, collection) in model.collections.sorted(by: { $0.key < $1.key }) {
       guard case .mapped(let table, let key, _) = collection else { continue }
       let path = "collections.\(name)"
+      if known.contains(where: { $0.path == path }) { continue }
       try bind(name, path, key, to: catalog.table(table, in: db), numbers)
     }
     unlinked = try findUnlinked(db)

@@ -12,8 +12,8 @@ extension NodeTable {
       return key.value(as: columns[0].affinity)
     }
     guard case .composite(let parts) = key, parts.count == columns.count else { return nil }
-    let values = zip(parts, columns).map { $0.value(as: $1.affinity).json }
-    return .text(JSON.array(values).text)
+    let values = zip(parts, columns).map { KeyPart.written($0.value(as: $1.affinity)) }
+    return .text("[\(values.joined(separator: ","))]")
   }
 
   /// The values of the key's columns, to bind.

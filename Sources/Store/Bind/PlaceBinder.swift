@@ -75,6 +75,10 @@ struct PlaceBinder {
     case .property(let property):
       let steps = property.split(separator: ".", omittingEmptySubsequences: false)
       let column = try referring(String(steps[0]), table)
+      if steps.dropFirst().contains(where: { $0.contains("\"") }) {
+        throw Catalog.Unusable(
+          "\"\(property)\": SQLite cannot be asked for a member with a quotation mark in its name")
+      }
       return .json(column: column, path: jsonPath(steps.dropFirst()))
     }
   }

@@ -96,7 +96,13 @@ struct Table: Hashable, Sendable {
 
   func identityColumns(_ alias: String) -> String {
     if let rowid { return "\(alias).\(rowid)" }
-    return primaryKey.map { "\(alias).\(quoted($0))" }.joined(separator: ", ")
+    return identifying.map { "\(alias).\(quoted($0))" }.joined(separator: ", ")
+  }
+
+  /// Where columns hide the rowid, and nothing is the primary key, equal rows are told apart by nothing.
+  private var identifying: [String] {
+    if !primaryKey.isEmpty { return primaryKey }
+    return columns.filter { !$0.isGenerated }.map(\.name)
   }
 
   /// Behind `identity` and IN. For several columns SQLite takes no index beside a bare UNION, and looks

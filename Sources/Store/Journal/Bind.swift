@@ -23,16 +23,21 @@ extension Writer {
     if model.hasTables {
       try bindAnew()
     } else {
-      binding = try Binding(schemaVersion: db.integer("PRAGMA main.schema_version") ?? 0)
+      let problems = try followPlaces()
+      binding = try Binding(
+        schemaVersion: db.integer("PRAGMA main.schema_version") ?? 0, problems: problems)
     }
   }
 
   @discardableResult
   func bindAnew() throws -> TriggerChanges {
-    binding = try Binding(model, db, numbers: self)
+    let problems = try followPlaces()
+    binding = try Binding(model, db, numbers: self, problems: problems)
     let changes = try installTriggers()
     // Our own triggers changed the schema again.
-    if !changes.isEmpty { binding = try Binding(model, db, numbers: self) }
+    if !changes.isEmpty {
+      binding = try Binding(model, db, numbers: self, problems: problems)
+    }
     watches = try db.watches()
     try db.indexKnown(binding)
     return changes

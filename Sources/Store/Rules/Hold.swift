@@ -85,21 +85,40 @@ extension Writer {
 
   /// What this flush deletes joins what earlier ones did.
   func addToPlan() throws {
-    current.plan.add(
-      try db.countsOfGone(binding), checksum: try checksum(of: .all))
+    var sum = try checksum(of: .all)
+    // Whoever goes on with a batch finds more of that, and has spent what there was.
+    if try current.holdsLosses && db.meta("sweep.batch") == nil {
+      current.sumOfDead = try checksumOfDead()
+      sum &+= current.sumOfDead
+    }
+    current.plan.add(try db.countsOfGone(binding), checksum: sum)
   }
 
-  /// Independent of order and of ids: the same nodes give the same sum.
-  private func checksum(of slice: Slice) throws -> UInt64 {
+  /// What is not there, and would be let go of: it is part of a plan to do that.
+  private func checksumOfDead() throws -> UInt64 {
     var sum: UInt64 = 0
-    func add(_ row: Row) { sum &+= Fingerprint("\(row.integer(0))/\(row.text(1))").value }
     try db.each(
       generated: """
         SELECT g.collection, coalesce(n.key, k.key)
         FROM temp.gone AS g LEFT JOIN cascade_node AS n ON n.id = g.id
         LEFT JOIN temp.known AS k ON k.id = g.id
-        WHERE (g.counts OR ?3) AND g.id > 0 AND g.seq > ?1 AND g.seq <= ?2
-        """, slice.bound + [.integer(current.holdsLosses ? 1 : 0)], body: add)
+        WHERE NOT g.counts AND g.id > 0
+        """, []
+    ) { sum &+= $0.print }
+    return sum
+  }
+
+  /// Independent of order and of ids: the same nodes give the same sum.
+  private func checksum(of slice: Slice) throws -> UInt64 {
+    var sum: UInt64 = 0
+    func add(_ row: Row) { sum &+= row.print }
+    try db.each(
+      generated: """
+        SELECT g.collection, coalesce(n.key, k.key)
+        FROM temp.gone AS g LEFT JOIN cascade_node AS n ON n.id = g.id
+        LEFT JOIN temp.known AS k ON k.id = g.id
+        WHERE g.counts AND g.id > 0 AND g.seq > ?1 AND g.seq <= ?2
+        """, slice.bound, body: add)
     for table in binding.collections.values where table.base != nil {
       try db.each(
         generated: """
@@ -124,8 +143,12 @@ extension Writer {
 
   /// What goes in a step was approved; whoever goes on after a crash finds the rest still to be.
   func spendApproval(_ slice: Slice) throws {
+    if current.approved != nil { try spendApproval(checksum(of: slice)) }
+  }
+
+  func spendApproval(_ sum: UInt64) throws {
     guard let approved = current.approved else { return }
-    let rest = Int64(bitPattern: UInt64(bitPattern: approved) &- (try checksum(of: slice)))
+    let rest = Int64(bitPattern: UInt64(bitPattern: approved) &- sum)
     try db.run(
       "UPDATE OR REPLACE cascade_plan SET checksum = ? WHERE id = ? AND checksum = ? AND approved",
       .integer(rest), .text(current.id), .integer(approved))
@@ -201,6 +224,11 @@ extension Writer {
       }
     }
   }
+}
+
+extension Row {
+  /// Of a node: its collection and its key.
+  fileprivate var print: UInt64 { Fingerprint("\(integer(0))/\(text(1))").value }
 }
 
 extension [SweepKind] {

@@ -247,9 +247,10 @@ extension Place {
     return """
       iif(json_type(\(list), \(path)) = 'array',
         json_set(\(list), \(path), json((
-          SELECT json_group_array(CASE x.type
-            WHEN 'true' THEN json('true') WHEN 'false' THEN json('false')
-            WHEN 'object' THEN json(x.value) WHEN 'array' THEN json(x.value) ELSE x.value END)
+          SELECT json_group_array(CASE
+            WHEN x.type IN ('true', 'false') THEN json(x.type)
+            WHEN x.type IN ('object', 'array') THEN json(x.value)
+            WHEN typeof(x.value) = 'real' THEN json(\(list) -> x.fullkey) ELSE x.value END)
           FROM json_each(\(list), \(path)) AS x
           WHERE NOT (x.type IN ('text', 'integer')
             AND \(condition))))),

@@ -82,4 +82,11 @@ extension Schema {
       """,
       "UPDATE cascade_meta SET value = 7 WHERE name = 'version'",
     ]
+
+  /// From version 7, which did not say what collections stand for.
+  static let from7: [StaticString] = [
+    "ALTER TABLE cascade_collection ADD COLUMN place TEXT",
+    "UPDATE cascade_collection SET place = '?'",
+    "UPDATE cascade_meta SET value = 8 WHERE name = 'version'",
+  ]
 }

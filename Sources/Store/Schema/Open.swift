@@ -118,6 +118,7 @@ extension Connection {
     if 1...4 ~= version { for statement in Schema.from4 { try execute("\(statement)") } }
     if 1...5 ~= version { for statement in Schema.from5 { try execute("\(statement)") } }
     if 1...6 ~= version { for statement in Schema.from6 { try execute("\(statement)") } }
+    if 1...7 ~= version { for statement in Schema.from7 { try execute("\(statement)") } }
     try refuseRemains()
     let before = try integer("PRAGMA main.schema_version")
     for statement in Schema.create { try execute("\(statement)") }

@@ -10,7 +10,7 @@
 ///    others. A reference to what is not there has no such edge, and a row of `cascade_loose`.
 /// 5. A change file took effect if, and only if, its row is in `cascade_ledger`.
 enum Schema {
-  static let version: Int64 = 7
+  static let version: Int64 = 8
 
   static let create: [StaticString] =
     identity + edges + loose + history + trash + trashedFiles + journal + leases
@@ -31,7 +31,8 @@ enum Schema {
     """
     CREATE TABLE IF NOT EXISTS cascade_collection(
       id INTEGER PRIMARY KEY,
-      name TEXT NOT NULL UNIQUE) STRICT
+      name TEXT NOT NULL UNIQUE,
+      place TEXT) STRICT
     """,
     """
     CREATE TABLE IF NOT EXISTS cascade_name(

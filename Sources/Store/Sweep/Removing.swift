@@ -66,6 +66,7 @@ extension Writer {
   /// What finds nothing leaves no trace.
   private func begin(_ plan: SweepPlan, _ submission: Submission) throws {
     current.approved = plan.approval?.checksum
+    try spendApproval(current.sumOfDead)
     if plan.size == 0 { return }
     if try db.meta("sweep.batch") == nil {
       try db.setMeta("sweep.batch", current.batch)

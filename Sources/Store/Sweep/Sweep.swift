@@ -164,9 +164,18 @@ extension Writer {
     let dangles = try isHalfView || hasDangling()
     let isWhole = edges.cascades == edges.counts && journal.count < 2
     if try dangles && debt == nil && isWhole { return [edges] }
-    if dangles { return journal + [[.dangling]] }
+    if dangles {
+      return try goesOnApproved() ? [[.dangling]] + journal : journal + [[.dangling]]
+    }
     try forgetWhatDangled()
     return journal
+  }
+
+  /// What is left of an approved plan, nobody else may find first, and have held.
+  private func goesOnApproved() throws -> Bool {
+    try db.meta("sweep.batch") != nil
+      && db.integer(
+        "SELECT 1 FROM cascade_plan WHERE file = '/dangling' AND approved LIMIT 1") != nil
   }
 
   /// Nothing dangles: nothing is owed, and no plan for it waits.

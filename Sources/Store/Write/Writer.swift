@@ -333,6 +333,8 @@ struct TransactionState {
   var wasApproved = false
   /// The checksum of what is still to go by an approval.
   var approved: Int64?
+  /// What it has beside the nodes.
+  var sumOfDead: UInt64 = 0
   /// Nothing may be deleted without approval.
   var holdsAll = false
   /// Nobody watched what is gone: what leads to it may be right, and the model wrong.

@@ -1,0 +1,135 @@
+import Model
+import SQLite
+import Store
+import Testing
+
+/// A model may say of a collection what the last one did not.
+@Suite("What a collection stands for")
+struct PlaceChangeTests {
+  private static let schema = """
+    CREATE TABLE album(id TEXT PRIMARY KEY, slug TEXT UNIQUE NOT NULL);
+    CREATE TABLE song(id TEXT PRIMARY KEY, album_id TEXT);
+    CREATE TABLE note(id TEXT PRIMARY KEY);
+    INSERT INTO album VALUES(1, 'one'), (2, 'two'); INSERT INTO song VALUES(1, 1), (2, 2);
+    """
+
+  private func model(
+    _ collections: String, references: String = "", roots: String = ""
+  ) throws -> StoreModel {
+    try StoreModel("{ collections: { \(collections) }, relationships: [\(references)] \(roots) }")
+  }
+
+  private func album(of songs: String, to albums: String) -> String {
+    """
+    { name: 'album', from: '\(songs)', to: '\(albums)', column: 'album_id',
+      rules: ['deleteSourceIfDestinationDeleted', 'deleteDestinationIfAllSourcesDeleted'] }
+    """
+  }
+
+  private let albums = "albums: { table: 'album', key: 'id' }"
+  private let songs = "songs: { table: 'song', key: 'id' }"
+
+  @Test("Objects are not taken for the numbers of rows")
+  func objects() throws {
+    let store = try TestStore(model: model("notes: {}"), schema: Self.schema)
+    try store.apply([put("notes/a", #"{"text": "precious"}"#), put("notes/b")])
+    let mapped = try model("notes: { table: 'note', key: 'id' }")
+    let writer = try Writer(path: store.path, model: mapped)
+    #expect(writer.bindingProblems.map(\.path) == ["collections.notes"])
+    #expect(try writer.sweep([.all], at: 1).outcome == .blocked)
+    #expect(throws: Rejection.self) { try store.apply([put("notes/c")], by: writer) }
+    #expect(try store.alive(in: "notes") == "notes/a notes/b")
+    // Without objects it may become a table, and back.
+    try store.apply([.deleteAll(collection: "notes")])
+    #expect(try Writer(path: store.path, model: mapped).bindingProblems.isEmpty)
+    #expect(try Writer(path: store.path, model: model("notes: {}")).bindingProblems.isEmpty)
+  }
+
+  @Test("The numbers of rows are not taken for objects")
+  func rows() throws {
+    let roots = ", roots: ['songs']"
+    let store = try TestStore(
+      model: model("\(albums), \(songs)", roots: roots), schema: Self.schema)
+    try store.apply(changes("albums/1-8>songs/1"))
+    let writer = try Writer(path: store.path, model: model(songs, roots: roots))
+    #expect(writer.bindingProblems.map(\.path) == ["collections.albums"])
+    #expect(try writer.sweep([.all], at: 1).outcome == .blocked)
+    #expect(throws: Rejection.self) { try store.apply([put("albums/9")], by: writer) }
+    #expect(try store.texts("SELECT id FROM song") == ["1", "2"])
+    // Without the edge nothing is left of it.
+    try store.run("~albums/1->songs/1:e")
+    #expect(try Writer(path: store.path, model: model(songs)).bindingProblems.isEmpty)
+    let left = "SELECT key FROM cascade_node JOIN cascade_collection AS c ON c.id = collection"
+    #expect(try store.texts("\(left) WHERE name = 'albums'").isEmpty)
+  }
+
+  @Test("What is only called otherwise keeps its edges, and what the journal says of it")
+  func renamed() throws {
+    let store = try TestStore(
+      model: model("\(albums), \(songs)", references: album(of: "songs", to: "albums")),
+      schema: Self.schema)
+    try store.apply(changes("n-8>songs/2") + [put("n")])
+    try store.bySQL("DELETE FROM song WHERE id = 1")
+    let writer = try Writer(
+      path: store.path,
+      model: model(
+        "\(albums), tracks: { table: 'song', key: 'id' }",
+        references: album(of: "tracks", to: "albums")))
+    #expect(writer.bindingProblems.isEmpty)
+    #expect(try writer.sweep([.cascade, .refcount], at: 1).byCollection == ["albums": 1])
+    #expect(try store.texts("SELECT name FROM cascade_collection WHERE name = 'songs'").isEmpty)
+    #expect(try store.apply([delete("n")], by: writer).deleted.letters == "albums/2 n tracks/2")
+  }
+
+  @Test(
+    "Rows of another table, by another key or with other references, nobody has watched",
+    arguments: ["albums: { table: 'album', key: 'slug' }", "albums: { table: 'note', key: 'id' }"])
+  func unwatched(albums other: String) throws {
+    let references = album(of: "songs", to: "albums")
+    let store = try TestStore(
+      model: model("\(albums), \(songs)", references: references), schema: Self.schema)
+    _ = try store.writer.sweep([.all], at: 1)
+    let writer = try Writer(
+      path: store.path, model: model("\(other), \(songs)", references: references))
+    #expect(try writer.sweep([.all], at: 2).outcome == .held)
+    #expect(try store.texts("SELECT id FROM song") == ["1", "2"])
+  }
+
+  @Test("Nor has anybody looked at a new reference")
+  func newReference() throws {
+    let store = try TestStore(model: model("\(albums), \(songs)"), schema: Self.schema)
+    _ = try store.writer.sweep([.all], at: 1)
+    let wrong = "{ name: 'self', from: 'songs', to: 'songs', column: 'album_id', "
+    try store.bySQL("UPDATE song SET album_id = id + 7")
+    let writer = try Writer(
+      path: store.path,
+      model: model(
+        "\(albums), \(songs)", references: wrong + "rules: ['deleteSourceIfDestinationDeleted'] }"))
+    #expect(try writer.sweep([.all], at: 2).outcome == .held)
+  }
+
+  @Test("A store of an older version says which are tables by its model")
+  func older() throws {
+    let both = "\(albums), \(songs), notes: {}"
+    let store = try TestStore(model: model(both), schema: Self.schema)
+    try store.apply(changes("albums/1-8>songs/1") + [put("notes/a", #"{"b": 1}"#)])
+    try store.bySQL(
+      """
+      ALTER TABLE cascade_collection DROP COLUMN place;
+      UPDATE cascade_meta SET value = 7 WHERE name = 'version'
+      """)
+    #expect(try Writer(path: store.path, model: model(both)).bindingProblems.isEmpty)
+    let mapped = try model("\(albums), \(songs), notes: { table: 'note', key: 'id' }")
+    #expect(try Writer(path: store.path, model: mapped).bindingProblems.count == 1)
+  }
+}
+
+extension TestStore {
+  @discardableResult
+  fileprivate func apply(_ changes: [Change], by writer: Writer) throws -> Receipt {
+    let number = Int64.random(in: 1_000 ... .max)
+    let submission = Submission(id: "\(number)", author: "test", fingerprint: number, at: 9)
+    var rest = changes[...]
+    return try writer.group { try writer.apply(submission) { rest.popFirst() } }
+  }
+}
