@@ -109,7 +109,10 @@ struct KeyPartTests {
   @Test("A row that only changed is not gone", arguments: ["", "WITHOUT ROWID"])
   func changed(form: String) throws {
     let store = try store(form)
-    for b in ["x'00FF'", "0.1 + 0.2", "'a' || char(0) || 'b'"] {
+    for b in [
+      "x'00FF'", "'x''00FF'''", "0.1 + 0.2", "'a' || char(0) || 'b'", "CAST(x'6100FF' AS TEXT)",
+    ] {
+      try store.bySQL("INSERT OR IGNORE INTO pair VALUES(2, \(b), 2)")
       try store.bySQL("DELETE FROM pair WHERE a = 2 AND b IS \(b)")
       try store.bySQL("INSERT INTO pair VALUES(2, \(b), 2)")
     }

@@ -52,7 +52,7 @@ struct Digest {
         SELECT \(table.id), j.key, min(j.seq), max(j.seq) > ?4, max(j.seq)
         FROM main.cascade_journal AS j
         WHERE j.what = ?1 AND j.seq > ?2 AND j.seq <= ?3 AND j.key IS NOT NULL
-        AND NOT EXISTS (SELECT 1 FROM \(table.rows) AS d WHERE \(table.hasKey("d", "j.key")))
+        AND \(table.hasNoRow(withKey: "j.key"))
         GROUP BY j.key
         """, [.integer(watch.number)] + rows + [.integer(ownEnd)])
     try db.internFound(present: false)

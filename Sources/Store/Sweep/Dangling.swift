@@ -36,7 +36,7 @@ extension Connection {
         INSERT INTO temp.found(collection, key)
         SELECT n.collection, n.key FROM main.cascade_node AS n
         WHERE n.collection = \(table.id)
-        AND NOT EXISTS (SELECT 1 FROM \(table.rows) AS d WHERE \(table.hasKey("d", "n.key")))
+        AND \(table.hasNoRow(withKey: "n.key"))
         """)
   }
 
