@@ -33,8 +33,9 @@ extension Inbox {
 
   /// Where that fails now, the next commit has them still.
   func forgetVerdicts() {
-    if !hasVerdicts || !stuck.isEmpty { return }
-    if (try? writer.forgetVerdicts()) != nil { hasVerdicts = false }
+    if !hasVerdicts { return }
+    let stuck = Set(stuck.keys.map { Array($0.bytes) })
+    if (try? writer.forgetVerdicts(but: stuck)) != nil { hasVerdicts = !stuck.isEmpty }
   }
 
   /// Those that a crash left, and those of files that could not leave.

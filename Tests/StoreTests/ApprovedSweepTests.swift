@@ -110,6 +110,36 @@ struct ApprovedSweepTests {
     #expect(try store.writer.heldSweeps.isEmpty)
   }
 
+  @Test("Is held again where more would be let go of that nobody saw go")
+  func moreLosses() throws {
+    let model = """
+      {
+        limits: { hold: { deletes: 2, share: 0 } },
+        collections: { tops: { table: 'top', key: 'id' }, mids: { table: 'mid', key: 'id' } },
+        relationships: [
+          { name: 'top', from: 'mids', to: 'tops', column: 'top',
+            rules: ['deleteSourceIfDestinationDeleted'] },
+          { name: 'also', from: 'mids', to: 'tops', column: 'also',
+            rules: ['nullifySourceIfDestinationDeleted'] } ],
+      }
+      """
+    let store = try TestStore(
+      model: StoreModel(model),
+      schema: """
+        CREATE TABLE top(id INTEGER PRIMARY KEY); CREATE TABLE mid(id INTEGER PRIMARY KEY, top INT, also INT);
+        INSERT INTO top VALUES(2); INSERT INTO mid(id, top) VALUES(1, 1), (2, 1), (3, 1), (4, 1);
+        INSERT INTO mid VALUES(5, NULL, 2), (6, NULL, 2), (7, NULL, 2);
+        """)
+    store.sweepsInSteps(of: 1)
+    let held = try store.writer.sweep([.dangling], at: 1)
+    #expect(held.outcome == .held && held.heldCount == 4)
+    _ = try store.writer.approve(plan: #require(held.plan))
+    try stop(store, after: 2, [.dangling])
+    try store.bySQL("DELETE FROM top; DELETE FROM cascade_journal")
+    #expect(try store.writer.sweep([.dangling], at: 3).outcome == .held)
+    #expect(try store.texts("SELECT id FROM mid WHERE also = 2") == ["5", "6", "7"])
+  }
+
   @Test("Is held again where more would go now")
   func more() throws {
     let store = try store(key: "INTEGER PRIMARY KEY")

@@ -76,10 +76,12 @@ struct MappedLeaseTests {
     #expect(chain.map(\.node.letters) == ["songs/1", "albums/One"])
   }
 
-  @Test("A key of several columns is a JSON list, and anything else is no key")
-  func composite() throws {
-    let store = try store(rows)
-    try store.lease(#"'[1, "x"]'"#, in: "tags", until: 1_000)
+  @Test(
+    "A key of several columns is a JSON list, and anything else is no key",
+    arguments: ["'x'", "'x''ab'''"])
+  func composite(tag: String) throws {
+    let store = try store(rows + "UPDATE tag SET tag = \(tag) WHERE song = 1 AND tag = 'x';")
+    try store.lease("json_array(1, \(tag))", in: "tags", until: 1_000)
     for key in ["'{'", "7", "x'00'", "'[1]'"] { try store.lease(key, in: "tags", until: 1_000) }
     try store.bySQL("DELETE FROM song WHERE id = 1")
     #expect(try store.writer.sweep([.cascade, .refcount], at: 1).deletedCount == 1)

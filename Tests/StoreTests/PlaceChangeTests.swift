@@ -81,6 +81,52 @@ struct PlaceChangeTests {
     #expect(try store.apply([delete("n")], by: writer).deleted.letters == "albums/2 n tracks/2")
   }
 
+  @Test("Names may go round: each keeps what it has edges to", arguments: [false, true])
+  func renamedInTurn(swaps: Bool) throws {
+    let store = try TestStore(model: model("\(albums), \(songs)"), schema: Self.schema)
+    try store.apply(changes("x-4>albums/1 y-4>songs/1 x y"))
+    let others =
+      swaps
+      ? "songs: { table: 'album', key: 'id' }, albums: { table: 'song', key: 'id' }"
+      : "songs: { table: 'album', key: 'id' }, tracks: { table: 'song', key: 'id' }"
+    let writer = try Writer(path: store.path, model: model(others))
+    #expect(writer.bindingProblems.isEmpty)
+    try store.bySQL("DELETE FROM album WHERE id = '1'")
+    #expect(try writer.sweep([.cascade], at: 1).deleted.letters == "x")
+    try store.bySQL("DELETE FROM song WHERE id = '1'")
+    #expect(try writer.sweep([.cascade], at: 2).deleted.letters == "y")
+  }
+
+  @Test("A name that only objects had that are gone is free")
+  func renamedToAnOldName() throws {
+    let store = try TestStore(model: model(songs), schema: Self.schema)
+    try store.apply(changes("x-4>songs/1 x") + [put("tracks/1")])
+    try store.apply([delete("tracks/1")])
+    let tracks = try model("tracks: { table: 'song', key: 'id' }")
+    let writer = try Writer(path: store.path, model: tracks)
+    #expect(writer.bindingProblems.isEmpty)
+    #expect(try store.apply([delete("tracks/1")], by: writer).deleted.letters == "tracks/1 x")
+  }
+
+  @Test("Objects that come when a table was taken out stay, whatever is made of the schema")
+  func objectsInstead() throws {
+    let store = try TestStore(model: model("\(albums), \(songs)"), schema: Self.schema)
+    try store.apply(changes("albums/1-8>songs/1 x-8>y x y"))
+    try store.run("~albums/1->songs/1:e")
+    // Somebody has not read yet who had an edge to what.
+    try store.bySQL(
+      """
+      INSERT INTO cascade_journal(what, key, a, b, c, d)
+      SELECT 0, 0, source, name, destination, rules FROM cascade_edge
+      """)
+    let writer = try Writer(path: store.path, model: model(songs))
+    #expect(try store.apply([put("albums/z", "{}")], by: writer).outcome == .applied)
+    try store.bySQL("CREATE TABLE other(x)")
+    #expect(try store.apply([put("albums/w")], by: writer).outcome == .applied)
+    let keys = "SELECT key FROM cascade_node JOIN cascade_collection AS c ON c.id = collection"
+    #expect(try store.texts("\(keys) WHERE name = 'albums' ORDER BY key") == ["w", "z"])
+  }
+
   @Test(
     "Rows of another table, by another key or with other references, nobody has watched",
     arguments: ["albums: { table: 'album', key: 'slug' }", "albums: { table: 'note', key: 'id' }"])

@@ -31,6 +31,11 @@ enum KeyPart {
     return "iif(\(isOdd(key)) AND \(isOdd(part)), cascade_value\(part), \(key) ->> \(place))"
   }
 
+  /// The same list, in which no part is a blob.
+  static func asTexts(_ list: String) -> String {
+    "replace(\(list), '\"x''', '\"\\u0078''')"
+  }
+
   /// Whether SQLite's own words may read something else than was written.
   static func isOdd(_ list: String) -> String {
     #"(instr(\#(list), '"x''') OR instr(\#(list), '\u0000'))"#

@@ -12,10 +12,13 @@ extension Writer {
   /// Before the model is bound. What it says and the store does not allow.
   func followPlaces() throws -> [BindingProblem] {
     try followNames()
-    let problems = try db.keptPlaces().compactMap(follow)
+    let problems = try db.problems(ofPlacesIn: model)
     let refused = problems.map(\.path)
+    for kept in try db.keptPlaces() where !refused.contains(kept.path) { try follow(kept) }
     for (name, collection) in model.collections.sorted(by: { $0.key < $1.key }) {
-      guard let place = collection.place, !refused.contains(path(of: name)) else { continue }
+      guard let place = collection.place, !refused.contains(KeptPlace.path(of: name)) else {
+        continue
+      }
       try db.run(
         "UPDATE cascade_collection SET place = ?1 WHERE id = ?2 AND place IS NOT ?1", .text(place),
         .integer(try collectionId(name)))
@@ -24,57 +27,53 @@ extension Writer {
     return problems
   }
 
-  private func path(of collection: String) -> String { "collections.\(collection)" }
-
-  private func follow(_ kept: KeptPlace) throws -> BindingProblem? {
+  private func follow(_ kept: KeptPlace) throws {
     let place = model.collections[kept.name]?.place
-    switch (kept.place, place) {
-    case (nil, .some), (KeptPlace.unknown, .some):
-      let hasObjects = try db.hasObjects(kept)
-      return hasObjects ? BindingProblem(path: path(of: kept.name), message: kept.objects) : nil
-    case (KeptPlace.unknown, nil):
-      try forgetPlace(kept)
-    case (let old?, let new?) where old != new:
-      try db.setMeta("unseen", 1)
-    case (.some, nil):
-      if try db.hasEdges(kept) {
-        return BindingProblem(path: path(of: kept.name), message: kept.rows)
-      }
-      if try db.hasPendingEdges { return nil }
-      try db.run("DELETE FROM cascade_node WHERE collection = ?", .integer(kept.id))
-      try forgetPlace(kept)
-    default: break
+    guard let old = kept.place, old != place else { return }
+    if old != KeptPlace.unknown {
+      if place != nil { return try db.setMeta("unseen", 1) }
+      try forgetRows(of: kept)
     }
-    return nil
+    if place == nil {
+      try db.run("UPDATE cascade_collection SET place = NULL WHERE id = ?", .integer(kept.id))
+    }
   }
 
-  private func forgetPlace(_ kept: KeptPlace) throws {
-    try db.run("UPDATE cascade_collection SET place = NULL WHERE id = ?", .integer(kept.id))
+  /// Numbers of rows that no edge names, as long as they are told from objects: only now.
+  private func forgetRows(of kept: KeptPlace) throws {
+    try db.run(
+      """
+      DELETE FROM cascade_node WHERE collection = ? AND id NOT IN (
+        SELECT a FROM cascade_journal WHERE what = 0 AND a IS NOT NULL
+        UNION SELECT c FROM cascade_journal WHERE what = 0 AND c IS NOT NULL)
+      """, .integer(kept.id))
   }
 
   // MARK: - Another name
 
+  /// Names may go round: none has its new one before all have let go of the old ones.
   private func followNames() throws {
-    let kept = try db.keptPlaces()
-    let known = Set(kept.map(\.name))
-    for old in kept where model.collections[old.name] == nil {
-      let new = model.collections.filter { $0.value.place == old.place && !known.contains($0.key) }
-      if let name = new.keys.min(), old.place != nil { try rename(old, to: name) }
+    let renamed = try db.renamedPlaces(in: model)
+    for (old, _) in renamed { try rename(old.id, from: old.name, to: KeptPlace.between(old.id)) }
+    for (old, name) in renamed {
+      // Nothing is of that name any more, but what the trash says of it.
+      try db.run(
+        "UPDATE cascade_collection SET name = 'cascade_was/' || id || '/' || name WHERE name = ?",
+        .text(name))
+      try rename(old.id, from: KeptPlace.between(old.id), to: name)
     }
   }
 
-  private func rename(_ old: KeptPlace, to name: String) throws {
+  private func rename(_ id: Int64, from old: String, to name: String) throws {
     try db.run(
-      "UPDATE OR IGNORE cascade_collection SET name = ? WHERE id = ?", .text(name),
-      .integer(old.id))
+      "UPDATE cascade_collection SET name = ? WHERE id = ?", .text(name), .integer(id))
     try db.run(
-      "UPDATE cascade_lease SET collection = ? WHERE collection = ?", .text(name),
-      .text(old.name))
-    for watch in try db.watches() where watch.meaning.subject == .rows(collection: old.name) {
+      "UPDATE cascade_lease SET collection = ? WHERE collection = ?", .text(name), .text(old))
+    for watch in try db.watches() where watch.meaning.subject == .rows(collection: old) {
       let meaning = Watch.Meaning(
         subject: .rows(collection: name), values: watch.meaning.values)
       try db.run(
-        "UPDATE cascade_watch SET meaning = ? WHERE what = ?", .text(meaning.text),
+        "UPDATE OR IGNORE cascade_watch SET meaning = ? WHERE what = ?", .text(meaning.text),
         .integer(watch.number))
     }
   }
@@ -99,9 +98,17 @@ struct KeptPlace {
 
   static let unknown = "?"
 
+  var isOfRows: Bool { place != nil && place != KeptPlace.unknown }
+  var path: String { KeptPlace.path(of: name) }
+
+  static func path(of collection: String) -> String { "collections.\(collection)" }
+
+  /// On its way from one name to another.
+  static func between(_ id: Int64) -> String { "cascade_renamed/\(id)" }
+
   fileprivate var objects: String {
-    "the store has objects of \"\(name)\": delete them before it becomes a table, or map the table "
-      + "under another name"
+    "the store has objects of \"\(name)\": with the model as it was, delete them before it becomes a "
+      + "table; or map the table under another name"
   }
 
   fileprivate var rows: String {
@@ -158,8 +165,46 @@ extension Connection {
     ) { KeptPlace(id: $0.integer(0), name: $0.text(1), place: $0.optionalText(2)) }
   }
 
+  func problems(ofPlacesIn model: StoreModel) throws(SQLiteError) -> [BindingProblem] {
+    var problems: [BindingProblem] = []
+    for kept in try keptPlaces() {
+      let isTable = model.collections[kept.name]?.place != nil
+      if isTable, !kept.isOfRows, try hasObjects(kept) {
+        problems.append(BindingProblem(path: kept.path, message: kept.objects))
+      } else if !isTable, kept.isOfRows, try hasEdges(kept) {
+        problems.append(BindingProblem(path: kept.path, message: kept.rows))
+      }
+    }
+    return problems
+  }
+
+  /// Rows that the model has under another name. Who has that one by now, and keeps it, must be empty.
+  fileprivate func renamedPlaces(
+    in model: StoreModel
+  ) throws(SQLiteError) -> [(old: KeptPlace, name: String)] {
+    let kept = try keptPlaces()
+    let moved = kept.filter { $0.isOfRows && model.collections[$0.name]?.place != $0.place }
+    var renamed: [(old: KeptPlace, name: String)] = []
+    for old in moved {
+      let names = model.collections.filter { $0.value.place == old.place }.keys.sorted()
+      for name in names where !renamed.contains(where: { $0.name == name }) {
+        let other = kept.first { $0.name == name }
+        let isMoved = other.map { other in moved.contains { $0.id == other.id } } ?? true
+        if let other, try !isMoved && (other.place == old.place || hasNodes(other)) { continue }
+        renamed.append((old, name))
+        break
+      }
+    }
+    return renamed
+  }
+
+  private func hasNodes(_ kept: KeptPlace) throws(SQLiteError) -> Bool {
+    try integer(
+      "SELECT 1 FROM cascade_node WHERE collection = ? LIMIT 1", .integer(kept.id)) != nil
+  }
+
   /// An older version has numbers of rows among them, which have no values.
-  fileprivate func hasObjects(_ kept: KeptPlace) throws(SQLiteError) -> Bool {
+  private func hasObjects(_ kept: KeptPlace) throws(SQLiteError) -> Bool {
     try integer(
       """
       SELECT 1 FROM cascade_node
@@ -167,7 +212,7 @@ extension Connection {
       """, .integer(kept.id), .text(kept.place)) != nil
   }
 
-  fileprivate func hasEdges(_ kept: KeptPlace) throws(SQLiteError) -> Bool {
+  private func hasEdges(_ kept: KeptPlace) throws(SQLiteError) -> Bool {
     try integer(
       """
       SELECT 1 FROM cascade_node AS n WHERE n.collection = ? AND (

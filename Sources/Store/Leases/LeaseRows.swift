@@ -148,7 +148,8 @@ extension Reader {
         SELECT l.collection, l.key, l.owner, CAST(l.expires AS INTEGER), l.connection
         FROM \(table.rows) AS n CROSS JOIN main.cascade_lease AS l
           ON l.collection = \(literal(node.collection))
-          AND (l.key IS NULL OR \(table.hasKey("n", table.leasedKey("l"))))
+          AND (l.key IS NULL
+            OR \(table.leasedKeys("l").map { table.hasKey("n", $0) }.joined(separator: " OR ")))
         WHERE \(table.isKeyed("n")) AND l.expires > \(now)
         ORDER BY l.expires, l.id
         """, values

@@ -53,14 +53,15 @@ extension Connection {
   private func findLeasedRows(
     of table: NodeTable, _ numbers: Numbers, _ now: Value
   ) throws(SQLiteError) {
-    try run(
-      generated: """
-        INSERT INTO temp.found(id, key, row, collection)
-        SELECT \(table.found("d", numbers)), \(table.id)
-        FROM main.cascade_lease AS l CROSS JOIN \(table.rows) AS d
-          ON \(table.hasKey("d", table.leasedKey("l")))
-        WHERE l.collection = ?1 AND l.key IS NOT NULL AND l.expires > ?2
-        """, [.text(table.collection), now])
+    for key in table.leasedKeys("l") {
+      try run(
+        generated: """
+          INSERT INTO temp.found(id, key, row, collection)
+          SELECT \(table.found("d", numbers)), \(table.id)
+          FROM main.cascade_lease AS l CROSS JOIN \(table.rows) AS d ON \(table.hasKey("d", key))
+          WHERE l.collection = ?1 AND l.key IS NOT NULL AND l.expires > ?2
+          """, [.text(table.collection), now])
+    }
     try internFound()
     try run("INSERT OR IGNORE INTO temp.leased SELECT id FROM temp.found WHERE id IS NOT NULL")
     try forgetFound()
@@ -91,6 +92,12 @@ extension NodeTable {
   func leasedKey(_ lease: String) -> String {
     guard case .mapped(_, let key, _) = kind, key.count > 1 else { return asKey("\(lease).key") }
     return "iif(json_valid(\(lease).key), \(lease).key, '[]')"
+  }
+
+  /// What reads x'00' in a list may be meant as a text, too: whichever it is, it is held.
+  func leasedKeys(_ lease: String) -> [String] {
+    let key = leasedKey(lease)
+    return isComposite ? [key, KeyPart.asTexts(key)] : [key]
   }
 }
 

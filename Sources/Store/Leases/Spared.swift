@@ -195,7 +195,8 @@ extension Connection {
       AND NOT EXISTS (SELECT 1 FROM cascade_lease AS l
         WHERE l.collection = c.name AND l.expires > ?2
         AND (l.key = s.key OR CAST(l.key AS TEXT) = CAST(s.key AS TEXT)
-          OR iif(json_valid(l.key), json(l.key), NULL) = s.key))
+          OR iif(json_valid(l.key), json(l.key), NULL) = s.key
+          OR iif(json_valid(l.key), replace(json(l.key), '"x''', '"\\u0078'''), NULL) = s.key))
       AND NOT (s.denied IN (1, 2, 3) AND EXISTS (SELECT 1 FROM cascade_lease WHERE expires > ?2))
       LIMIT ?3
       """, .integer(followed.rawValue), .integer(now / 1_000), .integer(limit),

@@ -22,7 +22,8 @@ package final class Reader {
     if !model.hasTables { return bound }
     let version = try db.integer("PRAGMA main.schema_version") ?? 0
     if bound.schemaVersion != version {
-      bound = try Binding(model, db, numbers: self)
+      bound = try Binding(
+        model, db, numbers: self, problems: db.problems(ofPlacesIn: model))
       try db.indexKnown(bound)
     }
     return bound

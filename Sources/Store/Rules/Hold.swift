@@ -68,26 +68,29 @@ extension Writer {
   private func held() throws -> Held? {
     var limit = model.limits.hold
     let losses = try current.holdsLosses ? db.losses(binding, current.numbers) : []
-    let isLoss = losses.areOver(limit)
+    let lostCount = losses.reduce(0) { $0 + $1.gone }
+    // Whoever goes on with what was approved may let go of so much, and finds the dead of its own too.
+    let approved = try db.meta("sweep.batch").map { _ in try db.meta("sweep.losses") ?? 0 }
+    let goesOn = approved.map { lostCount <= $0 } ?? false
+    let isLoss = losses.areOver(limit) && !goesOn
     if current.holdsAll { (limit.deletes, limit.share) = (0, 0) }
     let before = current.isSweep ? sweptBefore : [:]
     let deletedCount = before.values.reduce(current.deletedCount, +)
     if deletedCount <= limit.deletes && !isLoss { return nil }
-    try addToPlan()
+    try addToPlan(withDead: current.holdsLosses && !goesOn)
     let counts = current.plan.collections
     let isOver = counts.values.contains { $0.with(before[$0.name] ?? 0).isOver(limit) }
     if !isOver && !isLoss { return nil }
     return Held(
       id: current.id, deletedCount: current.deletedCount,
-      byCollection: counts.mapValues(\.gone), lostCount: losses.reduce(0) { $0 + $1.gone },
+      byCollection: counts.mapValues(\.gone), lostCount: lostCount,
       checksum: Int64(bitPattern: current.plan.checksum))
   }
 
   /// What this flush deletes joins what earlier ones did.
-  func addToPlan() throws {
+  func addToPlan(withDead: Bool = false) throws {
     var sum = try checksum(of: .all)
-    // Whoever goes on with a batch finds more of that, and has spent what there was.
-    if try current.holdsLosses && db.meta("sweep.batch") == nil {
+    if withDead {
       current.sumOfDead = try checksumOfDead()
       sum &+= current.sumOfDead
     }

@@ -71,6 +71,7 @@ extension Writer {
     if try db.meta("sweep.batch") == nil {
       try db.setMeta("sweep.batch", current.batch)
       try db.setMeta("sweep.kinds", asked.code)
+      if let approval = plan.approval { try db.setMeta("sweep.losses", Int64(approval.lostCount)) }
     }
     if current.isResumed { return }
     try recordStepped(submission)

@@ -172,7 +172,8 @@ extension Writer {
   }
 
   func closeBatch() throws {
-    try db.run("DELETE FROM cascade_meta WHERE name IN ('sweep.batch', 'sweep.kinds')")
+    try db.run(
+      "DELETE FROM cascade_meta WHERE name IN ('sweep.batch', 'sweep.kinds', 'sweep.losses')")
     try recordEnd()
   }
 

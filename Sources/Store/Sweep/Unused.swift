@@ -40,7 +40,7 @@ extension Connection {
   }
 
   /// The journal names their ends by their numbers, until a sweep has read it.
-  var hasPendingEdges: Bool {
+  fileprivate var hasPendingEdges: Bool {
     get throws(SQLiteError) {
       try integer("SELECT 1 FROM cascade_journal WHERE what = 0 LIMIT 1") != nil
     }

@@ -32,7 +32,13 @@ extension Writer {
     }
   }
 
-  package func forgetVerdicts() throws {
-    try group { try db.run("DELETE FROM cascade_verdict") }
+  package func forgetVerdicts(but stuck: Set<[UInt8]>) throws {
+    let gone = try verdicts.filter { !stuck.contains($0.name) }
+    if gone.isEmpty { return }
+    try group {
+      for verdict in gone {
+        try db.run("DELETE FROM cascade_verdict WHERE name = ?", .blob(verdict.name))
+      }
+    }
   }
 }
