@@ -181,7 +181,7 @@ extension Connection {
   /// Rows that the model has under another name. Who has that one by now, and keeps it, must be empty.
   fileprivate func renamedPlaces(
     in model: StoreModel
-  ) throws(SQLiteError) -> [(old: KeptPlace, name: String)] {
+  ) throws -> [(old: KeptPlace, name: String)] {
     let kept = try keptPlaces()
     let moved = kept.filter { $0.isOfRows && model.collections[$0.name]?.place != $0.place }
     var renamed: [(old: KeptPlace, name: String)] = []
