@@ -1,4 +1,5 @@
 package import Model
+internal import Store
 internal import System
 
 /// What a daemon serves: read from its files when it starts, and again at each reload.
@@ -129,9 +130,7 @@ extension Configuration {
   }
 
   private static func overlap(_ one: String, _ other: String) -> Bool {
-    let (one, other) = (one + "/", other + "/")
-    return one.hasPrefix(other) || other.hasPrefix(one)
-      || (try? FileStatus.areSame(one, other)) ?? false
+    one.isWithin(other) || other.isWithin(one) || (try? FileStatus.areSame(one, other)) ?? false
   }
 }
 

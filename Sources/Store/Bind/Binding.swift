@@ -65,7 +65,7 @@ struct Binding: Sendable {
     ) { $0.text(0).folded }
     for (name, collection) in model.collections.sorted(by: { $0.key < $1.key }) {
       guard case .mapped(let table, let key, _) = collection else { continue }
-      let path = "collections.\(name)"
+      let path = BindingProblem.path(of: name)
       if known.contains(where: { $0.path == path }) { continue }
       try bind(name, path, key, to: catalog.table(table, in: db), numbers)
     }
@@ -153,6 +153,10 @@ struct Binding: Sendable {
     places.filter {
       $0.nameId == place.nameId && $0.source == place.source && $0.destination == place.destination
     }
+  }
+
+  func problem(of collection: String) -> BindingProblem? {
+    problems.first { $0.path == BindingProblem.path(of: collection) }
   }
 
   /// The collection whose rows are this table's.

@@ -101,14 +101,6 @@ struct NodeTable: Hashable, Sendable {
       + "OR \(KeyPart.isOdd(value)) AND \(rows) \(key("h")) = \(value)))"
   }
 
-  /// What a list says and nobody can read, a text that is no text, is not gone for that.
-  func hasNoRow(withKey value: String) -> String {
-    let isRead = "NOT EXISTS (SELECT 1 FROM \(rows) AS d WHERE \(hasKey("d", value)))"
-    if !isComposite { return isRead }
-    let isWritten = "EXISTS (SELECT 1 FROM \(rows) AS h WHERE \(key("h")) = \(value))"
-    return "\(isRead) AND NOT (\(KeyPart.isOdd(value)) AND \(isWritten))"
-  }
-
   /// Whether a row has the composite key that a list says, if SQLite itself can read it.
   func isSame(_ row: String, list value: String) -> String {
     keyColumns(row).enumerated().map { "\($1) = \(list(value)) ->> \($0)" }

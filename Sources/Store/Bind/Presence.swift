@@ -32,6 +32,13 @@ extension NodeTable {
     "EXISTS (SELECT 1 FROM \(rows) AS p WHERE \(hasKey("p", value)))"
   }
 
+  /// What a list says and nobody can read, a text that is no text, is not gone for that.
+  func hasNoRow(withKey value: String) -> String {
+    if !isComposite { return "NOT \(hasRow(withKey: value))" }
+    let isWritten = "EXISTS (SELECT 1 FROM \(rows) AS h WHERE \(key("h")) = \(value))"
+    return "NOT \(hasRow(withKey: value)) AND NOT (\(KeyPart.isOdd(value)) AND \(isWritten))"
+  }
+
   /// The columns by which rows are found and told apart, in the order of the index that does it.
   func sortColumns(_ alias: String) -> [String] {
     guard case .mapped(let table, let key, _) = kind,

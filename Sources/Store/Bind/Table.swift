@@ -140,4 +140,6 @@ package struct BindingProblem: Hashable, Sendable, CustomStringConvertible {
   package let path: String
   package let message: String
   package var description: String { "\(path): \(message)" }
+
+  static func path(of collection: String) -> String { "collections.\(collection)" }
 }

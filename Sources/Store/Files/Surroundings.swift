@@ -30,7 +30,7 @@ extension String {
   private static let slash = UInt8(ascii: "/")
 
   /// Whether this path is the directory, or leads into it.
-  func isWithin(_ directory: String) -> Bool {
+  package func isWithin(_ directory: String) -> Bool {
     let inside = utf8.elementsEqual(directory.utf8) || directory == "/"
     return inside || utf8.starts(with: Array(directory.utf8) + [String.slash])
   }

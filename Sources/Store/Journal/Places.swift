@@ -16,7 +16,7 @@ extension Writer {
     let refused = problems.map(\.path)
     for kept in try db.keptPlaces() where !refused.contains(kept.path) { try follow(kept) }
     for (name, collection) in model.collections.sorted(by: { $0.key < $1.key }) {
-      guard let place = collection.place, !refused.contains(KeptPlace.path(of: name)) else {
+      guard let place = collection.place, !refused.contains(BindingProblem.path(of: name)) else {
         continue
       }
       try db.run(
@@ -99,9 +99,7 @@ struct KeptPlace {
   static let unknown = "?"
 
   var isOfRows: Bool { place != nil && place != KeptPlace.unknown }
-  var path: String { KeptPlace.path(of: name) }
-
-  static func path(of collection: String) -> String { "collections.\(collection)" }
+  var path: String { BindingProblem.path(of: name) }
 
   /// On its way from one name to another.
   static func between(_ id: Int64) -> String { "cascade_renamed/\(id)" }
@@ -188,9 +186,8 @@ extension Connection {
     for old in moved {
       let names = model.collections.filter { $0.value.place == old.place }.keys.sorted()
       for name in names where !renamed.contains(where: { $0.name == name }) {
-        let other = kept.first { $0.name == name }
-        let isMoved = other.map { other in moved.contains { $0.id == other.id } } ?? true
-        if let other, try !isMoved && (other.place == old.place || hasNodes(other)) { continue }
+        let stays = kept.first { $0.name == name && !moved.map(\.id).contains($0.id) }
+        if let stays, try stays.place == old.place || hasNodes(stays) { continue }
         renamed.append((old, name))
         break
       }

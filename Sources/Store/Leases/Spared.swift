@@ -184,23 +184,27 @@ extension Connection {
   private func findFreed(
     _ followed: Rules, waiting: Bool, at now: Int64, limit: Int64
   ) throws(SQLiteError) {
+    let key = "json(l.key)"
     try run(
-      """
-      INSERT INTO temp.examined(id, collection, key, via_collection, via_key, name, rule, stored)
-      SELECT s.id, s.collection, s.key, s.via_collection, s.via_key, s.name, s.rule, s.stored
-      FROM cascade_spared AS s CROSS JOIN cascade_collection AS c ON c.id = s.collection
-      WHERE s.rule & ?1 AND (s.denied < 2 OR ?4)
-      AND NOT EXISTS (SELECT 1 FROM cascade_lease AS l
-        WHERE l.collection = c.name AND l.key IS NULL AND l.expires > ?2)
-      AND NOT EXISTS (SELECT 1 FROM cascade_lease AS l
-        WHERE l.collection = c.name AND l.expires > ?2
-        AND (l.key = s.key OR CAST(l.key AS TEXT) = CAST(s.key AS TEXT)
-          OR iif(json_valid(l.key), json(l.key), NULL) = s.key
-          OR iif(json_valid(l.key), replace(json(l.key), '"x''', '"\\u0078'''), NULL) = s.key))
-      AND NOT (s.denied IN (1, 2, 3) AND EXISTS (SELECT 1 FROM cascade_lease WHERE expires > ?2))
-      LIMIT ?3
-      """, .integer(followed.rawValue), .integer(now / 1_000), .integer(limit),
-      .integer(waiting ? 1 : 0))
+      generated: """
+        INSERT INTO temp.examined(id, collection, key, via_collection, via_key, name, rule, stored)
+        SELECT s.id, s.collection, s.key, s.via_collection, s.via_key, s.name, s.rule, s.stored
+        FROM cascade_spared AS s CROSS JOIN cascade_collection AS c ON c.id = s.collection
+        WHERE s.rule & ?1 AND (s.denied < 2 OR ?4)
+        AND NOT EXISTS (SELECT 1 FROM cascade_lease AS l
+          WHERE l.collection = c.name AND l.key IS NULL AND l.expires > ?2)
+        AND NOT EXISTS (SELECT 1 FROM cascade_lease AS l
+          WHERE l.collection = c.name AND l.expires > ?2
+          AND (l.key = s.key OR CAST(l.key AS TEXT) = CAST(s.key AS TEXT)
+            OR iif(json_valid(l.key), \(key), NULL) = s.key
+            OR iif(json_valid(l.key), \(KeyPart.asTexts(key)), NULL) = s.key))
+        AND NOT (s.denied IN (1, 2, 3) AND EXISTS (SELECT 1 FROM cascade_lease WHERE expires > ?2))
+        LIMIT ?3
+        """,
+      [
+        .integer(followed.rawValue), .integer(now / 1_000), .integer(limit),
+        .integer(waiting ? 1 : 0),
+      ])
   }
 
   /// Whether the node is there, and the other end; the numbers of both.

@@ -69,9 +69,7 @@ extension Writer {
     var limit = model.limits.hold
     let losses = try current.holdsLosses ? db.losses(binding, current.numbers) : []
     let lostCount = losses.reduce(0) { $0 + $1.gone }
-    // Whoever goes on with what was approved may let go of so much, and finds the dead of its own too.
-    let approved = try db.meta("sweep.batch").map { _ in try db.meta("sweep.losses") ?? 0 }
-    let goesOn = approved.map { lostCount <= $0 } ?? false
+    let goesOn = try current.holdsLosses && wasApproved(losing: lostCount)
     let isLoss = losses.areOver(limit) && !goesOn
     if current.holdsAll { (limit.deletes, limit.share) = (0, 0) }
     let before = current.isSweep ? sweptBefore : [:]
@@ -87,6 +85,12 @@ extension Writer {
       checksum: Int64(bitPattern: current.plan.checksum))
   }
 
+  /// Whoever goes on with what was approved may let go of so much, and finds the dead of its own too.
+  private func wasApproved(losing count: Int) throws -> Bool {
+    if try db.meta("sweep.batch") == nil { return false }
+    return try Int64(count) <= db.meta("sweep.losses") ?? 0
+  }
+
   /// What this flush deletes joins what earlier ones did.
   func addToPlan(withDead: Bool = false) throws {
     var sum = try checksum(of: .all)
@@ -98,37 +102,32 @@ extension Writer {
   }
 
   /// What is not there, and would be let go of: it is part of a plan to do that.
-  private func checksumOfDead() throws -> UInt64 {
+  private func checksumOfDead() throws -> UInt64 { try checksumOfNamed(.all, counting: false) }
+
+  private func checksumOfNamed(_ slice: Slice, counting: Bool) throws -> UInt64 {
     var sum: UInt64 = 0
     try db.each(
       generated: """
         SELECT g.collection, coalesce(n.key, k.key)
         FROM temp.gone AS g LEFT JOIN cascade_node AS n ON n.id = g.id
         LEFT JOIN temp.known AS k ON k.id = g.id
-        WHERE NOT g.counts AND g.id > 0
-        """, []
+        WHERE g.counts = ?3 AND g.id > 0 AND g.seq > ?1 AND g.seq <= ?2
+        """, slice.bound + [.integer(counting ? 1 : 0)]
     ) { sum &+= $0.print }
     return sum
   }
 
   /// Independent of order and of ids: the same nodes give the same sum.
   private func checksum(of slice: Slice) throws -> UInt64 {
-    var sum: UInt64 = 0
-    func add(_ row: Row) { sum &+= row.print }
-    try db.each(
-      generated: """
-        SELECT g.collection, coalesce(n.key, k.key)
-        FROM temp.gone AS g LEFT JOIN cascade_node AS n ON n.id = g.id
-        LEFT JOIN temp.known AS k ON k.id = g.id
-        WHERE g.counts AND g.id > 0 AND g.seq > ?1 AND g.seq <= ?2
-        """, slice.bound, body: add)
+    var sum = try checksumOfNamed(slice, counting: true)
     for table in binding.collections.values where table.base != nil {
       try db.each(
         generated: """
           SELECT g.collection, \(table.nodeKey(.byRow))
           FROM temp.gone AS g CROSS JOIN \(table.node(.byRow, "g.id"))
           WHERE g.counts AND g.seq > ?1 AND g.seq <= ?2
-          """, slice.bound, body: add)
+          """, slice.bound
+      ) { sum &+= $0.print }
     }
     return sum
   }

@@ -56,9 +56,7 @@ extension Writer {
         .invalid,
         "\"\(name)\" is a type of \"\(whole)\": name that collection, and the type in `put`")
     }
-    if let problem = binding.problems.first(where: { $0.path == "collections.\(name)" }) {
-      throw Rejection(.invalid, "\"\(name)\" cannot be written: \(problem.message)")
-    }
+    if let problem = binding.problem(of: name) { throw cannotBeWritten(name, problem.message) }
     if model.strict && model.collections[name] == nil {
       let known = model.collections.keys.sorted()
       let hint = nearest(name, in: known).map { ", did you mean \"\($0)\"?" } ?? ""

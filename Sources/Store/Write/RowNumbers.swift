@@ -18,9 +18,11 @@ extension Writer {
   func table(of collection: String) throws -> NodeTable? {
     guard hasTables, case .mapped = model.collections[collection] else { return nil }
     if let table = binding.collections[collection] { return table }
-    let problem = binding.problems.first { $0.path == "collections.\(collection)" }
-    throw Rejection(
-      .invalid, "\"\(collection)\" cannot be written: \(problem?.message ?? "it has no table")")
+    throw cannotBeWritten(collection, binding.problem(of: collection)?.message ?? "it has no table")
+  }
+
+  func cannotBeWritten(_ collection: String, _ why: String) -> Rejection {
+    Rejection(.invalid, "\"\(collection)\" cannot be written: \(why)")
   }
 
   /// To bind for the columns of the key.
