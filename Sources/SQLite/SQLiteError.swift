@@ -22,6 +22,8 @@ package struct SQLiteError: Error, Hashable, CustomStringConvertible {
 
   package var isNoDatabase: Bool { code == SQLITE_NOTADB }
 
+  package var isDamage: Bool { code == SQLITE_CORRUPT || code == SQLITE_NOTADB }
+
   /// The value that was given is at fault; with another one it would have worked.
   package var isAboutTheValue: Bool {
     [SQLITE_TOOBIG, SQLITE_CONSTRAINT, SQLITE_MISMATCH, SQLITE_RANGE].contains(code)

@@ -48,14 +48,15 @@ enum GraphCommand {
 struct DotText {
   private let nodes: [JSON]
   private let edges: [JSON]
-  private var numbers: [String: Int] = [:]
+  /// By the bytes of their names: two may look alike.
+  private var numbers: [[UInt8]: Int] = [:]
   private var going: Set<Int> = []
 
   init(_ graph: JSON) {
     nodes = graph["nodes"]?.array ?? []
     edges = graph["edges"]?.array ?? []
     for (number, node) in nodes.enumerated() {
-      numbers[node["node"]?.text ?? ""] = number
+      numbers[DotText.bytes(node["node"])] = number
       if node["goes"]?.bool == true { going.insert(number) }
     }
   }
@@ -81,7 +82,8 @@ struct DotText {
   }
 
   private func line(ofEdge edge: JSON) -> String? {
-    guard let from = numbers[edge["from"]?.text ?? ""], let to = numbers[edge["to"]?.text ?? ""]
+    guard let from = numbers[DotText.bytes(edge["from"])],
+      let to = numbers[DotText.bytes(edge["to"])]
     else { return nil }
     let rules = (edge["rules"]?.array ?? []).compactMap(\.string).map { DotText.short[$0] ?? $0 }
     let name = edge["name"]?.string?.printable ?? ""
@@ -96,6 +98,8 @@ struct DotText {
     }
     return "  n\(from) -> n\(to) \(list(attributes));"
   }
+
+  private static func bytes(_ node: JSON?) -> [UInt8] { Array((node?.text ?? "").utf8) }
 
   private func list(_ attributes: [(String, String)]) -> String {
     let pairs = attributes.map { "\($0)=\(DotText.quoted($1))" }

@@ -1,5 +1,6 @@
 import Glibc
 import Model
+import SQLite
 import System
 import Testing
 
@@ -58,6 +59,29 @@ import Testing
     try host.scratch.directory.remove("bad.db")
     try host.wait(for: "bad", toBe: "ok")
     #expect(host.log.contains("bad.db: works again"))
+  }
+
+  /// Not even for the time that somebody waits for a lock, or for the other end of a pipe.
+  @Worker @Test func nobodyWaitsForAStoreThatIsLocked() throws {
+    let host = try Host()
+    let table = #"collections: { a: { table: "a", key: "id" } }"#
+    for store in ["good", "locked", "pipe"] { try host.model(store, table) }
+    let schema = "CREATE TABLE a(id INTEGER PRIMARY KEY)"
+    try Connection(path: host.path("good"), access: .create).execute(schema)
+    let other = try Connection(path: host.path("locked"), access: .create)
+    try other.execute("\(schema); BEGIN EXCLUSIVE")
+    #expect(try run(["/usr/bin/mkfifo", host.path("pipe")]).status == 0)
+    try host.start()
+    try host.wait(for: "good", toBe: "ok")
+    let start = ContinuousClock.now
+    for _ in 0..<5 { _ = try host.ctl("--json", "status").json }
+    #expect(ContinuousClock.now - start < .seconds(3))
+    try host.wait(for: "pipe", toBe: "degraded")
+    #expect(host.log.contains("pipe.db is no regular file"))
+    try host.wait(for: "locked", toBe: "degraded")
+    try other.execute("COMMIT")
+    try host.wait(for: "locked", toBe: "ok")
+    #expect(try host.end() == .exit(0))
   }
 
   @Worker @Test(.enabled(if: geteuid() == 0, "root may enter every directory"))

@@ -143,7 +143,7 @@ struct AttachTests {
       UPDATE cascade_meta SET value = 3 WHERE name = 'version'
       """)
     try store.reopen()
-    #expect(try store.meta("version") == 8)
+    #expect(try store.meta("version") == 9)
     #expect(try store.meta("gap") == nil)
   }
 

@@ -33,6 +33,8 @@ final class FileFixture {
             rules: \(rules) },
           { name: "extra", from: "albums", to: { files: "media" }, property: "extra", toMany: true,
             rules: \(rules) },
+          { name: "of", from: "notes", to: { files: "media" }, property: "file", toMany: true,
+            rules: \(rules) },
         ],
         files: { media: "\(directory.path)/media"\(files.replacing("OUTSIDE", with: directory.path)) },
         \(more)

@@ -43,4 +43,38 @@ struct LookalikeTests {
       store.writer.bindingProblems.first?.message
         == "columns of table \"c\" that look alike are not told apart: \"\u{e9}\" and \"e\u{301}\"")
   }
+
+  @Test("Of collections whose names look alike there is one")
+  func collections() throws {
+    let (one, other) = ("caf\u{e9}", "cafe\u{301}")
+    let store = try TestStore()
+    try store.apply([put("\(one)/a"), put("\(one)/\(one)"), put("\(one)/\(other)")])
+    #expect(throws: Rejection.self) { try store.apply([put("\(other)/a")]) }
+    let model = try StoreModel("{ collections: { '\(other)': {} } }")
+    let writer = try Writer(path: store.path, model: model)
+    try writer.followSchema()
+    #expect(writer.bindingProblems.count == 1)
+    #expect(throws: (any Error).self) {
+      try StoreModel("{ collections: { '\(one)': {}, '\(other)': {} } }")
+    }
+    // Of keys there are two.
+    #expect(node("\(one)/\(one)") != node("\(one)/\(other)"))
+    #expect(try store.apply([delete("\(one)/\(other)")]).deleted == [node("\(one)/\(other)")])
+    #expect(try store.reader.batches(after: 0, limit: 9).first?.deletedCount == 1)
+  }
+
+  @Test("A chain goes on through keys that look alike")
+  func chain() throws {
+    let (one, other) = ("\u{e9}", "e\u{301}")
+    let store = try TestStore()
+    try store.run("x/a x/\(one) x/\(other) x/z")
+    try store.run("x/a-8>x/\(one) x/\(one)-8>x/\(other) x/\(other)-8>x/z")
+    try store.apply([delete("x/a")])
+    guard case .deleted(let deletion) = try store.reader.why(node("x/z")) else {
+      Issue.record("nothing is known of it")
+      return
+    }
+    #expect(deletion.chain.count == 4)
+    #expect(Set([node("x/\(one)"), node("x/\(other)")]).count == 2)
+  }
 }

@@ -169,13 +169,3 @@ struct PlaceChangeTests {
     #expect(try Writer(path: store.path, model: mapped).bindingProblems.count == 1)
   }
 }
-
-extension TestStore {
-  @discardableResult
-  fileprivate func apply(_ changes: [Change], by writer: Writer) throws -> Receipt {
-    let number = Int64.random(in: 1_000 ... .max)
-    let submission = Submission(id: "\(number)", author: "test", fingerprint: number, at: 9)
-    var rest = changes[...]
-    return try writer.group { try writer.apply(submission) { rest.popFirst() } }
-  }
-}

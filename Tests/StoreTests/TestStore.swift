@@ -106,3 +106,14 @@ struct Seeded: RandomNumberGenerator {
     return z ^ (z >> 31)
   }
 }
+
+/// Under a model of its own.
+extension TestStore {
+  @discardableResult
+  func apply(_ changes: [Change], by writer: Writer) throws -> Receipt {
+    let number = Int64.random(in: 1_000 ... .max)
+    let submission = Submission(id: "\(number)", author: "test", fingerprint: number, at: 9)
+    var rest = changes[...]
+    return try writer.group { try writer.apply(submission) { rest.popFirst() } }
+  }
+}

@@ -9,7 +9,9 @@ extension TestStore {
     let db = try Connection(path: path, access: .readWrite)
     let rows = try db.all(
       """
-      SELECT coalesce(w.meaning ->> 'rows', w.meaning ->> '$.joins[0]'), j.key, j.a, j.b, j.c, j.d,
+      SELECT coalesce(
+          (SELECT name FROM cascade_collection WHERE id = w.meaning ->> 'rows'),
+          w.meaning ->> '$.joins[0]'), j.key, j.a, j.b, j.c, j.d,
         json_array_length(w.meaning, '$.values')
       FROM cascade_journal AS j JOIN cascade_watch AS w ON w.what = j.what ORDER BY j.seq
       """

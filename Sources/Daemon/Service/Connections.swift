@@ -9,7 +9,7 @@ struct Connections {
   let writer: StoreWriter
   let reader: StoreReader
   /// For `status` alone: it is answered while the other one is busy. Where the store has no tables
-  /// of an application's, nothing is asked that takes long.
+  /// of an application's, nothing is asked that takes long; and nobody is waited for.
   let gauge: StoreReader?
   /// For the model's own queries: SQLite looks at no clock within one call of a function, however long
   /// that takes.
@@ -24,7 +24,7 @@ struct Connections {
   ) {
     writer = StoreWriter(configuration, progress, leases)
     reader = StoreReader(configuration)
-    gauge = configuration.model.hasTables ? StoreReader(configuration) : nil
+    gauge = configuration.model.hasTables ? StoreReader(configuration, busyMilliseconds: 20) : nil
     fetcher = StoreReader(configuration)
   }
 

@@ -17,6 +17,10 @@ struct Ownership {
     guard let database = try FileStatus.of(path),
       let directory = try FileStatus.of(parent.isEmpty ? "/" : String(parent))
     else { throw StoreError("\(path) is not there any more") }
+    // Whoever opens a pipe waits for the other end.
+    if [.other, .socket].contains(database.kind) {
+      throw StoreError("\(path) is no regular file")
+    }
     self.database = database
     self.directory = directory
   }

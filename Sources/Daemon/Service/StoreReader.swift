@@ -8,13 +8,15 @@ actor StoreReader {
   nonisolated var unownedExecutor: UnownedSerialExecutor { thread.executor }
 
   private let configuration: StoreConfiguration
+  private let busyMilliseconds: Int32
   private var reader: Reader?
   /// Why nothing can be read now.
   private var refusal: StoreError?
 
-  init(_ configuration: StoreConfiguration) {
+  init(_ configuration: StoreConfiguration, busyMilliseconds: Int32 = 5_000) {
     thread = WorkerThread(name: "reader")
     self.configuration = configuration
+    self.busyMilliseconds = busyMilliseconds
   }
 
   /// Opened with the first question; a daemon that nobody asks has one connection less.
@@ -23,7 +25,8 @@ actor StoreReader {
     if reader == nil {
       // SQLite makes files beside the database for a reader too.
       try Ownership(of: configuration.path).refuseHarm()
-      reader = try Reader(path: configuration.path, model: configuration.model)
+      reader = try Reader(
+        path: configuration.path, model: configuration.model, busyMilliseconds: busyMilliseconds)
     }
     return try body(reader!)
   }

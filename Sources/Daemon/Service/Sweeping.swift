@@ -141,7 +141,7 @@ extension StoreService {
 
   /// What waits in the journal, as far as anybody can tell now.
   func journal() async -> ClosedRange<Int64>? {
-    guard let gauge, !condition.isDetached else { return nil }
+    guard let gauge, !condition.isDetached, condition.trouble == nil else { return nil }
     let journal = (try? await gauge.read { try $0.journal() }) ?? nil
     noteJournal(journal)
     return journal

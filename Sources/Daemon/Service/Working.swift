@@ -63,7 +63,9 @@ extension StoreService {
       tellOpening()
     }
     // What is wrong with the store itself may stay so for days.
-    if error is StoreError { failWaiters(StoreError("\(text); what was sent waits in the spool")) }
+    if error is StoreError || Writer.isDamage(error) {
+      failWaiters(StoreError("\(text); what was sent waits in the spool"))
+    }
     try? await EventLoop.sleep(for: backoff.next())
   }
 

@@ -61,9 +61,13 @@ struct Entry {
   /// The members of an object whose names are free.
   func members(_ what: String = "an object") -> [(name: String, entry: Entry)]? {
     guard case .object(let fields) = json else { return wrongType(what) }
-    return fields.map { field in
+    var names: Set<String> = []
+    return fields.compactMap { field in
       let place = Entry.path(path, field.name)
-      return (field.name, Entry(json: field.value, path: place, problems: problems))
+      let entry = Entry(json: field.value, path: place, problems: problems)
+      if names.insert(field.name).inserted { return (field.name, entry) }
+      entry.refuse("\"\(field.name)\" is there already, with its letters composed otherwise")
+      return nil
     }
   }
 

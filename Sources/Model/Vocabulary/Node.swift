@@ -25,6 +25,42 @@ package enum Key: Hashable, Sendable {
   }
 }
 
+/// Names are the same when their bytes are, as for SQLite. For Swift two strings are equal where their
+/// letters are, however those are composed; so what has the same bytes has the same hash.
+extension Node {
+  package static func == (one: Node, other: Node) -> Bool {
+    one.collection.hasBytes(of: other.collection) && one.key == other.key
+  }
+}
+
+extension Key {
+  package static func == (one: Key, other: Key) -> Bool {
+    switch (one, other) {
+    case (.text(let one), .text(let other)): one.hasBytes(of: other)
+    case (.integer(let one), .integer(let other)): one == other
+    case (.composite(let one), .composite(let other)): one == other
+    default: false
+    }
+  }
+}
+
+extension Destination {
+  package static func == (one: Destination, other: Destination) -> Bool {
+    switch (one, other) {
+    case (.node(let one), .node(let other)): one == other
+    case (.file(let root, let path), .file(let otherRoot, let otherPath)):
+      root.hasBytes(of: otherRoot) && path.hasBytes(of: otherPath)
+    default: false
+    }
+  }
+}
+
+extension String {
+  package func hasBytes(of other: String) -> Bool {
+    utf8Span.span.same(as: other.utf8Span.span)
+  }
+}
+
 /// What an edge points at.
 package enum Destination: Hashable, Sendable {
   case node(Node)

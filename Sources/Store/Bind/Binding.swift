@@ -159,6 +159,8 @@ struct Binding: Sendable {
     problems.first { $0.path == BindingProblem.path(of: collection) }
   }
 
+  func collection(_ id: Int64) -> NodeTable? { collections.values.first { $0.id == id } }
+
   /// The collection whose rows are this table's.
   func collection(in table: Table) -> NodeTable? {
     collections.values.first { $0.table?.name == table.name }

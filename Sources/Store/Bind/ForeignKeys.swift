@@ -110,6 +110,27 @@ extension Binding {
     return collection(in: table) != nil
   }
 
+  /// Whether edges of this place hold their destination. Join rows that are nodes do so for the edge that
+  /// they are, which leads to one of the ends; the other end they only go with.
+  func countsAtDestination(_ place: Place) -> Bool {
+    if isOfNodes(place) { return false }
+    guard place.kind == .join, place.relationship == nil, case .column(let column) = place.form
+    else { return true }
+    return places.contains { join in
+      guard case .join(place.source.table, _, column) = join.form else { return false }
+      return join.nameId == place.nameId
+    }
+  }
+
+  /// Whether the edge is there that the join row `j` is. Who deletes the row himself removes the edge,
+  /// which then has lost its source, whatever becomes of its destination.
+  func isNotRemoved(_ place: Place, _ numbers: Numbers) -> String {
+    guard case .join(let table, _, _) = place.form, let rows = collection(in: table) else {
+      return "1"
+    }
+    return rows.isOutside("temp.dead", "j", numbers)
+  }
+
   /// The table whose rows are the edges of a place and no nodes, and its ends, each with the other.
   func sideRows(of place: Place) -> (table: Table, ends: [(end: Table.End, other: Table.End)])? {
     guard case .join(let table, let from, let to) = place.form, collection(in: table) == nil else {

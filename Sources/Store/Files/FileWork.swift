@@ -71,7 +71,7 @@ extension Writer {
     work.waiting.formUnion(roots.problems.filter { $0.kind == .fileRoot }.map(\.message))
     try restoreFiles(roots, &work)
     try moveReleased(roots, at: now, budget, &work)
-    try forgetFiles(roots, &work)
+    try forgetFiles(roots, budget, &work)
     return work
   }
 

@@ -6,8 +6,7 @@ struct FilesInJournal {
   /// Behind that, rows `o` of the journal.
   let rows: String
 
-  init(_ place: Place, _ watch: Watch) {
-    let old = place.old(watch)
+  fileprivate init(_ place: Place, _ watch: Watch, _ old: OldEdge) {
     root = place.destination
     path = old.reference
     rows = """
@@ -20,7 +19,9 @@ struct FilesInJournal {
 extension Binding {
   func filesInJournal(_ watches: [Watch]) -> [FilesInJournal] {
     places.filter { $0.destination.kind == .files }.flatMap { place in
-      watches.filter { $0.watches(place) }.map { FilesInJournal(place, $0) }
+      watches.flatMap { watch in
+        place.old(watch).map { FilesInJournal(place, watch, $0) }
+      }
     }
   }
 }

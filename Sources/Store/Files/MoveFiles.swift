@@ -20,7 +20,7 @@ extension Writer {
     if files.isEmpty { return }
     var changed: [String: Set<String>] = [:]
     let mover = FileMover(roots: roots, now: now)
-    let sights = try look(at: files, budget, commits: false) { named in
+    let sights = try look(at: files.map(\.asked), budget, commits: false) { named in
       let start = ContinuousClock.now
       return files.map { file -> FileMover.Sight in
         if ContinuousClock.now - start > budget { return .unseen }
@@ -37,7 +37,7 @@ extension Writer {
     _ work: inout FileWork
   ) throws {
     var done = FileWork()
-    let settled: Void? = try look(at: files, budget, commits: true) { named in
+    let settled: Void? = try look(at: files.map(\.asked), budget, commits: true) { named in
       done = FileWork()
       for (file, sight) in zip(files, sights) {
         do {
@@ -99,8 +99,8 @@ extension Writer {
 extension Writer {
   /// Finds out which files are named, and calls `body` with that while it holds. Whole tables are
   /// looked through before the lock is taken; where others commit too often for that, nil.
-  private func look<T>(
-    at files: [ReleasedFile], _ budget: Duration, commits: Bool, body: (Set<Int64>) throws -> T
+  func look<T>(
+    at files: [AskedFile], _ budget: Duration, commits: Bool, body: (Set<Int64>) throws -> T
   ) throws -> T? {
     for _ in 0..<5 {
       let others = try foreignCommits()

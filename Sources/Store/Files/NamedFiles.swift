@@ -1,10 +1,17 @@
 internal import Model
 internal import SQLite
 
+/// A file of which somebody asks whether an edge names it.
+struct AskedFile {
+  let id: Int64
+  let collection: Int64
+  let path: String
+}
+
 /// Which of some files an edge names, wherever the edges live.
 extension Connection {
   /// The ids of those that are named. In a transaction of whoever asks.
-  func named(_ files: [ReleasedFile], _ binding: Binding) throws(SQLiteError) -> Set<Int64> {
+  func named(_ files: [AskedFile], _ binding: Binding) throws(SQLiteError) -> Set<Int64> {
     try ask(files)
     var named = Set(
       try all(
@@ -22,7 +29,7 @@ extension Connection {
   }
 
   /// A column may keep a path as a text, as its bytes, or, of digits, as a number.
-  private func ask(_ files: [ReleasedFile]) throws(SQLiteError) {
+  private func ask(_ files: [AskedFile]) throws(SQLiteError) {
     try run("DELETE FROM temp.asked")
     for file in files {
       var keys: [Value] = [.text(file.path), .blob(Array(file.path.utf8))]

@@ -91,9 +91,11 @@ extension Writer {
     work.hasMore = true
   }
 
-  func forgetFiles(_ roots: FileRoots, _ work: inout FileWork) throws {
+  func forgetFiles(
+    _ roots: FileRoots, _ budget: Duration, _ work: inout FileWork
+  ) throws {
     var done: [TrashedFile] = []
-    for file in try trashed(.forgotten, roots) {
+    for file in try unnamed(trashed(.forgotten, roots), roots, budget, &work) {
       let failure = try attempt {
         try roots[file.root]!.forget(file.path, batch: file.batch)
         done.append(file)
@@ -104,6 +106,26 @@ extension Writer {
     try group { for file in done { try remove(file) } }
     work.forgotten += done.count
     work.hasMore = true
+  }
+
+  /// Where an edge names one again, and nothing else is in its place, it goes back there.
+  private func unnamed(
+    _ files: [TrashedFile], _ roots: FileRoots, _ budget: Duration, _ work: inout FileWork
+  ) throws -> [TrashedFile] {
+    if files.isEmpty { return [] }
+    let missing = files.filter { ((try? roots[$0.root]?.file($0.path)) ?? nil) == nil }
+    let asked = missing.enumerated().map { number, file in
+      AskedFile(id: Int64(number), collection: file.collection, path: file.path)
+    }
+    let named = try look(at: asked, budget, commits: true) { numbers in
+      let named = numbers.map { missing[Int($0)] }
+      for file in named { try set(.wanted, file) }
+      return named
+    }
+    // Others commit too often for a look at all of them.
+    guard let named else { return files.filter { !missing.contains($0) } }
+    if !named.isEmpty { work.hasMore = true }
+    return files.filter { !named.contains($0) }
   }
 
   /// Why it failed. It is tried again with the next occasion.
@@ -147,7 +169,7 @@ extension Writer {
   }
 }
 
-private struct TrashedFile {
+private struct TrashedFile: Equatable {
   let batch: Int64
   let collection: Int64
   let root: String

@@ -89,18 +89,17 @@ extension Writer {
   ) throws {
     let files = try db.all(
       generated: """
-        SELECT row_number() OVER (), c.id, substr(c.name, 14), f.key FROM (\(found)) AS f
-        CROSS JOIN main.cascade_collection AS c ON c.id = f.collection
-        WHERE c.name GLOB 'cascade_file/*' AND typeof(f.key) = 'text'
+        SELECT row_number() OVER (), c.id, substr(c.name, 14), CAST(f.key AS TEXT)
+        FROM (\(found)) AS f CROSS JOIN main.cascade_collection AS c ON c.id = f.collection
+        WHERE c.name GLOB 'cascade_file/*' AND typeof(f.key) IN ('text', 'integer')
         """, bound
     ) {
-      ReleasedFile(
-        id: $0.integer(0), batch: 0, at: 0, collection: $0.integer(1), root: $0.text(2),
-        path: $0.text(3), isWhole: true)
+      let file = AskedFile(id: $0.integer(0), collection: $0.integer(1), path: $0.text(3))
+      return (file, root: $0.text(2))
     }
-    let named = unlessNamed ? try db.named(files, binding) : []
-    for file in files where !named.contains(file.id) {
-      _ = try end(.file(root: file.root, path: file.path))
+    let named = unlessNamed ? try db.named(files.map(\.0), binding) : []
+    for (file, root) in files where !named.contains(file.id) {
+      _ = try end(.file(root: root, path: file.path))
     }
   }
 

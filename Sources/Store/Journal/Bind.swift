@@ -39,6 +39,8 @@ extension Writer {
       binding = try Binding(model, db, numbers: self, problems: problems)
     }
     watches = try db.watches()
+    let meanings = Set(binding.meanings)
+    watching = watches.filter { meanings.contains($0.meaning) }
     try db.indexKnown(binding)
     return changes
   }
@@ -57,7 +59,7 @@ extension Writer {
   /// A transaction that was rolled back took its numbers and triggers with it.
   func unbind() {
     binding = Binding()
-    watches = []
+    (watches, watching) = ([], [])
   }
 
   /// Nothing may be deleted for good as long as a part of the model has no table.
@@ -109,31 +111,29 @@ extension Writer {
     } else if changes.watchesMore {
       try db.setMeta("unseen", 1)
     }
-    try db.setMeta("triggers", changes.wanted.fingerprint)
+    try db.setMeta("triggers", changes.left.fingerprint)
     try db.setMeta("half", binding.problems.isEmpty ? 0 : 1)
   }
 }
 
 /// How the triggers that are there differ from those that should be.
 struct TriggerChanges {
-  let wanted: [Trigger]
+  /// All that are there then.
+  let left: [Trigger]
   let dropped: [String]
   let made: [Trigger]
   /// Whether rows get watched that nobody watched.
   let watchesMore: Bool
 
-  /// A table that the model does not find may be there under another name: its watch goes on, and
-  /// what it writes down is read as soon as both fit again.
+  /// A table or a column that the model does not find may be there under another name: whatever is
+  /// watched goes on being watched, and is read as soon as both fit again.
   init(found: [Trigger], wanted: [Trigger], isHalf: Bool) {
-    self.wanted = wanted
-    let there = Set(found)
     let needed = Set(wanted)
-    let replaced = Set(wanted.map(\.name))
-    dropped = found.filter { trigger in
-      let stays = isHalf && trigger.isWatch && !replaced.contains(trigger.name)
-      return !needed.contains(trigger) && !stays
-    }.map(\.name)
-    made = wanted.filter { !there.contains($0) }
+    let stays = found.filter { needed.contains($0) || isHalf && $0.isWatch }
+    let staying = Set(stays.map(\.name))
+    dropped = found.map(\.name).filter { !staying.contains($0) }
+    made = wanted.filter { !staying.contains($0.name) }
+    left = stays + made
     let names = Set(found.map(\.name))
     watchesMore = made.contains { $0.isWatch && !names.contains($0.name) }
   }

@@ -24,19 +24,22 @@ struct Digest {
     let counted = tellsWhy ? [] : try countedInPlace(db)
     for watch in watches {
       guard case .rows(let collection) = watch.meaning.subject,
-        let table = binding.collections[collection],
+        let table = binding.collection(collection),
         try tellsWhy || hasMourned || isMissed(table, db)
       else { continue }
       try findGone(db, watch, table, rows)
     }
     for place in binding.places where place.isWatched {
-      for watch in watches where watch.watches(place) {
-        if counted.contains(place) {
-          try findUncounted(db, watch, place, rows)
-          continue
+      for watch in watches {
+        for old in place.old(watch) {
+          let rows = [.integer(watch.number)] + rows
+          if counted.contains(place) {
+            try findUncounted(db, place, old, rows)
+          } else {
+            try findLost(db, place, old, rows)
+            try findLeft(db, place, old, rows)
+          }
         }
-        try findLost(db, watch, place, rows)
-        try findLeft(db, watch, place, rows)
       }
     }
     try keepLost(db)
@@ -68,9 +71,8 @@ struct Digest {
 
   /// Edges that are not there any more, and whose destination is.
   private func findLost(
-    _ db: borrowing Connection, _ watch: Watch, _ place: Place, _ rows: [Value]
+    _ db: borrowing Connection, _ place: Place, _ old: OldEdge, _ rows: [Value]
   ) throws {
-    let old = place.old(watch)
     let sayings = try sayings(of: place, old, db)
     try db.run(
       generated: """
@@ -83,7 +85,7 @@ struct Digest {
         LEFT JOIN \(place.source.rows) AS s ON \(place.source.hasKey("s", "o.key"))
         WHERE o.what = ?1 AND o.seq > ?2 AND o.seq <= ?3 AND o.key IS NOT NULL AND \(old.isEdge)
         \(sayings.map { "AND NOT EXISTS (\($0))" }.joined(separator: "\n"))
-        """, [.integer(watch.number)] + rows)
+        """, rows)
   }
 
   /// Wherever the same edge may be said now: it moved, and was not removed (DESIGN 2.2).
@@ -100,10 +102,9 @@ struct Digest {
   /// Edges that a foreign key took from their source. A source that refers to another one since then
   /// was saved by its application.
   private func findLeft(
-    _ db: borrowing Connection, _ watch: Watch, _ place: Place, _ rows: [Value]
+    _ db: borrowing Connection, _ place: Place, _ old: OldEdge, _ rows: [Value]
   ) throws {
     if place.destination.kind == .files || !place.isTakenByForeignKey { return }
-    let old = place.old(watch)
     try db.run(
       generated: """
         INSERT INTO temp.loss(source_collection, source_key, source_row, source_present,
@@ -117,7 +118,7 @@ struct Digest {
         CROSS JOIN \(place.source.rows) AS s ON \(place.source.hasKey("s", "o.key"))
         WHERE o.what = ?1 AND o.seq > ?2 AND o.seq <= ?3 AND \(old.isEdge) AND \(place.isLetGo)
         AND NOT EXISTS (\(place.isStill(old)))
-        """, [.integer(watch.number)] + rows)
+        """, rows)
   }
 
   /// Edges that a step of ours removed together with one of their ends (`Marks.swift`): the other end,
@@ -166,8 +167,17 @@ struct Digest {
 }
 
 extension Watch {
-  func watches(_ place: Place) -> Bool {
-    meaning.subject == place.subject && place.watched.allSatisfy { column(of: $0) != nil }
+  /// Where its rows remember edges of this place: by what says them today, or as they were said then.
+  fileprivate func edges(of place: Place) -> [WatchedEdge] {
+    let today = place.edge(in: meaning.values)
+    guard let edges = meaning.edges else {
+      return meaning.subject == place.subject ? [today].compactMap(\.self) : []
+    }
+    if let today, edges.contains(today) { return [today] }
+    return edges.filter {
+      $0.name == place.nameId && $0.source == place.source.id
+        && $0.destination == place.destination.id
+    }
   }
 }
 
@@ -180,24 +190,23 @@ struct OldEdge {
 }
 
 extension Place {
-  func old(_ watch: Watch) -> OldEdge {
-    let columns = watched.compactMap(watch.column).map { "o.\($0)" }
-    switch form {
-    case .column, .join, .foreignKey:
+  func old(_ watch: Watch) -> [OldEdge] {
+    watch.edges(of: self).map { edge in
+      let columns = edge.values.map { "o.\(Watch.columns[$0])" }
+      if case .json = watch.meaning.values[edge.values[0]] { return oldList(columns[0]) }
+      let isOfType = edge.type.map { " AND \(columns[1]) = \(literal($0))" } ?? ""
       return OldEdge(
-        values: "", reference: named(columns[0]), isEdge: isReference(columns[0]))
-    case .typed(_, _, let type):
-      return OldEdge(
-        values: "", reference: named(columns[0]),
-        isEdge: "\(isReference(columns[0])) AND \(columns[1]) = \(literal(type))")
-    case .json:
-      return OldEdge(
-        values: """
-          CROSS JOIN json_each(iif(json_valid(\(columns[0])) AND json_type(\(columns[0])) <> 'object',
-            \(columns[0]), 'null')) AS y
-          """,
-        reference: destination.asKey("y.value"), isEdge: "y.type IN ('text', 'integer')")
+        values: "", reference: named(columns[0]), isEdge: isReference(columns[0]) + isOfType)
     }
+  }
+
+  private func oldList(_ column: String) -> OldEdge {
+    OldEdge(
+      values: """
+        CROSS JOIN json_each(iif(json_valid(\(column)) AND json_type(\(column)) <> 'object',
+          \(column), 'null')) AS y
+        """,
+      reference: destination.asKey("y.value"), isEdge: "y.type IN ('text', 'integer')")
   }
 
   /// The bytes of a path name no file.

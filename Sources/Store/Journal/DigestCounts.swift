@@ -34,9 +34,8 @@ extension Digest {
   /// the rule asks for: when that goes too, it is counted by itself. And where none is, those in the
   /// journal are gone, whatever became of their rows.
   func findUncounted(
-    _ db: borrowing Connection, _ watch: Watch, _ place: Place, _ rows: [Value]
+    _ db: borrowing Connection, _ place: Place, _ old: OldEdge, _ rows: [Value]
   ) throws {
-    let old = place.old(watch)
     let destination = place.destination
     try db.run(
       generated: """
@@ -49,7 +48,7 @@ extension Digest {
           GROUP BY 1
         ) AS m CROSS JOIN \(destination.rows) AS d ON \(destination.hasKey("d", "m.key"))
         \(place.isLastOfItsEnd)
-        """, [.integer(watch.number)] + rows)
+        """, rows)
   }
 }
 

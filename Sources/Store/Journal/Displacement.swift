@@ -23,7 +23,7 @@ extension WatchTriggers {
   func replaceable(_ rows: NodeTable, _ table: Table) -> [Displacement] {
     guard case .mapped(_, let key, _) = rows.kind else { return [] }
     let names = key.map(\.name)
-    let values = values(of: .rows(collection: rows.collection))
+    let values = values(of: .rows(of: rows.id))
     let sameNode = names.map { "o.\(quoted($0)) IS NEW.\(quoted($0))" }
     return table.findableKeys.compactMap { unique in
       if unique.isMade(of: names) {

@@ -17,7 +17,7 @@ extension Writer {
     for watch in watches {
       switch watch.meaning.subject {
       case .rows(let collection):
-        guard !current.isLoud, let table = binding.collections[collection] else { continue }
+        guard !current.isLoud, let table = binding.collection(collection) else { continue }
         try db.forget(watch, "key", amongGone: table, behind: mark)
       case .joins:
         for place in binding.places where place.subject == watch.meaning.subject {
@@ -34,9 +34,10 @@ extension Writer {
   func forgetOwnNulls(of place: Place, _ slice: Slice, behind mark: Int64) throws {
     if !binding.hasTriggers { return }
     let meanings = binding.meanings(of: place.subject, evenWithoutValues: true)
-    for watch in watches where watch.watches(place) {
-      guard let index = meanings.firstIndex(of: watch.meaning) else { continue }
-      let nulls = place.nulls(of: watch)
+    for watch in watches {
+      guard let index = meanings.firstIndex(of: watch.meaning), let old = place.old(watch).first
+      else { continue }
+      let nulls = place.nulls(old)
       let rows = meanings.indices.map { "SELECT seq + \($0 - index) FROM (\(nulls))" }
       try db.run(
         generated: """
@@ -48,7 +49,7 @@ extension Writer {
   /// A row that was put or patched.
   func forgetOwnChange(of id: Int64, in table: NodeTable, behind mark: Int64) throws {
     if !binding.hasTriggers { return }
-    for watch in watches where watch.meaning.subject == .rows(collection: table.collection) {
+    for watch in watches where watch.meaning.subject == .rows(of: table.id) {
       try db.run(
         """
         DELETE FROM cascade_journal WHERE seq > ? AND what = ?
@@ -79,8 +80,7 @@ extension NodeTable {
 
 extension Place {
   /// The rows of the journal that remember a reference to what goes in the slice, however it is spelled.
-  fileprivate func nulls(of watch: Watch) -> String {
-    let old = old(watch)
+  fileprivate func nulls(_ old: OldEdge) -> String {
     let going = "(\(destination.keysOfGone) WHERE g.seq > ?3 AND g.seq <= ?4)"
     return """
       SELECT o.seq FROM main.cascade_journal AS o \(old.values)

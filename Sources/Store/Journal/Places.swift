@@ -29,14 +29,31 @@ extension Writer {
 
   private func follow(_ kept: KeptPlace) throws {
     let place = model.collections[kept.name]?.place
-    guard let old = kept.place, old != place else { return }
-    if old != KeptPlace.unknown {
-      if place != nil { return try db.setMeta("unseen", 1) }
-      try forgetRows(of: kept)
+    if kept.place == place { return }
+    if try kept.place != KeptPlace.unknown && !db.isRenamed(kept, in: model) {
+      try forgetMeaning(of: kept)
+      if kept.place != nil { try place == nil ? forgetRows(of: kept) : db.setMeta("unseen", 1) }
     }
     if place == nil {
       try db.run("UPDATE cascade_collection SET place = NULL WHERE id = ?", .integer(kept.id))
     }
+  }
+
+  /// What the journal says of it, and the properties of objects, is said of something else. Those are
+  /// read again from the values (`Rebuild.swift`).
+  private func forgetMeaning(of kept: KeptPlace) throws {
+    for watch in try db.watches() {
+      let meaning = watch.meaning.without(kept.id)
+      if meaning == watch.meaning { continue }
+      try db.run(
+        "UPDATE cascade_watch SET meaning = json_set(?, '$.was', what) WHERE what = ?",
+        .text(meaning?.text ?? "{}"), .integer(watch.number))
+    }
+    try db.run(
+      """
+      DELETE FROM cascade_edge WHERE origin >= 2 AND destination IN (
+        SELECT id FROM cascade_node WHERE collection = ?)
+      """, .integer(kept.id))
   }
 
   /// Numbers of rows that no edge names, as long as they are told from objects: only now.
@@ -56,12 +73,18 @@ extension Writer {
     let renamed = try db.renamedPlaces(in: model)
     for (old, _) in renamed { try rename(old.id, from: old.name, to: KeptPlace.between(old.id)) }
     for (old, name) in renamed {
-      // Nothing is of that name any more, but what the trash says of it.
-      try db.run(
-        "UPDATE cascade_collection SET name = 'cascade_was/' || id || '/' || name WHERE name = ?",
-        .text(name))
+      for kept in try db.keptPlaces() where kept.name == name { try retire(kept) }
       try rename(old.id, from: KeptPlace.between(old.id), to: name)
     }
+  }
+
+  /// Nothing is of that name any more, but what the trash says of it.
+  private func retire(_ kept: KeptPlace) throws {
+    try forgetMeaning(of: kept)
+    try forgetRows(of: kept)
+    try db.run(
+      "UPDATE cascade_collection SET name = 'cascade_was/' || id || '/' || name WHERE id = ?",
+      .integer(kept.id))
   }
 
   private func rename(_ id: Int64, from old: String, to name: String) throws {
@@ -69,13 +92,6 @@ extension Writer {
       "UPDATE cascade_collection SET name = ? WHERE id = ?", .text(name), .integer(id))
     try db.run(
       "UPDATE cascade_lease SET collection = ? WHERE collection = ?", .text(name), .text(old))
-    for watch in try db.watches() where watch.meaning.subject == .rows(collection: old) {
-      let meaning = Watch.Meaning(
-        subject: .rows(collection: name), values: watch.meaning.values)
-      try db.run(
-        "UPDATE OR IGNORE cascade_watch SET meaning = ? WHERE what = ?", .text(meaning.text),
-        .integer(watch.number))
-    }
   }
 
   // MARK: - Other references
@@ -115,9 +131,21 @@ struct KeptPlace {
   }
 }
 
+extension KeptPlace {
+  static func looksLike(_ other: String) -> String {
+    "the store has a collection \"\(other)\" whose name only composes its letters otherwise: spell this "
+      + "one as that, byte for byte"
+  }
+
+  fileprivate func displaced(by other: KeptPlace) -> String {
+    "\"\(name)\" was another table, whose rows stored edges name, and now is what \"\(other.name)\" was: "
+      + "call that otherwise, or unlink these edges with the model as it was"
+  }
+}
+
 extension StoreModel.Collection {
   /// As `cascade_collection` keeps it; nil for objects.
-  fileprivate var place: String? {
+  var place: String? {
     guard case .mapped(let table, let key, _) = self else { return nil }
     return JSON.array(([table] + key).map { .string($0.folded) }).text
   }
@@ -163,20 +191,40 @@ extension Connection {
     ) { KeptPlace(id: $0.integer(0), name: $0.text(1), place: $0.optionalText(2)) }
   }
 
-  func problems(ofPlacesIn model: StoreModel) throws(SQLiteError) -> [BindingProblem] {
-    var problems: [BindingProblem] = []
-    for kept in try keptPlaces() {
-      let isTable = model.collections[kept.name]?.place != nil
-      if isTable, !kept.isOfRows, try hasObjects(kept) {
-        problems.append(BindingProblem(path: kept.path, message: kept.objects))
-      } else if !isTable, kept.isOfRows, try hasEdges(kept) {
-        problems.append(BindingProblem(path: kept.path, message: kept.rows))
-      }
+  func problems(ofPlacesIn model: StoreModel) throws -> [BindingProblem] {
+    let kept = try keptPlaces()
+    let problems = try kept.compactMap { one in
+      try objection(to: one, in: model, kept).map { BindingProblem(path: one.path, message: $0) }
     }
-    return problems
+    return try problems
+      + model.collections.keys.sorted().compactMap { name in
+        try collection(lookingLike: name).map {
+          BindingProblem(path: BindingProblem.path(of: name), message: KeptPlace.looksLike($0))
+        }
+      }
   }
 
-  /// Rows that the model has under another name. Who has that one by now, and keeps it, must be empty.
+  /// For SQLite they are two, for Swift, and for whoever reads them, one.
+  func collection(lookingLike name: String) throws(SQLiteError) -> String? {
+    if name.utf8.allSatisfy({ $0 < 128 }) { return nil }
+    let names = try all("SELECT name FROM cascade_collection") { $0.text(0) }
+    if names.contains(where: { $0.hasBytes(of: name) }) { return nil }
+    return names.first { $0 == name }
+  }
+
+  private func objection(
+    to kept: KeptPlace, in model: StoreModel, _ all: [KeptPlace]
+  ) throws -> String? {
+    guard let place = model.collections[kept.name]?.place else {
+      return try kept.isOfRows && hasEdges(kept) ? kept.rows : nil
+    }
+    if !kept.isOfRows { return try hasObjects(kept) ? kept.objects : nil }
+    let other = all.first { $0.id != kept.id && $0.place == place }
+    guard kept.place != place, let other, try hasEdges(kept) else { return nil }
+    return kept.displaced(by: other)
+  }
+
+  /// Rows that the model has under another name. Who has that one by now must be empty, or move too.
   fileprivate func renamedPlaces(
     in model: StoreModel
   ) throws -> [(old: KeptPlace, name: String)] {
@@ -192,7 +240,34 @@ extension Connection {
         break
       }
     }
-    return renamed
+    return try withoutDisplacing(renamed, kept)
+  }
+
+  /// Whoever cannot move keeps another from taking the name, who then does not move either.
+  private func withoutDisplacing(
+    _ renamed: [(old: KeptPlace, name: String)], _ kept: [KeptPlace]
+  ) throws -> [(old: KeptPlace, name: String)] {
+    let moving = renamed.map(\.old.id)
+    var fit: [(old: KeptPlace, name: String)] = []
+    for (old, name) in renamed {
+      let there = kept.first { $0.name == name && !moving.contains($0.id) }
+      if let there, try hasEdges(there) { continue }
+      fit.append((old, name))
+    }
+    return fit.count == renamed.count ? fit : try withoutDisplacing(fit, kept)
+  }
+
+  /// Whether the application only called the table otherwise: our triggers went with it.
+  fileprivate func isRenamed(_ kept: KeptPlace, in model: StoreModel) throws -> Bool {
+    guard case .mapped(let table, let key, _) = model.collections[kept.name], let old = kept.place,
+      let names = try JSON.parse(old).array?.compactMap(\.string),
+      Array(names.dropFirst()) == key.map(\.folded)
+    else { return false }
+    return try integer(
+      """
+      SELECT 1 FROM main.sqlite_schema WHERE type = 'trigger'
+      AND name GLOB 'cascade_delete_' || ? || '_*' AND tbl_name = ? COLLATE NOCASE LIMIT 1
+      """, .integer(kept.id), .text(table)) != nil
   }
 
   private func hasNodes(_ kept: KeptPlace) throws(SQLiteError) -> Bool {
@@ -209,12 +284,13 @@ extension Connection {
       """, .integer(kept.id), .text(kept.place)) != nil
   }
 
+  /// Beside those in properties, which the values say.
   private func hasEdges(_ kept: KeptPlace) throws(SQLiteError) -> Bool {
     try integer(
       """
       SELECT 1 FROM cascade_node AS n WHERE n.collection = ? AND (
         EXISTS (SELECT 1 FROM cascade_edge WHERE source = n.id)
-        OR EXISTS (SELECT 1 FROM cascade_edge WHERE destination = n.id)) LIMIT 1
+        OR EXISTS (SELECT 1 FROM cascade_edge WHERE destination = n.id AND origin < 2)) LIMIT 1
       """, .integer(kept.id)) != nil
   }
 }

@@ -56,7 +56,7 @@ struct WatchTriggers {
     guard case .mapped(let table, let key, _) = rows.kind else { return nil }
     return WatchedTable(
       name: "\(rows.id)_\(rows.collection)", table: table, keyColumns: key,
-      watches: watches.filter { $0.meaning.subject == .rows(collection: rows.collection) },
+      watches: watches.filter { $0.meaning.subject == .rows(of: rows.id) },
       unique: displaceable(rows, table))
   }
 

@@ -18,10 +18,13 @@ struct Watch: Hashable, Sendable {
   struct Meaning: Hashable, Sendable {
     let subject: Subject
     let values: [WatchedValue]
+    /// What the values say; nil where an older version did not write that down.
+    let edges: [WatchedEdge]?
   }
 
   enum Subject: Hashable, Sendable {
-    case rows(collection: String)
+    /// By the number of the collection, whatever it is called.
+    case rows(of: Int64)
     case joins(table: String, source: String)
   }
 
@@ -32,6 +35,17 @@ struct Watch: Hashable, Sendable {
   func column(of value: WatchedValue) -> String? {
     meaning.values.firstIndex(of: value).map { Watch.columns[$0] }
   }
+}
+
+/// An edge among the values of a row of the journal. It is told by its name and its ends (DESIGN 2.2), so
+/// whoever reads it knows it, also where another column says it today.
+struct WatchedEdge: Hashable, Sendable {
+  let name: Int64
+  let source: Int64
+  let destination: Int64
+  /// The places of the reference and, where it has a type, of its type among the values.
+  let values: [Int]
+  let type: String?
 }
 
 enum WatchedValue: Hashable, Sendable {
@@ -52,11 +66,21 @@ extension Place {
     }
   }
 
+  /// Nil where not all of it is among these.
+  func edge(in values: [WatchedValue]) -> WatchedEdge? {
+    let indices = watched.compactMap(values.firstIndex)
+    guard indices.count == watched.count else { return nil }
+    var type: String?
+    if case .typed(_, _, let word) = form { type = word }
+    return WatchedEdge(
+      name: nameId, source: source.id, destination: destination.id, values: indices, type: type)
+  }
+
   var subject: Watch.Subject {
     if case .join(let table, let source, _) = form {
       return .joins(table: table.name, source: source)
     }
-    return .rows(collection: source.collection)
+    return .rows(of: source.id)
   }
 
   /// Whether somebody has to know when an edge of these is removed. What the loss of a destination

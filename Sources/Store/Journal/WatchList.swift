@@ -7,7 +7,7 @@ extension Binding {
   var meanings: [Watch.Meaning] {
     let mapped = collections.values.sorted { $0.id < $1.id }
     let rows = mapped.flatMap { table in
-      meanings(of: .rows(collection: table.collection), evenWithoutValues: true)
+      meanings(of: .rows(of: table.id), evenWithoutValues: true)
     }
     return rows + joinSubjects.flatMap { meanings(of: $0, evenWithoutValues: false) }
   }
@@ -22,12 +22,15 @@ extension Binding {
   }
 
   func meanings(of subject: Watch.Subject, evenWithoutValues: Bool) -> [Watch.Meaning] {
+    let places = places.filter { $0.isWatched && $0.subject == subject }
     var lists: [[WatchedValue]] = []
-    for place in places where place.isWatched && place.subject == subject {
-      lists.pack(place.watched, room: Watch.columns.count)
-    }
+    for place in places { lists.pack(place.watched, room: Watch.columns.count) }
     if lists.isEmpty && evenWithoutValues { lists = [[]] }
-    return lists.map { Watch.Meaning(subject: subject, values: $0) }
+    return lists.map { values in
+      let edges = places.compactMap { $0.edge(in: values) }.unique
+      return Watch.Meaning(
+        subject: subject, values: values, edges: edges.sorted { $0.json.text < $1.json.text })
+    }
   }
 }
 
@@ -47,16 +50,19 @@ extension Place {
   var isInJoinTable: Bool { if case .join = form { true } else { false } }
 }
 
-/// As `cascade_watch` keeps it: `{"rows":"songs","values":[["album_id"],["meta","$.\"by\""]]}`, or
-/// `{"joins":["song_artist","song_id"],"values":[["artist_id"]]}`.
+/// As `cascade_watch` keeps it: `{"rows":2,"values":[["album_id"],["meta","$.\"by\""]],"edges":[…]}`, or
+/// `{"joins":["song_artist","song_id"],"values":[["artist_id"]],"edges":[…]}`.
 extension Watch.Meaning {
   var text: String {
     let head =
       switch subject {
-      case .rows(let collection): JSON.Field("rows", .string(collection))
+      case .rows(let collection): JSON.Field("rows", .integer(collection))
       case .joins(let table, let source): JSON.Field("joins", [.string(table), .string(source)])
       }
-    return JSON.object([head, JSON.Field("values", .array(values.map(\.json)))]).text
+    let fields = [head, JSON.Field("values", .array(values.map(\.json)))]
+    return JSON.object(
+      fields + (edges.map { [JSON.Field("edges", .array($0.map(\.json)))] } ?? [])
+    ).text
   }
 
   /// Nil for what a newer Cascade wrote.
@@ -65,20 +71,52 @@ extension Watch.Meaning {
       let list = json["values"]?.array
     else { return nil }
     let values = list.compactMap(WatchedValue.init(json:))
-    guard values.count == list.count else { return nil }
-    self.init(subject: subject, values: values)
+    let edges = json["edges"]?.array?.compactMap(WatchedEdge.init(json:))
+    guard values.count == list.count, edges?.count == json["edges"]?.array?.count,
+      edges?.allSatisfy({ $0.values.allSatisfy(values.indices.contains) }) != false
+    else { return nil }
+    self.init(subject: subject, values: values, edges: edges)
+  }
+
+  /// Without what it says of a collection that stands for something else now; nil where that is all.
+  func without(_ collection: Int64) -> Watch.Meaning? {
+    if subject == .rows(of: collection) { return nil }
+    return Watch.Meaning(
+      subject: subject, values: values,
+      edges: edges?.filter { $0.source != collection && $0.destination != collection })
   }
 }
 
 extension Watch.Subject {
   fileprivate init?(json: JSON) {
-    if let collection = json["rows"]?.string {
-      self = .rows(collection: collection)
+    if let collection = json["rows"]?.integer {
+      self = .rows(of: collection)
     } else if let names = json["joins"]?.array?.compactMap(\.string), names.count == 2 {
       self = .joins(table: names[0], source: names[1])
     } else {
       return nil
     }
+  }
+}
+
+extension WatchedEdge {
+  fileprivate var json: JSON {
+    let fields = [
+      JSON.Field("name", .integer(name)), JSON.Field("from", .integer(source)),
+      JSON.Field("to", .integer(destination)),
+      JSON.Field("at", .array(values.map { .integer(Int64($0)) })),
+    ]
+    return .object(fields + (type.map { [JSON.Field("type", .string($0))] } ?? []))
+  }
+
+  fileprivate init?(json: JSON) {
+    guard let name = json["name"]?.integer, let source = json["from"]?.integer,
+      let destination = json["to"]?.integer,
+      let values = json["at"]?.array?.compactMap(\.integer), !values.isEmpty
+    else { return nil }
+    self.init(
+      name: name, source: source, destination: destination, values: values.map(Int.init),
+      type: json["type"]?.string)
   }
 }
 

@@ -82,7 +82,7 @@ extension Reader {
       WHERE l.batch = ? AND l.kind IN ('row', 'object') GROUP BY 1
       """, .integer(batch)
     ) { ($0.text(0), Int($0.integer(1))) }
-    return Dictionary(uniqueKeysWithValues: counts)
+    return Dictionary(counts, uniquingKeysWith: +)
   }
 }
 

@@ -95,7 +95,7 @@ extension Reader {
       try deleted > limit.deletes && db.countsOfGone(binding()).contains { $0.isOver(limit) }
     return Plan(
       steps: try planSteps(), deletedCount: deleted,
-      byCollection: Dictionary(uniqueKeysWithValues: counts.map { ($0.name, $0.gone) }),
+      byCollection: Dictionary(counts.map { ($0.name, $0.gone) }, uniquingKeysWith: +),
       byRule: try db.countsByRule(), denials: denials,
       files: try db.filesInGone(),
       isOverLimit: isOver)

@@ -8,9 +8,10 @@ package final class Reader {
   let model: StoreModel
   let fetching = Fetching()
 
-  /// The store must have been opened by a `Writer` before.
-  package init(path: String, model: StoreModel) throws {
-    db = try Connection.openForReading(path)
+  /// The store must have been opened by a `Writer` before. Who reads waits for nobody, but where another
+  /// has locked the whole file.
+  package init(path: String, model: StoreModel, busyMilliseconds: Int32 = 5_000) throws {
+    db = try Connection.openForReading(path, busyMilliseconds: busyMilliseconds)
     self.model = model
   }
 

@@ -195,11 +195,13 @@ struct Closure {
       }
       if rules.contains(.deleteSourceIfDestinationDeleted) {
         for form in level.ends.forms(of: place.destination) {
+          let isThere = binding.isNotRemoved(place, numbers)
           if numbers.isEachByRow(in: place.source) {
             try db.addSources(
-              of: place, form, to: level.slice, numbers, ordersBlocks: goesInSteps)
+              of: place, form, to: level.slice, numbers, where: isThere, ordersBlocks: goesInSteps)
           } else {
-            try db.stageSources(of: place, form, rule: 4, in: level.slice, numbers)
+            try db.stageSources(
+              of: place, form, rule: 4, in: level.slice, numbers, where: isThere)
           }
         }
       }
@@ -264,7 +266,8 @@ extension Connection {
   /// A step of a large sweep changes the fewest pages where they are in the order of the index that
   /// finds them, within 32,768 rows of the table that lie together.
   fileprivate func addSources(
-    of place: Place, _ form: Numbered, to level: Slice, _ numbers: Numbers, ordersBlocks: Bool
+    of place: Place, _ form: Numbered, to level: Slice, _ numbers: Numbers,
+    where condition: String, ordersBlocks: Bool
   ) throws(SQLiteError) {
     let number = place.source.number("s", numbers)
     try run(
@@ -272,7 +275,7 @@ extension Connection {
         INSERT OR IGNORE INTO temp.gone(id, via, name, rule, collection)
         SELECT \(number), g.id, \(place.nameId), 4, \(place.source.id)
         \(place.ofDestinations(in: .goneByKey(place.destination, form), form, numbers))
-        AND \(number) NOT IN (SELECT id FROM temp.blocked)
+        AND \(number) NOT IN (SELECT id FROM temp.blocked) AND \(condition)
         ORDER BY (\(number))\(ordersBlocks ? " >> 15" : "")
         """, [.integer(level.low), .integer(level.high)])
   }

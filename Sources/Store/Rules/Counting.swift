@@ -47,7 +47,9 @@ extension Closure {
     if !counts { return }
     if !level.ends.areAllByRow { try collectStored(db, level) }
     for place in countedAtDestinations { try collectDestinations(db, place, level) }
-    for place in countedAtSources { try collectSources(db, place, level) }
+    for place in countedAtSources where !place.leadsToFiles {
+      try collectSources(db, place, level)
+    }
     if !binding.isEmpty { try collectFound(db) }
     if withRemoved { try collectRemoved(db) }
     try tally(db, level)
@@ -99,12 +101,14 @@ extension Closure {
   private func collectSources(
     _ db: borrowing Connection, _ place: Place, _ level: Level
   ) throws {
+    let isThere = binding.isNotRemoved(place, numbers)
     for form in level.ends.forms(of: place.destination) {
       if numbers.isEachByRow(in: place.source) {
-        let edges = place.ofDestinations(in: .gone, form, numbers)
+        let edges = place.ofDestinations(in: .gone, form, numbers) + " AND \(isThere)"
         try collect(db, 16, place, place.source, "s", edges, level)
       } else {
-        try db.stageSources(of: place, form, rule: 16, in: level.slice, numbers)
+        try db.stageSources(
+          of: place, form, rule: 16, in: level.slice, numbers, where: isThere)
       }
     }
   }
@@ -208,10 +212,11 @@ extension Closure {
   private func countDestinations(
     _ db: borrowing Connection, _ place: Place, _ level: Level
   ) throws {
-    let stays = " AND \(place.destination.stays("d", numbers))"
+    let stays = place.leadsToFiles ? "1" : place.destination.stays("d", numbers)
+    let isThere = binding.isNotRemoved(place, numbers)
     for form in numbers.forms(of: place.source) {
-      let edges = place.ofSources(in: .tally, form, withDestinations: true)
-      try add(db, 16, place, edges + stays, level)
+      let edges = place.ofSources(in: .tally, form, withDestinations: !place.leadsToFiles)
+      try add(db, 16, place, "\(edges) AND \(stays) AND \(isThere)", level)
     }
   }
 
@@ -240,7 +245,7 @@ extension Binding {
 
   func countedAtDestinations(stored: Rules, following followed: Rules) -> [Place] {
     counted(.deleteDestinationIfAllSourcesDeleted, stored, followed)
-      .filter { !isOfNodes($0) }
+      .filter(countsAtDestination)
   }
 
   private func counted(_ rule: Rules, _ stored: Rules, _ followed: Rules) -> [Place] {
@@ -252,6 +257,9 @@ extension Binding {
 }
 
 extension Place {
-  /// Foreign keys alone count nothing at their sources; and no source goes with a file.
-  var countsAtSource: Bool { relationship != nil && destination.kind != .files }
+  /// Foreign keys alone count nothing at their sources.
+  var countsAtSource: Bool { relationship != nil }
+
+  /// No source goes with a file, but one that it names holds it as any other.
+  var leadsToFiles: Bool { destination.kind == .files }
 }

@@ -30,7 +30,9 @@ extension Connection {
   ) throws -> [Denial] {
     let model = binding.model
     var denials = rules.isDisjoint(with: .denying) ? [] : try storedDenials(model, slice)
-    for place in binding.looked { denials += try self.denials(place, model, slice, ends, numbers) }
+    for place in binding.looked {
+      denials += try self.denials(place, binding, slice, ends, numbers)
+    }
     if try integer("SELECT 1 FROM temp.blocked LIMIT 1") != nil {
       for place in binding.implied where place.isForeignKey {
         denials += try blockedFollowers(place, model, slice, numbers)
@@ -66,9 +68,10 @@ extension Connection {
   }
 
   private func denials(
-    _ place: Place, _ model: StoreModel, _ slice: Slice, _ ends: Ends?, _ numbers: Numbers
+    _ place: Place, _ binding: Binding, _ slice: Slice, _ ends: Ends?, _ numbers: Numbers
   ) throws -> [Denial] {
     var queries: [String] = []
+    let isThere = binding.isNotRemoved(place, numbers)
     let (source, destination) = (place.source, place.destination)
     func forms(_ table: NodeTable) -> [Numbered] {
       ends?.forms(of: table) ?? numbers.forms(of: table)
@@ -79,7 +82,7 @@ extension Connection {
         SELECT ?1, ?2, \(source.key("s")), ?3, \(destination.nodeKey(form)),
           \(place.rules.rawValue), 1, 0, g.id
         \(place.ofDestinations(in: numbers.now(place), form, numbers))
-        AND \(source.stays("s", numbers))
+        AND \(source.stays("s", numbers)) AND \(isThere)
         """
       }
     }
@@ -89,11 +92,11 @@ extension Connection {
         SELECT ?1, ?2, \(source.nodeKey(form)), ?3, \(destination.key("d")),
           \(place.rules.rawValue), 1, 1, g.id
         \(place.ofSources(in: .gone, form, withDestinations: true))
-        AND \(destination.stays("d", numbers))
+        AND \(destination.stays("d", numbers)) AND \(isThere)
         """
       }
     }
-    return try queries.flatMap { try denials(place, model, slice, $0) }
+    return try queries.flatMap { try denials(place, binding.model, slice, $0) }
   }
 
   private func denials(

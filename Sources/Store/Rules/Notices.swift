@@ -13,7 +13,9 @@ extension Writer {
       try findOthers(of: place, losing: .destination) {
         let numbers = current.numbers
         for form in numbers.forms(of: place.destination) {
-          try db.stageSources(of: place, form, rule: 2, in: slice, numbers, from: numbers.gone)
+          try db.stageSources(
+            of: place, form, rule: 2, in: slice, numbers, from: numbers.gone,
+            where: binding.isNotRemoved(place, numbers))
         }
       }
     }

@@ -4,23 +4,24 @@ internal import System
 
 /// A file is no node: it is let go here, and removed after the commit (DESIGN 8.8).
 extension Writer {
-  /// The intention commits with the rows that let the files go. What is no text names no file.
+  /// The intention commits with the rows that let the files go. Digits may
+  /// be kept as a number; what else is no text names no file.
   func releaseFiles(_ slice: Slice = .all) throws {
     try rememberFiles(of: slice)
     // A second plan finds again what lost its edges in the first.
     let known = """
-      AND (c.id, coalesce(n.key, k.key)) NOT IN (
+      AND (c.id, CAST(coalesce(n.key, k.key) AS TEXT)) NOT IN (
         SELECT collection, path FROM cascade_released_file WHERE batch = ?1)
       """
     try db.run(
       generated: """
         INSERT INTO cascade_released_file(batch, collection, path, at)
-        SELECT ?1, c.id, coalesce(n.key, k.key), ?4
+        SELECT ?1, c.id, CAST(coalesce(n.key, k.key) AS TEXT), ?4
         FROM temp.gone AS g LEFT JOIN cascade_node AS n ON n.id = g.id
         LEFT JOIN temp.known AS k ON k.id = g.id
         CROSS JOIN cascade_collection AS c ON c.id = coalesce(n.collection, k.collection)
         WHERE g.seq > ?2 AND g.seq <= ?3 AND c.name GLOB 'cascade_file/*'
-        AND typeof(coalesce(n.key, k.key)) = 'text'
+        AND typeof(coalesce(n.key, k.key)) IN ('text', 'integer')
         \(current.isResumed ? known : "")
         """, [.integer(current.batch)] + slice.bound + [.integer(SystemClock.ofFiles())])
     current.filesReleased += db.changes
@@ -38,6 +39,8 @@ struct ReleasedFile {
   let path: String
   /// Otherwise the path is another one's, or nobody's.
   let isWhole: Bool
+
+  var asked: AskedFile { AskedFile(id: id, collection: collection, path: path) }
 }
 
 extension Connection {

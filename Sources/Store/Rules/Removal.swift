@@ -95,7 +95,7 @@ extension Writer {
   private func journalGoneRows(
     of table: NodeTable, _ forms: [Numbered], _ slice: Slice
   ) throws {
-    let triggers = WatchTriggers(watches: watches, binding: binding, model: model)
+    let triggers = WatchTriggers(watches: watching, binding: binding, model: model)
     guard let watched = triggers.subject(table) else { return }
     for watch in watched.watches {
       for condition in forms.map({ table.isGone("o", $0) }) {

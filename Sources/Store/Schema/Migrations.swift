@@ -89,4 +89,14 @@ extension Schema {
     "UPDATE cascade_collection SET place = '?'",
     "UPDATE cascade_meta SET value = 8 WHERE name = 'version'",
   ]
+
+  /// From version 8, whose watches had names of collections, and did not say which edges they tell of.
+  static let from8: [StaticString] = [
+    """
+    UPDATE cascade_watch SET meaning = json_set(meaning, '$.rows', coalesce(
+      (SELECT id FROM cascade_collection WHERE name = meaning ->> 'rows'), -what))
+    WHERE json_type(meaning, '$.rows') = 'text'
+    """,
+    "UPDATE cascade_meta SET value = 9 WHERE name = 'version'",
+  ]
 }

@@ -15,6 +15,11 @@ extension Writer {
   package static func mayOnlyRead(_ error: any Error) -> Bool {
     (error as? SQLiteError)?.isReadOnly ?? false
   }
+
+  /// What is in the file makes no sense, and will not by waiting.
+  package static func isDamage(_ error: any Error) -> Bool {
+    (error as? SQLiteError)?.isDamage ?? false
+  }
 }
 
 extension Connection {
@@ -67,9 +72,9 @@ extension Connection {
     try execute("PRAGMA cache_size = -\(size.rawValue)")
   }
 
-  static func openForReading(_ path: String) throws -> Connection {
+  static func openForReading(_ path: String, busyMilliseconds: Int32) throws -> Connection {
     let db = try Connection(path: path, access: .readOnly)
-    db.setBusyTimeout(milliseconds: 5_000)
+    db.setBusyTimeout(milliseconds: busyMilliseconds)
     try db.execute("PRAGMA cache_size = -4096")
     try db.makeTemporaryTables()
     return db
@@ -119,6 +124,7 @@ extension Connection {
     if 1...5 ~= version { for statement in Schema.from5 { try execute("\(statement)") } }
     if 1...6 ~= version { for statement in Schema.from6 { try execute("\(statement)") } }
     if 1...7 ~= version { for statement in Schema.from7 { try execute("\(statement)") } }
+    if 1...8 ~= version { for statement in Schema.from8 { try execute("\(statement)") } }
     try refuseRemains()
     let before = try integer("PRAGMA main.schema_version")
     for statement in Schema.create { try execute("\(statement)") }

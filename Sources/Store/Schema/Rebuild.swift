@@ -5,31 +5,35 @@ internal import SQLite
 /// it did.
 ///
 /// No rule runs: nothing was deleted, only the meaning changed. What does not fit any more is
-/// passed over, and a reference to what is not there stays dangling, without an edge.
+/// passed over, and a reference to what is not there stays dangling, without an edge. But what has an
+/// edge still is gone, and a sweep has yet to see to it.
+///
+/// Very many objects are read in several transactions. Whoever is killed between them begins anew.
 extension Writer {
+  /// Where a table does not fit, what is in it is not known.
   func rebuildReferences() throws {
+    if isHalfView { return }
     let fingerprint = references.fingerprint
-    let known = try db.integer("SELECT value FROM cascade_meta WHERE name = 'references'") ?? 0
-    if known == fingerprint { return }
+    if try db.meta("references") ?? 0 == fingerprint { return }
+    for collection in try db.collectionsOfObjects() {
+      try rebuildReferences(in: collection)
+    }
     try group {
-      try db.run("DELETE FROM cascade_edge WHERE origin >= 2")
-      try db.run("DELETE FROM cascade_loose")
-      for collection in references.collections { try rebuildReferences(of: collection) }
       try findUnused(Writer.files)
       try forgetUnused(.all)
-      try forgetTouched()
-      // These edges are older than whatever comes next.
-      counters.serial += 1
-      try db.run(
-        "INSERT OR REPLACE INTO cascade_meta VALUES('references', ?)", .integer(fingerprint))
+      try db.setMeta("references", fingerprint)
     }
   }
 
-  private func rebuildReferences(of collection: String) throws {
-    var page = try objects(in: collection, after: "")
-    while let last = page.last {
-      for object in page { try rebuildReferences(of: object, in: collection) }
-      page = try objects(in: collection, after: last.key)
+  private func rebuildReferences(in collection: String) throws {
+    var last = ""
+    try littleByLittle(.none) {
+      // These edges are older than whatever comes next.
+      defer { counters.serial += 1 }
+      let page = try objects(in: collection, after: last)
+      for object in page { try rebuildReferences(of: object, in: collection, areOwn: false) }
+      last = page.last?.key ?? last
+      return !page.isEmpty
     }
   }
 
@@ -42,21 +46,45 @@ extension Writer {
       """, .integer(id)
     ) { (StoredObject($0), collection: $0.text(4)) }
     guard let object, references.concern(object.collection) else { return }
-    try forgetLoose(of: id)
-    try rebuildReferences(of: object.0, in: object.collection)
+    try rebuildReferences(of: object.0, in: object.collection, areOwn: true)
   }
 
-  private func rebuildReferences(of object: StoredObject, in collection: String) throws {
-    guard let members = object.value.flatMap({ JSONText(valid: $0).members() }) else { return }
+  private func rebuildReferences(
+    of object: StoredObject, in collection: String, areOwn: Bool
+  ) throws {
+    try forgetLoose(of: object.id)
+    let members = object.value.flatMap { JSONText(valid: $0).members() } ?? []
+    let old = try propertyEdges(of: object.id)
+    var unsaid = old
     for place in references.of(collection, type: object.type) {
       for destination in try place.destinations(in: members) {
-        if let end = try existingEnd(destination) {
-          try add(edge(of: place, from: object.id, to: end), rules: place.rules)
+        if let end = try existingEnd(destination) ?? goneEnd(destination, old) {
+          let edge = try edge(of: place, from: object.id, to: end)
+          if unsaid.removeValue(forKey: edge) == place.rules { continue }
+          try add(edge, rules: place.rules, isOwn: areOwn)
         } else if case .node(let node) = destination {
           try keepLoose(place, of: object.id, to: node)
         }
       }
     }
+    for edge in unsaid.keys { try forget(edge) }
+  }
+
+  private func goneEnd(_ destination: Destination, _ old: [EdgeKey: Rules]) throws -> Int64? {
+    if old.isEmpty { return nil }
+    do {
+      let end = try find(destination)
+      return old.keys.contains { $0.destination == end } ? end : nil
+    } catch is Rejection {
+      return nil
+    }
+  }
+
+  private func forget(_ edge: EdgeKey) throws {
+    try db.run(
+      "DELETE FROM cascade_edge WHERE source = ? AND name = ? AND destination = ? AND origin = ?",
+      .integer(edge.source), .integer(edge.name), .integer(edge.destination),
+      .integer(edge.origin.rawValue))
   }
 
   /// A file that is named counts as there, as everywhere.
@@ -100,5 +128,16 @@ extension Writer {
       WHERE c.name = ? AND n.key > ? ORDER BY n.key LIMIT 100
       """, .text(collection), .text(key)
     ) { StoredObject($0) }
+  }
+}
+
+extension Connection {
+  fileprivate func collectionsOfObjects() throws(SQLiteError) -> [String] {
+    try all(
+      """
+      SELECT name FROM cascade_collection
+      WHERE place IS NULL AND name NOT GLOB 'cascade_*' ORDER BY id
+      """
+    ) { $0.text(0) }
   }
 }

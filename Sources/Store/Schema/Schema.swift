@@ -10,7 +10,7 @@
 ///    others. A reference to what is not there has no such edge, and a row of `cascade_loose`.
 /// 5. A change file took effect if, and only if, its row is in `cascade_ledger`.
 enum Schema {
-  static let version: Int64 = 8
+  static let version: Int64 = 9
 
   static let create: [StaticString] =
     identity + edges + loose + history + trash + trashedFiles + journal + leases

@@ -83,7 +83,7 @@ extension Writer {
   /// An edge of the name is there after all. In the plan all of them were lost before: to whom it
   /// leads, or from whom, may be on the list and stay when its turn comes.
   private func keepHeld(_ place: Place, _ slice: Slice, _ ends: Ends) throws {
-    if ends.has(rule: 32) && !binding.isOfNodes(place) {
+    if ends.has(rule: 32) && binding.countsAtDestination(place) {
       try keepDestinations(place, slice, ends, rule: 32)
     }
     // One is enough to be taken along. If that is there again, the next plan can tell what follows.
@@ -96,7 +96,7 @@ extension Writer {
       try keep(
         slice,
         """
-        SELECT g.id \(place.ofSources(in: .gone, form, withDestinations: true))
+        SELECT g.id \(place.ofSources(in: .gone, form, withDestinations: !place.leadsToFiles))
         AND g.rule = 16 AND g.name = \(place.nameId)
         """)
     }
@@ -122,7 +122,8 @@ extension Writer {
       try keepReferring(slice, ends, rule: 4, places)
     }
     if ends.has(rule: 16) {
-      try keepReferring(slice, ends, rule: 16, binding.looked.filter(\.countsAtSource))
+      try keepReferring(
+        slice, ends, rule: 16, binding.looked.filter { $0.countsAtSource && !$0.leadsToFiles })
     }
   }
 

@@ -181,11 +181,7 @@ extension Writer {
       .integer(max(current.ownEnd, current.journalEnd))
     ) { $0.integer(0) }
     for watch in watches where touched.contains(watch.number) {
-      if case .rows(let collection) = watch.meaning.subject,
-        let table = binding.collections[collection]
-      {
-        current.disturbed.insert(table.id)
-      }
+      if case .rows(let collection) = watch.meaning.subject { current.disturbed.insert(collection) }
     }
     try readNotes()
   }

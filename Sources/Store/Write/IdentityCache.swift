@@ -84,9 +84,3 @@ extension Interned.Identity {
     key.utf8Span.span.print(seed: UInt64(bitPattern: collection))
   }
 }
-
-extension String {
-  func hasBytes(of other: String) -> Bool {
-    utf8Span.span.same(as: other.utf8Span.span)
-  }
-}

@@ -62,6 +62,9 @@ extension Writer {
       let hint = nearest(name, in: known).map { ", did you mean \"\($0)\"?" } ?? ""
       throw Rejection(.invalid, "the model has no collection \"\(name)\" and is strict\(hint)")
     }
+    if let other = try db.collection(lookingLike: name) {
+      throw Rejection(.invalid, KeptPlace.looksLike(other))
+    }
     return try collectionId(name)
   }
 

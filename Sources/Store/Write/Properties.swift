@@ -30,7 +30,7 @@ struct ReferencePlaces {
     let description = collections.map { collection -> JSON in
       [
         .string(collection), .array(typeNames(in: collection)),
-        .array(places[collection, default: []].map(\.description)),
+        .array(places[collection, default: []].map { $0.description(in: model) }),
       ]
     }
     return Fingerprint(JSON.array(description).text).signed
@@ -121,7 +121,7 @@ extension Writer {
       origin: place.origin)
   }
 
-  private func propertyEdges(of id: Int64) throws -> [EdgeKey: Rules] {
+  func propertyEdges(of id: Int64) throws -> [EdgeKey: Rules] {
     let edges = try db.all(
       """
       SELECT name, destination, origin, rules FROM cascade_edge WHERE source = ? AND origin >= 2

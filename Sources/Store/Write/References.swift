@@ -36,8 +36,11 @@ struct ReferencePlace {
   }
 
   /// All that decides which edges a value gives, for a fingerprint.
-  var description: JSON {
-    let types = target.words.map { JSON.array([.string($0.key), .string($0.value)]) }
+  func description(in model: StoreModel) -> JSON {
+    let types = target.words.map { word in
+      JSON.array(
+        [word.key, word.value, model.collections[word.value]?.place ?? ""].map { .string($0) })
+    }
     return [
       .string(name), .string(from), .integer(origin.rawValue), .integer(rules.rawValue),
       .bool(toMany), .array(types), .string(path.description),

@@ -90,6 +90,7 @@ struct Undo {
     try restoreEdges()
     try tieReferences()
     try findDangling()
+    try step(of: 1) { try $0.wantSharedFiles() }
     try restoreFiles()
   }
 

@@ -37,6 +37,8 @@ package final class Writer {
   var binding = Binding()
   /// What rows of the journal may say.
   var watches: [Watch] = []
+  /// Those of the triggers that are there now.
+  var watching: [Watch] = []
   /// Nothing of ours is in the file any more.
   package internal(set) var isDetached = false
   var needsTriggers = false

@@ -1,0 +1,87 @@
+import Model
+import SQLite
+import Store
+import Testing
+
+/// Objects that refer to rows, when the model says otherwise than it did.
+@Suite("Properties that name rows under a changed model")
+struct PropertyRowsModelTests {
+  private static let schema = """
+    CREATE TABLE song(id INTEGER PRIMARY KEY, code INTEGER UNIQUE);
+    INSERT INTO song VALUES(1, 2), (2, 1), (3, 3)
+    """
+  private let songs = "songs: { table: 'song', key: 'id' }"
+  private let song = """
+    { name: 'song', from: 'notes', to: 'songs', property: 'song',
+      rules: ['deleteSourceIfDestinationDeleted', 'deleteDestinationIfAllSourcesDeleted'] },
+    """
+  private let also = """
+    { name: 'also', from: 'notes', to: 'songs', property: 'also', toMany: true,
+      rules: ['nullifySourceIfDestinationDeleted', 'notifyIfDestinationDeleted'] },
+    """
+  private let other = "{ name: 'x', from: 'notes', to: 'notes', property: 'x' },"
+
+  private func model(_ songs: String, _ relationships: String) throws -> StoreModel {
+    try StoreModel("{ collections: { notes: {}, \(songs) }, relationships: [\(relationships)] }")
+  }
+
+  private func store(_ relationships: String) throws -> TestStore {
+    let store = try TestStore(model: model(songs, relationships), schema: Self.schema)
+    try store.apply([
+      put("notes/a", #"{"song":1}"#), put("notes/b", #"{"song":1}"#),
+      put("notes/c", #"{"song":3,"also":[2,3]}"#),
+    ])
+    return store
+  }
+
+  @Test("What they name by another key has its edges by that", arguments: ["id", "code"])
+  func otherKey(key: String) throws {
+    let store = try store(song)
+    let model = try model("songs: { table: 'song', key: '\(key)' }", song)
+    let writer = try Writer(path: store.path, model: model)
+    #expect(try store.edges().count == 3)
+    #expect(try store.apply([delete("notes/a")], by: writer).deleted.letters == "notes/a")
+    let deleted = try store.apply([delete("notes/b")], by: writer).deleted
+    #expect(deleted.letters == "notes/b songs/1")
+    #expect(
+      try store.texts("SELECT id FROM song ORDER BY id")
+        == (key == "id" ? ["2", "3"] : ["1", "3"]))
+  }
+
+  @Test("What is gone, and no sweep has seen to yet, is still what they refer to")
+  func goneMeanwhile() throws {
+    let store = try store(song + also)
+    try store.bySQL("DELETE FROM song WHERE id IN (1, 2)")
+    let writer = try Writer(path: store.path, model: model(songs, song + also + other))
+    #expect(try writer.sweep([.cascade], at: 1).deleted.letters == "notes/a notes/b")
+    #expect(
+      try store.texts("SELECT value FROM cascade_node WHERE key = 'c'") == [
+        #"{"song":3,"also":[3]}"#
+      ])
+    #expect(try store.told().count == 1)
+  }
+
+  @Test("As long as a table is missing, they are not read")
+  func missingTable() throws {
+    let store = try store(song)
+    try store.bySQL("ALTER TABLE song RENAME TO old")
+    let changed = try model(songs, song + other + also)
+    var writer = try Writer(path: store.path, model: changed)
+    #expect(writer.bindingProblems.count == 1)
+    #expect(try store.edges().count == 3)
+    try store.bySQL("ALTER TABLE old RENAME TO song")
+    try writer.followSchema()
+    #expect(try store.edges().count == 5)
+    writer = try Writer(path: store.path, model: changed)
+    #expect(try store.edges().count == 5)
+  }
+
+  @Test("They do not keep a table in the model")
+  func takenOut() throws {
+    let store = try store(song)
+    let writer = try Writer(path: store.path, model: StoreModel("{ collections: { notes: {} } }"))
+    #expect(writer.bindingProblems.isEmpty)
+    #expect(try store.edges().isEmpty)
+    #expect(try store.apply([delete("notes/a")], by: writer).deleted.letters == "notes/a")
+  }
+}
