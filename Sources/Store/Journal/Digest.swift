@@ -60,7 +60,11 @@ struct Digest {
         """, [.integer(watch.number)] + rows + [.integer(ownEnd)])
     try db.internFound(present: false)
     if hasMourned { try db.mournFound() }
-    try db.run("INSERT OR IGNORE INTO temp.recalled SELECT id FROM temp.found WHERE NOT asks")
+    try db.run(
+      """
+      INSERT OR IGNORE INTO temp.recalled SELECT id FROM temp.found
+      WHERE NOT asks OR id IN (SELECT id FROM temp.mourned)
+      """)
     try db.run(
       """
       INSERT INTO temp.departed SELECT id, via FROM temp.found WHERE true

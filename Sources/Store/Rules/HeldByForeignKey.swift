@@ -18,7 +18,10 @@ extension Writer {
     if refused.nodes.isEmpty { try addHeldFollowers(to: &refused) }
     if refused.nodes.isEmpty {
       refused.reasons = [
-        Reason(.invalid, "FOREIGN KEY constraint failed: something else still refers to it")
+        Reason(
+          .invalid,
+          "FOREIGN KEY constraint failed: something else still refers to what goes, or what was put "
+            + "refers to nothing")
       ]
       refused.nodes = try db.all("SELECT id FROM temp.gone WHERE counts") { $0.integer(0) }
     }

@@ -76,6 +76,8 @@ extension Writer {
     if !current.isLoud && current.deletedCount == 0 { return }
     let last = try db.lastInJournal
     if last == 0 { return try numberAnew() }
+    // What was there before it, it explains to nobody; its own rows are marked as such.
+    if !current.tellsOfCauses && !binding.hasTriggers { return }
     let end = current.isStepped ? current.ownEnd : last
     if end > 0 { try db.setMeta("own.end", end) }
   }
