@@ -141,4 +141,81 @@ struct MeaningChangeTests {
     #expect(try store.exists(node("pics/1")))
     #expect(try Writer(path: store.path, model: before).bindingProblems.isEmpty)
   }
+
+  @Test("What another column of the same name lost is judged by its own rules")
+  func namesakes() throws {
+    func two(_ column: String) -> String {
+      album(by: column) + """
+        { name: 'album', from: 'songs', to: 'albums', column: 'other',
+          rules: ['notifyIfSourceDeleted'] }
+        """
+    }
+    let store = try TestStore(
+      model: model(two("album_id")),
+      schema: Self.schema
+        + "ALTER TABLE song ADD COLUMN other INTEGER; UPDATE song SET other = 2 WHERE id = 1;"
+        + "UPDATE song SET album_id = 1 WHERE id = 2")
+    _ = try store.writer.sweep([.all], at: 1)
+    try store.bySQL(
+      "ALTER TABLE song RENAME COLUMN album_id TO of_album; UPDATE song SET other = NULL WHERE id = 1"
+    )
+    #expect(try sweep(store, model(two("of_album"))).isEmpty)
+    #expect(try store.texts("SELECT id FROM album") == ["1", "2", "3"])
+  }
+
+  @Test("A mistake in the model that is put right loses nothing of the journal", arguments: [0, 1])
+  func mistake(end: Int) throws {
+    let store = try store(model(album()))
+    try store.bySQL("DELETE FROM song WHERE id = 1")
+    let albums = "albums: { table: '\(end == 0 ? "albun" : "album")', key: 'id' }"
+    let wrong = try StoreModel(
+      """
+      { collections: { songs: { table: '\(end == 1 ? "sogn" : "song")', key: 'id' }, \(albums),
+          tags: { table: 'tag', key: 'id' } }, relationships: [\(album())] }
+      """)
+    let writer = try Writer(path: store.path, model: wrong)
+    #expect(writer.bindingProblems.count > 0)
+    try store.bySQL("DELETE FROM song WHERE id = 2")
+    #expect(try sweep(store, model(album())) == ["albums": 2])
+  }
+
+  @Test("What a model wants that fits in part is watched beside what was watched before")
+  func wantedMeanwhile() throws {
+    let store = try store(model(tags(by: "song_tag")))
+    try store.bySQL("ALTER TABLE tag RENAME TO label")
+    let more = try model(album() + tags(by: "song_tag"))
+    let writer = try Writer(path: store.path, model: more)
+    #expect(writer.bindingProblems.count > 0)
+    try store.bySQL("DELETE FROM song WHERE id = 1; DELETE FROM song_tag WHERE song = 1")
+    try store.bySQL("ALTER TABLE label RENAME TO tag")
+    #expect(try sweep(store, more) == ["albums": 1, "tags": 1])
+    let left = "SELECT name FROM sqlite_schema WHERE name GLOB 'cascade_*~*'"
+    #expect(try store.texts(left).isEmpty)
+  }
+
+  @Test("Another table that has the name of a renamed one is not taken for it", arguments: [0, 1])
+  func otherTable(way: Int) throws {
+    let before = try StoreModel(
+      """
+      { collections: { songs: { table: 'song', key: 'id' }, tracks: { table: 'track', key: 'id' },
+          pics: {} } }
+      """)
+    let store = try TestStore(model: before, schema: Self.schema)
+    try store.apply(changes("songs/1-8>pics/1 pics/1"))
+    try store.bySQL(
+      """
+      ALTER TABLE song RENAME TO tune;
+      \(way == 0 ? "CREATE TABLE song(id INTEGER PRIMARY KEY)" : "ALTER TABLE track RENAME TO song")
+      """)
+    let others = ["hits: { table: 'song', key: 'id' }", "tracks: { table: 'song', key: 'id' }"]
+    let after = try StoreModel(
+      """
+      { collections: { songs: { table: 'tune', key: 'id' }, \(others[way]), pics: {} } }
+      """)
+    let writer = try Writer(path: store.path, model: after)
+    #expect(writer.bindingProblems.isEmpty)
+    _ = try writer.sweep([.all], at: 1)
+    #expect(try store.edges().map(\.letters) == ["songs/1-8>pics/1"])
+    #expect(try store.exists(node("pics/1")))
+  }
 }

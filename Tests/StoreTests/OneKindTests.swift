@@ -165,4 +165,30 @@ struct OneKindTests {
     }
     #expect(try store.texts("SELECT id FROM t") == ["1"])
   }
+
+  @Test(
+    "What holds another by an edge of the name that is counted goes with it, whoever looks first",
+    arguments: [nil, 1] as [Int64?],
+    [[.cascade, .refcount], [.refcount, .cascade, .refcount], [.all]]
+      as [[SweepKind]])
+  func heldByTheOther(rows: Int64?, kinds: [SweepKind]) throws {
+    let store = try TestStore(
+      model: StoreModel(
+        """
+        { collections: { a: { table: 'a', key: 'id' }, b: { table: 'b', key: 'id' } },
+          relationships: [ { name: 'a', from: 'b', to: 'a', column: 'a',
+            rules: ['deleteSourceIfDestinationDeleted'] } ] }
+        """),
+      schema: """
+        CREATE TABLE a(id TEXT PRIMARY KEY); CREATE TABLE b(id TEXT PRIMARY KEY, a TEXT);
+        INSERT INTO a VALUES('1'); INSERT INTO b VALUES('1', '1');
+        """)
+    if let rows { store.sweepsInSteps(of: rows) }
+    try store.apply(changes("s{16z>a/1,128z>b/1}"))
+    try store.bySQL("DELETE FROM a")
+    for kind in kinds { _ = try store.writer.sweep([kind], at: 1) }
+    #expect(try store.texts("SELECT id FROM b").isEmpty)
+    #expect(try !store.exists(node("s")))
+    #expect(try store.texts("SELECT rule FROM cascade_spared").isEmpty)
+  }
 }

@@ -84,4 +84,44 @@ struct PropertyRowsModelTests {
     #expect(try store.edges().isEmpty)
     #expect(try store.apply([delete("notes/a")], by: writer).deleted.letters == "notes/a")
   }
+
+  @Test(
+    "A mistake in the model that is put right loses none of their edges",
+    arguments: ["{ table: 'sogn', key: 'id' }", "{ table: 'song', key: 'idd' }"])
+  func mistake(songs wrong: String) throws {
+    let store = try store(song)
+    let before = try store.graph()
+    let degraded = try Writer(path: store.path, model: model("songs: \(wrong)", song))
+    #expect(degraded.bindingProblems.count == 1)
+    try store.apply([put("notes/d", "{}")], by: degraded)
+    let writer = try Writer(path: store.path, model: model(songs, song))
+    #expect(try store.graph() == before)
+    #expect(try store.apply([delete("notes/a")], by: writer).deleted.letters == "notes/a")
+  }
+
+  @Test(
+    "Whoever is killed while they are read, and takes the model before, reads them all the same")
+  func killed() throws {
+    let store = try store(song)
+    let before = try store.graph()
+    try store.bySQL(
+      """
+      UPDATE cascade_meta SET value = \(Int64.min) WHERE name = 'references';
+      DELETE FROM cascade_edge
+      """)
+    _ = try Writer(path: store.path, model: model(songs, song))
+    #expect(try store.graph() == before)
+  }
+
+  @Test("Nothing is deleted before they are read, when a table comes back")
+  func tableComesBack() throws {
+    let store = try store(also)
+    try store.bySQL("ALTER TABLE song RENAME TO old")
+    let writer = try Writer(path: store.path, model: model(songs, also + song))
+    try store.bySQL("ALTER TABLE old RENAME TO song")
+    #expect(throws: StoreError.self) { try store.apply([delete("notes/a")], by: writer) }
+    #expect(writer.isHalfView && writer.bindingProblems.isEmpty)
+    try writer.followSchema()
+    #expect(try store.apply([delete("notes/a")], by: writer).deleted.letters == "notes/a")
+  }
 }

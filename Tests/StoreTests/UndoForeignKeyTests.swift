@@ -172,24 +172,4 @@ struct UndoForeignKeyTests {
     #expect((result.references, result.leftCount) == (1, 1))
     #expect(result.left.first?.what == "the references of a row of \"out\"")
   }
-
-  @Test("A row that a file puts and deletes again never was", arguments: ["", "REFERENCES t(id)"])
-  func neverWas(key: String) throws {
-    let store = try TestStore(
-      model: StoreModel(
-        """
-        { collections: { t: { table: 't', key: 'id' }, u: { table: 'u', key: 'id' }, w: {} },
-          relationships: [
-            { name: 'd', from: 'w', to: 't', rules: ['denyDestinationDeletion'], toMany: true } ] }
-        """),
-      schema: """
-        CREATE TABLE t(id TEXT PRIMARY KEY); CREATE TABLE u(id TEXT PRIMARY KEY, r TEXT \(key));
-        CREATE INDEX u_r ON u(r); INSERT INTO t VALUES('z');
-        """)
-    let receipt = try store.apply(
-      [put("w/w"), put("t/new")] + changes("w/w-128>t/new") + [delete("t/new"), delete("t/z")])
-    #expect(receipt.deleted.letters == "t/z" && receipt.deletedCount == 1)
-    _ = try store.writer.undo(#require(receipt.batch), by: "me", at: 1)
-    #expect(try store.texts("SELECT id FROM t") == ["z"])
-  }
 }

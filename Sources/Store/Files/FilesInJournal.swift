@@ -20,7 +20,7 @@ extension Binding {
   func filesInJournal(_ watches: [Watch]) -> [FilesInJournal] {
     places.filter { $0.destination.kind == .files }.flatMap { place in
       watches.flatMap { watch in
-        place.old(watch).map { FilesInJournal(place, watch, $0) }
+        old(place, in: watch).map { FilesInJournal(place, watch, $0) }
       }
     }
   }

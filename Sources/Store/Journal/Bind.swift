@@ -23,16 +23,18 @@ extension Writer {
     if model.hasTables {
       try bindAnew()
     } else {
-      let problems = try followPlaces()
+      let problems = try judgePlaces()
       binding = try Binding(
         schemaVersion: db.integer("PRAGMA main.schema_version") ?? 0, problems: problems)
+      try followPlaces()
     }
   }
 
   @discardableResult
   func bindAnew() throws -> TriggerChanges {
-    let problems = try followPlaces()
+    let problems = try judgePlaces()
     binding = try Binding(model, db, numbers: self, problems: problems)
+    try followPlaces()
     let changes = try installTriggers()
     // Our own triggers changed the schema again.
     if !changes.isEmpty {
@@ -62,15 +64,16 @@ extension Writer {
     (watches, watching) = ([], [])
   }
 
-  /// Nothing may be deleted for good as long as a part of the model has no table.
-  package var isHalfView: Bool { !binding.problems.isEmpty }
+  /// Nothing may be deleted for good as long as a part of the model has no table, or the edges are not
+  /// known that properties say.
+  package var isHalfView: Bool { !binding.problems.isEmpty || !areReferencesRead }
 
   package var bindingProblems: [BindingProblem] { binding.problems }
 
   private func installTriggers() throws -> TriggerChanges {
     let found = try db.ourTriggers()
     let wanted = try triggers()
-    let changes = TriggerChanges(found: found, wanted: wanted, isHalf: isHalfView)
+    let changes = TriggerChanges(found: found, wanted: wanted, isHalf: !binding.problems.isEmpty)
     try note(found, changes)
     for name in changes.dropped { try db.execute("DROP TRIGGER main.\(quoted(name))") }
     for trigger in changes.made { try db.execute(trigger.creation) }
@@ -126,22 +129,35 @@ struct TriggerChanges {
   let watchesMore: Bool
 
   /// A table or a column that the model does not find may be there under another name: whatever is
-  /// watched goes on being watched, and is read as soon as both fit again.
+  /// watched goes on being watched, beside what the model wants now, and is read as soon as both fit
+  /// again.
   init(found: [Trigger], wanted: [Trigger], isHalf: Bool) {
+    let there = Set(found)
     let needed = Set(wanted)
-    let stays = found.filter { needed.contains($0) || isHalf && $0.isWatch }
-    let staying = Set(stays.map(\.name))
-    dropped = found.map(\.name).filter { !staying.contains($0) }
-    made = wanted.filter { !staying.contains($0.name) }
-    left = stays + made
     let names = Set(found.map(\.name))
-    watchesMore = made.contains { $0.isWatch && !names.contains($0.name) }
+    let taken = Set(wanted.map(\.name))
+    let kept = found.filter { isHalf && $0.isWatch && !needed.contains($0) }
+    let staying = found.filter(needed.contains) + kept.filter { !taken.contains($0.name) }
+    let new = wanted.filter { !there.contains($0) }
+    let moved = kept.filter { taken.contains($0.name) }.compactMap { $0.moved(from: names) }
+    made = new + moved
+    left = staying + made
+    dropped = found.filter { !staying.contains($0) }.map(\.name)
+    watchesMore = new.contains { $0.isWatch && !names.contains($0.name) }
   }
 
   var isEmpty: Bool { dropped.isEmpty && made.isEmpty }
 }
 
 extension Trigger {
+  /// Under a name that is free; nil where somebody else wrote it.
+  fileprivate func moved(from names: Set<String>) -> Trigger? {
+    let head = "CREATE TRIGGER \(quoted(name))"
+    guard sql.hasPrefix(head) else { return nil }
+    let free = (1...).lazy.map { "\(name)~\($0)" }.first { !names.contains($0) }!
+    return Trigger(name: free, sql: "CREATE TRIGGER \(quoted(free))\(sql.dropFirst(head.count))")
+  }
+
   /// Of those that write the journal. What the others do leaves nothing to be read.
   var isWatch: Bool {
     ![Trigger.denial, Trigger.list, Trigger.relist].contains(where: name.hasPrefix)

@@ -51,9 +51,8 @@ extension Writer {
   package func followSchema() throws {
     if isDetached { return }
     let isBound = try db.integer("PRAGMA main.schema_version") == binding.schemaVersion
-    if try isBound && !(isSchemaFresh && db.hasStatistics) { return }
-    try group {}
-    try rebuildReferences()
+    if try !isBound || isSchemaFresh && db.hasStatistics { try group {} }
+    if !areReferencesRead { try rebuildReferences() }
   }
 }
 

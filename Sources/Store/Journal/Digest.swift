@@ -31,7 +31,7 @@ struct Digest {
     }
     for place in binding.places where place.isWatched {
       for watch in watches {
-        for old in place.old(watch) {
+        for old in binding.old(place, in: watch) {
           let rows = [.integer(watch.number)] + rows
           if counted.contains(place) {
             try findUncounted(db, place, old, rows)
@@ -170,18 +170,23 @@ struct Digest {
   }
 }
 
-extension Watch {
-  /// Where its rows remember edges of this place: by what says them today, or as they were said then.
-  fileprivate func edges(of place: Place) -> [WatchedEdge] {
-    let today = place.edge(in: meaning.values)
-    guard let edges = meaning.edges else {
-      return meaning.subject == place.subject ? [today].compactMap(\.self) : []
+extension Binding {
+  /// The edges of a place as the rows of a watch remember them: by what says them today, or as they were
+  /// said then, if no other place of the same edges says them so.
+  func old(_ place: Place, in watch: Watch) -> [OldEdge] {
+    let values = watch.meaning.values
+    let today = place.edge(in: values)
+    guard let edges = watch.meaning.edges else {
+      return watch.meaning.subject == place.subject
+        ? [today].compactMap { $0.map { place.old($0, values) } } : []
     }
-    if let today, edges.contains(today) { return [today] }
-    return edges.filter {
-      $0.name == place.nameId && $0.source == place.source.id
-        && $0.destination == place.destination.id
-    }
+    if let today, edges.contains(today) { return [place.old(today, values)] }
+    let alike = places(like: place)
+    let others = Set(alike.compactMap { $0.edge(in: values) })
+    return edges.filter { edge in
+      edge.name == place.nameId && edge.source == place.source.id
+        && edge.destination == place.destination.id && !others.contains(edge)
+    }.map { place.old($0, values) }
   }
 }
 
@@ -194,14 +199,12 @@ struct OldEdge {
 }
 
 extension Place {
-  func old(_ watch: Watch) -> [OldEdge] {
-    watch.edges(of: self).map { edge in
-      let columns = edge.values.map { "o.\(Watch.columns[$0])" }
-      if case .json = watch.meaning.values[edge.values[0]] { return oldList(columns[0]) }
-      let isOfType = edge.type.map { " AND \(columns[1]) = \(literal($0))" } ?? ""
-      return OldEdge(
-        values: "", reference: named(columns[0]), isEdge: isReference(columns[0]) + isOfType)
-    }
+  fileprivate func old(_ edge: WatchedEdge, _ values: [WatchedValue]) -> OldEdge {
+    let columns = edge.values.map { "o.\(Watch.columns[$0])" }
+    if case .json = values[edge.values[0]] { return oldList(columns[0]) }
+    let isOfType = edge.type.map { " AND \(columns[1]) = \(literal($0))" } ?? ""
+    return OldEdge(
+      values: "", reference: named(columns[0]), isEdge: isReference(columns[0]) + isOfType)
   }
 
   private func oldList(_ column: String) -> OldEdge {

@@ -35,7 +35,8 @@ extension Writer {
     if !binding.hasTriggers { return }
     let meanings = binding.meanings(of: place.subject, evenWithoutValues: true)
     for watch in watches {
-      guard let index = meanings.firstIndex(of: watch.meaning), let old = place.old(watch).first
+      guard let index = meanings.firstIndex(of: watch.meaning),
+        let old = binding.old(place, in: watch).first
       else { continue }
       let nulls = place.nulls(old)
       let rows = meanings.indices.map { "SELECT seq + \($0 - index) FROM (\(nulls))" }

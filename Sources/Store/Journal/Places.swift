@@ -9,22 +9,22 @@ internal import SQLite
 /// What is only called otherwise keeps its number, and with it all that is known of it. Rows of another
 /// table, by another key or with other references, nobody has watched.
 extension Writer {
-  /// Before the model is bound. What it says and the store does not allow.
-  func followPlaces() throws -> [BindingProblem] {
+  /// Before the model is bound: what is only called otherwise, and what the store does not allow.
+  func judgePlaces() throws -> [BindingProblem] {
     try followNames()
-    let problems = try db.problems(ofPlacesIn: model)
-    let refused = problems.map(\.path)
+    return try db.problems(ofPlacesIn: model)
+  }
+
+  /// Behind that. A table or a key that is not there may be a mistake, and nothing follows from it.
+  func followPlaces() throws {
+    let refused = binding.problems.map(\.path)
     for kept in try db.keptPlaces() where !refused.contains(kept.path) { try follow(kept) }
-    for (name, collection) in model.collections.sorted(by: { $0.key < $1.key }) {
-      guard let place = collection.place, !refused.contains(BindingProblem.path(of: name)) else {
-        continue
-      }
+    for table in binding.collections.values.sorted(by: { $0.id < $1.id }) {
       try db.run(
-        "UPDATE cascade_collection SET place = ?1 WHERE id = ?2 AND place IS NOT ?1", .text(place),
-        .integer(try collectionId(name)))
+        "UPDATE cascade_collection SET place = ?1 WHERE id = ?2 AND place IS NOT ?1",
+        .text(model.collections[table.collection]?.place), .integer(table.id))
     }
     try followReferences()
-    return problems
   }
 
   private func follow(_ kept: KeptPlace) throws {
@@ -54,6 +54,7 @@ extension Writer {
       DELETE FROM cascade_edge WHERE origin >= 2 AND destination IN (
         SELECT id FROM cascade_node WHERE collection = ?)
       """, .integer(kept.id))
+    if db.changes > 0 { try forgetReferences() }
   }
 
   /// Numbers of rows that no edge names, as long as they are told from objects: only now.
@@ -115,6 +116,10 @@ struct KeptPlace {
   static let unknown = "?"
 
   var isOfRows: Bool { place != nil && place != KeptPlace.unknown }
+  /// Of the table and the columns of its key.
+  var names: [String]? {
+    place.flatMap { try? JSON.parse($0).array?.compactMap(\.string) }
+  }
   var path: String { BindingProblem.path(of: name) }
 
   /// On its way from one name to another.
@@ -220,7 +225,8 @@ extension Connection {
     }
     if !kept.isOfRows { return try hasObjects(kept) ? kept.objects : nil }
     let other = all.first { $0.id != kept.id && $0.place == place }
-    guard kept.place != place, let other, try hasEdges(kept) else { return nil }
+    if try kept.place == place || isRenamed(kept, in: model) { return nil }
+    guard let other, try hasEdges(kept) else { return nil }
     return kept.displaced(by: other)
   }
 
@@ -229,7 +235,9 @@ extension Connection {
     in model: StoreModel
   ) throws -> [(old: KeptPlace, name: String)] {
     let kept = try keptPlaces()
-    let moved = kept.filter { $0.isOfRows && model.collections[$0.name]?.place != $0.place }
+    let moved = try kept.filter {
+      try $0.isOfRows && model.collections[$0.name]?.place != $0.place && !isElsewhere($0)
+    }
     var renamed: [(old: KeptPlace, name: String)] = []
     for old in moved {
       let names = model.collections.filter { $0.value.place == old.place }.keys.sorted()
@@ -259,15 +267,26 @@ extension Connection {
 
   /// Whether the application only called the table otherwise: our triggers went with it.
   fileprivate func isRenamed(_ kept: KeptPlace, in model: StoreModel) throws -> Bool {
-    guard case .mapped(let table, let key, _) = model.collections[kept.name], let old = kept.place,
-      let names = try JSON.parse(old).array?.compactMap(\.string),
-      Array(names.dropFirst()) == key.map(\.folded)
+    guard case .mapped(let table, let key, _) = model.collections[kept.name],
+      let names = kept.names, Array(names.dropFirst()) == key.map(\.folded)
     else { return false }
-    return try integer(
+    return try tablesWithTriggers(of: kept).contains(table.folded)
+  }
+
+  /// Whether another table has the name that was this one's.
+  private func isElsewhere(_ kept: KeptPlace) throws -> Bool {
+    let tables = try tablesWithTriggers(of: kept)
+    guard !tables.isEmpty, let name = kept.names?.first else { return false }
+    return !tables.contains(name)
+  }
+
+  private func tablesWithTriggers(of kept: KeptPlace) throws(SQLiteError) -> [String] {
+    try all(
       """
-      SELECT 1 FROM main.sqlite_schema WHERE type = 'trigger'
-      AND name GLOB 'cascade_delete_' || ? || '_*' AND tbl_name = ? COLLATE NOCASE LIMIT 1
-      """, .integer(kept.id), .text(table)) != nil
+      SELECT DISTINCT tbl_name FROM main.sqlite_schema
+      WHERE type = 'trigger' AND name GLOB 'cascade_delete_' || ? || '_*'
+      """, .integer(kept.id)
+    ) { $0.text(0).folded }
   }
 
   private func hasNodes(_ kept: KeptPlace) throws(SQLiteError) -> Bool {

@@ -98,7 +98,7 @@ extension Writer {
   }
 
   /// What was denied to the other kind of sweep may not be denied any more: it looks again. What an
-  /// edge holds that no kind has a reason to remove is held. Who follows all rules, and read no journal,
+  /// edge holds that no kind has a reason to remove, also none that was denied, is held. Who follows all rules, and read no journal,
   /// never looked at what waits.
   func freeDenied(_ kinds: [SweepKind]) throws {
     let looked = current.followed == .all && !kinds.readsJournal ? [] : current.followed
@@ -110,7 +110,11 @@ extension Writer {
     }
     if current.followed == .all { return }
     if try current.tellsOfCauses || db.mark(.cascade) >= db.lastInJournal {
-      try db.run("DELETE FROM cascade_spared WHERE denied = 3")
+      try db.run(
+        """
+        DELETE FROM cascade_spared WHERE denied = 3
+        AND NOT EXISTS (SELECT 1 FROM cascade_spared WHERE denied = 2)
+        """)
     }
   }
 

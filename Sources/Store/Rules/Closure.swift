@@ -121,14 +121,13 @@ struct Closure {
     }
   }
 
-  /// What came since the last flush and goes already was never there.
   private func addDead(_ db: borrowing Connection) throws {
     try db.run(
       generated: """
         INSERT INTO temp.gone(id, collection, counts)
         SELECT d.id, coalesce(k.collection, n.collection,
             iif(d.id < 0, \(NodeTable.collection(ofRow: "d.id")), NULL)),
-          coalesce(k.present AND d.id NOT IN (SELECT id FROM temp.born), d.id < ?1)
+          coalesce(k.present, d.id < ?1)
         FROM temp.dead AS d LEFT JOIN temp.known AS k ON k.id = d.id
         LEFT JOIN cascade_node AS n ON n.id = d.id
         WHERE d.id NOT IN (SELECT id FROM temp.blocked) ORDER BY d.id

@@ -167,7 +167,10 @@ extension Writer {
 
   /// Somebody else may hold what we cannot see: the file waits until the tables are back.
   private func refuseHalfView() throws {
-    if binding.problems.isEmpty { return }
+    if !isHalfView { return }
+    if binding.problems.isEmpty {
+      throw StoreError("nothing is deleted before the properties of objects are read again")
+    }
     let problems = binding.problems.map(\.description).joined(separator: "; ")
     throw StoreError("nothing is deleted while the model and the tables differ: \(problems)")
   }

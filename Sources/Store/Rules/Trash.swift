@@ -27,12 +27,11 @@ extension Writer {
     let layout = TrashLayout(.row, table, keys: key.map(\.name), collection: end.id)
     let form: Numbered = group.form == .byRow ? .byRow : .byName
     let isThere = form == .byRow ? "g.id < 0" : "g.id > 0 AND m.present"
-    let neverWas = "g.rule = 0 AND NOT g.counts AND g.id IN (SELECT id FROM temp.born)"
     try keep(layout, values: layout.values(of: "d", in: table), group.slice.bound) { part, values in
       """
       SELECT ?1, g.id, \(part), ?2, g.via, g.name, g.rule\(values)
       FROM temp.gone AS g CROSS JOIN \(end.row("d", of: "g.id", form))
-      WHERE g.seq > ?3 AND g.seq <= ?4 AND \(isThere) AND NOT (\(neverWas))
+      WHERE g.seq > ?3 AND g.seq <= ?4 AND \(isThere)
       """
     }
   }

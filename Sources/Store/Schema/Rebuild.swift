@@ -12,9 +12,12 @@ internal import SQLite
 extension Writer {
   /// Where a table does not fit, what is in it is not known.
   func rebuildReferences() throws {
-    if isHalfView { return }
     let fingerprint = references.fingerprint
-    if try db.meta("references") ?? 0 == fingerprint { return }
+    let known = try db.meta("references") ?? 0
+    areReferencesRead = known == fingerprint
+    if areReferencesRead { return }
+    if known != Writer.unread { try group { try forgetReferences() } }
+    if !binding.problems.isEmpty { return }
     for collection in try db.collectionsOfObjects() {
       try rebuildReferences(in: collection)
     }
@@ -23,7 +26,16 @@ extension Writer {
       try forgetUnused(.all)
       try db.setMeta("references", fingerprint)
     }
+    areReferencesRead = true
   }
+
+  /// Whatever the next model is, also the one before, it has to read them.
+  func forgetReferences() throws {
+    try db.setMeta("references", Writer.unread)
+    areReferencesRead = false
+  }
+
+  private static let unread = Int64.min
 
   private func rebuildReferences(in collection: String) throws {
     var last = ""

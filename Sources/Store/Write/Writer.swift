@@ -42,6 +42,8 @@ package final class Writer {
   /// Nothing of ours is in the file any more.
   package internal(set) var isDetached = false
   var needsTriggers = false
+  /// The edges that values say are those of this model.
+  var areReferencesRead = false
   /// What they would write, whoever deletes writes himself.
   var areTriggersOff = false
   /// What the earlier parts of the sweep at hand deleted, and nobody approved: they are judged together.
@@ -130,6 +132,7 @@ package final class Writer {
     commitsMet = commits
     if try counters.meet(Counters(db, behind: 0)) { return }
     interned.forget()
+    if !references.collections.isEmpty { areReferencesRead = false }
     if !model.hasTables { return }
     try bindAnew()
     try db.setMeta("gap", 1)
