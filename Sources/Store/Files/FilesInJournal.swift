@@ -18,7 +18,7 @@ struct FilesInJournal {
 
 extension Binding {
   func filesInJournal(_ watches: [Watch]) -> [FilesInJournal] {
-    places.filter { $0.destination.kind == .files }.flatMap { place in
+    places.filter { $0.leadsToFiles }.flatMap { place in
       watches.flatMap { watch in
         old(place, in: watch).map { FilesInJournal(place, watch, $0) }
       }

@@ -112,20 +112,18 @@ extension Writer {
   private func unnamed(
     _ files: [TrashedFile], _ roots: FileRoots, _ budget: Duration, _ work: inout FileWork
   ) throws -> [TrashedFile] {
-    if files.isEmpty { return [] }
-    let missing = files.filter { ((try? roots[$0.root]?.file($0.path)) ?? nil) == nil }
-    let asked = missing.enumerated().map { number, file in
-      AskedFile(id: Int64(number), collection: file.collection, path: file.path)
-    }
-    let named = try look(at: asked, budget, commits: true) { numbers in
-      let named = numbers.map { missing[Int($0)] }
-      for file in named { try set(.wanted, file) }
+    let asked = files.enumerated()
+      .filter { ((try? roots[$1.root]?.file($1.path)) ?? nil) == nil }
+      .map { AskedFile(id: Int64($0), collection: $1.collection, path: $1.path) }
+    if asked.isEmpty { return files }
+    let named = try look(at: asked, budget, commits: true) { named in
+      for number in named { try set(.wanted, files[Int(number)]) }
       return named
     }
-    // Others commit too often for a look at all of them.
-    guard let named else { return files.filter { !missing.contains($0) } }
-    if !named.isEmpty { work.hasMore = true }
-    return files.filter { !named.contains($0) }
+    if named?.isEmpty == false { work.hasMore = true }
+    // Where others commit too often for a look, all of them wait.
+    let staying = named ?? Set(asked.map(\.id))
+    return files.enumerated().filter { !staying.contains(Int64($0.offset)) }.map(\.element)
   }
 
   /// Why it failed. It is tried again with the next occasion.
@@ -169,7 +167,7 @@ extension Writer {
   }
 }
 
-private struct TrashedFile: Equatable {
+private struct TrashedFile {
   let batch: Int64
   let collection: Int64
   let root: String

@@ -77,7 +77,7 @@ extension Writer {
   /// The same of rows that go.
   func rememberFiles(of slice: Slice) throws {
     for place in binding.places
-    where place.destination.kind == .files && place.rules.isDisjoint(with: .ofLostSource) {
+    where place.leadsToFiles && place.rules.isDisjoint(with: .ofLostSource) {
       try db.stageDestinations(of: place, rule: 0, in: slice, current.numbers)
       try rememberFiles("SELECT DISTINCT collection, key FROM temp.found")
       try db.forgetFound()

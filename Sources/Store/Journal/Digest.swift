@@ -108,7 +108,7 @@ struct Digest {
   private func findLeft(
     _ db: borrowing Connection, _ place: Place, _ old: OldEdge, _ rows: [Value]
   ) throws {
-    if place.destination.kind == .files || !place.isTakenByForeignKey { return }
+    if place.leadsToFiles || !place.isTakenByForeignKey { return }
     try db.run(
       generated: """
         INSERT INTO temp.loss(source_collection, source_key, source_row, source_present,

@@ -194,8 +194,8 @@ struct Closure {
         }
       }
       if rules.contains(.deleteSourceIfDestinationDeleted) {
+        let isThere = binding.isNotRemoved(place, numbers)
         for form in level.ends.forms(of: place.destination) {
-          let isThere = binding.isNotRemoved(place, numbers)
           if numbers.isEachByRow(in: place.source) {
             try db.addSources(
               of: place, form, to: level.slice, numbers, where: isThere, ordersBlocks: goesInSteps)

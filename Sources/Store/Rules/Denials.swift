@@ -70,6 +70,7 @@ extension Connection {
   private func denials(
     _ place: Place, _ binding: Binding, _ slice: Slice, _ ends: Ends?, _ numbers: Numbers
   ) throws -> [Denial] {
+    if place.rules.isDisjoint(with: .denying) { return [] }
     var queries: [String] = []
     let isThere = binding.isNotRemoved(place, numbers)
     let (source, destination) = (place.source, place.destination)

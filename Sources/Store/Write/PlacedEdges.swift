@@ -45,7 +45,7 @@ struct PlacedEdge {
 extension PlacedEdge {
   /// What SQL wrote, `check` lists; a change file is told.
   fileprivate func refuseUntouchable() throws {
-    guard place.destination.kind == .files, case .text(let path) = destination.key,
+    guard place.leadsToFiles, case .text(let path) = destination.key,
       let objection = Destination.objection(toPath: path)
     else { return }
     let node = Key(source.key).map { Node(place.source.collection, $0) }

@@ -9,7 +9,7 @@ extension Undo {
     let others = """
       FROM (SELECT DISTINCT batch FROM cascade_trash_file WHERE batch <> ?1) AS b
       """
-    for place in writer.binding.places where place.destination.kind == .files {
+    for place in writer.binding.places where place.leadsToFiles {
       let kept = layouts.filter {
         $0.layout.kind == .row && $0.collection == place.source.collection
       }
