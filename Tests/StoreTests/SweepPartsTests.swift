@@ -111,12 +111,14 @@ struct SweepPartsTests {
   }
 
   /// The end of the daemon comes in each of the pauses.
-  @Test("Stopped between two of them, the rest is done by what goes on")
+  @Test("Stopped between two of them, the rest is done by what goes on, and is of its batch")
   func stopped() throws {
     for pause in 1...12 {
       let store = try store(roots: "roots: ['albums'],", stepsOf: 1)
       try store.bySQL("INSERT INTO tag VALUES(5); DELETE FROM album WHERE id = 9")
       _ = try store.writer.sweep([.cascade], at: 1)
+      let before = try store.reader.batches(after: 0, limit: 10).filter { $0.deletedCount > 0 }
+        .count
       try store.bySQL("DELETE FROM album")
       let manners = Manners.stopping(after: pause)
       let result = try? store.writer.sweep([.all], at: 2, manners: manners)
@@ -130,6 +132,8 @@ struct SweepPartsTests {
         "SELECT id FROM song UNION SELECT id FROM tag UNION SELECT id FROM note")
       #expect(left.isEmpty, "stopped at \(pause)")
       #expect(try store.writer.unfinishedSweep == nil)
+      let batches = try store.reader.batches(after: 0, limit: 10)
+      #expect(batches.filter { $0.deletedCount > 0 }.count == before + 1, "stopped at \(pause)")
     }
   }
 }

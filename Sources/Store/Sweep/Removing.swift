@@ -68,11 +68,11 @@ extension Writer {
     current.approved = plan.approval?.checksum
     try spendApproval(current.sumOfDead)
     if plan.size == 0 { return }
-    if try db.meta("sweep.batch") == nil {
-      try db.setMeta("sweep.batch", current.batch)
-      try db.setMeta("sweep.kinds", asked.code)
-      if let approval = plan.approval { try db.setMeta("sweep.losses", Int64(approval.lostCount)) }
+    hasConcluded = false
+    if let approval = plan.approval, try db.meta("sweep.batch") == nil {
+      try db.setMeta("sweep.losses", Int64(approval.lostCount))
     }
+    try openBatch()
     if current.isResumed { return }
     try recordStepped(submission)
     counters.serial += 1

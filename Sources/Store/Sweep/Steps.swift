@@ -220,10 +220,19 @@ extension Writer {
     }
   }
 
-  /// Of a sweep in parts that has deleted something, whatever happens before the others.
-  func rememberRest() throws {
-    if try current.deletedCount == 0 && db.meta("sweep.batch") == nil { return }
+  /// A sweep in parts that has deleted something is not over, whatever happens before the others:
+  /// these are of its batch.
+  func leaveOpen() throws {
+    if try current.done == 0 && db.meta("sweep.batch") == nil { return }
+    try openBatch()
+    try db.run("DELETE FROM cascade_meta WHERE name = 'sweep.losses'")
     try db.setMeta("sweep.cut", asked.code)
+  }
+
+  func openBatch() throws {
+    if try db.meta("sweep.batch") != nil { return }
+    try db.setMeta("sweep.batch", current.batch)
+    try db.setMeta("sweep.kinds", asked.code)
   }
 
   /// Sweeps of other kinds may come before it goes on.

@@ -55,7 +55,8 @@ extension Writer {
     holds = []
     self.now = now
     sweptBefore = [:]
-    batchSoFar = nil
+    batchSoFar = isDetached ? nil : try db.meta("sweep.batch")
+    hasConcluded = false
     asked = kinds
     defer { hasPartsToCome = false }
     try tieLooseRows(manners)
@@ -69,7 +70,7 @@ extension Writer {
       // What is gone now may have denied something that the parts before found.
       isOver = try result.deletedCount == before || !db.hasDenied
     }
-    try closeIfAllIsGone(kinds, result)
+    try closeAtEnd(kinds, result)
     try forgetDenied()
     try result.forgetBlocked { try isThere($0) }
     try sweepRest(kinds, &result, at: now, manners)
@@ -80,11 +81,14 @@ extension Writer {
     return result
   }
 
-  /// Killed behind its last step, a sweep is at its end where none of its kinds finds anything more.
-  private func closeIfAllIsGone(_ kinds: [SweepKind], _ result: SweepResult) throws {
-    guard let batch = try db.meta("sweep.batch"), let code = try db.meta("sweep.kinds"),
-      [.done, .nothing].contains(result.outcome), kinds.cover([SweepKind](code: code))
+  /// What its last part left open; or what a sweep that was killed behind its last step did, where
+  /// none of its kinds finds anything more.
+  private func closeAtEnd(_ kinds: [SweepKind], _ result: SweepResult) throws {
+    guard !result.isCutShort, let batch = try db.meta("sweep.batch"),
+      let code = try db.meta("sweep.kinds")
     else { return }
+    let isDone = [.done, .nothing].contains(result.outcome) && kinds.cover([SweepKind](code: code))
+    if !hasConcluded && !isDone { return }
     current = TransactionState()
     current.batch = batch
     try group { try closeBatch() }
@@ -98,7 +102,7 @@ extension Writer {
       hasPartsToCome = kinds.marks(from: model) || !parts.isEmpty
       try sweepEdges(part, &result, at: now, manners)
       sweptBefore = current.wasApproved ? [:] : result.byCollection
-      batchSoFar = result.batch
+      batchSoFar = result.batch ?? batchSoFar
       if result.isCutShort { break }
     }
     hasPartsToCome = false
@@ -115,14 +119,18 @@ extension Writer {
     if both.deletedCount > result.deletedCount || both.isCutShort || both.outcome == .held {
       result = both
     }
-    batchSoFar = result.batch
+    batchSoFar = result.batch ?? batchSoFar
   }
 
   /// Each kind left to the other what that would have to delete first: none can be the first then, but
   /// both together, as soon as both have seen it.
   private func waitsForBoth(_ kinds: [SweepKind]) throws -> Bool {
-    if kinds.cascades == kinds.counts || isDetached || isHalfView { return false }
-    if try db.mark(.cascade) != db.mark(.refcount) { return false }
+    if isDetached || isHalfView { return false }
+    return try leavesSome(kinds) && db.mark(.cascade) == db.mark(.refcount)
+  }
+
+  private func leavesSome(_ kinds: [SweepKind]) throws -> Bool {
+    if kinds.cascades == kinds.counts { return false }
     return try db.integer(
       "SELECT 1 FROM cascade_spared WHERE denied IN (2, 3) AND rule LIMIT 1") != nil
   }
@@ -210,7 +218,7 @@ extension Writer {
     if isDetached { throw StoreError.detached }
     try followSchema()
     try sweepEdges([.unreachable], &result, at: now, manners)
-    batchSoFar = result.batch
+    batchSoFar = result.batch ?? batchSoFar
     try keepLeasedReasons(at: now)
   }
 
@@ -267,8 +275,12 @@ extension Writer {
 
   /// In the last transaction of a sweep.
   func conclude(_ kinds: [SweepKind]) throws {
-    if hasPartsToCome { try rememberRest() }
-    if current.isResumed || current.isStepped { try closeBatch() }
+    if try hasPartsToCome || leavesSome(kinds) {
+      try leaveOpen()
+    } else if current.isResumed || current.isStepped {
+      try closeBatch()
+    }
+    hasConcluded = true
     if !current.hasKept { try markOwnWrites(kinds) }
     try markOwnEnd()
     try freeDenied(kinds)

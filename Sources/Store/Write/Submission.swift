@@ -78,10 +78,9 @@ extension Writer {
       try find()
       try flush()
       try forgetTouched()
-      let done = current.deletedCount + current.edgesRemoved + current.notices
       if current.isResumed {
         try recordCount(current.deletedCount)
-      } else if try done + current.filesReleased > 0 || keptNames {
+      } else if try current.done > 0 || keptNames {
         try record(submission)
       }
       return receipt(submission)

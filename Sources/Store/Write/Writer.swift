@@ -53,6 +53,8 @@ package final class Writer {
   /// What that sweep is to do, and whether this part of it is not the last.
   var asked: [SweepKind] = []
   var hasPartsToCome = false
+  /// A part of it came to its end, and none has begun since.
+  var hasConcluded = false
   /// Without leases the last sweep would have found more that the roots do not reach.
   var leasesReach = false
   /// The files that were let go up to here were looked at, and what is left of them waits.
@@ -315,6 +317,9 @@ struct TransactionState {
   /// The last row of the journal that was read, and the last one that is there because of us.
   var journalEnd: Int64 = 0
   var ownEnd: Int64 = 0
+
+  /// How much of it is worth a batch.
+  var done: Int { deletedCount + edgesRemoved + notices + filesReleased }
 
   /// Whether what is deleted is news to somebody (`Marks.swift`).
   var isLoud: Bool { isStepped || followed != .all }
