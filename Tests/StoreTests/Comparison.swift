@@ -69,7 +69,12 @@ struct Comparison {
     try store.bySQL("BEGIN; \(statements.joined(separator: "; ")); COMMIT")
     var random = Seeded(seed &+ UInt64(index))
     var stops = Stops(store, isStopped ? Int.random(in: 1...5, using: &random) : 0)
-    if isByKinds { try stops.sweepByKinds() } else { _ = try stops.sweep([.all]) }
+    let kinds: [SweepKind] = [.cascade, .refcount]
+    if isByKinds {
+      try stops.sweep(byKinds: seed / 8 % 2 == 0 ? kinds : kinds.reversed())
+    } else {
+      _ = try stops.sweep([.all])
+    }
     return Reference.Result()
   }
 
@@ -184,10 +189,11 @@ struct Stops {
   }
 
   /// Until neither finds anything.
-  mutating func sweepByKinds() throws {
+  mutating func sweep(byKinds kinds: [SweepKind]) throws {
     for _ in 0..<50 {
-      let found = [try sweep([.cascade]), try sweep([.refcount])]
-      if found == [false, false] { return }
+      var found = false
+      for kind in kinds where try sweep([kind]) { found = true }
+      if !found { return }
     }
     Issue.record("the kinds find something again and again")
   }

@@ -74,6 +74,42 @@ struct OneKindTests {
   }
 
   @Test(
+    "An edge that was removed is told of once, though the other kind deleted its source since",
+    arguments: [nil, 1] as [Int64?],
+    [[.cascade, .refcount], [.refcount, .cascade], [.refcount, .all]] as [[SweepKind]])
+  func toldOfARemovedEdge(rows: Int64?, kinds: [SweepKind]) throws {
+    let model = """
+      { collections: { h: { table: 'h', key: 'id' }, a: { table: 'a', key: 'id' },
+          b: { table: 'b', key: 'id' } },
+        relationships: [
+          { name: 'a', from: 'h', to: 'a', column: 'a',
+            rules: ['deleteDestinationIfAllSourcesDeleted'] },
+          { name: 'b', from: 'a', to: 'b', column: 'b', rules: ['notifyIfSourceDeleted'] },
+          { name: 'j', from: 'a', to: 'b', join: { table: 'j', source: 's', destination: 'd' },
+            rules: ['notifyIfSourceDeleted'] } ] }
+      """
+    let store = try TestStore(
+      model: StoreModel(model),
+      schema: """
+        CREATE TABLE h(id TEXT PRIMARY KEY, a TEXT); CREATE TABLE a(id TEXT PRIMARY KEY, b TEXT);
+        CREATE TABLE b(id TEXT PRIMARY KEY); CREATE TABLE j(s TEXT, d TEXT, PRIMARY KEY(s, d));
+        INSERT INTO b VALUES('removed'), ('left'), ('moved');
+        INSERT INTO a VALUES('A', 'removed'); INSERT INTO h VALUES('H', 'A');
+        INSERT INTO j VALUES('A', 'removed'), ('A', 'left'), ('A', 'moved');
+        """)
+    if let rows { store.sweepsInSteps(of: rows) }
+    _ = try store.writer.sweep([.all], at: 0)
+    try store.bySQL(
+      """
+      UPDATE a SET b = NULL; DELETE FROM j WHERE d <> 'left'; INSERT INTO j VALUES('A', 'moved');
+      DELETE FROM h
+      """)
+    for kind in kinds { _ = try store.writer.sweep([kind], at: 1) }
+    let told = try store.reader.notices(after: 0).map { "\($0.edge.name) \($0.node)" }
+    #expect(told.sorted() == ["b b/removed", "j b/left", "j b/moved", "j b/removed"])
+  }
+
+  @Test(
     "What is denied by what goes with it goes, though one kind looked before",
     arguments: [nil, 1] as [Int64?], ["DELETE FROM x WHERE id = 2", "UPDATE x SET d = NULL"])
   func deniedByItsOwn(rows: Int64?, sql: String) throws {

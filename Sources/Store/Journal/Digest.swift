@@ -78,17 +78,20 @@ struct Digest {
     _ db: borrowing Connection, _ place: Place, _ old: OldEdge, _ rows: [Value]
   ) throws {
     let sayings = try sayings(of: place, old, db)
+    let asksWhen = hasMourned && place.rules.contains(.notifyIfSourceDeleted)
     try db.run(
       generated: """
         INSERT INTO temp.loss(source_collection, source_key, source_row, source_present,
           destination, destination_key, destination_row, destination_collection,
-          name, rules, removal)
+          name, rules, removal, seq)
         SELECT DISTINCT \(place.oldSourceColumns), \(place.destinationColumns(of: old.reference)),
-          \(place.destination.id), \(place.nameId), \(place.rules.rawValue), 0
+          \(place.destination.id), \(place.nameId), \(place.rules.rawValue), 0,
+          \(asksWhen ? "max(o.seq)" : "NULL")
         FROM main.cascade_journal AS o \(old.values) \(place.destinationRow(of: old.reference))
         LEFT JOIN \(place.source.rows) AS s ON \(place.source.hasKey("s", "o.key"))
         WHERE o.what = ?1 AND o.seq > ?2 AND o.seq <= ?3 AND o.key IS NOT NULL AND \(old.isEdge)
         \(sayings.map { "AND NOT EXISTS (\($0))" }.joined(separator: "\n"))
+        \(asksWhen ? "GROUP BY o.key, \(old.reference)" : "")
         """, rows)
   }
 
@@ -156,18 +159,25 @@ struct Digest {
       FROM temp.loss AS l WHERE l.destination IS NULL
       """)
     try db.run(
-      """
-      INSERT OR IGNORE INTO temp.lost
-      SELECT s.id, l.name, coalesce(l.destination, d.id), 1, l.rules, 0, l.removal
-      FROM temp.loss AS l
-      JOIN temp.known AS s
-        ON s.id > 0 AND s.collection = l.source_collection AND s.key = l.source_key
-      LEFT JOIN temp.known AS d
-        ON d.id > 0 AND d.collection = l.destination_collection AND d.key = l.destination_key
-      """)
+      generated: """
+        INSERT OR IGNORE INTO temp.lost
+        SELECT s.id, l.name, coalesce(l.destination, d.id), 1, l.rules, 0, l.removal
+        \(Digest.numbered)
+        """)
+    if hasMourned { try db.keepUntold() }
     try db.run("DELETE FROM temp.loss")
     try db.run("DELETE FROM temp.departed")
   }
+}
+
+extension Digest {
+  fileprivate static let numbered: StaticString = """
+    FROM temp.loss AS l
+    JOIN temp.known AS s
+      ON s.id > 0 AND s.collection = l.source_collection AND s.key = l.source_key
+    LEFT JOIN temp.known AS d
+      ON d.id > 0 AND d.collection = l.destination_collection AND d.key = l.destination_key
+    """
 }
 
 extension Binding {
@@ -275,6 +285,18 @@ extension Connection {
       WHERE EXISTS (SELECT 1 FROM cascade_meta AS m WHERE m.name GLOB 'told.*'
         AND f.rule > CAST(substr(m.name, 6) AS INTEGER) AND f.rule <= m.value)
       """)
+  }
+
+  /// Edges that were gone before we deleted their sources, and told whoever had lost one by that.
+  fileprivate func keepUntold() throws(SQLiteError) {
+    try run(
+      generated: """
+        INSERT OR IGNORE INTO temp.untold SELECT s.id, l.name, coalesce(l.destination, d.id)
+        \(Digest.numbered)
+        WHERE l.seq NOTNULL AND NOT EXISTS (
+          SELECT 1 FROM cascade_meta AS m WHERE m.name GLOB 'told.*'
+          AND l.seq > CAST(substr(m.name, 6) AS INTEGER) AND l.seq <= m.value)
+        """)
   }
 
   /// What was found is gone, or never was.

@@ -243,6 +243,7 @@ extension Writer {
     try db.run("DELETE FROM temp.dead")
     try db.run("DELETE FROM temp.recalled")
     try db.run("DELETE FROM temp.mourned")
+    try db.run("DELETE FROM temp.untold")
     try db.run("DELETE FROM temp.lost")
     try db.run("DELETE FROM temp.told")
     try db.forgetGone()

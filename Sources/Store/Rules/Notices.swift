@@ -81,7 +81,8 @@ extension Writer {
         l.source, l.name, l.destination, l.rules, l.origin
       FROM temp.lost AS l
       WHERE (l.removal = 0 AND l.rules & 1
-        AND l.source NOT IN (SELECT id FROM temp.mourned WHERE NOT leaves)
+        AND (l.source NOT IN (SELECT id FROM temp.mourned WHERE NOT leaves)
+          OR (l.source, l.name, l.destination) IN temp.untold)
         AND l.destination NOT IN (SELECT id FROM temp.gone))
       OR (l.removal = 1 AND l.rules & 2
         AND l.destination NOT IN (SELECT id FROM temp.mourned WHERE NOT leaves)
@@ -91,7 +92,10 @@ extension Writer {
 
   func tell(_ few: Slice = .all) throws {
     try nameTold(few)
-    if current.isResumed || current.isSweep && model.hasNamesakes { try forgetTold(few) }
+    if current.isResumed || current.isSweep && model.hasNamesakes {
+      try forgetTold(few, since: current.batch)
+    }
+    try forgetMourned(few)
     try writeTold(few)
   }
 
@@ -104,12 +108,15 @@ extension Writer {
 
   /// After a crash, and where others write, one plan more finds what an earlier one told already; and
   /// of a hub, one place after the other is told of.
-  private func forgetTold(_ few: Slice) throws {
+  private func forgetTold(
+    _ few: Slice, since batch: Int64, where condition: StaticString = "true"
+  ) throws {
     try db.run(
       generated: """
         \(Writer.toldByName)
         DELETE FROM temp.told WHERE rowid IN (
-          SELECT number FROM named WHERE (reason, name, sc, s, dc, d, origin > 0) IN (
+          SELECT number FROM named
+          WHERE \(condition) AND (reason, name, sc, s, dc, d, origin > 0) IN (
             SELECT n.reason, n.name, n.source_collection, n.source_key, n.destination_collection,
               n.destination_key, n.origin > 0
             FROM (
@@ -117,8 +124,19 @@ extension Writer {
               FROM named
             ) AS r
             CROSS JOIN cascade_notice AS n ON n.receiver_collection = r.c AND n.receiver_key = r.k
-            WHERE n.batch = ?3))
-        """, few.bound + [.integer(current.batch)])
+            WHERE n.batch >= ?3))
+        """, few.bound + [.integer(batch)])
+  }
+
+  /// An edge that somebody removed, and that was there again when a sweep of one kind deleted its source.
+  private func forgetMourned(_ few: Slice) throws {
+    if try db.integer("SELECT 1 FROM temp.untold LIMIT 1") == nil { return }
+    try forgetTold(
+      few, since: db.meta("told since") ?? 0,
+      where: """
+        (source, name, destination) IN temp.untold
+        AND source IN (SELECT id FROM temp.mourned WHERE NOT leaves)
+        """)
   }
 
   /// The numbers go on behind the last notice that ever was. An edge that is said in two places is told

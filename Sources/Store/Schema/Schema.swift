@@ -258,13 +258,19 @@ enum Schema {
     CREATE TEMP TABLE loss(
       source_collection INTEGER, source_key, source_row INTEGER, source_present INTEGER,
       destination INTEGER, destination_collection INTEGER, destination_key,
-      destination_row INTEGER, name INTEGER, rules INTEGER, removal INTEGER)
+      destination_row INTEGER, name INTEGER, rules INTEGER, removal INTEGER, seq INTEGER)
     """,
     "CREATE TEMP TABLE departed(id INTEGER PRIMARY KEY, seq INTEGER)",
     // Nodes that are gone because of an earlier sweep, which knows why; or it found them gone.
     "CREATE TEMP TABLE recalled(id INTEGER PRIMARY KEY)",
     // Those of them whose neighbours that sweep told: all, or where it `leaves` references, who has one.
     "CREATE TEMP TABLE mourned(id INTEGER PRIMARY KEY, leaves INTEGER NOT NULL DEFAULT 0)",
+    // What these edges led to was not told by that sweep: they were gone before.
+    """
+    CREATE TEMP TABLE untold(
+      source INTEGER, name INTEGER, destination INTEGER,
+      PRIMARY KEY(source, name, destination)) WITHOUT ROWID
+    """,
     // Edges that were there at the last flush and were removed since.
     """
     CREATE TEMP TABLE lost(

@@ -89,7 +89,11 @@ extension Writer {
     try db.run(
       "UPDATE cascade_meta SET value = ? WHERE name GLOB 'told.*' AND value = ?",
       .integer(end), .integer(start))
-    if db.changes == 0 { try db.setMeta("told.\(start)", end) }
+    if db.changes > 0 { return }
+    if try db.integer("SELECT 1 FROM cascade_meta WHERE name GLOB 'told.*'") == nil {
+      try db.setMeta("told since", current.batch)
+    }
+    try db.setMeta("told.\(start)", end)
   }
 
   /// What follows from its own rows, the last plan of a sweep that follows all rules had found, though
