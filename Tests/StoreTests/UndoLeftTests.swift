@@ -146,6 +146,55 @@ struct UndoLeftTests {
     #expect(try store.dump() == before)
   }
 
+  /// Each of a list is an edge of its own, like each row of a join table.
+  @Test(
+    "What was taken out of a list comes back into what the list is by now",
+    arguments: [
+      (#"["w", "v"]"#, #"["w","x","v"]"#), (#"[]"#, #"["x"]"#),
+      (#"["v",1.50,{"a":[]}]"#, #"["x","v",1.50,{"a":[]}]"#),
+      (#"["new"]"#, #"["new","x"]"#), (#"["x","w"]"#, #"["x","w"]"#), (#"{}"#, #"{}"#),
+    ])
+  func merged(now: String, wanted: String) throws {
+    let store = try store(
+      """
+      { name: 'list', from: 'a', to: 'b', property: 'list', toMany: true, \(UndoLeftTests.nullify) }
+      """,
+      """
+      CREATE TABLE a(id TEXT PRIMARY KEY, list TEXT); CREATE TABLE b(id TEXT PRIMARY KEY);
+      INSERT INTO a VALUES('a', '["w", "x", "v"]'); INSERT INTO b VALUES('w'), ('x'), ('v'), ('new');
+      """)
+    let deleted = try store.apply([.delete(Node("b", .text("x")))])
+    try store.bySQL("UPDATE a SET list = '\(now)'")
+    let isBack = now != wanted
+    let undone = try store.undo(deleted)
+    #expect((undone.references, undone.leftCount) == (isBack ? 1 : 0, isBack ? 0 : 1))
+    #expect(try store.texts("SELECT list FROM a") == [wanted])
+  }
+
+  @Test(
+    "Batches that took of one list come back in any order, without what cannot",
+    arguments: [
+      [0, 1], [1, 0],
+    ])
+  func orders(order: [Int]) throws {
+    let store = try store(
+      """
+      { name: 'list', from: 'a', to: 'b', property: 'list', toMany: true, \(UndoLeftTests.nullify) }
+      """,
+      """
+      CREATE TABLE a(id TEXT PRIMARY KEY, list TEXT);
+      CREATE TABLE b(id TEXT PRIMARY KEY, u UNIQUE);
+      INSERT INTO a VALUES('a', '["x","y"]'); INSERT INTO b VALUES('x', 1), ('y', 2);
+      """)
+    let batches = try ["x", "y"].map { try store.apply([.delete(Node("b", .text($0)))]) }
+    try store.bySQL("INSERT INTO b VALUES('other', 2)")
+    for index in order { _ = try store.undo(batches[index]) }
+    #expect(try store.texts("SELECT list FROM a") == [#"["x"]"#])
+    try store.bySQL("DELETE FROM b WHERE id = 'other'")
+    #expect(try store.undo(batches[1]).leftCount == 0)
+    #expect(try store.texts("SELECT list FROM a") == [#"["x","y"]"#])
+  }
+
   @Test("A patch of something else does not keep a reference away")
   func patched() throws {
     let store = try store(

@@ -247,14 +247,20 @@ extension Place {
     return """
       iif(json_type(\(list), \(path)) = 'array',
         json_set(\(list), \(path), json((
-          SELECT json_group_array(CASE
-            WHEN x.type IN ('true', 'false') THEN json(x.type)
-            WHEN x.type IN ('object', 'array') THEN json(x.value)
-            WHEN typeof(x.value) = 'real' THEN json(\(list) -> x.fullkey) ELSE x.value END)
+          SELECT json_group_array(\(element(of: list)))
           FROM json_each(\(list), \(path)) AS x
           WHERE NOT (x.type IN ('text', 'integer')
             AND \(condition))))),
         json_set(\(list), \(path), NULL))
       """
+  }
+
+  /// One of the rows `x`, as it stands in the list.
+  func element(of list: String) -> String {
+    """
+    CASE WHEN x.type IN ('true', 'false') THEN json(x.type)
+      WHEN x.type IN ('object', 'array') THEN json(x.value)
+      WHEN typeof(x.value) = 'real' THEN json(\(list) -> x.fullkey) ELSE x.value END
+    """
   }
 }

@@ -1,8 +1,8 @@
 internal import Model
 internal import SQLite
 
-/// References in a column of JSON come back one by one: of a list, what leads to something, and of the
-/// column, what is still what nulling made of it.
+/// References in a column of JSON come back one by one: of a list, what leads to something; of the
+/// column, what is still what nulling made of it, or still a list.
 extension Undo {
   /// Of a list comes back what leads to something; the rest may do so another time. What else stands in
   /// the column may be another by now.
@@ -39,6 +39,8 @@ private struct JSONColumn {
   let nulled: String
   /// Something that it was is not there.
   var isPart = false
+
+  var texts: [Value] { [.text(now), .text(was), .text(nulled)] }
 }
 
 extension Undo.Numbered {
@@ -86,35 +88,100 @@ extension Place {
     return "(SELECT 1) \(elements(of: old, at: path)) WHERE \(isMissing(but: new, path))"
   }
 
-  /// Where it is still what nulling made of it, the list as it was, without that.
+  /// Where it is still what nulling made of it, the list as it was, without that. Where it is another
+  /// list by now, that with each of what was taken out.
   fileprivate func restoring(
     _ column: JSONColumn, _ db: borrowing Connection
   ) throws -> JSONColumn {
     guard case .json(_, let path) = form, destination.kind != .files else { return column }
     func place(_ column: String) -> String { memberPath(path, in: column) }
     func list(_ column: String) -> String { "(\(column) -> \(place(column)))" }
+    func isList(_ column: String) -> String { "json_type(\(column), \(place(column))) = 'array'" }
     let part = nulledList("?2", path, without: isMissing(but: "?3", path))
     let isMissing = "EXISTS (SELECT 1 FROM \(missing(from: "?2", but: "?3")))"
-    return try db.all(
+    let isAsNulled = "\(list("?1")) IS \(list("?3"))"
+    let found = try db.all(
       generated: """
-        SELECT json_set(?1, \(place("?1")), json(p.part)),
+        SELECT iif(\(isAsNulled), json_set(?1, \(place("?1")), json(p.part)), NULL),
           json_set(?3, \(place("?3")), json(p.part)), p.lacks
         FROM (SELECT iif(\(isMissing), \(part), ?2) -> \(place("?2")) AS part,
           \(isMissing) AS lacks) AS p
-        WHERE \(list("?2")) IS NOT \(list("?3")) AND \(list("?1")) IS \(list("?3"))
-        """, [.text(column.now), .text(column.was), .text(column.nulled)]
-    ) { row in
-      JSONColumn(
-        now: row.text(0), was: column.was, nulled: row.text(1),
-        isPart: column.isPart || row.integer(2) != 0)
-    }.first ?? column
+        WHERE \(list("?2")) IS NOT \(list("?3"))
+        AND (\(isAsNulled) OR \(isList("?1")) AND \(isList("?2")))
+        """, column.texts
+    ) { (now: $0.optionalText(0), nulled: $0.text(1), isPart: $0.integer(2) != 0) }.first
+    guard let found else { return column }
+    return JSONColumn(
+      now: try found.now ?? merged(column, at: path, db), was: column.was, nulled: found.nulled,
+      isPart: column.isPart || found.isPart)
+  }
+
+  private func merged(
+    _ column: JSONColumn, at path: String, _ db: borrowing Connection
+  ) throws -> String {
+    func elements(of list: String, areBack: String) throws -> [RestoredList.Element] {
+      try db.all(
+        generated: """
+          SELECT json_quote(\(element(of: list))), \(areBack)
+          FROM (SELECT ?1, ?2, ?3) CROSS JOIN json_each(\(list), \(memberPath(path, in: list))) AS x
+          """, column.texts
+      ) { RestoredList.Element(text: $0.text(0), isBack: $0.integer(1) != 0) }
+    }
+    let isBack = """
+      \(isTaken(but: "?3", path)) AND \(isTaken(but: "?1", path))
+      AND \(destination.hasRow(withKey: destination.asKey("x.value")))
+      """
+    let list = RestoredList(now: try elements(of: "?1", areBack: "0").map(\.text))
+      .taking(try elements(of: "?2", areBack: isBack))
+    return try db.all(
+      generated: "SELECT json_set(?1, \(memberPath(path, in: "?1")), json(?2))",
+      [.text(column.now), .text("[\(list.joined(separator: ","))]")]
+    ) { $0.text(0) }.first ?? column.now
   }
 
   private func isMissing(but new: String, _ path: String) -> String {
+    """
+    \(isTaken(but: new, path))
+    AND NOT \(destination.hasRow(withKey: destination.asKey("x.value")))
+    """
+  }
+
+  /// Whether a list names something that another does not.
+  private func isTaken(but new: String, _ path: String) -> String {
     let left = "\(elements(of: new, at: path)) WHERE x.type IN ('text', 'integer')"
     return """
-      x.type IN ('text', 'integer') AND NOT \(destination.hasRow(withKey: destination.asKey("x.value")))
-      AND x.value NOT IN (SELECT x.value FROM (SELECT 1) \(left))
+      x.type IN ('text', 'integer') AND x.value NOT IN (SELECT x.value FROM (SELECT 1) \(left))
       """
+  }
+}
+
+/// A list that somebody wrote meanwhile, each element as JSON.
+struct RestoredList {
+  let now: [String]
+
+  struct Element {
+    let text: String
+    let isBack: Bool
+  }
+
+  /// What is back stands behind what it stood behind, or at the front, if anything it stood before is
+  /// there.
+  func taking(_ was: [Element]) -> [String] {
+    let places = Dictionary(
+      now.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
+    var front: [String] = []
+    var behind: [Int: [String]] = [:]
+    var last: Int?
+    for element in was {
+      if let place = places[element.text] {
+        last = place
+      } else if element.isBack, let last {
+        behind[last, default: []].append(element.text)
+      } else if element.isBack {
+        front.append(element.text)
+      }
+    }
+    let rest = now.enumerated().flatMap { [$1] + (behind[$0] ?? []) }
+    return last == nil ? rest + front : front + rest
   }
 }
