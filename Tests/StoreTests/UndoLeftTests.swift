@@ -222,6 +222,31 @@ struct UndoLeftTests {
     #expect(try store.reader.node(object).value?.text == #"{"b":"z","title":2}"#)
   }
 
+  @Test("What was taken out of an object's list comes back into what was written meanwhile")
+  func patchedList() throws {
+    let store = try store(
+      """
+      { name: 'list', from: 'objects', to: 'b', property: 'list', toMany: true,
+        \(UndoLeftTests.nullify) }
+      """,
+      """
+      CREATE TABLE a(id INTEGER PRIMARY KEY); CREATE TABLE b(id TEXT PRIMARY KEY);
+      INSERT INTO b VALUES('w'), ('x'), ('v');
+      """)
+    let object = Node("objects", .text("o"))
+    try store.apply([
+      .put(object, type: nil, value: JSONText(valid: #"{"list": ["w", "x"]}"#), edges: nil)
+    ])
+    let deleted = try store.apply([.delete(Node("b", .text("x")))])
+    try store.apply([
+      .patch(
+        object, set: [Member(name: "list", value: JSONText(valid: #"["w","v"]"#))], unset: [])
+    ])
+    #expect(try store.undo(deleted).references == 1)
+    #expect(try store.reader.node(object).value?.text == #"{"list":["w","x","v"]}"#)
+    #expect(try store.edges().count == 3)
+  }
+
   @Test("A row without its own number takes nobody else's")
   func numbers() throws {
     let store = try store(

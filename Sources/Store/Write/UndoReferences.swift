@@ -158,10 +158,25 @@ extension String {
     else { return nil }
     for (new, old) in zip(nulled, was) where new.value != old.value {
       guard let index = members.firstIndex(where: { $0.isNamed(new.name) }),
-        members[index].value == new.value
+        let value = members[index].value.undoing(new.value, old.value)
       else { return nil }
-      members[index] = old
+      members[index] = Member(name: old.name, value: value)
     }
     return JSONText(object: members).text
+  }
+}
+
+extension JSONText {
+  /// A member as it was, or a list that is another by now with what was taken out of it.
+  fileprivate func undoing(_ nulled: JSONText, _ was: JSONText) -> JSONText? {
+    if self == nulled { return was }
+    guard let now = elements()?.map(\.text), let nulled = nulled.elements()?.map(\.text),
+      let was = was.elements()?.map(\.text)
+    else { return nil }
+    let old = was.map {
+      RestoredList.Element(text: $0, isBack: !nulled.contains($0) && !now.contains($0))
+    }
+    if !old.contains(where: \.isBack) { return nil }
+    return JSONText(valid: RestoredList(now: now).taking(old))
   }
 }
