@@ -95,6 +95,23 @@ struct SweepPartsTests {
     try expectOneBatch(store, store.writer.sweep([.all], at: 2), of: 4)
   }
 
+  @Test(
+    "What the parts before did can be undone, where one cannot go on",
+    arguments: [nil, 1] as [Int64?])
+  func refused(rows: Int64?) throws {
+    let store = try store(roots: "roots: ['albums'],", stepsOf: rows)
+    try store.bySQL(
+      """
+      CREATE TRIGGER no BEFORE DELETE ON tag WHEN OLD.id = 5 BEGIN SELECT RAISE(ROLLBACK, 'no'); END;
+      INSERT INTO tag VALUES(5); DELETE FROM album
+      """)
+    #expect(throws: RolledBack.self) { try store.writer.sweep([.all], at: 2) }
+    let batch = try #require(try store.reader.batches(after: 0, limit: 10).first)
+    #expect(try store.writer.undo(batch.batch, by: "me", at: 3).restored == batch.deletedCount)
+    try store.bySQL("DROP TRIGGER no; INSERT INTO album VALUES(1)")
+    #expect(try store.writer.sweep([.all], at: 4).deletedCount == 1)
+  }
+
   @Test("Killed behind its last step, it is at its end where nothing more is found")
   func behindTheLastStep() throws {
     let store = try store(stepsOf: 1)

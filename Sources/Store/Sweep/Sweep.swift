@@ -62,15 +62,7 @@ extension Writer {
     try tieLooseRows(manners)
     try forgetDenied()
     try forgetSparedThatIsGone(manners)
-    var isOver = false
-    while !isOver {
-      try sweepParts(kinds, &result, at: now, manners)
-      let before = result.deletedCount
-      try sweepMarked(kinds, &result, at: now, manners)
-      // What is gone now may have denied something that the parts before found.
-      isOver = try result.deletedCount == before || !db.hasDenied
-    }
-    try closeAtEnd(kinds, result)
+    try sweepAllParts(kinds, &result, at: now, manners)
     try forgetDenied()
     try result.forgetBlocked { try isThere($0) }
     try sweepRest(kinds, &result, at: now, manners)
@@ -81,14 +73,35 @@ extension Writer {
     return result
   }
 
-  /// What its last part left open; or what a sweep that was killed behind its last step did, where
-  /// none of its kinds finds anything more.
-  private func closeAtEnd(_ kinds: [SweepKind], _ result: SweepResult) throws {
-    guard !result.isCutShort, let batch = try db.meta("sweep.batch"),
-      let code = try db.meta("sweep.kinds")
-    else { return }
-    let isDone = [.done, .nothing].contains(result.outcome) && kinds.cover([SweepKind](code: code))
-    if !hasConcluded && !isDone { return }
+  private func sweepAllParts(
+    _ kinds: [SweepKind], _ result: inout SweepResult, at now: Int64, _ manners: Manners
+  ) throws {
+    do {
+      var isOver = false
+      while !isOver {
+        try sweepParts(kinds, &result, at: now, manners)
+        let before = result.deletedCount
+        try sweepMarked(kinds, &result, at: now, manners)
+        // What is gone now may have denied something that the parts before found.
+        isOver = try result.deletedCount == before || !db.hasDenied
+      }
+    } catch let error where error.isFinal {
+      // Nobody knows when it can go on: what is done may be undone.
+      try closeAtEnd()
+      throw error
+    }
+    if try hasConcluded || isOver(kinds, result) { try closeAtEnd() }
+  }
+
+  /// Killed behind its last step, a sweep is at its end where none of its kinds finds anything more.
+  private func isOver(_ kinds: [SweepKind], _ result: SweepResult) throws -> Bool {
+    guard let code = try db.meta("sweep.kinds"), [.done, .nothing].contains(result.outcome)
+    else { return false }
+    return kinds.cover([SweepKind](code: code))
+  }
+
+  private func closeAtEnd() throws {
+    guard let batch = try db.meta("sweep.batch") else { return }
     current = TransactionState()
     current.batch = batch
     try group { try closeBatch() }

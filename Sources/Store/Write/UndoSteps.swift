@@ -38,7 +38,7 @@ package struct UndoGivenUp: Error {
 
 extension Error {
   /// Nothing that passes, as a full disk does, or somebody else's lock.
-  fileprivate var isFinal: Bool {
+  var isFinal: Bool {
     guard let error = self as? SQLiteError else {
       return self is StoreError || self is NoUndo || self is RolledBack
     }
