@@ -112,6 +112,49 @@ struct SweepPartsTests {
     #expect(try store.writer.sweep([.all], at: 4).deletedCount == 1)
   }
 
+  @Test("What another kind does before a stopped one goes on is a batch of its own")
+  func between() throws {
+    let store = try store(roots: "roots: ['albums'],", stepsOf: 1)
+    try store.bySQL("INSERT INTO tag VALUES(5), (6), (7)")
+    _ = try? store.writer.sweep([.unreachable], at: 1, manners: .stopping(after: 4))
+    let first = try #require(try store.meta("sweep.batch"))
+    try store.bySQL("DELETE FROM album WHERE id = 1")
+    try store.reopen()
+    let second = try store.writer.sweep([.cascade, .refcount], at: 2)
+    #expect(second.batch != first && second.deletedCount == 3)
+    #expect(try store.writer.unfinishedSweep == [.unreachable])
+    let gone = try store.writer.undo(first, by: "me", at: 3).restored
+    #expect(try gone > 0 && store.texts("SELECT id FROM tag") == ["5", "6", "7"])
+    #expect(try store.writer.sweep([.unreachable], at: 4).deletedCount == 3)
+    #expect(try store.writer.unfinishedSweep == nil)
+  }
+
+  @Test("What is stopped and then held can be undone")
+  func heldRest() throws {
+    let store = try TestStore(
+      model: StoreModel(
+        """
+        { collections: { a: { table: 'a', key: 'id' }, b: { table: 'b', key: 'id' } },
+          relationships: [ { name: 'a', from: 'b', to: 'a', column: 'a',
+            rules: ['deleteSourceIfDestinationDeleted'] } ],
+          limits: { hold: { deletes: 3, share: 0.5 } } }
+        """),
+      schema: """
+        CREATE TABLE a(id INTEGER PRIMARY KEY); CREATE TABLE b(id INTEGER PRIMARY KEY, a INTEGER);
+        INSERT INTO a VALUES(1), (2);
+        INSERT INTO b VALUES(1, 1), (2, 1), (3, 1), (4, 2), (5, 2), (6, 2), (7, 2), (8, 2);
+        """)
+    _ = try store.writer.sweep([.all], at: 0)
+    store.sweepsInSteps(of: 1)
+    try store.bySQL("DELETE FROM a WHERE id = 1")
+    _ = try? store.writer.sweep([.cascade], at: 1, manners: .stopping(after: 3))
+    let batch = try #require(try store.meta("sweep.batch"))
+    try store.bySQL("DELETE FROM a")
+    try store.reopen()
+    #expect(try store.writer.sweep([.cascade], at: 2).outcome == .held)
+    #expect(try store.writer.undo(batch, by: "me", at: 3).restored > 0)
+  }
+
   @Test("Killed behind its last step, it is at its end where nothing more is found")
   func behindTheLastStep() throws {
     let store = try store(stepsOf: 1)

@@ -29,6 +29,9 @@ extension StoreService {
       try await keepPause()
       lookAtTimetable(forgetting: true)
       reportReplaced(standing)
+      // A backup may be of the midst of a sweep.
+      hasUnfinishedSweep = true
+      wakeUp()
     }
     await openReaders()
   }

@@ -7,6 +7,7 @@ extension StoreService {
   func sweep(
     _ kinds: [SweepKind], because occasion: SweepRun.Occasion = .asked, by user: UInt32? = nil
   ) async throws -> SweepResult {
+    if occasion != .resumed { try? await goOnFirst() }
     let start = ContinuousClock.now
     var result = try await onStore { try await writer.sweep(kinds) }
     if kinds.looksAtFiles { retriesFiles = true }
@@ -93,6 +94,11 @@ extension StoreService {
     if condition.isAtRest { return }
     try await resumeUndo()
     hasUnfinishedSweep = condition.isAtRest || isCutShort
+  }
+
+  /// What was left undone is of a batch of its own, as long as nothing comes between.
+  private func goOnFirst() async throws {
+    if hasUnfinishedSweep && !isSweepPostponed && !condition.isAtRest { try await resumeSweep() }
   }
 
   private func postpone() {

@@ -69,7 +69,8 @@ extension Writer {
     var limit = model.limits.hold
     let losses = try current.holdsLosses ? db.losses(binding, current.numbers) : []
     let lostCount = losses.reduce(0) { $0 + $1.gone }
-    let goesOn = try current.holdsLosses && wasApproved(losing: lostCount)
+    let goesOn = try current.holdsLosses && mayLose(losses)
+    if goesOn { try lookWhatMayBeLost() }
     let isLoss = losses.areOver(limit) && !goesOn
     if current.holdsAll { (limit.deletes, limit.share) = (0, 0) }
     let before = current.isSweep ? sweptBefore : [:]
@@ -79,16 +80,11 @@ extension Writer {
     let counts = current.plan.collections
     let isOver = counts.values.contains { $0.with(before[$0.name] ?? 0).isOver(limit) }
     if !isOver && !isLoss { return nil }
+    if current.holdsLosses { try lookWhatMayBeLost() }
     return Held(
       id: current.id, deletedCount: current.deletedCount,
       byCollection: counts.mapValues(\.gone), lostCount: lostCount,
       checksum: Int64(bitPattern: current.plan.checksum))
-  }
-
-  /// Whoever goes on with what was approved may let go of so much, and finds the dead of its own too.
-  private func wasApproved(losing count: Int) throws -> Bool {
-    if try db.meta("sweep.batch") == nil { return false }
-    return try Int64(count) <= db.meta("sweep.losses") ?? 0
   }
 
   /// What this flush deletes joins what earlier ones did.

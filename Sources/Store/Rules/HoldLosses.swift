@@ -4,18 +4,21 @@ internal import SQLite
 /// References to what nobody watched go: a table that was made anew and is still empty, or a model that
 /// names the wrong key. They are much like nodes (DESIGN 8.4), and wait for approval like these.
 extension Connection {
-  /// What leads to the dead in `temp.gone` and would be taken away, beside all of its kind.
-  func losses(_ binding: Binding, _ numbers: Numbers) throws(SQLiteError) -> [CollectionCount] {
+  /// What leads to the dead in `temp.gone` and would be taken away, beside all of its kind; or to
+  /// whatever goes.
+  func losses(
+    _ binding: Binding, _ numbers: Numbers, ofDeadOnly: Bool = true
+  ) throws(SQLiteError) -> [CollectionCount] {
+    let isDead = ofDeadOnly ? CollectionCount.isDead : "true"
     var losses: [CollectionCount] = []
     for place in binding.places {
       for (rows, all) in place.losses(numbers) {
-        losses.append(try count("\(rows) AND \(CollectionCount.isDead)", all, place.name))
+        losses.append(try count("\(rows) AND \(isDead)", all, place.ends))
       }
     }
     for end in ["source", "destination"] {
       let edges = "FROM temp.gone AS g CROSS JOIN main.cascade_edge AS e ON e.\(end) = g.id"
-      losses.append(
-        try count("\(edges) WHERE \(CollectionCount.isDead)", "main.cascade_edge", end))
+      losses.append(try count("\(edges) WHERE \(isDead)", "main.cascade_edge", end))
     }
     return losses
   }
@@ -39,7 +42,44 @@ extension [CollectionCount] {
   }
 }
 
+extension Writer {
+  /// Whoever goes on with what was approved may let go of so much of each kind, and finds the dead of
+  /// its own too.
+  func mayLose(_ losses: [CollectionCount]) throws -> Bool {
+    if try db.meta("sweep.batch") == nil { return false }
+    return try losses.byName.allSatisfy { try $1 <= db.meta("sweep.losses \($0)") ?? 0 }
+  }
+
+  /// By what is planned now.
+  func lookWhatMayBeLost() throws {
+    current.mayLose = try db.losses(binding, current.numbers, ofDeadOnly: false).byName
+  }
+
+  /// What is approved, and less each time that it goes on.
+  func rememberMayLose(isApproved: Bool) throws {
+    if isApproved { try forgetMayLose() }
+    for (name, count) in current.mayLose {
+      let name = "sweep.losses \(name)"
+      let most = isApproved ? count : try db.meta(name) ?? 0
+      try db.setMeta(name, min(count, most))
+    }
+  }
+
+  func forgetMayLose() throws {
+    try db.run("DELETE FROM cascade_meta WHERE name GLOB 'sweep.losses *'")
+  }
+}
+
+extension [CollectionCount] {
+  fileprivate var byName: [String: Int64] {
+    Dictionary(map { ($0.name, Int64($0.gone)) }, uniquingKeysWith: +)
+  }
+}
+
 extension Place {
+  /// What tells its edges from others.
+  fileprivate var ends: String { "\(nameId) \(source.id) \(destination.id)" }
+
   /// The references, and the table of all of them.
   fileprivate func losses(_ numbers: Numbers) -> [(rows: String, all: String)] {
     let lost = numbers.forms(of: destination).map {

@@ -69,9 +69,7 @@ extension Writer {
     try spendApproval(current.sumOfDead)
     if plan.size == 0 { return }
     hasConcluded = false
-    if let approval = plan.approval, try db.meta("sweep.batch") == nil {
-      try db.setMeta("sweep.losses", Int64(approval.lostCount))
-    }
+    try rememberMayLose(isApproved: plan.approval != nil)
     try openBatch()
     if current.isResumed { return }
     try recordStepped(submission)

@@ -172,8 +172,8 @@ extension Writer {
   }
 
   func closeBatch() throws {
-    try db.run(
-      "DELETE FROM cascade_meta WHERE name IN ('sweep.batch', 'sweep.kinds', 'sweep.losses')")
+    try db.run("DELETE FROM cascade_meta WHERE name IN ('sweep.batch', 'sweep.kinds')")
+    try forgetMayLose()
     try recordEnd()
   }
 
@@ -215,8 +215,8 @@ extension Writer {
   package var unfinishedSweep: [SweepKind]? {
     get throws {
       if isDetached { return nil }
-      let code = try db.meta("sweep.cut") ?? db.meta("sweep.kinds")
-      return code.map([SweepKind].init(code:))
+      let code = try (db.meta("sweep.cut") ?? 0) | (db.meta("sweep.kinds") ?? 0)
+      return code == 0 ? nil : [SweepKind](code: code)
     }
   }
 
@@ -225,8 +225,8 @@ extension Writer {
   func leaveOpen() throws {
     if try current.done == 0 && db.meta("sweep.batch") == nil { return }
     try openBatch()
-    try db.run("DELETE FROM cascade_meta WHERE name = 'sweep.losses'")
-    try db.setMeta("sweep.cut", asked.code)
+    try forgetMayLose()
+    try db.rememberCut(asked)
   }
 
   func openBatch() throws {
@@ -237,7 +237,7 @@ extension Writer {
 
   /// Sweeps of other kinds may come before it goes on.
   func remember(_ kinds: [SweepKind], areCutShort: Bool) throws {
-    if areCutShort { return try group { try db.setMeta("sweep.cut", kinds.code) } }
+    if areCutShort { return try group { try db.rememberCut(kinds) } }
     guard let cut = try db.meta("sweep.cut"), kinds.cover([SweepKind](code: cut)) else { return }
     try group { try db.run("DELETE FROM cascade_meta WHERE name = 'sweep.cut'") }
   }
@@ -252,6 +252,13 @@ extension [SweepKind] {
   init(code: Int64) {
     self = SweepKind.allCases.enumerated().filter { code >> Int64($0.offset) & 1 == 1 }
       .map(\.element)
+  }
+}
+
+extension Connection {
+  /// Beside those of other sweeps that are still to go on.
+  func rememberCut(_ kinds: [SweepKind]) throws(SQLiteError) {
+    try setMeta("sweep.cut", (meta("sweep.cut") ?? 0) | kinds.code)
   }
 }
 

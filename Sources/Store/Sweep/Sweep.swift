@@ -55,9 +55,10 @@ extension Writer {
     holds = []
     self.now = now
     sweptBefore = [:]
-    batchSoFar = isDetached ? nil : try db.meta("sweep.batch")
-    hasConcluded = false
     asked = kinds
+    hasConcluded = false
+    try setAsideOthers()
+    batchSoFar = isDetached ? nil : try db.meta("sweep.batch")
     defer { hasPartsToCome = false }
     try tieLooseRows(manners)
     try forgetDenied()
@@ -90,14 +91,9 @@ extension Writer {
       try closeAtEnd()
       throw error
     }
-    if try hasConcluded || isOver(kinds, result) { try closeAtEnd() }
-  }
-
-  /// Killed behind its last step, a sweep is at its end where none of its kinds finds anything more.
-  private func isOver(_ kinds: [SweepKind], _ result: SweepResult) throws -> Bool {
-    guard let code = try db.meta("sweep.kinds"), [.done, .nothing].contains(result.outcome)
-    else { return false }
-    return kinds.cover([SweepKind](code: code))
+    // Killed behind its last step, it is at its end where it finds nothing more; and an approval may
+    // never come.
+    if hasConcluded || [.done, .nothing, .held].contains(result.outcome) { try closeAtEnd() }
   }
 
   private func closeAtEnd() throws {
@@ -105,6 +101,17 @@ extension Writer {
     current = TransactionState()
     current.batch = batch
     try group { try closeBatch() }
+  }
+
+  /// A batch has what one cause brought about: what is left of a sweep of other kinds goes later, in
+  /// another one.
+  private func setAsideOthers() throws {
+    if isDetached { return }
+    guard let code = try db.meta("sweep.kinds") else { return }
+    let others = [SweepKind](code: code)
+    if asked.cover(others) { return }
+    try group { try db.rememberCut(others) }
+    try closeAtEnd()
   }
 
   private func sweepParts(

@@ -349,6 +349,8 @@ struct TransactionState {
   var holdsAll = false
   /// Nobody watched what is gone: what leads to it may be right, and the model wrong.
   var holdsLosses = false
+  /// How many edges of each kind an approved plan takes away, with what follows from it.
+  var mayLose: [String: Int64] = [:]
   var blocked: [Reason] = []
   /// Whose approval counts: the id of the file.
   var id = ""
