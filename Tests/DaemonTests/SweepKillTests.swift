@@ -44,6 +44,21 @@ import Testing
     #expect(hits > 0)
   }
 
+  /// What is left would be a batch of its own.
+  @Worker @Test func aSweepThatIsDueWaitsForTheOneThatWasKilled() throws {
+    let sweep = try LongSweep(
+      rows: 20_000, sweeps: #"sweeps: { trash: "never", refcount: "@every 1s" },"#, trash: "1d")
+    let asking = try sweep.begin()
+    try sweep.store.waitUntil("it deletes") { try sweep.rest() < 20_000 }
+    #expect(try SweepKillTests.killed(sweep.store) == 1)
+    _ = try asking.finish()
+    SystemClock.sleep(for: .seconds(1))
+    try sweep.store.start()
+    try sweep.store.waitUntil("the rest is swept") { try sweep.rest() == 0 }
+    #expect(
+      try sweep.store.texts("SELECT deleted FROM cascade_ledger WHERE deleted > 0") == ["20000"])
+  }
+
   private static func estate() throws -> Estate {
     try Estate(roots: kills + othersRoots + 1, albums: 16)
   }
