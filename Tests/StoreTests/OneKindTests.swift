@@ -110,6 +110,39 @@ struct OneKindTests {
   }
 
   @Test(
+    "What stays because it is denied is told once of what it lost", arguments: [nil, 1] as [Int64?])
+  func toldOnce(rows: Int64?) throws {
+    let model = """
+      { collections: { a: { table: 'a', key: 'id' }, n: { table: 'n', key: 'id' },
+          h: { table: 'h', key: 'id' } },
+        relationships: [
+          { name: 'a', from: 'n', to: 'a', column: 'a',
+            rules: ['notifyIfDestinationDeleted', 'deleteSourceIfDestinationDeleted'] },
+          { name: 'n', from: 'h', to: 'n', column: 'n', rules: ['denyDestinationDeletion'] } ] }
+      """
+    let store = try TestStore(
+      model: StoreModel(model),
+      schema: """
+        CREATE TABLE a(id TEXT PRIMARY KEY); CREATE TABLE n(id TEXT PRIMARY KEY, a TEXT);
+        CREATE TABLE h(id TEXT PRIMARY KEY, n TEXT);
+        INSERT INTO a VALUES('a'); INSERT INTO n VALUES('n', 'a'); INSERT INTO h VALUES('h', 'n'), ('i', 'n');
+        """)
+    if let rows { store.sweepsInSteps(of: rows) }
+    _ = try store.writer.sweep([.all], at: 0)
+    try store.bySQL("DELETE FROM a")
+    for kinds in [[.cascade, .dangling], [.cascade], [.all]] as [[SweepKind]] {
+      _ = try store.writer.sweep(kinds, at: 1)
+      #expect(try store.reader.notices(after: 0).count == 1)
+    }
+    try store.bySQL("DELETE FROM h WHERE id = 'i'")
+    _ = try store.writer.sweep([.cascade], at: 2)
+    #expect(try store.reader.notices(after: 0).count == 1)
+    try store.bySQL("DELETE FROM h")
+    _ = try store.writer.sweep([.all], at: 2)
+    #expect(try store.texts("SELECT id FROM n").isEmpty)
+  }
+
+  @Test(
     "What is denied by what goes with it goes, though one kind looked before",
     arguments: [nil, 1] as [Int64?], ["DELETE FROM x WHERE id = 2", "UPDATE x SET d = NULL"])
   func deniedByItsOwn(rows: Int64?, sql: String) throws {

@@ -165,6 +165,11 @@ extension Connection {
       SELECT via FROM temp.examined
       WHERE node IS NOT NULL AND via IS NOT NULL AND NOT via_there AND rule = 4 AND NOT stored
       """
+    // Who told of them, what was denied then, knew.
+    try run(
+      generated: """
+        INSERT OR IGNORE INTO temp.mourned(id) \(vanished) AND via NOT IN (SELECT id FROM temp.dead)
+        """)
     for table in ["dead", "recalled"] {
       try run(generated: "INSERT OR IGNORE INTO temp.\(table) \(vanished)")
     }
