@@ -247,6 +247,32 @@ struct UndoLeftTests {
     #expect(try store.edges().count == 3)
   }
 
+  @Test("Another spelling of what was taken out of a list is not taken for it")
+  func spellings() throws {
+    let store = try store(
+      """
+      { name: 'list', from: 'objects', to: 'b', property: 'list', toMany: true,
+        \(UndoLeftTests.nullify) }
+      """,
+      """
+      CREATE TABLE a(id INTEGER PRIMARY KEY); CREATE TABLE b(id TEXT PRIMARY KEY);
+      INSERT INTO b VALUES('\u{e9}'), ('e\u{301}');
+      """)
+    let object = Node("objects", .text("o"))
+    func list(_ keys: String...) -> Member {
+      let elements = keys.map { "\"\($0)\"" }.joined(separator: ",")
+      return Member(name: "list", value: JSONText(valid: "[\(elements)]"))
+    }
+    let value = JSONText(object: [list("\u{e9}")])
+    try store.apply([.put(object, type: nil, value: value, edges: nil)])
+    let deleted = try store.apply([.delete(Node("b", .text("\u{e9}")))])
+    try store.apply([.patch(object, set: [list("e\u{301}")], unset: [])])
+    #expect(try store.undo(deleted).references == 1)
+    let restored = try #require(try store.reader.node(object).value).text
+    #expect(restored.utf8.elementsEqual(JSONText(object: [list("e\u{301}", "\u{e9}")]).text.utf8))
+    #expect(try store.edges().count == 2)
+  }
+
   @Test("A row without its own number takes nobody else's")
   func numbers() throws {
     let store = try store(

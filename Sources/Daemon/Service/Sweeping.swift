@@ -7,7 +7,8 @@ extension StoreService {
   func sweep(
     _ kinds: [SweepKind], because occasion: SweepRun.Occasion = .asked, by user: UInt32? = nil
   ) async throws -> SweepResult {
-    if occasion != .resumed { try? await goOnFirst() }
+    // What was left undone is of one batch, as long as nothing comes between.
+    if occasion != .resumed { try? await goOn() }
     let start = ContinuousClock.now
     var result = try await onStore { try await writer.sweep(kinds) }
     if kinds.looksAtFiles { retriesFiles = true }
@@ -96,8 +97,8 @@ extension StoreService {
     hasUnfinishedSweep = condition.isAtRest || isCutShort
   }
 
-  /// What was left undone is of a batch of its own, as long as nothing comes between.
-  private func goOnFirst() async throws {
+  /// With what was left undone, unless that waits for others.
+  func goOn() async throws {
     if hasUnfinishedSweep && !isSweepPostponed && !condition.isAtRest { try await resumeSweep() }
   }
 

@@ -24,7 +24,7 @@ extension StoreService {
   private func workUntilIdle() async throws {
     try await keepSpool()
     while !Task.isCancelled && !condition.isAtRest {
-      if hasUnfinishedSweep && !isSweepPostponed { try await resumeSweep() }
+      try await goOn()
       try await lookAtStore()
       let (step, holds, pause) = try await onStore { try await writer.step() }
       guard case .worked(let outcomes) = step else { break }

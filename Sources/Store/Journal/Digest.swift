@@ -178,6 +178,14 @@ extension Digest {
     LEFT JOIN temp.known AS d
       ON d.id > 0 AND d.collection = l.destination_collection AND d.key = l.destination_key
     """
+
+  /// Whether a row of the journal is of our own, and told (`Marks.swift`).
+  fileprivate static func isTold(_ seq: String) -> String {
+    """
+    EXISTS (SELECT 1 FROM cascade_meta AS m WHERE m.name GLOB 'told.*'
+      AND \(seq) > CAST(substr(m.name, 6) AS INTEGER) AND \(seq) <= m.value)
+    """
+  }
 }
 
 extension Binding {
@@ -280,11 +288,10 @@ extension Connection {
   /// Those of the last rows, whose numbers stand for the rule.
   fileprivate func mournFound() throws(SQLiteError) {
     try run(
-      """
-      INSERT OR IGNORE INTO temp.mourned(id) SELECT f.id FROM temp.found AS f
-      WHERE EXISTS (SELECT 1 FROM cascade_meta AS m WHERE m.name GLOB 'told.*'
-        AND f.rule > CAST(substr(m.name, 6) AS INTEGER) AND f.rule <= m.value)
-      """)
+      generated: """
+        INSERT OR IGNORE INTO temp.mourned(id) SELECT f.id FROM temp.found AS f
+        WHERE \(Digest.isTold("f.rule"))
+        """)
   }
 
   /// Edges that were gone before we deleted their sources, and told whoever had lost one by that.
@@ -293,9 +300,7 @@ extension Connection {
       generated: """
         INSERT OR IGNORE INTO temp.untold SELECT s.id, l.name, coalesce(l.destination, d.id)
         \(Digest.numbered)
-        WHERE l.seq NOTNULL AND NOT EXISTS (
-          SELECT 1 FROM cascade_meta AS m WHERE m.name GLOB 'told.*'
-          AND l.seq > CAST(substr(m.name, 6) AS INTEGER) AND l.seq <= m.value)
+        WHERE l.seq NOTNULL AND NOT \(Digest.isTold("l.seq"))
         """)
   }
 

@@ -80,7 +80,7 @@ extension Writer {
     let counts = current.plan.collections
     let isOver = counts.values.contains { $0.with(before[$0.name] ?? 0).isOver(limit) }
     if !isOver && !isLoss { return nil }
-    if current.holdsLosses { try lookWhatMayBeLost() }
+    if current.holdsLosses && !goesOn { try lookWhatMayBeLost() }
     return Held(
       id: current.id, deletedCount: current.deletedCount,
       byCollection: counts.mapValues(\.gone), lostCount: lostCount,

@@ -27,7 +27,7 @@ extension Writer {
     let digest = Digest(
       binding: binding, watches: watches, tellsWhy: model.trash > .zero,
       ownEnd: try db.meta("own.end") ?? 0,
-      hasMourned: try db.integer("SELECT 1 FROM cascade_meta WHERE name GLOB 'told.*'") != nil)
+      hasMourned: try db.hasTold)
     try digest.read(
       db, above: db.journalStart(kinds), upTo: current.journalEnd)
   }
@@ -90,9 +90,7 @@ extension Writer {
       "UPDATE cascade_meta SET value = ? WHERE name GLOB 'told.*' AND value = ?",
       .integer(end), .integer(start))
     if db.changes > 0 { return }
-    if try db.integer("SELECT 1 FROM cascade_meta WHERE name GLOB 'told.*'") == nil {
-      try db.setMeta("told since", current.batch)
-    }
+    if try !db.hasTold { try db.setMeta("told since", current.batch) }
     try db.setMeta("told.\(start)", end)
   }
 
@@ -162,6 +160,13 @@ extension Connection {
 
   func setMark(_ kind: SweepKind, _ seq: Int64) throws(SQLiteError) {
     try setMeta("\(kind.rawValue).read", seq)
+  }
+
+  /// Whether rows are there that another kind of sweep wrote and told of.
+  fileprivate var hasTold: Bool {
+    get throws(SQLiteError) {
+      try integer("SELECT 1 FROM cascade_meta WHERE name GLOB 'told.*'") != nil
+    }
   }
 
   /// Zero where there is none.

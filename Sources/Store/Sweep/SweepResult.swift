@@ -44,8 +44,7 @@ package struct SweepResult: Sendable {
     edgesRemoved += receipt.edgesRemoved
     notices += receipt.notices
     files += receipt.files
-    let done = receipt.deletedCount + receipt.edgesRemoved + receipt.notices + receipt.files
-    if done > 0 { batch = receipt.batch }
+    if state.done > 0 { batch = receipt.batch }
     let known = Set(blocked.map(\.message))
     blocked += receipt.reasons.filter { !known.contains($0.message) }
     if !receipt.reasons.isEmpty { outcome = .blocked }

@@ -10,13 +10,14 @@ struct RestoredList {
   /// What is back stands behind what it stood behind, or at the front, if anything it stood before is
   /// there.
   func taking(_ was: [Element]) -> String {
+    // By their bytes: two spellings of one letter are two keys.
     let places = Dictionary(
-      now.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
+      now.enumerated().map { (Array($1.utf8), $0) }, uniquingKeysWith: { first, _ in first })
     var front: [String] = []
     var behind: [Int: [String]] = [:]
     var last: Int?
     for element in was {
-      if let place = places[element.text] {
+      if let place = places[Array(element.text.utf8)] {
         last = place
       } else if element.isBack, let last {
         behind[last, default: []].append(element.text)

@@ -82,7 +82,7 @@ extension Undo.Numbered {
 extension Place {
   /// What a list names, and what was left of it does not, and is not there.
   func missing(from old: String, but new: String) -> String {
-    guard case .json(_, let path) = form, destination.kind != .files else {
+    guard case .json(_, let path) = form, !leadsToFiles else {
       return "(SELECT 1) WHERE 0"
     }
     return "(SELECT 1) \(elements(of: old, at: path)) WHERE \(isMissing(but: new, path))"
@@ -93,7 +93,7 @@ extension Place {
   fileprivate func restoring(
     _ column: JSONColumn, _ db: borrowing Connection
   ) throws -> JSONColumn {
-    guard case .json(_, let path) = form, destination.kind != .files else { return column }
+    guard case .json(_, let path) = form, !leadsToFiles else { return column }
     func place(_ column: String) -> String { memberPath(path, in: column) }
     func list(_ column: String) -> String { "(\(column) -> \(place(column)))" }
     func isList(_ column: String) -> String { "json_type(\(column), \(place(column))) = 'array'" }

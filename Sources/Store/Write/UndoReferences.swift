@@ -173,8 +173,9 @@ extension JSONText {
     guard let now = elements()?.map(\.text), let nulled = nulled.elements()?.map(\.text),
       let was = was.elements()?.map(\.text)
     else { return nil }
+    let there = Set((nulled + now).map { Array($0.utf8) })
     let old = was.map {
-      RestoredList.Element(text: $0, isBack: !nulled.contains($0) && !now.contains($0))
+      RestoredList.Element(text: $0, isBack: !there.contains(Array($0.utf8)))
     }
     if !old.contains(where: \.isBack) { return nil }
     return JSONText(valid: RestoredList(now: now).taking(old))
