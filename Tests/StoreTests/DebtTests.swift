@@ -39,6 +39,18 @@ struct DebtTests {
     #expect(try store.writer.sweep([.dangling], at: 4).outcome == .done)
   }
 
+  @Test("Held behind a part that deleted something, it goes when it is approved")
+  func heldPart() throws {
+    let store = try store(
+      "INSERT INTO album VALUES(1); INSERT INTO song VALUES(1, 1), (2, 9), (3, 9);")
+    try store.bySQL("DELETE FROM album")
+    let held = try store.writer.sweep([.all], at: 1)
+    #expect(held.outcome == .held && held.deletedCount == 1)
+    _ = try store.writer.approve(plan: #require(held.plan))
+    #expect(try store.writer.sweep([.dangling], at: 2).outcome == .done)
+    #expect(try store.texts("SELECT id FROM song").isEmpty)
+  }
+
   /// A model that names the wrong key, and a table that is filled again later.
   @Test(
     "References to what nobody saw go wait for approval, where they are many", arguments: [3, 40])

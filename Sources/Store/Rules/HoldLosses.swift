@@ -44,9 +44,11 @@ extension [CollectionCount] {
 
 extension Writer {
   /// Whoever goes on with what was approved may let go of so much of each kind, and finds the dead of
-  /// its own too.
+  /// its own too. Where nothing was approved, nobody goes on with it, though a batch is open.
   func mayLose(_ losses: [CollectionCount]) throws -> Bool {
-    if try db.meta("sweep.batch") == nil { return false }
+    let approved = try db.integer(
+      "SELECT 1 FROM cascade_meta WHERE name GLOB 'sweep.losses *' LIMIT 1")
+    if approved == nil { return false }
     return try losses.byName.allSatisfy { try $1 <= db.meta("sweep.losses \($0)") ?? 0 }
   }
 
