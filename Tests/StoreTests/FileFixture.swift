@@ -8,6 +8,7 @@ import System
 final class FileFixture {
   let store: TestStore
   let root: Directory
+  let model: String
   private let directory: Directory
   private var count: Int64 = 0
 
@@ -24,8 +25,7 @@ final class FileFixture {
     directory = try Directory.openOrMake("/tmp/cascade-files-\(random)")
     root = try Directory.openOrMake("\(directory.path)/media")
     _ = unsafe symlink("media", "\(directory.path)/link")
-    let model = try StoreModel(
-      """
+    model = """
       {
         collections: { albums: { table: "album", key: "id" }, notes: {} },
         relationships: [
@@ -39,8 +39,8 @@ final class FileFixture {
         files: { media: "\(directory.path)/media"\(files.replacing("OUTSIDE", with: directory.path)) },
         \(more)
       }
-      """)
-    store = try TestStore(model: model, schema: FileFixture.schema)
+      """
+    store = try TestStore(model: StoreModel(model), schema: FileFixture.schema)
   }
 
   deinit {

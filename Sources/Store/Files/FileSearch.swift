@@ -115,7 +115,7 @@ extension Reader {
   }
 
   private func leaveOutJournal(_ roots: FileRoots) throws {
-    for lost in try binding().filesInJournal(db.watches()) {
+    for lost in try binding().filesInJournal(db.watches(), db) {
       let number = roots.all.firstIndex {
         Destination.fileCollection + $0.name == lost.root.collection
       }

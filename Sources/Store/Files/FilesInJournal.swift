@@ -1,3 +1,5 @@
+internal import SQLite
+
 /// Files that lost an edge by others' hands, before a sweep of edges has read of it.
 struct FilesInJournal {
   let root: NodeTable
@@ -17,11 +19,15 @@ struct FilesInJournal {
 }
 
 extension Binding {
-  func filesInJournal(_ watches: [Watch]) -> [FilesInJournal] {
-    places.filter { $0.leadsToFiles }.flatMap { place in
-      watches.flatMap { watch in
-        old(place, in: watch).map { FilesInJournal(place, watch, $0) }
+  func filesInJournal(
+    _ watches: [Watch], _ db: borrowing Connection
+  ) throws -> [FilesInJournal] {
+    var found: [FilesInJournal] = []
+    for place in places where place.leadsToFiles {
+      for watch in watches {
+        found += try old(place, in: watch, db).map { FilesInJournal(place, watch, $0) }
       }
     }
+    return found
   }
 }

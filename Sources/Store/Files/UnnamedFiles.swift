@@ -46,7 +46,7 @@ extension Writer {
   }
 
   private func rememberFilesInJournal(_ manners: Manners) throws {
-    for lost in binding.filesInJournal(watches) {
+    for lost in try binding.filesInJournal(watches, db) {
       try eachFew(of: "SELECT DISTINCT o.seq AS id \(lost.rows)", manners) { few in
         try rememberFiles(
           """

@@ -31,7 +31,7 @@ struct Digest {
     }
     for place in binding.places where place.isWatched {
       for watch in watches {
-        for old in binding.old(place, in: watch) {
+        for old in try binding.old(place, in: watch, db) {
           let rows = [.integer(watch.number)] + rows
           if counted.contains(place) {
             try findUncounted(db, place, old, rows)
@@ -188,57 +188,7 @@ extension Digest {
   }
 }
 
-extension Binding {
-  /// The edges of a place as the rows of a watch remember them: by what says them today, or as they were
-  /// said then, if no other place of the same edges says them so.
-  func old(_ place: Place, in watch: Watch) -> [OldEdge] {
-    let values = watch.meaning.values
-    let today = place.edge(in: values)
-    guard let edges = watch.meaning.edges else {
-      return watch.meaning.subject == place.subject
-        ? [today].compactMap { $0.map { place.old($0, values) } } : []
-    }
-    if let today, edges.contains(today) { return [place.old(today, values)] }
-    let alike = places(like: place)
-    let others = Set(alike.compactMap { $0.edge(in: values) })
-    return edges.filter { edge in
-      edge.name == place.nameId && edge.source == place.source.id
-        && edge.destination == place.destination.id && !others.contains(edge)
-    }.map { place.old($0, values) }
-  }
-}
-
-/// An edge as a row `o` of the journal remembers it.
-struct OldEdge {
-  /// What to join for the elements of a list.
-  let values: String
-  let reference: String
-  let isEdge: String
-}
-
 extension Place {
-  fileprivate func old(_ edge: WatchedEdge, _ values: [WatchedValue]) -> OldEdge {
-    let columns = edge.values.map { "o.\(Watch.columns[$0])" }
-    if case .json = values[edge.values[0]] { return oldList(columns[0]) }
-    let isOfType = edge.type.map { " AND \(columns[1]) = \(literal($0))" } ?? ""
-    return OldEdge(
-      values: "", reference: named(columns[0]), isEdge: isReference(columns[0]) + isOfType)
-  }
-
-  private func oldList(_ column: String) -> OldEdge {
-    OldEdge(
-      values: """
-        CROSS JOIN json_each(iif(json_valid(\(column)) AND json_type(\(column)) <> 'object',
-          \(column), 'null')) AS y
-        """,
-      reference: destination.asKey("y.value"), isEdge: "y.type IN ('text', 'integer')")
-  }
-
-  /// The bytes of a path name no file.
-  private func named(_ value: String) -> String {
-    destination.kind == .files ? value : destination.asKey(value)
-  }
-
   /// The source's collection, key, row and presence: of the row, if there is one still.
   fileprivate var oldSourceColumns: String {
     let isFound = source.isFound("s")
@@ -254,25 +204,6 @@ extension Place {
     }
   }
 
-  /// Whether the source refers to the same destination now, in this or another row of a join.
-  fileprivate func isStill(_ old: OldEdge) -> String {
-    let from: String
-    switch form {
-    case .join(let table, let source, _):
-      from =
-        "main.\(quoted(table.name)) AS j WHERE "
-        + self.source.isKey("o.key", of: "j.\(quoted(source))", in: table.column(source))
-    default:
-      from = "\(source.rows) AS s \(references) WHERE \(source.hasKey("s", "o.key"))"
-    }
-    return """
-      SELECT 1 FROM \(from) AND \(isEdge)
-      AND \(destination.isKey(old.reference, of: reference, in: referringColumn))
-      """
-  }
-}
-
-extension Place {
   /// Whether a declared list of the source has it.
   fileprivate func isDeclared(_ old: OldEdge) -> String {
     """

@@ -36,7 +36,7 @@ extension Writer {
     let meanings = binding.meanings(of: place.subject, evenWithoutValues: true)
     for watch in watches {
       guard let index = meanings.firstIndex(of: watch.meaning),
-        let old = binding.old(place, in: watch).first
+        let old = try binding.old(place, in: watch, db).first
       else { continue }
       let nulls = place.nulls(old)
       let rows = meanings.indices.map { "SELECT seq + \($0 - index) FROM (\(nulls))" }

@@ -1,0 +1,117 @@
+internal import Model
+internal import SQLite
+
+/// An edge as a row `o` of the journal remembers it.
+struct OldEdge {
+  /// What to join for the elements of a list.
+  let values: String
+  let reference: String
+  var isEdge: String
+}
+
+extension Binding {
+  /// The edges of a place as the rows of a watch remember them: by what says them today, or as they were
+  /// said then, if no other place of the same edges says them so.
+  func old(
+    _ place: Place, in watch: Watch, _ db: borrowing Connection
+  ) throws -> [OldEdge] {
+    let values = watch.meaning.values
+    let isOfToday = watch.meaning.subject == place.subject
+    let today = place.edge(in: values)
+    guard let edges = watch.meaning.edges else {
+      return isOfToday ? [today].compactMap { $0.map { place.old($0, values) } } : []
+    }
+    if let today, isOfToday, edges.contains(today) { return [place.old(today, values)] }
+    let others = Set(places(like: place).filter { $0 != place }.compactMap { $0.edge(in: values) })
+    return try edges.filter { edge in
+      edge.name == place.nameId && edge.source == place.source.id
+        && edge.destination == place.destination.id && !others.contains(edge)
+    }.map { try place.old($0, in: watch, db) }
+  }
+}
+
+extension Place {
+  fileprivate func old(_ edge: WatchedEdge, _ values: [WatchedValue]) -> OldEdge {
+    let columns = edge.values.map { "o.\(Watch.columns[$0])" }
+    if case .json = values[edge.values[0]] { return oldList(columns[0]) }
+    let isOfType = edge.type.map { " AND \(columns[1]) = \(literal($0))" } ?? ""
+    return OldEdge(
+      values: "", reference: named(columns[0]), isEdge: isReference(columns[0]) + isOfType)
+  }
+
+  private func oldList(_ column: String) -> OldEdge {
+    OldEdge(
+      values: """
+        CROSS JOIN json_each(iif(json_valid(\(column)) AND json_type(\(column)) <> 'object',
+          \(column), 'null')) AS y
+        """,
+      reference: destination.asKey("y.value"), isEdge: "y.type IN ('text', 'integer')")
+  }
+
+  /// The bytes of a path name no file.
+  private func named(_ value: String) -> String {
+    destination.kind == .files ? value : destination.asKey(value)
+  }
+
+  /// An edge that was said in another place. Where that place says it still, the row was written for the
+  /// sake of another value, and nobody removed the edge.
+  fileprivate func old(
+    _ edge: WatchedEdge, in watch: Watch, _ db: borrowing Connection
+  ) throws -> OldEdge {
+    var old = old(edge, watch.meaning.values)
+    if let former = try former(edge, in: watch, db) {
+      old.isEdge += " AND NOT EXISTS (\(former.isStill(old)))"
+    }
+    return old
+  }
+
+  /// Where an edge of these was said; nil where that is not there any more, under its name.
+  private func former(
+    _ edge: WatchedEdge, in watch: Watch, _ db: borrowing Connection
+  ) throws -> Place? {
+    let said = edge.values.map { watch.meaning.values[$0] }
+    guard let form = try formerForm(said, edge.type, watch.meaning.subject, db) else { return nil }
+    return Place(
+      name: name, nameId: nameId, rules: rules, kind: kind, source: source,
+      destination: destination, form: form, relationship: relationship)
+  }
+
+  private func formerForm(
+    _ said: [WatchedValue], _ type: String?, _ subject: Watch.Subject, _ db: borrowing Connection
+  ) throws -> Form? {
+    if case .joins(let table, let source) = subject {
+      let join = try Catalog(db).table(table, in: db)
+      guard case .success(let join) = join, join.has([source, said[0].column]) else { return nil }
+      return .join(join, source: source, destination: said[0].column)
+    }
+    guard source.table?.has(said.map(\.column)) == true else { return nil }
+    switch said[0] {
+    case .column(let column):
+      guard let type else { return .column(column) }
+      return .typed(column: column, typeColumn: said[1].column, type: type)
+    case .json(let column, let path):
+      return .json(column: column, path: path)
+    }
+  }
+
+  /// Whether the source refers to the same destination now, in this or another row of a join.
+  func isStill(_ old: OldEdge) -> String {
+    let from: String
+    switch form {
+    case .join(let table, let source, _):
+      from =
+        "main.\(quoted(table.name)) AS j WHERE "
+        + self.source.isKey("o.key", of: "j.\(quoted(source))", in: table.column(source))
+    default:
+      from = "\(source.rows) AS s \(references) WHERE \(source.hasKey("s", "o.key"))"
+    }
+    return """
+      SELECT 1 FROM \(from) AND \(isEdge)
+      AND \(destination.isKey(old.reference, of: reference, in: referringColumn))
+      """
+  }
+}
+
+extension Table {
+  fileprivate func has(_ names: [String]) -> Bool { names.allSatisfy { column($0) != nil } }
+}
