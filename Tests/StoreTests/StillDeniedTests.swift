@@ -59,4 +59,43 @@ struct StillDeniedTests {
     #expect(result.byCollection == ["d": 1, "h": 1])
     #expect(try store.writer.sweep([.all], at: 2).outcome == .nothing)
   }
+
+  private static let orders: [[[SweepKind]]] = [
+    [[.dangling], [.cascade], [.refcount], [.cascade]],
+    [[.refcount, .dangling], [.cascade], [.refcount], [.cascade]],
+    [[.dangling], [.refcount], [.cascade], [.refcount], [.cascade]], [[.all]],
+    [[.dangling], [.all]],
+  ]
+
+  /// Here d dangles, and takes a along, which h denies for as long as nobody reads that p is gone.
+  @Test(
+    "What denied it may wait for another kind", arguments: orders,
+    ["", ", limits: { lock: 'none' }"])
+  func otherKind(order: [[SweepKind]], limits: String) throws {
+    let model = """
+      { collections: { x: { table: 'x', key: 'id' }, d: { table: 'd', key: 'id' },
+          a: { table: 'a', key: 'id' }, h: { table: 'h', key: 'id' }, p: { table: 'p', key: 'id' } },
+        relationships: [
+          { name: 'e', from: 'd', to: 'x', column: 'e', rules: ['deleteSourceIfDestinationDeleted'] },
+          { name: 'a', from: 'd', to: 'a', column: 'a', rules: ['deleteDestinationIfSourceDeleted'] },
+          { name: 'deny', from: 'h', to: 'a', column: 'a', rules: ['denyDestinationDeletion'] },
+          { name: 'h', from: 'p', to: 'h', column: 'h', rules: ['deleteDestinationIfSourceDeleted'] }
+        ] \(limits) }
+      """
+    let store = try TestStore(
+      model: StoreModel(model),
+      schema: """
+        CREATE TABLE x(id INTEGER PRIMARY KEY); CREATE TABLE d(id INTEGER PRIMARY KEY, e INT, a INT);
+        CREATE TABLE a(id INTEGER PRIMARY KEY); CREATE TABLE h(id INTEGER PRIMARY KEY, a INT);
+        CREATE TABLE p(id INTEGER PRIMARY KEY, h INT);
+        INSERT INTO x VALUES(1); INSERT INTO d VALUES(1, 1, 1); INSERT INTO a VALUES(1);
+        INSERT INTO h VALUES(1, 1); INSERT INTO p VALUES(1, 1);
+        """)
+    _ = try store.writer.sweep([.all], at: 0)
+    try store.bySQL("DELETE FROM x; DELETE FROM p")
+    for kinds in order { _ = try store.writer.sweep(kinds, at: 1) }
+    for table in ["d", "h", "a"] {
+      #expect(try store.texts("SELECT id FROM \(table)").isEmpty, "\(table)")
+    }
+  }
 }

@@ -64,6 +64,7 @@ extension Writer {
     var levels: [Closure.Level]
     if current.isSweep {
       let (found, denials) = try closure.completeUndenied(db)
+      try leaveToOthers()
       if !asked.marksBehindRules(of: model) { try db.forgetRememberedForRest() }
       levels = found
       current.blocked += denials

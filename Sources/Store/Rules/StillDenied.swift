@@ -29,6 +29,18 @@ extension Connection {
 }
 
 extension Writer {
+  /// Whoever follows all rules and reads no journal is denied something by what a kind that reads it may
+  /// delete.
+  func leaveToOthers() throws {
+    if current.readsJournal || asked.cascades && asked.counts { return }
+    try db.run(
+      """
+      UPDATE temp.spared SET denied = 2 WHERE denied = 4 AND (
+        EXISTS (SELECT 1 FROM cascade_journal)
+        OR EXISTS (SELECT 1 FROM cascade_spared WHERE denied IN (1, 2, 3) AND rule))
+      """)
+  }
+
   func forgetDenied() throws {
     if try isDetached || !db.hasDenied { return }
     try group { try db.run("DELETE FROM cascade_spared WHERE denied = 4") }

@@ -313,6 +313,7 @@ extension Writer {
     current.isSweep = true
     current.id = Held.sweep
     current.followed = kinds.followed
+    current.readsJournal = kinds.readsJournal
     current.marks = kinds == [.unreachable]
     current.holdsAll = try kinds.looksThrough && db.meta("unseen") == 1
     current.holdsLosses = try kinds.looksThrough && debt != nil

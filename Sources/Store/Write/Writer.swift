@@ -302,6 +302,7 @@ struct TransactionState {
   /// What goes is a row that very many refer to: the next plan lets go of them (`Hubs.swift`).
   var isHub = false { didSet { if isHub { leavesRest = true } } }
   private(set) var leavesRest = false
+  var readsJournal = false
   /// Its next plan finds what this one deleted.
   var readsItsDeletions = false
   /// Nobody else committed since the plan was made, and nothing of it was kept.
