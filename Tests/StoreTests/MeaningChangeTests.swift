@@ -218,4 +218,20 @@ struct MeaningChangeTests {
     #expect(try store.edges().map(\.letters) == ["songs/1-8>pics/1"])
     #expect(try store.exists(node("pics/1")))
   }
+
+  @Test(
+    "Join rows that a sweep removed are no edges of a relationship that left",
+    arguments: [false, true])
+  func relationshipThatLeft(leaves: Bool) throws {
+    let collections = "albums: { table: 'album', key: 'id' }, pics: {}"
+    let before = try model(collections, album() + tags(by: "song_tag"))
+    let store = try store(before)
+    try store.apply(changes("pics/1 pics/1-32tags>songs/3"))
+    try store.bySQL("DELETE FROM song WHERE id = 1")
+    _ = try store.writer.sweep([.cascade], at: 1)
+    #expect(try store.texts("SELECT song FROM song_tag") == ["2"])
+    let after = leaves ? try model(collections, album()) : before
+    let swept = try sweep(store, after)
+    #expect(swept == (leaves ? ["albums": 1] : ["albums": 1, "tags": 1]))
+  }
 }

@@ -130,14 +130,22 @@ struct Digest {
 
   /// Edges that a step of ours removed together with one of their ends (`Marks.swift`): the other end,
   /// if it is still there, has lost them. That batch has them in its trash, whatever their origin was.
+  /// Of those in the application's tables (`LostPlaces.swift`) the model may not speak any more.
   private func findLostStored(_ db: borrowing Connection, _ rows: [Value]) throws {
+    let places =
+      ["(0, 0, 0, 0)"]
+      + binding.looked.map {
+        "(\($0.nameId), \($0.rules.rawValue), \($0.source.id), \($0.destination.id))"
+      }
+    let end = "SELECT collection FROM main.cascade_node WHERE id = iif(j.key = 0, j.c, j.a)"
     try db.run(
-      """
-      INSERT OR IGNORE INTO temp.lost(source, name, destination, origin, rules, born, removal)
-      SELECT a, b, c, 1, d, 0, key FROM cascade_journal
-      WHERE what = 0 AND seq > ? AND seq <= ?
-      AND iif(key = 0, c, a) IN (SELECT id FROM cascade_node)
-      """, rows[0], rows[1])
+      generated: """
+        INSERT OR IGNORE INTO temp.lost(source, name, destination, origin, rules, born, removal)
+        SELECT a, b, c, 1, d, 0, key FROM main.cascade_journal AS j
+        WHERE what < 1 AND seq > ? AND seq <= ? AND EXISTS (\(end)) AND (what = 0 OR EXISTS (
+          SELECT 1 FROM (VALUES \(places.unique.joined(separator: ", "))) AS p
+          WHERE p.column1 = j.b AND p.column2 & j.d AND iif(j.key = 0, p.column4, p.column3) = (\(end))))
+        """, rows)
   }
 
   /// Both ends get their numbers.

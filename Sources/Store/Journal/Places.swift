@@ -62,8 +62,8 @@ extension Writer {
     try db.run(
       """
       DELETE FROM cascade_node WHERE collection = ? AND id NOT IN (
-        SELECT a FROM cascade_journal WHERE what = 0 AND a IS NOT NULL
-        UNION SELECT c FROM cascade_journal WHERE what = 0 AND c IS NOT NULL)
+        SELECT a FROM cascade_journal WHERE what < 1 AND a IS NOT NULL
+        UNION SELECT c FROM cascade_journal WHERE what < 1 AND c IS NOT NULL)
       """, .integer(kept.id))
   }
 

@@ -4,7 +4,8 @@ internal import SQLite
 /// What a row of `cascade_journal` says. Triggers write rows of these columns, in the transaction
 /// of whoever changes the table:
 ///
-/// - `what`: the number of the watch;
+/// - `what`: the number of the watch; 0 and -1 are edges that a sweep of ours removed, of those it
+///   stores, and of others;
 /// - `key`: of the row (or, for a join row, the value that names its source), before the change;
 /// - `a`, `b`, `c`, `d`: the watched values of the row, before the change.
 ///

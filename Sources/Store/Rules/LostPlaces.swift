@@ -107,7 +107,7 @@ extension Writer {
         CROSS JOIN cascade_node AS n ON n.collection = k.collection AND n.key = k.key
         WHERE k.id IN (SELECT id FROM temp.found UNION SELECT via FROM temp.found)
       )
-      SELECT 0, ?1, iif(?1 = 0, v.kept, s.kept), f.name, iif(?1 = 0, s.kept, v.kept), f.rule
+      SELECT -1, ?1, iif(?1 = 0, v.kept, s.kept), f.name, iif(?1 = 0, s.kept, v.kept), f.rule
       FROM temp.found AS f JOIN numbered AS s ON s.id = f.id JOIN numbered AS v ON v.id = f.via
       """, .integer(removal))
     try db.forgetFound()

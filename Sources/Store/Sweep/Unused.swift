@@ -42,7 +42,7 @@ extension Connection {
   /// The journal names their ends by their numbers, until a sweep has read it.
   fileprivate var hasPendingEdges: Bool {
     get throws(SQLiteError) {
-      try integer("SELECT 1 FROM cascade_journal WHERE what = 0 LIMIT 1") != nil
+      try integer("SELECT 1 FROM cascade_journal WHERE what < 1 LIMIT 1") != nil
     }
   }
 
