@@ -48,6 +48,30 @@ struct JoinNodeEndTests {
     #expect(try store.told() == [])
   }
 
+  @Test("A sweep that only counts leaves such a row to the one that follows what it says")
+  func leftToCascade() throws {
+    let model = """
+      { collections: { uses: { table: 'use', key: 'id' }, songs: { table: 'song', key: 'id' },
+          photos: { table: 'photo', key: 'id' } },
+        relationships: [
+          { name: 'media', from: 'songs', to: 'photos', toMany: true,
+            join: { table: 'use', source: 'song', destination: 'photo' },
+            rules: ['deleteSourceIfDestinationDeleted'] },
+          { name: 'thumb', from: 'uses', to: 'photos', column: 'thumb',
+            rules: ['deleteSourceIfAllDestinationsDeleted'] } ] }
+      """
+    let store = try TestStore(
+      model: StoreModel(model),
+      schema: Self.schema + "ALTER TABLE use ADD COLUMN thumb; UPDATE use SET thumb = 'p'")
+    _ = try store.writer.sweep([.all], at: 0)
+    try store.bySQL("DELETE FROM photo WHERE id = 'p'")
+    for kind in [SweepKind.refcount, .cascade, .refcount] {
+      _ = try store.writer.sweep([kind], at: 1)
+    }
+    #expect(try store.texts("SELECT id FROM song").isEmpty)
+    #expect(try store.texts("SELECT id FROM use").isEmpty)
+  }
+
   @Test("What is left of several is what counts")
   func several() throws {
     let store = try store("deleteSourceIfAllDestinationsDeleted")

@@ -68,6 +68,7 @@ struct Closure {
   func complete(_ db: borrowing Connection) throws -> [Level] {
     try addDead(db)
     var level = try level(db, above: 0)
+    try leaveJoinRows(db, level)
     var levels = [level]
     var marked = 1
     try count(db, level, withRemoved: true)
@@ -139,6 +140,21 @@ struct Closure {
       FROM temp.unreached AS u LEFT JOIN temp.leading AS l ON l.id = u.id
       WHERE u.id NOT IN (SELECT id FROM temp.blocked) ORDER BY l.seq NULLS LAST, u.id
       """)
+  }
+
+  /// A join row that is a node, and has lost an end, says to whoever cascades what follows from that;
+  /// he deletes it, too.
+  private func leaveJoinRows(_ db: borrowing Connection, _ level: Level) throws {
+    let joins = binding.implied.filter { $0.kind == .join }
+    if joins.isEmpty || !followed.isDisjoint(with: .cascading) { return }
+    for place in joins {
+      for form in level.ends.forms(of: place.destination) {
+        try db.stageSources(of: place, form, rule: 4, in: level.slice, numbers)
+      }
+    }
+    try db.internFound()
+    try db.run("INSERT OR IGNORE INTO temp.blocked SELECT id FROM temp.found")
+    try db.forgetFound()
   }
 
   private func level(_ db: borrowing Connection, above low: Int64) throws -> Level {

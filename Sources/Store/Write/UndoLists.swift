@@ -15,7 +15,7 @@ extension Undo {
     }
     var part = now
     for list in lists { part = try list.restoring(part, writer.db) }
-    if part.now == now.now { return false }
+    if try writer.db.isSame(part.now, now.now) { return false }
     let row = [kept.bound.0, kept.bound.1, .integer(id)]
     try writer.db.run(
       generated: kept.update(of: table, setting: "?4", where: "\(kept.column("r")) IS ?5"),
@@ -29,6 +29,13 @@ extension Undo {
     result.references += 1
     if part.isPart { try leave(id, kept, because: "some of what they led to is not there") }
     return true
+  }
+}
+
+extension Connection {
+  /// Spelled otherwise, JSON says the same.
+  fileprivate func isSame(_ one: String, _ other: String) throws(SQLiteError) -> Bool {
+    try integer("SELECT json(?) = json(?)", .text(one), .text(other)) == 1
   }
 }
 
