@@ -72,6 +72,23 @@ struct JoinNodeEndTests {
     #expect(try store.texts("SELECT id FROM use").isEmpty)
   }
 
+  @Test("A step writes down which edge such a row was", arguments: [false, true])
+  func removedInSteps(hasTriggers: Bool) throws {
+    let store = try store("deleteDestinationIfAllSourcesDeleted")
+    _ = try store.writer.sweep([.all], at: 0)
+    store.writer.fewNodes = 0
+    if hasTriggers {
+      try store.bySQL("CREATE TRIGGER t AFTER DELETE ON photo BEGIN SELECT 1; END")
+    }
+    try store.bySQL("DELETE FROM album")
+    for kind in [SweepKind.cascade, .refcount, .cascade, .refcount] {
+      _ = try store.writer.sweep([kind], at: 1)
+    }
+    #expect(try store.texts("SELECT id FROM song").isEmpty)
+    #expect(try store.texts("SELECT id FROM use").isEmpty)
+    #expect(try store.texts("SELECT id FROM photo") == ["q"])
+  }
+
   @Test("What is left of several is what counts")
   func several() throws {
     let store = try store("deleteSourceIfAllDestinationsDeleted")

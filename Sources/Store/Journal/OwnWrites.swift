@@ -10,8 +10,8 @@ extension Writer {
     get throws { binding.hasTriggers ? try db.lastInJournal : 0 }
   }
 
-  /// Rows that are gone, and join rows with them. Who is loud leaves its rows in the journal, and never
-  /// join rows: what another kind needs of these, `journalLostJoins` says.
+  /// Rows that are gone, and join rows with them. Who is loud leaves its rows in the journal, and no join
+  /// rows that are no nodes: what another kind needs of these, `journalLostJoins` says.
   func forgetOwnRemovals(_ slice: Slice, behind mark: Int64) throws {
     if !binding.hasTriggers { return }
     for watch in watches {
@@ -21,6 +21,7 @@ extension Writer {
         try db.forget(watch, "key", amongGone: table, behind: mark)
       case .joins:
         for place in binding.places where place.subject == watch.meaning.subject {
+          if current.isLoud && binding.sideRows(of: place) == nil { continue }
           try db.forget(watch, "key", amongGone: place.source, behind: mark)
           guard let column = place.watched.first.flatMap(watch.column) else { continue }
           try db.forget(watch, column, amongGone: place.destination, behind: mark)

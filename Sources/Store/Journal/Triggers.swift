@@ -49,7 +49,14 @@ struct WatchTriggers {
   var all: [Trigger] {
     let mapped = binding.collections.values.sorted { $0.id < $1.id }
     let rows = mapped.compactMap(subject).flatMap(triggers)
-    return rows + binding.joinSubjects.compactMap(joinSubject).flatMap(triggers)
+    return rows + joinSubjects.flatMap(triggers)
+  }
+
+  private var joinSubjects: [WatchedTable] { binding.joinSubjects.compactMap(joinSubject) }
+
+  /// As a node each row says something, and as the edge that it is, where the table is a join table too.
+  func subjects(of rows: NodeTable) -> [WatchedTable] {
+    [subject(rows)].compactMap(\.self) + joinSubjects.filter { $0.table.name == rows.table?.name }
   }
 
   func subject(_ rows: NodeTable) -> WatchedTable? {

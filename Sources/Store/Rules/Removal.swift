@@ -96,11 +96,12 @@ extension Writer {
     of table: NodeTable, _ forms: [Numbered], _ slice: Slice
   ) throws {
     let triggers = WatchTriggers(watches: watching, binding: binding, model: model)
-    guard let watched = triggers.subject(table) else { return }
-    for watch in watched.watches {
-      for condition in forms.map({ table.isGone("o", $0) }) {
-        let rows = "FROM \(table.rows) AS o WHERE \(condition)"
-        try db.run(generated: watched.insert(watch, from: rows), slice.bound)
+    for watched in triggers.subjects(of: table) {
+      for watch in watched.watches {
+        for condition in forms.map({ table.isGone("o", $0) }) {
+          let rows = "FROM \(table.rows) AS o WHERE \(condition)"
+          try db.run(generated: watched.insert(watch, from: rows), slice.bound)
+        }
       }
     }
   }
