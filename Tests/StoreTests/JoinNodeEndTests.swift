@@ -72,6 +72,33 @@ struct JoinNodeEndTests {
     #expect(try store.texts("SELECT id FROM use").isEmpty)
   }
 
+  @Test("A foreign key takes it along, whoever sweeps")
+  func takenByForeignKey() throws {
+    let store = try TestStore(
+      model: StoreModel(
+        """
+        { collections: { uses: { table: 'use', key: 'id' }, songs: { table: 'song', key: 'id' },
+            photos: { table: 'photo', key: 'id' } },
+          relationships: [
+            { name: 'media', from: 'songs', to: 'photos', toMany: true,
+              join: { table: 'use', source: 'song', destination: 'photo' },
+              rules: ['deleteDestinationIfAllSourcesDeleted'] } ] }
+        """),
+      schema: """
+        CREATE TABLE song(id TEXT PRIMARY KEY); CREATE TABLE photo(id TEXT PRIMARY KEY);
+        CREATE TABLE use(id INTEGER PRIMARY KEY, song TEXT REFERENCES song ON DELETE CASCADE,
+          photo TEXT REFERENCES photo ON DELETE CASCADE);
+        INSERT INTO song VALUES('s'); INSERT INTO photo VALUES('p'), ('q');
+        INSERT INTO use VALUES(1, 's', 'p');
+        """)
+    _ = try store.writer.sweep([.all], at: 0)
+    try store.bySQL("PRAGMA foreign_keys = OFF; DELETE FROM song")
+    let swept = try store.writer.sweep([.refcount], at: 1)
+    #expect(swept.outcome == .done && swept.blocked.isEmpty)
+    #expect(try store.texts("SELECT id FROM photo") == ["q"])
+    #expect(try store.texts("SELECT id FROM use").isEmpty)
+  }
+
   @Test("A step writes down which edge such a row was", arguments: [false, true])
   func removedInSteps(hasTriggers: Bool) throws {
     let store = try store("deleteDestinationIfAllSourcesDeleted")

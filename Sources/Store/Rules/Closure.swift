@@ -153,7 +153,7 @@ struct Closure {
       }
     }
     try db.internFound()
-    try db.run("INSERT OR IGNORE INTO temp.blocked SELECT id FROM temp.found")
+    try db.run("INSERT OR IGNORE INTO temp.waiting SELECT id FROM temp.found")
     try db.forgetFound()
   }
 
@@ -298,6 +298,7 @@ extension Connection {
 
   func forgetGone() throws(SQLiteError) {
     try run("DELETE FROM temp.gone")
+    try run("DELETE FROM temp.waiting")
     try run("UPDATE temp.done SET seq = 0")
     try run("DELETE FROM temp.tally")
     try run("DELETE FROM temp.losing")

@@ -18,6 +18,7 @@ extension Closure {
       INSERT OR IGNORE INTO temp.gone(id, via, name, rule, collection)
       SELECT node, via, name, rule, collection FROM temp.tally
       WHERE remaining <= 0 AND node NOT IN (SELECT id FROM temp.blocked)
+      AND node NOT IN (SELECT id FROM temp.waiting)
       ORDER BY node, rule, name
       """)
     try db.run("DELETE FROM temp.tally WHERE remaining <= 0")

@@ -333,6 +333,8 @@ enum Schema {
     """,
     // Nodes that a sweep must leave where they are, because something denies their deletion.
     "CREATE TEMP TABLE blocked(id INTEGER PRIMARY KEY)",
+    // Join rows that the kind of sweep deletes that cascades.
+    "CREATE TEMP TABLE waiting(id INTEGER PRIMARY KEY)",
     // Numbers that no edge names any more.
     "CREATE TEMP TABLE unused(id INTEGER PRIMARY KEY)",
     // What a plan had, and what stays after all.
