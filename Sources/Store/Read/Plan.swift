@@ -70,7 +70,7 @@ extension Reader {
         rulesSeen: Rules(rawValue: rules), binding: binding, numbers: numbers,
         firstNewId: .max, following: followed,
         fromRootsOf: marks ? model : nil)
-      if isSweep { return try tell(closure.completeUndenied(db).denials, numbers) }
+      if isSweep { return try tell(closure.completeUndenied(db, deniedAs: 4).denials, numbers) }
       try closure.complete(db)
       let denials = try db.denials(binding, numbers, stored: closure.rulesSeen)
       return try tell(denials.map(\.reason) + violations(numbers), numbers)

@@ -106,7 +106,7 @@ struct Closure {
   /// The same without what is denied, and what would follow from that alone (DESIGN 2.5): returns
   /// the denials. What stays may deny in its turn, so it is done again until nothing is denied.
   func completeUndenied(
-    _ db: borrowing Connection
+    _ db: borrowing Connection, deniedAs denied: Int64
   ) throws -> (levels: [Level], denials: [Reason]) {
     var reasons: [Reason] = []
     while true {
@@ -117,7 +117,7 @@ struct Closure {
         return (levels, reasons)
       }
       reasons += denials.map(\.reason)
-      try db.remember(denied: denials.map(\.denied), by: followed)
+      try db.remember(denied: denials.map(\.denied), as: denied)
       try db.block(denials.map(\.denied))
     }
   }

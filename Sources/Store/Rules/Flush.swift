@@ -63,8 +63,7 @@ extension Writer {
       inSteps: current.isStepped, fromRootsOf: current.marks ? model : nil)
     var levels: [Closure.Level]
     if current.isSweep {
-      let (found, denials) = try closure.completeUndenied(db)
-      try leaveToOthers()
+      let (found, denials) = try closure.completeUndenied(db, deniedAs: keepsDeniedAs)
       if !asked.marksBehindRules(of: model) { try db.forgetRememberedForRest() }
       levels = found
       current.blocked += denials

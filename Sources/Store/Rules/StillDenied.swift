@@ -5,9 +5,7 @@ internal import SQLite
 /// reason is kept (`Spared.swift`) until the sweep has looked again. No longer: nobody would write down
 /// that the node is another one by then.
 extension Connection {
-  /// It may be held by what stays because of a lease; or by what another kind of sweep will delete.
-  func remember(denied nodes: [Int64], by followed: Rules) throws(SQLiteError) {
-    let denied: Int64 = try hasLeases ? 1 : followed == .all ? 4 : 2
+  func remember(denied nodes: [Int64], as denied: Int64) throws(SQLiteError) {
     for node in nodes {
       try run(
         """
@@ -29,16 +27,25 @@ extension Connection {
 }
 
 extension Writer {
-  /// Whoever follows all rules and reads no journal is denied something by what a kind that reads it may
-  /// delete.
-  func leaveToOthers() throws {
-    if current.readsJournal || asked.cascades && asked.counts { return }
-    try db.run(
-      """
-      UPDATE temp.spared SET denied = 2 WHERE denied = 4 AND (
-        EXISTS (SELECT 1 FROM cascade_journal)
-        OR EXISTS (SELECT 1 FROM cascade_spared WHERE denied IN (1, 2, 3) AND rule))
-      """)
+  /// How long it is kept: 1, with a lease, and what stays because of that; 2, for another kind of sweep;
+  /// 4, until the end of this one.
+  var keepsDeniedAs: Int64 {
+    get throws {
+      if try db.hasLeases { return 1 }
+      return try current.followed != .all || waitsForOthers ? 2 : 4
+    }
+  }
+
+  /// Whether a kind that reads the journal, as this one does not, may delete what denied something.
+  private var waitsForOthers: Bool {
+    get throws {
+      if current.readsJournal || asked.cascades && asked.counts { return false }
+      return try db.integer(
+        """
+        SELECT EXISTS (SELECT 1 FROM cascade_journal)
+        OR EXISTS (SELECT 1 FROM cascade_spared WHERE denied IN (1, 2, 3) AND rule)
+        """) == 1
+    }
   }
 
   func forgetDenied() throws {
