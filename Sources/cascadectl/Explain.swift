@@ -27,7 +27,7 @@ extension Commands {
   }
 
   private static func describeStep(_ step: JSON) -> String {
-    let node = Words.node(step["node"])
+    let node = Words.destination(step["node"])
     guard let rule = step["rule"]?.string else { return node }
     // Of a row that let go and stayed, nothing is kept.
     if step["edge"]?.isNull != false {
@@ -37,7 +37,7 @@ extension Commands {
   }
 
   static func why(_ arguments: inout Arguments) throws -> Prepared {
-    let node = try arguments.operand("node")
+    let node = try arguments.operand("node or file")
     return { client, output in
       let reply = try client.call("Why", ["node": .string(node)])
       try output.show(reply["why"] ?? .null, describeWhy)
@@ -46,11 +46,15 @@ extension Commands {
   }
 
   private static func describeWhy(_ why: JSON) -> String {
-    let node = Words.node(why["node"])
+    let node = Words.destination(why["node"])
     switch why["state"]?.string {
     case "alive": return describeHolders(node, why)
     case "deleted": return describeDeletion(node, why["deleted"] ?? .null)
-    default: return "\(node) is not known: it never was, or it was forgotten"
+    default:
+      let isFile = why["node"]?["file"] != nil
+      return isFile
+        ? "\(node) is not known: no edge names it, and nothing of it is kept"
+        : "\(node) is not known: it never was, or it was forgotten"
     }
   }
 

@@ -13,7 +13,7 @@ enum Usage {
       plan NODE...                          what deleting them would take along
       graph NODE [--format dot | svg] [--depth N] [--limit N]
                                             its neighbourhood, for Graphviz
-      why NODE                              why it is there, or why it went
+      why NODE | FILE                       why it is there, or why it went
       sweep [KIND...] [--dry-run] [--no-wait]
                                             cascade, refcount, dangling, unreachable, files,
                                             trash, all

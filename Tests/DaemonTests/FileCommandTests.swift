@@ -50,6 +50,33 @@ import Testing
     try store.waitUntil("it is told") { store.log.contains("files: 1 let go") }
   }
 
+  @Worker @Test func tellsWhyAFileIsThereAndWhyItWent() throws {
+    let store = try FileCommandTests.store()
+    let path = store.scratch.path("media/1")
+    for name in ["media:1", path, #"{"file": "1", "root": "media"}"#] {
+      #expect(
+        try store.ctl("why", name).output.hasPrefix("media:1 is there; 1 edge points at it"))
+      #expect(try store.ctl("edges", "--count", "--to", name).output == "1\n")
+    }
+    try store.sql("DELETE FROM album WHERE id = 1")
+    try store.waitUntil("it is moved") { try !FileCommandTests.isThere("1", store) }
+    let why = try store.ctl("why", path).output
+    #expect(why.hasPrefix("media:1 was deleted at "))
+    #expect(
+      why.hasSuffix(
+        """
+        , which saw an application's SQL
+          - media:1  by deleteDestinationIfAllSourcesDeleted of albums/1 -cover-> media:1
+          - albums/1
+
+        """))
+    let json = try store.ctl("--json", "why", "media:1").json
+    #expect(json["node"] == ["file": "1", "root": "media"])
+    #expect(json["deleted"]?["chain"]?.array?.first?["node"] == ["file": "1", "root": "media"])
+    let unknown = try store.ctl("why", "media:stray").output
+    #expect(unknown.hasPrefix("media:stray is not known: no edge names it"))
+  }
+
   @Worker @Test func movesWhatAKilledDaemonHadLetGo() throws {
     let store = try FileCommandTests.store()
     try store.end(SIGKILL)

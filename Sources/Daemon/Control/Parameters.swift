@@ -23,7 +23,7 @@ extension Call {
     return node
   }
 
-  /// A node, or `{"file": path, "root": root}`.
+  /// A node, or a file: `{"file": path, "root": root}`, ROOT:PATH, or where it is on the disk.
   func destination(_ name: String, of model: StoreModel) throws -> Destination? {
     guard let text = text(name) else { return nil }
     if text.hasPrefix("{") {
@@ -32,7 +32,7 @@ extension Call {
       else { throw VarlinkError.unusable(name, "\"\(text)\" is no file") }
       return .file(root: root, path: path)
     }
-    return .node(try Call.node(text, name, of: model))
+    return try model.file(text) ?? .node(Call.node(text, name, of: model))
   }
 
   func sweepKinds() throws -> [SweepKind] {
@@ -47,5 +47,19 @@ extension Call {
       }
       return kind
     }
+  }
+}
+
+extension StoreModel {
+  /// A file as we list it, or as a shell completes it. Of roots within each other the innermost has it.
+  fileprivate func file(_ text: String) -> Destination? {
+    for (root, directory) in files.sorted(by: { $0.value.utf8.count > $1.value.utf8.count }) {
+      for prefix in ["\(root):", directory.hasSuffix("/") ? directory : "\(directory)/"]
+      where text.utf8.starts(with: prefix.utf8) {
+        return .file(
+          root: root, path: String(decoding: text.utf8.dropFirst(prefix.utf8.count), as: UTF8.self))
+      }
+    }
+    return nil
   }
 }

@@ -71,8 +71,8 @@ extension Control {
 
   func why(_ call: Call) async throws -> JSON {
     let service = try await service(call)
-    let node = try call.node("node", of: service.configuration.model)!
-    return try await service.reader.read { ["why": try $0.why(node).json(of: $0.spelled(node))] }
+    let asked = try call.destination("node", of: service.configuration.model)!
+    return try await service.reader.read { ["why": try $0.why(asked).json(of: $0.spelled(asked))] }
   }
 
   func notices(_ call: Call) async throws -> JSON {

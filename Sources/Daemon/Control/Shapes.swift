@@ -27,7 +27,7 @@ extension Plan.Step {
         "name": .string(edge.name), "from": edge.source.json, "to": edge.destination.json,
       ]
     }
-    return ["node": node.json, "edge": edge ?? .null, "rule": rule.map(JSON.string) ?? .null]
+    return ["node": subject.json, "edge": edge ?? .null, "rule": rule.map(JSON.string) ?? .null]
   }
 }
 
@@ -52,7 +52,7 @@ func counts(_ counts: [String: Int]) -> JSON {
 }
 
 extension Why {
-  func json(of node: Node) -> JSON {
+  func json(of node: Destination) -> JSON {
     switch self {
     case .alive(let holders, let total, let leases):
       [

@@ -41,34 +41,39 @@ protocol EdgeListing {
 
 extension Reader {
   package func count(_ query: EdgeQuery) throws -> Int {
-    try db.snapshot {
-      try listings(query).compactMap { $0 }.reduce(0) { sum, listing in
-        sum + Int(try db.integer(generated: listing.count.sql, listing.count.values) ?? 0)
-      }
+    try db.snapshot { try countNow(query) }
+  }
+
+  /// In the transaction of whoever asks.
+  func countNow(_ query: EdgeQuery) throws -> Int {
+    try listings(query).compactMap { $0 }.reduce(0) { sum, listing in
+      sum + Int(try db.integer(generated: listing.count.sql, listing.count.values) ?? 0)
     }
   }
 
   package func edges(
     _ query: EdgeQuery, after cursor: EdgeCursor? = nil, limit: Int = 1_000
   ) throws -> EdgePage {
-    try db.snapshot {
-      var edges: [Edge] = []
-      var room = limit
-      let listings = try listings(query)
-      var place = cursor ?? EdgeCursor(listing: 0)
-      while place.listing < listings.count {
-        let rows = try listings[place.listing]?.page(
-          db, model, behind: place.position, limit: room)
-        edges += rows?.compactMap(\.edge) ?? []
-        room -= rows?.count ?? 0
-        if room <= 0, let last = rows?.last {
-          place.position = last.position
-          return EdgePage(edges: edges, next: place)
-        }
-        place = EdgeCursor(listing: place.listing + 1)
+    try db.snapshot { try edgesNow(query, after: cursor, limit: limit) }
+  }
+
+  func edgesNow(_ query: EdgeQuery, after cursor: EdgeCursor?, limit: Int) throws -> EdgePage {
+    var edges: [Edge] = []
+    var room = limit
+    let listings = try listings(query)
+    var place = cursor ?? EdgeCursor(listing: 0)
+    while place.listing < listings.count {
+      let rows = try listings[place.listing]?.page(
+        db, model, behind: place.position, limit: room)
+      edges += rows?.compactMap(\.edge) ?? []
+      room -= rows?.count ?? 0
+      if room <= 0, let last = rows?.last {
+        place.position = last.position
+        return EdgePage(edges: edges, next: place)
       }
-      return EdgePage(edges: edges, next: nil)
+      place = EdgeCursor(listing: place.listing + 1)
     }
+    return EdgePage(edges: edges, next: nil)
   }
 
   /// Nil for those that no edge can be in.

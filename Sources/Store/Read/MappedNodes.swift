@@ -14,6 +14,11 @@ extension Reader {
   }
 
   /// With the key as its table would have it, whether it is there or not.
+  package func spelled(_ destination: Destination) throws -> Destination {
+    guard case .node(let node) = destination else { return destination }
+    return .node(try spelled(node))
+  }
+
   package func spelled(_ node: Node) throws -> Node {
     guard let table = try binding().collections[node.collection] else {
       return Node(node.collection, node.key.managedText.map(Key.text) ?? node.key)

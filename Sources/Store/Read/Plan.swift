@@ -24,6 +24,9 @@ package struct Plan: Sendable {
     package let node: Node
     package let edge: Edge?
     package let rule: String?
+
+    /// In a chain it may be a file.
+    package var subject: Destination { Destination(node) }
   }
 }
 
@@ -160,7 +163,7 @@ extension Plan.Step {
     let goesWithSource = !rules.isDisjoint(with: .ofLostSource)
     edge = Edge(
       name: name, source: goesWithSource ? otherEnd : node,
-      destination: .node(goesWithSource ? node : otherEnd), rules: rules, origin: .declared)
+      destination: Destination(goesWithSource ? node : otherEnd), rules: rules, origin: .declared)
   }
 }
 

@@ -32,14 +32,17 @@ extension Reader {
     }
   }
 
-  private func deletion(of node: Node) throws -> Why.Deletion? {
-    guard let found = try newestInTrash(node) else { return nil }
-    let (chain, first) = try wholeChain(from: found)
-    let entry = try self.entry(of: found.batch)
+  func deletion(of node: Node) throws -> Why.Deletion? {
+    try newestInTrash(node).map { try deletion(in: $0.batch, from: $0) }
+  }
+
+  func deletion(in batch: Int64, from found: Kept?) throws -> Why.Deletion {
+    let (chain, first) = try found.map(wholeChain) ?? ([], First(batch: batch, isWhole: false))
+    let entry = try self.entry(of: batch)
     let isUnreached = try first.isWhole && self.entry(of: first.batch)?.isSweep == true
     let cause: Why.Cause = isUnreached ? .unreachable : entry?.isSweep == true ? .sweep : .file
     return Why.Deletion(
-      batch: found.batch, at: entry?.at ?? 0, id: entry?.id ?? "", author: entry?.author,
+      batch: batch, at: entry?.at ?? 0, id: entry?.id ?? "", author: entry?.author,
       cause: cause, chain: chain)
   }
 
@@ -61,7 +64,7 @@ extension Reader {
   }
 
   /// A row, an object or a name in the trash.
-  private struct Kept: Hashable {
+  struct Kept: Hashable {
     let batch: Int64
     let id: Int64
   }

@@ -195,6 +195,16 @@ extension Destination {
     }
   }
 
+  /// A node, or what stands for a file in our own tables.
+  init(_ node: Node) {
+    if node.collection.hasPrefix(Destination.fileCollection) {
+      let root = node.collection.dropFirst(Destination.fileCollection.count)
+      self = .file(root: String(root), path: node.key.managedText ?? "")
+    } else {
+      self = .node(node)
+    }
+  }
+
   var node: Node? {
     if case .node(let node) = self { node } else { nil }
   }

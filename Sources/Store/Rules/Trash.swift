@@ -13,7 +13,9 @@ extension Writer {
       if let table = binding.collections[group.name] {
         try keepRows(of: table, group)
         if group.absent > 0 { try keepNames(of: table, group) }
-      } else if group.form == .stored && !group.name.hasPrefix(Destination.fileCollection) {
+      } else if group.name.hasPrefix(Destination.fileCollection) {
+        try keepFileNames(group)
+      } else if group.form == .stored {
         try keepObjects(group)
       }
     }
@@ -64,6 +66,21 @@ extension Writer {
         WHERE g.seq > ?3 AND g.seq <= ?4
         """
       }
+    }
+  }
+
+  /// What became of the file itself is written elsewhere (`ReleasedFiles.swift`).
+  private func keepFileNames(_ group: GoneGroup) throws {
+    let layout = TrashLayout(kind: .name, collection: group.collection)
+    let values = ["CAST(coalesce(n.key, k.key) AS TEXT)", "0"]
+    try keep(layout, values: values, group.slice.bound + [.integer(group.collection)]) {
+      part, values in
+      """
+      SELECT ?1, g.id, \(part), ?2, g.via, g.name, g.rule\(values)
+      FROM temp.gone AS g LEFT JOIN main.cascade_node AS n ON n.id = g.id
+      LEFT JOIN temp.known AS k ON k.id = g.id
+      WHERE g.seq > ?3 AND g.seq <= ?4 AND g.collection = ?5
+      """
     }
   }
 

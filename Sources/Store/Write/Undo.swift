@@ -206,10 +206,11 @@ extension Undo.Numbered {
 }
 
 extension TrashLayout {
-  /// Whether what is kept is more than a name.
+  /// Whether what is kept is more than a name, or the name of a file, which comes back too.
   static let isThing = """
     layout NOT IN (
-      SELECT layout FROM main.cascade_trash_layout WHERE batch = ?1 AND kind = 'name')
+      SELECT layout FROM main.cascade_trash_layout
+      WHERE batch = ?1 AND kind = 'name' AND collection NOT IN (\(Writer.files)))
     """
 
   /// The key of the thing `t`, as it stands in `temp.known`. `keys` is how many columns it has.

@@ -1,0 +1,36 @@
+package import Model
+internal import SQLite
+
+/// Why a file is there, or why it went: it goes with the last edge that names it.
+extension Reader {
+  package func why(_ destination: Destination, at now: Int64? = nil) throws -> Why {
+    switch destination {
+    case .node(let node): try why(node, at: now)
+    case .file(let root, let path): try db.snapshot { try why(file: path, in: root) }
+    }
+  }
+
+  private func why(file path: String, in root: String) throws -> Why {
+    let named = EdgeQuery(to: .file(root: root, path: path))
+    let total = try countNow(named)
+    if total > 0 {
+      let holders = try edgesNow(named, after: nil, limit: Receipt.mostListed).edges
+      return .alive(holders: holders, total: total, leases: [])
+    }
+    let collection = Destination.fileCollection + root
+    if let deletion = try deletion(of: Node(collection, .text(path))) { return .deleted(deletion) }
+    return try batch(ofFile: path, in: collection).map { .deleted(try deletion(in: $0, from: nil)) }
+      ?? .unknown
+  }
+
+  /// The latest that a sweep of files let it go with: no rule did, and no node.
+  private func batch(ofFile path: String, in collection: String) throws -> Int64? {
+    try db.integer(
+      """
+      SELECT max(f.batch) FROM cascade_collection AS c CROSS JOIN (
+        SELECT batch, collection FROM cascade_trash_file WHERE path = ?2
+        UNION ALL SELECT batch, collection FROM cascade_released_file WHERE path = ?2
+      ) AS f ON f.collection = c.id WHERE c.name = ?1
+      """, .text(collection), .text(path))
+  }
+}
