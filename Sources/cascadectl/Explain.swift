@@ -22,8 +22,14 @@ extension Commands {
     let head = denied.isEmpty ? [] : ["denied: nothing would be deleted"] + Words.denials(denied)
     let sum = "\(count) would be deleted\(denied.isEmpty ? "" : " otherwise")"
     let steps = Words.some(plan["steps"], of: plan["deletedCount"], describeStep)
+    let files = describeFiles(plan["files"])
     let held = plan["held"]?.bool == true ? ["over the hold limit: it would wait for approval"] : []
-    return (head + [sum] + steps + held).joined(separator: "\n")
+    return (head + [sum] + steps + files + held).joined(separator: "\n")
+  }
+
+  private static func describeFiles(_ count: JSON?) -> [String] {
+    if (count?.integer ?? 0) == 0 { return [] }
+    return [Words.count(count, "file would lose its last edge", "files would lose their last edge")]
   }
 
   private static func describeStep(_ step: JSON) -> String {

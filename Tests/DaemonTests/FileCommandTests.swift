@@ -58,6 +58,8 @@ import Testing
         try store.ctl("why", name).output.hasPrefix("media:1 is there; 1 edge points at it"))
       #expect(try store.ctl("edges", "--count", "--to", name).output == "1\n")
     }
+    let plan = try store.ctl("plan", "albums/1").output
+    #expect(plan == "1 node would be deleted\n  - albums/1\n1 file would lose its last edge\n")
     try store.sql("DELETE FROM album WHERE id = 1")
     try store.waitUntil("it is moved") { try !FileCommandTests.isThere("1", store) }
     let why = try store.ctl("why", path).output
