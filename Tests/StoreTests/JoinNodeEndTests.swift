@@ -14,7 +14,9 @@ struct JoinNodeEndTests {
     INSERT INTO album VALUES('a', 's'); INSERT INTO use VALUES(1, 's', 'p');
     """
 
-  private func store(_ rules: String..., areNodes: Bool = true) throws -> TestStore {
+  private func store(
+    _ rules: String..., areNodes: Bool = true, more: String = "", schema: String = Self.schema
+  ) throws -> TestStore {
     let uses = areNodes ? "uses: { table: 'use', key: 'id' }," : ""
     return try TestStore(
       model: StoreModel(
@@ -25,8 +27,8 @@ struct JoinNodeEndTests {
             { name: 'media', from: 'songs', to: 'photos', toMany: true, rules: \(rules),
               join: { table: 'use', source: 'song', destination: 'photo' } },
             { name: 'media', from: 'albums', to: 'songs', column: 'song',
-              rules: ['deleteDestinationIfAllSourcesDeleted'] } ] }
-        """), schema: Self.schema)
+              rules: ['deleteDestinationIfAllSourcesDeleted'] } \(more) ] }
+        """), schema: schema)
   }
 
   private func deletion(_ node: String, _ key: Int64) -> Change {
@@ -50,18 +52,12 @@ struct JoinNodeEndTests {
 
   @Test("A sweep that only counts leaves such a row to the one that follows what it says")
   func leftToCascade() throws {
-    let model = """
-      { collections: { uses: { table: 'use', key: 'id' }, songs: { table: 'song', key: 'id' },
-          photos: { table: 'photo', key: 'id' } },
-        relationships: [
-          { name: 'media', from: 'songs', to: 'photos', toMany: true,
-            join: { table: 'use', source: 'song', destination: 'photo' },
-            rules: ['deleteSourceIfDestinationDeleted'] },
-          { name: 'thumb', from: 'uses', to: 'photos', column: 'thumb',
-            rules: ['deleteSourceIfAllDestinationsDeleted'] } ] }
-      """
-    let store = try TestStore(
-      model: StoreModel(model),
+    let store = try store(
+      "deleteSourceIfDestinationDeleted",
+      more: """
+        , { name: 'thumb', from: 'uses', to: 'photos', column: 'thumb',
+            rules: ['deleteSourceIfAllDestinationsDeleted'] }
+        """,
       schema: Self.schema + "ALTER TABLE use ADD COLUMN thumb; UPDATE use SET thumb = 'p'")
     _ = try store.writer.sweep([.all], at: 0)
     try store.bySQL("DELETE FROM photo WHERE id = 'p'")
@@ -74,23 +70,13 @@ struct JoinNodeEndTests {
 
   @Test("A foreign key takes it along, whoever sweeps")
   func takenByForeignKey() throws {
-    let store = try TestStore(
-      model: StoreModel(
-        """
-        { collections: { uses: { table: 'use', key: 'id' }, songs: { table: 'song', key: 'id' },
-            photos: { table: 'photo', key: 'id' } },
-          relationships: [
-            { name: 'media', from: 'songs', to: 'photos', toMany: true,
-              join: { table: 'use', source: 'song', destination: 'photo' },
-              rules: ['deleteDestinationIfAllSourcesDeleted'] } ] }
-        """),
-      schema: """
-        CREATE TABLE song(id TEXT PRIMARY KEY); CREATE TABLE photo(id TEXT PRIMARY KEY);
-        CREATE TABLE use(id INTEGER PRIMARY KEY, song TEXT REFERENCES song ON DELETE CASCADE,
-          photo TEXT REFERENCES photo ON DELETE CASCADE);
-        INSERT INTO song VALUES('s'); INSERT INTO photo VALUES('p'), ('q');
-        INSERT INTO use VALUES(1, 's', 'p');
-        """)
+    let store = try store(
+      "deleteDestinationIfAllSourcesDeleted",
+      schema: Self.schema.replacing(
+        "song TEXT, photo TEXT",
+        with:
+          "song TEXT REFERENCES song ON DELETE CASCADE, photo TEXT REFERENCES photo ON DELETE CASCADE"
+      ))
     _ = try store.writer.sweep([.all], at: 0)
     try store.bySQL("PRAGMA foreign_keys = OFF; DELETE FROM song")
     let swept = try store.writer.sweep([.refcount], at: 1)

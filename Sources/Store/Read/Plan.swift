@@ -73,7 +73,7 @@ extension Reader {
         rulesSeen: Rules(rawValue: rules), binding: binding, numbers: numbers,
         firstNewId: .max, following: followed,
         fromRootsOf: marks ? model : nil)
-      if isSweep { return try tell(closure.completeUndenied(db, deniedAs: 4).denials, numbers) }
+      if isSweep { return try tell(closure.completeUndenied(db).denials, numbers) }
       try closure.complete(db)
       let denials = try db.denials(binding, numbers, stored: closure.rulesSeen)
       return try tell(denials.map(\.reason) + violations(numbers), numbers)

@@ -12,11 +12,10 @@ extension Reader {
 
   private func why(file path: String, in root: String) throws -> Why {
     let named = EdgeQuery(to: .file(root: root, path: path))
-    let total = try countNow(named)
-    if total > 0 {
-      let holders = try edgesNow(named, after: nil, limit: Receipt.mostListed).edges
-      return .alive(holders: holders, total: total, leases: [])
-    }
+    let page = try edgesNow(named, after: nil, limit: Receipt.mostListed)
+    // To count is to look once more, through whole tables where no index helps.
+    let total = try page.next == nil ? page.edges.count : countNow(named)
+    if total > 0 { return .alive(holders: page.edges, total: total, leases: []) }
     let collection = Destination.fileCollection + root
     if let deletion = try deletion(of: Node(collection, .text(path))) { return .deleted(deletion) }
     return try batch(ofFile: path, in: collection).map { .deleted(try deletion(in: $0, from: nil)) }

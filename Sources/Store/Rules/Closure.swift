@@ -104,9 +104,10 @@ struct Closure {
   }
 
   /// The same without what is denied, and what would follow from that alone (DESIGN 2.5): returns
-  /// the denials. What stays may deny in its turn, so it is done again until nothing is denied.
+  /// the denials. What stays may deny in its turn, so it is done again until nothing is denied. Who only
+  /// reads has no use for how long they are remembered (`StillDenied.swift`).
   func completeUndenied(
-    _ db: borrowing Connection, deniedAs denied: Int64
+    _ db: borrowing Connection, deniedAs denied: Int64 = 4
   ) throws -> (levels: [Level], denials: [Reason]) {
     var reasons: [Reason] = []
     while true {

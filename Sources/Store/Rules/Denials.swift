@@ -184,25 +184,24 @@ extension Edge {
 extension Destination {
   static let fileCollection = "cascade_file/"
 
+  /// The root of the files, if a collection stands for some.
+  static func root(of collection: String) -> String? {
+    if !collection.hasPrefix(fileCollection) { return nil }
+    return String(collection.dropFirst(fileCollection.count))
+  }
+
   /// From the columns: collection's name, key.
   init(row: Row, _ column: Int32, _ model: StoreModel) {
-    let collection = row.text(column)
-    if collection.hasPrefix(Destination.fileCollection) {
-      let root = collection.dropFirst(Destination.fileCollection.count)
-      self = .file(root: String(root), path: row.text(column + 1))
-    } else {
-      self = .node(row.node(column, model))
-    }
+    self = row.destination(column + 1, in: row.text(column), model)
   }
 
   /// A node, or what stands for a file in our own tables.
   init(_ node: Node) {
-    if node.collection.hasPrefix(Destination.fileCollection) {
-      let root = node.collection.dropFirst(Destination.fileCollection.count)
-      self = .file(root: String(root), path: node.key.managedText ?? "")
-    } else {
+    guard let root = Destination.root(of: node.collection) else {
       self = .node(node)
+      return
     }
+    self = .file(root: root, path: node.key.managedText ?? "")
   }
 
   var node: Node? {
