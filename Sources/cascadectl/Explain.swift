@@ -77,18 +77,23 @@ extension Commands {
   }
 
   private static func describeDeletion(_ node: String, _ deletion: JSON) -> String {
-    let author = deletion["author"]?.string.map { " (\($0.printable))" } ?? ""
-    let time = deletion["at"]?.integer.map(SystemClock.text) ?? "?"
     let seen =
       switch deletion["cause"]?.string {
       case "sweep": ", which saw an application's SQL"
       case "unreachable": ", which found what the roots do not reach"
       default: ""
       }
-    let cause =
-      "\(node) was deleted at \(time) by \(deletion["id"]?.string?.printable ?? "")\(author), "
-      + "batch \(deletion["batch"]?.text ?? "")\(seen)"
+    let first = deletion["began"].flatMap { $0 == .null ? nil : describeBatch($0) }
+    let began = first.map { "\nit began \($0)" } ?? ""
+    let cause = "\(node) was deleted \(describeBatch(deletion))\(began)\(seen)"
     return ([cause] + describeChain(deletion["chain"]?.array ?? [])).joined(separator: "\n")
+  }
+
+  private static func describeBatch(_ batch: JSON) -> String {
+    let author = batch["author"]?.string.map { " (\($0.printable))" } ?? ""
+    let time = batch["at"]?.integer.map(SystemClock.text) ?? "?"
+    let id = batch["id"]?.string?.printable ?? ""
+    return "at \(time) by \(id)\(author), batch \(batch["batch"]?.text ?? "")"
   }
 
   /// Of a long one both ends: what was asked for, and the first cause.

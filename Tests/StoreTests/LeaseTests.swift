@@ -66,8 +66,8 @@ struct LeaseTests {
     #expect(try sweep() == "B C")
     #expect(try spared() == 0)
     let chain = try #require(try store.deletion(of: "C")).chain
-    #expect(chain.map(\.node.letters) == ["C", "B"])
-    #expect(chain.last?.edge?.letters == edge.replacingDash)
+    #expect(chain.map(\.node.letters) == ["C", "B", "A"])
+    #expect(chain.dropFirst().first?.edge?.letters == edge.replacingDash)
   }
 
   @Test("What is deleted explicitly goes, whoever leases it, and so does what is not leased")

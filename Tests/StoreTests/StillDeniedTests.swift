@@ -97,5 +97,7 @@ struct StillDeniedTests {
     for table in ["d", "h", "a"] {
       #expect(try store.texts("SELECT id FROM \(table)").isEmpty, "\(table)")
     }
+    let chain = try #require(try store.deletion(of: "a/1")).chain
+    #expect(chain.map(\.node.letters) == ["a/1", "d/1", "x/1"])
   }
 }

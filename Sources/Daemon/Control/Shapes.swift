@@ -72,7 +72,16 @@ extension Why.Deletion {
     [
       "batch": .integer(batch), "at": .integer(at), "id": .string(id),
       "author": author.map(JSON.string) ?? .null, "cause": .string(cause.rawValue),
-      "chain": .array(chain.map(\.json)),
+      "began": began.map(\.json) ?? .null, "chain": .array(chain.map(\.json)),
+    ]
+  }
+}
+
+extension Why.Beginning {
+  fileprivate var json: JSON {
+    [
+      "batch": .integer(batch), "at": .integer(at), "id": .string(id),
+      "author": author.map(JSON.string) ?? .null,
     ]
   }
 }

@@ -161,6 +161,12 @@ extension Connection {
     try findFreed(followed, waiting: followed == .all, at: now, limit: -1)
     try findEnds(binding)
     try findEdges(binding)
+    // A batch of then may know why it went, unless it was there again, and went again.
+    try run(
+      """
+      INSERT OR IGNORE INTO temp.recalled SELECT via FROM temp.examined
+      WHERE via IS NOT NULL AND NOT via_there AND via NOT IN (SELECT id FROM temp.dead)
+      """)
     let vanished = """
       SELECT via FROM temp.examined
       WHERE node IS NOT NULL AND via IS NOT NULL AND NOT via_there AND rule = 4 AND NOT stored
@@ -170,9 +176,7 @@ extension Connection {
       generated: """
         INSERT OR IGNORE INTO temp.mourned(id) \(vanished) AND via NOT IN (SELECT id FROM temp.dead)
         """)
-    for table in ["dead", "recalled"] {
-      try run(generated: "INSERT OR IGNORE INTO temp.\(table) \(vanished)")
-    }
+    try run(generated: "INSERT OR IGNORE INTO temp.dead \(vanished)")
     try run(
       """
       INSERT INTO temp.lost

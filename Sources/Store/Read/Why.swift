@@ -16,8 +16,18 @@ package enum Why: Sendable {
     package let author: String?
     /// What begins the chain.
     package let cause: Cause
+    /// The batch in which it begins, where that is an earlier one.
+    package let began: Beginning?
     /// From the node back to the first cause.
     package let chain: [Plan.Step]
+  }
+
+  package struct Beginning: Sendable {
+    package let batch: Int64
+    package let at: Int64
+    package let id: String
+    package let author: String?
+    let isSweep: Bool
   }
 
   /// A change file, or what a sweep found: the roots do not reach it, or an application's SQL did it.
@@ -39,27 +49,22 @@ extension Reader {
   func deletion(in batch: Int64, from found: Kept?) throws -> Why.Deletion {
     let (chain, first) = try found.map(wholeChain) ?? ([], First(batch: batch, isWhole: false))
     let entry = try self.entry(of: batch)
-    let isUnreached = try first.isWhole && self.entry(of: first.batch)?.isSweep == true
-    let cause: Why.Cause = isUnreached ? .unreachable : entry?.isSweep == true ? .sweep : .file
+    let began = try first.batch == batch ? nil : self.entry(of: first.batch)
+    let isSweep = (began ?? entry)?.isSweep == true
+    let cause: Why.Cause = !isSweep ? .file : first.isWhole ? .unreachable : .sweep
     return Why.Deletion(
       batch: batch, at: entry?.at ?? 0, id: entry?.id ?? "", author: entry?.author,
-      cause: cause, chain: chain)
+      cause: cause, began: began, chain: chain)
   }
 
-  private struct Entry {
-    let at: Int64
-    let id: String
-    let author: String?
-    let isSweep: Bool
-  }
-
-  private func entry(of batch: Int64) throws -> Entry? {
+  private func entry(of batch: Int64) throws -> Why.Beginning? {
     try db.first(
       "SELECT at, id, author, fingerprint FROM cascade_ledger WHERE seq = ?", .integer(batch)
     ) { row in
       let (id, author) = (row.text(1), row.optionalText(2))
       let isSweep = Batch.isSweep(id: id, author: author, fingerprint: row.integer(3))
-      return Entry(at: row.integer(0), id: id, author: author, isSweep: isSweep)
+      return Why.Beginning(
+        batch: batch, at: row.integer(0), id: id, author: author, isSweep: isSweep)
     }
   }
 

@@ -19,7 +19,7 @@ extension Writer {
         try keepObjects(group)
       }
     }
-    if !current.tellsOfCauses { try keepCauses(slice) }
+    if try !current.tellsOfCauses || db.hasRecalled { try keepCauses(slice) }
     try keepSideRows(slice)
     try keepEdges(slice)
   }
@@ -53,16 +53,17 @@ extension Writer {
     }
   }
 
-  /// What the other kind of sweep deleted, or found gone, is a link in the chain here too.
+  /// What an earlier sweep deleted, or found gone, is a link in the chain here too: one of the other
+  /// kind, or one that was kept from what it leads to.
   private func keepCauses(_ slice: Slice) throws {
-    for table in binding.collections.values.sorted(by: { $0.id < $1.id }) {
-      let layout = TrashLayout(kind: .name, collection: table.id)
+    for collection in try db.collectionsOfCauses(slice) {
+      let layout = TrashLayout(kind: .name, collection: collection)
       let values = ["k.key", "k.id IN (SELECT id FROM temp.recalled)"]
-      try keep(layout, values: values, slice.bound) { part, values in
+      try keep(layout, values: values, slice.bound + [.integer(collection)]) { part, values in
         """
         SELECT DISTINCT ?1, k.id, \(part), ?2, NULL, NULL, NULL\(values)
         FROM temp.gone AS g CROSS JOIN temp.known AS k
-          ON k.id = g.via AND k.collection = \(table.id) AND NOT k.present
+          ON k.id = g.via AND k.collection = ?5 AND NOT k.present
         WHERE g.seq > ?3 AND g.seq <= ?4
         """
       }
@@ -112,6 +113,20 @@ struct GoneGroup {
 }
 
 extension Connection {
+  fileprivate var hasRecalled: Bool {
+    get throws(SQLiteError) { try integer("SELECT 1 FROM temp.recalled LIMIT 1") != nil }
+  }
+
+  fileprivate func collectionsOfCauses(_ slice: Slice) throws(SQLiteError) -> [Int64] {
+    try all(
+      """
+      SELECT DISTINCT k.collection FROM temp.gone AS g CROSS JOIN temp.known AS k
+        ON k.id = g.via AND NOT k.present
+      WHERE g.seq > ? AND g.seq <= ? ORDER BY 1
+      """, .integer(slice.low), .integer(slice.high)
+    ) { $0.integer(0) }
+  }
+
   fileprivate func groups(of slice: Slice) throws(SQLiteError) -> [GoneGroup] {
     try all(
       """
