@@ -28,6 +28,12 @@ extern int accept4(int, struct sockaddr *__restrict, socklen_t *__restrict, int)
 extern int pipe2(int[2], int);
 extern int pthread_setname_np(pthread_t, const char *);
 extern int memfd_create(const char *, unsigned);
+extern int sync_file_range(int, __off64_t, __off64_t, unsigned);
+
+// Writes, and waits until that and what was on its way is written: all flags of the above.
+static inline int cascade_write_out(int fd, long start, long count) {
+  return sync_file_range(fd, start, count, 7);
+}
 
 // pthread_t is an integer here and a pointer elsewhere: an integer says "which thread" everywhere.
 static inline unsigned long cascade_thread(void) { return (unsigned long)pthread_self(); }

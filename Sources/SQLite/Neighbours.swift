@@ -36,15 +36,18 @@ package enum Neighbours {
   }
 
   /// Runs `body` while no other process takes a checkpoint; nil where one does. One of this process is
-  /// not kept from it, and ends the lock.
+  /// not kept from it, and ends the lock: also one that could not read the index, because of a commit at
+  /// this very moment. Then it runs again, before who committed takes a checkpoint himself.
   package static func withoutCheckpoints<T>(
     at path: String, _ body: () throws -> T?
   ) rethrows -> T? {
-    guard let index = open("\(path)-shm"), take(checkpointLock, of: index, looks: 100) else {
-      return nil
-    }
+    guard let index = open("\(path)-shm") else { return nil }
     defer { release(checkpointLock, of: index) }
-    return try body()
+    for _ in 0..<3 {
+      if !take(checkpointLock, of: index, looks: 100) { break }
+      if let result = try body() { return result }
+    }
+    return nil
   }
 
   /// Keeps all other processes from writing until a connection of this one gives the lock back, or this

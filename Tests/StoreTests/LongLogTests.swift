@@ -70,6 +70,31 @@ struct LongLogTests {
     #expect(begins > 2)
   }
 
+  @Test("does not leave to an application's checkpoint what others wrote while it was planned")
+  func keepsNews() throws {
+    let store = try LongLogTests.store()
+    let application = try Connection(path: store.path, access: .readWrite)
+    try application.execute("PRAGMA wal_autocheckpoint = 0; CREATE TABLE note(id)")
+    let index = try FileDescriptor.open("\(store.path)-shm")
+    var (written, found): (Int, LongLogTests.Log?) = (0, nil)
+    let manners = Manners { _ in
+      if found != nil { return }
+      let before = Int(index.framesInDatabase)
+      let log = try LongLogTests.checkpoint(application)
+      found = log
+      #expect(log.frames - before > 500)
+      #expect(log.brought - before < 50)
+    } isOver: {
+      for _ in 0..<500 where written < 500 {
+        try? application.execute("INSERT INTO note VALUES(1)")
+        written += 1
+      }
+      return false
+    }
+    #expect(try store.writer.sweep([.all], at: 1, manners: manners).deletedCount == 18_000)
+    #expect(written == 500 && found != nil)
+  }
+
   @Test("is in the database when the sweep ends, and read as it is at every moment")
   func comesToAnEnd() throws {
     let store = try LongLogTests.store()

@@ -111,11 +111,12 @@ extension Writer {
   private func plan(_ kinds: [SweepKind], _ manners: Manners) throws -> SweepPlan {
     try followSchema()
     let blocked = current.isStepped ? current.blocked : []
+    // What comes behind the snapshot is not to be brought by who commits first when that ends.
+    try setFirstFence()
     try db.run("BEGIN")
     do {
       let plan = try db.interrupting(when: manners.isOver) { try planned(kinds, blocked) }
-      // Nobody could checkpoint what came behind the snapshot, and whoever does so next syncs it.
-      db.syncLog()
+      syncLongLog()
       // What is planned stays in the temporary tables.
       try db.commit()
       return plan

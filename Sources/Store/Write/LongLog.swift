@@ -87,6 +87,23 @@ extension Writer {
     log.sync = BackgroundWork { try? FileDescriptor.open(file).syncData() }
   }
 
+  /// Nobody could bring what came into the log behind a snapshot, and whoever does so next syncs it.
+  ///
+  /// Others write on at its end meanwhile. A page that is on its way to the disk cannot be written to, and
+  /// a disk that has much to do keeps waiting who makes a file longer: so it goes in parts, and the end
+  /// of it last.
+  func syncLongLog() {
+    if let file = try? FileDescriptor.open("\(path)-wal") {
+      var (done, part): (Int64, Int64) = (0, 4 << 20)
+      for _ in 0..<1_000 {
+        guard let size = try? file.status().size, size - done > part else { break }
+        file.writeOut(done..<done + part)
+        done += part
+      }
+    }
+    db.syncLog()
+  }
+
   /// The next plan of a sweep finds that of the last.
   func setFirstFence() throws {
     if Connection.checkpointsAreSafe || log.fence != nil { return }
@@ -124,11 +141,17 @@ extension Writer {
   }
 
   /// Up to a new fence, which stands behind the old one. Nil where others are at work with the log.
+  ///
+  /// Another's checkpoint looks at every place where a new one could stand, and may leave it only that of
+  /// the old one: so it comes while there is none.
   private func bringFenced(_ manners: Manners) throws -> Connection.Brought? {
-    let next = try LogFence(path, isInLog: true)
+    var hasMoved = false
     return try trying(manners) {
-      log.fence = next
-      return try db.bringLog()
+      if !hasMoved, let next = try? LogFence(path, isInLog: true) {
+        log.fence = next
+        hasMoved = true
+      }
+      return hasMoved ? try db.bringLog() : nil
     }
   }
 

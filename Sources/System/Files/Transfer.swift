@@ -90,6 +90,12 @@ extension FileDescriptor {
     _ = try checked("fdatasync") { fdatasync(raw) }
   }
 
+  /// Writes what was changed there to the disk, and waits for that. Whether it would be found there again
+  /// is another matter (`syncData`).
+  package func writeOut(_ part: Range<Int64>) {
+    _ = cascade_write_out(raw, Int(part.lowerBound), part.count)
+  }
+
   /// What the kernel has in memory of its rest, and on the disk, need not stay there. Only advice.
   package func forgetPages(behind offset: Int) {
     posix_fadvise(raw, offset, 0, POSIX_FADV_DONTNEED)
