@@ -8,7 +8,7 @@ enum Usage {
       apply FILE... | -                     submits change files and waits
       node NODE                             a node as it is stored
       nodes COLLECTION                      the nodes of a collection
-      edges [--name N] [--from NODE] [--to NODE] [--count]
+      edges [--name N] [--from NODE] [--to NODE | FILE] [--count]
       fetch [--refresh] NODE NAME           what a fetched property leads to
       plan NODE...                          what deleting them would take along
       graph NODE [--format dot | svg] [--depth N] [--limit N]
