@@ -65,7 +65,10 @@ struct LeaseTests {
     #expect(try store.reader.planSweep([.all], at: 1_000_000).deletedCount == 2)
     #expect(try sweep() == "B C")
     #expect(try spared() == 0)
-    let chain = try #require(try store.deletion(of: "C")).chain
+    let deletion = try #require(try store.deletion(of: "C"))
+    #expect(deletion.cause == .file)
+    #expect(try deletion.began?.batch == store.deletion(of: "A")?.batch)
+    let chain = deletion.chain
     #expect(chain.map(\.node.letters) == ["C", "B", "A"])
     #expect(chain.dropFirst().first?.edge?.letters == edge.replacingDash)
   }

@@ -126,8 +126,8 @@ extension Reader {
       let earlier = try newestInTrash(last.node, upTo: batch), followed.insert(earlier).inserted
     {
       let (more, isMoreWhole) = try chain(from: earlier)
-      if more.first?.rule == nil { break }
       (batch, isWhole) = (earlier.batch, isMoreWhole)
+      if more.first?.rule == nil { break }
       steps.removeLast()
       steps += more
     }
