@@ -163,6 +163,10 @@ extension TestStore {
     if case .deleted(let deletion) = try reader.why(node(letters)) { deletion } else { nil }
   }
 
+  func chain(of letters: String) throws -> String? {
+    try deletion(of: letters)?.chain.map(\.node.letters).joined(separator: " ")
+  }
+
   func isUnknown(_ letters: String) throws -> Bool {
     if case .unknown = try reader.why(node(letters)) { true } else { false }
   }

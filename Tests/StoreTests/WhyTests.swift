@@ -43,17 +43,13 @@ struct WhyTests {
     try store.writer.sweep(kinds, at: time).batch
   }
 
-  private func chain(_ letters: String) throws -> String? {
-    try store.deletion(of: letters)?.chain.map(\.node.letters).joined(separator: " ")
-  }
-
   @Test("What one kind of sweep deleted is the cause of what the other does")
   func kinds() throws {
     try store.bySQL("DELETE FROM album")
     let batches = try [sweep(.cascade), sweep(.refcount), sweep(.cascade)]
-    #expect(try chain("songs/1") == "songs/1 albums/1")
-    #expect(try chain("tags/1") == "tags/1 songs/1 albums/1")
-    #expect(try chain("notes/1") == "notes/1 tags/1 songs/1 albums/1")
+    #expect(try store.chain(of: "songs/1") == "songs/1 albums/1")
+    #expect(try store.chain(of: "tags/1") == "tags/1 songs/1 albums/1")
+    #expect(try store.chain(of: "notes/1") == "notes/1 tags/1 songs/1 albums/1")
     let found = try ["songs/1", "tags/1", "notes/1"].map { try store.deletion(of: $0)?.batch }
     #expect(found == batches)
   }
@@ -66,7 +62,7 @@ struct WhyTests {
     try store.lease("1", in: "notes", until: 2_000)
     let first = try sweep(.cascade, .refcount, at: 1_500_000)
     _ = try sweep(.cascade, .refcount, at: 2_500_000)
-    #expect(try chain("notes/1") == "notes/1 tags/1 songs/1 albums/1")
+    #expect(try store.chain(of: "notes/1") == "notes/1 tags/1 songs/1 albums/1")
     #expect(try store.deletion(of: "tags/1")?.batch == first)
   }
 
@@ -77,8 +73,8 @@ struct WhyTests {
     try store.bySQL(WhyTests.rows)
     try store.bySQL("DELETE FROM tag")
     let batch = try sweep(.cascade, .refcount)
-    #expect(try chain("notes/1") == "notes/1 tags/1")
-    #expect(try chain("tags/1") == "tags/1")
+    #expect(try store.chain(of: "notes/1") == "notes/1 tags/1")
+    #expect(try store.chain(of: "tags/1") == "tags/1")
     #expect(try store.deletion(of: "tags/1")?.batch == batch)
   }
 

@@ -94,11 +94,10 @@ extension Writer {
   /// of it last.
   func syncLongLog() {
     if let file = try? FileDescriptor.open("\(path)-wal") {
-      var (done, part): (Int64, Int64) = (0, 4 << 20)
-      for _ in 0..<1_000 {
-        guard let size = try? file.status().size, size - done > part else { break }
-        file.writeOut(done..<done + part)
-        done += part
+      for start in stride(from: 0, to: Writer.mostSynced, by: Writer.partOfLog) {
+        let end = start + Writer.partOfLog
+        guard let size = try? file.status().size, size > end else { break }
+        file.writeOut(start..<end)
       }
     }
     db.syncLog()
@@ -216,5 +215,8 @@ extension Writer {
 
   /// 4 MB of 4 KB pages, as SQLite's own automatic checkpoint.
   private static let fewFrames = 1_000
+  /// 4 MB at a time, up to 4 GB: others may write faster than the disk.
+  private static let partOfLog = 4 << 20
+  private static let mostSynced = 4 << 30
   private static let mostPasses = 4
 }

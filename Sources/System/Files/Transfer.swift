@@ -92,8 +92,8 @@ extension FileDescriptor {
 
   /// Writes what was changed there to the disk, and waits for that. Whether it would be found there again
   /// is another matter (`syncData`).
-  package func writeOut(_ part: Range<Int64>) {
-    _ = cascade_write_out(raw, Int(part.lowerBound), part.count)
+  package func writeOut(_ part: Range<Int>) {
+    _ = cascade_write_out(raw, part.lowerBound, part.count)
   }
 
   /// What the kernel has in memory of its rest, and on the disk, need not stay there. Only advice.
