@@ -40,43 +40,55 @@ let package = Package(
   ],
   targets: [
     .systemLibrary(
-      name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+      name: "CascadeCSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(
       name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
 
-    .target(name: "Model", swiftSettings: sources),
-    .target(name: "SQLite", dependencies: ["CSQLite"], swiftSettings: sources),
-    .target(name: "System", dependencies: ["CSystemd"], swiftSettings: sources),
-
-    .target(name: "Store", dependencies: ["Model", "SQLite", "System"], swiftSettings: sources),
-    .target(name: "Spool", dependencies: ["Model", "Store", "System"], swiftSettings: sources),
-    .target(name: "Varlink", dependencies: ["Model", "System"], swiftSettings: sources),
+    .target(name: "CascadeModel", swiftSettings: sources),
+    .target(name: "CascadeSQLite", dependencies: ["CascadeCSQLite"], swiftSettings: sources),
+    .target(name: "CascadeSystem", dependencies: ["CSystemd"], swiftSettings: sources),
 
     .target(
-      name: "Daemon", dependencies: ["Model", "Spool", "Store", "System", "Varlink"],
+      name: "Store", dependencies: ["CascadeModel", "CascadeSQLite", "CascadeSystem"],
+      swiftSettings: sources),
+    .target(
+      name: "Spool", dependencies: ["CascadeModel", "Store", "CascadeSystem"],
+      swiftSettings: sources),
+    .target(
+      name: "CascadeVarlink", dependencies: ["CascadeModel", "CascadeSystem"],
+      swiftSettings: sources),
+
+    .target(
+      name: "Daemon",
+      dependencies: ["CascadeModel", "Spool", "Store", "CascadeSystem", "CascadeVarlink"],
       resources: [.embedInCode("io.cascaded.Control.varlink")], swiftSettings: sources),
     .target(
-      name: "CascadeKit", dependencies: ["Model", "Varlink"], swiftSettings: sources),
+      name: "CascadeKit", dependencies: ["CascadeModel", "CascadeVarlink"], swiftSettings: sources),
 
     .executableTarget(
-      name: "cascaded", dependencies: ["Daemon", "Model", "Store", "System"],
+      name: "cascaded", dependencies: ["Daemon", "CascadeModel", "Store", "CascadeSystem"],
       swiftSettings: sources, linkerSettings: alone),
     .executableTarget(
-      name: "cascadectl", dependencies: ["CascadeKit", "Model", "System", "Varlink"],
+      name: "cascadectl",
+      dependencies: ["CascadeKit", "CascadeModel", "CascadeSystem", "CascadeVarlink"],
       swiftSettings: sources, linkerSettings: alone),
 
     .testTarget(
-      name: "ModelTests", dependencies: ["Model", "System"], swiftSettings: settings),
+      name: "ModelTests", dependencies: ["CascadeModel", "CascadeSystem"], swiftSettings: settings),
     .testTarget(
-      name: "StoreTests", dependencies: ["Model", "SQLite", "Store", "System"],
+      name: "StoreTests",
+      dependencies: ["CascadeModel", "CascadeSQLite", "Store", "CascadeSystem"],
       swiftSettings: settings),
     .testTarget(
-      name: "SpoolTests", dependencies: ["Model", "SQLite", "Spool", "Store", "System"],
+      name: "SpoolTests",
+      dependencies: ["CascadeModel", "CascadeSQLite", "Spool", "Store", "CascadeSystem"],
       swiftSettings: settings),
     .testTarget(
-      name: "VarlinkTests", dependencies: ["Model", "System", "Varlink"], swiftSettings: settings),
+      name: "VarlinkTests", dependencies: ["CascadeModel", "CascadeSystem", "CascadeVarlink"],
+      swiftSettings: settings),
     .testTarget(
-      name: "DaemonTests", dependencies: ["CascadeKit", "Model", "SQLite", "System"],
+      name: "DaemonTests",
+      dependencies: ["CascadeKit", "CascadeModel", "CascadeSQLite", "CascadeSystem"],
       swiftSettings: settings),
   ]
 )

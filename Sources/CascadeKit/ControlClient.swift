@@ -1,6 +1,5 @@
-package import Model
-package import Varlink
-
+package import CascadeModel
+package import CascadeVarlink
 /// Speaks with a daemon. Each call blocks until it is answered.
 package struct ControlClient: ~Copyable {
   private var client: VarlinkClient

@@ -1,7 +1,6 @@
-package import Model
+package import CascadeModel
 internal import Store
-internal import System
-
+internal import CascadeSystem
 /// What a daemon serves: read from its files when it starts, and again at each reload.
 package enum Configuration: Sendable {
   /// A database; its model lies beside it, or in a file that is named.

@@ -1,9 +1,8 @@
 internal import Glibc
-internal import Model
+internal import CascadeModel
 internal import Store
-internal import System
-internal import Varlink
-
+internal import CascadeSystem
+internal import CascadeVarlink
 /// Wires the parts together: stores, control socket, signals.
 package struct Daemon: Sendable {
   private let configuration: Configuration

@@ -1,7 +1,6 @@
-internal import Model
+internal import CascadeModel
 internal import Store
-internal import System
-
+internal import CascadeSystem
 /// The stores that are served. One's trouble never touches another's.
 @EventLoopActor
 final class Stores {

@@ -1,4 +1,4 @@
-internal import Model
+internal import CascadeModel
 internal import Store
 
 /// A .ndjson file that says `batch`: a transaction for every so many changes, each committed with

@@ -1,5 +1,4 @@
-internal import System
-
+internal import CascadeSystem
 /// How many files a directory has. Few are counted whenever somebody asks. To count many takes long,
 /// and keeps others waiting: a number of them is told again as long as the directory says that it did
 /// not change, and so long afterwards that one asker of a hundred has to wait for another count.

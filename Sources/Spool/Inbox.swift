@@ -1,7 +1,6 @@
-internal import Model
+internal import CascadeModel
 package import Store
-package import System
-
+package import CascadeSystem
 /// Takes change files from the queue into the store: in order, each exactly once.
 ///
 /// Work comes in steps, each one commit, so that whoever drives it can answer others in between.

@@ -1,6 +1,5 @@
-internal import Model
-internal import System
-
+internal import CascadeModel
+internal import CascadeSystem
 /// The lines of a file, one at a time, in memory that is bounded by the longest line.
 struct LineReader: ~Copyable {
   private let file: FileDescriptor

@@ -1,6 +1,5 @@
-internal import Model
-internal import System
-
+internal import CascadeModel
+internal import CascadeSystem
 /// The changes of a .ndjson file.
 final class LineSource {
   let header: ChangeHeader

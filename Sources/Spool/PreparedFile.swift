@@ -1,7 +1,6 @@
-internal import Model
+internal import CascadeModel
 internal import Store
-internal import System
-
+internal import CascadeSystem
 /// A file of the queue that was read as far as it can be without the store.
 ///
 /// Reading and judging happen before the write lock is taken: nobody waits for our parsing.

@@ -1,7 +1,6 @@
-internal import Model
+internal import CascadeModel
 internal import Synchronization
-package import System
-
+package import CascadeSystem
 /// The directories of a spool (DESIGN 6). A file's place says what became of it.
 package final class SpoolDirectory: Sendable {
   package let path: String

@@ -1,7 +1,6 @@
-internal import Model
+internal import CascadeModel
 internal import Store
-internal import System
-
+internal import CascadeSystem
 /// Why a file of the spool cannot be taken.
 enum SpoolFault: Error {
   /// It is gone: somebody took it back.

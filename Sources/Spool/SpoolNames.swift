@@ -1,6 +1,5 @@
-internal import Model
-internal import System
-
+internal import CascadeModel
+internal import CascadeSystem
 /// Names that the spool makes from those of change files, which may be as long as a name can be.
 extension FileName {
   private static let longest = 255

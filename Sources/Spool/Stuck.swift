@@ -1,6 +1,5 @@
 internal import Store
-internal import System
-
+internal import CascadeSystem
 /// A file that was judged, and cannot leave the queue: where it belongs is full, or not to be written,
 /// or not there. Those behind it go on.
 struct Stuck {

@@ -1,7 +1,6 @@
-internal import Model
+internal import CascadeModel
 internal import Store
-internal import System
-
+internal import CascadeSystem
 /// A file leaves the queue behind the commit that judged it. What was refused has no entry in the ledger,
 /// so the commit keeps the verdict where it has others behind it.
 extension Inbox {

@@ -1,8 +1,7 @@
 internal import CascadeKit
 internal import Glibc
-internal import Model
-internal import System
-
+internal import CascadeModel
+internal import CascadeSystem
 /// Submits change files, one after the other, and tells what became of each.
 enum Apply {
   static func command(_ arguments: inout Arguments) throws -> Commands.Prepared {

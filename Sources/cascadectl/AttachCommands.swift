@@ -1,7 +1,6 @@
 internal import CascadeKit
 internal import Glibc
-internal import Model
-
+internal import CascadeModel
 /// What Cascade keeps in the store itself: made, removed, judged.
 enum AttachCommands {
   static func attach(_ arguments: inout Arguments) throws -> Commands.Prepared {

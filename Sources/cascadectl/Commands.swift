@@ -1,7 +1,6 @@
 internal import CascadeKit
 internal import Glibc
-internal import Model
-
+internal import CascadeModel
 /// A command reads its arguments first, and then speaks with the daemon: a wrong command line is
 /// found without one.
 enum Commands {

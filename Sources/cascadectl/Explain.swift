@@ -1,8 +1,7 @@
 internal import CascadeKit
 internal import Glibc
-internal import Model
-internal import System
-
+internal import CascadeModel
+internal import CascadeSystem
 /// Commands that tell what would go, what goes, and why.
 extension Commands {
   static func plan(_ arguments: inout Arguments) throws -> Prepared {

@@ -1,8 +1,7 @@
 internal import CascadeKit
 internal import Glibc
-internal import Model
-internal import System
-
+internal import CascadeModel
+internal import CascadeSystem
 /// `graph`: a node's neighbourhood as Graphviz draws it.
 enum GraphCommand {
   private enum Format: String, CaseIterable { case dot, svg }

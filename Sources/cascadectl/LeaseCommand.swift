@@ -1,8 +1,7 @@
 internal import CascadeKit
 internal import Glibc
-internal import Model
-internal import System
-
+internal import CascadeModel
+internal import CascadeSystem
 /// Holds what is not referenced yet.
 enum LeaseCommand {
   static func command(_ arguments: inout Arguments) throws -> Commands.Prepared {

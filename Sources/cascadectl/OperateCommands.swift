@@ -1,8 +1,7 @@
 internal import CascadeKit
 internal import Glibc
-internal import Model
-internal import System
-
+internal import CascadeModel
+internal import CascadeSystem
 /// What an administrator asks of the daemon itself.
 enum OperateCommands {
   static func pause(_ arguments: inout Arguments) throws -> Commands.Prepared {

@@ -1,7 +1,6 @@
 internal import Glibc
-internal import Model
-internal import System
-
+internal import CascadeModel
+internal import CascadeSystem
 /// What a command prints: JSON for programs, sentences for people, nothing but errors when asked.
 struct Output {
   let json: Bool

@@ -1,9 +1,8 @@
 internal import CascadeKit
 internal import Glibc
-internal import Model
-internal import System
-internal import Varlink
-
+internal import CascadeModel
+internal import CascadeSystem
+internal import CascadeVarlink
 /// Exit statuses beside those of sysexits.h.
 enum Status {
   static let found: CInt = 1

@@ -1,7 +1,6 @@
 internal import CascadeKit
-internal import Model
-internal import System
-
+internal import CascadeModel
+internal import CascadeSystem
 /// One line on a terminal that says how far a sweep is, or an undo.
 struct ProgressLine {
   private let isShown: Bool

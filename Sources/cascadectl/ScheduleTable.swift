@@ -1,6 +1,5 @@
-internal import Model
-internal import System
-
+internal import CascadeModel
+internal import CascadeSystem
 /// The runs of `status`, for a terminal: kinds that have the same to tell in one line.
 enum ScheduleTable {
   static func lines(_ schedules: JSON?) -> [String] {

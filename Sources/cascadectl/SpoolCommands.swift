@@ -1,7 +1,6 @@
 internal import CascadeKit
 internal import Glibc
-internal import Model
-
+internal import CascadeModel
 /// The files of the spool that wait, are held or were rejected.
 enum SpoolCommands {
   static func command(_ arguments: inout Arguments) throws -> Commands.Prepared {

@@ -1,9 +1,8 @@
 internal import CascadeKit
 internal import Glibc
-internal import Model
-internal import System
-internal import Varlink
-
+internal import CascadeModel
+internal import CascadeSystem
+internal import CascadeVarlink
 /// Sweeps one store, or all that the daemon serves.
 enum SweepCommand {
   static func command(_ arguments: inout Arguments) throws -> Commands.Prepared {

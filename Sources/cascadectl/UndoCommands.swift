@@ -1,8 +1,7 @@
 internal import CascadeKit
 internal import Glibc
-internal import Model
-internal import System
-
+internal import CascadeModel
+internal import CascadeSystem
 /// What was deleted together, and its way back.
 enum UndoCommands {
   static func undo(_ arguments: inout Arguments) throws -> Commands.Prepared {

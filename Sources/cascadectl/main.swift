@@ -1,5 +1,4 @@
 internal import Glibc
-internal import System
-
+internal import CascadeSystem
 StandardStream.openMissing()
 exit(Program.run(Process.arguments))

@@ -1,9 +1,8 @@
 internal import Daemon
 internal import Glibc
-internal import Model
+internal import CascadeModel
 internal import Store
-internal import System
-
+internal import CascadeSystem
 /// The command line of the daemon.
 enum Command {
   static let usage = """

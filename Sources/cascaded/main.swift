@@ -1,6 +1,5 @@
 internal import Glibc
-internal import System
-
+internal import CascadeSystem
 StandardStream.openMissing()
 // Before any thread exists: one that does not block these signals would die of them, of SIGPIPE
 // where nobody reads the log any more, of SIGXFSZ where no file may grow: that is like a full disk.

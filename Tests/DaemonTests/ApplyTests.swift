@@ -1,6 +1,6 @@
-import Model
-import SQLite
-import System
+import CascadeModel
+import CascadeSQLite
+import CascadeSystem
 import Testing
 
 /// `cascadectl apply` and `approve`.

@@ -1,5 +1,5 @@
-import Model
-import System
+import CascadeModel
+import CascadeSystem
 import Testing
 
 /// What Cascade keeps in the store: made at the start, made again, taken away.

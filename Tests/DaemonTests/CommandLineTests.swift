@@ -1,5 +1,5 @@
-import Model
-import System
+import CascadeModel
+import CascadeSystem
 import Testing
 
 /// How cascadectl reads its arguments, and the exit statuses of what goes wrong before it speaks

@@ -1,7 +1,7 @@
 import Glibc
-import Model
-import SQLite
-import System
+import CascadeModel
+import CascadeSQLite
+import CascadeSystem
 import Testing
 
 /// The daemon's own command line, its start and its end.

@@ -1,6 +1,6 @@
 import CascadeKit
-import Model
-import System
+import CascadeModel
+import CascadeSystem
 import Testing
 
 /// What happened, for those who watch: `events` and `metrics`.

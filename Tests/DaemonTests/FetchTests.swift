@@ -1,5 +1,5 @@
 import CascadeKit
-import Model
+import CascadeModel
 import Testing
 
 /// `cascadectl fetch`, and what is under it.

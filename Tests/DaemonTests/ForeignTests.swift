@@ -1,5 +1,5 @@
-import Model
-import System
+import CascadeModel
+import CascadeSystem
 import Testing
 
 /// What others made to speak with such daemons, and to read what they say.

@@ -1,5 +1,5 @@
-import Model
-import System
+import CascadeModel
+import CascadeSystem
 import Testing
 
 /// What finds no room takes no effect, and takes it when there is some.

@@ -1,5 +1,5 @@
-import Model
-import System
+import CascadeModel
+import CascadeSystem
 import Testing
 
 /// `graph`: a node's neighbourhood, as JSON and for Graphviz.

@@ -1,6 +1,6 @@
 import CascadeKit
-import Model
-import System
+import CascadeModel
+import CascadeSystem
 import Testing
 
 /// Clients that nobody should write. They cost the others nothing that can be felt, and nothing of

@@ -1,5 +1,5 @@
-import Model
-import System
+import CascadeModel
+import CascadeSystem
 import Testing
 
 /// Files that nobody should write. Each is rejected with a reason, the good ones between them are

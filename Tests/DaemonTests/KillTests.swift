@@ -1,6 +1,6 @@
 import Glibc
-import Model
-import System
+import CascadeModel
+import CascadeSystem
 import Testing
 
 /// Killed at any instant, the daemon goes on where it stopped, and applies each change once.

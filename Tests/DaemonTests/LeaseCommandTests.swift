@@ -1,6 +1,6 @@
 import Glibc
-import Model
-import System
+import CascadeModel
+import CascadeSystem
 import Testing
 
 /// Leases as applications take them: by SQL, and over the socket.

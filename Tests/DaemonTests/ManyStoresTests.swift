@@ -1,7 +1,7 @@
 import Glibc
-import Model
-import SQLite
-import System
+import CascadeModel
+import CascadeSQLite
+import CascadeSystem
 import Testing
 
 /// A daemon of several stores: `--config DIR`.

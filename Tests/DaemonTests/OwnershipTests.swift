@@ -1,6 +1,6 @@
 import Glibc
-import Model
-import System
+import CascadeModel
+import CascadeSystem
 import Testing
 
 /// A daemon that would lock the application out of its own store does not begin.

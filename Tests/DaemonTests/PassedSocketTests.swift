@@ -1,5 +1,5 @@
 import Glibc
-import System
+import CascadeSystem
 import Testing
 
 /// Sockets as systemd passes them (DESIGN 9.1).

@@ -1,5 +1,5 @@
-import Model
-import System
+import CascadeModel
+import CascadeSystem
 import Testing
 
 /// Schemas of many tables as they are found in the world, and programs in other languages that

@@ -1,4 +1,4 @@
-import Model
+import CascadeModel
 import Testing
 
 /// Commands that only read: status, node, nodes, edges, plan, why.

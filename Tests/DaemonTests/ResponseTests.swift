@@ -1,6 +1,6 @@
 import CascadeKit
-import Model
-import System
+import CascadeModel
+import CascadeSystem
 import Testing
 
 /// Questions are answered while something long is going on.

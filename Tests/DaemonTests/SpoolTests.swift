@@ -1,6 +1,6 @@
-import Model
-import SQLite
-import System
+import CascadeModel
+import CascadeSQLite
+import CascadeSystem
 import Testing
 
 /// The spool, as other producers use it, and the commands for what lies in it.

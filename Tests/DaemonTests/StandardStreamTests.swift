@@ -1,5 +1,5 @@
 import Glibc
-import System
+import CascadeSystem
 import Testing
 
 /// Programs that are started with streams that are full, or not there.

@@ -1,6 +1,6 @@
 import Glibc
-import Model
-import System
+import CascadeModel
+import CascadeSystem
 import Testing
 
 /// Killed at any instant of a sweep of any kind, while others write, the daemon goes on where it

@@ -1,6 +1,6 @@
 import Glibc
-import Model
-import System
+import CascadeModel
+import CascadeSystem
 import Testing
 
 /// What an application does to its tables and its file, and what the daemon makes of it.

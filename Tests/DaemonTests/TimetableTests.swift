@@ -1,5 +1,5 @@
-import Model
-import System
+import CascadeModel
+import CascadeSystem
 import Testing
 
 /// Sweeps that run by the clock.

@@ -1,4 +1,4 @@
-import Model
+import CascadeModel
 import Testing
 
 /// What was deleted together is listed, and comes back by one command.

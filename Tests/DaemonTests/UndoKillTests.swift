@@ -1,7 +1,7 @@
 import Glibc
-import Model
-import SQLite
-import System
+import CascadeModel
+import CascadeSQLite
+import CascadeSystem
 import Testing
 
 /// A large undo is many transactions: killed between two of them, the daemon goes on with what is

@@ -1,6 +1,6 @@
-import Model
-import SQLite
-import System
+import CascadeModel
+import CascadeSQLite
+import CascadeSystem
 import Testing
 
 /// What others commit is swept by itself, and nobody works for nothing.

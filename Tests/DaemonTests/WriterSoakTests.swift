@@ -1,6 +1,6 @@
 import Glibc
-import Model
-import System
+import CascadeModel
+import CascadeSystem
 import Testing
 
 /// Three processes insert, update, replace and delete at full speed while sweeps run and the daemon

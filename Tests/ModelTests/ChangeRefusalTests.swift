@@ -1,4 +1,4 @@
-import Model
+import CascadeModel
 import Testing
 
 private let link = #""name":"n","from":["songs","a"]"#

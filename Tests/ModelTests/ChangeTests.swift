@@ -1,4 +1,4 @@
-import Model
+import CascadeModel
 import Testing
 
 /// Reads one line, as an `.ndjson` file has it.

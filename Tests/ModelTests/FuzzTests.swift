@@ -1,4 +1,4 @@
-import Model
+import CascadeModel
 import Testing
 
 /// Random changes, then damaged ones: whatever the bytes, the parsers answer, and agree.

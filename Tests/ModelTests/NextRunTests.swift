@@ -1,5 +1,5 @@
-import Model
-import System
+import CascadeModel
+import CascadeSystem
 import Testing
 
 /// When a schedule comes next, also on the days when clocks are changed.

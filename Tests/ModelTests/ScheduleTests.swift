@@ -1,4 +1,4 @@
-import Model
+import CascadeModel
 import Testing
 
 @Suite struct ScheduleTests {

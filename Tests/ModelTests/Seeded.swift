@@ -1,5 +1,4 @@
-import Model
-
+import CascadeModel
 /// SplitMix64: the same numbers for the same seed, everywhere. A test takes its seed as an argument,
 /// so that a failure prints it.
 struct Seeded: RandomNumberGenerator {

@@ -1,4 +1,4 @@
-import Model
+import CascadeModel
 import Testing
 
 /// Two tables, one of them with a key of two columns, and a file root.

@@ -1,4 +1,4 @@
-import Model
+import CascadeModel
 import Testing
 
 /// What the files of the tests say, and what is wrong with them, one problem a line.

@@ -1,6 +1,5 @@
-import Model
-import System
-
+import CascadeModel
+import CascadeSystem
 /// A time zone, read from the files of zic(8) by themselves: what local time is does not depend on
 /// the machine, nor on libc.
 struct ZoneFile {

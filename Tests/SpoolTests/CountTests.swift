@@ -1,5 +1,5 @@
 import Spool
-import System
+import CascadeSystem
 import Testing
 
 /// How many files wait, for `status` (DESIGN 9.2).

@@ -1,7 +1,7 @@
-import Model
+import CascadeModel
 import Spool
 import Store
-import System
+import CascadeSystem
 import Testing
 
 /// Files over the hold limit wait for approval.

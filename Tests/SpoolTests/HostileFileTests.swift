@@ -1,9 +1,9 @@
 import Glibc
-import Model
-import SQLite
+import CascadeModel
+import CascadeSQLite
 import Spool
 import Store
-import System
+import CascadeSystem
 import Testing
 
 /// What is no change file, and what goes wrong around those that are.

@@ -1,7 +1,7 @@
-import Model
+import CascadeModel
 import Spool
 import Store
-import System
+import CascadeSystem
 import Testing
 
 /// Change files on their way through the spool (DESIGN 5, 6).

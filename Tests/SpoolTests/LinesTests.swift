@@ -1,7 +1,7 @@
-import Model
+import CascadeModel
 import Spool
 import Store
-import System
+import CascadeSystem
 import Testing
 
 /// Files of one change a line.

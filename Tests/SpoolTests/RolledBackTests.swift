@@ -1,8 +1,8 @@
-import Model
-import SQLite
+import CascadeModel
+import CascadeSQLite
 import Spool
 import Store
-import System
+import CascadeSystem
 import Testing
 
 /// A trigger of the application that rolls back takes back more than the file that it refuses.

@@ -1,9 +1,8 @@
-import Model
-import SQLite
+import CascadeModel
+import CascadeSQLite
 import Spool
 import Store
-import System
-
+import CascadeSystem
 /// A spool and a store in a directory of their own, gone with the test.
 final class TestSpool {
   let path: String

@@ -1,7 +1,7 @@
-import Model
+import CascadeModel
 import Spool
 import Store
-import System
+import CascadeSystem
 import Testing
 
 /// What a commit judged stays judged, though its files did not leave the queue behind it.

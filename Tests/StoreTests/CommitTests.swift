@@ -1,6 +1,6 @@
 import Glibc
-import SQLite
-import System
+import CascadeSQLite
+import CascadeSystem
 import Testing
 
 /// A commit writes to the log in large pieces.

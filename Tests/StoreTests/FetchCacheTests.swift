@@ -1,6 +1,6 @@
 import Glibc
-import Model
-import SQLite
+import CascadeModel
+import CascadeSQLite
 import Store
 import Testing
 

@@ -1,4 +1,4 @@
-import Model
+import CascadeModel
 import Store
 
 /// Tables and objects that fetched properties lead from and to.

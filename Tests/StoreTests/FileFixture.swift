@@ -1,9 +1,8 @@
 import Glibc
-import Model
-import SQLite
+import CascadeModel
+import CascadeSQLite
 import Store
-import System
-
+import CascadeSystem
 /// A store with a root of files: covers that albums name in a column, and whatever stored edges name.
 final class FileFixture {
   let store: TestStore

@@ -1,7 +1,7 @@
-import Model
-import SQLite
+import CascadeModel
+import CascadeSQLite
 import Store
-import System
+import CascadeSystem
 import Testing
 
 @Suite("Trash and sweeps of files")

@@ -1,8 +1,8 @@
 import Glibc
-import Model
-import SQLite
+import CascadeModel
+import CascadeSQLite
 import Store
-import System
+import CascadeSystem
 import Testing
 
 @Suite("Files on the disk")

@@ -1,4 +1,4 @@
-import Model
+import CascadeModel
 import Store
 
 /// Transactions in letters. Every node is of the collection "n" unless it says another.

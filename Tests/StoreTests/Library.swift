@@ -1,4 +1,4 @@
-import Model
+import CascadeModel
 import Store
 
 /// An application with every kind of place: keys of numbers, of texts that ignore case, of two

@@ -1,8 +1,8 @@
 import Glibc
-import Model
-import SQLite
+import CascadeModel
+import CascadeSQLite
 import Store
-import System
+import CascadeSystem
 import Testing
 
 /// What a large sweep leaves in the write-ahead log comes into the database without keeping anybody

@@ -1,4 +1,4 @@
-import Model
+import CascadeModel
 import Store
 
 /// An application's tables with edges in place of every kind.

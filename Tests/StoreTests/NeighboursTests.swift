@@ -1,4 +1,4 @@
-import SQLite
+import CascadeSQLite
 import Testing
 
 @Suite("Other processes at a database")

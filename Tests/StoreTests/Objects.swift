@@ -1,4 +1,4 @@
-import Model
+import CascadeModel
 import Store
 
 /// Objects whose values refer to others.

@@ -1,4 +1,4 @@
-import Model
+import CascadeModel
 import Store
 
 /// A random model whose relationships live in random places, and the tables for it.

@@ -1,4 +1,4 @@
-import Model
+import CascadeModel
 import Store
 
 /// A step in the words of the reference, of a change file, and of SQL.

@@ -1,4 +1,4 @@
-import Model
+import CascadeModel
 import Store
 
 /// A library with references of all kinds at random, the edges that it must have, and the

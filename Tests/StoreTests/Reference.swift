@@ -1,5 +1,4 @@
-import Model
-
+import CascadeModel
 /// DESIGN section 2.3 in plain Swift, as it is written: every rule looks at every edge until
 /// nothing changes. Slow, and short enough to be believed.
 struct Reference {

@@ -1,4 +1,4 @@
-import SQLite
+import CascadeSQLite
 import Testing
 
 #if canImport(Glibc)

@@ -1,6 +1,6 @@
-import Model
+import CascadeModel
 import Store
-import System
+import CascadeSystem
 import Testing
 
 @Suite("What the file keeps of what was deleted")

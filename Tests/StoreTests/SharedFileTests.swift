@@ -1,7 +1,7 @@
-import Model
-import SQLite
+import CascadeModel
+import CascadeSQLite
 import Store
-import System
+import CascadeSystem
 import Testing
 
 /// What an edge names again while it lies in the trash.

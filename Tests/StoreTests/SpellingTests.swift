@@ -1,5 +1,5 @@
-import Model
-import SQLite
+import CascadeModel
+import CascadeSQLite
 import Store
 import Testing
 

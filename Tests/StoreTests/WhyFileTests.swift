@@ -1,6 +1,6 @@
-import Model
+import CascadeModel
 import Store
-import System
+import CascadeSystem
 import Testing
 
 /// What became of a file, told as of a node: by the chain that begins with the file itself.

@@ -1,8 +1,7 @@
-import Model
-import System
+import CascadeModel
+import CascadeSystem
 import Testing
-import Varlink
-
+import CascadeVarlink
 @Suite("The client")
 struct ClientTests {
   @Test("gives the replies of a stream one by one, and then the next call's")

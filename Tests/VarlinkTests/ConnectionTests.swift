@@ -1,8 +1,7 @@
-import Model
-import System
+import CascadeModel
+import CascadeSystem
 import Testing
-import Varlink
-
+import CascadeVarlink
 @Suite("Connections")
 struct ConnectionTests {
   @Test("answers everything after half a close")

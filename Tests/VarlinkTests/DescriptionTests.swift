@@ -1,7 +1,6 @@
-import Model
+import CascadeModel
 import Testing
-import Varlink
-
+import CascadeVarlink
 @Suite("The description parser")
 struct DescriptionTests {
   @Test("reads types, methods and errors between comments")

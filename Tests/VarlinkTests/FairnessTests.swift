@@ -1,7 +1,6 @@
-import System
+import CascadeSystem
 import Testing
-import Varlink
-
+import CascadeVarlink
 /// One that says more than anybody could answer has its turn, and no more.
 @Suite("Fairness")
 struct FairnessTests {

@@ -1,5 +1,5 @@
 import Glibc
-import System
+import CascadeSystem
 import Testing
 
 @Suite("Files and directories")

@@ -1,6 +1,6 @@
 import Glibc
 import Synchronization
-import System
+import CascadeSystem
 import Testing
 
 @Suite("The event loop")

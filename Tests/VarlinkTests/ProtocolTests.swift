@@ -1,8 +1,7 @@
-import Model
-import System
+import CascadeModel
+import CascadeSystem
 import Testing
-import Varlink
-
+import CascadeVarlink
 /// The corners of the protocol, UAPI.20.
 @Suite("The protocol")
 struct ProtocolTests {

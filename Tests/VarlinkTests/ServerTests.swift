@@ -1,8 +1,7 @@
-import Model
-import System
+import CascadeModel
+import CascadeSystem
 import Testing
-import Varlink
-
+import CascadeVarlink
 @Suite("The server")
 struct ServerTests {
   @Test("answers a call however it was cut", arguments: [1, 2, 7, 1000])

@@ -1,8 +1,7 @@
-internal import Model
+internal import CascadeModel
 internal import Store
-internal import System
-internal import Varlink
-
+internal import CascadeSystem
+internal import CascadeVarlink
 /// Commands about what Cascade keeps in the store itself.
 extension Control {
   func attach(_ call: Call) async throws -> JSON {

@@ -1,9 +1,8 @@
-internal import Model
+internal import CascadeModel
 internal import Spool
 internal import Store
-internal import System
-internal import Varlink
-
+internal import CascadeSystem
+internal import CascadeVarlink
 /// What changes the store or its spool.
 extension Control {
   func upload(_ call: Call) async throws -> JSON {

@@ -1,9 +1,8 @@
-internal import Model
+internal import CascadeModel
 internal import Spool
 internal import Store
-internal import System
-internal import Varlink
-
+internal import CascadeSystem
+internal import CascadeVarlink
 /// The methods of `io.cascaded.Control`. A request enters as the same values as a change file: the
 /// socket is a second inbox, never a side door.
 @EventLoopActor

@@ -1,8 +1,7 @@
-internal import Model
+internal import CascadeModel
 internal import Store
-internal import System
-internal import Varlink
-
+internal import CascadeSystem
+internal import CascadeVarlink
 /// Fetched properties: a model's queries, answered when somebody asks.
 extension Control {
   /// Nodes to a reply.

@@ -1,7 +1,6 @@
-internal import Model
+internal import CascadeModel
 internal import Store
-internal import Varlink
-
+internal import CascadeVarlink
 /// A node's neighbourhood. How it is drawn is the client's affair.
 extension Control {
   func graph(_ call: Call) async throws -> JSON {

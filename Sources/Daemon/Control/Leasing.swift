@@ -1,8 +1,7 @@
-internal import Model
+internal import CascadeModel
 internal import Store
-internal import System
-internal import Varlink
-
+internal import CascadeSystem
+internal import CascadeVarlink
 /// Leases over the socket (DESIGN 8.7): for a time, or for as long as the connection lives.
 extension Control {
   /// More than a year is no lease.

@@ -1,8 +1,7 @@
-internal import Model
+internal import CascadeModel
 internal import Store
-internal import System
-internal import Varlink
-
+internal import CascadeSystem
+internal import CascadeVarlink
 /// What an administrator asks of the daemon itself.
 extension Control {
   func pause(_ call: Call) async throws -> JSON {

@@ -1,7 +1,6 @@
-internal import Model
+internal import CascadeModel
 internal import Store
-internal import Varlink
-
+internal import CascadeVarlink
 /// Parameters whose meaning the description's types do not say.
 extension Call {
   func text(_ name: String) -> String? { parameters[name]?.string }

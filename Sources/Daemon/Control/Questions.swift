@@ -1,8 +1,7 @@
-internal import Model
+internal import CascadeModel
 internal import Store
-internal import System
-internal import Varlink
-
+internal import CascadeSystem
+internal import CascadeVarlink
 /// What only reads. It runs beside the writer and waits for nobody.
 extension Control {
   /// Rows to a reply.

@@ -1,4 +1,4 @@
-internal import Model
+internal import CascadeModel
 internal import Store
 
 /// The JSON of DESIGN 9.3.

@@ -1,8 +1,7 @@
-internal import Model
+internal import CascadeModel
 internal import Store
-internal import System
-internal import Varlink
-
+internal import CascadeSystem
+internal import CascadeVarlink
 /// What was deleted, and its way back.
 extension Control {
   private nonisolated static let page = 1_000

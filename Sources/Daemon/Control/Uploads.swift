@@ -1,9 +1,8 @@
-internal import Model
+internal import CascadeModel
 internal import Spool
 internal import Store
-internal import System
-internal import Varlink
-
+internal import CascadeSystem
+internal import CascadeVarlink
 /// Change files on their way over the socket: they grow in the spool's `tmp`, and enter the queue
 /// by the same rename as everybody's.
 @EventLoopActor

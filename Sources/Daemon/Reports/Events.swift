@@ -1,6 +1,5 @@
-internal import Model
-internal import System
-
+internal import CascadeModel
+internal import CascadeSystem
 /// What happened, for those who watch (`events`): the same that the journal is told, and what
 /// went as it should.
 ///

@@ -1,8 +1,7 @@
-internal import Model
+internal import CascadeModel
 internal import Spool
 internal import Store
-internal import System
-
+internal import CascadeSystem
 /// What is measured of a store just now.
 struct Gauges {
   let store: String

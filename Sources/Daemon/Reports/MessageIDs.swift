@@ -1,5 +1,4 @@
-internal import System
-
+internal import CascadeSystem
 /// What messages are about. The catalog explains each of them, by its number; an event has its name.
 extension LogMessageID {
   static let applied = LogMessageID("0a6c1e7d52f84b3b9c07d8e4f15a2bb0", "applied")

@@ -1,7 +1,6 @@
-internal import Model
+internal import CascadeModel
 internal import Store
-internal import System
-
+internal import CascadeSystem
 /// The metrics of all stores in the OpenMetrics text format.
 struct Metrics {
   private(set) var text = ""

@@ -1,8 +1,7 @@
-internal import Model
+internal import CascadeModel
 internal import Spool
 internal import Store
-internal import System
-
+internal import CascadeSystem
 /// What happened, for whoever reads the log: one line for a file that deleted something or was not
 /// applied, one for a sweep that did something, none for what went as it should.
 extension StoreService {

@@ -1,6 +1,5 @@
 internal import Store
-internal import System
-
+internal import CascadeSystem
 /// What a store did since the daemon serves it, for the metrics.
 struct Tally {
   private(set) var locks = Histogram()

@@ -1,8 +1,7 @@
-internal import Model
+internal import CascadeModel
 internal import Spool
 internal import Store
-internal import System
-
+internal import CascadeSystem
 /// Who may write where what is written is obeyed. Owner and group were chosen by somebody; that all
 /// others may is a mistake.
 enum Access {

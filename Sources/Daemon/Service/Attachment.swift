@@ -1,7 +1,6 @@
-internal import Model
+internal import CascadeModel
 internal import Store
-internal import System
-
+internal import CascadeSystem
 /// Which file is served, and whether it is.
 extension StoreService {
   /// Does something with the store, on the file that is there now.

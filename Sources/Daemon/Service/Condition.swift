@@ -1,7 +1,6 @@
-internal import Model
+internal import CascadeModel
 internal import Store
-internal import System
-
+internal import CascadeSystem
 /// How a store is, for `status`.
 struct Condition {
   /// The machine or the file is in trouble; what was to be done is tried again.

@@ -1,7 +1,6 @@
-internal import Model
+internal import CascadeModel
 internal import Store
-internal import System
-
+internal import CascadeSystem
 /// A store's ways to SQLite, each on a thread of its own, and which of them have something in memory
 /// for the next question.
 @EventLoopActor

@@ -1,7 +1,6 @@
-internal import Model
+internal import CascadeModel
 internal import Store
-internal import System
-
+internal import CascadeSystem
 /// Files that lost their last edge, after the commits that let them go (DESIGN 8.8).
 extension StoreService {
   /// Until nothing can be done now.

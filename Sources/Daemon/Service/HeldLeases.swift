@@ -1,6 +1,5 @@
 internal import Synchronization
-internal import System
-
+internal import CascadeSystem
 /// The leases that last as long as their clients are connected. The writer's thread reads them too:
 /// wherever the store is opened anew, what they hold is held there from the first look on.
 final class HeldLeases: Sendable {

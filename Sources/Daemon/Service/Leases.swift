@@ -1,8 +1,7 @@
-internal import Model
+internal import CascadeModel
 internal import Store
-internal import System
-internal import Varlink
-
+internal import CascadeSystem
+internal import CascadeVarlink
 /// Leases, and what their end brings about.
 extension StoreService {
   func lease(_ request: LeaseRequest) async throws -> [Lease] {

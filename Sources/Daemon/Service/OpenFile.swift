@@ -1,6 +1,5 @@
 internal import Store
-internal import System
-
+internal import CascadeSystem
 /// Which file is open as the store: another may come to be where it was, renamed over it or
 /// restored from a backup, and its log may be taken away (DESIGN 7).
 struct OpenFile {

@@ -1,7 +1,6 @@
-internal import Model
+internal import CascadeModel
 internal import Store
-internal import System
-
+internal import CascadeSystem
 /// Who owns a store's files. SQLite gives what it makes beside the database the database's mode and
 /// its maker's name: a daemon of another user can lock the application out of its own store.
 struct Ownership {

@@ -1,6 +1,5 @@
 internal import Store
-internal import System
-
+internal import CascadeSystem
 /// A store that is left alone until somebody says otherwise: questions are answered, leases are
 /// taken, triggers are put back, and nothing else is written.
 extension StoreService {

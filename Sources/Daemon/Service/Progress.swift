@@ -1,7 +1,6 @@
 internal import Store
 internal import Synchronization
-internal import System
-
+internal import CascadeSystem
 /// How far the sweep or the undo at hand is: written by the writer's thread, read by those who wait
 /// for it.
 final class ProgressBoard: Sendable {

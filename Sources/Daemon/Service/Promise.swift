@@ -1,5 +1,4 @@
-internal import System
-
+internal import CascadeSystem
 /// One value, for one who waits.
 @EventLoopActor
 final class Promise<Value: Sendable> {

@@ -1,7 +1,6 @@
-internal import Model
+internal import CascadeModel
 internal import Store
-internal import System
-
+internal import CascadeSystem
 /// Sweeps that run by the clock, and those that look through everything after others committed.
 extension StoreService {
   /// Whether anything may run by itself.

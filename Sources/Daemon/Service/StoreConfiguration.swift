@@ -1,7 +1,6 @@
-package import Model
+package import CascadeModel
 internal import Store
-internal import System
-
+internal import CascadeSystem
 /// What a store is served with: its paths and its model.
 package struct StoreConfiguration: Sendable, Hashable {
   package let path: String

@@ -1,7 +1,6 @@
-internal import Model
+internal import CascadeModel
 internal import Store
-internal import System
-
+internal import CascadeSystem
 /// A store's reading side on a thread of its own: questions are answered while files are applied.
 actor StoreReader {
   private nonisolated let thread: WorkerThread

@@ -1,8 +1,7 @@
-internal import Model
+internal import CascadeModel
 internal import Spool
 internal import Store
-internal import System
-
+internal import CascadeSystem
 /// One store, served: its queue is worked off, its receipts reach those who wait for them.
 @EventLoopActor
 final class StoreService {

@@ -1,7 +1,6 @@
-internal import Model
+internal import CascadeModel
 internal import Store
-internal import System
-
+internal import CascadeSystem
 /// inotify on the store's directory is a hint: whoever is woken asks SQLite whether somebody
 /// committed, and the slow poll is the net under it (DESIGN 7).
 extension StoreService {

@@ -1,8 +1,7 @@
-internal import Model
+internal import CascadeModel
 internal import Spool
 internal import Store
-internal import System
-
+internal import CascadeSystem
 /// A store's writing side on a thread of its own: nothing long ever keeps the event loop.
 actor StoreWriter {
   private nonisolated let thread: WorkerThread

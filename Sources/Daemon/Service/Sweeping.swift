@@ -1,7 +1,6 @@
-internal import Model
+internal import CascadeModel
 internal import Store
-internal import System
-
+internal import CascadeSystem
 /// Sweeps: those that somebody asks for, and those that others' commits ask for.
 extension StoreService {
   func sweep(

@@ -1,7 +1,6 @@
-internal import Model
+internal import CascadeModel
 internal import Store
-internal import System
-
+internal import CascadeSystem
 /// When the sweeps of a store run by themselves (DESIGN 8.2), and when they last ran. It is told what
 /// time it is.
 ///

@@ -1,7 +1,6 @@
-internal import Model
+internal import CascadeModel
 internal import Store
-internal import System
-
+internal import CascadeSystem
 /// One kind of sweep in a timetable. Times are in milliseconds since 1970.
 struct TimetableEntry {
   let kind: SweepKind

@@ -1,7 +1,6 @@
-internal import Model
+internal import CascadeModel
 internal import Store
-internal import System
-
+internal import CascadeSystem
 /// Looks at what other connections committed, and sweeps what that asks for (DESIGN 7).
 ///
 /// 1. Nothing is looked at twice: without another commit a sweep would find what the last one did,

@@ -1,8 +1,7 @@
-internal import Model
+internal import CascadeModel
 internal import Spool
 internal import Store
-internal import System
-
+internal import CascadeSystem
 /// The work of a store: its queue, and what others committed.
 extension StoreService {
   func work() async {

@@ -1,6 +1,5 @@
-internal import Model
-internal import SQLite
-
+internal import CascadeModel
+internal import CascadeSQLite
 /// The model, bound to the tables that are there now. Made anew when the schema changes.
 struct Binding: Sendable {
   /// What was bound.

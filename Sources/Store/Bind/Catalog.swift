@@ -1,6 +1,5 @@
-internal import Model
-internal import SQLite
-
+internal import CascadeModel
+internal import CascadeSQLite
 /// Reads the application's schema.
 struct Catalog: ~Copyable {
   private struct Entry {

@@ -1,6 +1,5 @@
-internal import Model
-internal import SQLite
-
+internal import CascadeModel
+internal import CascadeSQLite
 /// Rows that refuse the deletion of the nodes they refer to: SQLite keeps these by a foreign key.
 struct ForeignHold: Sendable {
   let parent: NodeTable

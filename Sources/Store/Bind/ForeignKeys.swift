@@ -1,6 +1,5 @@
-internal import Model
-internal import SQLite
-
+internal import CascadeModel
+internal import CascadeSQLite
 extension Binding {
   /// The application's foreign keys between nodes. SQLite follows or refuses them when we delete, so
   /// the rules have to see them beforehand: ON DELETE CASCADE as rule 4, a refusal as rule 128.

@@ -1,5 +1,4 @@
-internal import Model
-
+internal import CascadeModel
 /// The foreign keys that take rows along outside of the model: those to nodes, and from there on all that
 /// cascade, however often they lead through the same table, until they lead to nodes again.
 struct ForeignWays: Sendable {

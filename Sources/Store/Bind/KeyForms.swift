@@ -1,6 +1,5 @@
-internal import Model
-internal import SQLite
-
+internal import CascadeModel
+internal import CascadeSQLite
 /// Keys between what a change file writes, and what a table keeps. A blob is written as SQL writes
 /// it, x'0A1B'; a real number as its digits.
 extension NodeTable {

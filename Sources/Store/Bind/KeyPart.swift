@@ -1,6 +1,5 @@
-internal import Model
-internal import SQLite
-
+internal import CascadeModel
+internal import CascadeSQLite
 /// A part of a composite key in the list that stands for the key (`NodeTable.key`), so that it comes
 /// out as it went in. SQLite's own words for JSON know no blob, write reals with 15 digits, and read
 /// a text only up to a NUL. What begins with x' is a blob: a text that does has its x escaped.

@@ -1,5 +1,4 @@
-internal import SQLite
-
+internal import CascadeSQLite
 /// The path to a member of the JSON text `value`. SQLite compares the names in a path with those in
 /// the text as they are written: where there are escapes and the member is not found, it is looked for
 /// by its name.

@@ -1,5 +1,4 @@
-internal import SQLite
-
+internal import CascadeSQLite
 /// Where the nodes of a collection are, in the words of SQL: `alias` is a row of `rows`, `m` a row
 /// of `temp.known`, or of `cascade_node` for a managed node, which both have id, collection and key.
 struct NodeTable: Hashable, Sendable {

@@ -1,5 +1,4 @@
-internal import SQLite
-
+internal import CascadeSQLite
 /// How the nodes of a collection are numbered within a transaction.
 ///
 /// 1. A managed node, and whatever a stored edge names, has the id of its row in `cascade_node`.

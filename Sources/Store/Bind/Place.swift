@@ -1,6 +1,5 @@
-internal import Model
-internal import SQLite
-
+internal import CascadeModel
+internal import CascadeSQLite
 /// Edges that live in the application's own tables: a relationship of the model, or one of the
 /// targets of a polymorphic one, bound to columns that are there.
 ///

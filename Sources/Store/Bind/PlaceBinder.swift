@@ -1,6 +1,5 @@
-internal import Model
-internal import SQLite
-
+internal import CascadeModel
+internal import CascadeSQLite
 /// Finds the columns that a relationship of the model means.
 struct PlaceBinder {
   let model: StoreModel

@@ -1,6 +1,5 @@
-internal import Model
-internal import SQLite
-
+internal import CascadeModel
+internal import CascadeSQLite
 /// Which nodes are there, and in which order. A mapped node is there if its row is: what
 /// `cascade_node` has of it is only its identity, for the stored edges that name it.
 extension Binding {

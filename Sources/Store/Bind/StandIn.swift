@@ -1,6 +1,5 @@
-internal import Model
-internal import SQLite
-
+internal import CascadeModel
+internal import CascadeSQLite
 /// A sweep in steps goes without SQLite's foreign keys, since causes go before their consequences. What
 /// these would do or refuse, the rules see; and what follows outside of the model, each step takes along
 /// (`Writer.followForeignKeys`).

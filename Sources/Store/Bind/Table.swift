@@ -1,6 +1,5 @@
-internal import Model
-internal import SQLite
-
+internal import CascadeModel
+internal import CascadeSQLite
 /// A table of the application, as SQLite describes it.
 struct Table: Hashable, Sendable {
   /// As the schema spells it.

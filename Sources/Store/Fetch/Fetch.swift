@@ -1,6 +1,5 @@
-package import Model
-internal import SQLite
-
+package import CascadeModel
+internal import CascadeSQLite
 /// What a fetched property (DESIGN 11) has found.
 package struct Fetched: Sendable {
   /// In the property's order.

@@ -1,6 +1,5 @@
-internal import Model
-internal import SQLite
-
+internal import CascadeModel
+internal import CascadeSQLite
 /// The node that has the property: what `$source.NAME` asks.
 struct FetchSource {
   private let members: [(name: String, value: Value)]

@@ -1,6 +1,5 @@
-internal import Model
-internal import SQLite
-
+internal import CascadeModel
+internal import CascadeSQLite
 /// What a reader keeps for fetched properties: what was found, and other stores.
 final class Fetching {
   var own = FetchCache()

@@ -1,6 +1,5 @@
-internal import Model
-internal import SQLite
-
+internal import CascadeModel
+internal import CascadeSQLite
 /// A row of an application's table: its key's columns were selected first, then all of them.
 struct MappedRow {
   let key: [Value]

@@ -1,6 +1,5 @@
-internal import Model
-internal import SQLite
-
+internal import CascadeModel
+internal import CascadeSQLite
 /// What one fetched property looks for, and where.
 struct Search {
   let name: String

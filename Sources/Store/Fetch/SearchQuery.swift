@@ -1,6 +1,5 @@
-internal import Model
-internal import SQLite
-
+internal import CascadeModel
+internal import CascadeSQLite
 /// The text of a search. Its names come from the model and are quoted, its condition and order are
 /// the model's, and everything else is bound: first the variables, then what is put here.
 struct SearchQuery {

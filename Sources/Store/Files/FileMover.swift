@@ -1,5 +1,4 @@
-internal import System
-
+internal import CascadeSystem
 /// Moves what was let go, and tells what it saw.
 struct FileMover {
   let roots: FileRoots

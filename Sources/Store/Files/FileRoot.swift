@@ -1,7 +1,6 @@
 internal import Glibc
-internal import Model
-internal import System
-
+internal import CascadeModel
+internal import CascadeSystem
 /// A directory whose files edges lead to. What lost its last edge is moved into a directory of ours
 /// below it, by the batch that let it go.
 ///

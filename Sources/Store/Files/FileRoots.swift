@@ -1,6 +1,5 @@
-internal import Model
-internal import System
-
+internal import CascadeModel
+internal import CascadeSystem
 /// The roots of the model as they are on the disk now.
 struct FileRoots {
   private var roots: [String: FileRoot] = [:]

@@ -1,7 +1,6 @@
-package import Model
-internal import SQLite
-internal import System
-
+package import CascadeModel
+internal import CascadeSQLite
+internal import CascadeSystem
 /// Files that no edge ever named. They are somebody's, and only told.
 package struct UnreferencedFiles: Sendable {
   package var count = 0

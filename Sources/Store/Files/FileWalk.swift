@@ -1,5 +1,4 @@
-internal import System
-
+internal import CascadeSystem
 /// Looks at every regular file beneath a root, however many there are: each level of directories
 /// costs one that is open, and nothing else is kept.
 struct FileWalk: ~Copyable {

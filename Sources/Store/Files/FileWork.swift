@@ -1,6 +1,5 @@
-package import Model
-internal import SQLite
-
+package import CascadeModel
+internal import CascadeSQLite
 /// What was done about files, after the commits that let them go or want them back.
 package struct FileWork: Sendable {
   /// Into the trash; without a trash, removed.

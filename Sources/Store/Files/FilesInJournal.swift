@@ -1,5 +1,4 @@
-internal import SQLite
-
+internal import CascadeSQLite
 /// Files that lost an edge by others' hands, before a sweep of edges has read of it.
 struct FilesInJournal {
   let root: NodeTable

@@ -1,6 +1,5 @@
-internal import SQLite
-internal import System
-
+internal import CascadeSQLite
+internal import CascadeSystem
 /// What is mounted at a root may be away, and the empty directory below it be there in its place: its
 /// files are not gone, and wait.
 ///

@@ -1,7 +1,6 @@
-internal import Model
-internal import SQLite
-internal import System
-
+internal import CascadeModel
+internal import CascadeSQLite
+internal import CascadeSystem
 /// What lost its last edge goes into the trash of its root (DESIGN 8.8).
 ///
 /// 1. Under the write lock it is looked whether an edge came back; if none did, the file is moved.

@@ -1,6 +1,5 @@
-internal import Model
-internal import SQLite
-
+internal import CascadeModel
+internal import CascadeSQLite
 /// A file of which somebody asks whether an edge names it.
 struct AskedFile {
   let id: Int64

@@ -1,5 +1,4 @@
-internal import System
-
+internal import CascadeSystem
 /// What lies beside a store and is never moved, whoever names it: the database, what SQLite keeps
 /// beside it, the spool and what else is Cascade's own.
 package struct Surroundings: Sendable {

@@ -1,6 +1,5 @@
-internal import Model
-internal import System
-
+internal import CascadeModel
+internal import CascadeSystem
 /// The trash of a root may be older than the database, which was attached anew or restored: the numbers
 /// of its batches are not given again, so that no file meets one of an earlier life.
 extension StoreModel {

@@ -1,7 +1,6 @@
-package import Model
-internal import SQLite
-internal import System
-
+package import CascadeModel
+internal import CascadeSQLite
+internal import CascadeSystem
 /// Files in the trash of their roots: forgotten with their batch, or brought back with it. What is to
 /// become of them commits first, and is done afterwards.
 extension Writer {

@@ -1,7 +1,6 @@
-internal import Model
-internal import SQLite
-internal import System
-
+internal import CascadeModel
+internal import CascadeSQLite
+internal import CascadeSystem
 /// Files that an edge named once, and none does now, without a rule that let them go: `sweep files`
 /// lets them go too (DESIGN 8.1).
 extension Writer {

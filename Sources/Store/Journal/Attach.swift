@@ -1,6 +1,5 @@
-internal import Model
-internal import SQLite
-
+internal import CascadeModel
+internal import CascadeSQLite
 /// What `attach` found and made.
 package struct AttachReport: Sendable {
   package var collections: [String] = []

@@ -1,6 +1,5 @@
-internal import Model
-internal import SQLite
-
+internal import CascadeModel
+internal import CascadeSQLite
 /// Keeps the model bound to the tables that are there, and our triggers on them.
 ///
 /// `cascade_meta` remembers, beside the counters:

@@ -1,6 +1,5 @@
-internal import Model
-internal import SQLite
-
+internal import CascadeModel
+internal import CascadeSQLite
 /// What a look through whole tables is owed for (see `bind`): triggers cannot tell what nobody
 /// watched. The sweep that looks takes it back, once it is done or was approved.
 package enum Debt: Hashable, Sendable {

@@ -1,6 +1,5 @@
-internal import Model
-internal import SQLite
-
+internal import CascadeModel
+internal import CascadeSQLite
 /// Reads the journal: which of its suspicions hold now. Nodes that are gone come into `temp.dead`,
 /// edges that are lost into `temp.lost`.
 ///

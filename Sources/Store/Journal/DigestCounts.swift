@@ -1,6 +1,5 @@
-internal import Model
-internal import SQLite
-
+internal import CascadeModel
+internal import CascadeSQLite
 /// Where nobody is told why a node went, the journal need not be taken apart row by row: all that a
 /// counting rule wants to know of the edges that were lost is whether one remains at their end.
 extension Digest {

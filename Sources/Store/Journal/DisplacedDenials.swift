@@ -1,6 +1,5 @@
-internal import Model
-internal import SQLite
-
+internal import CascadeModel
+internal import CascadeSQLite
 /// Denied rows that REPLACE displaces by another UNIQUE value than their key. While a row comes, no
 /// trigger can tell whether it displaces the other, is ignored, or becomes an update. So what denies
 /// is written down before, and asked about when the row is there: whoever is gone then was displaced.

@@ -1,6 +1,5 @@
-internal import Model
-internal import SQLite
-
+internal import CascadeModel
+internal import CascadeSQLite
 /// Rows that REPLACE displaces: without `recursive_triggers` they fire no delete trigger. So before
 /// a row comes, we look whether it finds another in its place. That is a lookup for each insert, so
 /// it is done only where a node can vanish that way, or lose a reference that somebody counts. An

@@ -1,6 +1,5 @@
-internal import Model
-internal import SQLite
-
+internal import CascadeModel
+internal import CascadeSQLite
 /// Triggers that note whose lists of references may have been written. They are there while a sweep
 /// wants to know (`Sweep/Lists.swift`).
 extension WatchTriggers {

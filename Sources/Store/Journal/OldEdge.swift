@@ -1,6 +1,5 @@
-internal import Model
-internal import SQLite
-
+internal import CascadeModel
+internal import CascadeSQLite
 /// An edge as a row `o` of the journal remembers it.
 struct OldEdge {
   /// What to join for the elements of a list.

@@ -1,6 +1,5 @@
-internal import Model
-internal import SQLite
-
+internal import CascadeModel
+internal import CascadeSQLite
 /// Where the application has triggers, ours are not quiet while we write: what those delete or
 /// change when we delete or change a row is for the journal, like all that applications do. What we
 /// did ourselves is judged already, and is taken out of it again.

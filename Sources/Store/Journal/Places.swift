@@ -1,6 +1,5 @@
-internal import Model
-internal import SQLite
-
+internal import CascadeModel
+internal import CascadeSQLite
 /// What the collections of a store stand for: objects, or the rows of a table by a key. `cascade_collection`
 /// remembers it, since a model that says otherwise would take the numbers of rows for objects, or objects
 /// for numbers that nobody needs. `place` is null for objects, a list of names for rows, and `?` where an

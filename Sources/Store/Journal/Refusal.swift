@@ -1,6 +1,5 @@
-internal import Model
-internal import SQLite
-
+internal import CascadeModel
+internal import CascadeSQLite
 /// A denial (rules 128 and 256) as triggers that refuse at once what it denies.
 ///
 /// What denies is in another table, so these triggers name one. While they are there, the

@@ -1,6 +1,5 @@
-internal import Model
-internal import SQLite
-
+internal import CascadeModel
+internal import CascadeSQLite
 /// Which denials the model, and the edges of the store, ask for.
 struct Refusals {
   let binding: Binding

@@ -1,6 +1,5 @@
-internal import Model
-internal import SQLite
-
+internal import CascadeModel
+internal import CascadeSQLite
 /// Something about the set-up of a store that `check` has to tell: the rules may be slow, or do not
 /// see everything.
 package struct StructureFinding: Hashable, Sendable {

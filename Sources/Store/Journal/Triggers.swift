@@ -1,6 +1,5 @@
-internal import Model
-internal import SQLite
-
+internal import CascadeModel
+internal import CascadeSQLite
 /// A persistent trigger of ours. The text is what SQLite keeps of it, byte for byte, so that one
 /// that somebody changed is known by looking.
 struct Trigger: Hashable, Sendable {

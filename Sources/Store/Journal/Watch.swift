@@ -1,6 +1,5 @@
-internal import Model
-internal import SQLite
-
+internal import CascadeModel
+internal import CascadeSQLite
 /// What a row of `cascade_journal` says. Triggers write rows of these columns, in the transaction
 /// of whoever changes the table:
 ///

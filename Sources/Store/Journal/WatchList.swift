@@ -1,6 +1,5 @@
-internal import Model
-internal import SQLite
-
+internal import CascadeModel
+internal import CascadeSQLite
 /// Which watches a binding needs. Each has room for four values; what one place needs stays
 /// together, so that whoever reads a row of the journal has the whole reference.
 extension Binding {

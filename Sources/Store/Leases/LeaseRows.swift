@@ -1,7 +1,6 @@
-package import Model
-internal import SQLite
-internal import System
-
+package import CascadeModel
+internal import CascadeSQLite
+internal import CascadeSystem
 /// A lease of a node, or of a whole collection, as its row says it.
 package struct Lease: Hashable, Sendable {
   package let collection: String

@@ -1,6 +1,5 @@
-internal import Model
-internal import SQLite
-
+internal import CascadeModel
+internal import CascadeSQLite
 /// A lease holds a node like an edge would (DESIGN 8.7): no rule brings it into D, and so nothing
 /// follows from it. What is deleted explicitly goes, whoever leases it.
 ///

@@ -1,6 +1,5 @@
-internal import Model
-internal import SQLite
-
+internal import CascadeModel
+internal import CascadeSQLite
 /// What a lease spares is not forgotten: why it would have gone is written down, in the transaction
 /// that forgets everything else about it. When nobody leases it any more, a sweep asks whether the
 /// reason still holds.

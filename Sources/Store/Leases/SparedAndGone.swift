@@ -1,6 +1,5 @@
-internal import Model
-internal import SQLite
-
+internal import CascadeModel
+internal import CascadeSQLite
 /// What was spared, and is gone by now, has no reason to go any more: who has its key later is another
 /// one. That is looked at whenever a sweep begins, and where a transaction of ours deletes.
 extension Writer {

@@ -1,6 +1,5 @@
-internal import Model
-internal import SQLite
-
+internal import CascadeModel
+internal import CascadeSQLite
 /// What one cause deleted.
 package struct Batch: Sendable {
   package let batch: Int64
@@ -55,7 +54,7 @@ extension Reader {
     let undoneBy: String
     let isKept: Bool
 
-    init(_ row: SQLite.Row) {
+    init(_ row: CascadeSQLite.Row) {
       (batch, at, author, id) = (
         row.integer(0), row.integer(1), row.optionalText(2), row.text(3)
       )

@@ -1,6 +1,5 @@
-package import Model
-internal import SQLite
-
+package import CascadeModel
+internal import CascadeSQLite
 /// Something in a store that is not as the model says it should be.
 package struct Finding: Sendable {
   /// `dangling`, or the code of a violation of DESIGN 2.4.

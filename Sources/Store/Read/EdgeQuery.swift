@@ -1,6 +1,5 @@
-package import Model
-internal import SQLite
-
+package import CascadeModel
+internal import CascadeSQLite
 /// Edges by any combination of name, source and destination; none of them is all edges.
 package struct EdgeQuery: Sendable {
   package var name: String?

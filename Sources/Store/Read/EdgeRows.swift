@@ -1,6 +1,5 @@
-internal import Model
-internal import SQLite
-
+internal import CascadeModel
+internal import CascadeSQLite
 extension Row {
   /// An end of an edge whose key is in this column.
   func destination(_ column: Int32, in collection: String, _ model: StoreModel) -> Destination {

@@ -1,6 +1,5 @@
-package import Model
-internal import SQLite
-
+package import CascadeModel
+internal import CascadeSQLite
 /// What is around a node, and what its deletion would do there.
 package struct Graph: Sendable {
   package let vertices: [Vertex]

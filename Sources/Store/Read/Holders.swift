@@ -1,6 +1,5 @@
-internal import Model
-internal import SQLite
-
+internal import CascadeModel
+internal import CascadeSQLite
 /// What holds a node, wherever the edges live.
 extension Reader {
   /// The edges of a node of its own that count or deny: it may not go, or not stay, alone.

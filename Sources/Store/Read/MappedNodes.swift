@@ -1,6 +1,5 @@
-package import Model
-internal import SQLite
-
+package import CascadeModel
+internal import CascadeSQLite
 /// Rows of the application, read as nodes: the value is an object of all columns.
 extension Reader {
   func mappedNode(_ node: Node) throws -> StoredNode {

@@ -1,6 +1,5 @@
-package import Model
-internal import SQLite
-
+package import CascadeModel
+internal import CascadeSQLite
 /// A durable message for a surviving node's owner.
 package struct Notice: Sendable {
   package let id: Int64

@@ -1,6 +1,5 @@
-internal import Model
-internal import SQLite
-
+internal import CascadeModel
+internal import CascadeSQLite
 /// The edges of one place that a query asks for, in the order of their sources' keys. What is
 /// referred to twice is one edge; what is not there is no edge's end.
 struct PlaceEdges: EdgeListing {

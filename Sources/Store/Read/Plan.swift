@@ -1,7 +1,6 @@
-package import Model
-internal import SQLite
-internal import System
-
+package import CascadeModel
+internal import CascadeSQLite
+internal import CascadeSystem
 /// What a deletion would take with it, and what would deny it. Nothing is written.
 package struct Plan: Sendable {
   /// With what brought each here; the nodes that were asked for have no cause.

@@ -1,6 +1,5 @@
-internal import Model
-internal import SQLite
-
+internal import CascadeModel
+internal import CascadeSQLite
 /// What a sweep would take away with the nodes in `temp.gone`, counted as it counts (`Removal.swift`).
 extension Connection {
   func edgesOfGone(

@@ -1,6 +1,5 @@
-package import Model
-internal import SQLite
-
+package import CascadeModel
+internal import CascadeSQLite
 /// The reading side of a store: a connection of its own, used by one thread. It blocks nobody and
 /// waits for nobody; each call sees one state of the store.
 package final class Reader {

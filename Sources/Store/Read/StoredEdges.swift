@@ -1,6 +1,5 @@
-internal import Model
-internal import SQLite
-
+internal import CascadeModel
+internal import CascadeSQLite
 /// The edges of Cascade's own table that a query asks for. Their order is that of the index which
 /// answers it.
 struct StoredEdges: EdgeListing {

@@ -1,6 +1,5 @@
-package import Model
-internal import SQLite
-
+package import CascadeModel
+internal import CascadeSQLite
 /// Why a node is there, or why it went.
 package enum Why: Sendable {
   /// The edges that hold it: those that point at it, and those by which it may not go alone.

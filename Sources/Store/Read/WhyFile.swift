@@ -1,6 +1,5 @@
-package import Model
-internal import SQLite
-
+package import CascadeModel
+internal import CascadeSQLite
 /// Why a file is there, or why it went: it goes with the last edge that names it.
 extension Reader {
   package func why(_ destination: Destination, at now: Int64? = nil) throws -> Why {

@@ -1,6 +1,5 @@
-internal import Model
-internal import SQLite
-
+internal import CascadeModel
+internal import CascadeSQLite
 /// The set D of DESIGN 2.3: what must go because of what is gone.
 ///
 /// D lives in `temp.gone` in the order it grew. A level is the nodes that the level before brought

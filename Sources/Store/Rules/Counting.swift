@@ -1,6 +1,5 @@
-internal import Model
-internal import SQLite
-
+internal import CascadeModel
+internal import CascadeSQLite
 /// Rules 16 and 32: whether any edge of a name remains at a node. What a node loses in a level is
 /// collected in `temp.losing`; who is tallied loses it, and who is not, and should be, is counted.
 /// Of several lost edges one that asks is the reason.

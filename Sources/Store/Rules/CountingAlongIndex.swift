@@ -1,6 +1,5 @@
-internal import Model
-internal import SQLite
-
+internal import CascadeModel
+internal import CascadeSQLite
 /// Rule 32 where much of a table goes in one level. The index of its references has those to one node
 /// side by side, so one walk along it tells what each node loses and what stays, which is faster than
 /// to look up each row that goes, and then to count at each node that loses one.

@@ -1,5 +1,4 @@
-internal import Model
-
+internal import CascadeModel
 /// A constraint of the model and the stored nodes that it is about.
 struct Demand: Sendable {
   let collection: String

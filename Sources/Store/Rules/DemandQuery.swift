@@ -1,6 +1,5 @@
-internal import Model
-internal import SQLite
-
+internal import CascadeModel
+internal import CascadeSQLite
 /// The statement behind a demand: finds the nodes with too few or too many distinct nodes at the
 /// other ends of their edges, wherever these live.
 ///

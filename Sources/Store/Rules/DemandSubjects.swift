@@ -1,6 +1,5 @@
-internal import Model
-internal import SQLite
-
+internal import CascadeModel
+internal import CascadeSQLite
 /// Whom a demand is about: rows of key, number and row. The number is that of `cascade_node`, if
 /// the node has one; the row is where the application's row is found.
 extension DemandQuery {

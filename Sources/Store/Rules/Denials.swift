@@ -1,6 +1,5 @@
-internal import Model
-internal import SQLite
-
+internal import CascadeModel
+internal import CascadeSQLite
 /// What must not go although the rules say so (DESIGN 2.3, 5). What goes itself cannot deny, and what
 /// never was there cannot be denied.
 extension Writer {

@@ -1,5 +1,4 @@
-internal import SQLite
-
+internal import CascadeSQLite
 /// What the nodes of a slice are, why they go, and how many: nobody asks for those that are not there.
 struct Ends {
   struct Kind: Hashable {

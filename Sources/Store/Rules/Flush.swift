@@ -1,6 +1,5 @@
-internal import Model
-internal import SQLite
-
+internal import CascadeModel
+internal import CascadeSQLite
 /// Looks at the edges once: finds what must go, asks whether it may, and removes it (DESIGN 2.3).
 extension Writer {
   /// The last flush of a transaction also asks whether all of it is over the hold limit.

@@ -1,5 +1,4 @@
-internal import SQLite
-
+internal import CascadeSQLite
 /// What goes with a slice by foreign keys that lead out of the model, as SQL.
 struct FollowerWays {
   private typealias Step = ForeignWays.Step

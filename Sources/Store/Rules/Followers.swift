@@ -1,6 +1,5 @@
-internal import Model
-internal import SQLite
-
+internal import CascadeModel
+internal import CascadeSQLite
 /// Rows that SQLite deletes with ours by an ON DELETE CASCADE of the application's, and that no rule
 /// looks at: of tables that are no collections. And rows that stay, and lose a reference by ON DELETE SET
 /// NULL or SET DEFAULT.

@@ -1,6 +1,5 @@
-internal import Model
-internal import SQLite
-
+internal import CascadeModel
+internal import CascadeSQLite
 /// What the application's triggers write when its rows go may hold what was to go with them: an
 /// archive, for one. It is asked for behind the deletion, since nobody knows before what they do.
 extension Writer {

@@ -1,6 +1,5 @@
-internal import Model
-internal import SQLite
-
+internal import CascadeModel
+internal import CascadeSQLite
 /// Found at the end of a deletion: which of the rows it was is looked for when they are there again.
 struct HeldByForeignKey: Error {}
 

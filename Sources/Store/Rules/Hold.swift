@@ -1,6 +1,5 @@
-package import Model
-internal import SQLite
-
+package import CascadeModel
+internal import CascadeSQLite
 /// More would be deleted than happens by intention: nothing is, until somebody agrees (DESIGN 8.4).
 package struct Held: Error {
   package let id: String

@@ -1,6 +1,5 @@
-internal import Model
-internal import SQLite
-
+internal import CascadeModel
+internal import CascadeSQLite
 /// References to what nobody watched go: a table that was made anew and is still empty, or a model that
 /// names the wrong key. They are much like nodes (DESIGN 8.4), and wait for approval like these.
 extension Connection {

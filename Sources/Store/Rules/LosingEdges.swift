@@ -1,5 +1,4 @@
-internal import SQLite
-
+internal import CascadeSQLite
 /// Stored edges that lose one of their ends with a slice: rows of `cascade_edge`, called `e`.
 struct LosingEdges {
   let end: End

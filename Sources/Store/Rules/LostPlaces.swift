@@ -1,6 +1,5 @@
-internal import Model
-internal import SQLite
-
+internal import CascadeModel
+internal import CascadeSQLite
 /// Edges in the application's tables that cannot be read there any more, once one of their ends is gone:
 /// who has to follow from that finds them in the journal, as it finds the stored edges that a step
 /// removed (`Marks.swift`).

@@ -1,6 +1,5 @@
-internal import Model
-internal import SQLite
-
+internal import CascadeModel
+internal import CascadeSQLite
 /// Messages for survivors: an edge of yours lost its other end (DESIGN 2.3).
 extension Writer {
   func writeNotices(_ slice: Slice) throws {

@@ -1,6 +1,5 @@
-internal import Model
-internal import SQLite
-
+internal import CascadeModel
+internal import CascadeSQLite
 /// Rule 64 in managed objects: who survives what it refers to loses the reference (DESIGN 2.1).
 ///
 /// Stored edges need nothing more than to go with their destination.

@@ -1,6 +1,5 @@
-internal import Model
-internal import SQLite
-
+internal import CascadeModel
+internal import CascadeSQLite
 /// Rows that the application's own rules keep: a trigger, a foreign key, a CHECK, a NOT NULL. So do
 /// those that cannot be run here, because of a function, say, that only the application has.
 ///

@@ -1,7 +1,6 @@
-internal import Model
-internal import SQLite
-internal import System
-
+internal import CascadeModel
+internal import CascadeSQLite
+internal import CascadeSystem
 /// A file is no node: it is let go here, and removed after the commit (DESIGN 8.8).
 extension Writer {
   /// The intention commits with the rows that let the files go. Digits may

@@ -1,6 +1,5 @@
-internal import Model
-internal import SQLite
-
+internal import CascadeModel
+internal import CascadeSQLite
 /// Takes what goes out of the application's tables, and the references to it with it.
 extension Writer {
   /// References to what goes: nulled where a rule says so. A join row is its edge, and goes with

@@ -1,6 +1,5 @@
-internal import Model
-internal import SQLite
-
+internal import CascadeModel
+internal import CascadeSQLite
 /// Nodes next to what goes, by way of edges in the application's tables, on their way to a number.
 extension Connection {
   /// Sources whose destination is in these rows of `temp.gone`, one row for each edge.

@@ -1,6 +1,5 @@
-internal import Model
-internal import SQLite
-
+internal import CascadeModel
+internal import CascadeSQLite
 /// What had a reason to go, and had to stay. What a sweep deletes later may be what denied it, so the
 /// reason is kept (`Spared.swift`) until the sweep has looked again. No longer: nobody would write down
 /// that the node is another one by then.

@@ -1,6 +1,5 @@
-internal import Model
-internal import SQLite
-
+internal import CascadeModel
+internal import CascadeSQLite
 /// What a batch deletes is kept as it was, with what brought each node there, until its time is over
 /// (DESIGN 8.5).
 ///

@@ -1,6 +1,5 @@
-internal import Model
-internal import SQLite
-
+internal import CascadeModel
+internal import CascadeSQLite
 /// References that nullifying takes out of what survives, and rows that are no nodes.
 extension Writer {
   /// The old and the new value of what is nulled in the rows that survive; before it is. `more` is

@@ -1,6 +1,5 @@
-internal import Model
-internal import SQLite
-
+internal import CascadeModel
+internal import CascadeSQLite
 /// Stored edges that go with what goes, and who their ends are where nothing else tells.
 extension Writer {
   func keepEdges(_ slice: Slice) throws {

@@ -1,6 +1,5 @@
-internal import Model
-internal import SQLite
-
+internal import CascadeModel
+internal import CascadeSQLite
 /// What a kept thing is, and which value of it is in which column of `cascade_trash`. The columns of
 /// the key come first. Written once for each batch and kind of thing.
 struct TrashLayout: Hashable {

@@ -1,6 +1,5 @@
-internal import Model
-internal import SQLite
-
+internal import CascadeModel
+internal import CascadeSQLite
 /// What is past its time is forgotten, a little at a time.
 extension Writer {
   /// Within a group. Forgets at most so many rows; false where nothing is left to forget.

@@ -1,6 +1,5 @@
-internal import Model
-internal import SQLite
-
+internal import CascadeModel
+internal import CascadeSQLite
 /// What must hold of the nodes that a transaction touched, at its end (DESIGN 2.4).
 extension Writer {
   /// Notes a node whose relationships may have changed. A model without constraints pays nothing.

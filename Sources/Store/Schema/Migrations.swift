@@ -1,5 +1,4 @@
-internal import SQLite
-
+internal import CascadeSQLite
 /// What brings the tables of an older version to the next one, a list for each.
 extension Schema {
   /// From version 1, whose AUTOINCREMENT left a table of SQLite's own behind.

@@ -1,5 +1,4 @@
-internal import SQLite
-
+internal import CascadeSQLite
 /// Why a store cannot be served as it is.
 package struct StoreError: Error, CustomStringConvertible {
   package let description: String

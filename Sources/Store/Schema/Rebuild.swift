@@ -1,6 +1,5 @@
-internal import Model
-internal import SQLite
-
+internal import CascadeModel
+internal import CascadeSQLite
 /// Edges in properties, read again from the values they repeat when the model says otherwise than
 /// it did.
 ///

@@ -1,6 +1,5 @@
-internal import Model
-internal import SQLite
-
+internal import CascadeModel
+internal import CascadeSQLite
 /// Looks through whole tables for references to nothing, whatever the journal says.
 extension Connection {
   /// Nobody remembers who was told of it: only where nobody watched, somebody is.

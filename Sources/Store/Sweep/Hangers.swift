@@ -1,6 +1,5 @@
-internal import Model
-internal import SQLite
-
+internal import CascadeModel
+internal import CascadeSQLite
 /// What hangs on a node, and can be let go in parts.
 enum Hanger {
   /// Rows that lose a reference.

@@ -1,6 +1,5 @@
-internal import Model
-internal import SQLite
-
+internal import CascadeModel
+internal import CascadeSQLite
 /// In which order what the roots do not reach goes (`Reaching`), where it goes in steps.
 ///
 /// Somebody may see such a node between two steps, and have a root lead to it: then all that it leads

@@ -1,6 +1,5 @@
-internal import Model
-internal import SQLite
-
+internal import CascadeModel
+internal import CascadeSQLite
 /// A node that very many refer to which stay: a category with half a million items. They are let go
 /// in steps of their own, as many at once as a step has time for (`Hangers.swift`).
 ///

@@ -1,6 +1,5 @@
-internal import Model
-internal import SQLite
-
+internal import CascadeModel
+internal import CascadeSQLite
 /// References in the JSON columns of the application. No index tells whose list has something: the
 /// table is looked through, and nobody should have to wait for that.
 ///

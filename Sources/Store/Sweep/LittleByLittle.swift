@@ -1,6 +1,5 @@
-internal import Model
-internal import SQLite
-
+internal import CascadeModel
+internal import CascadeSQLite
 /// Much of one kind beside others who write (DESIGN 8.3): in each transaction a few after the other, as
 /// long as there is time.
 extension Writer {

@@ -1,6 +1,5 @@
-internal import Model
-internal import SQLite
-
+internal import CascadeModel
+internal import CascadeSQLite
 /// Others committed since the plan was made: before a slice goes, under the lock, each of its nodes
 /// is asked whether its reason still holds (DESIGN 2.5).
 ///

@@ -1,6 +1,5 @@
-internal import Model
-internal import SQLite
-
+internal import CascadeModel
+internal import CascadeSQLite
 /// How far each kind of sweep has read the journal. Rows are there until both have: what `cascade`
 /// is done with may still be news to `refcount`.
 ///

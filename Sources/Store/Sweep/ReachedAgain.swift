@@ -1,6 +1,5 @@
-internal import Model
-internal import SQLite
-
+internal import CascadeModel
+internal import CascadeSQLite
 /// What was not reached when the plan was made, and is now (`Reaching`): what stays leads to it.
 ///
 /// Who leads to a node may be on the list himself, and have been reached since. So before some go,

@@ -1,6 +1,5 @@
-internal import Model
-internal import SQLite
-
+internal import CascadeModel
+internal import CascadeSQLite
 /// The unreachable sweep (DESIGN 8.1): what no chain of edges reaches from the `roots` of the model
 /// is found, cycles too.
 ///

@@ -1,6 +1,5 @@
-internal import Model
-internal import SQLite
-
+internal import CascadeModel
+internal import CascadeSQLite
 /// The steps of a large sweep. Each is a transaction that removes what comes next in the plan, a few
 /// rows after the other as long as there is time.
 extension Writer {

@@ -1,5 +1,4 @@
-internal import SQLite
-
+internal import CascadeSQLite
 /// Rows of `temp.gone` that go in one step: those behind `low`, up to `high`. A transaction removes
 /// all of them at once.
 struct Slice: Hashable, Sendable {

@@ -1,6 +1,5 @@
-package import Model
-internal import SQLite
-
+package import CascadeModel
+internal import CascadeSQLite
 /// A large sweep, beside others who write (DESIGN 8.3). It is planned in a snapshot, and deletes in
 /// steps that hold the lock for a short while each.
 ///

@@ -1,7 +1,6 @@
-package import Model
-internal import SQLite
-internal import System
-
+package import CascadeModel
+internal import CascadeSQLite
+internal import CascadeSystem
 extension SweepKind {
   fileprivate var looksAtEdges: Bool { ![.trash, .files, .unreachable].contains(self) }
 }

@@ -1,5 +1,4 @@
-package import Model
-
+package import CascadeModel
 /// What a sweep did, or would do.
 package struct SweepResult: Sendable {
   package enum Outcome: String, Sendable { case done, nothing, held, blocked }

@@ -1,6 +1,5 @@
-package import Model
-internal import SQLite
-
+package import CascadeModel
+internal import CascadeSQLite
 /// One run of a kind of sweep.
 package struct SweepRun: Hashable, Sendable {
   /// What it ran for.

@@ -1,6 +1,5 @@
-internal import Model
-internal import SQLite
-
+internal import CascadeModel
+internal import CascadeSQLite
 /// Numbers of files, and of rows of the application, that no stored edge names any more.
 extension Writer {
   /// Of the rows.

@@ -1,6 +1,5 @@
-internal import Model
-internal import SQLite
-
+internal import CascadeModel
+internal import CascadeSQLite
 /// Each change as it is written; nothing is judged before the flush.
 extension Writer {
   func apply(_ change: consuming Change) throws {

@@ -1,6 +1,5 @@
-internal import Model
-internal import SQLite
-
+internal import CascadeModel
+internal import CascadeSQLite
 /// What makes two edges the same (DESIGN 2.2).
 struct EdgeKey: Hashable {
   var source: Int64

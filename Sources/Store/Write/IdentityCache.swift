@@ -1,5 +1,4 @@
-internal import Model
-
+internal import CascadeModel
 /// Ids that were looked up before. Every end of every edge of a large load asks here.
 ///
 /// A table of fixed size in which a newcomer replaces who had its place: bounded memory, and no

@@ -1,6 +1,5 @@
-internal import Model
-internal import SQLite
-
+internal import CascadeModel
+internal import CascadeSQLite
 /// Integers for the names of collections and edges and for the identities of nodes, remembered.
 /// Only Cascade writes these tables, and only one daemon at a time; a rollback forgets everything.
 final class Interned {

@@ -1,7 +1,6 @@
-internal import Model
-internal import SQLite
-internal import System
-
+internal import CascadeModel
+internal import CascadeSQLite
+internal import CascadeSystem
 /// The write-ahead log, where SQLite's own checkpoints are not to be trusted
 /// (`Connection.checkpointsAreSafe`).
 ///

@@ -1,6 +1,5 @@
-internal import Model
-internal import SQLite
-
+internal import CascadeModel
+internal import CascadeSQLite
 /// References in the values of objects that lead to what is not there. They have no edge; as soon as
 /// what they name is there, they have one, like a column that dangled. `cascade_loose` has them by
 /// what they name.

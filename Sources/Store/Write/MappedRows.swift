@@ -1,6 +1,5 @@
-internal import Model
-internal import SQLite
-
+internal import CascadeModel
+internal import CascadeSQLite
 /// Changes of the application's rows (DESIGN 5.2). A deleted row stays where it is until the flush
 /// has judged its edges.
 extension Writer {

@@ -1,5 +1,4 @@
-package import Model
-
+package import CascadeModel
 /// How long the write lock may be held, by whether others write too, and how much is done in that
 /// time (DESIGN 8.3).
 package struct Pace: Sendable {

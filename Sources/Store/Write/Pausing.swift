@@ -1,5 +1,4 @@
-internal import SQLite
-
+internal import CascadeSQLite
 /// Somebody wants nothing to be done for a while. Kept in the store, so that it outlives the daemon.
 package struct Pause: Hashable, Sendable {
   /// In milliseconds since 1970.

@@ -1,6 +1,5 @@
-internal import Model
-internal import SQLite
-
+internal import CascadeModel
+internal import CascadeSQLite
 /// An edge in the application's tables, as a row has it now.
 struct PlacedEdge {
   let place: Place

@@ -1,6 +1,5 @@
-internal import Model
-internal import SQLite
-
+internal import CascadeModel
+internal import CascadeSQLite
 /// The relationships whose edges managed objects hold in their values.
 struct ReferencePlaces {
   private let places: [String: [ReferencePlace]]

@@ -1,6 +1,5 @@
-package import Model
-internal import SQLite
-
+package import CascadeModel
+internal import CascadeSQLite
 /// What became of a transaction.
 package struct Receipt: Sendable {
   package enum Outcome: String, Sendable {

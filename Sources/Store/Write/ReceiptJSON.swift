@@ -1,5 +1,4 @@
-package import Model
-
+package import CascadeModel
 /// Receipts as the socket and the reason files show them (DESIGN 9.3).
 extension Receipt {
   package var json: JSON {

@@ -1,5 +1,4 @@
-internal import Model
-
+internal import CascadeModel
 /// A relationship whose edges are references within the values of managed objects (DESIGN 4).
 struct ReferencePlace {
   let name: String

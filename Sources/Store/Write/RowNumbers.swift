@@ -1,6 +1,5 @@
-internal import Model
-internal import SQLite
-
+internal import CascadeModel
+internal import CascadeSQLite
 /// Numbers for the nodes that a transaction's changes name and that are in no table of Cascade's:
 /// rows of the application, and files (`temp.known`).
 ///

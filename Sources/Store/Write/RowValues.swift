@@ -1,6 +1,5 @@
-internal import Model
-internal import SQLite
-
+internal import CascadeModel
+internal import CascadeSQLite
 /// What a change gives to the columns of a row.
 struct RowValues {
   let node: Node

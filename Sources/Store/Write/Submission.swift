@@ -1,6 +1,5 @@
-package import Model
-internal import SQLite
-
+package import CascadeModel
+internal import CascadeSQLite
 /// A change file on its way into the store.
 package struct Submission: Sendable {
   package var id: String

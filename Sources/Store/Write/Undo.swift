@@ -1,6 +1,5 @@
-internal import Model
-internal import SQLite
-
+internal import CascadeModel
+internal import CascadeSQLite
 /// Brings back what a batch deleted (DESIGN 8.5).
 ///
 /// 1. No rule runs, and nothing that is there gives way: what cannot come back is listed, stays in

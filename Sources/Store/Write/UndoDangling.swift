@@ -1,6 +1,5 @@
-internal import Model
-internal import SQLite
-
+internal import CascadeModel
+internal import CascadeSQLite
 /// Restored rows may refer to what the application deleted itself, which is not ours to bring back.
 extension Undo {
   mutating func findDangling() throws {

@@ -1,6 +1,5 @@
-internal import Model
-internal import SQLite
-
+internal import CascadeModel
+internal import CascadeSQLite
 /// Stored edges come back where both of their ends are there; those that repeat what a value says,
 /// where it still says so.
 extension Undo {

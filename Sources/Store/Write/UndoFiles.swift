@@ -1,6 +1,5 @@
-internal import Model
-internal import SQLite
-
+internal import CascadeModel
+internal import CascadeSQLite
 /// Files that several rows shared went with the last of them: whoever brings back another one finds them
 /// in the trash of that batch.
 extension Undo {

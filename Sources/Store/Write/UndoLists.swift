@@ -1,6 +1,5 @@
-internal import Model
-internal import SQLite
-
+internal import CascadeModel
+internal import CascadeSQLite
 /// References in a column of JSON come back one by one: of a list, what leads to something; of the
 /// column, what is still what nulling made of it, or still a list.
 extension Undo {

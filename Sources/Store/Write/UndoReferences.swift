@@ -1,6 +1,5 @@
-internal import Model
-internal import SQLite
-
+internal import CascadeModel
+internal import CascadeSQLite
 /// References of what survived come back where they are still what nulling made of them, the latest
 /// first: a row may have lost several, one after the other.
 extension Undo {

@@ -1,5 +1,4 @@
-package import Model
-
+package import CascadeModel
 /// What an undo brought back, and what it did not.
 package struct UndoResult: Sendable {
   package let batch: Int64

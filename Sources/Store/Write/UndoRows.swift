@@ -1,6 +1,5 @@
-internal import Model
-internal import SQLite
-
+internal import CascadeModel
+internal import CascadeSQLite
 /// Rows and objects come back: all of a kind at once, and one by one where some of them cannot.
 extension Undo {
   mutating func restoreRows(_ kept: Numbered) throws {

@@ -1,6 +1,5 @@
-internal import Model
-internal import SQLite
-
+internal import CascadeModel
+internal import CascadeSQLite
 /// A large undo, beside others who write (DESIGN 8.3): each few things are a transaction of their own.
 ///
 /// What came back is in the trash no more, and what is in the trash did not come back, after every

@@ -1,6 +1,5 @@
-internal import Model
-internal import SQLite
-
+internal import CascadeModel
+internal import CascadeSQLite
 /// Rows that changes delete and that nobody names: they are known by where they are (`Numbers`, 3), so
 /// that very many need no names, and what follows from them is found as in a sweep. Not where the
 /// application has triggers: these may put another row where one was, before the flush.

@@ -1,6 +1,5 @@
-internal import Model
-internal import SQLite
-
+internal import CascadeModel
+internal import CascadeSQLite
 /// Killed behind a commit, a file that was refused in it must not be judged again behind those that
 /// came after it.
 package struct Verdict: Sendable {

@@ -1,6 +1,5 @@
-package import Model
-internal import SQLite
-
+package import CascadeModel
+internal import CascadeSQLite
 /// The writing side of a store: one connection, used by one thread, holding the rules.
 ///
 /// Transactions come in groups that share a commit; each is a savepoint of its own, so that a bad

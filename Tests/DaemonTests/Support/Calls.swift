@@ -1,6 +1,5 @@
 import Glibc
-import System
-
+import CascadeSystem
 /// What only tests make.
 enum Make {
   static func fifo(_ path: String) { _ = unsafe mkfifo(path, 0o600) }

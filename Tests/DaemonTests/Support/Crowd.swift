@@ -1,5 +1,4 @@
-import System
-
+import CascadeSystem
 /// Many clients at once, each a nuisance of its own kind, on a thread of their own.
 actor Crowd {
   private nonisolated let thread: WorkerThread

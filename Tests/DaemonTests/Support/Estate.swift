@@ -1,7 +1,6 @@
 import Glibc
-import SQLite
-import System
-
+import CascadeSQLite
+import CascadeSystem
 /// A store with edges and rows of every kind below some roots, and with files; for who sweeps it, and
 /// what becomes of it.
 ///

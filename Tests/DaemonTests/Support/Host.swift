@@ -1,8 +1,7 @@
 import CascadeKit
 import Glibc
-import Model
-import System
-
+import CascadeModel
+import CascadeSystem
 /// A daemon that serves the models of a directory.
 final class Host {
   let scratch: Scratch

@@ -1,5 +1,4 @@
-import System
-
+import CascadeSystem
 /// A client that keeps to nothing. It never waits: what the socket does not take is not said.
 final class HostileClient {
   private let descriptor: FileDescriptor

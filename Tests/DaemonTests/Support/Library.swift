@@ -1,5 +1,4 @@
-import Model
-
+import CascadeModel
 /// An application's tables, and a model of them.
 enum Library {
   static let schema = """

@@ -1,7 +1,6 @@
 import Glibc
-import Model
-import System
-
+import CascadeModel
+import CascadeSystem
 /// The programs that are tested: those that were built with the tests.
 enum Programs {
   static let cascaded = path(of: "cascaded")

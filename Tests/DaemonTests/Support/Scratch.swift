@@ -1,6 +1,5 @@
 import Glibc
-import System
-
+import CascadeSystem
 /// A directory for one test.
 final class Scratch {
   let directory: Directory

@@ -1,5 +1,4 @@
-import System
-
+import CascadeSystem
 /// The wall clock of a daemon, which stands still until a test sets it.
 final class SetClock {
   private let scratch: Scratch

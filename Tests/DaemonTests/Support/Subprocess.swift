@@ -1,6 +1,5 @@
 import Glibc
-import System
-
+import CascadeSystem
 /// A program that was started. It ends with its owner.
 final class Subprocess {
   /// How a program ended.

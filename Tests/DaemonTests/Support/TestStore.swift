@@ -1,9 +1,8 @@
 import CascadeKit
 import Glibc
-import Model
-import SQLite
-import System
-
+import CascadeModel
+import CascadeSQLite
+import CascadeSystem
 /// A store in a directory of its own, and the daemon that serves it.
 final class TestStore {
   let scratch: Scratch

@@ -1,6 +1,5 @@
 import Synchronization
-import System
-
+import CascadeSystem
 /// A thread for tests that block while they wait for other processes: those that run beside them
 /// keep theirs.
 @globalActor

@@ -1,6 +1,5 @@
-import Model
-import System
-
+import CascadeModel
+import CascadeSystem
 /// Says exactly the bytes it is told to, and blocks.
 struct RawClient: ~Copyable {
   let descriptor: FileDescriptor

@@ -1,5 +1,4 @@
-import System
-
+import CascadeSystem
 /// A directory for one test.
 struct Scratch: ~Copyable {
   let directory: Directory

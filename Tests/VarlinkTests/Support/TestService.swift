@@ -1,7 +1,6 @@
-import Model
-import System
-import Varlink
-
+import CascadeModel
+import CascadeSystem
+import CascadeVarlink
 /// A service with a method for every case.
 @EventLoopActor
 final class TestService {

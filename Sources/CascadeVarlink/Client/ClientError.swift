@@ -1,5 +1,4 @@
-package import System
-
+package import CascadeSystem
 /// Why a call has no reply.
 package enum VarlinkClientError: Error, Hashable, CustomStringConvertible {
   /// The service answered with an error.

@@ -1,5 +1,4 @@
-internal import Model
-
+internal import CascadeModel
 /// What every Varlink service can say about itself.
 extension VarlinkServer {
   static func serviceInterface(

@@ -1,6 +1,5 @@
-package import Model
-package import System
-
+package import CascadeModel
+package import CascadeSystem
 /// One call of a method.
 package struct Call: Sendable {
   /// With its interface.

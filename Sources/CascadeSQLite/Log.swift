@@ -1,5 +1,4 @@
-internal import CSQLite
-
+internal import CascadeCSQLite
 /// The write-ahead log: how long it is, and how it comes into the database.
 extension Connection {
   /// Closing the last connection would checkpoint; with this it leaves the log alone.

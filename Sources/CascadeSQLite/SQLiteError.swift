@@ -1,5 +1,4 @@
-import CSQLite
-
+import CascadeCSQLite
 /// What SQLite refused, and what was being done.
 package struct SQLiteError: Error, Hashable, CustomStringConvertible {
   package let code: Int32

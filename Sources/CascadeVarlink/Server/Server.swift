@@ -1,6 +1,5 @@
-internal import Model
-package import System
-
+internal import CascadeModel
+package import CascadeSystem
 /// Answers Varlink calls. One slow, silent or hostile client costs the others nothing.
 @EventLoopActor
 package final class VarlinkServer {

@@ -1,5 +1,4 @@
-internal import Model
-
+internal import CascadeModel
 /// A call, as it came.
 struct Request: Sendable {
   let method: String

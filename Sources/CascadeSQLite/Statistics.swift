@@ -1,5 +1,4 @@
-internal import CSQLite
-
+internal import CascadeCSQLite
 extension Connection {
   /// What ANALYZE found in a table is of that day. Of one that was nearly empty then, SQLite thinks that
   /// it is read through as fast as an index is asked, and does so for each row of another. When it is

@@ -1,6 +1,5 @@
-package import Model
-internal import System
-
+package import CascadeModel
+internal import CascadeSystem
 /// An interface and the code behind its methods.
 package struct Interface: Sendable {
   /// Returns the parameters of the (last) reply. The parameters of the call have the shape that the

@@ -1,5 +1,4 @@
-internal import CSQLite
-
+internal import CascadeCSQLite
 /// What a commit writes to the log, in large pieces: SQLite writes each page by two system calls, and
 /// these are most of the time of a large commit.
 ///

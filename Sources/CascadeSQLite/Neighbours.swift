@@ -1,4 +1,4 @@
-internal import CSQLite
+internal import CascadeCSQLite
 internal import Glibc
 internal import Synchronization
 

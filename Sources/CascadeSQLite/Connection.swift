@@ -1,4 +1,4 @@
-internal import CSQLite
+internal import CascadeCSQLite
 internal import Glibc
 
 /// A connection to one database file, used by one thread at a time.

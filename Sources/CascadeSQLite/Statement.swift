@@ -1,5 +1,4 @@
-internal import CSQLite
-
+internal import CascadeCSQLite
 /// A prepared statement. Only `Connection` steps one, and it resets it on every way out.
 @safe
 final class Statement {

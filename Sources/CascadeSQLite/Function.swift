@@ -1,5 +1,4 @@
-internal import CSQLite
-
+internal import CascadeCSQLite
 /// A function of a text, as statements of one connection may call it.
 private final class Function {
   let body: (String) -> Value

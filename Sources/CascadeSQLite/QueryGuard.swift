@@ -1,5 +1,4 @@
-internal import CSQLite
-
+internal import CascadeCSQLite
 /// Stands beside a query whose text somebody else wrote, from before it is prepared until its end.
 ///
 /// SQLite asks it for every thing that a text would do, also for what views and triggers bring

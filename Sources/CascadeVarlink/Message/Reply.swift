@@ -1,5 +1,4 @@
-internal import Model
-
+internal import CascadeModel
 /// An answer: to a call, or one of several.
 struct Reply {
   var parameters: JSON

@@ -1,6 +1,5 @@
-package import Model
-package import System
-
+package import CascadeModel
+package import CascadeSystem
 /// Calls a service, and blocks the thread meanwhile: for programs without a loop.
 package struct VarlinkClient: ~Copyable {
   private let descriptor: FileDescriptor

@@ -1,6 +1,5 @@
-internal import Model
-internal import System
-
+internal import CascadeModel
+internal import CascadeSystem
 /// One client. Its calls are answered one after the other, in order.
 @EventLoopActor
 final class Connection {
