@@ -1,13 +1,15 @@
 package import CascadeModel
 package import CascadeVarlink
-/// Speaks with a daemon. Each call blocks until it is answered.
+
+/// A connection to a daemon. Each call blocks until the daemon has answered it.
 package struct ControlClient: ~Copyable {
   private var client: VarlinkClient
-  /// Which one is meant, where the daemon serves several.
+  /// The store that calls are about, needed where the daemon serves several.
   package var store: String?
 
   private static let interface = "io.cascaded.Control"
-  /// In base64 a part and what is around it stay below the daemon's limit of 1 MiB for a message.
+  /// The size of one part of an upload. A part in base64, with the call around it, stays below the
+  /// daemon's limit of 1 MiB for a message.
   package static let partSize = 512 << 10
 
   package init(socket: String, store: String? = nil) throws(VarlinkClientError) {
@@ -21,7 +23,7 @@ package struct ControlClient: ~Copyable {
     try client.call("\(ControlClient.interface).\(method)", complete(parameters, method))
   }
 
-  /// Calls `body` with each reply, as they come.
+  /// Calls `body` with each reply as it arrives.
   package mutating func stream(
     _ method: String, _ parameters: JSON = [:], body: (JSON) throws -> Void
   ) throws {
@@ -40,8 +42,8 @@ package struct ControlClient: ~Copyable {
     return .object(fields + [JSON.Field("store", .string(store))])
   }
 
-  /// Submits a change file, part by part, and waits for its receipt. `next` gives the parts, and
-  /// an empty one at the end.
+  /// Submits a change file part by part and waits for its receipt. `next` returns the next part,
+  /// and an empty one at the end.
   package mutating func apply(
     name: String, parts next: () throws -> [UInt8]
   ) throws -> JSON {

@@ -3,7 +3,7 @@ internal import Glibc
 
 /// A connection to one database file, used by one thread at a time.
 ///
-/// SQL is static text beside its one use; each text is prepared once and kept. Values are bound.
+/// SQL is static text at its place of use. Each text is prepared once and kept. Values are bound.
 @safe
 package struct Connection: ~Copyable {
   package enum Access: Sendable {
@@ -15,7 +15,7 @@ package struct Connection: ~Copyable {
   let log = LogLength()
   private let gathered = GatheredLog()
 
-  /// Once, before SQLite is used for the first time.
+  /// Runs once, before SQLite is first used.
   private static let isConfigured = cascade_configure(120 << 10) == SQLITE_OK
 
   package init(path: String, access: Access) throws(SQLiteError) {
@@ -40,7 +40,7 @@ package struct Connection: ~Copyable {
 
 extension Connection.Access {
   fileprivate var flags: Int32 {
-    // One thread at a time uses a connection, so SQLite needs no mutex of its own.
+    // A connection is used by one thread at a time, so SQLite needs no mutex.
     let common = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
     return switch self {
     case .create: common | SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
@@ -61,7 +61,7 @@ extension Connection {
     while try statement.step() {}
   }
 
-  /// Six numbers, one row of a large load: nothing is allocated for them.
+  /// Binds six integers without any allocation, for the rows of a large load.
   package func run(
     _ sql: StaticString, row: (Int64, Int64, Int64, Int64, Int64, Int64)
   ) throws(SQLiteError) {
@@ -71,7 +71,7 @@ extension Connection {
     while try statement.step() {}
   }
 
-  /// Calls `body` for each row. The statement is reset on every way out.
+  /// Calls `body` for each row. The statement is always reset.
   package func each<Failure: Error>(
     _ sql: StaticString, _ values: Value..., body: (Row) throws(Failure) -> Void
   ) throws {
@@ -101,7 +101,7 @@ extension Connection {
     return try statement.step() ? read(statement.row) : nil
   }
 
-  /// The first column of the first row, if it is there and not null.
+  /// The first column of the first row; nil if there is no row or the column is null.
   package func integer(_ sql: StaticString, _ values: Value...) throws(SQLiteError) -> Int64? {
     let statement = try statements.statement(for: sql)
     defer { statement.reset() }
@@ -119,7 +119,7 @@ extension Connection {
     while try statement.step() { try body(statement.row) }
   }
 
-  /// The same for text that was made from the model: kept too, as long as there is room.
+  /// The same for text that is generated from the model. It is kept too, as long as there is room.
   package func run(generated sql: String, _ values: [Value] = []) throws(SQLiteError) {
     let statement = try statements.statement(forGenerated: sql)
     defer { statement.reset() }
@@ -138,8 +138,8 @@ extension Connection {
     return rows
   }
 
-  /// Calls `body` for each row of a text that the model gave. It may read and compute, nothing
-  /// else, and is interrupted when its time is over.
+  /// Calls `body` for each row of a query whose text is the model's. The query may read and
+  /// compute, and nothing else. It is interrupted when its time is over.
   package func each(
     guarded sql: String, _ values: [Value], limit: Duration, body: (Row) throws -> Void
   ) throws {
@@ -156,7 +156,7 @@ extension Connection {
     try all(generated: sql, values) { $0.isNull(0) ? nil : $0.integer(0) }.first ?? nil
   }
 
-  /// Runs statements that are not kept: schema changes, pragmas, text made from the model.
+  /// Runs statements that are not kept: schema changes, pragmas, text generated from the model.
   package func execute(_ sql: String) throws(SQLiteError) {
     let result = unsafe sqlite3_exec(handle, sql, nil, nil, nil)
     guard result == SQLITE_OK else {
@@ -164,14 +164,14 @@ extension Connection {
     }
   }
 
-  /// Rows that the last insert, update or delete changed.
+  /// The number of rows that the last insert, update or delete changed.
   package var changes: Int { unsafe Int(sqlite3_changes64(handle)) }
 }
 
 // MARK: - Transactions
 
 extension Connection {
-  /// Takes the write lock at once, so that no later statement can fail for want of it.
+  /// Takes the write lock at once, so that no later statement can fail to get it.
   package func begin() throws(SQLiteError) { try run("BEGIN IMMEDIATE") }
 
   package func commit() throws(SQLiteError) {
@@ -180,7 +180,7 @@ extension Connection {
   }
 
   package func rollback() {
-    // Some errors roll back by themselves; then there is nothing left to do.
+    // Some errors roll back by themselves. Then nothing is left to do.
     if isInTransaction { try? run("ROLLBACK") }
   }
 
@@ -193,7 +193,7 @@ extension Connection {
     return try body()
   }
 
-  /// What `body` asks of SQLite ends with an error once `isOver` says so.
+  /// Interrupts SQLite with an error once `isOver` returns true.
   package func interrupting<T>(
     when isOver: @escaping () -> Bool, _ body: () throws -> T
   ) throws -> T {
@@ -210,7 +210,7 @@ extension Connection {
       try run("RELEASE cascade")
       return result
     } catch {
-      // After an error that rolled back everything, the savepoint is gone as well.
+      // An error that rolled back everything has removed the savepoint, too.
       if isInTransaction {
         try run("ROLLBACK TO cascade")
         try run("RELEASE cascade")
@@ -225,14 +225,14 @@ extension Connection {
 extension Connection {
   package static var libraryVersion: Int32 { sqlite3_libversion_number() }
 
-  /// As people write it: 3.40.1.
+  /// The usual notation, for instance 3.40.1.
   package static var libraryVersionText: String {
     let number = libraryVersion
     return "\(number / 1_000_000).\(number / 1000 % 1000).\(number % 1000)"
   }
 
-  /// Looks again every fifth of a millisecond, and every millisecond when it took long. SQLite's own
-  /// handler sleeps up to 100 ms, and finds the lock taken whenever it wakes.
+  /// Tries for the lock every fifth of a millisecond, and after a while every millisecond. SQLite's
+  /// own handler sleeps up to 100 ms, and may find the lock taken each time it wakes.
   package func setBusyTimeout(milliseconds: Int32) {
     unsafe sqlite3_busy_handler(
       handle,
@@ -245,29 +245,30 @@ extension Connection {
       }, UnsafeMutableRawPointer(bitPattern: Int(milliseconds)))
   }
 
-  /// A statement stays as it was prepared, whatever values it is given. Otherwise SQLite prepares one
-  /// again for each of them, where a partial index might be of use.
+  /// Keeps the plan with which a statement was prepared, whatever values are bound. Otherwise
+  /// SQLite prepares it again for each value for which a partial index might be of use.
   package func keepPlans() {
     _ = unsafe cascade_db_config(handle, SQLITE_DBCONFIG_ENABLE_QPSG, 1)
   }
 
-  /// Triggers of the file and of the connection; foreign keys are none. Statements are prepared again.
+  /// Switches triggers of the file and of the connection; foreign keys are not affected. Statements
+  /// are prepared again.
   package func setTriggers(_ areOn: Bool) {
     _ = unsafe cascade_db_config(handle, SQLITE_DBCONFIG_ENABLE_TRIGGER, areOn ? 1 : 0)
   }
 
-  /// True where SQLite fell back to reading because it may not write.
+  /// Whether SQLite opened the file only for reading, because it may not be written.
   package var isReadOnly: Bool { unsafe sqlite3_db_readonly(handle, "main") == 1 }
 
-  /// Whether a foreign key is violated that the commit will ask for.
+  /// Whether a foreign key is violated that the commit will check.
   package var hasDeferredViolations: Bool {
     var (count, peak): (Int32, Int32) = (0, 0)
     _ = unsafe sqlite3_db_status(handle, SQLITE_DBSTATUS_DEFERRED_FKS, &count, &peak, 0)
     return count != 0
   }
 
-  /// Gives back what only makes the next use faster: pages, and statements; and the temporary
-  /// database with all that is in it, as SQLite does whenever it is told where to keep one.
+  /// Releases memory that only makes the next use faster: pages and statements. Also drops the
+  /// temporary database with everything in it, as SQLite does when it is told where to store one.
   package func releaseMemory() throws(SQLiteError) {
     statements.finalizeAll()
     gathered.forget()
@@ -275,7 +276,7 @@ extension Connection {
     unsafe sqlite3_db_release_memory(handle)
   }
 
-  /// By which a column compares; nil if there is none of this name.
+  /// The collation by which a column is compared; nil if there is no such column.
   package func collation(of column: String, in table: String) -> String? {
     var name: UnsafePointer<CChar>?
     let result = unsafe sqlite3_table_column_metadata(
@@ -284,7 +285,7 @@ extension Connection {
     return unsafe String(cString: name)
   }
 
-  /// Whether another file, or none, is where this one was when it was opened.
+  /// Whether the path has another file, or none, since the database was opened.
   package var hasMoved: Bool {
     var moved: Int32 = 0
     let result = unsafe sqlite3_file_control(handle, "main", SQLITE_FCNTL_HAS_MOVED, &moved)

@@ -1,5 +1,6 @@
 internal import CascadeCSQLite
-/// A function of a text, as statements of one connection may call it.
+
+/// A function of one text, which statements of a connection may call.
 private final class Function {
   let body: (String) -> Value
 
@@ -9,7 +10,7 @@ private final class Function {
 }
 
 extension Connection {
-  /// What is null stays null.
+  /// Defines an SQL function. The result for null is null.
   package func define(
     _ name: String, as body: @escaping (String) -> Value
   ) throws(SQLiteError) {

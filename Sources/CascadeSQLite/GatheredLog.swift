@@ -1,15 +1,17 @@
 internal import CascadeCSQLite
-/// What a commit writes to the log, in large pieces: SQLite writes each page by two system calls, and
-/// these are most of the time of a large commit.
+
+/// Writes a commit to the log in large pieces. SQLite writes each page by two system calls, and
+/// these take most of the time of a large commit.
 ///
-/// A file of SQLite's is a table of functions (https://sqlite.org/vfs.html). During the commit the log
-/// has a copy of that, in which what follows on what was written last is gathered, and written before
-/// anything else is done with the file. Meanwhile the write lock is this connection's: nobody else
-/// reads behind the end of the log, or writes there. The last frame of a commit says that it is
-/// (https://sqlite.org/walformat.html), and nothing waits behind it: SQLite hears of a full disk.
+/// A file of SQLite's has a table of functions (https://sqlite.org/vfs.html). During the commit,
+/// the log's file has a copy of that table. Its functions gather consecutive writes, and write them
+/// before anything else is done with the file. Meanwhile this connection has the write lock: no
+/// other connection reads beyond the end of the log, or writes there. The last frame of a commit is
+/// marked as such (https://sqlite.org/walformat.html), and everything is written with it, so SQLite
+/// is told of a full disk.
 @safe
 final class GatheredLog {
-  /// Whose methods a file has tells what it belongs to.
+  /// The functions of a file, followed by the object that they belong to.
   @unsafe
   private struct Methods {
     let table: sqlite3_io_methods
@@ -23,7 +25,7 @@ final class GatheredLog {
   private var usual = sqlite3_io_methods()
   private var gathered = unsafe UnsafeMutableRawPointer?.none
   private var count = 0
-  /// Where the last write ended, in the file or in what is gathered.
+  /// Where the last write ended, whether it was written to the file or gathered.
   private var end: Int64 = -1
   private var isLastFrame = false
 
@@ -32,7 +34,7 @@ final class GatheredLog {
     forget()
   }
 
-  /// Gives the memory back.
+  /// Releases the memory.
   func forget() {
     unsafe gathered?.deallocate()
     unsafe gathered = nil
@@ -45,7 +47,7 @@ final class GatheredLog {
     let ours = unsafe begin(usual.pointee)
     unsafe log.pointee.pMethods = ours
     defer {
-      // One that was closed has none.
+      // A file that was closed has none.
       if unsafe log.pointee.pMethods == ours { unsafe log.pointee.pMethods = usual }
     }
     try commit()
@@ -60,7 +62,7 @@ final class GatheredLog {
   }
 }
 
-// MARK: - As SQLite calls it
+// MARK: - Called by SQLite
 
 private typealias File = UnsafeMutablePointer<sqlite3_file>
 
@@ -73,7 +75,7 @@ extension GatheredLog {
   fileprivate func write(
     _ file: File?, _ bytes: UnsafeRawPointer, _ size: Int, at offset: Int64
   ) -> Int32 {
-    // How large the database is behind a commit; zero in all other frames.
+    // The size of the database after a commit; zero in all frames but the last.
     if size == GatheredLog.frameHeader {
       isLastFrame = unsafe bytes.loadUnaligned(fromByteOffset: 4, as: UInt32.self) != 0
     }
@@ -101,7 +103,7 @@ extension GatheredLog {
     return unsafe usual.xWrite(file, gathered, Int32(count), end - Int64(count))
   }
 
-  /// What else is done with the file finds all of it there.
+  /// Writes what was gathered before anything else is done with the file.
   fileprivate static func settled(
     _ file: File?, _ body: (sqlite3_io_methods) -> Int32
   ) -> Int32 {

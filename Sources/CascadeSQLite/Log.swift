@@ -1,7 +1,8 @@
 internal import CascadeCSQLite
-/// The write-ahead log: how long it is, and how it comes into the database.
+
+/// The write-ahead log: its length, and checkpoints.
 extension Connection {
-  /// Closing the last connection would checkpoint; with this it leaves the log alone.
+  /// Closing the last connection would checkpoint. With this setting it leaves the log as it is.
   package func keepLogOnClose() {
     _ = unsafe cascade_db_config(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
   }
@@ -9,7 +10,7 @@ extension Connection {
   /// Frames that the log held after this connection's last commit.
   package var framesInLog: Int { log.frames }
 
-  /// Counts the log's frames, in the place where SQLite's automatic checkpoint would be.
+  /// Counts the log's frames in the hook that SQLite's automatic checkpoint uses otherwise.
   package func countFramesInLog() {
     unsafe sqlite3_wal_hook(
       handle,
@@ -19,7 +20,8 @@ extension Connection {
       }, Unmanaged.passUnretained(log).toOpaque())
   }
 
-  /// What there was of the log, in frames, and what of that is in the database now.
+  /// The result of a checkpoint: the frames of the log, and how many of them are in the database
+  /// now.
   package struct Brought: Hashable {
     package let frames: Int
     package let done: Int
@@ -27,15 +29,15 @@ extension Connection {
     package var isWhole: Bool { frames >= 0 && frames == done }
   }
 
-  /// Brings the log into the database while `keeper`, another connection to it, holds the write
-  /// lock; the next writer begins it anew. What came behind the oldest reader's sight stays. Nil where
-  /// somebody else writes for longer than the keeper waits, or takes a checkpoint himself.
+  /// Checkpoints the log while `keeper`, another connection to the database, holds the write lock.
+  /// The next writer restarts the log. Frames that are newer than what the oldest reader sees stay
+  /// in it. Nil if another connection writes for longer than the keeper waits, or checkpoints.
   ///
-  /// SQLite has kinds of checkpoints that take the write lock, but they go on without it if they do
+  /// SQLite has checkpoint modes that take the write lock, but they continue without it if they do
   /// not get it.
   ///
-  /// While nobody else can write, `letGo` runs before it, and `settle` behind it. That time is what it
-  /// returns, too.
+  /// While no other connection can write, `letGo` runs before the checkpoint and `settle` after it.
+  /// Also returns for how long that was.
   @discardableResult
   package func checkpoint(
     keptBy keeper: borrowing Connection, at path: String,
@@ -56,47 +58,50 @@ extension Connection {
     return (brought, .now - start)
   }
 
-  /// The same while others may write: for who knows that somebody reads in the log, so that no commit
-  /// begins it anew. Nil where another's checkpoint is at work.
+  /// A checkpoint while others may write. The caller must know that the log has a reader, so that
+  /// no commit restarts it. Nil if another checkpoint is running.
   package func bringLog() throws(SQLiteError) -> Brought? {
     var (frames, done): (Int32, Int32) = (0, 0)
     let result = unsafe sqlite3_wal_checkpoint_v2(
       handle, "main", SQLITE_CHECKPOINT_PASSIVE, &frames, &done)
     if result & 0xff == SQLITE_BUSY { return nil }
     if result != SQLITE_OK { throw unsafe SQLiteError(result, handle, doing: "checkpoint") }
-    // Below zero, where this connection has not looked at the log yet.
+    // Negative if this connection has not read the log yet.
     return Brought(frames: Int(frames), done: Int(done))
   }
 
-  /// Takes the log's length away, where all of it is in the database.
+  /// Truncates the log's file if all of the log is in the database.
   package func truncateLog() {
     unsafe sqlite3_wal_checkpoint_v2(handle, "main", SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
   }
 
-  /// Writes the log to the disk, which every checkpoint begins with: without a lock nobody waits.
+  /// Syncs the log to the disk. Every checkpoint begins with that; done before, without a lock, it
+  /// delays no other connection.
   package func syncLog() { unsafe file(SQLITE_FCNTL_JOURNAL_POINTER)?.sync() }
 
-  /// And the database, where a checkpoint of the whole log ends with that.
+  /// Syncs the database, with which a checkpoint of the whole log ends.
   package func syncDatabase() { databaseSync() }
 
-  /// The same for another thread, as long as this connection is there: it only asks which file that is.
+  /// The same as a function for another thread. It may be called as long as this connection exists,
+  /// and uses only its file.
   package var databaseSync: @Sendable () -> Void {
     nonisolated(unsafe) let database = unsafe file(SQLITE_FCNTL_FILE_POINTER)
     return { unsafe database?.sync() }
   }
 
-  /// Whether the file itself says that it has no log, as a copy may that somebody wrote over it.
+  /// Whether the header of the file says that it has no log. So may a copy that was written over
+  /// the database.
   package var isWithoutLog: Bool {
     guard let database = unsafe file(SQLITE_FCNTL_FILE_POINTER),
       let methods = unsafe database.pointee.pMethods
     else { return false }
-    // What reads and what writes it have to know: 1 is a journal for rolling back, 2 the log.
+    // The versions of the format for writing and for reading: 1 is the rollback journal, 2 the log.
     var versions: (UInt8, UInt8) = (0, 0)
     let result = unsafe methods.pointee.xRead(database, &versions, 2, 18)
     return result == SQLITE_OK && versions == (1, 1)
   }
 
-  /// The database, or its log, as SQLite has it.
+  /// SQLite's file object of the database or of its log.
   func file(_ which: Int32) -> UnsafeMutablePointer<sqlite3_file>? {
     var file: UnsafeMutablePointer<sqlite3_file>?
     _ = unsafe sqlite3_file_control(handle, "main", which, &file)
@@ -111,7 +116,7 @@ extension UnsafeMutablePointer<sqlite3_file> {
   }
 }
 
-/// Lives as long as its connection, so that SQLite's hook may point at it.
+/// A class, so that SQLite's hook may point to it as long as the connection exists.
 final class LogLength {
   var frames = 0
 }

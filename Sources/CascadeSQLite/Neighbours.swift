@@ -2,11 +2,11 @@ internal import CascadeCSQLite
 internal import Glibc
 internal import Synchronization
 
-/// Other processes that have a database open, as the index of its log tells of them
+/// Other processes that have a database open, as seen in the locks and the header of its WAL-index
 /// (https://sqlite.org/walformat.html).
 package enum Neighbours {
-  /// A process that closes a descriptor of a file loses all its locks on it, SQLite's too: so these
-  /// stay open, one for each index.
+  /// If a process closes a descriptor of a file, it loses all its locks on that file, including
+  /// SQLite's. So these descriptors stay open, one for each WAL-index.
   private static let indexes = Mutex<[Index: Open]>([:])
 
   private struct Index: Hashable {
@@ -16,28 +16,29 @@ package enum Neighbours {
 
   private struct Open {
     let descriptor: Int32
-    /// When it was found removed.
+    /// When the file was found to be removed.
     var removed: ContinuousClock.Instant?
   }
 
-  /// The first two of the eight bytes that SQLite locks for its work.
+  /// The first two of the eight bytes that SQLite locks.
   private static let writeLock: off_t = 120
   private static let checkpointLock: off_t = 121
 
-  /// The "dead man's switch", behind all of them.
+  /// SQLite's "dead man's switch", the byte after these.
   private static let lockedByAll: off_t = 128
 
-  /// Whether there are any, so that one of them may wait for the write lock: each holds a lock on one
-  /// byte. Also where nobody can tell.
+  /// Whether another process has the database open and so may wait for the write lock: each of them
+  /// holds a lock on one byte. True also if that cannot be found out.
   package static func mayBe(at path: String) -> Bool {
     guard let index = open("\(path)-shm") else { return true }
     var lock = flock(F_WRLCK, lockedByAll)
     return unsafe fcntl(index, F_GETLK, &lock) != 0 || lock.l_type != Int16(F_UNLCK)
   }
 
-  /// Runs `body` while no other process takes a checkpoint; nil where one does. One of this process is
-  /// not kept from it, and ends the lock: also one that could not read the index, because of a commit at
-  /// this very moment. Then it runs again, before who committed takes a checkpoint himself.
+  /// Runs `body` while no other process can checkpoint; nil if one does so now. A checkpoint in
+  /// this process is not prevented, and releases the lock. So does one in `body` that could not
+  /// read the WAL-index because of a commit at that moment. Then `body` runs again, before the
+  /// process that committed can checkpoint.
   package static func withoutCheckpoints<T>(
     at path: String, _ body: () throws -> T?
   ) rethrows -> T? {
@@ -50,17 +51,17 @@ package enum Neighbours {
     return nil
   }
 
-  /// Keeps all other processes from writing until a connection of this one gives the lock back, or this
-  /// is `undo`ne. False where one of them has it for longer than a tenth of a second. In this process
-  /// nobody may have it.
+  /// Keeps all other processes from writing, until a connection of this process releases the lock
+  /// or `undo` is called. `isTaken` is false if another process has the lock for longer than a
+  /// tenth of a second. No connection of this process may have it.
   static func takeWriteLock(at path: String) -> (isTaken: Bool, undo: () -> Void) {
     guard let index = open("\(path)-shm") else { return (true, {}) }
     let isTaken = take(writeLock, of: index, looks: 800)
     return (isTaken, { if isTaken { release(writeLock, of: index) } })
   }
 
-  /// Looks again at once for a while: where somebody commits all the time, the lock is free for some
-  /// microseconds. Then every fifth of a millisecond.
+  /// First tries again without a pause: beside a process that commits all the time, the lock is
+  /// free for some microseconds only. Then tries every fifth of a millisecond.
   private static func take(_ byte: off_t, of index: Int32, looks: Int) -> Bool {
     var lock = flock(F_WRLCK, byte)
     for look in 0..<looks {
@@ -75,7 +76,7 @@ package enum Neighbours {
     _ = unsafe fcntl(index, F_SETLK, &unlock)
   }
 
-  /// A number that grows by one with each transaction, whoever commits it; nil where nobody can tell.
+  /// A number that grows by one with each transaction of any process; nil if it cannot be read.
   package static func commits(at path: String) -> UInt32? {
     guard let index = open("\(path)-shm") else { return nil }
     var changes: UInt32 = 0
@@ -100,7 +101,8 @@ package enum Neighbours {
     }
   }
 
-  /// Of databases that were replaced. A minute later: nobody asks one of them for as long as that.
+  /// Closes the descriptors of databases that were replaced, a minute after they were found
+  /// removed: by then no call uses them.
   private static func closeRemoved(_ indexes: inout [Index: Open]) {
     for (index, open) in indexes {
       var status = stat()
@@ -117,10 +119,10 @@ package enum Neighbours {
 }
 
 extension Connection {
-  /// The same as `begin`, beside somebody who commits all the time. SQLite looks at what is committed
-  /// before it asks for the lock, and begins anew where more was committed by then.
+  /// The same as `begin`, beside a process that commits all the time. SQLite reads what is
+  /// committed before it asks for the lock, and starts again if more was committed by then.
   ///
-  /// Where another process has the lock for long, `letGo` runs before it is asked for once more.
+  /// If another process has the lock for long, `letGo` runs before one more attempt.
   package func begin(
     besideOthersAt path: String, orElse letGo: () -> Void = {}
   ) throws(SQLiteError) {

@@ -1,8 +1,9 @@
 internal import CascadeCSQLite
-/// Stands beside a query whose text somebody else wrote, from before it is prepared until its end.
+
+/// Restricts a query whose text comes from the model, from before it is prepared until it ends.
 ///
-/// SQLite asks it for every thing that a text would do, also for what views and triggers bring
-/// along, and every so many steps whether to go on.
+/// SQLite asks it about each action of the text, including those of views and triggers, and every
+/// so many steps whether to continue.
 @safe
 final class QueryGuard {
   private let database: OpaquePointer
@@ -27,14 +28,14 @@ final class QueryGuard {
     unsafe sqlite3_set_authorizer(database, nil, nil)
   }
 
-  /// What the two names are depends on the action.
+  /// The meaning of the two names depends on the action.
   private static func permits(_ action: Int32, _ one: String?, _ two: String?) -> Bool {
     switch action {
     case SQLITE_SELECT, SQLITE_READ, SQLITE_RECURSIVE: true
     case SQLITE_FUNCTION: !reachOut.contains(two?.lowercased() ?? "")
-    // A virtual table (json_each too) that tells its columns looks like this, and writes nothing.
+    // A virtual table, json_each too, declares its columns by this action, and writes nothing.
     case SQLITE_UPDATE: one == "sqlite_master"
-    // Full-text search asks these.
+    // Full-text search uses these.
     case SQLITE_PRAGMA: two == nil && ["data_version", "page_size"].contains(one)
     default: false
     }
@@ -46,13 +47,13 @@ final class QueryGuard {
   ]
 }
 
-/// Has SQLite ask every so many steps whether its time is over.
+/// Makes SQLite ask every so many steps whether the time is over.
 @safe
 final class StepGuard {
   private let database: OpaquePointer
   private let isOver: () -> Bool
 
-  /// Between two looks, far below a millisecond.
+  /// Steps between two checks, which take far less than a millisecond.
   private static let stepsToALook: Int32 = 1_000
 
   init(_ database: OpaquePointer, isOver: @escaping () -> Bool) {

@@ -1,13 +1,13 @@
-/// A name of the application's as SQL writes it, whatever is in it. Qualify what it names with a
-/// table: alone, SQLite takes a quoted name that it does not know for a text.
+/// An application's name as an SQL identifier, whatever characters it has. It must be qualified
+/// with a table: SQLite takes an unqualified quoted name that it does not know for a text.
 package func quoted(_ identifier: String) -> String { enclosed(identifier, in: "\"") }
 
-/// A text as SQL writes it, for statements that keep it: triggers and views.
+/// An SQL string literal, for statements that store it: triggers and views.
 package func literal(_ text: String) -> String { enclosed(text, in: "'") }
 
 extension String {
-  /// The standard library's own search would bring its regular expressions into the programs: more than
-  /// a megabyte.
+  /// Whether the text contains the word. The standard library's own search would link its regular
+  /// expressions into the programs, more than a megabyte.
   package func mentions(_ word: String) -> Bool {
     indices.contains { self[$0...].hasPrefix(word) }
   }

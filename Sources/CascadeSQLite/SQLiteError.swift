@@ -1,29 +1,31 @@
 import CascadeCSQLite
-/// What SQLite refused, and what was being done.
+
+/// An error of SQLite, and what was being done.
 package struct SQLiteError: Error, Hashable, CustomStringConvertible {
   package let code: Int32
   package let extendedCode: Int32
   package let message: String
   /// What was being done: "open /srv/store.db", "run a statement".
   package let doing: String
-  /// The text of the statement, where it was one.
+  /// The text of the statement, if there was one.
   package let sql: String?
 
   package var description: String {
     "SQLite error \(extendedCode): \(message) (\(sql ?? doing))"
   }
 
-  /// Somebody else holds the lock: trying again later may succeed.
+  /// Another connection holds the lock: trying again later may succeed.
   package var isBusy: Bool { code == SQLITE_BUSY || code == SQLITE_LOCKED }
 
-  /// Also where a connection could not open the log to write it when it came: a new one may.
+  /// Also if the connection could not open the log for writing when it was opened: a new connection
+  /// may be able to.
   package var isReadOnly: Bool { code == SQLITE_READONLY }
 
   package var isNoDatabase: Bool { code == SQLITE_NOTADB }
 
   package var isDamage: Bool { code == SQLITE_CORRUPT || code == SQLITE_NOTADB }
 
-  /// The value that was given is at fault; with another one it would have worked.
+  /// The value is at fault: another one might have worked.
   package var isAboutTheValue: Bool {
     [SQLITE_TOOBIG, SQLITE_CONSTRAINT, SQLITE_MISMATCH, SQLITE_RANGE].contains(code)
   }
@@ -33,12 +35,12 @@ package struct SQLiteError: Error, Hashable, CustomStringConvertible {
     [SQLITE_ERROR, SQLITE_AUTH, SQLITE_TOOBIG, SQLITE_MISMATCH, SQLITE_RANGE].contains(code)
   }
 
-  /// Its time was over.
+  /// The time was over.
   package var isInterrupted: Bool { code == SQLITE_INTERRUPT }
 
-  /// Another row has the same in columns that tell rows apart.
+  /// Another row has the same values in columns that must be unique.
   package var isNotUnique: Bool {
-    // SQLITE_CONSTRAINT_PRIMARYKEY, _UNIQUE and _ROWID, which Swift cannot see.
+    // SQLITE_CONSTRAINT_PRIMARYKEY, _UNIQUE and _ROWID, which are not imported into Swift.
     [6, 8, 10].contains { extendedCode == SQLITE_CONSTRAINT | $0 << 8 }
   }
 }

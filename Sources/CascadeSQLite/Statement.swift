@@ -1,5 +1,6 @@
 internal import CascadeCSQLite
-/// A prepared statement. Only `Connection` steps one, and it resets it on every way out.
+
+/// A prepared statement. Only `Connection` steps one, and always resets it.
 @safe
 final class Statement {
   private let handle: OpaquePointer
@@ -30,7 +31,7 @@ final class Statement {
   var isBusy: Bool { unsafe sqlite3_stmt_busy(handle) != 0 }
   var row: Row { unsafe Row(handle) }
 
-  /// True if there is a row.
+  /// Returns true if there is a row.
   func step() throws(SQLiteError) -> Bool {
     switch unsafe sqlite3_step(handle) {
     case SQLITE_ROW: return true
@@ -53,7 +54,7 @@ final class Statement {
     }
   }
 
-  /// Only an index that the statement has not can be wrong, and the last one tells that.
+  /// Only a parameter that the statement does not have can fail, and the last one shows that.
   func bind(_ row: (Int64, Int64, Int64, Int64, Int64, Int64)) throws(SQLiteError) {
     unsafe sqlite3_bind_int64(handle, 1, row.0)
     unsafe sqlite3_bind_int64(handle, 2, row.1)
@@ -85,7 +86,7 @@ final class Statement {
   }
 }
 
-/// The row that a statement stands on. Valid only inside the closure that was given it.
+/// The current row of a statement. Valid only within the closure that it is passed to.
 @safe
 package struct Row {
   private let statement: OpaquePointer
@@ -106,7 +107,7 @@ package struct Row {
     return unsafe String(decoding: UnsafeBufferPointer(start: bytes, count: count), as: UTF8.self)
   }
 
-  /// Whether `text` is what is stored, and not what UTF-8 could be made of it.
+  /// Whether `text` is exactly what is stored, and not a repaired form of invalid UTF-8.
   package func isWhole(_ column: Int32) -> Bool {
     guard let bytes = unsafe sqlite3_column_text(statement, column) else { return true }
     let count = unsafe Int(sqlite3_column_bytes(statement, column))
@@ -114,7 +115,7 @@ package struct Row {
     return unsafe String(validating: text, as: UTF8.self) != nil
   }
 
-  /// As it is stored.
+  /// The value as it is stored.
   package func value(_ column: Int32) -> Value {
     switch unsafe sqlite3_column_type(statement, column) {
     case SQLITE_INTEGER: .integer(integer(column))
@@ -136,7 +137,7 @@ package struct Row {
   }
 }
 
-// MARK: - Rows of tables that somebody else made
+// MARK: - Rows of tables with unknown columns
 
 extension Row {
   package var columns: Range<Int32> { unsafe 0..<sqlite3_column_count(statement) }
@@ -147,7 +148,7 @@ extension Row {
 }
 
 /// The statements of a connection, found by the address of their text. Every row of a large load
-/// asks here, so most answers come from a table without hashing.
+/// asks it, so most answers come from a table without hashing.
 @safe
 final class StatementCache {
   private let database: OpaquePointer
@@ -180,18 +181,18 @@ final class StatementCache {
     return statement
   }
 
-  /// A model of a hundred relationships has some thousand texts, and most are never asked for.
+  /// A model of a hundred relationships has some thousand texts, most of which are never used.
   private static let mostGenerated = 512
 
   private func find(_ address: UInt, _ sql: StaticString) throws(SQLiteError) -> Statement {
     if let statement = statements[address], !statement.isBusy { return statement }
-    // A text that is being stepped further up gets a second statement, which is not kept.
+    // A text that a caller is already stepping gets a second statement, which is not kept.
     let statement = try unsafe Statement(sql, on: database)
     if statements[address] == nil { statements[address] = statement }
     return statement
   }
 
-  /// SQLite closes a database only when its statements are gone.
+  /// SQLite closes a database only after its statements are finalized.
   func finalizeAll() {
     statements = [:]
     generated = [:]

@@ -1,11 +1,12 @@
 internal import CascadeCSQLite
+
 extension Connection {
-  /// What ANALYZE found in a table is of that day. Of one that was nearly empty then, SQLite thinks that
-  /// it is read through as fast as an index is asked, and does so for each row of another. When it is
-  /// run again is the application's affair, so this connection forgets what it found, until the schema
-  /// is read anew: loading it once more asks for leave to read, and gets nulls.
+  /// Makes this connection ignore what ANALYZE found, until it reads the schema again. The results
+  /// may be old. If a table was nearly empty then, SQLite takes a scan of it to be as fast as its
+  /// index, and scans it for each row of another. Running ANALYZE again is up to the application.
   ///
-  /// Within a transaction that may write, which SQLite wants here; nothing is written.
+  /// SQLite loads the results once more, but the authorizer makes it read nulls. This needs a
+  /// transaction that may write; nothing is written.
   package func forgetStatistics() throws(SQLiteError) {
     if try !hasStatistics { return }
     unsafe sqlite3_set_authorizer(

@@ -1,4 +1,4 @@
-/// A value to bind, or one that was read.
+/// A value that is bound or was read.
 package enum Value: Hashable, Sendable {
   case null
   case integer(Int64)

@@ -1,16 +1,17 @@
 package import CascadeModel
 internal import Store
 internal import CascadeSystem
-/// What a daemon serves: read from its files when it starts, and again at each reload.
+
+/// What a daemon serves. It is read from files at the start, and again at each reload.
 package enum Configuration: Sendable {
-  /// A database; its model lies beside it, or in a file that is named.
+  /// A database. Its model is in the given file, or else beside the database.
   case store(String, model: String?)
-  /// The store that a model names.
+  /// The store that a model file names.
   case model(String)
-  /// Every model of a directory.
+  /// The stores of all models in a directory.
   case directory(String)
 
-  /// All of it, or an error that says everything that is wrong.
+  /// Reads the whole configuration, or throws an error that lists everything that is wrong.
   package func read() throws -> [StoreConfiguration] {
     switch self {
     case .store(let path, let file):
@@ -28,13 +29,14 @@ package enum Configuration: Sendable {
     }
   }
 
-  /// What can be served, and what is wrong with the rest.
+  /// The stores that can be served, and what is wrong with the others.
   struct Found {
     let stores: [StoreConfiguration]
     let complaints: [String]
   }
 
-  /// Of many models, a bad one is no reason to leave the others alone.
+  /// Reads what is valid. Of many models, an invalid one does not keep the others from being
+  /// served.
   func readWhatIsGood() throws -> Found {
     guard case .directory(let directory) = self else {
       return Found(stores: try read(), complaints: [])
@@ -55,7 +57,7 @@ package enum Configuration: Sendable {
 
   // MARK: - A directory of models
 
-  /// The paths of its models, in the order of their names.
+  /// The paths of the models, in the order of their names.
   private static func models(in directory: String) throws -> [String] {
     let names = try Directory.open(directory).names().map(\.description)
     return names.filter { $0.hasSuffix(".json") && !$0.hasPrefix(".") }.sorted()
@@ -82,14 +84,16 @@ package enum Configuration: Sendable {
     return (found.map(\.store), errors)
   }
 
-  /// A database with tables of an application is the application's to make.
+  /// The store of a model file. A database with tables of the application is not created, because
+  /// that is left to the application.
   private static func store(of file: String) throws -> StoreConfiguration {
     let model = try StoreModel.read(file)
     guard let store = model.store else { throw ConfigurationError(file, [noStore]) }
     return StoreConfiguration(path: store, model: model, creates: !model.hasTables)
   }
 
-  /// One whose directory may not be entered now is opened later, and a twin has the same lock.
+  /// Refuses a second model for the same database or spool. If its directory cannot be entered now,
+  /// the store is opened later, and its lock refuses it then.
   private static func refuseTwins(
     _ store: StoreConfiguration, of file: String,
     among others: [(file: String, store: StoreConfiguration)]
@@ -109,7 +113,8 @@ package enum Configuration: Sendable {
 }
 
 extension Configuration {
-  /// None of two stores asks the other who names a file, and each calls its batches 1, 2 and 3 in the trash.
+  /// Refuses file roots that two stores share. Neither store knows the files that the other
+  /// references, and both number their batches in the trash 1, 2, 3.
   private static func refuseSharedRoots(
     _ store: StoreConfiguration, of file: String,
     among others: [(file: String, store: StoreConfiguration)]
@@ -133,7 +138,7 @@ extension Configuration {
   }
 }
 
-/// Model files that cannot be used, with every reason.
+/// Model files that cannot be used, with all reasons.
 package struct ConfigurationError: Error, CustomStringConvertible {
   package let complaints: [String]
 
@@ -150,7 +155,7 @@ package struct ConfigurationError: Error, CustomStringConvertible {
 }
 
 extension StoreModel {
-  /// Reads and judges a model file.
+  /// Reads and checks a model file.
   package static func read(_ file: String) throws -> StoreModel {
     let descriptor = try FileDescriptor.open(file)
     guard let bytes = try descriptor.readWhole(limit: 16 << 20) else {

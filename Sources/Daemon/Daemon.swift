@@ -3,14 +3,15 @@ internal import CascadeModel
 internal import Store
 internal import CascadeSystem
 internal import CascadeVarlink
-/// Wires the parts together: stores, control socket, signals.
+
+/// Connects the parts of the daemon: stores, control socket and signals.
 package struct Daemon: Sendable {
   private let configuration: Configuration
   private let found: Configuration.Found
-  /// Nil where systemd passes the socket.
+  /// Nil if systemd passes the socket, or if the default is used.
   private let socketPath: String?
 
-  /// Throws what is wrong with the configuration, before anything is begun.
+  /// Throws if the configuration is wrong, before anything is started.
   package init(_ configuration: Configuration, socketPath: String?) throws {
     self.configuration = configuration
     found = try configuration.readWhatIsGood()
@@ -20,7 +21,7 @@ package struct Daemon: Sendable {
   private static let identity = VarlinkServer.Identity(
     vendor: "Cascade", product: "cascaded", version: Release.version, url: "man:cascaded(8)")
 
-  /// Serves until SIGTERM or SIGINT ends it; SIGHUP reads the configuration again.
+  /// Serves until SIGTERM or SIGINT. SIGHUP reads the configuration again.
   @EventLoopActor
   package func run() async throws {
     let signals = try Signals([SIGTERM, SIGINT, SIGHUP])
@@ -41,7 +42,7 @@ package struct Daemon: Sendable {
         group.addTask(executorPreference: EventLoop.shared) { try await tellManager(stores) }
       }
       while let signal = try? await signals.next(), signal == SIGHUP {
-        // What is wrong is in the log.
+        // The log already says what is wrong.
         group.addTask(executorPreference: EventLoop.shared) {
           _ = try? await Reloading.reload(stores)
         }
@@ -52,7 +53,7 @@ package struct Daemon: Sendable {
     }
   }
 
-  /// The socket that systemd passed, or one of our own, whose path is to be removed at the end.
+  /// Returns the socket that systemd passed, or our own with its path, which is removed at the end.
   @EventLoopActor
   private func listen(_ stores: Stores) throws -> (descriptor: CInt, own: String?) {
     if let passed = try Supervisor.takeListener(named: "varlink") {
@@ -64,7 +65,7 @@ package struct Daemon: Sendable {
     return (try UnixSocket.listen(path).release(), path)
   }
 
-  /// In a directory that a store with its spool elsewhere need not have.
+  /// The default path. Its directory may be missing if the store has its spool elsewhere.
   @EventLoopActor
   private func defaultSocketPath(_ stores: Stores) throws -> String {
     guard let store = stores.services.first?.path else {
@@ -84,7 +85,7 @@ package struct Daemon: Sendable {
     Log.write(.info, "cascaded \(Release.version) serves \(what)", fields: [])
   }
 
-  /// Keeps the line of `systemctl status` as things are, a second behind.
+  /// Keeps the status line of `systemctl status` up to date, with a delay of a second.
   @EventLoopActor
   private func tellManager(_ stores: Stores) async throws {
     let bell = stores.events.watch()
@@ -96,7 +97,7 @@ package struct Daemon: Sendable {
   }
 }
 
-/// A reload, as the service manager sees it.
+/// A reload, announced to the service manager.
 enum Reloading {
   @EventLoopActor
   static func reload(_ stores: Stores, by user: UInt32? = nil) async throws -> Reloaded {

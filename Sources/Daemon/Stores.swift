@@ -1,7 +1,8 @@
 internal import CascadeModel
 internal import Store
 internal import CascadeSystem
-/// The stores that are served. One's trouble never touches another's.
+
+/// The stores that are served. A failure of one does not affect the others.
 @EventLoopActor
 final class Stores {
   private(set) var services: [StoreService]
@@ -10,11 +11,11 @@ final class Stores {
   private var isReloading = false
   private let reloads = Broadcast()
   let events = Events()
-  /// Rings when something may be left in memory for the next question.
+  /// Rings when a connection is used, and may keep memory for its next use.
   let inUse = Bell()
-  /// Where the daemon listens.
+  /// The path of the control socket.
   var socket: String?
-  /// What is wrong with the configuration as it is now, and why not all of it is served.
+  /// What is wrong with the current configuration, so that not all of it is served.
   private(set) var complaints: [String] = []
 
   init(_ configuration: Configuration, _ found: Configuration.Found) {
@@ -31,8 +32,8 @@ final class Stores {
     StoreService(configuration, events, of: self)
   }
 
-  /// What keeps a single store from being served is its operator's to mend, at once; of several,
-  /// each is tried again by itself.
+  /// Opens a single store at once, so that the daemon fails to start if it cannot be served. Stores
+  /// of a directory are tried again one by one.
   func open() async throws {
     if case .directory = configuration { return }
     for service in services { try await service.openFile() }
@@ -54,15 +55,15 @@ final class Stores {
     }
   }
 
-  /// inotify is a hint; the slow poll is the net under it. One for all costs one wake-up.
+  /// The slow poll: finds what inotify missed. One timer for all stores causes one wake-up.
   private func poll() async {
     while (try? await EventLoop.sleep(for: .seconds(60), tolerance: .seconds(30))) != nil {
       for service in services { service.poll() }
     }
   }
 
-  /// What nobody used for four seconds goes back to the system. Threads keep something until their
-  /// ends, some seconds later.
+  /// Releases the memory of connections that were not used for four seconds. Threads keep some
+  /// until they end, a few seconds later.
   private func rest() async {
     var hasRested = false
     while (try? await EventLoop.sleep(for: .seconds(5), tolerance: .seconds(1))) != nil {
@@ -74,14 +75,14 @@ final class Stores {
     }
   }
 
-  /// Returns when each was tried to be opened, or takes long.
+  /// Waits until each store was opened or failed to open, or takes long.
   func wait() async {
     for service in services { try? await service.opened() }
   }
 
   var paths: String { services.map(\.configuration.path).joined(separator: ", ") }
 
-  /// For the service manager: how many are how, and what happened last.
+  /// The line for the service manager: how many stores are in which state, and the last event.
   var summary: String {
     let states = services.map { $0.state.state }
     let counts = Dictionary(grouping: states, by: \.self).mapValues(\.count)
@@ -93,10 +94,10 @@ final class Stores {
 
   // MARK: - Reload
 
-  /// Reads the configuration again. Where any of it is wrong, everything stays as it is. `user` is nil
-  /// where a signal asked for it.
+  /// Reads the configuration again. If any of it is wrong, nothing changes. `user` is nil if a
+  /// signal asked for it.
   func reload(by user: UInt32?) async throws -> Reloaded {
-    // One that is under way may have read what changed since then.
+    // A reload that is running may have read files before they were changed.
     while isReloading { try await reloads.subscribe().wait() }
     isReloading = true
     defer {
@@ -171,12 +172,12 @@ final class Stores {
   }
 }
 
-/// What a reload did.
+/// The result of a reload.
 struct Reloaded {
   var added: [String] = []
   var removed: [String] = []
   var changed: [(store: String, changes: [String])] = []
-  /// Stores that could not be served with their new model, and keep the old one.
+  /// Stores that could not be served with their new model and keep the old one.
   var failed: [(store: String, reason: String)] = []
   var unchanged: [String] = []
 }

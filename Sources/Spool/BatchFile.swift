@@ -1,8 +1,8 @@
 internal import CascadeModel
 internal import Store
 
-/// A .ndjson file that says `batch`: a transaction for every so many changes, each committed with
-/// its place in the file, so that a restart goes on behind it.
+/// An `.ndjson` file with `batch`: it is applied in transactions of so many changes each. Each
+/// transaction also commits the position in the file, so that a restart continues after it.
 final class BatchFile {
   let file: PreparedFile
   private let lines: LineSource
@@ -11,7 +11,7 @@ final class BatchFile {
   private(set) var isFinished: Bool
   private(set) var total: Receipt
 
-  /// Every line is judged first: of a bad file nothing is applied.
+  /// All lines are checked first: nothing of an invalid file is applied.
   init(_ file: PreparedFile, resuming entry: LedgerEntry?) throws {
     self.file = file
     lines = file.lines!
@@ -29,7 +29,8 @@ final class BatchFile {
     var submission = file.submission(at: now)
     submission.part = part
     let receipt = try writer.apply(submission, changes: { try self.take(&count) }) {
-      // Known only when the part was read: where the next one begins, and whether there is one.
+      // These are known only after the part was read: where the next part begins, and whether there
+      // is one.
       $0.isLast = self.isFinished
       $0.line = Int64(self.lines.line)
     }
@@ -38,7 +39,7 @@ final class BatchFile {
     return receipt
   }
 
-  /// The next change of this part; one is always read ahead, to know which part is the last.
+  /// The next change of this part. One change is always read ahead, to know which part is the last.
   private func take(_ count: inout Int) throws -> Change? {
     guard count < size, let change = try lines.next() else { return nil }
     count += 1

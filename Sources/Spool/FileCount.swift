@@ -1,11 +1,13 @@
 internal import CascadeSystem
-/// How many files a directory has. Few are counted whenever somebody asks. To count many takes long,
-/// and keeps others waiting: a number of them is told again as long as the directory says that it did
-/// not change, and so long afterwards that one asker of a hundred has to wait for another count.
+
+/// The number of files in a directory. A small directory is counted at each request. Counting a
+/// large one is slow and makes other requests wait, so its count is reused while the directory's
+/// modification time is unchanged. It is also reused for a hundred times as long as counting took,
+/// so that about one request in a hundred waits for a new count.
 struct FileCount {
   private struct Known {
     let count: Int
-    /// Both in milliseconds since 1970.
+    /// Both times are in milliseconds since 1970.
     let modified: Int64
     let began: Int64
     let end: ContinuousClock.Instant
@@ -14,7 +16,7 @@ struct FileCount {
 
   private static let few = 2_000
   private static let rest = 100
-  /// What changes within the same tick of the kernel's clock looks the same.
+  /// Changes within one tick of the kernel's clock leave the same modification time.
   private static let tick: Int64 = 100
 
   private var known: Known?

@@ -1,11 +1,13 @@
 internal import CascadeModel
 package import Store
 package import CascadeSystem
-/// Takes change files from the queue into the store: in order, each exactly once.
+
+/// Takes change files from the queue into the store, in order, each exactly once.
 ///
-/// Work comes in steps, each one commit, so that whoever drives it can answer others in between.
+/// Work is done in steps. Each step is one commit, so that the caller can do other work in between.
 /// Many small files share a commit, each in a savepoint of its own. A file leaves the queue only
-/// after its commit: killed in between, the ledger knows it when it is found again.
+/// after its commit. If the daemon is killed in between, the ledger recognises the file at the next
+/// start.
 package final class Inbox {
   let spool: SpoolDirectory
   package let writer: Writer
@@ -14,12 +16,12 @@ package final class Inbox {
   private var queue: ArraySlice<FileName> = []
   private var unfinished: BatchFile?
   var stuck: [FileName: Stuck] = [:]
-  /// The last commit kept some.
+  /// Whether the last commit stored verdicts.
   var hasVerdicts = false
-  /// When they were last tried.
+  /// When stuck files were last tried.
   var stuckSince: Int64 = 0
 
-  /// `now` is in milliseconds since 1970.
+  /// `now` returns milliseconds since 1970.
   package init(
     _ spool: SpoolDirectory, _ lock: consuming FileLock, writer: Writer,
     now: @escaping () -> Int64
@@ -32,11 +34,11 @@ package final class Inbox {
     try executeVerdicts()
   }
 
-  /// A file that was judged.
+  /// A file that was judged, and its receipt.
   package struct Outcome: Sendable {
     package let name: FileName
     package let receipt: Receipt
-    /// Why it did not leave the queue, where it did not.
+    /// Why the file could not leave the queue; nil if it did.
     package let trouble: String?
   }
 
@@ -45,7 +47,7 @@ package final class Inbox {
     case worked([Outcome])
   }
 
-  /// As many files as fit into a commit of this length.
+  /// Applies as many files as fit into a commit of this length.
   package func step(budget: Duration) throws -> Step {
     do {
       if let file = unfinished { return .worked(try part(of: file)) }
@@ -56,26 +58,26 @@ package final class Inbox {
       if queue.isEmpty { return .idle }
       return .worked(try group(budget: budget))
     } catch {
-      // Whatever it was, nothing was committed: the queue is read again and taken from the start.
+      // Nothing was committed. The queue is read again and taken from the start.
       queue = []
       unfinished = nil
       throw error
     }
   }
 
-  /// Whether a step would find something.
+  /// Whether a step would find something to do.
   package var hasQueue: Bool {
     get throws { try unfinished != nil || !queue.isEmpty || !spool.queue().isEmpty }
   }
 
-  /// Forgets what was read of the queue, and how far: the ledger may be another one now.
+  /// Discards what was read of the queue, because the ledger may be another one now.
   package func restart() {
     queue = []
     unfinished = nil
     stuck = [:]
   }
 
-  /// An upload that nobody went on with for an hour belongs to nobody.
+  /// An upload that was not continued for an hour is abandoned.
   private static let uploadsLive: Int64 = 3_600_000
 
   // MARK: - Many files in one commit
@@ -94,8 +96,8 @@ package final class Inbox {
     return settle(verdicts + judged)
   }
 
-  /// A file that has everything rolled back takes those before it along: they are judged again without
-  /// it, and it is refused when it comes first.
+  /// Applies files in one commit. If a file's trigger rolls back everything, the files before it
+  /// are applied again without it. That file is rejected when it comes first.
   private func judge(
     _ files: ArraySlice<PreparedFile>, budget: Duration
   ) throws -> [(FileName, Receipt)] {
@@ -117,7 +119,7 @@ package final class Inbox {
     }
   }
 
-  /// Reads the next files. What is no change file is judged at once.
+  /// Reads the next files. A file that is not a change file is judged at once.
   private func prepare(_ verdicts: inout [(FileName, Receipt)]) throws -> [PreparedFile] {
     var prepared: [PreparedFile] = []
     var bytes = 0
@@ -141,7 +143,7 @@ package final class Inbox {
     return prepared
   }
 
-  /// Nil where the file is not there any more.
+  /// The receipt for a file that cannot be read; nil if the file is gone.
   private func refusal(of name: FileName, _ error: any Error) throws -> Receipt? {
     var receipt = Receipt(id: name.description, outcome: .rejected)
     receipt.author = spool.submitter(of: name)
@@ -154,7 +156,7 @@ package final class Inbox {
     return receipt
   }
 
-  /// Nil for what has to wait: the files before it need not wait with it.
+  /// The receipt of a file; nil if it has to wait. The files before it are still committed.
   private func verdict(_ file: PreparedFile, behind taken: Int) throws -> Receipt? {
     do {
       return try verdict(file)
@@ -173,7 +175,7 @@ package final class Inbox {
 
   // MARK: - Judging
 
-  /// What the ledger says of a file that was here before.
+  /// The receipt for a file that the ledger already has; nil if it is new or unfinished.
   func known(_ file: PreparedFile) throws -> Receipt? {
     guard let entry = try writer.ledgerEntry(file.id) else { return nil }
     if entry.fingerprint != (try file.fingerprint()) {
@@ -192,8 +194,7 @@ package final class Inbox {
     return receipt
   }
 
-  /// Runs `body`; what is wrong with the file becomes its receipt, what is wrong with the machine
-  /// is thrown.
+  /// Runs `body`. A fault of the file becomes its receipt; a fault of the machine is thrown.
   func attempt(_ file: PreparedFile, _ body: () throws -> Receipt) throws -> Receipt {
     var receipt = Receipt(id: file.id, outcome: .rejected)
     receipt.author = file.author
@@ -229,18 +230,18 @@ package final class Inbox {
     return receipt
   }
 
-  /// What waits for approval has its name and its id for itself.
+  /// Describes another held file with the same name or id, if there is one.
   private func other(than file: PreparedFile, _ held: Held) throws -> String? {
     if try spool.holdsAnother(than: file) { return "another file named \(file.title)" }
     let others = try writer.filesHeld(underIdOf: held, but: file.title)
-    // Of the same commit it is in the queue still.
+    // A file of the same commit is still in the queue.
     let other = try others.first {
       try spool.isHeld(FileName($0)) || spool.isQueued(FileName($0))
     }
     return other.map { "\($0), which has the same id," }
   }
 
-  /// In a file of lines the line says more than the number of the change.
+  /// In a file of lines, gives the line instead of the number of the change.
   private func placed(_ reason: Reason, in file: PreparedFile) -> Reason {
     guard let lines = file.lines, reason.path != nil else { return reason }
     var reason = reason

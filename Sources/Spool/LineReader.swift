@@ -1,13 +1,14 @@
 internal import CascadeModel
 internal import CascadeSystem
-/// The lines of a file, one at a time, in memory that is bounded by the longest line.
+
+/// Reads the lines of a file one at a time. Memory is bounded by the longest line.
 struct LineReader: ~Copyable {
   private let file: FileDescriptor
   private var buffer: [UInt8] = []
   private var start = 0
   private var isAtEnd = false
   private var print = Fingerprint()
-  /// Of the whole file, once it was read to its end.
+  /// The fingerprint of the whole file, once it was read to its end.
   private(set) var fingerprint: Int64?
   /// The number of the line that was read last.
   private(set) var number = 0
@@ -17,7 +18,7 @@ struct LineReader: ~Copyable {
 
   init(_ file: consuming FileDescriptor) { self.file = file }
 
-  /// Calls `body` with the next line, without its end; nil behind the last one.
+  /// Calls `body` with the next line, without its line end; returns nil after the last line.
   mutating func next<T>(_ body: (Span<UInt8>, Int) throws -> T) throws -> T? {
     guard let end = try findEnd() else { return nil }
     number += 1
@@ -37,7 +38,7 @@ struct LineReader: ~Copyable {
     print = Fingerprint()
   }
 
-  /// Nothing but the fingerprint comes of it.
+  /// Reads on to the end, only for the fingerprint.
   mutating func readToEnd() throws {
     while !isAtEnd {
       start = buffer.count
@@ -49,7 +50,7 @@ struct LineReader: ~Copyable {
     while number < lines, try next({ _, _ in true }) != nil {}
   }
 
-  /// Where the next line ends: at a newline, or with the file.
+  /// The end of the next line: at a newline or at the end of the file.
   private mutating func findEnd() throws -> Int? {
     var searched = start
     while true {

@@ -1,9 +1,10 @@
 internal import CascadeModel
 internal import CascadeSystem
-/// The changes of a .ndjson file.
+
+/// Reads the changes of an `.ndjson` file.
 final class LineSource {
   let header: ChangeHeader
-  /// The number of the line that the last change came from.
+  /// The number of the line of the last change.
   private(set) var line = 0
   private var reader: LineReader
   private var parser = ChangeLineParser()
@@ -17,10 +18,10 @@ final class LineSource {
     header = first ?? ChangeHeader()
   }
 
-  /// Of the file, if it was read to its end.
+  /// The fingerprint of the file, if it was read to its end.
   var knownFingerprint: Int64? { reader.fingerprint }
 
-  /// Of the file, which is read for it if need be; `rewind` must follow.
+  /// The fingerprint of the file. It may read the whole file, so call `rewind` afterwards.
   func fingerprint() throws -> Int64 {
     if let known = knownFingerprint { return known }
     try reader.rewind()
@@ -33,7 +34,7 @@ final class LineSource {
     return try reader.next { line, _ in try line.isBlank ? nil : parser.header(line) } ?? nil
   }
 
-  /// Begins again behind the first `count` lines, and behind the header in any case.
+  /// Begins again after the first `count` lines, and in any case after the header.
   func rewind(toLine count: Int) throws {
     try reader.rewind()
     try reader.skip(lines: max(count, headerLines))
@@ -47,7 +48,7 @@ final class LineSource {
     return change
   }
 
-  /// Reads ahead; `line` stays where it is.
+  /// Whether there is another change. It reads ahead; `line` does not change.
   func hasNext() throws -> Bool {
     if ahead == nil { ahead = try read() }
     return ahead != nil
@@ -63,7 +64,7 @@ final class LineSource {
     }
   }
 
-  /// Judges every line, before the first of several transactions takes effect.
+  /// Checks every line, before the first of several transactions is applied.
   func judge() throws {
     try rewind(toLine: 0)
     while try next() != nil {}

@@ -1,9 +1,11 @@
 internal import CascadeModel
 internal import Store
 internal import CascadeSystem
-/// A file of the queue that was read as far as it can be without the store.
+
+/// A file of the queue that was read as far as possible without the store.
 ///
-/// Reading and judging happen before the write lock is taken: nobody waits for our parsing.
+/// Files are read and checked before the write lock is taken, so that other writers do not wait for
+/// the parsing.
 final class PreparedFile {
   let name: FileName
   let title: String
@@ -40,12 +42,12 @@ final class PreparedFile {
 
   var id: String { header.id ?? title }
 
-  /// Where the lines come from, if the file has them.
+  /// The lines, if it is a file of lines.
   var lines: LineSource? {
     if case .lines(let source) = content { source } else { nil }
   }
 
-  /// From the first change on; every attempt calls it anew.
+  /// The changes, beginning with the first. Every attempt calls this again.
   func changes() throws -> () throws -> Change? {
     switch content {
     case .document(let document, _):
@@ -57,7 +59,7 @@ final class PreparedFile {
     }
   }
 
-  /// For the ledger's question whether this content was here before.
+  /// The fingerprint of the content, by which the ledger recognises a repetition.
   func fingerprint() throws -> Int64 {
     switch content {
     case .document(_, let fingerprint): return fingerprint
@@ -65,7 +67,8 @@ final class PreparedFile {
     }
   }
 
-  /// A file of lines is known whole only behind its last change: see `complete`.
+  /// The submission for the store. The fingerprint of a file of lines is known only after its last
+  /// change: see `complete`.
   func submission(at now: Int64) -> Submission {
     var submission = Submission(id: id, author: author, fingerprint: 0, at: now)
     complete(&submission)

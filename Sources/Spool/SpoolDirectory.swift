@@ -1,15 +1,16 @@
 internal import CascadeModel
 internal import Synchronization
 package import CascadeSystem
-/// The directories of a spool (DESIGN 6). A file's place says what became of it.
+
+/// The directories of a spool (DESIGN 6). The directory of a file is its state.
 package final class SpoolDirectory: Sendable {
   package let path: String
   let incoming: Directory
   let temporary: Directory
   let held: Directory
   let rejected: Directory
-  /// Who handed in what came over the socket, as long as the daemon runs: a file that names no author
-  /// has them for one.
+  /// The users who submitted files over the socket, remembered while the daemon runs. The submitter
+  /// is the author of a file that names none.
   private let submitters = Mutex<[FileName: String]>([:])
   private let known = Mutex((waiting: FileCount(), held: FileCount(), rejected: FileCount()))
 
@@ -26,7 +27,8 @@ package final class SpoolDirectory: Sendable {
     self.rejected = rejected
   }
 
-  /// One daemon holds a spool: the lock dies with it. Who has none leaves the store alone, too.
+  /// Takes the lock of a spool, so that one daemon at most serves it. The lock ends with the
+  /// process. Without it, the store is not opened either.
   package static func lock(_ path: String) throws -> FileLock {
     let root = try Directory.openOrMake(path)
     guard let lock = try FileLock.take(".lock", in: root) else {
@@ -35,9 +37,9 @@ package final class SpoolDirectory: Sendable {
     return lock
   }
 
-  /// One daemon serves a database, by whatever name, and with whatever spool: as SQLite does, this
-  /// follows symbolic links. Nil where `home`, beside the database itself, is the spool: that has a
-  /// lock already.
+  /// Takes the lock of a database, so that one daemon at most serves it, whatever its path and
+  /// spool. Like SQLite, this follows symbolic links. Nil if `home`, the directory beside the
+  /// database, is the spool, which is locked already.
   package static func lock(home: String, besides spool: String) throws -> FileLock? {
     let root = try Directory.openOrMake(home)
     if try FileStatus.areSame(home, spool) { return nil }
@@ -47,8 +49,8 @@ package final class SpoolDirectory: Sendable {
     return lock
   }
 
-  /// Takes away what was made for a store that turned out to be none. What somebody put something into
-  /// stays, and what another daemon has locked.
+  /// Removes the directories made for a path that turned out not to be a store. A directory that
+  /// has files in it, or is locked by another daemon, stays.
   package static func removeEmpty(_ path: String) {
     guard let root = try? Directory.open(path), let lock = try? SpoolDirectory.lock(path) else {
       return
@@ -61,7 +63,7 @@ package final class SpoolDirectory: Sendable {
     Directory.removeEmpty(path)
   }
 
-  /// Whether another directory, or none, is where one of these was.
+  /// Whether one of these directories was moved away or replaced.
   package var isReplaced: Bool {
     get throws {
       try SpoolDirectory.isReplaced(incoming) || SpoolDirectory.isReplaced(temporary)
@@ -76,7 +78,7 @@ package final class SpoolDirectory: Sendable {
   /// The directory to watch.
   package var incomingPath: String { incoming.path }
 
-  /// The queue: in the byte order of the names, without those that begin with a dot.
+  /// The queue, in the byte order of the names, without names that begin with a dot.
   package func queue() throws -> [FileName] {
     try incoming.names().filter { !$0.isHidden }.sorted()
   }
@@ -87,7 +89,8 @@ package final class SpoolDirectory: Sendable {
 
   package func rejectedNames() throws -> [FileName] { try rejectedInNoOrder().sorted() }
 
-  /// Without the reasons beside them; but a change file may be called like one.
+  /// The rejected files, without their reason files. A change file may have the name of a reason
+  /// file.
   private func rejectedInNoOrder() throws -> [FileName] {
     let names = try rejected.names().filter { !$0.isHidden }
     let reasons = Set(names.filter(\.isOfReasons))
@@ -101,14 +104,14 @@ package final class SpoolDirectory: Sendable {
     package let held: Int
     package let rejected: Int
 
-    /// None, as of a spool that is not there.
+    /// Zero counts stand for a spool that does not exist.
     package init(waiting: Int = 0, held: Int = 0, rejected: Int = 0) {
       (self.waiting, self.held, self.rejected) = (waiting, held, rejected)
     }
   }
 
   /// When the oldest file of the queue was written, in milliseconds since 1970. Of a very long
-  /// queue a part tells as much.
+  /// queue only a part is examined.
   package func oldest() throws -> Int64? {
     var oldest: Int64?
     let entries = try incoming.entries()
@@ -120,7 +123,7 @@ package final class SpoolDirectory: Sendable {
     return oldest
   }
 
-  /// How many files are where. Of very many it may be what it was a while ago.
+  /// How many files each directory has. For a large directory, the count may be some time old.
   package func counts() throws -> Counts {
     try known.withLock { known in
       Counts(
@@ -144,12 +147,13 @@ extension SpoolDirectory {
     try incoming.remove(name)
   }
 
-  /// The reasons are safe before the file moves: a rejected file always has them.
+  /// Moves a file to the rejected ones. The reasons are synced first, so that a rejected file
+  /// always has them.
   func reject(_ name: FileName, reasons: String) throws {
     forgetSubmitter(of: name)
     let free = try freeName(name)
     let reasonName = SpoolDirectory.reasonName(of: free)
-    // What a crash left there is of no use.
+    // A crash may have left a file here.
     try temporary.remove(".reasons")
     let file = try temporary.file(".reasons", .createNew)
     try file.writeAll(Array(reasons.utf8))
@@ -160,7 +164,7 @@ extension SpoolDirectory {
 
   func hold(_ name: FileName) throws { _ = try leave(name, to: held, as: name) }
 
-  /// False if somebody took the file out of the queue meanwhile.
+  /// Moves a file out of the queue. False if it is no longer there.
   private func leave(
     _ name: FileName, to directory: borrowing Directory, as newName: FileName
   ) throws -> Bool {
@@ -168,7 +172,7 @@ extension SpoolDirectory {
       try incoming.rename(name, to: directory, as: newName)
       return true
     } catch {
-      // The directory may be missing instead.
+      // The missing one may be the target directory.
       if try error.isMissing && incoming.status(of: name) == nil { return false }
       throw error
     }
@@ -176,7 +180,7 @@ extension SpoolDirectory {
 
   package func isHeld(_ name: FileName) throws -> Bool { try held.status(of: name) != nil }
 
-  /// Back into the queue. False if it is not there.
+  /// Moves a held file back into the queue. False if there is none.
   package func release(_ name: FileName) throws -> Bool {
     guard try held.status(of: name) != nil else { return false }
     try refuseQueued(name)
@@ -184,7 +188,8 @@ extension SpoolDirectory {
     return true
   }
 
-  /// Back under the name that it came by: that is its id, where it gives no other.
+  /// Moves a rejected file back into the queue under its original name, which is its id if it has
+  /// no other. False if there is none.
   package func retry(_ name: FileName) throws -> Bool {
     guard try rejected.status(of: name) != nil else { return false }
     let origin = originalName(of: name)
@@ -204,7 +209,7 @@ extension SpoolDirectory {
 
   package func isQueued(_ name: FileName) throws -> Bool { try incoming.status(of: name) != nil }
 
-  /// What waits in the queue is not written over.
+  /// Refuses to overwrite a file that waits in the queue.
   private func refuseQueued(_ name: FileName) throws {
     if try !isQueued(name) { return }
     throw SpoolError("another file named \(name) is in the queue; try again when it is settled")
@@ -226,8 +231,9 @@ extension SpoolDirectory {
     return true
   }
 
-  /// What was rejected before is kept: a file of the same name, and one that is called as this
-  /// one's reasons would be (it has reasons itself; those that a crash left behind have none).
+  /// A free name among the rejected files. Neither an earlier file of the same name nor a change
+  /// file that has the name of this one's reason file is overwritten. Such a change file has
+  /// reasons itself; reasons that a crash left have none.
   private func freeName(_ name: FileName) throws -> FileName {
     var free = name
     var number = 1
@@ -244,7 +250,7 @@ extension SpoolDirectory {
 
   static func reasonName(of name: FileName) -> FileName { name.withReasonsSuffix }
 
-  /// Reads a file's reasons, where it was rejected.
+  /// The reasons of a rejected file.
   package func reasons(of name: FileName) -> [UInt8]? {
     guard let file = try? rejected.file(SpoolDirectory.reasonName(of: name)) else { return nil }
     return try? file.readWhole(limit: 16 << 20)
@@ -254,7 +260,7 @@ extension SpoolDirectory {
 // MARK: - Submitting
 
 extension SpoolDirectory {
-  /// A file that grows outside of the queue, until `submit` moves it there.
+  /// Creates a file outside the queue for an upload. `submit` moves it into the queue.
   package func makeUpload(_ name: FileName) throws -> FileDescriptor {
     try temporary.file(name, .createNew, mode: 0o600)
   }
@@ -264,7 +270,7 @@ extension SpoolDirectory {
   package func submit(
     _ upload: FileName, as name: FileName, by submitter: String
   ) throws {
-    // Before it can be taken.
+    // The daemon may take the file as soon as it is renamed.
     submitters.withLock { $0[name] = submitter }
     try temporary.rename(upload, to: incoming, as: name)
   }
@@ -273,7 +279,7 @@ extension SpoolDirectory {
 
   private func forgetSubmitter(of name: FileName) { submitters.withLock { $0[name] = nil } }
 
-  /// Of the content that waits under a name, in the queue or to be approved. Nil if nothing does.
+  /// The content of the file with this name that is queued or held; nil if there is none.
   package func waiting(_ name: FileName) throws -> Waiting? {
     try queued(name) ?? content(of: name, in: held)
   }
@@ -287,7 +293,7 @@ extension SpoolDirectory {
 
   package enum Waiting: Equatable, Sendable {
     case content(Int64)
-    /// Nothing that would ever be read.
+    /// The file is of a kind that is never read.
     case unreadable
   }
 
@@ -303,7 +309,7 @@ extension SpoolDirectory {
     }
   }
 
-  /// What a producer or an upload left behind when it died, long ago.
+  /// Removes files that a producer or an upload left behind long ago.
   package func removeStaleUploads(olderThan limit: Int64) throws {
     for name in try temporary.names() where name.bytes.starts(with: "upload-".utf8) {
       if let status = try temporary.status(of: name), status.modifiedMilliseconds < limit {

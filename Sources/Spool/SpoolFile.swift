@@ -1,23 +1,24 @@
 internal import CascadeModel
 internal import Store
 internal import CascadeSystem
+
 /// Why a file of the spool cannot be taken.
 enum SpoolFault: Error {
-  /// It is gone: somebody took it back.
+  /// The file is gone: it was taken out of the spool.
   case vanished
-  /// Not the file but the machine is at fault: it stays where it is.
+  /// A fault of the machine, not of the file. The file stays in the queue.
   case transient(String)
   case refused(String)
 
   static func tooLarge(_ what: String) -> SpoolFault { .refused("\(what) 64 MiB") }
 }
 
-/// A file of the queue, opened and known to be a regular file of a legal name.
+/// An open file of the queue: a regular file with a valid name.
 struct SpoolFile: ~Copyable {
   enum Form { case document, lines }
 
   let name: FileName
-  /// The name as text: the id of a file that gives none.
+  /// The name as text. It is the id of a file that gives none.
   let title: String
   let form: Form
   let descriptor: FileDescriptor
@@ -25,7 +26,7 @@ struct SpoolFile: ~Copyable {
 
   static let largestDocument = 64 << 20
 
-  /// Nothing but a regular file is ever opened: a FIFO would block, a link lead elsewhere.
+  /// Opens only regular files: opening a FIFO would block, and a link may lead elsewhere.
   init(_ name: FileName, in directory: borrowing Directory) throws {
     guard let status = try directory.status(of: name) else { throw SpoolFault.vanished }
     guard status.kind == .file else {
@@ -73,7 +74,7 @@ struct SpoolFile: ~Copyable {
 
   consuming func takeDescriptor() -> FileDescriptor { descriptor }
 
-  /// The whole file, if it has the form that allows it.
+  /// The whole file. It must be a document, not a file of lines.
   borrowing func readDocument() throws -> [UInt8] {
     guard let bytes = try descriptor.readWhole(limit: SpoolFile.largestDocument, size: size)
     else {

@@ -1,25 +1,26 @@
 internal import Store
 internal import CascadeSystem
-/// A file that was judged, and cannot leave the queue: where it belongs is full, or not to be written,
-/// or not there. Those behind it go on.
+
+/// A file that was judged but cannot leave the queue, because its target directory is full, not
+/// writable or missing. The files behind it are still taken.
 struct Stuck {
   let outcome: Receipt.Outcome
-  /// As they go beside a file that is rejected.
+  /// The content of its reason file, if it is rejected.
   let reasons: String
   let status: FileStatus
 }
 
 extension Inbox {
-  /// Between two tries, in milliseconds.
+  /// Milliseconds between two tries.
   private static let rest: Int64 = 60_000
 
-  /// Moves what was judged out of the queue; says why it stays.
+  /// Moves a judged file out of the queue. Returns why it could not be moved, or nil.
   func leave(_ name: FileName, _ receipt: Receipt) -> String? {
     let reasons = receipt.outcome == .rejected ? reasonFile(name, receipt) : ""
     return leave(name, receipt.outcome, reasons)
   }
 
-  /// Behind the commit, nothing that fails may keep anybody from hearing of it.
+  /// The same. It runs after the commit and does not throw, so that the outcome is still reported.
   @discardableResult
   func leave(_ name: FileName, _ outcome: Receipt.Outcome, _ reasons: String) -> String? {
     do {
@@ -42,7 +43,7 @@ extension Inbox {
     }
   }
 
-  /// Another file of the same name is one that nobody judged.
+  /// Whether this file is stuck. A changed file of the same name was not judged.
   func isStuck(_ name: FileName) throws -> Bool {
     guard let file = stuck[name] else { return false }
     if try spool.incoming.status(of: name) == file.status { return true }

@@ -1,8 +1,10 @@
 internal import CascadeModel
 internal import Store
 internal import CascadeSystem
-/// A file leaves the queue behind the commit that judged it. What was refused has no entry in the ledger,
-/// so the commit keeps the verdict where it has others behind it.
+
+/// A file leaves the queue after the commit that judged it. A rejected or held file has no entry in
+/// the ledger. So the commit also stores its verdict, if a later file of the same commit was
+/// applied.
 extension Inbox {
   func keepVerdicts(_ verdicts: [(FileName, Receipt)], of files: ArraySlice<PreparedFile>) throws {
     let last = verdicts.lastIndex { $0.1.outcome == .applied } ?? 0
@@ -15,7 +17,8 @@ extension Inbox {
     }
   }
 
-  /// Of a file that cannot leave the queue: after a restart it is not judged again either.
+  /// Stores the verdict on a file that cannot leave the queue, so that it is not judged again after
+  /// a restart.
   func keepVerdict(
     _ outcome: Receipt.Outcome, _ reasons: String, ofStuck name: FileName
   ) throws {
@@ -30,14 +33,14 @@ extension Inbox {
     hasVerdicts = true
   }
 
-  /// Where that fails now, the next commit has them still.
+  /// Deletes verdicts that were carried out. If that fails, the next commit still has them.
   func forgetVerdicts() {
     if !hasVerdicts { return }
     let stuck = Set(stuck.keys.map { Array($0.bytes) })
     if (try? writer.forgetVerdicts(but: stuck)) != nil { hasVerdicts = !stuck.isEmpty }
   }
 
-  /// Those that a crash left, and those of files that could not leave.
+  /// Carries out the verdicts left by a crash, and those on stuck files.
   func executeVerdicts() throws {
     for verdict in try writer.verdicts {
       hasVerdicts = true

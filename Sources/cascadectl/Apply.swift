@@ -2,7 +2,8 @@ internal import CascadeKit
 internal import Glibc
 internal import CascadeModel
 internal import CascadeSystem
-/// Submits change files, one after the other, and tells what became of each.
+
+/// `apply`: submits change files one after the other, and prints the outcome of each.
 enum Apply {
   static func command(_ arguments: inout Arguments) throws -> Commands.Prepared {
     let files = try arguments.operands()
@@ -74,7 +75,7 @@ enum Apply {
   }
 }
 
-/// A change file or standard input, part by part, and the name that it is submitted under.
+/// Reads a change file or standard input in parts, with the name under which it is submitted.
 struct ChangeSource: ~Copyable {
   let name: String
   private let file: FileDescriptor
@@ -86,7 +87,7 @@ struct ChangeSource: ~Copyable {
     do {
       first = try ChangeSource.read(file)
     } catch let error as SystemError {
-      // A directory can be opened.
+      // Opening a directory succeeds; only reading it fails.
       throw SystemError(code: error.code, call: error.call, path: path)
     }
     name = try ChangeSource.name(path, first)
@@ -110,8 +111,8 @@ struct ChangeSource: ~Copyable {
     return bytes
   }
 
-  /// A file's own name, so that the same file again is a duplicate; for standard input a new one
-  /// each time.
+  /// The name to submit under. A file keeps its own name, so that submitting it again is a
+  /// duplicate. Standard input gets a new name each time.
   private static func name(_ path: String, _ first: [UInt8]) throws -> String {
     let base = String(path.split(separator: "/").last ?? "")
     if base.hasSuffix(".json") || base.hasSuffix(".ndjson") { return base.droppingDots }
@@ -121,7 +122,8 @@ struct ChangeSource: ~Copyable {
     return "stdin-\(SystemClock.wall())-\(random).\(form)"
   }
 
-  /// Lines of changes, where the first line is a whole object that has no list of changes.
+  /// Whether the content is lines of changes: the first line is a whole object without a list of
+  /// changes.
   private static func isLines(_ bytes: [UInt8]) -> Bool {
     let line = Array(bytes.prefix { $0 != UInt8(ascii: "\n") })
     guard let json = try? JSON.parse(line, as: .json) else { return false }
@@ -130,6 +132,6 @@ struct ChangeSource: ~Copyable {
 }
 
 extension String {
-  /// The queue passes over names that begin with a dot.
+  /// The name without leading dots, because the queue ignores names that begin with one.
   fileprivate var droppingDots: String { String(drop { $0 == "." }) }
 }

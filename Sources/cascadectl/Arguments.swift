@@ -1,4 +1,4 @@
-/// The command line: global options anywhere, then a command with its own.
+/// The command line: global options in any position, then a command with its own options.
 struct Arguments {
   var socket: String?
   var store: String?
@@ -28,7 +28,7 @@ struct Arguments {
     }
   }
 
-  /// `--store=PATH` is `--store PATH`.
+  /// Splits `--store=PATH` into `--store PATH`.
   private mutating func keep(_ argument: String) throws {
     guard argument.hasPrefix("--"), let equals = argument.firstIndex(of: "=") else {
       return rest.append(argument)
@@ -49,12 +49,12 @@ struct Arguments {
     return value
   }
 
-  /// Of `-- COMMAND OPERAND` the hyphens stay, for what follows them.
+  /// Takes the command. In `-- COMMAND OPERAND`, the `--` stays in front of the operands.
   mutating func command() -> String? {
     rest.firstIndex { $0 != "--" }.map { rest.remove(at: $0) }
   }
 
-  /// Takes an option of the command with its value.
+  /// Takes an option of the command and its value.
   mutating func option(_ name: String) throws -> String? {
     guard let index = optionIndex(name) else { return nil }
     guard index + 1 < rest.count else { throw UsageError("\(name) wants a value") }
@@ -72,7 +72,7 @@ struct Arguments {
     rest.prefix { $0 != "--" }.firstIndex(of: name)
   }
 
-  /// What is left, when all options were taken.
+  /// The remaining arguments, after all options were taken.
   mutating func operands() throws -> [String] {
     let end = rest.firstIndex(of: "--") ?? rest.count
     if let option = rest[..<end].first(where: { $0.hasPrefix("-") && $0 != "-" }) {

@@ -1,7 +1,8 @@
 internal import CascadeKit
 internal import Glibc
 internal import CascadeModel
-/// What Cascade keeps in the store itself: made, removed, judged.
+
+/// Commands that make, remove or check what Cascade keeps in the store.
 enum AttachCommands {
   static func attach(_ arguments: inout Arguments) throws -> Commands.Prepared {
     let createIndexes = arguments.flag("--create-indexes")
@@ -55,7 +56,7 @@ enum AttachCommands {
       .joined(separator: "\n")
   }
 
-  /// A line for each kind of thing that there is; of many only how many, `--json` names them.
+  /// One line for each kind of thing. If there are many, only their number; `--json` lists them.
   private static func made(_ report: JSON?, _ verb: String) -> [String] {
     [("triggers", "trigger"), ("tables", "table"), ("indexes", "index")].compactMap {
       (many, one) in

@@ -1,8 +1,9 @@
 internal import CascadeKit
 internal import Glibc
 internal import CascadeModel
-/// A command reads its arguments first, and then speaks with the daemon: a wrong command line is
-/// found without one.
+
+/// The commands. Each reads its arguments first and then calls the daemon, so a wrong command line
+/// is found without a daemon.
 enum Commands {
   typealias Prepared = (inout ControlClient, Output) throws -> CInt
   typealias Command = @Sendable (inout Arguments) throws -> Prepared

@@ -2,7 +2,8 @@ internal import CascadeKit
 internal import Glibc
 internal import CascadeModel
 internal import CascadeSystem
-/// Commands that tell what would go, what goes, and why.
+
+/// Commands that explain what a deletion would remove, and why a node is there or was deleted.
 extension Commands {
   static func plan(_ arguments: inout Arguments) throws -> Prepared {
     let nodes = try arguments.operands()
@@ -34,7 +35,7 @@ extension Commands {
   private static func describeStep(_ step: JSON) -> String {
     let node = Words.destination(step["node"])
     guard let rule = step["rule"]?.string else { return node }
-    // Of a row that let go and stayed, nothing is kept.
+    // A row whose reference was set to null, and which was not deleted, has no record.
     if step["edge"]?.isNull != false {
       return "\(node)  by \(rule) of a reference that was changed"
     }
@@ -95,7 +96,8 @@ extension Commands {
     return "at \(time) by \(id)\(author), batch \(batch["batch"]?.text ?? "")"
   }
 
-  /// Of a long one both ends: what was asked for, and the first cause.
+  /// Describes a chain of reasons. Of a long chain, shows both ends: the node asked for and the
+  /// first cause.
   private static func describeChain(_ chain: [JSON]) -> [String] {
     let lines = chain.count > 20 ? chain.prefix(10) + chain.suffix(10) : chain[...]
     var text = lines.map { "  - \(describeStep($0))" }

@@ -2,7 +2,8 @@ internal import CascadeKit
 internal import Glibc
 internal import CascadeModel
 internal import CascadeSystem
-/// `graph`: a node's neighbourhood as Graphviz draws it.
+
+/// `graph`: prints a node's neighbourhood for Graphviz.
 enum GraphCommand {
   private enum Format: String, CaseIterable { case dot, svg }
 
@@ -42,12 +43,13 @@ enum GraphCommand {
   }
 }
 
-/// A graph in the DOT language. What would go is red; what would refuse that is bold and dashed; what
-/// is left out is a node without a frame.
+/// A graph in the DOT language. Nodes that would be deleted, and their edges, are red. An edge that
+/// would deny the deletion is bold and dashed. Neighbours that are left out are drawn as one node
+/// without a frame.
 struct DotText {
   private let nodes: [JSON]
   private let edges: [JSON]
-  /// By the bytes of their names: two may look alike.
+  /// Node numbers by the bytes of the names, because different names may be equal as strings.
   private var numbers: [[UInt8]: Int] = [:]
   private var going: Set<Int> = []
 
@@ -105,7 +107,8 @@ struct DotText {
     return "[\(pairs.joined(separator: ", "))]"
   }
 
-  /// A backslash begins an escape in a label, an ampersand a character's name; a line's end is an escape.
+  /// Quotes a label. A backslash begins an escape and an ampersand an entity; a line end is an
+  /// escape.
   private static func quoted(_ text: String) -> String {
     var quoted = "\""
     for scalar in text.unicodeScalars {
@@ -120,7 +123,7 @@ struct DotText {
     return quoted + "\""
   }
 
-  /// Where an edge lives, by its head.
+  /// The arrow heads that show where an edge is stored.
   private static let heads = [
     "stored": "normal", "column": "vee", "join": "diamond", "property": "empty",
     "polymorphic": "odiamond", "file": "box",

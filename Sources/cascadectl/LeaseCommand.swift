@@ -2,7 +2,8 @@ internal import CascadeKit
 internal import Glibc
 internal import CascadeModel
 internal import CascadeSystem
-/// Holds what is not referenced yet.
+
+/// `lease`: protects nodes that are not referenced yet.
 enum LeaseCommand {
   static func command(_ arguments: inout Arguments) throws -> Commands.Prepared {
     if arguments.flag("--list") { return try list(&arguments) }
@@ -36,7 +37,7 @@ enum LeaseCommand {
     }
   }
 
-  /// Until a signal, or the end of the daemon.
+  /// Holds leases until a signal arrives or the daemon ends.
   private static func hold(_ parameters: JSON) -> Commands.Prepared {
     { client, output in
       try client.stream("Lease", parameters) {
@@ -71,7 +72,7 @@ enum LeaseCommand {
 }
 
 extension Words {
-  /// Whose it is, and until when.
+  /// The owner of a lease, and when it ends.
   static func lease(_ lease: JSON) -> String {
     let owner = lease["owner"]?.string.map { " by \($0.printable)" } ?? ""
     if lease["connection"]?.bool == true { return "leased\(owner) as long as it is connected" }
@@ -79,7 +80,7 @@ extension Words {
     return "leased\(owner) until \(end)"
   }
 
-  /// What holds a node.
+  /// Describes what holds a node: a lease or an edge.
   static func holder(_ json: JSON?) -> String {
     json?["lease"].map(lease) ?? edge(json)
   }

@@ -2,7 +2,8 @@ internal import CascadeKit
 internal import Glibc
 internal import CascadeModel
 internal import CascadeSystem
-/// What an administrator asks of the daemon itself.
+
+/// Commands for the daemon itself.
 enum OperateCommands {
   static func pause(_ arguments: inout Arguments) throws -> Commands.Prepared {
     try plain("Pause", "paused", &arguments)
@@ -52,7 +53,7 @@ enum OperateCommands {
     try arguments.noOperands()
     return { client, output in
       try output.show(client.call("Metrics")) {
-        // `show` ends the last line.
+        // `show` adds the last line end.
         String(($0["text"]?.string ?? "").dropLast())
       }
       return EX_OK

@@ -1,12 +1,14 @@
 internal import Glibc
 internal import CascadeModel
 internal import CascadeSystem
-/// What a command prints: JSON for programs, sentences for people, nothing but errors when asked.
+
+/// The output of a command: JSON for programs, sentences for people, only errors with `--quiet`.
 struct Output {
   let json: Bool
   let quiet: Bool
 
-  /// One object on one line, or what `sentences` makes of it. What went wrong is told in any case.
+  /// Prints one object on one line, or the text that `sentences` makes of it. A failure is printed
+  /// even with `--quiet`.
   func show(_ value: JSON, wentWrong: Bool = false, _ sentences: (JSON) -> String) throws {
     if quiet {
       if wentWrong { StandardStream.error.write(sentences(value) + "\n") }
@@ -16,15 +18,15 @@ struct Output {
     if !text.isEmpty { try Output.write(text + "\n") }
   }
 
-  /// One object a line.
+  /// Prints one object per line.
   func list(_ values: [JSON], _ sentence: (JSON) -> String) throws {
     if quiet || values.isEmpty { return }
     let lines = values.map { json ? $0.text : sentence($0) }
     try Output.write(lines.joined(separator: "\n") + "\n")
   }
 
-  /// Whoever takes what is there for all of it must not be told that everything is well. A reader that
-  /// is gone has had enough, and wants no complaint either.
+  /// Writes to standard output. If that fails, the command fails, so that partial output is not
+  /// taken for complete. If the reader closed the pipe, there is no message.
   static func write(_ text: String) throws {
     do {
       try StandardStream.output.writeAll(text)
@@ -34,7 +36,7 @@ struct Output {
     }
   }
 
-  /// That it was done, for programs: people are told by silence.
+  /// Confirms success to programs. For people, there is no output.
   func acknowledge(_ value: JSON) throws {
     if json { try show(value) { _ in "" } }
   }
@@ -44,7 +46,7 @@ struct Output {
   }
 }
 
-/// JSON of the daemon, for people.
+/// Texts for people, from the daemon's JSON.
 enum Words {
   static func node(_ json: JSON?) -> String {
     json.flatMap(Node.init(json:))?.description ?? json?.text ?? "?"
@@ -72,21 +74,21 @@ enum Words {
     (list?.array ?? []).compactMap { $0.string?.printable }
   }
 
-  /// The first of a list, and how many of `count` are left out.
+  /// The first elements of a list, and how many of `count` are left out.
   static func some(_ list: JSON?, of count: JSON?, _ describe: (JSON) -> String) -> [String] {
     let shown = (list?.array ?? []).prefix(mostShown).map { "  - \(describe($0))" }
     let rest = Int(count?.integer ?? 0) - shown.count
     return shown + (rest > 0 ? ["  … and \(rest) more"] : [])
   }
 
-  /// What must stay, and why; the first of them.
+  /// The first nodes that must stay, with the reasons.
   static func denials(_ reasons: [JSON]) -> [String] {
     let shown = reasons.prefix(mostShown).map { "  ! \(reason($0))" }
     let rest = reasons.count - shown.count
     return shown + (rest > 0 ? ["  … and \(rest) more"] : [])
   }
 
-  /// People read no more; `--json` lists them all.
+  /// The longest list for people; `--json` lists all.
   private static let mostShown = 20
 
   static func reason(_ json: JSON) -> String {

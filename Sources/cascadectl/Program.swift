@@ -3,7 +3,8 @@ internal import Glibc
 internal import CascadeModel
 internal import CascadeSystem
 internal import CascadeVarlink
-/// Exit statuses beside those of sysexits.h.
+
+/// Exit statuses in addition to those of sysexits.h.
 enum Status {
   static let found: CInt = 1
   static let held: CInt = 3
@@ -11,7 +12,7 @@ enum Status {
 }
 
 enum Program {
-  /// Nil stands for arguments that are no text.
+  /// `arguments` is nil if an argument is not valid text.
   static func run(_ arguments: [String]?) -> CInt {
     do {
       guard let arguments else { throw UsageError("an argument is not UTF-8") }
@@ -46,7 +47,7 @@ enum Program {
 
   private static func connect(_ arguments: Arguments) throws -> ControlClient {
     let socket = try Socket.path(arguments)
-    // Where a socket is given too, the store says which of its stores is meant.
+    // If a socket is also given, the store selects one of that daemon's stores.
     let store = try Socket.isOfStore(arguments) ? nil : arguments.store.map(Process.absolutePath)
     do {
       return try ControlClient(socket: socket, store: store)
@@ -72,7 +73,7 @@ enum Program {
   }
 }
 
-/// Where the daemon's socket is.
+/// Finds the daemon's socket.
 enum Socket {
   static func path(_ arguments: Arguments) throws -> String {
     if [arguments.socket, arguments.instance].count(where: { $0 != nil }) > 1 {
@@ -91,8 +92,8 @@ enum Socket {
 
   private static func own(_ store: String) -> String { "\(store).cascade/control" }
 
-  /// Whether it is the one beside the store, whose daemon serves no other. Where another socket is
-  /// named, the environment's last, the store may be one of many.
+  /// Whether the socket is the one beside the store, whose daemon serves only that store. With a
+  /// socket from an option, or else from the environment, the daemon may serve many stores.
   static func isOfStore(_ arguments: Arguments) throws -> Bool {
     guard let store = arguments.store, arguments.socket == nil, arguments.instance == nil
     else { return false }
@@ -100,7 +101,7 @@ enum Socket {
   }
 }
 
-/// What went wrong, and the exit status that says so.
+/// A failure, with its exit status.
 struct Failure: Error {
   let text: String
   let status: CInt

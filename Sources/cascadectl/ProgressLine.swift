@@ -1,13 +1,14 @@
 internal import CascadeKit
 internal import CascadeModel
 internal import CascadeSystem
-/// One line on a terminal that says how far a sweep is, or an undo.
+
+/// One line on a terminal that shows the progress of a sweep or an undo.
 struct ProgressLine {
   private let isShown: Bool
   private var isWritten = false
   private let start = SystemClock.monotonic()
 
-  /// Calls a method that tells how far it is, and returns its last reply.
+  /// Calls a method that reports its progress, and returns its last reply.
   static func call(
     _ method: String, _ parameters: JSON, _ client: inout ControlClient, _ output: Output
   ) throws -> JSON {

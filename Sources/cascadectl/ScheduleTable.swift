@@ -1,6 +1,7 @@
 internal import CascadeModel
 internal import CascadeSystem
-/// The runs of `status`, for a terminal: kinds that have the same to tell in one line.
+
+/// The scheduled runs of `status`, for a terminal. Kinds with the same text share a line.
 enum ScheduleTable {
   static func lines(_ schedules: JSON?) -> [String] {
     var lines: [(kinds: String, text: String)] = []
@@ -15,7 +16,7 @@ enum ScheduleTable {
     return lines.map { "    \($0.kinds): \($0.text)" }
   }
 
-  /// Nothing of what never runs, and never ran.
+  /// The text for one kind; nil if it never runs and never ran.
   private static func text(_ schedule: JSON) -> String? {
     let parts = [schedule["schedule"]?.string, next(schedule), last(schedule)]
     if schedule["nextWhy"]?.string == nil && parts[2] == nil { return nil }

@@ -1,7 +1,8 @@
 internal import CascadeKit
 internal import Glibc
 internal import CascadeModel
-/// The files of the spool that wait, are held or were rejected.
+
+/// `spool`: the files that wait, are held or were rejected.
 enum SpoolCommands {
   static func command(_ arguments: inout Arguments) throws -> Commands.Prepared {
     var operands = try arguments.operands()
@@ -60,7 +61,7 @@ enum SpoolCommands {
   }
 }
 
-/// `status`, for a terminal.
+/// The output of `status` for a terminal.
 enum StatusTable {
   static func text(_ status: JSON) -> String {
     let stores = status["stores"]?.array ?? []

@@ -3,11 +3,12 @@ internal import Glibc
 internal import CascadeModel
 internal import CascadeSystem
 internal import CascadeVarlink
-/// Sweeps one store, or all that the daemon serves.
+
+/// `sweep`: sweeps one store, or all stores that the daemon serves.
 enum SweepCommand {
   static func command(_ arguments: inout Arguments) throws -> Commands.Prepared {
     let dryRun = arguments.flag("--dry-run")
-    // What only tells has nothing to tell before its end.
+    // A dry run has no output before its end.
     let waits = !arguments.flag("--no-wait") || dryRun
     let kinds = try arguments.operands()
     let parameters: JSON = [
@@ -26,7 +27,7 @@ enum SweepCommand {
     }
   }
 
-  /// What one refuses keeps none of the others from it.
+  /// Sweeps one of many stores. A failure does not stop the others.
   private static func sweepOneOfMany(
     _ client: inout ControlClient, _ output: Output, _ parameters: JSON, _ waits: Bool,
     _ store: String
@@ -50,7 +51,7 @@ enum SweepCommand {
     return EX_OK
   }
 
-  /// The one that is named, or each of them.
+  /// The store that is named, or all stores.
   private static func stores(_ client: inout ControlClient) throws -> [String?] {
     if let store = client.store { return [store] }
     let all = try client.call("Status")["stores"]?.array?.compactMap { $0["store"]?.string } ?? []
@@ -61,7 +62,7 @@ enum SweepCommand {
     _ client: inout ControlClient, _ output: Output, _ parameters: JSON, _ title: String
   ) throws -> CInt {
     var sweep = try ProgressLine.call("Sweep", parameters, &client, output)["sweep"] ?? .null
-    // One of many lines has to say which it is.
+    // With several stores, each line must name its store.
     if !title.isEmpty, case .object(let fields) = sweep, let store = client.store {
       sweep = .object([JSON.Field("store", .string(store))] + fields)
     }
@@ -95,13 +96,14 @@ enum SweepCommand {
     return "\(sweep["outcome"]?.string ?? ""): \(deleted)\(edgesAlone(sweep))"
   }
 
-  /// References that were set to null may be all there was to do.
+  /// The number of removed edges, if the sweep only set references to null.
   private static func edgesAlone(_ sweep: JSON) -> String {
     if sweep["deletedCount"]?.integer != 0 || sweep["edgesRemoved"]?.integer ?? 0 == 0 { return "" }
     return ", \(Words.count(sweep["edgesRemoved"], "edge", "edges")) removed"
   }
 
-  /// Of several kinds, some may have been done before one was held: then there is a batch.
+  /// The first line of a held sweep. If some kinds were done before another was held, there is a
+  /// batch.
   private static func headOfHeld(_ plan: Int64, _ sweep: JSON) -> String {
     let isDone = sweep["batch"]?.integer != nil
     var held = Words.count(sweep["heldCount"], "node", "nodes")

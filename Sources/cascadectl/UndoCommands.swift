@@ -2,7 +2,8 @@ internal import CascadeKit
 internal import Glibc
 internal import CascadeModel
 internal import CascadeSystem
-/// What was deleted together, and its way back.
+
+/// Commands about batches: what was deleted together, and undo.
 enum UndoCommands {
   static func undo(_ arguments: inout Arguments) throws -> Commands.Prepared {
     let batch = try arguments.number("batch")

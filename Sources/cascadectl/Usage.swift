@@ -1,4 +1,4 @@
-/// What `--help` says.
+/// The text of `--help`.
 enum Usage {
   static let text = """
     usage: cascadectl [--socket PATH | --store STORE.db | --instance NAME]

@@ -1,4 +1,5 @@
 internal import Glibc
 internal import CascadeSystem
+
 StandardStream.openMissing()
 exit(Program.run(Process.arguments))

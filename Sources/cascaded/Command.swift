@@ -3,6 +3,7 @@ internal import Glibc
 internal import CascadeModel
 internal import Store
 internal import CascadeSystem
+
 /// The command line of the daemon.
 enum Command {
   static let usage = """
@@ -24,7 +25,7 @@ enum Command {
       --check-config   judges model files, those of a directory, or a store's, and exits
     """
 
-  /// Nil stands for arguments that are no text.
+  /// `arguments` is nil if an argument is not valid text.
   static func run(_ arguments: [String]?) -> CInt {
     do {
       guard let arguments else { throw UsageError("an argument is not UTF-8") }
@@ -48,12 +49,12 @@ enum Command {
     return try serve(options)
   }
 
-  /// All that it is given, whatever is wrong with one of them.
+  /// Checks all that is given, even after a failure.
   private static func check(_ options: Options) -> CInt {
     var results: [CInt] = []
     if let directory = options.directory { results.append(check(directory: directory)) }
     if let model = options.model { results.append(judge(model) { _ = try StoreModel.read(model) }) }
-    // The model that is named is the store's.
+    // A model that is named belongs to the store.
     let hasModel = options.model != nil
     results += options.operands.map { operand in
       judge(operand) { if try !hasModel || !isDatabase(operand) { try read(operand) } }
@@ -65,7 +66,7 @@ enum Command {
     judge(directory) { _ = try Configuration.directory(directory).read() }
   }
 
-  /// A directory of models, a model file, or a store that may have one beside it.
+  /// Reads a directory of models, a model file, or a store that may have a model beside it.
   private static func read(_ operand: String) throws {
     if try FileStatus.of(operand)?.kind == .directory {
       _ = try Configuration.directory(operand).read()
@@ -161,7 +162,7 @@ struct UsageError: Error {
   init(_ text: String) { self.text = text }
 }
 
-/// What the command line says.
+/// The options of the command line.
 struct Options {
   var operands: [String] = []
   var model: String?
@@ -193,7 +194,7 @@ struct Options {
     }
   }
 
-  /// `--model=FILE` is `--model FILE`.
+  /// Splits `--model=FILE` into `--model FILE`.
   private static func split(_ argument: String) -> [String] {
     guard argument.hasPrefix("--"), let equals = argument.firstIndex(of: "=") else {
       return [argument]

@@ -1,8 +1,10 @@
 internal import Glibc
 internal import CascadeSystem
+
 StandardStream.openMissing()
-// Before any thread exists: one that does not block these signals would die of them, of SIGPIPE
-// where nobody reads the log any more, of SIGXFSZ where no file may grow: that is like a full disk.
+// Signals are blocked before any thread exists, because a thread that does not block them would be
+// killed by them. SIGPIPE comes when the log's reader is gone. SIGXFSZ comes when a file may not
+// grow; without the signal, that is an error like a full disk.
 Signals.block([SIGTERM, SIGINT, SIGHUP, SIGPIPE, SIGXFSZ])
 Process.raiseDescriptorLimit()
 Process.shareHeap()

@@ -1,4 +1,5 @@
 import CascadeModel
+
 /// SplitMix64: the same numbers for the same seed, everywhere. A test takes its seed as an argument,
 /// so that a failure prints it.
 struct Seeded: RandomNumberGenerator {

@@ -1,5 +1,6 @@
 import CascadeModel
 import CascadeSystem
+
 /// A time zone, read from the files of zic(8) by themselves: what local time is does not depend on
 /// the machine, nor on libc.
 struct ZoneFile {

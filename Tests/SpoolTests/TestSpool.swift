@@ -3,6 +3,7 @@ import CascadeSQLite
 import Spool
 import Store
 import CascadeSystem
+
 /// A spool and a store in a directory of their own, gone with the test.
 final class TestSpool {
   let path: String

@@ -1,4 +1,5 @@
 import CascadeSQLite
+
 extension TestStore {
   /// Every row of the application's tables, and the nodes and edges that Cascade stores, with rowids,
   /// bit for bit.

@@ -3,6 +3,7 @@ import CascadeModel
 import CascadeSQLite
 import Store
 import CascadeSystem
+
 /// A store with a root of files: covers that albums name in a column, and whatever stored edges name.
 final class FileFixture {
   let store: TestStore

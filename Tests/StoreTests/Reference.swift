@@ -1,4 +1,5 @@
 import CascadeModel
+
 /// DESIGN section 2.3 in plain Swift, as it is written: every rule looks at every edge until
 /// nothing changes. Slow, and short enough to be believed.
 struct Reference {

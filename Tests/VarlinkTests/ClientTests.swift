@@ -2,6 +2,7 @@ import CascadeModel
 import CascadeSystem
 import Testing
 import CascadeVarlink
+
 @Suite("The client")
 struct ClientTests {
   @Test("gives the replies of a stream one by one, and then the next call's")

@@ -2,6 +2,7 @@ import CascadeModel
 import CascadeSystem
 import Testing
 import CascadeVarlink
+
 @Suite("Connections")
 struct ConnectionTests {
   @Test("answers everything after half a close")

@@ -1,6 +1,7 @@
 import CascadeModel
 import Testing
 import CascadeVarlink
+
 @Suite("The description parser")
 struct DescriptionTests {
   @Test("reads types, methods and errors between comments")

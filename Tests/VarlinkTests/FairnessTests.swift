@@ -1,6 +1,7 @@
 import CascadeSystem
 import Testing
 import CascadeVarlink
+
 /// One that says more than anybody could answer has its turn, and no more.
 @Suite("Fairness")
 struct FairnessTests {

@@ -2,6 +2,7 @@ import CascadeModel
 import CascadeSystem
 import Testing
 import CascadeVarlink
+
 /// The corners of the protocol, UAPI.20.
 @Suite("The protocol")
 struct ProtocolTests {

@@ -2,6 +2,7 @@ import CascadeModel
 import CascadeSystem
 import Testing
 import CascadeVarlink
+
 @Suite("The server")
 struct ServerTests {
   @Test("answers a call however it was cut", arguments: [1, 2, 7, 1000])

@@ -1,8 +1,8 @@
-/// What a change file says of itself.
+/// The members of a change file that describe the file itself.
 package struct ChangeHeader: Hashable, Sendable {
   package var id: String?
   package var author: String?
-  /// Lines to a transaction; only in `.ndjson` files.
+  /// The number of lines in one transaction; only in `.ndjson` files.
   package var batch: Int?
 
   package init(id: String? = nil, author: String? = nil, batch: Int? = nil) {
@@ -12,12 +12,12 @@ package struct ChangeHeader: Hashable, Sendable {
   }
 }
 
-/// Why a change file is rejected, and the place in it.
+/// Why a change file is rejected, and the position of the fault in it.
 package struct ChangeError: Error, Hashable, CustomStringConvertible {
   package let line: Int
   /// Counts Unicode scalars from 1.
   package let column: Int
-  /// `changes[3].put[1]`, in a line of its own `put[1]`; empty for the whole.
+  /// Such as `changes[3].put[1]`, or `put[1]` in a file of lines; empty for the whole document.
   package let path: String
   package let message: String
 
@@ -36,15 +36,16 @@ package struct ChangeError: Error, Hashable, CustomStringConvertible {
 
 /// A `.json` change file: one transaction.
 ///
-/// The file is judged whole before the first change comes out of it. Then the changes are read a
-/// second time, one by one: twice the parsing, but no list of all changes in memory.
+/// The whole file is checked before the first change is returned. Then the changes are parsed a
+/// second time, one by one. That is twice the parsing, but no list of all changes is held in
+/// memory.
 package struct ChangeDocument: Sendable {
   package let header: ChangeHeader
   private let bytes: [UInt8]
   private var parser: ChangeParser
   private var first = true
 
-  /// Of a change: within the object and its list.
+  /// The nesting depth at which a change begins: within the object and its list.
   private static let depth = 2
 
   package init(_ bytes: [UInt8]) throws(ChangeError) {
@@ -66,7 +67,7 @@ package struct ChangeDocument: Sendable {
     let bytes = file.span
     do throws(Fault) {
       if try parser.scanner.nextElement(&first, bytes) { return try parser.change(bytes) }
-      // Back before the `]`: whoever asks again is told the same.
+      // Stay before the `]`, so that the next call returns nil again.
       parser.scanner.restart(at: parser.scanner.at - 1, depth: ChangeDocument.depth)
       return nil
     } catch {
@@ -81,7 +82,7 @@ package struct ChangeLineParser: Sendable {
 
   package init() {}
 
-  /// The header of a file, if its first line is one; nil when it is a change.
+  /// The header of a file, if the first line is one; nil if it is a change.
   package mutating func header(_ line: Span<UInt8>) throws(ChangeError) -> ChangeHeader? {
     do throws(Fault) {
       parser.scanner.restart()
@@ -91,7 +92,7 @@ package struct ChangeLineParser: Sendable {
     }
   }
 
-  /// The change in line `number`, which begins with 1.
+  /// The change in line `number`; the first line is 1.
   package mutating func change(
     _ line: Span<UInt8>, number: Int
   ) throws(ChangeError) -> Change {

@@ -1,7 +1,7 @@
 extension ChangeParser {
   mutating func link(_ bytes: Bytes) throws(Fault) -> Change {
     var ends = try ends(.link, bytes)
-    // Taken, not copied: the strings change hands without their counters being touched.
+    // The strings are moved out, not copied: their reference counts are not touched.
     return .link(
       name: ends.name.take()!, from: ends.from.take()!, to: ends.to.take()!, rules: ends.rules)
   }
@@ -12,7 +12,7 @@ extension ChangeParser {
       name: ends.name.take()!, from: ends.from.take()!, to: ends.to.take()!, as: .sourceDeleted)
   }
 
-  /// `{"name", "from", "to", "rules"}`.
+  /// Reads `{"name", "from", "to", "rules"}`.
   private mutating func ends(
     _ words: Words<ChangeWord>, _ bytes: Bytes
   ) throws(Fault) -> DraftEdge {
@@ -25,7 +25,7 @@ extension ChangeParser {
     return edge
   }
 
-  /// The list `edges` of a put.
+  /// Reads the list `edges` of a put.
   mutating func edges(_ bytes: Bytes) throws(Fault) -> [DeclaredEdge] {
     guard scanner.peek(bytes) == UInt8(ascii: "[") else {
       throw expected("a list of edges", bytes)
@@ -47,7 +47,7 @@ extension ChangeParser {
       name: edge.name.take()!, destination: edge.to.take()!, rules: edge.rules)
   }
 
-  /// The members of an edge as they come.
+  /// The members of an edge, collected as they are read.
   private struct DraftEdge {
     var name: String?
     var from: Node?
@@ -160,7 +160,7 @@ extension ChangeParser {
 }
 
 extension Destination {
-  /// What is wrong with the path of a file below its root, if anything is.
+  /// What is wrong with the path of a file below its root; nil if it is valid.
   package static func objection(toPath path: String) -> String? {
     if path.isEmpty { return "a path is not empty" }
     if path.utf8.contains(0) { return "a NUL in a path" }

@@ -1,6 +1,6 @@
-/// What stands around the changes.
+/// Reads what surrounds the changes: the document's members and the header line.
 extension ChangeParser {
-  /// Judges a whole `.json` file. Returns its header and where the first change begins, behind `[`.
+  /// Checks a whole `.json` file. Returns its header and the offset of the first change, after `[`.
   mutating func document(
     _ bytes: Bytes
   ) throws(Fault) -> (header: ChangeHeader, changes: Int) {
@@ -48,7 +48,7 @@ extension ChangeParser {
     return start
   }
 
-  /// The first line of an `.ndjson` file; nil when it is a change, or nothing that could be a header.
+  /// Reads the first line of an `.ndjson` file; nil when it is a change, or cannot be a header.
   mutating func header(_ bytes: Bytes) throws(Fault) -> ChangeHeader? {
     try scanner.begin(bytes)
     guard try looksLikeHeader(bytes) else { return nil }
@@ -61,7 +61,7 @@ extension ChangeParser {
     return header
   }
 
-  /// Decided by the first name alone; a misspelt one by what it is nearest to.
+  /// The first name alone decides. A misspelt name counts as the known name nearest to it.
   private func looksLikeHeader(_ bytes: Bytes) throws(Fault) -> Bool {
     var reader = scanner
     guard reader.peek(bytes) == UInt8(ascii: "{") else { return false }

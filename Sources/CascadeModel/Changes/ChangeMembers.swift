@@ -1,4 +1,4 @@
-/// The values of a change's members.
+/// Reads the values of a change's members.
 extension ChangeParser {
   mutating func flush(_ bytes: Bytes) throws(Fault) {
     let offset = scanner.at
@@ -7,7 +7,7 @@ extension ChangeParser {
     }
   }
 
-  /// A type, or null, which is none.
+  /// Reads a type; null means no type.
   mutating func type(_ bytes: Bytes) throws(Fault) -> String? {
     guard scanner.peek(bytes) == UInt8(ascii: "n") else {
       return try string("a type's name or null", bytes)
@@ -23,7 +23,7 @@ extension ChangeParser {
     return try scanner.members(bytes)
   }
 
-  /// The names in `unset`; one that is there twice is harmless.
+  /// Reads the names in `unset`. A name may be repeated; that is harmless.
   mutating func names(_ bytes: Bytes) throws(Fault) -> [String] {
     guard scanner.peek(bytes) == UInt8(ascii: "[") else {
       throw expected("a list of names", bytes)
@@ -39,7 +39,7 @@ extension ChangeParser {
     try word(of: .removals, "what the removal counts as", bytes)
   }
 
-  /// One of a few words that stand as strings.
+  /// Reads a string that must be one of a few words.
   private mutating func word<Value>(
     of words: Words<Value>, _ what: String, _ bytes: Bytes
   ) throws(Fault) -> Value {
@@ -52,7 +52,7 @@ extension ChangeParser {
 
   // MARK: - Nodes
 
-  /// `["collection", key]`.
+  /// Reads `["collection", key]`.
   mutating func node(_ bytes: Bytes) throws(Fault) -> Node {
     let offset = scanner.at
     let shape = "a node, [\"collection\", key]"
@@ -117,7 +117,7 @@ extension ChangeParser {
 }
 
 extension Node {
-  /// What is wrong with the name of a collection, if anything is.
+  /// What is wrong with the name of a collection; nil if it is valid.
   package static func objection(toCollection name: String) -> String? {
     if name.isEmpty { return "a collection's name is not empty" }
     let bytes = name.utf8

@@ -1,9 +1,10 @@
-/// Reads changes from bytes in one pass, with no tree between: an invalid change cannot be expressed
-/// behind it. `value` and the members of `set` are checked and kept as their text.
+/// Reads changes from bytes in one pass, without a tree in between. Only valid changes leave the
+/// parser. `value` and the members of `set` are checked and kept as their text.
 ///
 /// Why a parser of our own: SQLite takes rows at some 100 MB/s of such lines, and a file must be
-/// refused whole, with the place and the reason. On lines of 169 bytes, one core
-/// (deploy/benchmarks/parsers/run), each reader giving strings of its language for what a store needs:
+/// rejected as a whole, with the position and the reason. The figures are for lines of 169 bytes on
+/// one core (deploy/benchmarks/parsers/run). Each reader gives strings of its language for what a
+/// store needs:
 ///
 ///     this parser                        335 MB/s
 ///     FoundationEssentials, JSONDecoder   28 MB/s
@@ -11,19 +12,20 @@
 ///     simdjson 3.0, document             510 MB/s
 ///     simdjson 3.0, on demand            640 MB/s
 ///
-/// jansson and JSONDecoder are slower than SQLite. simdjson is faster and would do for speed, but
-/// lets duplicate names pass, says no line, column or path, leaves unread on demand what nobody
-/// asked for, and brings C++ in. A `.json` file is read twice, see `ChangeDocument`: 160 MB/s.
+/// jansson and JSONDecoder are slower than SQLite. simdjson is faster and would be fast enough. But
+/// it accepts duplicate names, reports no line, column or path, does not check values that are not
+/// read (on demand), and brings in C++. A `.json` file is read twice, see `ChangeDocument`: 160
+/// MB/s.
 struct ChangeParser {
   var scanner = Scanner()
   var collections = KnownNames()
   var edgeNames = KnownNames()
 
-  /// An object being read: what was seen of it, to find a member's second coming.
+  /// An object that is being read. It remembers the names seen so far, to find a duplicate.
   struct OpenObject {
-    /// Where its `{` is: the place of what is missing in it.
+    /// The offset of its `{`: the position reported when a member is missing.
     let offset: Int
-    /// Where the name of the current member is.
+    /// The offset of the current member's name.
     fileprivate(set) var nameOffset = 0
     fileprivate var first = true
     fileprivate var seen: UInt32 = 0
@@ -35,7 +37,7 @@ struct ChangeParser {
     return object
   }
 
-  /// The next member of an object, standing before its value; nil when the object has ended.
+  /// Reads the next member's name and stops before its value; nil when the object has ended.
   mutating func member<Word>(
     _ object: inout OpenObject, _ words: Words<Word>, _ bytes: Bytes
   ) throws(Fault) -> Word? {
@@ -52,14 +54,14 @@ struct ChangeParser {
     return words[index]
   }
 
-  /// `put` may also be written `p\u0075t`.
+  /// Also finds a name that is written with escapes: `put` may be written `p\u0075t`.
   func find<Word>(_ name: StringToken, _ words: Words<Word>, _ bytes: Bytes) -> Int? {
     guard name.escaped else { return words.find(name.range, bytes) }
     let plain = scanner.dialect.unescaped(name, bytes)
     return words.find(plain.indices, plain.span)
   }
 
-  /// A value of another kind than expected, judged by its beginning alone.
+  /// The fault for a value of another kind than expected. The first byte decides the kind.
   func expected(_ what: String, _ bytes: Bytes) -> Fault {
     switch scanner.peek(bytes) {
     case UInt8(ascii: "{"): return Fault(scanner.at, "expected \(what), found an object")
@@ -85,15 +87,15 @@ struct ChangeParser {
 // MARK: - A change
 
 extension ChangeParser {
-  /// The members of a change as they come: the verb may be the last.
+  /// The members of a change, collected as they are read: the verb may come last.
   private struct Draft {
     let offset: Int
     var verb: ChangeWord?
-    /// Members that only one verb may have, and the last of them.
+    /// The last member read that belongs to one verb only.
     var companion: ChangeWord?
     var collection = ""
     var node: Node?
-    /// A link or an unlink, which are read in one go.
+    /// A link or an unlink; their members are read in one call.
     var whole: Change?
     var type: String?
     var value: JSONText?
@@ -152,7 +154,7 @@ extension ChangeParser {
     }
   }
 
-  /// Parts are taken out of the draft, not copied: that would be half of the work.
+  /// Parts are moved out of the draft, not copied: copying would be half of the work.
   private func change(_ draft: inout Draft) throws(Fault) -> Change {
     switch draft.verb {
     case .link: return draft.whole.take()!
@@ -197,7 +199,7 @@ extension ChangeParser {
 }
 
 extension Change {
-  /// An unlink says what it counts as in a member of its own.
+  /// Sets what the removal of an unlink counts as, which is a member of its own.
   fileprivate func removing(as removal: Removal) -> Change {
     guard case .unlink(let name, let from, let to, _) = self else { return self }
     return .unlink(name: name, from: from, to: to, as: removal)

@@ -6,7 +6,7 @@ enum ChangeWord: String, Sendable {
   case file, root
   case id, author, changes, batch
 
-  /// The verb that this member belongs to; nil for the verbs.
+  /// The verb that this member belongs to; nil if it is a verb itself.
   var verb: ChangeWord? {
     switch self {
     case .type, .value, .edges: .put

@@ -1,5 +1,5 @@
-/// Names that were read and found good before. A file names the same few collections and edges in
-/// every line; they need to be judged and made into strings once.
+/// Names that were read before and are valid. A file repeats the same few names of collections and
+/// edges in every line, so each is checked and made into a string only once.
 struct KnownNames: Sendable {
   private static let limit = 8
 
@@ -26,9 +26,9 @@ struct KnownNames: Sendable {
     return nil
   }
 
-  /// Takes the place of the oldest when there are many.
+  /// Remembers a name, in place of the oldest one when the list is full.
   mutating func remember(_ token: StringToken, _ name: String, _ bytes: Bytes) {
-    // With escapes, what is written is not the name's own bytes.
+    // With escapes, the bytes in the text are not the bytes of the name.
     guard !token.escaped else { return }
     let range = token.range
     let entry = Entry(

@@ -1,4 +1,4 @@
-/// Bytes within JSON (RFC 4648, section 4).
+/// Base64 encoding for bytes within JSON (RFC 4648, section 4).
 package enum Base64 {
   private static let alphabet = Array(
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
@@ -26,7 +26,7 @@ package enum Base64 {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// Nil where the text is not the encoding of anything.
+  /// Nil when the text is not valid base64.
   package static func decode(_ text: String) -> [UInt8]? {
     let letters = Array(text.utf8)
     if letters.count % 4 != 0 { return nil }

@@ -1,5 +1,5 @@
 extension Span<UInt8> {
-  /// Eight bytes at once, the first one lowest; the compiler makes one load of it.
+  /// Eight bytes at once, the first one in the lowest bits. The compiler makes one load of it.
   @inline(__always)
   func word(at start: Int) -> UInt64 {
     let part = extracting(start..<start &+ 8)
@@ -8,8 +8,8 @@ extension Span<UInt8> {
     return word
   }
 
-  /// The first eight bytes of `range` or all of them, the first one lowest: enough to tell most
-  /// names apart by one comparison.
+  /// The first eight bytes of `range`, or all if there are fewer, the first one in the lowest bits.
+  /// One comparison is enough to tell most names apart.
   @inline(__always)
   func head(_ range: Range<Int>) -> UInt64 {
     if range.count >= 8 { return word(at: range.lowerBound) }
@@ -34,8 +34,8 @@ extension Span<UInt8> {
 }
 
 extension Span<UInt8> {
-  /// Where the next newline is, eight bytes at a time: a zero byte in the word that is left when
-  /// the newlines are subtracted borrows into its highest bit.
+  /// The offset of the next newline, found eight bytes at a time. Newlines are XORed to zero bytes;
+  /// a subtraction then borrows into the highest bit of each zero byte.
   package func firstNewline(from start: Int) -> Int? {
     let ones: UInt64 = 0x0101_0101_0101_0101
     var index = start
@@ -52,7 +52,7 @@ extension Span<UInt8> {
     return nil
   }
 
-  /// The same bytes, which is more than the same characters.
+  /// Whether the bytes are equal. This is stricter than the equality of Swift strings.
   package func same(as other: Span<UInt8>) -> Bool {
     guard count == other.count else { return false }
     var index = 0

@@ -1,6 +1,6 @@
-/// What an escape in a string stands for.
+/// What escapes in strings stand for.
 extension JSON.Dialect {
-  /// The bytes of a token that was scanned before, without its escapes.
+  /// The bytes of a token that was already scanned, with its escapes resolved.
   func unescaped(_ token: StringToken, _ bytes: Bytes) -> [UInt8] {
     var result: [UInt8] = []
     result.reserveCapacity(token.end - token.start)
@@ -16,7 +16,8 @@ extension JSON.Dialect {
     return result
   }
 
-  /// Reads the escape at `position` and steps over it. Nil: it stands for nothing (JSON5 only).
+  /// Reads the escape at `position` and steps over it. Nil if it stands for no character (JSON5
+  /// only).
   func escape(_ position: inout Int, _ bytes: Bytes) throws(Fault) -> Unicode.Scalar? {
     let start = position
     guard start + 1 < bytes.count else { throw Fault(start, "a string without its closing quote") }
@@ -68,7 +69,7 @@ extension JSON.Dialect {
 // MARK: - JSON5
 
 extension JSON.Dialect {
-  /// An escape that JSON does not have, `position` behind its letter.
+  /// Reads an escape that only JSON5 has. `position` is after its letter.
   private func escape5(
     _ position: inout Int, from start: Int, _ bytes: Bytes
   ) throws(Fault) -> Unicode.Scalar? {
@@ -88,7 +89,7 @@ extension JSON.Dialect {
     }
   }
 
-  /// Any other letter stands for itself, and a line separator for nothing.
+  /// Any other letter stands for itself; an escaped line separator stands for nothing.
   private func escapedCharacter(
     _ position: inout Int, from start: Int, _ bytes: Bytes
   ) throws(Fault) -> Unicode.Scalar? {

@@ -22,17 +22,17 @@ package enum JSON: Hashable, Sendable {
   package enum Dialect: Sendable {
     /// RFC 8259.
     case json
-    /// The form of model files: comments, bare names, commas at the end.
+    /// The form of model files: comments, unquoted names, trailing commas.
     case json5
   }
 
-  /// The member of an object; nil for other values too.
+  /// The member of an object; nil if there is none, or if the value is not an object.
   package subscript(name: String) -> JSON? {
     object?.first { $0.name == name }?.value
   }
 }
 
-// MARK: - What it is
+// MARK: - Kinds and values
 
 extension JSON {
   package var isNull: Bool { self == .null }
@@ -45,7 +45,7 @@ extension JSON {
     if case .integer(let value) = self { value } else { nil }
   }
 
-  /// An integer too is a number.
+  /// Integers count as numbers too.
   package var number: Double? {
     switch self {
     case .number(let value): value

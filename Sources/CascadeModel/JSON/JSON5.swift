@@ -1,7 +1,8 @@
-/// What JSON5 adds to JSON (spec.json5.org). Names are letters, digits, `$` and `_`; with escapes in
-/// them they need quotes. Infinity and NaN are refused: nothing here could mean them.
+/// What JSON5 adds to JSON (spec.json5.org). Unquoted names consist of letters, digits, `$` and
+/// `_`; names with escapes need quotes. Infinity and NaN are refused, because they have no meaning
+/// here.
 extension Scanner {
-  /// Comments, and the rarer spaces. False when there is neither.
+  /// Skips a comment, or a kind of space that only JSON5 has. False when there is neither.
   mutating func skipSpace5(_ bytes: Bytes) throws(Fault) -> Bool {
     switch bytes[at] {
     case UInt8(ascii: "/"):
@@ -127,7 +128,8 @@ extension Scanner {
     return at > start
   }
 
-  /// `.5`, `5.` and `+5` are not for `Double` to read on every platform: give it JSON's form.
+  /// Converts `.5`, `5.` and `+5` to JSON's form first, because `Double` does not read them on
+  /// every platform.
   func double5(_ range: Range<Int>, _ bytes: Bytes) throws(Fault) -> Double {
     let parts = Scanner.text(range, bytes).split(separator: ".", omittingEmptySubsequences: false)
     var text = String(parts[0])

@@ -1,5 +1,5 @@
 extension Scanner {
-  /// The members of an object, their values as text.
+  /// Reads the members of an object, their values as text.
   mutating func members(_ bytes: Bytes) throws(Fault) -> [Member] {
     try open("{", bytes)
     var members: [Member] = []
@@ -14,7 +14,7 @@ extension Scanner {
     return members
   }
 
-  /// The elements of a list, as text.
+  /// Reads the elements of a list, as text.
   fileprivate mutating func texts(_ bytes: Bytes) throws(Fault) -> [JSONText] {
     try open("[", bytes)
     var elements: [JSONText] = []
@@ -27,7 +27,7 @@ extension Scanner {
 }
 
 extension JSONText {
-  /// The members of an object; nil when it is none.
+  /// The members of an object; nil when the value is not an object.
   package func members() -> [Member]? {
     let bytes = Array(text.utf8)
     var scanner = Scanner()
@@ -37,7 +37,7 @@ extension JSONText {
     return try? scanner.members(bytes.span)
   }
 
-  /// An object of these members, whose names differ.
+  /// An object with these members. Their names must differ.
   package init(object members: [Member]) {
     var bytes: [UInt8] = [UInt8(ascii: "{")]
     for (index, member) in members.enumerated() {
@@ -50,7 +50,7 @@ extension JSONText {
     self.init(valid: String(decoding: bytes, as: UTF8.self))
   }
 
-  /// The elements of a list; nil when it is none.
+  /// The elements of a list; nil when the value is not a list.
   package func elements() -> [JSONText]? {
     let bytes = Array(text.utf8)
     var scanner = Scanner()
@@ -66,10 +66,11 @@ extension JSONText {
 
   package static let null = JSONText(valid: "null")
 
-  /// As `members` and `elements` give it, without spaces around it.
+  /// Whether the value is null. Expects text without surrounding spaces, as `members` and
+  /// `elements` return it.
   package var isNull: Bool { text == "null" }
 
-  /// The same value without spaces and line breaks between its parts, for outputs of one line.
+  /// The same value without spaces and line breaks between its parts, for output on one line.
   package var compact: JSONText {
     var bytes: [UInt8] = []
     var isInString = false

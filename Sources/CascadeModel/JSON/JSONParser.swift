@@ -1,5 +1,5 @@
-/// Why a text is not JSON. Lines and columns begin with 1; a column counts Unicode scalars, which
-/// is what editors call characters.
+/// Why a text is not valid JSON. Lines and columns begin with 1. A column counts Unicode scalars,
+/// which editors call characters.
 package struct JSONError: Error, Hashable, CustomStringConvertible {
   package let line: Int
   package let column: Int
@@ -9,7 +9,8 @@ package struct JSONError: Error, Hashable, CustomStringConvertible {
 }
 
 extension JSON {
-  /// A message is so many levels around what it carries, which may be as deep as a file.
+  /// Parses a text. `levels` is how many levels a message adds around its content: the content may
+  /// be nested as deeply as a file.
   package static func parse(
     _ bytes: [UInt8], as dialect: Dialect = .json, around levels: Int = 0
   ) throws(JSONError) -> JSON {

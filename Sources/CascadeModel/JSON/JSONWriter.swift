@@ -1,5 +1,5 @@
 extension JSON {
-  /// Compact, valid UTF-8, one line (but for what `raw` brings along).
+  /// The compact form on one line, in valid UTF-8. Only `raw` values may contain line breaks.
   package var text: String { String(decoding: utf8, as: UTF8.self) }
 
   package var utf8: [UInt8] {
@@ -13,7 +13,7 @@ extension JSON {
     case .null: bytes.append(contentsOf: "null".utf8)
     case .bool(let value): bytes.append(contentsOf: (value ? "true" : "false").utf8)
     case .integer(let value): bytes.append(contentsOf: String(value).utf8)
-    // As JavaScript does: JSON cannot say it otherwise.
+    // JSON has no such number; JavaScript writes null too.
     case .number(let value) where !value.isFinite: bytes.append(contentsOf: "null".utf8)
     case .number(let value): bytes.append(contentsOf: value.description.utf8)
     case .string(let value): JSON.write(value, to: &bytes)
@@ -43,7 +43,8 @@ extension JSON {
     bytes.append(UInt8(ascii: "}"))
   }
 
-  /// Escapes what JSON demands, and also DEL and the C1 controls: a terminal may obey those.
+  /// Escapes what JSON requires, and also DEL and the C1 controls, because a terminal may obey
+  /// those.
   static func write(_ string: String, to bytes: inout [UInt8]) {
     bytes.append(UInt8(ascii: "\""))
     if string.utf8.allSatisfy({ $0 &- 0x20 < 0x5F && $0 != 0x22 && $0 != 0x5C }) {

@@ -1,8 +1,8 @@
-/// The names already read of the objects that are still open, to find duplicates.
+/// The member names read so far in the objects that are still open, used to find duplicates.
 ///
-/// A few names are compared one by one. From `linear` on a hash table takes over, with Swift's
-/// seeded hash: an object of a million members costs a million steps, and nobody outside can choose
-/// names that collide.
+/// Up to `linear` names are compared one by one. Beyond that, a hash table with Swift's seeded hash
+/// is used. So an object of a million members takes a million steps, and the author of a file
+/// cannot choose names that collide.
 struct OpenNames {
   private static let linear = 24
 
@@ -16,12 +16,12 @@ struct OpenNames {
   struct Object {
     fileprivate let firstEntry: Int
     fileprivate let firstByte: Int
-    /// Indices of entries by hash, -1 where free; empty while there are few.
+    /// Indices of entries by hash, -1 where a slot is free; empty while there are few names.
     fileprivate var table: [Int32] = []
   }
 
   private var entries: [Entry] = []
-  /// Names that were written with escapes, without them.
+  /// The bytes of names that were written with escapes, with the escapes resolved.
   private var unescaped: [UInt8] = []
 
   mutating func removeAll() {
@@ -36,7 +36,8 @@ struct OpenNames {
     unescaped.removeLast(unescaped.count - object.firstByte)
   }
 
-  /// False when the object has this name already. `plain` is the name of an escaped token.
+  /// Adds a name. False when the object already has it. `plain` is the name of a token with
+  /// escapes.
   mutating func insert(
     _ token: StringToken, plain: [UInt8]?, into object: inout Object, _ bytes: Bytes
   ) -> Bool {
@@ -66,7 +67,7 @@ struct OpenNames {
     }
   }
 
-  /// Puts an entry where its hash says, or the first free slot behind; false when it is there.
+  /// Puts an entry in the slot of its hash, or in the next free one. False when the name is there.
   private func place(
     _ entry: Entry, _ index: Int32, in object: inout Object, _ bytes: Bytes
   ) -> Bool {

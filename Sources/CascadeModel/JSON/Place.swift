@@ -1,12 +1,12 @@
-/// Where an offset is, for people: found only when there is something to say, by walking there
-/// again, so that reading good files costs nothing for it.
+/// The line, column and path of an offset, for messages. They are computed by scanning the text
+/// again, and only when there is a fault to report: reading valid files costs nothing for it.
 struct Place {
   let line: Int
   let column: Int
   /// `changes[3].put[1]`; empty for the whole document.
   let path: String
 
-  /// Everything before `offset` was scanned without a fault.
+  /// Everything before `offset` must have been scanned without a fault.
   init(of offset: Int, in bytes: Bytes) {
     let end = min(offset, bytes.count)
     var line = 1
@@ -23,7 +23,7 @@ struct Place {
   }
 }
 
-/// Follows strict JSON down to a place. JSON5 is read by people who see the line.
+/// Follows strict JSON down to an offset and keeps the path. For JSON5 the line is enough.
 private struct Walk {
   private enum Level {
     case object(name: String?)
@@ -43,7 +43,7 @@ private struct Walk {
       step(bytes[scanner.at])
       scanner.at += 1
     }
-    // The place may be a name itself.
+    // The offset may be that of a name.
     if scanner.peek(bytes) == UInt8(ascii: "\""), let token = try? scanner.string(bytes) {
       take(token, bytes)
     }

@@ -1,6 +1,6 @@
-/// The way to a value within objects. In a model a dot is a step: `meta.cover`.
+/// The path to a value within nested objects. In a model, dots separate the names: `meta.cover`.
 package struct PropertyPath: Hashable, Sendable, CustomStringConvertible {
-  /// Outermost first, at least one.
+  /// Outermost first; at least one name.
   fileprivate let names: [String]
 
   package init(_ text: String) {
@@ -10,19 +10,19 @@ package struct PropertyPath: Hashable, Sendable, CustomStringConvertible {
 
   package var description: String { names.joined(separator: ".") }
 
-  /// The member of the whole object that the way begins with.
+  /// The name of the member in the outermost object.
   package var first: String { names[0] }
 }
 
-/// Something on the way has no members.
+/// A value on the path is not an object, so it has no members.
 package struct NoObject: Error {
   package let path: String
-  /// What is there instead.
+  /// The kind of the value found instead.
   package let kind: String
 }
 
 extension [Member] {
-  /// What is at the end of a path: null where nothing is.
+  /// The value at a path; null if there is none.
   package func value(at path: PropertyPath) throws(NoObject) -> JSONText {
     var members = self
     for (index, name) in path.names.enumerated() {
@@ -38,7 +38,7 @@ extension [Member] {
     return .null
   }
 
-  /// Puts another value where one is; all others stay as they are written.
+  /// Replaces the value at a path. All other members keep their text.
   package mutating func replace(at path: PropertyPath, with value: JSONText) {
     replace(at: path.names[...], with: value)
   }
@@ -59,7 +59,8 @@ extension [Member] {
 }
 
 extension Member {
-  /// By bytes: JSON knows no characters that look alike.
+  /// Whether the names have the same bytes. Swift's equality would accept other encodings of a
+  /// letter.
   package func isNamed(_ other: String) -> Bool {
     name.utf8Span.span.same(as: other.utf8Span.span)
   }

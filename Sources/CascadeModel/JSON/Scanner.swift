@@ -1,8 +1,9 @@
-/// UTF-8 bytes of one JSON document. A span cannot be kept in a struct that outlives a call, so the
-/// scanner is given it anew at every step.
+/// The UTF-8 bytes of one JSON document. A span cannot be stored in a struct that outlives a call,
+/// so it is passed to the scanner at every step.
 typealias Bytes = Span<UInt8>
 
-/// What is wrong and where, as cheap as can be: line, column and path are found when somebody asks.
+/// What is wrong, and at which offset. Line, column and path are computed only when they are
+/// needed.
 struct Fault: Error {
   let offset: Int
   let message: String
@@ -13,8 +14,8 @@ struct Fault: Error {
   }
 }
 
-/// Reads JSON token by token. Everything that reads JSON stands on this, so all of it is equally
-/// strict: RFC 8259 (or JSON5 where asked for), valid UTF-8, no duplicate names, bounded depth.
+/// Reads JSON token by token. All reading of JSON uses this scanner, so all of it is equally
+/// strict: RFC 8259 (or JSON5 on request), valid UTF-8, no duplicate names, bounded depth.
 struct Scanner {
   static let maximumDepth = 64
 
@@ -25,14 +26,14 @@ struct Scanner {
 
   init(_ dialect: JSON.Dialect = .json) { self.dialect = dialect }
 
-  /// Begins a new document. Scratch memory is kept: a million lines allocate it once.
+  /// Begins a new document. Scratch memory is kept, so that a million lines allocate it once.
   mutating func restart(at offset: Int = 0, depth: Int = 0) {
     at = offset
     self.depth = depth
     names.removeAll()
   }
 
-  /// The next byte, 0 at the end. A zero byte is legal nowhere, so nobody confuses the two.
+  /// The next byte; 0 at the end. A zero byte is not valid anywhere in JSON, so 0 is unambiguous.
   func peek(_ bytes: Bytes) -> UInt8 { at < bytes.count ? bytes[at] : 0 }
 
   mutating func begin(_ bytes: Bytes) throws(Fault) {
@@ -47,7 +48,7 @@ struct Scanner {
     if at < bytes.count { throw unexpected(bytes, "nothing more") }
   }
 
-  /// Machines write none, so that is decided without a call.
+  /// Machine-written JSON has no spaces, so the common case is decided without a call.
   @inline(__always)
   mutating func skipSpace(_ bytes: Bytes) throws(Fault) {
     guard at < bytes.count else { return }
@@ -94,7 +95,8 @@ extension Scanner {
     at += 1
   }
 
-  /// The next name of an open object, standing before its value; nil when the object has ended.
+  /// Reads the next name of an open object and stops before its value; nil when the object has
+  /// ended.
   mutating func nextName(_ first: inout Bool, _ bytes: Bytes) throws(Fault) -> StringToken? {
     guard try nextItem(&first, UInt8(ascii: "}"), bytes) else { return nil }
     let name = try self.name(bytes)
@@ -105,12 +107,12 @@ extension Scanner {
     return name
   }
 
-  /// Whether an open list has another element; if so, stands before it.
+  /// Whether an open list has another element. If so, stops before it.
   mutating func nextElement(_ first: inout Bool, _ bytes: Bytes) throws(Fault) -> Bool {
     try nextItem(&first, UInt8(ascii: "]"), bytes)
   }
 
-  /// The common way, a comma and what follows, is decided without a call.
+  /// The common case, a comma and the next item, is decided without a call.
   @inline(__always)
   private mutating func nextItem(
     _ first: inout Bool, _ closing: UInt8, _ bytes: Bytes

@@ -1,12 +1,12 @@
-/// A number that was stepped over. To become a `Double` costs more, so only who needs it asks.
+/// A number that was scanned. Converting it to a `Double` is expensive, so it is done on request.
 struct NumberToken {
-  /// Nil where there is a fraction, an exponent, or more than an Int64 holds.
+  /// Nil if there is a fraction or an exponent, or if the value does not fit an Int64.
   let integer: Int64?
   let range: Range<Int>
 }
 
 extension Scanner {
-  /// Steps over a number by RFC 8259.
+  /// Scans a number by RFC 8259.
   mutating func number(_ bytes: Bytes) throws(Fault) -> NumberToken {
     if dialect == .json5 { return try number5(bytes) }
     let start = at
@@ -23,7 +23,8 @@ extension Scanner {
     return .number(try double(number.range, bytes))
   }
 
-  /// Without an exponent, 300 digits are in a double's range.
+  /// Refuses a number that is too large for a double. Up to 300 characters without an exponent
+  /// always fit.
   func checkRange(_ number: NumberToken, _ bytes: Bytes) throws(Fault) {
     let isSmall = number.range.count <= 300 && !bytes.extracting(number.range).hasExponent
     if number.integer == nil, !isSmall { _ = try json(number, bytes) }
@@ -44,7 +45,7 @@ extension Scanner {
     return value
   }
 
-  /// Steps over fraction and exponent; false when there is neither.
+  /// Scans the fraction and the exponent; false when there is neither.
   private mutating func fraction(_ bytes: Bytes) throws(Fault) -> Bool {
     let start = at
     if peek(bytes) == UInt8(ascii: ".") {

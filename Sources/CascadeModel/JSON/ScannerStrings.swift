@@ -1,16 +1,16 @@
-/// The inside of a string, known to be valid UTF-8 with valid escapes.
+/// The content of a string. Its UTF-8 and its escapes are valid.
 struct StringToken {
   let start: Int
   let end: Int
   let escaped: Bool
-  /// Where the token begins, quote and all: the place to name in a message.
+  /// Where the token begins, including the quote: the position for messages.
   let offset: Int
 
   var range: Range<Int> { start..<end }
 }
 
 extension Scanner {
-  /// Nearly every string is plain: found in one run, up to its closing quote.
+  /// Scans a string. Nearly every string is plain and is found in one run to its closing quote.
   @inline(__always)
   mutating func string(_ bytes: Bytes) throws(Fault) -> StringToken {
     let offset = at
@@ -30,7 +30,7 @@ extension Scanner {
     return try stringEnd(from: at - 1, bytes)
   }
 
-  /// The rest of a string that is not plain.
+  /// Scans the rest of a string that is not plain.
   private mutating func stringEnd(from offset: Int, _ bytes: Bytes) throws(Fault) -> StringToken {
     let quote = bytes[offset]
     var escaped = false
@@ -46,7 +46,7 @@ extension Scanner {
     return StringToken(start: offset + 1, end: at - 1, escaped: escaped, offset: offset)
   }
 
-  /// The hot loop: most bytes of most files pass here, eight at a time.
+  /// Skips plain bytes, eight at a time. This is the hot loop: most bytes of most files pass here.
   @inline(__always)
   private mutating func skipPlain(_ bytes: Bytes) {
     var position = at
@@ -62,9 +62,10 @@ extension Scanner {
     at = position
   }
 
-  /// The high bit of the lowest byte that is a control, a quote, a backslash or not ASCII; above
-  /// that one, others may be set too. A subtraction sets it where the byte is smaller, `word` itself
-  /// where it is not ASCII. JSON5's single quote costs it the fast way.
+  /// Sets the high bit of the lowest byte that is a control character, a quote, a backslash or not
+  /// ASCII. Higher bytes may have their bits set too. The subtractions set it where a byte is
+  /// smaller; `word` itself has it where a byte is not ASCII. JSON5 takes the slow path, because it
+  /// has single quotes.
   @inline(__always)
   private func specialBytes(_ word: UInt64) -> UInt64 {
     if dialect == .json5 { return isSpecial(UInt8(truncatingIfNeeded: word)) ? 1 : 1 << 8 }
@@ -91,7 +92,7 @@ extension Scanner {
   }
 }
 
-// MARK: - What a token says
+// MARK: - The value of a token
 
 extension Scanner {
   @inline(__always)
@@ -100,7 +101,7 @@ extension Scanner {
     return Scanner.text(token.range, bytes)
   }
 
-  /// Bytes that were scanned before, hence valid.
+  /// The text of bytes that were already scanned, and so are valid.
   static func text(_ range: Range<Int>, _ bytes: Bytes) -> String {
     guard let valid = try? UTF8Span(validating: bytes.extracting(range)) else {
       preconditionFailure("scanned text is valid UTF-8")
@@ -109,8 +110,8 @@ extension Scanner {
   }
 }
 
-/// The length of the character at `start`, nil when it is not valid UTF-8: no overlong form, no
-/// surrogate, nothing above U+10FFFF (Unicode, table 3-7).
+/// The length of the character at `start`; nil when it is not valid UTF-8. Overlong forms,
+/// surrogates and values above U+10FFFF are invalid (Unicode, table 3-7).
 func utf8Length(_ bytes: Bytes, _ start: Int) -> Int? {
   func follows(_ distance: Int, _ allowed: ClosedRange<UInt8> = 0x80...0xBF) -> Bool {
     start + distance < bytes.count && allowed.contains(bytes[start + distance])

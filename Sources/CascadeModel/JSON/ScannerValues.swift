@@ -1,5 +1,5 @@
 extension Scanner {
-  /// Steps over a value of any kind, as strictly as if it were kept. Returns its place.
+  /// Scans a value of any kind with all checks, and returns its range.
   mutating func skipValue(_ bytes: Bytes) throws(Fault) -> Range<Int> {
     let start = at
     switch peek(bytes) {
@@ -30,7 +30,7 @@ extension Scanner {
     while try nextElement(&first, bytes) { _ = try skipValue(bytes) }
   }
 
-  /// Refuses the second member of one name.
+  /// Refuses a duplicate name in an object.
   mutating func remember(
     _ name: StringToken, in object: inout OpenNames.Object, _ bytes: Bytes
   ) throws(Fault) {
@@ -40,7 +40,7 @@ extension Scanner {
     }
   }
 
-  /// A value that holds no others and is no string.
+  /// Reads a null, boolean or number.
   mutating func scalar(_ bytes: Bytes) throws(Fault) -> JSON {
     switch peek(bytes) {
     case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"):
@@ -69,7 +69,7 @@ extension Scanner {
   }
 }
 
-/// A name as a message shows it: short, and with nothing that would confuse a terminal.
+/// A name as messages show it: shortened, and without characters that would confuse a terminal.
 func shown(_ name: String) -> String {
   let short = name.unicodeScalars.count > 60 ? String(name.unicodeScalars.prefix(60)) + "…" : name
   return String(JSON.string(short).text.dropFirst().dropLast())

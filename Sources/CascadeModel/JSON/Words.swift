@@ -1,5 +1,5 @@
-/// A fixed set of words that may stand in one place, compared as bytes: a name costs no `String`.
-/// At most 32, so that a mask can remember which were seen.
+/// A fixed set of words that are allowed in one position. They are compared as bytes, so a name
+/// costs no `String`. There are at most 32, so that a bit mask can record which were seen.
 struct Words<Value: Sendable>: Sendable {
   private struct Entry: Sendable {
     let head: UInt64
@@ -32,7 +32,7 @@ struct Words<Value: Sendable>: Sendable {
     return nil
   }
 
-  /// ", did you mean …" or what there is.
+  /// For messages: ", did you mean …", or the list of the words.
   func hint(_ typed: String) -> String {
     if let near = nearest(typed, in: names) { return ", did you mean \"\(near)\"?" }
     return "; there is " + names.joined(separator: ", ")

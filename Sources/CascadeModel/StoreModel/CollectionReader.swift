@@ -44,7 +44,7 @@ struct CollectionReader {
     var columns: [String] = []
     for entry in entries {
       guard let column = entry.name("a column") else { continue }
-      // SQLite's names are the same whatever their case.
+      // SQLite's names do not depend on case.
       if columns.contains(where: { $0.folded == column.folded }) {
         entry.refuse("column \"\(column)\" is there twice")
       }
@@ -62,7 +62,7 @@ struct CollectionReader {
     return types
   }
 
-  /// A row is one node: a table behind two collections would make it two.
+  /// A row is one node. If two collections had the same table, it would be two.
   private func judgeTables() {
     var owners: [String: String] = [:]
     for (name, collection) in entry.objectMembers {
@@ -75,7 +75,7 @@ struct CollectionReader {
     }
   }
 
-  /// A type's name may be used where a collection's is, so it must mean one thing.
+  /// A type's name may be used in place of a collection's name, so each name must mean one thing.
   private func judgeTypes() {
     var places: [String: String] = [:]
     for (name, _) in entry.objectMembers { places[name] = "a collection" }
@@ -90,14 +90,14 @@ struct CollectionReader {
 }
 
 extension Entry {
-  /// The members of an object, and none of anything else, without a word.
+  /// The members of an object; empty for other values, without a complaint.
   var objectMembers: [(name: String, entry: Entry)] {
     if case .object = json { members() ?? [] } else { [] }
   }
 
   func member(_ name: String) -> Entry? { objectMembers.first { $0.name == name }?.entry }
 
-  /// Cascade's own tables and SQLite's hold no rows of the application.
+  /// Refuses Cascade's own tables and SQLite's: they hold no rows of the application.
   func judge(table: String) {
     if ["cascade_", "sqlite_"].contains(where: { table.folded.hasPrefix($0) }) {
       refuse("\"\(table)\" is no table of the application")

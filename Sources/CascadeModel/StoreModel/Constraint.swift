@@ -1,20 +1,20 @@
 /// How many nodes must and may be at the other end of a node's edges (DESIGN 2.4).
 package struct Constraint: Hashable, Sendable {
-  /// As the constrained end calls the relationship.
+  /// The relationship's name at the constrained end.
   package var name: String
-  /// What counts: the distinct nodes that edges of this name lead to…
+  /// The name of the edges whose distinct destinations are counted…
   package var outgoing: String?
-  /// …and those that edges of this name come from.
+  /// …and of the edges whose distinct sources are counted.
   package var incoming: String?
-  /// The collections that the other ends belong to; none for files.
+  /// The collections at the other end; empty for files.
   package var others: [String]
   package var optional: Bool
   package var min: Int
   package var max: Int?
-  /// Whether a node at the other end may have no second node here.
+  /// Whether a node at the other end may have an edge with only one node here.
   package var unique: Bool
 
-  /// What a count violates. An optional relationship may be empty, whatever its minimum.
+  /// What a count violates. An optional relationship may be empty, whatever its minimum is.
   package func violation(count: Int) -> Violation? {
     if count == 0 { return optional ? nil : .missingMandatory }
     if count < min { return .tooFew }
@@ -30,7 +30,7 @@ package enum Violation: String, Hashable, Sendable, CaseIterable {
 }
 
 extension StoreModel {
-  /// What the model demands of a node in this collection, of this type if it has one.
+  /// What the model requires of a node in this collection and, if given, of this type.
   package func constraints(from collection: String, type: String? = nil) -> [Constraint] {
     let names = names(of: collection, type: type)
     let leaving = relationships.filter { names.contains($0.from) }.map { outgoing($0) }
@@ -39,7 +39,8 @@ extension StoreModel {
     return (leaving + arriving).filter { !$0.isTrivial }
   }
 
-  /// Edges written from the other side count too, where the other side declares them.
+  /// The constraint at the source. Edges that are written as the inverse count too, where the
+  /// inverse is declared.
   private func outgoing(_ relationship: Relationship) -> Constraint {
     let inverse = relationship.inverse?.name
     let isDeclared = relationships.contains {
@@ -52,7 +53,8 @@ extension StoreModel {
       unique: relationship.unique)
   }
 
-  /// A name with edges in several places has those of all of them.
+  /// The maximum. If several relationships have this name and source, a to-one has none, because
+  /// the edges of all of them count.
   private func most(_ relationship: Relationship) -> Int? {
     if relationship.toMany { return relationship.max }
     let alike = relationships.filter {
@@ -61,8 +63,9 @@ extension StoreModel {
     return alike.count > 1 ? nil : 1
   }
 
-  /// Nil where the inverse is declared as a relationship of its own, which then has the demands.
-  /// That no two sources share a destination is said by `unique` alone, to be told once.
+  /// The constraint at the destination. Nil if the inverse is declared as a relationship of its
+  /// own, which then has the constraint. That no two sources share a destination is checked by
+  /// `unique` alone, so that it is reported once.
   private func incoming(_ relationship: Relationship, at names: Set<String>) -> Constraint? {
     guard let inverse = relationship.inverse,
       !relationships.contains(where: { $0.name == inverse.name && names.contains($0.from) })

@@ -1,17 +1,17 @@
-/// A five-field cron expression: bit `n` of a field is set when the value `n` matches.
+/// A five-field cron expression. Bit `n` of a field is set when the value `n` matches.
 package struct Cron: Hashable, Sendable {
   package let minutes: UInt64
   package let hours: UInt64
   package let days: UInt64
   package let months: UInt64
-  /// Sunday is bit 0, however it was written.
+  /// Sunday is bit 0, whether it was written as 0 or 7.
   package let weekdays: UInt64
-  /// Whether the field began with `*`. As in cron, when neither day field did, a day needs to
-  /// match only one of them.
+  /// Whether the field began with `*`. As in cron, if neither day field did, a day needs to match
+  /// only one of them.
   package let anyDay: Bool
   package let anyWeekday: Bool
-  /// Whether the minute or the hour began with `*`: it is about time that passes, and not about
-  /// what a clock shows on the days when clocks are changed.
+  /// Whether the minute or the hour began with `*`. Then the schedule follows elapsed time, not the
+  /// time shown by clocks, on days when clocks are changed.
   package let anyTime: Bool
 
   static let daily = Cron(minutes: 1, hours: 1)
@@ -41,10 +41,11 @@ package struct Cron: Hashable, Sendable {
     guard comes else { throw IllegalSchedule("no month of \(fields[3]) has a day \(fields[2])") }
   }
 
-  /// As crontab(5) has it.
+  /// Whether crontab(5) treats the character as blank.
   static func isBlank(_ character: Character) -> Bool { character == " " || character == "\t" }
 
-  /// False for a thirtieth of February and its kin: a schedule that never runs says `never`.
+  /// Whether the day ever comes. It does not for 30 February and the like; a schedule that never
+  /// runs must say `never`.
   private var comes: Bool {
     let longest: [UInt64] = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
     return !anyWeekday
@@ -54,7 +55,7 @@ package struct Cron: Hashable, Sendable {
   }
 }
 
-/// What one field of a cron expression may hold.
+/// The values that one field of a cron expression may have.
 private struct CronField {
   let what: String
   let range: ClosedRange<Int>
@@ -80,7 +81,7 @@ private struct CronField {
     return bits
   }
 
-  /// `*`, `N`, `N-M`, and the first and last with `/STEP`.
+  /// The bits of `*`, `N` or `N-M`. A `*` or a range may be followed by `/STEP`.
   private func itemBits(_ item: Substring) throws(IllegalSchedule) -> UInt64 {
     let parts = item.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
     let values = try span(parts[0])
@@ -105,7 +106,7 @@ private struct CronField {
     let first = try value(ends[0])
     guard ends.count == 2 else { return first...first }
     var last = try value(ends[1])
-    // A week may end on Sunday: "sat-sun".
+    // A range may end on Sunday: "sat-sun".
     if range.upperBound == 7, last == 0, first > 0 { last = 7 }
     guard first <= last else { throw IllegalSchedule("\(what) \"\(text)\" runs backwards") }
     return first...last
@@ -120,7 +121,7 @@ private struct CronField {
     return number
   }
 
-  /// Digits only: `Int` would take a sign too.
+  /// Accepts digits only; `Int` would accept a sign too.
   private func number(_ text: Substring) -> Int? {
     text.allSatisfy { "0"..."9" ~= $0 } ? Int(text) : nil
   }

@@ -1,10 +1,9 @@
-/// Which times match. They are in seconds since 1970 as a clock on the wall shows them, where every
-/// day has 24 hours.
+/// Which times match. Times are seconds since 1970 in local time, where every day has 24 hours.
 extension Cron {
   /// A leap day on a Sunday may be 40 years away.
   private static let mostDays: Int64 = 50 * 366
 
-  /// The first minute behind this time.
+  /// The first matching minute after this time.
   func nextLocal(after time: Int64) -> Int64? {
     let minute = time.floored(to: 60) + 1
     let today = minute.floored(to: 1440)
@@ -16,7 +15,7 @@ extension Cron {
     return later.first(where: matches).map { ($0 * 1440 + first) * 60 }
   }
 
-  /// In minutes.
+  /// The first matching time of day, in minutes.
   private func timeOfDay(from minute: Int64) -> Int64? {
     for hour in minute / 60..<24 where hours >> UInt64(hour) & 1 == 1 {
       let start = hour == minute / 60 ? minute % 60 : 0
@@ -26,7 +25,7 @@ extension Cron {
     return nil
   }
 
-  /// As in cron: where both fields name days, one of them is enough.
+  /// As in cron, if both fields name days, a match of one is enough.
   private func matches(day number: Int64) -> Bool {
     let (month, day) = monthAndDay(number)
     if months >> UInt64(month) & 1 == 0 { return false }
@@ -36,8 +35,8 @@ extension Cron {
     return anyDay || anyWeekday ? isDay && isWeekday : isDay || isWeekday
   }
 
-  /// Of a day since 1970 in the Gregorian calendar. The year begins in March here, so that a leap
-  /// day is its last.
+  /// The month and day of a day number since 1970, in the Gregorian calendar. Here the year begins
+  /// in March, so that a leap day is its last day.
   private func monthAndDay(_ number: Int64) -> (month: Int64, day: Int64) {
     let days = number + 719_468
     let ofEra = days - days.floored(to: 146_097) * 146_097
@@ -49,7 +48,7 @@ extension Cron {
 }
 
 extension Int64 {
-  /// How many whole `unit`s, rounded down also before 1970.
+  /// The number of whole `unit`s, rounded down also before 1970.
   func floored(to unit: Int64) -> Int64 {
     let (quotient, remainder) = quotientAndRemainder(dividingBy: unit)
     return remainder < 0 ? quotient - 1 : quotient

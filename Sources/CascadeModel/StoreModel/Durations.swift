@@ -1,11 +1,11 @@
 extension Duration {
-  /// Milliseconds in each unit, the largest first: that is also the order they are written in.
+  /// Milliseconds in each unit, the largest first. Durations are written in the same order.
   private static let units: [(name: String, milliseconds: Int64)] = [
     ("w", 604_800_000), ("d", 86_400_000), ("h", 3_600_000),
     ("m", 60_000), ("s", 1000), ("ms", 1),
   ]
 
-  /// A duration as people write it: "10ms", "30s", "1h30m", "1d". Only "0" needs no unit.
+  /// Reads a duration such as "10ms", "30s", "1h30m" or "1d". Only "0" needs no unit.
   package init?(text: String) {
     if text == "0" {
       self = .zero
@@ -35,7 +35,7 @@ extension Duration {
     return Int64(digits)
   }
 
-  /// Units that were passed over are no longer allowed: each comes once, in order.
+  /// Takes one unit. Larger units are not allowed after it: each comes once, in order.
   private static func takeUnit(
     _ rest: inout Substring, _ allowed: inout ArraySlice<(name: String, milliseconds: Int64)>
   ) -> Int64? {

@@ -1,15 +1,16 @@
-/// Collects what is wrong: reading goes on after a problem, so that one look finds all of them.
+/// Collects the problems of a model file. Reading continues after a problem, so that all of them
+/// are reported at once.
 final class Problems {
   var list: [ModelProblem] = []
 }
 
-/// A value of the model file, the path to it, and where to say what is wrong with it.
+/// A value of the model file, its path, and the list that its problems are added to.
 struct Entry {
   let json: JSON
   let path: String
   let problems: Problems
 
-  /// What two ways of looking find one after the other is told once.
+  /// Adds a problem. A problem that two checks find is added once.
   func refuse(_ message: String) {
     let problem = ModelProblem(path: path, message: message)
     if problems.list.last != problem { problems.list.append(problem) }
@@ -20,7 +21,7 @@ struct Entry {
     return text
   }
 
-  /// A string that names something, so an empty one is a mistake.
+  /// A string that names something. It may not be empty.
   func name(_ what: String = "a name") -> String? {
     guard let text = string(what) else { return nil }
     guard !text.isEmpty, !text.utf8.contains(0) else {
@@ -58,7 +59,7 @@ struct Entry {
     }
   }
 
-  /// The members of an object whose names are free.
+  /// The members of an object in which any name is allowed.
   func members(_ what: String = "an object") -> [(name: String, entry: Entry)]? {
     guard case .object(let fields) = json else { return wrongType(what) }
     var names: Set<String> = []
@@ -83,7 +84,7 @@ struct Entry {
   }
 }
 
-/// The members of an object whose names are known; every other name was refused.
+/// The members of an object in which only known names are allowed. Others were refused.
 struct Fields {
   let entry: Entry
   private var members: [String: Entry] = [:]
@@ -102,7 +103,7 @@ struct Fields {
 
   subscript(name: String) -> Entry? { members[name] }
 
-  /// For what must be there.
+  /// The member of this name. Its absence is a problem.
   func required(_ name: String) -> Entry? {
     if let entry = members[name] { return entry }
     entry.refuse("\"\(name)\" is missing")
@@ -110,7 +111,7 @@ struct Fields {
   }
 }
 
-/// The text for a name that is not one of the known ones, with the nearest of them.
+/// The message for an unknown name, with the known name nearest to it.
 package func unknown(_ what: String, _ name: String, among known: [String]) -> String {
   if let near = nearest(name, in: known) {
     return "unknown \(what) \"\(name)\"; did you mean \"\(near)\"?"

@@ -1,14 +1,14 @@
-/// A weak, one-way relationship that is found by a query when somebody asks (DESIGN 11).
+/// A weak, one-way relationship that a query finds on request (DESIGN 11).
 package struct FetchedProperty: Hashable, Sendable {
   /// The collection that is searched.
   package var from: String
-  /// SQL. `$source.NAME` is a column or property of the node that has this property,
-  /// `$property.NAME` one of `settings`; both are bound as values.
+  /// An SQL condition. `$source.NAME` is a column or property of the node that has this property,
+  /// `$property.NAME` is one of `settings`. Both are bound as values.
   package var condition: String
   package var order: String?
   package var limit: Int?
   package var settings: [String: Setting]
-  /// Another store to search in; nil is the node's own.
+  /// Another store to search; nil is the node's own store.
   package var store: String?
 
   package enum Setting: Hashable, Sendable {
@@ -21,7 +21,7 @@ package struct FetchedProperty: Hashable, Sendable {
 }
 
 extension FetchedProperty {
-  /// The condition, and the order if there is one, taken apart. They were legal when they were read.
+  /// The parsed condition and, if there is one, order. They were checked when the model was read.
   package func expressions() throws -> (condition: SQLExpression, order: SQLExpression?) {
     (try SQLExpression(condition), try order.map { text in try SQLExpression(text) })
   }

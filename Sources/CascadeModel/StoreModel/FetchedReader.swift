@@ -1,4 +1,4 @@
-/// Reads the `fetched` of one collection.
+/// Reads the `fetched` member of one collection.
 struct FetchedReader {
   private static let keys = ["from", "where", "order", "limit", "settings", "store"]
 
@@ -20,7 +20,7 @@ struct FetchedReader {
     let order = fields["order"]?.expression(settings: names)
     let limit = fields["limit"]?.integer(atLeast: 1)
     let store = fields["store"]?.filePath()
-    // A collection of this store is judged when all of them are known.
+    // A collection of this store is checked later, when all collections are known.
     if fields["store"] != nil, let from { fields["from"]?.judge(name: from, of: "collection") }
     guard let from, let condition else { return nil }
     return FetchedProperty(
@@ -34,7 +34,7 @@ struct FetchedReader {
     return settings
   }
 
-  /// What can be bound to a statement.
+  /// A value that can be bound to a statement.
   private static func setting(_ entry: Entry) -> FetchedProperty.Setting? {
     switch entry.json {
     case .null: .null

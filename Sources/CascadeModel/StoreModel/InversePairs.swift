@@ -1,5 +1,5 @@
-/// Relationships that are two halves of one, each the inverse of the other. What both of them say
-/// of the same end must agree; what only one says holds for both.
+/// Pairs of relationships that are each other's inverse. What both declare about the same end must
+/// agree; what only one declares holds for both.
 struct InversePairs {
   private(set) var drafts: [RelationshipDraft]
 
@@ -9,7 +9,7 @@ struct InversePairs {
     for index in drafts.indices { judge(index) }
   }
 
-  /// The relationships that this one names as its inverse, and that lead back.
+  /// The relationships that this one names as its inverse and that lead back to it.
   func halves(of index: Int) -> [RelationshipDraft] {
     named(by: drafts[index]).map { drafts[$0] }.filter {
       $0.collections.contains(drafts[index].value.from)
@@ -32,7 +32,7 @@ struct InversePairs {
     }
   }
 
-  /// An inverse that one side names is the other side's too.
+  /// If only one relationship names the other as its inverse, sets the inverse of the other.
   private mutating func answerInverses() {
     for draft in drafts {
       for index in named(by: draft)
@@ -86,7 +86,7 @@ struct InversePairs {
     judge("deleteRule", inverse.deleteRule?.rawValue, rule.rawValue)
   }
 
-  /// A many-to-many has one join table, read in two directions.
+  /// A many-to-many relationship has one join table, which is read in both directions.
   private func judgeJoins(_ draft: RelationshipDraft, _ other: RelationshipDraft) {
     guard case .join(let table, let source, let destination) = draft.value.place,
       case .join(let itsTable, let itsSource, let itsDestination) = other.value.place

@@ -1,6 +1,6 @@
-/// What differs between two models of a store, for whoever reloads one.
+/// The differences between two models of a store, for reports of a reload.
 extension StoreModel {
-  /// In a few words each; none where only the file's text differs.
+  /// One short text for each difference; empty if only the text of the file differs.
   package func changes(since old: StoreModel) -> [String] {
     Changes.of("collection", collections, old.collections)
       + Changes.of("relationship", byName(relationships), byName(old.relationships))

@@ -1,4 +1,4 @@
-/// What is wrong at one place of a model file. The path is empty for the file as a whole.
+/// A problem at one path of a model file. The path is empty for the whole file.
 package struct ModelProblem: Hashable, Sendable, CustomStringConvertible {
   package let path: String
   package let message: String
@@ -11,7 +11,7 @@ package struct ModelProblem: Hashable, Sendable, CustomStringConvertible {
   package var description: String { path.isEmpty ? message : "\(path): \(message)" }
 }
 
-/// Everything that one look at a model file found wrong.
+/// All problems that were found in a model file.
 package struct ModelErrors: Error, Hashable, CustomStringConvertible {
   package let problems: [ModelProblem]
 

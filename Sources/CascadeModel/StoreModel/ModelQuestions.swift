@@ -1,7 +1,7 @@
-/// What the store asks its model.
+/// What the rest of the program asks of a model.
 extension StoreModel {
-  /// The declared rules of edges with this name between these ends; nil when the model declares
-  /// no such relationship. Asked for each edge of a change file, so it builds nothing.
+  /// The declared rules of edges with this name between these ends; nil when the model declares no
+  /// such relationship. It is called for each edge of a change file, so it allocates nothing.
   package func rules(for name: String, from: String, to destination: Destination) -> Rules? {
     var best: (rank: Int, rules: Rules)?
     for relationship in relationships
@@ -14,8 +14,9 @@ extension StoreModel {
     return best?.rules
   }
 
-  /// A collection's own relationship comes before one of a type within it. A name may have edges
-  /// in several places, and rules are asked for where edges are stored.
+  /// Which of several relationships is preferred. One of the collection comes before one of a type
+  /// in it. A relationship with stored edges comes before others, because this is asked for stored
+  /// edges.
   private func rank(_ relationship: Relationship, from: String) -> Int {
     (relationship.from == from ? 2 : 0) + (relationship.place == .stored ? 1 : 0)
   }
@@ -24,8 +25,8 @@ extension StoreModel {
     relationships(named: name, from: from).first
   }
 
-  /// Of this very collection or type; failing that, of any type within the collection, because
-  /// not every question knows its node's type.
+  /// The relationships of exactly this collection or type. If there are none, those of any type
+  /// within the collection, because a caller may not know its node's type.
   package func relationships(named name: String, from: String) -> [Relationship] {
     let named = relationships.filter { $0.name == name }
     let exact = named.filter { $0.from == from }
@@ -42,15 +43,15 @@ extension StoreModel {
     }
   }
 
-  /// Whether a name in a relationship means this collection, or a type within it.
+  /// Whether a name in a relationship means this collection or a type within it.
   private func stands(_ name: String, for collection: String) -> Bool {
     name == collection || typeNames[name] == collection
   }
 
-  /// Whether a change may name this collection: unless the model is strict, naming it creates it.
+  /// Whether a change may name this collection. Unless the model is strict, naming it creates it.
   package func allows(collection: String) -> Bool { !strict || collections[collection] != nil }
 
-  /// Whether edges of some name, from some collection, are in several places.
+  /// Whether several relationships have the same name and source, with edges in several places.
   package var hasNamesakes: Bool {
     Set(relationships.map { [$0.name, $0.from] }).count < relationships.count
   }
@@ -60,7 +61,7 @@ extension StoreModel {
     collections.values.contains { if case .mapped = $0 { true } else { false } }
   }
 
-  /// The names that relationships may know a node by.
+  /// The names by which relationships may refer to a node.
   package func names(of collection: String, type: String?) -> Set<String> {
     guard let type, case .managed(let types) = collections[collection], let name = types[type]
     else { return [collection] }
@@ -70,12 +71,12 @@ extension StoreModel {
   /// The collection that a name in a relationship stands for.
   package func collection(of name: String) -> String { typeNames[name] ?? name }
 
-  /// Whether a collection, or a type within one, holds objects in Cascade's own table.
+  /// Whether a collection or type holds objects in Cascade's own table.
   package func isManaged(_ name: String) -> Bool {
     if case .mapped = collections[collection(of: name)] { false } else { true }
   }
 
-  /// Why nothing in the collection can have this key; nil where something can.
+  /// Why no node in the collection can have this key; nil if a node can.
   package func misfit(_ node: Node) -> String? {
     guard case .mapped(_, let columns, _) = collections[node.collection] else {
       if node.key.managedText != nil { return nil }
@@ -88,7 +89,8 @@ extension StoreModel {
       + "\(node) does not fit"
   }
 
-  /// With `sweeps`, only the kinds it names run by themselves (DESIGN 8.2).
+  /// The schedule of a kind. If the model has `sweeps`, only the kinds named there run
+  /// automatically (DESIGN 8.2).
   package func schedule(of kind: SweepKind) -> Schedule {
     if let sweeps { return sweeps[kind] ?? .never }
     switch kind {
@@ -98,7 +100,7 @@ extension StoreModel {
     }
   }
 
-  /// The same as it is written.
+  /// The schedule of a kind, as the model writes it.
   package func scheduleText(of kind: SweepKind) -> String {
     if let text = sweepTexts[kind] { return text }
     switch schedule(of: kind) {

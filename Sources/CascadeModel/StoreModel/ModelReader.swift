@@ -1,5 +1,5 @@
-/// Reads the file from the top. A part with a problem is read as far as it goes, so that the
-/// parts which refer to it are still judged by what was meant.
+/// Reads a whole model file. A part with a problem is read as far as possible, so that parts that
+/// refer to it are still checked against what was meant.
 struct ModelReader {
   private static let keys = [
     "store", "spool", "strict", "collections", "relationships", "files", "roots", "sweeps",
@@ -28,7 +28,8 @@ struct ModelReader {
     return model
   }
 
-  /// Two roots may not overlap: one file would have two names, and be counted under each alone.
+  /// Reads the file roots. Roots may not overlap: a file would have two names, and be counted under
+  /// each separately.
   private func readFiles(_ entry: Entry) -> [String: String] {
     var roots: [String: String] = [:]
     for (name, entry) in entry.members() ?? [] {
@@ -51,7 +52,8 @@ struct ModelReader {
     (entry.elements("a list of collections") ?? []).compactMap(names.collection)
   }
 
-  /// Only now are all collections known. Another store has collections of its own.
+  /// Checks the collections of fetched properties, now that all are known. A collection of another
+  /// store is not checked.
   private func judgeFetched(_ collections: Entry?, _ names: DeclaredNames) {
     for (_, collection) in collections?.objectMembers ?? [] {
       for (_, property) in collection.member("fetched")?.objectMembers ?? []
@@ -62,9 +64,9 @@ struct ModelReader {
   }
 }
 
-/// The names that other parts of the file may use.
+/// The names that other parts of the file may refer to.
 struct DeclaredNames {
-  /// Collections, and the names of types within them.
+  /// The names of collections, and of types within them.
   private let collections: [String]
   private let mapped: [String: [String]]
   private let roots: [String]
@@ -79,7 +81,7 @@ struct DeclaredNames {
     strict = model.strict
   }
 
-  /// A collection's name. Only a strict model must have declared it.
+  /// Reads a collection's name. Only in a strict model must it be declared.
   func collection(_ entry: Entry) -> String? {
     guard let name = entry.string("a collection"), entry.judge(name: name, of: "collection")
     else { return nil }
@@ -98,14 +100,14 @@ struct DeclaredNames {
   /// The key columns of a mapped collection.
   func key(of collection: String) -> [String]? { mapped[collection] }
 
-  /// A column or a join table needs a table to be in, or to join.
+  /// Requires that a collection is a table, for an edge in a column or a join table.
   func requireTable(_ collection: String, for place: Entry, _ what: String) {
     guard mapped[collection] == nil else { return }
     let near = nearest(collection, in: mapped.keys.sorted()).map { "; did you mean \"\($0)\"?" }
     place.refuse("\(what) needs a table, and collection \"\(collection)\" has none\(near ?? "")")
   }
 
-  /// One column holds one value, and cannot refer to a key of several.
+  /// Requires a key of one column, because one column cannot refer to a composite key.
   func requireSimpleKey(_ collection: String, for place: Entry) {
     guard let count = mapped[collection]?.count, count > 1 else { return }
     place.refuse("one column cannot hold the key of \(count) columns of \"\(collection)\"")
@@ -113,7 +115,7 @@ struct DeclaredNames {
 }
 
 extension Entry {
-  /// The rule for names of collections (DESIGN 5.2), which file roots share.
+  /// Checks a name by the rule for names of collections (DESIGN 5.2), which file roots share.
   @discardableResult
   func judge(name: String, of what: String) -> Bool {
     if name.isEmpty {
@@ -128,7 +130,7 @@ extension Entry {
     return false
   }
 
-  /// Without slashes at its end.
+  /// An absolute path, without slashes at its end.
   func absolutePath() -> String? {
     guard var path = name("a path") else { return nil }
     guard path.hasPrefix("/") else {

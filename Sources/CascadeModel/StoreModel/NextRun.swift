@@ -1,10 +1,10 @@
-/// When a schedule comes next.
+/// The next run of a schedule.
 extension Schedule {
-  /// The first run behind `time`, both in milliseconds since 1970; nil where no clock says it.
+  /// The first run after `time`, both in milliseconds since 1970; nil if there is none.
   ///
-  /// `spread` is any number that stays the same for a store and differs between machines, so that
-  /// they do not all work in the same second: it is the second within the minute that a cron
-  /// expression names, and the phase of an interval.
+  /// `spread` is a number that stays the same for a store and differs between machines, so that
+  /// they do not all work in the same second. It is the second within the minute of a cron
+  /// expression, and the phase of an interval.
   package func next(after time: Int64, spread: UInt64, in zone: Zone) -> Int64? {
     switch self {
     case .immediate, .never: nil
@@ -15,13 +15,13 @@ extension Schedule {
   }
 
   private func next(after time: Int64, every step: Int64, _ spread: UInt64) -> Int64? {
-    // Who waits for thousands of years waits for ever.
+    // An interval of thousands of years means never.
     if step >= 1 << 47 { return nil }
     let phase = Int64(spread % UInt64(step))
     return ((time - phase).floored(to: step) + 1) * step + phase
   }
 
-  /// Whether it runs by the clock.
+  /// Whether it runs at certain times.
   package var isTimed: Bool {
     switch self {
     case .immediate, .never: false
@@ -33,11 +33,11 @@ extension Schedule {
 }
 
 extension Cron {
-  /// The first run behind `time`, in seconds since 1970.
+  /// The first run after `time`, in seconds since 1970.
   ///
-  /// Where clocks are set forward, a named time that is left out comes right afterwards, once;
-  /// where they are set back, one that comes twice runs the first time. What names every hour or
-  /// every minute runs whenever clocks show it.
+  /// When clocks are set forward, a named time that is skipped runs right afterwards, once. When
+  /// they are set back, a time that occurs twice runs the first time. A schedule of every hour or
+  /// every minute runs whenever clocks show its time.
   package func next(after time: Int64, in zone: Zone) -> Int64? {
     var time = time
     while true {
@@ -57,7 +57,7 @@ extension Cron {
     }
   }
 
-  /// At the moment when clocks would have shown `old`, and show `new` instead.
+  /// Whether it runs at the moment when clocks change from `old` to `new`.
   private func runs(whenClocks old: Int64, show new: Int64) -> Bool {
     if anyTime { return nextLocal(after: new - 1) == new }
     return old < new && nextLocal(after: old - 1).map { $0 <= new } ?? false

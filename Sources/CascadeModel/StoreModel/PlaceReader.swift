@@ -1,4 +1,4 @@
-/// Reads where a relationship's edges live, and refuses a place that cannot hold them.
+/// Reads where a relationship's edges are stored, and refuses a place that cannot hold them.
 struct PlaceReader {
   let fields: Fields
   let names: DeclaredNames

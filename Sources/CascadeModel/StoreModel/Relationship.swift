@@ -1,4 +1,4 @@
-/// What the model says of all the edges of one name from one collection.
+/// What the model declares about all edges of one name from one collection.
 package struct Relationship: Hashable, Sendable {
   package var name: String
   /// A collection, or the name of a type within one.
@@ -9,19 +9,19 @@ package struct Relationship: Hashable, Sendable {
   package var optional: Bool
   package var min: Int?
   package var max: Int?
-  /// No two sources have the same destination.
+  /// Whether no two sources may have the same destination.
   package var unique: Bool
-  /// With the words of `deleteRule` and of the inverse already among them.
+  /// Includes the rules that follow from `deleteRule` and from the inverse.
   package var rules: Rules
   package var inverse: Inverse?
 
   package enum Target: Hashable, Sendable {
     case collection(String)
-    /// Polymorphic: what the type column may say, and the collection it stands for.
+    /// Polymorphic: maps the values of the type column to collections.
     case types([String: String])
     case files(root: String)
 
-    /// Every collection that an edge may lead to, sorted; none for files.
+    /// Every collection that an edge may lead to, sorted; empty for files.
     package var collections: [String] {
       switch self {
       case .collection(let name): [name]
@@ -31,13 +31,13 @@ package struct Relationship: Hashable, Sendable {
     }
   }
 
-  /// Where the edges live (DESIGN 4).
+  /// Where the edges are stored (DESIGN 4).
   package enum Place: Hashable, Sendable {
     case stored
     case column(String)
     case join(table: String, source: String, destination: String)
     case property(String)
-    /// In a managed collection the two are properties.
+    /// In a managed collection, both are properties.
     case polymorphic(column: String, typeColumn: String)
   }
 
@@ -55,7 +55,7 @@ package struct Relationship: Hashable, Sendable {
 package enum DeleteRule: String, Hashable, Sendable, CaseIterable {
   case cascade, deny, nullify, noAction
 
-  /// What the deletion of the source does to the destination.
+  /// The rules for the destination when the source is deleted.
   package var ofSource: Rules {
     switch self {
     case .cascade: .deleteDestinationIfSourceDeleted
@@ -64,7 +64,7 @@ package enum DeleteRule: String, Hashable, Sendable, CaseIterable {
     }
   }
 
-  /// As an inverse's rule: what the deletion of the destination does to the source.
+  /// The rules for the source when the destination is deleted, if this is the inverse's rule.
   package var ofDestination: Rules {
     switch self {
     case .cascade: .deleteSourceIfDestinationDeleted

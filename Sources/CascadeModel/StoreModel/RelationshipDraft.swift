@@ -1,15 +1,16 @@
-/// One relationship as it was written: its rules are not folded yet, nor its inverse judged.
+/// One relationship as it is written. Its rules are not combined and its inverse is not checked
+/// yet.
 struct RelationshipDraft {
   let fields: Fields
   var value: Relationship
-  /// The names in `rules`.
+  /// The rules listed in `rules`.
   var rules: Rules
   var deleteRule: DeleteRule?
   var inverse: InverseDraft?
 
   var collections: [String] { value.to.collections }
 
-  /// How messages call it.
+  /// How messages name it.
   var title: String { "\"\(value.name)\" of \"\(value.from)\"" }
 }
 
@@ -20,7 +21,7 @@ struct InverseDraft {
   var bounds = Bounds()
 }
 
-/// How many there may be. What was not written is nil.
+/// How many edges there may be. Nil means that it was not written.
 struct Bounds {
   var toMany: Bool?
   var optional: Bool?
@@ -46,7 +47,7 @@ struct Bounds {
     max = relationship.max
   }
 
-  /// To be called where the relationship is known to be to-one.
+  /// Refuses bounds that a to-one relationship cannot have. Call it only for one.
   func judgeToOne(_ fields: Fields) {
     for (key, bound) in [("min", min), ("max", max)] {
       guard let bound, bound > 1 else { continue }

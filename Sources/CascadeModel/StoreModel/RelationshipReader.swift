@@ -1,4 +1,4 @@
-/// Reads one relationship, as far as it can be judged without the others.
+/// Reads one relationship, as far as it can be checked without the others.
 struct RelationshipReader {
   private static let keys = [
     "name", "from", "to", "column", "typeColumn", "join", "property", "toMany", "optional", "min",
@@ -27,7 +27,7 @@ struct RelationshipReader {
       fields: fields, value: value, rules: rules, deleteRule: deleteRule, inverse: inverse)
   }
 
-  /// A join table is there because there are many.
+  /// Whether it is to-many. A join table implies it.
   private func toMany(
     _ bounds: Bounds, _ place: Relationship.Place, _ fields: Fields
   ) -> Bool {

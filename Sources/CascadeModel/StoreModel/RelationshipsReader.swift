@@ -1,4 +1,4 @@
-/// Reads `relationships`, and judges each beside the others.
+/// Reads `relationships`, and checks each against the others.
 struct RelationshipsReader {
   private let names: DeclaredNames
 

@@ -1,6 +1,6 @@
-/// Brings together what a relationship's `rules`, `deleteRule` and inverse say of its edges.
+/// Combines the rules that a relationship's `rules`, `deleteRule` and inverse give its edges.
 struct RuleFolding {
-  /// Rules, and how the file says them.
+  /// Rules, and the words of the file that give them.
   private struct Said {
     let rules: Rules
     let text: String
@@ -41,8 +41,9 @@ struct RuleFolding {
     "\"\(rule.rawValue)\" of its inverse \"\(draft.inverse?.name ?? "")\""
   }
 
-  /// Where edges lead to several collections, each may have its half; but the edges have one set
-  /// of rules, and one half's word must not delete what another's keeps.
+  /// The delete rule that all inverses agree on. If edges lead to several collections, each may
+  /// have an inverse. But the edges have one set of rules, and one inverse's rule must not delete
+  /// what another's keeps.
   private func agreed(_ word: (RelationshipDraft) -> DeleteRule?) -> DeleteRule? {
     let words = draft.collections.flatMap { collection in
       let halves = halves.filter { $0.value.from == collection }

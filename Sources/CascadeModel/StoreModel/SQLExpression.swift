@@ -1,7 +1,8 @@
-/// Looks at an SQL expression of the model file, just closely enough to know that it stays one
-/// expression when it is put in parentheses, and where its variables are. SQLite judges the rest.
+/// An SQL expression of the model file. It is scanned just enough to know that it stays one
+/// expression when it is put in parentheses, and where its variables are. SQLite checks the rest.
 ///
-/// By scalars, as SQLite does: for Swift a quote and an accent behind it are one character.
+/// It is scanned by Unicode scalars, as SQLite does: for Swift, a quote and an accent after it are
+/// one character.
 package struct SQLExpression {
   package struct Variable: Hashable {
     package let base: String
@@ -13,7 +14,7 @@ package struct SQLExpression {
   }
 
   package private(set) var variables: [Variable] = []
-  /// What is before each variable, and behind the last.
+  /// The text before each variable, and after the last.
   private var texts: [String] = []
   private var rest: Substring.UnicodeScalarView
   private var depth = 0
@@ -33,7 +34,7 @@ package struct SQLExpression {
     guard depth == 0 else { throw Illegal(reason: "a \"(\" is not closed") }
   }
 
-  /// The expression with something else in the place of each variable.
+  /// The expression with each variable replaced by a text.
   package func text(replacing replacement: (Variable) throws -> String) rethrows -> String {
     var result = ""
     for (text, variable) in zip(texts, variables) {
@@ -57,7 +58,8 @@ package struct SQLExpression {
     }
   }
 
-  /// A doubled quote is an escaped one: it ends one text and begins the next, which is the same here.
+  /// Skips to the closing quote. A doubled quote is an escaped one: here it ends one text and
+  /// begins the next, with the same result.
   private mutating func skip(to end: Unicode.Scalar) throws(Illegal) {
     guard let index = rest.firstIndex(of: end) else {
       throw Illegal(reason: "a text has no closing \(end)")
@@ -82,7 +84,7 @@ package struct SQLExpression {
     return Variable(base: base, member: member.isEmpty ? nil : member)
   }
 
-  /// What SQLite takes for a name.
+  /// The characters that SQLite accepts in a name.
   private mutating func word() -> String {
     let word = rest.prefix { scalar in
       switch scalar {

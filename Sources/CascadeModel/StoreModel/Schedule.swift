@@ -1,16 +1,16 @@
-/// One run that finds what must go and removes it (DESIGN 8.1).
+/// What a sweep looks for and removes (DESIGN 8.1).
 package enum SweepKind: String, Hashable, Sendable, CaseIterable {
   case cascade, refcount, dangling, unreachable, files, trash, all
 }
 
 extension [SweepKind] {
-  /// Whether a sweep of these looks for what one of that kind does.
+  /// Whether a sweep of these kinds does what one of that kind does.
   package func include(_ kind: SweepKind) -> Bool { contains(kind) || contains(.all) }
 }
 
-/// When a sweep runs by itself (DESIGN 8.2).
+/// When a sweep runs automatically (DESIGN 8.2).
 package enum Schedule: Hashable, Sendable {
-  /// As soon as the journal has something.
+  /// As soon as the journal has entries.
   case immediate
   case never
   case every(Duration)
@@ -18,7 +18,7 @@ package enum Schedule: Hashable, Sendable {
 
   package static let daily = Schedule.cron(.daily)
 
-  /// More often than this is polling, which `immediate` does better.
+  /// A shorter interval would be polling; `immediate` does that better.
   private static let shortestInterval = Duration.seconds(1)
 
   private static let words: [(name: String, cron: String)] = [

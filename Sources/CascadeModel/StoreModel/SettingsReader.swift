@@ -51,7 +51,7 @@ struct SettingsReader {
     if let entry = fields["hold"] { hold(entry, &limits.hold) }
   }
 
-  /// Alone, a step is never shorter than in company.
+  /// Reads the lock limit. The limit while no other process writes is never shorter.
   private func lock(_ entry: Entry, _ limits: inout StoreModel.Limits) {
     if case .string("none") = entry.json {
       limits.lock = nil
@@ -69,7 +69,7 @@ struct SettingsReader {
 }
 
 extension Entry {
-  /// A century: added to the time of any clock, it is still a time.
+  /// A century. Added to the time of any clock, it still fits.
   private static let longestDays = 36_525
 
   fileprivate func duration() -> Duration? {

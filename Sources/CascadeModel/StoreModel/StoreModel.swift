@@ -1,30 +1,30 @@
-/// What a store's model file says (DESIGN 3). A model that exists is legal: only its paths and its
-/// limits may be changed.
+/// The content of a store's model file (DESIGN 3). An existing model is valid; afterwards only its
+/// paths and its limits may be changed.
 package struct StoreModel: Hashable, Sendable {
   package var store: String?
   package var spool: String?
   /// Whether only the declared collections exist.
   package internal(set) var strict = false
   package internal(set) var collections: [String: Collection] = [:]
-  /// The names of types, and the collections they are in.
+  /// The names of types, and the collections that they belong to.
   package internal(set) var typeNames: [String: String] = [:]
   /// By collection, then by name.
   package internal(set) var fetched: [String: [String: FetchedProperty]] = [:]
   /// In the order of the file.
   package internal(set) var relationships: [Relationship] = []
-  /// Root names and their absolute paths.
+  /// The names of file roots, and their absolute paths.
   package internal(set) var files: [String: String] = [:]
   /// The collections that the unreachable sweep starts from.
   package internal(set) var roots: [String] = []
-  /// As written; `schedule(of:)` knows the defaults.
+  /// As written; `schedule(of:)` applies the defaults.
   package internal(set) var sweeps: [SweepKind: Schedule]?
-  /// The words for it.
+  /// The text of each schedule.
   var sweepTexts: [SweepKind: String] = [:]
   package var limits = Limits()
-  /// How long deleted things are kept; zero keeps nothing.
+  /// How long deleted nodes are kept; zero keeps nothing.
   package internal(set) var trash = Duration.seconds(86_400)
   package internal(set) var keep = Keep()
-  /// What our connection does; nil is as SQLite was built.
+  /// The setting of our connection; nil is SQLite's default.
   package internal(set) var secureDelete: SecureDelete?
 
   /// The model of a store without a model file.
@@ -46,41 +46,41 @@ package struct StoreModel: Hashable, Sendable {
   init() {}
 
   package enum Collection: Hashable, Sendable {
-    /// A table of the application: one row is one node.
+    /// A table of the application; one row is one node.
     case mapped(table: String, key: [String], replace: Replacement)
-    /// Objects in Cascade's own table. A type's name stands for the objects of that type
-    /// wherever the model names a collection.
+    /// Objects in Cascade's own table. A type's name stands for the objects of that type, wherever
+    /// the model names a collection.
     case managed(types: [String: String])
   }
 
-  /// Whether rows that `INSERT OR REPLACE` displaces are looked for (DESIGN 7).
+  /// Whether the daemon looks for rows that `INSERT OR REPLACE` displaced (DESIGN 7).
   package enum Replacement: String, Hashable, Sendable, CaseIterable {
     case watch, ignore
   }
 
-  /// Whether the file is to keep nothing of what was deleted, in SQLite's words
+  /// Whether deleted content is erased from the file. The words are SQLite's
   /// (https://sqlite.org/pragma.html#pragma_secure_delete).
   package enum SecureDelete: String, Hashable, Sendable, CaseIterable {
     case on, fast, off
   }
 
-  /// How long a sweep of the trash leaves the rest of what Cascade writes down.
+  /// How long Cascade's own records are kept. A sweep of the trash removes older ones.
   package struct Keep: Hashable, Sendable {
-    /// A file that comes back after its entry was forgotten is applied once more.
+    /// A change file that is submitted again after its entry was removed is applied again.
     package internal(set) var ledger = Duration.seconds(30 * 86_400)
     package internal(set) var notices = Duration.seconds(30 * 86_400)
   }
 
   /// DESIGN 8.3 and 8.4.
   package struct Limits: Hashable, Sendable {
-    /// The longest hold of the write lock; nil is one transaction, however long.
+    /// The longest time that the write lock is held; nil is one transaction, however long.
     package var lock: Duration? = .milliseconds(10)
-    /// The same while nobody else writes.
+    /// The same, while no other connection writes.
     package var alone: Duration = .milliseconds(100)
     package var hold = Hold()
   }
 
-  /// Over both limits, a deletion waits for approval.
+  /// A deletion that exceeds both limits waits for approval.
   package struct Hold: Hashable, Sendable {
     package var deletes = 1000
     package var share = 0.10

@@ -1,5 +1,5 @@
-/// How far local time is ahead of UTC, as somebody says who knows the time zones. Times are in
-/// seconds since 1970.
+/// A time zone: how far local time is ahead of UTC, as a function of time. Times are in seconds
+/// since 1970.
 package struct Zone: Sendable {
   package let offset: @Sendable (Int64) -> Int64
 
@@ -7,8 +7,8 @@ package struct Zone: Sendable {
 
   private static let day: Int64 = 86_400
 
-  /// The first second that has another offset than `time`, if it is not behind `limit`. No zone
-  /// changes its clocks there and back within a day.
+  /// The first second with another offset than `time`; nil if that is after `limit`. No zone
+  /// changes its clocks forth and back within a day.
   func change(after time: Int64, upTo limit: Int64) -> Int64? {
     let offset = offset(time)
     var low = time
@@ -29,7 +29,7 @@ package struct Zone: Sendable {
     return high
   }
 
-  /// Whether clocks showed this before, and were set back since then.
+  /// Whether local clocks showed this time before, and were set back since then.
   func isRepeated(_ time: Int64) -> Bool {
     let before = offset(time - Zone.day)
     let setBack = before - offset(time)

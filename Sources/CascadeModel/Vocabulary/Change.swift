@@ -1,5 +1,5 @@
-/// One change of a transaction (DESIGN 5.2). What exists here is well-formed: rules are legal,
-/// names are legal, values are JSON.
+/// One change of a transaction (DESIGN 5.2). An existing value is well-formed: rules and names are
+/// valid, values are JSON.
 package enum Change: Hashable, Sendable {
   case put(Node, type: String?, value: JSONText?, edges: [DeclaredEdge]?)
   case patch(Node, set: [Member], unset: [String])
@@ -10,7 +10,7 @@ package enum Change: Hashable, Sendable {
   case flush
 }
 
-/// An edge in a node's own list. Without rules, the model's relationship gives them.
+/// An edge in a node's own list. Without rules, the model's relationship supplies them.
 package struct DeclaredEdge: Hashable, Sendable {
   package var name: String
   package var destination: Destination
@@ -28,13 +28,13 @@ package enum Removal: String, Hashable, Sendable, CaseIterable {
   case sourceDeleted, destinationDeleted, edgeDeleted
 }
 
-/// A valid JSON value, as it was written.
+/// A valid JSON value, with its text as written.
 package struct JSONText: Hashable, Sendable {
   package let text: String
   package init(valid text: String) { self.text = text }
 }
 
-/// A member of a JSON object, its name unescaped.
+/// A member of a JSON object. Escapes in its name are resolved.
 package struct Member: Hashable, Sendable {
   package let name: String
   package let value: JSONText

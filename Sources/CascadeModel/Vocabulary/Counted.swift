@@ -1,5 +1,5 @@
 extension Int {
-  /// How many, in words: `1 node`, `2 nodes`.
+  /// The number with its noun: `1 node`, `2 nodes`.
   package func counted(_ one: String, _ many: String) -> String {
     "\(self) \(self == 1 ? one : many)"
   }

@@ -1,10 +1,10 @@
-/// Where an edge lives (DESIGN 4), as listings say it.
+/// Where an edge is stored (DESIGN 4), as listings show it.
 package enum EdgeKind: String, Hashable, Sendable, CaseIterable {
   case stored, column, join, property, polymorphic, file
 }
 
 extension Origin {
-  /// Of an edge that is a row of Cascade's own table.
+  /// The kind of an edge that is a row of Cascade's own table.
   package func kind(to destination: Destination) -> EdgeKind {
     switch (self, destination) {
     case (.manual, _), (.declared, _): .stored

@@ -1,11 +1,11 @@
-/// 64 bits that tell contents apart. Not a protection against somebody who wants two contents to
-/// look alike: whoever may write into the spool may change the data anyway.
+/// A 64-bit hash of a content. It is no protection against collisions made on purpose: a user who
+/// may write to the spool may change the data anyway.
 ///
-/// Bytes are taken eight at a time; it does not matter in which parts they come.
+/// Bytes are taken eight at a time. How the input is split into parts does not change the result.
 package struct Fingerprint: Hashable, Sendable {
   private var state: UInt64 = 0xcbf2_9ce4_8422_2325
   private var count: UInt64 = 0
-  /// The bytes of a word that is not complete yet.
+  /// The bytes of a word that is not yet complete.
   private var pending: UInt64 = 0
 
   package init() {}
@@ -41,7 +41,7 @@ package struct Fingerprint: Hashable, Sendable {
 
   private mutating func mix(_ word: UInt64) { state = state.mixed(with: word) }
 
-  /// Mixed once more, so that sums of fingerprints tell sets apart.
+  /// Mixed once more, so that sums of fingerprints distinguish sets.
   package var value: UInt64 {
     var last = self
     last.mix(pending)
@@ -53,7 +53,7 @@ package struct Fingerprint: Hashable, Sendable {
 }
 
 extension UInt64 {
-  /// The halves of a product, folded: each bit of the result depends on all that came before.
+  /// The two halves of a product, combined: each bit of the result depends on all input so far.
   @inline(__always)
   fileprivate func mixed(with word: UInt64) -> UInt64 {
     let product = (self ^ word).multipliedFullWidth(by: 0x9e37_79b9_7f4a_7c15)
@@ -62,7 +62,7 @@ extension UInt64 {
 }
 
 extension Span<UInt8> {
-  /// For tables in memory: a short text at once, without the state that parts need.
+  /// A hash for tables in memory: takes a short text at once, without the state for parts.
   package func print(seed: UInt64) -> UInt64 {
     var state = seed ^ UInt64(count)
     var index = 0

@@ -1,5 +1,5 @@
 extension String {
-  /// A name as SQLite compares names of tables and columns: of letters in two cases it knows ASCII's alone.
+  /// The name as SQLite compares names of tables and columns: only ASCII letters are folded.
   package var folded: String {
     let capitals = UInt8(ascii: "A")...UInt8(ascii: "Z")
     return String(decoding: utf8.map { capitals.contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self)

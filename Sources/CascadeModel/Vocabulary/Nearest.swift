@@ -1,12 +1,13 @@
-/// The name among `candidates` that was probably meant: the fewest letters typed wrong, and no more
-/// than a third of them. Nil when nothing is near, so that no message suggests something absurd.
+/// The candidate that was probably meant: the one with the fewest typing errors, and with errors in
+/// at most a third of its letters. Nil when none is near, so that no message suggests something
+/// absurd.
 package func nearest(_ name: String, in candidates: [String]) -> String? {
   let typed = Array(name.utf8)
   var best: (name: String, distance: Int)?
   for candidate in candidates {
     let meant = Array(candidate.utf8)
     let allowed = min(max(1, (max(typed.count, meant.count) + 1) / 3), (best?.distance ?? .max) - 1)
-    // Also keeps a hostile name of many megabytes from costing anything.
+    // This also bounds the cost of a hostile name of many megabytes.
     guard abs(typed.count - meant.count) <= allowed else { continue }
     let distance = editDistance(typed, meant)
     if distance <= allowed { best = (candidate, distance) }
@@ -14,8 +15,8 @@ package func nearest(_ name: String, in candidates: [String]) -> String? {
   return best?.name
 }
 
-/// Letters to insert, delete, replace or swap with their neighbour; capitals count as equal, almost:
-/// `deleteall` is nearer to `deleteAll` than to anything else.
+/// The number of letters to insert, delete, replace or swap with their neighbour. Except in swaps,
+/// case is ignored: `deleteall` is nearer to `deleteAll` than to any other word.
 private func editDistance(_ left: [UInt8], _ right: [UInt8]) -> Int {
   var beforeLast: [Int] = []
   var last = Array(0...right.count)

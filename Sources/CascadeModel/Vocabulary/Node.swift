@@ -9,13 +9,14 @@ package struct Node: Hashable, Sendable {
   }
 }
 
-/// A key as it was written. A managed collection has text keys only, see `managedText`.
+/// A key as it was written. A managed collection has only text keys, see `managedText`.
 package enum Key: Hashable, Sendable {
   case text(String)
   case integer(Int64)
   case composite([Key])
 
-  /// In a managed collection keys are text, and an integer stands for its digits.
+  /// The key as text, as managed collections store it: an integer becomes its digits. Nil if there
+  /// is no such form.
   package var managedText: String? {
     switch self {
     case .text(let text): text
@@ -25,8 +26,8 @@ package enum Key: Hashable, Sendable {
   }
 }
 
-/// Names are the same when their bytes are, as for SQLite. For Swift two strings are equal where their
-/// letters are, however those are composed; so what has the same bytes has the same hash.
+/// Two nodes are equal if their bytes are, as in SQLite. Swift strings are equal also when a letter
+/// is composed differently. Equal bytes always have the same hash.
 extension Node {
   package static func == (one: Node, other: Node) -> Bool {
     one.collection.hasBytes(of: other.collection) && one.key == other.key
@@ -61,20 +62,20 @@ extension String {
   }
 }
 
-/// What an edge points at.
+/// The destination of an edge.
 package enum Destination: Hashable, Sendable {
   case node(Node)
   /// A path below one of the model's file roots.
   case file(root: String, path: String)
 }
 
-/// Who says that an edge is there. All but the first belong to their source.
+/// The source of an edge's existence. All edges but manual ones belong to their source node.
 package enum Origin: Int64, Hashable, Sendable {
   case manual = 0
   case declared = 1
-  /// The source's value refers to the destination: by a property…
+  /// The source's value refers to the destination, in one property…
   case property = 2
-  /// …or by two, of which one says the destination's collection.
+  /// …or in two properties, one of which gives the destination's collection.
   case polymorphic = 3
 
   package var name: String { self == .manual ? "manual" : "declared" }

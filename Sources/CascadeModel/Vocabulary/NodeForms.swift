@@ -1,4 +1,4 @@
-/// How nodes and edges are written: as JSON, and on the command line.
+/// The written forms of nodes and edges: as JSON, and on the command line.
 extension Node: CustomStringConvertible {
   /// `["collection", key]`.
   package var json: JSON { [.string(collection), key.json] }
@@ -10,7 +10,7 @@ extension Node: CustomStringConvertible {
     self.init(collection, key)
   }
 
-  /// `collection/key`, where the first slash splits, or the JSON form. Nil when it is neither.
+  /// Reads `collection/key`, split at the first slash, or the JSON form. Nil when it is neither.
   package init?(commandLine text: String) {
     if text.hasPrefix("["), let json = try? JSON.parse(text) {
       self.init(json: json)
@@ -23,7 +23,8 @@ extension Node: CustomStringConvertible {
     self.init(String(parts[0]), .text(String(parts[1])))
   }
 
-  /// What `init(commandLine:)` reads, on one line. An integer is written as its digits.
+  /// The form that `init(commandLine:)` reads, on one line. An integer key is written as its
+  /// digits.
   package var description: String {
     guard let key = key.managedText, !collection.hasPrefix("[") else { return json.text }
     let short = "\(collection)/\(key)"
@@ -76,7 +77,8 @@ extension Edge {
 }
 
 extension String {
-  /// For people: what a terminal or a log would take for more than text is written as in JSON.
+  /// For output: a text with control characters, which a terminal or log could obey, is written as
+  /// in JSON.
   package var printable: String { hasControls ? JSON.string(self).text : self }
 
   fileprivate var hasControls: Bool {

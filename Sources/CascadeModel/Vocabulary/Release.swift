@@ -1,4 +1,4 @@
-/// The version of all of Cascade. The changelog begins with it.
+/// The version of all parts of Cascade. The changelog begins with it.
 package enum Release {
   package static let version = "0.1.0"
 }

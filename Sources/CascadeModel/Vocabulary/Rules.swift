@@ -24,7 +24,7 @@ package struct Rules: OptionSet, Hashable, Sendable {
     "nullifySourceIfDestinationDeleted", "denyDestinationDeletion", "denySourceDeletion",
   ]
 
-  /// Each of these sets answers one event; at most one of a set is legal on an edge.
+  /// These rules all act on the same event. An edge may have at most one of such a set.
   private static let answersToDestination: Rules = [
     .deleteSourceIfDestinationDeleted, .deleteSourceIfAllDestinationsDeleted,
     .nullifySourceIfDestinationDeleted, .denyDestinationDeletion,
@@ -43,7 +43,7 @@ package struct Rules: OptionSet, Hashable, Sendable {
     Rules.allNames.enumerated().filter { rawValue & (1 << Int64($0.offset)) != 0 }.map(\.element)
   }
 
-  /// The names of rules that contradict each other, if any do.
+  /// The names of rules that contradict each other; nil if none do.
   package var conflict: [String]? {
     for answers in [Rules.answersToDestination, .answersToSource] {
       let given = intersection(answers)

@@ -1,5 +1,6 @@
 package import CascadeModel
 package import CascadeSystem
+
 /// Calls a service, and blocks the thread meanwhile: for programs without a loop.
 package struct VarlinkClient: ~Copyable {
   private let descriptor: FileDescriptor

@@ -1,4 +1,5 @@
 package import CascadeSystem
+
 /// Why a call has no reply.
 package enum VarlinkClientError: Error, Hashable, CustomStringConvertible {
   /// The service answered with an error.

@@ -1,4 +1,5 @@
 package import CascadeModel
+
 /// Does a value have the shape that the description gives it? The answer is the path of the first
 /// part that has not, such as `filter.names[2]`, or nil.
 extension Description {

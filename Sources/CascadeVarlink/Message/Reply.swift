@@ -1,4 +1,5 @@
 internal import CascadeModel
+
 /// An answer: to a call, or one of several.
 struct Reply {
   var parameters: JSON

@@ -1,4 +1,5 @@
 internal import CascadeModel
+
 /// A call, as it came.
 struct Request: Sendable {
   let method: String

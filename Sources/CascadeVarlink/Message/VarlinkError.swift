@@ -1,4 +1,5 @@
 package import CascadeModel
+
 /// An error as it goes over the socket: a name within an interface, and what the interface says
 /// belongs to it.
 package struct VarlinkError: Error, Hashable, Sendable, CustomStringConvertible {

@@ -1,5 +1,6 @@
 package import CascadeModel
 package import CascadeSystem
+
 /// One call of a method.
 package struct Call: Sendable {
   /// With its interface.

@@ -1,5 +1,6 @@
 internal import CascadeModel
 internal import CascadeSystem
+
 /// One client. Its calls are answered one after the other, in order.
 @EventLoopActor
 final class Connection {

@@ -1,5 +1,6 @@
 package import CascadeModel
 internal import CascadeSystem
+
 /// An interface and the code behind its methods.
 package struct Interface: Sendable {
   /// Returns the parameters of the (last) reply. The parameters of the call have the shape that the

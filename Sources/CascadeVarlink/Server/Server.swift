@@ -1,5 +1,6 @@
 internal import CascadeModel
 package import CascadeSystem
+
 /// Answers Varlink calls. One slow, silent or hostile client costs the others nothing.
 @EventLoopActor
 package final class VarlinkServer {

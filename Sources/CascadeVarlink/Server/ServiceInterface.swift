@@ -1,4 +1,5 @@
 internal import CascadeModel
+
 /// What every Varlink service can say about itself.
 extension VarlinkServer {
   static func serviceInterface(

@@ -2,7 +2,8 @@ internal import CascadeModel
 internal import Store
 internal import CascadeSystem
 internal import CascadeVarlink
-/// Commands about what Cascade keeps in the store itself.
+
+/// Commands that make, remove or check what Cascade keeps in the store.
 extension Control {
   func attach(_ call: Call) async throws -> JSON {
     let service = try await service(call)

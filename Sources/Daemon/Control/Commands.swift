@@ -3,7 +3,8 @@ internal import Spool
 internal import Store
 internal import CascadeSystem
 internal import CascadeVarlink
-/// What changes the store or its spool.
+
+/// Commands that change the store or its spool.
 extension Control {
   func upload(_ call: Call) async throws -> JSON {
     guard let bytes = Base64.decode(call.text("data")!) else {
@@ -11,7 +12,7 @@ extension Control {
     }
     let known = call.text("upload")
     let service = try await service(call)
-    // Nothing would become of it before somebody attaches the store again.
+    // A detached store would not apply the file.
     if service.condition.isDetached { throw StoreError.detached }
     try service.mayWork()
     guard let id = try uploads.append(bytes, to: known, for: call, service) else {
@@ -29,14 +30,14 @@ extension Control {
       let receipt = try await service.settle(name) { try service.submit(upload, as: name) }
       return ["receipt": receipt.json]
     } catch {
-      // Where it was submitted, there is nothing left to drop.
+      // If the upload was already submitted, there is nothing left to drop.
       try? service.spool.dropUpload(upload.name)
       throw error
     }
   }
 
-  /// A file that gives no id has its name for one. Another content under a name that was used
-  /// before is another change, so it gets another name.
+  /// The name for an upload in the queue. It is the id of a file that gives none. If the name was
+  /// used before for another content, this is another change and gets another name.
   private func freeName(_ text: String, for upload: Uploads.Upload) async throws -> FileName {
     let name = FileName(text)
     let isChangeFile = text.hasSuffix(".json") || text.hasSuffix(".ndjson")
@@ -97,7 +98,7 @@ extension Control {
     ]
   }
 
-  /// The files are there also where the store is not, which knows the plans.
+  /// The held files. They are listed even when the store, which knows their plans, cannot be read.
   private func held(_ service: StoreService) async throws -> [JSON] {
     let names = try service.spool.heldNames()
     if names.isEmpty { return [] }
@@ -136,7 +137,7 @@ extension Control {
 
   private func dropHeld(_ name: FileName, _ service: StoreService) async throws -> Bool {
     if try !service.spool.isHeld(name) { return false }
-    // A detached store has forgotten its plans.
+    // A detached store has no plans.
     if !service.condition.isDetached {
       try await service.onStore { try await service.writer.dropPlans(ofFile: name.description) }
     }
@@ -169,10 +170,11 @@ extension Control {
     }
   }
 
-  /// Who approves once more what is in the queue since the first time waits with it.
+  /// Puts an approved file back into the queue and waits for its receipt. If it was approved before
+  /// and is still in the queue, only waits.
   private func release(_ name: FileName, _ service: StoreService) async throws -> Receipt {
     if try !service.spool.isHeld(name) && !service.spool.isQueued(name) {
-      // Nobody approved what another file of this name may do one day.
+      // The approval must not apply to a later file of the same name.
       try await service.onStore { try await service.writer.dropPlans(ofFile: "\(name)") }
       throw VarlinkError.noSuchThing("file \(name) among the held ones")
     }
@@ -184,10 +186,10 @@ extension Control {
 }
 
 extension SweepResult {
-  /// An approved sweep, told in the words of a change file.
+  /// The result of an approved sweep, in the form of a change file's receipt.
   fileprivate var receipt: Receipt {
     let outcomes: [Outcome: Receipt.Outcome] = [.held: .held, .blocked: .rejected]
-    // Where something went, that was approved, and what is held is another part.
+    // What was deleted had been approved; what is held now is another part.
     let outcome = outcome == .held && batch != nil ? Outcome.done : outcome
     var receipt = Receipt(id: "sweep", outcome: outcomes[outcome] ?? .applied)
     receipt.batch = batch
@@ -199,7 +201,7 @@ extension SweepResult {
     return receipt
   }
 
-  /// A dry run, told in the words of a sweep.
+  /// The result of a dry run, in the form of a sweep's result.
   fileprivate init(wouldDo plan: Plan, _ kinds: [SweepKind]) {
     self.init(kinds: kinds, outcome: .nothing)
     files = plan.files
@@ -228,7 +230,8 @@ extension SpoolDirectory {
     return name
   }
 
-  /// Who sends again what waits already, waits with it.
+  /// Whether another content waits under this name. If the same content waits, the new request
+  /// waits for its receipt too.
   fileprivate func isTaken(_ name: FileName, by fingerprint: Fingerprint) throws -> Bool {
     guard let waiting = try waiting(name) else { return false }
     return waiting != .content(fingerprint.signed)

@@ -3,8 +3,9 @@ internal import Spool
 internal import Store
 internal import CascadeSystem
 internal import CascadeVarlink
-/// The methods of `io.cascaded.Control`. A request enters as the same values as a change file: the
-/// socket is a second inbox, never a side door.
+
+/// The methods of `io.cascaded.Control`. A request is checked and applied like a change file: the
+/// socket is a second way into the inbox, with the same rules.
 @EventLoopActor
 final class Control {
   let stores: Stores
@@ -55,14 +56,14 @@ final class Control {
       ])
   }
 
-  /// The store that a call means.
+  /// The store that a call is about.
   func service(_ call: Call) async throws -> StoreService {
     let service = try named(call)
     try await service.opened()
     return service
   }
 
-  /// Also one that cannot be served now.
+  /// The same, also for a store that cannot be served now.
   func named(_ call: Call) throws -> StoreService {
     let services = stores.services
     guard let path = call.parameters["store"]?.string else {
@@ -78,7 +79,7 @@ final class Control {
     return service
   }
 
-  /// A number for a call that holds leases; none of an earlier daemon is left.
+  /// A number for a call that holds leases. Leases of an earlier daemon were ended before.
   func nextLease() -> Int64 {
     lastLease += 1
     return lastLease
@@ -130,7 +131,7 @@ extension VarlinkError {
       ["parameter": .string(parameter), "reason": .string(reason)])
   }
 
-  /// Whatever else went wrong: the disk, SQLite, the spool.
+  /// The error for any other failure: of the disk, SQLite or the spool.
   static func unavailable(_ error: any Error) -> VarlinkError {
     VarlinkError("io.cascaded.Control.Unavailable", ["store": "", "reason": .string("\(error)")])
   }

@@ -2,9 +2,10 @@ internal import CascadeModel
 internal import Store
 internal import CascadeSystem
 internal import CascadeVarlink
-/// Fetched properties: a model's queries, answered when somebody asks.
+
+/// Fetched properties: the model's queries, run on request.
 extension Control {
-  /// Nodes to a reply.
+  /// The number of nodes in one reply.
   private nonisolated static let page = 1_000
 
   func fetch(_ call: Call) async throws -> JSON {
@@ -35,7 +36,7 @@ extension Control {
     }
   }
 
-  /// Who does not want it any more does not wait for it either.
+  /// Runs the query. If the caller gives up, it does not wait for the end of the query.
   private func answer(
     of fetcher: StoreReader, _ body: @escaping @Sendable (Reader) throws -> Fetched
   ) async throws -> Fetched {
@@ -55,7 +56,7 @@ extension Control {
     return try await answer.value()
   }
 
-  /// SQLite ends a query by itself before that, but for one in the midst of a function.
+  /// SQLite stops a query earlier by itself, unless it is inside a call of one function.
   private nonisolated static let longestFetch = Duration.seconds(6)
 }
 

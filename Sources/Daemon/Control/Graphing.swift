@@ -1,7 +1,8 @@
 internal import CascadeModel
 internal import Store
 internal import CascadeVarlink
-/// A node's neighbourhood. How it is drawn is the client's affair.
+
+/// The neighbourhood of a node. The client draws it.
 extension Control {
   func graph(_ call: Call) async throws -> JSON {
     let service = try await service(call)

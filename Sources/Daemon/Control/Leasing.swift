@@ -2,9 +2,10 @@ internal import CascadeModel
 internal import Store
 internal import CascadeSystem
 internal import CascadeVarlink
-/// Leases over the socket (DESIGN 8.7): for a time, or for as long as the connection lives.
+
+/// Leases over the socket (DESIGN 8.7): for a time, or as long as the connection is open.
 extension Control {
-  /// More than a year is no lease.
+  /// The longest lease is about a year.
   private nonisolated static let longest: Int64 = 366 * 86_400
 
   func lease(_ call: Call) async throws -> JSON {
@@ -20,7 +21,7 @@ extension Control {
     return reply(try await service.lease(request))
   }
 
-  /// Renews the leases until the client is gone.
+  /// Renews the leases until the client disconnects.
   private func hold(
     _ request: LeaseRequest, _ service: StoreService, _ call: Call
   ) async throws -> JSON {
@@ -40,7 +41,7 @@ extension Control {
     }
   }
 
-  /// A store that is busy now is tried again.
+  /// Renews the leases. If the store is busy, tries again.
   private func renew(
     _ request: LeaseRequest, _ service: StoreService, _ timer: WallTimer
   ) async throws {
@@ -67,12 +68,12 @@ extension Control {
   }
 }
 
-/// What a client wants to hold.
+/// The nodes that a client wants to lease, and for how long.
 struct LeaseRequest: Sendable {
   let subjects: [Lease.Subject]
   let owner: String
   let seconds: Int64
-  /// Which of the calls that hold leases it is; nil where the time alone ends it.
+  /// The number of the call that holds the leases; nil if only the time ends them.
   var connection: Int64?
 }
 

@@ -2,7 +2,8 @@ internal import CascadeModel
 internal import Store
 internal import CascadeSystem
 internal import CascadeVarlink
-/// What an administrator asks of the daemon itself.
+
+/// Commands for the daemon itself.
 extension Control {
   func pause(_ call: Call) async throws -> JSON {
     try await each(call, "paused") { try await $0.pause(by: call.peer.uid) }
@@ -12,7 +13,7 @@ extension Control {
     try await each(call, "resumed") { try await $0.resume(by: call.peer.uid) }
   }
 
-  /// Without a name, all of them: one that fails keeps none of the others from it.
+  /// Runs `body` for the named store, or for all stores. A failure of one does not stop the others.
   private func each(
     _ call: Call, _ outcome: String, _ body: (StoreService) async throws -> Void
   ) async throws -> JSON {
@@ -57,7 +58,7 @@ extension Control {
     let store = try call.text("store").map { _ in try named(call).path }
     let bell = stores.events.watch()
     let after = call.parameters["after"]?.integer ?? stores.events.start(follows ? 10 : .max)
-    // A number of an earlier daemon's is none of this one's.
+    // A higher number is from an earlier daemon.
     var last = after > stores.events.count ? 0 : max(0, after)
     while true {
       let missed = max(0, stores.events.start(.max) - last)

@@ -1,7 +1,8 @@
 internal import CascadeModel
 internal import Store
 internal import CascadeVarlink
-/// Parameters whose meaning the description's types do not say.
+
+/// Parameters with a meaning beyond the types of the interface description.
 extension Call {
   func text(_ name: String) -> String? { parameters[name]?.string }
 
@@ -22,7 +23,7 @@ extension Call {
     return node
   }
 
-  /// A node, or a file: `{"file": path, "root": root}`, ROOT:PATH, or where it is on the disk.
+  /// A node, or a file as `{"file": path, "root": root}`, ROOT:PATH or a path on the disk.
   func destination(_ name: String, of model: StoreModel) throws -> Destination? {
     guard let text = text(name) else { return nil }
     if text.hasPrefix("{") {
@@ -50,7 +51,8 @@ extension Call {
 }
 
 extension StoreModel {
-  /// A file as we list it, or as a shell completes it. Of roots within each other the innermost has it.
+  /// Reads a file as listings print it, or as a shell completes it. If roots are nested, the file
+  /// belongs to the innermost one.
   fileprivate func file(_ text: String) -> Destination? {
     for (root, directory) in files.sorted(by: { $0.value.utf8.count > $1.value.utf8.count }) {
       for prefix in ["\(root):", directory.hasSuffix("/") ? directory : "\(directory)/"]

@@ -2,8 +2,9 @@ internal import CascadeModel
 internal import Store
 internal import CascadeSystem
 internal import CascadeVarlink
+
 extension Call {
-  /// With `more`, says how far the work is, now and then.
+  /// Runs `work`. If the call allows more replies, reports progress from time to time.
   func tellingProgress(
     of service: StoreService, _ work: @escaping @Sendable () async throws -> JSON
   ) async throws -> JSON {

@@ -2,9 +2,10 @@ internal import CascadeModel
 internal import Store
 internal import CascadeSystem
 internal import CascadeVarlink
-/// What only reads. It runs beside the writer and waits for nobody.
+
+/// Commands that only read. They run beside the writer and do not wait for it.
 extension Control {
-  /// Rows to a reply.
+  /// The number of rows in one reply.
   private nonisolated static let page = 1_000
 
   func node(_ call: Call) async throws -> JSON {

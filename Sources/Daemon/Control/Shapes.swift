@@ -1,7 +1,7 @@
 internal import CascadeModel
 internal import Store
 
-/// The JSON of DESIGN 9.3.
+/// The JSON forms of DESIGN 9.3.
 extension StoredNode {
   var json: JSON {
     [
@@ -12,7 +12,7 @@ extension StoredNode {
 }
 
 extension Edge {
-  /// As a listing shows it.
+  /// The form that listings show.
   var listed: JSON {
     guard case .object(let fields) = json else { return json }
     return .object(fields + [JSON.Field("kind", .string(kind.rawValue))])
@@ -20,7 +20,7 @@ extension Edge {
 }
 
 extension Plan.Step {
-  /// The edge is told by its name and its ends.
+  /// An edge is given by its name and its ends.
   var json: JSON {
     let edge: JSON? = edge.map { edge in
       [

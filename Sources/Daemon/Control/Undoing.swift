@@ -2,7 +2,8 @@ internal import CascadeModel
 internal import Store
 internal import CascadeSystem
 internal import CascadeVarlink
-/// What was deleted, and its way back.
+
+/// Commands about batches: what was deleted, and undo.
 extension Control {
   private nonisolated static let page = 1_000
 
@@ -35,7 +36,7 @@ extension Control {
       var result = try await service.onStore {
         try await service.writer.undo(batch, by: userName(user))
       }
-      // Some of what waits is not to go any more.
+      // The undo may have restored references to files that wait to be moved.
       service.retriesFiles = true
       for file in try await service.tendFiles().left where file.batch == batch {
         result.leave(file.file, because: file.reason)

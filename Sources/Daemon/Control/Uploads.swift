@@ -3,14 +3,15 @@ internal import Spool
 internal import Store
 internal import CascadeSystem
 internal import CascadeVarlink
-/// Change files on their way over the socket: they grow in the spool's `tmp`, and enter the queue
-/// by the same rename as everybody's.
+
+/// Change files that are being uploaded over the socket. They grow in the spool's `tmp`, and enter
+/// the queue by a rename, as files of other producers do.
 @EventLoopActor
 final class Uploads {
   private var uploads: [String: Upload] = [:]
   private var count = 0
 
-  /// So many at once.
+  /// The number of uploads at a time.
   private static let most = 256
 
   @EventLoopActor
@@ -19,7 +20,7 @@ final class Uploads {
     let service: StoreService
     let user: UInt32
     let file: FileDescriptor
-    /// Gone when the connection is.
+    /// Nil when the connection was closed.
     weak let session: AnyObject?
     var fingerprint = Fingerprint()
 
@@ -32,7 +33,7 @@ final class Uploads {
     }
   }
 
-  /// Begins an upload, or goes on with one. Nil if nobody knows it.
+  /// Begins an upload, or continues one. Nil if there is no upload with this id.
   func append(
     _ bytes: [UInt8], to id: String?, for call: Call, _ service: StoreService
   ) throws -> String? {
@@ -55,7 +56,7 @@ final class Uploads {
     try upload.file.writeAll(bytes)
   }
 
-  /// Hands an upload over: it is its taker's to move or to drop.
+  /// Removes an upload from the list. The caller must move or drop its file.
   func take(_ id: String) -> Upload? { uploads.removeValue(forKey: id) }
 
   private func newName() throws -> String {

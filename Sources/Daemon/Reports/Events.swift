@@ -1,32 +1,32 @@
 internal import CascadeModel
 internal import CascadeSystem
-/// What happened, for those who watch (`events`): the same that the journal is told, and what
-/// went as it should.
+
+/// The events that `events` reports: all messages of the journal, and also successful work.
 ///
-/// The last of them are kept, in memory: who is slower than that misses some, and is told so.
+/// The last events are kept in memory. A slow client misses older ones, and is told so.
 @EventLoopActor
 final class Events {
   private var kept: [JSON] = []
   private(set) var count: Int64 = 0
   private let came = Broadcast()
 
-  /// Enough for a look back, little for a daemon's memory.
+  /// How many events are kept: enough to look back, and little memory.
   private static let most = 1_000
 
   var last: JSON? { kept.last }
 
-  /// Rings for each event that may have come, as long as the bell lives.
+  /// A bell that rings when events may have come. It rings until it is released.
   func watch() -> Bell { came.subscribe() }
 
-  /// Those that are kept and came after a number.
+  /// The kept events after a number.
   func after(_ number: Int64) -> [JSON] {
     Array(kept.suffix(Int(clamping: max(0, count - number))))
   }
 
-  /// The number behind which so many are kept, or fewer.
+  /// The number after which `most` events are kept, or fewer.
   func start(_ most: Int) -> Int64 { count - Int64(min(most, kept.count)) }
 
-  /// To the journal, and to those who watch.
+  /// Reports an event to the journal and to the clients that watch events.
   func tell(
     _ priority: Log.Priority, _ id: LogMessageID, _ message: String,
     _ fields: [(LogField, String)] = [], file: String = #fileID, line: Int = #line,
@@ -37,7 +37,7 @@ final class Events {
     add(id, priority, message, fields)
   }
 
-  /// To those who watch alone.
+  /// Reports an event only to the clients that watch events.
   func add(
     _ id: LogMessageID, _ priority: Log.Priority, _ message: String, _ fields: [(LogField, String)]
   ) {

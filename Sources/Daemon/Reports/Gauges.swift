@@ -2,7 +2,8 @@ internal import CascadeModel
 internal import Spool
 internal import Store
 internal import CascadeSystem
-/// What is measured of a store just now.
+
+/// The current measurements of a store.
 struct Gauges {
   let store: String
   let state: String

@@ -1,5 +1,6 @@
 internal import CascadeSystem
-/// What messages are about. The catalog explains each of them, by its number; an event has its name.
+
+/// The kinds of messages. The message catalog explains each by its number; events show its name.
 extension LogMessageID {
   static let applied = LogMessageID("0a6c1e7d52f84b3b9c07d8e4f15a2bb0", "applied")
   static let deleted = LogMessageID("8b1c2ae66b8e4a0e9d5a0e3f6c1f7a11", "deleted")

@@ -1,7 +1,8 @@
 internal import CascadeModel
 internal import Store
 internal import CascadeSystem
-/// The metrics of all stores in the OpenMetrics text format.
+
+/// Writes the metrics of all stores in the OpenMetrics text format.
 struct Metrics {
   private(set) var text = ""
 

@@ -2,8 +2,9 @@ internal import CascadeModel
 internal import Spool
 internal import Store
 internal import CascadeSystem
-/// What happened, for whoever reads the log: one line for a file that deleted something or was not
-/// applied, one for a sweep that did something, none for what went as it should.
+
+/// Messages for the log: one line for a file that deleted something or was not applied, one for a
+/// sweep that did something. Other successful work is not logged.
 extension StoreService {
   func tell(
     _ priority: Log.Priority, _ id: LogMessageID, _ message: String,
@@ -15,7 +16,8 @@ extension StoreService {
       function: function)
   }
 
-  /// Of what came over the socket it is known who sent it, whoever wrote it.
+  /// Reports a file's outcome. The user is known if the file was submitted over the socket,
+  /// whatever author it names.
   func report(_ outcome: Inbox.Outcome, submittedBy user: UInt32?) {
     let receipt = outcome.receipt
     let sender = [(LogField.peerUser, number(user))]
@@ -38,7 +40,7 @@ extension StoreService {
     }
   }
 
-  /// Nobody's business but theirs who watch.
+  /// Reports an applied file only to the clients that watch events.
   private func noteApplied(_ outcome: Inbox.Outcome, _ sender: [(LogField, String)]) {
     events.add(
       .applied, .debug, "\(path): applied \(outcome.receipt.id.printable)",
@@ -68,7 +70,7 @@ extension StoreService {
       [(.reason, message)] + outcome.fields + sender)
   }
 
-  /// `user` is nil for what nobody asked for.
+  /// Reports a sweep. `user` is nil if no user asked for it.
   func report(_ result: SweepResult, number: Int64, by user: UInt32?) {
     if result.outcome == .nothing { return }
     if result.outcome != .held || result.batch != nil {
@@ -191,17 +193,17 @@ extension StoreService {
   private func nodes(_ count: Int) -> String { count.counted("node", "nodes") }
 }
 
-/// What stands for whoever is at the other end of the socket.
+/// The author of what a user asks for over the socket.
 func userName(_ user: UInt32) -> String { "uid \(user)" }
 
 extension SweepResult {
-  /// References that were set to null may be all there was to do.
+  /// The number of removed edges, if the sweep only set references to null.
   fileprivate var edgesAlone: String {
     if deletedCount > 0 || edgesRemoved == 0 { return "" }
     return " and \(edgesRemoved.counted("edge", "edges"))"
   }
 
-  /// The first of the reasons, for whoever reads the log at night.
+  /// The first reason and the number of others, for the log.
   fileprivate var blockedText: String {
     guard let first = blocked.first else { return "" }
     return ": \(first.message)" + (blocked.count > 1 ? " (and \(blocked.count - 1) more)" : "")

@@ -1,14 +1,15 @@
 internal import Store
 internal import CascadeSystem
-/// What a store did since the daemon serves it, for the metrics.
+
+/// What a store did since the daemon began to serve it, for the metrics.
 struct Tally {
   private(set) var locks = Histogram()
-  /// By rule; what was asked for by name has none.
+  /// By rule. A node that was deleted by name has no rule.
   private(set) var deletions: [String: Int] = [:]
-  /// By outcome.
+  /// Files by outcome.
   private(set) var files: [String: Int] = [:]
   private(set) var sweeps: [String: Int] = [:]
-  /// When the store was last found in order, or put in order: in milliseconds since 1970.
+  /// When the store was last found consistent or made so, in milliseconds since 1970.
   var lastGood: Int64?
 
   mutating func add(_ holds: [Duration]) {
@@ -23,7 +24,7 @@ struct Tally {
   mutating func add(_ result: SweepResult, at now: Int64) {
     sweeps[result.outcome.rawValue, default: 0] += 1
     for hold in result.lockMilliseconds { locks.add(hold / 1_000) }
-    // Of one that is held as a whole, it is what would go.
+    // If the whole sweep is held, the numbers are of what it would delete.
     if result.outcome != .held || result.batch != nil {
       add(result.byRule, of: result.deletedCount)
     }
@@ -40,12 +41,12 @@ struct Tally {
   }
 }
 
-/// How often something took how long, in seconds.
+/// A histogram of durations in seconds.
 struct Histogram {
-  /// The limits of DESIGN 8.3 are among them.
+  /// They include the limits of DESIGN 8.3.
   static let bounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5]
 
-  /// The last one is of those beyond all bounds.
+  /// The last count is of values beyond all bounds.
   private(set) var counts = [Int](repeating: 0, count: bounds.count + 1)
   private(set) var sum = 0.0
 

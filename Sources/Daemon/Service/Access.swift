@@ -2,8 +2,9 @@ internal import CascadeModel
 internal import Spool
 internal import Store
 internal import CascadeSystem
-/// Who may write where what is written is obeyed. Owner and group were chosen by somebody; that all
-/// others may is a mistake.
+
+/// Checks who may write to the spool and the socket, and so change the store. Access for the owner
+/// and the group is deliberate; access for all users is a mistake.
 enum Access {
   static func findings(spool: String, socket: String?) throws -> [JSON] {
     let parts = ["", "/new", "/held", "/rejected", "/tmp"].map { spool + $0 }
@@ -19,7 +20,7 @@ enum Access {
     }
   }
 
-  /// Nobody comes to what is in a directory that they may not search.
+  /// Whether all users may write there. They cannot if they may not search the parent directory.
   private static func isOpenToOthers(_ path: String) throws -> Bool {
     guard let status = try FileStatus.of(path), status.mode & 0o002 != 0 else { return false }
     let parent = String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])

@@ -1,13 +1,14 @@
 internal import CascadeModel
 internal import Store
 internal import CascadeSystem
-/// Which file is served, and whether it is.
+
+/// Which file is served, and whether the store is attached.
 extension StoreService {
-  /// Does something with the store, on the file that is there now.
+  /// Runs `body` on the store's current file. If the file was replaced, opens the new one first.
   func onStore<T: Sendable>(_ body: () async throws -> T) async throws -> T {
     do {
       let result = try await body()
-      // One that was away for a while is back.
+      // The file was missing for a while and is back.
       if areReadersClosed && !condition.isDetached { await openReaders() }
       return result
     } catch let error where error is FileReplaced || Writer.mayOnlyRead(error) {
@@ -18,8 +19,9 @@ extension StoreService {
     }
   }
 
-  /// The readers first: closing a file drops the locks that this process has on it, whoever took
-  /// them, and what SQLite keeps beside the old one may have the names of the new one's.
+  /// Opens the file that is there now. The readers are closed first, for two reasons. Closing a
+  /// file drops all locks that this process has on it, whichever connection took them. And the
+  /// files that SQLite keeps beside the old database may have the same names as the new one's.
   private func takeUpFile(closing isClosing: Bool) async throws {
     await closeReaders(StoreError("\(configuration.path) is another file now: try again"))
     if isClosing { await writer.close() }
@@ -28,14 +30,15 @@ extension StoreService {
       try await keepPause()
       lookAtTimetable(forgetting: true)
       reportReplaced(standing)
-      // A backup may be of the midst of a sweep.
+      // A backup may have been made in the middle of a sweep.
       hasUnfinishedSweep = true
       wakeUp()
     }
     await openReaders()
   }
 
-  /// Whoever paused the store to put another file in its place wants that one to be left alone too.
+  /// A pause also holds for a file that replaces the paused one. Without a pause, takes over the
+  /// one that the new file has.
   private func keepPause() async throws {
     guard let pause = condition.pause else {
       condition.pause = try await writer.standingPause()
@@ -57,7 +60,7 @@ extension StoreService {
     Task { await fetcher.allow() }
   }
 
-  /// Where what dangles has never been looked for, it is now.
+  /// Attaches the store. If it was never searched for dangling references, that is done now.
   func attach(createIndexes: Bool, by user: UInt32) async throws -> AttachReport {
     let report = try await onStore { try await writer.attach(createIndexes: createIndexes) }
     condition.isDetached = false
@@ -69,11 +72,11 @@ extension StoreService {
     return report
   }
 
-  /// Nothing of ours is left, in the log neither.
+  /// Removes everything of Cascade's from the store, and from its write-ahead log.
   func detach(by user: UInt32) async throws -> Detached {
     let wasDetached = condition.isDetached
     condition.isDetached = true
-    // Nobody reads tables that are going.
+    // No reader may use the tables that are being removed.
     await closeReaders(.detached)
     await letFilesGo()
     do {
@@ -87,7 +90,8 @@ extension StoreService {
     }
   }
 
-  /// Afterwards nobody knows what is to go. Where it is paused, nothing is moved.
+  /// Moves the files that wait to be moved, because after the detachment nothing lists them. While
+  /// the store is paused, nothing is moved.
   private func letFilesGo() async {
     if condition.pause != nil { return }
     retriesFiles = true
@@ -97,17 +101,18 @@ extension StoreService {
   private func becomeDetached(by user: UInt32) async {
     condition.forget()
     condition.trouble = nil
-    // Its numbers begin anew.
+    // The numbers of the store begin anew.
     retriesFiles = true
-    // The store has forgotten it too.
+    // The store no longer has the pause either.
     condition.pause = nil
     reportDetached(by: user)
     failWaiters(StoreError.detached)
     heldLeases.ring()
-    // Where the file had been replaced, they were opened again.
+    // If the file had been replaced, the readers were opened again.
     await closeReaders(.detached)
     noticesCame.ring()
-    // Who copies the file alone has all of it; where somebody reads, it gives way.
+    // Moves the log into the database file, so that a copy of the file alone is complete. If a
+    // reader prevents that, it is left out.
     try? await writer.finish()
   }
 }

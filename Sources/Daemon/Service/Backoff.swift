@@ -1,4 +1,4 @@
-/// Twice as long each time, up to half a minute.
+/// Delays that double each time, up to half a minute.
 struct Backoff {
   private var delay = Duration.milliseconds(100)
 

@@ -1,25 +1,26 @@
 internal import CascadeModel
 internal import Store
 internal import CascadeSystem
-/// How a store is, for `status`.
+
+/// The condition of a store, as `status` shows it.
 struct Condition {
-  /// The machine or the file is in trouble; what was to be done is tried again.
+  /// A failure of the machine or the file. The work is tried again.
   var trouble: String?
-  /// What the model says and the tables do not allow.
+  /// Where the tables do not fit the model.
   var problems: [String] = []
-  /// Why files that were let go cannot be moved, as it was last told. They are tried again.
+  /// The reasons, as last reported, why unreferenced files cannot be moved. They are tried again.
   var filesWait: Set<String> = []
-  /// Sweeps that wait for approval, by what they look for.
+  /// Sweeps that wait for approval, by kinds.
   private var held: [[SweepKind]: SweepResult] = [:]
-  /// What the last sweep of some kinds could not delete, where it did nothing else.
+  /// What the last sweep of these kinds could not delete, if that sweep deleted nothing.
   private var blocked: [[SweepKind]: [String]] = [:]
   var isDetached = false
   var pause: Pause?
 
-  /// Nothing is done, and nothing is tried again.
+  /// Whether no work is done or tried again.
   var isAtRest: Bool { isDetached || pause != nil }
 
-  /// Says whether it is the first to come to this.
+  /// Records the result of a sweep. Returns whether it is new and should be reported.
   mutating func keep(_ result: SweepResult) -> Bool {
     if result.outcome == .held {
       let plans = heldPlans
@@ -27,11 +28,11 @@ struct Condition {
       for part in result.alsoHeld + [result] { held[part.heldKinds] = part }
       return result.batch != nil || !heldPlans.allSatisfy(plans.contains)
     }
-    // One that was stopped by the tables has looked at nothing.
+    // A sweep that was blocked because the tables do not fit has examined nothing.
     if result.outcome != .blocked || result.batch != nil {
       held = held.filter { !result.kinds.cover($0.key) }
     }
-    // Who sweeps by the clock comes to the same again and again.
+    // Scheduled sweeps find the same result again and again.
     let reasons =
       result.outcome == .blocked && result.batch == nil ? result.blocked.map(\.message) : nil
     let known = blocked[result.kinds]
@@ -39,7 +40,7 @@ struct Condition {
     return reasons == nil || reasons != known
   }
 
-  /// What waits since before the daemon came.
+  /// Records the sweeps that were held before the daemon started.
   mutating func remember(held parts: [SweepResult]) {
     for part in parts where held[part.heldKinds] == nil { held[part.heldKinds] = part }
   }
@@ -51,10 +52,10 @@ struct Condition {
 
   var heldPlans: [Int64] { held.values.compactMap(\.plan) }
 
-  /// The look through whole tables that waits for approval.
+  /// The held sweep for dangling references, which scans whole tables.
   var heldLook: SweepResult? { held[[.dangling]] }
 
-  /// Of another file, or of none, nothing is known.
+  /// Forgets what was known, because it was about another file.
   mutating func forget() {
     problems = []
     filesWait = []
@@ -77,7 +78,7 @@ struct Condition {
     problems.isEmpty ? nil : problems.joined(separator: "; ")
   }
 
-  /// Each file may have a reason of its own.
+  /// Different files may have different reasons.
   private var filesText: String? {
     if filesWait.isEmpty { return nil }
     let shown = filesWait.sorted().prefix(3)

@@ -1,17 +1,19 @@
 internal import CascadeModel
 internal import Store
 internal import CascadeSystem
-/// A store's ways to SQLite, each on a thread of its own, and which of them have something in memory
-/// for the next question.
+
+/// The connections of a store, each on its own thread. It also records which of them were used, and
+/// so keep memory for the next use.
 @EventLoopActor
 struct Connections {
   let writer: StoreWriter
   let reader: StoreReader
-  /// For `status` alone: it is answered while the other one is busy. Where the store has no tables
-  /// of an application's, nothing is asked that takes long; and nobody is waited for.
+  /// Serves `status` alone, so that it is answered while the reader is busy. A store without tables
+  /// of the application has none, because its queries are all short. It does not wait long for
+  /// locks.
   let gauge: StoreReader?
-  /// For the model's own queries: SQLite looks at no clock within one call of a function, however long
-  /// that takes.
+  /// Runs the model's own queries. SQLite checks no time limit during one call of a function, so
+  /// such a query may take very long.
   let fetcher: StoreReader
 
   enum Role { case writer, reader, gauge, fetcher }
@@ -27,7 +29,7 @@ struct Connections {
     fetcher = StoreReader(configuration)
   }
 
-  /// Those that questions go to.
+  /// The readers that answer questions.
   var readers: [StoreReader] { [reader] + (gauge.map { [$0] } ?? []) }
 
   func close() async {
@@ -36,12 +38,12 @@ struct Connections {
     closeFetcher()
   }
 
-  /// Nobody waits for a query.
+  /// Closes the connection for queries, without waiting for a query that is running.
   func closeFetcher(because reason: StoreError? = nil) {
     Task { [fetcher] in await fetcher.close(because: reason) }
   }
 
-  // MARK: - Rest
+  // MARK: - Releasing memory
 
   mutating func note(_ role: Role) {
     used.insert(role)
@@ -50,13 +52,14 @@ struct Connections {
 
   var areAtRest: Bool { used.isEmpty }
 
-  /// What only makes the next use faster goes back to the system. Who was not used is not woken.
+  /// The connections that were used since the last call. Only those have memory to release.
   mutating func takeUsed() -> Set<Role> {
     defer { used = [] }
     return used
   }
 
-  /// Returns what the writer says, if it was used.
+  /// Releases memory that only makes the next use faster. Returns the writer's outlook if it was
+  /// used.
   func rest(_ roles: Set<Role>) async -> StoreWriter.Outlook? {
     if roles.contains(.reader) { await reader.rest() }
     if roles.contains(.gauge) { await gauge?.rest() }

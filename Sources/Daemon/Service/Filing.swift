@@ -1,9 +1,10 @@
 internal import CascadeModel
 internal import Store
 internal import CascadeSystem
-/// Files that lost their last edge, after the commits that let them go (DESIGN 8.8).
+
+/// Moves files that lost their last edge, after the commit that removed it (DESIGN 8.8).
 extension StoreService {
-  /// Until nothing can be done now.
+  /// Works until nothing can be done at the moment.
   @discardableResult
   func tendFiles() async throws -> FileWork {
     var work = FileWork()
@@ -20,7 +21,7 @@ extension StoreService {
         if let pause { try await EventLoop.sleep(for: pause) }
       }
     } catch let error as SystemError {
-      // The disk's trouble with files is none of the queue's.
+      // A disk error of these files must not stop the queue.
       work.waiting.insert("\(error)")
     }
     report(work, ofAll: asksAll)
@@ -32,7 +33,7 @@ extension StoreService {
     return try await reader.read { try $0.unreferencedFiles(surroundings) }
   }
 
-  /// Who did not ask all of them knows nothing of those that waited before.
+  /// Reports the work. If not all waiting files were tried, the earlier reasons still count.
   private func report(_ work: FileWork, ofAll asksAll: Bool) {
     for reason in work.refused.prefix(10) {
       tell(.warning, .fileLeft, "left where it is: \(reason.printable)", [(.reason, reason)])

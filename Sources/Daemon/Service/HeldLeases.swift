@@ -1,7 +1,8 @@
 internal import Synchronization
 internal import CascadeSystem
+
 /// The leases that last as long as their clients are connected. The writer's thread reads them too:
-/// wherever the store is opened anew, what they hold is held there from the first look on.
+/// when it opens a store's file, it takes these leases there before its first sweep.
 final class HeldLeases: Sendable {
   private struct Held {
     let request: LeaseRequest
@@ -12,7 +13,8 @@ final class HeldLeases: Sendable {
 
   var requests: [LeaseRequest] { held.withLock { $0.values.map(\.request) } }
 
-  /// What is returned rings at the time, or when the client is to learn that it holds nothing more.
+  /// Adds leases. The returned timer rings when they must be renewed, or when the client has to
+  /// learn that they ended.
   @EventLoopActor
   func add(_ request: LeaseRequest, of connection: Int64) -> WallTimer {
     let renewal = WallTimer()

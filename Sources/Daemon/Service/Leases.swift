@@ -2,7 +2,8 @@ internal import CascadeModel
 internal import Store
 internal import CascadeSystem
 internal import CascadeVarlink
-/// Leases, and what their end brings about.
+
+/// Leases, and what happens at their end.
 extension StoreService {
   func lease(_ request: LeaseRequest) async throws -> [Lease] {
     do {
@@ -20,13 +21,13 @@ extension StoreService {
     return count
   }
 
-  /// Throws where nothing can be held any more, however often it is tried.
+  /// Throws if a lease can never be taken again here.
   func mayHold() throws {
     if condition.isDetached { throw StoreError.detached }
     if isRetired { throw notServed }
   }
 
-  /// Where the daemon ends, its next start does it.
+  /// Ends the leases of a connection. If the daemon stops first, its next start does it.
   func releaseConnection(_ connection: Int64) async {
     heldLeases.remove(connection)
     try? await writer.releaseConnection(connection)
@@ -34,13 +35,13 @@ extension StoreService {
   }
 }
 
-/// Rings when a lease ends; as long as there is none, it costs nothing.
+/// Rings when the next lease ends. Without leases it costs nothing.
 @EventLoopActor
 final class LeaseTimer {
   private var end: Int64?
   private let timer = WallTimer()
 
-  /// In milliseconds since 1970.
+  /// Sets the time of the ring, in milliseconds since 1970.
   func set(_ end: Int64?) {
     if end == self.end { return }
     self.end = end

@@ -1,26 +1,29 @@
 internal import Store
 internal import CascadeSystem
-/// Which file is open as the store: another may come to be where it was, renamed over it or
-/// restored from a backup, and its log may be taken away (DESIGN 7).
+
+/// Identifies the database file and log that were opened. The file may be replaced by a rename or a
+/// restored backup, and its log may be removed (DESIGN 7).
 struct OpenFile {
   private let path: String
   private let database: FileStatus?
   private let log: FileStatus?
 
   enum Standing {
-    /// What is open is what others open.
+    /// The open file is still the one at the path.
     case there
     case replaced
-    /// The same file, with another one's content: the log is not its own.
+    /// The same file with the content of another database. The log does not belong to it.
     case overwritten
-    /// What only the log had would be lost, unless we save it: nobody has made another one yet.
+    /// The log was removed, and no other one was made yet. Commits that only the log had are lost
+    /// unless we save them.
     case logRemoved
-    /// Others may have written what the old log knows nothing of: it is of no use any more.
+    /// The log was removed and another one was made. Other connections may have written to it, so
+    /// the old log is of no use.
     case logReplaced
   }
 
-  /// `database` is what was there before it was opened: one that came in between is taken for
-  /// another, and opened again.
+  /// `database` is the status of the file before it was opened. If another file took its place in
+  /// between, it counts as replaced and is opened again.
   init(_ path: String, opened database: FileStatus?) throws {
     self.path = path
     self.database = try database ?? FileStatus.of(path)
@@ -37,7 +40,7 @@ struct OpenFile {
     }
   }
 
-  /// SQLite would read the log of the old file into the new one.
+  /// Refuses a new file beside the old file's log, because SQLite would apply that log to it.
   func refuseItsLog() throws {
     guard let log, let now = try FileStatus.of(OpenFile.log(of: path)),
       log.isSame(as: now), now.size > 0
@@ -50,5 +53,5 @@ struct OpenFile {
   private static func log(of path: String) -> String { "\(path)-wal" }
 }
 
-/// The store's file is not the one that was opened.
+/// The file at the store's path is not the one that was opened.
 struct FileReplaced: Error {}

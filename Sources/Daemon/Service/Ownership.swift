@@ -1,8 +1,10 @@
 internal import CascadeModel
 internal import Store
 internal import CascadeSystem
-/// Who owns a store's files. SQLite gives what it makes beside the database the database's mode and
-/// its maker's name: a daemon of another user can lock the application out of its own store.
+
+/// Checks who owns a store's files. SQLite gives the files that it creates beside the database the
+/// database's mode, but the user of the process as their owner. So a daemon of another user can
+/// lock the application out of its own store.
 struct Ownership {
   private let path: String
   private let database: FileStatus
@@ -16,7 +18,7 @@ struct Ownership {
     guard let database = try FileStatus.of(path),
       let directory = try FileStatus.of(parent.isEmpty ? "/" : String(parent))
     else { throw StoreError("\(path) is not there any more") }
-    // Whoever opens a pipe waits for the other end.
+    // Opening a pipe would block until the other end is opened.
     if [.other, .socket].contains(database.kind) {
       throw StoreError("\(path) is no regular file")
     }
@@ -24,7 +26,8 @@ struct Ownership {
     self.directory = directory
   }
 
-  /// Before anything is read: by then SQLite has made its files.
+  /// Refuses an ownership that would do harm. Call it before anything is read, because a reader
+  /// creates files too.
   func refuseHarm() throws {
     if let message = daemon ?? writing { throw HarmfulOwnership(description: message) }
   }
@@ -36,7 +39,7 @@ struct Ownership {
     }
   }
 
-  /// The owner must be able to write what SQLite made.
+  /// Whether the database's owner can write a file that SQLite created.
   private func sidecar(_ path: String) throws -> JSON? {
     guard let file = try FileStatus.of(path) else { return nil }
     let isOwners = file.uid == database.uid && file.mode & 0o200 != 0
@@ -46,7 +49,8 @@ struct Ownership {
         + "\(database.uid), whose store it is, cannot write it")
   }
 
-  /// What the daemon makes must be writable for the owner: root gives it to the owner.
+  /// What is wrong with the daemon's user: the database's owner must be able to write what the
+  /// daemon creates. Root gives the files to the owner.
   private var daemon: String? {
     if user == 0 || user == database.uid { return nil }
     let setgid: UInt32 = 0o2000
@@ -60,8 +64,8 @@ struct Ownership {
   }
 
   private var writing: String? {
-    // Of a file that may not be written, what SQLite makes beside it may not be either; and that
-    // would stay when the file may be written again.
+    // SQLite's files beside a read-only database are read-only too, and would stay so when the
+    // database becomes writable again.
     if !FileStatus.isWritable(path) { return "\(path) cannot be written by cascaded" }
     let parent = path[..<(path.lastIndex(of: "/") ?? path.startIndex)]
     if FileStatus.isWritable(parent.isEmpty ? "/" : String(parent)) { return nil }
@@ -73,7 +77,8 @@ struct Ownership {
   }
 }
 
-/// What the daemon would make beside the database would lock out the application, or itself.
+/// A refusal: the files that the daemon would create beside the database would lock out the
+/// application, or the daemon itself.
 package struct HarmfulOwnership: Error, CustomStringConvertible {
   package let description: String
 }

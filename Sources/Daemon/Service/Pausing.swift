@@ -1,9 +1,10 @@
 internal import Store
 internal import CascadeSystem
-/// A store that is left alone until somebody says otherwise: questions are answered, leases are
-/// taken, triggers are put back, and nothing else is written.
+
+/// Pausing a store until an operator resumes it. Meanwhile questions are answered, leases are taken
+/// and triggers are restored; nothing else is written.
 extension StoreService {
-  /// A sweep ends with the step at hand, and goes on afterwards.
+  /// Pauses the store. A sweep stops after the current step, and continues after the pause.
   func pause(by user: UInt32) async throws {
     if condition.isDetached { throw StoreError.detached }
     if condition.pause != nil { return }
@@ -31,7 +32,7 @@ extension StoreService {
     lookAtTimetable()
   }
 
-  /// Refuses what a pause is to keep from happening.
+  /// Refuses work while the store is paused.
   func mayWork() throws {
     if let pause = condition.pause { throw pause.error }
   }

@@ -1,11 +1,12 @@
 internal import Store
 internal import Synchronization
 internal import CascadeSystem
-/// How far the sweep or the undo at hand is: written by the writer's thread, read by those who wait
-/// for it.
+
+/// The progress of the current sweep or undo. The writer's thread sets it; other tasks read it or
+/// wait for it.
 final class ProgressBoard: Sendable {
   private let state = Mutex<WorkProgress?>(nil)
-  /// A sweep turned out to be a long one. For one who waits.
+  /// Rings when a sweep turns out to be long. Only one task may wait.
   let begin = Bell()
   private let end = Bell()
 
@@ -20,13 +21,13 @@ final class ProgressBoard: Sendable {
     if !progress.isLong && wasLong { end.ring() }
   }
 
-  /// Returns when there is none, or a short one.
+  /// Returns when no long sweep is running.
   func waitForEndOfLongSweep() async throws {
     while progress.isLong { try await end.wait() }
   }
 }
 
 extension WorkProgress? {
-  /// Whether there is more than one step.
+  /// Whether the sweep has more than one step.
   fileprivate var isLong: Bool { self.map { $0.phase == .deleting && $0.done < $0.total } ?? false }
 }

@@ -1,5 +1,6 @@
 internal import CascadeSystem
-/// One value, for one who waits.
+
+/// One value that one task waits for.
 @EventLoopActor
 final class Promise<Value: Sendable> {
   private let bell = Bell()

@@ -1,9 +1,11 @@
 internal import CascadeModel
 internal import Store
 internal import CascadeSystem
-/// Sweeps that run by the clock, and those that look through everything after others committed.
+
+/// Sweeps that run at certain times, and sweeps that scan everything after other connections
+/// committed.
 extension StoreService {
-  /// Whether anything may run by itself.
+  /// Whether sweeps may run automatically.
   private var mayRunBySchedule: Bool { isServed && !condition.isAtRest }
 
   var schedules: JSON {
@@ -36,16 +38,16 @@ extension StoreService {
     timetable.trouble = nil
   }
 
-  /// What earlier daemons ran, so that what was missed since then runs now.
+  /// Reads the runs of earlier daemons, so that a missed run is done now.
   func knowTimetable() async throws {
     let timed = timetable.timed
     let times = try await onStore { try await writer.sweepTimes(timed: timed) }
     timetable.know(times, at: SystemClock.wall())
   }
 
-  /// It stays due, and is tried again.
+  /// Delays a run that failed. It stays due and is tried again.
   private func postpone(_ error: any Error, _ backoff: inout Backoff) async {
-    // What was under way when it was detached or paused needs no second try.
+    // Work that a detachment or a pause stopped is not tried again.
     if !mayRunBySchedule { return }
     let text = "\(error)"
     if text != timetable.trouble && text != condition.trouble {
@@ -56,20 +58,21 @@ extension StoreService {
     try? await EventLoop.sleep(for: backoff.next())
   }
 
-  /// The store is another one, or was taken up again; the clock may have been set.
+  /// Computes the next runs again. With `forgetting`, the store's file was replaced or attached
+  /// again, so the recorded runs are read again. The clock may also have been set.
   func lookAtTimetable(forgetting: Bool = false) {
     if forgetting { timetable.forget() }
     scheduleTimer.ring()
   }
 
-  /// For sweeps that look through everything once somebody committed.
+  /// Makes sweeps due that scan everything after a commit.
   func noteCommit() {
     if !timetable.waitsForCommits { return }
     timetable.wake(at: SystemClock.wall())
     scheduleTimer.ring()
   }
 
-  /// Where it cannot be written down, the next start runs it once more.
+  /// Records a run in the store. If that fails, the next start runs the sweep once more.
   func remember(_ run: SweepRun, of kinds: [SweepKind]) async {
     if timetable.isWorthKeeping(run, of: kinds) { try? await writer.remember(run, of: kinds) }
   }

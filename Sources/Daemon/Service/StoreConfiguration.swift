@@ -1,15 +1,16 @@
 package import CascadeModel
 internal import Store
 internal import CascadeSystem
-/// What a store is served with: its paths and its model.
+
+/// The paths and the model with which a store is served.
 package struct StoreConfiguration: Sendable, Hashable {
   package let path: String
   package let spoolPath: String
   package let model: StoreModel
-  /// Whether a database that is not there is made.
+  /// Whether a missing database is created.
   package let creates: Bool
 
-  /// Everything of Cascade's outside of the database lies beside it, in `STORE.cascade/`.
+  /// The directory of all other files of a store, `STORE.cascade/` beside the database.
   package static func directory(of store: String) -> String { "\(store).cascade" }
 
   package static func socket(of store: String) -> String { "\(directory(of: store))/control" }
@@ -25,9 +26,9 @@ package struct StoreConfiguration: Sendable, Hashable {
     spoolPath = model.spool ?? StoreConfiguration.directory(of: path)
   }
 
-  /// Beside the database itself, by whatever name it is served.
+  /// That directory beside the actual database file, whatever path it is served by.
   var home: String { StoreConfiguration.directory(of: FileStatus.realPath(path) ?? path) }
 
-  /// What no sweep of files may touch.
+  /// The paths that no sweep of files may touch.
   var surroundings: Surroundings { Surroundings(store: path, spool: spoolPath) }
 }

@@ -2,43 +2,45 @@ internal import CascadeModel
 internal import Spool
 internal import Store
 internal import CascadeSystem
-/// One store, served: its queue is worked off, its receipts reach those who wait for them.
+
+/// One store that is served. It works through the store's queue, and gives the receipts to the
+/// callers that wait for them.
 @EventLoopActor
 final class StoreService {
   private(set) var configuration: StoreConfiguration
   private(set) var connections: Connections
-  /// The spool's files, for questions and uploads; the queue itself is the writer's.
+  /// The spool's files, for questions and uploads. The writer alone takes files from the queue.
   private var openSpool: SpoolDirectory?
   let events: Events
   private unowned let stores: Stores
 
   var isStarted = false
   var condition = Condition()
-  /// Whether it was looked at once since it was opened.
+  /// Whether the store was examined once since it was opened.
   private(set) var isServed = false
   private(set) var isFileOpen = false
   let openings = Broadcast()
   private var queueWatch: DirectoryWatch?
   var areReadersClosed = false
-  /// A sweep was begun, and something came between.
+  /// A sweep was started but not finished.
   var hasUnfinishedSweep = true
-  /// Others kept it from its end, and are left alone for a while.
+  /// Other connections' work kept a sweep from finishing. It is not continued for a while.
   var isSweepPostponed = false
-  /// The batch of the undo that was gone on with last.
+  /// The batch of the undo that was continued last.
   var resumedUndo: Int64?
-  /// Files that wait are looked at again.
+  /// Whether waiting files are to be tried again.
   var retriesFiles = true
   var areFilesYoung = false
   var lastSweep: JSON = .null
   var sweepCount: Int64 = 0
   var tally = Tally()
-  /// When somebody first saw that the journal has something.
+  /// When the oldest row of the journal was first seen.
   var journalSince: (row: Int64, at: Int64)?
-  /// Sweeps that nobody waits for, and who asked for them.
+  /// Sweeps that no caller waits for, and the users who asked for them.
   var orders: [(kinds: [SweepKind], user: UInt32)] = []
   let ordered = Bell()
   let progress = ProgressBoard()
-  /// The store's files, as they were when there was nothing more to do; nil where something is left.
+  /// The status of the store's files when all work was done; nil if work is left.
   private var traces: [FileStatus?]?
   let wake = Bell()
   let leaseTimer = LeaseTimer()
@@ -48,10 +50,10 @@ final class StoreService {
   let scheduleTimer = WallTimer()
   let noticesCame = Broadcast()
   var waiters: [FileName: [Promise<Receipt>]] = [:]
-  /// What came over the socket and is in the queue.
+  /// The files in the queue that were submitted over the socket.
   var submitted: [FileName: (fingerprint: Fingerprint, user: UInt32)] = [:]
 
-  /// Something else than work is to be done: another model, or none.
+  /// Rings when the service must stop its work, to change its model or to end.
   private let interruption = Bell()
   private var change: (configuration: StoreConfiguration, done: Promise<Void>)?
   private var retirement: Promise<Void>?
@@ -66,7 +68,7 @@ final class StoreService {
 
   var path: String { configuration.path }
 
-  /// None, where it is not open.
+  /// The counts of the spool; zero if it is not open.
   var spoolCounts: SpoolDirectory.Counts { (try? spool.counts()) ?? SpoolDirectory.Counts() }
 
   var state: (state: String, reason: String?) {
@@ -88,7 +90,7 @@ final class StoreService {
     do {
       try await writer.open(spool)
     } catch {
-      // Beside what is no store, nothing of ours stays.
+      // If this is not a store, remove what we made beside it.
       if made.contains(configuration.spoolPath) { openSpool = nil }
       made.forEach(SpoolDirectory.removeEmpty)
       throw error
@@ -105,7 +107,7 @@ final class StoreService {
     }
   }
 
-  /// Returns when it is served; throws why it cannot be just now.
+  /// Returns when the store is served. Throws if it cannot be served now.
   func opened() async throws {
     let bell = openings.subscribe()
     while !isServed {
@@ -114,13 +116,13 @@ final class StoreService {
     }
   }
 
-  /// What dangled before anybody watched is looked for before anybody is answered: what an
-  /// application deletes from then on is not mistaken for it.
+  /// Opens the store. References that dangled before it was watched are looked for before questions
+  /// are answered. So nodes that an application deletes from then on are not mistaken for them.
   func beginToServe() async throws {
     if !isFileOpen { try await openFile() }
     if isServed { return }
     try? await knowTimetable()
-    // What goes on for long goes on while others are answered.
+    // A long sweep continues while questions are answered.
     if try await onStore({ try await writer.isUnfinished() }) { return serveFromNow() }
     if !condition.isAtRest {
       try? await resumeSweep()
@@ -129,7 +131,7 @@ final class StoreService {
     serveFromNow()
   }
 
-  /// To those who wait for it.
+  /// Wakes the tasks that wait for the opening.
   func tellOpening() { openings.ring() }
 
   private func serveFromNow() {
@@ -138,7 +140,7 @@ final class StoreService {
     lookAtTimetable()
   }
 
-  /// A look that takes long keeps nobody waiting for ever.
+  /// Serves the store after half a minute, even if the first look takes longer.
   private func losePatience() async {
     for _ in 0..<30 where !isServed {
       if (try? await EventLoop.sleep(for: .seconds(1), tolerance: .seconds(1))) == nil { return }
@@ -148,8 +150,8 @@ final class StoreService {
 
   // MARK: - Running
 
-  /// Works until the task is cancelled, or the store is no longer wanted; the commit at hand is
-  /// finished.
+  /// Works until the task is cancelled or the store is removed from the configuration. The current
+  /// commit is finished first.
   func run() async {
     while !Task.isCancelled && retirement == nil {
       await serve()
@@ -181,9 +183,9 @@ final class StoreService {
 
   private func endLeases() async { await leaseTimer.run(ringing: wake) }
 
-  // MARK: - Another model, or none
+  // MARK: - Changing the model, retiring
 
-  /// Goes on with another model; or with the old one, if that fails.
+  /// Changes to another model. If that fails, continues with the old one.
   func take(_ configuration: StoreConfiguration) async throws {
     if condition.isDetached { throw StoreError.detached }
     let done = Promise<Void>()
@@ -209,13 +211,14 @@ final class StoreService {
       try await restart(with: new)
       done.settle(.success(()))
     } catch {
-      // What cannot be opened now is tried again.
+      // If it cannot be opened now, it is tried again.
       try? await restart(with: old)
       done.settle(.failure(error))
     }
   }
 
-  /// What is in a spool that nobody looks into any more would stay there for ever.
+  /// Refuses to change to another spool while files wait in the old one, because they would stay
+  /// there for ever.
   private func refuseToLeaveFiles(for new: StoreConfiguration) throws {
     let path = configuration.spoolPath
     if new.spoolPath == path { return }
@@ -239,7 +242,8 @@ final class StoreService {
 
   // MARK: - The slow poll
 
-  /// Where nothing came between, nobody has to be asked.
+  /// Wakes the worker if the files changed. If nothing used or changed the store, no connection is
+  /// opened to find that out.
   func poll() {
     retriesFiles = true
     lookAtTimetable()
@@ -250,7 +254,7 @@ final class StoreService {
 
   private var mustRetryFiles: Bool { !condition.filesWait.isEmpty || areFilesYoung }
 
-  /// SQLite writes to one of them with each commit.
+  /// SQLite writes to the database or its log with each commit.
   private var currentTraces: [FileStatus?] {
     let paths = [path, "\(path)-wal", openSpool?.incomingPath ?? configuration.spoolPath]
     return paths.map { try? FileStatus.of($0) }
@@ -272,7 +276,8 @@ final class StoreService {
 
   var lastUse: ContinuousClock.Instant? { connections.areAtRest ? nil : connections.lastUse }
 
-  /// What comes after this changes the traces; what came before is news.
+  /// Releases memory. The files' status is read first: a commit after that changes it, and the
+  /// writer's outlook reports a commit before it.
   func rest() async {
     let now = currentTraces
     guard let outlook = await connections.rest(connections.takeUsed()) else { return }
@@ -280,16 +285,16 @@ final class StoreService {
     if outlook.isNews { wake.ring() }
   }
 
-  /// Whether this is its store, by whatever path. One that cannot be looked at keeps nobody from
-  /// finding another.
+  /// Whether this store has the given path, or another path to the same file. If the file cannot be
+  /// examined, it is not, so that the search continues.
   func isStore(_ path: String) -> Bool { (try? FileStatus.areSame(path, self.path)) ?? false }
 }
 
 extension StoreService {
-  /// Where the spool's directories were moved away, those that are there now are served.
+  /// If the spool's directories were moved away or replaced, serves the ones that are there now.
   func keepSpool() async throws {
     guard let old = openSpool, try old.isReplaced else { return }
-    // Whoever moves one away makes another.
+    // Leave time to create the new directories.
     try await EventLoop.sleep(for: .seconds(1))
     let new = try SpoolDirectory(configuration.spoolPath)
     let isTaken = try await writer.take(new)
@@ -303,14 +308,14 @@ extension StoreService {
     watch?.ring()
   }
 
-  /// inotify is a hint; the slow poll is the net under it.
+  /// Wakes the worker when files arrive. inotify may miss events; the slow poll finds those.
   private func watchQueue() async {
     do {
       while !isFileOpen { try await openings.subscribe().wait() }
       while true {
         let watch = try DirectoryWatch(spool.incomingPath, .arrivals, rate: nil)
         queueWatch = watch
-        // For what came after the first look at the queue, and before the watch.
+        // Files may have come between the first look at the queue and the watch.
         wake.ring()
         while queueWatch === watch {
           try await watch.next()

@@ -1,17 +1,19 @@
 internal import CascadeModel
 internal import Store
 internal import CascadeSystem
-/// inotify on the store's directory is a hint: whoever is woken asks SQLite whether somebody
-/// committed, and the slow poll is the net under it (DESIGN 7).
+
+/// Watches the store's directory with inotify. An event is only a hint: the worker then asks SQLite
+/// whether another connection committed. The slow poll finds what inotify missed (DESIGN 7).
 extension StoreService {
-  /// A burst of commits is one wake-up in this time, or few.
+  /// A burst of commits wakes the worker only a few times within this interval.
   private static let calm = DirectoryWatch.Rate(interval: .milliseconds(50), burst: 4)
 
   func watchStore() async {
     do {
-      // Its directory may be away until then.
+      // The directory may be missing until then.
       while !isFileOpen { try await openings.subscribe().wait() }
-      // A store of Cascade's own has no other writer; its file may be replaced nevertheless.
+      // A store without tables of the application has no other writer. But its file may be
+      // replaced.
       let events: DirectoryWatch.Events =
         configuration.model.hasTables ? [.content, .entries] : .entries
       while true {
@@ -25,8 +27,8 @@ extension StoreService {
     }
   }
 
-  /// Until a long sweep begins: what it writes would be told of, page by page, and what others
-  /// commit it sees by itself.
+  /// Watches until a long sweep begins. The sweep's own writes would cause an event for each page,
+  /// and it notices other connections' commits by itself.
   private func listen(_ events: DirectoryWatch.Events) async throws {
     let watch = try DirectoryWatch(directory, events, of: name, rate: StoreService.calm)
     let again = Bell()
@@ -46,7 +48,8 @@ extension StoreService {
     }
   }
 
-  /// The log is written some time before its commit is seen: who looks at once looks too early.
+  /// Wakes the worker again after some delays. The log is written some time before its commit is
+  /// visible, so the first look may be too early.
   private func lookAgain(_ bell: Bell) async throws {
     while true {
       try await bell.wait()
@@ -57,7 +60,7 @@ extension StoreService {
     }
   }
 
-  /// The database's own; what SQLite keeps beside it begins with it too.
+  /// The database's file name. The names of SQLite's files beside it begin with it too.
   private var name: String { String(configuration.path.split(separator: "/").last ?? "") }
 
   private var directory: String {

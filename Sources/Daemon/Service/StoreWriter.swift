@@ -2,7 +2,8 @@ internal import CascadeModel
 internal import Spool
 internal import Store
 internal import CascadeSystem
-/// A store's writing side on a thread of its own: nothing long ever keeps the event loop.
+
+/// The writing side of a store, on its own thread, so that long work never blocks the event loop.
 actor StoreWriter {
   private nonisolated let thread: WorkerThread
   nonisolated var unownedExecutor: UnownedSerialExecutor { thread.executor }
@@ -10,16 +11,16 @@ actor StoreWriter {
   private let configuration: StoreConfiguration
   private var spool: SpoolDirectory?
   private var inbox: Inbox?
-  /// Nil where the spool's is the same.
+  /// Nil if the spool's lock is the database's too.
   private var databaseLock: FileLock?
   private var file: OpenFile?
   private var watch = Watching()
-  /// Whose leases are still to end.
+  /// Connections that were closed and whose leases are still to be released.
   private var endedConnections: Set<Int64> = []
   private nonisolated let isStopping = Flag()
   private nonisolated let progress: ProgressBoard
   private nonisolated let heldLeases: HeldLeases
-  /// The file that is open has the leases of those who are connected, and of nobody else.
+  /// Whether the open file has exactly the leases of the connected clients.
   private var hasHeldLeases = false
 
   init(
@@ -31,11 +32,11 @@ actor StoreWriter {
     heldLeases = leases
   }
 
-  /// Opens the store; it is made if it is not there.
+  /// Opens the store. It is created if it is missing and the configuration allows it.
   func open(_ spool: SpoolDirectory) throws {
     self.spool = spool
     try open(creates: configuration.creates)
-    // In a store that is locked just now, before anything is deleted.
+    // If the store is locked now, this is repeated before anything is deleted.
     if let writer = inbox?.writer { try? takeHeldLeases(writer) }
   }
 
@@ -53,8 +54,8 @@ actor StoreWriter {
     hasHeldLeases = false
   }
 
-  /// Another spool is where the old one was. Its lock is another one, or the same. False if there is no
-  /// store to go with it just now.
+  /// Takes another spool in place of the old one. Its lock may be another one or the same. False if
+  /// no store is open.
   func take(_ spool: SpoolDirectory) throws -> Bool {
     self.spool = spool
     guard let writer = inbox?.writer else { return false }
@@ -64,20 +65,20 @@ actor StoreWriter {
     return true
   }
 
-  /// One commit's worth of the queue, and how long to leave the lock to others afterwards.
+  /// Works on the queue for one commit. Also returns how long to leave the lock to other writers.
   func step() throws -> (step: Inbox.Step, holds: [Duration], pause: Duration?) {
     let inbox = try opened()
     let writer = inbox.writer
     try takeHeldLeases(writer)
     writer.pace.look(foreignCommits: try writer.foreignCommits())
-    // Before the step: what it applied must be told, whatever happens afterwards.
+    // It is done before the step, because a failure here must not hide what the step applied.
     try writer.tidy(atLeisure: false)
     _ = writer.takeHolds()
     let step = try inbox.step(budget: writer.pace.budget)
     return (step, writer.takeHolds(), writer.pace.pause)
   }
 
-  /// What there is to do at once, and what may be tried again later.
+  /// What the queue and the store have to do next.
   struct Outlook {
     var isNews = false
     var hasQueue = true
@@ -90,17 +91,19 @@ actor StoreWriter {
     }
   }
 
-  /// When the queue is empty.
+  /// Tidies up when the queue is empty.
   func tidy() throws { try opened().writer.tidy(atLeisure: true) }
 
-  /// Gives back what only makes the next use faster. What is in trouble is tried again by others.
+  /// Releases memory that only makes the next use faster. Errors are ignored, because the next use
+  /// meets them again.
   func rest() -> Outlook {
     defer { try? inbox?.writer.rest() }
     return (try? outlook) ?? Outlook()
   }
 
-  /// Closes SQLite, so that nothing is left beside the database that need not be. Where the file is
-  /// another one now, its log may be the other's too: then only what we know goes into the old file.
+  /// Closes SQLite, so that it leaves no needless files beside the database. If the file was
+  /// replaced, the log at its path may belong to the new file. Then the log goes into the old file
+  /// only if it has no commits that are unknown to us.
   func close() {
     if let writer = inbox?.writer {
       switch try? standing {
@@ -123,8 +126,8 @@ actor StoreWriter {
     }
   }
 
-  /// Takes up the file that is there now, and says what had become of the one that is open; nil if
-  /// that is it. None is ever made.
+  /// Opens the file that is there now. Returns what had happened to the open file, or nil if it is
+  /// the same file. A missing file is never created.
   func reopen() throws -> OpenFile.Standing? {
     let standing = try self.standing
     if inbox != nil && standing == .there { return nil }
@@ -140,8 +143,8 @@ actor StoreWriter {
     return standing
   }
 
-  /// Whoever copies a backup has not come to its end as long as the file changes: half of it is no
-  /// database, and what would be written into it now the other half would be written over.
+  /// Waits until the file has not changed for a while, because a backup may still be copied. A
+  /// half-copied file is not a valid database, and the copy would overwrite what we write now.
   private func waitForQuiet() {
     for _ in 1...StoreWriter.mostWaits {
       guard let status = try? FileStatus.of(configuration.path),
@@ -154,7 +157,7 @@ actor StoreWriter {
   private static let quiet: Int64 = 200
   private static let mostWaits = 500
 
-  /// What it deleted may be news to kinds that it left alone.
+  /// Sweeps. What was deleted may concern the immediate kinds, so the store is examined again.
   func sweep(_ kinds: [SweepKind]) throws -> SweepResult {
     defer { progress.set(nil) }
     let writer = try opened().writer
@@ -177,8 +180,8 @@ actor StoreWriter {
     try opened().writer.remember(run, of: kinds)
   }
 
-  /// Between two steps, who waits for the lock gets it; and whoever stops the daemon need not wait
-  /// for the end of the sweep.
+  /// What the writer does between two steps. It yields the lock to waiting writers, and it ends the
+  /// sweep early if the daemon is stopped.
   private var manners: Manners {
     Manners { [isStopping] pause in
       if isStopping.isSet { throw CancellationError() }
@@ -190,12 +193,12 @@ actor StoreWriter {
     }
   }
 
-  /// The step at hand is the last one.
+  /// Ends the work after the current step.
   nonisolated func stop() { isStopping.set() }
 
   func standingPause() throws -> Pause? { try opened().writer.pause }
 
-  /// Sweeps may run again, or not: what was stopped is over.
+  /// Sets or ends a pause. The request to stop is cleared, because the stopped work has ended.
   func set(_ pause: Pause?) throws {
     isStopping.clear()
     try opened().writer.set(pause)
@@ -209,7 +212,8 @@ actor StoreWriter {
 
   func unfinishedSweep() throws -> [SweepKind]? { try opened().writer.unfinishedSweep }
 
-  /// What others did since the last time, and the sweeps that it asked for.
+  /// Examines what other connections did since the last call, and runs the sweeps that this
+  /// requires.
   func look(sweeping kinds: [SweepKind]) throws -> Look {
     let writer = try opened().writer
     try takeHeldLeases(writer)
@@ -235,7 +239,8 @@ actor StoreWriter {
       connection: request.connection, at: SystemClock.wall())
   }
 
-  /// No connection outlives its daemon; those that are there hold what they hold in this file too.
+  /// Takes the held leases in the open file. Connections of an earlier daemon are gone, so their
+  /// leases are released first.
   private func takeHeldLeases(_ writer: Writer) throws {
     if hasHeldLeases || writer.isDetached { return }
     try writer.releaseConnections()
@@ -243,7 +248,7 @@ actor StoreWriter {
       do {
         _ = try lease(request, writer)
       } catch is Rejection {
-        // The model knows no such node any more: who renews it is told.
+        // The model no longer has such a node. The client is told when it renews the lease.
       }
     }
     hasHeldLeases = true
@@ -255,7 +260,7 @@ actor StoreWriter {
     return count
   }
 
-  /// Where the store is busy, the next look does it.
+  /// Ends the leases of a connection. If the store is busy, the next look does it.
   func releaseConnection(_ connection: Int64) throws {
     endedConnections.insert(connection)
     try releaseEndedConnections()
@@ -269,7 +274,7 @@ actor StoreWriter {
     }
   }
 
-  /// A part of what is to be done about files, and how long to leave the lock to others afterwards.
+  /// Does a part of the work on files. Also returns how long to leave the lock to other writers.
   func tendFiles(retrying: Bool) throws -> (work: FileWork, pause: Duration?) {
     let writer = try opened().writer
     if retrying { writer.retryFiles() }
@@ -294,7 +299,7 @@ actor StoreWriter {
 
   func resumeUndo() throws -> UndoResult? {
     defer { progress.set(nil) }
-    // Somebody paused the store since this was asked.
+    // The store was paused after this call was made.
     if try opened().writer.pause != nil { return nil }
     return try opened().writer.resumeUndo(at: SystemClock.wall(), manners: manners)
   }
@@ -317,7 +322,7 @@ actor StoreWriter {
     return removed
   }
 
-  /// Everything into the database file, where nobody reads the log.
+  /// Moves the whole log into the database file, unless a reader prevents it.
   func finish() throws { try current().writer.finish() }
 
   private func opened() throws -> Inbox {
@@ -326,7 +331,7 @@ actor StoreWriter {
     return inbox
   }
 
-  /// Also where it is detached.
+  /// The open store, even if it is detached.
   private func current() throws -> Inbox {
     if file == nil { throw StoreError("the store is not open") }
     guard let inbox, try standing == .there else { throw FileReplaced() }
@@ -335,15 +340,15 @@ actor StoreWriter {
   }
 }
 
-/// What others did to a store, and what was done about it.
+/// What other connections did to a store, and what was done about it.
 struct Look: Sendable {
   let problems: [BindingProblem]
   let sweeps: [SweepResult]
   /// When the next lease ends, in milliseconds since 1970.
   let leaseEnd: Int64?
-  /// Somebody committed, or a lease ended.
+  /// Another connection committed, or a lease ended.
   let isNews: Bool
-  /// What follows from these sweeps is to be looked at.
+  /// The consequences of these sweeps are still to be examined.
   let hasMore: Bool
   let unfinishedUndo: Int64?
 }

@@ -1,12 +1,13 @@
 internal import CascadeModel
 internal import Store
 internal import CascadeSystem
-/// Sweeps: those that somebody asks for, and those that others' commits ask for.
+
+/// Sweeps on request, and sweeps after commits of other connections.
 extension StoreService {
   func sweep(
     _ kinds: [SweepKind], because occasion: SweepRun.Occasion = .asked, by user: UInt32? = nil
   ) async throws -> SweepResult {
-    // What was left undone is of one batch, as long as nothing comes between.
+    // An unfinished sweep continues first, so that its deletions stay in one batch.
     if occasion != .resumed { try? await goOn() }
     let start = ContinuousClock.now
     var result = try await onStore { try await writer.sweep(kinds) }
@@ -22,13 +23,13 @@ extension StoreService {
     return result
   }
 
-  /// What another sweep did meanwhile waits no more.
+  /// Forgets held plans that another sweep has carried out.
   private func forgetSettledPlans() async throws {
     if condition.heldPlans.isEmpty { return }
     condition.keep(only: try await onStore { try await writer.heldSweeps() })
   }
 
-  /// For who does not wait for it.
+  /// Sweeps later; the caller does not wait.
   func order(_ kinds: [SweepKind], by user: UInt32) {
     orders.append((kinds, user))
     ordered.ring()
@@ -44,13 +45,13 @@ extension StoreService {
     do {
       _ = try await sweep(order.kinds, by: order.user)
     } catch {
-      // A pause is no trouble: what was begun goes on after it.
+      // A pause is not a failure. What was begun continues after it.
       if condition.isAtRest || Task.isCancelled { return }
       tell(.warning, .trouble, "a sweep was asked for: \(error)", [(.reason, "\(error)")])
     }
   }
 
-  /// What others did meanwhile, and what follows from it.
+  /// Examines what other connections did, and runs the sweeps that this requires.
   func lookAtStore() async throws {
     let kinds = configuration.model.immediateKinds
     let look = try await onStore { try await writer.look(sweeping: kinds) }
@@ -58,7 +59,7 @@ extension StoreService {
     leaseTimer.set(look.leaseEnd)
     if look.isNews { noteCommit() }
     if look.unfinishedUndo != nil && look.unfinishedUndo != resumedUndo {
-      // It came with a backup.
+      // A restored backup had an unfinished undo.
       hasUnfinishedSweep = true
       wakeUp()
     }
@@ -66,7 +67,8 @@ extension StoreService {
     if look.hasMore { wakeUp() }
     if look.sweeps.contains(where: \.isCutShort) { postpone() }
     for result in look.sweeps {
-      // One that found nothing is nobody's business, but for what waits until it does.
+      // A sweep that found nothing only settles what was held. It does not count as a run, except a
+      // search for dangling references.
       if result.outcome == .nothing && result.kinds != [.dangling] {
         _ = condition.keep(result)
       } else {
@@ -83,20 +85,20 @@ extension StoreService {
     }
   }
 
-  /// What a crash, or the end of the daemon, left undone.
+  /// Continues what a crash or the end of the daemon left unfinished.
   func resumeSweep() async throws {
     condition.remember(held: try await onStore { try await writer.heldSweeps() })
     var isCutShort = false
     if let kinds = try await onStore({ try await writer.unfinishedSweep() }) {
       isCutShort = try await sweep(kinds, because: .resumed).isCutShort
     }
-    // Paused meanwhile, it goes on afterwards.
+    // If it was paused meanwhile, it continues after the pause.
     if condition.isAtRest { return }
     try await resumeUndo()
     hasUnfinishedSweep = condition.isAtRest || isCutShort
   }
 
-  /// With what was left undone, unless that waits for others.
+  /// Continues an unfinished sweep, unless it waits for other connections.
   func goOn() async throws {
     if hasUnfinishedSweep && !isSweepPostponed && !condition.isAtRest { try await resumeSweep() }
   }
@@ -106,7 +108,8 @@ extension StoreService {
     sweepWasCutShort.ring()
   }
 
-  /// What others keep from its end is tried again, less and less often.
+  /// Continues sweeps that other connections' work kept from finishing, at longer and longer
+  /// intervals.
   func endDelays() async {
     var backoff = Backoff()
     var last = ContinuousClock.now
@@ -145,7 +148,7 @@ extension StoreService {
     reportMismatch(problems)
   }
 
-  /// What waits in the journal, as far as anybody can tell now.
+  /// The rows in the journal, if they can be read now.
   func journal() async -> ClosedRange<Int64>? {
     guard let gauge, !condition.isDetached, condition.trouble == nil else { return nil }
     let journal = (try? await gauge.read { try $0.journal() }) ?? nil
@@ -153,7 +156,8 @@ extension StoreService {
     return journal
   }
 
-  /// Rows of the journal have no time: they are as old as the first one who saw the oldest wait.
+  /// Notes the age of the oldest row. Rows have no time, so it counts from when the row was first
+  /// seen.
   private func noteJournal(_ journal: ClosedRange<Int64>?) {
     let oldest = journal?.lowerBound
     if oldest != journalSince?.row {
@@ -163,7 +167,7 @@ extension StoreService {
 }
 
 extension StoreModel {
-  /// Those that read the journal as soon as it has something.
+  /// The kinds that read the journal as soon as it has rows.
   var immediateKinds: [SweepKind] {
     [.cascade, .refcount].filter { schedule(of: $0) == .immediate }
   }

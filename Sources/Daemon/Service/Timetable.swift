@@ -1,18 +1,20 @@
 internal import CascadeModel
 internal import Store
 internal import CascadeSystem
-/// When the sweeps of a store run by themselves (DESIGN 8.2), and when they last ran. It is told what
-/// time it is.
+
+/// When the sweeps of a store run automatically (DESIGN 8.2), and when they last ran. The caller
+/// passes the current time.
 ///
-/// 1. A kind's next run is the first one behind its last, whoever asked for that; or behind the time
-///    when it was first served. So what was missed is one run, however much it was.
-/// 2. Where the clock is set back, nothing named by the time of day runs again, unless the clock was
-///    wrong by hours. An interval begins anew.
+/// 1. A kind's next run is the first one after its last run, on whatever occasion that was. Without
+///    a last run, it is the first one after the kind was first served. So any number of missed runs
+///    becomes one run.
+/// 2. When the clock is set back, a schedule by the time of day does not run again, unless the
+///    clock was wrong by hours. An interval begins anew.
 struct Timetable {
   private(set) var entries: [TimetableEntry]
-  /// What the store remembers was read.
+  /// Whether the runs recorded in the store were read.
   private(set) var isKnown = false
-  /// Why what is due did not run.
+  /// Why a due sweep could not run.
   var trouble: String?
 
   init(_ configuration: StoreConfiguration) {
@@ -22,7 +24,7 @@ struct Timetable {
 
   var timed: [SweepKind] { entries.filter(\.schedule.isTimed).map(\.kind) }
 
-  /// Another file may remember other runs.
+  /// The file was replaced; another file may have other runs recorded.
   mutating func forget() { isKnown = false }
 
   mutating func know(_ times: [SweepKind: SweepTimes], at now: Int64) {
@@ -33,13 +35,13 @@ struct Timetable {
     look(at: now)
   }
 
-  /// Whatever became of the clock, or of the time zone.
+  /// Computes the next runs for the current clock and time zone.
   mutating func look(at now: Int64) {
     LocalTime.refresh()
     for index in entries.indices { entries[index].look(at: now) }
   }
 
-  /// Somebody committed.
+  /// Another connection committed.
   mutating func wake(at now: Int64) {
     for index in entries.indices where entries[index].waitsForCommits {
       entries[index].wanted = entries[index].wanted ?? now
@@ -49,7 +51,7 @@ struct Timetable {
 
   var waitsForCommits: Bool { entries.contains(where: \.waitsForCommits) }
 
-  /// What was done, and how long it took.
+  /// Notes a run and how long it took.
   mutating func note(_ run: SweepRun, of kinds: [SweepKind], number: Int64, took time: Duration) {
     for index in entries.indices where kinds.include(entries[index].kind) {
       entries[index].note(run, number: number, took: time)
@@ -59,7 +61,7 @@ struct Timetable {
 
   var soonest: Int64? { entries.compactMap(\.next).min() }
 
-  /// Takes what is to run now, in one sweep. What was missed goes first.
+  /// Takes the kinds that are due, to run in one sweep. Missed runs come first.
   mutating func takeDue(at now: Int64) -> (kinds: [SweepKind], occasion: SweepRun.Occasion)? {
     for occasion in [SweepRun.Occasion.missed, .schedule, .immediate] {
       let due = entries.indices.filter { entries[$0].occasion(at: now) == occasion }
@@ -69,7 +71,8 @@ struct Timetable {
     return nil
   }
 
-  /// Whether the next daemon must know: what did nothing is told once a minute at most.
+  /// Whether a run must be recorded for the next daemon. A run that did nothing is recorded at most
+  /// once a minute.
   mutating func isWorthKeeping(_ run: SweepRun, of kinds: [SweepKind]) -> Bool {
     if run.occasion == .immediate { return false }
     let indices = entries.indices.filter { kinds.include(entries[$0].kind) }

@@ -1,36 +1,40 @@
 internal import CascadeModel
 internal import Store
 internal import CascadeSystem
+
 /// One kind of sweep in a timetable. Times are in milliseconds since 1970.
 struct TimetableEntry {
   let kind: SweepKind
   let schedule: Schedule
-  /// As the model says it.
+  /// The schedule, as the model writes it.
   let text: String
-  /// Kinds with the same schedule run together; other stores and machines at other seconds.
+  /// Derived from the schedule, store and machine. Kinds with the same schedule run together; other
+  /// stores and machines run at other seconds.
   private let spread: UInt64
-  /// What the next run is behind of.
+  /// The next run is the first one after this time.
   private var base: Int64 = 0
   private(set) var next: Int64?
-  /// The time of the run that began last.
+  /// The scheduled time of the run that began last.
   private var begun: Int64?
   private(set) var last: SweepRun?
-  /// The last one's number, as far as this daemon ran it.
+  /// The number of the last run, if this daemon ran it.
   private(set) var number: Int64?
-  /// The last run that the store remembers.
+  /// The time of the last run that the store has recorded.
   var kept: Int64?
-  /// When somebody first committed what this has not seen.
+  /// The time of the first commit since the last run.
   var wanted: Int64?
-  /// How long the next run leaves the store alone after the last.
+  /// How long the next run must wait after the last one.
   private var rest: Int64 = 0
 
   private static let zone = Zone(offset: LocalTime.offset)
   private static let minute: Int64 = 60_000
-  /// A clock that is set back by more was wrong. Daylight saving is less; as in cron.
+  /// A clock that is set back by more than this was wrong. Daylight saving changes it by less. It
+  /// is the same as in cron.
   private static let mostSetBack = 180 * minute
-  /// A burst of commits is one run.
+  /// A burst of commits causes one run.
   private static let calm: Int64 = 1_000
-  /// So much of the time, at most, goes into what looks through everything after each commit.
+  /// A run that scans everything after commits waits this many times as long as the last one took.
+  /// So these runs take at most about a tenth of the time.
   private static let share: Int64 = 10
 
   init(_ kind: SweepKind, _ model: StoreModel, place: String) {
@@ -40,17 +44,18 @@ struct TimetableEntry {
     spread = Fingerprint("\(place)\0\(text)").value
   }
 
-  /// The journal says what the other two look for, as soon as it is there (`Watching.swift`).
+  /// Whether it scans everything after commits. The other two kinds find their work in the journal
+  /// (`Watching.swift`).
   var waitsForCommits: Bool {
     schedule == .immediate && kind != .cascade && kind != .refcount
   }
 
   mutating func know(_ times: SweepTimes?, at now: Int64) {
-    // Of what runs at once, only this daemon's runs are known.
+    // Immediate runs are not recorded, so only this daemon's are known.
     let kept = schedule == .immediate ? nil : times?.last
     last = [last, kept].compactMap(\.self).max { $0.at < $1.at }
     base = max(times?.since ?? now, last?.at ?? .min)
-    // Whatever was committed before.
+    // Other connections may have committed before the daemon started.
     if waitsForCommits { wanted = now }
   }
 
@@ -66,7 +71,7 @@ struct TimetableEntry {
     }
   }
 
-  /// Who commits from now on may come too late for it.
+  /// A run begins. It may not see commits from now on, so a later commit makes it due again.
   mutating func begin() {
     begun = next
     wanted = nil
@@ -74,13 +79,13 @@ struct TimetableEntry {
 
   mutating func note(_ run: SweepRun, number: Int64, took time: Duration) {
     last = run
-    // The clock may have been set back since it began.
+    // The clock may have been set back since the run began.
     base = schedule.isTimed && !schedule.isInterval ? max(base, begun ?? 0, run.at) : run.at
     self.number = number
     rest = time.inMilliseconds * TimetableEntry.share
   }
 
-  /// Why it is to run; nil as long as it is not.
+  /// The occasion on which it is due; nil if it is not due.
   func occasion(at now: Int64) -> SweepRun.Occasion? {
     guard let next, next <= now else { return nil }
     if waitsForCommits { return .immediate }
@@ -93,7 +98,7 @@ struct TimetableEntry {
 }
 
 extension Timetable {
-  /// As `status` tells it. A store that is paused has no next runs.
+  /// The form that `status` shows. A paused store has no next runs.
   func json(isPaused: Bool, at now: Int64) -> JSON {
     let shown = entries.filter { $0.kind != .all || $0.schedule != .never }
     return .array(shown.map { $0.json(isPaused: isPaused, trouble: trouble != nil, at: now) })

@@ -1,31 +1,34 @@
 internal import CascadeModel
 internal import Store
 internal import CascadeSystem
-/// Looks at what other connections committed, and sweeps what that asks for (DESIGN 7).
+
+/// Examines what other connections committed, and runs the sweeps that this requires (DESIGN 7).
 ///
-/// 1. Nothing is looked at twice: without another commit a sweep would find what the last one did,
-///    and be held or blocked like it. Unless one of other kinds deleted something in between.
-/// 2. A failure leaves everything to be looked at again.
+/// 1. Nothing is examined twice. Without another commit, a sweep would find what the last one
+///    found, and be held or blocked again. The exception: a sweep of other kinds deleted something
+///    in between.
+/// 2. After a failure, everything is examined again.
 struct Watching {
   private var seen: Int64?
-  /// What the application's own triggers wrote when the daemon did.
+  /// The position of what the application's triggers wrote in response to the daemon's own writes.
   private var heard: Int64?
-  /// Whole tables were looked through for what is owed, and it waits for approval.
+  /// Whole tables were already scanned for dangling references, and the result waits for approval.
   private var hasLookedThrough = false
-  /// A lease ended, or a sweep left something to the kinds that are immediate, or wrote something
-  /// that the application's triggers answer; and nobody has looked since then.
+  /// There is something new that the daemon itself caused, and it is not examined yet. A lease
+  /// ended, or a sweep left work to the immediate kinds, or a sweep wrote something that the
+  /// application's triggers react to.
   private(set) var hasOwnNews = false
-  /// When the next one ends, in milliseconds since 1970.
+  /// When the next lease ends, in milliseconds since 1970.
   private(set) var leaseEnd: Int64?
-  /// The last look had something to look at.
+  /// Whether the last look found something new.
   private(set) var wasNews = false
 
   mutating func noteOwnNews() { hasOwnNews = true }
 
-  /// The journal is empty, and numbers its rows anew.
+  /// The journal is empty and numbers its rows anew.
   mutating func forgetAnswers() { heard = nil }
 
-  /// A store without `tables` of an application has only leases to look at.
+  /// Examines the store. One without `tables` of the application has only leases to examine.
   mutating func look(
     at writer: Writer, tables: Bool, sweeping kinds: [SweepKind], marks: Schedule,
     manners: Manners
@@ -70,8 +73,8 @@ struct Watching {
     return [try writer.sweep(kinds, at: now, manners: manners)]
   }
 
-  /// What a sweep of the unreachable left to a lease that is over, unless another one looks for it
-  /// after each commit anyway.
+  /// Sweeps unreachable nodes that an ended lease had kept. This is needed only if that kind runs
+  /// at certain times: an immediate one sweeps after each commit anyway.
   private func sweepUnleased(
     of writer: Writer, _ schedule: Schedule, _ manners: Manners
   ) throws -> [SweepResult] {
@@ -88,7 +91,7 @@ struct Watching {
       return []
     }
     if hasLookedThrough { return [] }
-    // Where nothing sweeps by itself, what is dangling only waits for whoever does.
+    // If no kind runs automatically, dangling references only have to wait for a later sweep.
     if kinds.isEmpty {
       try writer.forgetDebtUnlessDangling()
       hasLookedThrough = true

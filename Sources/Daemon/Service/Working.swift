@@ -2,7 +2,8 @@ internal import CascadeModel
 internal import Spool
 internal import Store
 internal import CascadeSystem
-/// The work of a store: its queue, and what others committed.
+
+/// The work of a store: its queue, and what other connections committed.
 extension StoreService {
   func work() async {
     var backoff = Backoff()
@@ -40,7 +41,8 @@ extension StoreService {
     recover()
   }
 
-  /// A pause is for migrations, too: what these took from our triggers is put back.
+  /// Restores triggers while the store is paused, because a pause may be for a migration that drops
+  /// them.
   private func keepWatching() async throws {
     if !condition.isDetached { try await onStore { try await writer.followSchema() } }
   }
@@ -51,9 +53,9 @@ extension StoreService {
     tell(.notice, .recovered, "works again")
   }
 
-  /// Nothing was lost: the files are still in the queue.
+  /// Waits after a failure. Nothing is lost, because the files are still in the queue.
   private func pause(after error: any Error, _ backoff: inout Backoff) async {
-    // What was under way when it was detached or paused needs no second try.
+    // Work that a detachment or a pause stopped is not tried again.
     if condition.isAtRest { return }
     let text = "\(error)"
     if condition.trouble != text {
@@ -61,7 +63,7 @@ extension StoreService {
       tell(.warning, .trouble, "\(text); trying again", [(.reason, text)])
       tellOpening()
     }
-    // What is wrong with the store itself may stay so for days.
+    // A fault of the store itself may last for days, so callers do not wait for its end.
     if error is StoreError || Writer.isDamage(error) {
       failWaiters(StoreError("\(text); what was sent waits in the spool"))
     }
@@ -79,7 +81,7 @@ extension StoreService {
 
   // MARK: - Submitting
 
-  /// Waits for what becomes of a file that is put into the queue by `enqueue`.
+  /// Puts a file into the queue by `enqueue`, and waits for its receipt.
   func settle(_ name: FileName, enqueue: () throws -> Void) async throws -> Receipt {
     try enqueue()
     let waiter = Promise<Receipt>()
@@ -89,7 +91,7 @@ extension StoreService {
     return try await waiter.value()
   }
 
-  /// Puts an upload into the queue, if it is not there since somebody sent the same before.
+  /// Puts an upload into the queue. If the same content is already there, drops the upload.
   func submit(_ upload: Uploads.Upload, as name: FileName) throws {
     if isSubmitted(name, upload.fingerprint) { return try spool.dropUpload(upload.name) }
     try spool.submit(upload.name, as: name, by: userName(upload.user))
@@ -100,7 +102,7 @@ extension StoreService {
     submitted[name]?.fingerprint == fingerprint
   }
 
-  /// Nobody learns soon what becomes of the files that wait.
+  /// Fails the callers that wait for receipts, because there will be none soon.
   func failWaiters(_ error: any Error) {
     for waiter in waiters.values.joined() { waiter.settle(.failure(error)) }
     waiters = [:]
@@ -108,6 +110,6 @@ extension StoreService {
 
   func wakeUp() { wake.ring() }
 
-  /// Rings for each notice that may have come, as long as the bell lives.
+  /// A bell that rings when notices may have come. It rings until it is released.
   func watchNotices() -> Bell { noticesCame.subscribe() }
 }

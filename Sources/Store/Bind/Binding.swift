@@ -1,54 +1,59 @@
 internal import CascadeModel
 internal import CascadeSQLite
-/// The model, bound to the tables that are there now. Made anew when the schema changes.
+
+/// The model, bound to the tables that exist now. It is built again when the schema changes.
 struct Binding: Sendable {
-  /// What was bound.
+  /// The model that was bound.
   private(set) var model = StoreModel.empty
   /// The mapped collections, by name.
   private(set) var collections: [String: NodeTable] = [:]
   /// Edges in the application's tables, in the order of the model.
   private(set) var places: [Place] = []
-  /// What follows from the application's tables alone: foreign keys, as SQLite will enforce them
-  /// when we delete, and join rows that are nodes themselves.
+  /// Relations that follow from the application's tables alone: foreign keys, as SQLite will
+  /// enforce them when Cascade deletes, and join rows that are nodes themselves.
   private(set) var implied: [Place] = []
   /// Foreign keys that lead out of the model.
   private(set) var ways = ForeignWays.none
-  /// The name by which nodes go with nodes through tables that are none; nil where there are no such.
+  /// The edge name for nodes that are deleted with other nodes through tables that are no
+  /// collections; nil if there are none.
   private(set) var detour: Int64?
-  /// What rows outside of the model keep.
+  /// Rows outside of the model that hold nodes by a foreign key.
   private(set) var outsideHolds: [ForeignHold] = []
-  /// Whether they may keep more than that.
+  /// Whether rows outside of the model may hold more nodes than `outsideHolds` tells.
   private(set) var mayBeRefused = false
   /// The collections in the order in which rows are deleted.
   private(set) var childrenFirst: [NodeTable] = []
   /// Collections that foreign keys refer to.
   private(set) var parents: Set<Int64> = []
-  /// What the model says and the tables do not allow. Nothing is deleted on a half view.
+  /// What the model says and the tables do not allow. Nothing is deleted while the model is bound
+  /// only in part.
   private(set) var problems: [BindingProblem] = []
-  /// Lists that may hold what a sweep wants to delete.
+  /// Lists that may hold nodes that a sweep wants to delete.
   private(set) var holdingLists: [Place] = []
-  /// Collections that the model has no relationship with, nor the store an edge.
+  /// Collections without a relationship in the model and without an edge in the store.
   private(set) var unlinked: Set<Int64> = []
-  /// What the application's triggers say, in lower case.
+  /// The texts of the application's triggers, in lower case.
   private(set) var triggers: [String] = []
-  /// Whether rows may go before those that refer to them, and foreign keys be left to the rules.
+  /// Whether rows may be deleted before the rows that refer to them, with the rules in place of
+  /// foreign keys.
   private(set) var allowsSteps = true
-  /// Whether any table of the file has some: SQLite asks for the order in which rows go.
+  /// Whether any table of the file has foreign keys: then SQLite requires an order of deletion.
   private(set) var hasForeignKeys = false
-  /// Of the schema that this was made from.
+  /// The version of the schema that this was built from.
   private(set) var schemaVersion: Int64 = -1
 
-  /// A store without mapped collections needs nothing of this.
+  /// A store without mapped collections needs none of this.
   var isEmpty: Bool { collections.isEmpty && problems.isEmpty }
 
-  /// What the rules have to look at, the application's own rules among them.
+  /// All relations that the rules must examine, including those of the application's foreign keys.
   var looked: [Place] { places + implied }
 
   init(schemaVersion: Int64 = -1, problems: [BindingProblem] = []) {
     (self.schemaVersion, self.problems) = (schemaVersion, problems)
   }
 
-  /// `numbers` gives collections and names of edges their ids. Collections with `problems` stay out.
+  /// `numbers` assigns ids to collections and to names of edges. Collections with `problems` are
+  /// left out.
   init(
     _ model: StoreModel, _ db: borrowing Connection, numbers: some Numbering,
     problems known: [BindingProblem] = []
@@ -94,10 +99,11 @@ struct Binding: Sendable {
     allowsSteps = canStandIn(for: keys)
   }
 
-  /// Whether the application has triggers: what they write when we do is for the journal.
+  /// Whether the application has triggers: what they write in response to Cascade must be
+  /// journaled.
   var hasTriggers: Bool { !triggers.isEmpty }
 
-  /// Whether rules or notices may follow from the deletion of a table's row.
+  /// Whether rules or notices may follow from the deletion of a row of this table.
   func isHeard(_ table: NodeTable, _ numbers: Numbers) -> Bool {
     let asSource: Rules = [
       .notifyIfSourceDeleted, .deleteDestinationIfSourceDeleted,
@@ -147,7 +153,8 @@ struct Binding: Sendable {
     }
   }
 
-  /// Wherever the edges of a place may be said: one is what its name and its ends are (DESIGN 2.2).
+  /// All relations that may hold the same edges: an edge is identified by its name and its ends
+  /// (DESIGN 2.2).
   func places(like place: Place) -> [Place] {
     places.filter {
       $0.nameId == place.nameId && $0.source == place.source && $0.destination == place.destination
@@ -166,7 +173,7 @@ struct Binding: Sendable {
   }
 }
 
-/// Gives names their numbers: the writer makes them, a reader knows only those that are there.
+/// Assigns numbers to names. The writer creates new ones; a reader knows only existing ones.
 protocol Numbering {
   func number(ofCollection name: String) throws -> Int64
   func number(ofName name: String) throws -> Int64

@@ -1,5 +1,6 @@
 internal import CascadeModel
 internal import CascadeSQLite
+
 /// Reads the application's schema.
 struct Catalog: ~Copyable {
   private struct Entry {
@@ -22,7 +23,7 @@ struct Catalog: ~Copyable {
     entries = Dictionary(grouping: tables, by: \.name.folded)
   }
 
-  /// A reason instead, where the name is no table whose rows can be watched.
+  /// Returns a reason instead if the name is not a table whose rows can be watched.
   func table(_ name: String, in db: borrowing Connection) throws -> Result<Table, Unusable> {
     guard let alike = entries[name.folded], let entry = alike.first else {
       return .failure(Unusable("there is no table \"\(name)\" in the store"))
@@ -48,7 +49,7 @@ struct Catalog: ~Copyable {
     let reason: String
     init(_ reason: String) { self.reason = reason }
 
-    /// Swift takes texts for the same that only compose their letters in different ways.
+    /// Swift treats names as equal if they differ only in how their letters are composed.
     fileprivate init(lookalikes what: String, _ names: [String]) {
       let list = names.map { "\"\($0)\"" }.joined(separator: " and ")
       reason = "\(what) that look alike are not told apart: \(list)"
@@ -98,7 +99,9 @@ extension Connection {
     return (rows.map(\.column), primary.map(\.column.name))
   }
 
-  /// Also where only a comment says so. Whatever we make of JSON is valid.
+  /// Whether the table may have CHECK constraints; true even if only a comment contains the word. A
+  /// check that a column is valid JSON does not count, because the JSON that Cascade writes is
+  /// valid.
   private func hasChecks(_ table: String) throws -> Bool {
     try integer(
       """

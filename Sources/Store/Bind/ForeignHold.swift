@@ -1,34 +1,37 @@
 internal import CascadeModel
 internal import CascadeSQLite
-/// Rows that refuse the deletion of the nodes they refer to: SQLite keeps these by a foreign key.
+
+/// Rows that block the deletion of the nodes they refer to, because SQLite enforces a foreign key.
 struct ForeignHold: Sendable {
   let parent: NodeTable
   let child: Table
   let key: Table.ForeignKey
-  /// Which rows `h` of the child do, as SQL.
+  /// Which rows `h` of the child hold, as SQL.
   let stays: String
 
-  /// Whether they hold the row `d` of the parent. In the words of the parent's columns: that is how
-  /// SQLite compares them.
+  /// Whether such rows hold the row `d` of the parent. Compares by the rules of the parent's
+  /// columns, as SQLite does.
   var holds: String {
     let columns = key.columns.map { "h.\(quoted($0))" }.joined(separator: ", ")
     let named = key.names(in: parent.table!).map { "d.\(quoted($0))" }.joined(separator: ", ")
     return "(\(named)) IN (SELECT \(columns) FROM main.\(quoted(child.name)) AS h WHERE \(stays))"
   }
 
-  /// Why what a row refers to by it must stay.
+  /// Why a node that such a row refers to must stay.
   var reason: String {
     "a row of \"\(child.name)\" refers to it (FOREIGN KEY (\(key.columns.joined(separator: ", "))))"
   }
 
-  /// Else SQLite says that the foreign key itself is wrong, whatever goes.
+  /// Whether the foreign key fits the parent. If not, SQLite reports the key itself as wrong,
+  /// whatever is deleted.
   var fits: Bool { key.fits(parent.table!) }
 }
 
 extension Binding {
-  /// As nothing that goes with nodes takes rows outside of the model along, or changes what they refer
-  /// to, the rules know beforehand what SQLite would say in the end. Not where a trigger of the
-  /// application's may make room for a deletion.
+  /// The foreign keys by which rows outside of the model hold nodes. The rules know beforehand what
+  /// SQLite would say in the end, because nothing that is deleted with nodes deletes these rows or
+  /// changes their references. A table that a trigger of the application's may write is left out:
+  /// the trigger may make room for a deletion.
   func findOutsideHolds(
     _ keys: [KeyOfFile], _ db: borrowing Connection
   ) throws -> [ForeignHold] {
@@ -45,10 +48,10 @@ extension Binding {
 }
 
 extension Binding {
-  /// Whether a trigger of the application may write it.
+  /// Whether a trigger of the application's may write the table.
   func isInTrigger(_ table: Table) -> Bool {
     let name = table.name.folded
-    // A quotation mark in a name is written twice, by some of the ways to write it.
+    // Some ways to quote a name double its quotation marks, so such a name always counts as found.
     let isOdd = name.contains(where: "\"'`".contains)
     return triggers.contains { isOdd || $0.mentions(name) }
   }
@@ -60,7 +63,7 @@ extension Table {
       .map { ForeignHold(parent: parent, child: self, key: $0, stays: stays) }
   }
 
-  /// No foreign key takes its rows along, or takes away what another one refers by.
+  /// Whether no foreign key deletes its rows, or clears a column that another foreign key uses.
   fileprivate var keepsItsReferences: Bool {
     let refusing = foreignKeys.filter(\.onDelete.refuses).flatMap(\.names)
     return foreignKeys.allSatisfy { key in
@@ -72,7 +75,7 @@ extension Table {
 extension Table.ForeignKey {
   fileprivate var names: [String] { columns.map(\.folded) }
 
-  /// The parent's columns that it refers to.
+  /// The columns of the parent that it refers to.
   func names(in parent: Table) -> [String] {
     parentColumns.isEmpty ? parent.primaryKey : parentColumns
   }
@@ -82,7 +85,7 @@ extension Table.ForeignKey {
     return names.count == columns.count && names.allSatisfy { parent.column($0) != nil }
   }
 
-  /// In the words of the parent's columns: that is how SQLite compares them.
+  /// Compares by the rules of the parent's columns, as SQLite does.
   func matches(_ child: String, _ row: String, _ parent: Table) -> String {
     let pairs = zip(names(in: parent), columns).map {
       "\(row).\(quoted($0)) = \(child).\(quoted($1))"
@@ -92,7 +95,7 @@ extension Table.ForeignKey {
 }
 
 extension Connection {
-  /// What rows outside of the model keep, of a slice.
+  /// What rows outside of the model deny, for the nodes of a slice.
   func outsideDenials(_ binding: Binding, in slice: Slice) throws(SQLiteError) -> [Denial] {
     var denials: [Denial] = []
     for hold in binding.outsideHolds {

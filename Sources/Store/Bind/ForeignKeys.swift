@@ -1,8 +1,10 @@
 internal import CascadeModel
 internal import CascadeSQLite
+
 extension Binding {
-  /// The application's foreign keys between nodes. SQLite follows or refuses them when we delete, so
-  /// the rules have to see them beforehand: ON DELETE CASCADE as rule 4, a refusal as rule 128.
+  /// Relations for the application's foreign keys between nodes. SQLite follows or enforces these
+  /// keys when Cascade deletes, so the rules must see them beforehand: ON DELETE CASCADE as rule 4,
+  /// a refusal as rule 128.
   func bindForeignKeys(_ numbers: some Numbering) throws -> [Place] {
     var found: [Place] = []
     for child in collections.values.sorted(by: { $0.id < $1.id }) {
@@ -20,7 +22,7 @@ extension Binding {
     return found
   }
 
-  /// What a foreign key refers to, and how.
+  /// The collection that a foreign key refers to, and the form of the reference.
   private func end(of key: Table.ForeignKey) -> (parent: NodeTable, form: Place.Form)? {
     if key.columns.count == 1, let parent = parent(of: key) {
       return (parent, .column(key.columns[0]))
@@ -47,10 +49,11 @@ extension Binding {
     switch key.onDelete {
     case .cascade: return .deleteSourceIfDestinationDeleted
     case .setNull, .setDefault:
-      // A node that lost its key would be gone, whoever holds it.
+      // A node that lost its key would be gone, even if something holds it.
       return key.columns.contains(where: child.hasInKey) ? .denyDestinationDeletion : nil
     case .noAction, .restrict:
-      // A reference that the rules take away first is in nobody's way, and one denial is enough.
+      // No denial is needed for a reference that the rules take away first, or that is denied
+      // already.
       let isAnswered = places.contains {
         $0.source == child && $0.form == .column(key.columns[0])
           && ($0.rules.contains(.nullifySourceIfDestinationDeleted)
@@ -62,8 +65,9 @@ extension Binding {
 }
 
 extension Binding {
-  /// Where a join table is a collection too, a join row is a node, and goes with either end. When it
-  /// goes alone, the edge that it is has lost its source (DESIGN 2.3, 1).
+  /// Relations for join tables that are collections too. A join row is a node then, and is deleted
+  /// with either end. If it is deleted alone, the edge that it stands for has lost its source
+  /// (DESIGN 2.3, 1).
   func joinRows() -> [Place] {
     let ofSource: Rules = [
       .deleteDestinationIfSourceDeleted, .deleteDestinationIfAllSourcesDeleted,
@@ -85,8 +89,8 @@ extension Binding {
     }
   }
 
-  /// Whether no other row that stays says the edge of the join row `s` (DESIGN 2.2); of what is no
-  /// join row, each is an edge of its own.
+  /// Whether no other row that stays holds the same edge as the join row `s` (DESIGN 2.2). A row
+  /// that is not a join row is always an edge of its own.
   func isLast(of place: Place, _ numbers: Numbers) -> String {
     guard place.kind == .join, case .column(let destination) = place.form else { return "1" }
     let columns = places.compactMap { join -> String? in
@@ -103,14 +107,15 @@ extension Binding {
       """
   }
 
-  /// Whether the join rows are nodes, by which their edges are counted.
+  /// Whether the join rows are nodes, which count for their edges.
   func isOfNodes(_ place: Place) -> Bool {
     guard case .join(let table, _, _) = place.form else { return false }
     return collection(in: table) != nil
   }
 
-  /// Whether edges of this place hold their destination. Join rows that are nodes do so for the edge that
-  /// they are, which leads to one of the ends; the other end they only go with.
+  /// Whether edges of this relation hold their destination. A join row that is a node does so for
+  /// the edge that it stands for, which leads to one of the ends. With the other end it is only
+  /// deleted.
   func countsAtDestination(_ place: Place) -> Bool {
     if isOfNodes(place) { return false }
     guard place.kind == .join, place.relationship == nil, case .column(let column) = place.form
@@ -121,8 +126,8 @@ extension Binding {
     }
   }
 
-  /// Whether the edge is there that the join row `j` is. Who deletes the row himself removes the edge,
-  /// which then has lost its source, whatever becomes of its destination.
+  /// Whether the edge of the join row `j` still exists. A request to delete the row removes the
+  /// edge, which has then lost its source, whatever happens to its destination.
   func isNotRemoved(_ place: Place, _ numbers: Numbers) -> String {
     guard case .join(let table, _, _) = place.form, let rows = collection(in: table) else {
       return "1"
@@ -130,7 +135,7 @@ extension Binding {
     return rows.isOutside("temp.dead", "j", numbers)
   }
 
-  /// The table whose rows are the edges of a place and no nodes, and its ends, each with the other.
+  /// The join table of a relation if its rows are not nodes, and its ends, each with the other end.
   func sideRows(of place: Place) -> (table: Table, ends: [(end: Table.End, other: Table.End)])? {
     guard case .join(let table, let from, let to) = place.form, collection(in: table) == nil else {
       return nil
@@ -139,7 +144,7 @@ extension Binding {
     return (table, [(source, destination), (destination, source)])
   }
 
-  /// Those whose rows take others with them by foreign keys, or are held by these.
+  /// Collections whose rows take other rows with them by foreign keys, or are held by them.
   func findParents() -> Set<Int64> {
     let joins = places.compactMap { if case .join(let join, _, _) = $0.form { join } else { nil } }
     let keys = (collections.values.compactMap(\.table) + joins).flatMap(\.foreignKeys)
@@ -149,7 +154,7 @@ extension Binding {
     return Set(parents.map(\.id))
   }
 
-  /// As far as foreign keys do not go in circles.
+  /// Children before their parents, as far as foreign keys do not form cycles.
   func orderedByForeignKeys() -> [NodeTable] {
     inOrder(collections.values.sorted { $0.id < $1.id }) { child, parent in
       child.table!.foreignKeys.contains { $0.refers(to: parent.table!) }
@@ -157,7 +162,7 @@ extension Binding {
   }
 }
 
-/// Children before their parents, as far as they do not refer in circles.
+/// Sorts children before their parents, as far as they do not refer to each other in cycles.
 func inOrder<Item: Equatable>(
   _ items: [Item], _ refers: (_ child: Item, _ parent: Item) -> Bool
 ) -> [Item] {

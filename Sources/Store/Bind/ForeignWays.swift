@@ -1,32 +1,35 @@
 internal import CascadeModel
-/// The foreign keys that take rows along outside of the model: those to nodes, and from there on all that
-/// cascade, however often they lead through the same table, until they lead to nodes again.
+
+/// The foreign keys that take rows outside of the model along. They begin with those that refer to
+/// nodes, follow all that cascade, even several times through the same table, and end at keys that
+/// lead to nodes again.
 struct ForeignWays: Sendable {
   struct Step {
     let child: Int
     let key: Table.ForeignKey
     let parent: Int
-    /// A row of a join table is its edge, and goes by the rules.
+    /// A row of a join table is an edge, and is deleted by the rules.
     let isOfEdge: Bool
   }
 
   private(set) var nodes: [NodeTable] = []
-  /// Those of the nodes first.
+  /// The tables of the nodes come first.
   private(set) var tables: [Table] = []
   private(set) var starts: [Step] = []
   private(set) var steps: [Step] = []
-  /// From what follows back to nodes.
+  /// Keys that lead from rows that follow back to nodes.
   private(set) var detours: [Step] = []
-  /// Of what stays.
+  /// Keys by which a row stays and loses its reference.
   private(set) var losses: [Step] = []
-  /// The tables of what follows, parents before their children as far as foreign keys do not go in circles.
+  /// The tables of the rows that follow, parents before their children as far as foreign keys do
+  /// not form cycles.
   private(set) var reached: [Int] = []
 
   static let none = ForeignWays()
 
   private init() {}
 
-  /// `following`: the tables with a foreign key that changes rows.
+  /// `following`: the tables with a foreign key that deletes or changes rows.
   init(_ binding: Binding, _ following: [Table]) {
     nodes = binding.collections.values.sorted { $0.id < $1.id }.filter { $0.table != nil }
     let parents = nodes.map { $0.table! }
@@ -49,13 +52,13 @@ struct ForeignWays: Sendable {
     }
   }
 
-  /// Whether rows of a table go by them, not as edges alone.
+  /// Whether these keys delete rows of a table, other than as edges.
   func takes(_ child: Int) -> Bool {
     starts.contains { $0.child == child && !$0.isOfEdge }
       || steps.contains { $0.child == child && reached.contains($0.parent) }
   }
 
-  /// Those through which rows of a table are found, and itself.
+  /// The tables through which rows of a table are found, and the table itself.
   func onTheWay(to table: Int) -> Set<Int> {
     closed([table]) { ($0.child, $0.parent) }.intersection(reached)
   }

@@ -1,9 +1,10 @@
 internal import CascadeModel
 internal import CascadeSQLite
-/// Keys between what a change file writes, and what a table keeps. A blob is written as SQL writes
-/// it, x'0A1B'; a real number as its digits.
+
+/// Converts keys between the form in a change file and the form in a table. A change file has a
+/// blob as SQL writes it, x'0A1B', and a real number as its digits.
 extension NodeTable {
-  /// As the key stands in `temp.known`; nil for a key that has another number of parts.
+  /// The key as stored in `temp.known`; nil for a key with another number of parts.
   func stored(_ key: Key) -> Value? {
     guard case .mapped(_, let columns, _) = kind else { return key.managedText.map(Value.text) }
     guard columns.count > 1 else {
@@ -26,7 +27,7 @@ extension NodeTable {
 }
 
 extension Key {
-  /// As `KeyPart` writes it, whatever a change file could name.
+  /// A part in the form that `KeyPart` writes, even if a change file could not name it.
   fileprivate init(part: JSON) {
     if let number = part.integer {
       self = .integer(number)
@@ -35,7 +36,7 @@ extension Key {
     }
   }
 
-  /// As a reference in a row may be written; nil for NULL.
+  /// The key in the form of a reference in a row; nil for NULL.
   init?(_ value: Value) {
     switch value {
     case .null: return nil
@@ -46,7 +47,7 @@ extension Key {
     }
   }
 
-  /// As a column of this kind would keep it.
+  /// The value that a column of this affinity would store.
   func value(as affinity: Table.Affinity) -> Value {
     switch self {
     case .integer(let number): affinity == .text ? .text(String(number)) : .integer(number)
@@ -62,8 +63,8 @@ extension Key {
 }
 
 extension Table.Affinity {
-  /// What SQLite takes a text for that is kept in a column of numbers, or compared with one; nil where
-  /// it stays a text. Nothing but decimal digits counts.
+  /// The number that SQLite makes of a text in a numeric column, or in a comparison with one; nil
+  /// if it stays a text. Only decimal digits count.
   fileprivate func number(in text: String) -> Value? {
     if !isNumeric { return nil }
     let isSpace: (UInt8) -> Bool = { $0 == 0x20 || (0x09...0x0D).contains($0) }
@@ -78,7 +79,7 @@ extension Table.Affinity {
 }
 
 extension Value {
-  /// As a part of a composite key, or of a row.
+  /// The value as a part of a composite key, or of a row.
   var json: JSON {
     switch self {
     case .null: .null

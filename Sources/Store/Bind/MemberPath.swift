@@ -1,7 +1,8 @@
 internal import CascadeSQLite
-/// The path to a member of the JSON text `value`. SQLite compares the names in a path with those in
-/// the text as they are written: where there are escapes and the member is not found, it is looked for
-/// by its name.
+
+/// The path to a member of the JSON text `value`, as SQL. SQLite compares the names in a path with
+/// the names in the text as they are written. If the text has escapes and the member is not found,
+/// it is looked up by its decoded name.
 func memberPath(_ path: String, in value: String) -> String {
   let parts = path.split(separator: "\"", omittingEmptySubsequences: false)
   let names = parts.indices.filter { $0 % 2 == 1 }.map { String(parts[$0]) }

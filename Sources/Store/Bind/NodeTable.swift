@@ -1,6 +1,7 @@
 internal import CascadeSQLite
-/// Where the nodes of a collection are, in the words of SQL: `alias` is a row of `rows`, `m` a row
-/// of `temp.known`, or of `cascade_node` for a managed node, which both have id, collection and key.
+
+/// Where the nodes of a collection are stored, as SQL. `alias` is a row of `rows`. `m` is a row of
+/// `temp.known`, or of `cascade_node` for a managed node; both tables have id, collection and key.
 struct NodeTable: Hashable, Sendable {
   /// The number and the name of the collection.
   let id: Int64
@@ -10,7 +11,7 @@ struct NodeTable: Hashable, Sendable {
   enum Kind: Hashable, Sendable {
     case mapped(Table, key: [Table.Column], collations: [String])
     case managed
-    /// Paths below a root: no rows, and everything that is named counts as there.
+    /// Paths below a root. They have no rows, and every path that is named counts as existing.
     case files
   }
 
@@ -22,7 +23,7 @@ struct NodeTable: Hashable, Sendable {
 
   var isComposite: Bool { keyColumns.count > 1 }
 
-  /// What stands behind FROM.
+  /// The table to write after FROM.
   var rows: String {
     switch kind {
     case .mapped(let table, _, _): "main.\(quoted(table.name))"
@@ -36,13 +37,13 @@ struct NodeTable: Hashable, Sendable {
 
   func keyColumns(_ alias: String) -> [String] { keyColumns.map { "\(alias).\($0)" } }
 
-  /// The values of these columns, out of a key of `temp.known`.
+  /// The values of the key's columns, from a key of `temp.known`.
   func keyParts(_ value: String) -> [String] {
     if !isComposite { return [value] }
     return keyColumns.indices.map { KeyPart.read($0, of: value) }
   }
 
-  /// The key as it stands in `temp.known`: the value itself, or the list of a composite key.
+  /// The key as stored in `temp.known`: the value itself, or the list of a composite key.
   func key(_ alias: String) -> String {
     let columns = keyColumns(alias)
     if columns.count == 1 { return columns[0] }
@@ -52,7 +53,7 @@ struct NodeTable: Hashable, Sendable {
   /// Whether an outer join by the key found a row.
   func isFound(_ alias: String) -> String { "\(keyColumns(alias)[0]) IS NOT NULL" }
 
-  /// Only rows with a whole key are nodes.
+  /// Only rows with a complete key are nodes.
   func isNode(_ alias: String) -> String {
     switch kind {
     case .mapped: keyColumns(alias).map { "\($0) IS NOT NULL" }.joined(separator: " AND ")
@@ -60,7 +61,7 @@ struct NodeTable: Hashable, Sendable {
     }
   }
 
-  /// Where a row is found fastest, as long as nobody else can write.
+  /// The fastest way to find a row, as long as no other connection can write.
   func row(_ alias: String) -> String {
     switch kind {
     case .mapped(let table, _, _): table.rowid.map { "\(alias).\($0)" } ?? "NULL"
@@ -86,13 +87,14 @@ struct NodeTable: Hashable, Sendable {
     return "\(alias).collection = \(id) AND \(alias).key = CAST(\(value) AS TEXT)"
   }
 
-  /// What an application wrote for the list of a composite key may be anything; we write lists.
+  /// The list of a composite key. An application may have written anything in its place; Cascade's
+  /// own keys are lists.
   private func list(_ value: String) -> String {
     if !isComposite || value.hasSuffix(".key") { return value }
     return "iif(json_valid(\(value)), \(value), NULL)"
   }
 
-  /// The same as a question that a trigger may ask: there only SQLite's own functions are known.
+  /// Whether a row has this key, for a trigger: only SQLite's own functions are available there.
   func hasRowInTrigger(withKey value: String) -> String {
     let rows = "EXISTS (SELECT 1 FROM \(rowsInTrigger) AS h WHERE"
     if !isComposite { return "\(rows) \(hasKey("h", value)))" }
@@ -100,26 +102,26 @@ struct NodeTable: Hashable, Sendable {
       + "OR \(KeyPart.isOdd(value)) AND \(rows) \(key("h")) = \(value)))"
   }
 
-  /// Whether a row has the composite key that a list says, if SQLite itself can read it.
+  /// Whether a row has the composite key that a list says, if SQLite itself can read the list.
   func isSame(_ row: String, list value: String) -> String {
     keyColumns(row).enumerated().map { "\($1) = \(list(value)) ->> \($0)" }
       .joined(separator: " AND ")
   }
 
-  /// Whether a reference leads to the node `m`. In the words of the reference's column, so that its
-  /// index is used, unless the key compares in a way of its own.
+  /// Whether a reference leads to the node `m`. Compares by the rules of the reference's column, so
+  /// that its index is used, unless the key has a collation of its own.
   func isReferred(
     by reference: String, in column: Table.Column?, _ form: Numbered = .byName
   ) -> String {
     isKey(nodeKey(form), of: reference, in: column)
   }
 
-  /// The same for a key that is written, or bound. It has no affinity, so that SQLite compares it as
-  /// the reference's column does: there a number may be kept as text. A column without a type keeps
-  /// what is written, and digits stand for the number, and a number for its digits.
+  /// The same for a key that is a literal, or bound. It has no affinity, so SQLite compares it as
+  /// the reference's column does: a number may be stored as text there. A column without a type
+  /// keeps values as written, so digits stand for the number, and a number for its digits.
   func isKey(_ key: String, of reference: String, in column: Table.Column?) -> String {
     if kind == .managed {
-      // The list is for an index: by it, '007' would be 7 in a column of numbers.
+      // The list allows the use of an index. By that alone, '007' would be 7 in a numeric column.
       let number = "CAST(\(key) AS INTEGER)"
       return
         "(\(reference) IN (+\(key), iif(\(key) = CAST(\(number) AS TEXT), \(number), +\(key))) "
@@ -129,16 +131,16 @@ struct NodeTable: Hashable, Sendable {
       return "\(reference)\(collation) "
         + "IN (+\(key), iif(typeof(\(key)) = 'blob', +\(key), CAST(\(key) AS TEXT)))"
     }
-    // Nor does a column without a type make a text of a number beside another column.
+    // A column without a type does not convert a number to text, even beside another column.
     return "\(reference) = \(keyAffinity == .blob ? "" : "+")\(key)\(collation)"
   }
 
-  /// Whether a key that has a number is what a reference says; the other way about.
+  /// The other direction: whether a key that has a number is what a reference says.
   func isNamed(_ key: String, by reference: String) -> String {
     "\(key) = \(named(by: reference))\(collation)"
   }
 
-  /// Whether it is what one of the references of these rows says.
+  /// Whether the key is what one of the references in these rows says.
   func isNamed(_ key: String, byOneOf reference: String, _ rows: String) -> String {
     "\(key)\(collation) IN (SELECT \(named(by: reference)) \(rows))"
   }
@@ -147,11 +149,12 @@ struct NodeTable: Hashable, Sendable {
     kind == .managed ? "+CAST(\(reference) AS TEXT)" : reference
   }
 
-  /// How the key compares, whatever the other side says.
+  /// How the key compares, whatever the collation of the other side.
   private var collation: String {
     guard case .mapped(let table, _, let collations) = kind, let collation = collations.first
     else { return "" }
-    // A rowid is no text. Other numbers may be: UUID is a numeric type for SQLite, and STRING too.
+    // A rowid is never text. Other numeric columns may hold text: UUID and STRING are numeric types
+    // for SQLite.
     return isNumber && table.isRowidColumn ? "" : " COLLATE \(quoted(collation))"
   }
 
@@ -167,8 +170,8 @@ struct NodeTable: Hashable, Sendable {
     return key[0].affinity
   }
 
-  /// A value out of a JSON text, or a column of another type, as the key's column would keep it: bytes
-  /// stay what they are. The `+` takes the affinity away.
+  /// A value from a JSON text, or from a column of another type, as the key's column would store
+  /// it. Bytes stay what they are. The `+` removes the affinity.
   func asKey(_ value: String) -> String {
     guard case .mapped(_, let key, _) = kind else { return "+CAST(\(value) AS TEXT)" }
     if key[0].affinity == .text {
@@ -179,6 +182,6 @@ struct NodeTable: Hashable, Sendable {
       + "\(value))"
   }
 
-  /// Where its nodes have their numbers: rows with id, collection and key.
+  /// The table that numbers its nodes: rows with id, collection and key.
   var nodes: String { kind == .managed ? "main.cascade_node" : "temp.known" }
 }

@@ -1,39 +1,43 @@
 internal import CascadeSQLite
+
 /// How the nodes of a collection are numbered within a transaction.
 ///
-/// 1. A managed node, and whatever a stored edge names, has the id of its row in `cascade_node`.
-/// 2. What somebody named by its key, or has no rowid, is in `temp.known`, behind all of those.
-/// 3. Any other row of the application is known by where it is: its number is its rowid behind the
-///    `base` of its table, and negative. So a cascade over a million rows writes down no keys.
+/// 1. A managed node, and every node that a stored edge names, has the id of its row in
+///    `cascade_node`.
+/// 2. A node that was named by its key, or that has no rowid, is in `temp.known`, with a number
+///    above all of those.
+/// 3. Any other row of the application is identified by its position: its number is the `base` of
+///    its table plus its rowid, and negative. So a cascade over a million rows stores no keys.
 enum Numbered: CaseIterable { case byName, byRow }
 
-/// Which tables have rows of each kind, as far as a flush has to know.
+/// Which tables have rows of each kind, as far as a flush needs to know.
 struct Numbers: Sendable {
-  /// Rows may be known by where they are.
+  /// Tables whose rows may be numbered by position.
   var byRow: Set<Int64> = []
-  /// The last rowid that such a table had.
+  /// The last rowid in each of these tables.
   var last: [Int64: Int64] = [:]
-  /// Some rows have a number in `temp.known`.
+  /// Tables with rows that have a number in `temp.known`.
   var named: Set<Int64> = []
-  /// Some rows have a number in `cascade_node`.
+  /// Tables with rows that have a number in `cascade_node`.
   var stored: Set<Int64> = []
-  /// No row has a key that is not whole, so all of them are nodes.
+  /// Tables in which every row has a complete key, so that all rows are nodes.
   var whole: Set<Int64> = []
 
-  /// Who refers to what goes from a JSON list is known.
+  /// Whether the JSON lists that refer to nodes that go are known.
   var hasLists = false
 
-  /// Places of lists of which `temp.listed` has whoever refers to what goes, also since the plan.
+  /// Lists for which `temp.listed` has all rows that refer to nodes that go, including rows written
+  /// since the plan.
   var noted: Set<String> = []
 
   var gone: Place.Driver { Place.Driver(rows: "temp.gone AS g", id: "g.id", hasLists: hasLists) }
 
-  /// Of the references of a place, those that are there now.
+  /// Finds those references of a relation that exist now.
   func now(_ place: Place, _ driver: Place.Driver = .gone) -> Place.Driver {
     Place.Driver(rows: driver.rows, id: driver.id, hasLists: noted.contains(place.listing))
   }
 
-  /// Whether all of its rows are known by where they are.
+  /// Whether all rows of the table are numbered by position.
   func isEachByRow(in table: NodeTable) -> Bool {
     byRow.contains(table.id) && !named.contains(table.id) && !stored.contains(table.id)
   }
@@ -47,7 +51,7 @@ extension NodeTable {
   private static let rowsOfATable: Int64 = 1 << 44
   private static let mostTables: Int64 = 1 << 17
 
-  /// What stands before the rowid; nil where there is none.
+  /// What is added to the rowid; nil if the rows cannot be numbered by position.
   var base: Int64? {
     if table?.rowid == nil || id >= NodeTable.mostTables || id <= -NodeTable.mostTables {
       return nil
@@ -56,37 +60,37 @@ extension NodeTable {
     return -(slot + 1) * NodeTable.rowsOfATable
   }
 
-  /// The collection of such a number, whichever its table is.
+  /// The collection of such a number, whichever its table is, as SQL.
   static func collection(ofRow number: String) -> String {
     let slot = "((-\(number) - 1) / \(rowsOfATable))"
     return "iif(\(slot) < \(mostTables), \(slot), \(mostTables) - \(slot))"
   }
 
-  /// Whether a number is one of its rows'.
+  /// Whether a number belongs to one of its rows.
   func hasRow(_ number: String) -> String {
     guard let base else { return "0" }
-    // The `+` leaves the choice of the index to the slice.
+    // The `+` leaves the choice of the index to the condition of the slice.
     return "+\(number) BETWEEN \(base) AND \(base + NodeTable.rowsOfATable - 1)"
   }
 
-  /// Whether the row `alias` may have one.
+  /// Whether the row `alias` may have such a number.
   func isInRange(_ alias: String) -> String {
     "\(row(alias)) BETWEEN 0 AND \(NodeTable.rowsOfATable - 1)"
   }
 
-  /// Nil for a row that can have none.
+  /// Nil for a row that cannot have such a number.
   func number(ofRow row: Int64) -> Int64? {
     guard let base, (0..<NodeTable.rowsOfATable).contains(row) else { return nil }
     return base + row
   }
 
-  /// The rowid behind such a number.
+  /// The rowid of such a number, as SQL.
   func rowid(of number: String) -> String {
     guard let base else { return "NULL" }
     return "\(number) - (\(base))"
   }
 
-  /// The number of the row `alias`; NULL for one that has yet to be named.
+  /// The number of the row `alias`; NULL if it has none until it is named by its key.
   func number(_ alias: String, _ numbers: Numbers) -> String {
     if kind == .managed { return "\(alias).id" }
     guard let base, numbers.byRow.contains(id) else { return "NULL" }
@@ -103,30 +107,30 @@ extension NodeTable {
     return choices.count == 1 ? choices[0] : "coalesce(\(choices.joined(separator: ", ")))"
   }
 
-  /// The number, key and row of `alias`. What has a number because of where it is needs no key.
+  /// The number, key and row of `alias`. The key is NULL if all rows are numbered by position.
   func found(_ alias: String, _ numbers: Numbers) -> String {
     let number = number(alias, numbers)
     let key = numbers.isEachByRow(in: self) ? "NULL" : key(alias)
     return "\(number), \(key), \(row(alias))"
   }
 
-  /// Only rows with a whole key are nodes.
+  /// Only rows with a complete key are nodes.
   func isNode(_ alias: String, _ numbers: Numbers) -> String {
     numbers.whole.contains(id) ? "1" : isNode(alias)
   }
 
-  /// The node `m` with this number: what stands behind CROSS JOIN.
+  /// The node `m` with this number, for use after CROSS JOIN.
   func node(_ form: Numbered, _ number: String) -> String {
     switch form {
-    // Without the plus, SQLite infers that whatever equals the number is above zero too, and looks
-    // through all of these.
+    // Without the plus, SQLite infers that whatever equals the number is above zero too, and scans
+    // all such rows.
     case .byName: "\(nodes) AS m ON m.id = \(number) AND +m.id > 0 AND m.collection = \(id)"
     case .byRow:
       "\(rows) AS m ON \(row("m")) = \(rowid(of: number)) AND \(hasRow(number))"
     }
   }
 
-  /// The row `alias` of the node with this number, where it is there.
+  /// The row `alias` of the node with this number, if the row exists.
   func row(_ alias: String, of number: String, _ form: Numbered) -> String {
     switch form {
     case .byName: "\(node(form, number)) CROSS JOIN \(rows) AS \(alias) ON \(isRow(alias, of: "m"))"
@@ -136,7 +140,8 @@ extension NodeTable {
 
   func nodeKey(_ form: Numbered) -> String { form == .byName ? "m.key" : key("m") }
 
-  /// Whether what a reference names, as the key's column would keep it, is among those that go: rows of `temp.gone` called g.
+  /// Whether the node that a reference names is among the rows of `temp.gone`, called g. The
+  /// reference has the form that the key's column would store.
   func goes(_ reference: String, _ numbers: Numbers, where condition: String) -> String {
     let named = kind == .managed ? "" : "m.id > 0 AND "
     var ways = [
@@ -156,8 +161,8 @@ extension NodeTable {
     return "(\(ways.joined(separator: " OR ")))"
   }
 
-  /// Whether the row of `alias` stays: it is not among what is still to go. What went already is not
-  /// there: a row that looks like it came afterwards.
+  /// Whether the row of `alias` stays, because it is not among the rows still to be deleted. Rows
+  /// deleted earlier no longer exist: a row that looks like one of them was added afterwards.
   func stays(_ alias: String, _ numbers: Numbers) -> String {
     isOutside("temp.going", alias, numbers)
   }
@@ -169,7 +174,7 @@ extension NodeTable {
         NOT EXISTS (SELECT 1 FROM \(list) AS x WHERE x.id = \(number(alias, numbers)))
         """
     }
-    // Without the column's affinity, which the index on names does not have.
+    // Without the column's affinity, which the index on keys does not have.
     return """
       NOT EXISTS (SELECT 1 FROM temp.known AS k JOIN \(list) AS x ON x.id = k.id
         WHERE k.id > 0 AND k.collection = \(id) AND k.key = +\(key(alias)))
@@ -178,7 +183,8 @@ extension NodeTable {
 }
 
 extension Connection {
-  /// Where the keys of a table compare in a way of their own, names are found in that way too.
+  /// If the keys of a table have a collation of their own, nodes must be found by that collation
+  /// too.
   func indexKnown(_ binding: Binding) throws {
     let collations = binding.collections.values.compactMap(\.collations)
       .filter { $0.count == 1 }.map { $0[0].uppercased() }
@@ -214,14 +220,14 @@ extension Connection {
     return numbers
   }
 
-  /// The key of one column has an index, which has what is null in front.
+  /// The index on a key of one column has NULL first, so this is a quick lookup.
   private func hasWholeKeys(_ table: NodeTable) throws(SQLiteError) -> Bool {
     if table.keyColumns("d").count != 1 { return false }
     return try integer(
       generated: "SELECT 1 FROM \(table.rows) AS d WHERE \(table.key("d")) IS NULL LIMIT 1") == nil
   }
 
-  /// Zero where there are no rows; nil where some have no number, or may get none.
+  /// Zero if there are no rows; nil if some rows have no such number, or new ones may get none.
   private func lastRowInRange(_ table: NodeTable) throws(SQLiteError) -> Int64? {
     guard let base = table.base, let rowid = table.table?.rowid else { return nil }
     return try integer(
@@ -232,7 +238,8 @@ extension Connection {
         """)
   }
 
-  /// Keys for numbers that say where a row is, as long as it is there: for who has to tell them.
+  /// Stores the keys of nodes that are numbered by position, while their rows exist, for code that
+  /// must report them.
   func nameRows(
     _ binding: Binding, _ numbers: String, _ values: [Value] = []
   ) throws(SQLiteError) {

@@ -1,10 +1,11 @@
 internal import CascadeModel
 internal import CascadeSQLite
-/// Edges that live in the application's own tables: a relationship of the model, or one of the
-/// targets of a polymorphic one, bound to columns that are there.
+
+/// Edges in the application's own tables: a relationship of the model, or one of the targets of a
+/// polymorphic one, bound to existing columns.
 ///
-/// In the SQL, `s` is a row of the source, `d` one of the destination, `j` of the join table, `x` an
-/// element of a JSON list; `reference` is the value that names the destination.
+/// In the SQL, `s` is a row of the source, `d` one of the destination, `j` of the join table, `x`
+/// an element of a JSON list; `reference` is the value that names the destination.
 struct Place: Hashable, Sendable {
   let name: String
   let nameId: Int64
@@ -13,17 +14,17 @@ struct Place: Hashable, Sendable {
   let source: NodeTable
   let destination: NodeTable
   let form: Form
-  /// What the model says; nil for a foreign key of the application's.
+  /// The relationship in the model; nil for a foreign key of the application's.
   let relationship: Relationship?
 
   enum Form: Hashable, Sendable {
     case column(String)
-    /// As long as the type column says this.
+    /// Applies if the type column has this value.
     case typed(column: String, typeColumn: String, type: String)
     case join(Table, source: String, destination: String)
     /// A list or a single value at a path within a JSON column.
     case json(column: String, path: String)
-    /// By several columns, or to others than the destination's key.
+    /// A foreign key of several columns, or to columns other than the destination's key.
     case foreignKey(Table.ForeignKey)
 
     func `is`(_ key: Table.ForeignKey) -> Bool {
@@ -41,12 +42,12 @@ struct Place: Hashable, Sendable {
     }
   }
 
-  /// Rows `s` and `p` of both ends.
+  /// The condition that joins the rows `s` and `p` of both ends.
   private func matches(_ key: Table.ForeignKey) -> String {
     key.matches("s", "p", destination.table!)
   }
 
-  /// The references of the source row `s`: what to join behind it, and on which condition.
+  /// What to join to the source row `s` to get its references, and on which condition.
   var references: String {
     switch form {
     case .column, .typed, .foreignKey: ""
@@ -65,7 +66,7 @@ struct Place: Hashable, Sendable {
       """
   }
 
-  /// What makes a row of these an edge.
+  /// The condition under which such a row is an edge.
   var isEdge: String {
     switch form {
     case .column, .join, .foreignKey: isReference(reference)
@@ -75,8 +76,8 @@ struct Place: Hashable, Sendable {
     }
   }
 
-  /// Whether a value of the referring column may name a node. Without a type the column keeps numbers as
-  /// numbers, which for SQLite are no texts.
+  /// Whether a value of the referring column may name a node. A column without a type keeps numbers
+  /// as numbers, which are not texts for SQLite.
   func isReference(_ value: String) -> String {
     if destination.kind == .managed { return "typeof(\(value)) IN ('text', 'integer')" }
     guard referringColumn?.affinity == .blob, case .mapped(_, let key, _) = destination.kind,
@@ -85,12 +86,12 @@ struct Place: Hashable, Sendable {
     return "typeof(\(value)) IN ('text', 'blob')"
   }
 
-  /// Whose rows say the references.
+  /// The table that contains the references.
   var referringTable: Table? {
     if case .join(let table, _, _) = form { table } else { source.table }
   }
 
-  /// Nil for lists.
+  /// Nil for lists and for `.foreignKey`.
   var referringColumn: Table.Column? {
     switch form {
     case .column(let column), .typed(let column, _, _): source.table?.column(column)
@@ -99,9 +100,9 @@ struct Place: Hashable, Sendable {
     }
   }
 
-  /// The edges whose source is a node of `driver`: rows of it, of m (the source) and of the
-  /// references, and of the destinations `d` behind them where these are asked for and there. The
-  /// edges of a row go with it; join rows are left behind by a source that is gone.
+  /// The edges whose source is a node of `driver`. Gives rows of the driver, of m (the source), of
+  /// the references, and, if requested, of their destinations `d` that exist. The edges in a row
+  /// are deleted with the row; join rows remain after their source is gone.
   func ofSources(
     in driver: Driver, _ numbered: Numbered, withDestinations: Bool = false
   ) -> String {
@@ -121,8 +122,8 @@ struct Place: Hashable, Sendable {
       """
   }
 
-  /// The edges whose destination is a node of `driver`: rows of it, of m (the destination), of s and
-  /// of the references.
+  /// The edges whose destination is a node of `driver`. Gives rows of the driver, of m (the
+  /// destination), of s and of the references.
   func ofDestinations(
     in driver: Driver, _ numbered: Numbered, _ numbers: Numbers
   ) -> String {
@@ -150,7 +151,7 @@ struct Place: Hashable, Sendable {
     }
   }
 
-  /// No index helps: the lists are looked through once for all nodes, or have been.
+  /// No index helps: the lists are scanned once for all nodes, or were scanned before.
   private func ofDestinationsInLists(
     _ driver: Driver, _ numbered: Numbered, _ numbers: Numbers
   ) -> String {
@@ -188,13 +189,13 @@ struct Place: Hashable, Sendable {
       """
   }
 
-  /// A table of nodes' numbers to start from; its rows are called g.
+  /// A table of node numbers to start from. Its rows are called g.
   struct Driver {
     let rows: String
     let id: String
-    /// Lists that refer to them are in `temp.listed`.
+    /// The lists that refer to these nodes are in `temp.listed`.
     var hasLists = false
-    /// Of lists, only those in `cascade_written` are looked at.
+    /// Only lists of rows in `cascade_written` are examined.
     var isOfWritten = false
     static let gone = Driver(rows: "temp.gone AS g", id: "g.id")
     static let reached = Driver(rows: "temp.reached AS g", id: "g.id")
@@ -203,12 +204,12 @@ struct Place: Hashable, Sendable {
     static let tally = Driver(rows: "temp.tally AS g", id: "g.node")
   }
 
-  /// All edges: rows of s and the references, each with what it refers to.
+  /// All edges: rows of s and their references.
   var all: String {
     "FROM \(source.rows) AS s \(references) WHERE \(isEdge) AND \(source.isNode("s"))"
   }
 
-  /// The destination behind the references, where it is there. A file has no row, and always is.
+  /// The row of the destination, if it exists. A file has no row, and always counts as existing.
   var destinationRow: String { destinationRow(of: reference) }
 
   func destinationRow(of reference: String) -> String {
@@ -216,8 +217,8 @@ struct Place: Hashable, Sendable {
     return "CROSS JOIN \(destination.rows) AS d ON \(destination.hasKey("d", reference))"
   }
 
-  /// The destination's id (where it has one), key and row, behind `destinationRow`. Without numbers
-  /// its row gets a name.
+  /// The destination's id (if it has one), key and row, for use after `destinationRow`. Without
+  /// `numbers`, the row is named by its key.
   func destinationColumns(of reference: String, _ numbers: Numbers = Numbers()) -> String {
     switch destination.kind {
     case .mapped: destination.found("d", numbers)

@@ -1,13 +1,14 @@
 internal import CascadeModel
 internal import CascadeSQLite
-/// Finds the columns that a relationship of the model means.
+
+/// Finds the columns that a relationship of the model refers to.
 struct PlaceBinder {
   let model: StoreModel
   let relationship: Relationship
   let path: String
   let collections: [String: NodeTable]
 
-  /// One for each target; none where the edges are Cascade's own.
+  /// One relation for each target; none if Cascade stores the edges itself.
   func places(
     _ catalog: borrowing Catalog, _ db: borrowing Connection,
     _ numbers: some Numbering

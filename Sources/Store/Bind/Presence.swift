@@ -1,12 +1,13 @@
 internal import CascadeModel
 internal import CascadeSQLite
-/// Which nodes are there, and in which order. A mapped node is there if its row is: what
-/// `cascade_node` has of it is only its identity, for the stored edges that name it.
+
+/// Which nodes exist, and in which order. A mapped node exists if its row does. Its row in
+/// `cascade_node` is only its identity, for the stored edges that name it.
 extension Binding {
-  /// Whether a row of `cascade_node` stands for a node that is there.
+  /// Whether a row of `cascade_node` stands for a node that exists.
   func isThere(_ alias: String) -> String { isThere(alias, object: "\(alias).id IS NOT NULL") }
 
-  /// The same of whatever has a collection and a key; `object` asks it of an object.
+  /// The same for any row with a collection and a key; `object` is the condition for an object.
   func isThere(_ alias: String, object: String) -> String {
     if collections.isEmpty { return object }
     let cases = collections.values.sorted { $0.id < $1.id }.map { table in
@@ -19,7 +20,7 @@ extension Binding {
 }
 
 extension Binding {
-  /// Whether no key is the same as one that is written otherwise.
+  /// Whether no two different spellings are the same key.
   var spellsInOneWay: Bool {
     collections.values.allSatisfy { $0.collations?.allSatisfy { $0 == "BINARY" } ?? true }
   }
@@ -31,14 +32,15 @@ extension NodeTable {
     "EXISTS (SELECT 1 FROM \(rows) AS p WHERE \(hasKey("p", value)))"
   }
 
-  /// What a list says and nobody can read, a text that is no text, is not gone for that.
+  /// Whether no row has this key. If SQLite cannot read a part of a list, such as an invalid text,
+  /// the row does not count as gone for that reason.
   func hasNoRow(withKey value: String) -> String {
     if !isComposite { return "NOT \(hasRow(withKey: value))" }
     let isWritten = "EXISTS (SELECT 1 FROM \(rows) AS h WHERE \(key("h")) = \(value))"
     return "NOT \(hasRow(withKey: value)) AND NOT (\(KeyPart.isOdd(value)) AND \(isWritten))"
   }
 
-  /// The columns by which rows are found and told apart, in the order of the index that does it.
+  /// The columns by which rows are found and distinguished, in the order of the index that does it.
   func sortColumns(_ alias: String) -> [String] {
     guard case .mapped(let table, let key, _) = kind,
       let unique = table.uniqueKey(of: key.map(\.name))
@@ -46,13 +48,13 @@ extension NodeTable {
     let columns = zip(unique.columns, unique.collations)
     return columns.map { column, collation in
       let name = "\(alias).\(quoted(column))"
-      // A list of columns finds its place in an index only if they are written bare.
+      // SQLite uses an index for a list of columns only if they are written bare.
       if key.count > 1, collation == "BINARY" { return name }
       return "\(name) COLLATE \(quoted(collation))"
     }
   }
 
-  /// The number of the identity that a node with this key has, if a stored edge names it.
+  /// The number of the identity of the node with this key, if a stored edge names it.
   func number(ofKey value: String) -> String {
     """
     (SELECT i.id FROM main.cascade_node AS i WHERE i.collection = \(id) AND i.key = +\(value))
@@ -61,10 +63,10 @@ extension NodeTable {
 }
 
 extension Place {
-  /// The key of the destination, behind `destinationRow`.
+  /// The key of the destination, for use after `destinationRow`.
   var destinationKey: String { destination.kind == .files ? reference : destination.key("d") }
 
-  /// The rows of the sources that refer to the node `m`, found by an index; not for lists.
+  /// The rows of the sources that refer to the node `m`, found by an index. Not for lists.
   func sources(of m: String) -> String {
     let condition = """
       WHERE \(destination.isKey("\(m).key", of: reference, in: referringColumn))
@@ -81,7 +83,7 @@ extension Place {
 }
 
 extension Reader {
-  /// The key as the node's own row has it; nil where the node is not there.
+  /// The key as the node's own row has it; nil if the node does not exist.
   func keyInTable(of node: Node) throws -> Value? {
     if let table = try binding().collections[node.collection] {
       return try key(node.key, in: table)
@@ -100,8 +102,8 @@ extension Reader {
     ) { $0.value(0) }.first
   }
 
-  /// The number that stored edges know a node by; nil where the node is not there, and where no
-  /// edge ever named it.
+  /// The number by which stored edges know a node; nil if the node does not exist, or if no edge
+  /// ever named it.
   func storedId(of node: Node) throws -> Int64? {
     guard let key = try keyInTable(of: node) else { return nil }
     return try db.integer(

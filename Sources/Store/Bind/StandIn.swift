@@ -1,13 +1,14 @@
 internal import CascadeModel
 internal import CascadeSQLite
-/// A sweep in steps goes without SQLite's foreign keys, since causes go before their consequences. What
-/// these would do or refuse, the rules see; and what follows outside of the model, each step takes along
-/// (`Writer.followForeignKeys`).
+
+/// A sweep in steps works without SQLite's foreign keys, because it deletes causes before their
+/// consequences. The rules see what the foreign keys would do or refuse. Each step handles the rows
+/// that follow outside of the model (`Writer.followForeignKeys`).
 extension Binding {
-  /// A foreign key, by the names of its tables in lower case.
+  /// A foreign key, with the names of its tables in lower case.
   typealias KeyOfFile = (child: String, parent: String, onDelete: Table.ForeignKey.Action)
 
-  /// Whether that is all that foreign keys do.
+  /// Whether the rules and the steps of a sweep can do all that the foreign keys would do.
   func canStandIn(for keys: [KeyOfFile]) -> Bool {
     let (nodes, joins) = (nodeNames, joinNames)
     func leadsToNode(_ key: Table.ForeignKey) -> Bool { nodes.contains(key.parent.folded) }
@@ -21,7 +22,7 @@ extension Binding {
       }
   }
 
-  /// Whether rows outside of the model may refuse what is not asked beforehand.
+  /// Whether rows outside of the model may refuse a deletion that is not checked beforehand.
   func canBeRefused(_ keys: [KeyOfFile]) -> Bool {
     let (nodes, joins) = (nodeNames, joinNames)
     let parents = nodes.union(ways.reached.map { ways.tables[$0].name.folded })
@@ -33,7 +34,7 @@ extension Binding {
     }
   }
 
-  /// In lower case.
+  /// The names of the tables of nodes, in lower case.
   var nodeNames: Set<String> {
     Set(collections.values.compactMap { $0.table?.name.folded })
   }
@@ -58,8 +59,8 @@ extension Binding {
     return follower.lost.map { nullifies($0, of: child) } ?? true
   }
 
-  /// Whether what follows a row of `parent` outside of the model can be told beforehand, and what
-  /// refuses: no way leads back through other tables.
+  /// Whether it is known beforehand what follows a row of `parent` outside of the model, and what
+  /// refuses: no keys lead back through other tables.
   private func canFollow(
     _ keys: [KeyOfFile], from parent: String, inModel: Set<String>, _ visited: Set<String>
   ) -> Bool {
@@ -73,7 +74,7 @@ extension Binding {
     }
   }
 
-  /// Whether the rules ask beforehand what it refuses.
+  /// Whether the rules check beforehand what the key refuses.
   private func isTold(_ key: KeyOfFile) -> Bool {
     outsideHolds.contains {
       $0.child.name.folded == key.child && $0.key.refers(to: key.parent)
@@ -81,7 +82,7 @@ extension Binding {
     }
   }
 
-  /// Those whose rows are edges, and nothing beside that.
+  /// Join tables whose rows are edges, and nothing else.
   var joinTables: Set<Table> {
     Set(
       places.compactMap { place in
@@ -90,7 +91,7 @@ extension Binding {
       })
   }
 
-  /// Whether a join row goes with its parent by the rules.
+  /// Whether the rules delete a join row with its parent.
   func isOfEnd(_ key: Table.ForeignKey, of table: Table) -> Bool {
     places.contains { place in
       guard case .join(table, let source, let destination) = place.form, !isOfNodes(place),

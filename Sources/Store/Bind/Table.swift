@@ -1,22 +1,23 @@
 internal import CascadeModel
 internal import CascadeSQLite
+
 /// A table of the application, as SQLite describes it.
 struct Table: Hashable, Sendable {
   /// As the schema spells it.
   let name: String
   let columns: [Column]
   let primaryKey: [String]
-  /// The word that reads the rowid; nil in a table WITHOUT ROWID, and where columns have taken
-  /// all of the words.
+  /// The name that reads the rowid; nil in a table WITHOUT ROWID, and if columns have taken all
+  /// such names.
   let rowid: String?
   /// Whether the rowid is a column too: an INTEGER PRIMARY KEY.
   let isRowidColumn: Bool
-  /// The primary key first, if there is one, and every UNIQUE constraint and index.
+  /// The primary key first, if there is one, then every UNIQUE constraint and index.
   let uniqueKeys: [UniqueKey]
-  /// The leading columns of each index, unique or not, partial ones left out.
+  /// The columns of each index, unique or not, except for partial indexes.
   let indexes: [[String]]
   let foreignKeys: [ForeignKey]
-  /// Whether it may refuse a row by an expression.
+  /// Whether a CHECK constraint may refuse a row.
   let hasChecks: Bool
 
   struct Column: Hashable, Sendable {
@@ -24,7 +25,7 @@ struct Table: Hashable, Sendable {
     let affinity: Affinity
     let collation: String
     let isRequired: Bool
-    /// An SQL expression.
+    /// The default value: an SQL expression.
     let initial: String?
     let isGenerated: Bool
   }
@@ -33,18 +34,18 @@ struct Table: Hashable, Sendable {
     let columns: [String]
     let collations: [String]
     let isPartial: Bool
-    /// Made of expressions: nobody else can tell when it is violated.
+    /// Made of expressions, so only SQLite can tell when it is violated.
     let hasExpressions: Bool
   }
 
   struct ForeignKey: Hashable, Sendable {
     let columns: [String]
     let parent: String
-    /// Empty where the parent's primary key is meant.
+    /// Empty if the key refers to the parent's primary key.
     let parentColumns: [String]
     let onDelete: Action
 
-    /// What becomes of a row when the one goes that it refers to. As SQLite names it.
+    /// What happens to a row when the row that it refers to is deleted, in SQLite's words.
     enum Action: String, Sendable {
       case noAction = "NO ACTION"
       case restrict = "RESTRICT"
@@ -53,7 +54,7 @@ struct Table: Hashable, Sendable {
       case setDefault = "SET DEFAULT"
 
       var refuses: Bool { self == .noAction || self == .restrict }
-      /// It stays, and loses its reference.
+      /// The row stays, and loses its reference.
       var loses: Bool { self == .setNull || self == .setDefault }
     }
 
@@ -62,11 +63,11 @@ struct Table: Hashable, Sendable {
     func refers(to name: String) -> Bool { parent.folded == name.folded }
   }
 
-  /// How SQLite compares a column with a value of another kind.
+  /// How SQLite compares a column with values of another type.
   enum Affinity: Sendable {
     case integer, text, blob, real, numeric
 
-    /// SQLite's own rules, in their order. Anything stays as it is in a STRICT table alone.
+    /// SQLite's own rules, in their order. ANY leaves values as they are only in a STRICT table.
     init(declared type: String, isStrict: Bool) {
       let type = isStrict && type.uppercased() == "ANY" ? "" : type.uppercased()
       func says(_ words: String...) -> Bool { words.contains(where: type.mentions) }
@@ -84,13 +85,13 @@ struct Table: Hashable, Sendable {
     var isNumeric: Bool { self == .integer || self == .real || self == .numeric }
   }
 
-  /// SQLite's names are the same whatever their case.
+  /// SQLite compares names without regard to case.
   func column(_ name: String) -> Column? {
     let folded = name.folded
     return columns.first { $0.name.folded == folded }
   }
 
-  /// What tells any two rows apart, as a row value.
+  /// The columns that distinguish any two rows, as a row value.
   func identity(_ alias: String) -> String { "(\(identityColumns(alias)))" }
 
   func identityColumns(_ alias: String) -> String {
@@ -98,19 +99,19 @@ struct Table: Hashable, Sendable {
     return identifying.map { "\(alias).\(quoted($0))" }.joined(separator: ", ")
   }
 
-  /// Where columns hide the rowid, and nothing is the primary key, equal rows are told apart by nothing.
+  /// If columns hide the rowid and there is no primary key, equal rows cannot be distinguished.
   private var identifying: [String] {
     if !primaryKey.isEmpty { return primaryKey }
     return columns.filter { !$0.isGenerated }.map(\.name)
   }
 
-  /// Behind `identity` and IN. For several columns SQLite takes no index beside a bare UNION, and looks
-  /// at every row.
+  /// For use after `identity` and IN. With several columns, SQLite uses no index for a bare UNION,
+  /// and scans every row.
   static func union(_ rows: [String]) -> String {
     rows.count == 1 ? rows[0] : "SELECT * FROM (\(rows.joined(separator: "\nUNION ")))"
   }
 
-  /// Whether these columns tell any two rows apart.
+  /// The key that consists of these columns, if they distinguish any two rows.
   func uniqueKey(of names: [String]) -> UniqueKey? {
     let wanted = Set(names.map(\.folded))
     return uniqueKeys.first {
@@ -119,7 +120,7 @@ struct Table: Hashable, Sendable {
     }
   }
 
-  /// An index may tell apart what the column, by its own collation, does not.
+  /// An index may distinguish values that the column's own collation does not.
   private func isUniqueAsCompared(_ key: UniqueKey) -> Bool {
     zip(key.columns, key.collations).allSatisfy { name, collation in
       let own = column(name)?.collation.uppercased()
@@ -127,13 +128,13 @@ struct Table: Hashable, Sendable {
     }
   }
 
-  /// Whether rows can be found by this column without looking through the table.
+  /// Whether rows can be found by this column without a scan of the table.
   func hasIndex(on column: String) -> Bool {
     indexes.contains { $0.first?.folded == column.folded }
   }
 }
 
-/// Why a part of the model cannot be served with the tables that are there.
+/// Why a part of the model cannot be served with the existing tables.
 package struct BindingProblem: Hashable, Sendable, CustomStringConvertible {
   /// Where in the model: `collections.songs`, `relationships[2]`.
   package let path: String

@@ -1,10 +1,11 @@
 package import CascadeModel
 internal import CascadeSQLite
-/// What a fetched property (DESIGN 11) has found.
+
+/// The result of a fetched property (DESIGN 11).
 package struct Fetched: Sendable {
   /// In the property's order.
   package let nodes: [StoredNode]
-  /// Whether they were found before, and no commit has come to that store since.
+  /// Whether the nodes were found earlier, and no commit has changed that store since.
   package let isCached: Bool
 }
 
@@ -12,7 +13,7 @@ package struct Fetched: Sendable {
 package enum FetchError: Error, CustomStringConvertible {
   case noSuchNode(Node)
   case noSuchProperty(String)
-  /// What the model says cannot be evaluated in this store; another attempt would end alike.
+  /// What the model says cannot be evaluated in this store. Another attempt would end the same way.
   case unusable(String)
   /// A later attempt may succeed.
   case unavailable(String)
@@ -26,8 +27,9 @@ package enum FetchError: Error, CustomStringConvertible {
 }
 
 extension Reader {
-  /// The nodes that a fetched property of this node leads to: found now, or before the last commit
-  /// and still right. `refresh` finds them anew. A search over its time is given up.
+  /// The nodes that a fetched property of this node leads to. They are searched now, or taken from
+  /// a search since the last commit. `refresh` always searches. A search that exceeds its time is
+  /// aborted.
   package func fetch(
     _ name: String, of node: Node, refresh: Bool = false, timeLimit: Duration = .seconds(5)
   ) throws -> Fetched {

@@ -1,11 +1,12 @@
 internal import CascadeModel
 internal import CascadeSQLite
-/// The node that has the property: what `$source.NAME` asks.
+
+/// The node that has the property. It answers `$source.NAME`.
 struct FetchSource {
   private let members: [(name: String, value: Value)]
-  /// A table knows its columns; an object may have any member.
+  /// A row has a fixed set of columns; an object may have any member.
   private let isRow: Bool
-  /// What is known of every node, where no member has the name.
+  /// Values that every node has, used if no member has the name.
   private let own: [String: Value]
 
   enum Answer {
@@ -45,7 +46,7 @@ struct FetchSource {
 }
 
 extension Value {
-  /// A list or an object is its JSON.
+  /// A list or an object becomes its JSON text.
   fileprivate init(json text: JSONText) {
     switch try? JSON.parse(text.text) {
     case .bool(let value): self = .integer(value ? 1 : 0)
@@ -59,7 +60,7 @@ extension Value {
 }
 
 extension Connection {
-  /// Keys compare as their columns do.
+  /// Keys are compared as their columns compare.
   fileprivate func row(of table: String, _ columns: [String], _ key: Key) throws -> MappedRow? {
     let parts = key.parts
     guard parts.count == columns.count else { return nil }
@@ -85,7 +86,7 @@ extension Key {
     if case .composite(let parts) = self { parts } else { [self] }
   }
 
-  /// What a key may be in a column: `x'0A'` is how a blob is written.
+  /// The values that a key may be in a column: a blob is written as `x'0A'`.
   fileprivate var candidates: [Value] {
     switch self {
     case .integer(let number): [.integer(number)]

@@ -1,14 +1,15 @@
 internal import CascadeModel
 internal import CascadeSQLite
-/// What a reader keeps for fetched properties: what was found, and other stores.
+
+/// What a reader keeps for fetched properties: results, and connections to other stores.
 final class Fetching {
   var own = FetchCache()
-  /// The one that was used last is the last.
+  /// Ordered by use, the most recent last.
   private var others: [OtherStore] = []
 
   private static let mostStores = 4
 
-  /// Kept open from one question to the next, unless another file has its place now.
+  /// A connection stays open between questions, unless another file is at its path now.
   func store(at path: String) throws -> OtherStore {
     let known = others.first { $0.path == path && !$0.db.hasMoved }
     let store = try known ?? OtherStore(path)
@@ -48,10 +49,10 @@ struct FetchCache {
   private var weight = 0
 
   private static let mostAnswers = 1_000
-  /// Bytes, nearly.
+  /// Approximate bytes.
   private static let mostWeight = 8 << 20
 
-  /// Within a snapshot of the store: the version belongs to what `find` sees.
+  /// Runs within a snapshot of the store, so that the version is that of what `find` sees.
   mutating func answer(
     _ question: Search.Question, _ refresh: Bool, in db: borrowing Connection,
     find: () throws -> Found
@@ -63,14 +64,15 @@ struct FetchCache {
     return Fetched(nodes: new.nodes, isCached: false)
   }
 
-  /// SQLite's number changes with every commit of another connection, and this one never writes.
+  /// SQLite's number changes with every commit of another connection, and this connection never
+  /// writes.
   private mutating func forgetIfOld(_ db: borrowing Connection) throws {
     let now = try db.integer("PRAGMA data_version")
     if now != version { self = FetchCache() }
     version = now
   }
 
-  /// Full is empty: what is asked for often is soon found again.
+  /// A full cache is emptied: what is asked for often is soon found again.
   private mutating func keep(_ new: Found, for question: Search.Question) {
     weight -= found.removeValue(forKey: question)?.weight ?? 0
     if new.weight > FetchCache.mostWeight { return }
@@ -83,7 +85,7 @@ struct FetchCache {
   }
 }
 
-/// The nodes that a search found, and what they weigh in memory.
+/// The nodes that a search found, and how much memory they take.
 struct Found {
   private(set) var nodes: [StoredNode] = []
   private(set) var weight = 256
@@ -96,7 +98,7 @@ struct Found {
 }
 
 extension Search {
-  /// Bytes of one answer: a property that leads to more wants a limit.
+  /// Bytes of one answer. A property that finds more needs a limit.
   private static let mostWeight = 32 << 20
 
   func find(_ question: Question, at place: Place, in db: borrowing Connection) throws -> Found {

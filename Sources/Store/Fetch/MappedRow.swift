@@ -1,6 +1,8 @@
 internal import CascadeModel
 internal import CascadeSQLite
-/// A row of an application's table: its key's columns were selected first, then all of them.
+
+/// A row of an application's table. The query selects the columns of its key first, and then all
+/// columns.
 struct MappedRow {
   let key: [Value]
   let members: [(name: String, value: Value)]

@@ -1,6 +1,7 @@
 internal import CascadeModel
 internal import CascadeSQLite
-/// What one fetched property looks for, and where.
+
+/// What a fetched property searches for, and where.
 struct Search {
   let name: String
   /// The collection of the node that has the property.
@@ -9,12 +10,12 @@ struct Search {
   let timeLimit: Duration
   private let model: StoreModel
 
-  /// What a search depends on, beside the store that is searched. Nodes alike in all that the
-  /// property asks of them share the answer.
+  /// Everything that the answer depends on, except for the searched store. Nodes that agree in
+  /// whatever the property asks of them share the answer.
   struct Question: Hashable {
     let collection: String
     let name: String
-    /// Of the variables, in the order of the text.
+    /// The values of the variables, in the order of the text.
     let values: [Value]
   }
 
@@ -73,8 +74,8 @@ struct Search {
     return .managed(type: type)
   }
 
-  /// The model may know the collection as one of its own: then it looks the same there. Otherwise
-  /// it is what that store has by this name.
+  /// If the model has the collection as a table, the other store is taken to have the same table.
+  /// Otherwise the name is looked up there.
   func place(inOtherStore db: borrowing Connection) throws -> Place {
     if case .table(let table, let key) = placeInOwnStore { return .table(table, key: key) }
     if try db.hasManaged(searched) { return .managed(type: type) }
@@ -85,7 +86,7 @@ struct Search {
       "\(title): \(store) has no collection and no table with a primary key called \"\(searched)\"")
   }
 
-  /// The collection that is searched; the model may have named a type within it.
+  /// The collection that is searched. The model may have named a type within it.
   var searched: String { model.collection(of: property.from) }
 
   private var type: String? {
@@ -113,7 +114,7 @@ extension Connection {
     return try integer("SELECT 1 FROM cascade_collection WHERE name = ?", .text(collection)) != nil
   }
 
-  /// Its columns in their order; none where there is no such table, or no such key.
+  /// The key's columns in their order; empty if there is no such table, or no primary key.
   fileprivate func primaryKey(ofTable table: String) throws(SQLiteError) -> [String] {
     try all("SELECT name FROM pragma_table_info(?) WHERE pk > 0 ORDER BY pk", .text(table)) {
       $0.text(0)

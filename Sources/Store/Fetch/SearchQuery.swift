@@ -1,7 +1,8 @@
 internal import CascadeModel
 internal import CascadeSQLite
-/// The text of a search. Its names come from the model and are quoted, its condition and order are
-/// the model's, and everything else is bound: first the variables, then what is put here.
+
+/// The statement of a search. Names come from the model and are quoted, the condition and order are
+/// the model's, and everything else is bound: first the variables, then the values added here.
 struct SearchQuery {
   private(set) var text = ""
   private(set) var values: [Value]
@@ -31,7 +32,7 @@ struct SearchQuery {
     return "?\(values.count)"
   }
 
-  /// The key's columns, then the row's. A row without a key is no node.
+  /// Selects the key's columns, then all columns of the row. A row without a key is not a node.
   private mutating func selectRows(of table: String, _ key: [String], _ alias: String) {
     let key = key.map { "\(alias).\(quoted($0))" }
     let isNode = key.map { "\($0) IS NOT NULL" }.joined(separator: " AND ")
@@ -41,7 +42,7 @@ struct SearchQuery {
       """
   }
 
-  /// Key, type and value.
+  /// Selects key, type and value.
   private mutating func selectObjects(of collection: String, _ type: String?, _ alias: String) {
     let name = bind(.text(collection))
     let isOfType = type.map { " AND n.type = \(bind(.text($0)))" } ?? ""
@@ -55,7 +56,7 @@ struct SearchQuery {
       """
   }
 
-  /// The key decides between equals, so that the same nodes always come in the same order.
+  /// Orders equal nodes by key, so that the same nodes always come in the same order.
   private func ordered(_ key: [String]) -> String {
     ((order.map { [$0] } ?? []) + key).joined(separator: ", ")
   }

@@ -1,24 +1,25 @@
 internal import CascadeSystem
-/// Moves what was let go, and tells what it saw.
+
+/// Moves released files, and reports what it found.
 struct FileMover {
   let roots: FileRoots
   let now: Int64
 
   enum Sight: Hashable {
-    /// The time of the lock was over before.
+    /// The time for holding the lock was over before the file's turn.
     case unseen
     case named
-    /// It is in the trash now, or was already.
+    /// The file is in the trash now, or already was.
     case moved
     case missing
-    /// Written after it was let go: somebody may be about to refer to it (DESIGN 8.7).
+    /// Written after it was released: an application may be about to refer to it (DESIGN 8.7).
     case young
-    /// It will never be moved.
+    /// The file will never be moved.
     case refused(String)
     case waiting(String)
   }
 
-  /// As long as a lease, if nobody says otherwise.
+  /// As long as a lease by default.
   private static let youth: Int64 = 15 * 60_000
 
   func move(_ file: ReleasedFile, isNamed: Bool, _ changed: inout [String: Set<String>]) -> Sight {
@@ -27,7 +28,7 @@ struct FileMover {
       if !file.isWhole { return .refused("its path is no UTF-8") }
       if let objection = root.objection(to: file.path) { return .refused(objection) }
       if isNamed { return .named }
-      // Before a crash, maybe: another file may be in its place by now.
+      // The move may have preceded a crash. Another file may be in its place by now.
       if try root.isKept(file.path, batch: file.batch) { return .moved }
       guard let status = try root.file(file.path) else { return .missing }
       let written = status.changedMilliseconds
@@ -43,7 +44,7 @@ struct FileMover {
     }
   }
 
-  /// False where it must stay in the trash, because something is in its place.
+  /// Returns false if the file must stay in the trash, because something else is in its place.
   func bringBack(_ file: ReleasedFile) throws -> Bool {
     guard let root = roots[file.root], try root.isKept(file.path, batch: file.batch) else {
       return true

@@ -1,12 +1,13 @@
 internal import Glibc
 internal import CascadeModel
 internal import CascadeSystem
-/// A directory whose files edges lead to. What lost its last edge is moved into a directory of ours
-/// below it, by the batch that let it go.
+
+/// A directory with files that edges name. A file that lost its last edge is moved into a directory
+/// of ours within the root, sorted by batch.
 ///
-/// 1. No link is followed beneath the root: no path leads out of it.
-/// 2. Only regular files are moved or removed, and never over another one.
-/// 3. Nothing of the store's surroundings is touched.
+/// 1. No link is followed within the root: no path leads out of it.
+/// 2. Only regular files are moved or removed, and never over another file.
+/// 3. Nothing that belongs to the store is touched.
 final class FileRoot {
   let name: String
   let path: String
@@ -30,12 +31,12 @@ final class FileRoot {
     return isOurs(path) ? "it belongs to Cascade" : nil
   }
 
-  /// The trash, the spool and the like.
+  /// Whether the path belongs to the trash, the spool and the like.
   func isOurs(_ path: String) -> Bool {
     path.isWithin(FileRoot.trash) || surroundings.cover("\(realPath)/\(path)")
   }
 
-  /// The regular file at a path; nil if there is none, and nothing else either.
+  /// The regular file at a path; nil if there is nothing. Throws if there is something else.
   func file(_ path: String) throws -> FileStatus? {
     guard let spot = try spot(path), let status = try spot.parent.status(of: spot.name) else {
       return nil
@@ -54,7 +55,7 @@ final class FileRoot {
 
   // MARK: - Moving
 
-  /// Moves a file into the trash. The directories that changed are in `changed`.
+  /// Moves a file into the trash. The directories that change are added to `changed`.
   func keep(_ path: String, batch: Int64, changed: inout Set<String>) throws {
     guard let spot = try spot(path) else { return }
     let kept = FileRoot.kept(path, batch)
@@ -64,7 +65,7 @@ final class FileRoot {
     changed.formUnion(kept.ancestors)
   }
 
-  /// Moves it back from the trash. False where something else is in its place now.
+  /// Moves a file back from the trash. Returns false if something else is in its place.
   func restore(_ path: String, batch: Int64, changed: inout Set<String>) throws -> Bool {
     let kept = FileRoot.kept(path, batch)
     guard try isKept(path, batch: batch), let spot = try spot(kept) else { return true }
@@ -81,7 +82,7 @@ final class FileRoot {
     return true
   }
 
-  /// Removes it from the trash, for good.
+  /// Removes a file from the trash for good.
   func forget(_ path: String, batch: Int64) throws {
     let kept = FileRoot.kept(path, batch)
     guard try isKept(path, batch: batch), let spot = try spot(kept) else { return }
@@ -89,7 +90,7 @@ final class FileRoot {
     try removeEmpty(kept.parentPath)
   }
 
-  /// Directories of the trash that nothing is in any more.
+  /// Removes directories of the trash that have become empty.
   private func removeEmpty(_ path: String) throws {
     var path = path
     while path.isWithin(FileRoot.trash), let spot = try spot(path) {
@@ -103,13 +104,13 @@ final class FileRoot {
     }
   }
 
-  /// What was moved is where it was moved to, also after a power cut.
+  /// Makes the moves durable, so that they survive a power failure.
   func sync(_ changed: Set<String>) throws {
     for path in changed {
       do {
         try directory.directory(beneath: path).sync()
       } catch {
-        // One that was empty is gone.
+        // A directory that became empty was removed.
         if !error.isAbsence { throw error }
       }
     }
@@ -122,7 +123,7 @@ final class FileRoot {
     let name: FileName
   }
 
-  /// Nil where the directory is not there, or no file can be called so.
+  /// Nil if the directory does not exist, or no file can have such a name.
   private func spot(_ path: String) throws -> Spot? {
     if let objection = Destination.objection(toPath: path) { throw Untouchable(objection) }
     let isTooLong = path.split(separator: "/").contains { $0.utf8.count > NAME_MAX }
@@ -142,7 +143,7 @@ final class FileRoot {
   }
 }
 
-/// A file that is left where it is, and why.
+/// A file that must be left where it is, and why.
 struct Untouchable: Error {
   let reason: String
   init(_ reason: String) { self.reason = reason }

@@ -1,11 +1,12 @@
 internal import CascadeModel
 internal import CascadeSystem
-/// The roots of the model as they are on the disk now.
+
+/// The roots of the model, as they are on the disk now.
 struct FileRoots {
   private var roots: [String: FileRoot] = [:]
   private(set) var problems: [Problem] = []
 
-  /// Why the files of a root are left alone, or in danger.
+  /// Why the files of a root are left alone, or are at risk.
   struct Problem {
     enum Kind: String { case fileRoot, unsafeFileRoot }
     let kind: Kind
@@ -38,7 +39,8 @@ struct FileRoots {
         message: "files.\(root.name) (\(root.path)) cannot be used: \(reason)"))
   }
 
-  /// A file with two names would be counted under each alone.
+  /// Leaves out roots within each other. Their files would have two names, and the edges of each
+  /// name would be counted apart.
   private mutating func leaveOutOverlaps() {
     let all = all
     for one in all {

@@ -1,18 +1,19 @@
 package import CascadeModel
 internal import CascadeSQLite
 internal import CascadeSystem
-/// Files that no edge ever named. They are somebody's, and only told.
+
+/// Files that no edge ever named. They may belong to an application, so they are only listed.
 package struct UnreferencedFiles: Sendable {
   package var count = 0
   /// The first of them, sorted.
   package var files: [Destination] = []
-  /// Roots, and directories in them, that could not be looked into.
+  /// Roots, and directories in them, that could not be read.
   package var unreadable: [String] = []
 }
 
-/// Compares what is on the disk with what edges name. Both are in temporary tables, so that memory is
-/// bounded; the disk is looked at before the snapshot begins, so an edge that is made together with its
-/// file is seen.
+/// Compares the files on the disk with those that edges name. Both lists are in temporary tables,
+/// so memory is bounded. The disk is read before the snapshot begins, so an edge that is added
+/// together with its file is seen.
 extension Reader {
   package static let mostUnreferenced = 1_000
 
@@ -29,7 +30,8 @@ extension Reader {
     }
   }
 
-  /// Files in place of edges, and edges in place of files; each once more than `limit` is counted.
+  /// Finds edges without files, and files without edges. In each case `limit` bounds the list and
+  /// not the count.
   package func checkFiles(
     _ surroundings: Surroundings, limit: Int = Receipt.mostListed
   ) throws -> Findings {
@@ -50,7 +52,7 @@ extension Reader {
     }
   }
 
-  // MARK: - Both sides
+  // MARK: - The two lists
 
   private func list(_ roots: FileRoots) throws -> [String] {
     var unreadable: [String] = []
@@ -95,9 +97,9 @@ extension Reader {
     }
   }
 
-  // MARK: - Without an edge
+  // MARK: - Files without an edge
 
-  /// What is on its way into the trash, or will be with the next `sweep files`.
+  /// Leaves out files that are on their way into the trash, or will be with the next `sweep files`.
   private func leaveOutKnown(_ roots: FileRoots) throws {
     try leaveOutJournal(roots)
     for (number, root) in roots.all.enumerated() {
@@ -169,9 +171,9 @@ extension Reader {
     }
   }
 
-  // MARK: - Without a file
+  // MARK: - Edges without a file
 
-  /// Looked at once more: a file may have come since.
+  /// The disk is asked again: a file may have been added since it was read.
   private func addNamesWithoutFile(
     _ roots: FileRoots, _ findings: inout Findings, _ limit: Int
   ) throws {
@@ -198,7 +200,7 @@ extension Reader {
 }
 
 extension FileRoot {
-  /// Why a path names no file; nil where one is there.
+  /// Why a path names no file; nil if there is a file.
   fileprivate func absence(of path: String) -> String? {
     if let objection = objection(to: path) { return objection }
     do {
@@ -219,7 +221,7 @@ extension Findings {
 }
 
 extension Destination {
-  /// As people write it.
+  /// The notation of messages: root and path.
   var fileText: String {
     guard case .file(let root, let path) = self else { return json.text }
     return "\(root):\(path.printable)"

@@ -1,10 +1,11 @@
 internal import CascadeSystem
-/// Looks at every regular file beneath a root, however many there are: each level of directories
-/// costs one that is open, and nothing else is kept.
+
+/// Visits every regular file in a root, however many there are. Each level of directories costs one
+/// open directory, and nothing else is kept.
 struct FileWalk: ~Copyable {
   private let root: FileRoot
   private let storeFiles: [FileStatus]
-  /// What could not be looked into.
+  /// Directories that could not be read.
   private(set) var unreadable: [String] = []
 
   private static let deepest = 200
@@ -36,7 +37,7 @@ struct FileWalk: ~Copyable {
     }
   }
 
-  /// One that is gone meanwhile, or is not for us, costs only itself.
+  /// A directory that was removed meanwhile, or that may not be read, does not end the walk.
   private mutating func enter(
     _ name: FileName, of directory: borrowing Directory, _ path: String, depth: Int,
     _ body: (String) throws -> Void

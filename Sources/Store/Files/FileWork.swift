@@ -1,29 +1,30 @@
 package import CascadeModel
 internal import CascadeSQLite
-/// What was done about files, after the commits that let them go or want them back.
+
+/// What was done with files, after the commits that released them or asked for them back.
 package struct FileWork: Sendable {
-  /// Into the trash; without a trash, removed.
+  /// Moved into the trash; removed, if there is no trash.
   package var moved = 0
-  /// An edge came back before.
+  /// Left in place, because an edge names the file again.
   package var kept = 0
   package var missing = 0
   package var restored = 0
-  /// Out of the trash, for good.
+  /// Removed from the trash for good.
   package var forgotten = 0
-  /// Left where they are, for good: which, and why.
+  /// Left in place for good: which, and why.
   package var refused: [String] = []
-  /// Tried again later: why.
+  /// Why files are to be tried again later.
   package var waiting: Set<String> = []
-  /// Written a moment ago, and tried again later too.
+  /// Files written a moment ago, which are also tried again later.
   package var young = 0
-  /// Those that an undo wanted back, and that are not.
+  /// Files that an undo asked for and that did not come back.
   package var left: [LeftFile] = []
-  /// Whether there may be more to do at once.
+  /// Whether there may be more to do right now.
   package var hasMore = false
 
   package init() {}
 
-  /// Whether anything was done: where nothing was, coming again at once is no use.
+  /// Whether anything was done. If not, trying again right now is useless.
   package var isProgress: Bool {
     moved + kept + missing + restored + forgotten + refused.count + left.count > 0
   }
@@ -42,7 +43,7 @@ package struct FileWork: Sendable {
   }
 }
 
-/// A file of a batch that does not come back, and why.
+/// A file of a batch that did not come back, and why.
 package struct LeftFile: Hashable, Sendable {
   package let batch: Int64
   package let file: Destination
@@ -50,11 +51,11 @@ package struct LeftFile: Hashable, Sendable {
 }
 
 extension Writer {
-  /// So many files at a time.
+  /// The number of files to handle at a time.
   static let mostFiles = 64
 
-  /// A part of what is to be done about files; `hasMore` says whether to come again. The write lock
-  /// is held for at most `budget` while files are moved.
+  /// Does a part of the work on files; `hasMore` says whether to call it again. The write lock is
+  /// held for at most `budget` while files are moved.
   package func tendFiles(
     _ surroundings: Surroundings, at now: Int64, budget: Duration = .milliseconds(5)
   ) throws -> FileWork {
@@ -74,7 +75,7 @@ extension Writer {
     return work
   }
 
-  /// Looks again at the files that wait: their time may have come, or their root be back.
+  /// Tries the waiting files again: their time may have come, or their root may be back.
   package func retryFiles() { filesTried = 0 }
 
   private var hasFileWork: Bool {

@@ -1,10 +1,12 @@
 internal import CascadeSQLite
-/// Files that lost an edge by others' hands, before a sweep of edges has read of it.
+
+/// Files that lost an edge through changes of other connections that a sweep of edges has not read
+/// yet.
 struct FilesInJournal {
   let root: NodeTable
-  /// Behind SELECT: their paths.
+  /// The paths, to follow SELECT.
   let path: String
-  /// Behind that, rows `o` of the journal.
+  /// The rest of the query, with rows `o` of the journal.
   let rows: String
 
   fileprivate init(_ place: Place, _ watch: Watch, _ old: OldEdge) {

@@ -1,10 +1,11 @@
 internal import CascadeSQLite
 internal import CascadeSystem
-/// What is mounted at a root may be away, and the empty directory below it be there in its place: its
-/// files are not gone, and wait.
+
+/// The file system of a root may be unmounted, and the empty directory below it be seen in its
+/// place. Then the root's files are not gone, and wait.
 ///
-/// `cascade_meta` remembers which directory last had something in it (`root.NAME:PATH`). An empty one is
-/// taken for the root where it is that one, or where none ever was seen with files.
+/// `cascade_meta` remembers which directory last had something in it (`root.NAME:PATH`). An empty
+/// directory is taken for the root if it is that one, or if none with files was ever seen.
 extension Writer {
   func leaveOutUnmounted(_ roots: inout FileRoots) throws {
     for root in roots.all {

@@ -1,16 +1,17 @@
 internal import CascadeModel
 internal import CascadeSQLite
 internal import CascadeSystem
-/// What lost its last edge goes into the trash of its root (DESIGN 8.8).
+
+/// Files that lost their last edge are moved into the trash of their root (DESIGN 8.8).
 ///
-/// 1. Under the write lock it is looked whether an edge came back; if none did, the file is moved.
+/// 1. Under the write lock, an edge to the file is looked for. If there is none, the file is moved.
 ///    Nothing is written meanwhile, so the lock is short.
-/// 2. The move is made durable, and nobody waits for that.
-/// 3. Under the lock again: if an edge came meanwhile, the file goes back; if not, the intention is
-///    forgotten. Only then a file that is not to be kept is removed.
+/// 2. The move is made durable, without a lock.
+/// 3. Under the lock again: if an edge was added meanwhile, the file goes back. Otherwise the
+///    record of the release is deleted. Only then is a file removed that the trash does not keep.
 ///
-/// Killed in between, the intention is still there, and the file in one place or the other: the same
-/// steps find it, and end where they would have.
+/// If the daemon is killed in between, the record is still there, and the file is in one place or
+/// the other. The same steps find it, and end as they would have.
 extension Writer {
   func moveReleased(
     _ roots: FileRoots, at now: Int64, _ budget: Duration, _ work: inout FileWork
@@ -84,8 +85,8 @@ extension Writer {
       .integer(file.batch), .integer(file.collection), .text(file.path))
   }
 
-  /// Those that wait are passed over until somebody says so. Numbers may come again once the last
-  /// row is gone, so what is left tells how far.
+  /// Skips files that wait until `retryFiles` is called. Ids may be given again once the last row
+  /// is deleted, so the position is taken from the rows that are left.
   private func goOn(behind file: ReleasedFile, _ sights: [FileMover.Sight]) throws {
     let last = file.id - (sights.contains(.unseen) ? 1 : 0)
     filesTried =
@@ -96,8 +97,8 @@ extension Writer {
 // MARK: - Looking under the lock
 
 extension Writer {
-  /// Finds out which files are named, and calls `body` with that while it holds. Whole tables are
-  /// looked through before the lock is taken; where others commit too often for that, nil.
+  /// Finds out which files are named, and calls `body` while that is certain. Whole tables may be
+  /// scanned, so that happens before the lock is taken. Nil if others commit too often for that.
   func look<T>(
     at files: [AskedFile], _ budget: Duration, commits: Bool, body: (Set<Int64>) throws -> T
   ) throws -> T? {
@@ -118,7 +119,7 @@ extension Writer {
     return nil
   }
 
-  /// Where nothing is written, nothing has to be committed.
+  /// If nothing is written, nothing has to be committed.
   private func locked<T>(_ commits: Bool, _ body: () throws -> T?) throws -> T? {
     if commits { return try group(body) }
     try db.begin()

@@ -1,15 +1,16 @@
 internal import CascadeModel
 internal import CascadeSQLite
-/// A file of which somebody asks whether an edge names it.
+
+/// A file for which it is asked whether an edge names it.
 struct AskedFile {
   let id: Int64
   let collection: Int64
   let path: String
 }
 
-/// Which of some files an edge names, wherever the edges live.
+/// Finds out which of some files are named by an edge, wherever the edges are stored.
 extension Connection {
-  /// The ids of those that are named. In a transaction of whoever asks.
+  /// The ids of those that are named. Runs in the caller's transaction.
   func named(_ files: [AskedFile], _ binding: Binding) throws(SQLiteError) -> Set<Int64> {
     try ask(files)
     var named = Set(
@@ -27,7 +28,7 @@ extension Connection {
     return named
   }
 
-  /// A column may keep a path as a text, as its bytes, or, of digits, as a number.
+  /// A column may store a path as text, as bytes or, if it consists of digits, as a number.
   private func ask(_ files: [AskedFile]) throws(SQLiteError) {
     try run("DELETE FROM temp.asked")
     for file in files {
@@ -43,8 +44,8 @@ extension Connection {
 }
 
 extension Place {
-  /// The ids of the asked files that a row refers to: found by the column's index, or by one look
-  /// through the table.
+  /// The ids of the files that a row refers to, found by the column's index or by one scan of the
+  /// table.
   fileprivate var naming: String {
     let asked = "temp.asked AS a"
     let match = "\(reference) = a.key AND a.collection = \(destination.id)"

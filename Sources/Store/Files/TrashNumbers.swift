@@ -1,7 +1,8 @@
 internal import CascadeModel
 internal import CascadeSystem
-/// The trash of a root may be older than the database, which was attached anew or restored: the numbers
-/// of its batches are not given again, so that no file meets one of an earlier life.
+
+/// The trash of a root may be older than the database, if that was attached anew or restored. The
+/// batch numbers in it are not given again, so that no file meets one of an earlier database.
 extension StoreModel {
   var lastBatchInTrash: Int64 {
     files.values.compactMap { try? FileRoot.lastBatch(below: $0) }.max() ?? 0
@@ -9,7 +10,7 @@ extension StoreModel {
 }
 
 extension FileRoot {
-  /// What nobody would reach by counting is no batch of ours.
+  /// A number that counting would not reach is not a batch of ours.
   private static let mostBatches: Int64 = 1 << 53
 
   fileprivate static func lastBatch(below root: String) throws -> Int64 {

@@ -1,12 +1,14 @@
 package import CascadeModel
 internal import CascadeSQLite
 internal import CascadeSystem
-/// Files in the trash of their roots: forgotten with their batch, or brought back with it. What is to
-/// become of them commits first, and is done afterwards.
+
+/// Files in the trash of their roots. They are deleted or restored with their batch. What is to be
+/// done with a file is committed first, and done afterwards.
 extension Writer {
   private enum Fate: Int64 { case kept, forgotten, wanted }
 
-  /// At most so many files of a batch go back to their places, after the commit; says how many there are.
+  /// Marks at most `most` files of a batch to be moved back after the commit. Returns how many
+  /// there are.
   @discardableResult
   package func restoreFiles(_ batch: Int64, most: Int64) throws -> Int {
     try db.run(
@@ -28,7 +30,7 @@ extension Writer {
     return db.changes
   }
 
-  /// Whether files of a batch can still go back.
+  /// Whether any files of a batch can still be restored.
   func keepsFiles(of batch: Int64) throws -> Bool {
     try db.integer(
       """
@@ -37,7 +39,7 @@ extension Writer {
       """, .integer(batch)) != nil
   }
 
-  /// The files of a batch that are still to go back.
+  /// The files of a batch that are still to be moved back.
   package func filesStillWanted(of batch: Int64) throws -> [Destination] {
     try db.all(
       """
@@ -48,7 +50,8 @@ extension Writer {
     ) { .file(root: $0.text(0), path: $0.text(1)) }
   }
 
-  /// At most so many files of a batch are removed for good after the commit; false where there are none.
+  /// Marks at most `rows` files of a batch to be removed for good after the commit. Returns false
+  /// if there are none.
   func forgetFiles(of batch: Int64, rows: Int64) throws -> Bool {
     try db.run(
       """
@@ -69,7 +72,7 @@ extension Writer {
         if try !root.isKept(file.path, batch: file.batch) {
           work.missing += 1
           if (try? root.file(file.path)) != nil { return done.append(file) }
-          // Another file system may be where its own was.
+          // Another file system may be mounted in place of the root's own.
           return left.append((file, "it is not in the trash, nor in its place"))
         }
         let isBack = try root.restore(
@@ -107,7 +110,8 @@ extension Writer {
     work.hasMore = true
   }
 
-  /// Where an edge names one again, and nothing else is in its place, it goes back there.
+  /// Leaves out files that an edge names again and whose place is free: these are marked to be
+  /// moved back.
   private func unnamed(
     _ files: [TrashedFile], _ roots: FileRoots, _ budget: Duration, _ work: inout FileWork
   ) throws -> [TrashedFile] {
@@ -120,12 +124,12 @@ extension Writer {
       return named
     }
     if named?.isEmpty == false { work.hasMore = true }
-    // Where others commit too often for a look, all of them wait.
+    // If others commit too often to find out, all of them stay in the trash for now.
     let staying = named ?? Set(asked.map(\.id))
     return files.enumerated().filter { !staying.contains(Int64($0.offset)) }.map(\.element)
   }
 
-  /// Why it failed. It is tried again with the next occasion.
+  /// Returns why it failed. It is tried again at the next occasion.
   private func attempt(_ body: () throws -> Void) throws -> String? {
     do {
       try body()
@@ -149,7 +153,7 @@ extension Writer {
       .integer(fate.rawValue), .integer(file.batch), .integer(file.collection), .text(file.path))
   }
 
-  /// Of the roots that can be used.
+  /// Files of roots that can be used.
   private func trashed(_ fate: Fate, _ roots: FileRoots) throws -> [TrashedFile] {
     let names = JSON.array(roots.all.map { .string(Destination.fileCollection + $0.name) })
     return try db.all(

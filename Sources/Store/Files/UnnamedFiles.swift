@@ -1,8 +1,9 @@
 internal import CascadeModel
 internal import CascadeSQLite
 internal import CascadeSystem
-/// Files that an edge named once, and none does now, without a rule that let them go: `sweep files`
-/// lets them go too (DESIGN 8.1).
+
+/// Files that an edge once named, that none names now, and that no rule released. `sweep files`
+/// releases them too (DESIGN 8.1).
 extension Writer {
   func sweepFiles(_ result: inout SweepResult, _ manners: Manners) throws {
     if model.files.isEmpty || isHalfView { return }
@@ -17,10 +18,10 @@ extension Writer {
     result.add(stepReceipt(submission), current)
   }
 
-  /// The collections that stand for them.
+  /// A query: the collections that stand for file roots.
   static let files = "SELECT id FROM main.cascade_collection WHERE name GLOB 'cascade_file/*'"
 
-  /// All of them are one batch.
+  /// Begins the batch that all of the files belong to.
   private func beginFiles(_ submission: Submission) throws {
     if current.batch > 0 { return }
     current.batch = batchSoFar ?? counters.serial
@@ -56,7 +57,7 @@ extension Writer {
     }
   }
 
-  /// Files whose edges had no rule that lets them go are remembered when they lose one.
+  /// Remembers files that lose an edge whose rules do not release them.
   func rememberLostFiles(_ few: Slice = .all) throws {
     if model.files.isEmpty || current.lostCount == 0 { return }
     try rememberFiles(
@@ -73,7 +74,7 @@ extension Writer {
     AND k.id NOT IN (SELECT id FROM temp.gone)
     """
 
-  /// The same of rows that go.
+  /// The same for edges of rows that are deleted.
   func rememberFiles(of slice: Slice) throws {
     for place in binding.places
     where place.leadsToFiles && place.rules.isDisjoint(with: .ofLostSource) {
@@ -102,7 +103,8 @@ extension Writer {
     }
   }
 
-  /// A file that only an edge named which never was (DESIGN 2.3, 6) has lost nothing.
+  /// Forgets a file that was named only by an edge that never was (DESIGN 2.3, 6): it has lost
+  /// nothing.
   func forgetFile(_ id: Int64) throws {
     if model.files.isEmpty || id < current.firstNewId { return }
     try db.run(

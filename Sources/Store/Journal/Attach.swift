@@ -1,29 +1,31 @@
 internal import CascadeModel
 internal import CascadeSQLite
-/// What `attach` found and made.
+
+/// What `attach` found and created.
 package struct AttachReport: Sendable {
   package var collections: [String] = []
-  /// Names of triggers that were not there before, or not like this.
+  /// Names of triggers that were missing, or had another text.
   package var triggersMade: [String] = []
   package var indexesMade: [String] = []
   package var missingIndexes: [MissingIndex] = []
   package var problems: [BindingProblem] = []
-  /// For some time nobody watched; a collection is watched for the first time.
+  /// `gap`: for some time the tables were not watched. `unseen`: a collection is watched for the
+  /// first time.
   package var gap = false
   package var unseen = false
 }
 
-/// What `detach` removed, by name. The indexes are those on the application's tables.
+/// What `detach` removed, by name. `indexes` are those on the application's tables.
 package struct Detached: Sendable {
   package let triggers: [String]
   package let tables: [String]
   package let indexes: [String]
-  /// How many files were let go and are still where they were, or are to go back and are still in
-  /// the trash: nobody knows of them any more.
+  /// The number of files that are no longer tracked: files that were released and are still in
+  /// place, and files that were to be restored and are still in the trash.
   package let files: Int64
 }
 
-/// Rows are looked for by this column, and no index helps.
+/// A column by which rows are looked up, and that no index supports.
 package struct MissingIndex: Hashable, Sendable, CustomStringConvertible {
   package let table: String
   package let column: String
@@ -31,12 +33,12 @@ package struct MissingIndex: Hashable, Sendable, CustomStringConvertible {
   package var description: String { "\(table)(\(column))" }
   var name: String { "cascade_index_\(description)" }
 
-  /// In a row of the schema.
+  /// Whether a row of the schema is an index that Cascade created, as SQL.
   static let isOurs = "name GLOB 'cascade_index_*(*)'"
 }
 
 extension Writer {
-  /// Makes what is missing of tables and triggers, in one transaction. Can be run again.
+  /// Creates the missing tables and triggers in one transaction. It can be run again.
   package func attach(createIndexes: Bool) throws -> AttachReport {
     try db.begin()
     do {
@@ -72,7 +74,7 @@ extension Writer {
     return report
   }
 
-  /// Takes every trace of ours out of the file. The writer can do nothing then but attach again.
+  /// Removes everything of Cascade's from the file. After that, the writer can only attach again.
   @discardableResult
   package func detach() throws -> Detached {
     if !isDetached, let batch = try? db.meta("undo.batch") {
@@ -92,7 +94,7 @@ extension Writer {
     return removed
   }
 
-  /// What was read from the file and may not be there any more.
+  /// Clears what was read from the file and may no longer be in it.
   private func forget() {
     interned.forget()
     counters.forgetSaved()
@@ -112,7 +114,8 @@ extension Writer {
 }
 
 extension Binding {
-  /// Foreign keys want them too: SQLite looks for the children of each row that goes.
+  /// Includes the columns of foreign keys: SQLite looks up the children of each row that is
+  /// deleted.
   var missingIndexes: [MissingIndex] {
     looked.flatMap(\.lookedUp).filter { !$0.table.hasIndex(on: $0.column) }
       .map { MissingIndex(table: $0.table.name, column: $0.column) }.unique
@@ -120,7 +123,7 @@ extension Binding {
 }
 
 extension Place {
-  /// The columns that rows are looked for by, when the other end goes.
+  /// The columns by which rows are looked up when the other end is deleted.
   fileprivate var lookedUp: [(table: Table, column: String)] {
     switch form {
     case .column(let column), .typed(let column, _, _): source.table.map { [($0, column)] } ?? []
@@ -132,11 +135,11 @@ extension Place {
 }
 
 extension Connection {
-  /// Triggers first: they name our tables, whose indexes go with them. What the application itself
-  /// gave such a name stays.
+  /// Drops triggers first: they name Cascade's tables. Dropping a table drops its indexes too. An
+  /// object of the application's with a similar name stays.
   fileprivate func dropOurs() throws -> Detached {
     let tables = Schema.tables.map(literal).joined(separator: ", ")
-    // Somebody may have dropped it before.
+    // The tables may have been dropped already.
     let files = try? integer(
       """
       SELECT (SELECT count(*) FROM cascade_released_file)

@@ -1,15 +1,18 @@
 internal import CascadeModel
 internal import CascadeSQLite
-/// Keeps the model bound to the tables that are there, and our triggers on them.
+
+/// Keeps the model bound to the existing tables, and Cascade's triggers on them up to date.
 ///
-/// `cascade_meta` remembers, beside the counters:
-/// - `triggers`: a fingerprint of the triggers that we made;
-/// - `half`: that a part of the model had no table then;
-/// - `unseen`: a collection was there before anybody watched it;
-/// - `gap`: for some time nobody watched. Both are for the next sweep, which takes them back.
+/// Beside the counters, `cascade_meta` stores:
+/// - `triggers`: a fingerprint of the triggers that were installed;
+/// - `half`: a part of the model had no table when they were installed;
+/// - `unseen`: a collection existed before it was watched;
+/// - `gap`: for some time the tables were not watched.
+///
+/// The next sweep handles `unseen` and `gap`, and clears them.
 extension Writer {
-  /// At the beginning of every transaction: whatever happened to the schema before it is seen.
-  /// A backup that came over the file may have other tables of ours, or none.
+  /// Runs at the beginning of every transaction, so that any change of the schema before it is
+  /// noticed. A backup that replaced the file may have other tables of Cascade's, or none.
   func bind() throws {
     let isBound = try db.integer("PRAGMA main.schema_version") == binding.schemaVersion
     if isBound && !isSchemaFresh { return }
@@ -35,7 +38,7 @@ extension Writer {
     binding = try Binding(model, db, numbers: self, problems: problems)
     try followPlaces()
     let changes = try installTriggers()
-    // Our own triggers changed the schema again.
+    // Installing the triggers changed the schema version again.
     if !changes.isEmpty {
       binding = try Binding(model, db, numbers: self, problems: problems)
     }
@@ -46,25 +49,26 @@ extension Writer {
     return changes
   }
 
-  /// The application's own foreign keys hold for what we delete, whatever its own connections do.
+  /// Enforces the application's foreign keys for Cascade's deletions, whether or not the
+  /// application's own connections enforce them.
   func bindAtFirst() throws {
     try db.execute("PRAGMA foreign_keys = ON")
     try group { try stopNoting() }
   }
 
-  /// Those of an older model, where this one has no tables.
+  /// Drops the triggers of an older model if the current one has no tables.
   func dropForgottenTriggers() throws {
     if try !db.ourTriggers().isEmpty { try group { _ = try bindAnew() } }
   }
 
-  /// A transaction that was rolled back took its numbers and triggers with it.
+  /// Clears the binding, for example after a rollback, which also undid new numbers and triggers.
   func unbind() {
     binding = Binding()
     (watches, watching) = ([], [])
   }
 
-  /// Nothing may be deleted for good as long as a part of the model has no table, or the edges are not
-  /// known that properties say.
+  /// Whether the model is known only in part: a part of it has no table, or the edges in properties
+  /// are not read yet. Nothing may be deleted for good then.
   package var isHalfView: Bool { !binding.problems.isEmpty || !areReferencesRead }
 
   package var bindingProblems: [BindingProblem] { binding.problems }
@@ -79,7 +83,7 @@ extension Writer {
     return changes
   }
 
-  /// What has to be there, with the numbers of its watches.
+  /// The triggers that should exist, with the numbers of their watches.
   func triggers() throws -> [Trigger] {
     let watches = try number(binding.meanings)
     let refusals = Refusals(binding: binding, model: model, rulesSeen: counters.rulesSeen)
@@ -88,13 +92,14 @@ extension Writer {
     return watching.all + lists + refusals.triggers
   }
 
-  /// An edge came with a rule that no edge had before: at the end of the transaction the triggers
-  /// of a denial are there.
+  /// Called when an edge has rules that no edge had before. If they deny deletions, the triggers of
+  /// the denial are installed at the end of the transaction.
   func denialsMayHaveChanged(_ rules: Rules) {
     if !rules.isDisjoint(with: .denying) && model.hasTables { needsTriggers = true }
   }
 
-  /// What they see from now on had no edges before.
+  /// Installs the requested triggers. What they watch had no edges before, so they do not set
+  /// `unseen`.
   func addTriggers() throws {
     if !needsTriggers { return }
     let wasUnseen = try db.meta("unseen")
@@ -103,8 +108,9 @@ extension Writer {
     needsTriggers = false
   }
 
-  /// Somebody else took a trigger away or changed it, or a table came back that was not there:
-  /// what happened meanwhile, nobody wrote down.
+  /// Sets `gap` if the triggers were removed or changed from outside, or if a missing table came
+  /// back: changes in the meantime were not journaled. Otherwise sets `unseen` if more rows become
+  /// watched.
   private func note(_ found: [Trigger], _ changes: TriggerChanges) throws {
     let made = try db.meta("triggers")
     let wasHalf = try db.meta("half") == 1
@@ -120,16 +126,16 @@ extension Writer {
 
 /// How the triggers that are there differ from those that should be.
 struct TriggerChanges {
-  /// All that are there then.
+  /// All triggers that exist after the changes.
   let left: [Trigger]
   let dropped: [String]
   let made: [Trigger]
-  /// Whether rows get watched that nobody watched.
+  /// Whether rows become watched that were not watched before.
   let watchesMore: Bool
 
-  /// A table or a column that the model does not find may be there under another name: whatever is
-  /// watched goes on being watched, beside what the model wants now, and is read as soon as both fit
-  /// again.
+  /// A table or a column that the model does not find may exist under another name. So while a part
+  /// of the model has no table (`isHalf`), existing watches stay beside those that the model needs
+  /// now. Their journal rows are read as soon as both fit again.
   init(found: [Trigger], wanted: [Trigger], isHalf: Bool) {
     let there = Set(found)
     let needed = Set(wanted)
@@ -149,7 +155,7 @@ struct TriggerChanges {
 }
 
 extension Trigger {
-  /// Under a name that is free; nil where somebody else wrote it.
+  /// The trigger under a free name; nil if its text is not in the form that Cascade writes.
   fileprivate func moved(from names: Set<String>) -> Trigger? {
     let head = "CREATE TRIGGER \(quoted(name))"
     guard sql.hasPrefix(head) else { return nil }
@@ -157,14 +163,15 @@ extension Trigger {
     return Trigger(name: free, sql: "CREATE TRIGGER \(quoted(free))\(sql.dropFirst(head.count))")
   }
 
-  /// Of those that write the journal. What the others do leaves nothing to be read.
+  /// Whether the trigger writes the journal. The other triggers leave nothing to be read.
   var isWatch: Bool {
     ![Trigger.denial, Trigger.list, Trigger.relist].contains(where: name.hasPrefix)
   }
 
   static let denial = "cascade_deny_"
 
-  /// In a row of the schema. Other names with the same beginning are the application's.
+  /// Whether a row of the schema is a trigger of Cascade's, as SQL. Other names with the same
+  /// prefix belong to the application.
   static let isOurs =
     (["delete", "update", "replace", "displace", "list", "relist"] + denials.map { "deny_\($0)" })
     .flatMap { ["cascade_\($0)_[0-9]*_*", "cascade_\($0)_join_[0-9]*_*"] }

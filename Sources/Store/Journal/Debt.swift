@@ -1,12 +1,13 @@
 internal import CascadeModel
 internal import CascadeSQLite
-/// What a look through whole tables is owed for (see `bind`): triggers cannot tell what nobody
-/// watched. The sweep that looks takes it back, once it is done or was approved.
+
+/// Why the next sweep must scan whole tables: triggers cannot report changes that were not watched
+/// (see `bind`). The sweep that scans clears the reason, once it is done or was approved.
 package enum Debt: Hashable, Sendable {
-  /// A collection was there before anybody watched it: what dangled then is not deleted without
-  /// approval, however little it is.
+  /// A collection existed before it was watched. What dangled then is deleted only with approval,
+  /// however little it is.
   case unseen
-  /// For some time nobody watched: the usual limits hold (DESIGN 8.4).
+  /// For some time the tables were not watched. The usual limits apply (DESIGN 8.4).
   case gap
 }
 
@@ -19,7 +20,7 @@ extension Writer {
     }
   }
 
-  /// Somebody knows better than the triggers that not everything was watched.
+  /// Called when the caller knows, better than the triggers, that not everything was watched.
   package func owe() throws {
     if hasTables { try group { try db.setMeta("gap", 1) } }
   }
@@ -28,25 +29,27 @@ extension Writer {
     try db.run("DELETE FROM cascade_meta WHERE name IN ('unseen', 'gap')")
   }
 
-  /// Whether somebody wrote down what a sweep has to look at.
+  /// Whether the journal has rows for a sweep to examine.
   package var hasJournal: Bool {
     get throws { try db.integer("SELECT 1 FROM cascade_journal LIMIT 1") != nil }
   }
 
-  /// The last of what the application's triggers may have answered to what we wrote; nil if it has
-  /// none, or they said nothing.
+  /// The last journal row that the application's triggers may have written in response to Cascade's
+  /// writes; nil if the application has no triggers, or the journal is empty.
   package var answersOfTriggers: Int64? {
     get throws {
       binding.hasTriggers ? try db.integer("SELECT max(seq) FROM cascade_journal") : nil
     }
   }
 
-  /// What they said since may have the same number, where the journal was empty meanwhile.
+  /// Whether the application's triggers may have written journal rows. A comparison of
+  /// `answersOfTriggers` is not enough: if the journal was empty meanwhile, new rows may have the
+  /// same number.
   package var mayHaveAnswers: Bool {
     get throws { try binding.hasTriggers && hasJournal }
   }
 
-  /// Sees at once what somebody did to the schema: the next transaction may be long in coming.
+  /// Adapts to a changed schema at once: the next transaction may be far off.
   package func followSchema() throws {
     if isDetached { return }
     let isBound = try db.integer("PRAGMA main.schema_version") == binding.schemaVersion
@@ -56,9 +59,10 @@ extension Writer {
 }
 
 extension Reader {
-  /// The rows of the journal that wait for a sweep. It is taken from the front, so its ends tell.
+  /// The journal rows that wait for a sweep. Rows are removed from the front, so both ends describe
+  /// them.
   package func journal() throws -> ClosedRange<Int64>? {
-    // One at a time: SQLite finds an end by the key, and both together by looking at every row.
+    // Two subqueries: SQLite finds one end by the key, but scans every row for both together.
     try db.all(
       """
       SELECT (SELECT min(seq) FROM cascade_journal), (SELECT max(seq) FROM cascade_journal)

@@ -1,23 +1,26 @@
 internal import CascadeModel
 internal import CascadeSQLite
-/// Reads the journal: which of its suspicions hold now. Nodes that are gone come into `temp.dead`,
-/// edges that are lost into `temp.lost`.
+
+/// Reads the journal, and checks which of its suspicions hold now. Nodes that are gone are put into
+/// `temp.dead`, edges that are lost into `temp.lost`.
 ///
-/// An edge that was removed counts as having lost its source (DESIGN 2.3, 1), unless a foreign key
-/// took it because its destination went: then that is what it lost. The order of the journal tells:
-/// a parent is written down before what a foreign key takes with it. Whoever lets go of what is gone
-/// himself has an edge that lost both ends.
+/// An edge that was removed counts as having lost its source (DESIGN 2.3, 1). The exception is an
+/// edge that a foreign key removed because its destination was deleted: it has lost its
+/// destination. The order of the journal shows this, because a parent is journaled before what a
+/// foreign key removes with it. If the application itself removes an edge whose destination is
+/// gone, the edge has lost both ends.
 struct Digest {
   let binding: Binding
   let watches: [Watch]
-  /// Whether somebody is told what brought each node to its end.
+  /// Whether the cause of each node's deletion is to be reported.
   let tellsWhy: Bool
-  /// Up to here, rows are there because of what an earlier sweep did, or found.
+  /// Up to this number, journal rows exist because of what an earlier sweep did or found.
   var ownEnd: Int64 = 0
-  /// Some rows say what a sweep of one kind deleted, and told of (`Marks.swift`).
+  /// Whether some journal rows record what a sweep of one kind deleted and has written notices for
+  /// (`Marks.swift`).
   var hasMourned = false
 
-  /// Reads the rows behind `first`, up to `last`.
+  /// Reads the journal rows after `first`, up to and including `last`.
   func read(_ db: borrowing Connection, above first: Int64, upTo last: Int64) throws {
     let rows: [Value] = [.integer(first), .integer(last)]
     let counted = tellsWhy ? [] : try countedInPlace(db)
@@ -72,7 +75,7 @@ struct Digest {
     try db.buryFound()
   }
 
-  /// Edges that are not there any more, and whose destination is.
+  /// Finds edges that no longer exist, and whose destination still does.
   private func findLost(
     _ db: borrowing Connection, _ place: Place, _ old: OldEdge, _ rows: [Value]
   ) throws {
@@ -94,7 +97,8 @@ struct Digest {
         """, rows)
   }
 
-  /// Wherever the same edge may be said now: it moved, and was not removed (DESIGN 2.2).
+  /// Queries for the same edge, one for each relation that may hold it now. If one finds it, the
+  /// edge has moved and was not removed (DESIGN 2.2).
   private func sayings(
     of place: Place, _ old: OldEdge, _ db: borrowing Connection
   ) throws -> [String] {
@@ -105,8 +109,8 @@ struct Digest {
       + (isStored ? [place.isDeclared(old)] : [])
   }
 
-  /// Edges that a foreign key took from their source. A source that refers to another one since then
-  /// was saved by its application.
+  /// Finds edges that a foreign key removed from their source. If the source refers to another
+  /// destination by now, its application has assigned that, and the edge is ignored.
   private func findLeft(
     _ db: borrowing Connection, _ place: Place, _ old: OldEdge, _ rows: [Value]
   ) throws {
@@ -127,9 +131,10 @@ struct Digest {
         """, rows)
   }
 
-  /// Edges that a step of ours removed together with one of their ends (`Marks.swift`): the other end,
-  /// if it is still there, has lost them. That batch has them in its trash, whatever their origin was.
-  /// Of those in the application's tables (`LostPlaces.swift`) the model may not speak any more.
+  /// Finds edges that a step of a sweep removed together with one of their ends (`Marks.swift`):
+  /// the other end, if it still exists, has lost them. Their former origin does not matter, because
+  /// the batch of that step has them in its trash. Edges in the application's tables
+  /// (`LostPlaces.swift`) are used only if the model still describes them.
   private func findLostStored(_ db: borrowing Connection, _ rows: [Value]) throws {
     let places =
       ["(0, 0, 0, 0)"]
@@ -147,7 +152,7 @@ struct Digest {
         """, rows)
   }
 
-  /// Both ends get their numbers.
+  /// Numbers both ends of each lost edge, and moves the edges into `temp.lost`.
   private func keepLost(_ db: borrowing Connection) throws {
     try db.run(
       """
@@ -186,7 +191,7 @@ extension Digest {
       ON d.id > 0 AND d.collection = l.destination_collection AND d.key = l.destination_key
     """
 
-  /// Whether a row of the journal is of our own, and told (`Marks.swift`).
+  /// Whether Cascade wrote a journal row itself and has written the notices for it (`Marks.swift`).
   fileprivate static func isTold(_ seq: String) -> String {
     """
     EXISTS (SELECT 1 FROM cascade_meta AS m WHERE m.name GLOB 'told.*'
@@ -196,14 +201,15 @@ extension Digest {
 }
 
 extension Place {
-  /// The source's collection, key, row and presence: of the row, if there is one still.
+  /// The source's collection, key, row and presence. The key is that of the row, if the row still
+  /// exists.
   fileprivate var oldSourceColumns: String {
     let isFound = source.isFound("s")
     return
       "\(source.id), iif(\(isFound), \(source.key("s")), o.key), \(source.row("s")), \(isFound)"
   }
 
-  /// Whether the source refers to nothing now, where it can refer to one thing only.
+  /// Whether a source that can refer to one thing only refers to nothing now.
   fileprivate var isLetGo: String {
     switch form {
     case .column, .typed: "\(reference) IS NULL"
@@ -211,7 +217,7 @@ extension Place {
     }
   }
 
-  /// Whether a declared list of the source has it.
+  /// Whether a declared list of the source contains the edge.
   fileprivate func isDeclared(_ old: OldEdge) -> String {
     """
     SELECT 1 FROM main.cascade_node AS m
@@ -223,7 +229,8 @@ extension Place {
 }
 
 extension Connection {
-  /// Those of the last rows, whose numbers stand for the rule.
+  /// Marks the found nodes for whose last journal row the notices are written. `rule` holds its
+  /// number.
   fileprivate func mournFound() throws(SQLiteError) {
     try run(
       generated: """
@@ -232,7 +239,8 @@ extension Connection {
         """)
   }
 
-  /// Edges that were gone before we deleted their sources, and told whoever had lost one by that.
+  /// Keeps the edges that were gone before Cascade deleted their sources. The notices for that
+  /// deletion did not cover them.
   fileprivate func keepUntold() throws(SQLiteError) {
     try run(
       generated: """
@@ -242,7 +250,7 @@ extension Connection {
         """)
   }
 
-  /// What was found is gone, or never was.
+  /// Moves the found nodes into `temp.dead`: they are gone, or never existed.
   func buryFound() throws(SQLiteError) {
     try run("INSERT OR IGNORE INTO temp.dead SELECT id FROM temp.found")
     try forgetFound()

@@ -1,10 +1,12 @@
 internal import CascadeModel
 internal import CascadeSQLite
-/// Where nobody is told why a node went, the journal need not be taken apart row by row: all that a
-/// counting rule wants to know of the edges that were lost is whether one remains at their end.
+
+/// A shorter way to read the journal if causes of deletions are not reported. A counting rule only
+/// needs to know whether an edge remains at the end of a lost one, so the journal need not be
+/// examined row by row.
 extension Digest {
-  /// Places of which only the end of the lost edges matters, and where it is known by its row: no
-  /// part of a sweep gives a name to any row of its table.
+  /// Relations of whose lost edges only the destination matters. The destination must be known by
+  /// its row, so no part of a sweep may give a name to any row of its table.
   func countedInPlace(_ db: borrowing Connection) throws -> Set<Place> {
     let watched = binding.places.filter(\.isWatched)
     let counted = watched.filter { place in
@@ -19,7 +21,7 @@ extension Digest {
     return Set(counted.filter { numbers.isEachByRow(in: $0.destination) })
   }
 
-  /// Whether anything follows from the end of a node of this table, once its edges are seen to.
+  /// Whether the deletion of a node of this table has consequences, once its edges are handled.
   func isMissed(_ table: NodeTable, _ db: borrowing Connection) throws -> Bool {
     if binding.looked.contains(where: { $0.misses(table) }) { return true }
     return try db.integer(
@@ -29,9 +31,9 @@ extension Digest {
       """, .integer(table.id)) != nil
   }
 
-  /// The ends at which no edge of the place is left. As long as one is, nothing has happened that
-  /// the rule asks for: when that goes too, it is counted by itself. And where none is, those in the
-  /// journal are gone, whatever became of their rows.
+  /// Finds the destinations at which no edge of the relation is left. While one is left, the rule
+  /// does not apply; when that edge is removed too, it is found by its own journal row. If none is
+  /// left, the edges in the journal are gone, whatever happened to their rows.
   func findUncounted(
     _ db: borrowing Connection, _ place: Place, _ old: OldEdge, _ rows: [Value]
   ) throws {
@@ -52,8 +54,7 @@ extension Digest {
 }
 
 extension Place {
-  /// Whether the loss of an edge means something for the count of those that remain, and nothing
-  /// beside that.
+  /// Whether the loss of an edge matters only for the count of the remaining edges.
   fileprivate var onlyCounts: Bool {
     let others: Rules = [
       .notifyIfSourceDeleted, .notifyIfDestinationDeleted, .deleteSourceIfDestinationDeleted,
@@ -63,7 +64,8 @@ extension Place {
       && destination.base != nil && !isTakenByForeignKey
   }
 
-  /// Whether something follows when a destination goes, or a join row outlives one of its ends.
+  /// Whether the deletion of a destination has consequences, or a join row outlives one of its
+  /// ends.
   fileprivate func misses(_ table: NodeTable) -> Bool {
     let ofDestination: Rules = [
       .notifyIfDestinationDeleted, .deleteSourceIfDestinationDeleted,
@@ -73,7 +75,8 @@ extension Place {
     return destination == table && (!rules.isDisjoint(with: ofDestination) || isTakenByForeignKey)
   }
 
-  /// No index leads to what is in a list: there the count will tell.
+  /// A condition that no edge is left at the destination. It is empty for lists: no index finds
+  /// their elements, so the count decides later.
   fileprivate var isLastOfItsEnd: String {
     if case .json = form { return "" }
     return "WHERE NOT EXISTS (SELECT 1 \(sources(of: "m")))"

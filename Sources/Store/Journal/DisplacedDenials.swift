@@ -1,11 +1,13 @@
 internal import CascadeModel
 internal import CascadeSQLite
-/// Denied rows that REPLACE displaces by another UNIQUE value than their key. While a row comes, no
-/// trigger can tell whether it displaces the other, is ignored, or becomes an update. So what denies
-/// is written down before, and asked about when the row is there: whoever is gone then was displaced.
+
+/// Triggers for denied rows that REPLACE displaces by a UNIQUE value other than their key. Before a
+/// row is written, no trigger can tell whether it will displace the other row, be ignored, or
+/// become an update. So the denied rows are noted beforehand, and checked when the new row is
+/// there: a noted row that is gone by then was displaced.
 ///
-/// What was written down in vain is forgotten when a row of the table comes, when that row goes or
-/// gets another key, and when the daemon writes.
+/// Notes that were not needed are deleted when a row of the table is written, when the noted row is
+/// deleted or gets another key, and when the daemon writes.
 extension Refusal {
   func noting(_ number: Int) -> [Trigger] {
     guard let table = denied.table else { return [] }
@@ -41,13 +43,13 @@ extension Refusal {
 }
 
 extension NodeTable {
-  /// Those by which another node may take the place of one.
+  /// Unique keys other than the node's key, by which another node may displace a node.
   fileprivate var otherKeys: [Table.UniqueKey] {
     guard case .mapped(let table, let key, _) = kind else { return [] }
     return table.findableKeys.filter { !$0.isMade(of: key.map(\.name)) }
   }
 
-  /// Asks about what was noted, whichever denial it was.
+  /// Triggers that check the noted rows, whichever denial noted them.
   var askingTriggers: [Trigger] {
     guard case .mapped(let table, let key, _) = kind, !otherKeys.isEmpty else { return [] }
     let others = table.assignments(to: otherKeys.flatMap(\.columns).compactMap(table.column))

@@ -1,24 +1,28 @@
 internal import CascadeModel
 internal import CascadeSQLite
-/// Rows that REPLACE displaces: without `recursive_triggers` they fire no delete trigger. So before
-/// a row comes, we look whether it finds another in its place. That is a lookup for each insert, so
-/// it is done only where a node can vanish that way, or lose a reference that somebody counts. An
-/// UPSERT and INSERT OR IGNORE look the same: a suspicion that proves false.
+
+/// Finds rows that REPLACE displaces. Without `recursive_triggers` they fire no delete trigger. So
+/// before a row is written, a trigger looks for an existing row in its place. That costs a lookup
+/// for each insert, so it is done only where a node can vanish that way, or lose a reference that a
+/// rule counts. An UPSERT and INSERT OR IGNORE look the same; they leave a suspicion that proves
+/// false.
 ///
-/// Not seen is a row displaced by a rowid that is no column's, and by a key made of expressions.
+/// Two cases are not seen: a row displaced by a rowid that is not a column, and by a key made of
+/// expressions.
 struct Displacement {
   let key: Table.UniqueKey
-  /// What else must be true of the row `o` that is found, when NEW takes its place.
+  /// What else must be true of the existing row `o` when NEW takes its place.
   let condition: String
 }
 
 extension WatchTriggers {
-  /// By its key a node is replaced by itself, and may lose references; by another one it vanishes.
+  /// A row with the same key replaces a node by itself, which may lose references. A row with
+  /// another key makes the node vanish.
   func displaceable(_ rows: NodeTable, _ table: Table) -> [Displacement] {
     model.looksForReplaced(rows.collection) ? replaceable(rows, table) : []
   }
 
-  /// The same, whatever the model says of looking.
+  /// The same, whatever the model says about looking for displaced rows.
   func replaceable(_ rows: NodeTable, _ table: Table) -> [Displacement] {
     guard case .mapped(_, let key, _) = rows.kind else { return [] }
     let names = key.map(\.name)
@@ -35,7 +39,7 @@ extension WatchTriggers {
     }
   }
 
-  /// A join row that is replaced by one with the same ends takes nothing away.
+  /// A join row that is replaced by one with the same ends loses no edge.
   func displaceable(
     _ subject: Watch.Subject, _ table: Table, _ watches: [Watch]
   ) -> [Displacement] {
@@ -77,7 +81,8 @@ extension WatchedTable {
     return key.map { "o.\(quoted($0)) IS OLD.\(quoted($0))" }.joined(separator: " AND ")
   }
 
-  /// `event` is before a row comes that must not be taken for the one in its place.
+  /// A trigger that runs before a row is written. `itself` matches the row that is being updated,
+  /// which must not be taken for the displaced one.
   private func trigger(_ what: String, _ event: String, unless itself: String?) -> Trigger {
     let rows = unique.map { displacement in
       "FROM \(quoted(table.name)) AS o WHERE \(displacement.key.isTaken("o", in: table)) "
@@ -91,14 +96,16 @@ extension WatchedTable {
 }
 
 extension Table {
-  /// Those whose rows an index finds: a partial index is of no use for any row but its own.
+  /// Unique keys by which an index finds any row. A partial index finds only its own rows, so such
+  /// a key needs another index on one of its columns.
   var findableKeys: [UniqueKey] {
     uniqueKeys.filter { key in
       !key.hasExpressions && (!key.isPartial || key.columns.contains(where: hasIndex))
     }
   }
 
-  /// What REPLACE puts into a column: where NULL may not be, its default in place of that.
+  /// The value that REPLACE stores in a column: the default in place of NULL, if the column is NOT
+  /// NULL.
   fileprivate func replacing(_ name: String) -> String {
     let new = "NEW.\(quoted(name))"
     guard let column = column(name), column.isRequired, let initial = column.initial else {
@@ -107,13 +114,13 @@ extension Table {
     return "coalesce(\(new), (\(initial)))"
   }
 
-  /// Unique keys by which a row may be replaced without anybody seeing it.
+  /// Unique keys by which a row may be displaced without notice.
   var hiddenKeys: [UniqueKey] { uniqueKeys.filter { !findableKeys.contains($0) } }
 }
 
 extension Table.UniqueKey {
-  /// The row is where NEW wants to be. Compared as the index compares, which need not be as the
-  /// column does.
+  /// Whether `row` has the values that NEW is about to take. It compares as the index does, which
+  /// may differ from the column.
   func isTaken(_ row: String, in table: Table) -> String {
     zip(columns, collations).map {
       "\(row).\(quoted($0)) = \(table.replacing($0)) COLLATE \(quoted($1))"
@@ -124,7 +131,7 @@ extension Table.UniqueKey {
     Set(columns.map(\.folded)) == Set(names.map(\.folded))
   }
 
-  /// Rows that are the same in this key are the same in these columns.
+  /// Whether rows with the same values in this key have the same values in these columns.
   fileprivate func tells(apart names: [String]) -> Bool {
     Set(columns.map(\.folded)).isSuperset(of: names.map(\.folded))
   }
@@ -135,7 +142,7 @@ extension StoreModel {
     if case .mapped(_, _, .watch) = collections[collection] { true } else { false }
   }
 
-  /// Whether it matters to the model that a node of these vanishes.
+  /// Whether it matters to the model that a node of this collection vanishes.
   func hasRelationship(with collection: String) -> Bool {
     relationships.contains { relationship in
       ([relationship.from] + relationship.to.collections).contains {

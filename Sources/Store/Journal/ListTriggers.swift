@@ -1,7 +1,8 @@
 internal import CascadeModel
 internal import CascadeSQLite
-/// Triggers that note whose lists of references may have been written. They are there while a sweep
-/// wants to know (`Sweep/Lists.swift`).
+
+/// Triggers that record which rows may have had their lists of references written. They exist only
+/// while a sweep needs that (`Sweep/Lists.swift`).
 extension WatchTriggers {
   var ofLists: [Trigger] {
     Set(binding.holdingLists.map(\.source)).sorted { $0.id < $1.id }

@@ -1,16 +1,18 @@
 internal import CascadeModel
 internal import CascadeSQLite
-/// An edge as a row `o` of the journal remembers it.
+
+/// An edge as a journal row `o` recorded it.
 struct OldEdge {
-  /// What to join for the elements of a list.
+  /// What to join to get the elements of a list.
   let values: String
   let reference: String
   var isEdge: String
 }
 
 extension Binding {
-  /// The edges of a place as the rows of a watch remember them: by what says them today, or as they were
-  /// said then, if no other place of the same edges says them so.
+  /// The edges of a relation as the rows of a watch recorded them: in the values that hold them
+  /// today, or in those that held them then, if no other relation for the same edges holds them
+  /// there.
   func old(
     _ place: Place, in watch: Watch, _ db: borrowing Connection
   ) throws -> [OldEdge] {
@@ -47,13 +49,13 @@ extension Place {
       reference: destination.asKey("y.value"), isEdge: "y.type IN ('text', 'integer')")
   }
 
-  /// The bytes of a path name no file.
+  /// The value as a key of the destination. A path is left as it is: a blob names no file.
   private func named(_ value: String) -> String {
     destination.kind == .files ? value : destination.asKey(value)
   }
 
-  /// An edge that was said in another place. Where that place says it still, the row was written for the
-  /// sake of another value, and nobody removed the edge.
+  /// An edge that another relation held. If that relation still holds it, the row was journaled
+  /// because of another value, and the edge was not removed.
   fileprivate func old(
     _ edge: WatchedEdge, in watch: Watch, _ db: borrowing Connection
   ) throws -> OldEdge {
@@ -64,7 +66,8 @@ extension Place {
     return old
   }
 
-  /// Where an edge of these was said; nil where that is not there any more, under its name.
+  /// The relation that held such an edge; nil if its table or column no longer exists under that
+  /// name.
   private func former(
     _ edge: WatchedEdge, in watch: Watch, _ db: borrowing Connection
   ) throws -> Place? {
@@ -93,7 +96,8 @@ extension Place {
     }
   }
 
-  /// Whether the source refers to the same destination now, in this or another row of a join.
+  /// A query for whether the source refers to the same destination now, in this or another row of a
+  /// join.
   func isStill(_ old: OldEdge) -> String {
     let from: String
     switch form {

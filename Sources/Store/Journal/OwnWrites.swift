@@ -1,16 +1,20 @@
 internal import CascadeModel
 internal import CascadeSQLite
-/// Where the application has triggers, ours are not quiet while we write: what those delete or
-/// change when we delete or change a row is for the journal, like all that applications do. What we
-/// did ourselves is judged already, and is taken out of it again.
+
+/// Removes Cascade's own writes from the journal. If the application has triggers, Cascade's
+/// triggers are not muted while it writes: what the application's triggers delete or change in
+/// response must be journaled, like all writes of applications. Cascade's own changes are handled
+/// already, so they are removed again.
 extension Writer {
-  /// To be asked before a statement of ours: what comes into the journal behind it is of that one.
+  /// Read this before a statement of Cascade's: journal rows after this number come from the
+  /// statement.
   var journalMark: Int64 {
     get throws { binding.hasTriggers ? try db.lastInJournal : 0 }
   }
 
-  /// Rows that are gone, and join rows with them. Who is loud leaves its rows in the journal, and no join
-  /// rows that are no nodes: what another kind needs of these, `journalLostJoins` says.
+  /// Rows that are gone, and their join rows. A sweep that journals its own deletions (`isLoud`)
+  /// leaves its rows in the journal, but not the join rows that are no nodes: `journalLostJoins`
+  /// records what another kind of sweep needs to know of those.
   func forgetOwnRemovals(_ slice: Slice, behind mark: Int64) throws {
     if !binding.hasTriggers { return }
     for watch in watches {
@@ -29,8 +33,9 @@ extension Writer {
     }
   }
 
-  /// References that were set to null because what they name goes: its row is there still, if it was.
-  /// A row of many values comes in several rows of the journal, one behind the other.
+  /// References that were set to null because their destination is about to be deleted. The row of
+  /// the destination still exists at this point, if it ever did. A row with many values is
+  /// journaled as several consecutive rows.
   func forgetOwnNulls(of place: Place, _ slice: Slice, behind mark: Int64) throws {
     if !binding.hasTriggers { return }
     let meanings = binding.meanings(of: place.subject, evenWithoutValues: true)
@@ -73,14 +78,16 @@ extension Connection {
 }
 
 extension NodeTable {
-  /// Of rows called g. They have names where the application has triggers, whatever their numbers.
+  /// The keys of the rows of `temp.gone`, called g. If the application has triggers, each of them
+  /// has a key in the table of nodes, however it is numbered.
   fileprivate var keysOfGone: String {
     "SELECT m.key FROM temp.gone AS g CROSS JOIN \(nodes) AS m ON m.id = g.id AND m.collection = \(id)"
   }
 }
 
 extension Place {
-  /// The rows of the journal that remember a reference to what goes in the slice, however it is spelled.
+  /// The journal rows that recorded a reference to a node that goes in the slice, however it is
+  /// spelled.
   fileprivate func nulls(_ old: OldEdge) -> String {
     let going = "(\(destination.keysOfGone) WHERE g.seq > ?3 AND g.seq <= ?4)"
     return """

@@ -1,20 +1,22 @@
 internal import CascadeModel
 internal import CascadeSQLite
-/// What the collections of a store stand for: objects, or the rows of a table by a key. `cascade_collection`
-/// remembers it, since a model that says otherwise would take the numbers of rows for objects, or objects
-/// for numbers that nobody needs. `place` is null for objects, a list of names for rows, and `?` where an
-/// older version did not say.
+
+/// What the collections of a store stand for: objects, or the rows of a table by a key.
+/// `cascade_collection` records it. Otherwise, a model that says something else would take the
+/// numbers of rows for objects, or objects for unused numbers. `place` is null for objects, a list
+/// of names for rows, and `?` if an older version did not record it.
 ///
-/// What is only called otherwise keeps its number, and with it all that is known of it. Rows of another
-/// table, by another key or with other references, nobody has watched.
+/// A collection that was only renamed keeps its number, and with it all that is known of it. Rows
+/// of another table, by another key or with other references, were not watched.
 extension Writer {
-  /// Before the model is bound: what is only called otherwise, and what the store does not allow.
+  /// Runs before the model is bound: applies renames, and finds what the store does not allow.
   func judgePlaces() throws -> [BindingProblem] {
     try followNames()
     return try db.problems(ofPlacesIn: model)
   }
 
-  /// Behind that. A table or a key that is not there may be a mistake, and nothing follows from it.
+  /// Runs after the model is bound: records what the collections stand for now. A missing table or
+  /// key may be a mistake, so nothing follows from it.
   func followPlaces() throws {
     let refused = binding.problems.map(\.path)
     for kept in try db.keptPlaces() where !refused.contains(kept.path) { try follow(kept) }
@@ -38,8 +40,8 @@ extension Writer {
     }
   }
 
-  /// What the journal says of it, and the properties of objects, is said of something else. Those are
-  /// read again from the values (`Rebuild.swift`).
+  /// Clears what the journal and the properties of objects say about the collection, because they
+  /// meant something else. The properties are read again from the values (`Rebuild.swift`).
   private func forgetMeaning(of kept: KeptPlace) throws {
     for watch in try db.watches() {
       let meaning = watch.meaning.without(kept.id)
@@ -56,7 +58,7 @@ extension Writer {
     if db.changes > 0 { try forgetReferences() }
   }
 
-  /// Numbers of rows that no edge names, as long as they are told from objects: only now.
+  /// Deletes numbers of rows that no edge names. Only now can they be told from objects.
   private func forgetRows(of kept: KeptPlace) throws {
     try db.run(
       """
@@ -68,7 +70,7 @@ extension Writer {
 
   // MARK: - Another name
 
-  /// Names may go round: none has its new one before all have let go of the old ones.
+  /// Names may be swapped, so every old name is given up before a new one is assigned.
   private func followNames() throws {
     let renamed = try db.renamedPlaces(in: model)
     for (old, _) in renamed { try rename(old.id, from: old.name, to: KeptPlace.between(old.id)) }
@@ -78,7 +80,8 @@ extension Writer {
     }
   }
 
-  /// Nothing is of that name any more, but what the trash says of it.
+  /// Takes the name from a collection that is no longer in use, except for what the trash says of
+  /// it.
   private func retire(_ kept: KeptPlace) throws {
     try forgetMeaning(of: kept)
     try forgetRows(of: kept)
@@ -96,7 +99,8 @@ extension Writer {
 
   // MARK: - Other references
 
-  /// What dangles in places that the model names anew may be right, and the model wrong.
+  /// Sets `unseen` if the model describes other references in tables than before. Where these
+  /// dangle, the rows may be right and the model wrong.
   private func followReferences() throws {
     let print = Fingerprint(JSON.array(model.referencesInTables).text).signed
     let known = try db.meta("places")
@@ -115,13 +119,13 @@ struct KeptPlace {
   static let unknown = "?"
 
   var isOfRows: Bool { place != nil && place != KeptPlace.unknown }
-  /// Of the table and the columns of its key.
+  /// The names of the table and of the columns of its key.
   var names: [String]? {
     place.flatMap { try? JSON.parse($0).array?.compactMap(\.string) }
   }
   var path: String { BindingProblem.path(of: name) }
 
-  /// On its way from one name to another.
+  /// The name of a collection while it is renamed.
   static func between(_ id: Int64) -> String { "cascade_renamed/\(id)" }
 
   fileprivate var objects: String {
@@ -148,7 +152,7 @@ extension KeptPlace {
 }
 
 extension StoreModel.Collection {
-  /// As `cascade_collection` keeps it; nil for objects.
+  /// The value of `cascade_collection.place`; nil for objects.
   var place: String? {
     guard case .mapped(let table, let key, _) = self else { return nil }
     return JSON.array(([table] + key).map { .string($0.folded) }).text
@@ -156,7 +160,7 @@ extension StoreModel.Collection {
 }
 
 extension StoreModel {
-  /// Of what the journal and a look through whole tables go by, in an order of their own.
+  /// The references that the journal and a scan of whole tables depend on, in a fixed order.
   fileprivate var referencesInTables: [JSON] {
     relationships.filter { collections[$0.from]?.place != nil }
       .map { [$0.name, $0.from] + $0.place.words + $0.to.words }
@@ -208,7 +212,8 @@ extension Connection {
       }
   }
 
-  /// For SQLite they are two, for Swift, and for whoever reads them, one.
+  /// An existing collection whose name looks the same. The two names differ for SQLite, but are
+  /// equal for Swift and for a reader.
   func collection(lookingLike name: String) throws(SQLiteError) -> String? {
     if name.utf8.allSatisfy({ $0 < 128 }) { return nil }
     let names = try all("SELECT name FROM cascade_collection") { $0.text(0) }
@@ -229,7 +234,8 @@ extension Connection {
     return kept.displaced(by: other)
   }
 
-  /// Rows that the model has under another name. Who has that one by now must be empty, or move too.
+  /// Collections of rows that the model has under another name. A collection that has that name by
+  /// now must be empty, or be renamed too.
   fileprivate func renamedPlaces(
     in model: StoreModel
   ) throws -> [(old: KeptPlace, name: String)] {
@@ -250,7 +256,8 @@ extension Connection {
     return try withoutDisplacing(renamed, kept)
   }
 
-  /// Whoever cannot move keeps another from taking the name, who then does not move either.
+  /// Leaves out renames that are not possible. A collection that cannot be renamed keeps its name,
+  /// so the one that was to get that name is not renamed either.
   private func withoutDisplacing(
     _ renamed: [(old: KeptPlace, name: String)], _ kept: [KeptPlace]
   ) throws -> [(old: KeptPlace, name: String)] {
@@ -264,7 +271,7 @@ extension Connection {
     return fit.count == renamed.count ? fit : try withoutDisplacing(fit, kept)
   }
 
-  /// Whether the application only called the table otherwise: our triggers went with it.
+  /// Whether the application only renamed the table: Cascade's triggers moved with it.
   fileprivate func isRenamed(_ kept: KeptPlace, in model: StoreModel) throws -> Bool {
     guard case .mapped(let table, let key, _) = model.collections[kept.name],
       let names = kept.names, Array(names.dropFirst()) == key.map(\.folded)
@@ -272,7 +279,7 @@ extension Connection {
     return try tablesWithTriggers(of: kept).contains(table.folded)
   }
 
-  /// Whether another table has the name that was this one's.
+  /// Whether another table has the name that this collection's table had.
   private func isElsewhere(_ kept: KeptPlace) throws -> Bool {
     let tables = try tablesWithTriggers(of: kept)
     guard !tables.isEmpty, let name = kept.names?.first else { return false }
@@ -293,7 +300,7 @@ extension Connection {
       "SELECT 1 FROM cascade_node WHERE collection = ? LIMIT 1", .integer(kept.id)) != nil
   }
 
-  /// An older version has numbers of rows among them, which have no values.
+  /// An older version stored numbers of rows among the objects. They have no values.
   private func hasObjects(_ kept: KeptPlace) throws(SQLiteError) -> Bool {
     try integer(
       """
@@ -302,7 +309,7 @@ extension Connection {
       """, .integer(kept.id), .text(kept.place)) != nil
   }
 
-  /// Beside those in properties, which the values say.
+  /// Edges in properties do not count: they can be read again from the values.
   private func hasEdges(_ kept: KeptPlace) throws(SQLiteError) -> Bool {
     try integer(
       """

@@ -1,25 +1,27 @@
 internal import CascadeModel
 internal import CascadeSQLite
+
 /// A denial (rules 128 and 256) as triggers that refuse at once what it denies.
 ///
-/// What denies is in another table, so these triggers name one. While they are there, the
-/// application cannot rebuild that other table (create, copy, drop, rename) without detaching: the
-/// rename finds a trigger that names a table which is not there. The journal's triggers, which
-/// everybody has, name none.
+/// What denies is in another table, so these triggers name that table. While they exist, the
+/// application cannot rebuild it (create, copy, drop, rename) without detaching: the rename finds a
+/// trigger that names a missing table. The journal's triggers, which every store has, name no other
+/// table.
 ///
-/// With `recursive_triggers` on, REPLACE deletes a row before it puts the new one: where the row is
-/// denied, it is refused, although the node would have stayed. No trigger can tell the two apart.
+/// With `recursive_triggers` on, REPLACE deletes a row before it inserts the new one. If the row is
+/// denied, this is refused, although the node would have stayed. No trigger can tell the two cases
+/// apart.
 struct Refusal {
-  /// Whose rows are denied.
+  /// The collection whose rows are denied.
   let denied: NodeTable
   let rule: Rules
   /// The name of the relationship, as SQL.
   let relationship: String
-  /// From what denies that a row is deleted, and what denies that the key of the row OLD becomes
-  /// another: FROM and WHERE. Nil where a changed key is in nobody's way.
+  /// FROM and WHERE clauses that find what denies the deletion of a row, and what denies that the
+  /// row OLD gets another key. `whenRenamed` is nil if a changed key does no harm.
   let whenDeleted: (_ row: String) -> String
   let whenRenamed: String?
-  /// The node that denies, as SQL, in the words of those.
+  /// The node that denies, as SQL over these clauses.
   let holder: String
 
   func triggers(_ number: Int) -> [Trigger] {
@@ -29,7 +31,7 @@ struct Refusal {
       Trigger.denial + "delete_\(name)", "BEFORE DELETE", on: table,
       when: "EXISTS (SELECT 1 \(whenDeleted("OLD")))", body(whenDeleted("OLD")))
     guard let whenRenamed else { return [refuse] }
-    // By then the actions of foreign keys have brought along what followed the key.
+    // By then, the actions of foreign keys have updated the references that follow the key.
     let isGone = "NOT EXISTS (SELECT 1 FROM \(quoted(table.name)) AS o WHERE \(isOld("o")))"
     return [
       refuse,
@@ -47,9 +49,9 @@ struct Refusal {
     return "(\(changes.joined(separator: " OR ")))"
   }
 
-  /// RAISE takes nothing but a literal before SQLite 3.47, which cannot name a row. An error of
-  /// json_extract carries what it was given: "JSON path error near '…'". It ends the statement as
-  /// RAISE would. Behind it stands one that does so in any case.
+  /// Before SQLite 3.47, RAISE takes only a literal, which cannot name a row. An error of
+  /// json_extract contains its argument: "JSON path error near '…'". It ends the statement as RAISE
+  /// would. The RAISE behind it does so in any case.
   private func body(_ rows: String) -> [String] {
     [
       "SELECT json_extract('{}', (SELECT \(message("OLD")) \(rows) LIMIT 1))",
@@ -57,7 +59,7 @@ struct Refusal {
     ]
   }
 
-  /// In the words of what denies the row.
+  /// The error message, as SQL over the clauses that deny `row`.
   func message(_ row: String) -> String {
     "\(denied.described(row)) || ' must stay: ' || \(holder) || ' holds it by \"' || "
       + "\(relationship) || \(literal("\" (\(rule.names.joined()))"))"
@@ -65,7 +67,7 @@ struct Refusal {
 }
 
 extension NodeTable {
-  /// A node as people write it, in SQL; never null, which would leave nothing of a message.
+  /// A node in its written form, as SQL. It is never null: that would erase the whole message.
   func described(_ row: String) -> String {
     if isComposite { return described(list: key(row)) }
     return "\(literal(collection + "/")) || \(NodeTable.shown(key(row)))"
@@ -86,6 +88,7 @@ extension NodeTable {
       .joined(separator: " AND ")
   }
 
-  /// As `rows`, in a trigger: without the name of a schema, which may be another's tomorrow.
+  /// The same as `rows`, for a trigger: without a schema name, because the file may be attached
+  /// under another one later.
   var rowsInTrigger: String { table.map { quoted($0.name) } ?? "cascade_node" }
 }

@@ -1,10 +1,11 @@
 internal import CascadeModel
 internal import CascadeSQLite
-/// Which denials the model, and the edges of the store, ask for.
+
+/// The denials that the model, and the edges of the store, require.
 struct Refusals {
   let binding: Binding
   let model: StoreModel
-  /// The rules that some stored edge has, or ever had.
+  /// The rules that some stored edge has, or once had.
   let rulesSeen: Rules
 
   var triggers: [Trigger] {
@@ -36,7 +37,7 @@ struct Refusals {
     rulesSeen.contains(rule) || !others(of: collection, rule).isEmpty
   }
 
-  /// What the model's stored edges with this rule may hold a node of the collection by.
+  /// The collections that may hold a node of this one by the model's stored edges with this rule.
   private func others(of collection: String, _ rule: Rules) -> [String] {
     model.relationships.filter { $0.place == .stored && $0.rules.contains(rule) }
       .flatMap { relationship -> [String] in
@@ -47,8 +48,8 @@ struct Refusals {
       }
   }
 
-  /// A holder whose row is gone holds nothing; but only what the model names is looked at, because
-  /// each table that a trigger names is one that the application cannot rebuild.
+  /// A holder whose row is gone holds nothing. Only holders that the model names are checked,
+  /// because the application cannot rebuild a table that a trigger names.
   private func storedRefusal(_ table: NodeTable, _ rule: Rules) -> Refusal {
     let (own, other) =
       rule == .denySourceDeletion ? ("source", "destination") : ("destination", "source")
@@ -90,7 +91,7 @@ extension Place {
       holder: source.described("s"))
   }
 
-  /// The sources and their references, in a trigger.
+  /// The sources and their references, for a trigger.
   private var sources: String {
     guard case .join(let table, let column, _) = form else {
       return "FROM \(source.rowsInTrigger) AS s \(references)"
@@ -100,7 +101,8 @@ extension Place {
       + "ON \(source.isComposite ? source.isSame("s", list: named) : source.hasKey("s", named))"
   }
 
-  /// A reference in the row itself goes along to the new key; one in a join table stays behind.
+  /// A reference in the row itself moves to the new key with the row. One in a join table stays
+  /// behind.
   fileprivate var deniesSource: Refusal {
     func rows(_ row: String) -> String {
       let isOther = source == destination ? " AND NOT (\(held.isSame(row)))" : ""
@@ -119,8 +121,8 @@ extension Place {
       + " AND \(isEdge) AND \(held.isThere)"
   }
 
-  /// The destination in a trigger: its row `d`, or what a list says of a composite key, which no
-  /// function but our own can take apart for a join.
+  /// The destination, for a trigger: its row `d`, or what a list says of a composite key. Only
+  /// Cascade's own function could take such a list apart for a join.
   private var held: (join: String, isThere: String, name: String, isSame: (String) -> String) {
     if destination.isComposite {
       return (

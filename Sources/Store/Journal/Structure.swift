@@ -1,19 +1,19 @@
 internal import CascadeModel
 internal import CascadeSQLite
-/// Something about the set-up of a store that `check` has to tell: the rules may be slow, or do not
-/// see everything.
+
+/// A finding of `check` about the setup of a store: the rules may be slow, or not see everything.
 package struct StructureFinding: Hashable, Sendable {
   package enum Kind: String, Hashable, Sendable, CaseIterable {
-    /// `attach --create-indexes` makes it.
+    /// `attach --create-indexes` creates it.
     case missingIndex
-    /// Of ours: missing, or not what it should be.
+    /// A trigger of Cascade's is missing, or is not what it should be.
     case trigger
     /// A part of the model that the tables do not allow.
     case binding
-    /// A key by which REPLACE displaces rows without anybody seeing it.
+    /// A key by which REPLACE displaces rows without notice.
     case hiddenKey
     case replaceIgnored
-    /// Declared by the application and not kept.
+    /// A foreign key that the application declared and that some rows violate.
     case foreignKey
     case missingKey
     case affinity
@@ -26,7 +26,7 @@ package struct StructureFinding: Hashable, Sendable {
 }
 
 extension Reader {
-  /// Looks through whole tables, in a snapshot: nobody waits for it.
+  /// Scans whole tables, in a snapshot, so that no other connection has to wait.
   package func checkStructure() throws -> [StructureFinding] {
     try db.snapshot {
       let binding = try binding()
@@ -45,7 +45,7 @@ extension Reader {
     ]
   }
 
-  /// Where the watches have no numbers yet, nothing was ever attached.
+  /// If the watches have no numbers yet, the store was never attached.
   private func triggerFindings(_ binding: Binding) throws -> [StructureFinding] {
     if !model.hasTables { return [] }
     let watches = try knownWatches(binding)
@@ -126,7 +126,7 @@ extension Table {
 }
 
 extension Place {
-  /// Values of different kinds are never equal, whatever they look like.
+  /// Values of different types are never equal, however they look.
   fileprivate var affinityFinding: StructureFinding? {
     guard case .mapped(let target, let key, _) = destination.kind, key.count == 1,
       let (table, column) = referenceColumn,
@@ -159,7 +159,7 @@ extension Connection {
         + "WHERE \(optional.map { "t.\($0)" }.joined(separator: " OR ")) LIMIT 1") != nil
   }
 
-  /// Declared, but SQLite keeps them only for connections that ask for it.
+  /// SQLite enforces declared foreign keys only for connections that ask for it.
   fileprivate func foreignKeyFindings(_ table: Table) throws -> [StructureFinding] {
     let most: Int64 = 1000
     let parents = try all(

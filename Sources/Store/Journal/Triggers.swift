@@ -1,7 +1,8 @@
 internal import CascadeModel
 internal import CascadeSQLite
-/// A persistent trigger of ours. The text is what SQLite keeps of it, byte for byte, so that one
-/// that somebody changed is known by looking.
+
+/// A persistent trigger of Cascade's. The text is byte for byte what SQLite stores, so that a
+/// changed trigger is found by comparison.
 struct Trigger: Hashable, Sendable {
   let name: String
   let sql: String
@@ -11,12 +12,12 @@ struct Trigger: Hashable, Sendable {
     self.sql = sql
   }
 
-  /// SQLite keeps it without the schema. Unqualified, a table of ours would be meant, of those that
-  /// are temporary, where one has the same name.
+  /// SQLite stores the text without the schema name. Without it here, CREATE TRIGGER would choose a
+  /// temporary table of Cascade's, if one had the same name.
   var creation: String { "CREATE TRIGGER main.\(sql.dropFirst("CREATE TRIGGER ".count))" }
 
-  /// With a condition of its own in front: what is seldom true is asked first, and the daemon's own
-  /// writes are asked about last.
+  /// `condition` is checked first, because it is seldom true. Whether the daemon itself writes is
+  /// checked last.
   init(
     _ name: String, _ event: String, on table: Table, when condition: String?, _ body: [String]
   ) {
@@ -34,12 +35,14 @@ struct Trigger: Hashable, Sendable {
 
 /// The triggers that write the journal, in the application's own transactions.
 ///
-/// 1. None names a table of the application but the one it is on: a trigger that names another
-///    would make the application's own rebuild of that one (create, copy, drop, rename) fail.
-/// 2. None can fail because of what the row holds: malformed JSON is a value that is not there.
-/// 3. A row is journaled BEFORE it is deleted: those that a foreign-key action deletes with it come
-///    behind it, and whoever reads the journal relies on this order.
-/// 4. No name of a schema is written: the application may attach the file under another.
+/// 1. No trigger names a table of the application's other than its own. Otherwise the application
+///    could not rebuild that other table (create, copy, drop, rename).
+/// 2. No trigger can fail because of the content of a row: malformed JSON counts as a missing
+///    value.
+/// 3. A row is journaled BEFORE it is deleted. Rows that a foreign-key action deletes with it are
+///    journaled after it, and the reader of the journal relies on this order.
+/// 4. No trigger has a schema name in its text: the application may attach the file under another
+///    one.
 struct WatchTriggers {
   let watches: [Watch]
   let binding: Binding
@@ -53,7 +56,7 @@ struct WatchTriggers {
 
   private var joinSubjects: [WatchedTable] { binding.joinSubjects.compactMap(joinSubject) }
 
-  /// As a node each row says something, and as the edge that it is, where the table is a join table too.
+  /// A row is watched as a node and, if the table is a join table too, as the edge that it is.
   func subjects(of rows: NodeTable) -> [WatchedTable] {
     [subject(rows)].compactMap(\.self) + joinSubjects.filter { $0.table.name == rows.table?.name }
   }
@@ -94,7 +97,7 @@ struct WatchedTable {
   let table: Table
   let keyColumns: [Table.Column]
   let watches: [Watch]
-  /// The unique keys by which a replaced row has to be looked for.
+  /// The unique keys by which a displaced row must be looked up.
   let unique: [Displacement]
 
   var values: [WatchedValue] { watches.flatMap(\.meaning.values) }
@@ -104,7 +107,7 @@ struct WatchedTable {
       "cascade_delete_\(name)", "BEFORE DELETE", on: table, when: nil, watches.map { insert($0) })
   }
 
-  /// AFTER: whoever else changes the row in a trigger of its own may have changed it back.
+  /// AFTER: another trigger that changes the row may have changed it back.
   var onUpdate: Trigger {
     Trigger(
       "cascade_update_\(name)", "AFTER UPDATE\(columns)", on: table, when: changes("OLD", "NEW"),
@@ -115,7 +118,7 @@ struct WatchedTable {
     table.assignments(to: keyColumns + values.compactMap { table.column($0.column) })
   }
 
-  /// By bytes: a reference to another spelling may be one to another node.
+  /// Compares by bytes: a reference in another spelling may name another node.
   private func changes(_ old: String, _ new: String) -> String {
     let keys = keyColumns.map { "\(old).\(quoted($0.name)) IS NOT \(new).\(quoted($0.name))" }
     return (keys.map { $0 + " COLLATE BINARY" } + valueChanges(old, new)).joined(separator: " OR ")
@@ -125,13 +128,13 @@ struct WatchedTable {
     values.unique.map { "\($0.sql(old)) IS NOT \($0.sql(new)) COLLATE BINARY" }
   }
 
-  /// A row of the journal for the row before the change.
+  /// An INSERT of a journal row for the row before the change.
   private func insert(_ watch: Watch) -> String {
     let values = watch.meaning.values.map { ", " + $0.sql("OLD") }.joined()
     return "\(intoJournal(watch)) VALUES(\(watch.number), \(key("OLD"))\(values))"
   }
 
-  /// Rows of the journal for rows that are there now, as `o`.
+  /// An INSERT of journal rows for existing rows, called `o`.
   func insert(_ watch: Watch, from rows: String) -> String {
     let values = watch.meaning.values.map { ", " + $0.sql("o") }.joined()
     return "\(intoJournal(watch)) SELECT \(watch.number), \(key("o"))\(values) \(rows)"
@@ -142,7 +145,8 @@ struct WatchedTable {
     return "INSERT INTO cascade_journal(what, key\(columns))"
   }
 
-  /// A row with half a key is no node, but its references are gone as those of any other.
+  /// The key of a row, as SQL; NULL if it is incomplete. Such a row is no node, but its references
+  /// are lost like those of any other.
   func key(_ row: String) -> String {
     let whole = table.key(keyColumns, row)
     let optional = keyColumns.count == 1 ? [] : keyColumns.filter { !$0.isRequired }
@@ -153,8 +157,8 @@ struct WatchedTable {
 }
 
 extension Table {
-  /// The list behind UPDATE. A generated column is never assigned to, so every update may change
-  /// it; the key of a rowid table has other names too.
+  /// The column list behind UPDATE. It is empty if a column is generated: such a column is never
+  /// assigned to, so every update may change it. The key of a rowid table has other names too.
   func assignments(to columns: [Column]) -> String {
     if columns.contains(where: \.isGenerated) { return "" }
     let aliases = columns.contains(where: isRowid) ? ["rowid", "oid", "_rowid_"] : []
@@ -166,7 +170,7 @@ extension Table {
       && primaryKey.map(\.folded) == [column.name.folded]
   }
 
-  /// As `NodeTable.key`, for any columns.
+  /// The same as `NodeTable.key`, for any columns.
   func key(_ columns: [Column], _ row: String) -> String {
     NodeTable(id: 0, collection: "", kind: .mapped(self, key: columns, collations: [])).key(row)
   }
@@ -184,7 +188,7 @@ extension WatchedValue {
 }
 
 extension Array where Element: Hashable {
-  /// Each once, in the order of their first places.
+  /// The elements without duplicates, in the order of their first occurrence.
   var unique: [Element] {
     var seen: Set<Element> = []
     return filter { seen.insert($0).inserted }

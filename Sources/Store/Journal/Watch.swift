@@ -1,29 +1,31 @@
 internal import CascadeModel
 internal import CascadeSQLite
-/// What a row of `cascade_journal` says. Triggers write rows of these columns, in the transaction
-/// of whoever changes the table:
+
+/// What a row of `cascade_journal` means. Triggers write these columns in the transaction that
+/// changes the table:
 ///
-/// - `what`: the number of the watch; 0 and -1 are edges that a sweep of ours removed, of those it
-///   stores, and of others;
-/// - `key`: of the row (or, for a join row, the value that names its source), before the change;
-/// - `a`, `b`, `c`, `d`: the watched values of the row, before the change.
+/// - `what`: the number of the watch; 0 and -1 stand for edges that a sweep removed: 0 for stored
+///   edges, -1 for others;
+/// - `key`: the key of the row before the change (for a join row, the value that names its source);
+/// - `a`, `b`, `c`, `d`: the watched values of the row before the change.
 ///
-/// It is a suspicion, not a fact: the node may be gone, the references may be lost. Whoever reads it
-/// looks whether they are (a row may have come back, an update may have changed nothing).
+/// A journal row is a suspicion, not a fact: the node may be gone, the references may be lost. The
+/// reader checks whether they are: a row may have come back, and an update may have changed
+/// nothing.
 struct Watch: Hashable, Sendable {
   let number: Int64
   let meaning: Meaning
 
-  /// Kept as text beside the journal: rows that were written for an older model are still read right.
+  /// Stored as text beside the journal, so that rows of an older model are still read correctly.
   struct Meaning: Hashable, Sendable {
     let subject: Subject
     let values: [WatchedValue]
-    /// What the values say; nil where an older version did not write that down.
+    /// The edges that the values describe; nil if an older version did not record them.
     let edges: [WatchedEdge]?
   }
 
   enum Subject: Hashable, Sendable {
-    /// By the number of the collection, whatever it is called.
+    /// The number of the collection, which does not change with its name.
     case rows(of: Int64)
     case joins(table: String, source: String)
   }
@@ -31,19 +33,19 @@ struct Watch: Hashable, Sendable {
   /// The columns of the journal that hold values.
   static let columns = ["a", "b", "c", "d"]
 
-  /// Where the value is, in a row of this watch; nil where it is not watched.
+  /// The column that holds the value in a row of this watch; nil if it is not watched.
   func column(of value: WatchedValue) -> String? {
     meaning.values.firstIndex(of: value).map { Watch.columns[$0] }
   }
 }
 
-/// An edge among the values of a row of the journal. It is told by its name and its ends (DESIGN 2.2), so
-/// whoever reads it knows it, also where another column says it today.
+/// An edge among the values of a journal row. It is identified by its name and its ends (DESIGN
+/// 2.2), so the reader recognizes it even if another column holds it today.
 struct WatchedEdge: Hashable, Sendable {
   let name: Int64
   let source: Int64
   let destination: Int64
-  /// The places of the reference and, where it has a type, of its type among the values.
+  /// The positions of the reference and, if it has a type column, of its type among the values.
   let values: [Int]
   let type: String?
 }
@@ -55,7 +57,7 @@ enum WatchedValue: Hashable, Sendable {
 }
 
 extension Place {
-  /// What has to be known of a row that is gone, or changed, to tell which edges it had.
+  /// The values that must be known of a deleted or changed row to tell which edges it had.
   var watched: [WatchedValue] {
     switch form {
     case .column(let column): [.column(column)]
@@ -66,7 +68,7 @@ extension Place {
     }
   }
 
-  /// Nil where not all of it is among these.
+  /// Nil if these values do not contain everything that the relation needs.
   func edge(in values: [WatchedValue]) -> WatchedEdge? {
     let indices = watched.compactMap(values.firstIndex)
     guard indices.count == watched.count else { return nil }
@@ -83,9 +85,10 @@ extension Place {
     return .rows(of: source.id)
   }
 
-  /// Whether somebody has to know when an edge of these is removed. What the loss of a destination
-  /// does, the destination's own row tells; but a foreign key of the application's may take the
-  /// reference away in the same breath. What let go of a file is asked by the sweep of files.
+  /// Whether the removal of an edge of this relation must be journaled. The consequences of a
+  /// deleted destination are found by the destination's own row, but a foreign key of the
+  /// application's may remove the reference at the same time. The sweep of files asks what released
+  /// a file.
   var isWatched: Bool {
     if destination.kind == .files { return true }
     let ofSource: Rules = [
@@ -100,8 +103,8 @@ extension Place {
     return !rules.isDisjoint(with: ofDestination) && isTakenByForeignKey
   }
 
-  /// Whether a reference may go with its destination although nobody asked for that: out of its row, or
-  /// with it where the row is nothing else.
+  /// Whether a foreign key may remove a reference with its destination, without a request: from its
+  /// row, or with its row where the row is nothing else.
   var isTakenByForeignKey: Bool {
     switch form {
     case .column(let column), .typed(let column, _, _), .json(let column, _):

@@ -1,7 +1,8 @@
 internal import CascadeModel
 internal import CascadeSQLite
-/// Which watches a binding needs. Each has room for four values; what one place needs stays
-/// together, so that whoever reads a row of the journal has the whole reference.
+
+/// The watches that a binding needs. A watch has room for four values. The values of one relation
+/// stay in one watch, so that a journal row contains the whole reference.
 extension Binding {
   var meanings: [Watch.Meaning] {
     let mapped = collections.values.sorted { $0.id < $1.id }
@@ -11,7 +12,7 @@ extension Binding {
     return rows + joinSubjects.flatMap { meanings(of: $0, evenWithoutValues: false) }
   }
 
-  /// Join tables that have something to watch, by the column that names the source.
+  /// Join tables with edges to watch, by the column that names the source.
   var joinSubjects: [Watch.Subject] {
     var found: [Watch.Subject] = []
     for place in places where place.isWatched && place.isInJoinTable {
@@ -49,7 +50,8 @@ extension Place {
   var isInJoinTable: Bool { if case .join = form { true } else { false } }
 }
 
-/// As `cascade_watch` keeps it: `{"rows":2,"values":[["album_id"],["meta","$.\"by\""]],"edges":[…]}`, or
+/// The text in `cascade_watch`:
+/// `{"rows":2,"values":[["album_id"],["meta","$.\"by\""]],"edges":[…]}`, or
 /// `{"joins":["song_artist","song_id"],"values":[["artist_id"]],"edges":[…]}`.
 extension Watch.Meaning {
   var text: String {
@@ -64,7 +66,7 @@ extension Watch.Meaning {
     ).text
   }
 
-  /// Nil for what a newer Cascade wrote.
+  /// Nil for a text that a newer Cascade wrote.
   init?(text: String) {
     guard let json = try? JSON.parse(text), let subject = Watch.Subject(json: json),
       let list = json["values"]?.array
@@ -77,7 +79,8 @@ extension Watch.Meaning {
     self.init(subject: subject, values: values, edges: edges)
   }
 
-  /// Without what it says of a collection that stands for something else now; nil where that is all.
+  /// Without the edges of a collection that stands for something else now; nil if the watch is of
+  /// its rows.
   func without(_ collection: Int64) -> Watch.Meaning? {
     if subject == .rows(of: collection) { return nil }
     return Watch.Meaning(
@@ -120,7 +123,7 @@ extension WatchedEdge {
 }
 
 extension WatchedValue {
-  /// The column that it is in.
+  /// The column that contains it.
   var column: String {
     switch self {
     case .column(let name), .json(let name, _): name
@@ -146,7 +149,7 @@ extension WatchedValue {
 }
 
 extension Writer {
-  /// Gives every meaning its number, for ever: rows of the journal outlive the model.
+  /// Gives every meaning a permanent number: rows of the journal outlive the model.
   func number(_ meanings: [Watch.Meaning]) throws -> [Watch] {
     try meanings.map { meaning in
       let text = Value.text(meaning.text)
@@ -162,7 +165,7 @@ extension Writer {
 }
 
 extension Connection {
-  /// Every watch that there ever was, but for those that a newer Cascade made.
+  /// Every watch that was ever made, except those of a newer Cascade.
   func watches() throws(SQLiteError) -> [Watch] {
     try all("SELECT what, meaning FROM cascade_watch ORDER BY what") { row in
       Watch.Meaning(text: row.text(1)).map { Watch(number: row.integer(0), meaning: $0) }

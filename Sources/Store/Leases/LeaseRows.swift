@@ -1,7 +1,8 @@
 package import CascadeModel
 internal import CascadeSQLite
 internal import CascadeSystem
-/// A lease of a node, or of a whole collection, as its row says it.
+
+/// A lease of a node or of a whole collection: one row of `cascade_lease`.
 package struct Lease: Hashable, Sendable {
   package let collection: String
   /// Nil where the whole collection is leased.
@@ -12,7 +13,7 @@ package struct Lease: Hashable, Sendable {
   /// Whether it ends with a client's connection.
   package let isOfConnection: Bool
 
-  /// What is leased.
+  /// What a lease is for.
   package enum Subject: Hashable, Sendable {
     case node(Node)
     case collection(String)
@@ -34,7 +35,7 @@ extension Lease {
 
 /// What the daemon does with leases. An application writes the rows itself.
 extension Writer {
-  /// Takes leases, or renews those of the same owner, for so many seconds. Those of a connection
+  /// Takes leases for so many seconds, or renews those of the same owner. Leases of a connection
   /// end with it.
   @discardableResult
   package func lease(
@@ -60,7 +61,7 @@ extension Writer {
     }
   }
 
-  /// Ends leases, whoever took them; of one owner alone where that is given. Says how many.
+  /// Ends leases of any owner, or only those of `owner` if it is given. Returns how many ended.
   package func release(_ subjects: [Lease.Subject], owner: String? = nil) throws -> Int {
     try group {
       var count = 0
@@ -83,25 +84,25 @@ extension Writer {
     }
   }
 
-  /// No connection outlives the daemon.
+  /// Ends the leases of all connections. No connection outlives the daemon.
   package func releaseConnections() throws {
     if isDetached { return }
     if try db.integer("SELECT 1 FROM cascade_lease WHERE connection IS NOT NULL") == nil { return }
     try group { try db.run("DELETE FROM cascade_lease WHERE connection IS NOT NULL") }
   }
 
-  /// Forgets the leases that are over; says when the next one ends, in milliseconds.
+  /// Deletes the leases that have ended. Returns when the next one ends, in milliseconds.
   package func forgetExpiredLeases(at now: Int64) throws -> (wereAny: Bool, next: Int64?) {
     if isDetached { return (false, nil) }
     let limit = Value.integer(now / 1_000)
     let wereAny = try db.integer("SELECT 1 FROM cascade_lease WHERE expires <= ?", limit) != nil
     if wereAny { try group { try db.run("DELETE FROM cascade_lease WHERE expires <= ?", limit) } }
     let next = try db.integer("SELECT CAST(min(expires) AS INTEGER) FROM cascade_lease")
-    // The clock may be within the last second of one that ends with a fraction.
+    // The clock may be within the last second of a lease that ends with a fraction.
     return (wereAny, next.map { max($0 * 1_000, now + 1_000) })
   }
 
-  /// Whether something that a lease spared is free to go.
+  /// Whether a lease has ended that spared a node, so that the node may go now.
   package func hasFreed(at now: Int64) throws -> Bool {
     isDetached ? false : try db.hasFreed(at: now)
   }
@@ -118,7 +119,7 @@ extension Writer {
 }
 
 extension Reader {
-  /// Those that hold something now, the first to end first.
+  /// The leases in force now, the first to end first.
   package func leases(at now: Int64? = nil, limit: Int = 1_000) throws -> [Lease] {
     try db.all(
       """
@@ -128,7 +129,7 @@ extension Reader {
     ) { Lease(row: $0, model) }
   }
 
-  /// The leases of a node that is there, and those of its collection.
+  /// The leases of an existing node, and those of its collection.
   func leases(of node: Node, at now: Int64?) throws -> [Lease] {
     let now = (now ?? SystemClock.wall()) / 1_000
     guard let table = try binding().collections[node.collection],

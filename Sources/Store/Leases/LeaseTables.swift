@@ -1,10 +1,11 @@
-/// Leases, and what they keep from going.
+/// The tables of leases, and of what leases keep from being deleted.
 extension Schema {
   static let leases: [StaticString] = [
-    // What is being built, and is not referenced yet (DESIGN 8.7). Applications write it themselves,
-    // so it is plain: any number of rows may name the same node, and none has to be there. A row
-    // without a key is for the whole collection. `connection` is of the daemon alone: the lease of a
-    // client, which ends with its connection. The default is in words that every SQLite knows.
+    // Leases of nodes that are being built and have no reference yet (DESIGN 8.7). Applications
+    // write these rows themselves, so the table is plain: any number of rows may name the same
+    // node, and the node need not exist. A row without a key is for the whole collection. Only the
+    // daemon sets `connection`: it marks the lease of a client, which ends with its connection. The
+    // default uses only functions that every SQLite has.
     """
     CREATE TABLE IF NOT EXISTS cascade_lease(
       id INTEGER PRIMARY KEY,
@@ -18,12 +19,13 @@ extension Schema {
     """,
     "CREATE INDEX IF NOT EXISTS cascade_lease_node ON cascade_lease(collection, key)",
     "CREATE INDEX IF NOT EXISTS cascade_lease_end ON cascade_lease(expires)",
-    // Why a node would have gone, had it not been leased: `rule` of an edge `name` between it and
-    // `via`. `stored` where the edge of rule 4 is not in the node's own row, or the edge of rule 8 was
-    // removed and its source stayed. `denied` where the node is not leased itself, but something that
-    // is may have kept it: 1; or what another kind of sweep deletes, and did not yet: 2; or an edge may
-    // have, which that one removes: 3; or the rest of the same sweep: 4. Rule 0 is what a lease holds that
-    // no root reaches.
+    // Why a node would have been deleted if nothing had kept it: by the rule `rule` of an edge
+    // `name` between the node and `via`. `stored` is set where the edge of rule 4 is not in the
+    // node's own row, or where the edge of rule 8 was removed and its source stayed. `denied` is 0
+    // for a leased node. Otherwise the node was kept by something else: 1, possibly by a leased
+    // node; 2, by a node that another kind of sweep has yet to delete; 3, possibly by an edge that
+    // this other kind removes; 4, by something that the rest of the same sweep may delete. Rule 0
+    // is what only a lease holds, because no root reaches it.
     """
     CREATE TABLE IF NOT EXISTS cascade_spared(
       id INTEGER PRIMARY KEY,
@@ -47,7 +49,7 @@ extension Schema {
       stored INTEGER NOT NULL DEFAULT 0, denied INTEGER NOT NULL DEFAULT 0,
       UNIQUE(id, rule, name, via))
     """,
-    // Rows of `cascade_spared` whose nodes nobody leases any more.
+    // Rows of `cascade_spared` whose nodes are no longer leased.
     """
     CREATE TEMP TABLE examined(
       id INTEGER PRIMARY KEY, collection INTEGER, key, via_collection INTEGER, via_key,
@@ -57,16 +59,19 @@ extension Schema {
   ]
 
   static let ofReaching: [StaticString] = [
-    // What the roots lead to, in the order in which it was found; and what they do not.
+    // The nodes that the roots lead to, in the order in which they were found; and the unreachable
+    // nodes.
     "CREATE TEMP TABLE reached(seq INTEGER PRIMARY KEY, id INTEGER NOT NULL UNIQUE)",
     "CREATE TEMP TABLE unreached(id INTEGER PRIMARY KEY, collection INTEGER)",
-    // Of these, in which order they go; or what goes next, and who leads to it, as far back as he is
-    // of these. And every way, from whomever.
+    // `leading`: the unreachable nodes in the order in which they are deleted; or the next nodes to
+    // be deleted with the nodes that lead to them, as far back as those are unreachable too.
+    // `leads`: every path to them, from any node.
     "CREATE TEMP TABLE leading(seq INTEGER PRIMARY KEY, id INTEGER NOT NULL UNIQUE)",
     "CREATE TEMP TABLE leads(holder INTEGER, held INTEGER)",
     "CREATE INDEX temp.leads_holder ON leads(holder)",
     "CREATE INDEX temp.leads_held ON leads(held)",
-    // Whose turn comes earlier, and who takes their places.
+    // For a change of order in `gone`: nodes that move to the front, and the nodes that take their
+    // places.
     "CREATE TEMP TABLE late(number INTEGER PRIMARY KEY, seq INTEGER, id INTEGER, collection INTEGER)",
     "CREATE TEMP TABLE early(number INTEGER PRIMARY KEY, id INTEGER, collection INTEGER)",
   ]

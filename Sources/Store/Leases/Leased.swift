@@ -1,13 +1,14 @@
 internal import CascadeModel
 internal import CascadeSQLite
-/// A lease holds a node like an edge would (DESIGN 8.7): no rule brings it into D, and so nothing
-/// follows from it. What is deleted explicitly goes, whoever leases it.
+
+/// A lease holds a node as an edge would (DESIGN 8.7). No rule brings a leased node into D, so
+/// nothing follows from it. An explicit deletion removes a node even if it is leased.
 ///
-/// The nodes that are leased get their numbers before D is computed. A trigger on `temp.gone` turns
-/// them away then, whichever statement brings them, and writes down why each would have gone. It is
-/// there only while there are leases.
+/// Leased nodes get their numbers before D is computed. A trigger on `temp.gone` then rejects them,
+/// whichever statement inserts them, and records why each would have been deleted. The trigger
+/// exists only while there are leases.
 extension Connection {
-  /// `now` is in milliseconds, and a lease ends with a second.
+  /// `now` is in milliseconds. A lease ends at a full second.
   func findLeased(
     _ binding: Binding, _ known: Numbers? = nil, at now: Int64
   ) throws(SQLiteError) {
@@ -30,7 +31,8 @@ extension Connection {
     try run("DELETE FROM temp.spared")
   }
 
-  /// Of a row of the application, this is the number only if stored edges name it.
+  /// For a row of the application, `cascade_node` has the number only if a stored edge names the
+  /// row.
   private func findLeasedNodes(_ now: Value) throws(SQLiteError) {
     try run(
       """
@@ -87,13 +89,13 @@ extension Connection {
 }
 
 extension NodeTable {
-  /// What an application wrote for a key, which may be anything.
+  /// The key that an application wrote into a lease. It may be anything.
   func leasedKey(_ lease: String) -> String {
     guard case .mapped(_, let key, _) = kind, key.count > 1 else { return asKey("\(lease).key") }
     return "iif(json_valid(\(lease).key), \(lease).key, '[]')"
   }
 
-  /// What reads x'00' in a list may be meant as a text, too: whichever it is, it is held.
+  /// A key part that reads x'00' in a list may also be meant as text. Both forms are held.
   func leasedKeys(_ lease: String) -> [String] {
     let key = leasedKey(lease)
     return isComposite ? [key, KeyPart.asTexts(key)] : [key]
@@ -101,13 +103,14 @@ extension NodeTable {
 }
 
 extension Place {
-  /// What SQLite may follow or refuse by itself.
+  /// Whether it is a foreign key outside of the model, which SQLite itself may follow or refuse.
   var isForeignKey: Bool { relationship == nil && kind == .column }
 }
 
 extension Connection {
-  /// What stays because of a lease may hold more by a foreign key of the application's: SQLite would
-  /// take it along with what it refers to.
+  /// A node that stays because of a lease may refer to another one by a foreign key of the
+  /// application. SQLite would delete the node with the one it refers to, so that one must stay
+  /// too.
   func leaseDenials(_ binding: Binding) throws -> [Denial] {
     if try integer("SELECT 1 FROM temp.spared WHERE rule = 4 LIMIT 1") == nil { return [] }
     var denials: [Denial] = []

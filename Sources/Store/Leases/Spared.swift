@@ -1,21 +1,22 @@
 internal import CascadeModel
 internal import CascadeSQLite
-/// What a lease spares is not forgotten: why it would have gone is written down, in the transaction
-/// that forgets everything else about it. When nobody leases it any more, a sweep asks whether the
-/// reason still holds.
+
+/// Remembers the nodes that a lease spared. The reason why such a node would have been deleted is
+/// written down in the transaction that deletes everything else about that reason. When the node is
+/// no longer leased, a sweep checks whether the reason still holds.
 ///
-/// An edge that is gone is taken up as one that was just removed, so that the rules count and follow
-/// as ever. A column that still leads to nothing speaks for itself: what it names is declared dead
+/// An edge that is gone is treated as one that was just removed, so that the rules count and follow
+/// as usual. A column that still refers to nothing is reason enough: what it names is declared dead
 /// once more.
 extension Writer {
-  /// Before anything of it is removed.
+  /// Called before anything is removed.
   func keepSpared() throws {
     if try !db.hasSpared { return }
     try findSpared()
     try keepSpared(.all)
   }
 
-  /// All of it that is to be kept, as long as its edges are there.
+  /// Finds everything that is to be written down, while its edges still exist.
   func findSpared() throws {
     if try !db.hasSpared { return }
     try db.run("DELETE FROM temp.spared WHERE id IN (SELECT id FROM temp.gone)")
@@ -41,8 +42,8 @@ extension Writer {
       """, few.bound[0], few.bound[1])
   }
 
-  /// Stored edges and join rows go with either end; of a managed destination no number is left. And a
-  /// source that lets go of something, and stays, need not go to be the reason.
+  /// Stored edges and join rows are deleted with either end, and a managed destination leaves no
+  /// number behind. A source that releases a destination can be the reason although it stays.
   private func noteEdgesOfSpared() throws {
     try db.run(
       """
@@ -67,7 +68,8 @@ extension Writer {
     }
   }
 
-  /// Leases without which a sweep would have found more that nothing reaches: no rule speaks of it.
+  /// Records, as rule 0, the leases without which a sweep would have found more unreachable nodes.
+  /// No rule records them.
   func keepLeasedReasons(at now: Int64) throws {
     let were = try db.integer("SELECT 1 FROM cascade_spared WHERE rule = 0 LIMIT 1") != nil
     if !were && !leasesReach { return }
@@ -85,7 +87,7 @@ extension Writer {
     }
   }
 
-  /// Whether one of those is over.
+  /// Whether one of the leases that `keepLeasedReasons` recorded has ended.
   package func mayReachLess(at now: Int64) throws -> Bool {
     if isDetached { return false }
     return try db.integer(
@@ -96,9 +98,11 @@ extension Writer {
       """, .integer(now / 1_000)) != nil
   }
 
-  /// What was denied to the other kind of sweep may not be denied any more: it looks again. What an
-  /// edge holds that no kind has a reason to remove, also none that was denied, is held. Who follows all rules, and read no journal,
-  /// never looked at what waits.
+  /// After a sweep that removed something or was resumed, nodes that waited for the other kind of
+  /// sweep are queued again: what denied them may be gone. A sweep that follows all rules but read
+  /// no journal examined none of the waiting nodes, so it queues all of them again. If a sweep of
+  /// one kind removed nothing, `cascade` has read the whole journal and no denied node waits, then
+  /// a node that an edge holds (3) is really held: no kind has a reason to remove the edge.
   func freeDenied(_ kinds: [SweepKind]) throws {
     let looked = current.followed == .all && !kinds.readsJournal ? [] : current.followed
     if looked == .all { return }
@@ -117,7 +121,7 @@ extension Writer {
     }
   }
 
-  /// In the transaction, or behind the steps, that did what followed.
+  /// Called in the transaction that carried out what followed, or after the steps that did.
   func forgetExamined(_ few: Slice = .all) throws {
     try db.run(
       """
@@ -142,7 +146,7 @@ extension Connection {
     }
   }
 
-  /// Whether a lease ended that spared something. In milliseconds, as everywhere.
+  /// Whether a lease has ended that spared something. `now` is in milliseconds, as everywhere.
   func hasFreed(at now: Int64) throws(SQLiteError) -> Bool {
     if try integer("SELECT 1 FROM cascade_spared WHERE rule LIMIT 1") == nil { return false }
     try findFreed(.all, waiting: false, at: now, limit: 1)
@@ -150,17 +154,18 @@ extension Connection {
     return try integer("SELECT 1 FROM temp.examined") != nil
   }
 
-  /// Brings what nobody leases any more, and has still a reason to go, before the rules.
+  /// Presents to the rules the nodes that are no longer leased and still have a reason to be
+  /// deleted.
   func examineSpared(
     _ binding: Binding, following followed: Rules, at now: Int64
   ) throws(SQLiteError) {
     try run("DELETE FROM temp.examined")
     if try integer("SELECT 1 FROM cascade_spared LIMIT 1") == nil { return }
-    // What waits for another kind does so no more where all rules are followed.
+    // Where all rules are followed, no node waits for another kind.
     try findFreed(followed, waiting: followed == .all, at: now, limit: -1)
     try findEnds(binding)
     try findEdges(binding)
-    // A batch of then may know why it went, unless it was there again, and went again.
+    // The batch of that time may explain why the node went, unless it came back and went again.
     try run(
       """
       INSERT OR IGNORE INTO temp.recalled SELECT via FROM temp.examined
@@ -170,7 +175,8 @@ extension Connection {
       SELECT via FROM temp.examined
       WHERE node IS NOT NULL AND via IS NOT NULL AND NOT via_there AND rule = 4 AND NOT stored
       """
-    // Who told of them, what was denied then, knew.
+    // The sweep that wrote the notices about these nodes knew what was denied then. No second
+    // notice is due.
     try run(
       generated: """
         INSERT OR IGNORE INTO temp.mourned(id) \(vanished) AND via NOT IN (SELECT id FROM temp.dead)
@@ -192,7 +198,7 @@ extension Connection {
       """)
   }
 
-  /// Without those that are `waiting` for another kind of sweep.
+  /// Leaves out nodes that wait for another kind of sweep, unless `waiting` is set.
   private func findFreed(
     _ followed: Rules, waiting: Bool, at now: Int64, limit: Int64
   ) throws(SQLiteError) {
@@ -219,7 +225,7 @@ extension Connection {
       ])
   }
 
-  /// Whether the node is there, and the other end; the numbers of both.
+  /// Looks up whether the node and the other end exist, and the numbers of both.
   private func findEnds(_ binding: Binding) throws(SQLiteError) {
     try run(
       """
@@ -241,7 +247,8 @@ extension Connection {
     try forgetFound()
   }
 
-  /// Who was let go of by a source that is there, and whether it has the edge again.
+  /// For nodes that an existing source had released: looks up whether the source has the edge
+  /// again.
   private func findEdges(_ binding: Binding) throws(SQLiteError) {
     try run(
       """
@@ -263,7 +270,7 @@ extension Connection {
     }
   }
 
-  /// That `cascade_node` knows a row says nothing of whether it is there.
+  /// A row in `cascade_node` does not say whether the application's row exists.
   private func findRows(of table: NodeTable) throws(SQLiteError) {
     let id = Value.integer(table.id)
     try run("UPDATE temp.examined SET node = NULL WHERE collection = ?", id)

@@ -1,7 +1,9 @@
 internal import CascadeModel
 internal import CascadeSQLite
-/// What was spared, and is gone by now, has no reason to go any more: who has its key later is another
-/// one. That is looked at whenever a sweep begins, and where a transaction of ours deletes.
+
+/// Removes the records of spared nodes that are gone by now. Such a node has no reason to be
+/// deleted any more: a node that has its key later is another one. This is checked whenever a sweep
+/// begins, and in each transaction of the daemon that deletes.
 extension Writer {
   func forgetSparedThatIsGone(_ manners: Manners) throws {
     if try isDetached || !hasSpared { return }
@@ -13,7 +15,7 @@ extension Writer {
     }
   }
 
-  /// In a transaction that deleted something.
+  /// Called in a transaction that deleted something.
   func forgetSparedThatWent() throws {
     if try hasSpared { try db.run(generated: "DELETE \(goneSpared)", []) }
   }
@@ -22,7 +24,7 @@ extension Writer {
     get throws { try db.integer("SELECT 1 FROM cascade_spared WHERE rule LIMIT 1") != nil }
   }
 
-  /// A file is no row, and is always there.
+  /// A file is no row, and counts as always there.
   private var goneSpared: String {
     let isThere = binding.isThere(
       "s",

@@ -1,6 +1,7 @@
 internal import CascadeModel
 internal import CascadeSQLite
-/// What one cause deleted.
+
+/// The deletions that one cause brought about.
 package struct Batch: Sendable {
   package let batch: Int64
   package let at: Int64
@@ -8,22 +9,22 @@ package struct Batch: Sendable {
   package let id: String
   package let isSweep: Bool
   package let deletedCount: Int
-  /// Of what is or was kept: nothing, where the trash forgot it.
+  /// Counts of what is or was in the trash; empty if the trash has nothing more of it.
   package let byCollection: [String: Int]
   package let undone: Undone?
-  /// Until when it can be undone; nil where it cannot.
+  /// Until when it can be undone; nil if it cannot.
   package let undoUntil: Int64?
 
   package struct Undone: Sendable {
     package let at: Int64
     package let by: String
-    /// Whether something of it is still in the trash.
+    /// Whether the trash still has something of it.
     package let isPartly: Bool
   }
 }
 
 extension Reader {
-  /// A page, the oldest first, behind `batch`.
+  /// A page of batches after `batch`, the oldest first.
   package func batches(after batch: Int64, limit: Int) throws -> [Batch] {
     try db.snapshot {
       try db.all(
@@ -86,7 +87,7 @@ extension Reader {
 }
 
 extension Batch {
-  /// A sweep enters itself into the ledger.
+  /// Whether an entry of the ledger is that of a sweep.
   static func isSweep(id: String, author: String?, fingerprint: Int64) -> Bool {
     author == "sweep" && fingerprint == 0 && id.hasPrefix("sweep-")
   }

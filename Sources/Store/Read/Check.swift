@@ -1,6 +1,7 @@
 package import CascadeModel
 internal import CascadeSQLite
-/// Something in a store that is not as the model says it should be.
+
+/// Something in a store that is not as the model demands.
 package struct Finding: Sendable {
   /// `dangling`, or the code of a violation of DESIGN 2.4.
   package let kind: String
@@ -20,7 +21,7 @@ package struct Finding: Sendable {
   }
 }
 
-/// The first findings of each question; `total` counts them all.
+/// The first findings of each check; `total` counts them all.
 package struct Findings: Sendable {
   package var list: [Finding] = []
   package var total = 0
@@ -29,7 +30,7 @@ package struct Findings: Sendable {
 }
 
 extension Reader {
-  /// What the data break: references to nothing, wherever they are, and the demands of the model.
+  /// Checks the data: references to nothing, wherever they are, and the demands of the model.
   package func checkReferences(limit: Int = Receipt.mostListed) throws -> Findings {
     try db.snapshot {
       let binding = try binding()
@@ -65,7 +66,8 @@ extension Reader {
     try add(dangling, of: place, &findings, limit, as: Finding.init(dangling:))
   }
 
-  /// Where a relationship names the same rows the other way about, they dangle as those of that.
+  /// Finds join rows without a source. If the inverse relationship uses the same rows, those that
+  /// have a destination are listed as dangling there.
   private func addSourceless(
     _ place: Place, _ binding: Binding, _ findings: inout Findings, _ limit: Int
   ) throws {
@@ -78,7 +80,7 @@ extension Reader {
     try add(joins, of: place, &findings, limit, as: Finding.init(sourceless:))
   }
 
-  /// `edges` finds the keys of the source and the destination of each.
+  /// `edges` is a query for the keys of both ends of each edge.
   private func add(
     _ edges: String, of place: Place, _ findings: inout Findings, _ limit: Int,
     as finding: (Edge) -> Finding
@@ -116,7 +118,7 @@ extension Reader {
     }
   }
 
-  /// An end without a row has lost its name with it.
+  /// An end without a row cannot be named.
   private func addDanglingEdges(
     _ binding: Binding, _ findings: inout Findings, _ limit: Int
   ) throws {
@@ -144,7 +146,7 @@ extension Reader {
 extension Findings {
   fileprivate func room(_ limit: Int) -> Int { Swift.max(limit - list.count, 0) }
 
-  /// Counts them only where they may be more than were asked for.
+  /// Counts the findings only if there may be more than were asked for.
   fileprivate mutating func add(
     _ found: [Finding], _ room: Int, count: () throws -> Int
   ) rethrows {
@@ -170,7 +172,7 @@ extension Finding {
       node: edge.destination.node, edge: edge)
   }
 
-  /// From the columns of an edge, and whether its source is there.
+  /// Reads the columns of an edge, and whether its source exists.
   fileprivate init(lostEnd row: Row, _ model: StoreModel) {
     let (hasSource, hasBothKeys) = (row.integer(7) != 0, !row.isNull(1) && !row.isNull(3))
     if hasSource, hasBothKeys {

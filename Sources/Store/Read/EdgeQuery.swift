@@ -1,6 +1,7 @@
 package import CascadeModel
 internal import CascadeSQLite
-/// Edges by any combination of name, source and destination; none of them is all edges.
+
+/// Selects edges by any combination of name, source and destination; without any, all edges.
 package struct EdgeQuery: Sendable {
   package var name: String?
   package var from: Node?
@@ -13,26 +14,26 @@ package struct EdgeQuery: Sendable {
   }
 }
 
-/// The position of an edge in the order of its query; the next page begins behind it.
+/// The position of an edge in the order of its query; the next page begins after it.
 package struct EdgeCursor: Hashable, Sendable {
   /// Stored edges come first, then each place in the model's order.
   let listing: Int
-  /// In the order of the index that answers; empty at the listing's begin.
+  /// Values in the order of the index that is used; empty at the beginning of the listing.
   var position: [Value] = []
 }
 
 package struct EdgePage: Sendable {
   package let edges: [Edge]
-  /// Nil where the listing ends.
+  /// Nil at the end of the listing.
   package let next: EdgeCursor?
 }
 
-/// Edges of one kind that a query asks for, in an order of their own.
+/// Edges of one kind that a query selects, in an order of their own.
 protocol EdgeListing {
-  /// How many there are, and the statement's values.
+  /// A statement that counts them, and its values.
   var count: (sql: String, values: [Value]) { get }
-  /// At most `limit` of them behind a position, each with its own. A row without an edge has lost
-  /// an end.
+  /// At most `limit` edges after a position, each with its own position. A row without an edge is
+  /// one that lost an end.
   func page(
     _ db: borrowing Connection, _ model: StoreModel, behind position: [Value], limit: Int
   ) throws -> [(edge: Edge?, position: [Value])]
@@ -43,7 +44,7 @@ extension Reader {
     try db.snapshot { try countNow(query) }
   }
 
-  /// In the transaction of whoever asks.
+  /// Counts within the caller's transaction.
   func countNow(_ query: EdgeQuery) throws -> Int {
     try listings(query).compactMap { $0 }.reduce(0) { sum, listing in
       sum + Int(try db.integer(generated: listing.count.sql, listing.count.values) ?? 0)
@@ -75,7 +76,7 @@ extension Reader {
     return EdgePage(edges: edges, next: nil)
   }
 
-  /// Nil for those that no edge can be in.
+  /// Nil for a kind that cannot contain a selected edge.
   private func listings(_ query: EdgeQuery) throws -> [(any EdgeListing)?] {
     let binding = try binding()
     return [try storedEdges(query, binding)]

@@ -1,7 +1,8 @@
 internal import CascadeModel
 internal import CascadeSQLite
+
 extension Row {
-  /// An end of an edge whose key is in this column.
+  /// The end of an edge whose key is in this column.
   func destination(_ column: Int32, in collection: String, _ model: StoreModel) -> Destination {
     if let root = Destination.root(of: collection) {
       return .file(root: root, path: text(column))

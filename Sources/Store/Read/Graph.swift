@@ -1,17 +1,18 @@
 package import CascadeModel
 internal import CascadeSQLite
-/// What is around a node, and what its deletion would do there.
+
+/// The surroundings of a node, and what its deletion would do to them.
 package struct Graph: Sendable {
   package let vertices: [Vertex]
   package let arrows: [Arrow]
-  /// What would refuse the deletion, also further away.
+  /// What would deny the deletion, also outside of the graph.
   package let denials: [Reason]
 
   package struct Vertex: Sendable {
     package let end: Destination
     package let depth: Int
     package fileprivate(set) var goes = false
-    /// Its edges that lead to what is left out.
+    /// The number of its edges that lead out of the graph.
     package fileprivate(set) var more = 0
   }
 
@@ -22,7 +23,7 @@ package struct Graph: Sendable {
 }
 
 extension Reader {
-  /// Nil where the node is not there.
+  /// Nil if the node does not exist.
   package func graph(around node: Node, depth: Int, limit: Int) throws -> Graph? {
     guard let center = try asStored(node) else { return nil }
     var search = GraphSearch(around: .node(center), limit: limit)
@@ -44,7 +45,7 @@ extension Reader {
     }
   }
 
-  /// With the key as edges have it.
+  /// The node with its key as edges store it.
   private func asStored(_ node: Node) throws -> Node? {
     let stored = try self.node(node)
     if !stored.exists { return nil }
@@ -65,7 +66,7 @@ extension Reader {
     }
   }
 
-  /// Of what has a number by its name.
+  /// Whether an end that is numbered by its name is deleted.
   private func isGone(_ key: Value, in collection: String) throws -> Bool {
     try db.integer(
       """
@@ -79,14 +80,14 @@ extension Reader {
   }
 }
 
-/// Goes from the middle outwards, level by level, as long as there is room.
+/// A search from the center outwards, level by level, as long as there is room.
 private struct GraphSearch {
   private(set) var vertices: [Graph.Vertex]
   private(set) var edges: [Edge] = []
   private var indexes: [Destination: Int]
   private var seen: Set<EdgeIdentity> = []
   private let limit: Int
-  /// Nothing comes any more but edges.
+  /// No more vertices are added, only edges.
   private var isWhole = false
 
   init(around center: Destination, limit: Int) {
@@ -102,7 +103,7 @@ private struct GraphSearch {
     }
   }
 
-  /// The outermost may have edges among them, and each of these leaves one.
+  /// Adds the edges between the outermost vertices: each such edge leaves one of them.
   mutating func close(_ depth: Int, _ reader: Reader) throws {
     isWhole = true
     for index in vertices.indices where vertices[index].depth == depth {

@@ -1,8 +1,9 @@
 internal import CascadeModel
 internal import CascadeSQLite
-/// What holds a node, wherever the edges live.
+
+/// The edges that hold a node, wherever they are stored.
 extension Reader {
-  /// The edges of a node of its own that count or deny: it may not go, or not stay, alone.
+  /// Rules by which a node's own edges hold it: it may not be deleted, or may not stay, alone.
   private static let holding: Rules = [.deleteSourceIfAllDestinationsDeleted, .denySourceDeletion]
 
   func holders(of node: Node, at now: Int64?) throws -> Why {
@@ -25,7 +26,7 @@ extension Reader {
     let arriving = try places.map { try edges(of: $0, EdgeQuery(to: .node(node))) }
     let leaving = try places.filter { !$0.rules.isDisjoint(with: Reader.holding) }.map { place in
       var listing = try edges(of: place, EdgeQuery(from: node))
-      // Its edge to itself is among the others already.
+      // An edge to itself is already among the arriving ones.
       listing?.excluded = place.source == place.destination ? try keyInTable(of: node) : nil
       return listing
     }

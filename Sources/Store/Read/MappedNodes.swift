@@ -1,5 +1,6 @@
 package import CascadeModel
 internal import CascadeSQLite
+
 /// Rows of the application, read as nodes: the value is an object of all columns.
 extension Reader {
   func mappedNode(_ node: Node) throws -> StoredNode {
@@ -12,7 +13,7 @@ extension Reader {
     }
   }
 
-  /// With the key as its table would have it, whether it is there or not.
+  /// The node with its key as its table stores it, whether the node exists or not.
   package func spelled(_ destination: Destination) throws -> Destination {
     guard case .node(let node) = destination else { return destination }
     return .node(try spelled(node))
@@ -28,7 +29,7 @@ extension Reader {
     return Node(node.collection, parts.count == 1 ? parts[0] : .composite(parts))
   }
 
-  /// A page, in the order of the keys, behind `key`.
+  /// A page of nodes after `key`, in the order of the keys.
   func mappedNodes(in collection: String, after key: Key?, limit: Int) throws -> [StoredNode] {
     try db.snapshot {
       guard let table = try binding().collections[collection] else { return [] }
@@ -54,14 +55,14 @@ extension Reader {
 }
 
 extension NodeTable {
-  /// As the key's own index has them.
+  /// The order of the key's own index.
   fileprivate func order(_ alias: String) -> String {
     guard case .mapped(_, let key, let collations) = kind else { return "\(alias).key" }
     return zip(key, collations).map { "\(alias).\(quoted($0.name)) COLLATE \(quoted($1))" }
       .joined(separator: ", ")
   }
 
-  /// Whether the row comes behind the key that is bound, in this order.
+  /// A condition: the row comes after the key that is bound, in this order.
   fileprivate func isBehind(_ alias: String) -> String {
     guard case .mapped(_, let key, let collations) = kind else { return "\(alias).key > ?1" }
     let columns = key.map { "\(alias).\(quoted($0.name))" }.joined(separator: ", ")

@@ -1,6 +1,7 @@
 package import CascadeModel
 internal import CascadeSQLite
-/// A durable message for a surviving node's owner.
+
+/// A durable message for the owner of a surviving node.
 package struct Notice: Sendable {
   package let id: Int64
   package let node: Node
@@ -39,10 +40,10 @@ extension Notice {
 }
 
 extension Writer {
-  /// Forgets the notices up to `id`; says how many there were.
+  /// Deletes the notices up to `id`. Returns how many there were.
   package func acknowledge(upTo id: Int64) throws -> Int {
     try group {
-      // The numbers go on behind the last, also where no notice is left.
+      // The numbering continues after the last one, even if no notice is left.
       try db.run(
         """
         INSERT OR REPLACE INTO cascade_meta

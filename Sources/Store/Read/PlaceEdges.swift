@@ -1,13 +1,14 @@
 internal import CascadeModel
 internal import CascadeSQLite
-/// The edges of one place that a query asks for, in the order of their sources' keys. What is
-/// referred to twice is one edge; what is not there is no edge's end.
+
+/// The edges of one place that a query selects, in the order of their sources' keys. Several
+/// references to the same node are one edge. An edge whose end does not exist is left out.
 struct PlaceEdges: EdgeListing {
   let place: Place
-  /// The values of the source's key columns, and the key of the destination as its row has it.
+  /// The values of the source's key columns, and the destination's key as its row stores it.
   let from: [Value]?
   let to: Value?
-  /// Left out as a destination.
+  /// A destination to leave out.
   var excluded: Value?
 
   private var source: NodeTable { place.source }
@@ -21,7 +22,7 @@ struct PlaceEdges: EdgeListing {
     return "\(source.rows) AS s \(place.references) \(to == nil ? place.destinationRow : "")"
   }
 
-  /// The join table first, where its destination is all that is known.
+  /// The join table comes first if only the destination is given.
   private var fromJoin: String? {
     guard case .join(let table, let column, _) = place.form, to != nil, from == nil else {
       return nil
@@ -78,7 +79,7 @@ struct PlaceEdges: EdgeListing {
 // MARK: - Order
 
 extension PlaceEdges {
-  /// Whether a source may have several edges here.
+  /// Whether a source may have several edges in this place.
   private var hasMany: Bool {
     switch place.form {
     case .column, .typed, .foreignKey: false
@@ -88,7 +89,7 @@ extension PlaceEdges {
 
   private var order: [String] { sourceOrder + destinationOrder }
 
-  /// An index on the referring column has the rows of one reference in the order of their rowids.
+  /// An index on the referring column has the rows with one value in the order of their rowids.
   private var sourceOrder: [String] {
     if to != nil, from == nil, !hasMany, let rowid = source.table?.rowid { return ["s.\(rowid)"] }
     return source.sortColumns("s")
@@ -99,14 +100,14 @@ extension PlaceEdges {
     return destination.kind == .files ? [place.reference] : destination.sortColumns("d")
   }
 
-  /// The positions are numbered behind what is bound already.
+  /// The values of the position are bound after the others.
   private var isBehind: String {
     let first = bound.count + 1
     let sources = sourceOrder.indices.map { "?\(first + $0)" }
     let destinations = destinationOrder.indices.map { "?\(first + sources.count + $0)" }
     let isLater = isGreater(sourceOrder, sources)
     if destinations.isEmpty { return isLater }
-    // The first condition finds the place in the index.
+    // The first condition lets SQLite seek in the index.
     return """
       \(list(sourceOrder)) >= \(list(sources))
       AND (\(isLater) OR \(isGreater(destinationOrder, destinations)))
@@ -123,7 +124,7 @@ extension PlaceEdges {
 }
 
 extension Reader {
-  /// Nil where the query asks for others.
+  /// Nil if the query does not select edges of this place.
   func edges(of place: Place, _ query: EdgeQuery) throws -> PlaceEdges? {
     if let name = query.name, name != place.name { return nil }
     var from: [Value]?

@@ -1,9 +1,10 @@
 package import CascadeModel
 internal import CascadeSQLite
 internal import CascadeSystem
-/// What a deletion would take with it, and what would deny it. Nothing is written.
+
+/// What a deletion would delete as well, and what would deny it. Nothing is written.
 package struct Plan: Sendable {
-  /// With what brought each here; the nodes that were asked for have no cause.
+  /// The nodes, each with its reason. The nodes whose deletion was asked for have none.
   package let steps: [Step]
   package let deletedCount: Int
   package let byCollection: [String: Int]
@@ -11,20 +12,20 @@ package struct Plan: Sendable {
   package let denials: [Reason]
   /// Files that would lose their last edge.
   package internal(set) var files: Int
-  /// Of a sweep: edges that would go, join rows and nulled references among them.
+  /// For a sweep: edges that would be removed, including join rows and nulled references.
   package fileprivate(set) var edgesRemoved = 0
-  /// Batches whose trash would be forgotten.
+  /// Batches whose trash would be deleted.
   package internal(set) var forgotten = 0
-  /// Whether it is more than the hold limit lets through without approval.
+  /// Whether it deletes more than the hold limit allows without approval.
   package internal(set) var isOverLimit: Bool
 
-  /// A node, and the rule of the edge between it and another that takes it along.
+  /// A node, and the rule and the edge by which another node's deletion deletes it.
   package struct Step: Sendable {
     package let node: Node
     package let edge: Edge?
     package let rule: String?
 
-    /// In a chain it may be a file.
+    /// In a chain, this may be a file.
     package var subject: Destination { Destination(node) }
   }
 }
@@ -34,7 +35,7 @@ extension Reader {
     try plan(at: now ?? SystemClock.wall()) { try bury(nodes) }
   }
 
-  /// Those that are there.
+  /// Marks those of the nodes as dead that exist.
   func bury(_ nodes: [Node]) throws {
     for node in nodes {
       guard let id = try number(of: node) else { continue }
@@ -55,8 +56,9 @@ extension Reader {
     }
   }
 
-  /// The consequences of the deaths that `addDead` writes into `temp.dead`, as `tell` finds them in
-  /// `temp.gone`. A sweep leaves what is denied; anything else would be refused for it.
+  /// Computes the consequences of the deletions that `addDead` writes into `temp.dead`; `tell`
+  /// finds them in `temp.gone`. A sweep leaves denied nodes. Any other deletion would be rejected
+  /// because of them.
   func consequences<T>(
     ofSweep isSweep: Bool = false, following followed: Rules = .all, marks: Bool = false,
     at now: Int64? = nil, addDead: () throws -> Void,
@@ -79,7 +81,7 @@ extension Reader {
     }
   }
 
-  /// What is left may not be as the model demands.
+  /// How the nodes that remain would violate the demands of the model.
   private func violations(_ numbers: Numbers) throws -> [Reason] {
     let binding = try binding()
     let demands = Demands(model)
@@ -103,7 +105,7 @@ extension Reader {
       isOverLimit: isOver)
   }
 
-  /// What is gone already, the kind lets go of that cascades.
+  /// The edges of nodes that were gone before are removed by the kind of sweep that cascades.
   private func edgesOfGone(_ numbers: Numbers, following followed: Rules) throws -> Int {
     let leavesCauses = followed.isDisjoint(with: .cascading)
     let low = try leavesCauses ? db.integer("SELECT max(seq) FROM temp.gone WHERE rule = 0") : 0
@@ -149,7 +151,7 @@ extension Connection {
 }
 
 extension Plan.Step {
-  /// From the columns: collection and key, name of the edge, other end's collection and key, rule.
+  /// Columns: collection and key, name of the edge, the other end's collection and key, rule.
   init(row: Row, _ model: StoreModel) {
     node = row.node(0, model)
     let rules = Rules(rawValue: row.integer(5))
@@ -167,11 +169,11 @@ extension Plan.Step {
 }
 
 extension Rules {
-  /// The rules by which a destination follows its source.
+  /// The rules that delete a destination after its source.
   static let ofLostSource: Rules = [
     .deleteDestinationIfSourceDeleted, .deleteDestinationIfAllSourcesDeleted,
   ]
-  /// The rules by which a source follows its destination.
+  /// The rules that delete a source after its destination.
   static let ofLostDestination: Rules = [
     .deleteSourceIfDestinationDeleted, .deleteSourceIfAllDestinationsDeleted,
   ]

@@ -1,6 +1,8 @@
 internal import CascadeModel
 internal import CascadeSQLite
-/// What a sweep would take away with the nodes in `temp.gone`, counted as it counts (`Removal.swift`).
+
+/// Counts the edges that a sweep would remove with the nodes in `temp.gone`, as the sweep itself
+/// counts (`Removal.swift`).
 extension Connection {
   func edgesOfGone(
     _ binding: Binding, _ numbers: Numbers, _ slice: Slice

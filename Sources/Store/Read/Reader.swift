@@ -1,14 +1,15 @@
 package import CascadeModel
 internal import CascadeSQLite
-/// The reading side of a store: a connection of its own, used by one thread. It blocks nobody and
-/// waits for nobody; each call sees one state of the store.
+
+/// The reading side of a store: a connection of its own, used by one thread. It neither blocks
+/// other connections nor waits for them. Each call sees one state of the store.
 package final class Reader {
   let db: Connection
   let model: StoreModel
   let fetching = Fetching()
 
-  /// The store must have been opened by a `Writer` before. Who reads waits for nobody, but where another
-  /// has locked the whole file.
+  /// The store must have been opened by a `Writer` before. A reader waits only if another
+  /// connection has locked the whole file.
   package init(path: String, model: StoreModel, busyMilliseconds: Int32 = 5_000) throws {
     db = try Connection.openForReading(path, busyMilliseconds: busyMilliseconds)
     self.model = model
@@ -17,7 +18,7 @@ package final class Reader {
   private var bound = Binding()
   private var strangers: [String: Int64] = [:]
 
-  /// The model's places in the tables that this connection sees now.
+  /// Where the model's edges are in the tables as this connection sees them now.
   func binding() throws -> Binding {
     if !model.hasTables { return bound }
     let version = try db.integer("PRAGMA main.schema_version") ?? 0
@@ -29,7 +30,7 @@ package final class Reader {
     return bound
   }
 
-  /// Of a node that is there, as `temp.dead` and `temp.gone` know it.
+  /// The number of an existing node in `temp.dead` and `temp.gone`.
   func number(of node: Node) throws -> Int64? {
     guard case .mapped = model.collections[node.collection] else { return try id(of: node) }
     guard let table = try binding().collections[node.collection],
@@ -72,7 +73,7 @@ extension Reader {
     } ?? StoredNode(node: node, exists: false, type: nil, value: nil)
   }
 
-  /// A page of a collection, in the order of the keys, behind `key`.
+  /// A page of a collection after `key`, in the order of the keys.
   package func nodes(
     in collection: String, after key: Key?, limit: Int
   ) throws -> [StoredNode] {
@@ -95,14 +96,14 @@ extension Reader {
 }
 
 extension Reader {
-  /// Of the content that an id was used for; nil if it was not.
+  /// The fingerprint of the content for which an id was used; nil if it was not used.
   package func fingerprint(ofId id: String) throws -> Int64? {
     try db.integer(
       "SELECT fingerprint FROM cascade_ledger WHERE id = ? AND part >= 0 LIMIT 1", .text(id))
   }
 }
 
-/// A name that has no number yet gets one that nothing in the store has.
+/// A name that has no number yet gets one that nothing in the store uses.
 extension Reader: Numbering {
   func number(ofCollection name: String) throws -> Int64 {
     try db.integer("SELECT id FROM cascade_collection WHERE name = ?", .text(name))

@@ -1,7 +1,7 @@
 internal import CascadeModel
 internal import CascadeSQLite
-/// The edges of Cascade's own table that a query asks for. Their order is that of the index which
-/// answers it.
+
+/// The edges in Cascade's own table that a query selects, in the order of the index that is used.
 struct StoredEdges: EdgeListing {
   private let binding: Binding
   private var values: [Value] = []
@@ -61,14 +61,14 @@ struct StoredEdges: EdgeListing {
         ORDER BY \(orderColumns)
         """, values + position
     ) { row in
-      // An edge that has lost an end waits for a sweep.
+      // An edge that lost an end is left out; a sweep will remove it.
       (row.integer(7) == 0 ? nil : Edge(row: row, model), (8..<12).map { row.value($0) })
     }
   }
 }
 
 extension Reader {
-  /// Nil where a name or an end is not known, so that no edge can match.
+  /// Nil if a name or an end is unknown, so that no edge can match.
   func storedEdges(_ query: EdgeQuery, _ binding: Binding) throws -> StoredEdges? {
     var listing = StoredEdges(binding)
     if let from = query.from {

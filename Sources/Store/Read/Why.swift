@@ -1,11 +1,13 @@
 package import CascadeModel
 internal import CascadeSQLite
-/// Why a node is there, or why it went.
+
+/// Why a node exists, or why it was deleted.
 package enum Why: Sendable {
-  /// The edges that hold it: those that point at it, and those by which it may not go alone.
+  /// The edges that hold the node: those that lead to it, and those of its own by which it may not
+  /// be deleted alone.
   case alive(holders: [Edge], total: Int, leases: [Lease])
   case deleted(Deletion)
-  /// Never seen, or forgotten since.
+  /// Never seen, or no longer in the trash.
   case unknown
 
   package struct Deletion: Sendable {
@@ -13,9 +15,9 @@ package enum Why: Sendable {
     package let at: Int64
     package let id: String
     package let author: String?
-    /// What begins the chain.
+    /// What the chain begins with.
     package let cause: Cause
-    /// The batch in which it begins, where that is an earlier one.
+    /// The batch in which the chain begins, if that is an earlier one.
     package let began: Beginning?
     /// From the node back to the first cause.
     package let chain: [Plan.Step]
@@ -29,7 +31,8 @@ package enum Why: Sendable {
     let isSweep: Bool
   }
 
-  /// A change file, or what a sweep found: the roots do not reach it, or an application's SQL did it.
+  /// A change file; or a sweep, for what an application deleted by SQL, or for a node that the
+  /// roots do not reach.
   package enum Cause: String, Sendable { case file, sweep, unreachable }
 }
 
@@ -73,17 +76,19 @@ extension Reader {
     let id: Int64
   }
 
-  /// Where a chain begins.
+  /// The beginning of a chain.
   private struct First {
     let batch: Int64
-    /// Whether all of it was kept, and not only its name: we deleted it, and no rule made us.
+    /// Whether the trash has all of the node and not only its name: then Cascade deleted it, and no
+    /// rule was the reason.
     let isWhole: Bool
   }
 
-  /// What an earlier batch may know more of is the last choice.
+  /// The newest trash of a node. A mere name, of which an earlier batch may have more, is the last
+  /// choice.
   ///
-  /// No index leads there, so batches are looked through, the newest first: a million rows take a
-  /// fifth of a second, and an index would take a second while they are deleted.
+  /// No index leads from keys to the trash, so the batches are scanned, the newest first. A million
+  /// rows take a fifth of a second. An index would cost a second while they are deleted.
   private func newestInTrash(_ node: Node, upTo batch: Int64 = .max) throws -> Kept? {
     let table = try binding().collections[node.collection]
     let whole = table?.stored(node.key) ?? .text(node.key.managedText)
@@ -112,11 +117,12 @@ extension Reader {
     ) { Kept(batch: $0.integer(0), id: $0.integer(1)) }.first
   }
 
-  /// Whole, as far as a message can hold it; each step is some 150 bytes.
+  /// A chain is not cut, as far as it fits into a message; each step takes some 150 bytes.
   private static let longestChain: Int64 = 250_000
 
-  /// What one plan of a sweep deleted is a mere name for the next: there the chain of that plan goes
-  /// on. Edges that were removed may be each other's reason: it ends where it comes back.
+  /// What one plan of a sweep deleted is a mere name in the next. There the chain continues with
+  /// that of the earlier plan. Removed edges may be each other's reason, so the chain ends where it
+  /// returns to a node.
   private func wholeChain(from first: Kept) throws -> ([Plan.Step], First) {
     var (steps, isWhole) = try chain(from: first)
     var batch = first.batch
@@ -137,8 +143,8 @@ extension Reader {
     )
   }
 
-  /// Each step's other end is the next step's node, as long as it went in the same batch. And whether
-  /// more than the name of the last one was kept.
+  /// The other end of each step is the node of the next step, if both went in the same batch. Also
+  /// returns whether the trash has more than the name of the last one.
   private func chain(from first: Kept) throws -> ([Plan.Step], isWhole: Bool) {
     let steps = try db.all(
       generated: """

@@ -1,6 +1,7 @@
 package import CascadeModel
 internal import CascadeSQLite
-/// Why a file is there, or why it went: it goes with the last edge that names it.
+
+/// Why a file exists, or why it was released: it goes with the last edge that names it.
 extension Reader {
   package func why(_ destination: Destination, at now: Int64? = nil) throws -> Why {
     switch destination {
@@ -12,7 +13,7 @@ extension Reader {
   private func why(file path: String, in root: String) throws -> Why {
     let named = EdgeQuery(to: .file(root: root, path: path))
     let page = try edgesNow(named, after: nil, limit: Receipt.mostListed)
-    // To count is to look once more, through whole tables where no index helps.
+    // Counting is another search, through whole tables where there is no index.
     let total = try page.next == nil ? page.edges.count : countNow(named)
     if total > 0 { return .alive(holders: page.edges, total: total, leases: []) }
     let collection = Destination.fileCollection + root
@@ -21,7 +22,8 @@ extension Reader {
       ?? .unknown
   }
 
-  /// The latest that a sweep of files let it go with: no rule did, and no node.
+  /// The latest batch in which a sweep of files released the file, for which no rule and no node
+  /// was the reason.
   private func batch(ofFile path: String, in collection: String) throws -> Int64? {
     try db.integer(
       """

@@ -1,34 +1,37 @@
 internal import CascadeModel
 internal import CascadeSQLite
-/// The set D of DESIGN 2.3: what must go because of what is gone.
+
+/// The set D of DESIGN 2.3: the nodes that must go because of nodes that are gone.
 ///
-/// D lives in `temp.gone` in the order it grew. A level is the nodes that the level before brought
-/// in; each rule looks at a whole level with one statement for the edges that Cascade stores and one
-/// for each place in the application's tables, so a cascade costs a handful of statements a level,
-/// however many nodes it has. Edges are read in the order of their B-tree.
+/// D is built in `temp.gone`, in the order in which it grows. A level is the set of nodes that the
+/// previous level brought in. Each rule examines a whole level with one statement for the stored
+/// edges, and one for each place in the application's tables. So a cascade costs a few statements
+/// per level, however many nodes it has. Edges are read in the order of their B-tree.
 ///
-/// 1. While a level is counted, D is the levels up to it, whole: the counts of rules 16 and 32 are
-///    exact, because each edge loses its source (or destination) in exactly one level.
+/// 1. While a level is counted, D consists of complete levels up to that one. The counts of rules
+///    16 and 32 are exact, because each edge loses its source (or destination) in exactly one
+///    level.
 /// 2. D only grows, so whatever a level finds stays true.
 /// 3. A node of the application's tables that is in D has a number that tells its row, or is in
 ///    `temp.known`.
 struct Closure {
-  /// The rules that some stored edge ever had: the others are not asked for.
+  /// The rules that some stored edge ever had. The others are not examined.
   let rulesSeen: Rules
-  /// Those of them that are followed.
+  /// The rules of `rulesSeen` that are followed.
   let storedRules: Rules
   let binding: Binding
   let numbers: Numbers
-  /// Ids from here on were given since the last flush: what is dead among them never was.
+  /// Ids from here on were given since the last flush: a dead node among them never existed.
   let firstNewId: Int64
-  /// The rules to follow; a sweep of one kind leaves some to another.
+  /// The rules to follow. A sweep of one kind leaves some rules to another kind.
   let followed: Rules
-  /// Whether what it finds goes in steps, and not in one transaction.
+  /// Whether the nodes found are deleted in steps, and not in one transaction.
   let goesInSteps: Bool
-  /// Where what the roots do not reach goes: whatever rules took along reaches nothing either.
+  /// Set where unreachable nodes go too. Nodes that were reachable only through deleted nodes
+  /// are then unreachable as well.
   let reaching: Reaching?
-  /// The places whose edges count at their sources, and at their destinations: for a rule of their own,
-  /// or of another edge of the same name.
+  /// The places whose edges count at their sources, and at their destinations: because the edges
+  /// themselves have the counting rule, or another edge of the same name has it.
   let countedAtSources: [Place]
   let countedAtDestinations: [Place]
 
@@ -52,17 +55,18 @@ struct Closure {
   /// The rows of `temp.gone` that the last step brought in.
   struct Level {
     let slice: Slice
-    /// The first may be empty, and the second begins where that does.
+    /// The high end identifies the level. The first level may be empty, and then the second one has
+    /// the same low end.
     var number: Int64 { slice.high }
-    /// What its nodes are, as far as places have to know.
+    /// What kinds of nodes the level has, as far as places have to know.
     let ends: Ends
 
-    /// Whether a rule brought something in.
+    /// Whether a rule brought in some of the nodes.
     var takesAlong: Bool { ends.rows.keys.contains { $0.rule != 0 } }
   }
 
-  /// Completes D from the nodes in `temp.dead` and the edges in `temp.lost`. Each of the levels is
-  /// what the one before it brought in.
+  /// Completes D from the nodes in `temp.dead` and the edges in `temp.lost`. Returns the levels,
+  /// each of which the previous one brought in.
   @discardableResult
   func complete(_ db: borrowing Connection) throws -> [Level] {
     try addDead(db)
@@ -89,8 +93,9 @@ struct Closure {
     }
   }
 
-  /// What somebody names is still held, by whatever name he does (DESIGN 8.8): nothing follows from a
-  /// file. Who names it in his own row is found before it is moved.
+  /// Takes the files out of D that a stored edge of any name still leads to, from a source that
+  /// stays (DESIGN 8.8). D needs no other correction: nothing follows from a file. References in
+  /// the application's rows are checked before the file is moved.
   private func keepNamedFiles(_ db: borrowing Connection) throws {
     let roots = "SELECT id FROM main.cascade_collection WHERE name GLOB 'cascade_file/*'"
     if try db.integer(generated: roots) == nil { return }
@@ -102,9 +107,12 @@ struct Closure {
         """, [])
   }
 
-  /// The same without what is denied, and what would follow from that alone (DESIGN 2.5): returns
-  /// the denials. What stays may deny in its turn, so it is done again until nothing is denied. Who only
-  /// reads has no use for how long they are remembered (`StillDenied.swift`).
+  /// Completes D without the denied nodes, and without what would follow from these alone (DESIGN
+  /// 2.5). Returns the denials too. A node that stays may deny in its turn, so this is repeated
+  /// until nothing is denied.
+  ///
+  /// `denied` says how long a denial is remembered (`StillDenied.swift`). A caller that only reads
+  /// has no use for it.
   func completeUndenied(
     _ db: borrowing Connection, deniedAs denied: Int64 = 4
   ) throws -> (levels: [Level], denials: [Reason]) {
@@ -142,8 +150,9 @@ struct Closure {
       """)
   }
 
-  /// A join row that is a node, and has lost an end, says to whoever cascades what follows from that;
-  /// he deletes it, too.
+  /// In a sweep that follows no cascading rule: puts the join rows that are nodes, and have lost an
+  /// end, into `temp.waiting`. A sweep that cascades finds out what follows from the loss, and
+  /// deletes them too.
   private func leaveJoinRows(_ db: borrowing Connection, _ level: Level) throws {
     let joins = binding.implied.filter { $0.kind == .join }
     if joins.isEmpty || !followed.isDisjoint(with: .cascading) { return }
@@ -200,7 +209,7 @@ struct Closure {
 
   private func addOfPlaces(_ db: borrowing Connection, _ level: Level) throws {
     for place in binding.looked {
-      // SQLite does not wait for the other kind of sweep.
+      // SQLite enforces a foreign key at once, whichever kind of sweep this is.
       let rules = place.isForeignKey ? place.rules : place.rules.intersection(followed)
       if rules.contains(.deleteDestinationIfSourceDeleted) {
         for form in level.ends.forms(of: place.source) {
@@ -236,7 +245,7 @@ struct Closure {
     }
   }
 
-  /// In the order in which the rows lie.
+  /// Moves the nodes of `temp.found` into D, in the order in which their rows are stored.
   private func addFound(_ db: borrowing Connection) throws {
     try db.internFound()
     try db.run(
@@ -248,7 +257,8 @@ struct Closure {
     try db.forgetFound()
   }
 
-  /// A removed edge lost the end that its removal counts as, and only that one.
+  /// A removed edge has lost the end that its removal counts as losing (`removal`), and only that
+  /// end.
   private func addOfRemovedEdges(_ db: borrowing Connection) throws {
     try db.run(
       """
@@ -269,7 +279,7 @@ struct Closure {
 }
 
 extension Connection {
-  /// What stays where it is: D is found anew without it.
+  /// Blocks nodes that must stay, and clears D: it has to be found again without them.
   func block(_ nodes: some Sequence<Int64>) throws(SQLiteError) {
     for node in nodes {
       try run("INSERT OR IGNORE INTO temp.blocked VALUES(?)", .integer(node))
@@ -277,10 +287,12 @@ extension Connection {
     try forgetGone()
   }
 
-  /// The sources that go with their destinations, where no name has to be found for any.
+  /// Adds the sources that go with their destinations, where all sources are numbered by their
+  /// rows, so that no key has to be looked up.
   ///
-  /// A step of a large sweep changes the fewest pages where they are in the order of the index that
-  /// finds them, within 32,768 rows of the table that lie together.
+  /// A step of a large sweep changes the fewest pages if these sources are in the order of the
+  /// index that finds them, within blocks of 32,768 rows that lie together in the table
+  /// (`ordersBlocks`).
   fileprivate func addSources(
     of place: Place, _ form: Numbered, to level: Slice, _ numbers: Numbers,
     where condition: String, ordersBlocks: Bool
@@ -305,7 +317,8 @@ extension Connection {
     try run("DELETE FROM temp.listed")
   }
 
-  /// Rows of the application that a stored edge brought here are known by it alone so far.
+  /// Adds the application's rows among the nodes of `driver` to `temp.known`: a stored edge led to
+  /// them, so until now only their id in `cascade_node` is known.
   func know(
     _ table: NodeTable, _ driver: Place.Driver, where condition: String, _ values: [Value] = []
   ) throws(SQLiteError) {
@@ -330,7 +343,8 @@ extension Connection {
 }
 
 extension Place.Driver {
-  /// A slice of what goes, as the indexes of references to these nodes lie.
+  /// A slice of `temp.gone` in the order of the nodes' keys, which is the order of the indexes on
+  /// references to them.
   fileprivate static func goneByKey(_ table: NodeTable, _ form: Numbered) -> Place.Driver {
     let nodes = table.node(form, "g.id")
     return Place.Driver(

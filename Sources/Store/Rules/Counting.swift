@@ -1,15 +1,19 @@
 internal import CascadeModel
 internal import CascadeSQLite
-/// Rules 16 and 32: whether any edge of a name remains at a node. What a node loses in a level is
-/// collected in `temp.losing`; who is tallied loses it, and who is not, and should be, is counted.
-/// Of several lost edges one that asks is the reason.
+
+/// Rules 16 and 32: whether any edge of a name remains at a node.
+///
+/// The edges that nodes lose in a level are collected in `temp.losing`. They are subtracted from
+/// the nodes that are in `temp.tally` already. A node that is not there yet is added, and its
+/// remaining edges are counted, if an edge that it lost has the counting rule (`asks`). Of several
+/// lost edges, one that has the rule is recorded as the reason.
 extension Closure {
   private var counts: Bool {
     !countedAtSources.isEmpty || !countedAtDestinations.isEmpty
       || !storedRules.isDisjoint(with: .counting)
   }
 
-  /// Nodes to which no edge of the name remains.
+  /// Adds to D the nodes at which no edge of the name remains.
   func addCounted(_ db: borrowing Connection) throws {
     if !counts { return }
     try db.run(
@@ -23,8 +27,9 @@ extension Closure {
     try db.run("DELETE FROM temp.tally WHERE remaining <= 0")
   }
 
-  /// What stays because of an edge that another kind of sweep may remove: where the loss of that one
-  /// would ask for nothing, this is looked at again.
+  /// In a sweep that follows no cascading rule: remembers the nodes that stay because of an edge
+  /// that another kind of sweep may remove. If that edge does not have the counting rule, its loss
+  /// alone would not have the node examined again.
   func rememberHeld(_ db: borrowing Connection) throws {
     if !followed.isDisjoint(with: .cascading) { return }
     for rule in [16, 32] as [Int64] {
@@ -42,7 +47,8 @@ extension Closure {
     }
   }
 
-  /// With the removed edges in the first level: these are in no table any more.
+  /// Counts what the nodes lose in a level. The removed edges are counted with the first level:
+  /// they are in no table any more.
   func count(_ db: borrowing Connection, _ level: Level, withRemoved: Bool) throws {
     if !counts { return }
     if !level.ends.areAllByRow { try collectStored(db, level) }
@@ -113,7 +119,8 @@ extension Closure {
     }
   }
 
-  /// Where no name has to be found for any, they need not be staged.
+  /// For nodes that are all numbered by their rows: no key has to be looked up, so they need not be
+  /// staged.
   private func collect(
     _ db: borrowing Connection, _ rule: Int64, _ place: Place, _ losers: NodeTable, _ row: String,
     _ edges: String, _ level: Level
@@ -141,7 +148,7 @@ extension Closure {
     try db.forgetFound()
   }
 
-  /// By another place too.
+  /// The node may lose edges of this name in another place too: the losses are added up.
   static let losesMore = """
     ON CONFLICT DO UPDATE SET edges = edges + excluded.edges, asks = max(asks, excluded.asks),
       via = iif(asks < excluded.asks, excluded.via, via), stays = coalesce(stays, excluded.stays)
@@ -199,7 +206,7 @@ extension Closure {
       """, number)
   }
 
-  /// What remains at the nodes that are counted for the first time.
+  /// Counts the sources that remain at the nodes that this level counts for the first time.
   private func countSources(
     _ db: borrowing Connection, _ place: Place, _ level: Level
   ) throws {
@@ -257,9 +264,11 @@ extension Binding {
 }
 
 extension Place {
-  /// Foreign keys alone count nothing at their sources.
+  /// Whether its edges count at their sources. A foreign key that is no relationship of the model
+  /// does not count there.
   var countsAtSource: Bool { relationship != nil }
 
-  /// No source goes with a file, but one that it names holds it as any other.
+  /// Whether the destinations are files. A source never goes with a file, but an edge to a file
+  /// counts at its source like any other edge.
   var leadsToFiles: Bool { destination.kind == .files }
 }

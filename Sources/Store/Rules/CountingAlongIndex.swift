@@ -1,10 +1,13 @@
 internal import CascadeModel
 internal import CascadeSQLite
-/// Rule 32 where much of a table goes in one level. The index of its references has those to one node
-/// side by side, so one walk along it tells what each node loses and what stays, which is faster than
-/// to look up each row that goes, and then to count at each node that loses one.
+
+/// Rule 32 where a large part of a table goes in one level.
+///
+/// The index on the reference column has all references to one node side by side. So one walk along
+/// it tells how many edges each node loses, and how many stay. This is faster than looking up each
+/// row that goes, and then counting at each node that loses one.
 extension Closure {
-  /// Whether it pays, and every edge of this name that a row can be is in this index.
+  /// Whether the walk pays off, and this index has every edge of the name that a row can be.
   func walksIndex(
     _ db: borrowing Connection, of place: Place, _ level: Level
   ) throws -> Bool {
@@ -36,13 +39,13 @@ extension Closure {
 }
 
 extension Place {
-  /// Whether what the column takes for the same leads to one node.
+  /// Whether values that are equal for the column always lead to the same node.
   fileprivate var tellsKeysApart: Bool {
     let own = referringColumn?.collation.uppercased() ?? "BINARY"
     return own == "BINARY" || own == destination.collations?.first?.uppercased()
   }
 
-  /// Whether both lead to the same nodes under one name.
+  /// Whether both have the same name and lead to the same collection.
   fileprivate func shares(_ other: Place) -> Bool {
     nameId == other.nameId && destination == other.destination
   }
@@ -57,7 +60,8 @@ extension Ends {
 }
 
 extension Connection {
-  /// Two searches instead of a count: where rows were deleted it is too large.
+  /// An upper bound of the number of rows: the range of the rowids. This takes two searches instead
+  /// of a count. It is too large where rows were deleted.
   fileprivate func mostRows(of table: NodeTable) throws(SQLiteError) -> Int64 {
     let (rows, row) = (table.rows, table.row("d"))
     return try integer(

@@ -1,11 +1,12 @@
 internal import CascadeModel
-/// A constraint of the model and the stored nodes that it is about.
+
+/// A constraint of the model, and the stored nodes that it is about.
 struct Demand: Sendable {
   let collection: String
-  /// Only the objects of this type; nil is all of the collection.
+  /// Only the objects of this type; nil: the whole collection.
   let type: String?
   let constraint: Constraint
-  /// The stored collections of `constraint.others`; files count as a collection of their own.
+  /// The stored collections of `constraint.others`. The files of each root count as a collection.
   let others: [Other]
 
   struct Other: Sendable {
@@ -39,7 +40,7 @@ struct Demand: Sendable {
 
   var knowsTypes: Bool { type != nil || others.contains { $0.type != nil } }
 
-  /// Whether it counts the destinations of a place, and the sources.
+  /// Whether the demand counts the destinations of this place's edges.
   func counts(destinationsOf place: Place) -> Bool {
     place.name == constraint.outgoing && place.source.collection == collection
   }

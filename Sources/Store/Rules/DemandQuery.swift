@@ -1,9 +1,11 @@
 internal import CascadeModel
 internal import CascadeSQLite
-/// The statement behind a demand: finds the nodes with too few or too many distinct nodes at the
-/// other ends of their edges, wherever these live.
+
+/// The statement that checks a demand. It finds the nodes with too few or too many distinct nodes
+/// at the other ends of their edges, wherever the edges are stored.
 ///
-/// In its text names stand for their numbers: a number may be taken back with a transaction.
+/// The text refers to collections and edge names by name, not by number: a number may be taken back
+/// by a rollback.
 struct DemandQuery: Sendable {
   let subject: Demand.Other
   var outgoing: String?
@@ -15,16 +17,18 @@ struct DemandQuery: Sendable {
   enum Scope: Sendable {
     /// The nodes in `temp.touched`.
     case touched
-    /// The same, and the destinations of touched sources.
+    /// The nodes in `temp.touched`, and the destinations of sources among them.
     case touchedDestinations
-    /// Those in `temp.touched` that are left when all of `temp.gone` is.
+    /// The nodes in `temp.touched` that are left once all of `temp.gone` is deleted.
     case left(Numbers)
     case all
   }
 
-  /// Rows of the key and the count, of those from ?1 up to ?2 and those above ?3; at most ?4.
+  /// Returns rows of key and count, for counts from ?1 up to ?2 and counts above ?3; at most ?4
+  /// rows.
   var text: String {
-    // With a LIMIT nothing is merged into the inner query, which would count twice.
+    // The LIMIT keeps SQLite from merging the outer query into the inner one, which would count
+    // twice.
     """
     WITH \((lists + ["n(key, id, row) AS (\(subjects))"]).joined(separator: ", "))
     SELECT key, others FROM (
@@ -58,7 +62,8 @@ struct DemandQuery: Sendable {
     others.contains { $0.collection == collection }
   }
 
-  /// A condition more for a row of the table: only what is left counts, and is judged.
+  /// A further condition on a row of the table: in the scope `left`, only nodes that stay are
+  /// counted and judged.
   func andIsLeft(_ table: NodeTable, _ alias: String) -> String {
     guard case .left(let numbers) = scope, table.kind != .files else { return "" }
     return "AND \(table.isOutside("temp.gone", alias, numbers))"
@@ -89,7 +94,7 @@ extension DemandQuery {
     """
   }
 
-  /// Whether `o` is such a node, and is there.
+  /// Whether the node `o` is of this collection and type, and exists.
   private func isOther(_ other: Demand.Other) -> String {
     var conditions = ["o.collection = \(number(ofCollection: other.collection))"]
     if let type = other.type { conditions.append("o.type = \(literal(type))") }
@@ -126,7 +131,8 @@ extension DemandQuery {
       """
   }
 
-  /// No index leads to what is in a list: they are read once, whenever they are first asked for.
+  /// No index leads to the elements of JSON lists. The lists of a place are read once, when they
+  /// are first needed.
   private var lists: [String] {
     arriving.filter { if case .json = $0.form { true } else { false } }.map { place in
       """

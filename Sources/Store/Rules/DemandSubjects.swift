@@ -1,7 +1,8 @@
 internal import CascadeModel
 internal import CascadeSQLite
-/// Whom a demand is about: rows of key, number and row. The number is that of `cascade_node`, if
-/// the node has one; the row is where the application's row is found.
+
+/// The nodes that a demand is about, as rows of key, number and row. The number is the node's id in
+/// `cascade_node`, if it has one. The row tells where the application's row is.
 extension DemandQuery {
   var subjects: String {
     if let table = binding.collections[subject.collection] { return rows(of: table) }
@@ -19,7 +20,8 @@ extension DemandQuery {
   private var isOfAll: Bool { if case .all = scope { true } else { false } }
 
   private func rows(of table: NodeTable) -> String {
-    // Compared as a value: a column would impose its affinity on `cascade_node`, past its index.
+    // The plus makes the key a plain value. As a column it would impose its affinity on the
+    // comparison with `cascade_node`, and the index there could not be used.
     let columns = """
       SELECT +\(table.key("r")), \(table.number(ofKey: table.key("r"))), \(table.row("r"))
       """
@@ -31,7 +33,7 @@ extension DemandQuery {
       """
   }
 
-  /// What only columns name has no row of its own.
+  /// Files. A file that only columns name has no row of its own.
   private var files: String {
     let number = """
       (SELECT i.id FROM main.cascade_node AS i
@@ -52,7 +54,7 @@ extension DemandQuery {
 
 // MARK: - What a transaction touched
 
-/// Whoever adds or removes an edge touches both of its ends, wherever it lives.
+/// Adding or removing an edge touches both of its ends, wherever the edge is stored.
 extension DemandQuery {
   private var touchedKeys: String {
     ([keysOfTouched(subject.collection)] + sources + storedKeys)
@@ -73,8 +75,9 @@ extension DemandQuery {
       """
   }
 
-  /// A destination that comes back is one more for those that a join table says refer to it. In a
-  /// column it is the only one, but may be of another type than before. Lists are not searched for it.
+  /// The sources of touched destinations. A destination that comes back is one more for the sources
+  /// that refer to it in a join table. In a column it is the only destination, but it may now be of
+  /// another type. Lists are not searched for it.
   private var sources: [String] {
     leaving.filter(countsAnew).map { place in
       """
@@ -93,7 +96,7 @@ extension DemandQuery {
     }
   }
 
-  /// A source that was put again may be of another type now.
+  /// The destinations of touched sources. A source that was put again may now be of another type.
   private var storedDestinations: [String] {
     guard case .touchedDestinations = scope, let incoming else { return [] }
     return [

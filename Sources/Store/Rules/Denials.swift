@@ -1,7 +1,8 @@
 internal import CascadeModel
 internal import CascadeSQLite
-/// What must not go although the rules say so (DESIGN 2.3, 5). What goes itself cannot deny, and what
-/// never was there cannot be denied.
+
+/// Denials: nodes that must not go although the rules say so (DESIGN 2.3, 5). A node that goes
+/// itself cannot deny. A node that never existed cannot be denied.
 extension Writer {
   func refuseDenied() throws {
     let denies = !rulesInUse.isDisjoint(with: .denying) || !binding.outsideHolds.isEmpty
@@ -22,7 +23,8 @@ struct Denial {
 }
 
 extension Connection {
-  /// `rules` are those that some stored edge ever had; `ends` what may be in the slice, if that is known.
+  /// `rules`: the rules that some stored edge ever had. `ends`: the kinds of nodes in the slice, if
+  /// these are known.
   func denials(
     _ binding: Binding, _ numbers: Numbers, stored rules: Rules, in slice: Slice = .all,
     _ ends: Ends? = nil
@@ -121,7 +123,8 @@ extension Connection {
     }
   }
 
-  /// What stays keeps what a foreign key would take it along with.
+  /// A blocked node also keeps the node that it refers to by an ON DELETE CASCADE: deleting that
+  /// one would delete the blocked node.
   private func blockedFollowers(
     _ place: Place, _ model: StoreModel, _ slice: Slice, _ numbers: Numbers
   ) throws -> [Denial] {
@@ -169,7 +172,7 @@ extension Denial {
 }
 
 extension Edge {
-  /// From the columns: name, source's collection and key, destination's collection and key,
+  /// From the columns: name, the source's collection and key, the destination's collection and key,
   /// rules, origin.
   init(row: Row, _ model: StoreModel) {
     let origin = Origin(rawValue: row.integer(6)) ?? .manual
@@ -183,18 +186,18 @@ extension Edge {
 extension Destination {
   static let fileCollection = "cascade_file/"
 
-  /// The root of the files, if a collection stands for some.
+  /// The root whose files the collection stands for; nil for a collection of nodes.
   static func root(of collection: String) -> String? {
     if !collection.hasPrefix(fileCollection) { return nil }
     return String(collection.dropFirst(fileCollection.count))
   }
 
-  /// From the columns: collection's name, key.
+  /// From the columns: the collection's name, the key.
   init(row: Row, _ column: Int32, _ model: StoreModel) {
     self = row.destination(column + 1, in: row.text(column), model)
   }
 
-  /// A node, or what stands for a file in our own tables.
+  /// From a node, which may stand for a file in Cascade's own tables.
   init(_ node: Node) {
     guard let root = Destination.root(of: node.collection) else {
       self = .node(node)

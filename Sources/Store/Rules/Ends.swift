@@ -1,12 +1,14 @@
 internal import CascadeSQLite
-/// What the nodes of a slice are, why they go, and how many: nobody asks for those that are not there.
+
+/// What kinds of nodes a slice has, why they go, and how many there are. Statements for kinds that
+/// do not occur are not run.
 struct Ends {
   struct Kind: Hashable {
     let collection: Int64
     let form: Numbered
-    /// Zero for those that no rule brought in.
+    /// Zero for nodes that no rule brought in.
     let rule: Int64
-    /// Whether it was there.
+    /// Whether these nodes existed.
     let counts: Bool
   }
 
@@ -32,10 +34,11 @@ struct Ends {
 }
 
 extension [Closure.Level] {
-  /// Of all of them together.
+  /// The ends of all levels together.
   var ends: Ends { reduce(into: Ends()) { $0.add($1.ends) } }
 
-  /// They say what may be in a slice of one level, though not how many.
+  /// The ends of the level that contains the slice. They tell which kinds may be in the slice, but
+  /// not how many nodes.
   func endsOfLevel(around slice: Slice) -> Ends? {
     first { $0.slice.low <= slice.low && slice.high <= $0.slice.high }?.ends
   }
@@ -53,7 +56,8 @@ extension Connection {
     return Ends(rows: Dictionary(uniqueKeysWithValues: kinds))
   }
 
-  /// Many are of one kind, mostly, and need not be sorted then.
+  /// The ends of a slice whose nodes are all of one kind; nil otherwise. Large slices mostly are,
+  /// and then need no sorting.
   private func onlyEnds(in slice: Slice) throws(SQLiteError) -> Ends? {
     let kinds = try all(
       """

@@ -1,8 +1,9 @@
 internal import CascadeModel
 internal import CascadeSQLite
-/// Looks at the edges once: finds what must go, asks whether it may, and removes it (DESIGN 2.3).
+
+/// The flush: finds the nodes that must go, checks that they may, and removes them (DESIGN 2.3).
 extension Writer {
-  /// The last flush of a transaction also asks whether all of it is over the hold limit.
+  /// The last flush of a transaction also checks the whole transaction against the hold limit.
   func flush(isLast: Bool = true) throws {
     defer { beginPeriod() }
     if hasTables && !current.isSweep { try tieLooseRows() }
@@ -21,8 +22,9 @@ extension Writer {
     try forgetFresh()
   }
 
-  /// Until nothing is refused: what the application's own rules keep stays, and D is found anew
-  /// without it (DESIGN 2.5). A transaction is refused as a whole instead.
+  /// Repeats the deletion until nothing is refused. A node that the application's own rules keep
+  /// stays, and D is found again without it (DESIGN 2.5). A transaction, in contrast, is refused as
+  /// a whole.
   private func removeAll(isLast: Bool) throws {
     while true {
       let before = current
@@ -74,7 +76,8 @@ extension Writer {
     if try current.marks && levels.contains(where: \.takesAlong) && db.hasLeases {
       leasesReach = true
     }
-    // What it did not cause itself, the other kind of sweep tells and forgets.
+    // The first level is not caused by this sweep. The kind of sweep that cascades notifies its
+    // neighbours and removes what is left of it.
     if !current.tellsOfCauses { levels.removeFirst() }
     return levels
   }
@@ -85,7 +88,8 @@ extension Writer {
     try touchNeighbours()
     try findRemovedEdges()
     guard let first = levels.first?.slice else { return }
-    // What triggers write into a list would not be among them.
+    // With triggers the lists cannot be collected now: what triggers write into a list later would
+    // be missing.
     if !binding.hasTriggers { try findLists(of: levels.ends) }
     let isLarge = current.deletedCount > manyNodes
     if !isLarge || binding.hasForeignKeys {
@@ -105,9 +109,12 @@ extension Writer {
     }
   }
 
-  /// Of these nothing stays: SQLite lets go of their pages at the end, and looks for no row. Triggers
-  /// would have to see each, and so does the journal. A row whose number is in `cascade_node` loses that
-  /// before the end, and nobody would know any more that it goes.
+  /// The tables of which no row stays. They are emptied at the end: SQLite then releases whole
+  /// pages, and looks for no row.
+  ///
+  /// A table is not emptied where triggers or the journal have to see each row. Nor where a row has
+  /// its number in `cascade_node`: that number is deleted before the end, and afterwards nothing
+  /// tells that the row goes.
   private func tablesEmptied(by ends: Ends) throws -> [NodeTable] {
     if binding.hasTriggers || current.isLoud { return [] }
     return try binding.childrenFirst.filter { table in
@@ -118,7 +125,7 @@ extension Writer {
     }
   }
 
-  /// What goes in this step.
+  /// Removes the nodes of this step.
   func remove(_ slice: Slice, _ ends: Ends) throws {
     try nameRows(slice)
     try report(slice)
@@ -139,7 +146,8 @@ extension Writer {
     try deleteGone(slice)
   }
 
-  /// Who is told of needs a key.
+  /// Finds the keys of the nodes that the receipt lists; with triggers in the application, of all
+  /// nodes.
   private func nameRows(_ slice: Slice) throws {
     let room = Int64(Receipt.mostListed - current.deleted.count)
     try db.nameRows(
@@ -147,7 +155,7 @@ extension Writer {
       slice.bound + [.integer(binding.hasTriggers ? -1 : room)])
   }
 
-  /// From here on, edges and nodes that come are new to the next flush.
+  /// Edges and nodes that are added from here on are new to the next flush.
   private func beginPeriod() {
     counters.serial += 1
     current.firstNewId = counters.nextId
@@ -164,7 +172,8 @@ extension Writer {
     }
   }
 
-  /// Somebody else may hold what we cannot see: the file waits until the tables are back.
+  /// Refuses to delete while some tables cannot be read: their rows may hold what would go. The
+  /// change file waits until the tables are back.
   private func refuseHalfView() throws {
     if !isHalfView { return }
     if binding.problems.isEmpty {
@@ -174,7 +183,7 @@ extension Writer {
     throw StoreError("nothing is deleted while the model and the tables differ: \(problems)")
   }
 
-  /// What the receipt, the notices and the files' owner are told.
+  /// Reports the deletion of a slice: to the receipt, by notices, and to the owner of the files.
   private func report(_ slice: Slice) throws {
     try listDeleted(slice)
     try writeNotices(slice)
@@ -196,7 +205,8 @@ extension Writer {
     ) { $0.node(0, model) }
   }
 
-  /// In the order of the B-trees, so that each page is touched once.
+  /// Deletes the stored edges and nodes in the order of the B-trees, so that each page is touched
+  /// once.
   private func deleteGone(_ slice: Slice) throws {
     let bounds: (Value, Value) = (.integer(slice.low), .integer(slice.high))
     try forgetGone(slice)
@@ -220,7 +230,8 @@ extension Writer {
       """, bounds.0, bounds.1)
   }
 
-  /// What goes must not be found again. A few are taken out one by one, many with all the others.
+  /// Removes deleted nodes from the identity cache, so that they are not found again: a few one by
+  /// one; for many, the whole cache is cleared.
   private func forgetGone(_ slice: Slice) throws {
     let few: Int64 = 256
     let gone = try db.all(
@@ -234,7 +245,7 @@ extension Writer {
   }
 
   func clear() throws {
-    // Another row may come where one was.
+    // Another row may later be where one was deleted.
     try db.run(
       """
       UPDATE temp.known SET row = NULL, present = 0 WHERE id IN (SELECT id FROM temp.gone WHERE id > 0)

@@ -1,5 +1,6 @@
 internal import CascadeSQLite
-/// What goes with a slice by foreign keys that lead out of the model, as SQL.
+
+/// The rows that go with a slice by foreign keys that lead out of the model, as SQL.
 struct FollowerWays {
   private typealias Step = ForeignWays.Step
 
@@ -7,12 +8,13 @@ struct FollowerWays {
   private let numbers: Numbers
   private let names: SliceNames
 
-  /// `names` are those of the slice that they begin with.
+  /// `names`: the parameters of the slice that the ways start from.
   init(_ ways: ForeignWays, _ numbers: Numbers, _ names: SliceNames) {
     (self.ways, self.numbers, self.names) = (ways, numbers, names)
   }
 
-  /// Parents before their children; and what only loses a reference behind them.
+  /// The rows that go, parents before their children; behind them, the rows that only lose a
+  /// reference.
   func followers() -> [Follower] {
     ways.reached.filter(ways.takes).map {
       Follower(table: ways.tables[$0], rows: rows(of: $0), lost: nil)
@@ -24,8 +26,8 @@ struct FollowerWays {
 
   // MARK: - Nodes
 
-  /// The nodes that go with those of the slice, each with the columns that `found` names of its row `r`,
-  /// and what it goes with.
+  /// The nodes that go with the nodes of the slice. Each query returns the columns that `found`
+  /// selects from the node's row `r`, and the node of the slice that it goes with.
   func nodes(_ found: (NodeTable) -> String) -> [String] {
     ways.detours.map { step in
       let node = ways.nodes[step.child]
@@ -36,7 +38,7 @@ struct FollowerWays {
     }
   }
 
-  /// What goes with such nodes as are in a list, as numbers.
+  /// The numbers of the nodes in the slice that would take along a node of `list`.
   func parents(ofThoseIn list: String) -> String {
     ways.detours.map { step in
       """
@@ -52,7 +54,8 @@ struct FollowerWays {
     "SELECT \(identities(of: child)) FROM (\(way(to: child))) AS f WHERE f.t = \(child)"
   }
 
-  /// What goes in a later part of the transaction is kept then, without what it lost by now.
+  /// The rows that stay and lose a reference. A row that goes in a later part of the transaction
+  /// loses the reference now. The trash keeps the row in that later part, without the reference.
   private func rows(losing step: Step) -> String {
     let columns = ways.tables[step.child].identityColumns("w1")
     let stays = stays(step.child)
@@ -71,8 +74,8 @@ struct FollowerWays {
     return ways.nodes[child].isOutside(going, "w1", numbers)
   }
 
-  /// All rows on the way to a table: the number of their table, below zero where it is an edge's, the
-  /// node that they go with, and what tells them apart.
+  /// All rows on the way to a table: `t`, the index of their table (negative for a row that is an
+  /// edge); `g`, the node that they go with; and the columns that identify them.
   private func way(to table: Int) -> String {
     let within = ways.onTheWay(to: table)
     let first = ways.starts.filter { within.contains($0.child) }.flatMap { step in

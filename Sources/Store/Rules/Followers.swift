@@ -1,13 +1,15 @@
 internal import CascadeModel
 internal import CascadeSQLite
-/// Rows that SQLite deletes with ours by an ON DELETE CASCADE of the application's, and that no rule
-/// looks at: of tables that are no collections. And rows that stay, and lose a reference by ON DELETE SET
-/// NULL or SET DEFAULT.
+
+/// Rows that the application's foreign keys delete or change along with ours.
+///
+/// Rows of tables that are not collections go by ON DELETE CASCADE: no rule examines them. Other
+/// rows stay, and lose a reference by ON DELETE SET NULL or SET DEFAULT.
 struct Follower {
   let table: Table
-  /// What tells the rows that go with a slice, as SQL.
+  /// Selects the rows that a slice affects, as SQL.
   let rows: String
-  /// What they lose; nil where they go.
+  /// The foreign key by which they lose a reference; nil where the rows go.
   let lost: Table.ForeignKey?
 }
 
@@ -16,7 +18,8 @@ extension Writer {
     FollowerWays(binding.ways, current.numbers, names).followers()
   }
 
-  /// What SQLite would do when these go. Those that are found by the way through others go first.
+  /// Does what SQLite's foreign keys would do when the nodes of the slice go. Rows that are found
+  /// by way of other rows go before these.
   func followForeignKeys(_ slice: Slice) throws {
     for follower in followersOfForeignKeys(.first).reversed() {
       if binding.standsIn(for: follower) { continue }
@@ -39,7 +42,7 @@ extension Connection {
 }
 
 extension Connection {
-  /// Those with a foreign key that changes rows.
+  /// The tables that have a foreign key which changes rows.
   func tablesThatFollow() throws -> [Table] {
     let names = try all(
       """
@@ -51,7 +54,7 @@ extension Connection {
     return try tables(names)
   }
 
-  /// Those that can be read.
+  /// The tables of these names that can be read.
   func tables(_ names: [String]) throws -> [Table] {
     if names.isEmpty { return [] }
     let catalog = try Catalog(self)

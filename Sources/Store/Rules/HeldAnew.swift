@@ -1,9 +1,10 @@
 internal import CascadeModel
 internal import CascadeSQLite
-/// What the application's triggers write when its rows go may hold what was to go with them: an
-/// archive, for one. It is asked for behind the deletion, since nobody knows before what they do.
+
+/// Checks after a deletion whether a trigger of the application wrote rows that hold a deleted
+/// node: an archive, for example. What triggers do cannot be known before the deletion.
 extension Writer {
-  /// What is held so stays, and D is found anew without it (DESIGN 2.5).
+  /// A node that is held in this way stays, and D is found again without it (DESIGN 2.5).
   func refuseHeldAnew(_ slice: Slice, _ ends: Ends) throws {
     if !binding.hasTriggers || !ends.has(rule: 32) { return }
     let places = binding.looked.filter {
@@ -16,12 +17,13 @@ extension Writer {
 }
 
 extension Connection {
-  /// Rows have their names in `temp.known` where the application has triggers, whatever their numbers.
+  /// Where the application has triggers, all rows have their keys in `temp.known`, however they are
+  /// numbered.
   fileprivate func heldAnew(by place: Place, _ slice: Slice) throws(SQLiteError) -> [Int64] {
     let destination = place.destination
     let isHeld =
       if case .json = place.form {
-        // The lists are looked through once.
+        // The lists are read once for all nodes.
         destination.isNamed(
           "m.key", byOneOf: place.reference,
           """

@@ -1,10 +1,13 @@
 internal import CascadeModel
 internal import CascadeSQLite
-/// Found at the end of a deletion: which of the rows it was is looked for when they are there again.
+
+/// A foreign key refuses a deletion. SQLite reports this at the end of the deletion; which rows are
+/// held is found out after the rollback, when they are there again.
 struct HeldByForeignKey: Error {}
 
 extension Writer {
-  /// When the rows are there again. Only SQLite knows what tables outside of the model refer to.
+  /// Finds the nodes that foreign keys hold. To be called after the rollback, when the rows are
+  /// there again. Only SQLite knows what the tables outside of the model refer to.
   func heldByForeignKeys() throws -> Refused {
     var refused = Refused()
     for table in binding.collections.values {
@@ -46,7 +49,8 @@ extension Writer {
     }
   }
 
-  /// Whether what a column is set to instead is not there, or goes too.
+  /// Whether the default that a column would be set to refers to a row that does not exist, or that
+  /// goes too.
   private func leadsNowhere(
     _ key: Table.ForeignKey, by child: Table, _ parent: NodeTable
   ) -> String {
@@ -59,7 +63,7 @@ extension Writer {
       """
   }
 
-  /// What would go with a node may be held, and so is the node.
+  /// Another row may hold a row that would go with a node. Then the node is held, too.
   private func addHeldFollowers(to refused: inout Refused) throws {
     for (child, key, follower) in try holdsOnFollowers() {
       let held = try slices(.all) { try db.holds(key, of: child, follower, $0) }
@@ -81,8 +85,9 @@ extension Writer {
 
   // MARK: - What SQLite does not see
 
-  /// Tables with rows that refuse, each with the references to nothing in it. SQLite only counts these:
-  /// where a row goes that referred to nothing before, it makes up for one that does so from now on.
+  /// The tables with rows that refuse the deletion, each with the foreign key violations that it
+  /// has already. SQLite only keeps a count of violations: deleting a row that violated a foreign
+  /// key before makes up for a new violation.
   func refusing(_ slice: Slice) throws -> [Table: [Violation: Int]] {
     if current.isStepped || !binding.mayBeRefused { return [:] }
     var found: Set<Table> = []
@@ -99,14 +104,14 @@ extension Writer {
     return try Dictionary(uniqueKeysWithValues: found.map { ($0, try db.violations(in: $0)) })
   }
 
-  /// After the deletion.
+  /// After the deletion: whether one of these tables has a violation that it did not have before.
   func areLeftToNothing(_ tables: [Table: [Violation: Int]]) throws -> Bool {
     try tables.contains { table, before in
       try db.violations(in: table).contains { $0.value > before[$0.key, default: 0] }
     }
   }
 
-  /// Of one node each, found by halves.
+  /// The slices of one node each for which `isHeld` is true, found by bisection.
   private func slices(_ slice: Slice, where isHeld: (Slice) throws -> Bool) throws -> [Slice] {
     let high = min(slice.high, try db.integer("SELECT max(seq) FROM temp.gone") ?? 0)
     let low = max(slice.low, 0)
@@ -118,7 +123,8 @@ extension Writer {
   }
 }
 
-/// A row of a table, where it can be told, and which of its foreign keys refers to nothing.
+/// A row that violates a foreign key: its rowid, where the table has one, and the number of the
+/// key.
 struct Violation: Hashable {
   let row: Int64?
   let key: Int64

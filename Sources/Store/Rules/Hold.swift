@@ -1,20 +1,22 @@
 package import CascadeModel
 internal import CascadeSQLite
-/// More would be deleted than happens by intention: nothing is, until somebody agrees (DESIGN 8.4).
+
+/// Thrown when more would be deleted than the hold limit allows. Nothing is deleted until an
+/// operator approves (DESIGN 8.4).
 package struct Held: Error {
   package let id: String
   package let deletedCount: Int
   package let byCollection: [String: Int]
-  /// References that would be taken away, where nobody watched what they led to go.
+  /// The number of references that would be removed although no watch saw their destinations go.
   package let lostCount: Int
-  /// Of everything that would go: an approval is for this and nothing else.
+  /// Covers everything that would go. An approval is valid for this checksum only.
   let checksum: Int64
 
-  /// The id of all sweeps.
+  /// The id that all sweeps share.
   static let sweep = ""
 }
 
-/// What a transaction deletes, over all of its flushes: they are one plan.
+/// What a transaction deletes in all of its flushes: together they are one plan.
 struct PlanSums {
   var collections: [String: CollectionCount] = [:]
   var checksum: UInt64 = 0
@@ -30,16 +32,16 @@ struct PlanSums {
 struct CollectionCount {
   let name: String
   var gone: Int
-  /// With those that go.
+  /// All nodes of the collection, including those that go.
   var all: Int
 
-  /// So many went before, and are not among all any more.
+  /// Adds nodes that were deleted before. They are no longer part of `all`.
   func with(_ before: Int) -> CollectionCount {
     CollectionCount(name: name, gone: gone + before, all: all + before)
   }
 
-  /// What is as much as the share is not more, though its product may fall short by a rounding: 0.29
-  /// times 100 is less than 29.
+  /// Exactly the share is not over the limit. The product may fall short of it by a rounding (0.29
+  /// times 100 is less than 29), so a small error is tolerated.
   func isOver(_ limit: StoreModel.Hold) -> Bool {
     let most = limit.share * Double(all)
     return Double(gone) > most + 2 * most.ulp
@@ -53,7 +55,8 @@ extension Writer {
     current.wasApproved = true
   }
 
-  /// The same for a plan that goes in steps: each takes its part of the approval.
+  /// The same for a plan that goes in steps. The approval stays stored: each step spends its part
+  /// of it.
   func heldUnlessApproved() throws -> Held? {
     guard let held = try held() else { return nil }
     let approved = try db.integer(
@@ -86,7 +89,7 @@ extension Writer {
       checksum: Int64(bitPattern: current.plan.checksum))
   }
 
-  /// What this flush deletes joins what earlier ones did.
+  /// Adds what this flush deletes to the plan of the earlier flushes.
   func addToPlan(withDead: Bool = false) throws {
     var sum = try checksum(of: .all)
     if withDead {
@@ -96,7 +99,8 @@ extension Writer {
     current.plan.add(try db.countsOfGone(binding), checksum: sum)
   }
 
-  /// What is not there, and would be let go of: it is part of a plan to do that.
+  /// The sum of the nodes that no longer exist and to which references would be removed: removing
+  /// these is part of the plan.
   private func checksumOfDead() throws -> UInt64 { try checksumOfNamed(.all, counting: false) }
 
   private func checksumOfNamed(_ slice: Slice, counting: Bool) throws -> UInt64 {
@@ -133,12 +137,13 @@ extension Writer {
       "DELETE FROM cascade_plan WHERE id = ? AND checksum = ? AND approved",
       .text(held.id), .integer(held.checksum))
     if db.changes == 0 { return false }
-    // What the file would have done at another time is nobody's plan any more.
+    // Other plans of the file, made at other times, are obsolete.
     if !current.isSweep { try db.run("DELETE FROM cascade_plan WHERE id = ?", .text(held.id)) }
     return true
   }
 
-  /// What goes in a step was approved; whoever goes on after a crash finds the rest still to be.
+  /// Subtracts what a step deletes from the approval. After a crash, the rest of the plan is still
+  /// approved.
   func spendApproval(_ slice: Slice) throws {
     if current.approved != nil { try spendApproval(checksum(of: slice)) }
   }
@@ -152,8 +157,8 @@ extension Writer {
     current.approved = rest
   }
 
-  /// Keeps what was held, for `approve`. The same plan again is the same plan. Who was approved, and
-  /// would do something else now, has used that up.
+  /// Stores a held plan for `approve`. The same plan again is the same row, with the same number. A
+  /// file that was approved, and would now do something else, has used up that approval.
   package func keepPlan(_ held: Held, file: String) throws -> Int64 {
     if held.id != Held.sweep {
       try db.run("DELETE FROM cascade_plan WHERE id = ? AND approved", .text(held.id))
@@ -170,14 +175,15 @@ extension Writer {
       .integer(held.checksum))!
   }
 
-  /// What a sweep would do now waits, and not what it would have done before.
+  /// Deletes the plans of a sweep except `plan`: what the sweep would do now waits for approval,
+  /// not what it would have done before.
   func forgetPlans(ofSweep file: String, but plan: Int64?) throws {
     try db.run(
       "DELETE FROM cascade_plan WHERE id = '' AND file = ?1 AND plan IS NOT ?2",
       .text(file), .integer(plan))
   }
 
-  /// What a sweep of less would have done is done.
+  /// Deletes the plans of sweeps that only had some of these kinds: this sweep did their work.
   func forgetPlans(coveredBy kinds: [SweepKind]) throws {
     let files = try db.all("SELECT DISTINCT file FROM cascade_plan WHERE id = ''") {
       $0.text(0)
@@ -193,7 +199,7 @@ extension Writer {
     case sweep([SweepKind])
   }
 
-  /// Nil if nobody waits for this.
+  /// Approves a plan. Nil if there is no such plan.
   package func approve(plan: Int64) throws -> Approved? {
     let file = try group {
       try db.first(
@@ -224,7 +230,7 @@ extension Writer {
 }
 
 extension Row {
-  /// Of a node: its collection and its key.
+  /// The fingerprint of a node, from the columns: collection, key.
   fileprivate var print: UInt64 { Fingerprint("\(integer(0))/\(text(1))").value }
 }
 
@@ -240,7 +246,7 @@ extension [SweepKind] {
 // MARK: - Files that are held
 
 extension Writer {
-  /// The files other than this one that wait for approval under its id.
+  /// The files other than `file` that wait for approval under the same id.
   package func filesHeld(underIdOf held: Held, but file: String) throws -> [String] {
     try db.all(
       "SELECT DISTINCT file FROM cascade_plan WHERE id = ? AND file <> ?", .text(held.id),
@@ -248,14 +254,14 @@ extension Writer {
     ) { $0.text(0) }
   }
 
-  /// Of a file that nobody wants any more.
+  /// Drops the plans of a file that is no longer wanted.
   package func dropPlans(ofFile file: String) throws {
     try group { try db.run("DELETE FROM cascade_plan WHERE file = ?", .text(file)) }
   }
 }
 
 extension Reader {
-  /// The newest plan of each file that waits for approval, by its name.
+  /// The newest plan of each file that waits for approval, by the file's name.
   package func plansOfFiles() throws -> [String: (plan: Int64, deletedCount: Int)] {
     let plans = try db.all(
       """
@@ -268,7 +274,8 @@ extension Reader {
 }
 
 extension Connection {
-  /// A number that was never given before, also where what had the last one is gone.
+  /// The next number of a sequence. It was never given before, even if what had the last number no
+  /// longer exists.
   func nextNumber(of name: String) throws(SQLiteError) -> Int64 {
     try integer(
       """
@@ -277,7 +284,7 @@ extension Connection {
       """, .text(name))!
   }
 
-  /// Nil for the files below a root: these are no nodes.
+  /// The name of a collection; nil for the files below a root, which are not nodes.
   func nameOfNodes(_ collection: Int64) throws(SQLiteError) -> String? {
     try first(
       "SELECT name FROM cascade_collection WHERE id = ? AND name NOT GLOB 'cascade_file/*'",
@@ -285,7 +292,7 @@ extension Connection {
     ) { $0.text(0) }
   }
 
-  /// By collection. A file is no node, and does not count.
+  /// The number of nodes that go, by collection. A file is not a node, and does not count.
   func goneByCollection() throws(SQLiteError) -> [(name: String, id: Int64, gone: Int)] {
     try all(
       """
@@ -298,7 +305,7 @@ extension Connection {
     ) { (name: $0.text(0), id: $0.integer(1), gone: Int($0.integer(2))) }
   }
 
-  /// Beside all that there is, which means to look through the tables.
+  /// The same, with the size of each collection. This reads through the tables.
   func countsOfGone(_ binding: Binding) throws(SQLiteError) -> [CollectionCount] {
     var counts: [CollectionCount] = []
     for (name, id, gone) in try goneByCollection() {

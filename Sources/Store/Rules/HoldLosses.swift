@@ -1,10 +1,13 @@
 internal import CascadeModel
 internal import CascadeSQLite
-/// References to what nobody watched go: a table that was made anew and is still empty, or a model that
-/// names the wrong key. They are much like nodes (DESIGN 8.4), and wait for approval like these.
+
+/// References to nodes that no watch saw go: because a table was recreated and is still empty, for
+/// example, or because the model names the wrong key. They are treated much like nodes (DESIGN
+/// 8.4): their removal waits for approval.
 extension Connection {
-  /// What leads to the dead in `temp.gone` and would be taken away, beside all of its kind; or to
-  /// whatever goes.
+  /// Counts the references that would be removed because they lead to dead nodes in `temp.gone`,
+  /// with the number of all references of their kind. Without `ofDeadOnly`, those that lead to any
+  /// node in `temp.gone`.
   func losses(
     _ binding: Binding, _ numbers: Numbers, ofDeadOnly: Bool = true
   ) throws(SQLiteError) -> [CollectionCount] {
@@ -42,8 +45,9 @@ extension [CollectionCount] {
 }
 
 extension Writer {
-  /// Whoever goes on with what was approved may let go of so much of each kind, and finds the dead of
-  /// its own too. Where nothing was approved, nobody goes on with it, though a batch is open.
+  /// Whether a sweep that continues an approved plan may remove these references: the approval
+  /// covers a number of each kind. Such a sweep also finds nodes dead that it deleted itself.
+  /// Without an approval there is nothing to continue, even if a batch is open.
   func mayLose(_ losses: [CollectionCount]) throws -> Bool {
     let approved = try db.integer(
       "SELECT 1 FROM cascade_meta WHERE name GLOB 'sweep.losses *' LIMIT 1")
@@ -51,12 +55,13 @@ extension Writer {
     return try losses.byName.allSatisfy { try $1 <= db.meta("sweep.losses \($0)") ?? 0 }
   }
 
-  /// By what is planned now.
+  /// Determines how many references of each kind the current plan removes.
   func lookWhatMayBeLost() throws {
     current.mayLose = try db.losses(binding, current.numbers, ofDeadOnly: false).byName
   }
 
-  /// What is approved, and less each time that it goes on.
+  /// Stores how many references of each kind may be removed: the number that was approved, and less
+  /// each time that the sweep continues.
   func rememberMayLose(isApproved: Bool) throws {
     if isApproved { try forgetMayLose() }
     for (name, count) in current.mayLose {
@@ -78,10 +83,10 @@ extension [CollectionCount] {
 }
 
 extension Place {
-  /// What tells its edges from others.
+  /// Distinguishes its kind of edges: name, source and destination.
   fileprivate var ends: String { "\(nameId) \(source.id) \(destination.id)" }
 
-  /// The references, and the table of all of them.
+  /// The references that are lost, and the table of all references.
   fileprivate func losses(_ numbers: Numbers) -> [(rows: String, all: String)] {
     let lost = numbers.forms(of: destination).map {
       ofDestinations(in: .gone, $0, numbers)

@@ -1,19 +1,20 @@
 internal import CascadeSQLite
+
 /// Stored edges that lose one of their ends with a slice: rows of `cascade_edge`, called `e`.
 struct LosingEdges {
   let end: End
   let slice: Slice
-  /// A part of them, bound behind the slice; without it all.
+  /// Limits the edges to this number, bound behind the slice; nil: all edges.
   var most: Int64?
 
   enum End: String, CaseIterable {
     case source, destination
 
     var other: End { self == .source ? .destination : .source }
-    /// What follows at the other end.
+    /// The rules by which the node at the other end may go.
     var following: Int64 { self == .source ? 40 : 20 }
     var notifying: Int64 { self == .source ? 1 : 2 }
-    /// As `temp.lost` has it.
+    /// The value of `removal` in `temp.lost`.
     var removal: Int { self == .source ? 0 : 1 }
   }
 
@@ -23,7 +24,7 @@ struct LosingEdges {
 
   var bound: [Value] { slice.bound + (most.map { [.integer($0)] } ?? []) }
 
-  /// What stands behind FROM.
+  /// The FROM clause, without the keyword.
   var rows: String {
     let edges = "main.cascade_edge AS e"
     return most == nil ? "temp.gone AS g CROSS JOIN \(edges) ON e.\(end) = g.id" : edges

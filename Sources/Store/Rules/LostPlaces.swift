@@ -1,14 +1,16 @@
 internal import CascadeModel
 internal import CascadeSQLite
-/// Edges in the application's tables that cannot be read there any more, once one of their ends is gone:
-/// who has to follow from that finds them in the journal, as it finds the stored edges that a step
-/// removed (`Marks.swift`).
+
+/// Journals edges in the application's tables that cannot be read there any more once one of their
+/// ends is gone. What follows from the loss is then found in the journal, as it is for the stored
+/// edges that a step removed (`Marks.swift`).
 ///
-/// 1. A sweep of one kind lets go of join rows with one of their ends.
-/// 2. So does a step with those that came since its plan was made.
-/// 3. Of an object that is gone nothing says what it was: no row, and no watch.
+/// 1. A sweep of one kind deletes join rows that lose one of their ends.
+/// 2. A step does the same with join rows that were added since its plan was made.
+/// 3. Once an object is gone, nothing tells what it was: it has no row and no watch.
 extension Writer {
-  /// Before the objects go, and while what goes with them may be later steps' or another kind's.
+  /// To be called before the objects go, where deleting what follows from them may be left to later
+  /// steps or to another kind of sweep.
   func journalReferences(toObjectsIn slice: Slice, _ ends: Ends) throws {
     for place in binding.places where place.destination.kind == .managed {
       if ends.forms(of: place.destination).isEmpty { continue }
@@ -16,17 +18,19 @@ extension Writer {
     }
   }
 
-  /// Before the rows go.
+  /// To be called before the rows go: journals the edges whose rules are left to another kind of
+  /// sweep.
   func journalLostJoins(of place: Place, _ slice: Slice) throws {
     let others = place.rules.subtracting(current.followed)
     try stageDestinations(of: place, others, slice)
     try journalFound(removal: 0, slice)
-    // Those of objects are journaled already.
+    // If the destinations are objects, the sources were journaled before.
     if place.destination.kind != .managed { try journalSources(of: place, others, slice) }
   }
 
-  /// Before the rows go. Whoever is in the plan waits for his own turn; and who has another edge that
-  /// stays is not asked for by a rule that counts.
+  /// To be called before the rows go: journals the edges that the plan did not know. A node in the
+  /// plan is left out, since its turn comes. A rule that counts does not ask for a node that has
+  /// another edge which stays.
   func journalUnplanned(_ place: Place, _ slice: Slice) throws {
     let numbers = current.numbers
     let rules = place.rules.intersection(current.followed)
@@ -46,7 +50,8 @@ extension Writer {
     }
   }
 
-  /// Of what was found, if anything was; `edges` are those of each of these that stay.
+  /// Journals what is in `temp.found`, if anything. `edges`: queries for the edges at these nodes
+  /// that stay.
   private func journalUnplanned(
     removal: Int64, _ slice: Slice, unlessRule rule: Int64, besides edges: () -> [String]
   ) throws {
@@ -88,7 +93,9 @@ extension Writer {
     }
   }
 
-  /// An edge that loses both ends is nobody's business. What is to go in a later step may stay.
+  /// Journals the edges in `temp.found`. An edge that loses both ends runs no rule, and is left
+  /// out. In a sweep in steps, a node that is to go in a later step may stay after all, so its edge
+  /// is journaled.
   private func journalFound(removal: Int64, _ slice: Slice) throws {
     if try !hasFound { return }
     try db.internFound()
@@ -112,7 +119,7 @@ extension Writer {
     try db.forgetFound()
   }
 
-  /// Numbers that outlive the transaction.
+  /// Gives the nodes in `temp.found` ids in `cascade_node`, which outlive the transaction.
   private func keepNumbers() throws {
     let numbers = "SELECT id FROM temp.found UNION SELECT via FROM temp.found"
     try db.nameRows(binding, numbers)

@@ -1,6 +1,7 @@
 internal import CascadeModel
 internal import CascadeSQLite
-/// Messages for survivors: an edge of yours lost its other end (DESIGN 2.3).
+
+/// Notices: messages for surviving nodes that one of their edges lost its other end (DESIGN 2.3).
 extension Writer {
   func writeNotices(_ slice: Slice) throws {
     if rulesInUse.isDisjoint(with: .notifying) { return }
@@ -22,7 +23,8 @@ extension Writer {
     try markReceivers(slice)
   }
 
-  /// Receivers of earlier notices may go now, those of a flush of this transaction too.
+  /// Marks earlier notices whose receivers go now, including notices of an earlier flush of this
+  /// transaction.
   private func markReceivers(_ slice: Slice) throws {
     if try db.integer("SELECT 1 FROM cascade_notice LIMIT 1") == nil { return }
     try db.nameRows(
@@ -50,7 +52,8 @@ extension Writer {
         """, edges.bound)
   }
 
-  /// Who loses this end of an edge gets a number first: it may be a row of the application.
+  /// Collects the notices for edges of a place. The receivers get numbers first, since they may be
+  /// rows of the application.
   func findOthers(
     of place: Place, losing end: LosingEdges.End, staged stage: () throws -> Void
   ) throws {
@@ -70,7 +73,8 @@ extension Writer {
     try db.forgetFound()
   }
 
-  /// Others removed them. However many there are, this keeps nobody waiting.
+  /// Collects the notices for the removed edges in `temp.lost`. A sweep in steps does this while it
+  /// plans, so no other writer waits for it, however many edges there are.
   func findRemovedEdges() throws {
     if !current.tellsOfCauses || rulesInUse.isDisjoint(with: .notifying) { return }
     try db.run(
@@ -105,8 +109,9 @@ extension Writer {
     try db.nameRows(binding, ends.joined(separator: " UNION "), few.bound)
   }
 
-  /// After a crash, and where others write, one plan more finds what an earlier one told already; and
-  /// of a hub, one place after the other is told of.
+  /// Drops notices that were written already. After a crash, and where others write, a further plan
+  /// finds what an earlier one has notified. For a hub, the places are notified one after the
+  /// other.
   private func forgetTold(
     _ few: Slice, since batch: Int64, where condition: StaticString = "true"
   ) throws {
@@ -127,7 +132,8 @@ extension Writer {
         """, few.bound + [.integer(batch)])
   }
 
-  /// An edge that somebody removed, and that was there again when a sweep of one kind deleted its source.
+  /// Drops notices for edges that were removed, and that were there again when a sweep of one kind
+  /// deleted their source: that sweep wrote the notice.
   private func forgetMourned(_ few: Slice) throws {
     if try db.integer("SELECT 1 FROM temp.untold LIMIT 1") == nil { return }
     try forgetTold(
@@ -138,8 +144,8 @@ extension Writer {
         """)
   }
 
-  /// The numbers go on behind the last notice that ever was. An edge that is said in two places is told
-  /// of once.
+  /// Writes the notices. Their numbers continue behind the last notice that ever existed. An edge
+  /// that is stored in two places gets one notice.
   private func writeTold(_ few: Slice) throws {
     try db.run(
       generated: """
@@ -159,7 +165,7 @@ extension Writer {
       "DELETE FROM temp.told WHERE rowid > ? AND rowid <= ?", few.bound[0], few.bound[1])
   }
 
-  /// What is to be told, with what its ends are called.
+  /// The notices to be written, with the collections and keys of both ends.
   private static let toldByName = """
     WITH named AS (
       SELECT t.rowid AS number, t.*, coalesce(s.collection, sk.collection) AS sc,
@@ -175,7 +181,7 @@ extension Writer {
 }
 
 extension Place {
-  /// Whether a source that survives goes on naming what is gone.
+  /// Whether a source that stays keeps its reference to a deleted destination.
   fileprivate var leavesReferences: Bool {
     !isInJoinTable && !rules.contains(.nullifySourceIfDestinationDeleted)
   }

@@ -1,8 +1,10 @@
 internal import CascadeModel
 internal import CascadeSQLite
-/// Rule 64 in managed objects: who survives what it refers to loses the reference (DESIGN 2.1).
+
+/// Rule 64 in managed objects: an object that survives the destination of its reference loses the
+/// reference (DESIGN 2.1).
 ///
-/// Stored edges need nothing more than to go with their destination.
+/// Stored edges need no more than to go with their destination.
 extension Writer {
   /// To be called before these edges are deleted.
   func nullifyReferences(_ edges: LosingEdges) throws {
@@ -34,7 +36,7 @@ extension Writer {
     ) { $0.integer(0) }
   }
 
-  /// Once for each object, however many of its references go.
+  /// Rewrites an object once, however many of its references are removed.
   private func nullify(_ id: Int64, _ slice: Slice) throws {
     let object = try db.first(
       """
@@ -50,7 +52,7 @@ extension Writer {
     where place.rules.contains(.nullifySourceIfDestinationDeleted) {
       let isNullified = try place.nullify(&members) { destination in
         if let end = try find(destination) { return gone.contains(end) }
-        // What is no row has been gone for longer, or never was.
+        // A destination that is not found has been gone for longer, or never existed.
         if case .node(let node) = destination { try forgetLoose(place, of: id, to: node) }
         return true
       }

@@ -1,10 +1,13 @@
 internal import CascadeModel
 internal import CascadeSQLite
-/// Rows that the application's own rules keep: a trigger, a foreign key, a CHECK, a NOT NULL. So do
-/// those that cannot be run here, because of a function, say, that only the application has.
+
+/// Nodes that the application's own rules keep: a trigger, a foreign key, a CHECK or a NOT NULL
+/// constraint. A statement that cannot be run here counts as well: because of a function that only
+/// the application has, for example.
 ///
 /// A transaction is refused as a whole. A sweep leaves the node where it is, with what would follow
-/// from it, and goes on (DESIGN 2.5). So it does where the node is gone: what refers to it stays.
+/// from it, and goes on (DESIGN 2.5). It also goes on where the node is already gone: then what
+/// refers to it stays.
 struct Refused: Error {
   var nodes: [Int64] = []
   var reasons: [Reason] = []
@@ -16,13 +19,13 @@ struct Refused: Error {
   }
 }
 
-/// A trigger let a statement pass, and kept what that was about.
+/// A trigger let a statement succeed, but kept the rows that it was about.
 struct Ignored: Error {
   let table: String
 }
 
 extension Error {
-  /// What the application's own rules say against a statement; nil where it is anything else.
+  /// Why the application's own rules refuse a statement; nil for any other error.
   fileprivate var objection: String? {
     if let ignored = self as? Ignored { return "a trigger of \"\(ignored.table)\" ignores this" }
     guard let error = self as? SQLiteError else { return nil }
@@ -31,7 +34,7 @@ extension Error {
   }
 }
 
-/// A node that is to go, or is gone.
+/// A node that is to go, or is already gone.
 struct GoneNode {
   let id: Int64
   let node: Node
@@ -39,11 +42,11 @@ struct GoneNode {
 }
 
 extension Writer {
-  /// Tries it again for one node after the other, to know which it is. Whoever catches what is thrown
-  /// rolls back what was done.
+  /// Runs `attempt` on a slice. If it is refused, runs it again node by node, to find the nodes
+  /// that are refused. The caller that catches the error rolls back what was done.
   ///
-  /// What cannot be run here could not be run for anybody: that concerns those of which some of `rows`
-  /// are.
+  /// A statement that cannot be run here would fail for any node. It concerns only the nodes to
+  /// which some of `rows` belong.
   func orRefused(
     _ slice: Slice, _ what: String, _ code: Reason.Code = .denied,
     rows: @autoclosure () -> [String], _ attempt: (Slice) throws -> Void
@@ -81,7 +84,7 @@ extension Writer {
     if let error = error as? SQLiteError { try requireTransaction(error) }
   }
 
-  /// RAISE(ROLLBACK) takes everything back.
+  /// RAISE(ROLLBACK) in a trigger ends the transaction, and takes everything back.
   func requireTransaction(_ error: SQLiteError) throws {
     if db.isInTransaction { return }
     let why = "the application's own rules roll back everything: \(error.message)"
@@ -103,13 +106,13 @@ extension Writer {
     throw current.isSweep ? refused : Rejection(refused.reasons)
   }
 
-  /// The same for rows that refer to what goes: none of these may be left.
+  /// Fails if a trigger kept rows that refer to deleted nodes: none of these may be left.
   func refuseLeft(_ rows: String, of table: Table, _ slice: Slice) throws {
     if !binding.isInTrigger(table) { return }
     if try db.has([rows], slice) { throw Ignored(table: table.name) }
   }
 
-  /// A trigger may let the statement pass, and keep the row.
+  /// Refuses nodes whose row a trigger kept although it let the statement succeed.
   func refuseIgnored(_ table: NodeTable, _ slice: Slice) throws {
     var refused = Refused()
     for left in try db.goneNodes(of: table, slice, model, stillThere: true) {
@@ -136,8 +139,8 @@ extension Connection {
     ) { Slice(low: $0.integer(0) - 1, high: $0.integer(0)) }
   }
 
-  /// The nodes of a slice: all of them, those whose row is `stillThere`, or those with a row `d` of
-  /// which the condition is true.
+  /// The nodes of a slice: all of them, those whose row is `stillThere`, or those whose row `d`
+  /// satisfies the condition.
   func goneNodes(
     of end: NodeTable, _ slice: Slice, _ model: StoreModel, stillThere: Bool = false,
     where condition: String? = nil

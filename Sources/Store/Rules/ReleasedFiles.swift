@@ -1,13 +1,15 @@
 internal import CascadeModel
 internal import CascadeSQLite
 internal import CascadeSystem
-/// A file is no node: it is let go here, and removed after the commit (DESIGN 8.8).
+
+/// Releases files. A file is not a node: its release is recorded here, and it is removed after the
+/// commit (DESIGN 8.8).
 extension Writer {
-  /// The intention commits with the rows that let the files go. Digits may
-  /// be kept as a number; what else is no text names no file.
+  /// Records the files to be removed. The record commits with the rows that released them. A path
+  /// of digits may be stored as a number; any other value that is not text names no file.
   func releaseFiles(_ slice: Slice = .all) throws {
     try rememberFiles(of: slice)
-    // A second plan finds again what lost its edges in the first.
+    // A further plan finds files again that lost their edges in an earlier one.
     let known = """
       AND (c.id, CAST(coalesce(n.key, k.key) AS TEXT)) NOT IN (
         SELECT collection, path FROM cascade_released_file WHERE batch = ?1)
@@ -27,16 +29,16 @@ extension Writer {
   }
 }
 
-/// A file that lost its last edge, and is where it was, as far as anybody knows.
+/// A file that lost its last edge, and is still in its place as far as is known.
 struct ReleasedFile {
   let id: Int64
   let batch: Int64
-  /// When it was let go, in milliseconds since 1970.
+  /// When it was released, in milliseconds since 1970.
   let at: Int64
   let collection: Int64
   let root: String
   let path: String
-  /// Otherwise the path is another one's, or nobody's.
+  /// Whether the path is valid UTF-8. Otherwise it names another file, or none.
   let isWhole: Bool
 
   var asked: AskedFile { AskedFile(id: id, collection: collection, path: path) }

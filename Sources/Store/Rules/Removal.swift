@@ -1,9 +1,11 @@
 internal import CascadeModel
 internal import CascadeSQLite
-/// Takes what goes out of the application's tables, and the references to it with it.
+
+/// Deletes the rows of D from the application's tables, and removes the references to them.
 extension Writer {
-  /// References to what goes: nulled where a rule says so. A join row is its edge, and goes with
-  /// either end; where the join table is a collection too, its rows are in D already.
+  /// Removes the references to deleted nodes: sets them to null where a rule says so. A join row is
+  /// its edge, and goes with either end. Where the join table is a collection too, its rows are in
+  /// D already.
   func letGo(_ slice: Slice, _ ends: Ends) throws {
     for place in binding.places where place.loses(ends) && !current.waits(place, binding) {
       if let (table, ends) = binding.sideRows(of: place) {
@@ -30,7 +32,7 @@ extension Writer {
     let mayRefuse = binding.hasTriggers || !table.allowsNull(place.nulledNames)
     let losing = place.losingRows(of: table, forms, current.numbers, .first)
     try orRefused(slice, what, .missingMandatory, rows: losing) { slice in
-      // What stays is not kept in the trash.
+      // The savepoint takes back the trash entries of rows that stay after all.
       current.edgesRemoved +=
         mayRefuse
         ? try db.savepoint { try nullify(place, of: table, slice, forms, losing) }
@@ -54,7 +56,7 @@ extension Writer {
     return count
   }
 
-  /// Children before their parents, for the sake of foreign keys that restrict.
+  /// Deletes children before their parents, because of foreign keys that restrict.
   func deleteRows(_ slice: Slice, _ ends: Ends) throws {
     let refusing = try refusing(slice)
     for table in binding.childrenFirst where !current.emptied.contains(table.id) {
@@ -78,7 +80,8 @@ extension Writer {
     if try db.hasDeferredViolations || areLeftToNothing(refusing) { throw HeldByForeignKey() }
   }
 
-  /// Where only our own triggers are on the tables, much goes faster without asking each row's.
+  /// Turns triggers off where the tables have only our own. A large deletion is faster when SQLite
+  /// need not evaluate them for each row.
   func withoutTriggers(_ body: () throws -> Void) rethrows {
     if binding.hasTriggers { return try body() }
     db.setTriggers(false)
@@ -90,7 +93,7 @@ extension Writer {
     try body()
   }
 
-  /// What our triggers would write.
+  /// Journals what our triggers would write.
   private func journalGoneRows(
     of table: NodeTable, _ forms: [Numbered], _ slice: Slice
   ) throws {
@@ -105,7 +108,8 @@ extension Writer {
     }
   }
 
-  /// What a step removes with one of its ends: the other end may still have to follow.
+  /// Journals the edges that a step removes with one of their ends: the other end may still have to
+  /// follow.
   func journal(_ edges: LosingEdges) throws {
     let rules = "e.rules & \(edges.end.following)"
     try db.run(
@@ -118,7 +122,7 @@ extension Writer {
 }
 
 extension Connection {
-  /// How many rows there were.
+  /// Returns how many rows were deleted.
   func deleteJoins(
     of table: Table, in rows: String, _ bound: [Value]
   ) throws(SQLiteError) -> Int {
@@ -178,8 +182,8 @@ extension NodeTable {
 extension Table {
   typealias End = (column: String, table: NodeTable)
 
-  /// The rows of a join table that go with nodes of one end, one query for each form that these have.
-  /// A row between two that go is there as long as one of them is.
+  /// The rows of a join table that go with nodes of one end, one query for each way in which these
+  /// are numbered. A join row whose ends both go is deleted with the later one.
   func joinRows(
     _ end: End, other: End, _ slice: Slice, _ numbers: Numbers, _ names: SliceNames
   ) -> [String] {
@@ -198,12 +202,12 @@ extension Table {
 }
 
 extension Place {
-  /// Whether rows that stay may lose something with these.
+  /// Whether rows that stay may lose an edge of this place with these nodes.
   fileprivate func loses(_ ends: Ends) -> Bool {
     ends.has(destination) || isInJoinTable && ends.has(source)
   }
 
-  /// The rows of `table`, the source's, that stay and refer to what goes.
+  /// The rows of `table` (the source's) that stay and refer to nodes that go.
   func losingRows(
     of table: Table, _ forms: [Numbered], _ numbers: Numbers, _ names: SliceNames
   ) -> [String] {
@@ -215,7 +219,7 @@ extension Place {
     }
   }
 
-  /// What the row `r` is set to when its destination goes.
+  /// The assignments for the row `r` when its destination goes.
   fileprivate func nulled(_ r: String, _ numbers: Numbers) -> String {
     nulledColumns(r, numbers, .first).map { "\(quoted($0.column)) = \($0.value)" }
       .joined(separator: ", ")
@@ -240,8 +244,8 @@ extension Place {
     }
   }
 
-  /// A list without what goes, and null in the place of a single value. What went before may be there
-  /// again, or wait for the next plan.
+  /// The list without the elements that go, or null in place of a single value. An element that
+  /// went before is kept: the node may exist again, or wait for the next plan.
   func nulledList(_ list: String, _ path: String, without condition: String) -> String {
     let path = memberPath(path, in: list)
     return """
@@ -255,7 +259,7 @@ extension Place {
       """
   }
 
-  /// One of the rows `x`, as it stands in the list.
+  /// The element `x`, as it stands in the list.
   func element(of list: String) -> String {
     """
     CASE WHEN x.type IN ('true', 'false') THEN json(x.type)

@@ -1,6 +1,8 @@
 internal import CascadeModel
 internal import CascadeSQLite
-/// Nodes next to what goes, by way of edges in the application's tables, on their way to a number.
+
+/// Stages the neighbours of nodes that go, by edges in the application's tables. They are put into
+/// `temp.found` until they have a number.
 extension Connection {
   /// Sources whose destination is in these rows of `temp.gone`, one row for each edge.
   func stageSources(
@@ -11,7 +13,7 @@ extension Connection {
     try run(generated: sql, [.integer(rule)] + slice.bound)
   }
 
-  /// Destinations, if they are there, whose source is in these rows of `temp.gone`.
+  /// Destinations that exist and whose source is in these rows of `temp.gone`.
   func stageDestinations(
     of place: Place, _ form: Numbered, rule: Int64, in slice: Slice, _ numbers: Numbers,
     from driver: Place.Driver = .gone, where condition: String = "1"
@@ -20,7 +22,7 @@ extension Connection {
     try run(generated: sql, [.integer(rule)] + slice.bound)
   }
 
-  /// Those that stay, whatever form the nodes have that go.
+  /// The sources that stay, however the nodes that go are numbered.
   func stageLosingSources(of place: Place, _ numbers: Numbers) throws(SQLiteError) {
     for form in numbers.forms(of: place.destination) {
       try stageSources(
@@ -28,7 +30,7 @@ extension Connection {
     }
   }
 
-  /// In all the forms that its nodes may have.
+  /// The destinations, however their sources are numbered.
   func stageDestinations(
     of place: Place, rule: Int64, in slice: Slice = .all, _ numbers: Numbers
   ) throws(SQLiteError) {
@@ -37,7 +39,7 @@ extension Connection {
     }
   }
 
-  /// The row with this key, if it is there.
+  /// The row with this key, if it exists.
   func stage(_ table: NodeTable, key: Value) throws(SQLiteError) {
     try run(
       generated: """
@@ -47,7 +49,8 @@ extension Connection {
         """, [key])
   }
 
-  /// Gives a number to all that was found: the one it has, or a new one until the transaction ends.
+  /// Gives each node in `temp.found` a number: the one it has, or a new one that lasts until the
+  /// transaction ends.
   func internFound(present: Bool = true) throws(SQLiteError) {
     try run(
       """
@@ -74,13 +77,13 @@ extension Connection {
 
   func forgetFound() throws(SQLiteError) { try run("DELETE FROM temp.found") }
 
-  /// Numbers end with the transaction that gave them.
+  /// Numbers in `temp.known` end with the transaction that gave them.
   func forgetKnown() throws(SQLiteError) {
     try run("DELETE FROM temp.known WHERE id <> 0x4000000000000000")
   }
 }
 
-/// A rule is bound first, and behind it a slice.
+/// The rule is bound first, and the slice behind it.
 extension Place {
   func stagingSources(
     _ form: Numbered, _ numbers: Numbers, from driver: Driver, where condition: String = "1"

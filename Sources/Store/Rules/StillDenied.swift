@@ -1,8 +1,9 @@
 internal import CascadeModel
 internal import CascadeSQLite
-/// What had a reason to go, and had to stay. What a sweep deletes later may be what denied it, so the
-/// reason is kept (`Spared.swift`) until the sweep has looked again. No longer: nobody would write down
-/// that the node is another one by then.
+
+/// Nodes that had a reason to go, but had to stay. The sweep may later delete what denied them, so
+/// the reason is kept (`Spared.swift`) until the sweep has examined them again. It is not kept
+/// longer: if another node took the key meanwhile, nothing would record that.
 extension Connection {
   func remember(denied nodes: [Int64], as denied: Int64) throws(SQLiteError) {
     for node in nodes {
@@ -26,8 +27,8 @@ extension Connection {
 }
 
 extension Writer {
-  /// How long it is kept: 1, with a lease, and what stays because of that; 2, for another kind of sweep;
-  /// 4, until the end of this one.
+  /// How long the reason is kept, as a value of `denied`: 1, while there are leases, as one of them
+  /// may be why the denier stays; 2, for another kind of sweep; 4, until the end of this sweep.
   var keepsDeniedAs: Int64 {
     get throws {
       if try db.hasLeases { return 1 }
@@ -35,7 +36,8 @@ extension Writer {
     }
   }
 
-  /// Whether a kind that reads the journal, as this one does not, may delete what denied something.
+  /// Whether another kind, which reads the journal as this one does not, may delete what denied a
+  /// node.
   private var waitsForOthers: Bool {
     get throws {
       if current.readsJournal || asked.cascades && asked.counts { return false }
@@ -54,6 +56,6 @@ extension Writer {
 }
 
 extension [SweepKind] {
-  /// Whether something goes later than what the rules say.
+  /// Whether unreachable nodes go later than what the rules find.
   func marksBehindRules(of model: StoreModel) -> Bool { marks(from: model) && readsJournal }
 }

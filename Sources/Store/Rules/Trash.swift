@@ -1,11 +1,13 @@
 internal import CascadeModel
 internal import CascadeSQLite
-/// What a batch deletes is kept as it was, with what brought each node there, until its time is over
-/// (DESIGN 8.5).
+
+/// The trash keeps what a batch deletes as it was, with the reason why each node went, until its
+/// time is over (DESIGN 8.5).
 ///
-/// 1. A slice is kept in the transaction that deletes it, before that; a batch may have many.
-/// 2. Values are copied from table to table by SQLite, and never read here: whatever they are, they
-///    stay. What a table computes by itself is not kept.
+/// 1. A slice is kept in the transaction that deletes it, before the deletion. A batch may have
+///    many slices.
+/// 2. SQLite copies the values from table to table; they are never read here. So any value is kept
+///    unchanged. Generated columns are not kept.
 extension Writer {
   func keepInTrash(_ slice: Slice) throws {
     for group in try db.groups(of: slice) {
@@ -37,8 +39,8 @@ extension Writer {
     }
   }
 
-  /// What was gone before anybody looked: a link in the chain. Behind the key stands whether an
-  /// earlier batch may know more.
+  /// Keeps the keys of nodes that were gone before the sweep examined them: each is a link in a
+  /// chain of reasons. The value behind the key tells whether an earlier batch may know more.
   private func keepNames(of end: NodeTable, _ group: GoneGroup) throws {
     let layout = TrashLayout(kind: .name, collection: end.id)
     let values = ["k.key", "k.id IN (SELECT id FROM temp.recalled)"]
@@ -52,8 +54,8 @@ extension Writer {
     }
   }
 
-  /// What an earlier sweep deleted, or found gone, is a link in the chain here too: one of the other
-  /// kind, or one that was kept from what it leads to.
+  /// Keeps the keys of reasons that an earlier sweep deleted, or found gone: they are links in the
+  /// chain here too. That sweep was of the other kind, or could not delete what the node leads to.
   private func keepCauses(_ slice: Slice) throws {
     for collection in try db.collectionsOfCauses(slice) {
       let layout = TrashLayout(kind: .name, collection: collection)
@@ -69,7 +71,7 @@ extension Writer {
     }
   }
 
-  /// What became of the file itself is written elsewhere (`ReleasedFiles.swift`).
+  /// What becomes of the file itself is recorded elsewhere (`ReleasedFiles.swift`).
   private func keepFileNames(_ group: GoneGroup) throws {
     let layout = TrashLayout(kind: .name, collection: group.collection)
     let values = ["CAST(coalesce(n.key, k.key) AS TEXT)", "0"]
@@ -98,7 +100,8 @@ extension Writer {
   }
 }
 
-/// The nodes of one collection in a slice that are numbered alike, and the part of it in which they are.
+/// The nodes of one collection in a slice that are numbered in the same way, and the part of the
+/// slice that contains them.
 struct GoneGroup {
   let name: String
   let collection: Int64
@@ -107,7 +110,7 @@ struct GoneGroup {
   let present: Int64
   let absent: Int64
 
-  /// A number in `cascade_node`, in `temp.known`, or by where the row is.
+  /// The number is in `cascade_node`, in `temp.known`, or follows from the rowid.
   enum Form: Int64 { case stored, named, byRow }
 }
 

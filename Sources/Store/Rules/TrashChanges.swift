@@ -1,9 +1,10 @@
 internal import CascadeModel
 internal import CascadeSQLite
-/// References that nullifying takes out of what survives, and rows that are no nodes.
+
+/// Keeps in the trash the references that surviving nodes lose, and rows that are not nodes.
 extension Writer {
-  /// The old and the new value of what is nulled in the rows that survive; before it is. `more` is
-  /// bound to the parameters of `rows` behind the fifth.
+  /// Keeps the old and the new values of references in surviving rows, before they are set to null.
+  /// `more` is bound to the parameters of `rows` behind the fifth.
   func keepReferences(
     of place: Place, _ rows: [String], _ slice: Slice, _ more: [Value] = []
   ) throws {
@@ -26,7 +27,7 @@ extension Writer {
     }
   }
 
-  /// What the application's foreign keys will take out of rows that stay.
+  /// Keeps the references that the application's foreign keys will remove from rows that stay.
   func keepLostReferences(_ slice: Slice) throws {
     let followers = followersOfForeignKeys()
     for follower in followers {
@@ -61,7 +62,7 @@ extension Writer {
     }
   }
 
-  /// What the foreign key sets its columns to.
+  /// The values that the foreign key sets its columns to.
   private func initial(_ key: Table.ForeignKey, in table: Table) throws -> [Value] {
     try key.columns.map { name in
       guard key.onDelete == .setDefault, let column = table.column(name) else { return .null }
@@ -69,7 +70,7 @@ extension Writer {
     }
   }
 
-  /// The same of a managed object, before its value is written.
+  /// The same for a managed object, before its new value is written.
   func keepValue(of id: Int64, becoming value: String) throws {
     if model.trash <= .zero { return }
     let layout = TrashLayout(kind: .value, columns: ["id", "value", "value"])
@@ -84,8 +85,9 @@ extension Writer {
 }
 
 extension Table {
-  /// Where there is no key: another row may have the rowid by then, but seldom all that stood beside
-  /// what foreign keys take away.
+  /// Identifies a row of a table without a key: by its rowid, and by the values of the columns that
+  /// foreign keys do not change. Another row may have the rowid later, but rarely has the same
+  /// values too.
   fileprivate func rowByValues(_ most: Int) -> [String?] {
     let taken = foreignKeys.filter(\.onDelete.loses).flatMap(\.columns).map(\.folded)
     let values = columns.filter { !$0.isGenerated && !taken.contains($0.name.folded) }.map(\.name)
@@ -93,10 +95,10 @@ extension Table {
   }
 }
 
-// MARK: - Rows that are no nodes
+// MARK: - Rows that are not nodes
 
 extension Writer {
-  /// Join rows, and rows that follow foreign keys which no rule looks at.
+  /// Keeps join rows, and rows that go by foreign keys which no rule examines.
   func keepSideRows(_ slice: Slice) throws {
     var places: [Table: [String]] = [:]
     for place in binding.places {

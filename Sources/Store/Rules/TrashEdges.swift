@@ -1,6 +1,8 @@
 internal import CascadeModel
 internal import CascadeSQLite
-/// Stored edges that go with what goes, and who their ends are where nothing else tells.
+
+/// Keeps the stored edges that go with a slice, and the identities of their ends where nothing else
+/// records them.
 extension Writer {
   func keepEdges(_ slice: Slice) throws {
     if current.lostCount > 0 {
@@ -14,7 +16,7 @@ extension Writer {
     try keepOwnIdentities(slice)
   }
 
-  /// Earlier steps may have taken the last ones along.
+  /// Whether the batch may have stored edges. Earlier steps may have removed the last ones.
   private var mayHaveEdges: Bool {
     get throws {
       try db.integer("SELECT 1 FROM cascade_edge LIMIT 1") != nil
@@ -24,7 +26,7 @@ extension Writer {
     }
   }
 
-  /// With who survives at their other ends.
+  /// Keeps the edges, and the identities of the surviving nodes at their other ends.
   func keep(_ edges: LosingEdges) throws {
     let bound = [.integer(current.batch), .integer(counters.serial)] + edges.bound
     try db.run(
@@ -43,8 +45,8 @@ extension Writer {
         """, bound)
   }
 
-  /// What was unlinked. What a value or a declared list does not say any more is not for an undo: that
-  /// was a change, and not a deletion.
+  /// Keeps edges that were unlinked. An edge that is missing from a new value or declared list is
+  /// not kept: that was a change, not a deletion, and undo does not revert it.
   private func keepRemoved() throws {
     try db.run(
       """
@@ -65,8 +67,8 @@ extension Writer {
       """, .integer(current.batch))
   }
 
-  /// A reference that was changed begins a chain. Who changed it does not go, or goes later, if it does
-  /// not stay after all.
+  /// Keeps the identities of reasons that do not go with this slice or before it. A changed
+  /// reference starts a chain: its source does not go, or goes later, unless it stays after all.
   private func nameReasons(_ slice: Slice) throws {
     let reasons = """
       SELECT DISTINCT g.via AS id FROM temp.gone AS g WHERE g.seq > ?1 AND g.seq <= ?2
@@ -83,7 +85,7 @@ extension Writer {
         """, slice.bound + [.integer(current.batch)])
   }
 
-  /// Of rows and files that go; an object is kept whole.
+  /// Keeps the identities of rows and files that go. Objects are kept whole.
   func keepOwnIdentities(_ slice: Slice) throws {
     if binding.collections.isEmpty && model.files.isEmpty { return }
     try db.run(

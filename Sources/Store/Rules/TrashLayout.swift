@@ -1,28 +1,30 @@
 internal import CascadeModel
 internal import CascadeSQLite
-/// What a kept thing is, and which value of it is in which column of `cascade_trash`. The columns of
-/// the key come first. Written once for each batch and kind of thing.
+
+/// Describes an entry of the trash: what it is, and which of its values is in which column of
+/// `cascade_trash`. The columns of the key come first. A layout is written once for each batch and
+/// kind of entry.
 struct TrashLayout: Hashable {
   enum Kind: String {
     /// The row of a node.
     case row
     /// A managed object: its key, its type, its value.
     case object
-    /// The key of what was gone before anybody looked: a link in a chain.
+    /// The key of a node that was gone before the sweep examined it: a link in a chain of reasons.
     case name
-    /// A row that is no node: of a join table, or one that followed a foreign key.
+    /// A row that is not a node: of a join table, or one that went by a foreign key.
     case side
-    /// Columns of a row that survived: its key, what they were, what they became.
+    /// Columns of a row that survived: its key, the old values, the new values.
     case change
-    /// The value of an object that survived: its id, what it was, what it became.
+    /// The value of an object that survived: its id, the old value, the new value.
     case value
-    /// Stands for the edges that are kept.
+    /// Stands for the stored edges that are kept.
     case edges
   }
 
   let kind: Kind
   var collection: Int64?
-  /// The name of a table, where the thing is in one.
+  /// The name of the table, if the entry comes from one.
   var subject = ""
   /// Nil stands for the rowid.
   var columns: [String?] = []
@@ -32,15 +34,15 @@ struct TrashLayout: Hashable {
 
   var parts: Range<Int> { 0..<max(1, (columns.count + TrashLayout.width - 1) / TrashLayout.width) }
 
-  /// The columns of one part, by their places.
+  /// The indexes of the columns in one part.
   func places(in part: Int) -> Range<Int> {
     part * TrashLayout.width..<min((part + 1) * TrashLayout.width, columns.count)
   }
 
-  /// SQLite joins 64 tables at most: what is in later parts is looked for value by value.
+  /// SQLite joins at most 64 tables: values in later parts are looked up one by one.
   private static let mostJoined = 48
 
-  /// Where the value of a column stands; `t` is part 0, `t1` the next.
+  /// The SQL for the value of a column; `t` is part 0, `t1` the next.
   static func value(_ place: Int) -> String {
     let (part, column) = (place / width, "c\(place % width)")
     if part < mostJoined { return "\(alias(ofPart: part)).\(column)" }
@@ -50,7 +52,7 @@ struct TrashLayout: Hashable {
 
   static func alias(ofPart part: Int) -> String { part == 0 ? "t" : "t\(part)" }
 
-  /// Rows of the trash with all of their parts, bound by batch and layout.
+  /// The FROM clause: entries of the trash with all of their parts, called `t`, `t1` and so on.
   var kept: String {
     let others = parts.prefix(TrashLayout.mostJoined).dropFirst().map { part in
       let t = TrashLayout.alias(ofPart: part)
@@ -61,7 +63,7 @@ struct TrashLayout: Hashable {
   }
 
   static let isKept = "t.batch = ?1 AND t.layout = ?2 AND t.part = 0"
-  /// In a slice by their ids, bound behind these.
+  /// Entries in a slice of ids, bound behind batch and layout.
   static let isInSlice = "\(isKept) AND t.id > ?3 AND t.id <= ?4"
 
   private var columnList: String {
@@ -74,7 +76,8 @@ struct TrashLayout: Hashable {
 }
 
 extension TrashLayout {
-  /// From the columns: kind, collection, subject, columns, keys. Nil for what a newer version wrote.
+  /// From the columns: kind, collection, subject, columns, keys. Nil for an entry that a newer
+  /// version wrote.
   init?(row: Row) {
     guard let kind = Kind(rawValue: row.text(0)),
       let columns = try? JSON.parse(row.text(3)).array?.map(\.string)
@@ -84,12 +87,12 @@ extension TrashLayout {
       columns: columns, keys: Int(row.integer(4)))
   }
 
-  /// All of a table's rows but what it computes by itself, the key first.
+  /// All columns of a table except generated ones, the key first.
   init(_ kind: Kind, _ table: Table, keys: [String] = [], collection: Int64? = nil) {
     let first = Set(keys.map(\.folded))
     let rest = table.columns.filter { !$0.isGenerated && !first.contains($0.name.folded) }
     var columns: [String?] = keys + rest.map(\.name)
-    // A rowid that is a column is kept as that.
+    // A rowid that is also a column is kept as that column.
     if table.rowid != nil && !table.isRowidColumn { columns.append(nil) }
     self.init(
       kind: kind, collection: collection, subject: table.name, columns: columns, keys: keys.count)
@@ -102,8 +105,8 @@ extension TrashLayout {
 }
 
 extension Writer {
-  /// Keeps rows `of` which `select` makes the SQL, given the part's number, the values and the names
-  /// of their columns. `first` is bound behind batch and layout.
+  /// Writes entries into the trash. `select` returns the SQL for a part, given its number and the
+  /// values to select. `bound` is bound behind batch and layout.
   func keep(
     _ layout: TrashLayout, values: [String], _ bound: [Value] = [],
     select: (_ part: Int, _ values: String) -> String
@@ -135,7 +138,7 @@ extension Writer {
       .integer(layout.kind == .name ? 0 : Int64(count)))
   }
 
-  /// The one that the batch has for such things, or the next.
+  /// The number of the layout in this batch: the existing one, or the next free one.
   func layoutNumber(_ layout: TrashLayout) throws -> Int64 {
     let identity = layout.identity
     let known = try db.integer(
@@ -149,7 +152,8 @@ extension Writer {
       .integer(current.batch)) ?? 1
   }
 
-  /// What is no node has an id behind those of all nodes, the later the smaller.
+  /// The lowest id so far of entries that are not nodes. Their ids are above those of all nodes,
+  /// and count down.
   func lowestInTrash() throws -> Int64 {
     try db.integer(
       """

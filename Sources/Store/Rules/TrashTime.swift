@@ -1,11 +1,13 @@
 internal import CascadeModel
 internal import CascadeSQLite
-/// What is past its time is forgotten, a little at a time.
+
+/// Deletes what is past its retention time, a little at a time: trash, notices, ledger.
 extension Writer {
-  /// Within a group. Forgets at most so many rows; false where nothing is left to forget.
+  /// Deletes at most `rows` rows; false where nothing is left to delete. To be called within a
+  /// group.
   ///
-  /// First the trash, a batch after the other. Then notices, and then the ledger, which still knows
-  /// every batch that has trash, and how far a file of many transactions came.
+  /// First the trash, one batch after the other; then the notices; then the ledger. The ledger
+  /// keeps every batch that has trash, and how far a file of many transactions came.
   package func forgetSome(at now: Int64, rows: Int = 1_000) throws -> Bool {
     let limit = now - model.trash.inMilliseconds
     if let batch = try expiredBatch(of: "cascade_trash_layout", before: limit, at: now) {
@@ -14,7 +16,7 @@ extension Writer {
     }
     let ofFiles: StaticString = "cascade_trash_file WHERE fate = 0"
     if let batch = try expiredBatch(of: ofFiles, before: limit, at: now) {
-      // Who lost them needs no name any more.
+      // The nodes that lost these files need no identity any more.
       try db.run("DELETE FROM cascade_trash_node WHERE batch = ?", .integer(batch))
       return try forgetFiles(of: batch, rows: Int64(rows))
     }
@@ -24,14 +26,14 @@ extension Writer {
     return try forgetLedger(before: now - model.keep.ledger.inMilliseconds, at: now, rows)
   }
 
-  /// Everything; says of how many batches.
+  /// Deletes all that is past its time. Returns how many batches were deleted from the trash.
   func forgetTrash(at now: Int64, _ manners: Manners = .none) throws -> Int {
     let before = try db.batchesInTrash()
     try littleByLittle(manners) { try forgetSome(at: now) }
     return try before - db.batchesInTrash()
   }
 
-  /// The oldest whose time is over, and that nobody is at.
+  /// The oldest batch that is past its time, and that no open sweep or undo belongs to.
   private func expiredBatch(
     of kept: StaticString, before limit: Int64, at now: Int64
   ) throws -> Int64? {
@@ -45,7 +47,7 @@ extension Writer {
   }
 
   private func forget(_ batch: Int64, rows: Int64) throws {
-    // What is there in part only cannot be undone any more.
+    // A batch that is only partly in the trash cannot be undone any more.
     try db.run(
       "UPDATE cascade_trash_layout SET remaining = -1 WHERE batch = ? AND remaining >= 0",
       .integer(batch))
@@ -75,7 +77,7 @@ extension Writer {
   }
 
   private func forgetNotices(before limit: Int64, at now: Int64, _ rows: Int) throws -> Bool {
-    // Numbers go on behind the last, also where no notice is left.
+    // Numbers continue behind the last one, also where no notice is left.
     try db.run(
       """
       INSERT OR REPLACE INTO cascade_meta
@@ -91,7 +93,7 @@ extension Writer {
     return db.changes > 0
   }
 
-  /// Behind the last one that is past its time nobody looks: there may be many.
+  /// Does not examine rows behind the last one that is past its time: there may be many.
   private func forgetLedger(before limit: Int64, at now: Int64, _ rows: Int) throws -> Bool {
     try db.run(
       """
@@ -114,7 +116,7 @@ extension Writer {
 }
 
 extension Connection {
-  /// How many batches have something in the trash: from before a time, or all.
+  /// How many batches have something in the trash: those from before `limit`, or all.
   func batchesInTrash(
     before limit: (time: Int64, now: Int64)? = nil
   ) throws(SQLiteError) -> Int {
@@ -128,8 +130,8 @@ extension Connection {
     return Int(count ?? 0)
   }
 
-  /// When it was, at ?2. What the ledger does not know, or has from a time when the clock was ahead, is
-  /// as old as the next one.
+  /// The time of a batch, as SQL; ?2 is now. A batch that the ledger does not know, or recorded
+  /// while the clock was ahead, is as old as the next batch.
   fileprivate static func time(ofBatch batch: String) -> String {
     """
     (SELECT n.at FROM cascade_ledger AS n WHERE n.seq >= \(batch) AND n.at <= ?2

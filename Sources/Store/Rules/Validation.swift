@@ -1,6 +1,7 @@
 internal import CascadeModel
 internal import CascadeSQLite
-/// What must hold of the nodes that a transaction touched, at its end (DESIGN 2.4).
+
+/// Validates the nodes that a transaction touched, at its end (DESIGN 2.4).
 extension Writer {
   /// Notes a node whose relationships may have changed. A model without constraints pays nothing.
   func touch(_ id: Int64) throws {
@@ -8,12 +9,13 @@ extension Writer {
     try db.run("INSERT OR IGNORE INTO temp.touched VALUES(?)", .integer(id))
   }
 
-  /// Nobody judges a sweep.
+  /// A sweep is not validated.
   func touchNeighbours() throws {
     if !current.isSweep { try db.touchNeighbours(demands, binding, current.numbers) }
   }
 
-  /// Who counts objects by their types has others to count when one changes.
+  /// Touches the neighbours of an object whose type changes: those that count objects by type have
+  /// a new count.
   func touchNeighbours(of id: Int64, unlessOf type: String?) throws {
     try db.run(
       """
@@ -42,7 +44,7 @@ extension Writer {
 }
 
 extension Connection {
-  /// The survivors next to what goes, and both ends of what was removed.
+  /// Touches the surviving neighbours of nodes that go, and both ends of removed edges.
   func touchNeighbours(_ demands: Demands, _ binding: Binding, _ numbers: Numbers) throws {
     if demands.isEmpty { return }
     try run(
@@ -68,7 +70,7 @@ extension Connection {
     if losesSources { try stageDestinations(of: place, rule: 0, numbers) }
     if !losesDestinations && !losesSources { return }
     try internFound()
-    // What stays only as long as it is leased is judged by nobody.
+    // A node that stays only because of a lease is not validated.
     try run(
       """
       INSERT OR IGNORE INTO temp.touched SELECT id FROM temp.found
@@ -78,7 +80,7 @@ extension Connection {
   }
 }
 
-/// All that the model demands.
+/// All demands of the model.
 final class Demands {
   let all: [Demand]
   private var made: (binding: Binding, judgements: [Judgement])?
@@ -87,10 +89,11 @@ final class Demands {
 
   var isEmpty: Bool { all.isEmpty }
 
-  /// Whether some are about the objects of a type.
+  /// Whether some demand depends on the types of objects.
   private(set) lazy var knowTypes = all.contains { $0.knowsTypes }
 
-  /// Of what a transaction touched. Made anew when the binding is: its numbers may be others.
+  /// The judgements of the nodes that a transaction touched. They are made again when the binding
+  /// is, since its numbers may differ.
   func judgements(_ binding: Binding, _ model: StoreModel) -> [Judgement] {
     if let made, made.binding.places == binding.places,
       made.binding.collections == binding.collections
@@ -106,7 +109,7 @@ final class Demands {
 /// One count that a demand asks for, ready to run.
 struct Judgement: Sendable {
   let demand: Demand
-  /// Whose other ends are counted: for `unique` the destinations.
+  /// The collection of the nodes whose other ends are counted: for `unique`, the destinations.
   let subject: String
   let isUnique: Bool
   private let sql: String
@@ -131,7 +134,7 @@ struct Judgement: Sendable {
     return Int(try db.integer(generated: "SELECT count(*) FROM (\(sql))", values) ?? 0)
   }
 
-  /// Too few are those from the first up to the second, too many those above the third.
+  /// Too few: counts from the first up to the second. Too many: counts above the third.
   private var bounds: [Value] {
     if isUnique { return [.integer(0), .integer(-1), .integer(1)] }
     let constraint = demand.constraint
@@ -168,8 +171,8 @@ struct Judgement: Sendable {
 }
 
 extension Demand {
-  /// None where a table is missing that it would have to look into: what cannot be seen is not
-  /// judged.
+  /// The judgements of the demand. None where a table that would have to be read is missing: what
+  /// cannot be seen is not judged.
   func judgements(
     _ binding: Binding, _ model: StoreModel, of scope: DemandQuery.Scope
   ) -> [Judgement] {
@@ -208,6 +211,6 @@ extension Binding {
 }
 
 extension Constraint {
-  /// Whether some count violates it.
+  /// Whether some count of nodes violates the constraint.
   fileprivate var isBounded: Bool { !optional || min > 1 || max != nil }
 }

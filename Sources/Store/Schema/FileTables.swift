@@ -1,7 +1,7 @@
-/// Tables for files, which are no nodes.
+/// Tables for files, which are not nodes.
 extension Schema {
   static let trashedFiles: [StaticString] = [
-    // Files in the trash of their root. `fate`: 0 is kept, 1 is to be removed, 2 is to be brought back.
+    // Files in the trash of their root. `fate`: 0 is kept, 1 is to be removed, 2 is to be restored.
     """
     CREATE TABLE IF NOT EXISTS cascade_trash_file(
       batch INTEGER NOT NULL,
@@ -14,12 +14,12 @@ extension Schema {
   ]
 
   static let ofFiles: [StaticString] = [
-    // Files of which somebody asks whether an edge names them.
+    // Files for which a query asks whether an edge names them.
     """
     CREATE TEMP TABLE asked(
       collection INTEGER, key, id INTEGER, PRIMARY KEY(collection, key, id)) WITHOUT ROWID
     """,
-    // What is beneath the roots, and what edges name there; by the number of the root.
+    // The files below the roots, and those that edges name there; by the number of the root.
     """
     CREATE TEMP TABLE disk(
       root INTEGER, path TEXT, PRIMARY KEY(root, path)) WITHOUT ROWID

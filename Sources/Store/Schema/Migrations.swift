@@ -1,5 +1,6 @@
 internal import CascadeSQLite
-/// What brings the tables of an older version to the next one, a list for each.
+
+/// Statements that bring the tables of an older version to the next one, a list for each version.
 extension Schema {
   /// From version 1, whose AUTOINCREMENT left a table of SQLite's own behind.
   static let from1: [StaticString] =
@@ -30,8 +31,8 @@ extension Schema {
       "UPDATE cascade_meta SET value = 2 WHERE name = 'version'",
     ]
 
-  /// From version 2, whose trash kept a row as a text. It still tells why something went, and cannot
-  /// be undone.
+  /// From version 2, whose trash stored a row as a text. This trash still explains deletions, but
+  /// they cannot be undone.
   static let from2: [StaticString] =
     [
       "ALTER TABLE cascade_ledger ADD COLUMN undone_at INTEGER",
@@ -53,25 +54,25 @@ extension Schema {
       "UPDATE cascade_meta SET value = 3 WHERE name = 'version'",
     ]
 
-  /// From version 3, which did not see denied rows that are displaced.
+  /// From version 3, which did not detect denied rows that are displaced.
   static let from3: [StaticString] =
     journal + ["UPDATE cascade_meta SET value = 4 WHERE name = 'version'"]
 
-  /// From version 4, which did not note who writes lists of references or declares them anew, and had
-  /// no references to what is not there: these are read from the values again.
+  /// From version 4, which did not record which lists of references are written or declared again,
+  /// and did not store references to missing nodes. The latter are read from the values again.
   static let from4: [StaticString] =
     journal + trash + loose + [
       "DELETE FROM cascade_meta WHERE name = 'references'",
       "UPDATE cascade_meta SET value = 5 WHERE name = 'version'",
     ]
 
-  /// From version 5, which did not know when a file was let go.
+  /// From version 5, which did not record when a file was released.
   static let from5: [StaticString] = [
     "ALTER TABLE cascade_released_file ADD COLUMN at INTEGER",
     "UPDATE cascade_meta SET value = 6 WHERE name = 'version'",
   ]
 
-  /// From version 6, in which a file could have the id of a sweep, and then stood in its way.
+  /// From version 6, in which a change file could have the id of a sweep, and then blocked it.
   static let from6: [StaticString] =
     history + [
       "UPDATE OR REPLACE cascade_plan SET id = '' WHERE id = 'sweep' AND file GLOB '/*'",
@@ -82,14 +83,14 @@ extension Schema {
       "UPDATE cascade_meta SET value = 7 WHERE name = 'version'",
     ]
 
-  /// From version 7, which did not say what collections stand for.
+  /// From version 7, which did not record what collections stand for.
   static let from7: [StaticString] = [
     "ALTER TABLE cascade_collection ADD COLUMN place TEXT",
     "UPDATE cascade_collection SET place = '?'",
     "UPDATE cascade_meta SET value = 8 WHERE name = 'version'",
   ]
 
-  /// From version 8, whose watches had names of collections, and did not say which edges they tell of.
+  /// From version 8, whose watches named collections, and did not record which edges they describe.
   static let from8: [StaticString] = [
     """
     UPDATE cascade_watch SET meaning = json_set(meaning, '$.rows', coalesce(

@@ -1,5 +1,6 @@
 internal import CascadeSQLite
-/// Why a store cannot be served as it is.
+
+/// Why a store cannot be served in its present state.
 package struct StoreError: Error, CustomStringConvertible {
   package let description: String
   package init(_ description: String) { self.description = description }
@@ -9,13 +10,13 @@ package struct StoreError: Error, CustomStringConvertible {
 }
 
 extension Writer {
-  /// SQLite takes a log that it cannot write for one that it may only read, and stays with that: another
-  /// connection may write it as soon as the reason has passed.
+  /// SQLite treats a write-ahead log that it cannot write as read-only, and does so for as long as
+  /// the connection is open. A new connection can write as soon as the cause is gone.
   package static func mayOnlyRead(_ error: any Error) -> Bool {
     (error as? SQLiteError)?.isReadOnly ?? false
   }
 
-  /// What is in the file makes no sense, and will not by waiting.
+  /// Whether the content of the file is damaged, so that waiting does not help.
   package static func isDamage(_ error: any Error) -> Bool {
     (error as? SQLiteError)?.isDamage ?? false
   }
@@ -39,12 +40,13 @@ extension Connection {
     return db
   }
 
-  /// In KiB: a large sweep keeps what it has found in its temporary tables.
+  /// In KiB. A large sweep keeps what it has found in temporary tables.
   static var temporaryCache: Int { 8_192 }
 
-  /// In the order in which they refer to each other.
+  /// Creates the temporary tables, in the order in which they refer to each other.
   ///
-  /// Their journal is in memory, and has each page that is freed where that must be zeroed.
+  /// Their rollback journal is in memory. If freed pages had to be zeroed (`secure_delete`), it
+  /// would contain each of them.
   func makeTemporaryTables(cache kilobytes: Int = 2_000) throws(SQLiteError) {
     try execute(
       """
@@ -64,7 +66,7 @@ extension Connection {
     }
   }
 
-  /// Sorting may take as much again as the cache; deleting does not sort.
+  /// Sorting may use as much memory again; deleting does not sort.
   enum Cache: Int { case ordinary = 49_152, deleting = 98_304 }
 
   func setCache(_ size: Cache) throws(SQLiteError) {
@@ -79,9 +81,9 @@ extension Connection {
     return db
   }
 
-  /// From 3.7.0 to 3.51.2, a checkpoint that meets a commit which begins the log anew can corrupt the
-  /// database (https://sqlite.org/wal.html#walresetbug). There we take only checkpoints that cannot
-  /// (`LongLog`).
+  /// From SQLite 3.7.0 to 3.51.2, a checkpoint that coincides with a commit that restarts the
+  /// write-ahead log can corrupt the database (https://sqlite.org/wal.html#walresetbug). With these
+  /// versions, Cascade runs only checkpoints that cannot do that (`LongLog`).
   static var checkpointsAreSafe: Bool { libraryVersion >= 3_051_003 }
 
   private borrowing func boundLog() throws {
@@ -95,14 +97,15 @@ extension Connection {
     keepLogOnClose()
   }
 
-  /// While much is written, the log's file keeps its length, which is faster to fill again.
+  /// While much is written, the file of the write-ahead log keeps its length, because it is then
+  /// faster to fill again.
   enum LogLimit: Int { case none = -1, ordinary = 4_194_304 }
 
   func limitLog(_ limit: LogLimit) throws(SQLiteError) {
     try execute("PRAGMA journal_size_limit = \(limit.rawValue)")
   }
 
-  /// Cascade has a version of its own: `user_version` is the application's.
+  /// Cascade's schema has a version of its own, because `user_version` belongs to the application.
   private borrowing func migrate() throws {
     try begin()
     defer { rollback() }
@@ -110,7 +113,7 @@ extension Connection {
     try commit()
   }
 
-  /// Within a transaction. Makes what is missing of them.
+  /// Creates the tables that are missing. Must run within a transaction.
   borrowing func makeTables() throws {
     let version = try schemaVersion()
     if version > Schema.version {
@@ -134,7 +137,8 @@ extension Connection {
     }
   }
 
-  /// What the others name by numbers cannot be made up.
+  /// Rejects a store in which some of the basic tables are missing: what other tables name by
+  /// number cannot be reconstructed.
   private borrowing func refuseRemains() throws {
     let needed = ["meta", "collection", "name", "node", "edge"].map { "cascade_\($0)" }
     let found = try all("SELECT name FROM sqlite_schema WHERE type = 'table'") { $0.text(0) }
@@ -145,7 +149,8 @@ extension Connection {
         + "drop the rest of Cascade's tables")
   }
 
-  /// Nobody knows what the journal said, or what its numbers mean.
+  /// After dropped tables were created again, it is not known what the journal said or what its
+  /// numbers mean.
   private borrowing func forgetWhatWasDropped() throws {
     try setMeta("gap", 1)
     try run("DELETE FROM cascade_journal WHERE what NOT IN (SELECT what FROM cascade_watch)")

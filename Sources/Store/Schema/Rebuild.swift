@@ -1,15 +1,16 @@
 internal import CascadeModel
 internal import CascadeSQLite
-/// Edges in properties, read again from the values they repeat when the model says otherwise than
-/// it did.
+
+/// Reads edges in properties again, from the values that they repeat, if the model has changed.
 ///
-/// No rule runs: nothing was deleted, only the meaning changed. What does not fit any more is
-/// passed over, and a reference to what is not there stays dangling, without an edge. But what has an
-/// edge still is gone, and a sweep has yet to see to it.
+/// No rule runs: nothing was deleted, only the meaning changed. A value that no longer fits is
+/// skipped. A reference to a missing node stays dangling, without an edge. But if it still has an
+/// edge to a node that is gone, the edge stays for a sweep to handle.
 ///
-/// Very many objects are read in several transactions. Whoever is killed between them begins anew.
+/// Very many objects are read in several transactions. If the daemon is killed between them, the
+/// work begins again.
 extension Writer {
-  /// Where a table does not fit, what is in it is not known.
+  /// If a table does not fit the model, its content is not known, and the edges stay unread.
   func rebuildReferences() throws {
     let fingerprint = references.fingerprint
     let known = try db.meta("references") ?? 0
@@ -28,7 +29,7 @@ extension Writer {
     areReferencesRead = true
   }
 
-  /// Whatever the next model is, also the one before, it has to read them.
+  /// The next model has to read the edges again, even if it is the previous one.
   func forgetReferences() throws {
     try db.setMeta("references", Writer.unread)
     areReferencesRead = false
@@ -39,7 +40,7 @@ extension Writer {
   private func rebuildReferences(in collection: String) throws {
     var last = ""
     try littleByLittle(.none) {
-      // These edges are older than whatever comes next.
+      // These edges are older than any that are added later.
       defer { counters.serial += 1 }
       let page = try objects(in: collection, after: last)
       for object in page { try rebuildReferences(of: object, in: collection, areOwn: false) }
@@ -48,7 +49,7 @@ extension Writer {
     }
   }
 
-  /// Of an object that an undo wrote.
+  /// For an object that an undo wrote.
   func rebuildReferences(of id: Int64) throws {
     let object = try db.first(
       """
@@ -98,7 +99,7 @@ extension Writer {
       .integer(edge.origin.rawValue))
   }
 
-  /// A file that is named counts as there, as everywhere.
+  /// A file that is named counts as existing, as everywhere else.
   func existingEnd(_ destination: Destination) throws -> Int64? {
     if case .node(let node) = destination, try !isThere(node) { return nil }
     return try end(destination)
@@ -109,7 +110,7 @@ extension Writer {
     return try keys(of: node, in: table).flatMap { try place($0, in: table) } != nil
   }
 
-  /// Nil where the table can have no such key.
+  /// Nil if the table cannot have such a key.
   private func keys(of node: Node, in table: NodeTable) throws -> [Value]? {
     do {
       return try keyValues(node, table)

@@ -1,13 +1,13 @@
-/// Cascade's own tables. Names begin with `cascade_`; nothing else in the file is ours.
+/// Cascade's own tables. Their names begin with `cascade_`; nothing else in the file is Cascade's.
 ///
-/// Invariants, outside of a transaction of ours:
-/// 1. Every row of `cascade_node` is a node that exists. Ids are never used twice: the counter in
+/// Invariants, outside of Cascade's transactions:
+/// 1. Every row of `cascade_node` is a node that exists. Ids are never reused: the counter in
 ///    `cascade_meta` only grows.
 /// 2. Both ends of every row of `cascade_edge` are rows of `cascade_node`.
-/// 3. A file that an edge points at is a row of `cascade_node`, in the collection
-///    `cascade_file/ROOT`, which no collection of a user's can be called.
+/// 3. A file that an edge names is a row of `cascade_node`, in the collection `cascade_file/ROOT`.
+///    No collection of the application's can have such a name.
 /// 4. An edge of origin 2 or 3 repeats what its source's value says, so that rules see it among the
-///    others. A reference to what is not there has no such edge, and a row of `cascade_loose`.
+///    other edges. A reference to a missing node has no such edge, but a row of `cascade_loose`.
 /// 5. A change file took effect if, and only if, its row is in `cascade_ledger`.
 enum Schema {
   static let version: Int64 = 9
@@ -50,9 +50,9 @@ enum Schema {
     """,
   ]
 
-  /// Three B-trees, each covering: by source, by destination, by name alone.
+  /// Three B-trees, each covering: by source, by destination, and by name alone.
   private static let edges: [StaticString] = [
-    // `born` is the flush that added the edge: the ledger says whose it was.
+    // `born` is the flush that added the edge: the ledger says where the edge came from.
     """
     CREATE TABLE IF NOT EXISTS cascade_edge(
       source INTEGER NOT NULL,
@@ -86,8 +86,9 @@ enum Schema {
   ]
 
   static let history: [StaticString] = [
-    // One row a transaction. A file of many transactions has a part for each; `line` counts the
-    // lines behind it. The part of a sweep is below zero: a file may call itself as one.
+    // One row for each transaction. A change file of many transactions has a part for each; `line`
+    // is the line after the part. The part of a sweep is negative, because a change file may have
+    // the same id as a sweep.
     """
     CREATE TABLE IF NOT EXISTS cascade_ledger(
       seq INTEGER PRIMARY KEY,
@@ -103,7 +104,7 @@ enum Schema {
       undone_by TEXT,
       UNIQUE(id, part)) STRICT
     """,
-    // By collection and key: an end of it may be a row of the application, which has no number.
+    // By collection and key: an end may be a row of the application, which has no number.
     """
     CREATE TABLE IF NOT EXISTS cascade_notice(
       id INTEGER PRIMARY KEY,
@@ -118,8 +119,8 @@ enum Schema {
       receiver_deleted INTEGER NOT NULL DEFAULT 0) STRICT
     """,
     "CREATE INDEX IF NOT EXISTS cascade_notice_receiver ON cascade_notice(receiver_collection, receiver_key)",
-    // Deletions over the limit that wait for somebody's consent, or have it. The id of a sweep's is
-    // empty, which no file's is, and its `file` is a slash and the kinds.
+    // Deletions over the limit that wait for approval, or have it. The plan of a sweep has an empty
+    // id, which no change file has, and its `file` is a slash and the kinds.
     """
     CREATE TABLE IF NOT EXISTS cascade_plan(
       plan INTEGER PRIMARY KEY,
@@ -130,16 +131,16 @@ enum Schema {
       approved INTEGER NOT NULL DEFAULT 0,
       UNIQUE(id, checksum)) STRICT
     """,
-    // Change files that were refused (or held: no reasons), until they have left the queue, where
-    // others behind them were applied in the same commit.
+    // Change files that were rejected (or held: no reasons). They are listed until they have left
+    // the queue, if files behind them were applied in the same commit.
     """
     CREATE TABLE IF NOT EXISTS cascade_verdict(
       name BLOB PRIMARY KEY,
       fingerprint INTEGER NOT NULL,
       reasons TEXT) STRICT, WITHOUT ROWID
     """,
-    // Files that lost their last edge: the intention commits with the row that let them go; by the
-    // clock of files.
+    // Files that lost their last edge. The row commits together with the change that released the
+    // file. `at` is by `SystemClock.ofFiles`.
     """
     CREATE TABLE IF NOT EXISTS cascade_released_file(
       id INTEGER PRIMARY KEY,
@@ -152,11 +153,11 @@ enum Schema {
 
   /// What a batch deleted, as it was, and why.
   static let trash: [StaticString] = [
-    // A row of a table, or what else the layout says, with its values in the layout's order: sixteen
-    // to a part. They have no type here, so each stays what it was. `rule` of the edge `name` to or
-    // from the node `via` brought it here. The id of a node is its number in the batch; what is no
-    // node has one behind them all, the later the smaller. No index by key: it would cost as much
-    // again.
+    // A row of a table, or what else the layout says. Its values are in the layout's order, sixteen
+    // to a part. The columns have no type, so each value stays what it was. The row is here because
+    // of `rule` of the edge `name` to or from the node `via`. The id of a node is its number in the
+    // batch. Anything else has an id above all of those, and later ones are smaller. There is no
+    // index by key: it would cost as much again.
     """
     CREATE TABLE IF NOT EXISTS cascade_trash(
       batch INTEGER NOT NULL,
@@ -169,7 +170,8 @@ enum Schema {
       c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12, c13, c14, c15,
       PRIMARY KEY(batch, id, part)) WITHOUT ROWID
     """,
-    // See `TrashLayout`. The columns of the key come first. How many were kept, and are still.
+    // See `TrashLayout`. The columns of the key come first. `count` is how many rows were kept,
+    // `remaining` how many still are.
     """
     CREATE TABLE IF NOT EXISTS cascade_trash_layout(
       batch INTEGER NOT NULL,
@@ -184,8 +186,8 @@ enum Schema {
       PRIMARY KEY(batch, layout)) STRICT, WITHOUT ROWID
     """,
     "CREATE INDEX IF NOT EXISTS cascade_trash_layout_collection ON cascade_trash_layout(collection, batch)",
-    // Who an id of the batch is, where nothing else in the trash says it: what survived, a file, a
-    // row of the application that stored edges name.
+    // The node behind an id of the batch, if nothing else in the trash says it: a node that
+    // survived, a file, or a row of the application that stored edges name.
     """
     CREATE TABLE IF NOT EXISTS cascade_trash_node(
       batch INTEGER NOT NULL,
@@ -209,10 +211,10 @@ enum Schema {
   ]
 
   static let journal: [StaticString] = [
-    // See `DisplacedDenials`. Written and forgotten by triggers.
+    // See `DisplacedDenials`. Triggers write and delete the rows.
     "CREATE TABLE IF NOT EXISTS cascade_displaced(collection, key, message)",
-    // See `Watch`. Written by triggers, in the transactions of the applications. Nothing here may be
-    // refused: for a statement whose trigger can fail, SQLite keeps a copy of every page that it
+    // See `Watch`. Triggers write the rows, in the application's transactions. No constraint may
+    // fail here: for a statement whose trigger can fail, SQLite keeps a copy of every page that it
     // changes, and a deletion of many rows takes half as long again.
     "CREATE TABLE IF NOT EXISTS cascade_journal(seq INTEGER PRIMARY KEY, what, key, a, b, c, d)",
     """
@@ -220,24 +222,26 @@ enum Schema {
       what INTEGER PRIMARY KEY,
       meaning TEXT NOT NULL UNIQUE) STRICT
     """,
-    // Whose lists of references were written, and a row while triggers note that (`Lists.swift`).
+    // Rows whose lists of references were written, and one row more while triggers record that
+    // (`Lists.swift`).
     "CREATE TABLE IF NOT EXISTS cascade_written(seq INTEGER PRIMARY KEY, collection, key)",
-    // Has a row while the daemon writes, within its transaction: triggers refuse nothing then, and
-    // where it is 1 they write nothing either.
+    // Has a row while the daemon writes, within its transaction. Then denial triggers refuse
+    // nothing; if the row is 1, the other triggers write nothing either.
     "CREATE TABLE IF NOT EXISTS cascade_quiet(id INTEGER PRIMARY KEY) STRICT",
   ]
 
-  /// What a transaction knows of itself until its next flush. Empty between transactions.
+  /// Working tables of a transaction, until its next flush. They are empty between transactions,
+  /// except for the plan of a sweep in steps.
   static let temporary: [StaticString] =
     ofTransactions + ofFiles + ofLeases + ofReaching
 
   private static let ofTransactions: [StaticString] = [
     // Rows of cascade_node that do not exist: deleted, or only named by an edge so far.
     "CREATE TEMP TABLE dead(id INTEGER PRIMARY KEY)",
-    // Nodes that have no number of their own: rows of the application, and files. Those that
-    // are in cascade_node, because a stored edge names them, have theirs from there; the others
-    // are numbered behind the first row, until the transaction ends. `row` is the rowid, if the
-    // table has one and the row is there. Below zero: see `Numbered`.
+    // Nodes without a number of their own: rows of the application, and files. A node that is in
+    // cascade_node, because a stored edge names it, has the same number here. The others are
+    // numbered behind the first row, until the transaction ends. `row` is the rowid, if the table
+    // has one and the row exists. For numbers below zero see `Numbered`.
     """
     CREATE TEMP TABLE known(
       id INTEGER PRIMARY KEY, collection INTEGER NOT NULL, key, row INTEGER,
@@ -246,14 +250,15 @@ enum Schema {
     "CREATE UNIQUE INDEX temp.known_key ON known(collection, key) WHERE id > 0",
     "CREATE INDEX temp.known_row ON known(collection, row) WHERE id > 0 AND row IS NOT NULL",
     "INSERT INTO temp.known VALUES(0x4000000000000000, 0, '', NULL, 0)",
-    // Nodes on their way into `gone` or `losing`, before they have a number: `id` is null then.
+    // Nodes on their way into `gone` or `losing`, before they have a number: `id` is null until
+    // then.
     """
     CREATE TEMP TABLE found(
       id INTEGER, collection INTEGER, key, row INTEGER, via INTEGER, name INTEGER, rule INTEGER,
       asks INTEGER)
     """,
-    // Edges that the journal remembers, on their way into `lost`; and since when their destinations
-    // are gone.
+    // `loss`: edges that the journal recorded, on their way into `lost`. `departed`: since which
+    // journal row their destinations are gone.
     """
     CREATE TEMP TABLE loss(
       source_collection INTEGER, source_key, source_row INTEGER, source_present INTEGER,
@@ -261,17 +266,19 @@ enum Schema {
       destination_row INTEGER, name INTEGER, rules INTEGER, removal INTEGER, seq INTEGER)
     """,
     "CREATE TEMP TABLE departed(id INTEGER PRIMARY KEY, seq INTEGER)",
-    // Nodes that are gone because of an earlier sweep, which knows why; or it found them gone.
+    // Nodes that are gone because of an earlier sweep, which recorded the cause, or that it found
+    // gone.
     "CREATE TEMP TABLE recalled(id INTEGER PRIMARY KEY)",
-    // Those of them whose neighbours that sweep told: all, or where it `leaves` references, who has one.
+    // Nodes of `recalled` whose neighbours that sweep has notified: all of them or, if `leaves` is
+    // set, only those that still refer to the node.
     "CREATE TEMP TABLE mourned(id INTEGER PRIMARY KEY, leaves INTEGER NOT NULL DEFAULT 0)",
-    // What these edges led to was not told by that sweep: they were gone before.
+    // Edges whose destinations that sweep did not notify, because the edges were gone before.
     """
     CREATE TEMP TABLE untold(
       source INTEGER, name INTEGER, destination INTEGER,
       PRIMARY KEY(source, name, destination)) WITHOUT ROWID
     """,
-    // Edges that were there at the last flush and were removed since.
+    // Edges that existed at the last flush and were removed since then.
     """
     CREATE TEMP TABLE lost(
       source INTEGER, name INTEGER, destination INTEGER, origin INTEGER, rules INTEGER,
@@ -279,7 +286,8 @@ enum Schema {
       PRIMARY KEY(source, name, destination, origin)) WITHOUT ROWID
     """,
     "CREATE INDEX temp.lost_destination ON lost(destination)",
-    // Edges in the application's tables that came since the last flush, and rows that did.
+    // Edges in the application's tables that were added since the last flush (`fresh`), and rows
+    // that were added since then (`born`).
     """
     CREATE TEMP TABLE fresh(
       source INTEGER, name INTEGER, destination INTEGER,
@@ -287,37 +295,38 @@ enum Schema {
     """,
     "CREATE INDEX temp.fresh_destination ON fresh(destination)",
     "CREATE TEMP TABLE born(id INTEGER PRIMARY KEY)",
-    // Of `dead`: rows that are not there, and that a change named since the last flush.
+    // Nodes of `dead` whose rows do not exist, and that a change named since the last flush.
     "CREATE TEMP TABLE absent(id INTEGER PRIMARY KEY)",
-    // The set D of DESIGN 2.3, in the order it grew, each with what put it there. `counts` is zero
-    // for what never was there: only named by an edge, or gone before anybody asked.
+    // The set D of DESIGN 2.3, in the order in which it grew, with what put each node there.
+    // `counts` is zero for a node that was never there: it was only named by an edge, or gone
+    // before it was examined.
     """
     CREATE TEMP TABLE gone(
       seq INTEGER PRIMARY KEY, id INTEGER NOT NULL UNIQUE, collection INTEGER,
       via INTEGER, name INTEGER, rule INTEGER NOT NULL DEFAULT 0,
       counts INTEGER NOT NULL DEFAULT 1)
     """,
-    // Up to where they went already, in earlier steps of a sweep.
+    // Up to which `seq` the nodes of `gone` are deleted already, in earlier steps of a sweep.
     "CREATE TEMP TABLE done(seq INTEGER NOT NULL)",
     "INSERT INTO temp.done VALUES(0)",
     """
     CREATE TEMP VIEW going AS
     SELECT id FROM temp.gone WHERE seq > (SELECT seq FROM temp.done)
     """,
-    // Rows of which a JSON list refers to what goes: by its rowid, or by its key.
+    // Rows with a JSON list that refers to a node that goes: by rowid, or by key.
     """
     CREATE TEMP TABLE listed(
       place TEXT, destination INTEGER, row, PRIMARY KEY(place, destination, row)) WITHOUT ROWID
     """,
-    // Edges that nodes lose in one level: `asks` where a rule wants to know whether any remains, and
-    // `stays`, in the application's tables, where that is known already.
+    // Edges that nodes lose in one level. `asks` is set if a rule needs to know whether any edge
+    // remains. `stays` is set, in the application's tables, if that is known already.
     """
     CREATE TEMP TABLE losing(
       rule INTEGER, node INTEGER, name INTEGER, edges INTEGER, via INTEGER, asks INTEGER,
       collection INTEGER, stays INTEGER, PRIMARY KEY(rule, node, name)) WITHOUT ROWID
     """,
-    // How many edges of a name a counting rule still sees at a node. `rule` is 16 or 32; `level` is
-    // the number of that in which it lost the first.
+    // How many edges of a name a counting rule still sees at a node. `rule` is 16 or 32. `level` is
+    // the level in which the node lost the first of them.
     """
     CREATE TEMP TABLE tally(
       rule INTEGER, node INTEGER, name INTEGER, remaining INTEGER, via INTEGER, level INTEGER,
@@ -331,26 +340,26 @@ enum Schema {
       reason TEXT, to_destination INTEGER, source INTEGER, name INTEGER, destination INTEGER,
       rules INTEGER, origin INTEGER)
     """,
-    // Nodes that a sweep must leave where they are, because something denies their deletion.
+    // Nodes that a sweep must not delete, because something denies it.
     "CREATE TEMP TABLE blocked(id INTEGER PRIMARY KEY)",
-    // Join rows that the kind of sweep deletes that cascades.
+    // Join rows that the cascading kind of sweep deletes.
     "CREATE TEMP TABLE waiting(id INTEGER PRIMARY KEY)",
     // Numbers that no edge names any more.
     "CREATE TEMP TABLE unused(id INTEGER PRIMARY KEY)",
-    // What a plan had, and what stays after all.
+    // Nodes of a plan that stay after all.
     "CREATE TEMP TABLE kept(id INTEGER PRIMARY KEY)",
-    // Managed objects that survive one of their references and lose it (rule 64).
+    // Managed objects that outlive the target of a reference and lose the reference (rule 64).
     "CREATE TEMP TABLE nullified(id INTEGER PRIMARY KEY)",
-    // Nodes whose relationships the end of the transaction must judge.
+    // Nodes whose relationships must be validated at the end of the transaction.
     "CREATE TEMP TABLE touched(id INTEGER PRIMARY KEY)",
-    // For an undo: what of the batch must be left where it is, and nodes that have another number
-    // now than they had then.
+    // For an undo: what of the batch must be left as it is, and nodes whose number now differs from
+    // their number then.
     "CREATE TEMP TABLE left_alone(id INTEGER PRIMARY KEY)",
     "CREATE TEMP TABLE renumbered(id INTEGER PRIMARY KEY, now INTEGER NOT NULL)",
-    // What came back, and what the edges of the batch name.
+    // What an undo brought back (`restored`), and what the edges of the batch name (`mentioned`).
     "CREATE TEMP TABLE restored(id INTEGER PRIMARY KEY, layout INTEGER NOT NULL, key)",
     "CREATE TEMP TABLE mentioned(id INTEGER PRIMARY KEY)",
-    // Objects that survived, and have their references back.
+    // Objects that survived, and whose references were restored.
     "CREATE TEMP TABLE rewritten(id INTEGER PRIMARY KEY)",
   ]
 }

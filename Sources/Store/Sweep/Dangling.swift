@@ -1,8 +1,10 @@
 internal import CascadeModel
 internal import CascadeSQLite
-/// Looks through whole tables for references to nothing, whatever the journal says.
+
+/// Scans whole tables for references to nothing, whatever the journal says.
 extension Connection {
-  /// Nobody remembers who was told of it: only where nobody watched, somebody is.
+  /// Nothing records which notices were written for a missing node. So `tells` is set only where
+  /// the node may have gone while the store was not watched.
   func addDanglingEnds(_ binding: Binding, tells: Bool = false) throws(SQLiteError) {
     try run(
       """
@@ -20,15 +22,15 @@ extension Connection {
     try buryFound()
   }
 
-  /// Where somebody watched, an earlier sweep has seen all of it gone, and told of what refers to it
-  /// still.
+  /// While the store was watched, an earlier sweep saw all of these nodes go, and notified the
+  /// nodes that still refer to them.
   private func recallFound() throws(SQLiteError) {
     let known = "FROM temp.found WHERE id NOT IN (SELECT id FROM temp.dead)"
     try run(generated: "INSERT OR IGNORE INTO temp.mourned(id, leaves) SELECT id, 1 \(known)")
     try run(generated: "INSERT OR IGNORE INTO temp.recalled SELECT id \(known)")
   }
 
-  /// Stored edges to rows that are not there any more.
+  /// Finds stored edges whose row no longer exists.
   private func findLostIdentities(of table: NodeTable) throws(SQLiteError) {
     try run(
       generated: """
@@ -60,12 +62,13 @@ extension Connection {
 }
 
 extension Place {
-  /// What it refers to is not there.
+  /// Whether the node that the reference names does not exist.
   var leadsToNothing: String {
     destination.isMissing(reference, referringColumn?.affinity)
   }
 
-  /// Only a join row can be without its source: the rows j of these, and the key that is nobody's.
+  /// Only a join row can be without its source: the rows `j` without one, and the key that no row
+  /// has.
   var withoutSource: (source: String, rows: String)? {
     guard case .join(let table, let column, _) = form else { return nil }
     let value = "j.\(quoted(column))"
@@ -78,8 +81,8 @@ extension Place {
     return (key, rows)
   }
 
-  /// Whether a missing destination means anything: otherwise the reference is left as it is. A join
-  /// row is nothing without it.
+  /// Whether a missing destination has a consequence. If not, the reference is left as it is. A
+  /// join row always minds: without its destination it has no meaning.
   var minds: Bool {
     if case .join = form { return true }
     let ofDestination: Rules = [
@@ -95,8 +98,9 @@ extension Place {
 }
 
 extension NodeTable {
-  /// Whether no row has the key that a column says. Between a number and a text SQLite compares
-  /// numbers, which no index of texts has: then all keys are gone through once, and not for each.
+  /// Whether no row has the key that a column names. SQLite compares a number with a text as
+  /// numbers, and an index of texts does not help with that. Then all keys are read once, not once
+  /// for each reference.
   fileprivate func isMissing(_ reference: String, _ affinity: Table.Affinity?) -> String {
     guard case .mapped(_, let key, _) = kind, key.count == 1, affinity?.isNumeric == true,
       !key[0].affinity.isNumeric

@@ -1,22 +1,23 @@
 internal import CascadeModel
 internal import CascadeSQLite
-/// What hangs on a node, and can be let go in parts.
+
+/// The dependents of a node: rows and edges that refer to it and can be released in parts.
 enum Hanger {
   /// Rows that lose a reference.
   case references(Place, Table)
-  /// Rows of a join table, by one of their ends.
+  /// Rows of a join table, found by one of their ends.
   case joins(Place, Table, Table.End, other: Table.End)
-  /// Stored edges, and what their sources' values say of them.
+  /// Stored edges, and what the values of their sources say about them.
   case edges(LosingEdges.End, weight: Int64)
 
   struct Rows {
-    /// What tells each apart.
+    /// Selects what identifies each row.
     let sql: String
-    /// So many others are let go in the time that one of these takes.
+    /// How many ordinary rows are released in the time that one of these takes.
     let weight: Int64
   }
 
-  /// One query for each form that the nodes have.
+  /// One query for each form of number that the nodes have.
   func rows(_ slice: Slice, _ numbers: Numbers, _ names: SliceNames = .first) -> [Rows] {
     let queries =
       switch self {
@@ -29,14 +30,14 @@ enum Hanger {
     return queries.map { Rows(sql: $0, weight: weight) }
   }
 
-  /// What is written for a slice: a list once, however much of it goes.
+  /// The rows that are written for a slice. A list is written once, however many of its members go.
   func written(_ slice: Slice, _ numbers: Numbers) -> [Rows] {
     let rows = rows(slice, numbers)
     guard case .references(let place, _) = self, place.isWrittenOnce else { return rows }
     return rows.map { Rows(sql: "SELECT DISTINCT * FROM (\($0.sql))", weight: $0.weight) }
   }
 
-  /// With those that go by themselves.
+  /// An upper bound: also has the rows that are deleted themselves.
   func mostWritten(_ numbers: Numbers) -> [Rows] {
     guard case .references(let place, let table) = self else { return rows(.all, numbers) }
     let row = place.isWrittenOnce ? "DISTINCT \(table.identityColumns("s"))" : "1"
@@ -62,11 +63,11 @@ enum Hanger {
     }
   }
 
-  /// Telling somebody takes that much longer, and so does writing an object or a list.
+  /// Writing a notice takes so many times longer, and so does writing an object or a list.
   fileprivate static let dear: Int64 = 16
 }
 
-/// Some of the rows of a hanger, that is those which its query finds first.
+/// Some of a node's dependents: those that the query finds first.
 struct HangerPart {
   let hanger: Hanger
   private let index: Int
@@ -85,7 +86,7 @@ struct HangerPart {
 }
 
 extension Writer {
-  /// Tells, keeps and removes; how many there were.
+  /// Writes notices, keeps the trash and removes. Returns how many dependents there were.
   func letGo(_ part: HangerPart) throws -> Int {
     let count =
       switch part.hanger {
@@ -179,7 +180,7 @@ extension Writer {
     binding.places.flatMap { $0.hangers(binding, current) } + storedHangers
   }
 
-  /// Only rows of the application wait for the next plan.
+  /// Stored edges never wait for the next plan. Only rows of the application do.
   private var storedHangers: [Hanger] {
     if current.numbers.stored.isEmpty { return [] }
     let isDear = !counters.rulesSeen.isDisjoint(with: .notifying)
@@ -188,7 +189,8 @@ extension Writer {
 }
 
 extension Connection {
-  /// The other ends of a part, found by its rows; all of them lose the only node of the slice.
+  /// Stages the other ends of a part, found by its rows. All of them lose the only node of the
+  /// slice.
   fileprivate func stage(
     _ table: NodeTable, _ columns: String, of place: Place, rule: Int64, _ rows: String,
     _ part: HangerPart, _ numbers: Numbers
@@ -207,11 +209,12 @@ extension Connection {
 extension Place {
   fileprivate var tells: Bool { !rules.isDisjoint(with: .notifying) }
 
-  /// Who loses several of these at once is written once, and nobody is told of each.
+  /// Whether a row that loses several members at once is written once. No notice is due for each of
+  /// them.
   fileprivate var isWrittenOnce: Bool { isInLists && !tells }
 
-  /// Of what the other kind of sweep has to follow, and of what a rule of the application's may
-  /// refuse, nothing.
+  /// None where the other kind of sweep has to follow the loss, or where a trigger or constraint of
+  /// the application may refuse it.
   func hangers(_ binding: Binding, _ current: TransactionState) -> [Hanger] {
     let others = current.followed == .all ? [] : rules.subtracting(current.followed)
     let isNews = !others.isDisjoint(with: [.cascading, .counting])
@@ -230,7 +233,7 @@ extension Place {
     }
   }
 
-  /// Whether who refers to a node is found without looking through the table.
+  /// Whether the rows that refer to a node are found without scanning the table.
   private func isFound(in table: Table, _ numbers: Numbers) -> Bool {
     switch form {
     case .column(let column), .typed(let column, _, _): table.hasIndex(on: column)
@@ -249,7 +252,7 @@ extension Place {
 }
 
 extension Table {
-  /// Whatever else is in the row.
+  /// Whether these columns may become NULL, whatever else the row contains.
   func allowsNull(_ names: [String]) -> Bool {
     !hasChecks && !columns.contains(where: \.isGenerated)
       && !uniqueKeys.contains(where: \.hasExpressions)

@@ -1,21 +1,23 @@
 internal import CascadeModel
 internal import CascadeSQLite
-/// In which order what the roots do not reach goes (`Reaching`), where it goes in steps.
+
+/// The order in which unreachable nodes (`Reaching`) are deleted in steps.
 ///
-/// Somebody may see such a node between two steps, and have a root lead to it: then all that it leads
-/// to has to be there. So who leads to a node goes before it, and who lead to each other in a circle go
-/// in one step.
+/// Between two steps, another process may see such a node and let a root lead to it. Then
+/// everything that the node leads to must still exist. So a node is deleted after the nodes that
+/// lead to it, and nodes that lead to each other in a circle are deleted in one step.
 ///
-/// 1. The plan has those first to whom none of the others leads, then those to whom only these do, and
-///    so on; and last what is in a circle, or behind one.
-/// 2. Before some go, all who still lead to them are brought forward. Where nothing goes in circles,
-///    and nobody has written since the plan was made, there are none.
-/// 3. A circle that takes longer than the lock may be held goes in several steps while nobody writes,
-///    and waits as long as somebody does.
+/// 1. The plan begins with the nodes to which none of the others leads. Nodes to which only those
+///    lead come next, and so on. Nodes in a circle, or behind one, come last.
+/// 2. Before some nodes are deleted, all nodes that still lead to them are brought forward. There
+///    are none if there is no circle and no other connection has written since the plan was made.
+/// 3. A circle that takes longer than the lock may be held is deleted in several steps while no
+///    other connection writes. While one writes, the circle waits.
 extension Writer {
   // MARK: - The plan
 
-  /// Puts them into `temp.leading` as far as none is in a circle, and says whether some may be.
+  /// Puts the nodes that are in no circle, nor behind one, into `temp.leading`. Returns whether
+  /// there may be circles.
   func orderUnreached() throws -> Bool {
     try findLeads()
     try db.run(
@@ -32,7 +34,7 @@ extension Writer {
     return remain != nil || !rulesInUse.isDisjoint(with: Reaching.backwards)
   }
 
-  /// An edge that leads both ways does not say who of the two is first.
+  /// Skips edges that lead both ways: they do not say which end comes first.
   private func findLeads() throws {
     let numbers = try db.numbers(binding)
     for place in binding.looked where place.leadsOn && !place.leadsBack {
@@ -55,7 +57,7 @@ extension Writer {
     try db.forgetFound()
   }
 
-  /// Whom nobody leads to any more who has no place yet.
+  /// Appends each node as soon as all nodes that lead to it have a place in the order.
   private func addHeld(by level: Slice) throws {
     try db.run(
       """
@@ -78,7 +80,7 @@ extension Writer {
 
   // MARK: - A step
 
-  /// What goes behind `low` as far as there is time for those, too, who lead to it.
+  /// The next part of the plan above `low`, small enough that the nodes that lead to it can go too.
   func slice(behind low: Int64, most: Int64, of plan: SweepPlan) -> Slice {
     let all = Slice(low: low, high: plan.all.high).first(most)
     if !hasHolders(all, plan) { return all }
@@ -90,7 +92,7 @@ extension Writer {
     return current.marks && !isOrdered && slice.low < plan.levels.first?.high ?? 0
   }
 
-  /// As much of the slice as can go together with those who lead to it.
+  /// The part of the slice that can be deleted together with the nodes that lead to it.
   func withHolders(_ slice: Slice, of plan: SweepPlan) throws -> Slice {
     if !hasHolders(slice, plan) { return slice }
     var slice = slice
@@ -110,14 +112,16 @@ extension Writer {
     }
   }
 
-  /// Who had to look at too many has looked in vain.
+  /// How many nodes the next search begins with. A search that met too many nodes was in vain, so
+  /// the next one takes fewer.
   private func nextWithHolders(behind slice: Slice, _ areFew: Bool) throws -> Int64 {
     if !areFew { return max(1, slice.count / 2) }
     let all = try db.integer("SELECT max(seq) FROM temp.leading") ?? 0
     return all * 3 < mostHolders(of: slice) ? slice.count * 2 : slice.count
   }
 
-  /// Those in `temp.leading` go right behind the slice, and who would have gone there in their place.
+  /// Moves the nodes in `temp.leading` to right behind the slice. The nodes that were there take
+  /// their places.
   private func bringForward(behind slice: Slice) throws -> Slice {
     defer { try? db.execute("DELETE FROM temp.late; DELETE FROM temp.early") }
     try db.run(

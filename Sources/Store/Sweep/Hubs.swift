@@ -1,15 +1,19 @@
 internal import CascadeModel
 internal import CascadeSQLite
-/// A node that very many refer to which stay: a category with half a million items. They are let go
-/// in steps of their own, as many at once as a step has time for (`Hangers.swift`).
+
+/// A high fan-out node: very many rows that stay refer to it, for example a category with half a
+/// million items. These references are released in steps of their own, as many at once as a step
+/// has time for (`Hangers.swift`).
 ///
-/// 1. A node that is gone has them let go first, and is done with behind the last of them.
-/// 2. A row that is there keeps them until it is gone for good: it goes, and the next plan finds it
-///    gone, where the sweep is of a kind that looks for such.
-/// 3. Only where nothing can refuse: of a row that must not lose its reference the node stays, and
-///    that has to be known before it goes.
+/// 1. If the node is gone already, its references are released first. The node is finished after
+///    the last one.
+/// 2. If the node's row exists, its references stay until the row's deletion is committed. The next
+///    plan then finds the node gone, if this kind of sweep looks for such nodes.
+/// 3. This is done only where nothing can refuse it. If a referring row must not lose its
+///    reference, the node stays, and this has to be known before the node is deleted.
 extension Writer {
-  /// A part of the slice on which no more hangs than there is time for; or one node, whatever does.
+  /// A part of the slice whose dependents can be released in the available time; or a single node,
+  /// however many dependents it has.
   func weighed(_ slice: Slice) throws -> (slice: Slice, weight: Int64, isHub: Bool) {
     var slice = slice
     while true {
@@ -25,8 +29,9 @@ extension Writer {
     try weight(of: slice, most: most) > most
   }
 
-  /// In rows that take as long; beyond `most` nobody counts. Few have very many: whether what refers to
-  /// them stays is asked of these alone.
+  /// The weight of the slice's dependents, in ordinary rows that take as long to release. Counting
+  /// stops above `most`. A slice that is above it by an upper bound, which is rare, is counted
+  /// exactly: only then is it asked which of the referring rows stay.
   private func weight(of slice: Slice, most: Int64) throws -> Int64 {
     let (hangers, numbers) = (hangers, current.numbers)
     let objects = nullifiesObjects ? [Hanger.objects] : []
@@ -59,8 +64,8 @@ extension Writer {
     return binding.collections.values.contains { $0.id == collection }
   }
 
-  /// As many as there is time for, and what they weigh: a few first, since nobody knows how long they
-  /// take.
+  /// Releases as many dependents as there is time for, and returns their weight. The first portion
+  /// is small, because it is not known how long they take.
   func letGo(
     _ slice: Slice, since start: ContinuousClock.Instant
   ) throws -> (weight: Int64, isMore: Bool) {
@@ -84,7 +89,7 @@ extension Writer {
 }
 
 extension TransactionState {
-  /// Whether the rows that refer to the node by this stay as they are, until it is gone.
+  /// Whether the rows that refer to the node by this place stay as they are until the node is gone.
   func waits(_ place: Place, _ binding: Binding) -> Bool {
     isHub && !place.hangers(binding, self).isEmpty
   }

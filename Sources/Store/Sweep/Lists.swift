@@ -1,14 +1,16 @@
 internal import CascadeModel
 internal import CascadeSQLite
-/// References in the JSON columns of the application. No index tells whose list has something: the
-/// table is looked through, and nobody should have to wait for that.
+
+/// References in the application's JSON columns. No index tells which lists contain a node, so the
+/// table is scanned, and no writer should wait for that.
 ///
-/// 1. A sweep in steps does so once, in its snapshot, and goes by what it found; and so does a
-///    transaction. What is written behind that snapshot, and loses what goes, the next plan finds.
-/// 2. Whether a list holds a node has to be known before that goes. So where somebody commits
-///    meanwhile, another plan is made; from then on triggers note whose lists are written, and what
-///    these hold comes to the rest, under the lock. At the end of the sweep they go: nobody else pays
-///    for them.
+/// 1. A sweep in steps scans once, in its snapshot, and uses the result. So does a transaction. If
+///    a list is written after the snapshot and loses a deleted node, the next plan finds it.
+/// 2. Whether a list holds a node must be known before the node is deleted. So if another
+///    connection commits in the meantime, another plan is made. From then on triggers note the rows
+///    whose lists are written, and what these lists hold is added to the result, under the lock. At
+///    the end of the sweep the triggers are removed, so that writers pay for them only while it
+///    runs.
 extension Writer {
   func findLists(of ends: Ends) throws {
     let noted = current.notesLists ? binding.holdingLists : []
@@ -22,12 +24,13 @@ extension Writer {
     current.wantsNotes = binding.holdingLists.contains { !ends.forms(of: $0.destination).isEmpty }
   }
 
-  /// Under the lock, where somebody committed since the last step.
+  /// Called under the lock, if another connection committed since the last step.
   func readNotes() throws {
     if !current.wantsNotes { return }
     if !current.notesLists { throw UnnotedLists() }
     for place in binding.holdingLists where current.numbers.noted.contains(place.listing) {
-      // What goes whatever holds it may have another key now, by which a list refers to it.
+      // A node that is deleted whatever holds it may have a new key by now, and a list may refer to
+      // it by that key. The notes do not find that list, so the table is scanned.
       let isDenied = place.rules.contains(.denyDestinationDeletion)
       if isDenied && current.disturbed.contains(place.destination.id) {
         current.numbers.noted.remove(place.listing)
@@ -40,7 +43,7 @@ extension Writer {
     try db.run("DELETE FROM cascade_written WHERE seq > 0")
   }
 
-  /// The row that stays while somebody wants to know.
+  /// The row with `seq` 0 stays while lists are noted.
   func startNoting() throws {
     try db.run("INSERT OR IGNORE INTO cascade_written(seq) VALUES(0)")
     try bindAnew()
@@ -56,15 +59,15 @@ extension Writer {
     try bindAnew()
   }
 
-  /// Where somebody wrote since then and is not noted, each question whether a list holds something
-  /// looks through the table: it is asked of many at once.
+  /// If another connection wrote since the plan and the lists are not noted, each question whether
+  /// a list holds a node scans the table. So it is asked for many nodes at once.
   var fewestAtOnce: Int64 {
     let isNoted = binding.holdingLists.allSatisfy { current.numbers.noted.contains($0.listing) }
     let looksThrough = !current.isUndisturbed && current.wantsNotes && !isNoted
     return looksThrough && pace.rowsToAStep == nil ? 2_000 : 1
   }
 
-  /// Whether somebody would notice that a table is looked through.
+  /// Whether scanning a table of lists takes so long that other writers would notice.
   var hasLongLists: Bool {
     get throws {
       for place in binding.looked where place.isInLists && place.asksWhoRefers {
@@ -77,7 +80,7 @@ extension Writer {
   }
 }
 
-/// Somebody commits beside a plan that does not know whose lists he writes.
+/// Another connection commits beside a plan for which no lists are noted.
 struct UnnotedLists: Error {}
 
 extension Connection {
@@ -93,7 +96,8 @@ extension Connection {
     get throws(SQLiteError) { try integer("SELECT 1 FROM cascade_written LIMIT 1") != nil }
   }
 
-  /// The first rows, which have lost the only node of the slice.
+  /// Deletes the first rows of `temp.listed` of these lists. They have lost the only node of the
+  /// slice.
   func forgetListed(_ place: Place, _ slice: Slice, most: Int) throws(SQLiteError) {
     try run(
       generated: """
@@ -118,7 +122,8 @@ extension Place {
     return !rules.isDisjoint(with: holding)
   }
 
-  /// Some rules follow from the list itself, which goes with its row.
+  /// Some rules are decided from the list itself, which is deleted with its row. The other rules
+  /// ask which lists refer to a node.
   fileprivate var asksWhoRefers: Bool {
     let ofSources: Rules = [
       .notifyIfSourceDeleted, .deleteDestinationIfSourceDeleted, .denySourceDeletion,
@@ -131,7 +136,7 @@ extension Place {
       && !rules.isDisjoint(with: [.nullifySourceIfDestinationDeleted, .notifyIfDestinationDeleted])
   }
 
-  /// What its rows in `temp.listed` are called.
+  /// The name of this place in `temp.listed`.
   var listing: String {
     guard case .json(let column, let path) = form else { return "" }
     return "\(nameId) \(source.id) \(destination.id) \(column) \(path)"
@@ -139,7 +144,7 @@ extension Place {
 }
 
 extension NodeTable {
-  /// What finds the row `alias` again.
+  /// The value by which the row `alias` is found again: its rowid or its key.
   fileprivate func listed(_ alias: String) -> String {
     table?.rowid == nil ? key(alias) : row(alias)
   }
@@ -150,7 +155,8 @@ extension NodeTable {
 }
 
 extension Binding {
-  /// By a rule of their own or of another place of the name; or because what they lead to is reached.
+  /// Lists that hold nodes: by a rule of their own, by rule 32 of another place of the same name,
+  /// or because what they lead to is reached from the roots.
   func findHoldingLists() -> [Place] {
     let counted = places.filter { $0.rules.contains(.deleteDestinationIfAllSourcesDeleted) }
     let names = Set(counted.map(\.name))

@@ -1,9 +1,10 @@
 internal import CascadeModel
 internal import CascadeSQLite
-/// Much of one kind beside others who write (DESIGN 8.3): in each transaction a few after the other, as
-/// long as there is time.
+
+/// Does much work of one kind beside other writers (DESIGN 8.3). Each transaction does small
+/// portions, one after the other, as long as there is time.
 extension Writer {
-  /// `body` does a little, and says whether there may be more.
+  /// `body` does one small portion and returns whether there may be more.
   func littleByLittle(_ manners: Manners, _ body: () throws -> Bool) throws {
     defer { forgetFence() }
     var isMore = true
@@ -23,7 +24,7 @@ extension Writer {
     }
   }
 
-  /// The commit is to come.
+  /// Half of the budget is left for the commit.
   private func asMuchAsMayBe(_ body: () throws -> Bool) throws -> Bool {
     let end = ContinuousClock.now + pace.budget / 2
     while try body() {
@@ -39,7 +40,8 @@ extension Writer {
     }
   }
 
-  /// What `ids` finds, in the order of its numbers; if that is nothing, there is no transaction.
+  /// Passes the rows that `ids` selects to `body`, in the order of their ids. If there are none, no
+  /// transaction begins.
   func eachFew(of ids: String, _ manners: Manners, _ body: (Slice) throws -> Void) throws {
     var rest = try slices(of: ids)
     if rest.isEmpty { return }
@@ -55,7 +57,7 @@ extension Writer {
     try stepByStep(manners) { try rest.takeFirst(body) }
   }
 
-  /// The clock is looked at behind so many.
+  /// The clock is read after so many rows.
   var atOnce: Int64 { pace.rowsToAStep ?? 256 }
 
   private func slices(of ids: String) throws -> [Slice] {
@@ -74,15 +76,15 @@ extension Writer {
 }
 
 extension [Slice] {
-  /// Says whether there are more.
+  /// Returns whether there are more.
   fileprivate mutating func takeFirst(_ body: (Slice) throws -> Void) rethrows -> Bool {
     try body(removeFirst())
     return !isEmpty
   }
 }
 
-/// What a plan brings beside the nodes that go: edges that others removed, files that lost one, what a
-/// lease spares. There may be as many of these.
+/// What a plan contains besides the nodes to delete: edges that others removed, files that lost an
+/// edge, and nodes that a lease spares. There may be as many of these as of the nodes.
 extension Writer {
   func findNews() throws {
     try findRemovedEdges()

@@ -1,11 +1,14 @@
 internal import CascadeModel
 internal import CascadeSQLite
-/// Others committed since the plan was made: before a slice goes, under the lock, each of its nodes
-/// is asked whether its reason still holds (DESIGN 2.5).
+
+/// Rechecks a slice, under the lock, before it is deleted, if other connections have committed
+/// since the plan was made. For each node it asks whether its reason to be deleted still holds
+/// (DESIGN 2.5).
 ///
-/// Whatever is unclear stays: the sweep makes another plan as long as there is one that does.
+/// A node whose case is unclear stays. The sweep makes another plan as long as there is such a
+/// node.
 extension Writer {
-  /// What of the slice goes.
+  /// Returns what of the slice is still to be deleted.
   func lookAgain(_ slice: Slice) throws -> Ends {
     try db.run("UPDATE temp.done SET seq = ?", .integer(slice.low))
     let ends = try db.ends(in: slice)
@@ -27,13 +30,13 @@ extension Writer {
     return current.hasKept ? try db.ends(in: slice) : ends
   }
 
-  /// Takes nodes out of the plan, and with them what would follow.
+  /// Takes nodes out of the plan. What would follow from them then stays too.
   func keep(_ nodes: some Sequence<Int64>) throws {
     for node in nodes { try db.run("INSERT OR IGNORE INTO temp.kept VALUES(?)", .integer(node)) }
     try forgetKept(.all)
   }
 
-  /// Says whether there was any.
+  /// Returns whether any node was in the plan.
   @discardableResult
   func forgetKept(_ slice: Slice) throws -> Bool {
     try db.run(
@@ -45,7 +48,7 @@ extension Writer {
     return true
   }
 
-  /// Somebody leases it since then.
+  /// Keeps nodes that have been leased since the plan was made.
   private func keepLeased(_ slice: Slice) throws {
     try db.findLeased(binding, current.numbers, at: now)
     try db.run(
@@ -56,7 +59,7 @@ extension Writer {
       """, .integer(slice.low), .integer(slice.high))
   }
 
-  /// A row that was gone is there again.
+  /// Keeps nodes whose row was gone and exists again.
   private func keepReturned(_ slice: Slice) throws {
     for table in binding.collections.values {
       try keep(
@@ -70,7 +73,7 @@ extension Writer {
     }
   }
 
-  /// What would have taken them along stays.
+  /// Keeps nodes whose cause stays.
   private func keepFollowers(_ slice: Slice) throws {
     try keep(
       slice,
@@ -79,13 +82,15 @@ extension Writer {
       """)
   }
 
-  /// An edge of the name is there after all. In the plan all of them were lost before: to whom it
-  /// leads, or from whom, may be on the list and stay when its turn comes.
+  /// Keeps nodes that still have an edge of the name. The plan expected every such edge to be lost
+  /// before its node's turn. But the node at the other end may be in the plan too, and stay when
+  /// its turn comes.
   private func keepHeld(_ place: Place, _ slice: Slice, _ ends: Ends) throws {
     if ends.has(rule: 32) && binding.countsAtDestination(place) {
       try keepDestinations(place, slice, ends, rule: 32)
     }
-    // One is enough to be taken along. If that is there again, the next plan can tell what follows.
+    // One lost edge is enough to delete the destination. If its source exists again, the next plan
+    // can tell what follows.
     if ends.has(rule: 8) && place.rules.contains(.deleteDestinationIfSourceDeleted) {
       let isBack = "AND \(place.source.mayBe("g.via", "s", current.numbers))"
       try keepDestinations(place, slice, ends, rule: 8, where: isBack)
@@ -114,7 +119,8 @@ extension Writer {
     }
   }
 
-  /// Who went with what he referred to, and refers to none of it any more.
+  /// Keeps nodes that were to be deleted with a node they referred to, and no longer refer to any
+  /// such node.
   private func keepReferring(_ slice: Slice, _ ends: Ends) throws {
     if ends.has(rule: 4) {
       let places = binding.looked.filter { $0.rules.contains(.deleteSourceIfDestinationDeleted) }
@@ -145,8 +151,9 @@ extension Writer {
     }
   }
 
-  /// Somebody deleted rows of the table, so another row may be where one was. A reference to nothing
-  /// speaks for itself.
+  /// Another connection deleted rows of the table, so another row may have taken the place of a
+  /// planned one. A node that is deleted by rule 4 needs no check of its row: its reference to
+  /// nothing proves the reason.
   private func keepDisturbed(_ slice: Slice) throws {
     for table in binding.collections.values
     where current.disturbed.contains(table.id) && table.table?.rowid != nil {
@@ -168,8 +175,8 @@ extension Writer {
     }
   }
 
-  /// Who is denied by what is on the list too: that may stay when its turn comes. If it goes, the
-  /// next plan has the rest.
+  /// Keeps nodes that are denied by a node that is later in the plan. That node may stay when its
+  /// turn comes. If it goes, the next plan deletes the denied node.
   private func keepDenied(_ slice: Slice, _ ends: Ends) throws {
     if rulesInUse.isDisjoint(with: .denying) { return }
     for place in binding.looked { try stageDenying(by: place, slice, ends) }
@@ -218,7 +225,7 @@ extension Writer {
 }
 
 extension Place {
-  /// Whether the row `s` refers to what is not there.
+  /// Whether the row `s` refers to a node that does not exist.
   fileprivate var refersToMissing: String {
     let isMissing = """
       \(isEdge) AND NOT EXISTS (SELECT 1 FROM \(destination.rows) AS d
@@ -230,8 +237,8 @@ extension Place {
 }
 
 extension NodeTable {
-  /// Whether the row `alias` is the node that had this number when the plan was made, or may be it: one
-  /// that came since then has another key, or the same.
+  /// Whether the row `alias` is, or may be, the node that had this number when the plan was made. A
+  /// row that came since has another key, or the same.
   fileprivate func mayBe(_ number: String, _ alias: String, _ numbers: Numbers) -> String {
     let own = self.number(alias, numbers)
     if kind == .managed { return "\(own) = \(number)" }

@@ -1,15 +1,16 @@
 internal import CascadeModel
 internal import CascadeSQLite
-/// How far each kind of sweep has read the journal. Rows are there until both have: what `cascade`
-/// is done with may still be news to `refcount`.
+
+/// How far each kind of sweep has read the journal. A row stays until both kinds have read it: what
+/// `cascade` has finished may still be news to `refcount`.
 ///
-/// Whoever sweeps with one of them, or in steps, is loud: what it deletes itself comes into the
-/// journal like an application's deletion, behind what it read. So the other kind finds it, and so
-/// does whoever goes on after a crash.
+/// A sweep of one kind, and a sweep in steps, journals its own deletions: they enter the journal
+/// like an application's, behind the rows that the sweep read (`isLoud`). So the other kind finds
+/// them, and so does the sweep that goes on after a crash.
 extension Writer {
-  /// One run for both; unless one of them is ahead, then each reads what it has not, and what the
-  /// other did about it; and then both what one denied and the other may let go. None of them looks
-  /// through whole tables, also where `all` was asked for.
+  /// One run serves both kinds, if both have read equally far. If not, each first reads what it has
+  /// not read, then what the other did. At last both together examine what one kind denied and the
+  /// other may release. No part scans whole tables, even if `all` was asked for.
   func journalParts(of kinds: [SweepKind]) throws -> [[SweepKind]] {
     let readers = [SweepKind.cascade, .refcount].filter(kinds.include)
     if readers.isEmpty { return [] }
@@ -31,7 +32,7 @@ extension Writer {
       db, above: db.journalStart(kinds), upTo: current.journalEnd)
   }
 
-  /// What these kinds have read is done with, as soon as no other kind needs it.
+  /// Deletes the rows that these kinds have read, as soon as no other kind needs them.
   func forgetJournal(_ kinds: [SweepKind], upTo end: Int64) throws {
     if !kinds.readsJournal { return }
     let end = try readByAll(kinds, end)
@@ -41,8 +42,7 @@ extension Writer {
     if try db.integer("SELECT 1 FROM cascade_journal LIMIT 1") == nil { try numberAnew() }
   }
 
-  /// Where all rows are gone, the numbers begin anew: none of the old ones may be taken for a new
-  /// one.
+  /// When the journal is empty, its numbers start again. No old number may be taken for a new one.
   private func numberAnew() throws {
     try forgetMarks()
     try db.run("DELETE FROM cascade_meta WHERE name = 'own.end' OR name GLOB 'told.*'")
@@ -58,7 +58,7 @@ extension Writer {
     return min(end, try db.mark(kinds.cascades ? .refcount : .cascade))
   }
 
-  /// At the end of a sweep: what it deleted itself is no news to it.
+  /// At the end of a sweep: its own deletions are no news to it.
   func markOwnWrites(_ kinds: [SweepKind]) throws {
     if !kinds.readsJournal { return }
     let read = try knownEnd
@@ -70,19 +70,22 @@ extension Writer {
     try forgetMarks()
   }
 
-  /// What others find gone in the journal because of this sweep, they need not explain.
+  /// Later sweeps need not explain the nodes that they find gone because of this one. Records the
+  /// last row of the journal for which this holds.
   func markOwnEnd() throws {
     if !current.isLoud && current.deletedCount == 0 { return }
     let last = try db.lastInJournal
     if last == 0 { return try numberAnew() }
-    // What was there before it, it explains to nobody; its own rows are marked as such.
+    // A sweep that does not cascade explains none of the rows that were there before it. Its own
+    // rows are marked by `markTold`.
     if !current.tellsOfCauses && !binding.hasTriggers { return }
     let end = current.isStepped ? current.ownEnd : last
     if end > 0 { try db.setMeta("own.end", end) }
   }
 
-  /// Another kind finds these rows of our own: what it does about them, it has nobody to tell of
-  /// again. Where the application has triggers, some are theirs, and twice is better than never.
+  /// Marks this sweep's own rows. Another kind finds them, and must not write the same notices
+  /// again. If the application has triggers, some of the rows may be theirs: two notices are better
+  /// than none.
   func markTold(behind start: Int64, upTo end: Int64) throws {
     if readsAllItDoes || binding.hasTriggers || end == start { return }
     try db.run(
@@ -93,9 +96,10 @@ extension Writer {
     try db.setMeta("told.\(start)", end)
   }
 
-  /// What follows from its own rows, the last plan of a sweep that follows all rules had found, though
-  /// it never reads the journal. Later another row may be where one was, so they go, a part at a time.
-  /// What followed from those of earlier plans, whoever reads the journal finds.
+  /// Deletes this sweep's own rows, a part at a time, if it follows all rules and does not read the
+  /// journal. Its last plan found everything that follows from them. They must go because another
+  /// row may later take the place of a deleted one. What follows from the rows of earlier plans is
+  /// found by the next sweep that reads the journal.
   func forgetOwnWrites(
     _ kinds: [SweepKind], behind start: Int64, _ manners: Manners
   ) throws {
@@ -111,7 +115,7 @@ extension Writer {
     }
   }
 
-  /// Of a sweep that began there.
+  /// The ranges of own rows that `markTold` recorded from `start` on.
   private func ownWrites(behind start: Int64) throws -> [Slice] {
     try db.all(
       """
@@ -121,7 +125,8 @@ extension Writer {
     ) { Slice(low: $0.integer(0), high: $0.integer(1)) }
   }
 
-  /// With the last part its numbers are free for others. False where these came between.
+  /// Deletes the record of the range with its last part, because its numbers may then be used
+  /// again. Returns false if other connections committed in between.
   private func forgetUndisturbed(_ part: Slice, of own: Slice) throws -> Bool {
     try group {
       if try !pace.knows(foreignCommits()) { return false }
@@ -131,7 +136,7 @@ extension Writer {
       if part.high == own.high {
         try db.run("DELETE FROM cascade_meta WHERE name = ?", .text("told.\(own.low)"))
       }
-      // Who is named there, and is gone, this sweep may have deleted.
+      // A node that the remaining rows name, and that is gone, may have been deleted by this sweep.
       current.ownEnd = try db.lastInJournal
       return true
     }
@@ -141,8 +146,8 @@ extension Writer {
     current.followed == .all && (current.readsItsDeletions || !current.isStepped)
   }
 
-  /// Up to here the journal was read, or is there because of what we did ourselves: others may write
-  /// among that, and after the last step.
+  /// Up to here, each row of the journal was read or is there because of this sweep. Other
+  /// connections may have written among the sweep's own rows, and after its last step.
   var knownEnd: Int64 {
     get throws {
       if current.isStepped { return current.isUndisturbed ? current.ownEnd : current.journalEnd }
@@ -161,14 +166,14 @@ extension Connection {
     try setMeta("\(kind.rawValue).read", seq)
   }
 
-  /// Whether rows are there that another kind of sweep wrote and told of.
+  /// Whether the journal has rows that a sweep of another kind wrote and has already notified.
   fileprivate var hasTold: Bool {
     get throws(SQLiteError) {
       try integer("SELECT 1 FROM cascade_meta WHERE name GLOB 'told.*'") != nil
     }
   }
 
-  /// Zero where there is none.
+  /// Zero if the journal is empty.
   var lastInJournal: Int64 {
     get throws(SQLiteError) { try integer("SELECT max(seq) FROM cascade_journal") ?? 0 }
   }

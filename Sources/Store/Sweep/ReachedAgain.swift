@@ -1,10 +1,12 @@
 internal import CascadeModel
 internal import CascadeSQLite
-/// What was not reached when the plan was made, and is now (`Reaching`): what stays leads to it.
+
+/// Keeps nodes that were unreachable when the plan was made and are reachable now (`Reaching`),
+/// because a node that stays leads to them.
 ///
-/// Who leads to a node may be on the list himself, and have been reached since. So before some go,
-/// all who lead to them are found, as far back as they are on the list; where one of those stays,
-/// so does all that he leads to.
+/// A node that leads to another may be in the plan too, and may have become reachable since. So
+/// before some nodes are deleted, all nodes that lead to them are found, as far back as those are
+/// in the plan. If one of them stays, everything that it leads to stays too.
 extension Writer {
   func keepReached(_ slice: Slice) throws {
     if !current.marks { return }
@@ -15,10 +17,11 @@ extension Writer {
     try forgetKept(slice)
   }
 
-  // MARK: - Who leads to them
+  // MARK: - The nodes that lead to them
 
-  /// Those of the list, as far as they are in `part`, into `temp.leading`. Says whether that is all of
-  /// them: it is not where that keeps everybody waiting.
+  /// Puts the nodes of the slice, and the planned nodes in `part` that lead to them, into
+  /// `temp.leading`. Returns whether it found all of them. It stops early if the search takes so
+  /// long that others wait.
   func findHolders(of slice: Slice, in part: Slice) throws -> Bool {
     try db.forgetLeading()
     current.withHolders = nil
@@ -46,20 +49,20 @@ extension Writer {
     return true
   }
 
-  /// One circle may take longer than what is cut to measure.
+  /// A circle cannot be cut to measure, so it may take longer.
   func mostHolders(of slice: Slice) -> Int64 {
     if current.isUndisturbed { return max(1_000, pace.rows) }
     return slice.count > 1 || pace.isAlone ? pace.rows : pace.rows * 4
   }
 
-  /// A chain has as many levels as nodes: what is asked in each is put into words once.
+  /// A chain has as many levels as nodes, so the queries for a level are built once.
   private var whoLeads: [String] {
     let unmeant = unmeant
     let ofPlaces = binding.looked.flatMap { whoLeads(by: $0, unmeant) }
     return ([whoLeads(unmeant)] + ofPlaces).map { "\($0) LIMIT ?4" }
   }
 
-  /// Tables whose rows are no way to anything.
+  /// Tables whose rows lead to nothing.
   private var unmeant: Set<Int64> {
     let tables = binding.collections.values.filter {
       !model.canReach($0.collection) && !model.roots.contains($0.collection)
@@ -114,7 +117,7 @@ extension Writer {
     try db.forgetFound()
   }
 
-  // MARK: - What stays
+  // MARK: - The nodes that stay
 
   private func keepLed() throws {
     try db.run(

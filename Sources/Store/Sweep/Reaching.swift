@@ -1,11 +1,13 @@
 internal import CascadeModel
 internal import CascadeSQLite
-/// The unreachable sweep (DESIGN 8.1): what no chain of edges reaches from the `roots` of the model
-/// is found, cycles too.
+
+/// The unreachable sweep (DESIGN 8.1): finds the nodes that no chain of edges reaches from the
+/// `roots` of the model, cycles included.
 ///
-/// An edge leads from its source to its destination, and the other way where the source lives by its
-/// destination (rules 4 and 16). Leased nodes are roots, and what they lead to is kept with them.
-/// Marks are set level by level, as D grows (`Closure`), in temporary tables; no way leads through D.
+/// An edge leads from its source to its destination. It also leads back where the source lives by
+/// its destination (rules 4 and 16). Leased nodes count as roots, so what they lead to is kept as
+/// well. Marks are set level by level, as D grows (`Closure`), in temporary tables. No path leads
+/// through D.
 struct Reaching {
   let model: StoreModel
   let binding: Binding
@@ -15,7 +17,7 @@ struct Reaching {
     .deleteSourceIfDestinationDeleted, .deleteSourceIfAllDestinationsDeleted,
   ]
 
-  /// Says whether something is reached because of a lease alone.
+  /// Returns whether a node is reached only because of a lease.
   fileprivate func mark(_ db: borrowing Connection) throws -> Bool {
     try addRoots(db)
     try db.forgetGoneAmongReached(above: 0)
@@ -117,7 +119,7 @@ struct Reaching {
 }
 
 extension Place {
-  /// A join row lives by its ends, and is no way from one to the other: its edge is.
+  /// A join row lives by its ends. It is no path from one to the other; its edge is.
   var leadsOn: Bool {
     destination.kind != .files && (relationship != nil || isForeignKey)
   }
@@ -126,7 +128,8 @@ extension Place {
 }
 
 extension StoreModel {
-  /// A table that no relationship leads to is not meant: nothing could ever reach its rows.
+  /// Whether a relationship can lead to the collection. A table to which none leads is not meant by
+  /// the sweep: nothing could ever reach its rows.
   func canReach(_ name: String) -> Bool {
     relationships.contains { relationship in
       relationship.to.collections.contains { collection(of: $0) == name }
@@ -137,8 +140,8 @@ extension StoreModel {
 }
 
 extension Connection {
-  /// Writes what is not reached into `temp.unreached`. Says whether there would be more of it without
-  /// leases.
+  /// Writes the unreachable nodes into `temp.unreached`. Returns whether there would be more of
+  /// them without leases.
   @discardableResult
   func addUnreached(_ binding: Binding, _ model: StoreModel, at now: Int64) throws -> Bool {
     if model.roots.isEmpty { return false }
@@ -155,7 +158,8 @@ extension Connection {
     return isLeased
   }
 
-  /// What nothing reaches any more without what is in `temp.gone` goes behind that.
+  /// Appends to `temp.gone` the nodes that nothing reaches any more without the nodes that are
+  /// already in it.
   func addUnreached(behindGone reaching: Reaching) throws {
     _ = try reaching.mark(self)
     try findUnreached(reaching)
@@ -167,9 +171,9 @@ extension Connection {
     try forgetFound()
   }
 
-  /// Writes what has no mark into `temp.found`, and forgets the marks.
+  /// Writes the nodes without a mark into `temp.found`, and clears the marks.
   private func findUnreached(_ reaching: Reaching) throws {
-    // What `cascade_node` has of a row is only its identity.
+    // For a row of the application, `cascade_node` has only its identity.
     let tables = reaching.binding.collections.values
     let mapped = tables.map { "\($0.id)" }.joined(separator: ", ")
     for table in tables where reaching.model.canReach(table.collection) {

@@ -1,26 +1,27 @@
 internal import CascadeModel
 internal import CascadeSQLite
-/// The steps of a large sweep. Each is a transaction that removes what comes next in the plan, a few
-/// rows after the other as long as there is time.
+
+/// The steps of a large sweep. Each step is a transaction that removes what comes next in the plan,
+/// a few rows at a time as long as there is time.
 extension Writer {
   func remove(
     _ plan: SweepPlan, _ submission: Submission, _ result: inout SweepResult, _ manners: Manners
   ) throws {
-    // What went before the tables were altered is gone, too.
+    // What was removed before the tables were altered counts too.
     defer { result.add(stepReceipt(submission), current) }
     try inSteps {
       try step { try begin(plan, submission) }
       try bringNews(manners)
       if plan.size > 0 { try withoutTriggers { try removeAll(plan, manners) } }
     }
-    // What the next plan has to find is among our own writes, and what the application's triggers did
-    // about them.
+    // The next plan must find what is left. It is among the journal rows of this sweep and what the
+    // application's triggers wrote because of them.
     let isNews = binding.hasTriggers && current.ownEnd > current.journalEnd
     if isNews || current.leavesRest { current.isUndisturbed = false }
   }
 
-  /// The last commit makes all of them durable. And what foreign keys would do or refuse, the rules
-  /// do in their own order, or the steps in their place (`StandIn.swift`).
+  /// The last commit makes all steps durable. What foreign keys would do or refuse, the rules do in
+  /// their own order, or the steps do in their place (`StandIn.swift`).
   func inSteps(_ body: () throws -> Void) throws {
     try db.execute("PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = OFF")
     try db.setCache(.deleting)
@@ -34,8 +35,9 @@ extension Writer {
     try body()
   }
 
-  /// Where each stays as long as another one is there that goes too, and others come between each time:
-  /// planned and removed while nobody else can write. What refuses even so is for the next plan.
+  /// Plans and removes while no other connection can write. This is for nodes that each stay as
+  /// long as another one exists that goes too, while others commit between the attempts. What is
+  /// refused even so is left to the next plan.
   func removeAtOnce(
     _ kinds: [SweepKind], _ submission: Submission, _ result: inout SweepResult,
     _ start: inout Int64
@@ -45,9 +47,10 @@ extension Writer {
     do {
       try inSteps {
         try step {
-          // What follows from the steps before, this plan does not find.
+          // This plan does not find what follows from the earlier steps, so only rows from here on
+          // are covered.
           start = try db.lastInJournal
-          // The plan needs the trigger that turns away what is leased.
+          // The plan needs the trigger that rejects leased nodes.
           let plan = try planned(kinds, blocked)
           try withoutTriggers {
             try begin(plan, submission)
@@ -62,7 +65,7 @@ extension Writer {
     } catch is Refused {}
   }
 
-  /// What finds nothing leaves no trace.
+  /// A plan that finds nothing leaves no trace.
   private func begin(_ plan: SweepPlan, _ submission: Submission) throws {
     current.approved = plan.approval?.checksum
     try spendApproval(current.sumOfDead)
@@ -86,7 +89,7 @@ extension Writer {
     } while low < plan.all.high
   }
 
-  /// Says how far it came.
+  /// Returns how far it came.
   private func removeUnlessRefused(_ plan: SweepPlan, above low: Int64) throws -> Int64 {
     while true {
       do {
@@ -114,7 +117,8 @@ extension Writer {
     repeat {
       var (slice, weight, isHub) = try weighed(
         self.slice(behind: high, most: max(more, fewestAtOnce), of: plan))
-      // It begins a step: its rows take another time than those before them.
+      // A high fan-out node begins a step: its rows take a different time than the rows before
+      // them.
       if isHub && rows > 0 { break }
       if try isHub && isGone(slice) {
         if !current.isUndisturbed { _ = try lookAgain(slice) }
@@ -134,7 +138,8 @@ extension Writer {
     return (high, rows, .now - start)
   }
 
-  /// Where others came between, what stays is known before what would follow from it is looked at.
+  /// If other connections committed in between, it works level by level: what stays is known before
+  /// what would follow from it is checked.
   private func removeLooking(_ slice: Slice, _ plan: SweepPlan) throws {
     for part in current.isUndisturbed ? [slice] : plan.parts(of: slice) {
       let ends = try current.isUndisturbed ? db.ends(in: part) : lookAgain(part)
@@ -144,7 +149,7 @@ extension Writer {
     }
   }
 
-  /// One transaction, which knows whether others came before it.
+  /// One transaction that knows whether other connections committed before it.
   @discardableResult
   func step(_ body: () throws -> Void) throws -> Duration {
     let before = current
@@ -155,7 +160,7 @@ extension Writer {
         let start = try db.lastInJournal
         try body()
         current.ownEnd = try db.lastInJournal
-        // The next plan tells of a hub.
+        // The next plan writes the notices for a high fan-out node.
         if !current.isHub { try markTold(behind: start, upTo: current.ownEnd) }
         current.isHub = false
       }
@@ -166,8 +171,8 @@ extension Writer {
     return holds.last ?? .zero
   }
 
-  /// What others did since the last step; before the first, since the plan, which saw all that was
-  /// in the journal before.
+  /// Notes what other connections did since the last step; for the first step, since the plan was
+  /// made, which saw everything that was in the journal then.
   private func noteOthers() throws {
     let commits = try foreignCommits()
     if !pace.knows(commits) { current.isUndisturbed = false }
@@ -185,7 +190,7 @@ extension Writer {
 }
 
 extension Writer.SweepPlan {
-  /// A slice by the levels in it; all of it where it is empty.
+  /// A slice split by levels; the slice itself if it is empty.
   fileprivate func parts(of slice: Slice) -> [Slice] {
     if slice.isEmpty { return [slice] }
     return levels.filter { $0.low < slice.high && $0.high > slice.low && !$0.isEmpty }

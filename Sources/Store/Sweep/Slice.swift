@@ -1,6 +1,7 @@
 internal import CascadeSQLite
-/// Rows of `temp.gone` that go in one step: those behind `low`, up to `high`. A transaction removes
-/// all of them at once.
+
+/// Rows of `temp.gone` that are deleted in one step: those above `low`, up to `high`. A transaction
+/// deletes all of its rows as one slice.
 struct Slice: Hashable, Sendable {
   let low: Int64
   let high: Int64
@@ -23,19 +24,19 @@ struct Slice: Hashable, Sendable {
   static let allNumbers = Slice(low: .min, high: .max)
 }
 
-/// What the ends of a slice are called in a statement.
+/// The parameters of a slice in a statement.
 struct SliceNames {
   let low: String
   let high: String
-  /// What else is bound behind it.
+  /// A further value, bound after the slice.
   let most: String
 
   static let first = SliceNames(low: "?1", high: "?2", most: "?3")
-  /// Behind what says what is found.
+  /// For statements that bind what is found first.
   static let inFound = SliceNames(low: "?2", high: "?3", most: "?4")
-  /// Behind batch and layout, in what is kept.
+  /// For statements that bind batch and layout first, when the trash is written.
   static let inTrash = SliceNames(low: "?3", high: "?4", most: "?5")
-  /// Where the lowest number is bound before what else is.
+  /// The same, where the lowest number is bound before `most`.
   static let inTrashNumbered = SliceNames(low: "?3", high: "?4", most: "?6")
 
   var condition: String { "g.seq > \(low) AND g.seq <= \(high)" }

@@ -1,27 +1,31 @@
 package import CascadeModel
 internal import CascadeSQLite
-/// A large sweep, beside others who write (DESIGN 8.3). It is planned in a snapshot, and deletes in
+
+/// A large sweep beside other writers (DESIGN 8.3). It is planned in a snapshot, and deletes in
 /// steps that hold the lock for a short while each.
 ///
-/// 1. From the causes to the consequences: a node goes after what took it along is gone for good. So
-///    what turns out to stay keeps all that would have followed it.
-/// 2. Each step is loud (`Marks.swift`): the journal has what is still to follow from it. Killed
-///    between two steps, the next sweep finds in the journal what this one left.
-/// 3. Where somebody committed since the plan was made, each step looks again (`LookAgain.swift`)
-///    before it deletes; and what the plan could not know of is found by the plan after it, which
-///    reads what this one's steps wrote. The last plan finds nothing more.
+/// 1. Causes go before consequences: a node is deleted after the deletion of its cause is
+///    committed. So a node that turns out to stay also keeps everything that would have followed
+///    it.
+/// 2. Each step journals its deletions (`Marks.swift`), so the journal says what still has to
+///    follow. If the daemon is killed between two steps, the next sweep finds there what this one
+///    left.
+/// 3. If another connection has committed since the plan was made, each step rechecks
+///    (`LookAgain.swift`) before it deletes. The following plan finds what this plan could not
+///    know, because it reads what the steps wrote. The last plan finds nothing more.
 extension Writer {
-  /// Others may give reasons for one more plan for ever; the next sweep has the rest.
+  /// Other connections may always give a reason for one more plan. After so many, the next sweep
+  /// does the rest.
   private static let mostPlans = 10
   private static let fewPlans = 3
-  /// So many wait for each other, at most, until they go together.
+  /// So many nodes that wait for each other are deleted together at most.
   private var manyAtOnce: Int64 { 10 * fewNodes }
 
   func sweepPolitely(
     _ kinds: [SweepKind], _ result: inout SweepResult, _ manners: Manners
   ) throws {
     let submission = nextSweep
-    // What another sweep could not delete is its own.
+    // Nodes that another sweep could not delete are not reported by this one.
     current = TransactionState()
     var start: Int64 = 0
     defer {
@@ -54,7 +58,8 @@ extension Writer {
     try finish(kinds)
   }
 
-  /// False where the tables are others by now.
+  /// Returns false if a new plan is needed: the tables were altered, or lists were written that are
+  /// not noted.
   private func carryOut(
     _ plan: SweepPlan, _ number: Int, _ kinds: [SweepKind], _ submission: Submission,
     _ result: inout SweepResult, _ start: inout Int64, _ manners: Manners
@@ -76,16 +81,16 @@ extension Writer {
     }
   }
 
-  /// What was kept although nothing of the application refused it. What the journal asks for, whoever
-  /// wrote meanwhile has looked at again.
+  /// Why the rest goes later: nodes stayed although the application refused nothing. Nil if the
+  /// sweep only reads the journal: the write that made a node stay has the node examined again.
   private func waiting(_ plan: SweepPlan, _ kinds: [SweepKind]) -> String? {
     if !current.hasKept || !current.blocked.isEmpty { return nil }
     if kinds.readsJournal && !kinds.looksThrough { return nil }
     return "up to \(plan.size) nodes wait for a moment in which nobody writes"
   }
 
-  /// Whether it is done before anybody notices. Who looks through whole tables does so only where
-  /// that keeps nobody waiting, however little goes.
+  /// Whether the plan can be carried out in one transaction before other writers notice. A sweep
+  /// that scans whole tables, however little it deletes, does so only where no writer waits.
   private func isSmall(_ plan: SweepPlan, _ kinds: [SweepKind]) throws -> Bool {
     if plan.size > fewNodes || current.isResumed || kinds.looksThrough || kinds.marks {
       return false
@@ -95,9 +100,9 @@ extension Writer {
   }
 
   struct SweepPlan {
-    /// The rows of `temp.gone`, as each brought in the next.
+    /// The rows of `temp.gone` by levels: each level brought in the next.
     let levels: [Slice]
-    /// How many nodes and edges it is about.
+    /// The number of nodes and edges in the plan.
     let size: Int64
     let approval: Held?
 
@@ -106,17 +111,18 @@ extension Writer {
 
   // MARK: - Planning
 
-  /// Nobody is kept from writing meanwhile.
+  /// Other connections can write meanwhile.
   private func plan(_ kinds: [SweepKind], _ manners: Manners) throws -> SweepPlan {
     try followSchema()
     let blocked = current.isStepped ? current.blocked : []
-    // What comes behind the snapshot is not to be brought by who commits first when that ends.
+    // Frames that are written after the snapshot must not be checkpointed by the first commit after
+    // it ends.
     try setFirstFence()
     try db.run("BEGIN")
     do {
       let plan = try db.interrupting(when: manners.isOver) { try planned(kinds, blocked) }
       syncLongLog()
-      // What is planned stays in the temporary tables.
+      // The plan stays in the temporary tables.
       try db.commit()
       return plan
     } catch {
@@ -148,8 +154,8 @@ extension Writer {
     return SweepPlan(levels: levels, size: size, approval: approval)
   }
 
-  /// What a sweep deletes is one batch, of how many parts it may be, and also where it goes on after a
-  /// crash: `undo` takes all of it back.
+  /// Everything that a sweep deletes is one batch, however many parts the sweep has, and also if it
+  /// goes on after a crash: `undo` takes all of it back.
   func takeBatch() throws {
     let earlier = try db.meta("sweep.batch") ?? batchSoFar
     current.batch = earlier ?? counters.serial
@@ -157,8 +163,9 @@ extension Writer {
     if current.isResumed { try numberOnFromTrash() }
   }
 
-  /// What goes on in a batch must not use its numbers for others, nor those of what stayed and was a
-  /// reason. Another row may be where one was, so all get names now (`Connection.numbers`).
+  /// A sweep that continues a batch must not use its numbers for other nodes, nor those of nodes
+  /// that stayed and were a reason. Another row may now be where one was, so all nodes get names
+  /// here (`Connection.numbers`).
   private func numberOnFromTrash() throws {
     try db.run(
       """
@@ -179,12 +186,12 @@ extension Writer {
 
   // MARK: - The end
 
-  /// The journal's rows that this plan was made of, in steps too.
+  /// Deletes the journal rows that this plan was made of, also in steps.
   private func forgetRead(_ kinds: [SweepKind], _ manners: Manners) throws {
-    // What was kept for a reason that may pass is looked at again.
+    // A node that stayed for a reason that may pass is examined again, so its row must stay.
     if current.hasKept || !kinds.readsJournal { return }
     try stepThrough("SELECT id FROM temp.examined", manners) { try forgetExamined($0) }
-    // The last one goes at the end of the sweep: the numbers of those that come are above it.
+    // The last row is deleted at the end of the sweep: until then, new rows get higher numbers.
     let end = try knownEnd - 1
     var low = try db.integer("SELECT min(seq) FROM cascade_journal") ?? end
     while low < end {
@@ -204,14 +211,14 @@ extension Writer {
     interned.forget()
   }
 
-  /// A sweep, or an undo.
+  /// Whether a sweep or an undo is unfinished.
   package var isUnfinished: Bool {
     get throws {
       try unfinishedSweep != nil || unfinishedUndo != nil
     }
   }
 
-  /// What a crash, or the end of the daemon, left undone.
+  /// The kinds of a sweep that a crash or the end of the daemon left unfinished.
   package var unfinishedSweep: [SweepKind]? {
     get throws {
       if isDetached { return nil }
@@ -220,8 +227,8 @@ extension Writer {
     }
   }
 
-  /// A sweep in parts that has deleted something is not over, whatever happens before the others:
-  /// these are of its batch.
+  /// A sweep in parts that has deleted something stays open, whatever happens before its other
+  /// parts: they belong to its batch.
   func leaveOpen() throws {
     if try current.done == 0 && db.meta("sweep.batch") == nil { return }
     try openBatch()
@@ -235,7 +242,8 @@ extension Writer {
     try db.setMeta("sweep.kinds", asked.code)
   }
 
-  /// Sweeps of other kinds may come before it goes on.
+  /// Remembers the kinds of a sweep that was cut short. Sweeps of other kinds may run before it
+  /// goes on.
   func remember(_ kinds: [SweepKind], areCutShort: Bool) throws {
     if areCutShort { return try group { try db.rememberCut(kinds) } }
     guard let cut = try db.meta("sweep.cut"), kinds.cover([SweepKind](code: cut)) else { return }
@@ -244,7 +252,7 @@ extension Writer {
 }
 
 extension [SweepKind] {
-  /// As `cascade_meta` keeps them.
+  /// The code of these kinds in `cascade_meta`.
   var code: Int64 {
     reduce(0) { $0 | 1 << Int64(SweepKind.allCases.firstIndex(of: $1)!) }
   }
@@ -256,11 +264,11 @@ extension [SweepKind] {
 }
 
 extension Connection {
-  /// Beside those of other sweeps that are still to go on.
+  /// Adds the kinds to those of other sweeps that still have to go on.
   func rememberCut(_ kinds: [SweepKind]) throws(SQLiteError) {
     try setMeta("sweep.cut", (meta("sweep.cut") ?? 0) | kinds.code)
   }
 }
 
-/// The tables are others than those that the plan was made of.
+/// The tables are no longer those that the plan was made of.
 struct StaleSweep: Error {}

@@ -1,22 +1,23 @@
 package import CascadeModel
 internal import CascadeSQLite
 internal import CascadeSystem
+
 extension SweepKind {
   fileprivate var looksAtEdges: Bool { ![.trash, .files, .unreachable].contains(self) }
 }
 
 extension [SweepKind] {
-  /// Whether whole tables are looked through for references to nothing.
+  /// Whether whole tables are scanned for references to nothing.
   var looksThrough: Bool { include(.dangling) }
 
-  /// Whether files are looked for that no edge names.
+  /// Whether files are searched that no edge names.
   package var looksAtFiles: Bool { include(.files) }
 
-  /// Whether what the roots do not reach is looked for. That is a sweep of its own, behind the
-  /// others: what they delete reaches nothing.
+  /// Whether unreachable nodes are searched. This is a sweep of its own, after the others, because
+  /// what the others delete reaches nothing.
   var marks: Bool { include(.unreachable) }
 
-  /// Without roots nothing is reached, and nothing goes.
+  /// Without roots nothing is reached, and nothing is deleted.
   func marks(from model: StoreModel) -> Bool { marks && !model.roots.isEmpty }
 
   var forgets: Bool { include(.trash) }
@@ -27,13 +28,14 @@ extension [SweepKind] {
 
   var readsJournal: Bool { cascades || counts }
 
-  /// What one kind leaves alone, the other does. Any other sweep runs the rules to their end.
+  /// The rules that are followed. A sweep of one kind leaves the other kind's rules alone. Any
+  /// other sweep follows all rules to the end.
   var followed: Rules {
     if looksThrough || cascades == counts { return .all }
     return cascades ? Rules.all.subtracting(.counting) : Rules.all.subtracting(.cascading)
   }
 
-  /// What a held plan of such a sweep has for a file: no file has a slash in its name.
+  /// The file of a held plan of such a sweep. No file name has a slash.
   var planFile: String { "/\(map(\.rawValue).joined(separator: " "))" }
 }
 
@@ -82,16 +84,16 @@ extension Writer {
         try sweepParts(kinds, &result, at: now, manners)
         let before = result.deletedCount
         try sweepMarked(kinds, &result, at: now, manners)
-        // What is gone now may have denied something that the parts before found.
+        // A node that is gone now may have denied something that the earlier parts found.
         isOver = try result.deletedCount == before || !db.hasDenied
       }
     } catch let error where error.isFinal {
-      // Nobody knows when it can go on: what is done may be undone.
+      // It is not known when the sweep can go on. The batch is closed, so that it can be undone.
       try closeAtEnd()
       throw error
     }
-    // Killed behind its last step, it is at its end where it finds nothing more; and an approval may
-    // never come.
+    // A sweep that was killed after its last step is finished if it finds nothing more. A held
+    // sweep is closed because its approval may never come.
     if hasConcluded || [.done, .nothing, .held].contains(result.outcome) { try closeAtEnd() }
   }
 
@@ -102,8 +104,8 @@ extension Writer {
     try group { try closeBatch() }
   }
 
-  /// A batch has what one cause brought about: what is left of a sweep of other kinds goes later, in
-  /// another one.
+  /// A batch has what one cause brought about. So what is left of a sweep of other kinds is done
+  /// later, in another batch.
   private func setAsideOthers() throws {
     if isDetached { return }
     guard let code = try db.meta("sweep.kinds") else { return }
@@ -128,7 +130,7 @@ extension Writer {
     if try !result.isCutShort && waitsForBoth(kinds) { try sweepBoth(&result, at: now, manners) }
   }
 
-  /// Whatever stays denied was told when it first was.
+  /// A node that stays denied was reported when it was first denied.
   private func sweepBoth(
     _ result: inout SweepResult, at now: Int64, _ manners: Manners
   ) throws {
@@ -141,8 +143,8 @@ extension Writer {
     batchSoFar = result.batch ?? batchSoFar
   }
 
-  /// Each kind left to the other what that would have to delete first: none can be the first then, but
-  /// both together, as soon as both have seen it.
+  /// Each kind left something to the other that it would have to delete first. Neither kind can go
+  /// first, but both together can, as soon as both have read the journal equally far.
   private func waitsForBoth(_ kinds: [SweepKind]) throws -> Bool {
     if isDetached || isHalfView { return false }
     return try leavesSome(kinds) && db.mark(.cascade) == db.mark(.refcount)
@@ -162,7 +164,7 @@ extension Writer {
     try sweepUnreachable(&result, at: now, manners)
   }
 
-  /// Behind what others kept from its end, nothing is: all of it is asked for again.
+  /// If other writers cut the sweep short, the rest is not done now: the whole sweep runs again.
   private func sweepRest(
     _ kinds: [SweepKind], _ result: inout SweepResult, at now: Int64, _ manners: Manners
   ) throws {
@@ -172,15 +174,15 @@ extension Writer {
     if kinds.forgets { result.forgotten = try forgetTrash(at: now, manners) }
   }
 
-  /// Where nothing is counted, who cascades has done all there is.
+  /// If no rule counts, a sweep that cascades has done everything.
   private func completed(_ kinds: [SweepKind]) -> [SweepKind] {
     let isAll = kinds.cascades && rulesInUse.isDisjoint(with: .counting)
     return isAll && !kinds.counts ? kinds + [.refcount] : kinds
   }
 
-  /// What dangled before anybody watched waits for approval alone, not with all that goes now. One kind
-  /// leaves to the other what a look through whole tables would not. And who finds nothing in these
-  /// has no need of the lock.
+  /// What dangled before the store was watched waits for approval by itself, without what can go
+  /// now. One kind leaves to the other what a scan of whole tables would not leave. A scan that
+  /// finds nothing needs no lock.
   private func parts(of kinds: [SweepKind]) throws -> [[SweepKind]] {
     let edges = kinds.filter(\.looksAtEdges)
     if edges.isEmpty { return [] }
@@ -198,14 +200,15 @@ extension Writer {
     return journal
   }
 
-  /// What is left of an approved plan, nobody else may find first, and have held.
+  /// What is left of an approved plan goes first. Otherwise another part could find it, and it
+  /// would be held again.
   private func goesOnApproved() throws -> Bool {
     try db.meta("sweep.batch") != nil
       && db.integer(
         "SELECT 1 FROM cascade_plan WHERE file = '/dangling' AND approved LIMIT 1") != nil
   }
 
-  /// Nothing dangles: nothing is owed, and no plan for it waits.
+  /// Nothing dangles, so no scan is owed, and no plan for one waits.
   private func forgetWhatDangled() throws {
     let plans = """
       FROM cascade_plan
@@ -264,8 +267,8 @@ extension Writer {
     }
   }
 
-  /// In one transaction. What guards it has each page written once more, so it is tried without,
-  /// and done again where something was refused.
+  /// Sweeps in one transaction. Its guard has each page written once more, so the first attempt is
+  /// made without the guard, and repeated with it if something was refused.
   func sweepAtOnce(_ kinds: [SweepKind], _ result: inout SweepResult) throws {
     do {
       try sweepAtOnce(kinds, &result, isGuarded: false)
@@ -282,7 +285,8 @@ extension Writer {
         current.isGuarded = isGuarded
         try prepare(kinds)
         try findDead(kinds)
-        // What is read is done with, in the transaction that draws the consequences.
+        // The journal rows that were read are deleted in the transaction that carries out their
+        // consequences.
         try forgetJournal(kinds, upTo: current.journalEnd)
         if kinds.readsJournal { try forgetExamined() }
       }
@@ -292,7 +296,7 @@ extension Writer {
     }
   }
 
-  /// In the last transaction of a sweep.
+  /// Called in the last transaction of a sweep.
   func conclude(_ kinds: [SweepKind]) throws {
     if try hasPartsToCome || leavesSome(kinds) {
       try leaveOpen()
@@ -307,7 +311,7 @@ extension Writer {
     try forgetPlans(coveredBy: kinds)
   }
 
-  /// What a sweep of these kinds is allowed, and looks at.
+  /// Sets what a sweep of these kinds may do, and what it looks at.
   func prepare(_ kinds: [SweepKind]) throws {
     current.isSweep = true
     current.id = Held.sweep
@@ -316,11 +320,12 @@ extension Writer {
     current.marks = kinds == [.unreachable]
     current.holdsAll = try kinds.looksThrough && db.meta("unseen") == 1
     current.holdsLosses = try kinds.looksThrough && debt != nil
-    // What is dead was gone before: only what follows is deleted by us.
+    // Dead nodes were gone before. Only what follows from them is deleted by this sweep.
     current.firstNewId = .min
   }
 
-  /// What is gone, or has lost an edge, although no transaction of ours did it.
+  /// Finds nodes that are gone, and edges that were lost, although no transaction of the daemon
+  /// removed them.
   func findDead(_ kinds: [SweepKind]) throws {
     if kinds.readsJournal {
       try readJournal(kinds)

@@ -1,11 +1,12 @@
 package import CascadeModel
+
 /// What a sweep did, or would do.
 package struct SweepResult: Sendable {
   package enum Outcome: String, Sendable { case done, nothing, held, blocked }
 
   package var kinds: [SweepKind]
   package var outcome: Outcome
-  /// The first of the deleted nodes; `deletedCount` counts them all.
+  /// The first of the deleted nodes. `deletedCount` counts them all.
   package var deleted: [Node] = []
   package var deletedCount = 0
   package var edgesRemoved = 0
@@ -13,23 +14,23 @@ package struct SweepResult: Sendable {
   package var byCollection: [String: Int] = [:]
   package var byRule: [String: Int] = [:]
   package var blocked: [Reason] = []
-  /// Others kept it from its end: it goes on later.
+  /// Other writers cut it short. It goes on later.
   package private(set) var isCutShort = false
   package var batch: Int64?
   package var plan: Int64?
-  /// What the plan is of: this may be less than the sweep was asked for.
+  /// The kinds of the plan: these may be fewer than the sweep was asked for.
   package var heldKinds: [SweepKind] = []
   package var heldCount = 0
-  /// References that it would take away, as far as these are the reason.
+  /// References that the plan would take away, as far as they are the reason.
   package var heldEdges = 0
-  /// The same of its other parts that wait.
+  /// The other held parts of the sweep.
   package var alsoHeld: [SweepResult] = []
   /// How long the write lock was held, each time.
   package var lockMilliseconds: [Double] = []
-  /// Files that lost their last edge, and those that no edge names.
+  /// Files that lost their last edge, and files that no edge names.
   package var files = 0
   package var unreferenced: UnreferencedFiles?
-  /// Batches whose trash was forgotten.
+  /// Batches whose trash was deleted.
   package var forgotten = 0
 
   package init(kinds: [SweepKind], outcome: Outcome) {
@@ -57,7 +58,7 @@ package struct SweepResult: Sendable {
     blocked.append(Reason(.invalid, reason))
   }
 
-  /// What one part denied, another may have let go.
+  /// Drops denials of nodes that are gone now: another part may have released what one part denied.
   mutating func forgetBlocked(unless isThere: (Node) throws -> Bool) rethrows {
     if blocked.isEmpty { return }
     blocked = try blocked.filter { reason in
@@ -67,11 +68,12 @@ package struct SweepResult: Sendable {
     if blocked.isEmpty && outcome == .blocked { outcome = .nothing }
   }
 
-  /// Nothing was deleted, and this waits for somebody.
+  /// The plan was not carried out, and waits for approval.
   mutating func hold(_ held: Held, _ kinds: [SweepKind], plan: Int64) {
     if outcome == .held { alsoHeld.append(self) }
     outcome = .held
-    // Who cascades does the other kind's work where it has none: the plan is of what was asked for.
+    // A sweep that cascades does the other kind's work where there is none of it. The plan is only
+    // of the kinds that were asked for.
     heldKinds = kinds.filter(self.kinds.include)
     heldCount = held.deletedCount
     heldEdges = held.lostCount
@@ -82,7 +84,7 @@ package struct SweepResult: Sendable {
   }
 }
 
-/// How far a sweep is, or an undo.
+/// The progress of a sweep or an undo.
 package struct WorkProgress: Hashable, Sendable {
   package enum Phase: String, Sendable { case planning, deleting, restoring }
 
@@ -91,12 +93,12 @@ package struct WorkProgress: Hashable, Sendable {
   package var total = 0
 }
 
-/// What a sweep, or an undo, does between its steps.
+/// What a sweep or an undo does between its steps.
 package struct Manners {
   /// Leaves the lock to others for a while. If it throws, the sweep ends here, and goes on when it
   /// is asked for again.
   package var pause: (Duration) throws -> Void
-  /// Whether it would throw now: what takes long before the first pause ends with that too.
+  /// Whether `pause` would throw now. Long work before the first pause ends then too.
   package var isOver: () -> Bool
   package var tell: (WorkProgress) -> Void
 

@@ -1,20 +1,21 @@
 package import CascadeModel
 internal import CascadeSQLite
+
 /// One run of a kind of sweep.
 package struct SweepRun: Hashable, Sendable {
-  /// What it ran for.
+  /// The reason for the run.
   package enum Occasion: String, Sendable, CaseIterable {
-    /// Its time had come; or had come before, when nobody ran it.
+    /// Its time came; or had come earlier, when no daemon ran it.
     case schedule, missed
-    /// Somebody committed.
+    /// Something was committed.
     case immediate
-    /// Somebody asked for it, or let its plan pass.
+    /// It was requested; or its plan was approved.
     case asked, approved
     /// An earlier daemon had begun it.
     case resumed
   }
 
-  /// When it was done, in milliseconds since 1970.
+  /// When it ended, in milliseconds since 1970.
   package let at: Int64
   package let outcome: SweepResult.Outcome
   package let occasion: Occasion
@@ -28,17 +29,18 @@ package struct SweepRun: Hashable, Sendable {
 
 /// What a store remembers of a kind of sweep, from one daemon to the next.
 package struct SweepTimes: Sendable {
-  /// From when on it runs by the clock, in milliseconds since 1970.
+  /// When it began to run by the clock, in milliseconds since 1970.
   package let since: Int64?
   package let last: SweepRun?
 }
 
-/// `cascade_meta` has for each kind: `since.KIND`; when it ran last, in `ran.KIND`; how that ended and
-/// what it was for, in `how.KIND`.
+/// `cascade_meta` has three values for each kind: `since.KIND`; `ran.KIND`, when it last ran; and
+/// `how.KIND`, how that run ended and why it ran.
 extension Writer {
   private static let outcomes: [SweepResult.Outcome] = [.done, .nothing, .held, .blocked]
 
-  /// Those that are timed now and were not before count from now on; and the other way about.
+  /// Kinds that are timed now and were not before count from now on. Kinds that are no longer timed
+  /// lose their start.
   package func sweepTimes(timed: [SweepKind], at now: Int64) throws -> [SweepKind: SweepTimes] {
     let times = try storedSweepTimes()
     let changed = SweepKind.allCases.filter { (times[$0]?.since != nil) != timed.contains($0) }

@@ -1,15 +1,17 @@
 internal import CascadeModel
 internal import CascadeSQLite
-/// Numbers of files, and of rows of the application, that no stored edge names any more.
+
+/// Removes the numbers of files, and of rows of the application, that no stored edge names any
+/// more.
 extension Writer {
-  /// Of the rows.
+  /// Removes those of rows.
   func forgetUnusedIdentities(_ manners: Manners) throws {
     if try db.hasPendingEdges { return }
     try findUnused(binding.numberedTables)
     try eachFew(of: "SELECT id FROM temp.unused", manners, forgetUnused)
   }
 
-  /// Without the lock: who uses none may be one of very many.
+  /// Called without the lock: the unused numbers may be few among very many.
   func findUnused(_ collections: String) throws {
     try db.run("DELETE FROM temp.unused")
     try db.run(
@@ -38,7 +40,7 @@ extension Connection {
         """) != nil
   }
 
-  /// The journal names their ends by their numbers, until a sweep has read it.
+  /// Rows of the journal name the ends of edges by their numbers, until a sweep has read them.
   fileprivate var hasPendingEdges: Bool {
     get throws(SQLiteError) {
       try integer("SELECT 1 FROM cascade_journal WHERE what < 1 LIMIT 1") != nil

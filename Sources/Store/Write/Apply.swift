@@ -1,6 +1,7 @@
 internal import CascadeModel
 internal import CascadeSQLite
-/// Each change as it is written; nothing is judged before the flush.
+
+/// Writes each change; nothing is judged before the flush.
 extension Writer {
   func apply(_ change: consuming Change) throws {
     switch consume change {
@@ -62,7 +63,7 @@ extension Writer {
     try db.run("DELETE FROM temp.dead WHERE id = ?", .integer(id))
     current.deadCount -= db.changes
     if db.changes == 0 { return }
-    // What looked for it while it was to go took it for gone.
+    // References that were resolved while the node was marked dead took it for absent.
     interned.tied = nil
     if hasTables { try db.run("DELETE FROM temp.absent WHERE id = ?", .integer(id)) }
   }
@@ -116,7 +117,8 @@ extension Writer {
   private func unlink(
     _ name: String, from: Node, to: Destination, as removal: Removal
   ) throws {
-    // Both are judged first: a name that the model does not know is a mistake, not an absence.
+    // Both ends are resolved first: a name that the model does not know is an error, not an absent
+    // edge.
     let ends = (from: try find(.node(from)), to: try find(to))
     if ends.from == nil || ends.to == nil { return current.passedOver += 1 }
     let edge = EdgeKey(
@@ -124,7 +126,7 @@ extension Writer {
     if try !remove(edge, as: removal) { current.passedOver += 1 }
   }
 
-  /// The id of a managed node that is there now.
+  /// The id of a managed node that exists now.
   private func existing(_ node: Node) throws -> Int64? {
     guard let id = try find(identity(of: node)), try !isDead(id) else { return nil }
     return id

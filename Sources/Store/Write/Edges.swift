@@ -1,5 +1,6 @@
 internal import CascadeModel
 internal import CascadeSQLite
+
 /// What makes two edges the same (DESIGN 2.2).
 struct EdgeKey: Hashable {
   var source: Int64
@@ -8,10 +9,12 @@ struct EdgeKey: Hashable {
   var origin: Origin
 }
 
-/// Adding and removing edges between flushes. `born` tells an edge of this flush from one that was
-/// there before: the first, removed again, never was (DESIGN 2.3, 6).
+/// Adding and removing edges between flushes. `born` tells an edge that was added since the last
+/// flush from one that was there before: an edge of the first kind that is removed again never was
+/// (DESIGN 2.3, 6).
 extension Writer {
-  /// Of an edge that came about without this transaction, nobody is told, and nothing is asked.
+  /// Adds an edge, or replaces the rules of one. With `isOwn` false, the edge was not made by this
+  /// transaction: it is not counted, and its ends are not validated.
   func add(_ edge: EdgeKey, rules: Rules, isOwn: Bool = true) throws {
     if !rules.isSubset(of: counters.rulesSeen) {
       denialsMayHaveChanged(rules.subtracting(counters.rulesSeen))
@@ -39,7 +42,8 @@ extension Writer {
     try touch(edge.destination)
   }
 
-  /// An edge that was removed since the last flush and comes back was never away.
+  /// Takes back the removal of an edge that was removed since the last flush: the edge was never
+  /// away.
   private func takeBack(_ edge: EdgeKey) throws -> Int64? {
     if current.lostCount == 0 { return nil }
     let born = try db.integer(
@@ -55,7 +59,7 @@ extension Writer {
     return born
   }
 
-  /// False if there is no such edge.
+  /// Returns false if there is no such edge.
   func remove(_ edge: EdgeKey, as removal: Removal) throws -> Bool {
     let key: [Value] = [
       .integer(edge.source), .integer(edge.name), .integer(edge.destination),
@@ -83,8 +87,8 @@ extension Writer {
     return true
   }
 
-  /// What a source does not declare in one place any more, but still does in another, was not removed
-  /// (DESIGN 2.2).
+  /// An edge that its source no longer declares in one place, but still declares in another, was
+  /// not removed (DESIGN 2.2).
   func forgetSaidElsewhere() throws {
     try forgetLost(
       """
@@ -105,7 +109,7 @@ extension Writer {
     current.edgesRemoved -= db.changes
   }
 
-  /// A node's declared edges become `edges`: what is no longer in the list is removed.
+  /// Makes `edges` the declared edges of a node: old ones that are not in the list are removed.
   func declare(
     _ edges: [DeclaredEdge], of node: Node, _ id: Int64, insteadOf old: [EdgeKey: Rules]
   ) throws {
@@ -120,7 +124,8 @@ extension Writer {
     for edge in dropped.keys { _ = try remove(edge, as: .sourceDeleted) }
   }
 
-  /// The list says all there is now: an undo adds nothing to it, unless it brings the node back.
+  /// Deletes trashed edges of the node's earlier lists. The list of the put is complete: an undo
+  /// must not add edges to it, unless it brings the node itself back.
   func forgetKeptList(of id: Int64) throws {
     if model.trash == .zero { return }
     try db.run(
@@ -144,7 +149,7 @@ extension Writer {
     return Dictionary(uniqueKeysWithValues: edges)
   }
 
-  /// The rules that the model gives to an edge that was written without.
+  /// The model's rules for an edge that was written without rules.
   func modelRules(_ name: String, from: Node, to: Destination) throws -> Rules {
     let target: String
     switch to {
@@ -160,7 +165,8 @@ extension Writer {
 }
 
 extension Place {
-  /// Whether the source of a row of `temp.lost` says its destination here. Stored edges name both.
+  /// A query that has a row if the source of a row of `temp.lost` also declares the destination in
+  /// this place. It looks both ends up in `cascade_node`, as stored edges do.
   fileprivate var ofStoredEnds: String {
     """
     SELECT 1 FROM main.cascade_node AS sm
@@ -174,7 +180,7 @@ extension Place {
 }
 
 extension Removal {
-  /// As it stands in `temp.lost`.
+  /// The number that stands for it in `temp.lost`.
   var code: Int64 {
     switch self {
     case .sourceDeleted: 0

@@ -1,12 +1,13 @@
 internal import CascadeModel
-/// Ids that were looked up before. Every end of every edge of a large load asks here.
+
+/// A cache of node ids, asked for both ends of every edge of a large load.
 ///
-/// A table of fixed size in which a newcomer replaces who had its place: bounded memory, and no
-/// work to keep it so. Keys are the same when their bytes are: Swift's strings are equal when their
-/// characters look alike, which SQLite's are not.
+/// The table has a fixed size, and a new entry replaces the one in its slot. So memory is bounded
+/// without any upkeep. Keys are compared by bytes: Swift takes strings for equal that are
+/// canonically equivalent, SQLite does not.
 final class IdentityCache {
   private struct Entry {
-    /// Of collection and key: one look at it sends most strangers away.
+    /// A hash of collection and key. Comparing it first rules out most other identities.
     var print: UInt64 = 0
     var collection: Int64 = 0
     var id: Int64 = 0
@@ -15,7 +16,7 @@ final class IdentityCache {
 
   private var entries: [Entry] = []
 
-  /// 2.5 MB, and as much again for long keys. Taken with the first use.
+  /// 2.5 MB, and as much again for long keys. Allocated on first use.
   private static let size = 1 << 16
 
   subscript(identity: Interned.Identity) -> Int64? {
@@ -42,7 +43,7 @@ final class IdentityCache {
   func forget() { entries = [] }
 }
 
-/// The few names that all nodes and edges share. A file repeats them in every line.
+/// A cache of the few names that all nodes and edges share. A file repeats them in every line.
 final class NameCache {
   private struct Entry {
     let name: String
@@ -59,7 +60,7 @@ final class NameCache {
     get {
       let count = name.utf8.count
       for entry in entries where entry.count == count && entry.name == name {
-        // What looks like an ASCII name, and is as long, is it; others may differ in their bytes.
+        // A name equal to an ASCII name of the same length has the same bytes. Others may differ.
         if entry.isPlain || entry.name.hasBytes(of: name) { return entry.id }
       }
       return nil
@@ -78,7 +79,7 @@ final class NameCache {
 }
 
 extension Interned.Identity {
-  /// The collection counts too: a key may be in several.
+  /// Includes the collection: several collections may have the same key.
   fileprivate var print: UInt64 {
     key.utf8Span.span.print(seed: UInt64(bitPattern: collection))
   }

@@ -1,12 +1,13 @@
 internal import CascadeModel
 internal import CascadeSQLite
-/// Integers for the names of collections and edges and for the identities of nodes, remembered.
-/// Only Cascade writes these tables, and only one daemon at a time; a rollback forgets everything.
+
+/// Caches the integers for the names of collections and edges and for the identities of nodes. Only
+/// Cascade writes these tables, and only one daemon at a time. A rollback clears the caches.
 final class Interned {
   let nodes = IdentityCache()
   let collections = NameCache()
   let names = NameCache()
-  /// As of which foreign commit every row that a value names has its edges.
+  /// The count of foreign commits as of which every row that a value refers to has its edges.
   var tied: Int64?
 
   func forget() {
@@ -40,7 +41,7 @@ extension Writer {
     return id
   }
 
-  /// The identity of a managed node, whether it exists in the model's eyes or not.
+  /// The identity of a managed node, whether the node exists or not.
   func identity(of node: Node) throws -> Interned.Identity {
     guard let key = node.key.managedText else {
       throw Rejection(.invalid, model.misfit(node)!, node: node)
@@ -67,7 +68,7 @@ extension Writer {
     return try collectionId(name)
   }
 
-  /// The id of a node that has a row, dead or alive.
+  /// The id of a node that has a row in `cascade_node`, marked dead or not.
   func find(_ identity: Interned.Identity) throws -> Int64? {
     if let id = interned.nodes[identity] { return id }
     let id = try db.integer(
@@ -92,10 +93,11 @@ extension Writer {
     current.deadCount += db.changes
   }
 
-  /// The end of an edge: what is not there yet gets an identity, and is dead until it is put.
+  /// The id of an edge's end. A node that does not exist yet gets an identity, and is marked dead
+  /// until it is put.
   func end(_ destination: Destination) throws -> Int64 {
     if case .node(let node) = destination { return try end(node) }
-    // A file that is named counts as there: nobody asks the disk during a transaction.
+    // A file that an edge names counts as existing: a transaction does not ask the disk.
     let identity = try identity(of: destination)
     return try find(identity) ?? insertIdentity(identity)
   }
@@ -109,7 +111,7 @@ extension Writer {
     return id
   }
 
-  /// The id of an end that has a row, dead or alive.
+  /// The id of an end that has a row in `cascade_node`, marked dead or not.
   func find(_ end: Destination) throws -> Int64? {
     if case .node(let node) = end, let table = try table(of: node.collection) {
       return try find(node, in: table)

@@ -1,31 +1,34 @@
 internal import CascadeModel
 internal import CascadeSQLite
 internal import CascadeSystem
-/// The write-ahead log, where SQLite's own checkpoints are not to be trusted
+
+/// Control of the write-ahead log where SQLite's own checkpoints are not safe
 /// (`Connection.checkpointsAreSafe`).
 ///
-/// A large sweep changes the same pages in step after step. The longer the log, the fewer of them go
-/// into the database file. But SQLite has the application's next commit bring whatever is in the log,
-/// and wait for the disk. So a fence of ours stands in it, which is a reader: no checkpoint goes beyond
-/// what the oldest reader sees, and no commit begins a log anew in which somebody reads.
+/// A large sweep changes the same pages in step after step. The longer the log, the fewer of them
+/// are written to the database file. But SQLite's automatic checkpoint makes the application's next
+/// commit copy whatever is in the log, and wait for the disk. So the daemon keeps a reader in the
+/// log, the fence: no checkpoint copies frames beyond what the oldest reader sees, and no commit
+/// restarts a log that has a reader.
 ///
-/// 1. From before the first step on there is a fence, and nothing of ours in front of it that is not in
-///    the database: an application's checkpoint finds nothing to bring. One that stands in front of all
-///    frames keeps it from that only at the last moment: behind the first step another takes its place.
-/// 2. While a fence stands behind some frames, a checkpoint of ours up to there needs no lock: it cannot
-///    meet a commit that begins the log anew, which is what corrupts.
-/// 3. What remains behind that is small. It is brought while nobody else can write, so that the next
-///    commit begins the log anew; and before the lock is given back, a new fence stands.
+/// 1. A fence is set before the first step. Every frame of ours before the fence is already in the
+///    database, so an application's checkpoint has nothing to copy. A fence that stands before all
+///    frames stops a checkpoint only at the last moment, so another one replaces it after the first
+///    step.
+/// 2. While a fence stands after some frames, our checkpoint up to the fence needs no lock: it
+///    cannot coincide with a commit that restarts the log, which is what corrupts a database.
+/// 3. What remains after the fence is small. It is copied while no other connection can write, so
+///    that the next commit restarts the log. A new fence is set before the lock is released.
 struct LongLog: ~Copyable {
   fileprivate var keeper: Keeper?
   fileprivate var fence: LogFence?
-  /// Frames that stayed although all was to be brought: somebody reads them.
+  /// Frames that stayed in the log after a checkpoint of all of it, because a reader needs them.
   fileprivate var left = 0
-  /// What the last step wrote, on its way to the disk.
+  /// The background sync of what the last step wrote.
   fileprivate var sync: BackgroundWork?
 }
 
-/// A connection that holds the write lock during another's checkpoints.
+/// A connection that holds the write lock while another connection checkpoints.
 private final class Keeper {
   let db: Connection
 
@@ -35,10 +38,10 @@ private final class Keeper {
   }
 }
 
-/// Reads what is in the log now, and nothing that comes behind it.
+/// A reader that sees what is in the log now, and nothing that is appended later.
 private final class LogFence {
   private let db: Connection
-  /// Whether there are frames in front of it that no checkpoint brought before it stood there.
+  /// Whether there are frames before it that were not copied to the database when it was set.
   let isInLog: Bool
 
   init(_ path: String, isInLog: Bool) throws {
@@ -52,7 +55,7 @@ private final class LogFence {
 // MARK: - Between the steps of a sweep
 
 extension Writer {
-  /// Leaves the lock to others.
+  /// Yields the lock to other connections after a step, and checkpoints the log if it is long.
   func breathe(_ manners: Manners) throws {
     try rest(manners)
     if Connection.checkpointsAreSafe { return }
@@ -64,7 +67,8 @@ extension Writer {
     try rest(manners)
   }
 
-  /// Meanwhile what a checkpoint, or an application's commit, would have to sync goes to the disk.
+  /// Leaves the lock free for a while. Meanwhile a background sync writes to the disk what a
+  /// checkpoint, or an application's commit, would have to sync.
   private func rest(_ manners: Manners) throws {
     let start = ContinuousClock.now
     let before = Neighbours.commits(at: path)
@@ -79,18 +83,19 @@ extension Writer {
     } while left > .milliseconds(1)
   }
 
-  /// Behind the last one. Where it fails, the next checkpoint does it.
+  /// Starts after the previous sync. If it fails, the next checkpoint syncs.
   private func syncLogMeanwhile() {
     let file = "\(path)-wal"
     log.sync = nil
     log.sync = BackgroundWork { try? FileDescriptor.open(file).syncData() }
   }
 
-  /// Nobody could bring what came into the log behind a snapshot, and whoever does so next syncs it.
+  /// Syncs the frames that were appended to the log while a snapshot was open. No checkpoint could
+  /// copy them, and the next one would have to sync them.
   ///
-  /// Others write on at its end meanwhile. A page that is on its way to the disk cannot be written to, and
-  /// a disk that has much to do keeps waiting who makes a file longer: so it goes in parts, and the end
-  /// of it last.
+  /// Others go on appending to the log meanwhile. A page on its way to the disk cannot be written
+  /// to, and a busy disk delays a process that extends a file. So the log is written out in parts,
+  /// and its end last.
   func syncLongLog() {
     if let file = try? FileDescriptor.open("\(path)-wal") {
       for start in stride(from: 0, to: Writer.mostSynced, by: Writer.partOfLog) {
@@ -102,28 +107,30 @@ extension Writer {
     db.syncLog()
   }
 
-  /// The next plan of a sweep finds that of the last.
+  /// Sets the fence before the first step. A sweep that makes another plan keeps the fence it has.
   func setFirstFence() throws {
     if Connection.checkpointsAreSafe || log.fence != nil { return }
     log.fence = try LogFence(path, isInLog: false)
   }
 
-  /// What a large sweep has left there.
+  /// Checkpoints what a large sweep has left in the log.
   func bringRest(_ manners: Manners) throws {
     if Connection.checkpointsAreSafe || db.framesInLog <= Writer.fewFrames { return }
     try bringLog(manners)
     forgetPages()
   }
 
-  /// The next commit begins the log anew, and gives back what is too long of its file: of 400 MB that
-  /// the kernel has in memory that takes a tenth of a second.
+  /// Drops the end of the log's file from the kernel's page cache. The next commit restarts the log
+  /// and truncates its file to the limit. Where the kernel caches 400 MB of the file, the
+  /// truncation takes a tenth of a second.
   private func forgetPages() {
     let limit = Connection.LogLimit.ordinary.rawValue
     try? FileDescriptor.open("\(path)-wal").forgetPages(behind: limit)
   }
 
-  /// Most of it, and what others write meanwhile, comes without the lock. A checkpoint of the whole log
-  /// ends with a sync of the database: of little, where that is synced already.
+  /// Checkpoints the log. Most of it, and what others write meanwhile, is copied without the lock.
+  /// A checkpoint of the whole log ends with a sync of the database, which takes little time if
+  /// most of the database is synced already.
   private func bringLog(_ manners: Manners) throws {
     log.sync = nil
     var done = 0
@@ -138,10 +145,11 @@ extension Writer {
     log.left = db.framesInLog
   }
 
-  /// Up to a new fence, which stands behind the old one. Nil where others are at work with the log.
+  /// Checkpoints up to a new fence, which stands after the old one. Nil where other connections are
+  /// at work with the log.
   ///
-  /// Another's checkpoint looks at every place where a new one could stand, and may leave it only that of
-  /// the old one: so it comes while there is none.
+  /// A checkpoint of another connection examines every read mark that a new fence could use, and
+  /// may leave only that of the old fence. So the new fence is set while no checkpoint runs.
   private func bringFenced(_ manners: Manners) throws -> Connection.Brought? {
     var hasMoved = false
     return try trying(manners) {
@@ -162,7 +170,8 @@ extension Writer {
     if let tail { holds.append(tail.held) }
   }
 
-  /// Gives way to others for a while only: the next time there would be more.
+  /// Tries again for a while if other connections checkpoint, and then gives up. Giving up at once
+  /// would leave more to copy the next time.
   private func trying<T>(_ manners: Manners, _ body: () throws -> T?) throws -> T? {
     for _ in 0..<30 {
       if let result = try Neighbours.withoutCheckpoints(at: path, body) { return result }
@@ -173,14 +182,16 @@ extension Writer {
 
   func forgetFence() { log.fence = nil }
 
-  /// Whose checkpoint waits for those who read, and so for our fence, has the lock that we wait for.
+  /// Begins a write transaction. A checkpoint that waits for readers, and so for our fence, may
+  /// hold the lock that this waits for: then the fence is removed.
   func begin() throws { try db.begin(besideOthersAt: path, orElse: forgetFence) }
 }
 
-// MARK: - Otherwise
+// MARK: - Outside of sweeps
 
 extension Writer {
-  /// Bounds the log, where SQLite must not do it by itself: early where there is nothing else to do.
+  /// Bounds the length of the log where SQLite must not do so itself. `atLeisure`, when there is
+  /// nothing else to do, already a short log is checkpointed.
   package func tidy(atLeisure: Bool) throws {
     let most = atLeisure ? Writer.fewFrames : 4 * Writer.fewFrames
     if Connection.checkpointsAreSafe || db.framesInLog <= most { return }
@@ -189,32 +200,33 @@ extension Writer {
     forgetFence()
   }
 
-  /// Leaves everything in the database file, for whoever copies that alone.
+  /// Copies the whole log into the database file, for a program that copies only that file.
   package func finish() throws {
     let came = try db.checkpoint(keptBy: keeper().db, at: path)
     if came?.brought.isWhole == true { db.truncateLog() }
   }
 
-  /// Where the log's file was removed, nobody else can write: what only it has goes into the database.
+  /// For a log whose file was removed: no other process can write, and what is only in that log is
+  /// copied into the database.
   package func saveLog() { db.truncateLog() }
 
-  /// Where another log is there now, nothing of the old one may come into the database file.
+  /// For a log that was replaced by another: nothing of the old one may get into the database file.
   package func abandonLog() { db.keepLogOnClose() }
 
-  /// Whether somebody wrote a copy over the database that never had a log. Whoever opens it now must have
-  /// it alone, which an open log prevents.
+  /// Whether a copy of a database that never had a log was written over this one. A process that
+  /// opens it now needs exclusive access, which an open log prevents.
   package var isOverwritten: Bool { db.isWithoutLog }
 
-  /// There as long as there is work.
+  /// Opened on first use, and kept as long as there is work.
   private func keeper() throws -> Keeper {
     let keeper = try log.keeper ?? Keeper(path)
     log.keeper = keeper
     return keeper
   }
 
-  /// 4 MB of 4 KB pages, as SQLite's own automatic checkpoint.
+  /// 4 MB of 4 KB pages, as for SQLite's own automatic checkpoint.
   private static let fewFrames = 1_000
-  /// 4 MB at a time, up to 4 GB: others may write faster than the disk.
+  /// The log is written out 4 MB at a time, up to 4 GB: others may write faster than the disk.
   private static let partOfLog = 4 << 20
   private static let mostSynced = 4 << 30
   private static let mostPasses = 4

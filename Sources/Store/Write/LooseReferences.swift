@@ -1,10 +1,12 @@
 internal import CascadeModel
 internal import CascadeSQLite
-/// References in the values of objects that lead to what is not there. They have no edge; as soon as
-/// what they name is there, they have one, like a column that dangled. `cascade_loose` has them by
-/// what they name.
+
+/// References in the values of objects to nodes that do not exist. They have no edge. As soon as
+/// the node exists they get one, like a column that dangled. `cascade_loose` stores them by the
+/// node that they name.
 extension Writer {
-  /// What nobody takes out of the values that say these edges, before they are deleted.
+  /// Stores the references that stay in values although their destinations are deleted, because no
+  /// rule nullifies them. Runs before the edges are deleted.
   func keepLoose(_ edges: LosingEdges) throws {
     if references.collections.isEmpty || edges.end == .source { return }
     try db.run(
@@ -26,7 +28,7 @@ extension Writer {
       loose + [.integer(place.rules.rawValue)])
   }
 
-  /// A value does not say it any more.
+  /// Removes a reference that a value no longer has.
   func forgetLoose(_ place: ReferencePlace, of source: Int64, to node: Node) throws {
     guard let loose = try loose(place, of: source, to: node) else { return }
     try db.run(
@@ -36,7 +38,7 @@ extension Writer {
         """, loose)
   }
 
-  /// What tells such a reference from others; nil where nothing can be named so.
+  /// The columns that identify a loose reference; nil where no node can have such a key.
   private func loose(
     _ place: ReferencePlace, of source: Int64, to node: Node
   ) throws -> [Value]? {
@@ -50,8 +52,8 @@ extension Writer {
     ]
   }
 
-  /// What a patch does not say anew. Who is only named by an edge so far is not there; and what has an
-  /// edge, the flush judges by it.
+  /// Stores the references to absent nodes in those members that a patch does not set. A node that
+  /// only edges name so far is absent. A reference that has an edge is left to the flush.
   func keepLoose(
     _ place: ReferencePlace, of source: Int64, in members: [Member], but edges: [EdgeKey: Rules]
   ) throws {
@@ -66,7 +68,7 @@ extension Writer {
     }
   }
 
-  /// Of sources that go.
+  /// Removes the references of sources that are deleted.
   func forgetLoose(_ slice: Slice) throws {
     if references.collections.isEmpty { return }
     try db.run(
@@ -76,16 +78,18 @@ extension Writer {
       """, .integer(slice.low), .integer(slice.high))
   }
 
-  /// A value is written anew. Says whether there were any.
+  /// Removes the references of a source whose value is written anew. Returns whether there were
+  /// any.
   @discardableResult
   func forgetLoose(of source: Int64) throws -> Bool {
     try db.run("DELETE FROM cascade_loose WHERE source = ?", .integer(source))
     return db.changes > 0
   }
 
-  // MARK: - Somebody comes
+  // MARK: - When a node begins to exist
 
-  /// Before the value of this one is looked at again: what is there by now it has an edge to.
+  /// Gives the source edges to all nodes it refers to that exist by now. Runs before its value is
+  /// read again.
   func tieLoose(of source: Int64) throws {
     var last = LooseEnd.none
     while try tieFew(behind: &last, of: source) {}
@@ -96,7 +100,7 @@ extension Writer {
     try tie(identity.collection, .text(identity.key), to: id, isOwn: true)
   }
 
-  /// How many there were, of as many as there may be.
+  /// Turns the references to a node into edges, for at most `most` sources. Returns how many edges.
   @discardableResult
   private func tie(
     _ collection: Int64, _ key: Value, to id: Int64, isOwn: Bool, most: Int64 = -1
@@ -120,7 +124,8 @@ extension Writer {
     return Int64(edges.count)
   }
 
-  /// Rows that came by SQL. Where nobody else wrote since that was looked for, these are our own.
+  /// Gives edges to references to rows that were inserted by SQL. If no other connection wrote
+  /// since the last call, only the rows that this transaction inserted are looked at.
   func tieLooseRows() throws {
     if references.collections.isEmpty { return }
     let commits = try foreignCommits()
@@ -147,27 +152,29 @@ extension Writer {
     }
   }
 
-  /// And objects that an undo brought back.
+  /// Does so for all references; with `toObjects` also for those to objects that an undo brought
+  /// back.
   func tieLoose(toObjects: Bool = false) throws {
     if references.collections.isEmpty { return }
     var last = LooseEnd.none
     while try tieFew(behind: &last, toObjects: toObjects) {}
   }
 
-  /// A sweep sees them; whoever plans it cannot write.
+  /// Gives these references their edges before a sweep, which must see them: the planner cannot
+  /// write.
   package func tieLooseRows(_ manners: Manners = .none) throws {
     if isDetached { return }
     if try references.collections.isEmpty || isHalfView || looseEnd(behind: .none) == nil { return }
     var last = LooseEnd.none
     try littleByLittle(manners) {
-      // These edges are older than whatever comes next.
+      // These edges are older than any that follow.
       defer { counters.serial += 1 }
       return try tieFew(behind: &last)
     }
   }
 
-  /// What is there by now, and somebody refers to: the next by collection and key. Says whether there
-  /// was one.
+  /// Handles the next node that exists by now and that loose references name, in order of
+  /// collection and key. Returns whether there was one.
   private func tieFew(
     behind last: inout LooseEnd, toObjects: Bool = false, of source: Int64? = nil
   ) throws -> Bool {
@@ -175,7 +182,7 @@ extension Writer {
     else { return false }
     let count = try tie(
       next.collection, next.key, to: end(next.node), isOwn: source != nil, most: atOnce)
-    // Very many may refer to it.
+    // Very many sources may refer to one node. Then the next call takes the same node again.
     if count < atOnce { last = LooseEnd(collection: next.collection, key: next.key) }
     return true
   }
@@ -198,7 +205,7 @@ extension Writer {
   }
 }
 
-/// What `cascade_loose` has references to.
+/// A node that references in `cascade_loose` name.
 private struct LooseEnd {
   let collection: Int64
   let key: Value
@@ -207,7 +214,7 @@ private struct LooseEnd {
 }
 
 extension Binding {
-  /// Whether what a row of `cascade_loose` names is there.
+  /// A condition: the node that a row of `cascade_loose` names exists.
   func isThere(loose l: String) -> String {
     isThere(
       l,

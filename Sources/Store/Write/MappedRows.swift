@@ -1,6 +1,7 @@
 internal import CascadeModel
 internal import CascadeSQLite
-/// Changes of the application's rows (DESIGN 5.2). A deleted row stays where it is until the flush
+
+/// Changes of the application's rows (DESIGN 5.2). A deleted row stays in its table until the flush
 /// has judged its edges.
 extension Writer {
   func put(
@@ -59,14 +60,15 @@ extension Writer {
     return id
   }
 
-  /// Its rowid may be another one now.
+  /// Looks the row up again: its rowid may have changed.
   private func placeAfterwards(_ row: RowValues, in table: NodeTable) throws -> RowPlace {
     if let place = try place(keyValues(row.node, table), in: table) { return place }
     throw row.refused("a trigger of \"\(row.table.name)\" took the row away")
   }
 
-  /// A put says all of a row: what it does not give gets its default. The primary key by which
-  /// others know the row stays, and so does the node's own.
+  /// The columns that a put sets. A put describes the whole row, so a column that it does not give
+  /// gets its default. The node's key stays, and so does the primary key, by which others know the
+  /// row.
   private func replacement(_ row: RowValues) throws -> [RowValues.Given] {
     let primary = row.table.primaryKey.map(\.folded)
     var given: [RowValues.Given] = []
@@ -80,7 +82,8 @@ extension Writer {
     return given
   }
 
-  /// A node may be known by another spelling of its key, from before it was there.
+  /// Renames records of the node that have another spelling of its key, from before the row
+  /// existed.
   private func adopt(_ place: RowPlace, as spelled: Value, in table: NodeTable) throws {
     guard case .mapped(_, _, let collations) = table.kind else { return }
     let collation = collations.count == 1 ? collations[0] : "BINARY"
@@ -104,7 +107,7 @@ extension Writer {
     }
   }
 
-  /// Declared edges are stored ones, so the node needs a number that stays.
+  /// Declared edges are stored, so the node needs an id that outlives the transaction.
   private func declare(
     _ edges: [DeclaredEdge], of node: Node, _ id: Int64, in table: NodeTable
   ) throws -> Int64 {
@@ -130,8 +133,9 @@ extension Writer {
     try markDead(id)
   }
 
-  /// The row came and goes since the last flush, and no foreign key takes others with it. Its edges are
-  /// in no table any more, and lost their source all the same, as stored ones would.
+  /// Deletes a row that was inserted since the last flush, in a table to which no foreign key
+  /// refers. Its edges are in no table any more. They have lost their source all the same, as
+  /// stored edges would.
   private func deleteBorn(_ node: Node, _ id: Int64, in table: NodeTable) throws {
     let row = RowValues(node, in: table)
     let edges = try placedEdges(of: id, in: table)
@@ -189,7 +193,7 @@ extension Writer {
 // MARK: - Statements
 
 extension Writer {
-  /// What SQLite refuses refuses the transaction, in SQLite's words.
+  /// Rejects the transaction with SQLite's message if SQLite refuses the statement.
   private func run(
     _ sql: String, _ values: [Value], for row: RowValues, _ table: NodeTable
   ) throws {
@@ -202,7 +206,7 @@ extension Writer {
     if db.changes == 0 { throw row.refused("a trigger of \"\(row.table.name)\" ignores this") }
   }
 
-  /// Asked for at the end: a row may refer to one that comes later.
+  /// Checked at the end of the transaction: a row may refer to one that is inserted later.
   func refuseViolatedForeignKeys() throws {
     if !hasTables || !db.hasDeferredViolations { return }
     throw Rejection(
@@ -227,7 +231,7 @@ extension Writer {
 }
 
 extension RowValues {
-  /// A conflict is an error, whatever the table says: it must not displace other rows.
+  /// A conflict is an error, whatever the table declares: it must not displace other rows.
   fileprivate var insertion: String {
     let columns = given.map { quoted($0.column.name) }.joined(separator: ", ")
     let values = given.map { _ in "?" }.joined(separator: ", ")

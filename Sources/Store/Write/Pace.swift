@@ -1,18 +1,19 @@
 package import CascadeModel
-/// How long the write lock may be held, by whether others write too, and how much is done in that
-/// time (DESIGN 8.3).
+
+/// How long the write lock may be held, depending on whether other connections write too, and how
+/// much work fits into that time (DESIGN 8.3).
 package struct Pace: Sendable {
   private let limits: StoreModel.Limits
   private var foreignCommits: Int64?
   private var lastForeign: ContinuousClock.Instant?
-  /// Rows of a sweep that go in a millisecond, as far as the last steps tell.
+  /// Rows that a sweep deletes in a millisecond, estimated from its last steps.
   private var rate = Pace.firstRate
   private static let firstRate = 10.0
-  /// Steps of another size, whatever time they take.
+  /// A fixed size of steps, whatever time they take.
   package var rowsToAStep: Int64?
-  /// Frames up to which the log of a large sweep grows: 400 MB of 4 KB pages.
+  /// Frames up to which the log grows in a large sweep: 400 MB of 4 KB pages.
   package var mostFrames = 100_000
-  /// How much longer than the work before it a commit takes.
+  /// The time of a commit, relative to that of the work before it.
   private var commitShare = 1.0
 
   package init(_ limits: StoreModel.Limits) { self.limits = limits }
@@ -22,41 +23,41 @@ package struct Pace: Sendable {
     foreignCommits = count
   }
 
-  /// Whether nobody committed since the last look.
+  /// Whether no other connection has committed since the last call of `look`.
   package func knows(_ count: Int64?) -> Bool { count != nil && count == foreignCommits }
 
   package var isAlone: Bool {
     lastForeign.map { ContinuousClock.now - $0 > .seconds(1) } ?? true
   }
 
-  /// Without a limit a group ends by the number of its files.
+  /// How long the lock may be held. Without a limit, a group ends by the number of its files.
   package var budget: Duration {
     guard let lock = limits.lock else { return .seconds(1) }
     return isAlone ? max(lock, limits.alone) : lock
   }
 
-  /// SQLite's busy handler sleeps up to 25 ms: a shorter pause would be missed by who waits.
+  /// How long the lock stays free. SQLite's busy handler sleeps up to 25 ms: a waiting connection
+  /// would miss a shorter pause.
   package var pause: Duration? { isAlone || limits.lock == nil ? nil : .milliseconds(25) }
 }
 
 // MARK: - Steps of a sweep
 
 extension Pace {
-  /// Rows of a step that is expected to end within the budget, with some room for what cannot be
-  /// foreseen.
+  /// Rows of a step that is expected to end within the budget, with some reserve.
   var rows: Int64 { rowsToAStep ?? Int64(max(Double(Pace.fewestRows), rate * room)) }
 
-  /// Behind so many of them a step looks at the clock; few are not worth their statements.
+  /// After this many rows a step looks at the clock. Fewer are not worth their statements.
   var rowsAtOnce: Int64 { rowsToAStep ?? max(min(rows, 32), rows / 8) }
 
-  /// Whether a step that deleted so many rows may delete so many more: what they changed is yet to be
-  /// written, at its commit.
+  /// Whether a step that deleted `rows` rows has time to delete `more`. Its commit has yet to write
+  /// what they changed, and that counts.
   func hasTime(worked: Duration, rows: Int64, more: Int64) -> Bool {
     rowsToAStep == nil && more <= fitting(behind: rows, worked)
   }
 
-  /// How many rows such a step deletes next: half of what it has time for, since they may take longer;
-  /// none where so few are not worth their statements.
+  /// How many rows such a step deletes next: half of what it has time for, since they may take
+  /// longer. 0 if so few are not worth their statements.
   func more(behind rows: Int64, worked: Duration) -> Int64 {
     if rowsToAStep != nil { return 0 }
     let fitting = fitting(behind: rows, worked)
@@ -70,18 +71,18 @@ extension Pace {
     return Int64(max(0, room - soFar) * Double(rows) / max(soFar, 0.001))
   }
 
-  /// How long a step is expected to take. Where it ends a little earlier, who waits for it
-  /// tries again so much earlier.
+  /// How long a step is expected to take, in milliseconds. A step that ends just before a waiting
+  /// connection tries again lets that connection have the lock so much earlier.
   private var room: Double {
     let most = budget / .milliseconds(1)
     let nextTry = Pace.tries.last { $0 <= most && $0 > most * 0.75 }
     return (isAlone ? most : nextTry ?? most) * 0.85
   }
 
-  /// Milliseconds behind which SQLite's busy handler tries again.
+  /// Milliseconds of waiting after which SQLite's busy handler tries again.
   private static let tries = [0.0, 1, 3, 8, 18, 33, 53, 78, 103, 128, 178, 228, 328]
 
-  /// What comes now may take longer than what was done so far.
+  /// Forgets a high rate: what comes next may take longer than what was done so far.
   mutating func forgetRate() { rate = min(rate, Pace.firstRate) }
 
   mutating func note(rows: Int64, worked: Duration, held: Duration) {
@@ -91,8 +92,10 @@ extension Pace {
     commitShare = max(share, (commitShare + share) / 2)
   }
 
-  /// Who began to wait while the lock was held tries again once within the shorter time, if all goes
-  /// well. Where nobody came, somebody may have missed the lock, and sleeps longer now.
+  /// How long to leave the lock free after it was held. Within the lower bound, a connection that
+  /// began to wait while the lock was held tries once again, if all goes well. The upper bound is
+  /// for when no other connection has committed: one may have missed the lock, and sleeps longer
+  /// now.
   package func breath(behind held: Duration) -> ClosedRange<Duration> {
     if limits.lock == nil { return .zero ... .zero }
     let last = Pace.tries.count - 1
@@ -105,7 +108,7 @@ extension Pace {
 }
 
 extension Double {
-  /// Down at once, up in the course of some steps.
+  /// Takes over a lower rate at once, and approaches a higher one in the course of some steps.
   fileprivate mutating func follow(_ amount: Double, _ time: Duration) {
     let new = amount / max(time / .milliseconds(1), 0.01)
     self = new < self ? new : min(new, self * 1.5)

@@ -1,5 +1,7 @@
 internal import CascadeSQLite
-/// Somebody wants nothing to be done for a while. Kept in the store, so that it outlives the daemon.
+
+/// An operator's request to do nothing for a while. Kept in the store, so that it outlives the
+/// daemon.
 package struct Pause: Hashable, Sendable {
   /// In milliseconds since 1970.
   package let at: Int64

@@ -1,5 +1,6 @@
 internal import CascadeModel
 internal import CascadeSQLite
+
 /// An edge in the application's tables, as a row has it now.
 struct PlacedEdge {
   let place: Place
@@ -12,7 +13,8 @@ struct PlacedEdge {
     let row: Value
   }
 
-  /// What makes two of them the same (DESIGN 2.2), whatever the place. Keys are compared by bytes.
+  /// What makes two of them the same (DESIGN 2.2), in whichever places they are. Keys are compared
+  /// by bytes.
   var identity: Identity {
     Identity(
       name: place.nameId, sourceCollection: place.source.id, source: Identity.Key(source.key),
@@ -42,7 +44,8 @@ struct PlacedEdge {
 }
 
 extension PlacedEdge {
-  /// What SQL wrote, `check` lists; a change file is told.
+  /// Rejects a path that no edge may have. Such a path that SQL wrote is listed by `check`; one in
+  /// a change file is rejected.
   fileprivate func refuseUntouchable() throws {
     guard place.leadsToFiles, case .text(let path) = destination.key,
       let objection = Destination.objection(toPath: path)
@@ -53,10 +56,11 @@ extension PlacedEdge {
   }
 }
 
-/// Rows carry edges in their columns, so a changed row may have added and removed some. Kept as the
-/// stored ones are (`Edges.swift`): what came since the last flush, and goes again, never was.
+/// Changes of edges that rows hold in their columns: a changed row may have added and removed some.
+/// They are recorded as for stored edges (`Edges.swift`): an edge that was added since the last
+/// flush and is removed again never was.
 extension Writer {
-  /// The edges that this row, which is there, says: as their source, and as a row of a join table.
+  /// The edges that an existing row holds: as their source, and as a row of a join table.
   func placedEdges(of id: Int64, in table: NodeTable) throws -> [PlacedEdge] {
     var edges: [PlacedEdge] = []
     for place in binding.places {
@@ -76,7 +80,8 @@ extension Writer {
     }
   }
 
-  /// What is not there is known by the reference to it, as its table would keep that.
+  /// An end that does not exist is known by the reference to it, in the form in which its table
+  /// would store it.
   private func end(_ row: Row, _ column: Int32, of table: NodeTable) -> PlacedEdge.End {
     let isThere = row.integer(column) != 0
     let value = row.value(column + 1)
@@ -122,7 +127,7 @@ extension Writer {
   }
 
   private func removed(_ edge: PlacedEdge) throws {
-    // An end that is not there and that nobody named since the last flush stays without a number.
+    // An absent end that no change named since the last flush has no number, and gets none.
     guard let source = try known(edge.source, in: edge.place.source),
       let destination = try known(edge.destination, in: edge.place.destination)
     else { return current.edgesRemoved += 1 }
@@ -133,11 +138,12 @@ extension Writer {
     try touch(destination)
     if try forgetFresh(key) { return current.edgesAdded -= 1 }
     current.edgesRemoved += 1
-    // With both ends lost, no rule runs.
+    // An edge that lost both ends runs no rule.
     if edge.source.isThere && edge.destination.isThere { try lose(key, edge.place.rules) }
   }
 
-  /// A list said it first since the last flush, and the row itself says it still: it is as new as it was.
+  /// Whether the row itself still holds an edge that a list added since the last flush and that is
+  /// now removed from the list. Such an edge stays, as new as it was.
   func isNowPlaced(_ edge: EdgeKey) throws -> Bool {
     if edge.origin != .declared || binding.places.isEmpty { return false }
     let collection = try db.integer(
@@ -156,7 +162,8 @@ extension Writer {
       .integer(edge.name), .integer(edge.destination))
   }
 
-  /// The row that says them goes before the flush. What a join row said, that came and goes, never was.
+  /// Records that the edges lose their source, because the row that holds them is deleted before
+  /// the flush. An edge of a join row that was inserted since the last flush never was.
   func loseSource(of edges: [PlacedEdge], in table: NodeTable) throws {
     for edge in edges {
       guard let source = try known(edge.source, in: edge.place.source),
@@ -172,7 +179,8 @@ extension Writer {
     }
   }
 
-  /// The row is back before the flush: what it had since the last one never was.
+  /// The row is inserted again before the flush: edges that it got and lost since the last one
+  /// never were.
   func forgetLost(ofBorn source: Int64) throws {
     if current.lostCount == 0 { return }
     try db.run(
@@ -196,7 +204,7 @@ extension Writer {
     current.lostCount += db.changes
   }
 
-  /// From here on, edges and rows that come are new to the next flush.
+  /// From here on, edges and rows that are added are new to the next flush.
   func forgetFresh() throws {
     if !hasTables { return }
     try db.run("DELETE FROM temp.fresh")
@@ -217,8 +225,8 @@ extension Writer {
     return try number(RowPlace(key: end.key, row: end.row), in: table.id)
   }
 
-  /// The same of an edge that was: its ends may not be where they were. What is not there has one
-  /// only if somebody asked since the transaction began.
+  /// The number of an end of a removed edge. The end may not be where it was. One that does not
+  /// exist has a number only if a change asked for it since the transaction began.
   private func known(_ end: PlacedEdge.End, in table: NodeTable) throws -> Int64? {
     if table.kind == .managed { return end.isThere ? try number(end, in: table) : nil }
     let id = try db.integer(
@@ -227,8 +235,8 @@ extension Writer {
     return try id ?? (end.isThere ? number(end, in: table) : nil)
   }
 
-  /// How often the edge is written, here and in other places of its name, as long as there may be
-  /// more than one.
+  /// How often the edge is written, here and in other places of its name. Where it cannot be
+  /// written more than once, `least` is taken instead of counting.
   private func occurrences(
     of key: EdgeKey, like place: Place, atLeast least: Int
   ) throws -> Int {
@@ -253,12 +261,12 @@ extension Writer {
       """, .integer(key.source), .integer(key.name), .integer(key.destination)) != nil
   }
 
-  /// Numbers from here on end with the transaction.
+  /// Numbers from here on are valid only during the transaction.
   private static let firstKnown: Int64 = 0x4000_0000_0000_0000
 }
 
 extension Place {
-  /// Several rows may say the same.
+  /// Several rows may hold the same edge.
   fileprivate var isInRowsOfItsOwn: Bool { if case .join = form { true } else { false } }
 
   private var lookedUpDestination: String {
@@ -266,7 +274,7 @@ extension Place {
       ? "" : "LEFT JOIN \(destination.rows) AS d ON \(destination.hasKey("d", reference))"
   }
 
-  /// Whether it is there, its key, its row.
+  /// Columns: whether the destination exists, its key, its row.
   private var destinationEnd: String {
     if destination.kind == .files { return "1, \(reference), NULL" }
     let isThere = destination.isNode("d")
@@ -276,7 +284,7 @@ extension Place {
       """
   }
 
-  /// The edges of the row whose number is bound: both ends as `PlacedEdge` has them.
+  /// A query: the edges of the source row whose number is bound, with both ends as in `PlacedEdge`.
   fileprivate var ofSource: String {
     """
     SELECT 1, m.key, m.row, \(destinationEnd)
@@ -285,7 +293,7 @@ extension Place {
     """
   }
 
-  /// The same for a row of the join table, which is a node too.
+  /// The same for a row of the join table, if that is a node too.
   fileprivate func ofJoinRow(_ table: NodeTable, source column: String) -> String {
     let reference = "j.\(quoted(column))"
     let isThere = source.isNode("s")
@@ -299,7 +307,8 @@ extension Place {
       """
   }
 
-  /// How often the source that is bound first says the destination that is bound second.
+  /// A query: how often the source that is bound first refers to the destination that is bound
+  /// second.
   fileprivate var occurrences: String {
     """
     SELECT count(*) FROM temp.known AS sm CROSS JOIN \(destination.nodes) AS m

@@ -1,5 +1,6 @@
 internal import CascadeModel
 internal import CascadeSQLite
+
 /// The relationships whose edges managed objects hold in their values.
 struct ReferencePlaces {
   private let places: [String: [ReferencePlace]]
@@ -13,17 +14,18 @@ struct ReferencePlaces {
 
   var collections: [String] { places.keys.sorted() }
 
-  /// Of any type in the collection.
+  /// Whether objects of any type in the collection may hold edges.
   func concern(_ collection: String) -> Bool { places[collection] != nil }
 
-  /// Those that an object of this type has; the last of two that name one edge gives its rules.
+  /// The places that an object of this type has. Of two that name the same edge, the last gives its
+  /// rules.
   func of(_ collection: String, type: String?) -> [ReferencePlace] {
     guard let places = places[collection] else { return [] }
     let names = model.names(of: collection, type: type)
     return places.filter { names.contains($0.from) }
   }
 
-  /// Of all that decides which edges the values give; 0 where they give none.
+  /// A fingerprint of everything that decides which edges the values give; 0 where they give none.
   var fingerprint: Int64 {
     if places.isEmpty { return 0 }
     let description = collections.map { collection -> JSON in
@@ -41,10 +43,10 @@ struct ReferencePlaces {
   }
 }
 
-/// Edges that a managed object's value says (DESIGN 4). Only Cascade writes such values, so their
-/// edges are kept as rows among the others, in step with the value.
+/// Edges that the value of a managed object holds (DESIGN 4). Only Cascade writes such values, so
+/// their edges are stored with the others, and follow the value.
 extension Writer {
-  /// A put says all of the object: its property edges become what the value says.
+  /// A put describes the whole object: its property edges become those of the value.
   func relate(
     _ node: Node, _ id: Int64, type: String?, value: JSONText?, isNew: Bool
   ) throws {
@@ -56,9 +58,9 @@ extension Writer {
       insteadOf: old)
   }
 
-  /// A patch says only the members it names. What the others refer to is not looked at again: a
-  /// reference that was left dangling there has no edge, and must not get one, which would lose its
-  /// end and run its rules a second time.
+  /// A patch affects only the members that it names. References in other members are not resolved
+  /// again: one that was left dangling has no edge, and must not get one, which would lose its end
+  /// and run its rules a second time.
   func relate(
     _ node: Node, _ id: Int64, patched members: [Member], _ names: [String]
   ) throws {

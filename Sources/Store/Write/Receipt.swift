@@ -1,6 +1,7 @@
 package import CascadeModel
 internal import CascadeSQLite
-/// What became of a transaction.
+
+/// The result of a transaction.
 package struct Receipt: Sendable {
   package enum Outcome: String, Sendable {
     case applied, duplicate, rejected, held
@@ -13,17 +14,17 @@ package struct Receipt: Sendable {
   /// The first of the deleted nodes; `deletedCount` counts them all.
   package var deleted: [Node] = []
   package var deletedCount = 0
-  /// Those that no rule took along are not among them.
+  /// How many nodes each rule deleted. Nodes that no rule deleted are not counted.
   package var byRule: [String: Int] = [:]
   package var edgesAdded = 0
   package var edgesRemoved = 0
   package var notices = 0
   /// Files that lost their last edge.
   package var files = 0
-  /// Deletes, patches and unlinks of what was not there.
+  /// Deletes, patches and unlinks of nodes or edges that did not exist.
   package var passedOver = 0
   package var reasons: [Reason] = []
-  /// What `approve` takes, where the transaction is held.
+  /// The number to give to `approve`, if the transaction is held.
   package var plan: Int64?
 
   package init(id: String, outcome: Outcome) {
@@ -31,7 +32,7 @@ package struct Receipt: Sendable {
     self.outcome = outcome
   }
 
-  /// A receipt lists at most so many nodes: it has to fit into a message.
+  /// A receipt lists at most this many nodes: it has to fit into a message.
   package static let mostListed = 10_000
 }
 
@@ -40,13 +41,13 @@ package struct Reason: Error, Sendable, CustomStringConvertible {
   package enum Code: String, Sendable {
     /// The bytes are not a change file, or break a rule of its form.
     case malformed
-    /// A change names what is not there, or what the model does not allow.
+    /// A change names something that does not exist or that the model does not allow.
     case invalid
-    /// The id was used before, for another content.
+    /// The id was used before, for other content.
     case idReused
-    /// What DESIGN 2.4 lists.
+    /// The violations that DESIGN 2.4 lists.
     case missingMandatory, tooFew, tooMany, notUnique, denied
-    /// More than the hold limit would be deleted.
+    /// More nodes than the hold limit allows would be deleted.
     case overLimit
   }
 
@@ -54,7 +55,7 @@ package struct Reason: Error, Sendable, CustomStringConvertible {
   package var message: String
   package var node: Node?
   package var edge: Edge?
-  /// Where in the file: the change, and line and column where they are known.
+  /// Where in the file: the change, and its line and column if they are known.
   package var path: String?
   package var line: Int?
   package var column: Int?
@@ -82,21 +83,21 @@ extension Reason {
         + "which is over the hold limit: \(collections)")
   }
 
-  /// What SQLite refuses for good, such as a value that is too large; nil where the machine or the
-  /// store itself is in trouble, so that trying again is right.
+  /// The reason for an error by which SQLite refuses a value for good, for instance one that is too
+  /// large. Nil where the machine or the store itself is in trouble, so that trying again is right.
   package init?(refusedByStore error: any Error) {
     guard let error = error as? SQLiteError, error.isAboutTheValue else { return nil }
     self.init(.invalid, error.description)
   }
 }
 
-/// The transaction is refused whole.
+/// A transaction is rejected as a whole.
 package struct Rejection: Error {
   package var reasons: [Reason]
 
   package init(_ reasons: [Reason]) { self.reasons = reasons }
 
-  /// Says which change it was, for the reader of the reasons.
+  /// Adds the path of the change to each reason.
   func placed(_ path: String) -> Rejection {
     Rejection(
       reasons.map { reason in
@@ -111,8 +112,9 @@ package struct Rejection: Error {
   }
 }
 
-/// The transaction is refused by a trigger of the application that rolls back all that was to be
-/// committed with it, too. What came next would be committed by itself.
+/// A transaction is rejected because a trigger of the application rolled back. Everything else that
+/// was to be committed with it is rolled back too. Changes that followed would be committed by
+/// themselves.
 package struct RolledBack: Error, CustomStringConvertible {
   package let rejection: Rejection
 

@@ -1,4 +1,5 @@
 package import CascadeModel
+
 /// Receipts as the socket and the reason files show them (DESIGN 9.3).
 extension Receipt {
   package var json: JSON {
@@ -19,7 +20,7 @@ extension Receipt {
 }
 
 extension Reason {
-  /// Only what is known: a reason without a place has no `line`.
+  /// Has only the fields that are known: a reason without a position has no `line`.
   package var json: JSON {
     var fields = [
       JSON.Field("code", .string(code.rawValue)), JSON.Field("message", .string(message)),

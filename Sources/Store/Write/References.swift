@@ -1,4 +1,5 @@
 internal import CascadeModel
+
 /// A relationship whose edges are references within the values of managed objects (DESIGN 4).
 struct ReferencePlace {
   let name: String
@@ -7,13 +8,13 @@ struct ReferencePlace {
   let origin: Origin
   let rules: Rules
   private let toMany: Bool
-  /// Its names are those of stored collections.
+  /// Names stored collections, never types.
   private let target: Relationship.Target
   private let path: PropertyPath
-  /// Where the word stands that says the destination's collection.
+  /// The member that names the destination's collection.
   private let typePath: PropertyPath?
 
-  /// Nil where the edges live elsewhere.
+  /// Nil if the edges are not references in values.
   init?(_ relationship: Relationship, in model: StoreModel) {
     guard model.isManaged(relationship.from) else { return nil }
     switch relationship.place {
@@ -27,14 +28,14 @@ struct ReferencePlace {
     target = relationship.to.inStore(of: model)
   }
 
-  /// Whether the members of these names decide what the references are.
+  /// Whether members of these names decide what the references are.
   func isDecided(by names: [String]) -> Bool {
     [path, typePath].compactMap { $0 }.contains { path in
       names.contains { $0.hasBytes(of: path.first) }
     }
   }
 
-  /// All that decides which edges a value gives, for a fingerprint.
+  /// Everything that decides which edges a value gives, for a fingerprint.
   func description(in model: StoreModel) -> JSON {
     let types = target.words.map { word in
       JSON.array(
@@ -50,13 +51,14 @@ struct ReferencePlace {
 
 // MARK: - Reading a value
 
-/// What cannot be a reference, and why.
+/// Why something in a value cannot be a reference.
 struct Misfit: Error {
   let message: String
 }
 
 extension ReferencePlace {
-  /// What an object refers to. What does not fit is handed to `misfit`, and the rest is read.
+  /// What an object refers to. References that cannot be read are handed to `misfit`, and the
+  /// others are returned.
   func destinations(
     in members: [Member], misfit: (Misfit) throws -> Void = { _ in }
   ) throws -> [Destination] {
@@ -77,7 +79,7 @@ extension ReferencePlace {
     }
   }
 
-  /// Takes out every reference of which `isGone` holds. False if there is none.
+  /// Takes out every reference for which `isGone` is true. Returns false if there is none.
   func nullify(
     _ members: inout [Member], where isGone: (Destination) throws -> Bool
   ) throws -> Bool {
@@ -95,7 +97,7 @@ extension ReferencePlace {
     return true
   }
 
-  /// The references as they are written: none for null, one for a single one.
+  /// The references as they are written: none for null, one for a single value.
   private func references(in members: [Member]) throws(Misfit) -> [JSONText] {
     let value = try value(in: members, at: path)
     if value.isNull { return [] }
@@ -104,7 +106,8 @@ extension ReferencePlace {
     throw misfit("\"\(path)\" is a list, but the relationship \"\(name)\" is to-one")
   }
 
-  /// The collection, or the file root, that the references lead to; nil where there are none.
+  /// The collection or the file root that the references lead to; nil where there are no
+  /// references.
   private func collection(in members: [Member]) throws(Misfit) -> String? {
     guard let typePath else { return target.words.first?.value }
     let word = try value(in: members, at: typePath)
@@ -153,7 +156,7 @@ extension ReferencePlace {
 }
 
 extension Relationship.Target {
-  /// With the collections that types are in, instead of the types' names.
+  /// The same target, with each type replaced by the collection it belongs to.
   fileprivate func inStore(of model: StoreModel) -> Relationship.Target {
     switch self {
     case .collection(let name): .collection(model.collection(of: name))
@@ -162,7 +165,8 @@ extension Relationship.Target {
     }
   }
 
-  /// What a type may be called and the collection it leads to, sorted; no word where one is enough.
+  /// Each type word and the collection it leads to, sorted. The word is empty where the target is a
+  /// single one.
   fileprivate var words: [(key: String, value: String)] {
     switch self {
     case .collection(let name): [("", name)]
@@ -173,7 +177,7 @@ extension Relationship.Target {
 }
 
 extension JSON {
-  /// For messages: a number that is no key is shown, of other values their kind.
+  /// For messages: a number that is not a key is shown, other values by their kind.
   fileprivate var found: String {
     if string?.isEmpty == true { return "an empty string" }
     return number == nil ? kind : text

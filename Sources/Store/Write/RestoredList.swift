@@ -1,4 +1,4 @@
-/// A list that somebody wrote meanwhile, each element as JSON.
+/// A list that was changed after references were taken out of it. Each element is JSON text.
 struct RestoredList {
   let now: [String]
 
@@ -7,10 +7,11 @@ struct RestoredList {
     let isBack: Bool
   }
 
-  /// What is back stands behind what it stood behind, or at the front, if anything it stood before is
-  /// there.
+  /// Returns the list with the restored elements. Each one is inserted after the element that it
+  /// followed. One that followed no element of the list goes to the front, or to the end if the
+  /// list has no element of the old one.
   func taking(_ was: [Element]) -> String {
-    // By their bytes: two spellings of one letter are two keys.
+    // Compared by bytes: two encodings of one letter are two keys.
     let places = Dictionary(
       now.enumerated().map { (Array($1.utf8), $0) }, uniquingKeysWith: { first, _ in first })
     var front: [String] = []

@@ -1,13 +1,15 @@
 internal import CascadeModel
 internal import CascadeSQLite
+
 /// Numbers for the nodes that a transaction's changes name and that are in no table of Cascade's:
 /// rows of the application, and files (`temp.known`).
 ///
 /// 1. A node that a stored edge names has the id of its row in `cascade_node`.
-/// 2. A node is `present` as long as its row is in the table, deleted by this transaction or not.
-/// 3. A node that is named and not there is in `temp.dead` until it is put.
+/// 2. A node is `present` as long as its row is in the table, whether this transaction deletes it
+///    or not.
+/// 3. A node that is named and does not exist is in `temp.dead` until it is put.
 struct RowPlace {
-  /// As the table has it.
+  /// As the table stores it.
   let key: Value
   let row: Value
 }
@@ -24,13 +26,13 @@ extension Writer {
     Rejection(.invalid, "\"\(collection)\" cannot be written: \(why)")
   }
 
-  /// To bind for the columns of the key.
+  /// The values to bind for the columns of the key.
   func keyValues(_ node: Node, _ table: NodeTable) throws -> [Value] {
     if let misfit = model.misfit(node) { throw Rejection(.invalid, misfit, node: node) }
     return table.columnValues(node.key)!
   }
 
-  /// Nil where no row has the key.
+  /// Nil if no row has the key.
   func place(_ keys: [Value], in table: NodeTable) throws -> RowPlace? {
     try db.all(
       generated: """
@@ -64,8 +66,9 @@ extension Writer {
     return id
   }
 
-  /// What is not there goes only where an edge of this transaction names it still: what dangled before is
-  /// for a sweep, which may have to ask.
+  /// Removes absent nodes that no edge names any more. An absent node counts as deleted only while
+  /// an edge of this transaction names it. References that dangled before are left to a sweep,
+  /// which may have to ask.
   func forgetNamedInPassing() throws {
     try db.run(
       """
@@ -81,7 +84,8 @@ extension Writer {
     try db.run("DELETE FROM cascade_node WHERE id IN (SELECT id FROM temp.absent)")
   }
 
-  /// A node that is not there has the name that it was first given, however its key is spelled now.
+  /// An absent node keeps the spelling of the key that it was first given, however it is spelled
+  /// now.
   private func firstSpelling(of key: Value, in table: NodeTable) throws -> Value {
     guard case .mapped(_, _, let collations) = table.kind, collations.count == 1,
       collations[0] != "BINARY"
@@ -105,7 +109,7 @@ extension Writer {
 // MARK: - Ends of stored edges
 
 extension Writer {
-  /// Gives the node a row in `cascade_node`, which its edges name.
+  /// The id of the node's row in `cascade_node`, which its stored edges name. Inserted if need be.
   func end(_ node: Node, in table: NodeTable) throws -> Int64 {
     let keys = try keyValues(node, table)
     let place = try place(keys, in: table)
@@ -116,7 +120,7 @@ extension Writer {
     return try number(place, in: table.id)
   }
 
-  /// Nil where no stored edge ever named it.
+  /// Nil if no stored edge ever named it.
   func find(_ node: Node, in table: NodeTable) throws -> Int64? {
     let place = try place(keyValues(node, table), in: table)
     let key = try place?.key ?? firstSpelling(of: table.stored(node.key)!, in: table)
@@ -137,7 +141,7 @@ extension Writer {
     return id
   }
 
-  /// A node that had a number of this transaction's, and now has one that stays.
+  /// Replaces a number that was valid only during the transaction by one that stays.
   func renumber(_ key: Value, in collection: Int64, as new: Int64) throws {
     let old = try db.integer(
       "SELECT id FROM temp.known WHERE id > 0 AND collection = ? AND key = ?",
@@ -145,7 +149,8 @@ extension Writer {
     guard let old, old != new else { return }
     let change: (Value, Value) = (.integer(new), .integer(old))
     try db.run("UPDATE temp.known SET id = ? WHERE id = ?", change.0, change.1)
-    // Given once: what went by it at an earlier flush has it in the trash.
+    // The old number is not given again: the trash may hold nodes that an earlier flush deleted by
+    // it.
     try db.run(
       "INSERT INTO temp.known(id, collection, key, present) VALUES(?1, 0, ?1, 0)", change.1)
     try db.run("UPDATE temp.dead SET id = ? WHERE id = ?", change.0, change.1)
@@ -164,8 +169,8 @@ extension NodeTable {
     if case .mapped(_, let key, _) = kind { key.map(\.name) } else { ["key"] }
   }
 
-  /// Whether the row has the key that is bound from `first` on, compared as the key's own index
-  /// compares, so that no two rows have it.
+  /// A condition: the row has the key that is bound from `first` on. It is compared as the key's
+  /// own index compares, so that at most one row matches.
   func isKeyed(_ alias: String, from first: Int = 1) -> String {
     guard case .mapped(_, let key, let collations) = kind else { return "0" }
     return zip(key, collations).enumerated().map { index, column in

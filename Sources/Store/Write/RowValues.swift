@@ -1,6 +1,7 @@
 internal import CascadeModel
 internal import CascadeSQLite
-/// What a change gives to the columns of a row.
+
+/// The values that a change gives to the columns of a row.
 struct RowValues {
   let node: Node
   let table: Table
@@ -37,7 +38,7 @@ struct RowValues {
 
   func isKey(_ column: Table.Column) -> Bool { key.contains { $0.name == column.name } }
 
-  /// A column that may be written.
+  /// Finds a column that may be written.
   func column(_ name: String) throws -> Table.Column {
     let column = table.columns.first { $0.name == name } ?? table.column(name)
     guard let column else {
@@ -55,7 +56,7 @@ struct RowValues {
 }
 
 extension JSONText {
-  /// As a column of this kind takes it.
+  /// The value as a column of this affinity takes it.
   func value(as affinity: Table.Affinity) -> Value {
     switch json {
     case .null: .null
@@ -70,7 +71,8 @@ extension JSONText {
 }
 
 extension Writer {
-  /// The members of a put's value are columns. One of the key only repeats it.
+  /// The columns that a put gives: the members of its value. A member for a column of the key may
+  /// only repeat it.
   func columns(_ value: JSONText?, of node: Node, in table: NodeTable) throws -> RowValues {
     var row = RowValues(node, in: table)
     let keys = try keyValues(node, table)
@@ -91,7 +93,8 @@ extension Writer {
     return row
   }
 
-  /// Compared as the column compares, for which 5, 5.0 and '5' may be the same.
+  /// Rejects a value that differs from the key. Compared as the column compares, for which 5, 5.0
+  /// and '5' may be the same.
   private func refuse(
     _ given: Value, unless key: Value, _ column: Table.Column, _ row: RowValues
   ) throws {
@@ -102,7 +105,8 @@ extension Writer {
     throw row.refused("\"\(column.name)\" is part of its key, and its value has another")
   }
 
-  /// A patch's columns; what is unset becomes NULL, for a column has no other absence.
+  /// The columns that a patch gives. An unset member becomes NULL, since a column has no other
+  /// absence.
   func columns(
     set: [Member], unset: [String], of node: Node, in table: NodeTable
   ) throws -> RowValues {
@@ -121,8 +125,8 @@ extension Writer {
     return column
   }
 
-  /// What a row has in a column that nobody gave: evaluated alone, where no name of a column means
-  /// anything.
+  /// The value of a column that a change does not give. The default is evaluated alone, where names
+  /// of columns have no meaning.
   func initial(_ column: Table.Column) throws -> Value {
     guard let expression = column.initial else { return .null }
     do {

@@ -1,13 +1,14 @@
 package import CascadeModel
 internal import CascadeSQLite
-/// A change file on its way into the store.
+
+/// A change file that is being applied.
 package struct Submission: Sendable {
   package var id: String
   package var author: String?
   package var fingerprint: Int64
   /// In milliseconds since 1970.
   package var at: Int64
-  /// Which part of a file of many transactions this is, and the line behind it.
+  /// Which part of a file of many transactions this is; `line` is the line after the part.
   package var part: Int64 = 0
   package var isLast = true
   package var line: Int64 = 0
@@ -20,7 +21,7 @@ package struct Submission: Sendable {
   }
 }
 
-/// What the ledger knows of an id.
+/// What the ledger has of an id.
 package struct LedgerEntry: Sendable {
   package let batch: Int64
   package let part: Int64
@@ -30,7 +31,7 @@ package struct LedgerEntry: Sendable {
 }
 
 extension Writer {
-  /// The newest entry of an id: a restart goes on after its part.
+  /// The newest entry of an id: after a restart, work continues after its part.
   package func ledgerEntry(_ id: String) throws -> LedgerEntry? {
     try db.first(
       """
@@ -46,8 +47,8 @@ extension Writer {
 
   /// Applies one transaction within the current group: all of its changes, or none.
   ///
-  /// Throws `Rejection` with every reason, or what the source of the changes throws. `complete`
-  /// adds to the ledger's entry what is known only behind the last change.
+  /// Throws `Rejection` with every reason, or the error of the source of the changes. `complete`
+  /// adds to the ledger's entry what is known only after the last change.
   package func apply(
     _ submission: Submission, changes next: () throws -> Change?,
     completing complete: (inout Submission) -> Void = { _ in }
@@ -66,10 +67,10 @@ extension Writer {
     }
   }
 
-  /// A sweep: what others wrote cannot be refused any more, so nothing is validated, and what is
-  /// denied stays (DESIGN 2.4, 2.5). What changed nothing leaves no trace.
+  /// Runs a sweep. What others wrote cannot be rejected any more, so nothing is validated, and a
+  /// denied node stays (DESIGN 2.4, 2.5). A sweep that changed nothing is not recorded.
   ///
-  /// Each has an id of its own; an approval is for any of them that comes to the same plan.
+  /// Each sweep has an id of its own. An approval is for any sweep that comes to the same plan.
   func sweep(finding find: () throws -> Void) throws -> Receipt {
     let submission = nextSweep
     return try onlyTransaction {
@@ -86,7 +87,8 @@ extension Writer {
     }
   }
 
-  /// What was gone before is all that there is to tell of.
+  /// Whether the trash has anything of the batch. A batch that deleted nothing may have names of
+  /// nodes that were gone before: then these are all that there is to record.
   private var keptNames: Bool {
     get throws {
       let kept = try db.integer(
@@ -95,7 +97,7 @@ extension Writer {
     }
   }
 
-  /// Its id has the number of its batch.
+  /// The next sweep. Its id contains the number of its batch.
   var nextSweep: Submission {
     var sweep = Submission(
       id: "sweep-\(batchSoFar ?? counters.serial)", author: "sweep", fingerprint: 0, at: now)
@@ -119,7 +121,7 @@ extension Writer {
 
   // MARK: - A sweep in steps
 
-  /// Its row is there from the first step on, and counts what every step deletes.
+  /// Inserts the ledger's row of a sweep at its first step. Each step adds what it deleted.
   func recordStepped(_ submission: Submission) throws {
     var submission = submission
     submission.isLast = false
@@ -134,7 +136,7 @@ extension Writer {
       .integer(Int64(count)), .integer(current.batch))
   }
 
-  /// From now on the time counts for which it is kept.
+  /// Marks the batch as complete. The time for which it is kept starts now.
   func recordEnd() throws {
     try db.run(
       "UPDATE cascade_ledger SET outcome = 'applied', at = max(at, ?) WHERE seq = ?",

@@ -1,13 +1,14 @@
 internal import CascadeModel
 internal import CascadeSQLite
+
 /// Brings back what a batch deleted (DESIGN 8.5).
 ///
-/// 1. No rule runs, and nothing that is there gives way: what cannot come back is listed, stays in
+/// 1. No rule runs, and nothing that exists is replaced. What cannot come back is listed, stays in
 ///    the trash, and can be tried again.
-/// 2. Foreign keys are not asked: what the application itself deleted is not ours to bring back, and
-///    what referred to it does come back. `dangling` lists it.
-/// 3. Triggers of the application run, as they did when the rows went; ours are quiet.
-/// 4. Much comes back in steps, as it went (`UndoSteps.swift`).
+/// 2. Foreign keys are not enforced: what the application itself deleted is not ours to bring back,
+///    and a row that referred to it does come back. `dangling` lists such references.
+/// 3. Triggers of the application run, as they did when the rows were deleted. Ours do not.
+/// 4. A large batch comes back in steps, as it was deleted (`UndoSteps.swift`).
 extension Writer {
   package func undo(
     _ batch: Int64, by author: String, at now: Int64, manners: Manners = .none
@@ -35,7 +36,7 @@ struct Undo {
   let manners: Manners
   private(set) var layouts: [Numbered] = []
   var isStepped = false
-  /// What an earlier daemon brought back, this one does not remember.
+  /// Whether an earlier daemon began it. What that one brought back is not in `temp.restored`.
   var isResumed = false
   var progress = WorkProgress(phase: .restoring)
   var result: UndoResult
@@ -71,7 +72,7 @@ struct Undo {
     }
   }
 
-  /// Values before the edges that they say; edges when both of their ends are there.
+  /// Values come back before the edges that they hold, and edges when both of their ends exist.
   mutating func restore() throws {
     for table in ["left_alone", "renumbered", "restored", "mentioned", "rewritten"] {
       try writer.db.run(generated: "DELETE FROM temp.\(table)")
@@ -100,7 +101,8 @@ struct Undo {
     } while try isStepped && writer.keepsFiles(of: batch)
   }
 
-  /// As foreign keys have it: others may look meanwhile.
+  /// Parents come before their children, as foreign keys require: others may look between the
+  /// steps.
   private var parentsFirst: [Numbered] {
     if !writer.binding.hasForeignKeys { return layouts }
     let order = writer.binding.childrenFirst.reversed().map(\.id)
@@ -134,7 +136,7 @@ struct Undo {
     throw entry.isUndone ? NoUndo.undone(at: entry.at, by: entry.by) : NoUndo.forgotten
   }
 
-  /// What came back is in the trash no more.
+  /// Ends the undo. What came back is no longer in the trash.
   func end() throws {
     try countWhatIsLeft()
     if result.leftCount == 0 { try writer.db.emptyTrash(of: batch) } else { try nameReasons() }
@@ -157,7 +159,8 @@ struct Undo {
       """, .integer(batch))
   }
 
-  /// Who took along what is left is back, and explains it still.
+  /// Keeps the names of restored nodes whose deletion had taken along what is left: they still
+  /// explain it.
   private func nameReasons() throws {
     try writer.db.run(
       """
@@ -169,7 +172,7 @@ struct Undo {
       """, .integer(batch))
   }
 
-  /// Leaves one thing where it is.
+  /// Leaves one thing in the trash, and lists it.
   mutating func leave(_ id: Int64, _ layout: Numbered, because reason: String) throws {
     try writer.db.run("INSERT OR IGNORE INTO temp.left_alone VALUES(?)", .integer(id))
     let key = try writer.db.all(
@@ -186,7 +189,7 @@ struct Undo {
 extension Undo.Numbered {
   func bound(_ slice: Slice) -> [Value] { [bound.0, bound.1] + slice.bound }
 
-  /// The objects of the same collection.
+  /// A query: all objects of the same collection.
   var all: String {
     "SELECT id FROM main.cascade_node WHERE collection = \(layout.collection ?? 0)"
   }
@@ -205,14 +208,15 @@ extension Undo.Numbered {
 }
 
 extension TrashLayout {
-  /// Whether what is kept is more than a name, or the name of a file, which comes back too.
+  /// A condition: the trash has more than the name of a node, or has the name of a file, which
+  /// comes back too.
   static let isThing = """
     layout NOT IN (
       SELECT layout FROM main.cascade_trash_layout
       WHERE batch = ?1 AND kind = 'name' AND collection NOT IN (\(Writer.files)))
     """
 
-  /// The key of the thing `t`, as it stands in `temp.known`. `keys` is how many columns it has.
+  /// An expression: the key of `t` as in `temp.known`. `keys` is the number of its columns.
   static func key(keys: String, of t: String = "t") -> String {
     let lists = (2...width).map { count in
       let parts = (0..<count).map { KeyPart.written("\(t).c\($0)") }
@@ -239,8 +243,8 @@ extension Connection {
     }.compactMap { $0 }
   }
 
-  /// What was kept and how much of it stays known, for the list of batches; and what the application
-  /// deleted itself, for `why`.
+  /// Empties the trash of a batch. What was trashed, and how much of it, stays known for the list
+  /// of batches; and so do the names of what the application deleted itself, for `why`.
   func emptyTrash(of batch: Int64) throws(SQLiteError) {
     try run(
       generated: "DELETE FROM cascade_trash WHERE batch = ?1 AND \(TrashLayout.isThing)",

@@ -1,6 +1,8 @@
 internal import CascadeModel
 internal import CascadeSQLite
-/// Restored rows may refer to what the application deleted itself, which is not ours to bring back.
+
+/// Lists the references of restored rows to what the application deleted itself, which is not ours
+/// to bring back.
 extension Undo {
   mutating func findDangling() throws {
     for kept in layouts where kept.layout.kind == .row && kept.remaining > 0 {
@@ -30,14 +32,15 @@ extension Undo {
 }
 
 extension Place {
-  /// Whether references of these rows are here, and a sweep would mind that they lead to nothing.
+  /// Whether rows of this layout hold references in this place, and a sweep would act on those that
+  /// lead to nothing.
   fileprivate func leaves(_ kept: Undo.Numbered) -> Bool {
     if case .join = form { return false }
     return minds && source.collection == kept.collection
       && source.table?.name == kept.layout.subject
   }
 
-  /// The references of what came back that lead to nothing.
+  /// A query: the references of restored rows that lead to nothing.
   fileprivate func missing(_ kept: Undo.Numbered) -> String {
     """
     FROM temp.restored AS r CROSS JOIN \(source.rows) AS s ON \(source.hasKey("s", "r.key"))

@@ -1,7 +1,8 @@
 internal import CascadeModel
 internal import CascadeSQLite
-/// Stored edges come back where both of their ends are there; those that repeat what a value says,
-/// where it still says so.
+
+/// Stored edges come back if both of their ends exist. An edge that repeats a reference in a value
+/// comes back only if the value still has that reference.
 extension Undo {
   mutating func restoreEdges() throws {
     if try writer.db.integer(
@@ -61,9 +62,9 @@ extension Undo {
         """, slice.bound + [.integer(batch)])
   }
 
-  // MARK: - Edges, a few after the other
+  // MARK: - Edges in portions
 
-  /// One source may have very many.
+  /// One source may have very many edges, so portions are bounded by edge and not by source.
   private mutating func eachFewEdges(
     _ body: (inout Undo, _ range: [Value]) throws -> Void
   ) throws {
@@ -87,7 +88,7 @@ extension Undo {
   }
 
   private static let edge = LosingEdges.identity
-  /// Bound behind the batch.
+  /// The range is bound after the batch.
   private static let isInRange = """
     e.batch = ?1 AND (\(edge)) > (?2, ?3, ?4, ?5) AND (\(edge)) <= (?6, ?7, ?8, ?9)
     """
@@ -111,7 +112,8 @@ extension Undo {
     result.edges += writer.db.changes
   }
 
-  /// An object with another number was put anew, with what it declares now.
+  /// A condition: the node is a row. An object that has another number was put again, and declares
+  /// its edges anew.
   private func isRow(_ node: String) -> String {
     let tables = writer.binding.collections.values.map { String($0.id) }.joined(separator: ", ")
     return "(SELECT collection FROM cascade_node WHERE id = \(node)) IN (\(tables))"
@@ -132,7 +134,7 @@ extension Undo {
         """, [.integer(batch)] + range)
   }
 
-  // MARK: - What survivors say
+  // MARK: - Edges of values that were not deleted
 
   private mutating func restoreEdgesOfSurvivors(_ slice: Slice) throws {
     var page = try survivors(slice)
@@ -167,7 +169,8 @@ extension Undo {
     let was: Int64
   }
 
-  /// What it does not say any more is not lost, and is kept no longer.
+  /// Restores edges that the value still has. An edge that it no longer has is not missing, and is
+  /// dropped from the trash.
   private mutating func restoreEdges(of survivor: Survivor) throws {
     let said = try said(by: survivor)
     for edge in try edgesOfValue(of: survivor.was) {
@@ -197,7 +200,7 @@ extension Undo {
     let born: Int64
   }
 
-  /// Those whose destination is there.
+  /// The edges whose destination exists.
   private func edgesOfValue(of source: Int64) throws -> [ValueEdge] {
     try writer.db.all(
       """
@@ -227,9 +230,10 @@ extension Undo {
     return said
   }
 
-  // MARK: - What else values say
+  // MARK: - Other references in values
 
-  /// What an object names may be there by another way, or come later.
+  /// Rebuilds the references of objects that came back: what they name may exist for another
+  /// reason, or come later.
   mutating func tieReferences() throws {
     if writer.references.collections.isEmpty { return }
     for layout in layouts where writer.references.concern(layout.collection) {
@@ -253,7 +257,7 @@ extension Undo {
     }
   }
 
-  // MARK: - What is left
+  // MARK: - Edges that are left
 
   private mutating func listLeftEdges() throws {
     let count = try writer.db.integer(
@@ -278,7 +282,7 @@ extension Undo {
     result.leftCount += Int(count ?? 0) - edges.count
   }
 
-  /// Who an end is, by what there is or by what is kept.
+  /// An expression: the collection and key of an end, from what exists or from the trash.
   private func end(_ column: String) -> String {
     """
     coalesce(

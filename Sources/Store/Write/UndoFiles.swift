@@ -1,7 +1,8 @@
 internal import CascadeModel
 internal import CascadeSQLite
-/// Files that several rows shared went with the last of them: whoever brings back another one finds them
-/// in the trash of that batch.
+
+/// A file that several rows shared was trashed with the last of them. An undo that brings back
+/// another of these rows finds the file in the trash of that batch.
 extension Undo {
   func wantSharedFiles() throws {
     if writer.model.files.isEmpty { return }
@@ -31,7 +32,7 @@ extension Undo {
       """)
   }
 
-  /// After the commit they go back.
+  /// Marks files to be moved back after the commit.
   private func want(_ files: String) throws {
     try writer.db.run(
       generated: """

@@ -1,10 +1,11 @@
 internal import CascadeModel
 internal import CascadeSQLite
-/// References in a column of JSON come back one by one: of a list, what leads to something; of the
-/// column, what is still what nulling made of it, or still a list.
+
+/// References in a JSON column come back one by one: of a list, those that lead to an existing
+/// node; of a column, those members that are still as nulling left them, or that are still a list.
 extension Undo {
-  /// Of a list comes back what leads to something; the rest may do so another time. What else stands in
-  /// the column may be another by now.
+  /// Restores the references of a list that lead to an existing node. The others may come back at
+  /// another time. Other members of the column may have changed since.
   mutating func restorePart(
     of id: Int64, _ kept: Numbered, _ table: Table
   ) throws -> Bool {
@@ -32,25 +33,25 @@ extension Undo {
 }
 
 extension Connection {
-  /// Spelled otherwise, JSON says the same.
+  /// Compares JSON by content, whatever its spelling.
   fileprivate func isSame(_ one: String, _ other: String) throws(SQLiteError) -> Bool {
     try integer("SELECT json(?) = json(?)", .text(one), .text(other)) == 1
   }
 }
 
-/// What stands in a column of JSON, stood there, and was left there by nulling.
+/// The texts of a JSON column: as it is, as it was, and as nulling left it.
 private struct JSONColumn {
   let now: String
   let was: String
   let nulled: String
-  /// Something that it was is not there.
+  /// Whether something that it referred to does not exist.
   var isPart = false
 
   var texts: [Value] { [.text(now), .text(was), .text(nulled)] }
 }
 
 extension Undo.Numbered {
-  /// The only column that was changed gets another value.
+  /// A statement that sets the only column that was changed.
   fileprivate func update(
     of table: Table, setting value: String, where condition: String
   ) -> String {
@@ -62,7 +63,7 @@ extension Undo.Numbered {
 
   fileprivate func column(_ row: String) -> String { "\(row).\(quoted(changed[0]))" }
 
-  /// The lists in the column that was changed, or references of their kind.
+  /// The places whose references, single or in lists, are in the column that was changed.
   func lists(_ places: [Place]) -> [Place] {
     places.filter { place in
       guard case .json(let column, _) = place.form, [column] == changed else { return false }
@@ -86,7 +87,7 @@ extension Undo.Numbered {
 }
 
 extension Place {
-  /// What a list names, and what was left of it does not, and is not there.
+  /// A query: the elements of the old list that are not in the new one and do not exist.
   func missing(from old: String, but new: String) -> String {
     guard case .json(_, let path) = form, !leadsToFiles else {
       return "(SELECT 1) WHERE 0"
@@ -94,8 +95,9 @@ extension Place {
     return "(SELECT 1) \(elements(of: old, at: path)) WHERE \(isMissing(but: new, path))"
   }
 
-  /// Where it is still what nulling made of it, the list as it was, without that. Where it is another
-  /// list by now, that with each of what was taken out.
+  /// Restores the list at the place's path. A list that is still as nulling left it becomes the old
+  /// one, without elements that do not exist. A list that was changed gets back each element that
+  /// was taken out.
   fileprivate func restoring(
     _ column: JSONColumn, _ db: borrowing Connection
   ) throws -> JSONColumn {
@@ -152,7 +154,7 @@ extension Place {
     """
   }
 
-  /// Whether a list names something that another does not.
+  /// A condition: the element of one list is not in the other.
   private func isTaken(but new: String, _ path: String) -> String {
     let left = "\(elements(of: new, at: path)) WHERE x.type IN ('text', 'integer')"
     return """

@@ -1,7 +1,8 @@
 internal import CascadeModel
 internal import CascadeSQLite
-/// References of what survived come back where they are still what nulling made of them, the latest
-/// first: a row may have lost several, one after the other.
+
+/// References of rows and objects that were not deleted come back if they are still as nulling left
+/// them. The latest come first: a row may have lost several, one after the other.
 extension Undo {
   mutating func restoreReferences(_ kept: Numbered) throws {
     switch kept.layout.kind {
@@ -77,7 +78,7 @@ extension Undo {
 }
 
 extension Undo {
-  /// A foreign key, too, leads to what is there.
+  /// A condition: the reference leads to an existing row, also where it is a foreign key.
   private func leadsSomewhere(_ kept: Numbered, _ table: Table) throws -> String {
     if let isThere = kept.leadsSomewhere(writer.binding.places) { return isThere }
     let key = table.foreignKeys.first { $0.columns == kept.changed }
@@ -85,7 +86,7 @@ extension Undo {
     let names = key.parentColumns.isEmpty ? parent.primaryKey : key.parentColumns
     let isParent = names.enumerated().map { place, name in
       let old = "t.c\(kept.layout.keys + place)"
-      // As the foreign key compares, which the trash has no type for.
+      // Compared as the foreign key compares: the trash has no column types.
       let isText = parent.column(name)?.affinity == .text
       return "p.\(quoted(name)) = \(isText ? "+CAST(\(old) AS TEXT)" : old)"
     }
@@ -101,7 +102,8 @@ extension Undo.Numbered {
     layout.columns.dropFirst(layout.keys).compactMap { $0 }
   }
 
-  /// The key's columns, then those that were nulled; behind these the values that nulling made.
+  /// The columns of the layout are those of the key and then those that were nulled. The values
+  /// that nulling left follow them.
   fileprivate func update(of table: Table, leadingSomewhere: String) -> String {
     let sets = changed.enumerated().map { "\(quoted($1)) = t.c\(layout.keys + $0)" }
     return update(of: table, sets.joined(separator: ", ")) + " AND \(leadingSomewhere)"
@@ -126,7 +128,8 @@ extension Undo.Numbered {
     return keys.enumerated().map { "r.\($1) IS t.c\($0)" }.joined(separator: " AND ")
   }
 
-  /// Only to what is there; a list as a whole, for all that was taken out of it.
+  /// A condition: the reference leads to an existing node. A list counts as a whole, with all that
+  /// was taken out of it.
   fileprivate func leadsSomewhere(_ places: [Place]) -> String? {
     let old = "t.c\(layout.keys)"
     let lists = lists(places).map { place in
@@ -149,7 +152,8 @@ extension Undo.Numbered {
 }
 
 extension String {
-  /// The text of an object, with what was nulled as it was; nil where that was written meanwhile.
+  /// The text of an object with the nulled members as they were; nil if one of them was written
+  /// since.
   fileprivate func undoing(_ nulled: String, _ was: String) -> String? {
     if self == nulled { return was }
     guard var members = JSONText(valid: self).members(),
@@ -166,7 +170,7 @@ extension String {
 }
 
 extension JSONText {
-  /// A member as it was, or a list that is another by now with what was taken out of it.
+  /// A member as it was. A list that was changed since gets back what was taken out of it.
   fileprivate func undoing(_ nulled: JSONText, _ was: JSONText) -> JSONText? {
     if self == nulled { return was }
     guard let now = elements()?.map(\.text), let nulled = nulled.elements()?.map(\.text),

@@ -1,27 +1,29 @@
 package import CascadeModel
-/// What an undo brought back, and what it did not.
+
+/// What an undo brought back, and what it left.
 package struct UndoResult: Sendable {
   package let batch: Int64
-  /// Who asked for it, maybe before a restart.
+  /// The user who asked for it, possibly before a restart.
   package let author: String
-  /// Nodes.
+  /// Number of nodes.
   package internal(set) var restored = 0
   package internal(set) var byCollection: [String: Int] = [:]
   package internal(set) var edges = 0
-  /// References of what had survived, as they were before they were nulled.
+  /// References of rows and objects that were not deleted, as they were before nulling.
   package internal(set) var references = 0
-  /// Rows of the application that are no nodes, those of join tables for one.
+  /// Rows of the application that are not nodes, for instance those of join tables.
   package internal(set) var rows = 0
   package internal(set) var files = 0
-  /// The first of what was left where it is; `leftCount` counts it all. It stays in the trash.
+  /// The first of the things that were left in the trash; `leftCount` counts them all.
   package internal(set) var left: [Left] = []
   package internal(set) var leftCount = 0
-  /// The first references of restored rows to what is not there: a sweep would follow them again.
+  /// The first references of restored rows to what does not exist. A sweep would apply their rules
+  /// again.
   package internal(set) var dangling: [Edge] = []
   package internal(set) var danglingCount = 0
 
   package struct Left: Sendable {
-    /// Nil for what is no node.
+    /// Nil for what is not a node.
     package let node: Node?
     package let what: String
     package let reason: String
@@ -32,15 +34,15 @@ package struct UndoResult: Sendable {
     self.author = author
   }
 
-  /// All of it is where it was, in the trash.
+  /// Whether everything is still in the trash.
   var broughtNothing: Bool {
     leftCount > 0 && restored + edges + references + rows + files == 0
   }
 
-  /// A reply has to fit into a message.
+  /// A reply lists at most this many: it has to fit into a message.
   static let mostListed = 1_000
 
-  /// One that was counted as back.
+  /// Leaves a file that was already counted as restored.
   package mutating func leave(_ file: Destination, because reason: String) {
     files -= 1
     leave(nil, file.json.text, because: reason)
@@ -58,6 +60,6 @@ package struct UndoResult: Sendable {
 package enum NoUndo: Error, Hashable, Sendable {
   case unknown
   case undone(at: Int64, by: String)
-  /// Nothing of it is kept, or not any more.
+  /// Nothing of it is in the trash, or no longer.
   case forgotten
 }

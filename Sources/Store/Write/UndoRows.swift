@@ -1,6 +1,7 @@
 internal import CascadeModel
 internal import CascadeSQLite
-/// Rows and objects come back: all of a kind at once, and one by one where some of them cannot.
+
+/// Restores rows and objects: all of a portion at once, and one by one if some of them fail.
 extension Undo {
   mutating func restoreRows(_ kept: Numbered) throws {
     if kept.remaining == 0 { return }
@@ -19,8 +20,9 @@ extension Undo {
     }
   }
 
-  /// A join row is nothing without what it joins; how many are left. What the application deleted
-  /// itself is its own to bring back.
+  /// Leaves join rows whose ends do not come back, since they mean nothing without them. Returns
+  /// how many. Where the application deleted an end itself, bringing it back is up to the
+  /// application.
   private mutating func leaveWithoutEnds(_ slice: Slice, of kept: Numbered) throws -> Int {
     let ends = writer.binding.places.flatMap { $0.leftEnds(in: kept.layout) }
     if kept.layout.kind != .side || ends.isEmpty { return 0 }
@@ -34,13 +36,13 @@ extension Undo {
     return left.count
   }
 
-  /// As it is now; what it lost since cannot come back as it was.
+  /// The table as it is now. A row cannot come back as it was if a column is gone.
   private func table(of kept: Numbered) throws -> Result<Table, Catalog.Unusable> {
     let found = try Catalog(writer.db).table(kept.layout.subject, in: writer.db)
     guard case .success(let table) = found else { return found }
     for (place, name) in kept.layout.columns.enumerated() {
       guard let name else { continue }
-      // A key may be computed; what is kept of the row gives the same one again.
+      // A column of the key may be generated: the other columns give the same key again.
       guard let column = table.column(name), !column.isGenerated || place < kept.layout.keys else {
         return .failure(
           Catalog.Unusable("table \"\(table.name)\" has no column \"\(name)\" any more"))
@@ -139,7 +141,8 @@ extension Undo {
         """, bound
     ) { $0.integer(0) }
     for id in taken { try leave(id, kept, because: "the key was taken meanwhile") }
-    // Put and deleted again by one change file, a key has several: the first was there before.
+    // A key that one change file put and deleted again may be in the trash several times. The first
+    // is the one that existed before.
     try writer.db.run(
       generated: """
         INSERT OR IGNORE INTO main.cascade_node(id, collection, key, type, value)
@@ -151,8 +154,9 @@ extension Undo {
 }
 
 extension Undo.Numbered {
-  /// A conflict is an error, whatever the table says: nothing that is there gives way. A rowid that
-  /// is no column comes back where it is free; who needs another comes last, and takes nobody's.
+  /// A conflict is an error, whatever the table declares: no existing row is replaced. A rowid that
+  /// is not a column comes back if it is free. Rows that need another rowid are inserted last, so
+  /// that they take none that a restored row needs.
   fileprivate func insertion(into table: Table) -> String {
     var columns: [String] = []
     var values: [String] = []
@@ -180,7 +184,7 @@ extension Undo.Numbered {
 }
 
 extension Place {
-  /// Whether the ends of a kept join row are left, too.
+  /// Conditions: an end of a trashed join row is left in the trash, too.
   fileprivate func leftEnds(in layout: TrashLayout) -> [String] {
     guard case .join(let table, let from, let to) = form, table.name == layout.subject else {
       return []

@@ -1,12 +1,13 @@
 internal import CascadeModel
 internal import CascadeSQLite
-/// A large undo, beside others who write (DESIGN 8.3): each few things are a transaction of their own.
+
+/// A large undo, beside other writers (DESIGN 8.3): each portion is a transaction of its own.
 ///
-/// What came back is in the trash no more, and what is in the trash did not come back, after every
-/// step: so one that was stopped goes on with what is left.
+/// After every step, what came back is no longer in the trash, and what is in the trash did not
+/// come back. So an undo that was stopped continues with what is left.
 extension Writer {
-  /// What a crash, or the end of the daemon, left undone. What would fail whenever it is tried is not
-  /// tried again by itself.
+  /// Continues an undo that a crash or the end of the daemon interrupted. One that would fail at
+  /// each attempt is not tried again by itself.
   package func resumeUndo(at now: Int64, manners: Manners) throws -> UndoResult? {
     guard !isDetached, let batch = try db.meta("undo.batch") else { return nil }
     let author = try db.first(
@@ -29,14 +30,15 @@ extension Writer {
   }
 }
 
-/// An undo that was stopped and cannot go on.
+/// An undo that was stopped and cannot continue.
 package struct UndoGivenUp: Error {
   package let batch: Int64
   package let reason: String
 }
 
 extension Error {
-  /// Nothing that passes, as a full disk does, or somebody else's lock.
+  /// Whether trying again is useless. A full disk or a lock of another connection passes; this does
+  /// not.
   var isFinal: Bool {
     guard let error = self as? SQLiteError else {
       return self is StoreError || self is NoUndo || self is RolledBack
@@ -46,10 +48,10 @@ extension Error {
 }
 
 extension Undo {
-  /// Whether anybody would notice if it were one transaction.
+  /// Whether it is large enough that a single transaction would be noticed.
   var isMuch: Bool { writer.model.limits.lock != nil && things > writer.fewNodes }
 
-  /// What is kept of the batch.
+  /// How much of the batch is in the trash.
   private var things: Int64 { layouts.reduce(0) { $0 + Int64($1.remaining) } }
 
   mutating func runInSteps() throws {
@@ -71,10 +73,11 @@ extension Undo {
       .integer(batch))
   }
 
-  /// All, where it is one transaction.
+  /// -1, which is all, where the undo is one transaction.
   var mostAtOnce: Int64 { isStepped ? writer.pace.rows : -1 }
 
-  /// So many things in one transaction, which is sized by what the last ones took.
+  /// Handles `count` things in one transaction. The size of the next portion follows from the time
+  /// that this one took.
   mutating func step(of count: Int, _ body: (inout Undo) throws -> Void) throws {
     if !isStepped { return try body(&self) }
     var worked = Duration.zero
@@ -84,7 +87,7 @@ extension Undo {
       try body(&self)
       worked = .now - start
     }
-    // Some are looked at again, for their edges.
+    // Some things are handled a second time, for their edges.
     progress.done = min(progress.done + count, progress.total)
     manners.tell(progress)
     if count > 1 {
@@ -93,7 +96,7 @@ extension Undo {
     try writer.breathe(manners)
   }
 
-  // MARK: - What is kept, a few after the other
+  // MARK: - What is in the trash, in portions
 
   mutating func eachFew(
     of kept: Numbered, _ body: (inout Undo, Slice, _ count: Int) throws -> Void
@@ -105,7 +108,7 @@ extension Undo {
     }
   }
 
-  /// `ids` is bound to the batch, and to the number of a layout.
+  /// `ids` is a query to which the batch and the number of a layout are bound.
   mutating func eachFew(
     _ ids: String, _ layout: Int64 = 0, _ body: (inout Undo, Slice, _ count: Int) throws -> Void
   ) throws {
@@ -132,7 +135,7 @@ extension Undo {
     ) { $0.isNull(0) ? nil : ($0.integer(0), Int($0.integer(1))) }.first ?? nil
   }
 
-  /// What came back is remembered as long as its edges are to be asked for.
+  /// Removes what came back from the trash. Nodes are remembered until their edges are restored.
   private func forget(_ slice: Slice, of kept: Numbered) throws {
     let bound = kept.bound(slice)
     if [.row, .object].contains(kept.layout.kind) {
@@ -151,7 +154,7 @@ extension Undo {
         """, bound)
   }
 
-  /// What only said who was who.
+  /// Removes trash that only has the names of nodes.
   private mutating func emptyTrash() throws {
     let tables = [("cascade_trash", TrashLayout.isThing), ("cascade_trash_node", "1")]
     for (table, condition) in tables {

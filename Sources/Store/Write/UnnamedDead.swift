@@ -1,14 +1,16 @@
 internal import CascadeModel
 internal import CascadeSQLite
-/// Rows that changes delete and that nobody names: they are known by where they are (`Numbers`, 3), so
-/// that very many need no names, and what follows from them is found as in a sweep. Not where the
-/// application has triggers: these may put another row where one was, before the flush.
+
+/// Deleted rows that no record names. They are identified by a number made from their rowid
+/// (`Numbers`, 3). So a change file can delete very many rows without naming each, and what follows
+/// from them is found as in a sweep. Not used where the application has triggers: before the flush,
+/// a trigger may put another row in the place of a deleted one.
 struct UnnamedDead {
   let table: NodeTable
-  /// Marks the row whose key is bound, if it has no name.
+  /// Marks the row whose key is bound as dead, if no record names it.
   let mark: String
 
-  /// Nil where no row has such a number.
+  /// Nil if rows of the table have no such numbers.
   init?(_ table: NodeTable) {
     guard let base = table.base else { return nil }
     self.table = table
@@ -23,7 +25,8 @@ struct UnnamedDead {
 }
 
 extension Writer {
-  /// Whether there is such a row. A change that names it later gives it a number of its own.
+  /// Returns whether there is such a row. If a later change names the row, it gets a number of its
+  /// own.
   func markDeadUnnamed(_ keys: [Value], in table: NodeTable) throws -> Bool {
     guard !binding.hasTriggers, let dead = current.unnamedDead[table.id] ?? UnnamedDead(table)
     else { return false }
@@ -41,7 +44,8 @@ extension Writer {
     count(UnnamedDead(table))
   }
 
-  /// Where the rows that changes deleted are by now: a trigger may have moved or deleted some.
+  /// Looks up again where the rows are that changes deleted: a trigger may have moved or deleted
+  /// some.
   func findDeadAgain() throws {
     if !binding.hasTriggers || current.isSweep { return }
     let dead = try db.all(
@@ -67,7 +71,7 @@ extension Writer {
     current.deadCount += db.changes
   }
 
-  /// Whatever named it.
+  /// Gives a dead row that was not named the id by which something names it now.
   func nameDead(_ place: RowPlace, in collection: Int64, as id: Int64) throws {
     guard let dead = current.unnamedDead[collection], case .integer(let row) = place.row,
       let number = dead.table.number(ofRow: row)
@@ -75,7 +79,7 @@ extension Writer {
     try db.run("UPDATE temp.dead SET id = ? WHERE id = ?", .integer(id), .integer(number))
   }
 
-  /// All of its rows have names now, and go by these.
+  /// Forgets the unnamed dead rows of a table whose rows all have names now.
   func forgetUnnamedDead(of table: NodeTable) throws {
     if current.unnamedDead[table.id] == nil { return }
     try db.run(generated: "DELETE FROM temp.dead WHERE \(table.hasRow("id"))")
@@ -83,7 +87,7 @@ extension Writer {
     current.unnamedDead[table.id] = nil
   }
 
-  /// Where a row came that can have no such number, none of its table has one.
+  /// If a table has got a row that cannot have such a number, no row of it has one any more.
   func nameDeadOutOfRange() throws {
     let byRow = current.numbers.byRow
     let tables = current.unnamedDead.values.map(\.table).filter { !byRow.contains($0.id) }
@@ -92,7 +96,8 @@ extension Writer {
     current.numbers = try db.numbers(binding)
   }
 
-  /// What may be put again is kept once in the trash, as it was before.
+  /// Names all dead rows: a row that may be put again is kept only once in the trash, as it was
+  /// before.
   func nameDead() throws {
     for dead in current.unnamedDead.values { try nameDead(in: dead.table) }
   }

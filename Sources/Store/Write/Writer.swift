@@ -1,68 +1,74 @@
 package import CascadeModel
 internal import CascadeSQLite
-/// The writing side of a store: one connection, used by one thread, holding the rules.
+
+/// The writing side of a store: one connection, used by one thread, which applies the rules.
 ///
-/// Transactions come in groups that share a commit; each is a savepoint of its own, so that a bad
-/// one costs only itself. A sweep has its group for itself.
+/// Transactions are committed in groups. Each one is a savepoint of its own, so that a bad one
+/// affects only itself. A sweep is a group of its own.
 package final class Writer {
   let db: Connection
   let path: String
   var log = LongLog()
   private var isAtRest = false
-  /// SQLite has read the schema anew since the last transaction, and with it what ANALYZE found.
+  /// SQLite has read the schema again since the last transaction, and with it the results of
+  /// ANALYZE.
   var isSchemaFresh = false
   let model: StoreModel
   let demands: Demands
   let references: ReferencePlaces
   let hasTables: Bool
   package var pace: Pace
-  /// What fewer nodes hold the lock for is not worth two transactions of a sweep.
+  /// Deleting fewer nodes than this does not hold the lock long enough to be worth two transactions
+  /// of a sweep.
   package var fewNodes: Int64 = 500
-  /// What is kept in memory for so many is little, and their pages stay in the cache.
+  /// The data for this many nodes need little memory, and their pages stay in the cache.
   package var manyNodes = 20_000
-  /// How long each transaction of the sweep at hand held the write lock.
+  /// How long each transaction of the current sweep held the write lock.
   var holds: [Duration] = []
   var counters: Counters
-  /// As of when what is remembered of the file is what it says.
+  /// The foreign commits as of which the cached state agrees with the file.
   private var commitsMet: Int64?
   let interned = Interned()
   var current = TransactionState()
-  /// When the transaction or the sweep at hand is, in milliseconds since 1970.
+  /// The time of the current transaction or sweep, in milliseconds since 1970.
   var now: Int64 = 0 { didSet { begun = .now } }
   private var begun = ContinuousClock.now
-  /// How long it has been at hand, in milliseconds.
+  /// How long it has been running, in milliseconds.
   var elapsed: Int64 { Int64((.now - begun) / .milliseconds(1)) }
-  /// The model's places in the application's tables.
+  /// Where the model's edges are in the application's tables.
   var binding = Binding()
-  /// What rows of the journal may say.
+  /// What rows of the journal may mean.
   var watches: [Watch] = []
-  /// Those of the triggers that are there now.
+  /// The watches of the triggers that exist now.
   var watching: [Watch] = []
-  /// Nothing of ours is in the file any more.
+  /// Nothing of Cascade's is in the file any more.
   package internal(set) var isDetached = false
   var needsTriggers = false
-  /// The edges that values say are those of this model.
+  /// The stored edges of values are those of the current model.
   var areReferencesRead = false
-  /// What they would write, whoever deletes writes himself.
+  /// Triggers are switched off. Code that deletes must then write the journal rows that they would
+  /// write.
   var areTriggersOff = false
-  /// What the earlier parts of the sweep at hand deleted, and nobody approved: they are judged together.
+  /// What the earlier parts of the current sweep deleted without approval, by collection. The hold
+  /// limit applies to all parts together.
   var sweptBefore: [String: Int] = [:]
-  /// The batch of these.
+  /// The batch of these parts.
   var batchSoFar: Int64?
-  /// What that sweep is to do, and whether this part of it is not the last.
+  /// The kinds of sweep that were asked for, and whether the current part is followed by others.
   var asked: [SweepKind] = []
   var hasPartsToCome = false
-  /// A part of it came to its end, and none has begun since.
+  /// A part of the sweep has ended, and no other has begun.
   var hasConcluded = false
-  /// Without leases the last sweep would have found more that the roots do not reach.
+  /// Without leases, the last sweep would have found more nodes that the roots do not reach.
   var leasesReach = false
-  /// The files that were let go up to here were looked at, and what is left of them waits.
+  /// Released files up to this id were handled, and those that are left wait.
   var filesTried: Int64 = 0
-  /// What tells a root from the directory that something is mounted at is remembered.
+  /// Whether the roots' directories were recorded. The record tells a root from the empty directory
+  /// at which it is usually mounted.
   var haveRootsBeenSeen = false
 
-  /// Waits for another writer as long as `busyMilliseconds` before it gives up. A database that is
-  /// not there is made, if that is wanted.
+  /// Waits up to `busyMilliseconds` for another writer. Creates a missing database if `creates` is
+  /// set.
   package init(
     path: String, model: StoreModel, busyMilliseconds: Int32 = 5_000, creates: Bool = true
   ) throws {
@@ -82,18 +88,18 @@ package final class Writer {
     try rebuildReferences()
   }
 
-  // What syncs the database does so by the connection.
+  // A background sync of the database uses the connection, so it has to end first.
   deinit { forgetFence() }
 
-  /// Runs `body` between BEGIN and COMMIT. What it returns is durable. Of very many steps, none takes a
-  /// row before those that refer to it.
+  /// Runs `body` between BEGIN and COMMIT. What it returns is durable. With `isStep`, it is one of
+  /// very many steps, none of which deletes a row before those that refer to it.
   package func group<T>(isStep: Bool = false, _ body: () throws -> T) throws -> T {
     if isDetached { throw StoreError.detached }
     try begin()
     return try hold { try groupUnderLock(isStep, body) }
   }
 
-  /// How long the write lock was held, each time since this was last asked.
+  /// Returns how long the write lock was held, each time since the last call.
   package func takeHolds() -> [Duration] {
     defer { holds = [] }
     return holds
@@ -125,8 +131,8 @@ package final class Writer {
     }
   }
 
-  /// A backup that somebody restored into the file has counted on from elsewhere, or not as far. What
-  /// was remembered of it means something else, whether or not its schema is another one.
+  /// Detects a backup that was restored into the file: its counters are not those that were saved.
+  /// What was cached means something else then, whether or not the schema is another.
   private func meetRestored() throws {
     let commits = try foreignCommits()
     if commits == commitsMet && counters.areSaved { return }
@@ -139,13 +145,13 @@ package final class Writer {
     try db.setMeta("gap", 1)
   }
 
-  /// What we write ourselves we know: our triggers are quiet meanwhile. A foreign key of the
-  /// application's is asked for at the end, since a row may refer to one that comes later.
+  /// Mutes our triggers: our own changes need no journal. Foreign keys of the application are
+  /// checked at the end, since a row may refer to one that is inserted later.
   private func hush(isStep: Bool) throws {
     if binding.collections.isEmpty { return }
     try db.run("INSERT INTO cascade_quiet VALUES(?)", .integer(binding.hasTriggers ? 2 : 1))
     try db.run("DELETE FROM cascade_displaced WHERE true")
-    // The pragma has every statement prepared again.
+    // The pragma makes SQLite prepare every statement again.
     if binding.hasForeignKeys && !isStep { try db.run("PRAGMA defer_foreign_keys = ON") }
   }
 
@@ -154,7 +160,7 @@ package final class Writer {
     try db.run("DELETE FROM cascade_quiet")
   }
 
-  /// Journals what `body` deletes, as if an application did.
+  /// Journals what `body` deletes, as if an application deleted it.
   func aloud(_ body: () throws -> Void) throws {
     if binding.hasTriggers { return try body() }
     try db.run("UPDATE cascade_quiet SET id = 2")
@@ -162,7 +168,7 @@ package final class Writer {
     try db.run("UPDATE cascade_quiet SET id = 1")
   }
 
-  /// The rules that some edge has, or ever had: the others are not asked for.
+  /// The rules that some edge has or ever had. Queries for the other rules are skipped.
   var rulesInUse: Rules {
     binding.looked.reduce(counters.rulesSeen) { $0.union($1.rules) }
   }
@@ -177,7 +183,8 @@ package final class Writer {
     }
   }
 
-  /// Has the group for itself, which undoes it.
+  /// Runs without a savepoint: the transaction is alone in its group, and an error rolls back the
+  /// group.
   func onlyTransaction(_ body: () throws -> Receipt) throws -> Receipt {
     current = TransactionState()
     current.batch = counters.serial
@@ -186,7 +193,7 @@ package final class Writer {
     return try body()
   }
 
-  /// Until `wakeUp`, nothing else may be asked of it.
+  /// Releases memory. Until `wakeUp`, no other call is allowed.
   package func rest() throws {
     log = LongLog()
     interned.nodes.forget()
@@ -209,13 +216,14 @@ package final class Writer {
   package func foreignCommits() throws -> Int64 { try db.integer("PRAGMA data_version") ?? 0 }
 }
 
-/// Numbers that outlive a transaction. They only grow, so a rolled back one leaves gaps at most.
+/// Numbers that outlive a transaction. They only grow, so a rollback at most leaves gaps.
 struct Counters {
   /// The next id of a node.
   var nextId: Int64
-  /// Of the flush that is being prepared; an edge remembers the one that added it.
+  /// The number of the flush that is being prepared. An edge stores that of the flush that added
+  /// it.
   var serial: Int64
-  /// Every rule that an edge of this store ever had: what nobody uses costs nothing.
+  /// Every rule that an edge of this store ever had: a rule that is not used costs nothing.
   var rulesSeen: Rules
   private var saved: [Int64] = []
   var areSaved: Bool { !saved.isEmpty }
@@ -228,7 +236,8 @@ struct Counters {
     rulesSeen = Rules(rawValue: rules ?? 0)
   }
 
-  /// Those of the file. False where they are not what was saved there.
+  /// Takes over the counters of the file. Returns false if they are not those that were saved
+  /// there.
   mutating func meet(_ stored: Counters) -> Bool {
     let isOurs = saved.isEmpty || saved == stored.values
     nextId = max(nextId, stored.nextId)
@@ -253,13 +262,13 @@ struct Counters {
   mutating func forgetSaved() { saved = [] }
 }
 
-/// What a transaction knows of itself, beside the temporary tables.
+/// The state of a transaction, beside the temporary tables.
 struct TransactionState {
   var batch: Int64 = 0
-  /// Ids from here on were given since the last flush: such a node was not there before.
+  /// Ids from here on were given since the last flush: such a node did not exist before.
   var firstNewId: Int64 = .max
   var deadCount = 0
-  /// Those of them that have no name, by their collections.
+  /// Dead rows that have no name, by collection.
   var unnamedDead: [Int64: UnnamedDead] = [:]
   var lostCount = 0
   var deleted: [Node] = []
@@ -269,90 +278,97 @@ struct TransactionState {
   var edgesRemoved = 0
   var notices = 0
   var passedOver = 0
-  /// What the flushes before this one deleted, for the hold limit.
+  /// What earlier flushes of the transaction deleted, for the hold limit.
   var plan = PlanSums()
   var deletedByCollection: [String: Int] = [:]
   var deletedByRule: [String: Int] = [:]
-  /// How the rows of the tables are numbered, since the last flush began.
+  /// The numbering of the tables' rows, as of the start of the last flush.
   var numbers = Numbers() { didSet { whoLeads = nil } }
-  /// Tables whose rows go all at once, behind everything else.
+  /// Tables that are emptied at once, after everything else.
   var emptied: Set<Int64> = []
-  /// A sweep cannot be refused: what is denied stays, and is told here.
+  /// A sweep cannot be rejected: a denied node stays, and is listed in `blocked`.
   var isSweep = false
-  /// A sweep of one kind leaves some rules to another.
+  /// The rules that are followed. A sweep of one kind leaves some rules to another kind.
   var followed = Rules.all
-  /// What the roots do not reach goes.
+  /// Nodes that the roots do not reach are deleted.
   var marks = false
-  /// Some of that may lead to itself, and so many go with all who lead to them (`HoldersFirst.swift`).
+  /// Some of these may form cycles. Each step deletes this many together with all nodes that lead
+  /// to them (`HoldersFirst.swift`).
   var hasCircles = false
   var mostWithHolders: Int64 = 1
-  /// For these all who lead to them are in `temp.leading`.
+  /// The nodes for which all nodes that lead to them are in `temp.leading`.
   var withHolders: Slice?
-  /// What is asked to find them.
+  /// The statements that find those.
   var whoLeads: [String]?
-  /// It commits more than once.
+  /// The sweep commits more than once.
   var isStepped = false
-  /// What is refused undoes what was deleted, not all that was done.
+  /// A refusal undoes only what was deleted, because a savepoint precedes it. Otherwise it undoes
+  /// the whole transaction.
   var isGuarded = true
-  /// Its batch has something in the trash already.
+  /// The trash already has something of this batch.
   var isResumed = false
-  /// Of the tables that a plan was made of.
+  /// The schema version for which a plan was made.
   var schemaVersion: Int64 = -1
-  /// What goes is a row that very many refer to: the next plan lets go of them (`Hubs.swift`).
+  /// The node to delete is a row to which very many refer. The next plan removes these references
+  /// (`Hubs.swift`).
   var isHub = false { didSet { if isHub { leavesRest = true } } }
   private(set) var leavesRest = false
   var readsJournal = false
   /// Its next plan finds what this one deleted.
   var readsItsDeletions = false
-  /// Nobody else committed since the plan was made, and nothing of it was kept.
+  /// No other connection has committed since the plan was made, and all nodes of the plan were
+  /// deleted.
   var isUndisturbed = true
-  /// Since before the plan was made, whoever writes a list is noted.
+  /// Changes of lists have been noted since before the plan was made.
   var notesLists = false
-  /// Nodes go which lists may hold.
+  /// Nodes are deleted that lists may contain.
   var wantsNotes = false
-  /// Something of the plan stayed where it is.
+  /// Some nodes of the plan were not deleted.
   var hasKept = false { didSet { if hasKept { isUndisturbed = false } } }
-  /// Collections of which somebody else deleted or changed rows since then.
+  /// Collections whose rows another connection has deleted or changed since then.
   var disturbed: Set<Int64> = []
-  /// The last row of the journal that was read, and the last one that is there because of us.
+  /// The last row of the journal that was read, and the last one that exists because of our own
+  /// work.
   var journalEnd: Int64 = 0
   var ownEnd: Int64 = 0
 
-  /// How much of it is worth a batch.
+  /// How much was done. A batch is recorded only if this is not 0.
   var done: Int { deletedCount + edgesRemoved + notices + filesReleased }
 
-  /// Whether what is deleted is news to somebody (`Marks.swift`).
+  /// Whether what is deleted must be journaled, because another plan or kind of sweep has to learn
+  /// of it (`Marks.swift`).
   var isLoud: Bool { isStepped || followed != .all }
 
-  /// What is gone without a sweep's doing is told and let go of by the kind that cascades.
+  /// Whether this kind of sweep notifies for nodes that were gone before it, and removes their
+  /// edges. The kind that cascades does.
   var tellsOfCauses: Bool { !followed.isDisjoint(with: .cascading) }
 
-  /// Each is told once.
+  /// Lists each reason once.
   mutating func block(_ reasons: [Reason]) {
     let known = Set(blocked.map(\.message))
     blocked += reasons.filter { !known.contains($0.message) }
   }
 
-  /// A plan was counted; what is really deleted is counted anew.
+  /// Resets the counts of a plan: what is really deleted is counted again.
   mutating func forgetCounts() {
     deletedCount = 0
     deletedByCollection = [:]
     deletedByRule = [:]
   }
-  /// Somebody agreed to all that goes.
+  /// An approval covers everything that is deleted.
   var wasApproved = false
-  /// The checksum of what is still to go by an approval.
+  /// The checksum of what an approval covers and has not been deleted yet.
   var approved: Int64?
-  /// What it has beside the nodes.
+  /// The part of the checksum that is not for nodes to delete, but for those that do not exist.
   var sumOfDead: UInt64 = 0
   /// Nothing may be deleted without approval.
   var holdsAll = false
-  /// Nobody watched what is gone: what leads to it may be right, and the model wrong.
+  /// What is gone was not watched: the references to it may be right, and the model wrong.
   var holdsLosses = false
-  /// How many edges of each kind an approved plan takes away, with what follows from it.
+  /// How many edges of each kind an approved plan may remove, including those that follow.
   var mayLose: [String: Int64] = [:]
   var blocked: [Reason] = []
-  /// Whose approval counts: the id of the file.
+  /// The id of the file, for which an approval counts.
   var id = ""
 }
 

@@ -1,5 +1,6 @@
 import Glibc
 import CascadeSystem
+
 /// What only tests make.
 enum Make {
   static func fifo(_ path: String) { _ = unsafe mkfifo(path, 0o600) }

@@ -1,4 +1,5 @@
 import CascadeSystem
+
 /// Many clients at once, each a nuisance of its own kind, on a thread of their own.
 actor Crowd {
   private nonisolated let thread: WorkerThread

@@ -1,6 +1,7 @@
 import Glibc
 import CascadeSQLite
 import CascadeSystem
+
 /// A store with edges and rows of every kind below some roots, and with files; for who sweeps it, and
 /// what becomes of it.
 ///

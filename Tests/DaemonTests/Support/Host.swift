@@ -2,6 +2,7 @@ import CascadeKit
 import Glibc
 import CascadeModel
 import CascadeSystem
+
 /// A daemon that serves the models of a directory.
 final class Host {
   let scratch: Scratch

@@ -1,4 +1,5 @@
 import CascadeSystem
+
 /// A client that keeps to nothing. It never waits: what the socket does not take is not said.
 final class HostileClient {
   private let descriptor: FileDescriptor

@@ -1,4 +1,5 @@
 import CascadeModel
+
 /// An application's tables, and a model of them.
 enum Library {
   static let schema = """

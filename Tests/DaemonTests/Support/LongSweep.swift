@@ -1,5 +1,6 @@
 import CascadeModel
 import CascadeSystem
+
 /// A store whose sweep takes a while: rows that hang on nothing, with keys that are all over the
 /// place, and steps that are short.
 final class LongSweep {

@@ -1,6 +1,7 @@
 import Glibc
 import CascadeModel
 import CascadeSystem
+
 /// The programs that are tested: those that were built with the tests.
 enum Programs {
   static let cascaded = path(of: "cascaded")

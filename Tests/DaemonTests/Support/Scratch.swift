@@ -1,5 +1,6 @@
 import Glibc
 import CascadeSystem
+
 /// A directory for one test.
 final class Scratch {
   let directory: Directory

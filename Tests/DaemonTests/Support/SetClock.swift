@@ -1,4 +1,5 @@
 import CascadeSystem
+
 /// The wall clock of a daemon, which stands still until a test sets it.
 final class SetClock {
   private let scratch: Scratch

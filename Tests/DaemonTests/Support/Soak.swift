@@ -1,6 +1,7 @@
 import Glibc
 import CascadeSQLite
 import CascadeSystem
+
 /// A store with an application's tables, the daemon that serves it, and the processes that write.
 ///
 /// The application is in Tests/Soak: its schema and the model, the writers, and the two questions:

@@ -1,5 +1,6 @@
 import Glibc
 import CascadeSystem
+
 /// A program that was started. It ends with its owner.
 final class Subprocess {
   /// How a program ended.

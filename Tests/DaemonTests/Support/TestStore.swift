@@ -3,6 +3,7 @@ import Glibc
 import CascadeModel
 import CascadeSQLite
 import CascadeSystem
+
 /// A store in a directory of its own, and the daemon that serves it.
 final class TestStore {
   let scratch: Scratch

@@ -1,5 +1,6 @@
 import Synchronization
 import CascadeSystem
+
 /// A thread for tests that block while they wait for other processes: those that run beside them
 /// keep theirs.
 @globalActor

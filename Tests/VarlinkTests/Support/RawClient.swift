@@ -1,5 +1,6 @@
 import CascadeModel
 import CascadeSystem
+
 /// Says exactly the bytes it is told to, and blocks.
 struct RawClient: ~Copyable {
   let descriptor: FileDescriptor

@@ -1,4 +1,5 @@
 import CascadeSystem
+
 /// A directory for one test.
 struct Scratch: ~Copyable {
   let directory: Directory

@@ -1,4 +1,5 @@
 import CascadeSystem
+
 /// The loop of the test process, on a thread of its own: the main thread is Swift Testing's.
 func onLoop<Result: Sendable>(
   _ body: @EventLoopActor @Sendable () async throws -> Result

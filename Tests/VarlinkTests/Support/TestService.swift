@@ -1,6 +1,7 @@
 import CascadeModel
 import CascadeSystem
 import CascadeVarlink
+
 /// A service with a method for every case.
 @EventLoopActor
 final class TestService {
