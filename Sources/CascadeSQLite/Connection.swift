@@ -12,8 +12,8 @@ package struct Connection: ~Copyable {
 
   let handle: OpaquePointer
   private let statements: StatementCache
-  let log = LogLength()
-  private let gathered = GatheredLog()
+  let log = LogFrameCount()
+  private let batchedLog = BatchedLogWriter()
 
   /// Runs once, before SQLite is first used.
   private static let isConfigured = cascade_configure(120 << 10) == SQLITE_OK
@@ -176,7 +176,7 @@ extension Connection {
 
   package func commit() throws(SQLiteError) {
     let log = unsafe file(SQLITE_FCNTL_JOURNAL_POINTER)
-    try unsafe gathered.during(log) { () throws(SQLiteError) in try run("COMMIT") }
+    try unsafe batchedLog.during(log) { () throws(SQLiteError) in try run("COMMIT") }
   }
 
   package func rollback() {
@@ -247,7 +247,7 @@ extension Connection {
 
   /// Keeps the plan with which a statement was prepared, whatever values are bound. Otherwise
   /// SQLite prepares it again for each value for which a partial index might be of use.
-  package func keepPlans() {
+  package func fixStatementPlans() {
     _ = unsafe cascade_db_config(handle, SQLITE_DBCONFIG_ENABLE_QPSG, 1)
   }
 
@@ -271,7 +271,7 @@ extension Connection {
   /// temporary database with everything in it, as SQLite does when it is told where to store one.
   package func releaseMemory() throws(SQLiteError) {
     statements.finalizeAll()
-    gathered.forget()
+    batchedLog.forget()
     try execute("PRAGMA temp_store = MEMORY; PRAGMA temp_store = DEFAULT")
     unsafe sqlite3_db_release_memory(handle)
   }

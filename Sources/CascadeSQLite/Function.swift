@@ -26,7 +26,7 @@ extension Connection {
         let bytes = unsafe UnsafeBufferPointer(start: text, count: count)
         let value = unsafe function.takeUnretainedValue().body(
           String(decoding: bytes, as: UTF8.self))
-        unsafe value.become(resultOf: context)
+        unsafe value.setResult(resultOf: context)
       }, nil, nil, { unsafe Unmanaged<Function>.fromOpaque($0!).release() })
     if result == SQLITE_OK { return }
     throw unsafe SQLiteError(result, handle, doing: "define \(name)")
@@ -34,7 +34,7 @@ extension Connection {
 }
 
 extension Value {
-  fileprivate func become(resultOf context: OpaquePointer?) {
+  fileprivate func setResult(resultOf context: OpaquePointer?) {
     switch self {
     case .null: unsafe sqlite3_result_null(context)
     case .integer(let number): unsafe sqlite3_result_int64(context, number)

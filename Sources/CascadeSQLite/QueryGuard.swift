@@ -32,7 +32,7 @@ final class QueryGuard {
   private static func permits(_ action: Int32, _ one: String?, _ two: String?) -> Bool {
     switch action {
     case SQLITE_SELECT, SQLITE_READ, SQLITE_RECURSIVE: true
-    case SQLITE_FUNCTION: !reachOut.contains(two?.lowercased() ?? "")
+    case SQLITE_FUNCTION: !unsafeFunctions.contains(two?.lowercased() ?? "")
     // A virtual table, json_each too, declares its columns by this action, and writes nothing.
     case SQLITE_UPDATE: one == "sqlite_master"
     // Full-text search uses these.
@@ -42,7 +42,7 @@ final class QueryGuard {
   }
 
   /// Functions that do more than compute: they load code, or touch files.
-  private static let reachOut: Set<String> = [
+  private static let unsafeFunctions: Set<String> = [
     "load_extension", "fts3_tokenizer", "readfile", "writefile", "edit",
   ]
 }
@@ -54,14 +54,14 @@ final class StepGuard {
   private let isOver: () -> Bool
 
   /// Steps between two checks, which take far less than a millisecond.
-  private static let stepsToALook: Int32 = 1_000
+  private static let stepsPerCheck: Int32 = 1_000
 
   init(_ database: OpaquePointer, isOver: @escaping () -> Bool) {
     unsafe self.database = database
     self.isOver = isOver
     let context = unsafe Unmanaged.passUnretained(self).toOpaque()
     unsafe sqlite3_progress_handler(
-      database, StepGuard.stepsToALook,
+      database, StepGuard.stepsPerCheck,
       { context in
         unsafe Unmanaged<StepGuard>.fromOpaque(context!).takeUnretainedValue().isOver() ? 1 : 0
       }, context)

@@ -30,20 +30,20 @@ package enum Configuration: Sendable {
   }
 
   /// The stores that can be served, and what is wrong with the others.
-  struct Found {
+  struct ReadResult {
     let stores: [StoreConfiguration]
     let complaints: [String]
   }
 
   /// Reads what is valid. Of many models, an invalid one does not keep the others from being
   /// served.
-  func readWhatIsGood() throws -> Found {
+  func readValid() throws -> ReadResult {
     guard case .directory(let directory) = self else {
-      return Found(stores: try read(), complaints: [])
+      return ReadResult(stores: try read(), complaints: [])
     }
     let (stores, errors) = try Configuration.stores(in: directory)
     if stores.isEmpty && !errors.isEmpty { throw ConfigurationError(joining: errors) }
-    return Found(stores: stores, complaints: errors.flatMap(\.complaints))
+    return ReadResult(stores: stores, complaints: errors.flatMap(\.complaints))
   }
 
   private static let noStore = ModelProblem(
@@ -72,7 +72,7 @@ package enum Configuration: Sendable {
     for file in try models(in: directory) {
       do {
         let store = try store(of: file)
-        try refuseTwins(store, of: file, among: found)
+        try refuseDuplicates(store, of: file, among: found)
         try refuseSharedRoots(store, of: file, among: found)
         found.append((file, store))
       } catch let error as ConfigurationError {
@@ -94,7 +94,7 @@ package enum Configuration: Sendable {
 
   /// Refuses a second model for the same database or spool. If its directory cannot be entered now,
   /// the store is opened later, and its lock refuses it then.
-  private static func refuseTwins(
+  private static func refuseDuplicates(
     _ store: StoreConfiguration, of file: String,
     among others: [(file: String, store: StoreConfiguration)]
   ) throws(ConfigurationError) {

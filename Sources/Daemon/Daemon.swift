@@ -7,14 +7,14 @@ internal import CascadeVarlink
 /// Connects the parts of the daemon: stores, control socket and signals.
 package struct Daemon: Sendable {
   private let configuration: Configuration
-  private let found: Configuration.Found
+  private let found: Configuration.ReadResult
   /// Nil if systemd passes the socket, or if the default is used.
   private let socketPath: String?
 
   /// Throws if the configuration is wrong, before anything is started.
   package init(_ configuration: Configuration, socketPath: String?) throws {
     self.configuration = configuration
-    found = try configuration.readWhatIsGood()
+    found = try configuration.readValid()
     self.socketPath = socketPath
   }
 
@@ -39,7 +39,9 @@ package struct Daemon: Sendable {
       }
       announce(stores)
       if Supervisor.isThere {
-        group.addTask(executorPreference: EventLoop.shared) { try await tellManager(stores) }
+        group.addTask(executorPreference: EventLoop.shared) {
+          try await updateServiceStatus(stores)
+        }
       }
       while let signal = try? await signals.next(), signal == SIGHUP {
         // The log already says what is wrong.
@@ -87,7 +89,7 @@ package struct Daemon: Sendable {
 
   /// Keeps the status line of `systemctl status` up to date, with a delay of a second.
   @EventLoopActor
-  private func tellManager(_ stores: Stores) async throws {
+  private func updateServiceStatus(_ stores: Stores) async throws {
     let bell = stores.events.watch()
     while true {
       try await bell.wait()

@@ -18,7 +18,7 @@ final class Stores {
   /// What is wrong with the current configuration, so that not all of it is served.
   private(set) var complaints: [String] = []
 
-  init(_ configuration: Configuration, _ found: Configuration.Found) {
+  init(_ configuration: Configuration, _ found: Configuration.ReadResult) {
     self.configuration = configuration
     services = []
     complaints = found.complaints
@@ -43,7 +43,7 @@ final class Stores {
   func run() async {
     await withDiscardingTaskGroup { group in
       group.addTask(executorPreference: EventLoop.shared) { await self.poll() }
-      group.addTask(executorPreference: EventLoop.shared) { await self.rest() }
+      group.addTask(executorPreference: EventLoop.shared) { await self.releaseIdleMemory() }
       repeat {
         for service in services where !service.isStarted {
           service.isStarted = true
@@ -64,11 +64,11 @@ final class Stores {
 
   /// Releases the memory of connections that were not used for four seconds. Threads keep some
   /// until they end, a few seconds later.
-  private func rest() async {
+  private func releaseIdleMemory() async {
     var hasRested = false
     while (try? await EventLoop.sleep(for: .seconds(5), tolerance: .seconds(1))) != nil {
       let idle = services.filter { $0.lastUse.map { .now - $0 >= .seconds(4) } == true }
-      for service in idle { await service.rest() }
+      for service in idle { await service.releaseMemory() }
       if hasRested || !idle.isEmpty { Process.trimMemory() }
       hasRested = !idle.isEmpty
       if !hasRested && services.allSatisfy({ $0.lastUse == nil }) { try? await inUse.wait() }

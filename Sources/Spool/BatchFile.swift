@@ -55,6 +55,6 @@ final class BatchFile {
     total.edgesAdded += receipt.edgesAdded
     total.edgesRemoved += receipt.edgesRemoved
     total.notices += receipt.notices
-    total.passedOver += receipt.passedOver
+    total.skippedChanges += receipt.skippedChanges
   }
 }

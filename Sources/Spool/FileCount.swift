@@ -15,7 +15,7 @@ struct FileCount {
   }
 
   private static let few = 2_000
-  private static let rest = 100
+  private static let reuseFactor = 100
   /// Changes within one tick of the kernel's clock leave the same modification time.
   private static let tick: Int64 = 100
 
@@ -35,7 +35,7 @@ struct FileCount {
 
   private static func isGood(_ known: Known, _ modified: Int64) -> Bool {
     if known.count <= few { return false }
-    if .now - known.end < known.duration * rest { return true }
+    if .now - known.end < known.duration * reuseFactor { return true }
     return modified == known.modified && modified < known.began - tick
   }
 }

@@ -15,9 +15,9 @@ package final class Inbox {
   let now: () -> Int64
   private var queue: ArraySlice<FileName> = []
   private var unfinished: BatchFile?
-  var stuck: [FileName: Stuck] = [:]
+  var stuck: [FileName: StuckFile] = [:]
   /// Whether the last commit stored verdicts.
-  var hasVerdicts = false
+  var hasStoredVerdicts = false
   /// When stuck files were last tried.
   var stuckSince: Int64 = 0
 
@@ -28,10 +28,10 @@ package final class Inbox {
   ) throws {
     self.lock = lock
     self.spool = spool
-    try spool.removeStaleUploads(olderThan: now() - Inbox.uploadsLive)
+    try spool.removeStaleUploads(olderThan: now() - Inbox.uploadLifetime)
     self.writer = writer
     self.now = now
-    try executeVerdicts()
+    try carryOutVerdicts()
   }
 
   /// A file that was judged, and its receipt.
@@ -50,13 +50,13 @@ package final class Inbox {
   /// Applies as many files as fit into a commit of this length.
   package func step(budget: Duration) throws -> Step {
     do {
-      if let file = unfinished { return .worked(try part(of: file)) }
+      if let file = unfinished { return .worked(try applyNextPart(of: file)) }
       if queue.isEmpty {
         try retryStuck()
         queue = try spool.queue().filter { try !isStuck($0) }[...]
       }
       if queue.isEmpty { return .idle }
-      return .worked(try group(budget: budget))
+      return .worked(try applyGroup(budget: budget))
     } catch {
       // Nothing was committed. The queue is read again and taken from the start.
       queue = []
@@ -78,22 +78,22 @@ package final class Inbox {
   }
 
   /// An upload that was not continued for an hour is abandoned.
-  private static let uploadsLive: Int64 = 3_600_000
+  private static let uploadLifetime: Int64 = 3_600_000
 
   // MARK: - Many files in one commit
 
   private static let mostFiles = 256
   private static let mostBytes = 4 << 20
 
-  private func group(budget: Duration) throws -> [Outcome] {
+  private func applyGroup(budget: Duration) throws -> [Outcome] {
     var verdicts: [(FileName, Receipt)] = []
     let prepared = try prepare(&verdicts)
     if let file = prepared.first, file.header.batch != nil {
-      return try begin(file) + settle(verdicts)
+      return try begin(file) + moveJudged(verdicts)
     }
     let judged = try prepared.isEmpty ? [] : judge(prepared[...], budget: budget)
     queue = (prepared[judged.count...].map(\.name) + queue)[...]
-    return settle(verdicts + judged)
+    return moveJudged(verdicts + judged)
   }
 
   /// Applies files in one commit. If a file's trigger rolls back everything, the files before it
@@ -109,10 +109,10 @@ package final class Inbox {
           guard let receipt = try verdict(file, behind: verdicts.count) else { break }
           verdicts.append((file.name, receipt))
         }
-        try keepVerdicts(verdicts, of: files)
+        try storeVerdicts(verdicts, of: files)
       }
       return verdicts
-    } catch let error as RolledBack {
+    } catch let error as RejectionWithRollback {
       if !verdicts.isEmpty { return try judge(files.prefix(verdicts.count), budget: budget) }
       let file = files[files.startIndex]
       return [(file.name, try attempt(file) { throw error.rejection })]
@@ -166,7 +166,7 @@ package final class Inbox {
   }
 
   private func verdict(_ file: PreparedFile) throws -> Receipt {
-    if let known = try known(file) { return known }
+    if let known = try ledgerReceipt(file) { return known }
     return try attempt(file) {
       try writer.apply(
         file.submission(at: now()), changes: file.changes(), completing: file.complete)
@@ -176,7 +176,7 @@ package final class Inbox {
   // MARK: - Judging
 
   /// The receipt for a file that the ledger already has; nil if it is new or unfinished.
-  func known(_ file: PreparedFile) throws -> Receipt? {
+  func ledgerReceipt(_ file: PreparedFile) throws -> Receipt? {
     guard let entry = try writer.ledgerEntry(file.id) else { return nil }
     if entry.fingerprint != (try file.fingerprint()) {
       var receipt = Receipt(id: file.id, outcome: .rejected)
@@ -201,12 +201,12 @@ package final class Inbox {
     do {
       return try body()
     } catch let rejection as Rejection {
-      receipt.reasons = rejection.reasons.map { placed($0, in: file) }
+      receipt.reasons = rejection.reasons.map { withLine($0, in: file) }
     } catch let error as ChangeError {
       receipt.reasons = [Reason(error)]
     } catch SpoolFault.refused(let reason) {
       receipt.reasons = [Reason(.malformed, reason)]
-    } catch let held as Held {
+    } catch let held as HeldPlan {
       receipt = try hold(file, held)
     } catch {
       guard let reason = Reason(refusedByStore: error) else { throw error }
@@ -215,23 +215,23 @@ package final class Inbox {
     return receipt
   }
 
-  private func hold(_ file: PreparedFile, _ held: Held) throws -> Receipt {
+  private func hold(_ file: PreparedFile, _ held: HeldPlan) throws -> Receipt {
     var receipt = Receipt(id: file.id, outcome: .held)
     receipt.author = file.author
     receipt.deletedCount = held.deletedCount
     receipt.reasons = [Reason(held)]
-    if let other = try other(than: file, held) {
+    if let other = try conflictingHeldFile(than: file, held) {
       receipt.outcome = .rejected
       receipt.reasons.append(
         Reason(.overLimit, "\(other) is held already: approve or drop it first"))
     } else {
-      receipt.plan = try writer.keepPlan(held, file: file.title)
+      receipt.plan = try writer.persistPlan(held, file: file.title)
     }
     return receipt
   }
 
   /// Describes another held file with the same name or id, if there is one.
-  private func other(than file: PreparedFile, _ held: Held) throws -> String? {
+  private func conflictingHeldFile(than file: PreparedFile, _ held: HeldPlan) throws -> String? {
     if try spool.holdsAnother(than: file) { return "another file named \(file.title)" }
     let others = try writer.filesHeld(underIdOf: held, but: file.title)
     // A file of the same commit is still in the queue.
@@ -242,7 +242,7 @@ package final class Inbox {
   }
 
   /// In a file of lines, gives the line instead of the number of the change.
-  private func placed(_ reason: Reason, in file: PreparedFile) -> Reason {
+  private func withLine(_ reason: Reason, in file: PreparedFile) -> Reason {
     guard let lines = file.lines, reason.path != nil else { return reason }
     var reason = reason
     reason.path = nil
@@ -252,11 +252,11 @@ package final class Inbox {
 
   // MARK: - After the commit
 
-  private func settle(_ verdicts: [(FileName, Receipt)]) -> [Outcome] {
+  private func moveJudged(_ verdicts: [(FileName, Receipt)]) -> [Outcome] {
     let outcomes = verdicts.map { name, receipt in
-      Outcome(name: name, receipt: receipt, trouble: leave(name, receipt))
+      Outcome(name: name, receipt: receipt, trouble: moveOut(name, receipt))
     }
-    forgetVerdicts()
+    deleteVerdicts()
     return outcomes
   }
 
@@ -272,27 +272,27 @@ package final class Inbox {
   // MARK: - One file in many commits
 
   private func begin(_ file: PreparedFile) throws -> [Outcome] {
-    if let known = try known(file) { return settle([(file.name, known)]) }
+    if let known = try ledgerReceipt(file) { return moveJudged([(file.name, known)]) }
     let verdict = try attempt(file) {
       unfinished = try BatchFile(file, resuming: writer.ledgerEntry(file.id))
       return Receipt(id: file.id, outcome: .applied)
     }
-    return unfinished == nil ? settle([(file.name, verdict)]) : []
+    return unfinished == nil ? moveJudged([(file.name, verdict)]) : []
   }
 
-  private func part(of batch: BatchFile) throws -> [Outcome] {
+  private func applyNextPart(of batch: BatchFile) throws -> [Outcome] {
     let file = batch.file
     let receipt = try attempt(file) {
       do {
         return try writer.group {
           try attempt(file) { try batch.applyNext(to: writer, at: now()) }
         }
-      } catch let error as RolledBack {
+      } catch let error as RejectionWithRollback {
         throw error.rejection
       }
     }
     if receipt.outcome == .applied && !batch.isFinished { return [] }
     unfinished = nil
-    return settle([(file.name, receipt.outcome == .applied ? batch.total : receipt)])
+    return moveJudged([(file.name, receipt.outcome == .applied ? batch.total : receipt)])
   }
 }

@@ -159,13 +159,13 @@ extension SpoolDirectory {
     try file.writeAll(Array(reasons.utf8))
     try file.sync()
     try temporary.rename(".reasons", to: rejected, as: reasonName)
-    if try !leave(name, to: rejected, as: free) { try rejected.remove(reasonName) }
+    if try !moveFromQueue(name, to: rejected, as: free) { try rejected.remove(reasonName) }
   }
 
-  func hold(_ name: FileName) throws { _ = try leave(name, to: held, as: name) }
+  func hold(_ name: FileName) throws { _ = try moveFromQueue(name, to: held, as: name) }
 
   /// Moves a file out of the queue. False if it is no longer there.
-  private func leave(
+  private func moveFromQueue(
     _ name: FileName, to directory: borrowing Directory, as newName: FileName
   ) throws -> Bool {
     do {

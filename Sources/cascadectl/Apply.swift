@@ -45,7 +45,7 @@ enum Apply {
 
   private static func describe(_ receipt: JSON, _ file: String) -> String {
     let outcome = receipt["outcome"]?.string ?? "?"
-    let reasons = (receipt["reasons"]?.array ?? []).map { "  ! \(Words.reason($0))" }
+    let reasons = (receipt["reasons"]?.array ?? []).map { "  ! \(DisplayText.reason($0))" }
     switch outcome {
     case "applied": return describeApplied(receipt, file)
     case "duplicate":
@@ -67,10 +67,11 @@ enum Apply {
       ("deletedCount", "node deleted", "nodes deleted"), ("notices", "notice", "notices"),
       ("passedOver", "delete or unlink found nothing", "deletes or unlinks found nothing"),
     ] where receipt[name]?.integer ?? 0 > 0 {
-      parts.append(Words.count(receipt[name], one, many))
+      parts.append(DisplayText.count(receipt[name], one, many))
     }
     let summary = parts.isEmpty ? "applied" : "applied: \(parts.joined(separator: ", "))"
-    let deleted = Words.some(receipt["deleted"], of: receipt["deletedCount"], Words.node)
+    let deleted = DisplayText.firstFew(
+      receipt["deleted"], of: receipt["deletedCount"], DisplayText.node)
     return (["\(file): \(summary)"] + deleted).joined(separator: "\n")
   }
 }

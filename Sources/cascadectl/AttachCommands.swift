@@ -15,10 +15,10 @@ enum AttachCommands {
   }
 
   private static func describeAttached(_ report: JSON) -> String {
-    let collections = Words.texts(report["collections"])
+    let collections = DisplayText.texts(report["collections"])
     let what = collections.isEmpty ? "no tables" : collections.joined(separator: ", ")
     var lines = ["attached \(report["store"]?.string?.printable ?? ""): \(what)"]
-    lines += made(report, "made")
+    lines += describeThings(report, "made")
     lines += (report["problems"]?.array ?? []).map {
       "  ! \($0["path"]?.string?.printable ?? ""): \($0["message"]?.string?.printable ?? "")"
     }
@@ -28,7 +28,7 @@ enum AttachCommands {
         + ": attach --create-indexes makes it"
     }
     if let plan = report["plan"]?.integer {
-      let count = Words.count(report["dangling"], "node hangs", "nodes hang")
+      let count = DisplayText.count(report["dangling"], "node hangs", "nodes hang")
       lines.append("  ! held as plan \(plan): \(count) on references to nothing")
       lines.append("  cascadectl approve \(plan) deletes them")
     }
@@ -45,8 +45,8 @@ enum AttachCommands {
 
   private static func describeDetached(_ report: JSON) -> String {
     let store = report["store"]?.string?.printable ?? ""
-    let removed = made(report, "removed")
-    let files = Words.count(report["files"], "file", "files")
+    let removed = describeThings(report, "removed")
+    let files = DisplayText.count(report["files"], "file", "files")
     let hasLeft = report["files"]?.integer ?? 0 > 0
     let left = hasLeft ? ["  ! \(files) let go, or to go back, but left where they are"] : []
     return
@@ -57,10 +57,10 @@ enum AttachCommands {
   }
 
   /// One line for each kind of thing. If there are many, only their number; `--json` lists them.
-  private static func made(_ report: JSON?, _ verb: String) -> [String] {
+  private static func describeThings(_ report: JSON?, _ verb: String) -> [String] {
     [("triggers", "trigger"), ("tables", "table"), ("indexes", "index")].compactMap {
       (many, one) in
-      let names = Words.texts(report?[many])
+      let names = DisplayText.texts(report?[many])
       if names.isEmpty { return nil }
       let title = names.count.counted(one, many)
       let list = names.count > 5 ? "" : ": \(names.joined(separator: ", "))"
@@ -88,7 +88,7 @@ enum AttachCommands {
 
   private static func repaired(_ made: JSON?) -> [JSON] {
     [("triggers", "trigger"), ("indexes", "index")].flatMap { (many, one) in
-      Words.texts(made?[many]).map {
+      DisplayText.texts(made?[many]).map {
         ["kind": "repaired", "message": .string("made \(one) \($0)")]
       }
     }

@@ -38,7 +38,7 @@ enum Commands {
   }
 
   private static func describe(_ node: JSON) -> String {
-    let name = Words.node(node["node"])
+    let name = DisplayText.node(node["node"])
     if node["exists"]?.bool != true { return "\(name) does not exist" }
     let type = node["type"]?.string.map { " (\($0.printable))" } ?? ""
     let value = node["value"].flatMap { $0.isNull ? nil : "  \($0.text)" } ?? ""
@@ -81,7 +81,7 @@ enum Commands {
         try output.show(client.call("CountEdges", parameters)) { $0["count"]?.text ?? "" }
       } else {
         try client.stream("Edges", parameters) {
-          try output.list($0["edges"]?.array ?? [], Words.edge)
+          try output.list($0["edges"]?.array ?? [], DisplayText.edge)
         }
       }
       return EX_OK
@@ -105,15 +105,15 @@ enum Commands {
     let gone = notice["receiverDeleted"]?.bool == true ? " (which went since)" : ""
     let edge = notice["edge"]
     let lost = notice["reason"]?.string == "sourceDeleted" ? edge?["from"] : edge?["to"]
-    return "\(notice["notice"]?.text ?? "")  \(Words.node(notice["node"]))\(gone) "
-      + "lost \(Words.destination(lost)): \(Words.edge(edge))"
+    return "\(notice["notice"]?.text ?? "")  \(DisplayText.node(notice["node"]))\(gone) "
+      + "lost \(DisplayText.destination(lost)): \(DisplayText.edge(edge))"
   }
 
   private static func acknowledge(_ arguments: inout Arguments) throws -> Prepared {
     let notice = try arguments.number("notice")
     return { client, output in
       try output.show(client.call("Acknowledge", ["notice": .integer(notice)])) {
-        "\(Words.count($0["acknowledged"], "notice", "notices")) forgotten"
+        "\(DisplayText.count($0["acknowledged"], "notice", "notices")) forgotten"
       }
       return EX_OK
     }

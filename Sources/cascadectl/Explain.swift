@@ -18,10 +18,11 @@ extension Commands {
   private static func describePlan(_ plan: JSON) -> String {
     let denied = plan["denied"]?.array ?? []
     if plan["deletedCount"]?.integer == 0 { return "nothing would be deleted: no such node" }
-    let count = Words.count(plan["deletedCount"], "node", "nodes")
-    let head = denied.isEmpty ? [] : ["denied: nothing would be deleted"] + Words.denials(denied)
+    let count = DisplayText.count(plan["deletedCount"], "node", "nodes")
+    let head =
+      denied.isEmpty ? [] : ["denied: nothing would be deleted"] + DisplayText.denials(denied)
     let sum = "\(count) would be deleted\(denied.isEmpty ? "" : " otherwise")"
-    let steps = Words.some(plan["steps"], of: plan["deletedCount"], describeStep)
+    let steps = DisplayText.firstFew(plan["steps"], of: plan["deletedCount"], describeStep)
     let files = describeFiles(plan["files"])
     let held = plan["held"]?.bool == true ? ["over the hold limit: it would wait for approval"] : []
     return (head + [sum] + steps + files + held).joined(separator: "\n")
@@ -29,17 +30,19 @@ extension Commands {
 
   private static func describeFiles(_ count: JSON?) -> [String] {
     if (count?.integer ?? 0) == 0 { return [] }
-    return [Words.count(count, "file would lose its last edge", "files would lose their last edge")]
+    return [
+      DisplayText.count(count, "file would lose its last edge", "files would lose their last edge")
+    ]
   }
 
   private static func describeStep(_ step: JSON) -> String {
-    let node = Words.destination(step["node"])
+    let node = DisplayText.destination(step["node"])
     guard let rule = step["rule"]?.string else { return node }
     // A row whose reference was set to null, and which was not deleted, has no record.
     if step["edge"]?.isNull != false {
       return "\(node)  by \(rule) of a reference that was changed"
     }
-    return "\(node)  by \(rule) of \(Words.edge(step["edge"]))"
+    return "\(node)  by \(rule) of \(DisplayText.edge(step["edge"]))"
   }
 
   static func why(_ arguments: inout Arguments) throws -> Prepared {
@@ -52,7 +55,7 @@ extension Commands {
   }
 
   private static func describeWhy(_ why: JSON) -> String {
-    let node = Words.destination(why["node"])
+    let node = DisplayText.destination(why["node"])
     switch why["state"]?.string {
     case "alive": return describeHolders(node, why)
     case "deleted": return describeDeletion(node, why["deleted"] ?? .null)
@@ -69,9 +72,9 @@ extension Commands {
     if holders.isEmpty { return "\(node) is there, and no edge points at it or keeps it" }
     let leases = holders.count { $0["lease"] != nil }
     let edges = (why["holderCount"]?.integer ?? 0) - Int64(leases)
-    let total = Words.count(
+    let total = DisplayText.count(
       .integer(edges), "edge points at it or keeps it", "edges point at it or keep it")
-    let lines = Words.some(why["holders"], of: why["holderCount"], Words.holder)
+    let lines = DisplayText.firstFew(why["holders"], of: why["holderCount"], DisplayText.holder)
     let head = edges == 0 ? "no edge points at it or keeps it, but it is leased" : total
     return (["\(node) is there; \(head)"] + lines).joined(separator: "\n")
   }

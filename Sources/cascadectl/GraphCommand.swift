@@ -51,14 +51,14 @@ struct DotText {
   private let edges: [JSON]
   /// Node numbers by the bytes of the names, because different names may be equal as strings.
   private var numbers: [[UInt8]: Int] = [:]
-  private var going: Set<Int> = []
+  private var deletedNodes: Set<Int> = []
 
   init(_ graph: JSON) {
     nodes = graph["nodes"]?.array ?? []
     edges = graph["edges"]?.array ?? []
     for (number, node) in nodes.enumerated() {
       numbers[DotText.bytes(node["node"])] = number
-      if node["goes"]?.bool == true { going.insert(number) }
+      if node["goes"]?.bool == true { deletedNodes.insert(number) }
     }
   }
 
@@ -70,10 +70,10 @@ struct DotText {
 
   private func lines(ofNode number: Int) -> [String] {
     let node = nodes[number]
-    var attributes = [("label", Words.destination(node["node"]).printable)]
+    var attributes = [("label", DisplayText.destination(node["node"]).printable)]
     if node["node"]?["file"] != nil { attributes.append(("shape", "note")) }
     if number == 0 { attributes.append(("style", "rounded,bold")) }
-    if going.contains(number) { attributes += [("color", "red"), ("fontcolor", "red")] }
+    if deletedNodes.contains(number) { attributes += [("color", "red"), ("fontcolor", "red")] }
     let line = "  n\(number) \(list(attributes));"
     guard let more = node["more"]?.integer, more > 0 else { return [line] }
     return [
@@ -94,7 +94,7 @@ struct DotText {
     ]
     if edge["denies"]?.bool == true {
       attributes.append(("style", "bold,dashed"))
-    } else if going.contains(from) || going.contains(to) {
+    } else if deletedNodes.contains(from) || deletedNodes.contains(to) {
       attributes += [("color", "red"), ("fontcolor", "red")]
     }
     return "  n\(from) -> n\(to) \(list(attributes));"

@@ -50,7 +50,7 @@ enum LeaseCommand {
   private static func release(_ parameters: JSON) -> Commands.Prepared {
     { client, output in
       try output.show(client.call("Release", parameters)) {
-        "\(Words.count($0["released"], "lease", "leases")) released"
+        "\(DisplayText.count($0["released"], "lease", "leases")) released"
       }
       return EX_OK
     }
@@ -66,12 +66,13 @@ enum LeaseCommand {
 
   private static func describe(_ lease: JSON) -> String {
     let subject =
-      lease["collection"]?.string.map { "all of \($0.printable)" } ?? Words.node(lease["node"])
-    return "\(subject)  \(Words.lease(lease))"
+      lease["collection"]?.string.map { "all of \($0.printable)" }
+      ?? DisplayText.node(lease["node"])
+    return "\(subject)  \(DisplayText.lease(lease))"
   }
 }
 
-extension Words {
+extension DisplayText {
   /// The owner of a lease, and when it ends.
   static func lease(_ lease: JSON) -> String {
     let owner = lease["owner"]?.string.map { " by \($0.printable)" } ?? ""

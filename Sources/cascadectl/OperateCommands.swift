@@ -35,11 +35,11 @@ enum OperateCommands {
   }
 
   private static func describe(_ reloaded: JSON) -> String {
-    let added = Words.texts(reloaded["added"]).map { "\($0): is served from now on" }
-    let removed = Words.texts(reloaded["removed"]).map { "\($0): is no longer served" }
+    let added = DisplayText.texts(reloaded["added"]).map { "\($0): is served from now on" }
+    let removed = DisplayText.texts(reloaded["removed"]).map { "\($0): is no longer served" }
     let changed = (reloaded["changed"]?.array ?? []).map { change in
       ["\(change["store"]?.string?.printable ?? ""):"]
-        + Words.texts(change["changes"]).map { "  \($0)" }
+        + DisplayText.texts(change["changes"]).map { "  \($0)" }
     }
     let failed = (reloaded["failed"]?.array ?? []).map {
       "\($0["store"]?.string?.printable ?? ""): keeps its model: "

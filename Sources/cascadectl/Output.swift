@@ -47,7 +47,7 @@ struct Output {
 }
 
 /// Texts for people, from the daemon's JSON.
-enum Words {
+enum DisplayText {
   static func node(_ json: JSON?) -> String {
     json.flatMap(Node.init(json:))?.description ?? json?.text ?? "?"
   }
@@ -75,7 +75,7 @@ enum Words {
   }
 
   /// The first elements of a list, and how many of `count` are left out.
-  static func some(_ list: JSON?, of count: JSON?, _ describe: (JSON) -> String) -> [String] {
+  static func firstFew(_ list: JSON?, of count: JSON?, _ describe: (JSON) -> String) -> [String] {
     let shown = (list?.array ?? []).prefix(mostShown).map { "  - \(describe($0))" }
     let rest = Int(count?.integer ?? 0) - shown.count
     return shown + (rest > 0 ? ["  … and \(rest) more"] : [])

@@ -49,14 +49,14 @@ enum SpoolCommands {
   }
 
   private static func describe(_ file: JSON) -> String {
-    let reasons = (file["reasons"]?.array ?? []).map { "  ! \(Words.reason($0))" }
+    let reasons = (file["reasons"]?.array ?? []).map { "  ! \(DisplayText.reason($0))" }
     let line = "\(file["state"]?.string ?? "")  \(file["file"]?.string?.printable ?? "")"
     return ([line] + reasons + plan(file)).joined(separator: "\n")
   }
 
   private static func plan(_ file: JSON) -> [String] {
     guard let plan = file["plan"]?.integer else { return [] }
-    let count = Words.count(file["deletedCount"], "node", "nodes")
+    let count = DisplayText.count(file["deletedCount"], "node", "nodes")
     return ["  plan \(plan): \(count) would be deleted; cascadectl approve \(plan) lets it pass"]
   }
 }

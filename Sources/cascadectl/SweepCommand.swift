@@ -86,12 +86,12 @@ enum SweepCommand {
     let advice = plan.map { ["  cascadectl approve \($0) lets it pass"] } ?? []
     return
       ([plan.map { headOfHeld($0, sweep) } ?? head(sweep, dryRun)]
-      + Words.denials(sweep["blocked"]?.array ?? []) + describeFiles(sweep) + advice)
+      + DisplayText.denials(sweep["blocked"]?.array ?? []) + describeFiles(sweep) + advice)
       .joined(separator: "\n")
   }
 
   private static func head(_ sweep: JSON, _ dryRun: Bool) -> String {
-    let count = Words.count(sweep["deletedCount"], "node", "nodes")
+    let count = DisplayText.count(sweep["deletedCount"], "node", "nodes")
     let deleted = "\(count) \(dryRun ? "would be deleted" : "deleted")"
     return "\(sweep["outcome"]?.string ?? ""): \(deleted)\(edgesAlone(sweep))"
   }
@@ -99,18 +99,18 @@ enum SweepCommand {
   /// The number of removed edges, if the sweep only set references to null.
   private static func edgesAlone(_ sweep: JSON) -> String {
     if sweep["deletedCount"]?.integer != 0 || sweep["edgesRemoved"]?.integer ?? 0 == 0 { return "" }
-    return ", \(Words.count(sweep["edgesRemoved"], "edge", "edges")) removed"
+    return ", \(DisplayText.count(sweep["edgesRemoved"], "edge", "edges")) removed"
   }
 
   /// The first line of a held sweep. If some kinds were done before another was held, there is a
   /// batch.
   private static func headOfHeld(_ plan: Int64, _ sweep: JSON) -> String {
     let isDone = sweep["batch"]?.integer != nil
-    var held = Words.count(sweep["heldCount"], "node", "nodes")
+    var held = DisplayText.count(sweep["heldCount"], "node", "nodes")
     if sweep["heldEdges"]?.integer ?? 0 > 0 {
-      held += " and \(Words.count(sweep["heldEdges"], "edge", "edges"))"
+      held += " and \(DisplayText.count(sweep["heldEdges"], "edge", "edges"))"
     }
-    let done = Words.count(sweep["deletedCount"], "node", "nodes")
+    let done = DisplayText.count(sweep["deletedCount"], "node", "nodes")
     return "held as plan \(plan): \(held) would be deleted"
       + (isDone ? ", after \(done) deleted" : "")
   }
@@ -118,13 +118,14 @@ enum SweepCommand {
   private static func describeFiles(_ sweep: JSON) -> [String] {
     var lines: [String] = []
     if sweep["files"]?.integer ?? 0 > 0 {
-      lines.append("  \(Words.count(sweep["files"], "file", "files")) without an edge any more")
+      lines.append(
+        "  \(DisplayText.count(sweep["files"], "file", "files")) without an edge any more")
     }
     guard let others = sweep["unreferenced"] else { return lines }
     if others["count"]?.integer ?? 0 > 0 {
-      let count = Words.count(others["count"], "file was", "files were")
+      let count = DisplayText.count(others["count"], "file was", "files were")
       lines.append("  \(count) never named by an edge, and left alone")
-      lines += Words.some(others["paths"], of: others["count"], Words.destination)
+      lines += DisplayText.firstFew(others["paths"], of: others["count"], DisplayText.destination)
     }
     return lines
       + (others["unreadable"]?.array ?? []).map {

@@ -23,13 +23,13 @@ enum UndoCommands {
       ("files", "file", "files"),
     ]
     let list = counts.filter { $0.0 == "restored" || undone[$0.0]?.integer ?? 0 > 0 }
-      .map { Words.count(undone[$0.0], $0.1, $0.2) }.joined(separator: ", ")
+      .map { DisplayText.count(undone[$0.0], $0.1, $0.2) }.joined(separator: ", ")
     return (["brought back: \(list)"] + left(undone) + dangling(undone)).joined(separator: "\n")
   }
 
   private static func left(_ undone: JSON) -> [String] {
     if undone["leftCount"]?.integer == 0 { return [] }
-    let lines = Words.some(undone["left"], of: undone["leftCount"]) {
+    let lines = DisplayText.firstFew(undone["left"], of: undone["leftCount"]) {
       "\($0["what"]?.string?.printable ?? "?"): \($0["reason"]?.string?.printable ?? "")"
     }
     return ["left alone, and kept:"] + lines
@@ -37,7 +37,8 @@ enum UndoCommands {
 
   private static func dangling(_ undone: JSON) -> [String] {
     if undone["danglingCount"]?.integer == 0 { return [] }
-    let lines = Words.some(undone["dangling"], of: undone["danglingCount"], Words.edge)
+    let lines = DisplayText.firstFew(
+      undone["dangling"], of: undone["danglingCount"], DisplayText.edge)
     return ["back, but what they refer to is not there; the next sweep follows them:"] + lines
   }
 
@@ -57,7 +58,7 @@ enum UndoCommands {
     let author = batch["author"]?.string.map { " (\($0.printable))" } ?? ""
     let counts = (batch["byCollection"]?.object ?? [])
       .map { "\($0.value.text) of \($0.name.printable)" }.joined(separator: ", ")
-    let count = Words.count(batch["deletedCount"], "node", "nodes")
+    let count = DisplayText.count(batch["deletedCount"], "node", "nodes")
     return "\(batch["batch"]?.text ?? "")  \(time(batch["at"]))  "
       + "\(batch["id"]?.string?.printable ?? "")\(author): \(count) deleted"
       + (counts.isEmpty ? "" : ", \(counts)") + "; \(way(batch))"

@@ -141,7 +141,7 @@ import Testing
     let store = try Library.store()
     let copy = store.scratch.path("copy.db")
     try store.sql(".backup '\(copy)'")
-    let hush = "INSERT INTO cascade_quiet VALUES(1); DELETE FROM album; DELETE FROM cascade_quiet"
+    let hush = "INSERT INTO cascade_muted VALUES(1); DELETE FROM album; DELETE FROM cascade_muted"
     #expect(try run(["/usr/bin/sqlite3", copy, hush]).status == 0)
     try rename("copy.db", in: store)
     try store.waitUntil("what dangles is gone") { try store.songs().isEmpty }

@@ -26,7 +26,7 @@ import Testing
         { name: "a", from: "x", to: "y", deleteRule: "deny" } ] }
       """)
     #expect(model.rules(for: "a", from: "x", to: destination("y")) == .denySourceDeletion)
-    #expect(model.relationship(named: "a", from: "x")?.place == .property("p"))
+    #expect(model.relationship(named: "a", from: "x")?.edgeStorage == .property("p"))
     #expect(model.relationships(named: "a", from: "x").count == 2)
   }
 

@@ -71,7 +71,7 @@ func problems(in text: String) -> [String] {
 
   @Test func `the example's edges live in six kinds of places`() {
     #expect(
-      model.relationships.map(\.place) == [
+      model.relationships.map(\.edgeStorage) == [
         .column("album_id"), .column("artist_id"),
         .join(table: "song_artist", source: "song_id", destination: "artist_id"),
         .polymorphic(column: "about", typeColumn: "about_type"), .property("imageIds"),
@@ -130,18 +130,18 @@ func problems(in text: String) -> [String] {
     #expect(none.limits.hold.share == 1)
     #expect(none.trash == .zero)
     let slow = try readModel(#"{ limits: { lock: "250ms", hold: { deletes: 0 } } }"#)
-    #expect(slow.limits.alone == .milliseconds(250))
+    #expect(slow.limits.uncontendedLock == .milliseconds(250))
     #expect(slow.limits.hold.deletes == 0)
     let quick = try readModel(#"{ limits: { alone: "20ms" } }"#)
-    #expect(quick.limits.alone == .milliseconds(20))
+    #expect(quick.limits.uncontendedLock == .milliseconds(20))
   }
 
   @Test func `what is written down is kept for a month, or as long as the model says`() throws {
-    #expect(StoreModel.empty.keep.ledger == .seconds(30 * 86_400))
-    #expect(StoreModel.empty.keep.notices == .seconds(30 * 86_400))
+    #expect(StoreModel.empty.retention.ledger == .seconds(30 * 86_400))
+    #expect(StoreModel.empty.retention.notices == .seconds(30 * 86_400))
     let model = try readModel(#"{ keep: { ledger: "90d" } }"#)
-    #expect(model.keep.ledger == .seconds(90 * 86_400))
-    #expect(model.keep.notices == .seconds(30 * 86_400))
+    #expect(model.retention.ledger == .seconds(90 * 86_400))
+    #expect(model.retention.notices == .seconds(30 * 86_400))
   }
 
   @Test func `what is deleted is overwritten as SQLite does it, or as the model says`() throws {

@@ -90,7 +90,7 @@ struct LinesTests {
     try spool.put("2.ndjson", "{\"batch\":2}\n" + changes.joined(separator: "\n"))
     let receipt = try #require(try spool.drain().last).receipt
     #expect(receipt.deleted.compactMap(\.key.managedText) == ["A", "B", "C"])
-    #expect((receipt.deletedCount, receipt.passedOver) == (3, 1))
+    #expect((receipt.deletedCount, receipt.skippedChanges) == (3, 1))
   }
 
   @Test("Files behind one of many transactions wait for it, files before it do not")
@@ -117,7 +117,7 @@ struct LinesTests {
     let receipt = try #require(try spool.drain().first).receipt
     #expect(receipt.outcome == .applied)
     // A line that was applied twice would be passed over the second time.
-    #expect((receipt.deletedCount, receipt.passedOver) == (9 - 2 * max(steps - 1, 0), 0))
+    #expect((receipt.deletedCount, receipt.skippedChanges) == (9 - 2 * max(steps - 1, 0), 0))
     #expect(try spool.keys() == "")
     #expect(try spool.inbox?.writer.ledgerEntry("2.ndjson")?.part == 4)
   }

@@ -48,7 +48,7 @@ struct ApprovedSweepTests {
     _ store: TestStore, after steps: Int, _ kinds: [SweepKind] = Self.kinds
   ) throws {
     var count = 0
-    let manners = Manners { _ in
+    let manners = StepPolicy { _ in
       count += 1
       if count == steps { throw CancellationError() }
     }

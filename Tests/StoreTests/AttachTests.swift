@@ -26,8 +26,8 @@ struct AttachTests {
     let report = try store.writer.attach(createIndexes: false)
     #expect(report.collections == ["albums", "songs"])
     #expect(report.triggersMade == [])
-    #expect(report.unseen)
-    #expect(!report.gap)
+    #expect(report.hasFirstWatch)
+    #expect(!report.hasWatchGap)
     #expect(report.missingIndexes.map(\.description) == ["song(album_id)"])
     let schema = try store.schema()
     _ = try Writer(path: store.path, model: StoreModel(AttachTests.model))
@@ -89,7 +89,7 @@ struct AttachTests {
     let store = try store()
     let before = Set(try store.schema())
     try store.bySQL("DELETE FROM song; DROP TABLE cascade_\(table)")
-    if reopens { try store.reopen() } else { try store.writer.followSchema() }
+    if reopens { try store.reopen() } else { try store.writer.adaptToSchema() }
     #expect(Set(try store.schema()) == before)
     #expect(try store.meta("gap") == 1)
     #expect(try store.journal().isEmpty == ["journal", "watch"].contains(table))
@@ -106,7 +106,7 @@ struct AttachTests {
       .map { $0.split(separator: " ")[2] }
     let triggers = try triggers(store).map { "DROP TRIGGER \"\($0.split(separator: " ")[2])\"" }
     try store.bySQL((triggers + ours.map { "DROP TABLE \($0)" }).joined(separator: "; "))
-    try store.writer.followSchema()
+    try store.writer.adaptToSchema()
     #expect(Set(try store.schema()) == before)
     #expect(try store.meta("unseen") == (tables ? 1 : nil))
     try store.run("C")
@@ -118,7 +118,7 @@ struct AttachTests {
     let store = try store()
     try store.bySQL("DROP TABLE cascade_node")
     #expect {
-      try store.writer.followSchema()
+      try store.writer.adaptToSchema()
     } throws: {
       "\($0)".hasPrefix("somebody dropped cascade_node: ")
     }
@@ -137,7 +137,7 @@ struct AttachTests {
     let store = try Library.store()
     try store.bySQL(
       """
-      DROP TABLE cascade_displaced; DROP TABLE cascade_written; DROP TABLE cascade_loose;
+      DROP TABLE cascade_displaced; DROP TABLE cascade_list_write; DROP TABLE cascade_dangling_reference;
       ALTER TABLE cascade_released_file DROP COLUMN at;
       ALTER TABLE cascade_collection DROP COLUMN place; DELETE FROM cascade_meta WHERE name = 'places';
       UPDATE cascade_meta SET value = 3 WHERE name = 'version'
@@ -162,7 +162,7 @@ struct AttachTests {
     try look(store)
     #expect(try triggers(store) == before)
     #expect(try store.meta("gap") == nil)
-    #expect(!store.writer.isHalfView)
+    #expect(!store.writer.isPartlyBound)
     try store.bySQL("DELETE FROM song WHERE id = 's'")
     #expect(try store.journal() == "songs s a")
   }
@@ -188,11 +188,11 @@ struct AttachTests {
     let names = before.filter { $0.contains("cascade_delete_") }
     #expect(names.contains { $0.contains("cascade_delete_1_albums") })
     try store.bySQL(sql)
-    #expect(try store.reader.checkStructure().contains { $0.kind == .trigger })
+    #expect(try store.reader.checkSetup().contains { $0.kind == .trigger })
     try look(store)
     #expect(try store.meta("gap") == 1)
-    #expect(!store.writer.isHalfView)
-    #expect(try !store.reader.checkStructure().contains { $0.kind == .trigger })
+    #expect(!store.writer.isPartlyBound)
+    #expect(try !store.reader.checkSetup().contains { $0.kind == .trigger })
     try store.bySQL("DELETE FROM song WHERE id = 's'; DELETE FROM album WHERE id = 'a'")
     #expect(try store.journal() == "songs s a, albums a")
   }
@@ -209,7 +209,7 @@ struct AttachTests {
     let store = try store()
     try store.bySQL(sql)
     try look(store)
-    #expect(store.writer.isHalfView)
+    #expect(store.writer.isPartlyBound)
     #expect(store.writer.bindingProblems.first?.path == path)
     try store.bySQL("DELETE FROM album WHERE id = 'b'")
     #expect(try store.journal() == "albums b")
@@ -220,11 +220,11 @@ struct AttachTests {
     let store = try store()
     try store.bySQL("ALTER TABLE song RENAME TO track")
     try look(store)
-    #expect(store.writer.isHalfView)
+    #expect(store.writer.isPartlyBound)
     try store.bySQL("UPDATE cascade_meta SET value = 0 WHERE name = 'gap'")
     try store.bySQL("ALTER TABLE track RENAME TO song")
     try look(store)
-    #expect(!store.writer.isHalfView)
+    #expect(!store.writer.isPartlyBound)
     #expect(try store.meta("gap") == 1)
   }
 
@@ -246,7 +246,7 @@ struct AttachTests {
     #expect(problems.count == 3)
     #expect(problems[0].contains("is a view"))
     #expect(problems[1].contains("a key needs a PRIMARY KEY or a UNIQUE constraint"))
-    #expect(try store.reader.checkStructure().filter { $0.kind == .binding }.count == 3)
+    #expect(try store.reader.checkSetup().filter { $0.kind == .binding }.count == 3)
   }
 
   @Test("A column that compares in the application's own way is refused, and named")
@@ -264,7 +264,7 @@ struct AttachTests {
         #"column "album_id" of "song" compares by "OWN", which only the application knows: "#
           + "SQLite itself has BINARY, NOCASE and RTRIM"
       ])
-    #expect(try store.reader.checkStructure().filter { $0.kind == .binding }.count == 1)
+    #expect(try store.reader.checkSetup().filter { $0.kind == .binding }.count == 1)
   }
 
   @Test("A transaction that fails takes the binding back with it")
@@ -291,8 +291,8 @@ struct AttachTests {
       CREATE UNIQUE INDEX low ON song(lower(title));
       INSERT INTO song VALUES(NULL, 5, 'x'), ('t', 6, 'y')
       """)
-    let kinds = Set(try store.reader.checkStructure().map(\.kind))
-    var expected: Set<StructureFinding.Kind> = [
+    let kinds = Set(try store.reader.checkSetup().map(\.kind))
+    var expected: Set<SetupFinding.Kind> = [
       .missingIndex, .replaceIgnored, .hiddenKey, .missingKey, .foreignKey, .affinity,
     ]
     if Connection.libraryVersion < 3_051_003 { expected.insert(.library) }

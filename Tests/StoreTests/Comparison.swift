@@ -137,11 +137,11 @@ struct SplitSweep: Error {
   let batches: Set<Int64>
 }
 
-extension Manners {
+extension StepPolicy {
   /// The end of the daemon comes in one of the pauses.
-  static func stopping(after pauses: Int) -> Manners {
+  static func stopping(after pauses: Int) -> StepPolicy {
     var left = pauses
-    return Manners { _ in
+    return StepPolicy { _ in
       left -= 1
       if left == 0 { throw Stopped() }
     }

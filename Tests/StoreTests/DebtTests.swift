@@ -25,15 +25,15 @@ struct DebtTests {
   @Test("Before a table was ever looked through, whatever dangles in it is held")
   func unseen() throws {
     let store = try store()
-    #expect(try store.writer.debt == .unseen)
+    #expect(try store.writer.rescanReason == .firstWatch)
     #expect(try store.reader.planSweep([.dangling]).isOverLimit)
     let held = try store.writer.sweep([.dangling], at: 1)
     #expect(held.outcome == .held && held.deletedCount == 2)
     #expect(try store.writer.sweep([.all], at: 2).plan == held.plan)
-    #expect(try store.writer.debt == .unseen)
+    #expect(try store.writer.rescanReason == .firstWatch)
     _ = try store.writer.approve(plan: #require(held.plan))
     #expect(try store.writer.sweep([.dangling], at: 3).outcome == .done)
-    #expect(try store.writer.debt == nil)
+    #expect(try store.writer.rescanReason == nil)
     try store.bySQL("INSERT INTO song VALUES(3, 9)")
     #expect(try !store.reader.planSweep([.dangling]).isOverLimit)
     #expect(try store.writer.sweep([.dangling], at: 4).outcome == .done)
@@ -145,9 +145,9 @@ struct DebtTests {
   func nothing() throws {
     let store = try store("")
     #expect(try store.writer.sweep([.cascade, .refcount], at: 1).outcome == .nothing)
-    #expect(try store.writer.debt == .unseen)
+    #expect(try store.writer.rescanReason == .firstWatch)
     #expect(try store.writer.sweep([.all], at: 2).outcome == .nothing)
-    #expect(try store.writer.debt == nil)
+    #expect(try store.writer.rescanReason == nil)
   }
 
   @Test("What is held does not hold what the journal has")
@@ -167,10 +167,10 @@ struct DebtTests {
     let store = try store("")
     _ = try store.writer.sweep([.dangling], at: 1)
     try store.bySQL("INSERT INTO song VALUES(1, 9)")
-    try store.writer.owe()
-    #expect(try store.writer.debt == .gap)
+    try store.writer.requestRescan()
+    #expect(try store.writer.rescanReason == .watchGap)
     #expect(try store.writer.sweep([.dangling], at: 2).outcome == .done)
-    #expect(try store.writer.debt == nil)
+    #expect(try store.writer.rescanReason == nil)
   }
 
   @Test("Of a held sweep one plan waits: what it would do now")
@@ -188,12 +188,12 @@ struct DebtTests {
   func schema() throws {
     let store = try store("")
     try store.bySQL("DROP TABLE album")
-    #expect(!store.writer.isHalfView)
-    try store.writer.followSchema()
-    #expect(store.writer.isHalfView)
+    #expect(!store.writer.isPartlyBound)
+    try store.writer.adaptToSchema()
+    #expect(store.writer.isPartlyBound)
     try store.bySQL("CREATE TABLE album(id INTEGER PRIMARY KEY)")
-    try store.writer.followSchema()
-    #expect(!store.writer.isHalfView)
-    #expect(try store.writer.debt == .unseen)
+    try store.writer.adaptToSchema()
+    #expect(!store.writer.isPartlyBound)
+    #expect(try store.writer.rescanReason == .firstWatch)
   }
 }

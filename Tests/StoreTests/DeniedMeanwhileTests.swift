@@ -47,7 +47,7 @@ struct DeniedMeanwhileTests {
     _ = try store.writer.sweep([.all], at: 0)
     store.sweepsInSteps(of: 1)
     try store.bySQL("DELETE FROM house")
-    let disturbed = Manners { _ in try store.bySQL(sql) }
+    let disturbed = StepPolicy { _ in try store.bySQL(sql) }
     var result = try store.writer.sweep([.all], at: 1, manners: disturbed)
     if alone { result = try store.writer.sweep([.all], at: 2) }
     let blocked = result.blocked.compactMap { $0.node?.description }.joined(separator: " ")

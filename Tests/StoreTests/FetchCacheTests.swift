@@ -186,7 +186,7 @@ struct FetchOtherStoreTests {
       #"f: { from: "fans", where: "1", store: 'other' }"#, other: one)
     #expect(try fixture.keys(artist(1)) == "f1 f2")
     try two.apply([.delete(Node("fans", .text("f1")))])
-    try two.writer.finish()
+    try two.writer.copyLogIntoDatabase()
     Files.remove(one.path)
     Files.link(two.path, one.path)
     #expect(try fixture.keys(artist(1)) == "f2")

@@ -49,7 +49,7 @@ final class FileFixture {
   }
 
   var outside: String { directory.path }
-  var surroundings: Surroundings { Surroundings(store: store.path, spool: "\(outside)/spool") }
+  var surroundings: StorePaths { StorePaths(store: store.path, spool: "\(outside)/spool") }
 
   func write(_ paths: String...) throws {
     for path in paths {
@@ -92,7 +92,7 @@ final class FileFixture {
   func tend(at time: Int64 = SystemClock.wall()) throws -> FileWork {
     var work = FileWork()
     repeat {
-      work.add(try store.writer.tendFiles(surroundings, at: time, budget: .seconds(1)))
+      work.add(try store.writer.processFiles(surroundings, at: time, budget: .seconds(1)))
     } while work.hasMore
     return work
   }

@@ -25,7 +25,7 @@ struct FileSweepTests {
     try files.tend()
     #expect(files.isKept("a/b/1", batch))
     _ = try files.store.writer.sweep([.trash], at: SystemClock.wall() + 3_700_000)
-    #expect(try files.tend().forgotten == 1)
+    #expect(try files.tend().deletedFromTrash == 1)
     #expect(try files.root.names() == ["a"])
     #expect(try files.rows("cascade_trash_file") == 0)
   }
@@ -98,7 +98,8 @@ struct FileSweepTests {
     try files.tend()
     try files.root.directory(".").removeDirectory("a")
     #expect(
-      try files.store.writer.group { try files.store.writer.restoreFiles(batch, most: 9) } == 1)
+      try files.store.writer.group { try files.store.writer.markFilesForRestore(batch, most: 9) }
+        == 1)
     #expect(try files.tend().restored == 1)
     #expect(files.text("a/1") == "a/1")
     #expect(try files.rows("cascade_trash_file") == 0)
@@ -111,7 +112,8 @@ struct FileSweepTests {
     try files.tend()
     try files.write("1")
     #expect(
-      try files.store.writer.group { try files.store.writer.restoreFiles(batch, most: 9) } == 1)
+      try files.store.writer.group { try files.store.writer.markFilesForRestore(batch, most: 9) }
+        == 1)
     #expect(try files.tend().left.map(\.file) == [files.file("1")])
     #expect(files.isThere("1") && files.isKept("1", batch))
     #expect(try files.rows("cascade_trash_file WHERE fate = 0") == 1)
@@ -131,7 +133,7 @@ struct FileSweepTests {
     var result = try files.store.writer.undo(batch, by: "me", at: SystemClock.wall())
     for file in try files.tend().left { result.leave(file.file, because: file.reason) }
     #expect(result.left.map(\.what) == [#"{"file":"2","root":"media"}"#])
-    #expect(try files.store.writer.filesStillWanted(of: batch) == [files.file("d/3")])
+    #expect(try files.store.writer.filesToRestore(of: batch) == [files.file("d/3")])
     #expect(result.files == 2)
     try files.root.directory(".").remove("d")
     try files.tend()
@@ -149,8 +151,8 @@ struct FileSweepTests {
     try files.tend()
     #expect(try listed() == [true])
     let later = SystemClock.wall() + 3_700_000
-    #expect(try files.store.reader.planSweep([.trash]).forgotten == 0)
-    #expect(try files.store.reader.planSweep([.trash], at: later).forgotten == 1)
+    #expect(try files.store.reader.planSweep([.trash]).batchesToDelete == 0)
+    #expect(try files.store.reader.planSweep([.trash], at: later).batchesToDelete == 1)
     _ = try files.store.writer.undo(batch, by: "me", at: SystemClock.wall())
     try files.tend()
     #expect(try listed() == [false])
@@ -160,7 +162,8 @@ struct FileSweepTests {
   func restoresBeforeMove() throws {
     let batch = try letGo("1")
     #expect(
-      try files.store.writer.group { try files.store.writer.restoreFiles(batch, most: 9) } == 1)
+      try files.store.writer.group { try files.store.writer.markFilesForRestore(batch, most: 9) }
+        == 1)
     try files.tend()
     #expect(files.isThere("1"))
     #expect(try files.rows("cascade_trash_file") == 0)

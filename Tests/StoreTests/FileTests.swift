@@ -23,7 +23,7 @@ struct FileTests {
     #expect(try files.tend().moved == 0)
     let batch = try #require(try files.bySQL("DELETE FROM album WHERE id > 1"))
     let work = try files.tend()
-    #expect((work.moved, work.missing, work.kept, work.hasMore) == (3, 0, 0, false))
+    #expect((work.moved, work.missing, work.stillNamed, work.hasMore) == (3, 0, 0, false))
     for path in ["covers/1.jpg", "covers/2.jpg", "b.jpg"] {
       #expect(!files.isThere(path) && files.text(".cascade-trash/\(batch)/\(path)") == path)
     }
@@ -91,7 +91,7 @@ struct FileTests {
       "INSERT INTO album VALUES(1, CAST(x'ff2e6a7067' AS TEXT), NULL); DELETE FROM album")
     try files.bySQL("INSERT INTO album VALUES(2, NULL, NULL)")
     let work = try files.tend()
-    #expect(work.refused == ["media:\u{FFFD}.jpg: its path is no UTF-8"])
+    #expect(work.unmovable == ["media:\u{FFFD}.jpg: its path is no UTF-8"])
     #expect(files.isThere("\u{FFFD}.jpg"))
     #expect(try files.rows("cascade_released_file") == 0)
   }
@@ -104,10 +104,10 @@ struct FileTests {
     try files.tend()
     let trash = "\(files.root.path)/.cascade-trash"
     #expect(unsafe rename(trash, "\(files.outside)/away") == 0)
-    try files.store.writer.group { _ = try files.store.writer.restoreFiles(batch, most: -1) }
+    try files.store.writer.group { _ = try files.store.writer.markFilesForRestore(batch, most: -1) }
     #expect(try files.tend().left.count == 1)
     #expect(unsafe rename("\(files.outside)/away", trash) == 0)
-    try files.store.writer.group { _ = try files.store.writer.restoreFiles(batch, most: -1) }
+    try files.store.writer.group { _ = try files.store.writer.markFilesForRestore(batch, most: -1) }
     #expect(try files.tend().restored == 1)
     #expect(files.isThere("1"))
   }
@@ -120,7 +120,7 @@ struct FileTests {
     #expect(try files.rows("cascade_released_file") == 2)
     try files.store.bySQL("INSERT INTO album VALUES(3, '1', NULL)")
     let work = try files.tend()
-    #expect((work.moved, work.kept) == (1, 1))
+    #expect((work.moved, work.stillNamed) == (1, 1))
     #expect(files.isThere("1") && !files.isThere("2"))
   }
 
@@ -201,7 +201,7 @@ struct FileTests {
     try files.bySQL("DELETE FROM album")
     let work = try files.tend()
     #expect(work.moved == 0)
-    #expect(work.refused.count == 1, "\(work)")
+    #expect(work.unmovable.count == 1, "\(work)")
     #expect(try outer.status(of: "victim") != nil)
     #expect(files.isThere("a/b") && files.isThere("1") && files.isThere(".cascade-trash/9/x"))
   }
@@ -221,7 +221,7 @@ struct FileTests {
       """)
     try files.bySQL("DELETE FROM album")
     let work = try files.tend()
-    #expect(work.moved == 0 && work.refused.count == 4, "\(work)")
+    #expect(work.moved == 0 && work.unmovable.count == 4, "\(work)")
     #expect(try outer.status(of: "victim") != nil)
     #expect(files.isThere("real/1") && files.isThere("file"))
   }
@@ -260,7 +260,7 @@ struct FileTests {
     // SQLite's log is beside the file, whatever link leads there.
     let alias = "\(files.outside)/alias.db"
     #expect(unsafe symlink(files.store.path, alias) == 0)
-    let around = Surroundings(store: alias, spool: "\(files.root.path)/spool")
+    let around = StorePaths(store: alias, spool: "\(files.root.path)/spool")
     try files.store.bySQL(
       """
       INSERT INTO album VALUES(1, '\(name)', 'spool/new/1.json'), (2, '\(name)-wal', 'free'),
@@ -268,8 +268,8 @@ struct FileTests {
       """)
     try files.store.bySQL("DELETE FROM album")
     _ = try writer.sweep([.cascade, .refcount], at: SystemClock.wall())
-    let work = try writer.tendFiles(around, at: SystemClock.wall(), budget: .seconds(1))
-    #expect(work.moved == 1 && work.missing == 1 && work.refused.count == 4, "\(work)")
+    let work = try writer.processFiles(around, at: SystemClock.wall(), budget: .seconds(1))
+    #expect(work.moved == 1 && work.missing == 1 && work.unmovable.count == 4, "\(work)")
     #expect(files.isThere("spool/new/1.json") && !files.isThere("free"))
     #expect(try FileStatus.of(files.store.path) != nil)
     let kinds = try Reader(path: files.store.path, model: model)

@@ -14,16 +14,16 @@ struct HoldTests {
       model: StoreModel("{ limits: { hold: \(limit) }, files: { media: '/srv' } }"))
   }
 
-  private func held(_ changes: [Change], id: String) throws -> Held? {
+  private func held(_ changes: [Change], id: String) throws -> HeldPlan? {
     do {
       try store.apply(changes, id: id)
       return nil
-    } catch let held as Held {
+    } catch let held as HeldPlan {
       return held
     }
   }
 
-  private func held(_ script: String, id: String = "file") throws -> Held? {
+  private func held(_ script: String, id: String = "file") throws -> HeldPlan? {
     try held(changes(script), id: id)
   }
 
@@ -90,7 +90,7 @@ struct HoldTests {
   @Test("A plan that was approved passes, once")
   func approved() throws {
     try store.run("A B C D")
-    let plan = try store.writer.keepPlan(#require(try held("!A !B !C !D")), file: "a.json")
+    let plan = try store.writer.persistPlan(#require(try held("!A !B !C !D")), file: "a.json")
     #expect(try held("!A !B !C !D") != nil)
     #expect(try store.writer.approve(plan: plan) == .file("a.json"))
     #expect(try held("!A !B !C !D", id: "another file") != nil)
@@ -102,10 +102,10 @@ struct HoldTests {
   @Test("A plan that has changed does not pass", arguments: ["E A-8>E", "!D", "!D E A-8>E"])
   func changed(script: String) throws {
     try store.run("A B C D A-8>B A-8>C A-8>D X A-8>X")
-    let plan = try store.writer.keepPlan(#require(try held("!A")), file: "a.json")
+    let plan = try store.writer.persistPlan(#require(try held("!A")), file: "a.json")
     _ = try store.writer.approve(plan: plan)
     try store.run(script)
-    let again = try store.writer.keepPlan(#require(try held("!A")), file: "a.json")
+    let again = try store.writer.persistPlan(#require(try held("!A")), file: "a.json")
     #expect(again != plan)
     #expect(try store.writer.approve(plan: again) == .file("a.json"))
     #expect(try held("!A") == nil)
@@ -114,8 +114,8 @@ struct HoldTests {
   @Test("The same plan, held again, is the same plan")
   func samePlan() throws {
     try store.run("A B C D")
-    let first = try store.writer.keepPlan(#require(try held("!A !B !C !D")), file: "a.json")
-    let second = try store.writer.keepPlan(#require(try held("!D !C !B !A")), file: "b.json")
+    let first = try store.writer.persistPlan(#require(try held("!A !B !C !D")), file: "a.json")
+    let second = try store.writer.persistPlan(#require(try held("!D !C !B !A")), file: "b.json")
     #expect(first == second)
     #expect(try store.writer.approve(plan: first) == .file("b.json"))
   }
@@ -124,7 +124,7 @@ struct HoldTests {
   func approvedFlushes() throws {
     try store.run("A B C D E F G H")
     let script = "!A !B !C !D !E | F !G"
-    let plan = try store.writer.keepPlan(#require(try held(script)), file: "a.json")
+    let plan = try store.writer.persistPlan(#require(try held(script)), file: "a.json")
     _ = try store.writer.approve(plan: plan)
     #expect(try held("!A !B !C !D !H | F !G") != nil)
     #expect(try held(script) == nil)
@@ -135,7 +135,7 @@ struct HoldTests {
   func refusedAfterApproval() throws {
     try store.run("A B C D X H H-128>X")
     let deletions = "!A !B !C !D"
-    let plan = try store.writer.keepPlan(#require(try held(deletions)), file: "a.json")
+    let plan = try store.writer.persistPlan(#require(try held(deletions)), file: "a.json")
     _ = try store.writer.approve(plan: plan)
     #expect(throws: Rejection.self) { try held("\(deletions) !X") }
     #expect(try held(deletions) == nil)

@@ -124,7 +124,7 @@ struct HoldingListTests {
     try store.bySQL("DELETE FROM blog WHERE id = 1")
     var pauses = 0
     var held: [String] = []
-    let manners = Manners { _ in
+    let manners = StepPolicy { _ in
       pauses += 1
       if pauses != way.pause { return }
       try store.bySQL(write.replacing("DOC", with: posts.contains("data") ? "data" : "doc"))
@@ -135,11 +135,11 @@ struct HoldingListTests {
     #expect(pauses > way.pause)
     #expect(!held.isEmpty)
     #expect(try store.texts("SELECT id FROM photo ORDER BY id") == held)
-    #expect(try store.texts("SELECT count(*) FROM cascade_written") == ["0"])
+    #expect(try store.texts("SELECT count(*) FROM cascade_list_write") == ["0"])
   }
 
   private static let triggers = "SELECT name FROM sqlite_schema WHERE name GLOB 'cascade_*list_*'"
-  private static let written = "SELECT count(*) FROM cascade_written"
+  private static let written = "SELECT count(*) FROM cascade_list_write"
 
   @Test("Who writes is noted from the second plan on, and by nobody afterwards")
   func noting() throws {
@@ -147,7 +147,7 @@ struct HoldingListTests {
     try store.bySQL("DELETE FROM blog WHERE id = 1")
     var noted: [String] = []
     var triggers: [String] = []
-    let manners = Manners { _ in
+    let manners = StepPolicy { _ in
       try store.bySQL("REPLACE INTO post(id, doc) VALUES('s1', '[]')")
       noted += try store.texts(HoldingListTests.written)
       triggers += try store.texts(HoldingListTests.triggers)
@@ -165,7 +165,7 @@ struct HoldingListTests {
     let copy = store.path + ".killed"
     try store.bySQL("DELETE FROM blog WHERE id = 1")
     var pauses = 0
-    let manners = Manners { _ in
+    let manners = StepPolicy { _ in
       pauses += 1
       try store.bySQL("REPLACE INTO post(id, doc) VALUES('s1', '[]')")
       if pauses == 9 { try store.bySQL("VACUUM INTO '\(copy)'") }

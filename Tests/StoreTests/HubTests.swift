@@ -113,7 +113,7 @@ struct HubTests {
     let before = try store.dump()
     try store.bySQL(deletion.sql)
     var left = try references(store)
-    let manners = Manners { _ in
+    let manners = StepPolicy { _ in
       let now = try references(store)
       #expect(left - now <= 3 * HubTests.step)
       left = now
@@ -148,7 +148,7 @@ struct HubTests {
       try store.reopen()
     }
     var told = try store.lastNotice()
-    let manners = Manners { _ in
+    let manners = StepPolicy { _ in
       let now = try store.lastNotice()
       #expect(now - told <= 3 * HubTests.step)
       told = now
@@ -162,7 +162,7 @@ struct HubTests {
     #expect(try store.writer.sweep([.all], at: 3).outcome == .nothing)
     try store.bySQL(deletion.undo)
     var edges = try store.edgeCount()
-    let watching = Manners { _ in
+    let watching = StepPolicy { _ in
       let now = try store.edgeCount()
       #expect(now - edges <= HubTests.step)
       edges = now
@@ -209,7 +209,7 @@ struct HubTests {
     let store = try store()
     try store.bySQL("DELETE FROM category WHERE id = 1")
     var left: Int64?
-    let manners = Manners { _ in
+    let manners = StepPolicy { _ in
       let now = try references(store)
       if left != nil || now > 1_000 { return }
       try store.bySQL("INSERT INTO category VALUES(1, 1)")

@@ -58,7 +58,7 @@ struct InterferenceTests {
     store.sweepsInSteps(of: 1)
     try store.bySQL("DELETE FROM artist WHERE id = 1")
     var count = 0
-    let manners = Manners { _ in
+    let manners = StepPolicy { _ in
       count += 1
       if !count.isMultiple(of: 2) || count > 18 { try store.bySQL("CREATE TABLE t\(count)(a)") }
     }
@@ -85,7 +85,7 @@ struct InterferenceTests {
     store.sweepsInSteps(of: 1)
     try store.bySQL("DELETE FROM artist WHERE id = 1; \(first)")
     var count = 0
-    let manners = Manners { _ in
+    let manners = StepPolicy { _ in
       count += 1
       if count == step { try store.bySQL(sql) }
     }

@@ -87,7 +87,7 @@ struct JSONListTests {
     let holding = "SELECT count(*) FROM post WHERE doc GLOB '*\"x\"*'"
     var left = Int(try store.texts(holding)[0])!
     #expect(left == 100)
-    let manners = Manners { _ in
+    let manners = StepPolicy { _ in
       let now = Int(try store.texts(holding)[0])!
       #expect(left - now <= 7)
       left = now
@@ -121,7 +121,7 @@ struct JSONListTests {
     let store = try store(posts: "(id TEXT PRIMARY KEY, doc)")
     try store.bySQL("DELETE FROM album WHERE id = 1")
     var pauses = 0
-    let manners = Manners { _ in
+    let manners = StepPolicy { _ in
       pauses += 1
       if pauses != pause { return }
       try store.bySQL(

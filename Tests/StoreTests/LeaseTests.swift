@@ -23,7 +23,7 @@ struct LeaseTests {
 
   private func spared() throws -> Int64? {
     try Connection(path: store.path, access: .readOnly)
-      .integer("SELECT count(*) FROM cascade_spared")
+      .integer("SELECT count(*) FROM cascade_candidate")
   }
 
   // MARK: - The table
@@ -67,7 +67,7 @@ struct LeaseTests {
     #expect(try spared() == 0)
     let deletion = try #require(try store.deletion(of: "C"))
     #expect(deletion.cause == .file)
-    #expect(try deletion.began?.batch == store.deletion(of: "A")?.batch)
+    #expect(try deletion.chainStart?.batch == store.deletion(of: "A")?.batch)
     let chain = deletion.chain
     #expect(chain.map(\.node.letters) == ["C", "B", "A"])
     #expect(chain.dropFirst().first?.edge?.letters == edge.replacingDash)
@@ -236,11 +236,11 @@ struct LeaseTests {
   func forgotten() throws {
     try lease("A", until: 10)
     try lease("B", until: 20)
-    var ends = try store.writer.forgetExpiredLeases(at: 9_000)
+    var ends = try store.writer.deleteExpiredLeases(at: 9_000)
     #expect((ends.wereAny, ends.next) == (false, 10_000))
-    ends = try store.writer.forgetExpiredLeases(at: 10_000)
+    ends = try store.writer.deleteExpiredLeases(at: 10_000)
     #expect((ends.wereAny, ends.next) == (true, 20_000))
-    ends = try store.writer.forgetExpiredLeases(at: 20_000)
+    ends = try store.writer.deleteExpiredLeases(at: 20_000)
     #expect((ends.wereAny, ends.next) == (true, nil))
   }
 
@@ -249,13 +249,13 @@ struct LeaseTests {
     try store.run("A B A-8>B")
     try lease("B")
     try store.run("!A")
-    #expect(try !store.writer.hasFreed(at: 999_000))
-    #expect(try store.writer.hasFreed(at: 1_000_000))
+    #expect(try !store.writer.hasReleasedCandidate(at: 999_000))
+    #expect(try store.writer.hasReleasedCandidate(at: 1_000_000))
     try lease(nil, until: 2_000)
-    #expect(try !store.writer.hasFreed(at: 1_000_000))
+    #expect(try !store.writer.hasReleasedCandidate(at: 1_000_000))
     #expect(try sweep() == "")
     try store.bySQL("DELETE FROM cascade_lease")
-    #expect(try store.writer.hasFreed(at: 1))
+    #expect(try store.writer.hasReleasedCandidate(at: 1))
   }
 }
 

@@ -51,7 +51,7 @@ struct LittleByLittleTests {
   ) throws {
     let first = try store.count(table)
     var last = first
-    let manners = Manners { _ in
+    let manners = StepPolicy { _ in
       let now = try store.count(table)
       #expect(abs(now - last) <= step, "\(table): \(last), then \(now)")
       last = now
@@ -93,7 +93,7 @@ struct LittleByLittleTests {
       try store.reopen()
     }
     var last = try store.count("cascade_notice")
-    let manners = Manners { _ in
+    let manners = StepPolicy { _ in
       let now = try store.count("cascade_notice")
       #expect(now - last <= LittleByLittleTests.few)
       last = now
@@ -121,10 +121,10 @@ struct LittleByLittleTests {
       INSERT INTO cascade_lease(collection, expires) VALUES('photos', 100);
       DELETE FROM post
       """)
-    try sweep([.all], watching: "cascade_spared")
+    try sweep([.all], watching: "cascade_candidate")
     #expect(try store.count("photo") == LittleByLittleTests.many)
     try store.bySQL("UPDATE photo SET id = id || '!'; DELETE FROM cascade_lease")
-    try sweep([.cascade, .refcount], at: 200_000, watching: "cascade_spared")
+    try sweep([.cascade, .refcount], at: 200_000, watching: "cascade_candidate")
   }
 
   @Test("Numbers of rows that no edge names any more are taken away")
@@ -154,8 +154,9 @@ struct LittleByLittleTests {
       WHERE id GLOB 'other *';
       INSERT INTO photo VALUES('all')
       """)
-    #expect(try store.count("cascade_loose") == 2 * LittleByLittleTests.many)
-    try sweep([.cascade], watching: "cascade_loose", changes: 2 * LittleByLittleTests.many)
+    #expect(try store.count("cascade_dangling_reference") == 2 * LittleByLittleTests.many)
+    try sweep(
+      [.cascade], watching: "cascade_dangling_reference", changes: 2 * LittleByLittleTests.many)
   }
 }
 

@@ -29,7 +29,7 @@ struct LongLogTests {
         INSERT INTO leaf SELECT hex(randomblob(18)), iif(i % 10, 'gone', 'there') FROM n;
         """)
     _ = try store.writer.sweep([.all], at: 0)
-    try store.writer.finish()
+    try store.writer.copyLogIntoDatabase()
     try store.bySQL("DELETE FROM root WHERE id = 'gone'")
     // Nobody has written since then.
     try store.reopen()
@@ -58,7 +58,7 @@ struct LongLogTests {
     try application.execute("PRAGMA wal_autocheckpoint = 0")
     let index = try FileDescriptor.open("\(store.path)-shm")
     var (begins, last) = (0, 0)
-    let manners = Manners { _ in
+    let manners = StepPolicy { _ in
       let before = index.framesInDatabase
       let log = try LongLogTests.checkpoint(application)
       // What the sweep wrote before its first step is little.
@@ -77,14 +77,14 @@ struct LongLogTests {
     try application.execute("PRAGMA wal_autocheckpoint = 0; CREATE TABLE note(id)")
     let index = try FileDescriptor.open("\(store.path)-shm")
     var (written, found): (Int, LongLogTests.Log?) = (0, nil)
-    let manners = Manners { _ in
+    let manners = StepPolicy { _ in
       if found != nil { return }
       let before = Int(index.framesInDatabase)
       let log = try LongLogTests.checkpoint(application)
       found = log
       #expect(log.frames - before > 500)
       #expect(log.brought - before < 50)
-    } isOver: {
+    } shouldStop: {
       for _ in 0..<500 where written < 500 {
         try? application.execute("INSERT INTO note VALUES(1)")
         written += 1
@@ -100,7 +100,7 @@ struct LongLogTests {
     let store = try LongLogTests.store()
     let application = try Connection(path: store.path, access: .readOnly)
     var left: Int64 = 20_000
-    let manners = Manners { _ in
+    let manners = StepPolicy { _ in
       let now = try application.integer("SELECT count(*) FROM leaf") ?? 0
       #expect(now <= left)
       left = now
@@ -130,7 +130,7 @@ struct LongLogTests {
     #expect(throws: Stopped.self) {
       try store.writer.sweep([.all], at: 1, manners: .stopping(after: 40))
     }
-    try store.writer.finish()
+    try store.writer.copyLogIntoDatabase()
     let log = try LongLogTests.checkpoint(Connection(path: store.path, access: .readWrite))
     #expect(log.frames == 0)
   }

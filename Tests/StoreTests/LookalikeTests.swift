@@ -52,7 +52,7 @@ struct LookalikeTests {
     #expect(throws: Rejection.self) { try store.apply([put("\(other)/a")]) }
     let model = try StoreModel("{ collections: { '\(other)': {} } }")
     let writer = try Writer(path: store.path, model: model)
-    try writer.followSchema()
+    try writer.adaptToSchema()
     #expect(writer.bindingProblems.count == 1)
     #expect(throws: (any Error).self) {
       try StoreModel("{ collections: { '\(one)': {}, '\(other)': {} } }")

@@ -58,7 +58,7 @@ struct LooseReferenceTests {
           edges: nil),
       ])
       try store.apply(goes)
-      #expect(try store.texts("SELECT count(*) FROM cascade_loose") == ["2"])
+      #expect(try store.texts("SELECT count(*) FROM cascade_dangling_reference") == ["2"])
       let again = try store.apply([.put(node("b/2"), type: nil, value: nil, edges: nil)])
       #expect(again.edgesAdded == 0)
       #expect(try store.apply([delete("c", "1")]).deleted.letters == "c/1")
@@ -126,7 +126,7 @@ struct LooseReferenceTests {
     #expect(try store.exists(Node("images", .text("i"))))
     try store.apply([delete("notes", "a")])
     #expect(try !store.exists(Node("images", .text("i"))))
-    #expect(try store.texts("SELECT count(*) FROM cascade_loose") == ["0"])
+    #expect(try store.texts("SELECT count(*) FROM cascade_dangling_reference") == ["0"])
   }
 
   @Test("What a reference is no more, it does not become")

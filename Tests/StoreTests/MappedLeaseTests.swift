@@ -155,7 +155,7 @@ struct MappedLeaseTests {
     try store.lease("'leased'", in: "photos", until: 1_000)
     store.sweepsInSteps(of: 1)
     try store.bySQL("DELETE FROM blog")
-    let disturbed = Manners { _ in try store.bySQL("INSERT INTO noise VALUES(1)") }
+    let disturbed = StepPolicy { _ in try store.bySQL("INSERT INTO noise VALUES(1)") }
     for _ in 1...3 {
       _ = try store.writer.sweep([.cascade, .refcount], at: 1, manners: disturbed)
     }
@@ -203,7 +203,7 @@ struct MappedLeaseTests {
     try store.bySQL("DELETE FROM album WHERE id = 'One'")
     #expect(try store.writer.sweep([.cascade, .refcount], at: 1).deletedCount == 0)
     #expect(try store.writer.sweep([.cascade, .refcount], at: 1_000_000).deletedCount == 6_000)
-    #expect(try (count("song", store), count("cascade_spared", store)) == (1, 0))
+    #expect(try (count("song", store), count("cascade_candidate", store)) == (1, 0))
   }
 
   @Test("Who is leased between two steps stays, and goes when that ends")
@@ -211,7 +211,7 @@ struct MappedLeaseTests {
     let store = try store(many(5_000))
     try store.bySQL("DELETE FROM album WHERE id = 'One'")
     var isLeased = false
-    let manners = Manners { _ in
+    let manners = StepPolicy { _ in
       if isLeased { return }
       isLeased = true
       try store.lease("5000", in: "songs", until: 1_000)
@@ -220,7 +220,7 @@ struct MappedLeaseTests {
     #expect(isLeased)
     #expect(result.deletedCount == 9_998)
     #expect(try (count("song", store), count("tag", store)) == (2, 2))
-    #expect(try store.writer.hasFreed(at: 1_000_000))
+    #expect(try store.writer.hasReleasedCandidate(at: 1_000_000))
     #expect(try store.writer.sweep([.cascade, .refcount], at: 1_000_000).deletedCount == 2)
     #expect(try count("cascade_journal", store) == 0)
   }

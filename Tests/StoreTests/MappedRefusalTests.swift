@@ -120,7 +120,7 @@ struct MappedRefusalTests {
   func absent() throws {
     #expect(
       try store.refusal(patch("songs/1", "{}")) == "songs/1 is not there to be patched")
-    #expect(try store.apply([delete("songs/1")]).passedOver == 1)
+    #expect(try store.apply([delete("songs/1")]).skippedChanges == 1)
     try store.apply([put("songs/1")])
     #expect(
       try store.refusal(delete("songs/1"), patch("songs/1", "{}"))

@@ -100,7 +100,7 @@ struct MeaningChangeTests {
     let store = try store(model(album()))
     try store.bySQL("ALTER TABLE album RENAME TO record")
     _ = try store.writer.sweep([.cascade], at: 1)
-    #expect(store.writer.isHalfView)
+    #expect(store.writer.isPartlyBound)
     try store.bySQL("DELETE FROM song WHERE id = 1; UPDATE song SET album_id = 3 WHERE id = 2")
     if !isFollowed { try store.bySQL("ALTER TABLE record RENAME TO album") }
     let table = isFollowed ? "record" : "album"

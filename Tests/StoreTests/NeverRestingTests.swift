@@ -58,8 +58,8 @@ struct NeverRestingTests {
     return store
   }
 
-  private func writing(_ store: TestStore) -> Manners {
-    Manners { _ in try store.bySQL("INSERT INTO other VALUES(1)") }
+  private func writing(_ store: TestStore) -> StepPolicy {
+    StepPolicy { _ in try store.bySQL("INSERT INTO other VALUES(1)") }
   }
 
   @Test(
@@ -92,8 +92,8 @@ struct NeverRestingTests {
     let store = try store(Self.keys[0], model, seed: 1)
     store.sweepsInSteps(of: 4)
     var count = 0
-    let manners = Manners(
-      pause: writing(store).pause, tell: { if $0.phase == .planning { count += 1 } })
+    let manners = StepPolicy(
+      pause: writing(store).pause, reportProgress: { if $0.phase == .planning { count += 1 } })
     #expect(try store.writer.sweep([.cascade], at: 1, manners: manners).outcome == .done)
     #expect(count <= 3)
   }

@@ -220,7 +220,7 @@ struct OneKindTests {
     try store.bySQL("DELETE FROM s; DELETE FROM p")
     for kind in kinds { _ = try store.writer.sweep([kind], at: 1) }
     #expect(try store.texts("SELECT id FROM t UNION ALL SELECT id FROM a") == [])
-    #expect(try store.texts("SELECT id FROM cascade_spared") == [])
+    #expect(try store.texts("SELECT id FROM cascade_candidate") == [])
   }
 
   @Test("What an edge without a rule holds stays, when that edge goes later")
@@ -258,6 +258,6 @@ struct OneKindTests {
     for kind in kinds { _ = try store.writer.sweep([kind], at: 1) }
     #expect(try store.texts("SELECT id FROM b").isEmpty)
     #expect(try !store.exists(node("s")))
-    #expect(try store.texts("SELECT rule FROM cascade_spared").isEmpty)
+    #expect(try store.texts("SELECT rule FROM cascade_candidate").isEmpty)
   }
 }

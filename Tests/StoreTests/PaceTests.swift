@@ -18,7 +18,8 @@ struct PaceTests {
     "whoever waits in SQLite's busy handler finds the lock free",
     arguments: [0.3, 1, 2.9, 6.2, 8, 8.1, 17, 30, 75, 90, 140, 220, 260, 328])
   func letsOthersIn(held: Double) throws {
-    let breath = Pace(try StoreModel("{}").limits).breath(behind: Duration.milliseconds(held))
+    let breath = Pace(try StoreModel("{}").limits).yieldDuration(
+      behind: Duration.milliseconds(held))
     for part in stride(from: 0.0, through: 1, by: 0.01) {
       let wait = PaceTests.wait(from: held * part)
       #expect(Duration.milliseconds(wait) < breath.lowerBound, "after \(held * part) ms")
@@ -30,13 +31,13 @@ struct PaceTests {
   func isShort() throws {
     let pace = Pace(try StoreModel("{}").limits)
     let (short, long) = (Duration.microseconds(5_500), Duration.microseconds(10_500))
-    #expect(pace.breath(behind: Duration.milliseconds(7)) == short...long)
-    #expect(pace.breath(behind: Duration.milliseconds(9)).lowerBound == long)
+    #expect(pace.yieldDuration(behind: Duration.milliseconds(7)) == short...long)
+    #expect(pace.yieldDuration(behind: Duration.milliseconds(9)).lowerBound == long)
   }
 
   @Test("there is no pause where nobody else is expected")
   func isNone() throws {
     let pace = Pace(try StoreModel("{ limits: { lock: \"none\" } }").limits)
-    #expect(pace.breath(behind: Duration.seconds(1)).upperBound == .zero)
+    #expect(pace.yieldDuration(behind: Duration.seconds(1)).upperBound == .zero)
   }
 }

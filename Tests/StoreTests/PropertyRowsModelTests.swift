@@ -70,7 +70,7 @@ struct PropertyRowsModelTests {
     #expect(writer.bindingProblems.count == 1)
     #expect(try store.edges().count == 3)
     try store.bySQL("ALTER TABLE old RENAME TO song")
-    try writer.followSchema()
+    try writer.adaptToSchema()
     #expect(try store.edges().count == 5)
     writer = try Writer(path: store.path, model: changed)
     #expect(try store.edges().count == 5)
@@ -120,8 +120,8 @@ struct PropertyRowsModelTests {
     let writer = try Writer(path: store.path, model: model(songs, also + song))
     try store.bySQL("ALTER TABLE old RENAME TO song")
     #expect(throws: StoreError.self) { try store.apply([delete("notes/a")], by: writer) }
-    #expect(writer.isHalfView && writer.bindingProblems.isEmpty)
-    try writer.followSchema()
+    #expect(writer.isPartlyBound && writer.bindingProblems.isEmpty)
+    try writer.adaptToSchema()
     #expect(try store.apply([delete("notes/a")], by: writer).deleted.letters == "notes/a")
   }
 }

@@ -89,7 +89,7 @@ private final class World {
   private func sweep(_ others: @escaping () throws -> Bool) throws {
     var before = try there()
     expected = before.planned
-    let manners = Manners { [self] _ in
+    let manners = StepPolicy { [self] _ in
       try expectOnlyPlanned(before)
       let wrote = try others()
       before = try there()

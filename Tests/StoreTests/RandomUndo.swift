@@ -97,7 +97,7 @@ private struct Undoing {
   private func undo(_ batch: Int64?, _ store: TestStore) throws -> [UndoResult.Left] {
     do {
       return try batch.map { try store.undo($0, way).left } ?? []
-    } catch NoUndo.forgotten {
+    } catch UndoUnavailable.notInTrash {
       return []
     }
   }

@@ -42,7 +42,7 @@ struct RandomUnreachable {
         try store.bySQL("INSERT INTO n VALUES(\(id), \(end(&random)), \(end(&random)))")
       }
       store.sweepsInSteps(of: Int64.random(in: 1...3, using: &random))
-      let manners = Manners { _ in
+      let manners = StepPolicy { _ in
         let broken = try RandomUnreachable.broken(store)
         #expect(broken == 0, "seed \(seed)")
         if Int.random(in: 0..<3, using: &random) == 0 { try write(store, &random) }

@@ -208,7 +208,7 @@ struct RefusalTests {
     #expect(
       refusal(
         store,
-        "INSERT INTO cascade_quiet VALUES(1); DELETE FROM album; DELETE FROM cascade_quiet") == "")
+        "INSERT INTO cascade_muted VALUES(1); DELETE FROM album; DELETE FROM cascade_muted") == "")
   }
 
   @Test("An edge of Cascade's own holds rows from the transaction on that adds it")

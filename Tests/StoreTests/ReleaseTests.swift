@@ -12,7 +12,7 @@ struct ReleaseTests {
       try store.rest()
       _ = try store.writer.foreignCommits()
       try store.apply([.put(node("2"), type: nil, value: nil, edges: nil)])
-      try store.writer.finish()
+      try store.writer.copyLogIntoDatabase()
     }
     #expect(try store.writer.sweep([.all], at: 1).outcome == .nothing)
   }

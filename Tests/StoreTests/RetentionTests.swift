@@ -26,8 +26,8 @@ struct RetentionTests {
   func clockWasAhead() throws {
     let (store, batches) = try twoBatches()
     try store.bySQL("UPDATE cascade_ledger SET at = 1 << 50 WHERE seq = \(batches[0])")
-    #expect(try store.writer.sweep([.trash], at: RetentionTests.day).forgotten == 0)
-    #expect(try store.writer.sweep([.trash], at: RetentionTests.day + 9).forgotten == 2)
+    #expect(try store.writer.sweep([.trash], at: RetentionTests.day).trashedBatchesDeleted == 0)
+    #expect(try store.writer.sweep([.trash], at: RetentionTests.day + 9).trashedBatchesDeleted == 2)
   }
 
   @Test("What is just being undone is not forgotten, nor detached")
@@ -35,9 +35,9 @@ struct RetentionTests {
     let (store, batches) = try twoBatches()
     try store.bySQL("INSERT INTO cascade_meta VALUES('undo.batch', \(batches[0]))")
     #expect(throws: StoreError.self) { try store.writer.detach() }
-    #expect(try store.writer.sweep([.trash], at: 1 << 50).forgotten == 1)
+    #expect(try store.writer.sweep([.trash], at: 1 << 50).trashedBatchesDeleted == 1)
     try store.bySQL("DELETE FROM cascade_meta WHERE name = 'undo.batch'")
-    #expect(try store.writer.sweep([.trash], at: 1 << 50).forgotten == 1)
+    #expect(try store.writer.sweep([.trash], at: 1 << 50).trashedBatchesDeleted == 1)
   }
 
   @Test("What a sweep deleted that was stopped is kept from its end on")
@@ -50,7 +50,7 @@ struct RetentionTests {
     try store.bySQL("UPDATE cascade_ledger SET at = 1 WHERE seq = \(batch)")
     try store.bySQL(
       "INSERT INTO cascade_meta VALUES('sweep.batch', \(batch)), ('sweep.kinds', 4)")
-    #expect(try store.writer.sweep([.trash], at: 1 << 50).forgotten == 0)
+    #expect(try store.writer.sweep([.trash], at: 1 << 50).trashedBatchesDeleted == 0)
     _ = try store.writer.sweep([.dangling], at: 7)
     let swept = try #require(
       store.reader.batches(after: 0, limit: 9).first { $0.batch == batch })
@@ -66,7 +66,7 @@ struct RetentionTests {
     try files.bySQL("UPDATE album SET cover = NULL WHERE id = 0")
     let start = SystemClock.wall()
     try files.store.bySQL("DELETE FROM album")
-    let slow = Manners { _ in SystemClock.sleep(for: .milliseconds(20)) }
+    let slow = StepPolicy { _ in SystemClock.sleep(for: .milliseconds(20)) }
     let result = try files.store.writer.sweep([.cascade, .refcount], at: start, manners: slow)
     let batch = try #require(
       files.store.reader.batches(after: 0, limit: 9).first { $0.batch == result.batch })
@@ -110,9 +110,9 @@ struct RetentionTests {
       .delete(Node("albums", .integer(1))), .delete(Node("albums", .integer(2))))
     try files.tend()
     let writer = files.store.writer
-    #expect(try writer.group { try writer.forgetSome(at: 1 << 50, rows: 1) })
-    #expect(throws: NoUndo.forgotten) { try files.store.undo(receipt) }
-    while try writer.group({ try writer.forgetSome(at: 1 << 50, rows: 1) }) {}
+    #expect(try writer.group { try writer.deleteSomeExpired(at: 1 << 50, rows: 1) })
+    #expect(throws: UndoUnavailable.notInTrash) { try files.store.undo(receipt) }
+    while try writer.group({ try writer.deleteSomeExpired(at: 1 << 50, rows: 1) }) {}
     #expect(try files.rows("cascade_trash_file WHERE fate <> 1") == 0)
   }
 
@@ -142,7 +142,7 @@ struct RetentionTests {
     try store.run("A")
     try store.run("B")
     func forget() throws -> Bool {
-      try store.writer.group { try store.writer.forgetSome(at: 1 << 50, rows: 3) }
+      try store.writer.group { try store.writer.deleteSomeExpired(at: 1 << 50, rows: 3) }
     }
     while try forget() {}
     #expect(try count(store, "cascade_ledger WHERE outcome = 'applied'") == 0)

@@ -131,7 +131,7 @@ struct ReturnTests {
   /// Others do this as soon as they can, from that step on.
   private func sweep(_ store: TestStore, after step: Int, _ sql: String...) throws {
     var (count, done) = (0, 0)
-    let manners = Manners { _ in
+    let manners = StepPolicy { _ in
       count += 1
       // Its key may be taken still.
       while count >= step && done < sql.count, (try? store.bySQL(sql[done])) != nil { done += 1 }
@@ -141,7 +141,7 @@ struct ReturnTests {
 
   private func stopEarly(_ store: TestStore) throws {
     var count = 0
-    let manners = Manners { _ in
+    let manners = StepPolicy { _ in
       count += 1
       if count == 2 { throw CancellationError() }
     }

@@ -218,10 +218,10 @@ struct SQLiteTests {
     let frames = try commit()
     let reader = try Connection(path: store.path, access: .readOnly)
     try reader.execute("BEGIN; PRAGMA data_version")
-    #expect(try db.bringLog()?.isWhole == true)
+    #expect(try db.passiveCheckpoint()?.isWhole == true)
     #expect(try commit() > frames)
     reader.rollback()
-    #expect(try db.bringLog()?.isWhole == true)
+    #expect(try db.passiveCheckpoint()?.isWhole == true)
     #expect(try commit() < frames)
   }
 

@@ -26,7 +26,7 @@ struct SecureDeleteTests {
         """)
     try store.bySQL("DELETE FROM album")
     #expect(try store.writer.sweep([.all], at: 1).deletedCount == 1)
-    try store.writer.finish()
+    try store.writer.copyLogIntoDatabase()
     let file = try #require(try FileDescriptor.open(store.path).readWhole(limit: 1 << 20))
     #expect(file.contains("heard".utf8))
     #expect(file.contains(SecureDeleteTests.secret.utf8) == isLeft)

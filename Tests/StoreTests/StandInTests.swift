@@ -83,7 +83,7 @@ struct StandInTests {
     try store.bySQL("DELETE FROM artist WHERE id = 2")
     let db = try Connection(path: store.path, access: .readOnly)
     var seen: Set<Int64> = []
-    let manners = Manners { _ in
+    let manners = StepPolicy { _ in
       let left = try db.integer("SELECT count(*) FROM song WHERE artist = 2") ?? 0
       seen.insert(left)
       #expect(try db.integer("SELECT count(*) FROM alike") == 48 - (4 - left) * (4 - left))
@@ -206,7 +206,7 @@ struct StandInTests {
     store.sweepsInSteps(of: 1)
     try store.bySQL("DELETE FROM artist WHERE id = 2")
     var left: [String] = []
-    let manners = Manners { _ in
+    let manners = StepPolicy { _ in
       if !left.isEmpty { return }
       let db = try Connection(path: store.path, access: .readOnly)
       left = try db.all("SELECT id FROM song WHERE artist = 2 ORDER BY no") { $0.text(0) }

@@ -67,12 +67,12 @@ struct SteadyWriterTests {
   ) throws -> (first: String, last: String) {
     try store.bySQL("DELETE FROM root WHERE id = 1")
     var (steps, plans, first) = (0, 0, "")
-    let manners = Manners(
+    let manners = StepPolicy(
       pause: { _ in
         steps += 1
         try store.bySQL("INSERT INTO noise DEFAULT VALUES; \(steps == step ? sql : "")")
       },
-      tell: { progress in
+      reportProgress: { progress in
         if progress.phase != .planning { return }
         plans += 1
         if plans == 2 { first = self.rows(store) }

@@ -105,7 +105,7 @@ struct SweepPartsTests {
       CREATE TRIGGER no BEFORE DELETE ON tag WHEN OLD.id = 5 BEGIN SELECT RAISE(ROLLBACK, 'no'); END;
       INSERT INTO tag VALUES(5); DELETE FROM album
       """)
-    #expect(throws: RolledBack.self) { try store.writer.sweep([.all], at: 2) }
+    #expect(throws: RejectionWithRollback.self) { try store.writer.sweep([.all], at: 2) }
     let batch = try #require(try store.reader.batches(after: 0, limit: 10).first)
     #expect(try store.writer.undo(batch.batch, by: "me", at: 3).restored == batch.deletedCount)
     try store.bySQL("DROP TRIGGER no; INSERT INTO album VALUES(1)")
@@ -180,7 +180,7 @@ struct SweepPartsTests {
       let before = try store.reader.batches(after: 0, limit: 10).filter { $0.deletedCount > 0 }
         .count
       try store.bySQL("DELETE FROM album")
-      let manners = Manners.stopping(after: pause)
+      let manners = StepPolicy.stopping(after: pause)
       let result = try? store.writer.sweep([.all], at: 2, manners: manners)
       if let rest = try store.writer.unfinishedSweep {
         _ = try store.writer.sweep(rest, at: 3)

@@ -116,9 +116,9 @@ struct SweepTests {
         """)
     try store.bySQL("DELETE FROM top")
     var looks = 0
-    let manners = Manners(
+    let manners = StepPolicy(
       pause: { _ in },
-      isOver: {
+      shouldStop: {
         looks += 1
         return looks == 2
       })
@@ -133,8 +133,9 @@ struct SweepTests {
     try store.run("A B A-8>B")
     try vanish("'A'")
     var planning = 0
-    let manners = Manners(
-      pause: { _ in }, tell: { progress in if progress.phase == .planning { planning += 1 } })
+    let manners = StepPolicy(
+      pause: { _ in },
+      reportProgress: { progress in if progress.phase == .planning { planning += 1 } })
     let result = try store.writer.sweep([.dangling], at: 1, manners: manners)
     #expect(result.deletedCount == 1)
     // The first step, the deletion and the end.
@@ -171,9 +172,9 @@ struct SweepTests {
     try store.run("!A")
     try store.run("!C")
     #expect(try rows("cascade_trash") == 3)
-    #expect(try store.writer.sweep([.trash], at: day).forgotten == 0)
+    #expect(try store.writer.sweep([.trash], at: day).trashedBatchesDeleted == 0)
     // The clock of a test store counts transactions: the third one deleted A.
-    #expect(try store.writer.sweep([.trash], at: day + 4).forgotten == 1)
+    #expect(try store.writer.sweep([.trash], at: day + 4).trashedBatchesDeleted == 1)
     #expect(try rows("cascade_trash") == 1)
     #expect(try rows("cascade_trash_edge") == 1)
     #expect(try store.isUnknown("B"))

@@ -39,7 +39,7 @@ final class TestStore {
 
   /// As the daemon does when nobody needs it for a while.
   func rest() throws {
-    try writer.rest()
+    try writer.releaseMemoryUntilWakeUp()
     try writer.wakeUp()
   }
 

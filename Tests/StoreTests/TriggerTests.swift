@@ -83,7 +83,7 @@ struct TriggerTests {
         name: "of", from: note, to: .node(Node("rows", .integer(6))),
         rules: .deleteSourceIfDestinationDeleted),
     ])
-    #expect(try store.writer.debt == nil)
+    #expect(try store.writer.rescanReason == nil)
     if !isNew { try store.reopen() }
     try store.bySQL(
       verb == "INSERT"
@@ -172,8 +172,8 @@ struct TriggerTests {
   func quiet() throws {
     let store = try store()
     try store.bySQL(
-      "INSERT INTO cascade_quiet VALUES(1); DELETE FROM song; DELETE FROM album;"
-        + "DELETE FROM cascade_quiet")
+      "INSERT INTO cascade_muted VALUES(1); DELETE FROM song; DELETE FROM album;"
+        + "DELETE FROM cascade_muted")
     #expect(try store.journal() == "")
   }
 
@@ -191,7 +191,7 @@ struct TriggerTests {
     let store = try store(
       model,
       """
-      CREATE TABLE \(quoted)(\(quoted) TEXT PRIMARY KEY, \(SQLite.quoted(name + " 2")) TEXT);
+      CREATE TABLE \(quoted)(\(quoted) TEXT PRIMARY KEY, \(CascadeSQLite.quoted(name + " 2")) TEXT);
       INSERT INTO \(quoted) VALUES('k', 'r')
       """)
     #expect(store.writer.bindingProblems == [])

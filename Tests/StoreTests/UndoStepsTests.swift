@@ -43,7 +43,7 @@ struct UndoStepsTests {
   func letsOthersWrite() throws {
     let (store, batch, _) = try UndoStepsTests.store()
     var seen: Set<Int64> = []
-    let manners = Manners { _ in
+    let manners = StepPolicy { _ in
       seen.insert(try UndoStepsTests.leaves(store) ?? 0)
       try store.bySQL("INSERT INTO other VALUES(NULL)")
     }
@@ -93,7 +93,7 @@ struct UndoStepsTests {
     try UndoStepsTests.undo(store, batch, stopAfter: 4)
     try store.bySQL(
       "CREATE TRIGGER t AFTER INSERT ON leaf BEGIN SELECT RAISE(ROLLBACK, 'no more'); END")
-    #expect(throws: UndoGivenUp.self) { try store.writer.resumeUndo(at: 9, manners: .none) }
+    #expect(throws: UndoFailed.self) { try store.writer.resumeUndo(at: 9, manners: .none) }
     #expect(try store.writer.resumeUndo(at: 9, manners: .none)?.batch == nil)
     try store.bySQL("DROP TRIGGER t")
     #expect(try store.writer.undo(batch, by: "me", at: 9).leftCount == 0)

@@ -230,7 +230,7 @@ struct UndoTests {
       "DELETE FROM pair WHERE note = 'mine'; DELETE FROM leaf WHERE \"k e'y\" = 'new'")
     #expect(try store.undo(receipt).restored == 2)
     #expect(try store.dump() == before)
-    #expect(throws: NoUndo.undone(at: 9, by: "me")) { try store.undo(receipt) }
+    #expect(throws: UndoUnavailable.undone(at: 9, by: "me")) { try store.undo(receipt) }
   }
 
   @Test("A rowid that was taken meanwhile is another one afterwards")
@@ -328,7 +328,7 @@ struct UndoTests {
     #expect((undone.undone?.by, undone.undone?.at, undone.undone?.isPartly) == ("me", 9, false))
     #expect(undone.undoUntil == nil)
     #expect(undone.byCollection == batch.byCollection)
-    #expect(throws: NoUndo.unknown) { try store.writer.undo(99, by: "me", at: 9) }
+    #expect(throws: UndoUnavailable.unknown) { try store.writer.undo(99, by: "me", at: 9) }
   }
 
   @Test("What is past its time is forgotten a little at a time, and the ledger last")
@@ -338,17 +338,17 @@ struct UndoTests {
     let day: Int64 = 86_400_000
     func forget(_ time: Int64) throws -> Int {
       var steps = 0
-      while try store.writer.group({ try store.writer.forgetSome(at: time, rows: 3) }) {
+      while try store.writer.group({ try store.writer.deleteSomeExpired(at: time, rows: 3) }) {
         steps += 1
       }
       return steps
     }
     #expect(try forget(day) == 0)
     #expect(try forget(day + 2) > 4)
-    #expect(throws: NoUndo.forgotten) { try store.undo(receipt) }
+    #expect(throws: UndoUnavailable.notInTrash) { try store.undo(receipt) }
     #expect(try forget(2 * day) == 0)
     #expect(try forget(2 * day + 2) == 1)
-    #expect(throws: NoUndo.unknown) { try store.undo(receipt) }
+    #expect(throws: UndoUnavailable.unknown) { try store.undo(receipt) }
   }
 
   @Test("What two flushes of a transaction deleted comes back, though one is named in between")
@@ -381,7 +381,7 @@ struct UndoTests {
   func keepsNothing() throws {
     let store = try everyKind(", trash: '0'")
     let receipt = try store.apply([.delete(root)])
-    #expect(throws: NoUndo.forgotten) { try store.undo(receipt) }
+    #expect(throws: UndoUnavailable.notInTrash) { try store.undo(receipt) }
     #expect(try store.reader.batches(after: 0, limit: 9).map(\.undoUntil) == [nil])
   }
 }

@@ -47,7 +47,7 @@ struct UnplannedTests {
     _ = try store.writer.sweep([.all], at: 0)
     store.sweepsInSteps(of: rows)
     try store.bySQL("DELETE FROM album WHERE id = 1")
-    let disturbed = Manners { _ in
+    let disturbed = StepPolicy { _ in
       try store.bySQL(
         """
         INSERT INTO pair SELECT max(id), 1 FROM song WHERE album = 1
@@ -92,7 +92,7 @@ struct UnplannedTests {
       """)
     store.sweepsInSteps(of: 1)
     var steps = 0
-    let altering = Manners { _ in
+    let altering = StepPolicy { _ in
       steps += 1
       if steps == step { try store.bySQL("CREATE TABLE another(a)") }
     }

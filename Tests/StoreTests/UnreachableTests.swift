@@ -67,9 +67,9 @@ struct UnreachableTests {
       """
     let store = try TestStore(model: StoreModel(model), schema: schema)
     let write = { try store.bySQL("INSERT INTO other VALUES(1)") }
-    let busy = Manners(
+    let busy = StepPolicy(
       pause: { _ in try write() },
-      isOver: {
+      shouldStop: {
         try? write()
         return false
       })
@@ -263,7 +263,7 @@ struct UnreachableTests {
       INSERT INTO song SELECT i, NULL, nullif(nullif(i + \(direction), 0), 6001) FROM n;
       """)
     var isDone = false
-    let manners = Manners { _ in
+    let manners = StepPolicy { _ in
       if isDone { return }
       isDone = true
       try store.bySQL("UPDATE artist SET favourite = 3500")
@@ -290,7 +290,7 @@ struct UnreachableTests {
       """)
     store.sweepsInSteps(of: 7)
     var steps = 0
-    let manners = Manners { _ in
+    let manners = StepPolicy { _ in
       steps += 1
       let broken = """
         SELECT count(*) FROM song WHERE next NOT IN (SELECT id FROM song)
@@ -315,7 +315,7 @@ struct UnreachableTests {
       """)
     store.sweepsInSteps(of: 1)
     var isDone = false
-    let manners = Manners { _ in
+    let manners = StepPolicy { _ in
       if !isDone { try store.bySQL("UPDATE artist SET favourite = 9") }
       try store.bySQL("INSERT INTO setting VALUES(NULL, 20)")
       isDone = true

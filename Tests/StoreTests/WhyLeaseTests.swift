@@ -57,7 +57,7 @@ struct WhyLeaseTests {
       #expect(try store.chain(of: "notes/1") == "notes/1 songs/1 albums/1 artists/1")
       let deletion = try #require(try store.deletion(of: "songs/1"))
       #expect(deletion.batch > first.batch)
-      #expect((deletion.began?.batch, deletion.cause) == (first.batch, .sweep))
+      #expect((deletion.chainStart?.batch, deletion.cause) == (first.batch, .sweep))
     }
   }
 
@@ -69,8 +69,8 @@ struct WhyLeaseTests {
     let deletion = try #require(try store.deletion(of: "notes/1"))
     #expect(try store.chain(of: "notes/1") == "notes/1 songs/1 albums/1 artists/1")
     #expect(deletion.cause == .file)
-    #expect(deletion.began?.id == "f")
-    #expect(try store.deletion(of: "albums/1")?.began == nil)
+    #expect(deletion.chainStart?.id == "f")
+    #expect(try store.deletion(of: "albums/1")?.chainStart == nil)
   }
 
   @Test("But not where that was there again, and was deleted again", arguments: ways)

@@ -26,7 +26,7 @@ package struct ChangeError: Error, Hashable, CustomStringConvertible {
   }
 
   init(_ fault: Fault, in bytes: Bytes, firstLine: Int = 1) {
-    let place = Place(of: fault.offset, in: bytes)
+    let place = SourcePosition(of: fault.offset, in: bytes)
     line = firstLine + place.line - 1
     column = place.column
     path = place.path

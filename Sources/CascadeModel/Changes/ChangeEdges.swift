@@ -14,7 +14,7 @@ extension ChangeParser {
 
   /// Reads `{"name", "from", "to", "rules"}`.
   private mutating func ends(
-    _ words: Words<ChangeWord>, _ bytes: Bytes
+    _ words: WordSet<ChangeWord>, _ bytes: Bytes
   ) throws(Fault) -> DraftEdge {
     guard scanner.peek(bytes) == UInt8(ascii: "{") else { throw expected("an edge", bytes) }
     var object = try open(bytes)
@@ -115,10 +115,10 @@ extension ChangeParser {
       throw expected("a rule's name", bytes)
     }
     let token = try scanner.string(bytes)
-    if let index = find(token, .rules, bytes) { return Words.rules[index] }
+    if let index = find(token, .rules, bytes) { return WordSet.rules[index] }
     let typed = scanner.text(token, bytes)
     throw Fault(
-      token.offset, "unknown rule \"\(shown(typed))\"" + Words<Rules>.rules.hint(typed))
+      token.offset, "unknown rule \"\(shown(typed))\"" + WordSet<Rules>.rules.hint(typed))
   }
 
   // MARK: - Destinations

@@ -31,7 +31,7 @@ extension ChangeParser {
     } catch {
       let isBatch =
         bytes.count > error.offset + 7
-        && Words<ChangeWord>.header.find(error.offset + 1..<error.offset + 6, bytes) == 2
+        && WordSet<ChangeWord>.header.find(error.offset + 1..<error.offset + 6, bytes) == 2
       guard isBatch else { throw error }
       throw Fault(error.offset, "\"batch\" is for .ndjson files; a .json file is one transaction")
     }
@@ -69,9 +69,9 @@ extension ChangeParser {
     var first = true
     guard let name = try reader.nextName(&first, bytes) else { return false }
     if find(name, .header, bytes) != nil { return true }
-    let words = Words<ChangeWord>.header.names + Words<ChangeWord>.change.names
+    let words = WordSet<ChangeWord>.header.names + WordSet<ChangeWord>.change.names
     let meant = nearest(reader.text(name, bytes), in: words)
-    return meant.map(Words<ChangeWord>.header.names.contains) ?? false
+    return meant.map(WordSet<ChangeWord>.header.names.contains) ?? false
   }
 
   private mutating func read(

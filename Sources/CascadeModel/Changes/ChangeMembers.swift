@@ -41,7 +41,7 @@ extension ChangeParser {
 
   /// Reads a string that must be one of a few words.
   private mutating func word<Value>(
-    of words: Words<Value>, _ what: String, _ bytes: Bytes
+    of words: WordSet<Value>, _ what: String, _ bytes: Bytes
   ) throws(Fault) -> Value {
     guard scanner.peek(bytes) == UInt8(ascii: "\"") else { throw expected(what, bytes) }
     let token = try scanner.string(bytes)

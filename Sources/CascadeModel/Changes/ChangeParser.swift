@@ -39,7 +39,7 @@ struct ChangeParser {
 
   /// Reads the next member's name and stops before its value; nil when the object has ended.
   mutating func member<Word>(
-    _ object: inout OpenObject, _ words: Words<Word>, _ bytes: Bytes
+    _ object: inout OpenObject, _ words: WordSet<Word>, _ bytes: Bytes
   ) throws(Fault) -> Word? {
     guard let name = try scanner.nextName(&object.first, bytes) else { return nil }
     object.nameOffset = name.offset
@@ -55,7 +55,7 @@ struct ChangeParser {
   }
 
   /// Also finds a name that is written with escapes: `put` may be written `p\u0075t`.
-  func find<Word>(_ name: StringToken, _ words: Words<Word>, _ bytes: Bytes) -> Int? {
+  func find<Word>(_ name: StringToken, _ words: WordSet<Word>, _ bytes: Bytes) -> Int? {
     guard name.escaped else { return words.find(name.range, bytes) }
     let plain = scanner.dialect.unescaped(name, bytes)
     return words.find(plain.indices, plain.span)

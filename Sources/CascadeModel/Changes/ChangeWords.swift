@@ -17,24 +17,24 @@ enum ChangeWord: String, Sendable {
   }
 }
 
-extension Words where Value == ChangeWord {
+extension WordSet where Value == ChangeWord {
   fileprivate init(_ words: ChangeWord...) { self.init(words.map { ($0.rawValue, $0) }) }
 
-  static let change = Words(
+  static let change = WordSet(
     .put, .patch, .delete, .deleteAll, .link, .unlink, .flush, .type, .value, .edges, .set, .unset,
     .as)
-  static let link = Words(.name, .from, .to, .rules)
-  static let unlink = Words(.name, .from, .to)
-  static let edge = Words(.name, .to, .rules)
-  static let file = Words(.file, .root)
-  static let document = Words(.id, .author, .changes)
-  static let header = Words(.id, .author, .batch)
+  static let link = WordSet(.name, .from, .to, .rules)
+  static let unlink = WordSet(.name, .from, .to)
+  static let edge = WordSet(.name, .to, .rules)
+  static let file = WordSet(.file, .root)
+  static let document = WordSet(.id, .author, .changes)
+  static let header = WordSet(.id, .author, .batch)
 }
 
-extension Words where Value == Rules {
-  static let rules = Words(Rules.allNames.map { ($0, Rules(name: $0)!) })
+extension WordSet where Value == Rules {
+  static let rules = WordSet(Rules.allNames.map { ($0, Rules(name: $0)!) })
 }
 
-extension Words where Value == Removal {
-  static let removals = Words(Removal.allCases.map { ($0.rawValue, $0) })
+extension WordSet where Value == Removal {
+  static let removals = WordSet(Removal.allCases.map { ($0.rawValue, $0) })
 }

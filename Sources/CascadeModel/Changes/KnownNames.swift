@@ -15,7 +15,7 @@ struct KnownNames: Sendable {
 
   func find(_ token: StringToken, _ bytes: Bytes) -> String? {
     let range = token.range
-    let head = bytes.head(range)
+    let head = bytes.firstEightBytes(range)
     for index in entries.indices
     where entries[index].head == head && entries[index].count == range.count {
       guard range.count <= 8 || bytes.same(range, as: entries[index].bytes, from: 8) else {
@@ -32,7 +32,7 @@ struct KnownNames: Sendable {
     guard !token.escaped else { return }
     let range = token.range
     let entry = Entry(
-      head: bytes.head(range), count: range.count, bytes: Array(name.utf8), name: name)
+      head: bytes.firstEightBytes(range), count: range.count, bytes: Array(name.utf8), name: name)
     if entries.count < KnownNames.limit {
       entries.append(entry)
     } else {

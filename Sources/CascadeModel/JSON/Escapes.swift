@@ -33,7 +33,7 @@ extension JSON.Dialect {
     case UInt8(ascii: "t"): return "\t"
     case UInt8(ascii: "u"): return try unicodeEscape(&position, from: start, bytes)
     default:
-      if self == .json5 { return try escape5(&position, from: start, bytes) }
+      if self == .json5 { return try json5Escape(&position, from: start, bytes) }
       throw Fault(start, "an unknown escape; there are \\\" \\\\ \\/ \\b \\f \\n \\r \\t \\uXXXX")
     }
   }
@@ -70,7 +70,7 @@ extension JSON.Dialect {
 
 extension JSON.Dialect {
   /// Reads an escape that only JSON5 has. `position` is after its letter.
-  private func escape5(
+  private func json5Escape(
     _ position: inout Int, from start: Int, _ bytes: Bytes
   ) throws(Fault) -> Unicode.Scalar? {
     switch bytes[start + 1] {

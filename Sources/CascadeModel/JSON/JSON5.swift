@@ -3,7 +3,7 @@
 /// here.
 extension Scanner {
   /// Skips a comment, or a kind of space that only JSON5 has. False when there is neither.
-  mutating func skipSpace5(_ bytes: Bytes) throws(Fault) -> Bool {
+  mutating func skipJSON5Space(_ bytes: Bytes) throws(Fault) -> Bool {
     switch bytes[at] {
     case UInt8(ascii: "/"):
       try skipComment(bytes)
@@ -67,7 +67,7 @@ extension Scanner {
 // MARK: - Numbers
 
 extension Scanner {
-  mutating func number5(_ bytes: Bytes) throws(Fault) -> NumberToken {
+  mutating func json5Number(_ bytes: Bytes) throws(Fault) -> NumberToken {
     let start = at
     let negative = peek(bytes) == UInt8(ascii: "-")
     if negative || peek(bytes) == UInt8(ascii: "+") { at += 1 }
@@ -130,7 +130,7 @@ extension Scanner {
 
   /// Converts `.5`, `5.` and `+5` to JSON's form first, because `Double` does not read them on
   /// every platform.
-  func double5(_ range: Range<Int>, _ bytes: Bytes) throws(Fault) -> Double {
+  func json5Double(_ range: Range<Int>, _ bytes: Bytes) throws(Fault) -> Double {
     let parts = Scanner.text(range, bytes).split(separator: ".", omittingEmptySubsequences: false)
     var text = String(parts[0])
     if text.first == "+" { text.removeFirst() }

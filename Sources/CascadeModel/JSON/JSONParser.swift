@@ -34,7 +34,7 @@ extension JSON {
       try scanner.end(bytes)
       return value
     } catch {
-      let place = Place(of: error.offset, in: bytes)
+      let place = SourcePosition(of: error.offset, in: bytes)
       throw JSONError(line: place.line, column: place.column, message: error.message)
     }
   }

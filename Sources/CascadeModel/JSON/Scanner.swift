@@ -61,7 +61,7 @@ struct Scanner {
       switch bytes[at] {
       case 0x20, 0x0A, 0x0D, 0x09: at += 1
       default:
-        guard dialect == .json5, try skipSpace5(bytes) else { return }
+        guard dialect == .json5, try skipJSON5Space(bytes) else { return }
       }
     }
   }

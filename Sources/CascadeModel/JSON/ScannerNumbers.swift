@@ -8,7 +8,7 @@ struct NumberToken {
 extension Scanner {
   /// Scans a number by RFC 8259.
   mutating func number(_ bytes: Bytes) throws(Fault) -> NumberToken {
-    if dialect == .json5 { return try number5(bytes) }
+    if dialect == .json5 { return try json5Number(bytes) }
     let start = at
     let negative = peek(bytes) == UInt8(ascii: "-")
     if negative { at += 1 }
@@ -19,7 +19,7 @@ extension Scanner {
 
   func json(_ number: NumberToken, _ bytes: Bytes) throws(Fault) -> JSON {
     if let integer = number.integer { return .integer(integer) }
-    if dialect == .json5 { return .number(try double5(number.range, bytes)) }
+    if dialect == .json5 { return .number(try json5Double(number.range, bytes)) }
     return .number(try double(number.range, bytes))
   }
 

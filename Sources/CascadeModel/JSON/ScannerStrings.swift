@@ -51,7 +51,7 @@ extension Scanner {
   private mutating func skipPlain(_ bytes: Bytes) {
     var position = at
     while bytes.count &- position >= 8 {
-      let special = specialBytes(bytes.word(at: position))
+      let special = specialBytes(bytes.eightBytes(at: position))
       if special != 0 {
         at = position &+ special.trailingZeroBitCount / 8
         return

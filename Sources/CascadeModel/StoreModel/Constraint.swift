@@ -49,13 +49,13 @@ extension StoreModel {
     return Constraint(
       name: relationship.name, outgoing: relationship.name, incoming: isDeclared ? inverse : nil,
       others: relationship.to.collections, optional: relationship.optional,
-      min: relationship.min ?? 0, max: most(relationship),
+      min: relationship.min ?? 0, max: maximumCount(relationship),
       unique: relationship.unique)
   }
 
   /// The maximum. If several relationships have this name and source, a to-one has none, because
   /// the edges of all of them count.
-  private func most(_ relationship: Relationship) -> Int? {
+  private func maximumCount(_ relationship: Relationship) -> Int? {
     if relationship.toMany { return relationship.max }
     let alike = relationships.filter {
       $0.name == relationship.name && $0.from == relationship.from

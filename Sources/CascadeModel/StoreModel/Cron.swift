@@ -12,7 +12,7 @@ package struct Cron: Hashable, Sendable {
   package let anyWeekday: Bool
   /// Whether the minute or the hour began with `*`. Then the schedule follows elapsed time, not the
   /// time shown by clocks, on days when clocks are changed.
-  package let anyTime: Bool
+  package let hasWildcardTime: Bool
 
   static let daily = Cron(minutes: 1, hours: 1)
 
@@ -21,7 +21,7 @@ package struct Cron: Hashable, Sendable {
     self.minutes = minutes
     self.hours = hours
     (days, months, weekdays) = (CronField.day.all, CronField.month.all, 0b111_1111)
-    (anyDay, anyWeekday, anyTime) = (true, true, false)
+    (anyDay, anyWeekday, hasWildcardTime) = (true, true, false)
   }
 
   package init(_ text: String) throws(IllegalSchedule) {
@@ -37,8 +37,10 @@ package struct Cron: Hashable, Sendable {
     weekdays = (week | week >> 7) & 0b111_1111
     anyDay = fields[2].hasPrefix("*")
     anyWeekday = fields[4].hasPrefix("*")
-    anyTime = fields[0].hasPrefix("*") || fields[1].hasPrefix("*")
-    guard comes else { throw IllegalSchedule("no month of \(fields[3]) has a day \(fields[2])") }
+    hasWildcardTime = fields[0].hasPrefix("*") || fields[1].hasPrefix("*")
+    guard hasMatchingDay else {
+      throw IllegalSchedule("no month of \(fields[3]) has a day \(fields[2])")
+    }
   }
 
   /// Whether crontab(5) treats the character as blank.
@@ -46,7 +48,7 @@ package struct Cron: Hashable, Sendable {
 
   /// Whether the day ever comes. It does not for 30 February and the like; a schedule that never
   /// runs must say `never`.
-  private var comes: Bool {
+  private var hasMatchingDay: Bool {
     let longest: [UInt64] = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
     return !anyWeekday
       || longest.enumerated().contains { index, length in

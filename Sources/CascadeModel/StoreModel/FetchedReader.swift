@@ -2,10 +2,10 @@
 struct FetchedReader {
   private static let keys = ["from", "where", "order", "limit", "settings", "store"]
 
-  static func read(_ entry: Entry) -> [String: FetchedProperty] {
+  static func read(_ entry: ModelValue) -> [String: FetchedProperty] {
     var properties: [String: FetchedProperty] = [:]
     for (name, entry) in entry.members() ?? [] {
-      if name.isEmpty { entry.refuse("a fetched property's name may not be empty") }
+      if name.isEmpty { entry.addProblem("a fetched property's name may not be empty") }
       guard let fields = Fields(entry, keys) else { continue }
       properties[name] = property(fields)
     }
@@ -21,21 +21,21 @@ struct FetchedReader {
     let limit = fields["limit"]?.integer(atLeast: 1)
     let store = fields["store"]?.filePath()
     // A collection of this store is checked later, when all collections are known.
-    if fields["store"] != nil, let from { fields["from"]?.judge(name: from, of: "collection") }
+    if fields["store"] != nil, let from { fields["from"]?.checkName(name: from, of: "collection") }
     guard let from, let condition else { return nil }
     return FetchedProperty(
       from: from, condition: condition, order: order, limit: limit, settings: settings,
       store: store)
   }
 
-  private static func readSettings(_ entry: Entry) -> [String: FetchedProperty.Setting] {
+  private static func readSettings(_ entry: ModelValue) -> [String: FetchedProperty.Setting] {
     var settings: [String: FetchedProperty.Setting] = [:]
     for (name, entry) in entry.members() ?? [] { settings[name] = setting(entry) }
     return settings
   }
 
   /// A value that can be bound to a statement.
-  private static func setting(_ entry: Entry) -> FetchedProperty.Setting? {
+  private static func setting(_ entry: ModelValue) -> FetchedProperty.Setting? {
     switch entry.json {
     case .null: .null
     case .bool(let value): .bool(value)
@@ -47,14 +47,14 @@ struct FetchedReader {
   }
 }
 
-extension Entry {
+extension ModelValue {
   fileprivate func expression(settings: [String]) -> String? {
     guard let text = name("an SQL expression") else { return nil }
     do {
       try SQLExpression(text).variables.forEach { try judge($0, settings) }
       return text
     } catch {
-      refuse((error as? SQLExpression.Illegal)?.reason ?? "\(error)")
+      addProblem((error as? SQLExpression.Illegal)?.reason ?? "\(error)")
       return nil
     }
   }

@@ -5,7 +5,7 @@ struct InversePairs {
 
   init(_ drafts: [RelationshipDraft]) {
     self.drafts = drafts
-    answerInverses()
+    completeInverses()
     for index in drafts.indices { judge(index) }
   }
 
@@ -33,7 +33,7 @@ struct InversePairs {
   }
 
   /// If only one relationship names the other as its inverse, sets the inverse of the other.
-  private mutating func answerInverses() {
+  private mutating func completeInverses() {
     for draft in drafts {
       for index in named(by: draft)
       where drafts[index].inverse == nil && drafts[index].collections.contains(draft.value.from) {
@@ -46,37 +46,37 @@ struct InversePairs {
   private func judge(_ index: Int) {
     let draft = drafts[index]
     guard let inverse = draft.inverse else { return }
-    if case .files = draft.value.to { return inverse.entry.refuse("a file has no inverse") }
-    judgeUnique(draft, inverse.bounds, inverse)
+    if case .files = draft.value.to { return inverse.entry.addProblem("a file has no inverse") }
+    checkUnique(draft, inverse.bounds, inverse)
     for half in named(by: draft) {
       let other = drafts[half]
       if !other.collections.contains(draft.value.from) {
-        inverse.entry.refuse("\(other.title) does not lead back to \"\(draft.value.from)\"")
+        inverse.entry.addProblem("\(other.title) does not lead back to \"\(draft.value.from)\"")
       } else if let name = other.inverse?.name, name != draft.value.name {
-        inverse.entry.refuse("the inverse of \(other.title) is \"\(name)\"")
+        inverse.entry.addProblem("the inverse of \(other.title) is \"\(name)\"")
       } else {
-        judgeUnique(draft, Bounds(other.value), inverse)
-        judgeAgreement(draft, inverse, other)
-        if index < half { judgeJoins(draft, other) }
+        checkUnique(draft, Bounds(other.value), inverse)
+        checkAgreement(draft, inverse, other)
+        if index < half { checkJoins(draft, other) }
       }
     }
   }
 
-  private func judgeUnique(
+  private func checkUnique(
     _ draft: RelationshipDraft, _ bounds: Bounds, _ inverse: InverseDraft
   ) {
     guard draft.value.unique, bounds.toMany == true else { return }
-    inverse.entry.refuse("a unique relationship has a to-one inverse")
+    inverse.entry.addProblem("a unique relationship has a to-one inverse")
   }
 
-  private func judgeAgreement(
+  private func checkAgreement(
     _ draft: RelationshipDraft, _ inverse: InverseDraft, _ other: RelationshipDraft
   ) {
     let (mine, its) = (inverse.bounds, Bounds(other.value))
     func judge<Value: Equatable>(_ key: String, _ mine: Value?, _ its: Value?) {
       guard let mine, mine != its else { return }
       let said = its.map { "\($0)" } ?? "nothing"
-      inverse.entry.refuse("\(key) is \(mine) here, and \(said) in \(other.title)")
+      inverse.entry.addProblem("\(key) is \(mine) here, and \(said) in \(other.title)")
     }
     judge("toMany", mine.toMany, its.toMany)
     judge("optional", mine.optional, its.optional)
@@ -87,12 +87,12 @@ struct InversePairs {
   }
 
   /// A many-to-many relationship has one join table, which is read in both directions.
-  private func judgeJoins(_ draft: RelationshipDraft, _ other: RelationshipDraft) {
-    guard case .join(let table, let source, let destination) = draft.value.place,
-      case .join(let itsTable, let itsSource, let itsDestination) = other.value.place
+  private func checkJoins(_ draft: RelationshipDraft, _ other: RelationshipDraft) {
+    guard case .join(let table, let source, let destination) = draft.value.edgeStorage,
+      case .join(let itsTable, let itsSource, let itsDestination) = other.value.edgeStorage
     else { return }
     if (table, source, destination) != (itsTable, itsDestination, itsSource) {
-      other.fields["join"]?.refuse("is not the join of its inverse \(draft.title) turned round")
+      other.fields["join"]?.addProblem("is not the join of its inverse \(draft.title) turned round")
     }
   }
 }

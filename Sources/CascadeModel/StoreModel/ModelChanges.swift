@@ -17,7 +17,7 @@ extension StoreModel {
       (spool != old.spool, "spool"), (strict != old.strict, "strict"),
       (roots != old.roots, "roots"),
       (sweeps != old.sweeps, "sweeps"), (limits != old.limits, "limits"),
-      (trash != old.trash, "trash"), (keep != old.keep, "keep"),
+      (trash != old.trash, "trash"), (retention != old.retention, "keep"),
       (secureDelete != old.secureDelete, "secureDelete"),
     ].filter(\.0).map { "\($0.1) changed" }
   }

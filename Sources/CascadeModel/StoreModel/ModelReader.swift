@@ -6,9 +6,9 @@ struct ModelReader {
     "limits", "trash", "keep", "secureDelete",
   ]
 
-  private let file: Entry
+  private let file: ModelValue
 
-  init(_ file: Entry) { self.file = file }
+  init(_ file: ModelValue) { self.file = file }
 
   func read() -> StoreModel {
     guard let fields = Fields(file, Self.keys) else { return .empty }
@@ -22,7 +22,7 @@ struct ModelReader {
     fields["relationships"].map {
       model.relationships = RelationshipsReader(names).read($0)
     }
-    judgeFetched(fields["collections"], names)
+    checkFetched(fields["collections"], names)
     model.roots = fields["roots"].map { readRoots($0, names) } ?? []
     SettingsReader(fields).read(into: &model)
     return model
@@ -30,13 +30,13 @@ struct ModelReader {
 
   /// Reads the file roots. Roots may not overlap: a file would have two names, and be counted under
   /// each separately.
-  private func readFiles(_ entry: Entry) -> [String: String] {
+  private func readFiles(_ entry: ModelValue) -> [String: String] {
     var roots: [String: String] = [:]
     for (name, entry) in entry.members() ?? [] {
-      entry.judge(name: name, of: "file root")
+      entry.checkName(name: name, of: "file root")
       guard let path = entry.absolutePath() else { continue }
       if let (other, _) = roots.sorted(by: <).first(where: { overlap($0.value, path) }) {
-        entry.refuse("overlaps files.\(other): a file would have two names")
+        entry.addProblem("overlaps files.\(other): a file would have two names")
       }
       roots[name] = path
     }
@@ -48,13 +48,13 @@ struct ModelReader {
     return one.hasPrefix(other) || other.hasPrefix(one)
   }
 
-  private func readRoots(_ entry: Entry, _ names: DeclaredNames) -> [String] {
+  private func readRoots(_ entry: ModelValue, _ names: DeclaredNames) -> [String] {
     (entry.elements("a list of collections") ?? []).compactMap(names.collection)
   }
 
   /// Checks the collections of fetched properties, now that all are known. A collection of another
   /// store is not checked.
-  private func judgeFetched(_ collections: Entry?, _ names: DeclaredNames) {
+  private func checkFetched(_ collections: ModelValue?, _ names: DeclaredNames) {
     for (_, collection) in collections?.objectMembers ?? [] {
       for (_, property) in collection.member("fetched")?.objectMembers ?? []
       where property.member("store") == nil {
@@ -82,18 +82,18 @@ struct DeclaredNames {
   }
 
   /// Reads a collection's name. Only in a strict model must it be declared.
-  func collection(_ entry: Entry) -> String? {
-    guard let name = entry.string("a collection"), entry.judge(name: name, of: "collection")
+  func collection(_ entry: ModelValue) -> String? {
+    guard let name = entry.string("a collection"), entry.checkName(name: name, of: "collection")
     else { return nil }
     if strict, !collections.contains(name) {
-      entry.refuse(unknown("collection", name, among: collections))
+      entry.addProblem(unknown("collection", name, among: collections))
     }
     return name
   }
 
-  func root(_ entry: Entry) -> String? {
+  func root(_ entry: ModelValue) -> String? {
     guard let name = entry.name("a file root") else { return nil }
-    if !roots.contains(name) { entry.refuse(unknown("file root", name, among: roots)) }
+    if !roots.contains(name) { entry.addProblem(unknown("file root", name, among: roots)) }
     return name
   }
 
@@ -101,29 +101,30 @@ struct DeclaredNames {
   func key(of collection: String) -> [String]? { mapped[collection] }
 
   /// Requires that a collection is a table, for an edge in a column or a join table.
-  func requireTable(_ collection: String, for place: Entry, _ what: String) {
+  func requireTable(_ collection: String, for place: ModelValue, _ what: String) {
     guard mapped[collection] == nil else { return }
     let near = nearest(collection, in: mapped.keys.sorted()).map { "; did you mean \"\($0)\"?" }
-    place.refuse("\(what) needs a table, and collection \"\(collection)\" has none\(near ?? "")")
+    place.addProblem(
+      "\(what) needs a table, and collection \"\(collection)\" has none\(near ?? "")")
   }
 
   /// Requires a key of one column, because one column cannot refer to a composite key.
-  func requireSimpleKey(_ collection: String, for place: Entry) {
+  func requireSimpleKey(_ collection: String, for place: ModelValue) {
     guard let count = mapped[collection]?.count, count > 1 else { return }
-    place.refuse("one column cannot hold the key of \(count) columns of \"\(collection)\"")
+    place.addProblem("one column cannot hold the key of \(count) columns of \"\(collection)\"")
   }
 }
 
-extension Entry {
+extension ModelValue {
   /// Checks a name by the rule for names of collections (DESIGN 5.2), which file roots share.
   @discardableResult
-  func judge(name: String, of what: String) -> Bool {
+  func checkName(name: String, of what: String) -> Bool {
     if name.isEmpty {
-      refuse("a \(what)'s name may not be empty")
+      addProblem("a \(what)'s name may not be empty")
     } else if name.contains("/") || name.utf8.contains(0) {
-      refuse("a \(what)'s name may not contain \(name.contains("/") ? "\"/\"" : "a NUL")")
+      addProblem("a \(what)'s name may not contain \(name.contains("/") ? "\"/\"" : "a NUL")")
     } else if name.hasPrefix("cascade_") {
-      refuse("a \(what)'s name may not begin with \"cascade_\"")
+      addProblem("a \(what)'s name may not begin with \"cascade_\"")
     } else {
       return true
     }
@@ -134,7 +135,7 @@ extension Entry {
   func absolutePath() -> String? {
     guard var path = name("a path") else { return nil }
     guard path.hasPrefix("/") else {
-      refuse("\"\(path)\" is not an absolute path")
+      addProblem("\"\(path)\" is not an absolute path")
       return nil
     }
     while path.count > 1, path.hasSuffix("/") { path.removeLast() }
@@ -143,7 +144,9 @@ extension Entry {
 
   func filePath() -> String? {
     guard let path = absolutePath() else { return nil }
-    if case .string(let text) = json, text.hasSuffix("/") { refuse("\"\(text)\" is a directory") }
+    if case .string(let text) = json, text.hasSuffix("/") {
+      addProblem("\"\(text)\" is a directory")
+    }
     return path
   }
 }

@@ -49,7 +49,7 @@ extension Cron {
           return change
         }
         time = change
-      } else if anyTime || !zone.isRepeated(found) {
+      } else if hasWildcardTime || !zone.isRepeated(found) {
         return found
       } else {
         time = found
@@ -59,7 +59,7 @@ extension Cron {
 
   /// Whether it runs at the moment when clocks change from `old` to `new`.
   private func runs(whenClocks old: Int64, show new: Int64) -> Bool {
-    if anyTime { return nextLocal(after: new - 1) == new }
+    if hasWildcardTime { return nextLocal(after: new - 1) == new }
     return old < new && nextLocal(after: old - 1).map { $0 <= new } ?? false
   }
 }

@@ -4,7 +4,7 @@ package struct Relationship: Hashable, Sendable {
   /// A collection, or the name of a type within one.
   package var from: String
   package var to: Target
-  package var place: Place
+  package var edgeStorage: EdgeStorage
   package var toMany: Bool
   package var optional: Bool
   package var min: Int?
@@ -32,7 +32,7 @@ package struct Relationship: Hashable, Sendable {
   }
 
   /// Where the edges are stored (DESIGN 4).
-  package enum Place: Hashable, Sendable {
+  package enum EdgeStorage: Hashable, Sendable {
     case stored
     case column(String)
     case join(table: String, source: String, destination: String)

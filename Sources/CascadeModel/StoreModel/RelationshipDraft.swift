@@ -15,7 +15,7 @@ struct RelationshipDraft {
 }
 
 struct InverseDraft {
-  let entry: Entry
+  let entry: ModelValue
   let name: String
   var deleteRule: DeleteRule?
   var bounds = Bounds()
@@ -36,7 +36,7 @@ struct Bounds {
     min = fields["min"]?.integer(atLeast: 0)
     max = fields["max"]?.integer(atLeast: 1)
     if let min, let max, min > max {
-      fields["min"]?.refuse("min \(min) is more than max \(max)")
+      fields["min"]?.addProblem("min \(min) is more than max \(max)")
     }
   }
 
@@ -48,10 +48,10 @@ struct Bounds {
   }
 
   /// Refuses bounds that a to-one relationship cannot have. Call it only for one.
-  func judgeToOne(_ fields: Fields) {
+  func checkToOne(_ fields: Fields) {
     for (key, bound) in [("min", min), ("max", max)] {
       guard let bound, bound > 1 else { continue }
-      fields[key]?.refuse("a to-one relationship has no \(key) of \(bound); is toMany missing?")
+      fields[key]?.addProblem("a to-one relationship has no \(key) of \(bound); is toMany missing?")
     }
   }
 }

@@ -7,7 +7,7 @@ struct RelationshipReader {
 
   let names: DeclaredNames
 
-  func read(_ entry: Entry) -> RelationshipDraft? {
+  func read(_ entry: ModelValue) -> RelationshipDraft? {
     guard let fields = Fields(entry, Self.keys) else { return nil }
     let name = fields.required("name")?.name()
     let from = fields.required("from").flatMap(names.collection)
@@ -18,9 +18,9 @@ struct RelationshipReader {
     let deleteRule: DeleteRule? = fields["deleteRule"]?.word("delete rule")
     let inverse = fields["inverse"].flatMap(readInverse)
     guard let name, let from, let to else { return nil }
-    let place = PlaceReader(fields: fields, names: names, from: from, to: to).read()
+    let place = EdgeStorageReader(fields: fields, names: names, from: from, to: to).read()
     let value = Relationship(
-      name: name, from: from, to: to, place: place, toMany: toMany(bounds, place, fields),
+      name: name, from: from, to: to, edgeStorage: place, toMany: toMany(bounds, place, fields),
       optional: bounds.optional ?? true, min: bounds.min, max: bounds.max, unique: unique,
       rules: [])
     return RelationshipDraft(
@@ -29,15 +29,15 @@ struct RelationshipReader {
 
   /// Whether it is to-many. A join table implies it.
   private func toMany(
-    _ bounds: Bounds, _ place: Relationship.Place, _ fields: Fields
+    _ bounds: Bounds, _ place: Relationship.EdgeStorage, _ fields: Fields
   ) -> Bool {
     var toMany = bounds.toMany ?? false
     if case .join = place, bounds.toMany == nil { toMany = true }
-    if !toMany { bounds.judgeToOne(fields) }
+    if !toMany { bounds.checkToOne(fields) }
     return toMany
   }
 
-  private func target(_ entry: Entry, polymorphic: Bool) -> Relationship.Target? {
+  private func target(_ entry: ModelValue, polymorphic: Bool) -> Relationship.Target? {
     switch entry.json {
     case .string: names.collection(entry).map { .collection($0) }
     case .object where polymorphic: types(entry)
@@ -46,45 +46,45 @@ struct RelationshipReader {
     }
   }
 
-  private func types(_ entry: Entry) -> Relationship.Target? {
+  private func types(_ entry: ModelValue) -> Relationship.Target? {
     var map: [String: String] = [:]
     for (type, entry) in entry.objectMembers { map[type] = names.collection(entry) }
-    if entry.objectMembers.isEmpty { entry.refuse("names no type") }
+    if entry.objectMembers.isEmpty { entry.addProblem("names no type") }
     return .types(map)
   }
 
-  private func files(_ entry: Entry) -> Relationship.Target? {
+  private func files(_ entry: ModelValue) -> Relationship.Target? {
     let keys = entry.objectMembers.map(\.name)
     if !keys.contains("files"), !keys.contains(where: { nearest($0, in: ["files"]) != nil }) {
-      entry.refuse("a map from types to collections needs \"typeColumn\"")
+      entry.addProblem("a map from types to collections needs \"typeColumn\"")
       return nil
     }
     return Fields(entry, ["files"])?.required("files").flatMap(names.root).map { .files(root: $0) }
   }
 
-  private func readRules(_ entry: Entry) -> Rules {
+  private func readRules(_ entry: ModelValue) -> Rules {
     var rules: Rules = []
     for entry in entry.elements("a list of rules") ?? [] {
       guard let name = entry.string("a rule's name") else { continue }
       if let rule = Rules(name: name) {
         rules.insert(rule)
       } else if DeleteRule(rawValue: name) != nil {
-        entry.refuse("\"\(name)\" is a word for deleteRule, not a rule")
+        entry.addProblem("\"\(name)\" is a word for deleteRule, not a rule")
       } else {
-        entry.refuse(unknown("rule", name, among: Rules.allNames))
+        entry.addProblem(unknown("rule", name, among: Rules.allNames))
       }
     }
     return rules
   }
 
-  private func readInverse(_ entry: Entry) -> InverseDraft? {
+  private func readInverse(_ entry: ModelValue) -> InverseDraft? {
     if case .string = entry.json {
       return entry.name().map { InverseDraft(entry: entry, name: $0) }
     }
     let keys = ["name", "deleteRule", "toMany", "optional", "min", "max"]
     guard let fields = Fields(entry, keys, "a name or an object") else { return nil }
     let bounds = Bounds(fields)
-    if bounds.toMany == false { bounds.judgeToOne(fields) }
+    if bounds.toMany == false { bounds.checkToOne(fields) }
     let deleteRule: DeleteRule? = fields["deleteRule"]?.word("delete rule")
     guard let name = fields.required("name")?.name() else { return nil }
     return InverseDraft(entry: entry, name: name, deleteRule: deleteRule, bounds: bounds)

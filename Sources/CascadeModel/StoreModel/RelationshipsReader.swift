@@ -4,14 +4,14 @@ struct RelationshipsReader {
 
   init(_ names: DeclaredNames) { self.names = names }
 
-  func read(_ entry: Entry) -> [Relationship] {
+  func read(_ entry: ModelValue) -> [Relationship] {
     let reader = RelationshipReader(names: names)
     let entries = entry.elements("a list of relationships") ?? []
     let pairs = InversePairs(entries.compactMap(reader.read))
     let relationships = pairs.drafts.indices.map { index in
       var value = pairs.drafts[index].value
       value.inverse = pairs.inverse(of: index)
-      value.rules = RuleFolding(pairs, index).fold()
+      value.rules = RuleCombination(pairs, index).fold()
       return value
     }
     judgeRepeated(pairs.drafts)
@@ -22,9 +22,9 @@ struct RelationshipsReader {
     var places: [[AnyHashable]: String] = [:]
     for draft in drafts {
       let value = draft.value
-      let same: [AnyHashable] = [value.name, value.from, value.to, value.place]
+      let same: [AnyHashable] = [value.name, value.from, value.to, value.edgeStorage]
       if let first = places[same] {
-        draft.fields.entry.refuse("\(draft.title) is declared at \(first) already")
+        draft.fields.entry.addProblem("\(draft.title) is declared at \(first) already")
       }
       places[same] = places[same] ?? draft.fields.entry.path
     }

@@ -11,29 +11,29 @@ struct SettingsReader {
     }
     if let entry = fields["limits"] { limits(entry, &model.limits) }
     if let entry = fields["trash"], let time = entry.duration() { model.trash = time }
-    if let entry = fields["keep"] { keep(entry, &model.keep) }
+    if let entry = fields["keep"] { keep(entry, &model.retention) }
     model.secureDelete = fields["secureDelete"]?.word()
   }
 
-  private func keep(_ entry: Entry, _ keep: inout StoreModel.Keep) {
+  private func keep(_ entry: ModelValue, _ keep: inout StoreModel.Retention) {
     guard let fields = Fields(entry, ["ledger", "notices"]) else { return }
     if let time = fields["ledger"]?.positiveDuration() { keep.ledger = time }
     if let time = fields["notices"]?.positiveDuration() { keep.notices = time }
   }
 
-  private func sweeps(_ entry: Entry) -> [SweepKind: Schedule] {
+  private func sweeps(_ entry: ModelValue) -> [SweepKind: Schedule] {
     var sweeps: [SweepKind: Schedule] = [:]
     for (name, entry) in entry.members() ?? [] {
       if let kind = SweepKind(rawValue: name) {
         sweeps[kind] = entry.schedule()
       } else {
-        entry.refuse(unknown("sweep", name, among: SweepKind.allCases.map(\.rawValue)))
+        entry.addProblem(unknown("sweep", name, among: SweepKind.allCases.map(\.rawValue)))
       }
     }
     return sweeps
   }
 
-  private func texts(_ entry: Entry) -> [SweepKind: String] {
+  private func texts(_ entry: ModelValue) -> [SweepKind: String] {
     var texts: [SweepKind: String] = [:]
     for (name, entry) in entry.objectMembers {
       if let kind = SweepKind(rawValue: name) { texts[kind] = entry.json.string }
@@ -41,52 +41,52 @@ struct SettingsReader {
     return texts
   }
 
-  private func limits(_ entry: Entry, _ limits: inout StoreModel.Limits) {
+  private func limits(_ entry: ModelValue, _ limits: inout StoreModel.Limits) {
     guard let fields = Fields(entry, ["lock", "alone", "hold"]) else { return }
     if let entry = fields["lock"] { lock(entry, &limits) }
     if let entry = fields["alone"], let time = entry.positiveDuration() {
-      limits.alone = time
-      if let lock = limits.lock, time < lock { entry.refuse("is shorter than limits.lock") }
+      limits.uncontendedLock = time
+      if let lock = limits.lock, time < lock { entry.addProblem("is shorter than limits.lock") }
     }
     if let entry = fields["hold"] { hold(entry, &limits.hold) }
   }
 
   /// Reads the lock limit. The limit while no other process writes is never shorter.
-  private func lock(_ entry: Entry, _ limits: inout StoreModel.Limits) {
+  private func lock(_ entry: ModelValue, _ limits: inout StoreModel.Limits) {
     if case .string("none") = entry.json {
       limits.lock = nil
     } else if let time = entry.positiveDuration() {
       limits.lock = time
-      limits.alone = max(limits.alone, time)
+      limits.uncontendedLock = max(limits.uncontendedLock, time)
     }
   }
 
-  private func hold(_ entry: Entry, _ hold: inout StoreModel.Hold) {
+  private func hold(_ entry: ModelValue, _ hold: inout StoreModel.Hold) {
     guard let fields = Fields(entry, ["deletes", "share"]) else { return }
     if let deletes = fields["deletes"]?.integer(atLeast: 0) { hold.deletes = deletes }
     if let share = fields["share"]?.share() { hold.share = share }
   }
 }
 
-extension Entry {
+extension ModelValue {
   /// A century. Added to the time of any clock, it still fits.
   private static let longestDays = 36_525
 
   fileprivate func duration() -> Duration? {
     guard let text = string("a duration such as \"10ms\" or \"1d\"") else { return nil }
     guard let duration = Duration(text: text) else {
-      refuse("\"\(text)\" is no duration, such as \"10ms\", \"15m\" or \"1d\"")
+      addProblem("\"\(text)\" is no duration, such as \"10ms\", \"15m\" or \"1d\"")
       return nil
     }
-    if duration <= .seconds(86_400 * Entry.longestDays) { return duration }
-    refuse("\"\(text)\" is longer than \(Entry.longestDays)d")
+    if duration <= .seconds(86_400 * ModelValue.longestDays) { return duration }
+    addProblem("\"\(text)\" is longer than \(ModelValue.longestDays)d")
     return nil
   }
 
   fileprivate func positiveDuration() -> Duration? {
     guard let duration = duration() else { return nil }
     if duration > .zero { return duration }
-    refuse("must be longer than nothing")
+    addProblem("must be longer than nothing")
     return nil
   }
 
@@ -95,7 +95,7 @@ extension Entry {
     do {
       return try Schedule(text: text)
     } catch {
-      refuse(error.reason)
+      addProblem(error.reason)
       return nil
     }
   }
@@ -108,7 +108,7 @@ extension Entry {
     default: return wrongType("a number from 0 to 1")
     }
     guard 0...1 ~= share else {
-      refuse("\(share) is not within 0 to 1")
+      addProblem("\(share) is not within 0 to 1")
       return nil
     }
     return share

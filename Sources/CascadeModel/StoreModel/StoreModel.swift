@@ -23,7 +23,7 @@ package struct StoreModel: Hashable, Sendable {
   package var limits = Limits()
   /// How long deleted nodes are kept; zero keeps nothing.
   package internal(set) var trash = Duration.seconds(86_400)
-  package internal(set) var keep = Keep()
+  package internal(set) var retention = Retention()
   /// The setting of our connection; nil is SQLite's default.
   package internal(set) var secureDelete: SecureDelete?
 
@@ -35,7 +35,7 @@ package struct StoreModel: Hashable, Sendable {
     self = .empty
     do {
       let file = try JSON.parse(bytes, as: .json5)
-      self = ModelReader(Entry(json: file, path: "", problems: problems)).read()
+      self = ModelReader(ModelValue(json: file, path: "", problems: problems)).read()
     } catch {
       let message = "line \(error.line), column \(error.column): \(error.message)"
       throw ModelErrors(problems: [ModelProblem(path: "", message: message)])
@@ -65,7 +65,7 @@ package struct StoreModel: Hashable, Sendable {
   }
 
   /// How long Cascade's own records are kept. A sweep of the trash removes older ones.
-  package struct Keep: Hashable, Sendable {
+  package struct Retention: Hashable, Sendable {
     /// A change file that is submitted again after its entry was removed is applied again.
     package internal(set) var ledger = Duration.seconds(30 * 86_400)
     package internal(set) var notices = Duration.seconds(30 * 86_400)
@@ -76,7 +76,7 @@ package struct StoreModel: Hashable, Sendable {
     /// The longest time that the write lock is held; nil is one transaction, however long.
     package var lock: Duration? = .milliseconds(10)
     /// The same, while no other connection writes.
-    package var alone: Duration = .milliseconds(100)
+    package var uncontendedLock: Duration = .milliseconds(100)
     package var hold = Hold()
   }
 

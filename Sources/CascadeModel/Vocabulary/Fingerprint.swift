@@ -21,7 +21,7 @@ package struct Fingerprint: Hashable, Sendable {
       index += 1
     }
     let words = (bytes.count - index) / 8
-    for word in 0..<words { mix(bytes.word(at: index + 8 * word)) }
+    for word in 0..<words { mix(bytes.eightBytes(at: index + 8 * word)) }
     index += 8 * words
     count += 8 * UInt64(words)
     while index < bytes.count {
@@ -63,13 +63,13 @@ extension UInt64 {
 
 extension Span<UInt8> {
   /// A hash for tables in memory: takes a short text at once, without the state for parts.
-  package func print(seed: UInt64) -> UInt64 {
+  package func tableHash(seed: UInt64) -> UInt64 {
     var state = seed ^ UInt64(count)
     var index = 0
     while index &+ 8 <= count {
-      state = state.mixed(with: word(at: index))
+      state = state.mixed(with: eightBytes(at: index))
       index &+= 8
     }
-    return index < count ? state.mixed(with: head(index..<count)) : state.mixed(with: 0)
+    return index < count ? state.mixed(with: firstEightBytes(index..<count)) : state.mixed(with: 0)
   }
 }

@@ -35,7 +35,7 @@ extension Control {
       let made = try await service.attach(createIndexes: true, by: call.peer.uid)
       repaired = ["triggers": names(made.triggersMade), "indexes": names(made.indexesMade)]
     }
-    let structure = try await service.reader.read { try $0.checkStructure() }
+    let structure = try await service.reader.read { try $0.checkSetup() }
     let references = try await service.reader.read { try $0.checkReferences(limit: limit) }
     let surroundings = service.configuration.surroundings
     let room = max(limit - references.list.count, 0)
@@ -43,7 +43,7 @@ extension Control {
     let configuration = service.configuration
     let setUp =
       try Ownership(of: configuration.path).findings
-      + Access.findings(spool: configuration.spoolPath, socket: stores.socket)
+      + WriteAccess.findings(spool: configuration.spoolPath, socket: stores.socket)
     let found = structure.filter { $0.kind != .library }
     return [
       "findings": .array(
@@ -68,7 +68,7 @@ private func names(_ names: [String]) -> JSON { .array(names.map(JSON.string)) }
 extension AttachReport {
   @EventLoopActor
   fileprivate func json(_ service: StoreService) -> JSON {
-    let held = service.condition.heldLook
+    let held = service.condition.heldRescan
     return [
       "store": .string(service.configuration.path), "collections": names(collections),
       "triggers": names(triggersMade), "indexes": names(indexesMade),
@@ -82,7 +82,7 @@ extension AttachReport {
   }
 }
 
-extension StructureFinding {
+extension SetupFinding {
   fileprivate var json: JSON {
     var fields = [
       JSON.Field("kind", .string(kind.rawValue)), JSON.Field("message", .string(message)),

@@ -27,7 +27,7 @@ extension Control {
     let service = upload.service
     do {
       let name = try await freeName(call.text("name")!, for: upload)
-      let receipt = try await service.settle(name) { try service.submit(upload, as: name) }
+      let receipt = try await service.enqueueAndWait(name) { try service.submit(upload, as: name) }
       return ["receipt": receipt.json]
     } catch {
       // If the upload was already submitted, there is nothing left to drop.
@@ -59,12 +59,12 @@ extension Control {
     if call.parameters["dryRun"]?.bool != true {
       try service.mayWork()
       if call.parameters["wait"]?.bool != false { return try await sweep(kinds, service, call) }
-      service.order(kinds, by: call.peer.uid)
+      service.requestSweep(kinds, by: call.peer.uid)
       return ["sweep": ["kinds": .array(kinds.map { .string($0.rawValue) }), "outcome": "begun"]]
     }
     let plan = try await service.reader.read { try $0.planSweep(kinds) }
     var result = SweepResult(wouldDo: plan, kinds)
-    if kinds.looksAtFiles { result.unreferenced = try await service.unreferencedFiles() }
+    if kinds.sweepsFiles { result.unreferenced = try await service.unreferencedFiles() }
     return ["sweep": result.json(number: 0)]
   }
 
@@ -178,7 +178,7 @@ extension Control {
       try await service.onStore { try await service.writer.dropPlans(ofFile: "\(name)") }
       throw VarlinkError.noSuchThing("file \(name) among the held ones")
     }
-    return try await service.settle(name) {
+    return try await service.enqueueAndWait(name) {
       if try service.spool.release(name) || service.spool.isQueued(name) { return }
       throw VarlinkError.noSuchThing("file \(name) among the held ones: it was settled just now")
     }
@@ -205,9 +205,9 @@ extension SweepResult {
   fileprivate init(wouldDo plan: Plan, _ kinds: [SweepKind]) {
     self.init(kinds: kinds, outcome: .nothing)
     files = plan.files
-    forgotten = plan.forgotten
+    trashedBatchesDeleted = plan.batchesToDelete
     edgesRemoved = plan.edgesRemoved
-    if plan.deletedCount + edgesRemoved + files + forgotten > 0 { outcome = .done }
+    if plan.deletedCount + edgesRemoved + files + trashedBatchesDeleted > 0 { outcome = .done }
     if plan.isOverLimit { outcome = .held }
     if !plan.denials.isEmpty { outcome = .blocked }
     deletedCount = plan.deletedCount

@@ -43,14 +43,14 @@ extension Control {
     let answer = Promise<Fetched>()
     Task {
       do {
-        answer.settle(.success(try await fetcher.read(body)))
+        answer.resolve(.success(try await fetcher.read(body)))
       } catch {
-        answer.settle(.failure(error))
+        answer.resolve(.failure(error))
       }
     }
     let clock = Task {
       try await EventLoop.sleep(for: Control.longestFetch)
-      answer.settle(.failure(FetchError.unavailable("SQLite is still at it; try again later")))
+      answer.resolve(.failure(FetchError.unavailable("SQLite is still at it; try again later")))
     }
     defer { clock.cancel() }
     return try await answer.value()

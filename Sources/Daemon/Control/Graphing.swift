@@ -37,8 +37,8 @@ extension Graph {
 extension Graph.Vertex {
   fileprivate var json: JSON {
     [
-      "node": end.json, "depth": .integer(Int64(depth)), "goes": .bool(goes),
-      "more": .integer(Int64(more)),
+      "node": end.json, "depth": .integer(Int64(depth)), "goes": .bool(isDeleted),
+      "more": .integer(Int64(hiddenEdgeCount)),
     ]
   }
 }

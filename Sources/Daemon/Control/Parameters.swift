@@ -17,7 +17,7 @@ extension Call {
       throw VarlinkError.unusable(
         parameter, "\"\(text)\" is no node: write collection/key or [\"collection\", \"key\"]")
     }
-    if let misfit = model.misfit(node) {
+    if let misfit = model.keyProblem(node) {
       throw VarlinkError.unusable(parameter, misfit)
     }
     return node

@@ -65,14 +65,16 @@ extension Control {
     let texts = call.parameters["nodes"]?.array?.compactMap(\.string) ?? []
     let nodes = try texts.map { try Call.node($0, "nodes", of: service.configuration.model) }
     return try await service.reader.read {
-      ["plan": try $0.plan(deleting: nodes).json(of: nodes.map($0.spelled))]
+      ["plan": try $0.plan(deleting: nodes).json(of: nodes.map($0.withStoredKey))]
     }
   }
 
   func why(_ call: Call) async throws -> JSON {
     let service = try await service(call)
     let asked = try call.destination("node", of: service.configuration.model)!
-    return try await service.reader.read { ["why": try $0.why(asked).json(of: $0.spelled(asked))] }
+    return try await service.reader.read {
+      ["why": try $0.why(asked).json(of: $0.withStoredKey(asked))]
+    }
   }
 
   func notices(_ call: Call) async throws -> JSON {

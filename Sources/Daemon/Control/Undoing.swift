@@ -38,7 +38,7 @@ extension Control {
       }
       // The undo may have restored references to files that wait to be moved.
       service.retriesFiles = true
-      for file in try await service.tendFiles().left where file.batch == batch {
+      for file in try await service.moveUnreferencedFiles().left where file.batch == batch {
         result.leave(file.file, because: file.reason)
       }
       for file in try await service.writer.filesStillWanted(of: batch) {
@@ -46,18 +46,18 @@ extension Control {
       }
       service.reportUndone(result, by: user)
       return ["undone": result.json]
-    } catch let refusal as NoUndo {
+    } catch let refusal as UndoUnavailable {
       throw VarlinkError.noSuchThing("batch \(batch)\(refusal.reason)")
     }
   }
 }
 
-extension NoUndo {
+extension UndoUnavailable {
   fileprivate var reason: String {
     switch self {
     case .unknown: ""
     case .undone(let at, let by): " to undo: it was undone at \(SystemClock.text(at)) by \(by)"
-    case .forgotten: " to undo: nothing of it is kept"
+    case .notInTrash: " to undo: nothing of it is kept"
     }
   }
 }

@@ -11,7 +11,7 @@ struct Gauges {
   let journal: Int
   let heldPlans: Int
   let oldestChange: Int64?
-  let tally: Tally
+  let tally: StoreCounters
 }
 
 extension StoreService {
@@ -83,7 +83,7 @@ extension Metrics {
       "cascaded_last_sweep_seconds", "gauge",
       "How long ago the store was last found or put in order.",
       stores.compactMap { store in
-        store.tally.lastGood.map {
+        store.tally.lastConsistent.map {
           Sample(store: store.store, value: Double(max(0, now - $0)) / 1_000)
         }
       })

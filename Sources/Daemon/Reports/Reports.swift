@@ -77,7 +77,7 @@ extension StoreService {
       reportSwept(result, number: number, by: user)
     }
     if result.outcome == .held {
-      for part in result.alsoHeld + [result] { reportHeld(part, number: number, by: user) }
+      for part in result.otherHeldParts + [result] { reportHeld(part, number: number, by: user) }
     }
   }
 
@@ -114,7 +114,7 @@ extension StoreService {
     }
   }
 
-  func reportReplaced(_ standing: OpenFile.Standing) {
+  func reportReplaced(_ standing: OpenFile.FileState) {
     let what =
       switch standing {
       case .logRemoved: "its log was removed while it was in use; what it had is saved"
@@ -122,7 +122,7 @@ extension StoreService {
         "its log was removed while it was in use, and what only that had is lost: stop what does "
           + "that"
       case .overwritten: "a copy was written over it; it is served from here on"
-      case .there, .replaced: "another file is there now; it is served from here on"
+      case .sameFile, .replaced: "another file is there now; it is served from here on"
       }
     tell(.warning, .replaced, "\(what); references to nothing are looked for")
   }
@@ -170,7 +170,7 @@ extension StoreService {
       ])
   }
 
-  func report(_ undo: UndoGivenUp) {
+  func report(_ undo: UndoFailed) {
     tell(
       .error, .undoGivenUp,
       "batch \(undo.batch) is undone only in part: \(undo.reason); `cascadectl undo \(undo.batch)` "

@@ -2,7 +2,7 @@ internal import Store
 internal import CascadeSystem
 
 /// What a store did since the daemon began to serve it, for the metrics.
-struct Tally {
+struct StoreCounters {
   private(set) var locks = Histogram()
   /// By rule. A node that was deleted by name has no rule.
   private(set) var deletions: [String: Int] = [:]
@@ -10,7 +10,7 @@ struct Tally {
   private(set) var files: [String: Int] = [:]
   private(set) var sweeps: [String: Int] = [:]
   /// When the store was last found consistent or made so, in milliseconds since 1970.
-  var lastGood: Int64?
+  var lastConsistent: Int64?
 
   mutating func add(_ holds: [Duration]) {
     for hold in holds { locks.add(hold / .seconds(1)) }
@@ -28,7 +28,7 @@ struct Tally {
     if result.outcome != .held || result.batch != nil {
       add(result.byRule, of: result.deletedCount)
     }
-    if result.isGood { lastGood = now }
+    if result.isGood { lastConsistent = now }
   }
 
   private mutating func add(_ byRule: [String: Int], of count: Int) {

@@ -5,7 +5,7 @@ internal import CascadeSystem
 
 /// Checks who may write to the spool and the socket, and so change the store. Access for the owner
 /// and the group is deliberate; access for all users is a mistake.
-enum Access {
+enum WriteAccess {
   static func findings(spool: String, socket: String?) throws -> [JSON] {
     let parts = ["", "/new", "/held", "/rejected", "/tmp"].map { spool + $0 }
     let open = try parts.first(where: isOpenToOthers).map { ($0, "puts a change file there") }

@@ -3,7 +3,7 @@ internal import Store
 internal import CascadeSystem
 
 /// The condition of a store, as `status` shows it.
-struct Condition {
+struct StoreCondition {
   /// A failure of the machine or the file. The work is tried again.
   var trouble: String?
   /// Where the tables do not fit the model.
@@ -15,17 +15,17 @@ struct Condition {
   /// What the last sweep of these kinds could not delete, if that sweep deleted nothing.
   private var blocked: [[SweepKind]: [String]] = [:]
   var isDetached = false
-  var pause: Pause?
+  var pause: OperatorPause?
 
   /// Whether no work is done or tried again.
   var isAtRest: Bool { isDetached || pause != nil }
 
   /// Records the result of a sweep. Returns whether it is new and should be reported.
-  mutating func keep(_ result: SweepResult) -> Bool {
+  mutating func noteResult(_ result: SweepResult) -> Bool {
     if result.outcome == .held {
       let plans = heldPlans
       held = held.filter { !result.kinds.cover($0.key) }
-      for part in result.alsoHeld + [result] { held[part.heldKinds] = part }
+      for part in result.otherHeldParts + [result] { held[part.heldKinds] = part }
       return result.batch != nil || !heldPlans.allSatisfy(plans.contains)
     }
     // A sweep that was blocked because the tables do not fit has examined nothing.
@@ -45,7 +45,7 @@ struct Condition {
     for part in parts where held[part.heldKinds] == nil { held[part.heldKinds] = part }
   }
 
-  mutating func keep(only parts: [SweepResult]) {
+  mutating func retainHeld(only parts: [SweepResult]) {
     let plans = Set(parts.map(\.plan))
     held = held.filter { plans.contains($0.value.plan) }
   }
@@ -53,10 +53,10 @@ struct Condition {
   var heldPlans: [Int64] { held.values.compactMap(\.plan) }
 
   /// The held sweep for dangling references, which scans whole tables.
-  var heldLook: SweepResult? { held[[.dangling]] }
+  var heldRescan: SweepResult? { held[[.dangling]] }
 
   /// Forgets what was known, because it was about another file.
-  mutating func forget() {
+  mutating func clearFindings() {
     problems = []
     filesWait = []
     held = [:]
@@ -87,7 +87,7 @@ struct Condition {
   }
 }
 
-extension Pause {
+extension OperatorPause {
   var error: StoreError {
     StoreError(
       "paused since \(SystemClock.text(at)) by uid \(user); `cascadectl resume` lets it go on")

@@ -11,12 +11,12 @@ struct Connections {
   /// Serves `status` alone, so that it is answered while the reader is busy. A store without tables
   /// of the application has none, because its queries are all short. It does not wait long for
   /// locks.
-  let gauge: StoreReader?
+  let statusReader: StoreReader?
   /// Runs the model's own queries. SQLite checks no time limit during one call of a function, so
   /// such a query may take very long.
-  let fetcher: StoreReader
+  let queryReader: StoreReader
 
-  enum Role { case writer, reader, gauge, fetcher }
+  enum Role { case writer, reader, statusReader, queryReader }
   private var used: Set<Role> = [.writer]
   private(set) var lastUse = ContinuousClock.now
 
@@ -25,12 +25,13 @@ struct Connections {
   ) {
     writer = StoreWriter(configuration, progress, leases)
     reader = StoreReader(configuration)
-    gauge = configuration.model.hasTables ? StoreReader(configuration, busyMilliseconds: 20) : nil
-    fetcher = StoreReader(configuration)
+    statusReader =
+      configuration.model.hasTables ? StoreReader(configuration, busyMilliseconds: 20) : nil
+    queryReader = StoreReader(configuration)
   }
 
   /// The readers that answer questions.
-  var readers: [StoreReader] { [reader] + (gauge.map { [$0] } ?? []) }
+  var readers: [StoreReader] { [reader] + (statusReader.map { [$0] } ?? []) }
 
   func close() async {
     for reader in readers { await reader.close() }
@@ -40,7 +41,7 @@ struct Connections {
 
   /// Closes the connection for queries, without waiting for a query that is running.
   func closeFetcher(because reason: StoreError? = nil) {
-    Task { [fetcher] in await fetcher.close(because: reason) }
+    Task { [queryReader] in await queryReader.close(because: reason) }
   }
 
   // MARK: - Releasing memory
@@ -50,7 +51,7 @@ struct Connections {
     lastUse = .now
   }
 
-  var areAtRest: Bool { used.isEmpty }
+  var areUnused: Bool { used.isEmpty }
 
   /// The connections that were used since the last call. Only those have memory to release.
   mutating func takeUsed() -> Set<Role> {
@@ -60,10 +61,10 @@ struct Connections {
 
   /// Releases memory that only makes the next use faster. Returns the writer's outlook if it was
   /// used.
-  func rest(_ roles: Set<Role>) async -> StoreWriter.Outlook? {
+  func releaseMemory(_ roles: Set<Role>) async -> StoreWriter.RemainingWork? {
     if roles.contains(.reader) { await reader.rest() }
-    if roles.contains(.gauge) { await gauge?.rest() }
-    if roles.contains(.fetcher) { Task { [fetcher] in await fetcher.rest() } }
-    return roles.contains(.writer) ? await writer.rest() : nil
+    if roles.contains(.statusReader) { await statusReader?.rest() }
+    if roles.contains(.queryReader) { Task { [queryReader] in await queryReader.rest() } }
+    return roles.contains(.writer) ? await writer.releaseMemory() : nil
   }
 }

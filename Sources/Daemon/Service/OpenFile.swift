@@ -8,9 +8,9 @@ struct OpenFile {
   private let database: FileStatus?
   private let log: FileStatus?
 
-  enum Standing {
+  enum FileState {
     /// The open file is still the one at the path.
-    case there
+    case sameFile
     case replaced
     /// The same file with the content of another database. The log does not belong to it.
     case overwritten
@@ -30,18 +30,18 @@ struct OpenFile {
     log = try FileStatus.of(OpenFile.log(of: path))
   }
 
-  var standing: Standing {
+  var fileState: FileState {
     get throws {
       guard let database, let now = try FileStatus.of(path), database.isSame(as: now)
       else { return .replaced }
-      guard let log else { return .there }
+      guard let log else { return .sameFile }
       guard let nowLog = try FileStatus.of(OpenFile.log(of: path)) else { return .logRemoved }
-      return log.isSame(as: nowLog) ? .there : .logReplaced
+      return log.isSame(as: nowLog) ? .sameFile : .logReplaced
     }
   }
 
   /// Refuses a new file beside the old file's log, because SQLite would apply that log to it.
-  func refuseItsLog() throws {
+  func refuseForeignLog() throws {
     guard let log, let now = try FileStatus.of(OpenFile.log(of: path)),
       log.isSame(as: now), now.size > 0
     else { return }

@@ -29,18 +29,20 @@ struct Ownership {
   /// Refuses an ownership that would do harm. Call it before anything is read, because a reader
   /// creates files too.
   func refuseHarm() throws {
-    if let message = daemon ?? writing { throw HarmfulOwnership(description: message) }
+    if let message = daemonUserProblem ?? writeProblem {
+      throw HarmfulOwnership(description: message)
+    }
   }
 
   var findings: [JSON] {
     get throws {
-      (try ["-wal", "-shm"].compactMap { try sidecar("\(path)\($0)") })
-        + [daemon, writing].compactMap { $0.map(finding) }
+      (try ["-wal", "-shm"].compactMap { try sidecarFinding("\(path)\($0)") })
+        + [daemonUserProblem, writeProblem].compactMap { $0.map(finding) }
     }
   }
 
   /// Whether the database's owner can write a file that SQLite created.
-  private func sidecar(_ path: String) throws -> JSON? {
+  private func sidecarFinding(_ path: String) throws -> JSON? {
     guard let file = try FileStatus.of(path) else { return nil }
     let isOwners = file.uid == database.uid && file.mode & 0o200 != 0
     if isOwners || file.gid == database.gid && file.mode & 0o020 != 0 { return nil }
@@ -51,7 +53,7 @@ struct Ownership {
 
   /// What is wrong with the daemon's user: the database's owner must be able to write what the
   /// daemon creates. Root gives the files to the owner.
-  private var daemon: String? {
+  private var daemonUserProblem: String? {
     if user == 0 || user == database.uid { return nil }
     let setgid: UInt32 = 0o2000
     let groupFits =
@@ -63,7 +65,7 @@ struct Ownership {
       + "both are in and mode 660"
   }
 
-  private var writing: String? {
+  private var writeProblem: String? {
     // SQLite's files beside a read-only database are read-only too, and would stay so when the
     // database becomes writable again.
     if !FileStatus.isWritable(path) { return "\(path) cannot be written by cascaded" }

@@ -8,7 +8,7 @@ extension StoreService {
   func pause(by user: UInt32) async throws {
     if condition.isDetached { throw StoreError.detached }
     if condition.pause != nil { return }
-    let pause = Pause(at: SystemClock.wall(), user: Int64(user))
+    let pause = OperatorPause(at: SystemClock.wall(), user: Int64(user))
     condition.pause = pause
     writer.stop()
     do {
@@ -29,7 +29,7 @@ extension StoreService {
     condition.pause = nil
     reportResumed(by: user)
     wakeUp()
-    lookAtTimetable()
+    refreshTimetable()
   }
 
   /// Refuses work while the store is paused.

@@ -6,7 +6,7 @@ final class Promise<Value: Sendable> {
   private let bell = Bell()
   private var result: Result<Value, any Error>?
 
-  func settle(_ result: Result<Value, any Error>) {
+  func resolve(_ result: Result<Value, any Error>) {
     self.result = result
     bell.ring()
   }

@@ -29,9 +29,9 @@ extension StoreService {
 
   private func runWhatIsDue() async throws {
     while mayRunBySchedule && !Task.isCancelled {
-      if !timetable.isKnown { try await knowTimetable() }
+      if !timetable.isKnown { try await loadTimetable() }
       let now = SystemClock.wall()
-      timetable.look(at: now)
+      timetable.computeNextRuns(at: now)
       guard let due = timetable.takeDue(at: now) else { break }
       _ = try await sweep(due.kinds, because: due.occasion)
     }
@@ -39,10 +39,10 @@ extension StoreService {
   }
 
   /// Reads the runs of earlier daemons, so that a missed run is done now.
-  func knowTimetable() async throws {
+  func loadTimetable() async throws {
     let timed = timetable.timed
     let times = try await onStore { try await writer.sweepTimes(timed: timed) }
-    timetable.know(times, at: SystemClock.wall())
+    timetable.load(times, at: SystemClock.wall())
   }
 
   /// Delays a run that failed. It stays due and is tried again.
@@ -60,7 +60,7 @@ extension StoreService {
 
   /// Computes the next runs again. With `forgetting`, the store's file was replaced or attached
   /// again, so the recorded runs are read again. The clock may also have been set.
-  func lookAtTimetable(forgetting: Bool = false) {
+  func refreshTimetable(forgetting: Bool = false) {
     if forgetting { timetable.forget() }
     scheduleTimer.ring()
   }

@@ -30,5 +30,5 @@ package struct StoreConfiguration: Sendable, Hashable {
   var home: String { StoreConfiguration.directory(of: FileStatus.realPath(path) ?? path) }
 
   /// The paths that no sweep of files may touch.
-  var surroundings: Surroundings { Surroundings(store: path, spool: spoolPath) }
+  var surroundings: StorePaths { StorePaths(store: path, spool: spoolPath) }
 }

@@ -15,7 +15,7 @@ final class StoreService {
   private unowned let stores: Stores
 
   var isStarted = false
-  var condition = Condition()
+  var condition = StoreCondition()
   /// Whether the store was examined once since it was opened.
   private(set) var isServed = false
   private(set) var isFileOpen = false
@@ -30,18 +30,18 @@ final class StoreService {
   var resumedUndo: Int64?
   /// Whether waiting files are to be tried again.
   var retriesFiles = true
-  var areFilesYoung = false
+  var hasTooYoungFiles = false
   var lastSweep: JSON = .null
   var sweepCount: Int64 = 0
-  var tally = Tally()
+  var tally = StoreCounters()
   /// When the oldest row of the journal was first seen.
   var journalSince: (row: Int64, at: Int64)?
   /// Sweeps that no caller waits for, and the users who asked for them.
-  var orders: [(kinds: [SweepKind], user: UInt32)] = []
-  let ordered = Bell()
+  var requestedSweeps: [(kinds: [SweepKind], user: UInt32)] = []
+  let sweepRequested = Bell()
   let progress = ProgressBoard()
   /// The status of the store's files when all work was done; nil if work is left.
-  private var traces: [FileStatus?]?
+  private var idleFileStatuses: [FileStatus?]?
   let wake = Bell()
   let leaseTimer = LeaseTimer()
   let heldLeases = HeldLeases()
@@ -95,9 +95,9 @@ final class StoreService {
       made.forEach(SpoolDirectory.removeEmpty)
       throw error
     }
-    condition.pause = try await writer.standingPause()
+    condition.pause = try await writer.storedPause()
     isFileOpen = true
-    tellOpening()
+    ringOpenings()
   }
 
   var spool: SpoolDirectory {
@@ -121,27 +121,27 @@ final class StoreService {
   func beginToServe() async throws {
     if !isFileOpen { try await openFile() }
     if isServed { return }
-    try? await knowTimetable()
+    try? await loadTimetable()
     // A long sweep continues while questions are answered.
     if try await onStore({ try await writer.isUnfinished() }) { return serveFromNow() }
     if !condition.isAtRest {
       try? await resumeSweep()
-      try? await lookAtStore()
+      try? await reviewStore()
     }
     serveFromNow()
   }
 
   /// Wakes the tasks that wait for the opening.
-  func tellOpening() { openings.ring() }
+  func ringOpenings() { openings.ring() }
 
   private func serveFromNow() {
     isServed = true
     openings.ring()
-    lookAtTimetable()
+    refreshTimetable()
   }
 
   /// Serves the store after half a minute, even if the first look takes longer.
-  private func losePatience() async {
+  private func serveAfterHalfMinute() async {
     for _ in 0..<30 where !isServed {
       if (try? await EventLoop.sleep(for: .seconds(1), tolerance: .seconds(1))) == nil { return }
     }
@@ -158,9 +158,9 @@ final class StoreService {
       await takeChange()
     }
     failWaiters(notServed)
-    change?.done.settle(.failure(notServed))
+    change?.done.resolve(.failure(notServed))
     await connections.close()
-    retirement?.settle(.success(()))
+    retirement?.resolve(.success(()))
   }
 
   var notServed: StoreError { StoreError("\(path) is not served any more") }
@@ -170,8 +170,9 @@ final class StoreService {
   private func serve() async {
     await withDiscardingTaskGroup { group in
       for work in [
-        watchQueue, losePatience, endLeases, endDelays, watchStore, followTimetable,
-        followOrders, work,
+        watchQueue, serveAfterHalfMinute, endLeases, retryPostponedSweeps, watchStore,
+        followTimetable,
+        runRequestedSweeps, work,
       ] {
         group.addTask(executorPreference: EventLoop.shared) { await work() }
       }
@@ -209,11 +210,11 @@ final class StoreService {
     do {
       try refuseToLeaveFiles(for: new)
       try await restart(with: new)
-      done.settle(.success(()))
+      done.resolve(.success(()))
     } catch {
       // If it cannot be opened now, it is tried again.
       try? await restart(with: old)
-      done.settle(.failure(error))
+      done.resolve(.failure(error))
     }
   }
 
@@ -236,7 +237,7 @@ final class StoreService {
     timetable = Timetable(configuration)
     connections = Connections(configuration, progress, heldLeases)
     hasUnfinishedSweep = true
-    condition.forget()
+    condition.clearFindings()
     try await openFile()
   }
 
@@ -246,16 +247,16 @@ final class StoreService {
   /// opened to find that out.
   func poll() {
     retriesFiles = true
-    lookAtTimetable()
+    refreshTimetable()
     if condition.isAtRest { return }
     let isLeftAlone = lastUse == nil
-    if isLeftAlone && traces != currentTraces || mustRetryFiles { wake.ring() }
+    if isLeftAlone && idleFileStatuses != currentFileStatuses || mustRetryFiles { wake.ring() }
   }
 
-  private var mustRetryFiles: Bool { !condition.filesWait.isEmpty || areFilesYoung }
+  private var mustRetryFiles: Bool { !condition.filesWait.isEmpty || hasTooYoungFiles }
 
   /// SQLite writes to the database or its log with each commit.
-  private var currentTraces: [FileStatus?] {
+  private var currentFileStatuses: [FileStatus?] {
     let paths = [path, "\(path)-wal", openSpool?.incomingPath ?? configuration.spoolPath]
     return paths.map { try? FileStatus.of($0) }
   }
@@ -264,9 +265,9 @@ final class StoreService {
 
   var writer: StoreWriter { use(.writer, connections.writer) }
   var reader: StoreReader { use(.reader, connections.reader) }
-  var gauge: StoreReader? { use(.gauge, connections.gauge) }
+  var gauge: StoreReader? { use(.statusReader, connections.statusReader) }
 
-  var fetcher: StoreReader { use(.fetcher, connections.fetcher) }
+  var fetcher: StoreReader { use(.queryReader, connections.queryReader) }
 
   private func use<C>(_ role: Connections.Role, _ connection: C) -> C {
     connections.note(role)
@@ -274,14 +275,14 @@ final class StoreService {
     return connection
   }
 
-  var lastUse: ContinuousClock.Instant? { connections.areAtRest ? nil : connections.lastUse }
+  var lastUse: ContinuousClock.Instant? { connections.areUnused ? nil : connections.lastUse }
 
   /// Releases memory. The files' status is read first: a commit after that changes it, and the
   /// writer's outlook reports a commit before it.
-  func rest() async {
-    let now = currentTraces
-    guard let outlook = await connections.rest(connections.takeUsed()) else { return }
-    traces = outlook.hasQueue ? nil : now
+  func releaseMemory() async {
+    let now = currentFileStatuses
+    guard let outlook = await connections.releaseMemory(connections.takeUsed()) else { return }
+    idleFileStatuses = outlook.hasQueue ? nil : now
     if outlook.isNews { wake.ring() }
   }
 
@@ -292,7 +293,7 @@ final class StoreService {
 
 extension StoreService {
   /// If the spool's directories were moved away or replaced, serves the ones that are there now.
-  func keepSpool() async throws {
+  func followReplacedSpool() async throws {
     guard let old = openSpool, try old.isReplaced else { return }
     // Leave time to create the new directories.
     try await EventLoop.sleep(for: .seconds(1))

@@ -34,7 +34,7 @@ extension StoreService {
     let again = Bell()
     let wake = wake
     try await withThrowingTaskGroup(of: Void.self) { group in
-      group.addTask(executorPreference: EventLoop.shared) { try await self.lookAgain(again) }
+      group.addTask(executorPreference: EventLoop.shared) { try await self.wakeAfterDelays(again) }
       group.addTask(executorPreference: EventLoop.shared) {
         while true {
           wake.ring()
@@ -50,7 +50,7 @@ extension StoreService {
 
   /// Wakes the worker again after some delays. The log is written some time before its commit is
   /// visible, so the first look may be too early.
-  private func lookAgain(_ bell: Bell) async throws {
+  private func wakeAfterDelays(_ bell: Bell) async throws {
     while true {
       try await bell.wait()
       for milliseconds in [1, 4, 20, 100] {

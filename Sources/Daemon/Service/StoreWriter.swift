@@ -14,7 +14,7 @@ actor StoreWriter {
   /// Nil if the spool's lock is the database's too.
   private var databaseLock: FileLock?
   private var file: OpenFile?
-  private var watch = Watching()
+  private var watch = CommitReviewer()
   /// Connections that were closed and whose leases are still to be released.
   private var endedConnections: Set<Int64> = []
   private nonisolated let isStopping = Flag()
@@ -50,7 +50,7 @@ actor StoreWriter {
     file = try OpenFile(path, opened: before)
     inbox = try Inbox(spool!, lock, writer: writer, now: SystemClock.wall)
     self.databaseLock = databaseLock
-    watch = Watching()
+    watch = CommitReviewer()
     hasHeldLeases = false
   }
 
@@ -70,35 +70,36 @@ actor StoreWriter {
     let inbox = try opened()
     let writer = inbox.writer
     try takeHeldLeases(writer)
-    writer.pace.look(foreignCommits: try writer.foreignCommits())
+    writer.pace.noteForeignCommits(foreignCommits: try writer.foreignCommits())
     // It is done before the step, because a failure here must not hide what the step applied.
-    try writer.tidy(atLeisure: false)
-    _ = writer.takeHolds()
+    try writer.limitLogLength(atLeisure: false)
+    _ = writer.takeLockDurations()
     let step = try inbox.step(budget: writer.pace.budget)
-    return (step, writer.takeHolds(), writer.pace.pause)
+    return (step, writer.takeLockDurations(), writer.pace.pause)
   }
 
   /// What the queue and the store have to do next.
-  struct Outlook {
+  struct RemainingWork {
     var isNews = false
     var hasQueue = true
   }
 
-  private var outlook: Outlook {
+  private var outlook: RemainingWork {
     get throws {
       let inbox = try opened()
-      return Outlook(isNews: try watch.hasNews(of: inbox.writer), hasQueue: try inbox.hasQueue)
+      return RemainingWork(
+        isNews: try watch.hasNews(of: inbox.writer), hasQueue: try inbox.hasQueue)
     }
   }
 
   /// Tidies up when the queue is empty.
-  func tidy() throws { try opened().writer.tidy(atLeisure: true) }
+  func tidy() throws { try opened().writer.limitLogLength(atLeisure: true) }
 
   /// Releases memory that only makes the next use faster. Errors are ignored, because the next use
   /// meets them again.
-  func rest() -> Outlook {
-    defer { try? inbox?.writer.rest() }
-    return (try? outlook) ?? Outlook()
+  func releaseMemory() -> RemainingWork {
+    defer { try? inbox?.writer.releaseMemoryUntilWakeUp() }
+    return (try? outlook) ?? RemainingWork()
   }
 
   /// Closes SQLite, so that it leaves no needless files beside the database. If the file was
@@ -107,39 +108,39 @@ actor StoreWriter {
   func close() {
     if let writer = inbox?.writer {
       switch try? standing {
-      case .there: try? writer.finish()
-      case .logRemoved: writer.saveLog()
-      case .logReplaced, .overwritten: writer.abandonLog()
+      case .sameFile: try? writer.copyLogIntoDatabase()
+      case .logRemoved: writer.saveRemovedLog()
+      case .logReplaced, .overwritten: writer.abandonReplacedLog()
       case .replaced, nil:
-        if writer.pace.knows(try? writer.foreignCommits()) { try? writer.finish() }
+        if writer.pace.hasSeen(try? writer.foreignCommits()) { try? writer.copyLogIntoDatabase() }
       }
     }
     inbox = nil
     databaseLock = nil
   }
 
-  private var standing: OpenFile.Standing {
+  private var standing: OpenFile.FileState {
     get throws {
-      let standing = try file?.standing ?? .replaced
-      let isOther = standing == .there && inbox?.writer.isOverwritten ?? false
+      let standing = try file?.fileState ?? .replaced
+      let isOther = standing == .sameFile && inbox?.writer.isOverwritten ?? false
       return isOther ? .overwritten : standing
     }
   }
 
   /// Opens the file that is there now. Returns what had happened to the open file, or nil if it is
   /// the same file. A missing file is never created.
-  func reopen() throws -> OpenFile.Standing? {
+  func reopen() throws -> OpenFile.FileState? {
     let standing = try self.standing
-    if inbox != nil && standing == .there { return nil }
+    if inbox != nil && standing == .sameFile { return nil }
     if try FileStatus.of(configuration.path) == nil {
       throw StoreError("\(configuration.path) is not there any more")
     }
-    if file != nil && standing != .there { waitForQuiet() }
+    if file != nil && standing != .sameFile { waitForQuiet() }
     close()
-    if standing == .replaced || standing == .overwritten { try file?.refuseItsLog() }
+    if standing == .replaced || standing == .overwritten { try file?.refuseForeignLog() }
     try open(creates: false)
-    if standing == .there { return nil }
-    try inbox?.writer.owe()
+    if standing == .sameFile { return nil }
+    try inbox?.writer.requestRescan()
     return standing
   }
 
@@ -162,10 +163,10 @@ actor StoreWriter {
     defer { progress.set(nil) }
     let writer = try opened().writer
     try takeHeldLeases(writer)
-    let result = try writer.sweep(kinds, at: SystemClock.wall(), manners: manners)
+    let result = try writer.sweep(kinds, at: SystemClock.wall(), manners: stepPolicy)
     let isRead = !configuration.model.immediateKinds.isEmpty
     if try !writer.hasJournal {
-      watch.forgetAnswers()
+      watch.forgetTriggerWrites()
     } else if isRead && result.batch != nil {
       watch.noteOwnNews()
     }
@@ -182,13 +183,13 @@ actor StoreWriter {
 
   /// What the writer does between two steps. It yields the lock to waiting writers, and it ends the
   /// sweep early if the daemon is stopped.
-  private var manners: Manners {
-    Manners { [isStopping] pause in
+  private var stepPolicy: StepPolicy {
+    StepPolicy { [isStopping] pause in
       if isStopping.isSet { throw CancellationError() }
       SystemClock.sleep(for: pause)
-    } isOver: { [isStopping] in
+    } shouldStop: { [isStopping] in
       isStopping.isSet
-    } tell: { [progress] in
+    } reportProgress: { [progress] in
       progress.set($0)
     }
   }
@@ -196,15 +197,15 @@ actor StoreWriter {
   /// Ends the work after the current step.
   nonisolated func stop() { isStopping.set() }
 
-  func standingPause() throws -> Pause? { try opened().writer.pause }
+  func storedPause() throws -> OperatorPause? { try opened().writer.operatorPause }
 
   /// Sets or ends a pause. The request to stop is cleared, because the stopped work has ended.
-  func set(_ pause: Pause?) throws {
+  func set(_ pause: OperatorPause?) throws {
     isStopping.clear()
     try opened().writer.set(pause)
   }
 
-  func followSchema() throws { try current().writer.followSchema() }
+  func followSchema() throws { try current().writer.adaptToSchema() }
 
   func heldSweeps() throws -> [SweepResult] { try opened().writer.heldSweeps }
 
@@ -214,16 +215,16 @@ actor StoreWriter {
 
   /// Examines what other connections did since the last call, and runs the sweeps that this
   /// requires.
-  func look(sweeping kinds: [SweepKind]) throws -> Look {
+  func reviewCommits(sweeping kinds: [SweepKind]) throws -> CommitReview {
     let writer = try opened().writer
     try takeHeldLeases(writer)
     try releaseEndedConnections()
     let tables = configuration.model.hasTables
     defer { progress.set(nil) }
-    let sweeps = try watch.look(
+    let sweeps = try watch.review(
       at: writer, tables: tables, sweeping: kinds,
-      marks: configuration.model.schedule(of: .unreachable), manners: manners)
-    return Look(
+      marks: configuration.model.schedule(of: .unreachable), manners: stepPolicy)
+    return CommitReview(
       problems: writer.bindingProblems, sweeps: sweeps, leaseEnd: watch.leaseEnd,
       isNews: watch.wasNews, hasMore: watch.hasOwnNews,
       unfinishedUndo: try writer.unfinishedUndo)
@@ -279,7 +280,7 @@ actor StoreWriter {
     let writer = try opened().writer
     if retrying { writer.retryFiles() }
     let budget = min(writer.pace.budget, .milliseconds(5))
-    let work = try writer.tendFiles(
+    let work = try writer.processFiles(
       configuration.surroundings, at: SystemClock.wall(), budget: budget)
     return (work, writer.pace.pause)
   }
@@ -289,33 +290,33 @@ actor StoreWriter {
   }
 
   func filesStillWanted(of batch: Int64) throws -> [Destination] {
-    try opened().writer.filesStillWanted(of: batch)
+    try opened().writer.filesToRestore(of: batch)
   }
 
   func undo(_ batch: Int64, by author: String) throws -> UndoResult {
     defer { progress.set(nil) }
-    return try opened().writer.undo(batch, by: author, at: SystemClock.wall(), manners: manners)
+    return try opened().writer.undo(batch, by: author, at: SystemClock.wall(), manners: stepPolicy)
   }
 
   func resumeUndo() throws -> UndoResult? {
     defer { progress.set(nil) }
     // The store was paused after this call was made.
-    if try opened().writer.pause != nil { return nil }
-    return try opened().writer.resumeUndo(at: SystemClock.wall(), manners: manners)
+    if try opened().writer.operatorPause != nil { return nil }
+    return try opened().writer.resumeUndo(at: SystemClock.wall(), manners: stepPolicy)
   }
 
   func approve(plan: Int64) throws -> Writer.Approved? {
     try opened().writer.approve(plan: plan)
   }
 
-  func dropPlans(ofFile file: String) throws { try opened().writer.dropPlans(ofFile: file) }
+  func dropPlans(ofFile file: String) throws { try opened().writer.deletePlans(ofFile: file) }
 
   func attach(createIndexes: Bool) throws -> AttachReport {
-    watch = Watching()
+    watch = CommitReviewer()
     return try current().writer.attach(createIndexes: createIndexes)
   }
 
-  func detach() throws -> Detached {
+  func detach() throws -> DetachReport {
     let inbox = try current()
     let removed = try inbox.writer.detach()
     inbox.restart()
@@ -323,7 +324,7 @@ actor StoreWriter {
   }
 
   /// Moves the whole log into the database file, unless a reader prevents it.
-  func finish() throws { try current().writer.finish() }
+  func checkpointWholeLog() throws { try current().writer.copyLogIntoDatabase() }
 
   private func opened() throws -> Inbox {
     let inbox = try current()
@@ -334,14 +335,14 @@ actor StoreWriter {
   /// The open store, even if it is detached.
   private func current() throws -> Inbox {
     if file == nil { throw StoreError("the store is not open") }
-    guard let inbox, try standing == .there else { throw FileReplaced() }
+    guard let inbox, try standing == .sameFile else { throw FileReplaced() }
     try inbox.writer.wakeUp()
     return inbox
   }
 }
 
 /// What other connections did to a store, and what was done about it.
-struct Look: Sendable {
+struct CommitReview: Sendable {
   let problems: [BindingProblem]
   let sweeps: [SweepResult]
   /// When the next lease ends, in milliseconds since 1970.

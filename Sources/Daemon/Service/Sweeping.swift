@@ -5,15 +5,15 @@ internal import CascadeSystem
 /// Sweeps on request, and sweeps after commits of other connections.
 extension StoreService {
   func sweep(
-    _ kinds: [SweepKind], because occasion: SweepRun.Occasion = .asked, by user: UInt32? = nil
+    _ kinds: [SweepKind], because occasion: SweepRun.StartReason = .asked, by user: UInt32? = nil
   ) async throws -> SweepResult {
     // An unfinished sweep continues first, so that its deletions stay in one batch.
-    if occasion != .resumed { try? await goOn() }
+    if occasion != .resumed { try? await continueUnfinishedSweep() }
     let start = ContinuousClock.now
     var result = try await onStore { try await writer.sweep(kinds) }
-    if kinds.looksAtFiles { retriesFiles = true }
-    try await tendFiles()
-    if kinds.looksAtFiles { result.unreferenced = try await unreferencedFiles() }
+    if kinds.sweepsFiles { retriesFiles = true }
+    try await moveUnreferencedFiles()
+    if kinds.sweepsFiles { result.unreferenced = try await unreferencedFiles() }
     let run = result.run(occasion)
     await remember(run, of: kinds)
     if result.isCutShort { postpone() }
@@ -26,19 +26,21 @@ extension StoreService {
   /// Forgets held plans that another sweep has carried out.
   private func forgetSettledPlans() async throws {
     if condition.heldPlans.isEmpty { return }
-    condition.keep(only: try await onStore { try await writer.heldSweeps() })
+    condition.retainHeld(only: try await onStore { try await writer.heldSweeps() })
   }
 
   /// Sweeps later; the caller does not wait.
-  func order(_ kinds: [SweepKind], by user: UInt32) {
-    orders.append((kinds, user))
-    ordered.ring()
+  func requestSweep(_ kinds: [SweepKind], by user: UInt32) {
+    requestedSweeps.append((kinds, user))
+    sweepRequested.ring()
   }
 
-  func followOrders() async {
+  func runRequestedSweeps() async {
     repeat {
-      while !orders.isEmpty && !Task.isCancelled { await follow(orders.removeFirst()) }
-    } while (try? await ordered.wait()) != nil
+      while !requestedSweeps.isEmpty && !Task.isCancelled {
+        await follow(requestedSweeps.removeFirst())
+      }
+    } while (try? await sweepRequested.wait()) != nil
   }
 
   private func follow(_ order: (kinds: [SweepKind], user: UInt32)) async {
@@ -52,9 +54,9 @@ extension StoreService {
   }
 
   /// Examines what other connections did, and runs the sweeps that this requires.
-  func lookAtStore() async throws {
+  func reviewStore() async throws {
     let kinds = configuration.model.immediateKinds
-    let look = try await onStore { try await writer.look(sweeping: kinds) }
+    let look = try await onStore { try await writer.reviewCommits(sweeping: kinds) }
     note(look.problems.map(\.description))
     leaseTimer.set(look.leaseEnd)
     if look.isNews { noteCommit() }
@@ -70,7 +72,7 @@ extension StoreService {
       // A sweep that found nothing only settles what was held. It does not count as a run, except a
       // search for dangling references.
       if result.outcome == .nothing && result.kinds != [.dangling] {
-        _ = condition.keep(result)
+        _ = condition.noteResult(result)
       } else {
         keep(result, result.run(.immediate))
       }
@@ -81,7 +83,7 @@ extension StoreService {
       return
     }
     if look.sweeps.allSatisfy(\.isGood) && condition.heldPlans.isEmpty {
-      tally.lastGood = SystemClock.wall()
+      tally.lastConsistent = SystemClock.wall()
     }
   }
 
@@ -99,7 +101,7 @@ extension StoreService {
   }
 
   /// Continues an unfinished sweep, unless it waits for other connections.
-  func goOn() async throws {
+  func continueUnfinishedSweep() async throws {
     if hasUnfinishedSweep && !isSweepPostponed && !condition.isAtRest { try await resumeSweep() }
   }
 
@@ -110,7 +112,7 @@ extension StoreService {
 
   /// Continues sweeps that other connections' work kept from finishing, at longer and longer
   /// intervals.
-  func endDelays() async {
+  func retryPostponedSweeps() async {
     var backoff = Backoff()
     var last = ContinuousClock.now
     while (try? await sweepWasCutShort.wait()) != nil {
@@ -125,7 +127,7 @@ extension StoreService {
   private func resumeUndo() async throws {
     do {
       if let result = try await onStore({ try await writer.resumeUndo() }) { reportUndone(result) }
-    } catch let undo as UndoGivenUp {
+    } catch let undo as UndoFailed {
       report(undo)
     }
   }
@@ -138,8 +140,8 @@ extension StoreService {
     lastSweep = result.json(number: sweepCount)
     tally.add(result, at: SystemClock.wall())
     timetable.note(run, of: result.kinds, number: sweepCount, took: time)
-    lookAtTimetable()
-    if condition.keep(result) { report(result, number: sweepCount, by: user) }
+    refreshTimetable()
+    if condition.noteResult(result) { report(result, number: sweepCount, by: user) }
   }
 
   private func note(_ problems: [String]) {
@@ -174,7 +176,7 @@ extension StoreModel {
 }
 
 extension SweepResult {
-  fileprivate func run(_ occasion: SweepRun.Occasion) -> SweepRun {
+  fileprivate func run(_ occasion: SweepRun.StartReason) -> SweepRun {
     SweepRun(at: SystemClock.wall(), outcome: outcome, occasion: occasion)
   }
 }

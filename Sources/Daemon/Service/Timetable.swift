@@ -27,26 +27,26 @@ struct Timetable {
   /// The file was replaced; another file may have other runs recorded.
   mutating func forget() { isKnown = false }
 
-  mutating func know(_ times: [SweepKind: SweepTimes], at now: Int64) {
+  mutating func load(_ times: [SweepKind: SweepTimes], at now: Int64) {
     for index in entries.indices {
       entries[index].know(times[entries[index].kind], at: now)
     }
     isKnown = true
-    look(at: now)
+    computeNextRuns(at: now)
   }
 
   /// Computes the next runs for the current clock and time zone.
-  mutating func look(at now: Int64) {
+  mutating func computeNextRuns(at now: Int64) {
     LocalTime.refresh()
-    for index in entries.indices { entries[index].look(at: now) }
+    for index in entries.indices { entries[index].computeNextRun(at: now) }
   }
 
   /// Another connection committed.
   mutating func wake(at now: Int64) {
     for index in entries.indices where entries[index].waitsForCommits {
-      entries[index].wanted = entries[index].wanted ?? now
+      entries[index].firstUnseenCommit = entries[index].firstUnseenCommit ?? now
     }
-    look(at: now)
+    computeNextRuns(at: now)
   }
 
   var waitsForCommits: Bool { entries.contains(where: \.waitsForCommits) }
@@ -56,14 +56,14 @@ struct Timetable {
     for index in entries.indices where kinds.include(entries[index].kind) {
       entries[index].note(run, number: number, took: time)
     }
-    look(at: run.at)
+    computeNextRuns(at: run.at)
   }
 
   var soonest: Int64? { entries.compactMap(\.next).min() }
 
   /// Takes the kinds that are due, to run in one sweep. Missed runs come first.
-  mutating func takeDue(at now: Int64) -> (kinds: [SweepKind], occasion: SweepRun.Occasion)? {
-    for occasion in [SweepRun.Occasion.missed, .schedule, .immediate] {
+  mutating func takeDue(at now: Int64) -> (kinds: [SweepKind], occasion: SweepRun.StartReason)? {
+    for occasion in [SweepRun.StartReason.missed, .schedule, .immediate] {
       let due = entries.indices.filter { entries[$0].occasion(at: now) == occasion }
       for index in due { entries[index].begin() }
       if !due.isEmpty { return (due.map { entries[$0].kind }, occasion) }
@@ -79,7 +79,7 @@ struct Timetable {
     if run.outcome == .nothing && !indices.contains(where: { entries[$0].isKeptBefore(run) }) {
       return false
     }
-    for index in indices { entries[index].kept = run.at }
+    for index in indices { entries[index].lastRecordedTime = run.at }
     return true
   }
 }

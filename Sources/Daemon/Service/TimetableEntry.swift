@@ -12,19 +12,19 @@ struct TimetableEntry {
   /// stores and machines run at other seconds.
   private let spread: UInt64
   /// The next run is the first one after this time.
-  private var base: Int64 = 0
+  private var nextIsAfter: Int64 = 0
   private(set) var next: Int64?
   /// The scheduled time of the run that began last.
-  private var begun: Int64?
+  private var lastScheduledTime: Int64?
   private(set) var last: SweepRun?
   /// The number of the last run, if this daemon ran it.
   private(set) var number: Int64?
   /// The time of the last run that the store has recorded.
-  var kept: Int64?
+  var lastRecordedTime: Int64?
   /// The time of the first commit since the last run.
-  var wanted: Int64?
+  var firstUnseenCommit: Int64?
   /// How long the next run must wait after the last one.
-  private var rest: Int64 = 0
+  private var pauseAfterRun: Int64 = 0
 
   private static let zone = Zone(offset: LocalTime.offset)
   private static let minute: Int64 = 60_000
@@ -35,7 +35,7 @@ struct TimetableEntry {
   private static let calm: Int64 = 1_000
   /// A run that scans everything after commits waits this many times as long as the last one took.
   /// So these runs take at most about a tenth of the time.
-  private static let share: Int64 = 10
+  private static let pauseFactor: Int64 = 10
 
   init(_ kind: SweepKind, _ model: StoreModel, place: String) {
     self.kind = kind
@@ -45,7 +45,7 @@ struct TimetableEntry {
   }
 
   /// Whether it scans everything after commits. The other two kinds find their work in the journal
-  /// (`Watching.swift`).
+  /// (`CommitReviewer.swift`).
   var waitsForCommits: Bool {
     schedule == .immediate && kind != .cascade && kind != .refcount
   }
@@ -54,46 +54,49 @@ struct TimetableEntry {
     // Immediate runs are not recorded, so only this daemon's are known.
     let kept = schedule == .immediate ? nil : times?.last
     last = [last, kept].compactMap(\.self).max { $0.at < $1.at }
-    base = max(times?.since ?? now, last?.at ?? .min)
+    nextIsAfter = max(times?.since ?? now, last?.at ?? .min)
     // Other connections may have committed before the daemon started.
-    if waitsForCommits { wanted = now }
+    if waitsForCommits { firstUnseenCommit = now }
   }
 
-  mutating func look(at now: Int64) {
-    if base > now && (schedule.isInterval || base - now > TimetableEntry.mostSetBack) {
-      base = now
+  mutating func computeNextRun(at now: Int64) {
+    if nextIsAfter > now && (schedule.isInterval || nextIsAfter - now > TimetableEntry.mostSetBack)
+    {
+      nextIsAfter = now
     }
     if waitsForCommits {
-      wanted = wanted.map { min($0, now) }
-      next = wanted.map { max($0 + TimetableEntry.calm, base + rest) }
+      firstUnseenCommit = firstUnseenCommit.map { min($0, now) }
+      next = firstUnseenCommit.map { max($0 + TimetableEntry.calm, nextIsAfter + pauseAfterRun) }
     } else {
-      next = schedule.next(after: base, spread: spread, in: TimetableEntry.zone)
+      next = schedule.next(after: nextIsAfter, spread: spread, in: TimetableEntry.zone)
     }
   }
 
   /// A run begins. It may not see commits from now on, so a later commit makes it due again.
   mutating func begin() {
-    begun = next
-    wanted = nil
+    lastScheduledTime = next
+    firstUnseenCommit = nil
   }
 
   mutating func note(_ run: SweepRun, number: Int64, took time: Duration) {
     last = run
     // The clock may have been set back since the run began.
-    base = schedule.isTimed && !schedule.isInterval ? max(base, begun ?? 0, run.at) : run.at
+    nextIsAfter =
+      schedule.isTimed && !schedule.isInterval
+      ? max(nextIsAfter, lastScheduledTime ?? 0, run.at) : run.at
     self.number = number
-    rest = time.inMilliseconds * TimetableEntry.share
+    pauseAfterRun = time.inMilliseconds * TimetableEntry.pauseFactor
   }
 
   /// The occasion on which it is due; nil if it is not due.
-  func occasion(at now: Int64) -> SweepRun.Occasion? {
+  func occasion(at now: Int64) -> SweepRun.StartReason? {
     guard let next, next <= now else { return nil }
     if waitsForCommits { return .immediate }
     return now - next > TimetableEntry.minute ? .missed : .schedule
   }
 
   func isKeptBefore(_ run: SweepRun) -> Bool {
-    kept.map { !(0..<TimetableEntry.minute ~= run.at - $0) } ?? true
+    lastRecordedTime.map { !(0..<TimetableEntry.minute ~= run.at - $0) } ?? true
   }
 }
 

@@ -8,19 +8,19 @@ struct Binding: Sendable {
   /// The mapped collections, by name.
   private(set) var collections: [String: NodeTable] = [:]
   /// Edges in the application's tables, in the order of the model.
-  private(set) var places: [Place] = []
+  private(set) var edgeRelations: [EdgeRelation] = []
   /// Relations that follow from the application's tables alone: foreign keys, as SQLite will
   /// enforce them when Cascade deletes, and join rows that are nodes themselves.
-  private(set) var implied: [Place] = []
+  private(set) var impliedRelations: [EdgeRelation] = []
   /// Foreign keys that lead out of the model.
-  private(set) var ways = ForeignWays.none
+  private(set) var foreignKeyPlan = ForeignKeyPlan.none
   /// The edge name for nodes that are deleted with other nodes through tables that are no
   /// collections; nil if there are none.
-  private(set) var detour: Int64?
+  private(set) var foreignKeyPathName: Int64?
   /// Rows outside of the model that hold nodes by a foreign key.
-  private(set) var outsideHolds: [ForeignHold] = []
+  private(set) var holdsOutsideModel: [ForeignHold] = []
   /// Whether rows outside of the model may hold more nodes than `outsideHolds` tells.
-  private(set) var mayBeRefused = false
+  private(set) var mayBeHeldOutsideModel = false
   /// The collections in the order in which rows are deleted.
   private(set) var childrenFirst: [NodeTable] = []
   /// Collections that foreign keys refer to.
@@ -29,14 +29,14 @@ struct Binding: Sendable {
   /// only in part.
   private(set) var problems: [BindingProblem] = []
   /// Lists that may hold nodes that a sweep wants to delete.
-  private(set) var holdingLists: [Place] = []
+  private(set) var holdingLists: [EdgeRelation] = []
   /// Collections without a relationship in the model and without an edge in the store.
   private(set) var unlinked: Set<Int64> = []
   /// The texts of the application's triggers, in lower case.
   private(set) var triggers: [String] = []
   /// Whether rows may be deleted before the rows that refer to them, with the rules in place of
   /// foreign keys.
-  private(set) var allowsSteps = true
+  private(set) var canDeleteInSteps = true
   /// Whether any table of the file has foreign keys: then SQLite requires an order of deletion.
   private(set) var hasForeignKeys = false
   /// The version of the schema that this was built from.
@@ -46,7 +46,7 @@ struct Binding: Sendable {
   var isEmpty: Bool { collections.isEmpty && problems.isEmpty }
 
   /// All relations that the rules must examine, including those of the application's foreign keys.
-  var looked: [Place] { places + implied }
+  var examinedRelations: [EdgeRelation] { edgeRelations + impliedRelations }
 
   init(schemaVersion: Int64 = -1, problems: [BindingProblem] = []) {
     (self.schemaVersion, self.problems) = (schemaVersion, problems)
@@ -75,28 +75,30 @@ struct Binding: Sendable {
     }
     unlinked = try findUnlinked(db)
     for (index, relationship) in model.relationships.enumerated() {
-      let binder = PlaceBinder(
+      let binder = EdgeRelationBinder(
         model: model, relationship: relationship, path: "relationships[\(index)]",
         collections: collections)
       do {
-        places += try binder.places(catalog, db, numbers)
+        edgeRelations += try binder.relations(catalog, db, numbers)
       } catch let unusable as Catalog.Unusable {
         problems.append(BindingProblem(path: binder.path, message: unusable.reason))
       }
     }
     holdingLists = findHoldingLists()
-    implied = try bindForeignKeys(numbers) + joinRows()
+    impliedRelations = try bindForeignKeys(numbers) + joinRows()
     childrenFirst = orderedByForeignKeys()
     parents = findParents()
     let keys = try db.foreignKeys()
     hasForeignKeys = !keys.isEmpty
     if !collections.isEmpty && !keys.isEmpty {
-      ways = ForeignWays(self, try db.tablesThatFollow())
+      foreignKeyPlan = ForeignKeyPlan(self, try db.tablesChangedByForeignKeys())
     }
-    if !ways.detours.isEmpty { detour = try numbers.number(ofName: "FOREIGN KEY") }
-    outsideHolds = try findOutsideHolds(keys, db)
-    mayBeRefused = canBeRefused(keys)
-    allowsSteps = canStandIn(for: keys)
+    if !foreignKeyPlan.linksBackToNodes.isEmpty {
+      foreignKeyPathName = try numbers.number(ofName: "FOREIGN KEY")
+    }
+    holdsOutsideModel = try findOutsideHolds(keys, db)
+    mayBeHeldOutsideModel = canBeHeldOutsideModel(keys)
+    canDeleteInSteps = canReplaceForeignKeys(for: keys)
   }
 
   /// Whether the application has triggers: what they write in response to Cascade must be
@@ -104,7 +106,7 @@ struct Binding: Sendable {
   var hasTriggers: Bool { !triggers.isEmpty }
 
   /// Whether rules or notices may follow from the deletion of a row of this table.
-  func isHeard(_ table: NodeTable, _ numbers: Numbers) -> Bool {
+  func hasConsequences(_ table: NodeTable, _ numbers: NumberedTables) -> Bool {
     let asSource: Rules = [
       .notifyIfSourceDeleted, .deleteDestinationIfSourceDeleted,
       .deleteDestinationIfAllSourcesDeleted,
@@ -113,11 +115,11 @@ struct Binding: Sendable {
       .notifyIfDestinationDeleted, .deleteSourceIfDestinationDeleted,
       .deleteSourceIfAllDestinationsDeleted, .nullifySourceIfDestinationDeleted,
     ]
-    return numbers.stored.contains(table.id)
-      || looked.contains { place in
-        place.source == table && !place.rules.isDisjoint(with: asSource)
-          || place.destination == table && !place.rules.isDisjoint(with: asDestination)
-          || place.isInJoinTable && (place.source == table || place.destination == table)
+    return numbers.tablesInNodes.contains(table.id)
+      || examinedRelations.contains { relation in
+        relation.source == table && !relation.rules.isDisjoint(with: asSource)
+          || relation.destination == table && !relation.rules.isDisjoint(with: asDestination)
+          || relation.isInJoinTable && (relation.source == table || relation.destination == table)
       }
   }
 
@@ -155,9 +157,10 @@ struct Binding: Sendable {
 
   /// All relations that may hold the same edges: an edge is identified by its name and its ends
   /// (DESIGN 2.2).
-  func places(like place: Place) -> [Place] {
-    places.filter {
-      $0.nameId == place.nameId && $0.source == place.source && $0.destination == place.destination
+  func edgeRelations(like relation: EdgeRelation) -> [EdgeRelation] {
+    edgeRelations.filter {
+      $0.nameId == relation.nameId && $0.source == relation.source
+        && $0.destination == relation.destination
     }
   }
 

@@ -33,7 +33,7 @@ extension Binding {
   /// changes their references. A table that a trigger of the application's may write is left out:
   /// the trigger may make room for a deletion.
   func findOutsideHolds(
-    _ keys: [KeyOfFile], _ db: borrowing Connection
+    _ keys: [SchemaForeignKey], _ db: borrowing Connection
   ) throws -> [ForeignHold] {
     let nodes = collections.values.sorted { $0.id < $1.id }
     let parents = nodeNames
@@ -41,7 +41,7 @@ extension Binding {
     let outside = children.subtracting(parents).subtracting(joinNames)
     return try db.tables(outside.sorted()).flatMap { child in
       let holds = nodes.flatMap { child.holds($0) }
-      let areKnown = child.keepsItsReferences && !isInTrigger(child)
+      let areKnown = child.hasStableReferences && !mayBeWrittenByTrigger(child)
       return areKnown && holds.allSatisfy(\.fits) ? holds : []
     }
   }
@@ -49,7 +49,7 @@ extension Binding {
 
 extension Binding {
   /// Whether a trigger of the application's may write the table.
-  func isInTrigger(_ table: Table) -> Bool {
+  func mayBeWrittenByTrigger(_ table: Table) -> Bool {
     let name = table.name.folded
     // Some ways to quote a name double its quotation marks, so such a name always counts as found.
     let isOdd = name.contains(where: "\"'`".contains)
@@ -59,15 +59,16 @@ extension Binding {
 
 extension Table {
   func holds(_ parent: NodeTable, where stays: String = "1") -> [ForeignHold] {
-    foreignKeys.filter { $0.onDelete.refuses && $0.refers(to: parent.table!) }
+    foreignKeys.filter { $0.onDelete.blocksDeletion && $0.refers(to: parent.table!) }
       .map { ForeignHold(parent: parent, child: self, key: $0, stays: stays) }
   }
 
   /// Whether no foreign key deletes its rows, or clears a column that another foreign key uses.
-  fileprivate var keepsItsReferences: Bool {
-    let refusing = foreignKeys.filter(\.onDelete.refuses).flatMap(\.names)
+  fileprivate var hasStableReferences: Bool {
+    let refusing = foreignKeys.filter(\.onDelete.blocksDeletion).flatMap(\.names)
     return foreignKeys.allSatisfy { key in
-      key.onDelete.refuses || key.onDelete != .cascade && Set(refusing).isDisjoint(with: key.names)
+      key.onDelete.blocksDeletion
+        || key.onDelete != .cascade && Set(refusing).isDisjoint(with: key.names)
     }
   }
 }
@@ -98,7 +99,7 @@ extension Connection {
   /// What rows outside of the model deny, for the nodes of a slice.
   func outsideDenials(_ binding: Binding, in slice: Slice) throws(SQLiteError) -> [Denial] {
     var denials: [Denial] = []
-    for hold in binding.outsideHolds {
+    for hold in binding.holdsOutsideModel {
       let held = try goneNodes(of: hold.parent, slice, binding.model, where: hold.holds)
       denials += held.map { Denial($0, because: hold.reason) }
     }

@@ -5,8 +5,8 @@ extension Binding {
   /// Relations for the application's foreign keys between nodes. SQLite follows or enforces these
   /// keys when Cascade deletes, so the rules must see them beforehand: ON DELETE CASCADE as rule 4,
   /// a refusal as rule 128.
-  func bindForeignKeys(_ numbers: some Numbering) throws -> [Place] {
-    var found: [Place] = []
+  func bindForeignKeys(_ numbers: some Numbering) throws -> [EdgeRelation] {
+    var found: [EdgeRelation] = []
     for child in collections.values.sorted(by: { $0.id < $1.id }) {
       for key in child.table?.foreignKeys ?? [] {
         guard let (parent, form) = end(of: key), let rules = rules(of: key, child, parent) else {
@@ -14,7 +14,7 @@ extension Binding {
         }
         let name = "FOREIGN KEY (\(key.columns.joined(separator: ", ")))"
         found.append(
-          Place(
+          EdgeRelation(
             name: name, nameId: try numbers.number(ofName: name), rules: rules, kind: .column,
             source: child, destination: parent, form: form, relationship: nil))
       }
@@ -23,7 +23,7 @@ extension Binding {
   }
 
   /// The collection that a foreign key refers to, and the form of the reference.
-  private func end(of key: Table.ForeignKey) -> (parent: NodeTable, form: Place.Form)? {
+  private func end(of key: Table.ForeignKey) -> (parent: NodeTable, form: EdgeRelation.Form)? {
     if key.columns.count == 1, let parent = parent(of: key) {
       return (parent, .column(key.columns[0]))
     }
@@ -54,7 +54,7 @@ extension Binding {
     case .noAction, .restrict:
       // No denial is needed for a reference that the rules take away first, or that is denied
       // already.
-      let isAnswered = places.contains {
+      let isAnswered = edgeRelations.contains {
         $0.source == child && $0.form == .column(key.columns[0])
           && ($0.rules.contains(.nullifySourceIfDestinationDeleted)
             || $0.rules.contains(.denyDestinationDeletion) && $0.destination == parent)
@@ -68,85 +68,91 @@ extension Binding {
   /// Relations for join tables that are collections too. A join row is a node then, and is deleted
   /// with either end. If it is deleted alone, the edge that it stands for has lost its source
   /// (DESIGN 2.3, 1).
-  func joinRows() -> [Place] {
+  func joinRows() -> [EdgeRelation] {
     let ofSource: Rules = [
       .deleteDestinationIfSourceDeleted, .deleteDestinationIfAllSourcesDeleted,
     ]
-    return places.flatMap { place -> [Place] in
-      guard case .join(let table, let source, let destination) = place.form,
+    return edgeRelations.flatMap { relation -> [EdgeRelation] in
+      guard case .join(let table, let source, let destination) = relation.form,
         let rows = collection(in: table)
       else { return [] }
-      func follower(_ column: String, _ end: NodeTable, _ rules: Rules) -> Place {
-        Place(
-          name: place.name, nameId: place.nameId,
+      func follower(_ column: String, _ end: NodeTable, _ rules: Rules) -> EdgeRelation {
+        EdgeRelation(
+          name: relation.name, nameId: relation.nameId,
           rules: rules.union(.deleteSourceIfDestinationDeleted), kind: .join, source: rows,
           destination: end, form: .column(column), relationship: nil)
       }
       return [
-        follower(source, place.source, []),
-        follower(destination, place.destination, place.rules.intersection(ofSource)),
+        follower(source, relation.source, []),
+        follower(destination, relation.destination, relation.rules.intersection(ofSource)),
       ]
     }
   }
 
   /// Whether no other row that stays holds the same edge as the join row `s` (DESIGN 2.2). A row
   /// that is not a join row is always an edge of its own.
-  func isLast(of place: Place, _ numbers: Numbers) -> String {
-    guard place.kind == .join, case .column(let destination) = place.form else { return "1" }
-    let columns = places.compactMap { join -> String? in
-      guard case .join(place.source.table, let source, destination) = join.form,
-        join.nameId == place.nameId
+  func isLastForEdge(of relation: EdgeRelation, _ numbers: NumberedTables) -> String {
+    guard relation.kind == .join, case .column(let destination) = relation.form else { return "1" }
+    let columns = edgeRelations.compactMap { join -> String? in
+      guard case .join(relation.source.table, let source, destination) = join.form,
+        join.nameId == relation.nameId
       else { return nil }
       return [source, destination].map { "o.\(quoted($0)) = s.\(quoted($0))" }
         .joined(separator: " AND ")
     }
     guard let isSame = columns.first else { return "1" }
     return """
-      NOT EXISTS (SELECT 1 FROM \(place.source.rows) AS o
-        WHERE \(isSame) AND \(place.source.isOutside("temp.gone", "o", numbers)))
+      NOT EXISTS (SELECT 1 FROM \(relation.source.rows) AS o
+        WHERE \(isSame) AND \(relation.source.isNotListed("temp.gone", "o", numbers)))
       """
   }
 
   /// Whether the join rows are nodes, which count for their edges.
-  func isOfNodes(_ place: Place) -> Bool {
-    guard case .join(let table, _, _) = place.form else { return false }
+  func hasNodesAsRows(_ relation: EdgeRelation) -> Bool {
+    guard case .join(let table, _, _) = relation.form else { return false }
     return collection(in: table) != nil
   }
 
   /// Whether edges of this relation hold their destination. A join row that is a node does so for
   /// the edge that it stands for, which leads to one of the ends. With the other end it is only
   /// deleted.
-  func countsAtDestination(_ place: Place) -> Bool {
-    if isOfNodes(place) { return false }
-    guard place.kind == .join, place.relationship == nil, case .column(let column) = place.form
+  func countsAtDestination(_ relation: EdgeRelation) -> Bool {
+    if hasNodesAsRows(relation) { return false }
+    guard relation.kind == .join, relation.relationship == nil,
+      case .column(let column) = relation.form
     else { return true }
-    return places.contains { join in
-      guard case .join(place.source.table, _, column) = join.form else { return false }
-      return join.nameId == place.nameId
+    return edgeRelations.contains { join in
+      guard case .join(relation.source.table, _, column) = join.form else { return false }
+      return join.nameId == relation.nameId
     }
   }
 
   /// Whether the edge of the join row `j` still exists. A request to delete the row removes the
   /// edge, which has then lost its source, whatever happens to its destination.
-  func isNotRemoved(_ place: Place, _ numbers: Numbers) -> String {
-    guard case .join(let table, _, _) = place.form, let rows = collection(in: table) else {
+  func edgeStillExists(_ relation: EdgeRelation, _ numbers: NumberedTables) -> String {
+    guard case .join(let table, _, _) = relation.form, let rows = collection(in: table) else {
       return "1"
     }
-    return rows.isOutside("temp.dead", "j", numbers)
+    return rows.isNotListed("temp.dead", "j", numbers)
   }
 
   /// The join table of a relation if its rows are not nodes, and its ends, each with the other end.
-  func sideRows(of place: Place) -> (table: Table, ends: [(end: Table.End, other: Table.End)])? {
-    guard case .join(let table, let from, let to) = place.form, collection(in: table) == nil else {
+  func joinRowsWithoutNodes(of relation: EdgeRelation) -> (
+    table: Table, ends: [(end: Table.End, other: Table.End)]
+  )? {
+    guard case .join(let table, let from, let to) = relation.form, collection(in: table) == nil
+    else {
       return nil
     }
-    let (source, destination) = ((from, place.source), (to, place.destination))
+    let (source, destination) = ((from, relation.source), (to, relation.destination))
     return (table, [(source, destination), (destination, source)])
   }
 
   /// Collections whose rows take other rows with them by foreign keys, or are held by them.
   func findParents() -> Set<Int64> {
-    let joins = places.compactMap { if case .join(let join, _, _) = $0.form { join } else { nil } }
+    let joins = edgeRelations.compactMap {
+      if case .join(let join, _, _) = $0.form { join } else { nil }
+    }
     let keys = (collections.values.compactMap(\.table) + joins).flatMap(\.foreignKeys)
     let parents = collections.values.filter { parent in
       keys.contains { $0.refers(to: parent.table!) }
@@ -156,14 +162,14 @@ extension Binding {
 
   /// Children before their parents, as far as foreign keys do not form cycles.
   func orderedByForeignKeys() -> [NodeTable] {
-    inOrder(collections.values.sorted { $0.id < $1.id }) { child, parent in
+    childrenBeforeParents(collections.values.sorted { $0.id < $1.id }) { child, parent in
       child.table!.foreignKeys.contains { $0.refers(to: parent.table!) }
     }
   }
 }
 
 /// Sorts children before their parents, as far as they do not refer to each other in cycles.
-func inOrder<Item: Equatable>(
+func childrenBeforeParents<Item: Equatable>(
   _ items: [Item], _ refers: (_ child: Item, _ parent: Item) -> Bool
 ) -> [Item] {
   var rest = items

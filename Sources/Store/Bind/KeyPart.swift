@@ -31,7 +31,8 @@ enum KeyPart {
   /// first.
   static func read(_ place: Int, of key: String) -> String {
     let part = "(\(key) -> \(place))"
-    return "iif(\(isOdd(key)) AND \(isOdd(part)), cascade_value\(part), \(key) ->> \(place))"
+    return
+      "iif(\(needsDecoding(key)) AND \(needsDecoding(part)), cascade_value\(part), \(key) ->> \(place))"
   }
 
   /// The same list, with every blob as a text.
@@ -40,7 +41,7 @@ enum KeyPart {
   }
 
   /// Whether SQLite's own functions may read something other than what was written.
-  static func isOdd(_ list: String) -> String {
+  static func needsDecoding(_ list: String) -> String {
     #"(instr(\#(list), '"x''') OR instr(\#(list), '\u0000'))"#
   }
 

@@ -71,9 +71,9 @@ struct NodeTable: Hashable, Sendable {
   }
 
   /// Whether `alias` is the row of the node `m`.
-  func isRow(_ alias: String, of m: String, _ form: Numbered = .byName) -> String {
+  func isRow(_ alias: String, of m: String, _ form: NumberForm = .byKey) -> String {
     guard case .mapped(let table, _, _) = kind else { return "\(alias).id = \(m).id" }
-    if form == .byRow { return "\(row(alias)) = \(row(m))" }
+    if form == .byRowid { return "\(row(alias)) = \(row(m))" }
     if let rowid = table.rowid { return "\(alias).\(rowid) = \(m).row" }
     return hasKey(alias, "\(m).key")
   }
@@ -99,7 +99,7 @@ struct NodeTable: Hashable, Sendable {
     let rows = "EXISTS (SELECT 1 FROM \(rowsInTrigger) AS h WHERE"
     if !isComposite { return "\(rows) \(hasKey("h", value)))" }
     return "(\(rows) \(isSame("h", list: value))) "
-      + "OR \(KeyPart.isOdd(value)) AND \(rows) \(key("h")) = \(value)))"
+      + "OR \(KeyPart.needsDecoding(value)) AND \(rows) \(key("h")) = \(value)))"
   }
 
   /// Whether a row has the composite key that a list says, if SQLite itself can read the list.
@@ -110,16 +110,16 @@ struct NodeTable: Hashable, Sendable {
 
   /// Whether a reference leads to the node `m`. Compares by the rules of the reference's column, so
   /// that its index is used, unless the key has a collation of its own.
-  func isReferred(
-    by reference: String, in column: Table.Column?, _ form: Numbered = .byName
+  func isReferenceToNode(
+    by reference: String, in column: Table.Column?, _ form: NumberForm = .byKey
   ) -> String {
-    isKey(nodeKey(form), of: reference, in: column)
+    referenceHasKey(nodeKey(form), of: reference, in: column)
   }
 
   /// The same for a key that is a literal, or bound. It has no affinity, so SQLite compares it as
   /// the reference's column does: a number may be stored as text there. A column without a type
   /// keeps values as written, so digits stand for the number, and a number for its digits.
-  func isKey(_ key: String, of reference: String, in column: Table.Column?) -> String {
+  func referenceHasKey(_ key: String, of reference: String, in column: Table.Column?) -> String {
     if kind == .managed {
       // The list allows the use of an index. By that alone, '007' would be 7 in a numeric column.
       let number = "CAST(\(key) AS INTEGER)"
@@ -136,12 +136,12 @@ struct NodeTable: Hashable, Sendable {
   }
 
   /// The other direction: whether a key that has a number is what a reference says.
-  func isNamed(_ key: String, by reference: String) -> String {
+  func keyEqualsReference(_ key: String, by reference: String) -> String {
     "\(key) = \(named(by: reference))\(collation)"
   }
 
   /// Whether the key is what one of the references in these rows says.
-  func isNamed(_ key: String, byOneOf reference: String, _ rows: String) -> String {
+  func keyEqualsReference(_ key: String, byOneOf reference: String, _ rows: String) -> String {
     "\(key)\(collation) IN (SELECT \(named(by: reference)) \(rows))"
   }
 

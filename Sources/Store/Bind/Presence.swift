@@ -5,10 +5,12 @@ internal import CascadeSQLite
 /// `cascade_node` is only its identity, for the stored edges that name it.
 extension Binding {
   /// Whether a row of `cascade_node` stands for a node that exists.
-  func isThere(_ alias: String) -> String { isThere(alias, object: "\(alias).id IS NOT NULL") }
+  func nodeExists(_ alias: String) -> String {
+    nodeExists(alias, object: "\(alias).id IS NOT NULL")
+  }
 
   /// The same for any row with a collection and a key; `object` is the condition for an object.
-  func isThere(_ alias: String, object: String) -> String {
+  func nodeExists(_ alias: String, object: String) -> String {
     if collections.isEmpty { return object }
     let cases = collections.values.sorted { $0.id < $1.id }.map { table in
       "WHEN \(table.id) THEN \(table.hasRow(withKey: "\(alias).key"))"
@@ -21,7 +23,7 @@ extension Binding {
 
 extension Binding {
   /// Whether no two different spellings are the same key.
-  var spellsInOneWay: Bool {
+  var comparesByBytes: Bool {
     collections.values.allSatisfy { $0.collations?.allSatisfy { $0 == "BINARY" } ?? true }
   }
 }
@@ -37,7 +39,8 @@ extension NodeTable {
   func hasNoRow(withKey value: String) -> String {
     if !isComposite { return "NOT \(hasRow(withKey: value))" }
     let isWritten = "EXISTS (SELECT 1 FROM \(rows) AS h WHERE \(key("h")) = \(value))"
-    return "NOT \(hasRow(withKey: value)) AND NOT (\(KeyPart.isOdd(value)) AND \(isWritten))"
+    return
+      "NOT \(hasRow(withKey: value)) AND NOT (\(KeyPart.needsDecoding(value)) AND \(isWritten))"
   }
 
   /// The columns by which rows are found and distinguished, in the order of the index that does it.
@@ -62,14 +65,14 @@ extension NodeTable {
   }
 }
 
-extension Place {
+extension EdgeRelation {
   /// The key of the destination, for use after `destinationRow`.
   var destinationKey: String { destination.kind == .files ? reference : destination.key("d") }
 
   /// The rows of the sources that refer to the node `m`, found by an index. Not for lists.
   func sources(of m: String) -> String {
     let condition = """
-      WHERE \(destination.isKey("\(m).key", of: reference, in: referringColumn))
+      WHERE \(destination.referenceHasKey("\(m).key", of: reference, in: referringColumn))
       AND \(isEdge) AND \(source.isNode("s"))
       """
     guard case .join(let table, let column, _) = form else {

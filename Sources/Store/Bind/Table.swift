@@ -53,9 +53,9 @@ struct Table: Hashable, Sendable {
       case setNull = "SET NULL"
       case setDefault = "SET DEFAULT"
 
-      var refuses: Bool { self == .noAction || self == .restrict }
+      var blocksDeletion: Bool { self == .noAction || self == .restrict }
       /// The row stays, and loses its reference.
-      var loses: Bool { self == .setNull || self == .setDefault }
+      var clearsReference: Bool { self == .setNull || self == .setDefault }
     }
 
     func has(_ column: String) -> Bool { columns.contains { $0.folded == column.folded } }

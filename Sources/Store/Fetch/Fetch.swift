@@ -33,7 +33,7 @@ extension Reader {
   package func fetch(
     _ name: String, of node: Node, refresh: Bool = false, timeLimit: Duration = .seconds(5)
   ) throws -> Fetched {
-    let search = try Search(name, of: node.collection, in: model, timeLimit: timeLimit)
+    let search = try PropertySearch(name, of: node.collection, in: model, timeLimit: timeLimit)
     do {
       return try fetch(search, of: node, refresh)
     } catch let error as SQLiteError {
@@ -41,7 +41,7 @@ extension Reader {
     }
   }
 
-  private func fetch(_ search: Search, of node: Node, _ refresh: Bool) throws -> Fetched {
+  private func fetch(_ search: PropertySearch, of node: Node, _ refresh: Bool) throws -> Fetched {
     if let path = search.property.store {
       let question = try question(search, node)
       return try fetching.store(at: path).answer(question, of: search, refresh)
@@ -54,14 +54,14 @@ extension Reader {
     }
   }
 
-  private func question(_ search: Search, _ node: Node) throws -> Search.Question {
+  private func question(_ search: PropertySearch, _ node: Node) throws -> PropertySearch.Question {
     guard let source = try FetchSource.of(node, self) else { throw FetchError.noSuchNode(node) }
     return try search.question(from: source)
   }
 }
 
 extension FetchError {
-  fileprivate init(_ error: SQLiteError, in search: Search) {
+  fileprivate init(_ error: SQLiteError, in search: PropertySearch) {
     let place = search.property.store.map { " in \($0)" } ?? ""
     if error.isInterrupted {
       self = .unavailable("\(search.title) took longer than \(search.timeLimit)\(place)")

@@ -9,7 +9,7 @@ struct SearchQuery {
   private let condition: String
   private let order: String?
 
-  init(_ search: Search, at place: Search.Place, _ variables: [Value]) throws {
+  init(_ search: PropertySearch, at place: PropertySearch.Location, _ variables: [Value]) throws {
     let (condition, order) = try search.property.expressions()
     var number = 0
     func next(_: SQLExpression.Variable) -> String {

@@ -13,11 +13,11 @@ final class FileRoot {
   let path: String
   let directory: Directory
   let realPath: String
-  let surroundings: Surroundings
+  let surroundings: StorePaths
 
   static let trash = ".cascade-trash"
 
-  init(_ name: String, _ path: String, _ surroundings: Surroundings) throws(SystemError) {
+  init(_ name: String, _ path: String, _ surroundings: StorePaths) throws(SystemError) {
     self.name = name
     self.path = path
     self.surroundings = surroundings
@@ -41,24 +41,24 @@ final class FileRoot {
     guard let spot = try spot(path), let status = try spot.parent.status(of: spot.name) else {
       return nil
     }
-    if status.kind != .file { throw Untouchable("it is no regular file") }
+    if status.kind != .file { throw UnmovableFile("it is no regular file") }
     if surroundings.files.contains(where: status.isSame) {
-      throw Untouchable("it belongs to the store")
+      throw UnmovableFile("it belongs to the store")
     }
     return status
   }
 
-  func isKept(_ path: String, batch: Int64) throws -> Bool {
-    guard let spot = try spot(FileRoot.kept(path, batch)) else { return false }
+  func isInTrash(_ path: String, batch: Int64) throws -> Bool {
+    guard let spot = try spot(FileRoot.trashPath(path, batch)) else { return false }
     return try spot.parent.status(of: spot.name)?.kind == .file
   }
 
   // MARK: - Moving
 
   /// Moves a file into the trash. The directories that change are added to `changed`.
-  func keep(_ path: String, batch: Int64, changed: inout Set<String>) throws {
+  func moveToTrash(_ path: String, batch: Int64, changed: inout Set<String>) throws {
     guard let spot = try spot(path) else { return }
-    let kept = FileRoot.kept(path, batch)
+    let kept = FileRoot.trashPath(path, batch)
     let target = try directory.makeDirectory(beneath: kept.parentPath, mode: 0o700)
     try spot.parent.rename(spot.name, to: target, asNew: spot.name)
     changed.formUnion(path.ancestors)
@@ -67,8 +67,8 @@ final class FileRoot {
 
   /// Moves a file back from the trash. Returns false if something else is in its place.
   func restore(_ path: String, batch: Int64, changed: inout Set<String>) throws -> Bool {
-    let kept = FileRoot.kept(path, batch)
-    guard try isKept(path, batch: batch), let spot = try spot(kept) else { return true }
+    let kept = FileRoot.trashPath(path, batch)
+    guard try isInTrash(path, batch: batch), let spot = try spot(kept) else { return true }
     let target = try directory.makeDirectory(beneath: path.parentPath, mode: 0o777)
     do {
       try spot.parent.rename(spot.name, to: target, asNew: spot.name)
@@ -83,9 +83,9 @@ final class FileRoot {
   }
 
   /// Removes a file from the trash for good.
-  func forget(_ path: String, batch: Int64) throws {
-    let kept = FileRoot.kept(path, batch)
-    guard try isKept(path, batch: batch), let spot = try spot(kept) else { return }
+  func deleteFromTrash(_ path: String, batch: Int64) throws {
+    let kept = FileRoot.trashPath(path, batch)
+    guard try isInTrash(path, batch: batch), let spot = try spot(kept) else { return }
     try spot.parent.remove(spot.name)
     try removeEmpty(kept.parentPath)
   }
@@ -118,33 +118,33 @@ final class FileRoot {
 
   // MARK: - Finding
 
-  private struct Spot: ~Copyable {
+  private struct DirectoryEntry: ~Copyable {
     let parent: Directory
     let name: FileName
   }
 
   /// Nil if the directory does not exist, or no file can have such a name.
-  private func spot(_ path: String) throws -> Spot? {
-    if let objection = Destination.objection(toPath: path) { throw Untouchable(objection) }
+  private func spot(_ path: String) throws -> DirectoryEntry? {
+    if let objection = Destination.objection(toPath: path) { throw UnmovableFile(objection) }
     let isTooLong = path.split(separator: "/").contains { $0.utf8.count > NAME_MAX }
     if isTooLong || path.utf8.count >= PATH_MAX { return nil }
     do {
-      return Spot(
+      return DirectoryEntry(
         parent: try directory.directory(beneath: path.parentPath), name: FileName(path.lastPart))
     } catch {
-      if error.isLink { throw Untouchable("a symbolic link is on the way to it") }
+      if error.isLink { throw UnmovableFile("a symbolic link is on the way to it") }
       if error.isAbsence { return nil }
       throw error
     }
   }
 
-  private static func kept(_ path: String, _ batch: Int64) -> String {
+  private static func trashPath(_ path: String, _ batch: Int64) -> String {
     "\(trash)/\(batch)/\(path)"
   }
 }
 
 /// A file that must be left where it is, and why.
-struct Untouchable: Error {
+struct UnmovableFile: Error {
   let reason: String
   init(_ reason: String) { self.reason = reason }
 }

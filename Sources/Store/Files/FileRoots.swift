@@ -14,7 +14,7 @@ struct FileRoots {
     let message: String
   }
 
-  init(_ model: StoreModel, _ surroundings: Surroundings) {
+  init(_ model: StoreModel, _ surroundings: StorePaths) {
     for (name, path) in model.files.sorted(by: { $0.key < $1.key }) {
       do {
         roots[name] = try FileRoot(name, path, surroundings)
@@ -56,7 +56,7 @@ struct FileRoots {
     }
   }
 
-  private mutating func warn(of root: FileRoot, _ surroundings: Surroundings) {
+  private mutating func warn(of root: FileRoot, _ surroundings: StorePaths) {
     let inside = surroundings.all.filter { $0.isWithin(root.realPath) }
     if let ours = inside.first {
       problems.append(

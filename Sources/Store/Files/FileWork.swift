@@ -6,17 +6,17 @@ package struct FileWork: Sendable {
   /// Moved into the trash; removed, if there is no trash.
   package var moved = 0
   /// Left in place, because an edge names the file again.
-  package var kept = 0
+  package var stillNamed = 0
   package var missing = 0
   package var restored = 0
   /// Removed from the trash for good.
-  package var forgotten = 0
+  package var deletedFromTrash = 0
   /// Left in place for good: which, and why.
-  package var refused: [String] = []
+  package var unmovable: [String] = []
   /// Why files are to be tried again later.
   package var waiting: Set<String> = []
   /// Files written a moment ago, which are also tried again later.
-  package var young = 0
+  package var writtenRecently = 0
   /// Files that an undo asked for and that did not come back.
   package var left: [LeftFile] = []
   /// Whether there may be more to do right now.
@@ -26,18 +26,18 @@ package struct FileWork: Sendable {
 
   /// Whether anything was done. If not, trying again right now is useless.
   package var isProgress: Bool {
-    moved + kept + missing + restored + forgotten + refused.count + left.count > 0
+    moved + stillNamed + missing + restored + deletedFromTrash + unmovable.count + left.count > 0
   }
 
   package mutating func add(_ other: FileWork) {
     moved += other.moved
-    kept += other.kept
+    stillNamed += other.stillNamed
     missing += other.missing
     restored += other.restored
-    forgotten += other.forgotten
-    refused += other.refused
+    deletedFromTrash += other.deletedFromTrash
+    unmovable += other.unmovable
     waiting.formUnion(other.waiting)
-    young += other.young
+    writtenRecently += other.writtenRecently
     left += other.left
     hasMore = other.hasMore
   }
@@ -56,27 +56,27 @@ extension Writer {
 
   /// Does a part of the work on files; `hasMore` says whether to call it again. The write lock is
   /// held for at most `budget` while files are moved.
-  package func tendFiles(
-    _ surroundings: Surroundings, at now: Int64, budget: Duration = .milliseconds(5)
+  package func processFiles(
+    _ surroundings: StorePaths, at now: Int64, budget: Duration = .milliseconds(5)
   ) throws -> FileWork {
     var work = FileWork()
-    if model.files.isEmpty || isDetached || isHalfView { return work }
+    if model.files.isEmpty || isDetached || isPartlyBound { return work }
     let hasWork = try hasFileWork
-    if !hasWork && haveRootsBeenSeen { return work }
-    try followSchema()
+    if !hasWork && areRootsRecorded { return work }
+    try adaptToSchema()
     var roots = FileRoots(model, surroundings)
     try leaveOutUnmounted(&roots)
-    haveRootsBeenSeen = true
+    areRootsRecorded = true
     if !hasWork { return work }
     work.waiting.formUnion(roots.problems.filter { $0.kind == .fileRoot }.map(\.message))
     try restoreFiles(roots, &work)
     try moveReleased(roots, at: now, budget, &work)
-    try forgetFiles(roots, budget, &work)
+    try deleteMarkedFiles(roots, budget, &work)
     return work
   }
 
   /// Tries the waiting files again: their time may have come, or their root may be back.
-  package func retryFiles() { filesTried = 0 }
+  package func retryFiles() { lastTriedFile = 0 }
 
   private var hasFileWork: Bool {
     get throws {
@@ -84,7 +84,7 @@ extension Writer {
         """
         SELECT EXISTS (SELECT 1 FROM cascade_released_file WHERE id > ?)
         OR EXISTS (SELECT 1 FROM cascade_trash_file WHERE fate)
-        """, .integer(filesTried))
+        """, .integer(lastTriedFile))
       return any == 1
     }
   }

@@ -9,11 +9,11 @@ struct FilesInJournal {
   /// The rest of the query, with rows `o` of the journal.
   let rows: String
 
-  fileprivate init(_ place: Place, _ watch: Watch, _ old: OldEdge) {
-    root = place.destination
+  fileprivate init(_ relation: EdgeRelation, _ watch: Watch, _ old: JournaledEdge) {
+    root = relation.destination
     path = old.reference
     rows = """
-      FROM main.cascade_journal AS o \(old.values)
+      FROM main.cascade_journal AS o \(old.elementsJoin)
       WHERE o.what = \(watch.number) AND \(old.isEdge)
       """
   }
@@ -24,9 +24,11 @@ extension Binding {
     _ watches: [Watch], _ db: borrowing Connection
   ) throws -> [FilesInJournal] {
     var found: [FilesInJournal] = []
-    for place in places where place.leadsToFiles {
+    for relation in edgeRelations where relation.leadsToFiles {
       for watch in watches {
-        found += try old(place, in: watch, db).map { FilesInJournal(place, watch, $0) }
+        found += try journaledEdge(relation, in: watch, db).map {
+          FilesInJournal(relation, watch, $0)
+        }
       }
     }
     return found

@@ -2,7 +2,7 @@ internal import CascadeSystem
 
 /// What lies beside a store and is never moved, even if an edge names it: the database, SQLite's
 /// files beside it, the spool, and whatever else is Cascade's own.
-package struct Surroundings: Sendable {
+package struct StorePaths: Sendable {
   /// The real path: SQLite has its log beside the file, not beside a link to it.
   private let store: String
   /// Real paths of directories.

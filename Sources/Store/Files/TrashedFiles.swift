@@ -5,12 +5,12 @@ internal import CascadeSystem
 /// Files in the trash of their roots. They are deleted or restored with their batch. What is to be
 /// done with a file is committed first, and done afterwards.
 extension Writer {
-  private enum Fate: Int64 { case kept, forgotten, wanted }
+  private enum Fate: Int64 { case trashed, toDelete, toRestore }
 
   /// Marks at most `most` files of a batch to be moved back after the commit. Returns how many
   /// there are.
   @discardableResult
-  package func restoreFiles(_ batch: Int64, most: Int64) throws -> Int {
+  package func markFilesForRestore(_ batch: Int64, most: Int64) throws -> Int {
     try db.run(
       """
       INSERT OR IGNORE INTO cascade_trash_file(batch, collection, path)
@@ -26,12 +26,12 @@ extension Writer {
       UPDATE cascade_trash_file SET fate = ?1 WHERE (batch, collection, path) IN (
         SELECT batch, collection, path FROM cascade_trash_file
         WHERE batch = ?2 AND fate = 0 LIMIT ?3)
-      """, .integer(Fate.wanted.rawValue), .integer(batch), .integer(most))
+      """, .integer(Fate.toRestore.rawValue), .integer(batch), .integer(most))
     return db.changes
   }
 
   /// Whether any files of a batch can still be restored.
-  func keepsFiles(of batch: Int64) throws -> Bool {
+  func hasRestorableFiles(of batch: Int64) throws -> Bool {
     try db.integer(
       """
       SELECT 1 WHERE EXISTS (SELECT 1 FROM cascade_trash_file WHERE batch = ?1 AND fate = 0)
@@ -40,7 +40,7 @@ extension Writer {
   }
 
   /// The files of a batch that are still to be moved back.
-  package func filesStillWanted(of batch: Int64) throws -> [Destination] {
+  package func filesToRestore(of batch: Int64) throws -> [Destination] {
     try db.all(
       """
       SELECT substr(c.name, 14), t.path
@@ -52,13 +52,13 @@ extension Writer {
 
   /// Marks at most `rows` files of a batch to be removed for good after the commit. Returns false
   /// if there are none.
-  func forgetFiles(of batch: Int64, rows: Int64) throws -> Bool {
+  func markFilesForDeletion(of batch: Int64, rows: Int64) throws -> Bool {
     try db.run(
       """
       UPDATE cascade_trash_file SET fate = ?1 WHERE (batch, collection, path) IN (
         SELECT batch, collection, path FROM cascade_trash_file
         WHERE batch = ?2 AND fate = 0 LIMIT ?3)
-      """, .integer(Fate.forgotten.rawValue), .integer(batch), .integer(rows))
+      """, .integer(Fate.toDelete.rawValue), .integer(batch), .integer(rows))
     return db.changes > 0
   }
 
@@ -66,10 +66,10 @@ extension Writer {
     var changed: [String: Set<String>] = [:]
     var done: [TrashedFile] = []
     var left: [(file: TrashedFile, reason: String)] = []
-    for file in try trashed(.wanted, roots) {
+    for file in try trashed(.toRestore, roots) {
       let failure = try attempt {
         let root = roots[file.root]!
-        if try !root.isKept(file.path, batch: file.batch) {
+        if try !root.isInTrash(file.path, batch: file.batch) {
           work.missing += 1
           if (try? root.file(file.path)) != nil { return done.append(file) }
           // Another file system may be mounted in place of the root's own.
@@ -87,40 +87,40 @@ extension Writer {
     if done.isEmpty && left.isEmpty { return }
     try group {
       for file in done { try remove(file) }
-      for (file, _) in left { try set(.kept, file) }
+      for (file, _) in left { try set(.trashed, file) }
     }
     work.left += left.map { $0.file.left($0.reason) }
     work.hasMore = true
   }
 
-  func forgetFiles(
+  func deleteMarkedFiles(
     _ roots: FileRoots, _ budget: Duration, _ work: inout FileWork
   ) throws {
     var done: [TrashedFile] = []
-    for file in try unnamed(trashed(.forgotten, roots), roots, budget, &work) {
+    for file in try excludingNamed(trashed(.toDelete, roots), roots, budget, &work) {
       let failure = try attempt {
-        try roots[file.root]!.forget(file.path, batch: file.batch)
+        try roots[file.root]!.deleteFromTrash(file.path, batch: file.batch)
         done.append(file)
       }
       if let failure { work.waiting.insert(failure) }
     }
     if done.isEmpty { return }
     try group { for file in done { try remove(file) } }
-    work.forgotten += done.count
+    work.deletedFromTrash += done.count
     work.hasMore = true
   }
 
   /// Leaves out files that an edge names again and whose place is free: these are marked to be
   /// moved back.
-  private func unnamed(
+  private func excludingNamed(
     _ files: [TrashedFile], _ roots: FileRoots, _ budget: Duration, _ work: inout FileWork
   ) throws -> [TrashedFile] {
     let asked = files.enumerated()
       .filter { ((try? roots[$1.root]?.file($1.path)) ?? nil) == nil }
-      .map { AskedFile(id: Int64($0), collection: $1.collection, path: $1.path) }
+      .map { FileQuery(id: Int64($0), collection: $1.collection, path: $1.path) }
     if asked.isEmpty { return files }
-    let named = try look(at: asked, budget, commits: true) { named in
-      for number in named { try set(.wanted, files[Int(number)]) }
+    let named = try withNamedFiles(at: asked, budget, commits: true) { named in
+      for number in named { try set(.toRestore, files[Int(number)]) }
       return named
     }
     if named?.isEmpty == false { work.hasMore = true }
@@ -136,7 +136,7 @@ extension Writer {
       return nil
     } catch let error as SystemError {
       return "\(error)"
-    } catch let error as Untouchable {
+    } catch let error as UnmovableFile {
       return error.reason
     }
   }

@@ -5,13 +5,13 @@ internal import CascadeSystem
 /// Files that an edge once named, that none names now, and that no rule released. `sweep files`
 /// releases them too (DESIGN 8.1).
 extension Writer {
-  func sweepFiles(_ result: inout SweepResult, _ manners: Manners) throws {
-    if model.files.isEmpty || isHalfView { return }
+  func sweepFiles(_ result: inout SweepResult, _ manners: StepPolicy) throws {
+    if model.files.isEmpty || isPartlyBound { return }
     let submission = nextSweep
     current = TransactionState()
     try rememberFilesInJournal(manners)
-    try findUnused(Writer.files)
-    try eachFew(of: "SELECT id FROM temp.unused", manners) { few in
+    try findUnusedIdentities(Writer.fileCollections)
+    try forEachSlice(of: "SELECT id FROM temp.unused_identities", manners) { few in
       try beginFiles(submission)
       try releaseUnnamed(few)
     }
@@ -19,13 +19,14 @@ extension Writer {
   }
 
   /// A query: the collections that stand for file roots.
-  static let files = "SELECT id FROM main.cascade_collection WHERE name GLOB 'cascade_file/*'"
+  static let fileCollections =
+    "SELECT id FROM main.cascade_collection WHERE name GLOB 'cascade_file/*'"
 
   /// Begins the batch that all of the files belong to.
   private func beginFiles(_ submission: Submission) throws {
     if current.batch > 0 { return }
-    current.batch = batchSoFar ?? counters.serial
-    if batchSoFar != nil { return }
+    current.batch = openSweepBatch ?? counters.serial
+    if openSweepBatch != nil { return }
     counters.serial += 1
     try record(submission)
   }
@@ -35,20 +36,20 @@ extension Writer {
       """
       INSERT INTO cascade_released_file(batch, collection, path, at)
       SELECT ?3, n.collection, n.key, ?4
-      FROM temp.unused AS u CROSS JOIN cascade_node AS n ON n.id = u.id
+      FROM temp.unused_identities AS u CROSS JOIN cascade_node AS n ON n.id = u.id
       WHERE u.id > ?1 AND u.id <= ?2 AND typeof(n.key) = 'text'
       AND NOT EXISTS (SELECT 1 FROM cascade_edge WHERE destination = n.id)
       AND (n.collection, n.key) NOT IN (
         SELECT collection, path FROM cascade_released_file WHERE batch = ?3)
       """, few.bound[0], few.bound[1], .integer(current.batch), .integer(SystemClock.ofFiles()))
     current.filesReleased += db.changes
-    try forgetUnused(few)
+    try deleteFoundUnusedIdentities(few)
   }
 
-  private func rememberFilesInJournal(_ manners: Manners) throws {
+  private func rememberFilesInJournal(_ manners: StepPolicy) throws {
     for lost in try binding.filesInJournal(watches, db) {
-      try eachFew(of: "SELECT DISTINCT o.seq AS id \(lost.rows)", manners) { few in
-        try rememberFiles(
+      try forEachSlice(of: "SELECT DISTINCT o.seq AS id \(lost.rows)", manners) { few in
+        try addFileIdentities(
           """
           SELECT DISTINCT \(lost.root.id) AS collection, \(lost.path) AS key
           \(lost.rows) AND o.seq > ?1 AND o.seq <= ?2
@@ -60,7 +61,7 @@ extension Writer {
   /// Remembers files that lose an edge whose rules do not release them.
   func rememberLostFiles(_ few: Slice = .all) throws {
     if model.files.isEmpty || current.lostCount == 0 { return }
-    try rememberFiles(
+    try addFileIdentities(
       """
       SELECT collection, key FROM temp.known WHERE id IN (
         SELECT id FROM (\(Writer.lostFiles)) WHERE id > ?1 AND id <= ?2)
@@ -68,23 +69,23 @@ extension Writer {
   }
 
   static let lostFiles = """
-    SELECT DISTINCT l.destination AS id FROM temp.lost AS l
+    SELECT DISTINCT l.destination AS id FROM temp.lost_edges AS l
     CROSS JOIN temp.known AS k ON k.id = l.destination
-    WHERE NOT l.rules & 40 AND k.collection IN (\(Writer.files))
+    WHERE NOT l.rules & 40 AND k.collection IN (\(Writer.fileCollections))
     AND k.id NOT IN (SELECT id FROM temp.gone)
     """
 
   /// The same for edges of rows that are deleted.
-  func rememberFiles(of slice: Slice) throws {
-    for place in binding.places
-    where place.leadsToFiles && place.rules.isDisjoint(with: .ofLostSource) {
-      try db.stageDestinations(of: place, rule: 0, in: slice, current.numbers)
-      try rememberFiles("SELECT DISTINCT collection, key FROM temp.found")
-      try db.forgetFound()
+  func addFileIdentities(of slice: Slice) throws {
+    for relation in binding.edgeRelations
+    where relation.leadsToFiles && relation.rules.isDisjoint(with: .ofLostSource) {
+      try db.stageDestinations(of: relation, rule: 0, in: slice, current.numbers)
+      try addFileIdentities("SELECT DISTINCT collection, key FROM temp.staged")
+      try db.clearFound()
     }
   }
 
-  private func rememberFiles(
+  private func addFileIdentities(
     _ found: String, _ bound: [Value] = [], unlessNamed: Bool = false
   ) throws {
     let files = try db.all(
@@ -94,18 +95,18 @@ extension Writer {
         WHERE c.name GLOB 'cascade_file/*' AND typeof(f.key) IN ('text', 'integer')
         """, bound
     ) {
-      let file = AskedFile(id: $0.integer(0), collection: $0.integer(1), path: $0.text(3))
+      let file = FileQuery(id: $0.integer(0), collection: $0.integer(1), path: $0.text(3))
       return (file, root: $0.text(2))
     }
     let named = unlessNamed ? try db.named(files.map(\.0), binding) : []
     for (file, root) in files where !named.contains(file.id) {
-      _ = try end(.file(root: root, path: file.path))
+      _ = try endId(.file(root: root, path: file.path))
     }
   }
 
   /// Forgets a file that was named only by an edge that never was (DESIGN 2.3, 6): it has lost
   /// nothing.
-  func forgetFile(_ id: Int64) throws {
+  func deleteUnusedFileIdentity(_ id: Int64) throws {
     if model.files.isEmpty || id < current.firstNewId { return }
     try db.run(
       """
@@ -113,7 +114,7 @@ extension Writer {
       AND collection IN (SELECT id FROM cascade_collection WHERE name GLOB 'cascade_file/*')
       AND NOT EXISTS (SELECT 1 FROM cascade_edge WHERE destination = cascade_node.id)
       """, .integer(id))
-    if db.changes > 0 { interned.nodes.forget() }
+    if db.changes > 0 { interned.nodes.removeAllEntries() }
   }
 }
 

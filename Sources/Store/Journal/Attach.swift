@@ -11,12 +11,12 @@ package struct AttachReport: Sendable {
   package var problems: [BindingProblem] = []
   /// `gap`: for some time the tables were not watched. `unseen`: a collection is watched for the
   /// first time.
-  package var gap = false
-  package var unseen = false
+  package var hasWatchGap = false
+  package var hasFirstWatch = false
 }
 
 /// What `detach` removed, by name. `indexes` are those on the application's tables.
-package struct Detached: Sendable {
+package struct DetachReport: Sendable {
   package let triggers: [String]
   package let tables: [String]
   package let indexes: [String]
@@ -50,7 +50,7 @@ extension Writer {
       return report
     } catch {
       db.rollback()
-      forget()
+      clearCachedState()
       throw error
     }
   }
@@ -62,40 +62,40 @@ extension Writer {
       counters = try Counters(db, behind: model.lastBatchInTrash)
     }
     guard model.hasTables else { return AttachReport() }
-    let changes = try bindAnew()
+    let changes = try rebind()
     var report = AttachReport()
     if createIndexes { report.indexesMade = try makeIndexes() }
     report.collections = binding.collections.keys.sorted()
     report.triggersMade = changes.made.map(\.name)
     report.missingIndexes = binding.missingIndexes
     report.problems = binding.problems
-    report.gap = try db.meta("gap") == 1
-    report.unseen = try db.meta("unseen") == 1
+    report.hasWatchGap = try db.meta("gap") == 1
+    report.hasFirstWatch = try db.meta("unseen") == 1
     return report
   }
 
   /// Removes everything of Cascade's from the file. After that, the writer can only attach again.
   @discardableResult
-  package func detach() throws -> Detached {
+  package func detach() throws -> DetachReport {
     if !isDetached, let batch = try? db.meta("undo.batch") {
       throw StoreError("batch \(batch) is undone in part only; resume the store first")
     }
-    let removed: Detached
+    let removed: DetachReport
     try db.begin()
     do {
-      removed = try db.dropOurs()
+      removed = try db.dropCascadeObjects()
       try db.commit()
     } catch {
       db.rollback()
       throw error
     }
-    forget()
+    clearCachedState()
     isDetached = true
     return removed
   }
 
   /// Clears what was read from the file and may no longer be in it.
-  private func forget() {
+  private func clearCachedState() {
     interned.forget()
     counters.forgetSaved()
     unbind()
@@ -108,7 +108,7 @@ extension Writer {
         "CREATE INDEX IF NOT EXISTS main.\(quoted(index.name)) "
           + "ON \(quoted(index.table))(\(quoted(index.column)))")
     }
-    if !missing.isEmpty { try bindAnew() }
+    if !missing.isEmpty { try rebind() }
     return missing.map(\.name)
   }
 }
@@ -117,14 +117,14 @@ extension Binding {
   /// Includes the columns of foreign keys: SQLite looks up the children of each row that is
   /// deleted.
   var missingIndexes: [MissingIndex] {
-    looked.flatMap(\.lookedUp).filter { !$0.table.hasIndex(on: $0.column) }
+    examinedRelations.flatMap(\.lookupColumns).filter { !$0.table.hasIndex(on: $0.column) }
       .map { MissingIndex(table: $0.table.name, column: $0.column) }.unique
   }
 }
 
-extension Place {
+extension EdgeRelation {
   /// The columns by which rows are looked up when the other end is deleted.
-  fileprivate var lookedUp: [(table: Table, column: String)] {
+  fileprivate var lookupColumns: [(table: Table, column: String)] {
     switch form {
     case .column(let column), .typed(let column, _, _): source.table.map { [($0, column)] } ?? []
     case .join(let table, let source, let destination): [(table, source), (table, destination)]
@@ -137,7 +137,7 @@ extension Place {
 extension Connection {
   /// Drops triggers first: they name Cascade's tables. Dropping a table drops its indexes too. An
   /// object of the application's with a similar name stays.
-  fileprivate func dropOurs() throws -> Detached {
+  fileprivate func dropCascadeObjects() throws -> DetachReport {
     let tables = Schema.tables.map(literal).joined(separator: ", ")
     // The tables may have been dropped already.
     let files = try? integer(
@@ -145,7 +145,7 @@ extension Connection {
       SELECT (SELECT count(*) FROM cascade_released_file)
         + (SELECT count(*) FROM cascade_trash_file WHERE fate = 2)
       """)
-    return Detached(
+    return DetachReport(
       triggers: try drop("trigger", Trigger.isOurs),
       tables: try drop("table", "name IN (\(tables))"),
       indexes: try drop("index", MissingIndex.isOurs), files: files ?? 0)

@@ -23,20 +23,20 @@ extension Writer {
     interned.forget()
     counters.forgetSaved()
     if model.hasTables {
-      try bindAnew()
+      try rebind()
     } else {
-      let problems = try judgePlaces()
+      let problems = try checkCollectionMeanings()
       binding = try Binding(
         schemaVersion: db.integer("PRAGMA main.schema_version") ?? 0, problems: problems)
-      try followPlaces()
+      try recordCollectionMeanings()
     }
   }
 
   @discardableResult
-  func bindAnew() throws -> TriggerChanges {
-    let problems = try judgePlaces()
+  func rebind() throws -> TriggerChanges {
+    let problems = try checkCollectionMeanings()
     binding = try Binding(model, db, numbers: self, problems: problems)
-    try followPlaces()
+    try recordCollectionMeanings()
     let changes = try installTriggers()
     // Installing the triggers changed the schema version again.
     if !changes.isEmpty {
@@ -44,32 +44,32 @@ extension Writer {
     }
     watches = try db.watches()
     let meanings = Set(binding.meanings)
-    watching = watches.filter { meanings.contains($0.meaning) }
+    activeWatches = watches.filter { meanings.contains($0.meaning) }
     try db.indexKnown(binding)
     return changes
   }
 
   /// Enforces the application's foreign keys for Cascade's deletions, whether or not the
   /// application's own connections enforce them.
-  func bindAtFirst() throws {
+  func bindOnOpen() throws {
     try db.execute("PRAGMA foreign_keys = ON")
-    try group { try stopNoting() }
+    try group { try stopListTracking() }
   }
 
   /// Drops the triggers of an older model if the current one has no tables.
-  func dropForgottenTriggers() throws {
-    if try !db.ourTriggers().isEmpty { try group { _ = try bindAnew() } }
+  func dropObsoleteTriggers() throws {
+    if try !db.ourTriggers().isEmpty { try group { _ = try rebind() } }
   }
 
   /// Clears the binding, for example after a rollback, which also undid new numbers and triggers.
   func unbind() {
     binding = Binding()
-    (watches, watching) = ([], [])
+    (watches, activeWatches) = ([], [])
   }
 
   /// Whether the model is known only in part: a part of it has no table, or the edges in properties
   /// are not read yet. Nothing may be deleted for good then.
-  package var isHalfView: Bool { !binding.problems.isEmpty || !areReferencesRead }
+  package var isPartlyBound: Bool { !binding.problems.isEmpty || !areReferencesRead }
 
   package var bindingProblems: [BindingProblem] { binding.problems }
 
@@ -77,7 +77,7 @@ extension Writer {
     let found = try db.ourTriggers()
     let wanted = try triggers()
     let changes = TriggerChanges(found: found, wanted: wanted, isHalf: !binding.problems.isEmpty)
-    try note(found, changes)
+    try recordTriggerState(found, changes)
     for name in changes.dropped { try db.execute("DROP TRIGGER main.\(quoted(name))") }
     for trigger in changes.made { try db.execute(trigger.creation) }
     return changes
@@ -85,25 +85,25 @@ extension Writer {
 
   /// The triggers that should exist, with the numbers of their watches.
   func triggers() throws -> [Trigger] {
-    let watches = try number(binding.meanings)
-    let refusals = Refusals(binding: binding, model: model, rulesSeen: counters.rulesSeen)
+    let watches = try numberWatches(binding.meanings)
+    let refusals = RequiredDenials(binding: binding, model: model, rulesSeen: counters.rulesSeen)
     let watching = WatchTriggers(watches: watches, binding: binding, model: model)
-    let lists = try db.isNoting ? watching.ofLists : []
+    let lists = try db.isTrackingLists ? watching.listTriggers : []
     return watching.all + lists + refusals.triggers
   }
 
   /// Called when an edge has rules that no edge had before. If they deny deletions, the triggers of
   /// the denial are installed at the end of the transaction.
-  func denialsMayHaveChanged(_ rules: Rules) {
+  func requestDenialTriggers(_ rules: Rules) {
     if !rules.isDisjoint(with: .denying) && model.hasTables { needsTriggers = true }
   }
 
   /// Installs the requested triggers. What they watch had no edges before, so they do not set
   /// `unseen`.
-  func addTriggers() throws {
+  func installRequestedTriggers() throws {
     if !needsTriggers { return }
     let wasUnseen = try db.meta("unseen")
-    _ = try bindAnew()
+    _ = try rebind()
     if wasUnseen == nil { try db.run("DELETE FROM cascade_meta WHERE name = 'unseen'") }
     needsTriggers = false
   }
@@ -111,7 +111,7 @@ extension Writer {
   /// Sets `gap` if the triggers were removed or changed from outside, or if a missing table came
   /// back: changes in the meantime were not journaled. Otherwise sets `unseen` if more rows become
   /// watched.
-  private func note(_ found: [Trigger], _ changes: TriggerChanges) throws {
+  private func recordTriggerState(_ found: [Trigger], _ changes: TriggerChanges) throws {
     let made = try db.meta("triggers")
     let wasHalf = try db.meta("half") == 1
     if let made, made != found.fingerprint || (wasHalf && changes.watchesMore) {
@@ -119,7 +119,7 @@ extension Writer {
     } else if changes.watchesMore {
       try db.setMeta("unseen", 1)
     }
-    try db.setMeta("triggers", changes.left.fingerprint)
+    try db.setMeta("triggers", changes.existingAfterChanges.fingerprint)
     try db.setMeta("half", binding.problems.isEmpty ? 0 : 1)
   }
 }
@@ -127,7 +127,7 @@ extension Writer {
 /// How the triggers that are there differ from those that should be.
 struct TriggerChanges {
   /// All triggers that exist after the changes.
-  let left: [Trigger]
+  let existingAfterChanges: [Trigger]
   let dropped: [String]
   let made: [Trigger]
   /// Whether rows become watched that were not watched before.
@@ -146,7 +146,7 @@ struct TriggerChanges {
     let new = wanted.filter { !there.contains($0) }
     let moved = kept.filter { taken.contains($0.name) }.compactMap { $0.moved(from: names) }
     made = new + moved
-    left = staying + made
+    existingAfterChanges = staying + made
     dropped = found.filter { !staying.contains($0) }.map(\.name)
     watchesMore = new.contains { $0.isWatch && !names.contains($0.name) }
   }
@@ -165,7 +165,7 @@ extension Trigger {
 
   /// Whether the trigger writes the journal. The other triggers leave nothing to be read.
   var isWatch: Bool {
-    ![Trigger.denial, Trigger.list, Trigger.relist].contains(where: name.hasPrefix)
+    ![Trigger.denial, Trigger.list, Trigger.listUpdate].contains(where: name.hasPrefix)
   }
 
   static let denial = "cascade_deny_"

@@ -8,8 +8,8 @@ internal import CascadeSQLite
 ///
 /// Notes that were not needed are deleted when a row of the table is written, when the noted row is
 /// deleted or gets another key, and when the daemon writes.
-extension Refusal {
-  func noting(_ number: Int) -> [Trigger] {
+extension DenialTriggers {
+  func notingTriggers(_ number: Int) -> [Trigger] {
     guard let table = denied.table else { return [] }
     let keys = denied.otherKeys
     if keys.isEmpty { return [] }
@@ -46,18 +46,18 @@ extension NodeTable {
   /// Unique keys other than the node's key, by which another node may displace a node.
   fileprivate var otherKeys: [Table.UniqueKey] {
     guard case .mapped(let table, let key, _) = kind else { return [] }
-    return table.findableKeys.filter { !$0.isMade(of: key.map(\.name)) }
+    return table.indexedKeys.filter { !$0.isMade(of: key.map(\.name)) }
   }
 
   /// Triggers that check the noted rows, whichever denial noted them.
-  var askingTriggers: [Trigger] {
+  var displacedCheckTriggers: [Trigger] {
     guard case .mapped(let table, let key, _) = kind, !otherKeys.isEmpty else { return [] }
     let others = table.assignments(to: otherKeys.flatMap(\.columns).compactMap(table.column))
     let forget = "DELETE FROM cascade_displaced WHERE collection = \(id)"
     let forgetOne = "\(forget) AND key IS \(self.key("OLD"))"
     return [
-      trigger("replaced", "INSERT", on: table, refusals + [forget]),
-      trigger("displaced", "UPDATE\(others)", on: table, refusals + [forget]),
+      trigger("replaced", "INSERT", on: table, displacedDenialStatements + [forget]),
+      trigger("displaced", "UPDATE\(others)", on: table, displacedDenialStatements + [forget]),
       trigger("gone", "DELETE", on: table, [forgetOne]),
       trigger("renamed", "UPDATE\(table.assignments(to: key))", on: table, [forgetOne]),
     ]
@@ -72,7 +72,7 @@ extension NodeTable {
   }
 
   /// See `Refusal.body`.
-  private var refusals: [String] {
+  private var displacedDenialStatements: [String] {
     let rows = """
       FROM cascade_displaced AS p
         WHERE p.collection = \(id) AND NOT (\(hasRowInTrigger(withKey: "p.key")))

@@ -18,17 +18,17 @@ struct Displacement {
 extension WatchTriggers {
   /// A row with the same key replaces a node by itself, which may lose references. A row with
   /// another key makes the node vanish.
-  func displaceable(_ rows: NodeTable, _ table: Table) -> [Displacement] {
-    model.looksForReplaced(rows.collection) ? replaceable(rows, table) : []
+  func watchedDisplacements(_ rows: NodeTable, _ table: Table) -> [Displacement] {
+    model.watchesReplacedRows(rows.collection) ? possibleDisplacements(rows, table) : []
   }
 
   /// The same, whatever the model says about looking for displaced rows.
-  func replaceable(_ rows: NodeTable, _ table: Table) -> [Displacement] {
+  func possibleDisplacements(_ rows: NodeTable, _ table: Table) -> [Displacement] {
     guard case .mapped(_, let key, _) = rows.kind else { return [] }
     let names = key.map(\.name)
     let values = values(of: .rows(of: rows.id))
     let sameNode = names.map { "o.\(quoted($0)) IS NEW.\(quoted($0))" }
-    return table.findableKeys.compactMap { unique in
+    return table.indexedKeys.compactMap { unique in
       if unique.isMade(of: names) {
         let lost = values.map { "\($0.sql("o")) IS NOT \($0.sql("NEW")) COLLATE BINARY" }
         return lost.isEmpty
@@ -40,24 +40,24 @@ extension WatchTriggers {
   }
 
   /// A join row that is replaced by one with the same ends loses no edge.
-  func displaceable(
+  func watchedDisplacements(
     _ subject: Watch.Subject, _ table: Table, _ watches: [Watch]
   ) -> [Displacement] {
-    guard case .joins(_, let source) = subject, isLookedFor(subject) else { return [] }
+    guard case .joins(_, let source) = subject, watchesDisplaced(subject) else { return [] }
     let columns = [source] + watches.flatMap(\.meaning.values).map(\.column).unique
     let lost = columns.map { "o.\(quoted($0)) IS NOT NEW.\(quoted($0)) COLLATE BINARY" }
-    return table.findableKeys.filter { !$0.tells(apart: columns) }.map {
+    return table.indexedKeys.filter { !$0.coversColumns(apart: columns) }.map {
       Displacement(key: $0, condition: lost.joined(separator: " OR "))
     }
   }
 
   private func values(of subject: Watch.Subject) -> [WatchedValue] {
-    watches.filter { $0.meaning.subject == subject }.flatMap(\.meaning.values).unique
+    watches.filter { $0.meaning.watchSubject == subject }.flatMap(\.meaning.values).unique
   }
 
-  private func isLookedFor(_ subject: Watch.Subject) -> Bool {
-    binding.places.contains {
-      $0.subject == subject && $0.isWatched && model.looksForReplaced($0.source.collection)
+  private func watchesDisplaced(_ subject: Watch.Subject) -> Bool {
+    binding.edgeRelations.contains {
+      $0.watchSubject == subject && $0.isWatched && model.watchesReplacedRows($0.source.collection)
     }
   }
 }
@@ -67,7 +67,7 @@ extension WatchedTable {
     if unique.isEmpty { return [] }
     return [
       trigger("replace", "BEFORE INSERT", unless: nil),
-      trigger("displace", "BEFORE UPDATE\(uniqueColumns)", unless: itself),
+      trigger("displace", "BEFORE UPDATE\(uniqueColumns)", unless: isUpdatedRow),
     ]
   }
 
@@ -75,7 +75,7 @@ extension WatchedTable {
     table.assignments(to: unique.flatMap(\.key.columns).compactMap(table.column))
   }
 
-  private var itself: String {
+  private var isUpdatedRow: String {
     if let rowid = table.rowid { return "o.\(rowid) = OLD.\(rowid)" }
     let key = table.primaryKey.isEmpty ? keyColumns.map(\.name) : table.primaryKey
     return key.map { "o.\(quoted($0)) IS OLD.\(quoted($0))" }.joined(separator: " AND ")
@@ -98,7 +98,7 @@ extension WatchedTable {
 extension Table {
   /// Unique keys by which an index finds any row. A partial index finds only its own rows, so such
   /// a key needs another index on one of its columns.
-  var findableKeys: [UniqueKey] {
+  var indexedKeys: [UniqueKey] {
     uniqueKeys.filter { key in
       !key.hasExpressions && (!key.isPartial || key.columns.contains(where: hasIndex))
     }
@@ -115,7 +115,7 @@ extension Table {
   }
 
   /// Unique keys by which a row may be displaced without notice.
-  var hiddenKeys: [UniqueKey] { uniqueKeys.filter { !findableKeys.contains($0) } }
+  var unindexedKeys: [UniqueKey] { uniqueKeys.filter { !indexedKeys.contains($0) } }
 }
 
 extension Table.UniqueKey {
@@ -132,13 +132,13 @@ extension Table.UniqueKey {
   }
 
   /// Whether rows with the same values in this key have the same values in these columns.
-  fileprivate func tells(apart names: [String]) -> Bool {
+  fileprivate func coversColumns(apart names: [String]) -> Bool {
     Set(columns.map(\.folded)).isSuperset(of: names.map(\.folded))
   }
 }
 
 extension StoreModel {
-  func looksForReplaced(_ collection: String) -> Bool {
+  func watchesReplacedRows(_ collection: String) -> Bool {
     if case .mapped(_, _, .watch) = collections[collection] { true } else { false }
   }
 

@@ -2,25 +2,26 @@ internal import CascadeModel
 internal import CascadeSQLite
 
 /// Triggers that record which rows may have had their lists of references written. They exist only
-/// while a sweep needs that (`Sweep/Lists.swift`).
+/// while a sweep needs that (`Sweep/JSONLists.swift`).
 extension WatchTriggers {
-  var ofLists: [Trigger] {
+  var listTriggers: [Trigger] {
     Set(binding.holdingLists.map(\.source)).sorted { $0.id < $1.id }
-      .flatMap { source in subject(source)?.notes(source.id) ?? [] }
+      .flatMap { source in subject(source)?.listWriteTriggers(source.id) ?? [] }
   }
 }
 
 extension WatchedTable {
-  fileprivate func notes(_ collection: Int64) -> [Trigger] {
-    let note = "INSERT INTO cascade_written(collection, key) VALUES(\(collection), \(key("NEW")))"
+  fileprivate func listWriteTriggers(_ collection: Int64) -> [Trigger] {
+    let note =
+      "INSERT INTO cascade_list_write(collection, key) VALUES(\(collection), \(key("NEW")))"
     return [
       Trigger(Trigger.list + name, "AFTER INSERT", on: table, when: nil, [note]),
-      Trigger(Trigger.relist + name, "AFTER UPDATE", on: table, when: nil, [note]),
+      Trigger(Trigger.listUpdate + name, "AFTER UPDATE", on: table, when: nil, [note]),
     ]
   }
 }
 
 extension Trigger {
   static let list = "cascade_list_"
-  static let relist = "cascade_relist_"
+  static let listUpdate = "cascade_relist_"
 }

@@ -15,19 +15,24 @@ extension Writer {
   /// Rows that are gone, and their join rows. A sweep that journals its own deletions (`isLoud`)
   /// leaves its rows in the journal, but not the join rows that are no nodes: `journalLostJoins`
   /// records what another kind of sweep needs to know of those.
-  func forgetOwnRemovals(_ slice: Slice, behind mark: Int64) throws {
+  func unjournalOwnRemovals(_ slice: Slice, behind mark: Int64) throws {
     if !binding.hasTriggers { return }
     for watch in watches {
-      switch watch.meaning.subject {
+      switch watch.meaning.watchSubject {
       case .rows(let collection):
-        guard !current.isLoud, let table = binding.collection(collection) else { continue }
+        guard !current.journalsDeletions, let table = binding.collection(collection) else {
+          continue
+        }
         try db.forget(watch, "key", amongGone: table, behind: mark)
       case .joins:
-        for place in binding.places where place.subject == watch.meaning.subject {
-          if current.isLoud && binding.sideRows(of: place) == nil { continue }
-          try db.forget(watch, "key", amongGone: place.source, behind: mark)
-          guard let column = place.watched.first.flatMap(watch.column) else { continue }
-          try db.forget(watch, column, amongGone: place.destination, behind: mark)
+        for relation in binding.edgeRelations
+        where relation.watchSubject == watch.meaning.watchSubject {
+          if current.journalsDeletions && binding.joinRowsWithoutNodes(of: relation) == nil {
+            continue
+          }
+          try db.forget(watch, "key", amongGone: relation.source, behind: mark)
+          guard let column = relation.watchedValues.first.flatMap(watch.column) else { continue }
+          try db.forget(watch, column, amongGone: relation.destination, behind: mark)
         }
       }
     }
@@ -36,14 +41,14 @@ extension Writer {
   /// References that were set to null because their destination is about to be deleted. The row of
   /// the destination still exists at this point, if it ever did. A row with many values is
   /// journaled as several consecutive rows.
-  func forgetOwnNulls(of place: Place, _ slice: Slice, behind mark: Int64) throws {
+  func unjournalOwnNulls(of relation: EdgeRelation, _ slice: Slice, behind mark: Int64) throws {
     if !binding.hasTriggers { return }
-    let meanings = binding.meanings(of: place.subject, evenWithoutValues: true)
+    let meanings = binding.meanings(of: relation.watchSubject, evenWithoutValues: true)
     for watch in watches {
       guard let index = meanings.firstIndex(of: watch.meaning),
-        let old = try binding.old(place, in: watch, db).first
+        let old = try binding.journaledEdge(relation, in: watch, db).first
       else { continue }
-      let nulls = place.nulls(old)
+      let nulls = relation.nulls(old)
       let rows = meanings.indices.map { "SELECT seq + \($0 - index) FROM (\(nulls))" }
       try db.run(
         generated: """
@@ -53,9 +58,9 @@ extension Writer {
   }
 
   /// A row that was put or patched.
-  func forgetOwnChange(of id: Int64, in table: NodeTable, behind mark: Int64) throws {
+  func unjournalOwnChange(of id: Int64, in table: NodeTable, behind mark: Int64) throws {
     if !binding.hasTriggers { return }
-    for watch in watches where watch.meaning.subject == .rows(of: table.id) {
+    for watch in watches where watch.meaning.watchSubject == .rows(of: table.id) {
       try db.run(
         """
         DELETE FROM cascade_journal WHERE seq > ? AND what = ?
@@ -85,13 +90,13 @@ extension NodeTable {
   }
 }
 
-extension Place {
+extension EdgeRelation {
   /// The journal rows that recorded a reference to a node that goes in the slice, however it is
   /// spelled.
-  fileprivate func nulls(_ old: OldEdge) -> String {
+  fileprivate func nulls(_ old: JournaledEdge) -> String {
     let going = "(\(destination.keysOfGone) WHERE g.seq > ?3 AND g.seq <= ?4)"
     return """
-      SELECT o.seq FROM main.cascade_journal AS o \(old.values)
+      SELECT o.seq FROM main.cascade_journal AS o \(old.elementsJoin)
       WHERE o.seq > ?1 AND o.what = ?2 AND \(old.isEdge) AND (\(old.reference) IN \(going) OR (
         SELECT +\(destination.key("d")) FROM \(destination.rows) AS d
         WHERE \(destination.hasKey("d", old.reference))) IN \(going))

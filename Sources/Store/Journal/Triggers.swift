@@ -23,7 +23,7 @@ struct Trigger: Hashable, Sendable {
   ) {
     self.name = name
     let isDenial = name.hasPrefix(Trigger.denial)
-    let quiet = "NOT EXISTS (SELECT 1 FROM cascade_quiet\(isDenial ? "" : " WHERE id = 1"))"
+    let quiet = "NOT EXISTS (SELECT 1 FROM cascade_muted\(isDenial ? "" : " WHERE id = 1"))"
     sql = """
       CREATE TRIGGER \(quoted(name)) \(event) ON \(quoted(table.name))
       WHEN \(condition.map { "(\($0)) AND " } ?? "")\(quiet)
@@ -65,23 +65,23 @@ struct WatchTriggers {
     guard case .mapped(let table, let key, _) = rows.kind else { return nil }
     return WatchedTable(
       name: "\(rows.id)_\(rows.collection)", table: table, keyColumns: key,
-      watches: watches.filter { $0.meaning.subject == .rows(of: rows.id) },
-      unique: displaceable(rows, table))
+      watches: watches.filter { $0.meaning.watchSubject == .rows(of: rows.id) },
+      unique: watchedDisplacements(rows, table))
   }
 
   private func joinSubject(_ subject: Watch.Subject) -> WatchedTable? {
     guard case .joins(_, let source) = subject, let table = joinTable(subject),
       let column = table.column(source)
     else { return nil }
-    let watches = watches.filter { $0.meaning.subject == subject }
+    let watches = watches.filter { $0.meaning.watchSubject == subject }
     return WatchedTable(
       name: "join_\(watches[0].number)_\(table.name)", table: table, keyColumns: [column],
-      watches: watches, unique: displaceable(subject, table, watches))
+      watches: watches, unique: watchedDisplacements(subject, table, watches))
   }
 
   private func joinTable(_ subject: Watch.Subject) -> Table? {
-    for place in binding.places where place.subject == subject {
-      if case .join(let table, _, _) = place.form { return table }
+    for relation in binding.edgeRelations where relation.watchSubject == subject {
+      if case .join(let table, _, _) = relation.form { return table }
     }
     return nil
   }

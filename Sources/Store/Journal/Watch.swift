@@ -18,7 +18,7 @@ struct Watch: Hashable, Sendable {
 
   /// Stored as text beside the journal, so that rows of an older model are still read correctly.
   struct Meaning: Hashable, Sendable {
-    let subject: Subject
+    let watchSubject: Subject
     let values: [WatchedValue]
     /// The edges that the values describe; nil if an older version did not record them.
     let edges: [WatchedEdge]?
@@ -56,9 +56,9 @@ enum WatchedValue: Hashable, Sendable {
   case json(column: String, path: String)
 }
 
-extension Place {
+extension EdgeRelation {
   /// The values that must be known of a deleted or changed row to tell which edges it had.
-  var watched: [WatchedValue] {
+  var watchedValues: [WatchedValue] {
     switch form {
     case .column(let column): [.column(column)]
     case .typed(let column, let typeColumn, _): [.column(column), .column(typeColumn)]
@@ -70,15 +70,15 @@ extension Place {
 
   /// Nil if these values do not contain everything that the relation needs.
   func edge(in values: [WatchedValue]) -> WatchedEdge? {
-    let indices = watched.compactMap(values.firstIndex)
-    guard indices.count == watched.count else { return nil }
+    let indices = watchedValues.compactMap(values.firstIndex)
+    guard indices.count == watchedValues.count else { return nil }
     var type: String?
     if case .typed(_, _, let word) = form { type = word }
     return WatchedEdge(
       name: nameId, source: source.id, destination: destination.id, values: indices, type: type)
   }
 
-  var subject: Watch.Subject {
+  var watchSubject: Watch.Subject {
     if case .join(let table, let source, _) = form {
       return .joins(table: table.name, source: source)
     }
@@ -100,17 +100,17 @@ extension Place {
       .deleteSourceIfAllDestinationsDeleted,
     ]
     if !rules.isDisjoint(with: ofSource) { return true }
-    return !rules.isDisjoint(with: ofDestination) && isTakenByForeignKey
+    return !rules.isDisjoint(with: ofDestination) && losesEdgesByForeignKey
   }
 
   /// Whether a foreign key may remove a reference with its destination, without a request: from its
   /// row, or with its row where the row is nothing else.
-  var isTakenByForeignKey: Bool {
+  var losesEdgesByForeignKey: Bool {
     switch form {
     case .column(let column), .typed(let column, _, _), .json(let column, _):
-      source.table?.foreignKeys.contains { $0.onDelete.loses && $0.has(column) } ?? false
+      source.table?.foreignKeys.contains { $0.onDelete.clearsReference && $0.has(column) } ?? false
     case .join(let table, _, let destination):
-      table.foreignKeys.contains { !$0.onDelete.refuses && $0.has(destination) }
+      table.foreignKeys.contains { !$0.onDelete.blocksDeletion && $0.has(destination) }
     case .foreignKey: false
     }
   }

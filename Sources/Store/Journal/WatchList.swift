@@ -15,21 +15,21 @@ extension Binding {
   /// Join tables with edges to watch, by the column that names the source.
   var joinSubjects: [Watch.Subject] {
     var found: [Watch.Subject] = []
-    for place in places where place.isWatched && place.isInJoinTable {
-      if !found.contains(place.subject) { found.append(place.subject) }
+    for relation in edgeRelations where relation.isWatched && relation.isInJoinTable {
+      if !found.contains(relation.watchSubject) { found.append(relation.watchSubject) }
     }
     return found
   }
 
   func meanings(of subject: Watch.Subject, evenWithoutValues: Bool) -> [Watch.Meaning] {
-    let places = places.filter { $0.isWatched && $0.subject == subject }
+    let relations = edgeRelations.filter { $0.isWatched && $0.watchSubject == subject }
     var lists: [[WatchedValue]] = []
-    for place in places { lists.pack(place.watched, room: Watch.columns.count) }
+    for relation in relations { lists.pack(relation.watchedValues, room: Watch.columns.count) }
     if lists.isEmpty && evenWithoutValues { lists = [[]] }
     return lists.map { values in
-      let edges = places.compactMap { $0.edge(in: values) }.unique
+      let edges = relations.compactMap { $0.edge(in: values) }.unique
       return Watch.Meaning(
-        subject: subject, values: values, edges: edges.sorted { $0.json.text < $1.json.text })
+        watchSubject: subject, values: values, edges: edges.sorted { $0.json.text < $1.json.text })
     }
   }
 }
@@ -46,7 +46,7 @@ extension [[WatchedValue]] {
   }
 }
 
-extension Place {
+extension EdgeRelation {
   var isInJoinTable: Bool { if case .join = form { true } else { false } }
 }
 
@@ -56,7 +56,7 @@ extension Place {
 extension Watch.Meaning {
   var text: String {
     let head =
-      switch subject {
+      switch watchSubject {
       case .rows(let collection): JSON.Field("rows", .integer(collection))
       case .joins(let table, let source): JSON.Field("joins", [.string(table), .string(source)])
       }
@@ -76,15 +76,15 @@ extension Watch.Meaning {
     guard values.count == list.count, edges?.count == json["edges"]?.array?.count,
       edges?.allSatisfy({ $0.values.allSatisfy(values.indices.contains) }) != false
     else { return nil }
-    self.init(subject: subject, values: values, edges: edges)
+    self.init(watchSubject: subject, values: values, edges: edges)
   }
 
   /// Without the edges of a collection that stands for something else now; nil if the watch is of
   /// its rows.
   func without(_ collection: Int64) -> Watch.Meaning? {
-    if subject == .rows(of: collection) { return nil }
+    if watchSubject == .rows(of: collection) { return nil }
     return Watch.Meaning(
-      subject: subject, values: values,
+      watchSubject: watchSubject, values: values,
       edges: edges?.filter { $0.source != collection && $0.destination != collection })
   }
 }
@@ -150,7 +150,7 @@ extension WatchedValue {
 
 extension Writer {
   /// Gives every meaning a permanent number: rows of the journal outlive the model.
-  func number(_ meanings: [Watch.Meaning]) throws -> [Watch] {
+  func numberWatches(_ meanings: [Watch.Meaning]) throws -> [Watch] {
     try meanings.map { meaning in
       let text = Value.text(meaning.text)
       try db.run(

@@ -92,7 +92,7 @@ extension Writer {
   }
 
   /// Deletes the leases that have ended. Returns when the next one ends, in milliseconds.
-  package func forgetExpiredLeases(at now: Int64) throws -> (wereAny: Bool, next: Int64?) {
+  package func deleteExpiredLeases(at now: Int64) throws -> (wereAny: Bool, next: Int64?) {
     if isDetached { return (false, nil) }
     let limit = Value.integer(now / 1_000)
     let wereAny = try db.integer("SELECT 1 FROM cascade_lease WHERE expires <= ?", limit) != nil
@@ -103,7 +103,7 @@ extension Writer {
   }
 
   /// Whether a lease has ended that spared a node, so that the node may go now.
-  package func hasFreed(at now: Int64) throws -> Bool {
+  package func hasReleasedCandidate(at now: Int64) throws -> Bool {
     isDetached ? false : try db.hasFreed(at: now)
   }
 
@@ -111,7 +111,7 @@ extension Writer {
     switch subject {
     case .collection(let name): return (.text(name), .null)
     case .node(let node):
-      if let misfit = model.misfit(node) { throw Rejection(.invalid, misfit, node: node) }
+      if let misfit = model.keyProblem(node) { throw Rejection(.invalid, misfit, node: node) }
       let stored = binding.collections[node.collection].map { $0.stored(node.key) }
       return (.text(node.collection), (stored ?? nil) ?? .text(node.key.managedText))
     }

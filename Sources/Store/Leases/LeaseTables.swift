@@ -27,7 +27,7 @@ extension Schema {
     // this other kind removes; 4, by something that the rest of the same sweep may delete. Rule 0
     // is what only a lease holds, because no root reaches it.
     """
-    CREATE TABLE IF NOT EXISTS cascade_spared(
+    CREATE TABLE IF NOT EXISTS cascade_candidate(
       id INTEGER PRIMARY KEY,
       collection INTEGER NOT NULL, key ANY NOT NULL,
       via_collection INTEGER NOT NULL, via_key ANY NOT NULL,
@@ -44,35 +44,35 @@ extension Schema {
     "CREATE TEMP TABLE leased_collection(id INTEGER PRIMARY KEY)",
     // What a lease kept out of `gone`, with every reason.
     """
-    CREATE TEMP TABLE spared(
+    CREATE TEMP TABLE new_candidates(
       id INTEGER, via INTEGER, name INTEGER, rule INTEGER, collection INTEGER,
       stored INTEGER NOT NULL DEFAULT 0, denied INTEGER NOT NULL DEFAULT 0,
       UNIQUE(id, rule, name, via))
     """,
-    // Rows of `cascade_spared` whose nodes are no longer leased.
+    // Rows of `cascade_candidate` whose nodes are no longer leased.
     """
-    CREATE TEMP TABLE examined(
+    CREATE TEMP TABLE due_candidates(
       id INTEGER PRIMARY KEY, collection INTEGER, key, via_collection INTEGER, via_key,
       name INTEGER, rule INTEGER, stored INTEGER, node INTEGER, via INTEGER,
       via_there INTEGER NOT NULL DEFAULT 0, refers INTEGER NOT NULL DEFAULT 0)
     """,
   ]
 
-  static let ofReaching: [StaticString] = [
+  static let ofReachability: [StaticString] = [
     // The nodes that the roots lead to, in the order in which they were found; and the unreachable
     // nodes.
-    "CREATE TEMP TABLE reached(seq INTEGER PRIMARY KEY, id INTEGER NOT NULL UNIQUE)",
-    "CREATE TEMP TABLE unreached(id INTEGER PRIMARY KEY, collection INTEGER)",
+    "CREATE TEMP TABLE reachable_nodes(seq INTEGER PRIMARY KEY, id INTEGER NOT NULL UNIQUE)",
+    "CREATE TEMP TABLE unreachable_nodes(id INTEGER PRIMARY KEY, collection INTEGER)",
     // `leading`: the unreachable nodes in the order in which they are deleted; or the next nodes to
     // be deleted with the nodes that lead to them, as far back as those are unreachable too.
     // `leads`: every path to them, from any node.
-    "CREATE TEMP TABLE leading(seq INTEGER PRIMARY KEY, id INTEGER NOT NULL UNIQUE)",
-    "CREATE TEMP TABLE leads(holder INTEGER, held INTEGER)",
-    "CREATE INDEX temp.leads_holder ON leads(holder)",
-    "CREATE INDEX temp.leads_held ON leads(held)",
+    "CREATE TEMP TABLE holder_order(seq INTEGER PRIMARY KEY, id INTEGER NOT NULL UNIQUE)",
+    "CREATE TEMP TABLE holder_paths(holder INTEGER, held INTEGER)",
+    "CREATE INDEX temp.holder_paths_holder ON holder_paths(holder)",
+    "CREATE INDEX temp.holder_paths_held ON holder_paths(held)",
     // For a change of order in `gone`: nodes that move to the front, and the nodes that take their
     // places.
-    "CREATE TEMP TABLE late(number INTEGER PRIMARY KEY, seq INTEGER, id INTEGER, collection INTEGER)",
-    "CREATE TEMP TABLE early(number INTEGER PRIMARY KEY, id INTEGER, collection INTEGER)",
+    "CREATE TEMP TABLE moved_forward(number INTEGER PRIMARY KEY, seq INTEGER, id INTEGER, collection INTEGER)",
+    "CREATE TEMP TABLE moved_back(number INTEGER PRIMARY KEY, id INTEGER, collection INTEGER)",
   ]
 }

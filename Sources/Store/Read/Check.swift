@@ -36,10 +36,10 @@ extension Reader {
       let binding = try binding()
       var findings = Findings()
       try addDanglingEdges(binding, &findings, limit)
-      try addLoose(binding, &findings, limit)
-      for place in binding.places where place.destination.kind != .files {
-        try addDangling(place, &findings, limit)
-        try addSourceless(place, binding, &findings, limit)
+      try addDanglingReferences(binding, &findings, limit)
+      for relation in binding.edgeRelations where relation.destination.kind != .files {
+        try addDangling(relation, &findings, limit)
+        try addJoinsWithoutSource(relation, binding, &findings, limit)
       }
       for demand in Demand.all(in: model) {
         for judgement in demand.judgements(binding, model, of: .all) {
@@ -58,55 +58,59 @@ extension Reader {
     try findings.add(found, room) { try judgement.violationCount(db) }
   }
 
-  private func addDangling(_ place: Place, _ findings: inout Findings, _ limit: Int) throws {
+  private func addDangling(_ relation: EdgeRelation, _ findings: inout Findings, _ limit: Int)
+    throws
+  {
     let dangling = """
-      SELECT DISTINCT \(place.source.key("s")), \(place.reference) \(place.all)
-      AND \(place.leadsToNothing)
+      SELECT DISTINCT \(relation.source.key("s")), \(relation.reference) \(relation.all)
+      AND \(relation.isDangling)
       """
-    try add(dangling, of: place, &findings, limit, as: Finding.init(dangling:))
+    try add(dangling, of: relation, &findings, limit, as: Finding.init(dangling:))
   }
 
   /// Finds join rows without a source. If the inverse relationship uses the same rows, those that
   /// have a destination are listed as dangling there.
-  private func addSourceless(
-    _ place: Place, _ binding: Binding, _ findings: inout Findings, _ limit: Int
+  private func addJoinsWithoutSource(
+    _ relation: EdgeRelation, _ binding: Binding, _ findings: inout Findings, _ limit: Int
   ) throws {
-    guard let lost = place.withoutSource else { return }
-    let isSaid = binding.places.contains { $0.isInverse(of: place) }
+    guard let lost = relation.rowsWithoutSource else { return }
+    let isSaid = binding.edgeRelations.contains { $0.isInverse(of: relation) }
     let joins = """
-      SELECT DISTINCT \(lost.source), \(place.reference) \(lost.rows) AND \(place.isEdge)
-      AND \(isSaid ? place.leadsToNothing : "1")
+      SELECT DISTINCT \(lost.source), \(relation.reference) \(lost.rows) AND \(relation.isEdge)
+      AND \(isSaid ? relation.isDangling : "1")
       """
-    try add(joins, of: place, &findings, limit, as: Finding.init(sourceless:))
+    try add(joins, of: relation, &findings, limit, as: Finding.init(sourceless:))
   }
 
   /// `edges` is a query for the keys of both ends of each edge.
   private func add(
-    _ edges: String, of place: Place, _ findings: inout Findings, _ limit: Int,
+    _ edges: String, of relation: EdgeRelation, _ findings: inout Findings, _ limit: Int,
     as finding: (Edge) -> Finding
   ) throws {
     let room = findings.room(limit)
-    let (from, to) = (place.source.collection, place.destination.collection)
+    let (from, to) = (relation.source.collection, relation.destination.collection)
     let found = try db.all(generated: "\(edges) LIMIT ?", [.integer(Int64(room))]) { row in
       finding(
         Edge(
-          name: place.name, source: Node(from, row.key(0, in: from, model)),
-          destination: .node(Node(to, row.key(1, in: to, model))), rules: place.rules,
-          origin: .declared, kind: place.kind))
+          name: relation.name, source: Node(from, row.key(0, in: from, model)),
+          destination: .node(Node(to, row.key(1, in: to, model))), rules: relation.rules,
+          origin: .declared, kind: relation.kind))
     }
     try findings.add(found, room) {
       Int(try db.integer(generated: "SELECT count(*) FROM (\(edges))") ?? 0)
     }
   }
 
-  private func addLoose(_ binding: Binding, _ findings: inout Findings, _ limit: Int) throws {
+  private func addDanglingReferences(_ binding: Binding, _ findings: inout Findings, _ limit: Int)
+    throws
+  {
     let room = findings.room(limit)
     let rows = """
-      FROM cascade_loose AS l JOIN cascade_name AS m ON m.id = l.name
+      FROM cascade_dangling_reference AS l JOIN cascade_name AS m ON m.id = l.name
       JOIN cascade_node AS s ON s.id = l.source
       JOIN cascade_collection AS sc ON sc.id = s.collection
       JOIN cascade_collection AS dc ON dc.id = l.collection
-      WHERE NOT \(binding.isThere(loose: "l"))
+      WHERE NOT \(binding.danglingTargetExists(loose: "l"))
       """
     let found = try db.all(
       generated: """
@@ -129,11 +133,11 @@ extension Reader {
       LEFT JOIN cascade_collection AS sc ON sc.id = s.collection
       LEFT JOIN cascade_node AS d ON d.id = e.destination
       LEFT JOIN cascade_collection AS dc ON dc.id = d.collection
-      WHERE NOT (\(binding.isThere("s"))) OR NOT (\(binding.isThere("d")))
+      WHERE NOT (\(binding.nodeExists("s"))) OR NOT (\(binding.nodeExists("d")))
       """
     let found = try db.all(
       generated: """
-        SELECT m.name, sc.name, s.key, dc.name, d.key, e.rules, e.origin, \(binding.isThere("s"))
+        SELECT m.name, sc.name, s.key, dc.name, d.key, e.rules, e.origin, \(binding.nodeExists("s"))
         \(rows) LIMIT ?
         """, [.integer(Int64(room))]
     ) { Finding(lostEnd: $0, model) }
@@ -189,8 +193,8 @@ extension Finding {
   }
 }
 
-extension Place {
-  fileprivate func isInverse(of other: Place) -> Bool {
+extension EdgeRelation {
+  fileprivate func isInverse(of other: EdgeRelation) -> Bool {
     guard case .join(let table, let from, let to) = other.form else { return false }
     return form == .join(table, source: to, destination: from)
       && (source, destination) == (other.destination, other.source)

@@ -16,7 +16,7 @@ package struct EdgeQuery: Sendable {
 
 /// The position of an edge in the order of its query; the next page begins after it.
 package struct EdgeCursor: Hashable, Sendable {
-  /// Stored edges come first, then each place in the model's order.
+  /// Stored edges come first, then each relation in the model's order.
   let listing: Int
   /// Values in the order of the index that is used; empty at the beginning of the listing.
   var position: [Value] = []
@@ -61,17 +61,17 @@ extension Reader {
     var edges: [Edge] = []
     var room = limit
     let listings = try listings(query)
-    var place = cursor ?? EdgeCursor(listing: 0)
-    while place.listing < listings.count {
-      let rows = try listings[place.listing]?.page(
-        db, model, behind: place.position, limit: room)
+    var relation = cursor ?? EdgeCursor(listing: 0)
+    while relation.listing < listings.count {
+      let rows = try listings[relation.listing]?.page(
+        db, model, behind: relation.position, limit: room)
       edges += rows?.compactMap(\.edge) ?? []
       room -= rows?.count ?? 0
       if room <= 0, let last = rows?.last {
-        place.position = last.position
-        return EdgePage(edges: edges, next: place)
+        relation.position = last.position
+        return EdgePage(edges: edges, next: relation)
       }
-      place = EdgeCursor(listing: place.listing + 1)
+      relation = EdgeCursor(listing: relation.listing + 1)
     }
     return EdgePage(edges: edges, next: nil)
   }
@@ -80,6 +80,6 @@ extension Reader {
   private func listings(_ query: EdgeQuery) throws -> [(any EdgeListing)?] {
     let binding = try binding()
     return [try storedEdges(query, binding)]
-      + (try binding.places.map { try edges(of: $0, query) })
+      + (try binding.edgeRelations.map { try edges(of: $0, query) })
   }
 }

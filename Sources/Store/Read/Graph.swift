@@ -11,9 +11,9 @@ package struct Graph: Sendable {
   package struct Vertex: Sendable {
     package let end: Destination
     package let depth: Int
-    package fileprivate(set) var goes = false
+    package fileprivate(set) var isDeleted = false
     /// The number of its edges that lead out of the graph.
-    package fileprivate(set) var more = 0
+    package fileprivate(set) var hiddenEdgeCount = 0
   }
 
   package struct Arrow: Sendable {
@@ -25,16 +25,16 @@ package struct Graph: Sendable {
 extension Reader {
   /// Nil if the node does not exist.
   package func graph(around node: Node, depth: Int, limit: Int) throws -> Graph? {
-    guard let center = try asStored(node) else { return nil }
+    guard let center = try existingNode(node) else { return nil }
     var search = GraphSearch(around: .node(center), limit: limit)
     for level in 0..<depth { try search.expand(level, self) }
-    try search.close(depth, self)
+    try search.addOuterEdges(depth, self)
     return try consequences {
-      try bury([center])
+      try markExistingDead([center])
     } tell: { denials, numbers in
       let vertices = try search.vertices.map { vertex in
         var vertex = vertex
-        vertex.goes = try isGone(vertex.end, numbers)
+        vertex.isDeleted = try isGone(vertex.end, numbers)
         return vertex
       }
       let denying = Set(denials.compactMap { $0.edge.map(EdgeEnds.init) })
@@ -46,14 +46,14 @@ extension Reader {
   }
 
   /// The node with its key as edges store it.
-  private func asStored(_ node: Node) throws -> Node? {
+  private func existingNode(_ node: Node) throws -> Node? {
     let stored = try self.node(node)
     if !stored.exists { return nil }
     if case .mapped = model.collections[node.collection] { return stored.node }
     return node.key.managedText.map { Node(node.collection, .text($0)) }
   }
 
-  private func isGone(_ end: Destination, _ numbers: Numbers) throws -> Bool {
+  private func isGone(_ end: Destination, _ numbers: NumberedTables) throws -> Bool {
     switch end {
     case .file(let root, let path):
       return try isGone(.text(path), in: Destination.fileCollection + root)
@@ -61,7 +61,7 @@ extension Reader {
       guard let key = try keyInTable(of: node) else { return false }
       if try isGone(key, in: node.collection) { return true }
       guard let table = try binding().collections[node.collection] else { return false }
-      let goes = table.goes("?1", numbers, where: "1")
+      let goes = table.isGoingReference("?1", numbers, where: "1")
       return try db.integer(generated: "SELECT \(goes)", [key]) == 1
     }
   }
@@ -88,7 +88,7 @@ private struct GraphSearch {
   private var seen: Set<EdgeIdentity> = []
   private let limit: Int
   /// No more vertices are added, only edges.
-  private var isWhole = false
+  private var addsEdgesOnly = false
 
   init(around center: Destination, limit: Int) {
     vertices = [Graph.Vertex(end: center, depth: 0)]
@@ -104,8 +104,8 @@ private struct GraphSearch {
   }
 
   /// Adds the edges between the outermost vertices: each such edge leaves one of them.
-  mutating func close(_ depth: Int, _ reader: Reader) throws {
-    isWhole = true
+  mutating func addOuterEdges(_ depth: Int, _ reader: Reader) throws {
+    addsEdgesOnly = true
     for index in vertices.indices where vertices[index].depth == depth {
       try followLeaving(index, reader)
     }
@@ -120,14 +120,14 @@ private struct GraphSearch {
     let page = try reader.edges(query, limit: limit + 1)
     for edge in page.edges { add(edge, at: index) }
     if page.next != nil {
-      vertices[index].more += max(try reader.count(query) - page.edges.count, 0)
+      vertices[index].hiddenEdgeCount += max(try reader.count(query) - page.edges.count, 0)
     }
   }
 
   private mutating func add(_ edge: Edge, at index: Int) {
     if seen.contains(EdgeIdentity(edge)) { return }
     for end in [.node(edge.source), edge.destination] where indexes[end] == nil {
-      if isWhole || vertices.count >= limit { return vertices[index].more += 1 }
+      if addsEdgesOnly || vertices.count >= limit { return vertices[index].hiddenEdgeCount += 1 }
       indexes[end] = vertices.count
       vertices.append(Graph.Vertex(end: end, depth: vertices[index].depth + 1))
     }

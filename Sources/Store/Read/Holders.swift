@@ -13,7 +13,7 @@ extension Reader {
       holders = try storedHolders(of: id)
       total = try storedHolderCount(of: id)
     }
-    for listing in try placesThatHold(node) {
+    for listing in try holdingRelations(node) {
       let room = Receipt.mostListed - holders.count
       holders += try listing.page(db, model, behind: [], limit: max(room, 0)).compactMap(\.edge)
       total += Int(try db.integer(generated: listing.count.sql, listing.count.values) ?? 0)
@@ -21,13 +21,14 @@ extension Reader {
     return .alive(holders: holders, total: total, leases: try leases(of: node, at: now))
   }
 
-  private func placesThatHold(_ node: Node) throws -> [PlaceEdges] {
-    let places = try binding().places
-    let arriving = try places.map { try edges(of: $0, EdgeQuery(to: .node(node))) }
-    let leaving = try places.filter { !$0.rules.isDisjoint(with: Reader.holding) }.map { place in
-      var listing = try edges(of: place, EdgeQuery(from: node))
+  private func holdingRelations(_ node: Node) throws -> [RelationEdges] {
+    let relations = try binding().edgeRelations
+    let arriving = try relations.map { try edges(of: $0, EdgeQuery(to: .node(node))) }
+    let leaving = try relations.filter { !$0.rules.isDisjoint(with: Reader.holding) }.map {
+      relation in
+      var listing = try edges(of: relation, EdgeQuery(from: node))
       // An edge to itself is already among the arriving ones.
-      listing?.excluded = place.source == place.destination ? try keyInTable(of: node) : nil
+      listing?.excluded = relation.source == relation.destination ? try keyInTable(of: node) : nil
       return listing
     }
     return (arriving + leaving).compactMap { $0 }
@@ -49,7 +50,7 @@ extension Reader {
         JOIN cascade_collection AS sc ON sc.id = s.collection
         JOIN cascade_node AS d ON d.id = e.destination
         JOIN cascade_collection AS dc ON dc.id = d.collection
-        WHERE \(binding.isThere("s")) AND \(binding.isThere("d"))
+        WHERE \(binding.nodeExists("s")) AND \(binding.nodeExists("d"))
         ORDER BY 1, 2, 3, 4, 5
         """, [.integer(id), .integer(Int64(Receipt.mostListed))]
     ) { Edge(row: $0, model) }
@@ -64,7 +65,7 @@ extension Reader {
           UNION ALL
           SELECT destination FROM cascade_edge
           WHERE source = ?1 AND destination <> ?1 AND rules & (16 | 256)
-        ) AS e CROSS JOIN cascade_node AS o ON o.id = e.id WHERE \(binding.isThere("o"))
+        ) AS e CROSS JOIN cascade_node AS o ON o.id = e.id WHERE \(binding.nodeExists("o"))
         """, [.integer(id)])
     return Int(count ?? 0)
   }

@@ -14,12 +14,12 @@ extension Reader {
   }
 
   /// The node with its key as its table stores it, whether the node exists or not.
-  package func spelled(_ destination: Destination) throws -> Destination {
+  package func withStoredKey(_ destination: Destination) throws -> Destination {
     guard case .node(let node) = destination else { return destination }
-    return .node(try spelled(node))
+    return .node(try withStoredKey(node))
   }
 
-  package func spelled(_ node: Node) throws -> Node {
+  package func withStoredKey(_ node: Node) throws -> Node {
     guard let table = try binding().collections[node.collection] else {
       return Node(node.collection, node.key.managedText.map(Key.text) ?? node.key)
     }

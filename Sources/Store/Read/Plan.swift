@@ -15,7 +15,7 @@ package struct Plan: Sendable {
   /// For a sweep: edges that would be removed, including join rows and nulled references.
   package fileprivate(set) var edgesRemoved = 0
   /// Batches whose trash would be deleted.
-  package internal(set) var forgotten = 0
+  package internal(set) var batchesToDelete = 0
   /// Whether it deletes more than the hold limit allows without approval.
   package internal(set) var isOverLimit: Bool
 
@@ -32,11 +32,11 @@ package struct Plan: Sendable {
 
 extension Reader {
   package func plan(deleting nodes: [Node], at now: Int64? = nil) throws -> Plan {
-    try plan(at: now ?? SystemClock.wall()) { try bury(nodes) }
+    try plan(at: now ?? SystemClock.wall()) { try markExistingDead(nodes) }
   }
 
   /// Marks those of the nodes as dead that exist.
-  func bury(_ nodes: [Node]) throws {
+  func markExistingDead(_ nodes: [Node]) throws {
     for node in nodes {
       guard let id = try number(of: node) else { continue }
       try db.run("INSERT OR IGNORE INTO temp.dead VALUES(?)", .integer(id))
@@ -62,7 +62,7 @@ extension Reader {
   func consequences<T>(
     ofSweep isSweep: Bool = false, following followed: Rules = .all, marks: Bool = false,
     at now: Int64? = nil, addDead: () throws -> Void,
-    tell: ([Reason], Numbers) throws -> T
+    tell: ([Reason], NumberedTables) throws -> T
   ) throws -> T {
     try db.snapshot {
       try addDead()
@@ -82,12 +82,12 @@ extension Reader {
   }
 
   /// How the nodes that remain would violate the demands of the model.
-  private func violations(_ numbers: Numbers) throws -> [Reason] {
+  private func violations(_ numbers: NumberedTables) throws -> [Reason] {
     let binding = try binding()
     let demands = Demands(model)
     try db.touchNeighbours(demands, binding, numbers)
-    try db.nameRows(binding, "SELECT id FROM temp.touched WHERE id < 0")
-    return try demands.all.flatMap { $0.judgements(binding, model, of: .left(numbers)) }
+    try db.storeKeysOfRows(binding, "SELECT id FROM temp.touched WHERE id < 0")
+    return try demands.all.flatMap { $0.judgements(binding, model, of: .stayingNodes(numbers)) }
       .flatMap { try $0.violations(db, model, limit: Receipt.mostListed) }
   }
 
@@ -106,14 +106,14 @@ extension Reader {
   }
 
   /// The edges of nodes that were gone before are removed by the kind of sweep that cascades.
-  private func edgesOfGone(_ numbers: Numbers, following followed: Rules) throws -> Int {
+  private func edgesOfGone(_ numbers: NumberedTables, following followed: Rules) throws -> Int {
     let leavesCauses = followed.isDisjoint(with: .cascading)
     let low = try leavesCauses ? db.integer("SELECT max(seq) FROM temp.gone WHERE rule = 0") : 0
     return try db.edgesOfGone(binding(), numbers, Slice(low: low ?? 0, high: .max))
   }
 
   private func planSteps() throws -> [Plan.Step] {
-    try db.nameRows(
+    try db.storeKeysOfRows(
       binding(),
       """
       SELECT id FROM (SELECT id FROM temp.gone WHERE counts ORDER BY seq LIMIT ?1)

@@ -5,20 +5,20 @@ internal import CascadeSQLite
 /// counts (`Removal.swift`).
 extension Connection {
   func edgesOfGone(
-    _ binding: Binding, _ numbers: Numbers, _ slice: Slice
+    _ binding: Binding, _ numbers: NumberedTables, _ slice: Slice
   ) throws(SQLiteError) -> Int {
     var kinds = [LosingEdges.all(of: slice).map { $0.identities(.first) }]
     var joins: [String: [String]] = [:]
-    for place in binding.places {
-      if let (table, ends) = binding.sideRows(of: place) {
+    for relation in binding.edgeRelations {
+      if let (table, ends) = binding.joinRowsWithoutNodes(of: relation) {
         joins[table.name, default: []] += ends.flatMap {
           table.joinRows($0.end, other: $0.other, slice, numbers, .first)
         }
-      } else if place.rules.contains(.nullifySourceIfDestinationDeleted),
-        let table = place.source.table
+      } else if relation.rules.contains(.nullifySourceIfDestinationDeleted),
+        let table = relation.source.table
       {
         kinds.append(
-          place.losingRows(of: table, numbers.forms(of: place.destination), numbers, .first))
+          relation.losingRows(of: table, numbers.forms(of: relation.destination), numbers, .first))
       }
     }
     var count: Int64 = 0

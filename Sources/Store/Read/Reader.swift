@@ -6,7 +6,7 @@ internal import CascadeSQLite
 package final class Reader {
   let db: Connection
   let model: StoreModel
-  let fetching = Fetching()
+  let fetching = FetchCaches()
 
   /// The store must have been opened by a `Writer` before. A reader waits only if another
   /// connection has locked the whole file.
@@ -15,19 +15,19 @@ package final class Reader {
     self.model = model
   }
 
-  private var bound = Binding()
-  private var strangers: [String: Int64] = [:]
+  private var cachedBinding = Binding()
+  private var provisionalNumbers: [String: Int64] = [:]
 
   /// Where the model's edges are in the tables as this connection sees them now.
   func binding() throws -> Binding {
-    if !model.hasTables { return bound }
+    if !model.hasTables { return cachedBinding }
     let version = try db.integer("PRAGMA main.schema_version") ?? 0
-    if bound.schemaVersion != version {
-      bound = try Binding(
+    if cachedBinding.schemaVersion != version {
+      cachedBinding = try Binding(
         model, db, numbers: self, problems: db.problems(ofPlacesIn: model))
-      try db.indexKnown(bound)
+      try db.indexKnown(cachedBinding)
     }
-    return bound
+    return cachedBinding
   }
 
   /// The number of an existing node in `temp.dead` and `temp.gone`.
@@ -37,9 +37,9 @@ package final class Reader {
       let key = table.stored(node.key)
     else { return nil }
     try db.stage(table, key: key)
-    try db.internFound()
-    defer { try? db.forgetFound() }
-    return try db.integer("SELECT id FROM temp.found")
+    try db.numberFound()
+    defer { try? db.clearFound() }
+    return try db.integer("SELECT id FROM temp.staged")
   }
 
   func id(of node: Node) throws -> Int64? {
@@ -107,17 +107,17 @@ extension Reader {
 extension Reader: Numbering {
   func number(ofCollection name: String) throws -> Int64 {
     try db.integer("SELECT id FROM cascade_collection WHERE name = ?", .text(name))
-      ?? stranger("collection/\(name)")
+      ?? provisionalNumber("collection/\(name)")
   }
 
   func number(ofName name: String) throws -> Int64 {
     try db.integer("SELECT id FROM cascade_name WHERE name = ?", .text(name))
-      ?? stranger("name/\(name)")
+      ?? provisionalNumber("name/\(name)")
   }
 
-  private func stranger(_ name: String) -> Int64 {
-    if let number = strangers[name] { return number }
-    strangers[name] = -Int64(strangers.count) - 1
-    return strangers[name]!
+  private func provisionalNumber(_ name: String) -> Int64 {
+    if let number = provisionalNumbers[name] { return number }
+    provisionalNumbers[name] = -Int64(provisionalNumbers.count) - 1
+    return provisionalNumbers[name]!
   }
 }

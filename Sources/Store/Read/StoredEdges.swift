@@ -32,7 +32,7 @@ struct StoredEdges: EdgeListing {
 
   var count: (sql: String, values: [Value]) {
     if binding.isEmpty { return ("SELECT count(*) FROM cascade_edge AS e \(condition())", values) }
-    let bothThere = [binding.isThere("s"), binding.isThere("d")]
+    let bothThere = [binding.nodeExists("s"), binding.nodeExists("d")]
     return (
       """
       SELECT count(*) FROM cascade_edge AS e JOIN cascade_node AS s ON s.id = e.source
@@ -48,7 +48,7 @@ struct StoredEdges: EdgeListing {
     return try db.all(
       generated: """
         SELECT m.name, sc.name, s.key, dc.name, d.key, e.rules, e.origin,
-          \(binding.isThere("s")) AND \(binding.isThere("d")), \(orderColumns)
+          \(binding.nodeExists("s")) AND \(binding.nodeExists("d")), \(orderColumns)
         FROM (
           SELECT * FROM cascade_edge AS e \(condition(isLater))
           ORDER BY \(orderColumns) LIMIT \(limit)

@@ -18,12 +18,12 @@ package enum Why: Sendable {
     /// What the chain begins with.
     package let cause: Cause
     /// The batch in which the chain begins, if that is an earlier one.
-    package let began: Beginning?
+    package let chainStart: LedgerCause?
     /// From the node back to the first cause.
     package let chain: [Plan.Step]
   }
 
-  package struct Beginning: Sendable {
+  package struct LedgerCause: Sendable {
     package let batch: Int64
     package let at: Int64
     package let id: String
@@ -48,40 +48,41 @@ extension Reader {
     try newestInTrash(node).map { try deletion(in: $0.batch, from: $0) }
   }
 
-  func deletion(in batch: Int64, from found: Kept?) throws -> Why.Deletion {
-    let (chain, first) = try found.map(wholeChain) ?? ([], First(batch: batch, isWhole: false))
+  func deletion(in batch: Int64, from found: TrashEntry?) throws -> Why.Deletion {
+    let (chain, first) =
+      try found.map(wholeChain) ?? ([], ChainStart(batch: batch, wasDeletedByCascade: false))
     let entry = try self.entry(of: batch)
     let began = try first.batch == batch ? nil : self.entry(of: first.batch)
     let isSweep = (began ?? entry)?.isSweep == true
-    let cause: Why.Cause = !isSweep ? .file : first.isWhole ? .unreachable : .sweep
+    let cause: Why.Cause = !isSweep ? .file : first.wasDeletedByCascade ? .unreachable : .sweep
     return Why.Deletion(
       batch: batch, at: entry?.at ?? 0, id: entry?.id ?? "", author: entry?.author,
-      cause: cause, began: began, chain: chain)
+      cause: cause, chainStart: began, chain: chain)
   }
 
-  private func entry(of batch: Int64) throws -> Why.Beginning? {
+  private func entry(of batch: Int64) throws -> Why.LedgerCause? {
     try db.first(
       "SELECT at, id, author, fingerprint FROM cascade_ledger WHERE seq = ?", .integer(batch)
     ) { row in
       let (id, author) = (row.text(1), row.optionalText(2))
       let isSweep = Batch.isSweep(id: id, author: author, fingerprint: row.integer(3))
-      return Why.Beginning(
+      return Why.LedgerCause(
         batch: batch, at: row.integer(0), id: id, author: author, isSweep: isSweep)
     }
   }
 
   /// A row, an object or a name in the trash.
-  struct Kept: Hashable {
+  struct TrashEntry: Hashable {
     let batch: Int64
     let id: Int64
   }
 
   /// The beginning of a chain.
-  private struct First {
+  private struct ChainStart {
     let batch: Int64
     /// Whether the trash has all of the node and not only its name: then Cascade deleted it, and no
     /// rule was the reason.
-    let isWhole: Bool
+    let wasDeletedByCascade: Bool
   }
 
   /// The newest trash of a node. A mere name, of which an earlier batch may have more, is the last
@@ -89,7 +90,7 @@ extension Reader {
   ///
   /// No index leads from keys to the trash, so the batches are scanned, the newest first. A million
   /// rows take a fifth of a second. An index would cost a second while they are deleted.
-  private func newestInTrash(_ node: Node, upTo batch: Int64 = .max) throws -> Kept? {
+  private func newestInTrash(_ node: Node, upTo batch: Int64 = .max) throws -> TrashEntry? {
     let table = try binding().collections[node.collection]
     let whole = table?.stored(node.key) ?? .text(node.key.managedText)
     let parts = table?.columnValues(node.key) ?? [whole]
@@ -114,7 +115,7 @@ extension Reader {
         .text(node.collection), whole, .text(node.key.managedText),
         .integer(node.key.managedText.flatMap { Int64($0) }),
       ] + parts + [.integer(batch)]
-    ) { Kept(batch: $0.integer(0), id: $0.integer(1)) }.first
+    ) { TrashEntry(batch: $0.integer(0), id: $0.integer(1)) }.first
   }
 
   /// A chain is not cut, as far as it fits into a message; each step takes some 150 bytes.
@@ -123,10 +124,10 @@ extension Reader {
   /// What one plan of a sweep deleted is a mere name in the next. There the chain continues with
   /// that of the earlier plan. Removed edges may be each other's reason, so the chain ends where it
   /// returns to a node.
-  private func wholeChain(from first: Kept) throws -> ([Plan.Step], First) {
+  private func wholeChain(from first: TrashEntry) throws -> ([Plan.Step], ChainStart) {
     var (steps, isWhole) = try chain(from: first)
     var batch = first.batch
-    var followed: Set<Kept> = [first]
+    var followed: Set<TrashEntry> = [first]
     while let last = steps.last, last.rule == nil, steps.count < Reader.longestChain,
       let earlier = try newestInTrash(last.node, upTo: batch), followed.insert(earlier).inserted
     {
@@ -139,13 +140,14 @@ extension Reader {
     var seen: Set<Node> = []
     isWhole = isWhole && steps.last?.rule == nil
     return (
-      Array(steps.prefix { seen.insert($0.node).inserted }), First(batch: batch, isWhole: isWhole)
+      Array(steps.prefix { seen.insert($0.node).inserted }),
+      ChainStart(batch: batch, wasDeletedByCascade: isWhole)
     )
   }
 
   /// The other end of each step is the node of the next step, if both went in the same batch. Also
   /// returns whether the trash has more than the name of the last one.
-  private func chain(from first: Kept) throws -> ([Plan.Step], isWhole: Bool) {
+  private func chain(from first: TrashEntry) throws -> ([Plan.Step], isWhole: Bool) {
     let steps = try db.all(
       generated: """
         WITH RECURSIVE step(depth, id, via, name, rule) AS (

@@ -5,7 +5,7 @@ internal import CascadeSQLite
 ///
 /// D is built in `temp.gone`, in the order in which it grows. A level is the set of nodes that the
 /// previous level brought in. Each rule examines a whole level with one statement for the stored
-/// edges, and one for each place in the application's tables. So a cascade costs a few statements
+/// edges, and one for each relation in the application's tables. So a cascade costs a few statements
 /// per level, however many nodes it has. Edges are read in the order of their B-tree.
 ///
 /// 1. While a level is counted, D consists of complete levels up to that one. The counts of rules
@@ -20,7 +20,7 @@ struct Closure {
   /// The rules of `rulesSeen` that are followed.
   let storedRules: Rules
   let binding: Binding
-  let numbers: Numbers
+  let numbers: NumberedTables
   /// Ids from here on were given since the last flush: a dead node among them never existed.
   let firstNewId: Int64
   /// The rules to follow. A sweep of one kind leaves some rules to another kind.
@@ -29,14 +29,14 @@ struct Closure {
   let goesInSteps: Bool
   /// Set where unreachable nodes go too. Nodes that were reachable only through deleted nodes
   /// are then unreachable as well.
-  let reaching: Reaching?
-  /// The places whose edges count at their sources, and at their destinations: because the edges
+  let reaching: Reachability?
+  /// The relations whose edges count at their sources, and at their destinations: because the edges
   /// themselves have the counting rule, or another edge of the same name has it.
-  let countedAtSources: [Place]
-  let countedAtDestinations: [Place]
+  let countedAtSources: [EdgeRelation]
+  let countedAtDestinations: [EdgeRelation]
 
   init(
-    rulesSeen: Rules, binding: Binding, numbers: Numbers, firstNewId: Int64,
+    rulesSeen: Rules, binding: Binding, numbers: NumberedTables, firstNewId: Int64,
     following followed: Rules = .all, inSteps goesInSteps: Bool = false,
     fromRootsOf model: StoreModel? = nil
   ) {
@@ -47,7 +47,7 @@ struct Closure {
     self.firstNewId = firstNewId
     self.followed = followed
     self.goesInSteps = goesInSteps
-    reaching = model.map { Reaching(model: $0, binding: binding, numbers: numbers) }
+    reaching = model.map { Reachability(model: $0, binding: binding, numbers: numbers) }
     countedAtSources = binding.countedAtSources(stored: storedRules, following: followed)
     countedAtDestinations = binding.countedAtDestinations(stored: storedRules, following: followed)
   }
@@ -58,34 +58,36 @@ struct Closure {
     /// The high end identifies the level. The first level may be empty, and then the second one has
     /// the same low end.
     var number: Int64 { slice.high }
-    /// What kinds of nodes the level has, as far as places have to know.
-    let ends: Ends
+    /// What kinds of nodes the level has, as far as relations have to know.
+    let ends: NodeCounts
 
     /// Whether a rule brought in some of the nodes.
-    var takesAlong: Bool { ends.rows.keys.contains { $0.rule != 0 } }
+    var hasRuleEffects: Bool { ends.rows.keys.contains { $0.rule != 0 } }
   }
 
-  /// Completes D from the nodes in `temp.dead` and the edges in `temp.lost`. Returns the levels,
+  /// Completes D from the nodes in `temp.dead` and the edges in `temp.lost_edges`. Returns the levels,
   /// each of which the previous one brought in.
   @discardableResult
   func complete(_ db: borrowing Connection) throws -> [Level] {
     try addDead(db)
     var level = try level(db, above: 0)
-    try leaveJoinRows(db, level)
+    try leaveJoinRowsToCascade(db, level)
     var levels = [level]
     var marked = 1
     try count(db, level, withRemoved: true)
     while true {
-      try addFollowers(db, level)
-      if level.slice.low == 0 { try addOfRemovedEdges(db) }
+      try addConsequences(db, level)
+      if level.slice.low == 0 { try addForRemovedEdges(db) }
       level = try self.level(db, above: level.slice.high)
-      if level.slice.isEmpty, let reaching, levels.dropFirst(marked).contains(where: \.takesAlong) {
+      if level.slice.isEmpty, let reaching,
+        levels.dropFirst(marked).contains(where: \.hasRuleEffects)
+      {
         marked = levels.count + 1
-        try db.addUnreached(behindGone: reaching)
+        try db.appendNewlyUnreachable(behindGone: reaching)
         level = try self.level(db, above: level.slice.high)
       }
       if level.slice.isEmpty {
-        try keepNamedFiles(db)
+        try excludeNamedFiles(db)
         return levels
       }
       levels.append(level)
@@ -96,7 +98,7 @@ struct Closure {
   /// Takes the files out of D that a stored edge of any name still leads to, from a source that
   /// stays (DESIGN 8.8). D needs no other correction: nothing follows from a file. References in
   /// the application's rows are checked before the file is moved.
-  private func keepNamedFiles(_ db: borrowing Connection) throws {
+  private func excludeNamedFiles(_ db: borrowing Connection) throws {
     let roots = "SELECT id FROM main.cascade_collection WHERE name GLOB 'cascade_file/*'"
     if try db.integer(generated: roots) == nil { return }
     try db.run(
@@ -111,7 +113,7 @@ struct Closure {
   /// 2.5). Returns the denials too. A node that stays may deny in its turn, so this is repeated
   /// until nothing is denied.
   ///
-  /// `denied` says how long a denial is remembered (`StillDenied.swift`). A caller that only reads
+  /// `denied` says how long a denial is remembered (`PendingDenials.swift`). A caller that only reads
   /// has no use for it.
   func completeUndenied(
     _ db: borrowing Connection, deniedAs denied: Int64 = 4
@@ -121,7 +123,7 @@ struct Closure {
       let levels = try complete(db)
       let denials = try db.denials(binding, numbers, stored: rulesSeen)
       if denials.isEmpty {
-        try rememberHeld(db)
+        try rememberKeptByOtherRules(db)
         return (levels, reasons)
       }
       reasons += denials.map(\.reason)
@@ -145,41 +147,41 @@ struct Closure {
       """
       INSERT OR IGNORE INTO temp.gone(id, collection)
       SELECT u.id, u.collection
-      FROM temp.unreached AS u LEFT JOIN temp.leading AS l ON l.id = u.id
+      FROM temp.unreachable_nodes AS u LEFT JOIN temp.holder_order AS l ON l.id = u.id
       WHERE u.id NOT IN (SELECT id FROM temp.blocked) ORDER BY l.seq NULLS LAST, u.id
       """)
   }
 
   /// In a sweep that follows no cascading rule: puts the join rows that are nodes, and have lost an
-  /// end, into `temp.waiting`. A sweep that cascades finds out what follows from the loss, and
+  /// end, into `temp.pending_join_rows`. A sweep that cascades finds out what follows from the loss, and
   /// deletes them too.
-  private func leaveJoinRows(_ db: borrowing Connection, _ level: Level) throws {
-    let joins = binding.implied.filter { $0.kind == .join }
+  private func leaveJoinRowsToCascade(_ db: borrowing Connection, _ level: Level) throws {
+    let joins = binding.impliedRelations.filter { $0.kind == .join }
     if joins.isEmpty || !followed.isDisjoint(with: .cascading) { return }
-    for place in joins {
-      for form in level.ends.forms(of: place.destination) {
-        try db.stageSources(of: place, form, rule: 4, in: level.slice, numbers)
+    for relation in joins {
+      for form in level.ends.forms(of: relation.destination) {
+        try db.stageSources(of: relation, form, rule: 4, in: level.slice, numbers)
       }
     }
-    try db.internFound()
-    try db.run("INSERT OR IGNORE INTO temp.waiting SELECT id FROM temp.found")
-    try db.forgetFound()
+    try db.numberFound()
+    try db.run("INSERT OR IGNORE INTO temp.pending_join_rows SELECT id FROM temp.staged")
+    try db.clearFound()
   }
 
   private func level(_ db: borrowing Connection, above low: Int64) throws -> Level {
     let high = try db.integer("SELECT max(seq) FROM temp.gone") ?? 0
     let slice = Slice(low: low, high: high)
-    if low == high { return Level(slice: slice, ends: Ends()) }
-    for table in binding.collections.values where numbers.stored.contains(table.id) {
-      try db.know(
+    if low == high { return Level(slice: slice, ends: NodeCounts()) }
+    for table in binding.collections.values where numbers.tablesInNodes.contains(table.id) {
+      try db.addKnownRows(
         table, .gone, where: "g.seq > ?1 AND g.seq <= ?2", [.integer(low), .integer(high)])
     }
-    if !numbers.stored.isEmpty { try db.discountAbsent(above: low) }
-    return Level(slice: slice, ends: try db.ends(in: slice))
+    if !numbers.tablesInNodes.isEmpty { try db.markNeverExisted(above: low) }
+    return Level(slice: slice, ends: try db.nodeCounts(in: slice))
   }
 
-  private func addFollowers(_ db: borrowing Connection, _ level: Level) throws {
-    try addCounted(db)
+  private func addConsequences(_ db: borrowing Connection, _ level: Level) throws {
+    try addNodesWithoutRemainingEdges(db)
     if storedRules.contains(.deleteDestinationIfSourceDeleted) {
       try db.run(
         """
@@ -204,72 +206,73 @@ struct Closure {
         ORDER BY 1, 2, 3
         """, .integer(level.slice.low), .integer(level.slice.high))
     }
-    try addOfPlaces(db, level)
+    try addFromRelations(db, level)
   }
 
-  private func addOfPlaces(_ db: borrowing Connection, _ level: Level) throws {
-    for place in binding.looked {
+  private func addFromRelations(_ db: borrowing Connection, _ level: Level) throws {
+    for relation in binding.examinedRelations {
       // SQLite enforces a foreign key at once, whichever kind of sweep this is.
-      let rules = place.isForeignKey ? place.rules : place.rules.intersection(followed)
+      let rules = relation.isForeignKey ? relation.rules : relation.rules.intersection(followed)
       if rules.contains(.deleteDestinationIfSourceDeleted) {
-        for form in level.ends.forms(of: place.source) {
+        for form in level.ends.forms(of: relation.source) {
           try db.stageDestinations(
-            of: place, form, rule: 8, in: level.slice, numbers,
-            where: binding.isLast(of: place, numbers))
+            of: relation, form, rule: 8, in: level.slice, numbers,
+            where: binding.isLastForEdge(of: relation, numbers))
         }
       }
       if rules.contains(.deleteSourceIfDestinationDeleted) {
-        let isThere = binding.isNotRemoved(place, numbers)
-        for form in level.ends.forms(of: place.destination) {
-          if numbers.isEachByRow(in: place.source) {
+        let isThere = binding.edgeStillExists(relation, numbers)
+        for form in level.ends.forms(of: relation.destination) {
+          if numbers.isEachByRow(in: relation.source) {
             try db.addSources(
-              of: place, form, to: level.slice, numbers, where: isThere, ordersBlocks: goesInSteps)
+              of: relation, form, to: level.slice, numbers, where: isThere,
+              ordersBlocks: goesInSteps)
           } else {
             try db.stageSources(
-              of: place, form, rule: 4, in: level.slice, numbers, where: isThere)
+              of: relation, form, rule: 4, in: level.slice, numbers, where: isThere)
           }
         }
       }
     }
-    try addOfDetours(db, level)
+    try addThroughOutsideTables(db, level)
     if !binding.isEmpty { try addFound(db) }
   }
 
-  private func addOfDetours(_ db: borrowing Connection, _ level: Level) throws {
-    guard let name = binding.detour else { return }
-    let ways = FollowerWays(binding.ways, numbers, .first)
-    for nodes in ways.nodes({ "\($0.found("r", numbers)), \($0.id), \(name), 4" }) {
+  private func addThroughOutsideTables(_ db: borrowing Connection, _ level: Level) throws {
+    guard let name = binding.foreignKeyPathName else { return }
+    let ways = ForeignKeyPlanSQL(binding.foreignKeyPlan, numbers, .first)
+    for nodes in ways.nodes({ "\($0.numberKeyAndRow("r", numbers)), \($0.id), \(name), 4" }) {
       try db.run(
-        generated: "INSERT INTO temp.found(id, key, row, collection, name, rule, via) \(nodes)",
+        generated: "INSERT INTO temp.staged(id, key, row, collection, name, rule, via) \(nodes)",
         [.integer(level.slice.low), .integer(level.slice.high)])
     }
   }
 
-  /// Moves the nodes of `temp.found` into D, in the order in which their rows are stored.
+  /// Moves the nodes of `temp.staged` into D, in the order in which their rows are stored.
   private func addFound(_ db: borrowing Connection) throws {
-    try db.internFound()
+    try db.numberFound()
     try db.run(
       """
       INSERT OR IGNORE INTO temp.gone(id, via, name, rule, collection)
-      SELECT id, via, name, rule, collection FROM temp.found
+      SELECT id, via, name, rule, collection FROM temp.staged
       WHERE id NOT IN (SELECT id FROM temp.blocked) ORDER BY id
       """)
-    try db.forgetFound()
+    try db.clearFound()
   }
 
   /// A removed edge has lost the end that its removal counts as losing (`removal`), and only that
   /// end.
-  private func addOfRemovedEdges(_ db: borrowing Connection) throws {
+  private func addForRemovedEdges(_ db: borrowing Connection) throws {
     try db.run(
       """
       INSERT OR IGNORE INTO temp.gone(id, via, name, rule, collection)
       SELECT f.*, coalesce(n.collection, k.collection)
       FROM (
-        SELECT destination AS id, source, name, 8 FROM temp.lost
+        SELECT destination AS id, source, name, 8 FROM temp.lost_edges
         WHERE removal = 0 AND rules & ?1 & 8
         AND destination NOT IN (SELECT id FROM temp.blocked)
         UNION ALL
-        SELECT source, destination, name, 4 FROM temp.lost WHERE removal = 1 AND rules & ?1 & 4
+        SELECT source, destination, name, 4 FROM temp.lost_edges WHERE removal = 1 AND rules & ?1 & 4
         AND source NOT IN (SELECT id FROM temp.blocked)
       ) AS f
       LEFT JOIN cascade_node AS n ON n.id = f.id
@@ -284,7 +287,7 @@ extension Connection {
     for node in nodes {
       try run("INSERT OR IGNORE INTO temp.blocked VALUES(?)", .integer(node))
     }
-    try forgetGone()
+    try clearGone()
   }
 
   /// Adds the sources that go with their destinations, where all sources are numbered by their
@@ -294,33 +297,34 @@ extension Connection {
   /// index that finds them, within blocks of 32,768 rows that lie together in the table
   /// (`ordersBlocks`).
   fileprivate func addSources(
-    of place: Place, _ form: Numbered, to level: Slice, _ numbers: Numbers,
+    of relation: EdgeRelation, _ form: NumberForm, to level: Slice, _ numbers: NumberedTables,
     where condition: String, ordersBlocks: Bool
   ) throws(SQLiteError) {
-    let number = place.source.number("s", numbers)
+    let number = relation.source.number("s", numbers)
     try run(
       generated: """
         INSERT OR IGNORE INTO temp.gone(id, via, name, rule, collection)
-        SELECT \(number), g.id, \(place.nameId), 4, \(place.source.id)
-        \(place.ofDestinations(in: .goneByKey(place.destination, form), form, numbers))
+        SELECT \(number), g.id, \(relation.nameId), 4, \(relation.source.id)
+        \(relation.edgesToDestinations(in: .goneByKey(relation.destination, form), form, numbers))
         AND \(number) NOT IN (SELECT id FROM temp.blocked) AND \(condition)
         ORDER BY (\(number))\(ordersBlocks ? " >> 15" : "")
         """, [.integer(level.low), .integer(level.high)])
   }
 
-  func forgetGone() throws(SQLiteError) {
+  func clearGone() throws(SQLiteError) {
     try run("DELETE FROM temp.gone")
-    try run("DELETE FROM temp.waiting")
-    try run("UPDATE temp.done SET seq = 0")
-    try run("DELETE FROM temp.tally")
-    try run("DELETE FROM temp.losing")
-    try run("DELETE FROM temp.listed")
+    try run("DELETE FROM temp.pending_join_rows")
+    try run("UPDATE temp.removed_up_to SET seq = 0")
+    try run("DELETE FROM temp.remaining_counts")
+    try run("DELETE FROM temp.level_losses")
+    try run("DELETE FROM temp.list_references")
   }
 
   /// Adds the application's rows among the nodes of `driver` to `temp.known`: a stored edge led to
   /// them, so until now only their id in `cascade_node` is known.
-  func know(
-    _ table: NodeTable, _ driver: Place.Driver, where condition: String, _ values: [Value] = []
+  func addKnownRows(
+    _ table: NodeTable, _ driver: EdgeRelation.StartingNodes, where condition: String,
+    _ values: [Value] = []
   ) throws(SQLiteError) {
     try run(
       generated: """
@@ -333,7 +337,7 @@ extension Connection {
         """, values)
   }
 
-  fileprivate func discountAbsent(above low: Int64) throws(SQLiteError) {
+  fileprivate func markNeverExisted(above low: Int64) throws(SQLiteError) {
     try run(
       """
       UPDATE temp.gone SET counts = 0
@@ -342,12 +346,14 @@ extension Connection {
   }
 }
 
-extension Place.Driver {
+extension EdgeRelation.StartingNodes {
   /// A slice of `temp.gone` in the order of the nodes' keys, which is the order of the indexes on
   /// references to them.
-  fileprivate static func goneByKey(_ table: NodeTable, _ form: Numbered) -> Place.Driver {
+  fileprivate static func goneByKey(_ table: NodeTable, _ form: NumberForm)
+    -> EdgeRelation.StartingNodes
+  {
     let nodes = table.node(form, "g.id")
-    return Place.Driver(
+    return EdgeRelation.StartingNodes(
       rows: """
         (SELECT g.id FROM temp.gone AS g CROSS JOIN \(nodes) WHERE g.seq > ?1 AND g.seq <= ?2
           ORDER BY \(table.nodeKey(form)) LIMIT -1) AS g

@@ -8,37 +8,39 @@ internal import CascadeSQLite
 /// row that goes, and then counting at each node that loses one.
 extension Closure {
   /// Whether the walk pays off, and this index has every edge of the name that a row can be.
-  func walksIndex(
-    _ db: borrowing Connection, of place: Place, _ level: Level
+  func canCountAlongIndex(
+    _ db: borrowing Connection, of relation: EdgeRelation, _ level: Level
   ) throws -> Bool {
-    guard case .column(let column) = place.form, let table = place.source.table,
-      table.hasIndex(on: column), place.destination.isMapped, place.tellsKeysApart,
-      countedAtDestinations.filter(place.shares) == [place],
-      numbers.isEachByRow(in: place.source), numbers.isEachByRow(in: place.destination)
+    guard case .column(let column) = relation.form, let table = relation.source.table,
+      table.hasIndex(on: column), relation.destination.isMapped, relation.tellsKeysApart,
+      countedAtDestinations.filter(relation.hasSameEdgesAs) == [relation],
+      numbers.isEachByRow(in: relation.source), numbers.isEachByRow(in: relation.destination)
     else { return false }
-    let going = level.ends.byRow(of: place.source)
-    return try going > 0 && going * 2 >= db.mostRows(of: place.source)
+    let going = level.ends.byRow(of: relation.source)
+    return try going > 0 && going * 2 >= db.rowCountUpperBound(of: relation.source)
   }
 
-  func collectAlongIndex(_ db: borrowing Connection, _ place: Place, _ level: Level) throws {
+  func collectAlongIndex(_ db: borrowing Connection, _ relation: EdgeRelation, _ level: Level)
+    throws
+  {
     try db.run(
       generated: """
-        INSERT INTO temp.losing
-        SELECT 32, \(place.destination.number("d", numbers)), \(place.nameId), sum(l.goes), min(l.via),
-          \(place.rules.rawValue) & 32 <> 0, \(place.destination.id), sum(l.stays)
+        INSERT INTO temp.level_losses
+        SELECT 32, \(relation.destination.number("d", numbers)), \(relation.nameId), sum(l.goes), min(l.via),
+          \(relation.rules.rawValue) & 32 <> 0, \(relation.destination.id), sum(l.stays)
         FROM (
-          SELECT \(place.reference) AS reference, count(iif(g.seq > ?1, 1, NULL)) AS goes,
+          SELECT \(relation.reference) AS reference, count(iif(g.seq > ?1, 1, NULL)) AS goes,
             min(iif(g.seq > ?1, g.id, NULL)) AS via, count(*) - count(g.id) AS stays
-          FROM \(place.source.rows) AS s
-          LEFT JOIN temp.gone AS g ON g.id = \(place.source.number("s", numbers))
-          WHERE \(place.isEdge) AND \(place.source.isNode("s", numbers)) GROUP BY 1
-        ) AS l \(place.destinationRow(of: "l.reference")) GROUP BY 2 HAVING sum(l.goes) > 0
-        \(Closure.losesMore)
+          FROM \(relation.source.rows) AS s
+          LEFT JOIN temp.gone AS g ON g.id = \(relation.source.number("s", numbers))
+          WHERE \(relation.isEdge) AND \(relation.source.isNode("s", numbers)) GROUP BY 1
+        ) AS l \(relation.destinationRow(of: "l.reference")) GROUP BY 2 HAVING sum(l.goes) > 0
+        \(Closure.addUpLosses)
         """, [.integer(level.slice.low)])
   }
 }
 
-extension Place {
+extension EdgeRelation {
   /// Whether values that are equal for the column always lead to the same node.
   fileprivate var tellsKeysApart: Bool {
     let own = referringColumn?.collation.uppercased() ?? "BINARY"
@@ -46,15 +48,15 @@ extension Place {
   }
 
   /// Whether both have the same name and lead to the same collection.
-  fileprivate func shares(_ other: Place) -> Bool {
+  fileprivate func hasSameEdgesAs(_ other: EdgeRelation) -> Bool {
     nameId == other.nameId && destination == other.destination
   }
 }
 
-extension Ends {
+extension NodeCounts {
   fileprivate func byRow(of table: NodeTable) -> Int64 {
     rows.reduce(0) {
-      $1.key.collection == table.id && $1.key.form == .byRow ? $0 + Int64($1.value) : $0
+      $1.key.collection == table.id && $1.key.form == .byRowid ? $0 + Int64($1.value) : $0
     }
   }
 }
@@ -62,7 +64,7 @@ extension Ends {
 extension Connection {
   /// An upper bound of the number of rows: the range of the rowids. This takes two searches instead
   /// of a count. It is too large where rows were deleted.
-  fileprivate func mostRows(of table: NodeTable) throws(SQLiteError) -> Int64 {
+  fileprivate func rowCountUpperBound(of table: NodeTable) throws(SQLiteError) -> Int64 {
     let (rows, row) = (table.rows, table.row("d"))
     return try integer(
       generated: """

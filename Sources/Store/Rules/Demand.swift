@@ -38,15 +38,15 @@ struct Demand: Sendable {
     others = constraint.others.isEmpty ? files : constraint.others.map(model.other)
   }
 
-  var knowsTypes: Bool { type != nil || others.contains { $0.type != nil } }
+  var dependsOnTypes: Bool { type != nil || others.contains { $0.type != nil } }
 
   /// Whether the demand counts the destinations of this place's edges.
-  func counts(destinationsOf place: Place) -> Bool {
-    place.name == constraint.outgoing && place.source.collection == collection
+  func counts(destinationsOf relation: EdgeRelation) -> Bool {
+    relation.name == constraint.outgoing && relation.source.collection == collection
   }
 
-  func counts(sourcesOf place: Place) -> Bool {
-    place.name == constraint.incoming && place.destination.collection == collection
+  func counts(sourcesOf relation: EdgeRelation) -> Bool {
+    relation.name == constraint.incoming && relation.destination.collection == collection
   }
 }
 

@@ -20,7 +20,7 @@ struct DemandQuery: Sendable {
     /// The nodes in `temp.touched`, and the destinations of sources among them.
     case touchedDestinations
     /// The nodes in `temp.touched` that are left once all of `temp.gone` is deleted.
-    case left(Numbers)
+    case stayingNodes(NumberedTables)
     case all
   }
 
@@ -40,19 +40,19 @@ struct DemandQuery: Sendable {
 
   /// The collection and the key of each node at the other end.
   private var ends: [String] {
-    let ends = storedEnds + leaving.map(destinations) + arriving.map(sources)
+    let ends = storedEnds + outgoingRelations.map(destinations) + incomingRelations.map(sources)
     return ends.count > 1 ? ends : ends.map { "SELECT DISTINCT c, k FROM (\($0))" }
   }
 
-  var leaving: [Place] {
-    binding.places.filter {
+  var outgoingRelations: [EdgeRelation] {
+    binding.edgeRelations.filter {
       $0.name == outgoing && $0.source.collection == subject.collection
         && isOther($0.destination.collection)
     }
   }
 
-  var arriving: [Place] {
-    binding.places.filter {
+  var incomingRelations: [EdgeRelation] {
+    binding.edgeRelations.filter {
       $0.name == incoming && $0.destination.collection == subject.collection
         && isOther($0.source.collection)
     }
@@ -64,14 +64,14 @@ struct DemandQuery: Sendable {
 
   /// A further condition on a row of the table: in the scope `left`, only nodes that stay are
   /// counted and judged.
-  func andIsLeft(_ table: NodeTable, _ alias: String) -> String {
-    guard case .left(let numbers) = scope, table.kind != .files else { return "" }
-    return "AND \(table.isOutside("temp.gone", alias, numbers))"
+  func andStays(_ table: NodeTable, _ alias: String) -> String {
+    guard case .stayingNodes(let numbers) = scope, table.kind != .files else { return "" }
+    return "AND \(table.isNotListed("temp.gone", alias, numbers))"
   }
 
   /// The same for a row of `cascade_node`.
-  func andIsLeft(numbered id: String) -> String {
-    if case .left = scope { "AND \(id) NOT IN (SELECT id FROM temp.gone)" } else { "" }
+  func andStays(numbered id: String) -> String {
+    if case .stayingNodes = scope { "AND \(id) NOT IN (SELECT id FROM temp.gone)" } else { "" }
   }
 }
 
@@ -89,7 +89,7 @@ extension DemandQuery {
     """
     SELECT o.collection AS c, o.key AS k
     FROM main.cascade_edge AS e CROSS JOIN main.cascade_node AS o ON o.id = \(other)
-    WHERE \(own) = n.id AND e.name = \(number(ofName: name)) \(andIsLeft(numbered: "o.id"))
+    WHERE \(own) = n.id AND e.name = \(number(ofName: name)) \(andStays(numbered: "o.id"))
     AND (\(others.map(isOther).joined(separator: " OR ")))
     """
   }
@@ -104,47 +104,47 @@ extension DemandQuery {
     return conditions.joined(separator: " AND ")
   }
 
-  private func destinations(_ place: Place) -> String {
+  private func destinations(_ relation: EdgeRelation) -> String {
     """
-    SELECT \(place.destination.id) AS c, \(place.destinationKey) AS k
-    FROM \(place.source.rows) AS s \(place.references) \(place.destinationRow)
-    WHERE \(place.source.isRow("s", of: "n")) AND \(place.isEdge) \(isOfType(place))
-    \(andIsLeft(place.destination, "d"))
+    SELECT \(relation.destination.id) AS c, \(relation.destinationKey) AS k
+    FROM \(relation.source.rows) AS s \(relation.references) \(relation.destinationRow)
+    WHERE \(relation.source.isRow("s", of: "n")) AND \(relation.isEdge) \(isOfType(relation))
+    \(andStays(relation.destination, "d"))
     """
   }
 
   /// Whether the destination `d` is of a type that counts.
-  func isOfType(_ place: Place) -> String {
-    let types = others.filter { $0.collection == place.destination.collection }.map(\.type)
+  func isOfType(_ relation: EdgeRelation) -> String {
+    let types = others.filter { $0.collection == relation.destination.collection }.map(\.type)
     if types.contains(nil) { return "" }
     return "AND d.type IN (\(types.map { literal($0 ?? "") }.joined(separator: ", ")))"
   }
 
-  private func sources(_ place: Place) -> String {
-    if case .json = place.form {
-      let list = listName(place)
-      return "SELECT \(place.source.id) AS c, k FROM \(list) WHERE \(list).reference = n.key"
+  private func sources(_ relation: EdgeRelation) -> String {
+    if case .json = relation.form {
+      let list = listName(relation)
+      return "SELECT \(relation.source.id) AS c, k FROM \(list) WHERE \(list).reference = n.key"
     }
     return """
-      SELECT \(place.source.id) AS c, \(place.source.key("s")) AS k \(place.sources(of: "n"))
-      \(andIsLeft(place.source, "s"))
+      SELECT \(relation.source.id) AS c, \(relation.source.key("s")) AS k \(relation.sources(of: "n"))
+      \(andStays(relation.source, "s"))
       """
   }
 
-  /// No index leads to the elements of JSON lists. The lists of a place are read once, when they
+  /// No index leads to the elements of JSON lists. The lists of a relation are read once, when they
   /// are first needed.
   private var lists: [String] {
-    arriving.filter { if case .json = $0.form { true } else { false } }.map { place in
+    incomingRelations.filter { if case .json = $0.form { true } else { false } }.map { relation in
       """
-      \(listName(place))(k, reference) AS MATERIALIZED (
-        SELECT \(place.source.key("s")), \(place.reference) \(place.all)
-        \(andIsLeft(place.source, "s")))
+      \(listName(relation))(k, reference) AS MATERIALIZED (
+        SELECT \(relation.source.key("s")), \(relation.reference) \(relation.all)
+        \(andStays(relation.source, "s")))
       """
     }
   }
 
-  private func listName(_ place: Place) -> String {
-    "list_\(arriving.firstIndex(of: place) ?? 0)"
+  private func listName(_ relation: EdgeRelation) -> String {
+    "list_\(incomingRelations.firstIndex(of: relation) ?? 0)"
   }
 }
 

@@ -13,7 +13,7 @@ extension DemandQuery {
       SELECT n.key, n.id, NULL
       FROM \(touched)main.cascade_node AS n \(touched.isEmpty ? "" : "ON n.id = t.id")
       WHERE n.collection = \(number(ofCollection: subject.collection)) \(isOfType)
-      \(andIsLeft(numbered: "n.id"))
+      \(andStays(numbered: "n.id"))
       """
   }
 
@@ -29,7 +29,7 @@ extension DemandQuery {
     return """
       \(columns) FROM (\(touchedKeys)) AS t
       CROSS JOIN \(table.rows) AS r ON \(table.hasKey("r", "t.key"))
-      \(andIsLeft(table, "r"))
+      \(andStays(table, "r"))
       """
   }
 
@@ -47,7 +47,7 @@ extension DemandQuery {
       SELECT i.key AS key FROM main.cascade_node AS i
       WHERE i.collection = \(number(ofCollection: subject.collection))
       """
-    let referred = arriving.map { "SELECT \($0.reference) \($0.all)" }
+    let referred = incomingRelations.map { "SELECT \($0.reference) \($0.all)" }
     return ([stored] + referred).joined(separator: " UNION ")
   }
 }
@@ -79,19 +79,19 @@ extension DemandQuery {
   /// that refer to it in a join table. In a column it is the only destination, but it may now be of
   /// another type. Lists are not searched for it.
   private var sources: [String] {
-    leaving.filter(countsAnew).map { place in
+    outgoingRelations.filter(countMayChange).map { relation in
       """
-      SELECT \(place.source.key("s"))
-      FROM (\(keysOfTouched(place.destination.collection))) AS t
-      CROSS JOIN \(place.sources(of: "t").dropFirst("FROM ".count))
+      SELECT \(relation.source.key("s"))
+      FROM (\(keysOfTouched(relation.destination.collection))) AS t
+      CROSS JOIN \(relation.sources(of: "t").dropFirst("FROM ".count))
       """
     }
   }
 
-  private func countsAnew(_ place: Place) -> Bool {
-    switch place.form {
+  private func countMayChange(_ relation: EdgeRelation) -> Bool {
+    switch relation.form {
     case .join: true
-    case .column, .typed: !isOfType(place).isEmpty
+    case .column, .typed: !isOfType(relation).isEmpty
     case .json, .foreignKey: false
     }
   }

@@ -4,9 +4,9 @@ internal import CascadeSQLite
 /// Denials: nodes that must not go although the rules say so (DESIGN 2.3, 5). A node that goes
 /// itself cannot deny. A node that never existed cannot be denied.
 extension Writer {
-  func refuseDenied() throws {
-    let denies = !rulesInUse.isDisjoint(with: .denying) || !binding.outsideHolds.isEmpty
-    if try !denies && !db.hasSpared { return }
+  func rejectIfDenied() throws {
+    let denies = !rulesInUse.isDisjoint(with: .denying) || !binding.holdsOutsideModel.isEmpty
+    if try !denies && !db.hasNewCandidates { return }
     let denials = try db.denials(binding, current.numbers, stored: counters.rulesSeen)
     if !denials.isEmpty { throw Rejection(denials.map(\.reason)) }
   }
@@ -26,19 +26,19 @@ extension Connection {
   /// `rules`: the rules that some stored edge ever had. `ends`: the kinds of nodes in the slice, if
   /// these are known.
   func denials(
-    _ binding: Binding, _ numbers: Numbers, stored rules: Rules, in slice: Slice = .all,
-    _ ends: Ends? = nil
+    _ binding: Binding, _ numbers: NumberedTables, stored rules: Rules, in slice: Slice = .all,
+    _ ends: NodeCounts? = nil
   ) throws -> [Denial] {
     let model = binding.model
     var denials = rules.isDisjoint(with: .denying) ? [] : try storedDenials(model, slice)
-    for place in binding.looked {
-      denials += try self.denials(place, binding, slice, ends, numbers)
+    for relation in binding.examinedRelations {
+      denials += try self.denials(relation, binding, slice, ends, numbers)
     }
     if try integer("SELECT 1 FROM temp.blocked LIMIT 1") != nil {
-      for place in binding.implied where place.isForeignKey {
-        denials += try blockedFollowers(place, model, slice, numbers)
+      for relation in binding.impliedRelations where relation.isForeignKey {
+        denials += try denialsByBlockedRows(relation, model, slice, numbers)
       }
-      denials += try blockedByDetours(binding, slice, numbers)
+      denials += try denialsThroughOutsideTables(binding, slice, numbers)
     }
     return try denials + outsideDenials(binding, in: slice) + leaseDenials(binding)
   }
@@ -69,52 +69,54 @@ extension Connection {
   }
 
   private func denials(
-    _ place: Place, _ binding: Binding, _ slice: Slice, _ ends: Ends?, _ numbers: Numbers
+    _ relation: EdgeRelation, _ binding: Binding, _ slice: Slice, _ ends: NodeCounts?,
+    _ numbers: NumberedTables
   ) throws -> [Denial] {
-    if place.rules.isDisjoint(with: .denying) { return [] }
+    if relation.rules.isDisjoint(with: .denying) { return [] }
     var queries: [String] = []
-    let isThere = binding.isNotRemoved(place, numbers)
-    let (source, destination) = (place.source, place.destination)
-    func forms(_ table: NodeTable) -> [Numbered] {
+    let isThere = binding.edgeStillExists(relation, numbers)
+    let (source, destination) = (relation.source, relation.destination)
+    func forms(_ table: NodeTable) -> [NumberForm] {
       ends?.forms(of: table) ?? numbers.forms(of: table)
     }
-    if place.rules.contains(.denyDestinationDeletion) {
+    if relation.rules.contains(.denyDestinationDeletion) {
       queries += forms(destination).map { form in
         """
         SELECT ?1, ?2, \(source.key("s")), ?3, \(destination.nodeKey(form)),
-          \(place.rules.rawValue), 1, 0, g.id
-        \(place.ofDestinations(in: numbers.now(place), form, numbers))
+          \(relation.rules.rawValue), 1, 0, g.id
+        \(relation.edgesToDestinations(in: numbers.existingReferences(relation), form, numbers))
         AND \(source.stays("s", numbers)) AND \(isThere)
         """
       }
     }
-    if place.rules.contains(.denySourceDeletion) {
+    if relation.rules.contains(.denySourceDeletion) {
       queries += forms(source).map { form in
         """
         SELECT ?1, ?2, \(source.nodeKey(form)), ?3, \(destination.key("d")),
-          \(place.rules.rawValue), 1, 1, g.id
-        \(place.ofSources(in: .gone, form, withDestinations: true))
+          \(relation.rules.rawValue), 1, 1, g.id
+        \(relation.edgesFromSources(in: .gone, form, withDestinations: true))
         AND \(destination.stays("d", numbers)) AND \(isThere)
         """
       }
     }
-    return try queries.flatMap { try denials(place, binding.model, slice, $0) }
+    return try queries.flatMap { try denials(relation, binding.model, slice, $0) }
   }
 
   private func denials(
-    _ place: Place, _ model: StoreModel, _ slice: Slice, _ query: String
+    _ relation: EdgeRelation, _ model: StoreModel, _ slice: Slice, _ query: String
   ) throws -> [Denial] {
     try all(
       generated: "\(query) AND g.counts AND g.seq > ?4 AND g.seq <= ?5",
-      place.names + slice.bound
+      relation.names + slice.bound
     ) { Denial(row: $0, model) }
   }
 
-  private func blockedByDetours(
-    _ binding: Binding, _ slice: Slice, _ numbers: Numbers
+  private func denialsThroughOutsideTables(
+    _ binding: Binding, _ slice: Slice, _ numbers: NumberedTables
   ) throws -> [Denial] {
-    if binding.detour == nil { return [] }
-    let parents = FollowerWays(binding.ways, numbers, .first).parents(ofThoseIn: "temp.blocked")
+    if binding.foreignKeyPathName == nil { return [] }
+    let parents = ForeignKeyPlanSQL(binding.foreignKeyPlan, numbers, .first).parents(
+      ofThoseIn: "temp.blocked")
     let why =
       "what stays would go with it, through a table that is not in the model (ON DELETE CASCADE)"
     return try binding.collections.values.sorted { $0.id < $1.id }.flatMap { table in
@@ -125,25 +127,25 @@ extension Connection {
 
   /// A blocked node also keeps the node that it refers to by an ON DELETE CASCADE: deleting that
   /// one would delete the blocked node.
-  private func blockedFollowers(
-    _ place: Place, _ model: StoreModel, _ slice: Slice, _ numbers: Numbers
+  private func denialsByBlockedRows(
+    _ relation: EdgeRelation, _ model: StoreModel, _ slice: Slice, _ numbers: NumberedTables
   ) throws -> [Denial] {
-    guard place.rules.contains(.deleteSourceIfDestinationDeleted) else { return [] }
-    let (source, destination) = (place.source, place.destination)
+    guard relation.rules.contains(.deleteSourceIfDestinationDeleted) else { return [] }
+    let (source, destination) = (relation.source, relation.destination)
     return try numbers.forms(of: destination).flatMap { form in
       try denials(
-        place, model, slice,
+        relation, model, slice,
         """
         SELECT ?1, ?2, \(source.key("s")), ?3, \(destination.nodeKey(form)),
-          \(place.rules.rawValue), 1, 0, g.id
-        \(place.ofDestinations(in: numbers.now(place), form, numbers))
-        AND NOT (\(source.isOutside("temp.blocked", "s", numbers)))
+          \(relation.rules.rawValue), 1, 0, g.id
+        \(relation.edgesToDestinations(in: numbers.existingReferences(relation), form, numbers))
+        AND NOT (\(source.isNotListed("temp.blocked", "s", numbers)))
         """)
     }
   }
 }
 
-extension Place {
+extension EdgeRelation {
   fileprivate var names: [Value] {
     [.text(name), .text(source.collection), .text(destination.collection)]
   }

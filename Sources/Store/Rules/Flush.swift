@@ -6,30 +6,30 @@ extension Writer {
   /// The last flush of a transaction also checks the whole transaction against the hold limit.
   func flush(isLast: Bool = true) throws {
     defer { beginPeriod() }
-    if hasTables && !current.isSweep { try tieLooseRows() }
-    if current.lostCount > 0 && !current.isSweep { try forgetSaidElsewhere() }
-    if current.deadCount > 0 && hasTables && !current.isSweep { try forgetNamedInPassing() }
+    if hasTables && !current.isSweep { try resolveReferencesToRows() }
+    if current.lostCount > 0 && !current.isSweep { try cancelRemovalsDeclaredElsewhere() }
+    if current.deadCount > 0 && hasTables && !current.isSweep { try dropUnusedAbsentNodes() }
     if current.deadCount > 0 || current.lostCount > 0 {
-      try refuseHalfView()
-      if !isLast { try nameDead() }
-      try findDeadAgain()
-      try removeAll(isLast: isLast)
-      if !current.isSweep { try forgetSparedThatWent() }
-      try clear()
+      try requireAllTables()
+      if !isLast { try nameAllDead() }
+      try refreshDeletedRows()
+      try removeUntilAccepted(isLast: isLast)
+      if !current.isSweep { try deleteStaleCandidatesInTransaction() }
+      try clearFlushState()
     } else if isLast {
-      try refuseOverLimit()
+      try holdIfOverLimit()
     }
-    try forgetFresh()
+    try clearAdditions()
   }
 
   /// Repeats the deletion until nothing is refused. A node that the application's own rules keep
   /// stays, and D is found again without it (DESIGN 2.5). A transaction, in contrast, is refused as
   /// a whole.
-  private func removeAll(isLast: Bool) throws {
+  private func removeUntilAccepted(isLast: Bool) throws {
     while true {
       let before = current
       let levels = try findGone()
-      if isLast { try refuseOverLimit() } else { try addToPlan() }
+      if isLast { try holdIfOverLimit() } else { try addToPlan() }
       guard let refused = try removeUnlessRefused(levels) else { return }
       current = before
       current.blocked += refused.reasons
@@ -37,18 +37,18 @@ extension Writer {
     }
   }
 
-  private func removeUnlessRefused(_ levels: [Closure.Level]) throws -> Refused? {
-    if !current.isGuarded {
+  private func removeUnlessRefused(_ levels: [Closure.Level]) throws -> ApplicationRefusal? {
+    if !current.hasDeletionSavepoint {
       try removeGone(levels)
       return nil
     }
     do {
       try db.savepoint { try removeGone(levels) }
       return nil
-    } catch let refused as Refused {
+    } catch let refused as ApplicationRefusal {
       return refused
-    } catch is HeldByForeignKey {
-      let refused = try heldByForeignKeys()
+    } catch is ForeignKeyRefusal {
+      let refused = try nodesRefusedByForeignKeys()
       if current.isSweep { return refused }
       throw Rejection(refused.reasons)
     }
@@ -60,50 +60,52 @@ extension Writer {
     try nameDeadOutOfRange()
     let closure = Closure(
       rulesSeen: counters.rulesSeen, binding: binding, numbers: current.numbers,
-      firstNewId: current.firstNewId, following: current.followed,
-      inSteps: current.isStepped, fromRootsOf: current.marks ? model : nil)
+      firstNewId: current.firstNewId, following: current.followedRules,
+      inSteps: current.isStepped, fromRootsOf: current.deletesUnreachable ? model : nil)
     var levels: [Closure.Level]
     if current.isSweep {
-      let (found, denials) = try closure.completeUndenied(db, deniedAs: keepsDeniedAs)
-      if !asked.marksBehindRules(of: model) { try db.forgetRememberedForRest() }
+      let (found, denials) = try closure.completeUndenied(db, deniedAs: denialRetention)
+      if !requestedKinds.collectsUnreachableAfterRules(of: model) {
+        try db.clearDenialsOfThisSweep()
+      }
       levels = found
       current.blocked += denials
     } else {
       levels = try closure.complete(db)
-      try refuseDenied()
+      try rejectIfDenied()
     }
-    try count(levels.ends)
-    if try current.marks && levels.contains(where: \.takesAlong) && db.hasLeases {
-      leasesReach = true
+    try count(levels.nodeCounts)
+    if try current.deletesUnreachable && levels.contains(where: \.hasRuleEffects) && db.hasLeases {
+      leasesKeepUnreachable = true
     }
     // The first level is not caused by this sweep. The kind of sweep that cascades notifies its
     // neighbours and removes what is left of it.
-    if !current.tellsOfCauses { levels.removeFirst() }
+    if !current.notifiesOfEarlierDeletions { levels.removeFirst() }
     return levels
   }
 
   private func removeGone(_ levels: [Closure.Level]) throws {
-    try keepSpared()
+    try persistCandidates()
     try rememberLostFiles()
     try touchNeighbours()
-    try findRemovedEdges()
+    try collectRemovedEdgeNotices()
     guard let first = levels.first?.slice else { return }
     // With triggers the lists cannot be collected now: what triggers write into a list later would
     // be missing.
-    if !binding.hasTriggers { try findLists(of: levels.ends) }
+    if !binding.hasTriggers { try findLists(of: levels.nodeCounts) }
     let isLarge = current.deletedCount > manyNodes
     if !isLarge || binding.hasForeignKeys {
-      return try remove(Slice(low: first.low, high: .max), levels.ends)
+      return try remove(Slice(low: first.low, high: .max), levels.nodeCounts)
     }
     try db.setCache(.deleting)
     defer { try? db.setCache(.ordinary) }
     let all = Slice(low: first.low, high: levels.last?.slice.high ?? first.high)
-    let emptied = try tablesEmptied(by: levels.ends)
+    let emptied = try tablesEmptied(by: levels.nodeCounts)
     current.emptied = Set(emptied.map(\.id))
     defer { current.emptied = [] }
     try withoutTriggers {
       for slice in all.parts(of: manyNodes) {
-        try remove(slice, levels.endsOfLevel(around: slice) ?? db.ends(in: slice))
+        try remove(slice, levels.nodeCountsOfLevel(around: slice) ?? db.nodeCounts(in: slice))
       }
       for table in emptied { try db.run(generated: "DELETE FROM \(table.rows)") }
     }
@@ -115,42 +117,42 @@ extension Writer {
   /// A table is not emptied where triggers or the journal have to see each row. Nor where a row has
   /// its number in `cascade_node`: that number is deleted before the end, and afterwards nothing
   /// tells that the row goes.
-  private func tablesEmptied(by ends: Ends) throws -> [NodeTable] {
-    if binding.hasTriggers || current.isLoud { return [] }
+  private func tablesEmptied(by ends: NodeCounts) throws -> [NodeTable] {
+    if binding.hasTriggers || current.journalsDeletions { return [] }
     return try binding.childrenFirst.filter { table in
       let count = ends.rowsThere(of: table)
-      if count < manyNodes || current.numbers.stored.contains(table.id) { return false }
+      if count < manyNodes || current.numbers.tablesInNodes.contains(table.id) { return false }
       let another = "SELECT 1 FROM \(table.rows) LIMIT 1 OFFSET ?"
       return try db.integer(generated: another, [.integer(Int64(count))]) == nil
     }
   }
 
   /// Removes the nodes of this step.
-  func remove(_ slice: Slice, _ ends: Ends) throws {
-    try nameRows(slice)
-    try report(slice)
-    if model.trash > .zero { try keepInTrash(slice) }
+  func remove(_ slice: Slice, _ ends: NodeCounts) throws {
+    try nameListedRows(slice)
+    try reportDeletions(slice)
+    if model.trash > .zero { try trashSlice(slice) }
     let mark = try journalMark
-    if current.isLoud { try journalReferences(toObjectsIn: slice, ends) }
-    try letGo(slice, ends)
-    if model.trash > .zero { try keepLostReferences(slice) }
-    if current.isStepped { try followForeignKeys(slice) }
+    if current.journalsDeletions { try journalReferences(toObjectsIn: slice, ends) }
+    try removeReferences(slice, ends)
+    if model.trash > .zero { try trashReferencesLostByForeignKeys(slice) }
+    if current.isStepped { try applyForeignKeyEffects(slice) }
     try deleteRows(slice, ends)
-    try refuseHeldAnew(slice, ends)
-    try forgetOwnRemovals(slice, behind: mark)
-    if ends.areAllByRow || current.isHub { return }
+    try recheckAfterTriggers(slice, ends)
+    try unjournalOwnRemovals(slice, behind: mark)
+    if ends.areAllByRow || current.isHighFanOut { return }
     let lost = LosingEdges(end: .destination, slice: slice)
-    try keepLoose(lost)
+    try storeDanglingReferences(lost)
     try nullifyReferences(lost)
-    if current.isLoud { try LosingEdges.all(of: slice).forEach(journal) }
-    try deleteGone(slice)
+    if current.journalsDeletions { try LosingEdges.all(of: slice).forEach(journal) }
+    try deleteStoredNodesAndEdges(slice)
   }
 
   /// Finds the keys of the nodes that the receipt lists; with triggers in the application, of all
   /// nodes.
-  private func nameRows(_ slice: Slice) throws {
+  private func nameListedRows(_ slice: Slice) throws {
     let room = Int64(Receipt.mostListed - current.deleted.count)
-    try db.nameRows(
+    try db.storeKeysOfRows(
       binding, "SELECT id FROM temp.gone WHERE id < 0 AND seq > ?1 AND seq <= ?2 LIMIT ?3",
       slice.bound + [.integer(binding.hasTriggers ? -1 : room)])
   }
@@ -161,8 +163,8 @@ extension Writer {
     current.firstNewId = counters.nextId
   }
 
-  func count(_ ends: Ends) throws {
-    for (kind, rows) in ends.rows where kind.counts {
+  func count(_ ends: NodeCounts) throws {
+    for (kind, rows) in ends.rows where kind.existed {
       guard let collection = try db.nameOfNodes(kind.collection) else { continue }
       current.deletedCount += rows
       if let rule = Rules(rawValue: kind.rule).names.first {
@@ -174,8 +176,8 @@ extension Writer {
 
   /// Refuses to delete while some tables cannot be read: their rows may hold what would go. The
   /// change file waits until the tables are back.
-  private func refuseHalfView() throws {
-    if !isHalfView { return }
+  private func requireAllTables() throws {
+    if !isPartlyBound { return }
     if binding.problems.isEmpty {
       throw StoreError("nothing is deleted before the properties of objects are read again")
     }
@@ -184,7 +186,7 @@ extension Writer {
   }
 
   /// Reports the deletion of a slice: to the receipt, by notices, and to the owner of the files.
-  private func report(_ slice: Slice) throws {
+  private func reportDeletions(_ slice: Slice) throws {
     try listDeleted(slice)
     try writeNotices(slice)
     if !model.files.isEmpty { try releaseFiles(slice) }
@@ -207,10 +209,10 @@ extension Writer {
 
   /// Deletes the stored edges and nodes in the order of the B-trees, so that each page is touched
   /// once.
-  private func deleteGone(_ slice: Slice) throws {
+  private func deleteStoredNodesAndEdges(_ slice: Slice) throws {
     let bounds: (Value, Value) = (.integer(slice.low), .integer(slice.high))
-    try forgetGone(slice)
-    try forgetLoose(slice)
+    try evictFromIdentityCache(slice)
+    try deleteDanglingReferences(slice)
     try db.run(
       """
       DELETE FROM cascade_edge
@@ -232,35 +234,35 @@ extension Writer {
 
   /// Removes deleted nodes from the identity cache, so that they are not found again: a few one by
   /// one; for many, the whole cache is cleared.
-  private func forgetGone(_ slice: Slice) throws {
+  private func evictFromIdentityCache(_ slice: Slice) throws {
     let few: Int64 = 256
     let gone = try db.all(
       """
       SELECT n.collection, n.key FROM temp.gone AS g CROSS JOIN cascade_node AS n ON n.id = g.id
       WHERE g.seq > ? AND g.seq <= ? LIMIT ?
       """, .integer(slice.low), .integer(slice.high), .integer(few + 1)
-    ) { Interned.Identity(collection: $0.integer(0), key: $0.text(1)) }
-    if gone.count > few { return interned.nodes.forget() }
+    ) { IdentityCaches.Identity(collection: $0.integer(0), key: $0.text(1)) }
+    if gone.count > few { return interned.nodes.removeAllEntries() }
     for identity in gone { interned.nodes[identity] = nil }
   }
 
-  func clear() throws {
+  func clearFlushState() throws {
     // Another row may later be where one was deleted.
     try db.run(
       """
       UPDATE temp.known SET row = NULL, present = 0 WHERE id IN (SELECT id FROM temp.gone WHERE id > 0)
       """)
     try db.run("DELETE FROM temp.dead")
-    try db.run("DELETE FROM temp.recalled")
-    try db.run("DELETE FROM temp.mourned")
-    try db.run("DELETE FROM temp.untold")
-    try db.run("DELETE FROM temp.lost")
-    try db.run("DELETE FROM temp.told")
-    try db.forgetGone()
+    try db.run("DELETE FROM temp.explained_elsewhere")
+    try db.run("DELETE FROM temp.already_notified")
+    try db.run("DELETE FROM temp.unnotified_edges")
+    try db.run("DELETE FROM temp.lost_edges")
+    try db.run("DELETE FROM temp.pending_notices")
+    try db.clearGone()
     try db.run("DELETE FROM temp.blocked")
-    try db.run("DELETE FROM temp.unreached")
+    try db.run("DELETE FROM temp.unreachable_nodes")
     try db.forgetLeading()
-    try db.forgetLeased()
+    try db.clearLeased()
     try db.run("DELETE FROM temp.known WHERE id < 0")
     current.unnamedDead = [:]
     current.deadCount = 0

@@ -3,7 +3,7 @@ internal import CascadeSQLite
 
 /// Thrown when more would be deleted than the hold limit allows. Nothing is deleted until an
 /// operator approves (DESIGN 8.4).
-package struct Held: Error {
+package struct HeldPlan: Error {
   package let id: String
   package let deletedCount: Int
   package let byCollection: [String: Int]
@@ -23,7 +23,7 @@ struct PlanSums {
 
   mutating func add(_ counts: [CollectionCount], checksum: UInt64) {
     for count in counts {
-      collections[count.name] = count.with(collections[count.name]?.gone ?? 0)
+      collections[count.name] = count.adding(collections[count.name]?.gone ?? 0)
     }
     self.checksum &+= checksum
   }
@@ -36,7 +36,7 @@ struct CollectionCount {
   var all: Int
 
   /// Adds nodes that were deleted before. They are no longer part of `all`.
-  func with(_ before: Int) -> CollectionCount {
+  func adding(_ before: Int) -> CollectionCount {
     CollectionCount(name: name, gone: gone + before, all: all + before)
   }
 
@@ -49,16 +49,16 @@ struct CollectionCount {
 }
 
 extension Writer {
-  func refuseOverLimit() throws {
-    guard let held = try held() else { return }
+  func holdIfOverLimit() throws {
+    guard let held = try planOverLimit() else { return }
     if try !takeApproval(held) { throw held }
     current.wasApproved = true
   }
 
   /// The same for a plan that goes in steps. The approval stays stored: each step spends its part
   /// of it.
-  func heldUnlessApproved() throws -> Held? {
-    guard let held = try held() else { return nil }
+  func holdUnlessApproved() throws -> HeldPlan? {
+    guard let held = try planOverLimit() else { return nil }
     let approved = try db.integer(
       "SELECT 1 FROM cascade_plan WHERE id = ? AND checksum = ? AND approved", .text(held.id),
       .integer(held.checksum))
@@ -67,36 +67,36 @@ extension Writer {
     return held
   }
 
-  private func held() throws -> Held? {
+  private func planOverLimit() throws -> HeldPlan? {
     var limit = model.limits.hold
     let losses = try current.holdsLosses ? db.losses(binding, current.numbers) : []
     let lostCount = losses.reduce(0) { $0 + $1.gone }
-    let goesOn = try current.holdsLosses && mayLose(losses)
-    if goesOn { try lookWhatMayBeLost() }
+    let goesOn = try current.holdsLosses && areWithinApproval(losses)
+    if goesOn { try computePlannedLosses() }
     let isLoss = losses.areOver(limit) && !goesOn
     if current.holdsAll { (limit.deletes, limit.share) = (0, 0) }
     let before = current.isSweep ? sweptBefore : [:]
     let deletedCount = before.values.reduce(current.deletedCount, +)
     if deletedCount <= limit.deletes && !isLoss { return nil }
     try addToPlan(withDead: current.holdsLosses && !goesOn)
-    let counts = current.plan.collections
-    let isOver = counts.values.contains { $0.with(before[$0.name] ?? 0).isOver(limit) }
+    let counts = current.deletedByEarlierFlushes.collections
+    let isOver = counts.values.contains { $0.adding(before[$0.name] ?? 0).isOver(limit) }
     if !isOver && !isLoss { return nil }
-    if current.holdsLosses && !goesOn { try lookWhatMayBeLost() }
-    return Held(
+    if current.holdsLosses && !goesOn { try computePlannedLosses() }
+    return HeldPlan(
       id: current.id, deletedCount: current.deletedCount,
       byCollection: counts.mapValues(\.gone), lostCount: lostCount,
-      checksum: Int64(bitPattern: current.plan.checksum))
+      checksum: Int64(bitPattern: current.deletedByEarlierFlushes.checksum))
   }
 
   /// Adds what this flush deletes to the plan of the earlier flushes.
   func addToPlan(withDead: Bool = false) throws {
     var sum = try checksum(of: .all)
     if withDead {
-      current.sumOfDead = try checksumOfDead()
-      sum &+= current.sumOfDead
+      current.absentChecksum = try checksumOfDead()
+      sum &+= current.absentChecksum
     }
-    current.plan.add(try db.countsOfGone(binding), checksum: sum)
+    current.deletedByEarlierFlushes.add(try db.countsOfGone(binding), checksum: sum)
   }
 
   /// The sum of the nodes that no longer exist and to which references would be removed: removing
@@ -112,27 +112,27 @@ extension Writer {
         LEFT JOIN temp.known AS k ON k.id = g.id
         WHERE g.counts = ?3 AND g.id > 0 AND g.seq > ?1 AND g.seq <= ?2
         """, slice.bound + [.integer(counting ? 1 : 0)]
-    ) { sum &+= $0.print }
+    ) { sum &+= $0.nodeFingerprint }
     return sum
   }
 
   /// Independent of order and of ids: the same nodes give the same sum.
   private func checksum(of slice: Slice) throws -> UInt64 {
     var sum = try checksumOfNamed(slice, counting: true)
-    for table in binding.collections.values where table.base != nil {
+    for table in binding.collections.values where table.numberBase != nil {
       try db.each(
         generated: """
-          SELECT g.collection, \(table.nodeKey(.byRow))
-          FROM temp.gone AS g CROSS JOIN \(table.node(.byRow, "g.id"))
+          SELECT g.collection, \(table.nodeKey(.byRowid))
+          FROM temp.gone AS g CROSS JOIN \(table.node(.byRowid, "g.id"))
           WHERE g.counts AND g.seq > ?1 AND g.seq <= ?2
           """, slice.bound
-      ) { sum &+= $0.print }
+      ) { sum &+= $0.nodeFingerprint }
     }
     return sum
   }
 
   /// An approval covers one plan, once.
-  func takeApproval(_ held: Held) throws -> Bool {
+  func takeApproval(_ held: HeldPlan) throws -> Bool {
     try db.run(
       "DELETE FROM cascade_plan WHERE id = ? AND checksum = ? AND approved",
       .text(held.id), .integer(held.checksum))
@@ -159,15 +159,15 @@ extension Writer {
 
   /// Stores a held plan for `approve`. The same plan again is the same row, with the same number. A
   /// file that was approved, and would now do something else, has used up that approval.
-  package func keepPlan(_ held: Held, file: String) throws -> Int64 {
-    if held.id != Held.sweep {
+  package func persistPlan(_ held: HeldPlan, file: String) throws -> Int64 {
+    if held.id != HeldPlan.sweep {
       try db.run("DELETE FROM cascade_plan WHERE id = ? AND approved", .text(held.id))
     }
     try db.run(
       """
       INSERT INTO cascade_plan(plan, id, file, checksum, deleted) VALUES(?, ?, ?, ?, ?)
       ON CONFLICT(id, checksum) DO UPDATE SET file = excluded.file
-      """, .integer(try db.nextNumber(of: "plan")), .text(held.id), .text(file),
+      """, .integer(try db.nextInSequence(of: "plan")), .text(held.id), .text(file),
       .integer(held.checksum),
       .integer(Int64(held.deletedCount)))
     return try db.integer(
@@ -177,19 +177,19 @@ extension Writer {
 
   /// Deletes the plans of a sweep except `plan`: what the sweep would do now waits for approval,
   /// not what it would have done before.
-  func forgetPlans(ofSweep file: String, but plan: Int64?) throws {
+  func deletePlans(ofSweep file: String, but plan: Int64?) throws {
     try db.run(
       "DELETE FROM cascade_plan WHERE id = '' AND file = ?1 AND plan IS NOT ?2",
       .text(file), .integer(plan))
   }
 
   /// Deletes the plans of sweeps that only had some of these kinds: this sweep did their work.
-  func forgetPlans(coveredBy kinds: [SweepKind]) throws {
+  func deletePlans(coveredBy kinds: [SweepKind]) throws {
     let files = try db.all("SELECT DISTINCT file FROM cascade_plan WHERE id = ''") {
       $0.text(0)
     }
     for file in files where kinds.cover([SweepKind](planFile: file)) {
-      try forgetPlans(ofSweep: file, but: nil)
+      try deletePlans(ofSweep: file, but: nil)
     }
   }
 
@@ -231,7 +231,7 @@ extension Writer {
 
 extension Row {
   /// The fingerprint of a node, from the columns: collection, key.
-  fileprivate var print: UInt64 { Fingerprint("\(integer(0))/\(text(1))").value }
+  fileprivate var nodeFingerprint: UInt64 { Fingerprint("\(integer(0))/\(text(1))").value }
 }
 
 extension [SweepKind] {
@@ -247,7 +247,7 @@ extension [SweepKind] {
 
 extension Writer {
   /// The files other than `file` that wait for approval under the same id.
-  package func filesHeld(underIdOf held: Held, but file: String) throws -> [String] {
+  package func filesHeld(underIdOf held: HeldPlan, but file: String) throws -> [String] {
     try db.all(
       "SELECT DISTINCT file FROM cascade_plan WHERE id = ? AND file <> ?", .text(held.id),
       .text(file)
@@ -255,7 +255,7 @@ extension Writer {
   }
 
   /// Drops the plans of a file that is no longer wanted.
-  package func dropPlans(ofFile file: String) throws {
+  package func deletePlans(ofFile file: String) throws {
     try group { try db.run("DELETE FROM cascade_plan WHERE file = ?", .text(file)) }
   }
 }
@@ -276,7 +276,7 @@ extension Reader {
 extension Connection {
   /// The next number of a sequence. It was never given before, even if what had the last number no
   /// longer exists.
-  func nextNumber(of name: String) throws(SQLiteError) -> Int64 {
+  func nextInSequence(of name: String) throws(SQLiteError) -> Int64 {
     try integer(
       """
       INSERT INTO cascade_meta VALUES(?, 1) ON CONFLICT DO UPDATE SET value = value + 1

@@ -9,13 +9,13 @@ extension Connection {
   /// with the number of all references of their kind. Without `ofDeadOnly`, those that lead to any
   /// node in `temp.gone`.
   func losses(
-    _ binding: Binding, _ numbers: Numbers, ofDeadOnly: Bool = true
+    _ binding: Binding, _ numbers: NumberedTables, ofDeadOnly: Bool = true
   ) throws(SQLiteError) -> [CollectionCount] {
     let isDead = ofDeadOnly ? CollectionCount.isDead : "true"
     var losses: [CollectionCount] = []
-    for place in binding.places {
-      for (rows, all) in place.losses(numbers) {
-        losses.append(try count("\(rows) AND \(isDead)", all, place.ends))
+    for relation in binding.edgeRelations {
+      for (rows, all) in relation.losses(numbers) {
+        losses.append(try count("\(rows) AND \(isDead)", all, relation.lossKey))
       }
     }
     for end in ["source", "destination"] {
@@ -48,7 +48,7 @@ extension Writer {
   /// Whether a sweep that continues an approved plan may remove these references: the approval
   /// covers a number of each kind. Such a sweep also finds nodes dead that it deleted itself.
   /// Without an approval there is nothing to continue, even if a batch is open.
-  func mayLose(_ losses: [CollectionCount]) throws -> Bool {
+  func areWithinApproval(_ losses: [CollectionCount]) throws -> Bool {
     let approved = try db.integer(
       "SELECT 1 FROM cascade_meta WHERE name GLOB 'sweep.losses *' LIMIT 1")
     if approved == nil { return false }
@@ -56,22 +56,22 @@ extension Writer {
   }
 
   /// Determines how many references of each kind the current plan removes.
-  func lookWhatMayBeLost() throws {
-    current.mayLose = try db.losses(binding, current.numbers, ofDeadOnly: false).byName
+  func computePlannedLosses() throws {
+    current.approvedLosses = try db.losses(binding, current.numbers, ofDeadOnly: false).byName
   }
 
   /// Stores how many references of each kind may be removed: the number that was approved, and less
   /// each time that the sweep continues.
-  func rememberMayLose(isApproved: Bool) throws {
-    if isApproved { try forgetMayLose() }
-    for (name, count) in current.mayLose {
+  func persistApprovedLosses(isApproved: Bool) throws {
+    if isApproved { try deleteApprovedLosses() }
+    for (name, count) in current.approvedLosses {
       let name = "sweep.losses \(name)"
       let most = isApproved ? count : try db.meta(name) ?? 0
       try db.setMeta(name, min(count, most))
     }
   }
 
-  func forgetMayLose() throws {
+  func deleteApprovedLosses() throws {
     try db.run("DELETE FROM cascade_meta WHERE name GLOB 'sweep.losses *'")
   }
 }
@@ -82,17 +82,17 @@ extension [CollectionCount] {
   }
 }
 
-extension Place {
+extension EdgeRelation {
   /// Distinguishes its kind of edges: name, source and destination.
-  fileprivate var ends: String { "\(nameId) \(source.id) \(destination.id)" }
+  fileprivate var lossKey: String { "\(nameId) \(source.id) \(destination.id)" }
 
   /// The references that are lost, and the table of all references.
-  fileprivate func losses(_ numbers: Numbers) -> [(rows: String, all: String)] {
+  fileprivate func losses(_ numbers: NumberedTables) -> [(rows: String, all: String)] {
     let lost = numbers.forms(of: destination).map {
-      ofDestinations(in: .gone, $0, numbers)
+      edgesToDestinations(in: .gone, $0, numbers)
     }
     if case .join(let table, _, _) = form {
-      let joins = numbers.forms(of: source).map { ofSources(in: .gone, $0) }
+      let joins = numbers.forms(of: source).map { edgesFromSources(in: .gone, $0) }
       return (lost + joins).map { ($0, "main.\(quoted(table.name))") }
     }
     if !rules.contains(.nullifySourceIfDestinationDeleted) { return [] }

@@ -5,16 +5,16 @@ struct LosingEdges {
   let end: End
   let slice: Slice
   /// Limits the edges to this number, bound behind the slice; nil: all edges.
-  var most: Int64?
+  var edgeLimit: Int64?
 
   enum End: String, CaseIterable {
     case source, destination
 
     var other: End { self == .source ? .destination : .source }
     /// The rules by which the node at the other end may go.
-    var following: Int64 { self == .source ? 40 : 20 }
-    var notifying: Int64 { self == .source ? 1 : 2 }
-    /// The value of `removal` in `temp.lost`.
+    var deletingRules: Int64 { self == .source ? 40 : 20 }
+    var notifyingRule: Int64 { self == .source ? 1 : 2 }
+    /// The value of `removal` in `temp.lost_edges`.
     var removal: Int { self == .source ? 0 : 1 }
   }
 
@@ -22,20 +22,21 @@ struct LosingEdges {
     End.allCases.map { LosingEdges(end: $0, slice: slice) }
   }
 
-  var bound: [Value] { slice.bound + (most.map { [.integer($0)] } ?? []) }
+  var bound: [Value] { slice.bound + (edgeLimit.map { [.integer($0)] } ?? []) }
 
   /// The FROM clause, without the keyword.
-  var rows: String {
+  var edgesClause: String {
     let edges = "main.cascade_edge AS e"
-    return most == nil ? "temp.gone AS g CROSS JOIN \(edges) ON e.\(end) = g.id" : edges
+    return edgeLimit == nil ? "temp.gone AS g CROSS JOIN \(edges) ON e.\(end) = g.id" : edges
   }
 
-  func condition(_ names: SliceNames) -> String {
-    guard most != nil else { return names.condition }
-    return "(\(LosingEdges.identity)) IN (SELECT * FROM (\(identities(names)) LIMIT \(names.most)))"
+  func condition(_ names: SliceParameters) -> String {
+    guard edgeLimit != nil else { return names.condition }
+    return
+      "(\(LosingEdges.identity)) IN (SELECT * FROM (\(identities(names)) LIMIT \(names.extraParameter)))"
   }
 
-  func identities(_ names: SliceNames) -> String {
+  func identities(_ names: SliceParameters) -> String {
     """
     SELECT \(LosingEdges.identity) FROM temp.gone AS g
     CROSS JOIN main.cascade_edge AS e ON e.\(end) = g.id WHERE \(names.condition)

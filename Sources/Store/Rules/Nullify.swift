@@ -12,7 +12,7 @@ extension Writer {
     try db.run(
       generated: """
         INSERT OR IGNORE INTO temp.nullified
-        SELECT e.source FROM \(edges.rows)
+        SELECT e.source FROM \(edges.edgesClause)
         WHERE \(edges.condition(.first)) AND e.origin >= 2 AND e.rules & 64
         AND e.source NOT IN (SELECT id FROM temp.gone)
         """, edges.bound)
@@ -51,16 +51,18 @@ extension Writer {
     for place in references.of(object.collection, type: object.type)
     where place.rules.contains(.nullifySourceIfDestinationDeleted) {
       let isNullified = try place.nullify(&members) { destination in
-        if let end = try find(destination) { return gone.contains(end) }
+        if let end = try existingId(destination) { return gone.contains(end) }
         // A destination that is not found has been gone for longer, or never existed.
-        if case .node(let node) = destination { try forgetLoose(place, of: id, to: node) }
+        if case .node(let node) = destination {
+          try deleteDanglingReferences(place, of: id, to: node)
+        }
         return true
       }
       if isNullified { isChanged = true }
     }
     if !isChanged { return }
     let value = JSONText(object: members).text
-    try keepValue(of: id, becoming: value)
+    try trashValue(of: id, becoming: value)
     try db.run("UPDATE cascade_node SET value = ? WHERE id = ?", .text(value), .integer(id))
   }
 

@@ -8,7 +8,7 @@ extension Writer {
   /// Records the files to be removed. The record commits with the rows that released them. A path
   /// of digits may be stored as a number; any other value that is not text names no file.
   func releaseFiles(_ slice: Slice = .all) throws {
-    try rememberFiles(of: slice)
+    try addFileIdentities(of: slice)
     // A further plan finds files again that lost their edges in an earlier one.
     let known = """
       AND (c.id, CAST(coalesce(n.key, k.key) AS TEXT)) NOT IN (
@@ -39,9 +39,9 @@ struct ReleasedFile {
   let root: String
   let path: String
   /// Whether the path is valid UTF-8. Otherwise it names another file, or none.
-  let isWhole: Bool
+  let isPathValid: Bool
 
-  var asked: AskedFile { AskedFile(id: id, collection: collection, path: path) }
+  var asked: FileQuery { FileQuery(id: id, collection: collection, path: path) }
 }
 
 extension Connection {
@@ -58,11 +58,11 @@ extension Connection {
     ) {
       ReleasedFile(
         id: $0.integer(0), batch: $0.integer(1), at: $0.integer(2), collection: $0.integer(3),
-        root: $0.text(4), path: $0.text(5), isWhole: $0.isWhole(5))
+        root: $0.text(4), path: $0.text(5), isPathValid: $0.isWhole(5))
     }
   }
 
-  func forget(_ file: ReleasedFile) throws(SQLiteError) {
+  func deleteReleased(_ file: ReleasedFile) throws(SQLiteError) {
     try run("DELETE FROM cascade_released_file WHERE id = ?", .integer(file.id))
   }
 }

@@ -6,78 +6,82 @@ extension Writer {
   /// Removes the references to deleted nodes: sets them to null where a rule says so. A join row is
   /// its edge, and goes with either end. Where the join table is a collection too, its rows are in
   /// D already.
-  func letGo(_ slice: Slice, _ ends: Ends) throws {
-    for place in binding.places where place.loses(ends) && !current.waits(place, binding) {
-      if let (table, ends) = binding.sideRows(of: place) {
-        if current.followed != .all { try journalLostJoins(of: place, slice) }
-        if current.isStepped && !current.isUndisturbed { try journalUnplanned(place, slice) }
+  func removeReferences(_ slice: Slice, _ ends: NodeCounts) throws {
+    for relation in binding.edgeRelations
+    where relation.mayLoseEdges(ends) && !current.keepsReferencesUntilGone(relation, binding) {
+      if let (table, ends) = binding.joinRowsWithoutNodes(of: relation) {
+        if current.followedRules != .all { try journalLostJoins(of: relation, slice) }
+        if current.isStepped && !current.isUndisturbed { try journalUnplanned(relation, slice) }
         let rows = ends.flatMap {
           table.joinRows($0.end, other: $0.other, slice, current.numbers, .first)
         }
-        try orRefused(slice, "a row of \"\(table.name)\" cannot go", rows: rows) { slice in
+        try attemptOrRefuse(slice, "a row of \"\(table.name)\" cannot go", rows: rows) { slice in
           for rows in rows {
             current.edgesRemoved += try db.deleteJoins(of: table, in: rows, slice.bound)
-            try refuseLeft(rows, of: table, slice)
+            try refuseIfReferencesRemain(rows, of: table, slice)
           }
         }
-      } else if !place.isInJoinTable && place.rules.contains(.nullifySourceIfDestinationDeleted) {
-        try nullify(place, slice, ends.forms(of: place.destination))
+      } else if !relation.isInJoinTable
+        && relation.rules.contains(.nullifySourceIfDestinationDeleted)
+      {
+        try nullify(relation, slice, ends.forms(of: relation.destination))
       }
     }
   }
 
-  private func nullify(_ place: Place, _ slice: Slice, _ forms: [Numbered]) throws {
-    guard let table = place.source.table else { return }
-    let what = "\"\(place.name)\" of \"\(place.source.collection)\" cannot be set to null"
-    let mayRefuse = binding.hasTriggers || !table.allowsNull(place.nulledNames)
-    let losing = place.losingRows(of: table, forms, current.numbers, .first)
-    try orRefused(slice, what, .missingMandatory, rows: losing) { slice in
+  private func nullify(_ relation: EdgeRelation, _ slice: Slice, _ forms: [NumberForm]) throws {
+    guard let table = relation.source.table else { return }
+    let what = "\"\(relation.name)\" of \"\(relation.source.collection)\" cannot be set to null"
+    let mayRefuse = binding.hasTriggers || !table.allowsNull(relation.nulledNames)
+    let losing = relation.losingRows(of: table, forms, current.numbers, .first)
+    try attemptOrRefuse(slice, what, .missingMandatory, rows: losing) { slice in
       // The savepoint takes back the trash entries of rows that stay after all.
       current.edgesRemoved +=
         mayRefuse
-        ? try db.savepoint { try nullify(place, of: table, slice, forms, losing) }
-        : try nullify(place, of: table, slice, forms, losing)
+        ? try db.savepoint { try nullify(relation, of: table, slice, forms, losing) }
+        : try nullify(relation, of: table, slice, forms, losing)
     }
   }
 
   private func nullify(
-    _ place: Place, of table: Table, _ slice: Slice, _ forms: [Numbered], _ losing: [String]
+    _ relation: EdgeRelation, of table: Table, _ slice: Slice, _ forms: [NumberForm],
+    _ losing: [String]
   ) throws -> Int {
     if model.trash > .zero {
-      let rows = place.losingRows(of: table, forms, current.numbers, .inTrash)
-      try keepReferences(of: place, rows, slice)
+      let rows = relation.losingRows(of: table, forms, current.numbers, .inTrash)
+      try trashReferences(of: relation, rows, slice)
     }
     let mark = try journalMark
     let count = try losing.reduce(0) {
-      try $0 + db.nullify(place, of: table, in: $1, slice.bound, current.numbers)
+      try $0 + db.nullify(relation, of: table, in: $1, slice.bound, current.numbers)
     }
-    for rows in losing { try refuseLeft(rows, of: table, slice) }
-    try forgetOwnNulls(of: place, slice, behind: mark)
+    for rows in losing { try refuseIfReferencesRemain(rows, of: table, slice) }
+    try unjournalOwnNulls(of: relation, slice, behind: mark)
     return count
   }
 
   /// Deletes children before their parents, because of foreign keys that restrict.
-  func deleteRows(_ slice: Slice, _ ends: Ends) throws {
-    let refusing = try refusing(slice)
+  func deleteRows(_ slice: Slice, _ ends: NodeCounts) throws {
+    let refusing = try violationsOfRefusingTables(slice)
     for table in binding.childrenFirst where !current.emptied.contains(table.id) {
       let forms = ends.forms(of: table)
       if forms.isEmpty { continue }
-      try orRefused(
+      try attemptOrRefuse(
         slice, "the application's own rules refuse",
         rows: forms.map { "SELECT 1 FROM \(table.rows) AS o WHERE \(table.isGone("o", $0))" }
       ) { slice in
-        if !current.isLoud || !binding.isHeard(table, current.numbers) {
+        if !current.journalsDeletions || !binding.hasConsequences(table, current.numbers) {
           try db.deleteGoneRows(of: table, forms, slice)
         } else if areTriggersOff {
           try journalGoneRows(of: table, forms, slice)
           try db.deleteGoneRows(of: table, forms, slice)
         } else {
-          try aloud { try db.deleteGoneRows(of: table, forms, slice) }
+          try journaled { try db.deleteGoneRows(of: table, forms, slice) }
         }
       }
-      if binding.hasTriggers { try refuseIgnored(table, slice) }
+      if binding.hasTriggers { try refuseKeptRows(table, slice) }
     }
-    if try db.hasDeferredViolations || areLeftToNothing(refusing) { throw HeldByForeignKey() }
+    if try db.hasDeferredViolations || haveNewViolations(refusing) { throw ForeignKeyRefusal() }
   }
 
   /// Turns triggers off where the tables have only our own. A large deletion is faster when SQLite
@@ -95,9 +99,9 @@ extension Writer {
 
   /// Journals what our triggers would write.
   private func journalGoneRows(
-    of table: NodeTable, _ forms: [Numbered], _ slice: Slice
+    of table: NodeTable, _ forms: [NumberForm], _ slice: Slice
   ) throws {
-    let triggers = WatchTriggers(watches: watching, binding: binding, model: model)
+    let triggers = WatchTriggers(watches: activeWatches, binding: binding, model: model)
     for watched in triggers.subjects(of: table) {
       for watch in watched.watches {
         for condition in forms.map({ table.isGone("o", $0) }) {
@@ -111,12 +115,12 @@ extension Writer {
   /// Journals the edges that a step removes with one of their ends: the other end may still have to
   /// follow.
   func journal(_ edges: LosingEdges) throws {
-    let rules = "e.rules & \(edges.end.following)"
+    let rules = "e.rules & \(edges.end.deletingRules)"
     try db.run(
       generated: """
         INSERT INTO main.cascade_journal(what, key, a, b, c, d)
         SELECT 0, \(edges.end.removal), e.source, e.name, e.destination, \(rules)
-        FROM \(edges.rows) WHERE \(edges.condition(.first)) AND \(rules)
+        FROM \(edges.edgesClause) WHERE \(edges.condition(.first)) AND \(rules)
         """, edges.bound)
   }
 }
@@ -135,11 +139,12 @@ extension Connection {
   }
 
   func nullify(
-    _ place: Place, of table: Table, in rows: String, _ bound: [Value], _ numbers: Numbers
+    _ relation: EdgeRelation, of table: Table, in rows: String, _ bound: [Value],
+    _ numbers: NumberedTables
   ) throws(SQLiteError) -> Int {
     try run(
       generated: """
-        UPDATE OR ABORT main.\(quoted(table.name)) AS r SET \(place.nulled("r", numbers))
+        UPDATE OR ABORT main.\(quoted(table.name)) AS r SET \(relation.nullAssignments("r", numbers))
         WHERE \(table.identity("r")) IN (
           \(rows))
         """, bound)
@@ -147,7 +152,7 @@ extension Connection {
   }
 
   fileprivate func deleteGoneRows(
-    of end: NodeTable, _ forms: [Numbered], _ slice: Slice
+    of end: NodeTable, _ forms: [NumberForm], _ slice: Slice
   ) throws(SQLiteError) {
     for form in forms {
       try run(
@@ -158,15 +163,15 @@ extension Connection {
 
 extension NodeTable {
   /// Whether the row `r` of the application goes in this slice.
-  fileprivate func isGone(_ r: String, _ form: Numbered) -> String {
+  fileprivate func isGone(_ r: String, _ form: NumberForm) -> String {
     switch form {
-    case .byRow:
+    case .byRowid:
       return """
         \(row(r)) IN (
           SELECT \(rowid(of: "g.id")) FROM temp.gone AS g
           WHERE g.seq > ?1 AND g.seq <= ?2 AND \(hasRow("g.id")))
         """
-    case .byName:
+    case .byKey:
       let hasRowid = table?.rowid != nil
       let columns = hasRowid ? "k.row" : keyParts("k.key").joined(separator: ", ")
       return """
@@ -185,48 +190,48 @@ extension Table {
   /// The rows of a join table that go with nodes of one end, one query for each way in which these
   /// are numbered. A join row whose ends both go is deleted with the later one.
   func joinRows(
-    _ end: End, other: End, _ slice: Slice, _ numbers: Numbers, _ names: SliceNames
+    _ end: End, other: End, _ slice: Slice, _ numbers: NumberedTables, _ names: SliceParameters
   ) -> [String] {
-    let otherGoesLater = other.table.goes(
+    let otherGoesLater = other.table.isGoingReference(
       other.table.asKey("j.\(quoted(other.column))"), numbers, where: "g.seq > \(names.high)")
     return numbers.forms(of: end.table).map { form in
       """
       SELECT \(identityColumns("j"))
       FROM temp.gone AS g CROSS JOIN \(end.table.node(form, "g.id"))
       CROSS JOIN main.\(quoted(name)) AS j
-        ON \(end.table.isReferred(by: "j.\(quoted(end.column))", in: column(end.column), form))
+        ON \(end.table.isReferenceToNode(by: "j.\(quoted(end.column))", in: column(end.column), form))
       WHERE \(names.condition) \(slice.high == .max ? "" : "AND NOT \(otherGoesLater)")
       """
     }
   }
 }
 
-extension Place {
-  /// Whether rows that stay may lose an edge of this place with these nodes.
-  fileprivate func loses(_ ends: Ends) -> Bool {
+extension EdgeRelation {
+  /// Whether rows that stay may lose an edge of this relation with these nodes.
+  fileprivate func mayLoseEdges(_ ends: NodeCounts) -> Bool {
     ends.has(destination) || isInJoinTable && ends.has(source)
   }
 
   /// The rows of `table` (the source's) that stay and refer to nodes that go.
   func losingRows(
-    of table: Table, _ forms: [Numbered], _ numbers: Numbers, _ names: SliceNames
+    of table: Table, _ forms: [NumberForm], _ numbers: NumberedTables, _ names: SliceParameters
   ) -> [String] {
     forms.map { form in
       """
-      SELECT \(table.identityColumns("s")) \(ofDestinations(in: numbers.gone, form, numbers))
+      SELECT \(table.identityColumns("s")) \(edgesToDestinations(in: numbers.gone, form, numbers))
       AND \(names.condition) AND \(source.stays("s", numbers))
       """
     }
   }
 
   /// The assignments for the row `r` when its destination goes.
-  fileprivate func nulled(_ r: String, _ numbers: Numbers) -> String {
+  fileprivate func nullAssignments(_ r: String, _ numbers: NumberedTables) -> String {
     nulledColumns(r, numbers, .first).map { "\(quoted($0.column)) = \($0.value)" }
       .joined(separator: ", ")
   }
 
   func nulledColumns(
-    _ r: String, _ numbers: Numbers, _ names: SliceNames
+    _ r: String, _ numbers: NumberedTables, _ names: SliceParameters
   ) -> [(column: String, value: String)] {
     switch form {
     case .column(let column): [(column, "NULL")]
@@ -235,9 +240,9 @@ extension Place {
       [
         (
           column,
-          nulledList(
+          listWithoutGone(
             "\(r).\(quoted(column))", path,
-            without: destination.goes(reference, numbers, where: names.condition))
+            without: destination.isGoingReference(reference, numbers, where: names.condition))
         )
       ]
     case .join, .foreignKey: []
@@ -246,7 +251,7 @@ extension Place {
 
   /// The list without the elements that go, or null in place of a single value. An element that
   /// went before is kept: the node may exist again, or wait for the next plan.
-  func nulledList(_ list: String, _ path: String, without condition: String) -> String {
+  func listWithoutGone(_ list: String, _ path: String, without condition: String) -> String {
     let path = memberPath(path, in: list)
     return """
       iif(json_type(\(list), \(path)) = 'array',

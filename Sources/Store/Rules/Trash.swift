@@ -9,28 +9,31 @@ internal import CascadeSQLite
 /// 2. SQLite copies the values from table to table; they are never read here. So any value is kept
 ///    unchanged. Generated columns are not kept.
 extension Writer {
-  func keepInTrash(_ slice: Slice) throws {
+  func trashSlice(_ slice: Slice) throws {
     for group in try db.groups(of: slice) {
       if let table = binding.collections[group.name] {
-        try keepRows(of: table, group)
-        if group.absent > 0 { try keepNames(of: table, group) }
+        try trashRows(of: table, group)
+        if group.absent > 0 { try trashKeysOfAbsentNodes(of: table, group) }
       } else if group.name.hasPrefix(Destination.fileCollection) {
-        try keepFileNames(group)
+        try trashFilePaths(group)
       } else if group.form == .stored {
-        try keepObjects(group)
+        try trashObjects(group)
       }
     }
-    if try !current.tellsOfCauses || db.hasRecalled { try keepCauses(slice) }
-    try keepSideRows(slice)
-    try keepEdges(slice)
+    if try !current.notifiesOfEarlierDeletions || db.hasExplainedElsewhere {
+      try trashKeysOfReasons(slice)
+    }
+    try trashSideRows(slice)
+    try trashStoredEdges(slice)
   }
 
-  private func keepRows(of end: NodeTable, _ group: GoneGroup) throws {
+  private func trashRows(of end: NodeTable, _ group: GoneGroup) throws {
     guard case .mapped(let table, let key, _) = end.kind, group.present > 0 else { return }
     let layout = TrashLayout(.row, table, keys: key.map(\.name), collection: end.id)
-    let form: Numbered = group.form == .byRow ? .byRow : .byName
-    let isThere = form == .byRow ? "g.id < 0" : "g.id > 0 AND m.present"
-    try keep(layout, values: layout.values(of: "d", in: table), group.slice.bound) { part, values in
+    let form: NumberForm = group.form == .byRow ? .byRowid : .byKey
+    let isThere = form == .byRowid ? "g.id < 0" : "g.id > 0 AND m.present"
+    try writeToTrash(layout, values: layout.values(of: "d", in: table), group.slice.bound) {
+      part, values in
       """
       SELECT ?1, g.id, \(part), ?2, g.via, g.name, g.rule\(values)
       FROM temp.gone AS g CROSS JOIN \(end.row("d", of: "g.id", form))
@@ -41,10 +44,10 @@ extension Writer {
 
   /// Keeps the keys of nodes that were gone before the sweep examined them: each is a link in a
   /// chain of reasons. The value behind the key tells whether an earlier batch may know more.
-  private func keepNames(of end: NodeTable, _ group: GoneGroup) throws {
+  private func trashKeysOfAbsentNodes(of end: NodeTable, _ group: GoneGroup) throws {
     let layout = TrashLayout(kind: .name, collection: end.id)
-    let values = ["k.key", "k.id IN (SELECT id FROM temp.recalled)"]
-    try keep(layout, values: values, group.slice.bound) { part, values in
+    let values = ["k.key", "k.id IN (SELECT id FROM temp.explained_elsewhere)"]
+    try writeToTrash(layout, values: values, group.slice.bound) { part, values in
       """
       SELECT ?1, k.id, \(part), ?2, g.via, g.name, g.rule\(values)
       FROM temp.gone AS g CROSS JOIN temp.known AS k
@@ -56,11 +59,12 @@ extension Writer {
 
   /// Keeps the keys of reasons that an earlier sweep deleted, or found gone: they are links in the
   /// chain here too. That sweep was of the other kind, or could not delete what the node leads to.
-  private func keepCauses(_ slice: Slice) throws {
-    for collection in try db.collectionsOfCauses(slice) {
+  private func trashKeysOfReasons(_ slice: Slice) throws {
+    for collection in try db.collectionsOfAbsentReasons(slice) {
       let layout = TrashLayout(kind: .name, collection: collection)
-      let values = ["k.key", "k.id IN (SELECT id FROM temp.recalled)"]
-      try keep(layout, values: values, slice.bound + [.integer(collection)]) { part, values in
+      let values = ["k.key", "k.id IN (SELECT id FROM temp.explained_elsewhere)"]
+      try writeToTrash(layout, values: values, slice.bound + [.integer(collection)]) {
+        part, values in
         """
         SELECT DISTINCT ?1, k.id, \(part), ?2, NULL, NULL, NULL\(values)
         FROM temp.gone AS g CROSS JOIN temp.known AS k
@@ -72,10 +76,10 @@ extension Writer {
   }
 
   /// What becomes of the file itself is recorded elsewhere (`ReleasedFiles.swift`).
-  private func keepFileNames(_ group: GoneGroup) throws {
+  private func trashFilePaths(_ group: GoneGroup) throws {
     let layout = TrashLayout(kind: .name, collection: group.collection)
     let values = ["CAST(coalesce(n.key, k.key) AS TEXT)", "0"]
-    try keep(layout, values: values, group.slice.bound + [.integer(group.collection)]) {
+    try writeToTrash(layout, values: values, group.slice.bound + [.integer(group.collection)]) {
       part, values in
       """
       SELECT ?1, g.id, \(part), ?2, g.via, g.name, g.rule\(values)
@@ -86,11 +90,11 @@ extension Writer {
     }
   }
 
-  private func keepObjects(_ group: GoneGroup) throws {
+  private func trashObjects(_ group: GoneGroup) throws {
     let layout = TrashLayout(
       kind: .object, collection: group.collection, columns: ["key", "type", "value"])
     let bound = group.slice.bound + [.integer(group.collection)]
-    try keep(layout, values: ["n.key", "n.type", "n.value"], bound) { part, values in
+    try writeToTrash(layout, values: ["n.key", "n.type", "n.value"], bound) { part, values in
       """
       SELECT ?1, n.id, \(part), ?2, g.via, g.name, g.rule\(values)
       FROM temp.gone AS g CROSS JOIN main.cascade_node AS n ON n.id = g.id AND n.collection = ?5
@@ -115,11 +119,11 @@ struct GoneGroup {
 }
 
 extension Connection {
-  fileprivate var hasRecalled: Bool {
-    get throws(SQLiteError) { try integer("SELECT 1 FROM temp.recalled LIMIT 1") != nil }
+  fileprivate var hasExplainedElsewhere: Bool {
+    get throws(SQLiteError) { try integer("SELECT 1 FROM temp.explained_elsewhere LIMIT 1") != nil }
   }
 
-  fileprivate func collectionsOfCauses(_ slice: Slice) throws(SQLiteError) -> [Int64] {
+  fileprivate func collectionsOfAbsentReasons(_ slice: Slice) throws(SQLiteError) -> [Int64] {
     try all(
       """
       SELECT DISTINCT k.collection FROM temp.gone AS g CROSS JOIN temp.known AS k

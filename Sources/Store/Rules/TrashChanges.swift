@@ -5,20 +5,20 @@ internal import CascadeSQLite
 extension Writer {
   /// Keeps the old and the new values of references in surviving rows, before they are set to null.
   /// `more` is bound to the parameters of `rows` behind the fifth.
-  func keepReferences(
-    of place: Place, _ rows: [String], _ slice: Slice, _ more: [Value] = []
+  func trashReferences(
+    of relation: EdgeRelation, _ rows: [String], _ slice: Slice, _ more: [Value] = []
   ) throws {
-    guard case .mapped(let table, let key, _) = place.source.kind else { return }
+    guard case .mapped(let table, let key, _) = relation.source.kind else { return }
     let numbers = current.numbers
-    let nulled = place.nulledColumns("r", numbers, .inTrash)
+    let nulled = relation.nulledColumns("r", numbers, .inTrash)
     let columns = key.map(\.name) + nulled.map(\.column)
-    if columns.count + nulled.count > TrashLayout.width { return }
+    if columns.count + nulled.count > TrashLayout.columnsPerPart { return }
     let layout = TrashLayout(
-      kind: .change, collection: place.source.id, subject: table.name, columns: columns,
+      kind: .change, collection: relation.source.id, subject: table.name, columns: columns,
       keys: key.count)
     let values = columns.map { "r.\(quoted($0))" } + nulled.map(\.value)
-    let bound = slice.bound + [.integer(try lowestInTrash())] + more
-    try keep(layout, values: values, bound) { part, values in
+    let bound = slice.bound + [.integer(try lowestSideId())] + more
+    try writeToTrash(layout, values: values, bound) { part, values in
       """
       SELECT ?1, ?5 - row_number() OVER (), \(part), ?2, NULL, NULL, NULL\(values)
       FROM main.\(quoted(table.name)) AS r WHERE \(table.identity("r")) IN (
@@ -28,32 +28,33 @@ extension Writer {
   }
 
   /// Keeps the references that the application's foreign keys will remove from rows that stay.
-  func keepLostReferences(_ slice: Slice) throws {
-    let followers = followersOfForeignKeys()
+  func trashReferencesLostByForeignKeys(_ slice: Slice) throws {
+    let followers = foreignKeyEffects()
     for follower in followers {
       guard let key = follower.lost else { continue }
       let going = followers.filter { $0.lost == nil && $0.table == follower.table }.map(\.rows)
       let isLeft = going.map { " AND \(follower.table.identity("r")) NOT IN (\($0))" }
-      try keepReferences(of: key, follower, isLeft.joined(), slice)
+      try trashReferences(of: key, follower, isLeft.joined(), slice)
     }
   }
 
-  private func keepReferences(
-    of key: Table.ForeignKey, _ follower: Follower, _ isLeft: String, _ slice: Slice
+  private func trashReferences(
+    of key: Table.ForeignKey, _ follower: ForeignKeyEffect, _ isLeft: String, _ slice: Slice
   ) throws {
     let table = follower.table
     let collection = binding.collection(in: table)
     let names: [String?] = collection?.keyNames ?? table.primaryKey
     let identity =
-      names.isEmpty ? table.rowByValues(TrashLayout.width - 2 * key.columns.count) : names
+      names.isEmpty
+      ? table.identityWithoutKey(TrashLayout.columnsPerPart - 2 * key.columns.count) : names
     let layout = TrashLayout(
       kind: .change, collection: collection?.id, subject: table.name,
       columns: identity + key.columns, keys: identity.count)
-    if layout.columns.count + key.columns.count > TrashLayout.width { return }
-    let bound = try slice.bound + [.integer(lowestInTrash())] + initial(key, in: table)
+    if layout.columns.count + key.columns.count > TrashLayout.columnsPerPart { return }
+    let bound = try slice.bound + [.integer(lowestSideId())] + defaults(key, in: table)
     let values =
       layout.values(of: "r", in: table) + key.columns.indices.map { "?\($0 + 6)" }
-    try keep(layout, values: values, bound) { part, values in
+    try writeToTrash(layout, values: values, bound) { part, values in
       """
       SELECT ?1, ?5 - row_number() OVER (), \(part), ?2, NULL, NULL, NULL\(values)
       FROM main.\(quoted(table.name)) AS r
@@ -63,19 +64,19 @@ extension Writer {
   }
 
   /// The values that the foreign key sets its columns to.
-  private func initial(_ key: Table.ForeignKey, in table: Table) throws -> [Value] {
+  private func defaults(_ key: Table.ForeignKey, in table: Table) throws -> [Value] {
     try key.columns.map { name in
       guard key.onDelete == .setDefault, let column = table.column(name) else { return .null }
-      return try initial(column)
+      return try defaultValue(column)
     }
   }
 
   /// The same for a managed object, before its new value is written.
-  func keepValue(of id: Int64, becoming value: String) throws {
+  func trashValue(of id: Int64, becoming value: String) throws {
     if model.trash <= .zero { return }
     let layout = TrashLayout(kind: .value, columns: ["id", "value", "value"])
-    let bound: [Value] = [.integer(id), .text(value), .integer(try lowestInTrash())]
-    try keep(layout, values: ["n.id", "n.value", "?4"], bound) { part, values in
+    let bound: [Value] = [.integer(id), .text(value), .integer(try lowestSideId())]
+    try writeToTrash(layout, values: ["n.id", "n.value", "?4"], bound) { part, values in
       """
       SELECT ?1, ?5 - 1, \(part), ?2, NULL, NULL, NULL\(values)
       FROM main.cascade_node AS n WHERE n.id = ?3
@@ -88,8 +89,8 @@ extension Table {
   /// Identifies a row of a table without a key: by its rowid, and by the values of the columns that
   /// foreign keys do not change. Another row may have the rowid later, but rarely has the same
   /// values too.
-  fileprivate func rowByValues(_ most: Int) -> [String?] {
-    let taken = foreignKeys.filter(\.onDelete.loses).flatMap(\.columns).map(\.folded)
+  fileprivate func identityWithoutKey(_ most: Int) -> [String?] {
+    let taken = foreignKeys.filter(\.onDelete.clearsReference).flatMap(\.columns).map(\.folded)
     let values = columns.filter { !$0.isGenerated && !taken.contains($0.name.folded) }.map(\.name)
     return [nil] + values.prefix(max(most - 1, 0)).map(Optional.some)
   }
@@ -99,30 +100,32 @@ extension Table {
 
 extension Writer {
   /// Keeps join rows, and rows that go by foreign keys which no rule examines.
-  func keepSideRows(_ slice: Slice) throws {
-    var places: [Table: [String]] = [:]
-    for place in binding.places {
-      guard let (table, ends) = binding.sideRows(of: place), !current.waits(place, binding) else {
+  func trashSideRows(_ slice: Slice) throws {
+    var relations: [Table: [String]] = [:]
+    for relation in binding.edgeRelations {
+      guard let (table, ends) = binding.joinRowsWithoutNodes(of: relation),
+        !current.keepsReferencesUntilGone(relation, binding)
+      else {
         continue
       }
-      places[table, default: []] += ends.flatMap {
+      relations[table, default: []] += ends.flatMap {
         table.joinRows($0.end, other: $0.other, slice, current.numbers, .inTrash)
       }
     }
-    for follower in followersOfForeignKeys() where follower.lost == nil {
-      places[follower.table, default: []].append(follower.rows)
+    for follower in foreignKeyEffects() where follower.lost == nil {
+      relations[follower.table, default: []].append(follower.rows)
     }
-    for (table, rows) in places.sorted(by: { $0.key.name < $1.key.name }) {
-      try keepSideRows(of: table, rows.unique, slice)
+    for (table, rows) in relations.sorted(by: { $0.key.name < $1.key.name }) {
+      try trashSideRows(of: table, rows.unique, slice)
     }
   }
 
-  func keepSideRows(
+  func trashSideRows(
     of table: Table, _ rows: [String], _ slice: Slice, _ more: [Value] = []
   ) throws {
     let layout = TrashLayout(.side, table)
-    let bound = slice.bound + [.integer(try lowestInTrash())] + more
-    try keep(layout, values: layout.values(of: "r", in: table), bound) { part, values in
+    let bound = slice.bound + [.integer(try lowestSideId())] + more
+    try writeToTrash(layout, values: layout.values(of: "r", in: table), bound) { part, values in
       """
       SELECT ?1, ?5 - row_number() OVER (), \(part), ?2, NULL, NULL, NULL\(values)
       FROM main.\(quoted(table.name)) AS r WHERE \(table.identity("r")) IN (

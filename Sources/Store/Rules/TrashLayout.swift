@@ -30,22 +30,24 @@ struct TrashLayout: Hashable {
   var columns: [String?] = []
   var keys = 1
 
-  static let width = 16
+  static let columnsPerPart = 16
 
-  var parts: Range<Int> { 0..<max(1, (columns.count + TrashLayout.width - 1) / TrashLayout.width) }
+  var parts: Range<Int> {
+    0..<max(1, (columns.count + TrashLayout.columnsPerPart - 1) / TrashLayout.columnsPerPart)
+  }
 
   /// The indexes of the columns in one part.
-  func places(in part: Int) -> Range<Int> {
-    part * TrashLayout.width..<min((part + 1) * TrashLayout.width, columns.count)
+  func columnIndexes(in part: Int) -> Range<Int> {
+    part * TrashLayout.columnsPerPart..<min((part + 1) * TrashLayout.columnsPerPart, columns.count)
   }
 
   /// SQLite joins at most 64 tables: values in later parts are looked up one by one.
-  private static let mostJoined = 48
+  private static let maxJoinedParts = 48
 
   /// The SQL for the value of a column; `t` is part 0, `t1` the next.
   static func value(_ place: Int) -> String {
-    let (part, column) = (place / width, "c\(place % width)")
-    if part < mostJoined { return "\(alias(ofPart: part)).\(column)" }
+    let (part, column) = (place / columnsPerPart, "c\(place % columnsPerPart)")
+    if part < maxJoinedParts { return "\(alias(ofPart: part)).\(column)" }
     return "(SELECT w.\(column) FROM main.cascade_trash AS w "
       + "WHERE w.batch = t.batch AND w.id = t.id AND w.part = \(part))"
   }
@@ -53,8 +55,8 @@ struct TrashLayout: Hashable {
   static func alias(ofPart part: Int) -> String { part == 0 ? "t" : "t\(part)" }
 
   /// The FROM clause: entries of the trash with all of their parts, called `t`, `t1` and so on.
-  var kept: String {
-    let others = parts.prefix(TrashLayout.mostJoined).dropFirst().map { part in
+  var fromEntries: String {
+    let others = parts.prefix(TrashLayout.maxJoinedParts).dropFirst().map { part in
       let t = TrashLayout.alias(ofPart: part)
       return "CROSS JOIN main.cascade_trash AS \(t) "
         + "ON \(t).batch = t.batch AND \(t).id = t.id AND \(t).part = \(part)"
@@ -62,9 +64,9 @@ struct TrashLayout: Hashable {
     return "FROM main.cascade_trash AS t \(others.joined(separator: " "))"
   }
 
-  static let isKept = "t.batch = ?1 AND t.layout = ?2 AND t.part = 0"
+  static let isOfLayout = "t.batch = ?1 AND t.layout = ?2 AND t.part = 0"
   /// Entries in a slice of ids, bound behind batch and layout.
-  static let isInSlice = "\(isKept) AND t.id > ?3 AND t.id <= ?4"
+  static let isInSlice = "\(isOfLayout) AND t.id > ?3 AND t.id <= ?4"
 
   private var columnList: String {
     JSON.array(columns.map { $0.map(JSON.string) ?? .null }).text
@@ -107,15 +109,17 @@ extension TrashLayout {
 extension Writer {
   /// Writes entries into the trash. `select` returns the SQL for a part, given its number and the
   /// values to select. `bound` is bound behind batch and layout.
-  func keep(
+  func writeToTrash(
     _ layout: TrashLayout, values: [String], _ bound: [Value] = [],
     select: (_ part: Int, _ values: String) -> String
   ) throws {
     let number = try layoutNumber(layout)
     var count = 0
     for part in layout.parts {
-      let places = part * TrashLayout.width..<min((part + 1) * TrashLayout.width, values.count)
-      let columns = places.map { ", c\($0 % TrashLayout.width)" }.joined()
+      let places =
+        part
+        * TrashLayout.columnsPerPart..<min((part + 1) * TrashLayout.columnsPerPart, values.count)
+      let columns = places.map { ", c\($0 % TrashLayout.columnsPerPart)" }.joined()
       try db.run(
         generated: """
           INSERT OR IGNORE INTO main.cascade_trash(batch, id, part, layout, via, name, rule\(columns))
@@ -123,10 +127,10 @@ extension Writer {
           """, [.integer(current.batch), .integer(number)] + bound)
       if part == 0 { count = db.changes }
     }
-    if count > 0 { try note(layout, number, count: count) }
+    if count > 0 { try countTrashedEntries(layout, number, count: count) }
   }
 
-  func note(_ layout: TrashLayout, _ number: Int64, count: Int) throws {
+  func countTrashedEntries(_ layout: TrashLayout, _ number: Int64, count: Int) throws {
     let identity = layout.identity
     try db.run(
       """
@@ -154,7 +158,7 @@ extension Writer {
 
   /// The lowest id so far of entries that are not nodes. Their ids are above those of all nodes,
   /// and count down.
-  func lowestInTrash() throws -> Int64 {
+  func lowestSideId() throws -> Int64 {
     try db.integer(
       """
       SELECT id FROM cascade_trash WHERE batch = ? AND id > 0x7000000000000000 ORDER BY id LIMIT 1

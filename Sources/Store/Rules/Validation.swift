@@ -28,16 +28,16 @@ extension Writer {
 
   func validate() throws {
     if demands.isEmpty { return }
-    try db.nameRows(binding, "SELECT id FROM temp.touched WHERE id < 0")
+    try db.storeKeysOfRows(binding, "SELECT id FROM temp.touched WHERE id < 0")
     var violations: [Reason] = []
     for judgement in demands.judgements(binding, model) {
       violations += try judgement.violations(db, model, limit: .max)
     }
-    try forgetTouched()
+    try clearTouched()
     if !violations.isEmpty { throw Rejection(violations) }
   }
 
-  func forgetTouched() throws {
+  func clearTouched() throws {
     if demands.isEmpty { return }
     try db.run("DELETE FROM temp.touched")
   }
@@ -45,7 +45,7 @@ extension Writer {
 
 extension Connection {
   /// Touches the surviving neighbours of nodes that go, and both ends of removed edges.
-  func touchNeighbours(_ demands: Demands, _ binding: Binding, _ numbers: Numbers) throws {
+  func touchNeighbours(_ demands: Demands, _ binding: Binding, _ numbers: NumberedTables) throws {
     if demands.isEmpty { return }
     try run(
       """
@@ -54,29 +54,29 @@ extension Connection {
         FROM temp.gone AS g CROSS JOIN cascade_edge AS e ON e.destination = g.id
         UNION ALL
         SELECT e.destination FROM temp.gone AS g CROSS JOIN cascade_edge AS e ON e.source = g.id
-        UNION ALL SELECT source FROM temp.lost
-        UNION ALL SELECT destination FROM temp.lost)
-      WHERE id NOT IN (SELECT id FROM temp.spared)
+        UNION ALL SELECT source FROM temp.lost_edges
+        UNION ALL SELECT destination FROM temp.lost_edges)
+      WHERE id NOT IN (SELECT id FROM temp.new_candidates)
       """)
-    for place in binding.places { try touchNeighbours(place, demands, numbers) }
+    for relation in binding.edgeRelations { try touchNeighbours(relation, demands, numbers) }
   }
 
   private func touchNeighbours(
-    _ place: Place, _ demands: Demands, _ numbers: Numbers
+    _ relation: EdgeRelation, _ demands: Demands, _ numbers: NumberedTables
   ) throws {
-    let losesDestinations = demands.all.contains { $0.counts(destinationsOf: place) }
-    let losesSources = demands.all.contains { $0.counts(sourcesOf: place) }
-    if losesDestinations { try stageLosingSources(of: place, numbers) }
-    if losesSources { try stageDestinations(of: place, rule: 0, numbers) }
+    let losesDestinations = demands.all.contains { $0.counts(destinationsOf: relation) }
+    let losesSources = demands.all.contains { $0.counts(sourcesOf: relation) }
+    if losesDestinations { try stageLosingSources(of: relation, numbers) }
+    if losesSources { try stageDestinations(of: relation, rule: 0, numbers) }
     if !losesDestinations && !losesSources { return }
-    try internFound()
+    try numberFound()
     // A node that stays only because of a lease is not validated.
     try run(
       """
-      INSERT OR IGNORE INTO temp.touched SELECT id FROM temp.found
-      WHERE id IS NOT NULL AND id NOT IN (SELECT id FROM temp.spared)
+      INSERT OR IGNORE INTO temp.touched SELECT id FROM temp.staged
+      WHERE id IS NOT NULL AND id NOT IN (SELECT id FROM temp.new_candidates)
       """)
-    try forgetFound()
+    try clearFound()
   }
 }
 
@@ -90,12 +90,12 @@ final class Demands {
   var isEmpty: Bool { all.isEmpty }
 
   /// Whether some demand depends on the types of objects.
-  private(set) lazy var knowTypes = all.contains { $0.knowsTypes }
+  private(set) lazy var dependOnTypes = all.contains { $0.dependsOnTypes }
 
   /// The judgements of the nodes that a transaction touched. They are made again when the binding
   /// is, since its numbers may differ.
   func judgements(_ binding: Binding, _ model: StoreModel) -> [Judgement] {
-    if let made, made.binding.places == binding.places,
+    if let made, made.binding.edgeRelations == binding.edgeRelations,
       made.binding.collections == binding.collections
     {
       return made.judgements

@@ -16,16 +16,16 @@ extension Schema {
   static let ofFiles: [StaticString] = [
     // Files for which a query asks whether an edge names them.
     """
-    CREATE TEMP TABLE asked(
+    CREATE TEMP TABLE queried_files(
       collection INTEGER, key, id INTEGER, PRIMARY KEY(collection, key, id)) WITHOUT ROWID
     """,
     // The files below the roots, and those that edges name there; by the number of the root.
     """
-    CREATE TEMP TABLE disk(
+    CREATE TEMP TABLE files_on_disk(
       root INTEGER, path TEXT, PRIMARY KEY(root, path)) WITHOUT ROWID
     """,
     """
-    CREATE TEMP TABLE named(
+    CREATE TEMP TABLE files_with_edges(
       root INTEGER, path TEXT, collection TEXT, key, name TEXT,
       PRIMARY KEY(root, path)) WITHOUT ROWID
     """,

@@ -61,7 +61,7 @@ extension Schema {
   /// From version 4, which did not record which lists of references are written or declared again,
   /// and did not store references to missing nodes. The latter are read from the values again.
   static let from4: [StaticString] =
-    journal + trash + loose + [
+    journal + trash + unresolvedReferences + [
       "DELETE FROM cascade_meta WHERE name = 'references'",
       "UPDATE cascade_meta SET value = 5 WHERE name = 'version'",
     ]

@@ -12,7 +12,7 @@ package struct StoreError: Error, CustomStringConvertible {
 extension Writer {
   /// SQLite treats a write-ahead log that it cannot write as read-only, and does so for as long as
   /// the connection is open. A new connection can write as soon as the cause is gone.
-  package static func mayOnlyRead(_ error: any Error) -> Bool {
+  package static func isReadOnlyError(_ error: any Error) -> Bool {
     (error as? SQLiteError)?.isReadOnly ?? false
   }
 
@@ -30,11 +30,11 @@ extension Connection {
     let db = try Connection(path: path, access: creates ? .create : .readWrite)
     if db.isReadOnly { throw StoreError("\(path) cannot be written by this user") }
     db.setBusyTimeout(milliseconds: busyMilliseconds)
-    db.keepPlans()
-    try db.keepLog(path)
+    db.fixStatementPlans()
+    try db.enableWriteAheadLog(path)
     try db.setCache(.ordinary)
     try db.limitLog(.ordinary)
-    try db.boundLog()
+    try db.avoidUnsafeCheckpoints()
     try db.migrate()
     try db.makeTemporaryTables(cache: Connection.temporaryCache)
     return db
@@ -58,7 +58,7 @@ extension Connection {
   }
 
   /// A change file is unlinked once its commit is safe, so the commit must survive a power cut.
-  private borrowing func keepLog(_ path: String) throws {
+  private borrowing func enableWriteAheadLog(_ path: String) throws {
     do {
       try execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL")
     } catch {
@@ -86,13 +86,13 @@ extension Connection {
   /// versions, Cascade runs only checkpoints that cannot do that (`LongLog`).
   static var checkpointsAreSafe: Bool { libraryVersion >= 3_051_003 }
 
-  private borrowing func boundLog() throws {
+  private borrowing func avoidUnsafeCheckpoints() throws {
     if Connection.checkpointsAreSafe { return }
-    try takeNoCheckpoints()
+    try disableCheckpoints()
     countFramesInLog()
   }
 
-  borrowing func takeNoCheckpoints() throws {
+  borrowing func disableCheckpoints() throws {
     try execute("PRAGMA wal_autocheckpoint = 0")
     keepLogOnClose()
   }
@@ -127,19 +127,19 @@ extension Connection {
     if 1...6 ~= version { for statement in Schema.from6 { try execute("\(statement)") } }
     if 1...7 ~= version { for statement in Schema.from7 { try execute("\(statement)") } }
     if 1...8 ~= version { for statement in Schema.from8 { try execute("\(statement)") } }
-    try refuseRemains()
+    try rejectPartialSchema()
     let before = try integer("PRAGMA main.schema_version")
     for statement in Schema.create { try execute("\(statement)") }
     if version == 0 {
       try run("INSERT INTO cascade_meta VALUES('version', ?)", .integer(Schema.version))
     } else if try integer("PRAGMA main.schema_version") != before {
-      try forgetWhatWasDropped()
+      try recoverFromDroppedTables()
     }
   }
 
   /// Rejects a store in which some of the basic tables are missing: what other tables name by
   /// number cannot be reconstructed.
-  private borrowing func refuseRemains() throws {
+  private borrowing func rejectPartialSchema() throws {
     let needed = ["meta", "collection", "name", "node", "edge"].map { "cascade_\($0)" }
     let found = try all("SELECT name FROM sqlite_schema WHERE type = 'table'") { $0.text(0) }
     let missing = needed.filter { !found.contains($0) }
@@ -151,7 +151,7 @@ extension Connection {
 
   /// After dropped tables were created again, it is not known what the journal said or what its
   /// numbers mean.
-  private borrowing func forgetWhatWasDropped() throws {
+  private borrowing func recoverFromDroppedTables() throws {
     try setMeta("gap", 1)
     try run("DELETE FROM cascade_journal WHERE what NOT IN (SELECT what FROM cascade_watch)")
   }

@@ -16,21 +16,21 @@ extension Writer {
     let known = try db.meta("references") ?? 0
     areReferencesRead = known == fingerprint
     if areReferencesRead { return }
-    if known != Writer.unread { try group { try forgetReferences() } }
+    if known != Writer.unread { try group { try markReferencesUnread() } }
     if !binding.problems.isEmpty { return }
     for collection in try db.collectionsOfObjects() {
       try rebuildReferences(in: collection)
     }
     try group {
-      try findUnused(Writer.files)
-      try forgetUnused(.all)
+      try findUnusedIdentities(Writer.fileCollections)
+      try deleteFoundUnusedIdentities(.all)
       try db.setMeta("references", fingerprint)
     }
     areReferencesRead = true
   }
 
   /// The next model has to read the edges again, even if it is the previous one.
-  func forgetReferences() throws {
+  func markReferencesUnread() throws {
     try db.setMeta("references", Writer.unread)
     areReferencesRead = false
   }
@@ -39,7 +39,7 @@ extension Writer {
 
   private func rebuildReferences(in collection: String) throws {
     var last = ""
-    try littleByLittle(.none) {
+    try repeatInTransactions(.none) {
       // These edges are older than any that are added later.
       defer { counters.serial += 1 }
       let page = try objects(in: collection, after: last)
@@ -57,14 +57,14 @@ extension Writer {
       FROM cascade_node AS n JOIN cascade_collection AS c ON c.id = n.collection WHERE n.id = ?
       """, .integer(id)
     ) { (StoredObject($0), collection: $0.text(4)) }
-    guard let object, references.concern(object.collection) else { return }
+    guard let object, references.hasReferences(object.collection) else { return }
     try rebuildReferences(of: object.0, in: object.collection, areOwn: true)
   }
 
   private func rebuildReferences(
     of object: StoredObject, in collection: String, areOwn: Bool
   ) throws {
-    try forgetLoose(of: object.id)
+    try deleteDanglingReferences(of: object.id)
     let members = object.value.flatMap { JSONText(valid: $0).members() } ?? []
     let old = try propertyEdges(of: object.id)
     var unsaid = old
@@ -75,24 +75,24 @@ extension Writer {
           if unsaid.removeValue(forKey: edge) == place.rules { continue }
           try add(edge, rules: place.rules, isOwn: areOwn)
         } else if case .node(let node) = destination {
-          try keepLoose(place, of: object.id, to: node)
+          try storeDanglingReferences(place, of: object.id, to: node)
         }
       }
     }
-    for edge in unsaid.keys { try forget(edge) }
+    for edge in unsaid.keys { try deleteEdge(edge) }
   }
 
   private func goneEnd(_ destination: Destination, _ old: [EdgeKey: Rules]) throws -> Int64? {
     if old.isEmpty { return nil }
     do {
-      let end = try find(destination)
+      let end = try existingId(destination)
       return old.keys.contains { $0.destination == end } ? end : nil
     } catch is Rejection {
       return nil
     }
   }
 
-  private func forget(_ edge: EdgeKey) throws {
+  private func deleteEdge(_ edge: EdgeKey) throws {
     try db.run(
       "DELETE FROM cascade_edge WHERE source = ? AND name = ? AND destination = ? AND origin = ?",
       .integer(edge.source), .integer(edge.name), .integer(edge.destination),
@@ -102,12 +102,14 @@ extension Writer {
   /// A file that is named counts as existing, as everywhere else.
   func existingEnd(_ destination: Destination) throws -> Int64? {
     if case .node(let node) = destination, try !isThere(node) { return nil }
-    return try end(destination)
+    return try endId(destination)
   }
 
   func isThere(_ node: Node) throws -> Bool {
-    guard let table = try table(of: node.collection) else { return try find(.node(node)) != nil }
-    return try keys(of: node, in: table).flatMap { try place($0, in: table) } != nil
+    guard let table = try table(of: node.collection) else {
+      return try existingId(.node(node)) != nil
+    }
+    return try keys(of: node, in: table).flatMap { try locate($0, in: table) } != nil
   }
 
   /// Nil if the table cannot have such a key.

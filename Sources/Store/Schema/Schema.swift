@@ -7,13 +7,13 @@
 /// 3. A file that an edge names is a row of `cascade_node`, in the collection `cascade_file/ROOT`.
 ///    No collection of the application's can have such a name.
 /// 4. An edge of origin 2 or 3 repeats what its source's value says, so that rules see it among the
-///    other edges. A reference to a missing node has no such edge, but a row of `cascade_loose`.
+///    other edges. A reference to a missing node has no such edge, but a row of `cascade_dangling_reference`.
 /// 5. A change file took effect if, and only if, its row is in `cascade_ledger`.
 enum Schema {
   static let version: Int64 = 9
 
   static let create: [StaticString] =
-    identity + edges + loose + history + trash + trashedFiles + journal + leases
+    identity + edges + unresolvedReferences + history + trash + trashedFiles + journal + leases
 
   static var tables: [String] {
     create.compactMap { statement in
@@ -70,10 +70,10 @@ enum Schema {
     "CREATE INDEX IF NOT EXISTS cascade_edge_name ON cascade_edge(name, source, destination, origin)",
   ]
 
-  /// See `LooseReferences.swift`.
-  static let loose: [StaticString] = [
+  /// See `DanglingReferences.swift`.
+  static let unresolvedReferences: [StaticString] = [
     """
-    CREATE TABLE IF NOT EXISTS cascade_loose(
+    CREATE TABLE IF NOT EXISTS cascade_dangling_reference(
       collection INTEGER NOT NULL,
       key ANY NOT NULL,
       source INTEGER NOT NULL,
@@ -82,7 +82,7 @@ enum Schema {
       rules INTEGER NOT NULL,
       PRIMARY KEY(collection, key, source, name, origin)) STRICT, WITHOUT ROWID
     """,
-    "CREATE INDEX IF NOT EXISTS cascade_loose_source ON cascade_loose(source)",
+    "CREATE INDEX IF NOT EXISTS cascade_dangling_reference_source ON cascade_dangling_reference(source)",
   ]
 
   static let history: [StaticString] = [
@@ -223,17 +223,17 @@ enum Schema {
       meaning TEXT NOT NULL UNIQUE) STRICT
     """,
     // Rows whose lists of references were written, and one row more while triggers record that
-    // (`Lists.swift`).
-    "CREATE TABLE IF NOT EXISTS cascade_written(seq INTEGER PRIMARY KEY, collection, key)",
+    // (`JSONLists.swift`).
+    "CREATE TABLE IF NOT EXISTS cascade_list_write(seq INTEGER PRIMARY KEY, collection, key)",
     // Has a row while the daemon writes, within its transaction. Then denial triggers refuse
     // nothing; if the row is 1, the other triggers write nothing either.
-    "CREATE TABLE IF NOT EXISTS cascade_quiet(id INTEGER PRIMARY KEY) STRICT",
+    "CREATE TABLE IF NOT EXISTS cascade_muted(id INTEGER PRIMARY KEY) STRICT",
   ]
 
   /// Working tables of a transaction, until its next flush. They are empty between transactions,
   /// except for the plan of a sweep in steps.
   static let temporary: [StaticString] =
-    ofTransactions + ofFiles + ofLeases + ofReaching
+    ofTransactions + ofFiles + ofLeases + ofReachability
 
   private static let ofTransactions: [StaticString] = [
     // Rows of cascade_node that do not exist: deleted, or only named by an edge so far.
@@ -253,50 +253,50 @@ enum Schema {
     // Nodes on their way into `gone` or `losing`, before they have a number: `id` is null until
     // then.
     """
-    CREATE TEMP TABLE found(
+    CREATE TEMP TABLE staged(
       id INTEGER, collection INTEGER, key, row INTEGER, via INTEGER, name INTEGER, rule INTEGER,
       asks INTEGER)
     """,
     // `loss`: edges that the journal recorded, on their way into `lost`. `departed`: since which
     // journal row their destinations are gone.
     """
-    CREATE TEMP TABLE loss(
+    CREATE TEMP TABLE journaled_losses(
       source_collection INTEGER, source_key, source_row INTEGER, source_present INTEGER,
       destination INTEGER, destination_collection INTEGER, destination_key,
       destination_row INTEGER, name INTEGER, rules INTEGER, removal INTEGER, seq INTEGER)
     """,
-    "CREATE TEMP TABLE departed(id INTEGER PRIMARY KEY, seq INTEGER)",
+    "CREATE TEMP TABLE gone_since(id INTEGER PRIMARY KEY, seq INTEGER)",
     // Nodes that are gone because of an earlier sweep, which recorded the cause, or that it found
     // gone.
-    "CREATE TEMP TABLE recalled(id INTEGER PRIMARY KEY)",
+    "CREATE TEMP TABLE explained_elsewhere(id INTEGER PRIMARY KEY)",
     // Nodes of `recalled` whose neighbours that sweep has notified: all of them or, if `leaves` is
     // set, only those that still refer to the node.
-    "CREATE TEMP TABLE mourned(id INTEGER PRIMARY KEY, leaves INTEGER NOT NULL DEFAULT 0)",
+    "CREATE TEMP TABLE already_notified(id INTEGER PRIMARY KEY, leaves INTEGER NOT NULL DEFAULT 0)",
     // Edges whose destinations that sweep did not notify, because the edges were gone before.
     """
-    CREATE TEMP TABLE untold(
+    CREATE TEMP TABLE unnotified_edges(
       source INTEGER, name INTEGER, destination INTEGER,
       PRIMARY KEY(source, name, destination)) WITHOUT ROWID
     """,
     // Edges that existed at the last flush and were removed since then.
     """
-    CREATE TEMP TABLE lost(
+    CREATE TEMP TABLE lost_edges(
       source INTEGER, name INTEGER, destination INTEGER, origin INTEGER, rules INTEGER,
       born INTEGER, removal INTEGER,
       PRIMARY KEY(source, name, destination, origin)) WITHOUT ROWID
     """,
-    "CREATE INDEX temp.lost_destination ON lost(destination)",
+    "CREATE INDEX temp.lost_edges_edges_destination ON lost_edges(destination)",
     // Edges in the application's tables that were added since the last flush (`fresh`), and rows
     // that were added since then (`born`).
     """
-    CREATE TEMP TABLE fresh(
+    CREATE TEMP TABLE new_edges(
       source INTEGER, name INTEGER, destination INTEGER,
       PRIMARY KEY(source, name, destination)) WITHOUT ROWID
     """,
-    "CREATE INDEX temp.fresh_destination ON fresh(destination)",
-    "CREATE TEMP TABLE born(id INTEGER PRIMARY KEY)",
+    "CREATE INDEX temp.new_edges_destination ON new_edges(destination)",
+    "CREATE TEMP TABLE new_rows(id INTEGER PRIMARY KEY)",
     // Nodes of `dead` whose rows do not exist, and that a change named since the last flush.
-    "CREATE TEMP TABLE absent(id INTEGER PRIMARY KEY)",
+    "CREATE TEMP TABLE named_missing_rows(id INTEGER PRIMARY KEY)",
     // The set D of DESIGN 2.3, in the order in which it grew, with what put each node there.
     // `counts` is zero for a node that was never there: it was only named by an edge, or gone
     // before it was examined.
@@ -307,47 +307,47 @@ enum Schema {
       counts INTEGER NOT NULL DEFAULT 1)
     """,
     // Up to which `seq` the nodes of `gone` are deleted already, in earlier steps of a sweep.
-    "CREATE TEMP TABLE done(seq INTEGER NOT NULL)",
-    "INSERT INTO temp.done VALUES(0)",
+    "CREATE TEMP TABLE removed_up_to(seq INTEGER NOT NULL)",
+    "INSERT INTO temp.removed_up_to VALUES(0)",
     """
-    CREATE TEMP VIEW going AS
-    SELECT id FROM temp.gone WHERE seq > (SELECT seq FROM temp.done)
+    CREATE TEMP VIEW still_to_go AS
+    SELECT id FROM temp.gone WHERE seq > (SELECT seq FROM temp.removed_up_to)
     """,
     // Rows with a JSON list that refers to a node that goes: by rowid, or by key.
     """
-    CREATE TEMP TABLE listed(
-      place TEXT, destination INTEGER, row, PRIMARY KEY(place, destination, row)) WITHOUT ROWID
+    CREATE TEMP TABLE list_references(
+      relation TEXT, destination INTEGER, row, PRIMARY KEY(relation, destination, row)) WITHOUT ROWID
     """,
     // Edges that nodes lose in one level. `asks` is set if a rule needs to know whether any edge
     // remains. `stays` is set, in the application's tables, if that is known already.
     """
-    CREATE TEMP TABLE losing(
+    CREATE TEMP TABLE level_losses(
       rule INTEGER, node INTEGER, name INTEGER, edges INTEGER, via INTEGER, asks INTEGER,
       collection INTEGER, stays INTEGER, PRIMARY KEY(rule, node, name)) WITHOUT ROWID
     """,
     // How many edges of a name a counting rule still sees at a node. `rule` is 16 or 32. `level` is
     // the level in which the node lost the first of them.
     """
-    CREATE TEMP TABLE tally(
+    CREATE TEMP TABLE remaining_counts(
       rule INTEGER, node INTEGER, name INTEGER, remaining INTEGER, via INTEGER, level INTEGER,
       collection INTEGER, PRIMARY KEY(rule, node, name)) WITHOUT ROWID
     """,
-    "CREATE INDEX temp.tally_level ON tally(level, rule, name)",
-    "CREATE INDEX temp.tally_out ON tally(rule) WHERE remaining <= 0",
+    "CREATE INDEX temp.remaining_counts_level ON remaining_counts(level, rule, name)",
+    "CREATE INDEX temp.remaining_counts_out ON remaining_counts(rule) WHERE remaining <= 0",
     // Notices to be written, by the numbers of the nodes.
     """
-    CREATE TEMP TABLE told(
+    CREATE TEMP TABLE pending_notices(
       reason TEXT, to_destination INTEGER, source INTEGER, name INTEGER, destination INTEGER,
       rules INTEGER, origin INTEGER)
     """,
     // Nodes that a sweep must not delete, because something denies it.
     "CREATE TEMP TABLE blocked(id INTEGER PRIMARY KEY)",
     // Join rows that the cascading kind of sweep deletes.
-    "CREATE TEMP TABLE waiting(id INTEGER PRIMARY KEY)",
+    "CREATE TEMP TABLE pending_join_rows(id INTEGER PRIMARY KEY)",
     // Numbers that no edge names any more.
-    "CREATE TEMP TABLE unused(id INTEGER PRIMARY KEY)",
+    "CREATE TEMP TABLE unused_identities(id INTEGER PRIMARY KEY)",
     // Nodes of a plan that stay after all.
-    "CREATE TEMP TABLE kept(id INTEGER PRIMARY KEY)",
+    "CREATE TEMP TABLE staying_nodes(id INTEGER PRIMARY KEY)",
     // Managed objects that outlive the target of a reference and lose the reference (rule 64).
     "CREATE TEMP TABLE nullified(id INTEGER PRIMARY KEY)",
     // Nodes whose relationships must be validated at the end of the transaction.
@@ -358,7 +358,7 @@ enum Schema {
     "CREATE TEMP TABLE renumbered(id INTEGER PRIMARY KEY, now INTEGER NOT NULL)",
     // What an undo brought back (`restored`), and what the edges of the batch name (`mentioned`).
     "CREATE TEMP TABLE restored(id INTEGER PRIMARY KEY, layout INTEGER NOT NULL, key)",
-    "CREATE TEMP TABLE mentioned(id INTEGER PRIMARY KEY)",
+    "CREATE TEMP TABLE nodes_of_batch_edges(id INTEGER PRIMARY KEY)",
     // Objects that survived, and whose references were restored.
     "CREATE TEMP TABLE rewritten(id INTEGER PRIMARY KEY)",
   ]

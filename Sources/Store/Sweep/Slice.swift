@@ -25,19 +25,19 @@ struct Slice: Hashable, Sendable {
 }
 
 /// The parameters of a slice in a statement.
-struct SliceNames {
+struct SliceParameters {
   let low: String
   let high: String
   /// A further value, bound after the slice.
-  let most: String
+  let extraParameter: String
 
-  static let first = SliceNames(low: "?1", high: "?2", most: "?3")
+  static let first = SliceParameters(low: "?1", high: "?2", extraParameter: "?3")
   /// For statements that bind what is found first.
-  static let inFound = SliceNames(low: "?2", high: "?3", most: "?4")
+  static let inFound = SliceParameters(low: "?2", high: "?3", extraParameter: "?4")
   /// For statements that bind batch and layout first, when the trash is written.
-  static let inTrash = SliceNames(low: "?3", high: "?4", most: "?5")
+  static let inTrash = SliceParameters(low: "?3", high: "?4", extraParameter: "?5")
   /// The same, where the lowest number is bound before `most`.
-  static let inTrashNumbered = SliceNames(low: "?3", high: "?4", most: "?6")
+  static let inTrashNumbered = SliceParameters(low: "?3", high: "?4", extraParameter: "?6")
 
   var condition: String { "g.seq > \(low) AND g.seq <= \(high)" }
 }

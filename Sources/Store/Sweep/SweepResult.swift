@@ -24,14 +24,14 @@ package struct SweepResult: Sendable {
   /// References that the plan would take away, as far as they are the reason.
   package var heldEdges = 0
   /// The other held parts of the sweep.
-  package var alsoHeld: [SweepResult] = []
+  package var otherHeldParts: [SweepResult] = []
   /// How long the write lock was held, each time.
   package var lockMilliseconds: [Double] = []
   /// Files that lost their last edge, and files that no edge names.
   package var files = 0
   package var unreferenced: UnreferencedFiles?
   /// Batches whose trash was deleted.
-  package var forgotten = 0
+  package var trashedBatchesDeleted = 0
 
   package init(kinds: [SweepKind], outcome: Outcome) {
     self.kinds = kinds
@@ -59,7 +59,7 @@ package struct SweepResult: Sendable {
   }
 
   /// Drops denials of nodes that are gone now: another part may have released what one part denied.
-  mutating func forgetBlocked(unless isThere: (Node) throws -> Bool) rethrows {
+  mutating func dropDenialsOfGoneNodes(unless isThere: (Node) throws -> Bool) rethrows {
     if blocked.isEmpty { return }
     blocked = try blocked.filter { reason in
       guard let node = reason.node else { return true }
@@ -69,8 +69,8 @@ package struct SweepResult: Sendable {
   }
 
   /// The plan was not carried out, and waits for approval.
-  mutating func hold(_ held: Held, _ kinds: [SweepKind], plan: Int64) {
-    if outcome == .held { alsoHeld.append(self) }
+  mutating func hold(_ held: HeldPlan, _ kinds: [SweepKind], plan: Int64) {
+    if outcome == .held { otherHeldParts.append(self) }
     outcome = .held
     // A sweep that cascades does the other kind's work where there is none of it. The plan is only
     // of the kinds that were asked for.
@@ -94,22 +94,22 @@ package struct WorkProgress: Hashable, Sendable {
 }
 
 /// What a sweep or an undo does between its steps.
-package struct Manners {
+package struct StepPolicy {
   /// Leaves the lock to others for a while. If it throws, the sweep ends here, and goes on when it
   /// is asked for again.
   package var pause: (Duration) throws -> Void
   /// Whether `pause` would throw now. Long work before the first pause ends then too.
-  package var isOver: () -> Bool
-  package var tell: (WorkProgress) -> Void
+  package var shouldStop: () -> Bool
+  package var reportProgress: (WorkProgress) -> Void
 
   package init(
-    pause: @escaping (Duration) throws -> Void, isOver: @escaping () -> Bool = { false },
-    tell: @escaping (WorkProgress) -> Void = { _ in }
+    pause: @escaping (Duration) throws -> Void, shouldStop: @escaping () -> Bool = { false },
+    reportProgress: @escaping (WorkProgress) -> Void = { _ in }
   ) {
     self.pause = pause
-    self.isOver = isOver
-    self.tell = tell
+    self.shouldStop = shouldStop
+    self.reportProgress = reportProgress
   }
 
-  package static var none: Manners { Manners { _ in } }
+  package static var none: StepPolicy { StepPolicy { _ in } }
 }

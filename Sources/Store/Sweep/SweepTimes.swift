@@ -4,7 +4,7 @@ internal import CascadeSQLite
 /// One run of a kind of sweep.
 package struct SweepRun: Hashable, Sendable {
   /// The reason for the run.
-  package enum Occasion: String, Sendable, CaseIterable {
+  package enum StartReason: String, Sendable, CaseIterable {
     /// Its time came; or had come earlier, when no daemon ran it.
     case schedule, missed
     /// Something was committed.
@@ -18,9 +18,9 @@ package struct SweepRun: Hashable, Sendable {
   /// When it ended, in milliseconds since 1970.
   package let at: Int64
   package let outcome: SweepResult.Outcome
-  package let occasion: Occasion
+  package let occasion: StartReason
 
-  package init(at: Int64, outcome: SweepResult.Outcome, occasion: Occasion) {
+  package init(at: Int64, outcome: SweepResult.Outcome, occasion: StartReason) {
     self.at = at
     self.outcome = outcome
     self.occasion = occasion
@@ -56,7 +56,7 @@ extension Writer {
 
   package func remember(_ run: SweepRun, of kinds: [SweepKind]) throws {
     let outcome = Writer.outcomes.firstIndex(of: run.outcome)!
-    let occasion = SweepRun.Occasion.allCases.firstIndex(of: run.occasion)!
+    let occasion = SweepRun.StartReason.allCases.firstIndex(of: run.occasion)!
     try group {
       for kind in kinds {
         try db.setMeta(kind.ran, run.at)
@@ -76,7 +76,7 @@ extension Writer {
   private func lastRun(of kind: SweepKind) throws -> SweepRun? {
     guard let at = try db.meta(kind.ran), let how = try db.meta(kind.how) else { return nil }
     let (outcome, occasion) = (Int(how >> 4), Int(how & 15))
-    let occasions = SweepRun.Occasion.allCases
+    let occasions = SweepRun.StartReason.allCases
     // A newer Cascade may know more of them.
     guard Writer.outcomes.indices.contains(outcome), occasions.indices.contains(occasion) else {
       return nil

@@ -27,16 +27,16 @@ extension Writer {
     let identity = try identity(of: node)
     let (id, isNew) = try upsert(identity, type: type, value: value?.text)
     try touch(id)
-    try tie(identity, to: id)
-    try relate(node, id, type: type, value: value, isNew: isNew)
+    try resolveReferencesTo(identity, to: id)
+    try updatePropertyEdges(node, id, type: type, value: value, isNew: isNew)
     guard let edges else { return }
     let old = isNew ? [:] : try declaredEdges(of: id)
     try declare(edges, of: node, id, insteadOf: old)
-    if !isNew { try forgetKeptList(of: id) }
+    if !isNew { try deleteTrashedList(of: id) }
   }
 
   private func upsert(
-    _ identity: Interned.Identity, type: String?, value: String?
+    _ identity: IdentityCaches.Identity, type: String?, value: String?
   ) throws -> (id: Int64, isNew: Bool) {
     try db.run(
       """
@@ -49,8 +49,8 @@ extension Writer {
       interned.nodes[identity] = id
       return (id, true)
     }
-    let id = try find(identity)!
-    if demands.knowTypes { try touchNeighbours(of: id, unlessOf: type) }
+    let id = try existingId(identity)!
+    if demands.dependOnTypes { try touchNeighbours(of: id, unlessOf: type) }
     try db.run(
       "UPDATE cascade_node SET type = ?, value = ? WHERE id = ?", .text(type), .text(value),
       .integer(id))
@@ -64,8 +64,8 @@ extension Writer {
     current.deadCount -= db.changes
     if db.changes == 0 { return }
     // References that were resolved while the node was marked dead took it for absent.
-    interned.tied = nil
-    if hasTables { try db.run("DELETE FROM temp.absent WHERE id = ?", .integer(id)) }
+    interned.referencesCurrentAt = nil
+    if hasTables { try db.run("DELETE FROM temp.named_missing_rows WHERE id = ?", .integer(id)) }
   }
 
   private func patch(_ node: Node, set: [Member], unset: [String]) throws {
@@ -86,7 +86,7 @@ extension Writer {
       "UPDATE cascade_node SET value = ? WHERE id = ?", .text(JSONText(object: members).text),
       .integer(id))
     try touch(id)
-    try relate(node, id, patched: members, set.map(\.name) + unset)
+    try updatePropertyEdges(node, id, patched: members, set.map(\.name) + unset)
   }
 
   private func delete(_ node: Node) throws {
@@ -109,7 +109,7 @@ extension Writer {
     let rules = try rules ?? modelRules(name, from: from, to: to)
     try add(
       EdgeKey(
-        source: try end(from), name: try nameId(name), destination: try end(to),
+        source: try endId(from), name: try nameId(name), destination: try endId(to),
         origin: .manual),
       rules: rules)
   }
@@ -119,16 +119,16 @@ extension Writer {
   ) throws {
     // Both ends are resolved first: a name that the model does not know is an error, not an absent
     // edge.
-    let ends = (from: try find(.node(from)), to: try find(to))
+    let ends = (from: try existingId(.node(from)), to: try existingId(to))
     if ends.from == nil || ends.to == nil { return current.passedOver += 1 }
     let edge = EdgeKey(
-      source: try end(from), name: try nameId(name), destination: try end(to), origin: .manual)
+      source: try endId(from), name: try nameId(name), destination: try endId(to), origin: .manual)
     if try !remove(edge, as: removal) { current.passedOver += 1 }
   }
 
   /// The id of a managed node that exists now.
   private func existing(_ node: Node) throws -> Int64? {
-    guard let id = try find(identity(of: node)), try !isDead(id) else { return nil }
+    guard let id = try existingId(identity(of: node)), try !isDead(id) else { return nil }
     return id
   }
 }

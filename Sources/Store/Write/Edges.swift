@@ -17,10 +17,10 @@ extension Writer {
   /// transaction: it is not counted, and its ends are not validated.
   func add(_ edge: EdgeKey, rules: Rules, isOwn: Bool = true) throws {
     if !rules.isSubset(of: counters.rulesSeen) {
-      denialsMayHaveChanged(rules.subtracting(counters.rulesSeen))
+      requestDenialTriggers(rules.subtracting(counters.rulesSeen))
       counters.rulesSeen.formUnion(rules)
     }
-    let born = try takeBack(edge) ?? counters.serial
+    let born = try cancelRemoval(edge) ?? counters.serial
     try db.run(
       "INSERT INTO cascade_edge VALUES(?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
       row: (edge.source, edge.name, edge.destination, edge.origin.rawValue, rules.rawValue, born))
@@ -44,11 +44,11 @@ extension Writer {
 
   /// Takes back the removal of an edge that was removed since the last flush: the edge was never
   /// away.
-  private func takeBack(_ edge: EdgeKey) throws -> Int64? {
+  private func cancelRemoval(_ edge: EdgeKey) throws -> Int64? {
     if current.lostCount == 0 { return nil }
     let born = try db.integer(
       """
-      DELETE FROM temp.lost WHERE source = ? AND name = ? AND destination = ? AND origin = ?
+      DELETE FROM temp.lost_edges WHERE source = ? AND name = ? AND destination = ? AND origin = ?
       RETURNING born
       """, .integer(edge.source), .integer(edge.name), .integer(edge.destination),
       .integer(edge.origin.rawValue))
@@ -74,36 +74,36 @@ extension Writer {
     guard let old else { return false }
     try touch(edge.source)
     if old.born == counters.serial {
-      if try isNowPlaced(edge) { return true }
+      if try isStillHeldByRow(edge) { return true }
       current.edgesAdded -= 1
-      try forgetFile(edge.destination)
+      try deleteUnusedFileIdentity(edge.destination)
       return true
     }
     try db.run(
-      "INSERT INTO temp.lost VALUES(?, ?, ?, ?, ?, ?, ?)", key[0], key[1], key[2], key[3],
+      "INSERT INTO temp.lost_edges VALUES(?, ?, ?, ?, ?, ?, ?)", key[0], key[1], key[2], key[3],
       .integer(old.rules), .integer(old.born), .integer(removal.code))
     current.lostCount += 1
     current.edgesRemoved += 1
     return true
   }
 
-  /// An edge that its source no longer declares in one place, but still declares in another, was
+  /// An edge that its source no longer declares in one relation, but still declares in another, was
   /// not removed (DESIGN 2.2).
-  func forgetSaidElsewhere() throws {
-    try forgetLost(
+  func cancelRemovalsDeclaredElsewhere() throws {
+    try cancelLostEdges(
       """
-      SELECT 1 FROM main.cascade_edge AS e WHERE e.source = lost.source AND e.name = lost.name
-      AND e.destination = lost.destination AND e.origin >= 1
+      SELECT 1 FROM main.cascade_edge AS e WHERE e.source = lost_edges.source AND e.name = lost_edges.name
+      AND e.destination = lost_edges.destination AND e.origin >= 1
       """)
-    for place in binding.places {
-      try forgetLost("\(place.ofStoredEnds) AND lost.name = \(place.nameId)")
+    for relation in binding.edgeRelations {
+      try cancelLostEdges("\(relation.lostEdgeIsDeclared) AND lost_edges.name = \(relation.nameId)")
     }
   }
 
-  private func forgetLost(_ edges: String) throws {
+  private func cancelLostEdges(_ edges: String) throws {
     try db.run(
       generated: """
-        DELETE FROM temp.lost WHERE origin >= 1 AND removal = 0 AND EXISTS (\(edges))
+        DELETE FROM temp.lost_edges WHERE origin >= 1 AND removal = 0 AND EXISTS (\(edges))
         """, [])
     current.lostCount -= db.changes
     current.edgesRemoved -= db.changes
@@ -117,7 +117,7 @@ extension Writer {
     for edge in edges {
       let rules = try edge.rules ?? modelRules(edge.name, from: node, to: edge.destination)
       let key = EdgeKey(
-        source: id, name: try nameId(edge.name), destination: try end(edge.destination),
+        source: id, name: try nameId(edge.name), destination: try endId(edge.destination),
         origin: .declared)
       if dropped.removeValue(forKey: key) != rules { try add(key, rules: rules) }
     }
@@ -126,7 +126,7 @@ extension Writer {
 
   /// Deletes trashed edges of the node's earlier lists. The list of the put is complete: an undo
   /// must not add edges to it, unless it brings the node itself back.
-  func forgetKeptList(of id: Int64) throws {
+  func deleteTrashedList(of id: Int64) throws {
     if model.trash == .zero { return }
     try db.run(
       """
@@ -164,23 +164,23 @@ extension Writer {
   }
 }
 
-extension Place {
-  /// A query that has a row if the source of a row of `temp.lost` also declares the destination in
-  /// this place. It looks both ends up in `cascade_node`, as stored edges do.
-  fileprivate var ofStoredEnds: String {
+extension EdgeRelation {
+  /// A query that has a row if the source of a row of `temp.lost_edges` also declares the destination in
+  /// this relation. It looks both ends up in `cascade_node`, as stored edges do.
+  fileprivate var lostEdgeIsDeclared: String {
     """
     SELECT 1 FROM main.cascade_node AS sm
     CROSS JOIN \(source.rows) AS s ON \(source.hasKey("s", "sm.key")) \(references)
     CROSS JOIN main.cascade_node AS m
-    WHERE sm.id = lost.source AND sm.collection = \(source.id) AND m.id = lost.destination
+    WHERE sm.id = lost_edges.source AND sm.collection = \(source.id) AND m.id = lost_edges.destination
     AND m.collection = \(destination.id) AND \(isEdge)
-    AND \(destination.isReferred(by: reference, in: referringColumn))
+    AND \(destination.isReferenceToNode(by: reference, in: referringColumn))
     """
   }
 }
 
 extension Removal {
-  /// The number that stands for it in `temp.lost`.
+  /// The number that stands for it in `temp.lost_edges`.
   var code: Int64 {
     switch self {
     case .sourceDeleted: 0

@@ -8,7 +8,7 @@ internal import CascadeModel
 final class IdentityCache {
   private struct Entry {
     /// A hash of collection and key. Comparing it first rules out most other identities.
-    var print: UInt64 = 0
+    var identityHash: UInt64 = 0
     var collection: Int64 = 0
     var id: Int64 = 0
     var key = ""
@@ -19,28 +19,28 @@ final class IdentityCache {
   /// 2.5 MB, and as much again for long keys. Allocated on first use.
   private static let size = 1 << 16
 
-  subscript(identity: Interned.Identity) -> Int64? {
+  subscript(identity: IdentityCaches.Identity) -> Int64? {
     get {
       if entries.isEmpty { return nil }
-      let print = identity.print
+      let print = identity.identityHash
       let place = Int(print % UInt64(IdentityCache.size))
-      guard entries[place].print == print, entries[place].collection == identity.collection,
+      guard entries[place].identityHash == print, entries[place].collection == identity.collection,
         entries[place].key.hasBytes(of: identity.key)
       else { return nil }
       return entries[place].id
     }
     set {
       if entries.isEmpty { entries = Array(repeating: Entry(), count: IdentityCache.size) }
-      let print = identity.print
+      let print = identity.identityHash
       let place = Int(print % UInt64(IdentityCache.size))
       entries[place] =
         newValue.map {
-          Entry(print: print, collection: identity.collection, id: $0, key: identity.key)
+          Entry(identityHash: print, collection: identity.collection, id: $0, key: identity.key)
         } ?? Entry()
     }
   }
 
-  func forget() { entries = [] }
+  func removeAllEntries() { entries = [] }
 }
 
 /// A cache of the few names that all nodes and edges share. A file repeats them in every line.
@@ -75,12 +75,12 @@ final class NameCache {
     }
   }
 
-  func forget() { entries = [] }
+  func removeAllEntries() { entries = [] }
 }
 
-extension Interned.Identity {
+extension IdentityCaches.Identity {
   /// Includes the collection: several collections may have the same key.
-  fileprivate var print: UInt64 {
-    key.utf8Span.span.print(seed: UInt64(bitPattern: collection))
+  fileprivate var identityHash: UInt64 {
+    key.utf8Span.span.tableHash(seed: UInt64(bitPattern: collection))
   }
 }

@@ -3,18 +3,18 @@ internal import CascadeSQLite
 
 /// Caches the integers for the names of collections and edges and for the identities of nodes. Only
 /// Cascade writes these tables, and only one daemon at a time. A rollback clears the caches.
-final class Interned {
+final class IdentityCaches {
   let nodes = IdentityCache()
   let collections = NameCache()
   let names = NameCache()
   /// The count of foreign commits as of which every row that a value refers to has its edges.
-  var tied: Int64?
+  var referencesCurrentAt: Int64?
 
   func forget() {
-    tied = nil
-    nodes.forget()
-    collections.forget()
-    names.forget()
+    referencesCurrentAt = nil
+    nodes.removeAllEntries()
+    collections.removeAllEntries()
+    names.removeAllEntries()
   }
 
   struct Identity {
@@ -42,11 +42,11 @@ extension Writer {
   }
 
   /// The identity of a managed node, whether the node exists or not.
-  func identity(of node: Node) throws -> Interned.Identity {
+  func identity(of node: Node) throws -> IdentityCaches.Identity {
     guard let key = node.key.managedText else {
-      throw Rejection(.invalid, model.misfit(node)!, node: node)
+      throw Rejection(.invalid, model.keyProblem(node)!, node: node)
     }
-    return Interned.Identity(collection: try managedCollectionId(node.collection), key: key)
+    return IdentityCaches.Identity(collection: try managedCollectionId(node.collection), key: key)
   }
 
   func managedCollectionId(_ name: String) throws -> Int64 {
@@ -63,13 +63,13 @@ extension Writer {
       throw Rejection(.invalid, "the model has no collection \"\(name)\" and is strict\(hint)")
     }
     if let other = try db.collection(lookingLike: name) {
-      throw Rejection(.invalid, KeptPlace.looksLike(other))
+      throw Rejection(.invalid, RecordedCollection.looksLike(other))
     }
     return try collectionId(name)
   }
 
   /// The id of a node that has a row in `cascade_node`, marked dead or not.
-  func find(_ identity: Interned.Identity) throws -> Int64? {
+  func existingId(_ identity: IdentityCaches.Identity) throws -> Int64? {
     if let id = interned.nodes[identity] { return id }
     let id = try db.integer(
       "SELECT id FROM cascade_node WHERE collection = ? AND key = ?",
@@ -95,37 +95,37 @@ extension Writer {
 
   /// The id of an edge's end. A node that does not exist yet gets an identity, and is marked dead
   /// until it is put.
-  func end(_ destination: Destination) throws -> Int64 {
-    if case .node(let node) = destination { return try end(node) }
+  func endId(_ destination: Destination) throws -> Int64 {
+    if case .node(let node) = destination { return try endId(node) }
     // A file that an edge names counts as existing: a transaction does not ask the disk.
     let identity = try identity(of: destination)
-    return try find(identity) ?? insertIdentity(identity)
+    return try existingId(identity) ?? insertIdentity(identity)
   }
 
-  func end(_ node: Node) throws -> Int64 {
+  func endId(_ node: Node) throws -> Int64 {
     if let table = try table(of: node.collection) { return try end(node, in: table) }
     let identity = try identity(of: node)
-    if let id = try find(identity) { return id }
+    if let id = try existingId(identity) { return id }
     let id = try insertIdentity(identity)
     try markDead(id)
     return id
   }
 
   /// The id of an end that has a row in `cascade_node`, marked dead or not.
-  func find(_ end: Destination) throws -> Int64? {
+  func existingId(_ end: Destination) throws -> Int64? {
     if case .node(let node) = end, let table = try table(of: node.collection) {
       return try find(node, in: table)
     }
-    return try find(identity(of: end))
+    return try existingId(identity(of: end))
   }
 
-  private func identity(of destination: Destination) throws -> Interned.Identity {
+  private func identity(of destination: Destination) throws -> IdentityCaches.Identity {
     switch destination {
     case .node(let node): return try identity(of: node)
     case .file(let root, let path):
       guard model.files[root] != nil else { throw unknownRoot(root) }
       let collection = try collectionId(Destination.fileCollection + root)
-      return Interned.Identity(collection: collection, key: path)
+      return IdentityCaches.Identity(collection: collection, key: path)
     }
   }
 
@@ -134,7 +134,7 @@ extension Writer {
     return Rejection(.invalid, "the model has no file root \"\(root)\"\(hint ?? "")")
   }
 
-  private func insertIdentity(_ identity: Interned.Identity) throws -> Int64 {
+  private func insertIdentity(_ identity: IdentityCaches.Identity) throws -> Int64 {
     let id = newId()
     try db.run(
       "INSERT INTO cascade_node(id, collection, key) VALUES(?, ?, ?)", .integer(id),

@@ -8,11 +8,11 @@ extension Writer {
     _ node: Node, in table: NodeTable, type: String?, value: JSONText?, edges: [DeclaredEdge]?
   ) throws {
     let row = try columns(value, of: node, in: table)
-    if type != nil { throw row.refused("a row of a table has no \"type\"") }
+    if type != nil { throw row.makeRejection("a row of a table has no \"type\"") }
     let keys = try keyValues(node, table)
     var id: Int64
-    if let place = try place(keys, in: table) {
-      id = try rewrite(row, setting: try replacement(row), at: place, in: table)
+    if let place = try locate(keys, in: table) {
+      id = try updateRow(row, setting: try replacement(row), at: place, in: table)
       try revive(id)
     } else {
       id = try insert(row, in: table)
@@ -23,47 +23,47 @@ extension Writer {
 
   func patch(_ node: Node, in table: NodeTable, set: [Member], unset: [String]) throws {
     let row = try columns(set: set, unset: unset, of: node, in: table)
-    guard let place = try place(keyValues(node, table), in: table),
+    guard let place = try locate(keyValues(node, table), in: table),
       try !isDead(number(place, in: table.id))
     else { throw Rejection(.invalid, "\(node) is not there to be patched", node: node) }
-    try touch(rewrite(row, setting: row.given, at: place, in: table))
+    try touch(updateRow(row, setting: row.given, at: place, in: table))
   }
 
   private func insert(_ row: RowValues, in table: NodeTable) throws -> Int64 {
     let mark = try journalMark
     try run(row.insertion, row.given.map(\.value), for: row, table)
-    let place = try placeAfterwards(row, in: table)
-    try adopt(place, as: table.stored(row.node.key)!, in: table)
+    let place = try rowAfterWrite(row, in: table)
+    try renameAbsentSpellings(place, as: table.stored(row.node.key)!, in: table)
     let id = try number(place, in: table.id)
-    try db.run("INSERT OR IGNORE INTO temp.born VALUES(?)", .integer(id))
+    try db.run("INSERT OR IGNORE INTO temp.new_rows VALUES(?)", .integer(id))
     try revive(id)
     try forgetLost(ofBorn: id)
-    try note([], becoming: placedEdges(of: id, in: table))
-    try forgetOwnChange(of: id, in: table, behind: mark)
+    try recordChange([], becoming: rowEdges(of: id, in: table))
+    try unjournalOwnChange(of: id, in: table, behind: mark)
     return id
   }
 
-  private func rewrite(
-    _ row: RowValues, setting given: [RowValues.Given], at place: RowPlace, in table: NodeTable
+  private func updateRow(
+    _ row: RowValues, setting given: [RowValues.Given], at place: RowLocation, in table: NodeTable
   ) throws -> Int64 {
     let id = try number(place, in: table.id)
     if given.isEmpty { return id }
-    let edges = try placedEdges(of: id, in: table)
+    let edges = try rowEdges(of: id, in: table)
     let keys = try keyValues(row.node, table)
     let mark = try journalMark
     try run(
       row.update(setting: given.map(\.column), in: table), given.map(\.value) + keys, for: row,
       table)
-    _ = try number(placeAfterwards(row, in: table), in: table.id)
-    try note(edges, becoming: placedEdges(of: id, in: table))
-    try forgetOwnChange(of: id, in: table, behind: mark)
+    _ = try number(rowAfterWrite(row, in: table), in: table.id)
+    try recordChange(edges, becoming: rowEdges(of: id, in: table))
+    try unjournalOwnChange(of: id, in: table, behind: mark)
     return id
   }
 
   /// Looks the row up again: its rowid may have changed.
-  private func placeAfterwards(_ row: RowValues, in table: NodeTable) throws -> RowPlace {
-    if let place = try place(keyValues(row.node, table), in: table) { return place }
-    throw row.refused("a trigger of \"\(row.table.name)\" took the row away")
+  private func rowAfterWrite(_ row: RowValues, in table: NodeTable) throws -> RowLocation {
+    if let place = try locate(keyValues(row.node, table), in: table) { return place }
+    throw row.makeRejection("a trigger of \"\(row.table.name)\" took the row away")
   }
 
   /// The columns that a put sets. A put describes the whole row, so a column that it does not give
@@ -76,7 +76,7 @@ extension Writer {
       if let value = row.value(of: column) {
         given.append((column, value))
       } else if !primary.contains(column.name.folded) {
-        given.append((column, try initial(column)))
+        given.append((column, try defaultValue(column)))
       }
     }
     return given
@@ -84,7 +84,9 @@ extension Writer {
 
   /// Renames records of the node that have another spelling of its key, from before the row
   /// existed.
-  private func adopt(_ place: RowPlace, as spelled: Value, in table: NodeTable) throws {
+  private func renameAbsentSpellings(_ place: RowLocation, as spelled: Value, in table: NodeTable)
+    throws
+  {
     guard case .mapped(_, _, let collations) = table.kind else { return }
     let collation = collations.count == 1 ? collations[0] : "BINARY"
     if place.key == spelled && collation == "BINARY" { return }
@@ -114,7 +116,7 @@ extension Writer {
     if try edges.isEmpty && find(node, in: table) == nil { return id }
     let id = try end(node, in: table)
     try declare(edges, of: node, id, insteadOf: declaredEdges(of: id))
-    try forgetKeptList(of: id)
+    try deleteTrashedList(of: id)
     return id
   }
 }
@@ -125,47 +127,49 @@ extension Writer {
   func delete(_ node: Node, in table: NodeTable) throws {
     let keys = try keyValues(node, table)
     if try markDeadUnnamed(keys, in: table) { return }
-    guard let place = try place(keys, in: table) else { return current.passedOver += 1 }
+    guard let place = try locate(keys, in: table) else { return current.passedOver += 1 }
     let id = try number(place, in: table.id)
     if try isDead(id) { return current.passedOver += 1 }
     let isParent = binding.parents.contains(table.id)
-    if try isBorn(id) && !isParent { return try deleteBorn(node, id, in: table) }
+    if try isInsertedSinceFlush(id) && !isParent {
+      return try deleteInsertedRow(node, id, in: table)
+    }
     try markDead(id)
   }
 
   /// Deletes a row that was inserted since the last flush, in a table to which no foreign key
   /// refers. Its edges are in no table any more. They have lost their source all the same, as
   /// stored edges would.
-  private func deleteBorn(_ node: Node, _ id: Int64, in table: NodeTable) throws {
+  private func deleteInsertedRow(_ node: Node, _ id: Int64, in table: NodeTable) throws {
     let row = RowValues(node, in: table)
-    let edges = try placedEdges(of: id, in: table)
+    let edges = try rowEdges(of: id, in: table)
     let mark = try journalMark
     try run(
       "DELETE FROM \(table.rows) AS s WHERE \(table.isKeyed("s"))", keyValues(node, table),
       for: row, table)
-    try loseSource(of: edges, in: table)
-    try forgetOwnChange(of: id, in: table, behind: mark)
+    try recordLostSource(of: edges, in: table)
+    try unjournalOwnChange(of: id, in: table, behind: mark)
     try db.run("UPDATE temp.known SET row = NULL, present = 0 WHERE id = ?", .integer(id))
-    try db.run("DELETE FROM temp.born WHERE id = ?", .integer(id))
+    try db.run("DELETE FROM temp.new_rows WHERE id = ?", .integer(id))
     try markDead(id)
   }
 
   func deleteAll(in table: NodeTable) throws {
     let born = try db.all(
       """
-      SELECT k.id, k.key FROM temp.born AS b CROSS JOIN temp.known AS k ON k.id = b.id
+      SELECT k.id, k.key FROM temp.new_rows AS b CROSS JOIN temp.known AS k ON k.id = b.id
       WHERE k.collection = ?
       """, .integer(table.id)
     ) { ($0.integer(0), Node(table.collection, $0.key(1, in: table.collection, model))) }
     if !binding.parents.contains(table.id) {
-      for (id, node) in born { try deleteBorn(node, id, in: table) }
+      for (id, node) in born { try deleteInsertedRow(node, id, in: table) }
     }
     let numbers = try db.numbers(binding)
-    if numbers.byRow.contains(table.id) && !binding.hasTriggers {
+    if numbers.byRowid.contains(table.id) && !binding.hasTriggers {
       return try markAllDead(of: table, numbers)
     }
     try numberAll(of: table)
-    try forgetUnnamedDead(of: table)
+    try clearUnnamedDead(of: table)
     try db.run(
       """
       INSERT OR IGNORE INTO temp.dead
@@ -201,30 +205,34 @@ extension Writer {
       try db.run(generated: sql, values)
     } catch {
       guard error.isAboutTheValue || error.isAboutTheStatement else { throw error }
-      throw try refusal(of: row, error, table)
+      throw try constraintRejection(of: row, error, table)
     }
-    if db.changes == 0 { throw row.refused("a trigger of \"\(row.table.name)\" ignores this") }
+    if db.changes == 0 {
+      throw row.makeRejection("a trigger of \"\(row.table.name)\" ignores this")
+    }
   }
 
   /// Checked at the end of the transaction: a row may refer to one that is inserted later.
-  func refuseViolatedForeignKeys() throws {
+  func rejectViolatedForeignKeys() throws {
     if !hasTables || !db.hasDeferredViolations { return }
     throw Rejection(
       .invalid, "FOREIGN KEY constraint failed: a row refers to one that is not there")
   }
 
-  private func refusal(
+  private func constraintRejection(
     of row: RowValues, _ error: SQLiteError, _ table: NodeTable
   ) throws -> any Error {
-    if !db.isInTransaction { return RolledBack(rejection: row.refused(error.message)) }
-    if !error.isNotUnique { return row.refused(error.message) }
+    if !db.isInTransaction {
+      return RejectionWithRollback(rejection: row.makeRejection(error.message))
+    }
+    if !error.isNotUnique { return row.makeRejection(error.message) }
     let isWaiting = try db.integer(
       generated: """
         SELECT 1 FROM temp.dead AS d LEFT JOIN temp.known AS k ON k.id = d.id
         WHERE k.collection = \(table.id) AND k.present OR \(table.hasRow("d.id")) LIMIT 1
         """)
-    if isWaiting == nil { return row.refused(error.message) }
-    return row.refused(
+    if isWaiting == nil { return row.makeRejection(error.message) }
+    return row.makeRejection(
       "\(error.message); the rows that this transaction deletes stay until its next flush, "
         + "{\"flush\": true} between the changes removes them earlier")
   }

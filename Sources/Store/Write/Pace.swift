@@ -18,13 +18,13 @@ package struct Pace: Sendable {
 
   package init(_ limits: StoreModel.Limits) { self.limits = limits }
 
-  package mutating func look(foreignCommits count: Int64) {
+  package mutating func noteForeignCommits(foreignCommits count: Int64) {
     if let foreignCommits, foreignCommits != count { lastForeign = .now }
     foreignCommits = count
   }
 
   /// Whether no other connection has committed since the last call of `look`.
-  package func knows(_ count: Int64?) -> Bool { count != nil && count == foreignCommits }
+  package func hasSeen(_ count: Int64?) -> Bool { count != nil && count == foreignCommits }
 
   package var isAlone: Bool {
     lastForeign.map { ContinuousClock.now - $0 > .seconds(1) } ?? true
@@ -33,7 +33,7 @@ package struct Pace: Sendable {
   /// How long the lock may be held. Without a limit, a group ends by the number of its files.
   package var budget: Duration {
     guard let lock = limits.lock else { return .seconds(1) }
-    return isAlone ? max(lock, limits.alone) : lock
+    return isAlone ? max(lock, limits.uncontendedLock) : lock
   }
 
   /// How long the lock stays free. SQLite's busy handler sleeps up to 25 ms: a waiting connection
@@ -45,7 +45,7 @@ package struct Pace: Sendable {
 
 extension Pace {
   /// Rows of a step that is expected to end within the budget, with some reserve.
-  var rows: Int64 { rowsToAStep ?? Int64(max(Double(Pace.fewestRows), rate * room)) }
+  var rows: Int64 { rowsToAStep ?? Int64(max(Double(Pace.fewestRows), rate * targetMilliseconds)) }
 
   /// After this many rows a step looks at the clock. Fewer are not worth their statements.
   var rowsAtOnce: Int64 { rowsToAStep ?? max(min(rows, 32), rows / 8) }
@@ -58,7 +58,7 @@ extension Pace {
 
   /// How many rows such a step deletes next: half of what it has time for, since they may take
   /// longer. 0 if so few are not worth their statements.
-  func more(behind rows: Int64, worked: Duration) -> Int64 {
+  func nextPortion(behind rows: Int64, worked: Duration) -> Int64 {
     if rowsToAStep != nil { return 0 }
     let fitting = fitting(behind: rows, worked)
     return fitting < Pace.fewestRows ? 0 : max(Pace.fewestRows, fitting / 2)
@@ -68,22 +68,22 @@ extension Pace {
 
   private func fitting(behind rows: Int64, _ worked: Duration) -> Int64 {
     let soFar = worked / .milliseconds(1) * (1 + commitShare)
-    return Int64(max(0, room - soFar) * Double(rows) / max(soFar, 0.001))
+    return Int64(max(0, targetMilliseconds - soFar) * Double(rows) / max(soFar, 0.001))
   }
 
   /// How long a step is expected to take, in milliseconds. A step that ends just before a waiting
   /// connection tries again lets that connection have the lock so much earlier.
-  private var room: Double {
+  private var targetMilliseconds: Double {
     let most = budget / .milliseconds(1)
-    let nextTry = Pace.tries.last { $0 <= most && $0 > most * 0.75 }
+    let nextTry = Pace.busyRetryTimes.last { $0 <= most && $0 > most * 0.75 }
     return (isAlone ? most : nextTry ?? most) * 0.85
   }
 
   /// Milliseconds of waiting after which SQLite's busy handler tries again.
-  private static let tries = [0.0, 1, 3, 8, 18, 33, 53, 78, 103, 128, 178, 228, 328]
+  private static let busyRetryTimes = [0.0, 1, 3, 8, 18, 33, 53, 78, 103, 128, 178, 228, 328]
 
   /// Forgets a high rate: what comes next may take longer than what was done so far.
-  mutating func forgetRate() { rate = min(rate, Pace.firstRate) }
+  mutating func lowerRate() { rate = min(rate, Pace.firstRate) }
 
   mutating func note(rows: Int64, worked: Duration, held: Duration) {
     if rows == 0 { return }
@@ -96,12 +96,12 @@ extension Pace {
   /// began to wait while the lock was held tries once again, if all goes well. The upper bound is
   /// for when no other connection has committed: one may have missed the lock, and sleeps longer
   /// now.
-  package func breath(behind held: Duration) -> ClosedRange<Duration> {
+  package func yieldDuration(behind held: Duration) -> ClosedRange<Duration> {
     if limits.lock == nil { return .zero ... .zero }
-    let last = Pace.tries.count - 1
-    let next = Pace.tries.firstIndex { .milliseconds($0) >= held } ?? last - 1
+    let last = Pace.busyRetryTimes.count - 1
+    let next = Pace.busyRetryTimes.firstIndex { .milliseconds($0) >= held } ?? last - 1
     let waits = [next, min(next + 1, last)].map {
-      Pace.tries[$0] - Pace.tries[max(0, $0 - 1)] + 0.5
+      Pace.busyRetryTimes[$0] - Pace.busyRetryTimes[max(0, $0 - 1)] + 0.5
     }
     return .milliseconds(waits[0]) ... .milliseconds(max(waits[0], waits[1]))
   }

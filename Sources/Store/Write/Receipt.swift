@@ -22,7 +22,7 @@ package struct Receipt: Sendable {
   /// Files that lost their last edge.
   package var files = 0
   /// Deletes, patches and unlinks of nodes or edges that did not exist.
-  package var passedOver = 0
+  package var skippedChanges = 0
   package var reasons: [Reason] = []
   /// The number to give to `approve`, if the transaction is held.
   package var plan: Int64?
@@ -74,7 +74,7 @@ package struct Reason: Error, Sendable, CustomStringConvertible {
 }
 
 extension Reason {
-  package init(_ held: Held) {
+  package init(_ held: HeldPlan) {
     let collections = held.byCollection.sorted { $0.key < $1.key }
       .map { "\($0.value) of \"\($0.key)\"" }.joined(separator: ", ")
     self.init(
@@ -115,7 +115,7 @@ package struct Rejection: Error {
 /// A transaction is rejected because a trigger of the application rolled back. Everything else that
 /// was to be committed with it is rolled back too. Changes that followed would be committed by
 /// themselves.
-package struct RolledBack: Error, CustomStringConvertible {
+package struct RejectionWithRollback: Error, CustomStringConvertible {
   package let rejection: Rejection
 
   package var description: String { rejection.reasons.map(\.message).joined(separator: "; ") }

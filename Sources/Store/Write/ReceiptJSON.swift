@@ -13,7 +13,7 @@ extension Receipt {
         JSON.Field("edgesAdded", .integer(Int64(edgesAdded))),
         JSON.Field("edgesRemoved", .integer(Int64(edgesRemoved))),
         JSON.Field("notices", .integer(Int64(notices))),
-        JSON.Field("passedOver", .integer(Int64(passedOver))),
+        JSON.Field("passedOver", .integer(Int64(skippedChanges))),
         JSON.Field("reasons", .array(reasons.map(\.json))),
       ] + (plan.map { [JSON.Field("plan", .integer($0))] } ?? []))
   }

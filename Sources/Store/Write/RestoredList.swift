@@ -10,7 +10,7 @@ struct RestoredList {
   /// Returns the list with the restored elements. Each one is inserted after the element that it
   /// followed. One that followed no element of the list goes to the front, or to the end if the
   /// list has no element of the old one.
-  func taking(_ was: [Element]) -> String {
+  func inserting(_ was: [Element]) -> String {
     // Compared by bytes: two encodings of one letter are two keys.
     let places = Dictionary(
       now.enumerated().map { (Array($1.utf8), $0) }, uniquingKeysWith: { first, _ in first })

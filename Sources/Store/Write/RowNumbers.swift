@@ -8,7 +8,7 @@ internal import CascadeSQLite
 /// 2. A node is `present` as long as its row is in the table, whether this transaction deletes it
 ///    or not.
 /// 3. A node that is named and does not exist is in `temp.dead` until it is put.
-struct RowPlace {
+struct RowLocation {
   /// As the table stores it.
   let key: Value
   let row: Value
@@ -28,21 +28,21 @@ extension Writer {
 
   /// The values to bind for the columns of the key.
   func keyValues(_ node: Node, _ table: NodeTable) throws -> [Value] {
-    if let misfit = model.misfit(node) { throw Rejection(.invalid, misfit, node: node) }
+    if let misfit = model.keyProblem(node) { throw Rejection(.invalid, misfit, node: node) }
     return table.columnValues(node.key)!
   }
 
   /// Nil if no row has the key.
-  func place(_ keys: [Value], in table: NodeTable) throws -> RowPlace? {
+  func locate(_ keys: [Value], in table: NodeTable) throws -> RowLocation? {
     try db.all(
       generated: """
         SELECT \(table.key("s")), \(table.row("s"))
         FROM \(table.rows) AS s WHERE \(table.isKeyed("s"))
         """, keys
-    ) { RowPlace(key: $0.value(0), row: $0.value(1)) }.first
+    ) { RowLocation(key: $0.value(0), row: $0.value(1)) }.first
   }
 
-  func number(_ place: RowPlace, in collection: Int64, present: Bool = true) throws -> Int64 {
+  func number(_ place: RowLocation, in collection: Int64, present: Bool = true) throws -> Int64 {
     let id = try db.integer(
       """
       INSERT INTO temp.known(id, collection, key, row, present)
@@ -51,17 +51,17 @@ extension Writer {
       ON CONFLICT(collection, key) WHERE id > 0 DO UPDATE SET row = excluded.row, present = excluded.present
       RETURNING id
       """, .integer(collection), place.key, place.row, .integer(present ? 1 : 0))!
-    try nameDead(place, in: collection, as: id)
+    try assignIdToDead(place, in: collection, as: id)
     return id
   }
 
   func numberAbsent(_ key: Value, in table: NodeTable) throws -> Int64 {
-    let place = RowPlace(key: try firstSpelling(of: key, in: table), row: .null)
+    let place = RowLocation(key: try firstSpelling(of: key, in: table), row: .null)
     let id = try number(place, in: table.id, present: false)
     let before = current.deadCount
     try markDead(id)
     if current.deadCount > before {
-      try db.run("INSERT OR IGNORE INTO temp.absent VALUES(?)", .integer(id))
+      try db.run("INSERT OR IGNORE INTO temp.named_missing_rows VALUES(?)", .integer(id))
     }
     return id
   }
@@ -69,19 +69,19 @@ extension Writer {
   /// Removes absent nodes that no edge names any more. An absent node counts as deleted only while
   /// an edge of this transaction names it. References that dangled before are left to a sweep,
   /// which may have to ask.
-  func forgetNamedInPassing() throws {
+  func dropUnusedAbsentNodes() throws {
     try db.run(
       """
-      DELETE FROM temp.absent WHERE id NOT IN (SELECT id FROM temp.dead)
-      OR id IN (SELECT source FROM temp.fresh UNION SELECT destination FROM temp.fresh)
-      OR id IN (SELECT source FROM temp.lost UNION SELECT destination FROM temp.lost)
-      OR EXISTS (SELECT 1 FROM cascade_edge AS e WHERE e.source = absent.id)
-      OR EXISTS (SELECT 1 FROM cascade_edge AS e WHERE e.destination = absent.id)
+      DELETE FROM temp.named_missing_rows WHERE id NOT IN (SELECT id FROM temp.dead)
+      OR id IN (SELECT source FROM temp.new_edges UNION SELECT destination FROM temp.new_edges)
+      OR id IN (SELECT source FROM temp.lost_edges UNION SELECT destination FROM temp.lost_edges)
+      OR EXISTS (SELECT 1 FROM cascade_edge AS e WHERE e.source = named_missing_rows.id)
+      OR EXISTS (SELECT 1 FROM cascade_edge AS e WHERE e.destination = named_missing_rows.id)
       """)
-    try db.run("DELETE FROM temp.dead WHERE id IN (SELECT id FROM temp.absent)")
+    try db.run("DELETE FROM temp.dead WHERE id IN (SELECT id FROM temp.named_missing_rows)")
     current.deadCount -= db.changes
     if db.changes == 0 { return }
-    try db.run("DELETE FROM cascade_node WHERE id IN (SELECT id FROM temp.absent)")
+    try db.run("DELETE FROM cascade_node WHERE id IN (SELECT id FROM temp.named_missing_rows)")
   }
 
   /// An absent node keeps the spelling of the key that it was first given, however it is spelled
@@ -101,8 +101,8 @@ extension Writer {
   }
 
   /// Whether the row was inserted since the last flush.
-  func isBorn(_ id: Int64) throws -> Bool {
-    try db.integer("SELECT 1 FROM temp.born WHERE id = ?", .integer(id)) != nil
+  func isInsertedSinceFlush(_ id: Int64) throws -> Bool {
+    try db.integer("SELECT 1 FROM temp.new_rows WHERE id = ?", .integer(id)) != nil
   }
 }
 
@@ -112,7 +112,7 @@ extension Writer {
   /// The id of the node's row in `cascade_node`, which its stored edges name. Inserted if need be.
   func end(_ node: Node, in table: NodeTable) throws -> Int64 {
     let keys = try keyValues(node, table)
-    let place = try place(keys, in: table)
+    let place = try locate(keys, in: table)
     let key = try place?.key ?? firstSpelling(of: table.stored(node.key)!, in: table)
     let stored = try identity(key, in: table.id) ?? insertIdentity(key, in: table.id)
     try renumber(key, in: table.id, as: stored)
@@ -122,7 +122,7 @@ extension Writer {
 
   /// Nil if no stored edge ever named it.
   func find(_ node: Node, in table: NodeTable) throws -> Int64? {
-    let place = try place(keyValues(node, table), in: table)
+    let place = try locate(keyValues(node, table), in: table)
     let key = try place?.key ?? firstSpelling(of: table.stored(node.key)!, in: table)
     return try identity(key, in: table.id)
   }
@@ -154,13 +154,15 @@ extension Writer {
     try db.run(
       "INSERT INTO temp.known(id, collection, key, present) VALUES(?1, 0, ?1, 0)", change.1)
     try db.run("UPDATE temp.dead SET id = ? WHERE id = ?", change.0, change.1)
-    try db.run("UPDATE temp.absent SET id = ? WHERE id = ?", change.0, change.1)
-    try db.run("UPDATE temp.born SET id = ? WHERE id = ?", change.0, change.1)
+    try db.run("UPDATE temp.named_missing_rows SET id = ? WHERE id = ?", change.0, change.1)
+    try db.run("UPDATE temp.new_rows SET id = ? WHERE id = ?", change.0, change.1)
     try db.run("UPDATE OR REPLACE temp.touched SET id = ? WHERE id = ?", change.0, change.1)
-    try db.run("UPDATE temp.fresh SET source = ? WHERE source = ?", change.0, change.1)
-    try db.run("UPDATE temp.fresh SET destination = ? WHERE destination = ?", change.0, change.1)
-    try db.run("UPDATE temp.lost SET source = ? WHERE source = ?", change.0, change.1)
-    try db.run("UPDATE temp.lost SET destination = ? WHERE destination = ?", change.0, change.1)
+    try db.run("UPDATE temp.new_edges SET source = ? WHERE source = ?", change.0, change.1)
+    try db.run(
+      "UPDATE temp.new_edges SET destination = ? WHERE destination = ?", change.0, change.1)
+    try db.run("UPDATE temp.lost_edges SET source = ? WHERE source = ?", change.0, change.1)
+    try db.run(
+      "UPDATE temp.lost_edges SET destination = ? WHERE destination = ?", change.0, change.1)
   }
 }
 

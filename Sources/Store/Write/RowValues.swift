@@ -23,7 +23,7 @@ struct RowValues {
 
   mutating func give(_ column: Table.Column, _ value: Value) throws {
     if given.contains(where: { $0.column.name == column.name }) {
-      throw refused("\"\(column.name)\" is given twice")
+      throw makeRejection("\"\(column.name)\" is given twice")
     }
     given.append((column, value))
   }
@@ -44,13 +44,13 @@ struct RowValues {
     guard let column else {
       let names = table.columns.filter { !$0.isGenerated }.map(\.name)
       let hint = nearest(name, in: names).map { "; did you mean \"\($0)\"?" } ?? ""
-      throw refused("the table \"\(table.name)\" has no column \"\(name)\"\(hint)")
+      throw makeRejection("the table \"\(table.name)\" has no column \"\(name)\"\(hint)")
     }
-    if column.isGenerated { throw refused("\"\(column.name)\" is a generated column") }
+    if column.isGenerated { throw makeRejection("\"\(column.name)\" is a generated column") }
     return column
   }
 
-  func refused(_ message: String) -> Rejection {
+  func makeRejection(_ message: String) -> Rejection {
     Rejection(.invalid, "\(node): \(message)", node: node)
   }
 }
@@ -79,13 +79,13 @@ extension Writer {
     for (column, value) in zip(row.key, keys) { try row.give(column, value) }
     guard let value else { return row }
     guard let members = value.members() else {
-      throw row.refused("the value of a row is an object, whose members are columns")
+      throw row.makeRejection("the value of a row is an object, whose members are columns")
     }
     for member in members {
       let column = try row.column(member.name)
       let given = member.value.value(as: column.affinity)
       if let place = row.key.firstIndex(where: { $0.name == column.name }) {
-        try refuse(given, unless: keys[place], column, row)
+        try rejectOtherKey(given, unless: keys[place], column, row)
       } else {
         try row.give(column, given)
       }
@@ -95,14 +95,14 @@ extension Writer {
 
   /// Rejects a value that differs from the key. Compared as the column compares, for which 5, 5.0
   /// and '5' may be the same.
-  private func refuse(
+  private func rejectOtherKey(
     _ given: Value, unless key: Value, _ column: Table.Column, _ row: RowValues
   ) throws {
     let given = Key(given)?.value(as: column.affinity) ?? .null
     let collation = quoted(row.collation(of: column))
     let same = try db.integer(generated: "SELECT ?1 = ?2 COLLATE \(collation)", [given, key])
     if same == 1 { return }
-    throw row.refused("\"\(column.name)\" is part of its key, and its value has another")
+    throw row.makeRejection("\"\(column.name)\" is part of its key, and its value has another")
   }
 
   /// The columns that a patch gives. An unset member becomes NULL, since a column has no other
@@ -121,13 +121,13 @@ extension Writer {
 
   private func patched(_ name: String, _ row: RowValues) throws -> Table.Column {
     let column = try row.column(name)
-    if row.isKey(column) { throw row.refused("\"\(column.name)\" is its key, which stays") }
+    if row.isKey(column) { throw row.makeRejection("\"\(column.name)\" is its key, which stays") }
     return column
   }
 
   /// The value of a column that a change does not give. The default is evaluated alone, where names
   /// of columns have no meaning.
-  func initial(_ column: Table.Column) throws -> Value {
+  func defaultValue(_ column: Table.Column) throws -> Value {
     guard let expression = column.initial else { return .null }
     do {
       return try db.all(generated: "SELECT (\(expression)\n)") { $0.value(0) }[0]

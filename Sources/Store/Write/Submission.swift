@@ -59,7 +59,7 @@ extension Writer {
       current.id = submission.id
       try applyAll(next)
       try flush()
-      try refuseViolatedForeignKeys()
+      try rejectViolatedForeignKeys()
       try validate()
       complete(&submission)
       try record(submission)
@@ -73,14 +73,14 @@ extension Writer {
   /// Each sweep has an id of its own. An approval is for any sweep that comes to the same plan.
   func sweep(finding find: () throws -> Void) throws -> Receipt {
     let submission = nextSweep
-    return try onlyTransaction {
+    return try transactionWithoutSavepoint {
       try takeBatch()
       try find()
       try flush()
-      try forgetTouched()
+      try clearTouched()
       if current.isResumed {
-        try recordCount(current.deletedCount)
-      } else if try current.done > 0 || keptNames {
+        try addToDeletedCount(current.deletedCount)
+      } else if try current.done > 0 || hasTrashedNames {
         try record(submission)
       }
       return receipt(submission)
@@ -89,7 +89,7 @@ extension Writer {
 
   /// Whether the trash has anything of the batch. A batch that deleted nothing may have names of
   /// nodes that were gone before: then these are all that there is to record.
-  private var keptNames: Bool {
+  private var hasTrashedNames: Bool {
     get throws {
       let kept = try db.integer(
         "SELECT 1 FROM cascade_trash_layout WHERE batch = ? LIMIT 1", .integer(current.batch))
@@ -100,7 +100,7 @@ extension Writer {
   /// The next sweep. Its id contains the number of its batch.
   var nextSweep: Submission {
     var sweep = Submission(
-      id: "sweep-\(batchSoFar ?? counters.serial)", author: "sweep", fingerprint: 0, at: now)
+      id: "sweep-\(openSweepBatch ?? counters.serial)", author: "sweep", fingerprint: 0, at: now)
     sweep.part = -1
     return sweep
   }
@@ -112,8 +112,8 @@ extension Writer {
         try apply(change)
       } catch let rejection as Rejection {
         throw rejection.placed("changes[\(count)]")
-      } catch let error as RolledBack {
-        throw RolledBack(rejection: error.rejection.placed("changes[\(count)]"))
+      } catch let error as RejectionWithRollback {
+        throw RejectionWithRollback(rejection: error.rejection.placed("changes[\(count)]"))
       }
       count += 1
     }
@@ -130,14 +130,14 @@ extension Writer {
     if known == nil { try record(submission) }
   }
 
-  func recordCount(_ count: Int) throws {
+  func addToDeletedCount(_ count: Int) throws {
     try db.run(
       "UPDATE cascade_ledger SET deleted = deleted + ? WHERE seq = ?",
       .integer(Int64(count)), .integer(current.batch))
   }
 
   /// Marks the batch as complete. The time for which it is kept starts now.
-  func recordEnd() throws {
+  func recordCompletion() throws {
     try db.run(
       "UPDATE cascade_ledger SET outcome = 'applied', at = max(at, ?) WHERE seq = ?",
       .integer(now + elapsed), .integer(current.batch))
@@ -167,7 +167,7 @@ extension Writer {
     receipt.edgesRemoved = current.edgesRemoved
     receipt.notices = current.notices
     receipt.files = current.filesReleased
-    receipt.passedOver = current.passedOver
+    receipt.skippedChanges = current.passedOver
     receipt.reasons = current.blocked
     return receipt
   }

@@ -11,7 +11,7 @@ internal import CascadeSQLite
 /// 4. A large batch comes back in steps, as it was deleted (`UndoSteps.swift`).
 extension Writer {
   package func undo(
-    _ batch: Int64, by author: String, at now: Int64, manners: Manners = .none
+    _ batch: Int64, by author: String, at now: Int64, manners: StepPolicy = .none
   ) throws -> UndoResult {
     if isDetached { throw StoreError.detached }
     var undo = Undo(self, batch, by: author, at: now, manners)
@@ -33,15 +33,15 @@ struct Undo {
   let batch: Int64
   let author: String
   let now: Int64
-  let manners: Manners
-  private(set) var layouts: [Numbered] = []
+  let manners: StepPolicy
+  private(set) var layouts: [NumberedLayout] = []
   var isStepped = false
   /// Whether an earlier daemon began it. What that one brought back is not in `temp.restored`.
   var isResumed = false
   var progress = WorkProgress(phase: .restoring)
   var result: UndoResult
 
-  struct Numbered {
+  struct NumberedLayout {
     let number: Int64
     let layout: TrashLayout
     let collection: String
@@ -49,7 +49,7 @@ struct Undo {
     var bound: (Value, Value)
   }
 
-  init(_ writer: Writer, _ batch: Int64, by author: String, at now: Int64, _ manners: Manners) {
+  init(_ writer: Writer, _ batch: Int64, by author: String, at now: Int64, _ manners: StepPolicy) {
     self.writer = writer
     self.batch = batch
     self.author = author
@@ -59,10 +59,10 @@ struct Undo {
   }
 
   mutating func run() throws {
-    try refuse()
+    try checkPossible()
     layouts = try writer.db.layouts(of: batch)
     isResumed = try writer.db.meta("undo.batch") == batch
-    isStepped = isMuch
+    isStepped = needsSteps
     if isStepped { return try runInSteps() }
     try writer.withoutForeignKeys {
       try writer.group {
@@ -74,10 +74,10 @@ struct Undo {
 
   /// Values come back before the edges that they hold, and edges when both of their ends exist.
   mutating func restore() throws {
-    for table in ["left_alone", "renumbered", "restored", "mentioned", "rewritten"] {
+    for table in ["left_alone", "renumbered", "restored", "nodes_of_batch_edges", "rewritten"] {
       try writer.db.run(generated: "DELETE FROM temp.\(table)")
     }
-    writer.interned.nodes.forget()
+    writer.interned.nodes.removeAllEntries()
     for layout in parentsFirst {
       switch layout.layout.kind {
       case .row: try restoreRows(layout)
@@ -88,29 +88,29 @@ struct Undo {
     for layout in layouts where layout.layout.kind == .side { try restoreRows(layout) }
     for layout in layouts.reversed() { try restoreReferences(layout) }
     try restoreEdges()
-    try tieReferences()
+    try rebuildRestoredReferences()
     try findDangling()
-    try step(of: 1) { try $0.wantSharedFiles() }
+    try step(of: 1) { try $0.markSharedFilesForRestore() }
     try restoreFiles()
   }
 
   private mutating func restoreFiles() throws {
     repeat {
       let most = mostAtOnce
-      try step(of: 1) { $0.result.files += try $0.writer.restoreFiles($0.batch, most: most) }
-    } while try isStepped && writer.keepsFiles(of: batch)
+      try step(of: 1) { $0.result.files += try $0.writer.markFilesForRestore($0.batch, most: most) }
+    } while try isStepped && writer.hasRestorableFiles(of: batch)
   }
 
   /// Parents come before their children, as foreign keys require: others may look between the
   /// steps.
-  private var parentsFirst: [Numbered] {
+  private var parentsFirst: [NumberedLayout] {
     if !writer.binding.hasForeignKeys { return layouts }
     let order = writer.binding.childrenFirst.reversed().map(\.id)
     let places = layouts.map { kept in order.firstIndex { $0 == kept.layout.collection } ?? .max }
     return zip(places, layouts).sorted { $0.0 < $1.0 }.map(\.1)
   }
 
-  private func refuse() throws {
+  private func checkPossible() throws {
     if try writer.db.meta("sweep.batch") == batch {
       throw StoreError("the sweep of batch \(batch) is not at its end yet")
     }
@@ -127,21 +127,26 @@ struct Undo {
         hasTrash: row.integer(2) != 0, isBeingForgotten: row.integer(3) != 0
       )
     }
-    guard let entry else { throw NoUndo.unknown }
-    if entry.isBeingForgotten { throw NoUndo.forgotten }
-    let keepsFiles = try writer.model.trash > .zero && writer.keepsFiles(of: batch)
+    guard let entry else { throw UndoUnavailable.unknown }
+    if entry.isBeingForgotten { throw UndoUnavailable.notInTrash }
+    let keepsFiles = try writer.model.trash > .zero && writer.hasRestorableFiles(of: batch)
     if try entry.hasTrash || keepsFiles || writer.db.meta("undo.batch") == batch {
       return
     }
-    throw entry.isUndone ? NoUndo.undone(at: entry.at, by: entry.by) : NoUndo.forgotten
+    throw entry.isUndone
+      ? UndoUnavailable.undone(at: entry.at, by: entry.by) : UndoUnavailable.notInTrash
   }
 
   /// Ends the undo. What came back is no longer in the trash.
   func end() throws {
     try countWhatIsLeft()
-    if result.leftCount == 0 { try writer.db.emptyTrash(of: batch) } else { try nameReasons() }
+    if result.leftCount == 0 {
+      try writer.db.emptyTrash(of: batch)
+    } else {
+      try keepNamesOfCauses()
+    }
     try writer.forgetUnfinishedUndo(of: batch)
-    if result.broughtNothing && !isResumed { return }
+    if result.restoredNothing && !isResumed { return }
     try writer.db.run(
       "UPDATE cascade_ledger SET undone_at = ?, undone_by = ? WHERE seq = ?", .integer(now),
       .text(author), .integer(batch))
@@ -161,7 +166,7 @@ struct Undo {
 
   /// Keeps the names of restored nodes whose deletion had taken along what is left: they still
   /// explain it.
-  private func nameReasons() throws {
+  private func keepNamesOfCauses() throws {
     try writer.db.run(
       """
       INSERT OR IGNORE INTO cascade_trash_node
@@ -173,7 +178,7 @@ struct Undo {
   }
 
   /// Leaves one thing in the trash, and lists it.
-  mutating func leave(_ id: Int64, _ layout: Numbered, because reason: String) throws {
+  mutating func leaveInTrash(_ id: Int64, _ layout: NumberedLayout, because reason: String) throws {
     try writer.db.run("INSERT OR IGNORE INTO temp.left_alone VALUES(?)", .integer(id))
     let key = try writer.db.all(
       generated: """
@@ -186,11 +191,11 @@ struct Undo {
   }
 }
 
-extension Undo.Numbered {
+extension Undo.NumberedLayout {
   func bound(_ slice: Slice) -> [Value] { [bound.0, bound.1] + slice.bound }
 
   /// A query: all objects of the same collection.
-  var all: String {
+  var objectsOfCollection: String {
     "SELECT id FROM main.cascade_node WHERE collection = \(layout.collection ?? 0)"
   }
 
@@ -210,15 +215,15 @@ extension Undo.Numbered {
 extension TrashLayout {
   /// A condition: the trash has more than the name of a node, or has the name of a file, which
   /// comes back too.
-  static let isThing = """
+  static let isRestorable = """
     layout NOT IN (
       SELECT layout FROM main.cascade_trash_layout
-      WHERE batch = ?1 AND kind = 'name' AND collection NOT IN (\(Writer.files)))
+      WHERE batch = ?1 AND kind = 'name' AND collection NOT IN (\(Writer.fileCollections)))
     """
 
   /// An expression: the key of `t` as in `temp.known`. `keys` is the number of its columns.
   static func key(keys: String, of t: String = "t") -> String {
-    let lists = (2...width).map { count in
+    let lists = (2...columnsPerPart).map { count in
       let parts = (0..<count).map { KeyPart.written("\(t).c\($0)") }
       return "WHEN \(count) THEN json_array(\(parts.joined(separator: ", ")))"
     }
@@ -227,7 +232,7 @@ extension TrashLayout {
 }
 
 extension Connection {
-  fileprivate func layouts(of batch: Int64) throws(SQLiteError) -> [Undo.Numbered] {
+  fileprivate func layouts(of batch: Int64) throws(SQLiteError) -> [Undo.NumberedLayout] {
     try all(
       """
       SELECT l.kind, l.collection, l.subject, l.columns, l.keys, l.layout, l.remaining, c.name
@@ -236,7 +241,7 @@ extension Connection {
       """, .integer(batch)
     ) { row in
       TrashLayout(row: row).map {
-        Undo.Numbered(
+        Undo.NumberedLayout(
           number: row.integer(5), layout: $0, collection: row.text(7),
           remaining: Int(row.integer(6)), bound: (.integer(batch), .integer(row.integer(5))))
       }
@@ -247,7 +252,7 @@ extension Connection {
   /// of batches; and so do the names of what the application deleted itself, for `why`.
   func emptyTrash(of batch: Int64) throws(SQLiteError) {
     try run(
-      generated: "DELETE FROM cascade_trash WHERE batch = ?1 AND \(TrashLayout.isThing)",
+      generated: "DELETE FROM cascade_trash WHERE batch = ?1 AND \(TrashLayout.isRestorable)",
       [.integer(batch)])
     try run("DELETE FROM cascade_trash_edge WHERE batch = ?", .integer(batch))
     try run("DELETE FROM cascade_trash_node WHERE batch = ?", .integer(batch))

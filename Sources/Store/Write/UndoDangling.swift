@@ -6,24 +6,24 @@ internal import CascadeSQLite
 extension Undo {
   mutating func findDangling() throws {
     for kept in layouts where kept.layout.kind == .row && kept.remaining > 0 {
-      for place in writer.binding.looked where place.leaves(kept) {
-        try findDangling(place, kept)
+      for relation in writer.binding.examinedRelations where relation.mayDangle(kept) {
+        try findDangling(relation, kept)
       }
     }
   }
 
-  private mutating func findDangling(_ place: Place, _ kept: Numbered) throws {
-    let rows = place.missing(kept)
+  private mutating func findDangling(_ relation: EdgeRelation, _ kept: NumberedLayout) throws {
+    let rows = relation.missing(kept)
     let room = max(0, UndoResult.mostListed - result.dangling.count)
     result.dangling += try writer.db.all(
-      generated: "SELECT \(place.source.key("s")), \(place.reference) \(rows) LIMIT ?2",
+      generated: "SELECT \(relation.source.key("s")), \(relation.reference) \(rows) LIMIT ?2",
       [.integer(kept.number), .integer(Int64(room))]
     ) { row in
       Edge(
-        name: place.name,
+        name: relation.name,
         source: Node(kept.collection, row.key(0, in: kept.collection, writer.model)),
-        destination: row.destination(1, in: place.destination.collection, writer.model),
-        rules: place.rules, origin: .declared, kind: place.kind)
+        destination: row.destination(1, in: relation.destination.collection, writer.model),
+        rules: relation.rules, origin: .declared, kind: relation.kind)
     }
     result.danglingCount += Int(
       try writer.db.integer(
@@ -31,17 +31,17 @@ extension Undo {
   }
 }
 
-extension Place {
-  /// Whether rows of this layout hold references in this place, and a sweep would act on those that
+extension EdgeRelation {
+  /// Whether rows of this layout hold references in this relation, and a sweep would act on those that
   /// lead to nothing.
-  fileprivate func leaves(_ kept: Undo.Numbered) -> Bool {
+  fileprivate func mayDangle(_ kept: Undo.NumberedLayout) -> Bool {
     if case .join = form { return false }
-    return minds && source.collection == kept.collection
+    return reactsToMissingDestination && source.collection == kept.collection
       && source.table?.name == kept.layout.subject
   }
 
   /// A query: the references of restored rows that lead to nothing.
-  fileprivate func missing(_ kept: Undo.Numbered) -> String {
+  fileprivate func missing(_ kept: Undo.NumberedLayout) -> String {
     """
     FROM temp.restored AS r CROSS JOIN \(source.rows) AS s ON \(source.hasKey("s", "r.key"))
     \(references)

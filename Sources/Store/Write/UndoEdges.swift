@@ -11,11 +11,11 @@ extension Undo {
       return
     }
     try restoreIdentities()
-    try eachFewEdges { undo, range in
+    try forEachEdgePortion { undo, range in
       try undo.insertEdges(range)
-      try undo.forgetRestored(range)
+      try undo.deleteRestoredEdges(range)
     }
-    try eachFew(
+    try forEachPortion(
       """
       SELECT DISTINCT source AS id FROM main.cascade_trash_edge WHERE batch = ?1 AND origin >= 2
       """
@@ -26,11 +26,11 @@ extension Undo {
   private mutating func restoreIdentities() throws {
     try writer.db.run(
       """
-      INSERT INTO temp.mentioned SELECT source FROM cascade_trash_edge WHERE batch = ?1
+      INSERT INTO temp.nodes_of_batch_edges SELECT source FROM cascade_trash_edge WHERE batch = ?1
       UNION SELECT destination FROM cascade_trash_edge WHERE batch = ?1
       """, .integer(batch))
     let ids = "SELECT id FROM main.cascade_trash_node WHERE batch = ?1"
-    try eachFew(ids) { undo, slice, _ in try undo.restoreIdentities(slice) }
+    try forEachPortion(ids) { undo, slice, _ in try undo.restoreIdentities(slice) }
   }
 
   private func restoreIdentities(_ slice: Slice) throws {
@@ -57,7 +57,7 @@ extension Undo {
         INSERT OR IGNORE INTO main.cascade_node(id, collection, key)
         SELECT x.id, x.collection, x.key FROM main.cascade_trash_node AS x
         WHERE x.batch = ?3 AND x.id > ?1 AND x.id <= ?2
-        AND x.id NOT IN (SELECT id FROM temp.left_alone) AND x.id IN (SELECT id FROM temp.mentioned)
+        AND x.id NOT IN (SELECT id FROM temp.left_alone) AND x.id IN (SELECT id FROM temp.nodes_of_batch_edges)
         AND \(condition)
         """, slice.bound + [.integer(batch)])
   }
@@ -65,10 +65,10 @@ extension Undo {
   // MARK: - Edges in portions
 
   /// One source may have very many edges, so portions are bounded by edge and not by source.
-  private mutating func eachFewEdges(
+  private mutating func forEachEdgePortion(
     _ body: (inout Undo, _ range: [Value]) throws -> Void
   ) throws {
-    writer.pace.forgetRate()
+    writer.pace.lowerRate()
     var low = [Value](repeating: .integer(.min), count: 4)
     while let (high, count) = try fewEdges(behind: low) {
       try step(of: count) { try body(&$0, low + high) }
@@ -119,7 +119,7 @@ extension Undo {
     return "(SELECT collection FROM cascade_node WHERE id = \(node)) IN (\(tables))"
   }
 
-  private func forgetRestored(_ range: [Value]) throws {
+  private func deleteRestoredEdges(_ range: [Value]) throws {
     try writer.db.run(
       generated: """
         DELETE FROM main.cascade_trash_edge AS e WHERE \(Undo.isInRange)
@@ -140,7 +140,7 @@ extension Undo {
     var page = try survivors(slice)
     while let last = page.last {
       for survivor in page { try restoreEdges(of: survivor) }
-      page = try survivors(Slice(low: last.was, high: slice.high))
+      page = try survivors(Slice(low: last.oldId, high: slice.high))
     }
   }
 
@@ -157,7 +157,7 @@ extension Undo {
     ) { row in
       Survivor(
         id: row.integer(0), collection: row.text(1), type: row.optionalText(2),
-        value: row.optionalText(3), was: row.integer(4))
+        value: row.optionalText(3), oldId: row.integer(4))
     }
   }
 
@@ -166,14 +166,14 @@ extension Undo {
     let collection: String
     let type: String?
     let value: String?
-    let was: Int64
+    let oldId: Int64
   }
 
   /// Restores edges that the value still has. An edge that it no longer has is not missing, and is
   /// dropped from the trash.
   private mutating func restoreEdges(of survivor: Survivor) throws {
-    let said = try said(by: survivor)
-    for edge in try edgesOfValue(of: survivor.was) {
+    let said = try currentReferences(by: survivor)
+    for edge in try edgesOfValue(of: survivor.oldId) {
       let key = EdgeKey(
         source: survivor.id, name: edge.name, destination: edge.now, origin: edge.origin)
       if said.contains(key) {
@@ -186,14 +186,14 @@ extension Undo {
         """
         DELETE FROM cascade_trash_edge
         WHERE batch = ? AND source = ? AND name = ? AND destination = ? AND origin = ?
-        """, .integer(batch), .integer(survivor.was), .integer(edge.name), .integer(edge.was),
+        """, .integer(batch), .integer(survivor.oldId), .integer(edge.name), .integer(edge.oldId),
         .integer(edge.origin.rawValue))
     }
   }
 
   private struct ValueEdge {
     let name: Int64
-    let was: Int64
+    let oldId: Int64
     let now: Int64
     let origin: Origin
     let rules: Int64
@@ -212,18 +212,18 @@ extension Undo {
       """, .integer(batch), .integer(source)
     ) { row in
       ValueEdge(
-        name: row.integer(0), was: row.integer(1), now: row.integer(2),
+        name: row.integer(0), oldId: row.integer(1), now: row.integer(2),
         origin: Origin(rawValue: row.integer(3)) ?? .property, rules: row.integer(4),
         born: row.integer(5))
     }
   }
 
-  private func said(by survivor: Survivor) throws -> Set<EdgeKey> {
+  private func currentReferences(by survivor: Survivor) throws -> Set<EdgeKey> {
     guard let members = survivor.value.flatMap({ JSONText(valid: $0).members() }) else { return [] }
     var said: Set<EdgeKey> = []
     for place in writer.references.of(survivor.collection, type: survivor.type) {
       for destination in try place.destinations(in: members) {
-        guard let end = try writer.find(destination) else { continue }
+        guard let end = try writer.existingId(destination) else { continue }
         said.insert(try writer.edge(of: place, from: survivor.id, to: end))
       }
     }
@@ -234,22 +234,22 @@ extension Undo {
 
   /// Rebuilds the references of objects that came back: what they name may exist for another
   /// reason, or come later.
-  mutating func tieReferences() throws {
+  mutating func rebuildRestoredReferences() throws {
     if writer.references.collections.isEmpty { return }
-    for layout in layouts where writer.references.concern(layout.collection) {
+    for layout in layouts where writer.references.hasReferences(layout.collection) {
       let back = "SELECT id FROM temp.restored WHERE layout = \(layout.number)"
-      try tieReferences(of: isResumed ? layout.all : back)
+      try rebuildRestoredReferences(of: isResumed ? layout.objectsOfCollection : back)
     }
-    try tieReferences(of: "SELECT id FROM temp.rewritten")
+    try rebuildRestoredReferences(of: "SELECT id FROM temp.rewritten")
     try step(of: 1) { undo in
-      try undo.writer.tieLoose(toObjects: true)
-      try undo.writer.forgetTouched()
+      try undo.writer.resolveReferences(toObjects: true)
+      try undo.writer.clearTouched()
       undo.writer.counters.serial += 1
     }
   }
 
-  private mutating func tieReferences(of objects: String) throws {
-    try eachFew(objects) { undo, slice, _ in
+  private mutating func rebuildRestoredReferences(of objects: String) throws {
+    try forEachPortion(objects) { undo, slice, _ in
       let ids = try undo.writer.db.all(
         generated: "SELECT id FROM (\(objects)) WHERE id > ?1 AND id <= ?2", slice.bound
       ) { $0.integer(0) }

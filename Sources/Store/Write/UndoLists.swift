@@ -7,9 +7,9 @@ extension Undo {
   /// Restores the references of a list that lead to an existing node. The others may come back at
   /// another time. Other members of the column may have changed since.
   mutating func restorePart(
-    of id: Int64, _ kept: Numbered, _ table: Table
+    of id: Int64, _ kept: NumberedLayout, _ table: Table
   ) throws -> Bool {
-    let lists = kept.lists(writer.binding.places)
+    let lists = kept.lists(writer.binding.edgeRelations)
     guard !lists.isEmpty, let now = try kept.texts(of: id, in: table, writer.db) else {
       return false
     }
@@ -24,10 +24,12 @@ extension Undo {
     try writer.db.run(
       generated: """
         UPDATE main.cascade_trash AS t SET c\(kept.layout.columns.count) = ?4
-        WHERE \(TrashLayout.isKept) AND t.id = ?3
+        WHERE \(TrashLayout.isOfLayout) AND t.id = ?3
         """, row + [.text(part.nulled)])
     result.references += 1
-    if part.isPart { try leave(id, kept, because: "some of what they led to is not there") }
+    if part.isIncomplete {
+      try leaveInTrash(id, kept, because: "some of what they led to is not there")
+    }
     return true
   }
 }
@@ -45,12 +47,12 @@ private struct JSONColumn {
   let was: String
   let nulled: String
   /// Whether something that it referred to does not exist.
-  var isPart = false
+  var isIncomplete = false
 
   var texts: [Value] { [.text(now), .text(was), .text(nulled)] }
 }
 
-extension Undo.Numbered {
+extension Undo.NumberedLayout {
   /// A statement that sets the only column that was changed.
   fileprivate func update(
     of table: Table, setting value: String, where condition: String
@@ -63,11 +65,11 @@ extension Undo.Numbered {
 
   fileprivate func column(_ row: String) -> String { "\(row).\(quoted(changed[0]))" }
 
-  /// The places whose references, single or in lists, are in the column that was changed.
-  func lists(_ places: [Place]) -> [Place] {
-    places.filter { place in
-      guard case .json(let column, _) = place.form, [column] == changed else { return false }
-      return place.source.table?.name == layout.subject
+  /// The relations whose references, single or in lists, are in the column that was changed.
+  func lists(_ relations: [EdgeRelation]) -> [EdgeRelation] {
+    relations.filter { relation in
+      guard case .json(let column, _) = relation.form, [column] == changed else { return false }
+      return relation.source.table?.name == layout.subject
     }
   }
 
@@ -79,14 +81,14 @@ extension Undo.Numbered {
       generated: """
         SELECT \(column("r")), t.c\(layout.keys), t.c\(layout.columns.count)
         FROM main.cascade_trash AS t CROSS JOIN main.\(quoted(table.name)) AS r
-        WHERE \(TrashLayout.isKept) AND t.id = ?3 AND \(isRow(of: table))
+        WHERE \(TrashLayout.isOfLayout) AND t.id = ?3 AND \(isRow(of: table))
         AND json_valid(\(column("r")))
         """, [bound.0, bound.1, .integer(id)]
     ) { JSONColumn(now: $0.text(0), was: $0.text(1), nulled: $0.text(2)) }.first
   }
 }
 
-extension Place {
+extension EdgeRelation {
   /// A query: the elements of the old list that are not in the new one and do not exist.
   func missing(from old: String, but new: String) -> String {
     guard case .json(_, let path) = form, !leadsToFiles else {
@@ -102,17 +104,19 @@ extension Place {
     _ column: JSONColumn, _ db: borrowing Connection
   ) throws -> JSONColumn {
     guard case .json(_, let path) = form, !leadsToFiles else { return column }
-    func place(_ column: String) -> String { memberPath(path, in: column) }
-    func list(_ column: String) -> String { "(\(column) -> \(place(column)))" }
-    func isList(_ column: String) -> String { "json_type(\(column), \(place(column))) = 'array'" }
-    let part = nulledList("?2", path, without: isMissing(but: "?3", path))
+    func relation(_ column: String) -> String { memberPath(path, in: column) }
+    func list(_ column: String) -> String { "(\(column) -> \(relation(column)))" }
+    func isList(_ column: String) -> String {
+      "json_type(\(column), \(relation(column))) = 'array'"
+    }
+    let part = listWithoutGone("?2", path, without: isMissing(but: "?3", path))
     let isMissing = "EXISTS (SELECT 1 FROM \(missing(from: "?2", but: "?3")))"
     let isAsNulled = "\(list("?1")) IS \(list("?3"))"
     let found = try db.all(
       generated: """
-        SELECT iif(\(isAsNulled), json_set(?1, \(place("?1")), json(p.part)), NULL),
-          json_set(?3, \(place("?3")), json(p.part)), p.lacks
-        FROM (SELECT iif(\(isMissing), \(part), ?2) -> \(place("?2")) AS part,
+        SELECT iif(\(isAsNulled), json_set(?1, \(relation("?1")), json(p.part)), NULL),
+          json_set(?3, \(relation("?3")), json(p.part)), p.lacks
+        FROM (SELECT iif(\(isMissing), \(part), ?2) -> \(relation("?2")) AS part,
           \(isMissing) AS lacks) AS p
         WHERE \(list("?2")) IS NOT \(list("?3"))
         AND (\(isAsNulled) OR \(isList("?1")) AND \(isList("?2")))
@@ -121,7 +125,7 @@ extension Place {
     guard let found else { return column }
     return JSONColumn(
       now: try found.now ?? merged(column, at: path, db), was: column.was, nulled: found.nulled,
-      isPart: column.isPart || found.isPart)
+      isIncomplete: column.isIncomplete || found.isPart)
   }
 
   private func merged(
@@ -136,11 +140,11 @@ extension Place {
       ) { RestoredList.Element(text: $0.text(0), isBack: $0.integer(1) != 0) }
     }
     let isBack = """
-      \(isTaken(but: "?3", path)) AND \(isTaken(but: "?1", path))
+      \(isMissingElement(but: "?3", path)) AND \(isMissingElement(but: "?1", path))
       AND \(destination.hasRow(withKey: destination.asKey("x.value")))
       """
     let list = RestoredList(now: try elements(of: "?1", areBack: "0").map(\.text))
-      .taking(try elements(of: "?2", areBack: isBack))
+      .inserting(try elements(of: "?2", areBack: isBack))
     return try db.all(
       generated: "SELECT json_set(?1, \(memberPath(path, in: "?1")), json(?2))",
       [.text(column.now), .text(list)]
@@ -149,13 +153,13 @@ extension Place {
 
   private func isMissing(but new: String, _ path: String) -> String {
     """
-    \(isTaken(but: new, path))
+    \(isMissingElement(but: new, path))
     AND NOT \(destination.hasRow(withKey: destination.asKey("x.value")))
     """
   }
 
   /// A condition: the element of one list is not in the other.
-  private func isTaken(but new: String, _ path: String) -> String {
+  private func isMissingElement(but new: String, _ path: String) -> String {
     let left = "\(elements(of: new, at: path)) WHERE x.type IN ('text', 'integer')"
     return """
       x.type IN ('text', 'integer') AND x.value NOT IN (SELECT x.value FROM (SELECT 1) \(left))

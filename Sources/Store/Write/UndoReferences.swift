@@ -4,7 +4,7 @@ internal import CascadeSQLite
 /// References of rows and objects that were not deleted come back if they are still as nulling left
 /// them. The latest come first: a row may have lost several, one after the other.
 extension Undo {
-  mutating func restoreReferences(_ kept: Numbered) throws {
+  mutating func restoreReferences(_ kept: NumberedLayout) throws {
     switch kept.layout.kind {
     case .change: try restoreChanges(kept)
     case .value: try restoreValues(kept)
@@ -12,7 +12,7 @@ extension Undo {
     }
   }
 
-  private mutating func restoreChanges(_ kept: Numbered) throws {
+  private mutating func restoreChanges(_ kept: NumberedLayout) throws {
     guard
       case .success(let table) = try Catalog(writer.db).table(kept.layout.subject, in: writer.db)
     else { return try leaveChanges(kept) }
@@ -20,45 +20,47 @@ extension Undo {
       name.map { table.column($0) != nil } ?? (table.rowid != nil)
     }
     if !isThere { return try leaveChanges(kept) }
-    let sql = try kept.update(of: table, leadingSomewhere: leadsSomewhere(kept, table))
-    try eachFew(of: kept) { undo, slice, _ in
+    let sql = try kept.update(of: table, targetExists: leadsSomewhere(kept, table))
+    try forEachPortion(of: kept) { undo, slice, _ in
       try undo.restoreChanges(slice, of: kept, table, sql)
     }
   }
 
   private mutating func restoreChanges(
-    _ slice: Slice, of kept: Numbered, _ table: Table, _ sql: String
+    _ slice: Slice, of kept: NumberedLayout, _ table: Table, _ sql: String
   ) throws {
     for id in try ids(of: kept, in: slice) {
       do {
         try writer.db.run(generated: sql, [kept.bound.0, kept.bound.1, .integer(id)])
         if try writer.db.changes == 0 && restorePart(of: id, kept, table) { continue }
-        try judge(id, kept)
+        try countOrLeave(id, kept)
       } catch let error as SQLiteError where error.isAboutTheValue || error.isAboutTheStatement {
         try writer.requireTransaction(error)
-        try leave(id, kept, because: error.message)
+        try leaveInTrash(id, kept, because: error.message)
       }
     }
   }
 
-  private mutating func leaveChanges(_ kept: Numbered) throws {
+  private mutating func leaveChanges(_ kept: NumberedLayout) throws {
     let reason = "table \"\(kept.layout.subject)\" is not what it was"
-    try eachFew(of: kept) { undo, slice, _ in try undo.leave(slice, of: kept, because: reason) }
+    try forEachPortion(of: kept) { undo, slice, _ in
+      try undo.leave(slice, of: kept, because: reason)
+    }
   }
 
-  private mutating func judge(_ id: Int64, _ kept: Numbered) throws {
+  private mutating func countOrLeave(_ id: Int64, _ kept: NumberedLayout) throws {
     if writer.db.changes == 1 { return result.references += 1 }
-    try leave(
+    try leaveInTrash(
       id, kept, because: "they were written meanwhile, or what they led to is not there")
   }
 
-  private mutating func restoreValues(_ kept: Numbered) throws {
-    try eachFew(of: kept) { undo, slice, _ in
+  private mutating func restoreValues(_ kept: NumberedLayout) throws {
+    try forEachPortion(of: kept) { undo, slice, _ in
       for id in try undo.ids(of: kept, in: slice) { try undo.restoreValue(id, kept) }
     }
   }
 
-  private mutating func restoreValue(_ id: Int64, _ kept: Numbered) throws {
+  private mutating func restoreValue(_ id: Int64, _ kept: NumberedLayout) throws {
     let values = try writer.db.first(
       """
       SELECT n.id, n.value, t.c1, t.c2 FROM cascade_trash AS t JOIN cascade_node AS n ON n.id = t.c0
@@ -69,7 +71,7 @@ extension Undo {
     try writer.db.run(
       "UPDATE cascade_node SET value = ?2 WHERE id = ?1 AND ?2 IS NOT NULL",
       .integer(values?.object), .text(restored))
-    try judge(id, kept)
+    try countOrLeave(id, kept)
     if let values, restored != nil {
       try writer.db.run(
         "INSERT OR IGNORE INTO temp.rewritten VALUES(?)", .integer(values.object))
@@ -79,13 +81,13 @@ extension Undo {
 
 extension Undo {
   /// A condition: the reference leads to an existing row, also where it is a foreign key.
-  private func leadsSomewhere(_ kept: Numbered, _ table: Table) throws -> String {
-    if let isThere = kept.leadsSomewhere(writer.binding.places) { return isThere }
+  private func leadsSomewhere(_ kept: NumberedLayout, _ table: Table) throws -> String {
+    if let isThere = kept.leadsSomewhere(writer.binding.edgeRelations) { return isThere }
     let key = table.foreignKeys.first { $0.columns == kept.changed }
     guard let key, let parent = try writer.db.tables([key.parent]).first else { return "1" }
     let names = key.parentColumns.isEmpty ? parent.primaryKey : key.parentColumns
-    let isParent = names.enumerated().map { place, name in
-      let old = "t.c\(kept.layout.keys + place)"
+    let isParent = names.enumerated().map { relation, name in
+      let old = "t.c\(kept.layout.keys + relation)"
       // Compared as the foreign key compares: the trash has no column types.
       let isText = parent.column(name)?.affinity == .text
       return "p.\(quoted(name)) = \(isText ? "+CAST(\(old) AS TEXT)" : old)"
@@ -97,16 +99,16 @@ extension Undo {
   }
 }
 
-extension Undo.Numbered {
+extension Undo.NumberedLayout {
   var changed: [String] {
     layout.columns.dropFirst(layout.keys).compactMap { $0 }
   }
 
   /// The columns of the layout are those of the key and then those that were nulled. The values
   /// that nulling left follow them.
-  fileprivate func update(of table: Table, leadingSomewhere: String) -> String {
+  fileprivate func update(of table: Table, targetExists: String) -> String {
     let sets = changed.enumerated().map { "\(quoted($1)) = t.c\(layout.keys + $0)" }
-    return update(of: table, sets.joined(separator: ", ")) + " AND \(leadingSomewhere)"
+    return update(of: table, sets.joined(separator: ", ")) + " AND \(targetExists)"
   }
 
   private func update(of table: Table, _ sets: String) -> String {
@@ -120,7 +122,7 @@ extension Undo.Numbered {
   }
 
   func fromTrash(_ table: Table) -> String {
-    "FROM main.cascade_trash AS t WHERE \(TrashLayout.isKept) AND t.id = ?3 AND \(isRow(of: table))"
+    "FROM main.cascade_trash AS t WHERE \(TrashLayout.isOfLayout) AND t.id = ?3 AND \(isRow(of: table))"
   }
 
   func isRow(of table: Table) -> String {
@@ -130,16 +132,16 @@ extension Undo.Numbered {
 
   /// A condition: the reference leads to an existing node. A list counts as a whole, with all that
   /// was taken out of it.
-  fileprivate func leadsSomewhere(_ places: [Place]) -> String? {
+  fileprivate func leadsSomewhere(_ relations: [EdgeRelation]) -> String? {
     let old = "t.c\(layout.keys)"
-    let lists = lists(places).map { place in
-      "NOT EXISTS (SELECT 1 FROM \(place.missing(from: old, but: "t.c\(layout.columns.count)")))"
+    let lists = lists(relations).map { relation in
+      "NOT EXISTS (SELECT 1 FROM \(relation.missing(from: old, but: "t.c\(layout.columns.count)")))"
     }
     if !lists.isEmpty { return "(\(lists.joined(separator: " AND ")))" }
-    let ways = places.compactMap { place -> String? in
-      if place.source.table?.name != layout.subject { return nil }
-      let isThere = place.destination.hasRow(withKey: place.destination.asKey(old))
-      switch place.form {
+    let ways = relations.compactMap { relation -> String? in
+      if relation.source.table?.name != layout.subject { return nil }
+      let isThere = relation.destination.hasRow(withKey: relation.destination.asKey(old))
+      switch relation.form {
       case .column(let column): return [column] == changed ? isThere : nil
       case .typed(let column, let typeColumn, let type):
         if [column, typeColumn] != changed { return nil }
@@ -181,6 +183,6 @@ extension JSONText {
       RestoredList.Element(text: $0, isBack: !there.contains(Array($0.utf8)))
     }
     if !old.contains(where: \.isBack) { return nil }
-    return JSONText(valid: RestoredList(now: now).taking(old))
+    return JSONText(valid: RestoredList(now: now).inserting(old))
   }
 }

@@ -35,7 +35,7 @@ package struct UndoResult: Sendable {
   }
 
   /// Whether everything is still in the trash.
-  var broughtNothing: Bool {
+  var restoredNothing: Bool {
     leftCount > 0 && restored + edges + references + rows + files == 0
   }
 
@@ -57,9 +57,9 @@ package struct UndoResult: Sendable {
 }
 
 /// Why a batch cannot be undone at all.
-package enum NoUndo: Error, Hashable, Sendable {
+package enum UndoUnavailable: Error, Hashable, Sendable {
   case unknown
   case undone(at: Int64, by: String)
   /// Nothing of it is in the trash, or no longer.
-  case forgotten
+  case notInTrash
 }

@@ -3,10 +3,10 @@ internal import CascadeSQLite
 
 /// Restores rows and objects: all of a portion at once, and one by one if some of them fail.
 extension Undo {
-  mutating func restoreRows(_ kept: Numbered) throws {
+  mutating func restoreRows(_ kept: NumberedLayout) throws {
     if kept.remaining == 0 { return }
     let table = try table(of: kept)
-    try eachFew(of: kept) { undo, slice, count in
+    try forEachPortion(of: kept) { undo, slice, count in
       switch table {
       case .failure(let unusable): try undo.leave(slice, of: kept, because: unusable.reason)
       case .success(let table):
@@ -23,27 +23,28 @@ extension Undo {
   /// Leaves join rows whose ends do not come back, since they mean nothing without them. Returns
   /// how many. Where the application deleted an end itself, bringing it back is up to the
   /// application.
-  private mutating func leaveWithoutEnds(_ slice: Slice, of kept: Numbered) throws -> Int {
-    let ends = writer.binding.places.flatMap { $0.leftEnds(in: kept.layout) }
+  private mutating func leaveWithoutEnds(_ slice: Slice, of kept: NumberedLayout) throws -> Int {
+    let ends = writer.binding.edgeRelations.flatMap { $0.leftEnds(in: kept.layout) }
     if kept.layout.kind != .side || ends.isEmpty { return 0 }
     let left = try writer.db.all(
       generated: """
-        SELECT t.id \(kept.layout.kept)
+        SELECT t.id \(kept.layout.fromEntries)
         WHERE \(TrashLayout.isInSlice) AND (\(ends.joined(separator: " OR ")))
         """, kept.bound(slice)
     ) { $0.integer(0) }
-    for id in left { try leave(id, kept, because: "what it joins is not there") }
+    for id in left { try leaveInTrash(id, kept, because: "what it joins is not there") }
     return left.count
   }
 
   /// The table as it is now. A row cannot come back as it was if a column is gone.
-  private func table(of kept: Numbered) throws -> Result<Table, Catalog.Unusable> {
+  private func table(of kept: NumberedLayout) throws -> Result<Table, Catalog.Unusable> {
     let found = try Catalog(writer.db).table(kept.layout.subject, in: writer.db)
     guard case .success(let table) = found else { return found }
-    for (place, name) in kept.layout.columns.enumerated() {
+    for (relation, name) in kept.layout.columns.enumerated() {
       guard let name else { continue }
       // A column of the key may be generated: the other columns give the same key again.
-      guard let column = table.column(name), !column.isGenerated || place < kept.layout.keys else {
+      guard let column = table.column(name), !column.isGenerated || relation < kept.layout.keys
+      else {
         return .failure(
           Catalog.Unusable("table \"\(table.name)\" has no column \"\(name)\" any more"))
       }
@@ -53,19 +54,19 @@ extension Undo {
 
   fileprivate static let isNotLeft = "t.id NOT IN (SELECT id FROM temp.left_alone)"
 
-  private struct NotAll: Error {}
+  private struct IncompleteInsert: Error {}
 
   private func restoreAtOnce(
-    _ slice: Slice, of kept: Numbered, _ table: Table, _ count: Int
+    _ slice: Slice, of kept: NumberedLayout, _ table: Table, _ count: Int
   ) throws -> Bool {
     do {
       try writer.db.savepoint {
         try writer.db.run(
           generated: kept.insertion(into: table), kept.bound(slice))
-        if writer.db.changes != count { throw NotAll() }
+        if writer.db.changes != count { throw IncompleteInsert() }
       }
       return true
-    } catch is NotAll {
+    } catch is IncompleteInsert {
       return false
     } catch let error as SQLiteError where error.isAboutTheValue || error.isAboutTheStatement {
       try writer.requireTransaction(error)
@@ -74,7 +75,7 @@ extension Undo {
   }
 
   private mutating func restoreOneByOne(
-    _ slice: Slice, of kept: Numbered, _ table: Table
+    _ slice: Slice, of kept: NumberedLayout, _ table: Table
   ) throws {
     let insertion = kept.insertion(into: table)
     var restored = 0
@@ -85,17 +86,17 @@ extension Undo {
         if writer.db.changes == 1 {
           restored += 1
         } else {
-          try leave(id, kept, because: "a trigger of \"\(table.name)\" ignores it")
+          try leaveInTrash(id, kept, because: "a trigger of \"\(table.name)\" ignores it")
         }
       } catch let error as SQLiteError where error.isAboutTheValue || error.isAboutTheStatement {
         try writer.requireTransaction(error)
-        try leave(id, kept, because: error.message)
+        try leaveInTrash(id, kept, because: error.message)
       }
     }
     count(kept, restored)
   }
 
-  func ids(of kept: Numbered, in slice: Slice) throws -> [Int64] {
+  func ids(of kept: NumberedLayout, in slice: Slice) throws -> [Int64] {
     try writer.db.all(
       generated: """
         SELECT t.id FROM main.cascade_trash AS t
@@ -104,11 +105,11 @@ extension Undo {
     ) { $0.integer(0) }
   }
 
-  mutating func leave(_ slice: Slice, of kept: Numbered, because reason: String) throws {
-    for id in try ids(of: kept, in: slice) { try leave(id, kept, because: reason) }
+  mutating func leave(_ slice: Slice, of kept: NumberedLayout, because reason: String) throws {
+    for id in try ids(of: kept, in: slice) { try leaveInTrash(id, kept, because: reason) }
   }
 
-  private mutating func count(_ kept: Numbered, _ restored: Int) {
+  private mutating func count(_ kept: NumberedLayout, _ restored: Int) {
     if restored == 0 { return }
     if kept.layout.kind == .side { return result.rows += restored }
     result.restored += restored
@@ -117,10 +118,10 @@ extension Undo {
 
   // MARK: - Objects
 
-  mutating func restoreObjects(_ kept: Numbered) throws {
+  mutating func restoreObjects(_ kept: NumberedLayout) throws {
     guard let collection = kept.layout.collection else { return }
     let isTable = writer.binding.collections[kept.collection] != nil
-    try eachFew(of: kept) { undo, slice, _ in
+    try forEachPortion(of: kept) { undo, slice, _ in
       if isTable {
         let reason = "\"\(kept.collection)\" is a table now"
         return try undo.leave(slice, of: kept, because: reason)
@@ -130,7 +131,7 @@ extension Undo {
   }
 
   private mutating func restoreObjects(
-    _ slice: Slice, of kept: Numbered, _ collection: Int64
+    _ slice: Slice, of kept: NumberedLayout, _ collection: Int64
   ) throws {
     let bound = kept.bound(slice) + [.integer(collection)]
     let taken = try writer.db.all(
@@ -140,7 +141,7 @@ extension Undo {
         WHERE \(TrashLayout.isInSlice)
         """, bound
     ) { $0.integer(0) }
-    for id in taken { try leave(id, kept, because: "the key was taken meanwhile") }
+    for id in taken { try leaveInTrash(id, kept, because: "the key was taken meanwhile") }
     // A key that one change file put and deleted again may be in the trash several times. The first
     // is the one that existed before.
     try writer.db.run(
@@ -153,7 +154,7 @@ extension Undo {
   }
 }
 
-extension Undo.Numbered {
+extension Undo.NumberedLayout {
   /// A conflict is an error, whatever the table declares: no existing row is replaced. A rowid that
   /// is not a column comes back if it is free. Rows that need another rowid are inserted last, so
   /// that they take none that a restored row needs.
@@ -161,8 +162,8 @@ extension Undo.Numbered {
     var columns: [String] = []
     var values: [String] = []
     var order = ""
-    for (place, column) in layout.columns.enumerated() {
-      let value = TrashLayout.value(place)
+    for (relation, column) in layout.columns.enumerated() {
+      let value = TrashLayout.value(relation)
       if let column {
         if table.column(column)?.isGenerated == true { continue }
         columns.append(quoted(column))
@@ -177,21 +178,21 @@ extension Undo.Numbered {
     }
     return """
       INSERT OR ABORT INTO main.\(quoted(table.name))(\(columns.joined(separator: ", ")))
-      SELECT \(values.joined(separator: ", ")) \(layout.kept)
+      SELECT \(values.joined(separator: ", ")) \(layout.fromEntries)
       WHERE \(TrashLayout.isInSlice) AND \(Undo.isNotLeft) \(order)
       """
   }
 }
 
-extension Place {
+extension EdgeRelation {
   /// Conditions: an end of a trashed join row is left in the trash, too.
   fileprivate func leftEnds(in layout: TrashLayout) -> [String] {
     guard case .join(let table, let from, let to) = form, table.name == layout.subject else {
       return []
     }
     return [(from, source), (to, destination)].compactMap { column, end in
-      layout.columns.firstIndex { $0?.folded == column.folded }.map { place in
-        end.isLeft(withKey: end.asKey(TrashLayout.value(place)))
+      layout.columns.firstIndex { $0?.folded == column.folded }.map { relation in
+        end.isLeft(withKey: end.asKey(TrashLayout.value(relation)))
       }
     }
   }

@@ -8,16 +8,16 @@ internal import CascadeSQLite
 extension Writer {
   /// Continues an undo that a crash or the end of the daemon interrupted. One that would fail at
   /// each attempt is not tried again by itself.
-  package func resumeUndo(at now: Int64, manners: Manners) throws -> UndoResult? {
+  package func resumeUndo(at now: Int64, manners: StepPolicy) throws -> UndoResult? {
     guard !isDetached, let batch = try db.meta("undo.batch") else { return nil }
     let author = try db.first(
       "SELECT undone_by FROM cascade_ledger WHERE seq = ?", .integer(batch)
     ) { $0.text(0) }
     do {
       return try undo(batch, by: author ?? "", at: now, manners: manners)
-    } catch let error where error.isFinal {
+    } catch let error where error.isPermanentFailure {
       try group { try forgetUnfinishedUndo(of: batch) }
-      throw UndoGivenUp(batch: batch, reason: "\(error)")
+      throw UndoFailed(batch: batch, reason: "\(error)")
     }
   }
 
@@ -31,7 +31,7 @@ extension Writer {
 }
 
 /// An undo that was stopped and cannot continue.
-package struct UndoGivenUp: Error {
+package struct UndoFailed: Error {
   package let batch: Int64
   package let reason: String
 }
@@ -39,9 +39,9 @@ package struct UndoGivenUp: Error {
 extension Error {
   /// Whether trying again is useless. A full disk or a lock of another connection passes; this does
   /// not.
-  var isFinal: Bool {
+  var isPermanentFailure: Bool {
     guard let error = self as? SQLiteError else {
-      return self is StoreError || self is NoUndo || self is RolledBack
+      return self is StoreError || self is UndoUnavailable || self is RejectionWithRollback
     }
     return error.isAboutTheStatement || error.isAboutTheValue
   }
@@ -49,20 +49,20 @@ extension Error {
 
 extension Undo {
   /// Whether it is large enough that a single transaction would be noticed.
-  var isMuch: Bool { writer.model.limits.lock != nil && things > writer.fewNodes }
+  var needsSteps: Bool { writer.model.limits.lock != nil && trashedCount > writer.fewNodes }
 
   /// How much of the batch is in the trash.
-  private var things: Int64 { layouts.reduce(0) { $0 + Int64($1.remaining) } }
+  private var trashedCount: Int64 { layouts.reduce(0) { $0 + Int64($1.remaining) } }
 
   mutating func runInSteps() throws {
-    defer { writer.forgetFence() }
-    progress.total = Int(things)
-    try writer.inSteps {
+    defer { writer.removeBarrier() }
+    progress.total = Int(trashedCount)
+    try writer.withStepSettings {
       try step(of: 1) { try $0.begin() }
       try restore()
       if result.leftCount == 0 { try emptyTrash() }
     }
-    try writer.bringRest(manners)
+    try writer.checkpointAfterSweep(manners)
     try writer.group { try end() }
   }
 
@@ -83,36 +83,36 @@ extension Undo {
     var worked = Duration.zero
     try writer.group {
       let start = ContinuousClock.now
-      writer.pace.look(foreignCommits: try writer.foreignCommits())
+      writer.pace.noteForeignCommits(foreignCommits: try writer.foreignCommits())
       try body(&self)
       worked = .now - start
     }
     // Some things are handled a second time, for their edges.
     progress.done = min(progress.done + count, progress.total)
-    manners.tell(progress)
+    manners.reportProgress(progress)
     if count > 1 {
-      writer.pace.note(rows: Int64(count), worked: worked, held: writer.holds.last ?? .zero)
+      writer.pace.note(rows: Int64(count), worked: worked, held: writer.lockDurations.last ?? .zero)
     }
-    try writer.breathe(manners)
+    try writer.yieldLock(manners)
   }
 
   // MARK: - What is in the trash, in portions
 
-  mutating func eachFew(
-    of kept: Numbered, _ body: (inout Undo, Slice, _ count: Int) throws -> Void
+  mutating func forEachPortion(
+    of kept: NumberedLayout, _ body: (inout Undo, Slice, _ count: Int) throws -> Void
   ) throws {
-    let ids = "SELECT t.id FROM main.cascade_trash AS t WHERE \(TrashLayout.isKept)"
-    try eachFew(ids, kept.number) { undo, slice, count in
+    let ids = "SELECT t.id FROM main.cascade_trash AS t WHERE \(TrashLayout.isOfLayout)"
+    try forEachPortion(ids, kept.number) { undo, slice, count in
       try body(&undo, slice, count)
-      try undo.forget(slice, of: kept)
+      try undo.removeRestored(slice, of: kept)
     }
   }
 
   /// `ids` is a query to which the batch and the number of a layout are bound.
-  mutating func eachFew(
+  mutating func forEachPortion(
     _ ids: String, _ layout: Int64 = 0, _ body: (inout Undo, Slice, _ count: Int) throws -> Void
   ) throws {
-    writer.pace.forgetRate()
+    writer.pace.lowerRate()
     var low = Int64.min
     while let (high, count) = try few(of: ids, layout, above: low) {
       try step(of: count) { try body(&$0, Slice(low: low, high: high), count) }
@@ -136,7 +136,7 @@ extension Undo {
   }
 
   /// Removes what came back from the trash. Nodes are remembered until their edges are restored.
-  private func forget(_ slice: Slice, of kept: Numbered) throws {
+  private func removeRestored(_ slice: Slice, of kept: NumberedLayout) throws {
     let bound = kept.bound(slice)
     if [.row, .object].contains(kept.layout.kind) {
       try writer.db.run(
@@ -156,10 +156,10 @@ extension Undo {
 
   /// Removes trash that only has the names of nodes.
   private mutating func emptyTrash() throws {
-    let tables = [("cascade_trash", TrashLayout.isThing), ("cascade_trash_node", "1")]
+    let tables = [("cascade_trash", TrashLayout.isRestorable), ("cascade_trash_node", "1")]
     for (table, condition) in tables {
       let rows = "FROM main.\(table) WHERE batch = ?1 AND \(condition)"
-      try eachFew("SELECT DISTINCT id \(rows)") { undo, slice, _ in
+      try forEachPortion("SELECT DISTINCT id \(rows)") { undo, slice, _ in
         let bound = [.integer(undo.batch)] + slice.bound
         try undo.writer.db.run(generated: "DELETE \(rows) AND id > ?2 AND id <= ?3", bound)
       }

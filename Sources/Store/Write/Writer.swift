@@ -8,14 +8,14 @@ internal import CascadeSQLite
 package final class Writer {
   let db: Connection
   let path: String
-  var log = LongLog()
-  private var isAtRest = false
+  var log = WALControl()
+  private var isMemoryReleased = false
   /// SQLite has read the schema again since the last transaction, and with it the results of
   /// ANALYZE.
   var isSchemaFresh = false
   let model: StoreModel
   let demands: Demands
-  let references: ReferencePlaces
+  let references: PropertyReferences
   let hasTables: Bool
   package var pace: Pace
   /// Deleting fewer nodes than this does not hold the lock long enough to be worth two transactions
@@ -24,11 +24,11 @@ package final class Writer {
   /// The data for this many nodes need little memory, and their pages stay in the cache.
   package var manyNodes = 20_000
   /// How long each transaction of the current sweep held the write lock.
-  var holds: [Duration] = []
+  var lockDurations: [Duration] = []
   var counters: Counters
   /// The foreign commits as of which the cached state agrees with the file.
-  private var commitsMet: Int64?
-  let interned = Interned()
+  private var commitsAtLastCheck: Int64?
+  let interned = IdentityCaches()
   var current = TransactionState()
   /// The time of the current transaction or sweep, in milliseconds since 1970.
   var now: Int64 = 0 { didSet { begun = .now } }
@@ -40,7 +40,7 @@ package final class Writer {
   /// What rows of the journal may mean.
   var watches: [Watch] = []
   /// The watches of the triggers that exist now.
-  var watching: [Watch] = []
+  var activeWatches: [Watch] = []
   /// Nothing of Cascade's is in the file any more.
   package internal(set) var isDetached = false
   var needsTriggers = false
@@ -53,19 +53,19 @@ package final class Writer {
   /// limit applies to all parts together.
   var sweptBefore: [String: Int] = [:]
   /// The batch of these parts.
-  var batchSoFar: Int64?
+  var openSweepBatch: Int64?
   /// The kinds of sweep that were asked for, and whether the current part is followed by others.
-  var asked: [SweepKind] = []
-  var hasPartsToCome = false
+  var requestedKinds: [SweepKind] = []
+  var hasMoreParts = false
   /// A part of the sweep has ended, and no other has begun.
-  var hasConcluded = false
+  var hasEndedPart = false
   /// Without leases, the last sweep would have found more nodes that the roots do not reach.
-  var leasesReach = false
+  var leasesKeepUnreachable = false
   /// Released files up to this id were handled, and those that are left wait.
-  var filesTried: Int64 = 0
+  var lastTriedFile: Int64 = 0
   /// Whether the roots' directories were recorded. The record tells a root from the empty directory
   /// at which it is usually mounted.
-  var haveRootsBeenSeen = false
+  var areRootsRecorded = false
 
   /// Waits up to `busyMilliseconds` for another writer. Creates a missing database if `creates` is
   /// set.
@@ -82,44 +82,44 @@ package final class Writer {
     pace = Pace(model.limits)
     demands = Demands(model)
     hasTables = model.hasTables
-    references = ReferencePlaces(model)
+    references = PropertyReferences(model)
     counters = try Counters(db, behind: model.lastBatchInTrash)
-    try model.hasTables ? bindAtFirst() : dropForgottenTriggers()
+    try model.hasTables ? bindOnOpen() : dropObsoleteTriggers()
     try rebuildReferences()
   }
 
   // A background sync of the database uses the connection, so it has to end first.
-  deinit { forgetFence() }
+  deinit { removeBarrier() }
 
   /// Runs `body` between BEGIN and COMMIT. What it returns is durable. With `isStep`, it is one of
   /// very many steps, none of which deletes a row before those that refer to it.
   package func group<T>(isStep: Bool = false, _ body: () throws -> T) throws -> T {
     if isDetached { throw StoreError.detached }
     try begin()
-    return try hold { try groupUnderLock(isStep, body) }
+    return try measuringLock { try groupUnderLock(isStep, body) }
   }
 
   /// Returns how long the write lock was held, each time since the last call.
-  package func takeHolds() -> [Duration] {
-    defer { holds = [] }
-    return holds
+  package func takeLockDurations() -> [Duration] {
+    defer { lockDurations = [] }
+    return lockDurations
   }
 
-  func hold<T>(_ body: () throws -> T) rethrows -> T {
+  func measuringLock<T>(_ body: () throws -> T) rethrows -> T {
     let start = ContinuousClock.now
-    defer { holds.append(.now - start) }
+    defer { lockDurations.append(.now - start) }
     return try body()
   }
 
   private func groupUnderLock<T>(_ isStep: Bool, _ body: () throws -> T) throws -> T {
     do {
       try bind()
-      try meetRestored()
-      try hush(isStep: isStep)
+      try detectRestoredBackup()
+      try muteTriggers(isStep: isStep)
       let result = try body()
-      try addTriggers()
+      try installRequestedTriggers()
       try counters.save(db)
-      try speak()
+      try unmuteTriggers()
       try db.commit()
       return result
     } catch {
@@ -133,50 +133,50 @@ package final class Writer {
 
   /// Detects a backup that was restored into the file: its counters are not those that were saved.
   /// What was cached means something else then, whether or not the schema is another.
-  private func meetRestored() throws {
+  private func detectRestoredBackup() throws {
     let commits = try foreignCommits()
-    if commits == commitsMet && counters.areSaved { return }
-    commitsMet = commits
-    if try counters.meet(Counters(db, behind: 0)) { return }
+    if commits == commitsAtLastCheck && counters.areSaved { return }
+    commitsAtLastCheck = commits
+    if try counters.mergeStored(Counters(db, behind: 0)) { return }
     interned.forget()
     if !references.collections.isEmpty { areReferencesRead = false }
     if !model.hasTables { return }
-    try bindAnew()
+    try rebind()
     try db.setMeta("gap", 1)
   }
 
   /// Mutes our triggers: our own changes need no journal. Foreign keys of the application are
   /// checked at the end, since a row may refer to one that is inserted later.
-  private func hush(isStep: Bool) throws {
+  private func muteTriggers(isStep: Bool) throws {
     if binding.collections.isEmpty { return }
-    try db.run("INSERT INTO cascade_quiet VALUES(?)", .integer(binding.hasTriggers ? 2 : 1))
+    try db.run("INSERT INTO cascade_muted VALUES(?)", .integer(binding.hasTriggers ? 2 : 1))
     try db.run("DELETE FROM cascade_displaced WHERE true")
     // The pragma makes SQLite prepare every statement again.
     if binding.hasForeignKeys && !isStep { try db.run("PRAGMA defer_foreign_keys = ON") }
   }
 
-  private func speak() throws {
+  private func unmuteTriggers() throws {
     if binding.collections.isEmpty { return }
-    try db.run("DELETE FROM cascade_quiet")
+    try db.run("DELETE FROM cascade_muted")
   }
 
   /// Journals what `body` deletes, as if an application deleted it.
-  func aloud(_ body: () throws -> Void) throws {
+  func journaled(_ body: () throws -> Void) throws {
     if binding.hasTriggers { return try body() }
-    try db.run("UPDATE cascade_quiet SET id = 2")
+    try db.run("UPDATE cascade_muted SET id = 2")
     try body()
-    try db.run("UPDATE cascade_quiet SET id = 1")
+    try db.run("UPDATE cascade_muted SET id = 1")
   }
 
   /// The rules that some edge has or ever had. Queries for the other rules are skipped.
   var rulesInUse: Rules {
-    binding.looked.reduce(counters.rulesSeen) { $0.union($1.rules) }
+    binding.examinedRelations.reduce(counters.rulesSeen) { $0.union($1.rules) }
   }
 
   /// Applies the changes of one transaction, or none of them.
   func transaction(_ body: () throws -> Receipt) throws -> Receipt {
     do {
-      return try db.savepoint { try onlyTransaction(body) }
+      return try db.savepoint { try transactionWithoutSavepoint(body) }
     } catch {
       interned.forget()
       throw error
@@ -185,27 +185,27 @@ package final class Writer {
 
   /// Runs without a savepoint: the transaction is alone in its group, and an error rolls back the
   /// group.
-  func onlyTransaction(_ body: () throws -> Receipt) throws -> Receipt {
+  func transactionWithoutSavepoint(_ body: () throws -> Receipt) throws -> Receipt {
     current = TransactionState()
     current.batch = counters.serial
     current.firstNewId = counters.nextId
-    if hasTables { try db.forgetKnown() }
+    if hasTables { try db.clearKnown() }
     return try body()
   }
 
   /// Releases memory. Until `wakeUp`, no other call is allowed.
-  package func rest() throws {
-    log = LongLog()
-    interned.nodes.forget()
-    isAtRest = true
+  package func releaseMemoryUntilWakeUp() throws {
+    log = WALControl()
+    interned.nodes.removeAllEntries()
+    isMemoryReleased = true
     try db.releaseMemory()
   }
 
   package func wakeUp() throws {
-    if !isAtRest { return }
+    if !isMemoryReleased { return }
     do {
       try db.makeTemporaryTables(cache: Connection.temporaryCache)
-      (isAtRest, isSchemaFresh) = (false, true)
+      (isMemoryReleased, isSchemaFresh) = (false, true)
     } catch {
       try? db.releaseMemory()
       throw error
@@ -238,7 +238,7 @@ struct Counters {
 
   /// Takes over the counters of the file. Returns false if they are not those that were saved
   /// there.
-  mutating func meet(_ stored: Counters) -> Bool {
+  mutating func mergeStored(_ stored: Counters) -> Bool {
     let isOurs = saved.isEmpty || saved == stored.values
     nextId = max(nextId, stored.nextId)
     serial = max(serial, stored.serial)
@@ -269,7 +269,7 @@ struct TransactionState {
   var firstNewId: Int64 = .max
   var deadCount = 0
   /// Dead rows that have no name, by collection.
-  var unnamedDead: [Int64: UnnamedDead] = [:]
+  var unnamedDead: [Int64: UnnamedDeletedRows] = [:]
   var lostCount = 0
   var deleted: [Node] = []
   var deletedCount = 0
@@ -279,69 +279,69 @@ struct TransactionState {
   var notices = 0
   var passedOver = 0
   /// What earlier flushes of the transaction deleted, for the hold limit.
-  var plan = PlanSums()
+  var deletedByEarlierFlushes = PlanSums()
   var deletedByCollection: [String: Int] = [:]
   var deletedByRule: [String: Int] = [:]
   /// The numbering of the tables' rows, as of the start of the last flush.
-  var numbers = Numbers() { didSet { whoLeads = nil } }
+  var numbers = NumberedTables() { didSet { holderQueries = nil } }
   /// Tables that are emptied at once, after everything else.
   var emptied: Set<Int64> = []
   /// A sweep cannot be rejected: a denied node stays, and is listed in `blocked`.
   var isSweep = false
   /// The rules that are followed. A sweep of one kind leaves some rules to another kind.
-  var followed = Rules.all
+  var followedRules = Rules.all
   /// Nodes that the roots do not reach are deleted.
-  var marks = false
+  var deletesUnreachable = false
   /// Some of these may form cycles. Each step deletes this many together with all nodes that lead
-  /// to them (`HoldersFirst.swift`).
-  var hasCircles = false
-  var mostWithHolders: Int64 = 1
-  /// The nodes for which all nodes that lead to them are in `temp.leading`.
-  var withHolders: Slice?
+  /// to them (`UnreachableOrder.swift`).
+  var mayHaveCycles = false
+  var cycleStepLimit: Int64 = 1
+  /// The nodes for which all nodes that lead to them are in `temp.holder_order`.
+  var sliceWithHolders: Slice?
   /// The statements that find those.
-  var whoLeads: [String]?
+  var holderQueries: [String]?
   /// The sweep commits more than once.
   var isStepped = false
   /// A refusal undoes only what was deleted, because a savepoint precedes it. Otherwise it undoes
   /// the whole transaction.
-  var isGuarded = true
+  var hasDeletionSavepoint = true
   /// The trash already has something of this batch.
   var isResumed = false
   /// The schema version for which a plan was made.
   var schemaVersion: Int64 = -1
   /// The node to delete is a row to which very many refer. The next plan removes these references
-  /// (`Hubs.swift`).
-  var isHub = false { didSet { if isHub { leavesRest = true } } }
-  private(set) var leavesRest = false
+  /// (`HighFanOutNodes.swift`).
+  var isHighFanOut = false { didSet { if isHighFanOut { needsAnotherPlan = true } } }
+  private(set) var needsAnotherPlan = false
   var readsJournal = false
   /// Its next plan finds what this one deleted.
-  var readsItsDeletions = false
+  var nextPlanReadsDeletions = false
   /// No other connection has committed since the plan was made, and all nodes of the plan were
   /// deleted.
   var isUndisturbed = true
   /// Changes of lists have been noted since before the plan was made.
-  var notesLists = false
+  var isNotingLists = false
   /// Nodes are deleted that lists may contain.
-  var wantsNotes = false
+  var needsListNotes = false
   /// Some nodes of the plan were not deleted.
-  var hasKept = false { didSet { if hasKept { isUndisturbed = false } } }
+  var hasSkippedNodes = false { didSet { if hasSkippedNodes { isUndisturbed = false } } }
   /// Collections whose rows another connection has deleted or changed since then.
-  var disturbed: Set<Int64> = []
+  var collectionsChangedByOthers: Set<Int64> = []
   /// The last row of the journal that was read, and the last one that exists because of our own
   /// work.
   var journalEnd: Int64 = 0
-  var ownEnd: Int64 = 0
+  var ownJournalEnd: Int64 = 0
 
   /// How much was done. A batch is recorded only if this is not 0.
   var done: Int { deletedCount + edgesRemoved + notices + filesReleased }
 
   /// Whether what is deleted must be journaled, because another plan or kind of sweep has to learn
-  /// of it (`Marks.swift`).
-  var isLoud: Bool { isStepped || followed != .all }
+  /// of it (`JournalPositions.swift`).
+  var journalsDeletions: Bool { isStepped || followedRules != .all }
 
   /// Whether this kind of sweep notifies for nodes that were gone before it, and removes their
   /// edges. The kind that cascades does.
-  var tellsOfCauses: Bool { !followed.isDisjoint(with: .cascading) }
+  var notifiesOfEarlierDeletions: Bool { !followedRules.isDisjoint(with: .cascading) }
 
   /// Lists each reason once.
   mutating func block(_ reasons: [Reason]) {
@@ -360,13 +360,13 @@ struct TransactionState {
   /// The checksum of what an approval covers and has not been deleted yet.
   var approved: Int64?
   /// The part of the checksum that is not for nodes to delete, but for those that do not exist.
-  var sumOfDead: UInt64 = 0
+  var absentChecksum: UInt64 = 0
   /// Nothing may be deleted without approval.
   var holdsAll = false
   /// What is gone was not watched: the references to it may be right, and the model wrong.
   var holdsLosses = false
   /// How many edges of each kind an approved plan may remove, including those that follow.
-  var mayLose: [String: Int64] = [:]
+  var approvedLosses: [String: Int64] = [:]
   var blocked: [Reason] = []
   /// The id of the file, for which an approval counts.
   var id = ""

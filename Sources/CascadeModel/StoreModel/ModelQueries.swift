@@ -1,0 +1,112 @@
+/// What the rest of the program asks of a model.
+extension StoreModel {
+  /// The declared rules of edges with this name between these ends; nil when the model declares no
+  /// such relationship. It is called for each edge of a change file, so it allocates nothing.
+  package func rules(for name: String, from: String, to destination: Destination) -> Rules? {
+    var best: (rank: Int, rules: Rules)?
+    for relationship in relationships
+    where relationship.name == name && refersTo(relationship.from, for: from)
+      && leads(relationship, to: destination)
+    {
+      let rank = rank(relationship, from: from)
+      if best.map({ rank > $0.rank }) ?? true { best = (rank, relationship.rules) }
+    }
+    return best?.rules
+  }
+
+  /// Which of several relationships is preferred. One of the collection comes before one of a type
+  /// in it. A relationship with stored edges comes before others, because this is asked for stored
+  /// edges.
+  private func rank(_ relationship: Relationship, from: String) -> Int {
+    (relationship.from == from ? 2 : 0) + (relationship.edgeStorage == .stored ? 1 : 0)
+  }
+
+  package func relationship(named name: String, from: String) -> Relationship? {
+    relationships(named: name, from: from).first
+  }
+
+  /// The relationships of exactly this collection or type. If there are none, those of any type
+  /// within the collection, because a caller may not know its node's type.
+  package func relationships(named name: String, from: String) -> [Relationship] {
+    let named = relationships.filter { $0.name == name }
+    let exact = named.filter { $0.from == from }
+    return exact.isEmpty ? named.filter { refersTo($0.from, for: from) } : exact
+  }
+
+  private func leads(_ relationship: Relationship, to destination: Destination) -> Bool {
+    switch (relationship.to, destination) {
+    case (.collection(let name), .node(let node)): refersTo(name, for: node.collection)
+    case (.types(let map), .node(let node)):
+      map.values.contains { refersTo($0, for: node.collection) }
+    case (.files(let root), .file(let its, _)): root == its
+    case (.files, .node), (.collection, .file), (.types, .file): false
+    }
+  }
+
+  /// Whether a name in a relationship means this collection or a type within it.
+  private func refersTo(_ name: String, for collection: String) -> Bool {
+    name == collection || typeNames[name] == collection
+  }
+
+  /// Whether a change may name this collection. Unless the model is strict, naming it creates it.
+  package func allows(collection: String) -> Bool { !strict || collections[collection] != nil }
+
+  /// Whether several relationships have the same name and source, with edges in several places.
+  package var hasRelationshipsOfSameName: Bool {
+    Set(relationships.map { [$0.name, $0.from] }).count < relationships.count
+  }
+
+  /// Whether some collection is a table of the application.
+  package var hasTables: Bool {
+    collections.values.contains { if case .mapped = $0 { true } else { false } }
+  }
+
+  /// The names by which relationships may refer to a node.
+  package func names(of collection: String, type: String?) -> Set<String> {
+    guard let type, case .managed(let types) = collections[collection], let name = types[type]
+    else { return [collection] }
+    return [collection, name]
+  }
+
+  /// The collection that a name in a relationship stands for.
+  package func collection(of name: String) -> String { typeNames[name] ?? name }
+
+  /// Whether a collection or type holds objects in Cascade's own table.
+  package func isManaged(_ name: String) -> Bool {
+    if case .mapped = collections[collection(of: name)] { false } else { true }
+  }
+
+  /// Why no node in the collection can have this key; nil if a node can.
+  package func keyProblem(_ node: Node) -> String? {
+    guard case .mapped(_, let columns, _) = collections[node.collection] else {
+      if node.key.managedText != nil { return nil }
+      return "the key of a managed node is a text, but \(node) has a composite one"
+    }
+    var parts = 1
+    if case .composite(let keys) = node.key { parts = columns.count > 1 ? keys.count : 0 }
+    if parts == columns.count { return nil }
+    return "the key of \"\(node.collection)\" is (\(columns.joined(separator: ", "))), which "
+      + "\(node) does not fit"
+  }
+
+  /// The schedule of a kind. If the model has `sweeps`, only the kinds named there run
+  /// automatically (DESIGN 8.2).
+  package func schedule(of kind: SweepKind) -> Schedule {
+    if let sweeps { return sweeps[kind] ?? .never }
+    switch kind {
+    case .cascade, .refcount: return .immediate
+    case .dangling, .unreachable, .files, .trash: return .daily
+    case .all: return .never
+    }
+  }
+
+  /// The schedule of a kind, as the model writes it.
+  package func scheduleText(of kind: SweepKind) -> String {
+    if let text = sweepTexts[kind] { return text }
+    switch schedule(of: kind) {
+    case .immediate: return "immediate"
+    case .cron: return "@daily"
+    case .every, .never: return "never"
+    }
+  }
+}

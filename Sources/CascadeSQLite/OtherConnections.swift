@@ -1,0 +1,148 @@
+internal import CascadeCSQLite
+internal import Glibc
+internal import Synchronization
+
+/// Other processes that have a database open, as seen in the locks and the header of its WAL-index
+/// (https://sqlite.org/walformat.html).
+package enum OtherConnections {
+  /// If a process closes a descriptor of a file, it loses all its locks on that file, including
+  /// SQLite's. So these descriptors stay open, one for each WAL-index.
+  private static let indexes = Mutex<[Index: Open]>([:])
+
+  private struct Index: Hashable {
+    let device: dev_t
+    let inode: ino_t
+  }
+
+  private struct Open {
+    let descriptor: Int32
+    /// When the file was found to be removed.
+    var removed: ContinuousClock.Instant?
+  }
+
+  /// The first two of the eight bytes that SQLite locks.
+  private static let writeLock: off_t = 120
+  private static let checkpointLock: off_t = 121
+
+  /// SQLite's "dead man's switch", the byte after these.
+  private static let lockedByAll: off_t = 128
+
+  /// Whether another process has the database open and so may wait for the write lock: each of them
+  /// holds a lock on one byte. True also if that cannot be found out.
+  package static func mayExist(at path: String) -> Bool {
+    guard let index = open("\(path)-shm") else { return true }
+    var lock = flock(F_WRLCK, lockedByAll)
+    return unsafe fcntl(index, F_GETLK, &lock) != 0 || lock.l_type != Int16(F_UNLCK)
+  }
+
+  /// Runs `body` while no other process can checkpoint; nil if one does so now. A checkpoint in
+  /// this process is not prevented, and releases the lock. So does one in `body` that could not
+  /// read the WAL-index because of a commit at that moment. Then `body` runs again, before the
+  /// process that committed can checkpoint.
+  package static func withoutCheckpoints<T>(
+    at path: String, _ body: () throws -> T?
+  ) rethrows -> T? {
+    guard let index = open("\(path)-shm") else { return nil }
+    defer { release(checkpointLock, of: index) }
+    for _ in 0..<3 {
+      if !take(checkpointLock, of: index, looks: 100) { break }
+      if let result = try body() { return result }
+    }
+    return nil
+  }
+
+  /// Keeps all other processes from writing, until a connection of this process releases the lock
+  /// or `undo` is called. `isTaken` is false if another process has the lock for longer than a
+  /// tenth of a second. No connection of this process may have it.
+  static func takeWriteLock(at path: String) -> (isTaken: Bool, undo: () -> Void) {
+    guard let index = open("\(path)-shm") else { return (true, {}) }
+    let isTaken = take(writeLock, of: index, looks: 800)
+    return (isTaken, { if isTaken { release(writeLock, of: index) } })
+  }
+
+  /// First tries again without a pause: beside a process that commits all the time, the lock is
+  /// free for some microseconds only. Then tries every fifth of a millisecond.
+  private static func take(_ byte: off_t, of index: Int32, looks: Int) -> Bool {
+    var lock = flock(F_WRLCK, byte)
+    for look in 0..<looks {
+      if unsafe fcntl(index, F_SETLK, &lock) == 0 { return true }
+      if look < 300 { sched_yield() } else { usleep(200) }
+    }
+    return false
+  }
+
+  private static func release(_ byte: off_t, of index: Int32) {
+    var unlock = flock(F_UNLCK, byte)
+    _ = unsafe fcntl(index, F_SETLK, &unlock)
+  }
+
+  /// A number that grows by one with each transaction of any process; nil if it cannot be read.
+  package static func commits(at path: String) -> UInt32? {
+    guard let index = open("\(path)-shm") else { return nil }
+    var changes: UInt32 = 0
+    let size = MemoryLayout<UInt32>.size
+    let count = unsafe withUnsafeMutableBytes(of: &changes) {
+      unsafe pread(index, $0.baseAddress, size, 8)
+    }
+    return count == size ? changes : nil
+  }
+
+  private static func open(_ path: String) -> Int32? {
+    var status = stat()
+    if unsafe stat(path, &status) != 0 { return nil }
+    let index = Index(device: status.st_dev, inode: status.st_ino)
+    return indexes.withLock { indexes in
+      if let known = indexes[index] { return known.descriptor }
+      closeRemoved(&indexes)
+      let new = unsafe Glibc.open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW)
+      if new < 0 { return nil }
+      indexes[index] = Open(descriptor: new)
+      return new
+    }
+  }
+
+  /// Closes the descriptors of databases that were replaced, a minute after they were found
+  /// removed: by then no call uses them.
+  private static func closeRemoved(_ indexes: inout [Index: Open]) {
+    for (index, open) in indexes {
+      var status = stat()
+      if unsafe fstat(open.descriptor, &status) != 0 || status.st_nlink > 0 { continue }
+      let removed = open.removed ?? .now
+      if removed.duration(to: .now) > .seconds(60) {
+        close(open.descriptor)
+        indexes[index] = nil
+      } else {
+        indexes[index]?.removed = removed
+      }
+    }
+  }
+}
+
+extension Connection {
+  /// The same as `begin`, beside a process that commits all the time. SQLite reads what is
+  /// committed before it asks for the lock, and starts again if more was committed by then.
+  ///
+  /// If another process has the lock for long, `letGo` runs before one more attempt.
+  package func begin(
+    besideOthersAt path: String, orElse letGo: () -> Void = {}
+  ) throws(SQLiteError) {
+    let lock = OtherConnections.takeWriteLock(at: path)
+    if !lock.isTaken { letGo() }
+    do {
+      try begin()
+    } catch {
+      lock.undo()
+      throw error
+    }
+  }
+}
+
+extension flock {
+  fileprivate init(_ type: Int32, _ byte: off_t) {
+    self.init()
+    l_type = Int16(type)
+    l_whence = Int16(SEEK_SET)
+    l_start = byte
+    l_len = 1
+  }
+}

@@ -1,0 +1,109 @@
+internal import CascadeModel
+internal import Store
+internal import CascadeSystem
+
+/// Examines what other connections committed, and runs the sweeps that this requires (DESIGN 7).
+///
+/// 1. Nothing is examined twice. Without another commit, a sweep would find what the last one
+///    found, and be held or blocked again. The exception: a sweep of other kinds deleted something
+///    in between.
+/// 2. After a failure, everything is examined again.
+struct CommitReviewer {
+  private var seenCommits: Int64?
+  /// The position of what the application's triggers wrote in response to the daemon's own writes.
+  private var seenTriggerWrites: Int64?
+  /// Whole tables were already scanned for dangling references, and the result waits for approval.
+  private var hasRescanned = false
+  /// There is something new that the daemon itself caused, and it is not examined yet. A lease
+  /// ended, or a sweep left work to the immediate kinds, or a sweep wrote something that the
+  /// application's triggers react to.
+  private(set) var hasOwnNews = false
+  /// When the next lease ends, in milliseconds since 1970.
+  private(set) var leaseEnd: Int64?
+  /// Whether the last look found something new.
+  private(set) var wasNews = false
+
+  mutating func noteOwnNews() { hasOwnNews = true }
+
+  /// The journal is empty and numbers its rows anew.
+  mutating func forgetTriggerWrites() { seenTriggerWrites = nil }
+
+  /// Examines the store. One without `tables` of the application has only leases to examine.
+  mutating func review(
+    at writer: Writer, tables: Bool, sweeping kinds: [SweepKind], marks: Schedule,
+    manners: StepPolicy
+  ) throws -> [SweepResult] {
+    let commits = try writer.foreignCommits()
+    try writer.adaptToSchema()
+    try endLeases(of: writer)
+    wasNews = try hasNews(of: writer)
+    if !wasNews { return [] }
+    try writer.resolveReferencesBeforeSweep()
+    var results: [SweepResult] = []
+    if writer.isPartlyBound {
+      hasRescanned = false
+    } else {
+      results += try sweepJournal(of: writer, tables: tables, kinds, manners)
+      results += try rescanIfNeeded(of: writer, kinds, manners)
+      results += try sweepAfterLeases(of: writer, marks, manners)
+    }
+    seenCommits = commits
+    hasOwnNews = try writer.mayHaveTriggerResponses && results.contains(where: \.hasWritten)
+    seenTriggerWrites = try writer.lastTriggerResponse
+    return results
+  }
+
+  func hasNews(of writer: Writer) throws -> Bool {
+    try hasOwnNews || writer.foreignCommits() != seenCommits
+      || writer.lastTriggerResponse != seenTriggerWrites
+  }
+
+  private mutating func endLeases(of writer: Writer) throws {
+    let leases = try writer.deleteExpiredLeases(at: SystemClock.wall())
+    leaseEnd = leases.next
+    if leases.wereAny { hasOwnNews = true }
+  }
+
+  private func sweepJournal(
+    of writer: Writer, tables: Bool, _ kinds: [SweepKind], _ manners: StepPolicy
+  ) throws -> [SweepResult] {
+    if kinds.isEmpty { return [] }
+    let now = SystemClock.wall()
+    let isNews = try tables && writer.hasJournal
+    if try !isNews && !writer.hasReleasedCandidate(at: now) { return [] }
+    return [try writer.sweep(kinds, at: now, manners: manners)]
+  }
+
+  /// Sweeps unreachable nodes that an ended lease had kept. This is needed only if that kind runs
+  /// at certain times: an immediate one sweeps after each commit anyway.
+  private func sweepAfterLeases(
+    of writer: Writer, _ schedule: Schedule, _ manners: StepPolicy
+  ) throws -> [SweepResult] {
+    let now = SystemClock.wall()
+    if try !schedule.isTimed || !writer.hasReachingLeaseEnded(at: now) { return [] }
+    return [try writer.sweep([.unreachable], at: now, manners: manners)]
+  }
+
+  private mutating func rescanIfNeeded(
+    of writer: Writer, _ kinds: [SweepKind], _ manners: StepPolicy
+  ) throws -> [SweepResult] {
+    if try writer.rescanReason == nil {
+      hasRescanned = false
+      return []
+    }
+    if hasRescanned { return [] }
+    // If no kind runs automatically, dangling references only have to wait for a later sweep.
+    if kinds.isEmpty {
+      try writer.clearRescanUnlessDangling()
+      hasRescanned = true
+      return []
+    }
+    let result = try writer.sweep([.dangling], at: SystemClock.wall(), manners: manners)
+    hasRescanned = try writer.rescanReason != nil
+    return [result]
+  }
+}
+
+extension SweepResult {
+  fileprivate var hasWritten: Bool { deletedCount + edgesRemoved > 0 }
+}

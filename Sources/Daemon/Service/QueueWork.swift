@@ -1,0 +1,115 @@
+internal import CascadeModel
+internal import Spool
+internal import Store
+internal import CascadeSystem
+
+/// The work of a store: its queue, and what other connections committed.
+extension StoreService {
+  func work() async {
+    var backoff = Backoff()
+    while !Task.isCancelled {
+      do {
+        try await beginToServe()
+        try await workUntilIdle()
+        backoff = Backoff()
+        try await wake.wait()
+      } catch is CancellationError {
+        return
+      } catch {
+        await pause(after: error, &backoff)
+      }
+    }
+  }
+
+  private func workUntilIdle() async throws {
+    try await followReplacedSpool()
+    while !Task.isCancelled && !condition.isAtRest {
+      try await continueUnfinishedSweep()
+      try await reviewStore()
+      let (step, holds, pause) = try await onStore { try await writer.step() }
+      guard case .worked(let outcomes) = step else { break }
+      recover()
+      tally.add(holds)
+      for outcome in outcomes { publish(outcome) }
+      noteCommit()
+      try await moveUnreferencedFiles()
+      if let pause { try await EventLoop.sleep(for: pause) }
+    }
+    if condition.isAtRest { return try await restoreTriggers() }
+    try await moveUnreferencedFiles()
+    try await onStore { try await writer.tidy() }
+    recover()
+  }
+
+  /// Restores triggers while the store is paused, because a pause may be for a migration that drops
+  /// them.
+  private func restoreTriggers() async throws {
+    if !condition.isDetached { try await onStore { try await writer.followSchema() } }
+  }
+
+  private func recover() {
+    if condition.trouble == nil { return }
+    condition.trouble = nil
+    tell(.notice, .recovered, "works again")
+  }
+
+  /// Waits after a failure. Nothing is lost, because the files are still in the queue.
+  private func pause(after error: any Error, _ backoff: inout Backoff) async {
+    // Work that a detachment or a pause stopped is not tried again.
+    if condition.isAtRest { return }
+    let text = "\(error)"
+    if condition.trouble != text {
+      condition.trouble = text
+      tell(.warning, .trouble, "\(text); trying again", [(.reason, text)])
+      ringOpenings()
+    }
+    // A fault of the store itself may last for days, so callers do not wait for its end.
+    if error is StoreError || Writer.isDamage(error) {
+      failWaiters(StoreError("\(text); what was sent waits in the spool"))
+    }
+    try? await EventLoop.sleep(for: backoff.next())
+  }
+
+  private func publish(_ outcome: Inbox.Outcome) {
+    tally.add(outcome.receipt)
+    report(outcome, submittedBy: submitted.removeValue(forKey: outcome.name)?.user)
+    if outcome.receipt.notices > 0 { noticesCame.ring() }
+    for waiter in waiters.removeValue(forKey: outcome.name) ?? [] {
+      waiter.resolve(.success(outcome.receipt))
+    }
+  }
+
+  // MARK: - Submitting
+
+  /// Puts a file into the queue by `enqueue`, and waits for its receipt.
+  func enqueueAndWait(_ name: FileName, enqueue: () throws -> Void) async throws -> Receipt {
+    try enqueue()
+    let waiter = Promise<Receipt>()
+    waiters[name, default: []].append(waiter)
+    defer { waiters[name]?.removeAll { $0 === waiter } }
+    wake.ring()
+    return try await waiter.value()
+  }
+
+  /// Puts an upload into the queue. If the same content is already there, drops the upload.
+  func submit(_ upload: Uploads.Upload, as name: FileName) throws {
+    if isSubmitted(name, upload.fingerprint) { return try spool.dropUpload(upload.name) }
+    try spool.submit(upload.name, as: name, by: userName(upload.user))
+    submitted[name] = (upload.fingerprint, upload.user)
+  }
+
+  func isSubmitted(_ name: FileName, _ fingerprint: Fingerprint) -> Bool {
+    submitted[name]?.fingerprint == fingerprint
+  }
+
+  /// Fails the callers that wait for receipts, because there will be none soon.
+  func failWaiters(_ error: any Error) {
+    for waiter in waiters.values.joined() { waiter.resolve(.failure(error)) }
+    waiters = [:]
+  }
+
+  func wakeUp() { wake.ring() }
+
+  /// A bell that rings when notices may have come. It rings until it is released.
+  func watchNotices() -> Bell { noticesCame.subscribe() }
+}

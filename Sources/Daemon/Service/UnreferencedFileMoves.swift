@@ -1,0 +1,57 @@
+internal import CascadeModel
+internal import Store
+internal import CascadeSystem
+
+/// Moves files that lost their last edge, after the commit that removed it (DESIGN 8.8).
+extension StoreService {
+  /// Works until nothing can be done at the moment.
+  @discardableResult
+  func moveUnreferencedFiles() async throws -> FileWork {
+    var work = FileWork()
+    var asksAll = false
+    if configuration.model.files.isEmpty { return work }
+    do {
+      while !Task.isCancelled {
+        let retrying = retriesFiles
+        let (part, pause) = try await onStore { try await writer.tendFiles(retrying: retrying) }
+        retriesFiles = false
+        asksAll = asksAll || retrying
+        work.add(part)
+        if !part.hasMore || !part.isProgress { break }
+        if let pause { try await EventLoop.sleep(for: pause) }
+      }
+    } catch let error as SystemError {
+      // A disk error of these files must not stop the queue.
+      work.waiting.insert("\(error)")
+    }
+    report(work, ofAll: asksAll)
+    return work
+  }
+
+  func unreferencedFiles() async throws -> UnreferencedFiles {
+    let surroundings = configuration.surroundings
+    return try await reader.read { try $0.unreferencedFiles(surroundings) }
+  }
+
+  /// Reports the work. If not all waiting files were tried, the earlier reasons still count.
+  private func report(_ work: FileWork, ofAll asksAll: Bool) {
+    for reason in work.unmovable.prefix(10) {
+      tell(.warning, .fileLeft, "left where it is: \(reason.printable)", [(.reason, reason)])
+    }
+    for reason in work.waiting.subtracting(condition.filesWait).sorted() {
+      tell(.warning, .fileLeft, "files wait: \(reason.printable)", [(.reason, reason)])
+    }
+    let waited = condition.filesWait
+    condition.filesWait = asksAll ? work.waiting : waited.union(work.waiting)
+    if !waited.isEmpty && condition.filesWait.isEmpty {
+      tell(.notice, .recovered, "no files wait any more")
+    }
+    hasTooYoungFiles = work.writtenRecently > 0 || !asksAll && hasTooYoungFiles
+    let parts = [
+      (work.moved, "let go"), (work.missing, "not there"), (work.stillNamed, "named again"),
+      (work.restored, "brought back"), (work.deletedFromTrash, "forgotten"),
+    ]
+    let text = parts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
+    if !text.isEmpty { tell(.info, .filesTended, "files: \(text)") }
+  }
+}

@@ -1,0 +1,72 @@
+internal import Store
+internal import CascadeSystem
+
+/// A file that was judged but cannot leave the queue, because its target directory is full, not
+/// writable or missing. The files behind it are still taken.
+struct StuckFile {
+  let outcome: Receipt.Outcome
+  /// The content of its reason file, if it is rejected.
+  let reasons: String
+  let status: FileStatus
+}
+
+extension Inbox {
+  /// Milliseconds between two tries.
+  private static let retryInterval: Int64 = 60_000
+
+  /// Moves a judged file out of the queue. Returns why it could not be moved, or nil.
+  func moveOut(_ name: FileName, _ receipt: Receipt) -> String? {
+    let reasons = receipt.outcome == .rejected ? reasonFile(name, receipt) : ""
+    return leave(name, receipt.outcome, reasons)
+  }
+
+  /// The same. It runs after the commit and does not throw, so that the outcome is still reported.
+  @discardableResult
+  func leave(_ name: FileName, _ outcome: Receipt.Outcome, _ reasons: String) -> String? {
+    do {
+      try move(name, outcome, reasons)
+      return nil
+    } catch {
+      guard let status = try? spool.incoming.status(of: name) else { return nil }
+      stuck[name] = StuckFile(outcome: outcome, reasons: reasons, status: status)
+      stuckSince = now()
+      try? storeVerdict(outcome, reasons, ofStuck: name)
+      return "it cannot be \(outcome.moveDescription): \(error)"
+    }
+  }
+
+  private func move(_ name: FileName, _ outcome: Receipt.Outcome, _ reasons: String) throws {
+    switch outcome {
+    case .applied, .duplicate: try spool.remove(name)
+    case .held: try spool.hold(name)
+    case .rejected: try spool.reject(name, reasons: reasons)
+    }
+  }
+
+  /// Whether this file is stuck. A changed file of the same name was not judged.
+  func isStuck(_ name: FileName) throws -> Bool {
+    guard let file = stuck[name] else { return false }
+    if try spool.incoming.status(of: name) == file.status { return true }
+    stuck[name] = nil
+    return false
+  }
+
+  func retryStuck() throws {
+    if stuck.isEmpty || 0..<Inbox.retryInterval ~= now() - stuckSince { return }
+    for (name, file) in stuck where try isStuck(name) {
+      stuck[name] = nil
+      leave(name, file.outcome, file.reasons)
+    }
+    deleteVerdicts()
+  }
+}
+
+extension Receipt.Outcome {
+  fileprivate var moveDescription: String {
+    switch self {
+    case .applied, .duplicate: "removed"
+    case .held: "moved to held/"
+    case .rejected: "moved to rejected/"
+    }
+  }
+}

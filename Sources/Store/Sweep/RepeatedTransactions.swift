@@ -1,0 +1,103 @@
+internal import CascadeModel
+internal import CascadeSQLite
+
+/// Does much work of one kind beside other writers (DESIGN 8.3). Each transaction does small
+/// portions, one after the other, as long as there is time.
+extension Writer {
+  /// `body` does one small portion and returns whether there may be more.
+  func repeatInTransactions(_ manners: StepPolicy, _ body: () throws -> Bool) throws {
+    defer { removeBarrier() }
+    var isMore = true
+    while isMore {
+      try inPacedTransaction { isMore = try repeatWithinBudget(body) }
+      if isMore { try yieldLock(manners) }
+    }
+    try checkpointAfterSweep(manners)
+  }
+
+  /// The same in steps of a sweep.
+  private func repeatInSteps(_ manners: StepPolicy, _ body: () throws -> Bool) throws {
+    var isMore = true
+    while isMore {
+      try step { isMore = try repeatWithinBudget(body) }
+      if isMore { try yieldLock(manners) }
+    }
+  }
+
+  /// Half of the budget is left for the commit.
+  private func repeatWithinBudget(_ body: () throws -> Bool) throws -> Bool {
+    let end = ContinuousClock.now + pace.budget / 2
+    while try body() {
+      if .now >= end || pace.rowsToAStep != nil { return true }
+    }
+    return false
+  }
+
+  private func inPacedTransaction(_ body: () throws -> Void) throws {
+    try group(isStep: true) {
+      pace.noteForeignCommits(foreignCommits: try foreignCommits())
+      try body()
+    }
+  }
+
+  /// Passes the rows that `ids` selects to `body`, in the order of their ids. If there are none, no
+  /// transaction begins.
+  func forEachSlice(of ids: String, _ manners: StepPolicy, _ body: (Slice) throws -> Void) throws {
+    var rest = try slices(of: ids)
+    if rest.isEmpty { return }
+    try repeatInTransactions(manners) { try rest.takeFirst(body) }
+  }
+
+  /// The same in steps of a sweep.
+  func forEachSliceInSteps(
+    _ ids: String, _ manners: StepPolicy, _ body: (Slice) throws -> Void
+  ) throws {
+    var rest = try slices(of: ids)
+    if rest.isEmpty { return }
+    try repeatInSteps(manners) { try rest.takeFirst(body) }
+  }
+
+  /// The clock is read after so many rows.
+  var rowsPerClockCheck: Int64 { pace.rowsToAStep ?? 256 }
+
+  private func slices(of ids: String) throws -> [Slice] {
+    var low = Int64.min
+    return try db.all(
+      generated: """
+        SELECT max(id) FROM (
+          SELECT id, (row_number() OVER (ORDER BY id) - 1) / ? AS part FROM (\(ids)))
+        GROUP BY part ORDER BY part
+        """, [.integer(rowsPerClockCheck)]
+    ) { row in
+      defer { low = row.integer(0) }
+      return Slice(low: low, high: row.integer(0))
+    }
+  }
+}
+
+extension [Slice] {
+  /// Returns whether there are more.
+  fileprivate mutating func takeFirst(_ body: (Slice) throws -> Void) rethrows -> Bool {
+    try body(removeFirst())
+    return !isEmpty
+  }
+}
+
+/// What a plan contains besides the nodes to delete: edges that others removed, files that lost an
+/// edge, and nodes that a lease spares. There may be as many of these as of the nodes.
+extension Writer {
+  func findAdditionalWork() throws {
+    try collectRemovedEdgeNotices()
+    try findCandidates()
+  }
+
+  func carryOutAdditionalWork(_ manners: StepPolicy) throws {
+    try forEachSliceInSteps("SELECT rowid AS id FROM temp.pending_notices", manners) {
+      try writeCollectedNotices($0)
+    }
+    try forEachSliceInSteps(
+      "SELECT rowid AS id FROM temp.new_candidates", manners, persistCandidates)
+    if model.files.isEmpty || current.lostCount == 0 { return }
+    try forEachSliceInSteps(Writer.lostFiles, manners) { try rememberLostFiles($0) }
+  }
+}

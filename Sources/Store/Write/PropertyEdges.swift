@@ -1,0 +1,142 @@
+internal import CascadeModel
+internal import CascadeSQLite
+
+/// The relationships whose edges managed objects hold in their values.
+struct PropertyReferences {
+  private let places: [String: [PropertyReference]]
+  private let model: StoreModel
+
+  init(_ model: StoreModel) {
+    self.model = model
+    let all = model.relationships.compactMap { PropertyReference($0, in: model) }
+    places = Dictionary(grouping: all) { model.collection(of: $0.from) }
+  }
+
+  var collections: [String] { places.keys.sorted() }
+
+  /// Whether objects of any type in the collection may hold edges.
+  func hasReferences(_ collection: String) -> Bool { places[collection] != nil }
+
+  /// The places that an object of this type has. Of two that name the same edge, the last gives its
+  /// rules.
+  func of(_ collection: String, type: String?) -> [PropertyReference] {
+    guard let places = places[collection] else { return [] }
+    let names = model.names(of: collection, type: type)
+    return places.filter { names.contains($0.from) }
+  }
+
+  /// A fingerprint of everything that decides which edges the values give; 0 where they give none.
+  var fingerprint: Int64 {
+    if places.isEmpty { return 0 }
+    let description = collections.map { collection -> JSON in
+      [
+        .string(collection), .array(typeNames(in: collection)),
+        .array(places[collection, default: []].map { $0.description(in: model) }),
+      ]
+    }
+    return Fingerprint(JSON.array(description).text).signed
+  }
+
+  private func typeNames(in collection: String) -> [JSON] {
+    guard case .managed(let types) = model.collections[collection] else { return [] }
+    return types.sorted { $0.key < $1.key }.map { [.string($0.key), .string($0.value)] }
+  }
+}
+
+/// Edges that the value of a managed object holds (DESIGN 4). Only Cascade writes such values, so
+/// their edges are stored with the others, and follow the value.
+extension Writer {
+  /// A put describes the whole object: its property edges become those of the value.
+  func updatePropertyEdges(
+    _ node: Node, _ id: Int64, type: String?, value: JSONText?, isNew: Bool
+  ) throws {
+    if !references.hasReferences(node.collection) { return }
+    if !isNew { try deleteDanglingReferences(of: id) }
+    let old = isNew ? [:] : try propertyEdges(of: id)
+    try updatePropertyEdges(
+      node, id, references.of(node.collection, type: type), in: value?.members() ?? [],
+      insteadOf: old)
+  }
+
+  /// A patch affects only the members that it names. References in other members are not resolved
+  /// again: one that was left dangling has no edge, and must not get one, which would lose its end
+  /// and run its rules a second time.
+  func updatePropertyEdges(
+    _ node: Node, _ id: Int64, patched members: [Member], _ names: [String]
+  ) throws {
+    if !references.hasReferences(node.collection) { return }
+    let type = try db.first("SELECT type FROM cascade_node WHERE id = ?", .integer(id)) {
+      $0.optionalText(0)
+    }
+    let places = references.of(node.collection, type: type ?? nil)
+    if !places.contains(where: { $0.isDecided(by: names) }) { return }
+    try resolveReferences(of: id)
+    try updatePropertyEdges(
+      node, id, places, in: members, patched: names, wasLoose: deleteDanglingReferences(of: id),
+      insteadOf: propertyEdges(of: id))
+  }
+
+  private func updatePropertyEdges(
+    _ node: Node, _ id: Int64, _ places: [PropertyReference], in members: [Member],
+    patched names: [String]? = nil, wasLoose: Bool = false, insteadOf old: [EdgeKey: Rules]
+  ) throws {
+    var dropped = old
+    for place in places {
+      if names.map(place.isDecided) ?? true {
+        try add(place, of: node, id, in: members, &dropped)
+      } else {
+        try retainEdges(place, of: id, in: members, &dropped)
+        if wasLoose { try storeDanglingReferences(place, of: id, in: members, but: old) }
+      }
+    }
+    for edge in dropped.keys { _ = try remove(edge, as: .sourceDeleted) }
+  }
+
+  private func add(
+    _ place: PropertyReference, of node: Node, _ id: Int64, in members: [Member],
+    _ dropped: inout [EdgeKey: Rules]
+  ) throws {
+    let destinations = try place.destinations(in: members) { misfit in
+      throw Rejection(.invalid, "\(node): \(misfit.message)", node: node)
+    }
+    for destination in destinations {
+      let edge = try edge(of: place, from: id, to: endId(destination))
+      if dropped.removeValue(forKey: edge) != place.rules { try add(edge, rules: place.rules) }
+    }
+  }
+
+  private func retainEdges(
+    _ place: PropertyReference, of id: Int64, in members: [Member],
+    _ dropped: inout [EdgeKey: Rules]
+  ) throws {
+    if dropped.isEmpty { return }
+    for destination in try place.destinations(in: members) {
+      guard let end = try existingId(destination) else { continue }
+      dropped[try edge(of: place, from: id, to: end)] = nil
+    }
+  }
+
+  func edge(of place: PropertyReference, from source: Int64, to destination: Int64) throws
+    -> EdgeKey
+  {
+    EdgeKey(
+      source: source, name: try nameId(place.name), destination: destination,
+      origin: place.origin)
+  }
+
+  func propertyEdges(of id: Int64) throws -> [EdgeKey: Rules] {
+    let edges = try db.all(
+      """
+      SELECT name, destination, origin, rules FROM cascade_edge WHERE source = ? AND origin >= 2
+      """, .integer(id)
+    ) { row in
+      (
+        EdgeKey(
+          source: id, name: row.integer(0), destination: row.integer(1),
+          origin: Origin(rawValue: row.integer(2)) ?? .property),
+        Rules(rawValue: row.integer(3))
+      )
+    }
+    return Dictionary(uniqueKeysWithValues: edges)
+  }
+}

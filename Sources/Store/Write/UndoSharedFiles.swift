@@ -1,0 +1,43 @@
+internal import CascadeModel
+internal import CascadeSQLite
+
+/// A file that several rows shared was trashed with the last of them. An undo that brings back
+/// another of these rows finds the file in the trash of that batch.
+extension Undo {
+  func markSharedFilesForRestore() throws {
+    if writer.model.files.isEmpty { return }
+    let others = """
+      FROM (SELECT DISTINCT batch FROM cascade_trash_file WHERE batch <> ?1) AS b
+      """
+    for relation in writer.binding.edgeRelations where relation.leadsToFiles {
+      let kept = layouts.filter {
+        $0.layout.kind == .row && $0.collection == relation.source.collection
+      }
+      for layout in kept {
+        try markForRestore(
+          """
+          SELECT b.batch, \(relation.destination.id), CAST(\(relation.reference) AS TEXT) \(others)
+          CROSS JOIN temp.restored AS r
+          CROSS JOIN \(relation.source.rows) AS s ON \(relation.source.hasKey("s", "r.key"))
+          \(relation.references) WHERE r.layout = \(layout.number) AND \(relation.isEdge)
+          """)
+      }
+    }
+    try markForRestore(
+      """
+      SELECT b.batch, f.collection, f.key \(others) CROSS JOIN temp.restored AS r
+      CROSS JOIN cascade_edge AS e ON e.source = r.id
+      CROSS JOIN cascade_node AS f ON f.id = e.destination
+      WHERE f.collection IN (\(Writer.fileCollections))
+      """)
+  }
+
+  /// Marks files to be moved back after the commit.
+  private func markForRestore(_ files: String) throws {
+    try writer.db.run(
+      generated: """
+        UPDATE cascade_trash_file SET fate = 2
+        WHERE fate = 0 AND (batch, collection, path) IN (\(files))
+        """, [.integer(batch)])
+  }
+}
