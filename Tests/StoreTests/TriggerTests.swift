@@ -191,7 +191,7 @@ struct TriggerTests {
     let store = try store(
       model,
       """
-      CREATE TABLE \(quoted)(\(quoted) TEXT PRIMARY KEY, \(SQLite.quoted(name + " 2")) TEXT);
+      CREATE TABLE \(quoted)(\(quoted) TEXT PRIMARY KEY, \(CascadeSQLite.quoted(name + " 2")) TEXT);
       INSERT INTO \(quoted) VALUES('k', 'r')
       """)
     #expect(store.writer.bindingProblems == [])
