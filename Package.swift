@@ -3,11 +3,15 @@ import PackageDescription
 
 // Layers: a target imports only from lower layers, and only what is listed here.
 //
-//   4  cascaded   cascadectl
-//   3  Daemon     CascadeKit
-//   2  Spool      Varlink
+//   5  cascaded         cascadectl
+//   4  Daemon           CascadeKit
+//   3  VarlinkServer
+//   2  SystemdService   CascadeVarlink   Spool
 //   1  Store
-//   0  Model  SQLite  System  (and the C libraries below them)
+//   0  CascadeModel     CascadeSQLite    CascadeSystem   (and the C libraries below them)
+//
+// The daemon needs Linux and libsystemd: its targets are declared on Linux only. The library, the
+// command line and what they stand on link no libsystemd.
 
 let settings: [SwiftSetting] = [
   .swiftLanguageMode(.v6),
@@ -34,19 +38,46 @@ let alone: [LinkerSetting] = [
 let package = Package(
   name: "Cascade",
   products: [
-    .executable(name: "cascaded", targets: ["cascaded"]),
     .executable(name: "cascadectl", targets: ["cascadectl"]),
     .library(name: "CascadeKit", targets: ["CascadeKit"]),
   ],
   targets: [
     .systemLibrary(
       name: "CascadeCSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
-    .systemLibrary(
-      name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
+    .systemLibrary(name: "CascadeCSystem"),
 
     .target(name: "CascadeModel", swiftSettings: sources),
     .target(name: "CascadeSQLite", dependencies: ["CascadeCSQLite"], swiftSettings: sources),
-    .target(name: "CascadeSystem", dependencies: ["CSystemd"], swiftSettings: sources),
+    .target(name: "CascadeSystem", dependencies: ["CascadeCSystem"], swiftSettings: sources),
+    .target(
+      name: "CascadeVarlink", dependencies: ["CascadeModel", "CascadeSystem"],
+      swiftSettings: sources),
+    .target(
+      name: "CascadeKit", dependencies: ["CascadeModel", "CascadeVarlink"], swiftSettings: sources),
+    .executableTarget(
+      name: "cascadectl",
+      dependencies: ["CascadeKit", "CascadeModel", "CascadeSystem", "CascadeVarlink"],
+      swiftSettings: sources, linkerSettings: alone),
+
+    .target(
+      name: "TestSupport", dependencies: ["CascadeSystem"], path: "Tests/TestSupport",
+      swiftSettings: settings),
+    .testTarget(
+      name: "ModelTests", dependencies: ["CascadeModel", "CascadeSystem"], swiftSettings: settings),
+    .testTarget(
+      name: "SystemTests", dependencies: ["CascadeSystem", "TestSupport"], swiftSettings: settings),
+    .testTarget(
+      name: "VarlinkTests",
+      dependencies: ["CascadeSystem", "CascadeVarlink", "TestSupport"],
+      swiftSettings: settings),
+  ]
+)
+
+#if os(Linux)
+  package.products.append(.executable(name: "cascaded", targets: ["cascaded"]))
+  package.targets += [
+    .systemLibrary(
+      name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
 
     .target(
       name: "Store", dependencies: ["CascadeModel", "CascadeSQLite", "CascadeSystem"],
@@ -55,26 +86,24 @@ let package = Package(
       name: "Spool", dependencies: ["CascadeModel", "Store", "CascadeSystem"],
       swiftSettings: sources),
     .target(
-      name: "CascadeVarlink", dependencies: ["CascadeModel", "CascadeSystem"],
+      name: "SystemdService", dependencies: ["CascadeCSystem", "CascadeSystem", "CSystemd"],
       swiftSettings: sources),
-
+    .target(
+      name: "VarlinkServer",
+      dependencies: ["CascadeModel", "CascadeSystem", "CascadeVarlink", "SystemdService"],
+      swiftSettings: sources),
     .target(
       name: "Daemon",
-      dependencies: ["CascadeModel", "Spool", "Store", "CascadeSystem", "CascadeVarlink"],
+      dependencies: [
+        "CascadeModel", "CascadeSystem", "CascadeVarlink", "Spool", "Store", "SystemdService",
+        "VarlinkServer",
+      ],
       resources: [.embedInCode("io.cascaded.Control.varlink")], swiftSettings: sources),
-    .target(
-      name: "CascadeKit", dependencies: ["CascadeModel", "CascadeVarlink"], swiftSettings: sources),
-
     .executableTarget(
-      name: "cascaded", dependencies: ["Daemon", "CascadeModel", "Store", "CascadeSystem"],
-      swiftSettings: sources, linkerSettings: alone),
-    .executableTarget(
-      name: "cascadectl",
-      dependencies: ["CascadeKit", "CascadeModel", "CascadeSystem", "CascadeVarlink"],
+      name: "cascaded",
+      dependencies: ["CascadeModel", "CascadeSystem", "Daemon", "Store", "SystemdService"],
       swiftSettings: sources, linkerSettings: alone),
 
-    .testTarget(
-      name: "ModelTests", dependencies: ["CascadeModel", "CascadeSystem"], swiftSettings: settings),
     .testTarget(
       name: "StoreTests",
       dependencies: ["CascadeModel", "CascadeSQLite", "Store", "CascadeSystem"],
@@ -84,11 +113,15 @@ let package = Package(
       dependencies: ["CascadeModel", "CascadeSQLite", "Spool", "Store", "CascadeSystem"],
       swiftSettings: settings),
     .testTarget(
-      name: "VarlinkTests", dependencies: ["CascadeModel", "CascadeSystem", "CascadeVarlink"],
+      name: "ServiceTests",
+      dependencies: [
+        "CascadeModel", "CascadeSystem", "CascadeVarlink", "SystemdService", "TestSupport",
+        "VarlinkServer",
+      ],
       swiftSettings: settings),
     .testTarget(
       name: "DaemonTests",
       dependencies: ["CascadeKit", "CascadeModel", "CascadeSQLite", "CascadeSystem"],
       swiftSettings: settings),
   ]
-)
+#endif

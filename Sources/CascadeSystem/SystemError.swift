@@ -1,4 +1,4 @@
-internal import CSystemd
+internal import CascadeCSystem
 internal import Glibc
 
 /// A call of the operating system that failed.
@@ -27,7 +27,7 @@ package struct SystemError: Error, Hashable, CustomStringConvertible {
 }
 
 /// One call, repeated while signals interrupt it. This is the only place that reads `errno`.
-func checked<Result: SignedInteger>(
+package func checked<Result: SignedInteger>(
   _ call: String, _ path: String? = nil, _ body: () -> Result
 ) throws(SystemError) -> Result {
   while true {
@@ -39,7 +39,7 @@ func checked<Result: SignedInteger>(
 }
 
 /// The same for a call that "would block": nil then.
-func checkedUnlessBlocking<Result: SignedInteger>(
+package func checkedUnlessBlocking<Result: SignedInteger>(
   _ call: String, _ body: () -> Result
 ) throws(SystemError) -> Result? {
   do {
@@ -50,15 +50,8 @@ func checkedUnlessBlocking<Result: SignedInteger>(
   }
 }
 
-/// libsystemd and pthreads return the error instead of setting `errno`, with either sign.
-@discardableResult
-func checkedReturn(_ call: String, _ result: CInt) throws(SystemError) -> CInt {
-  if result < 0 { throw SystemError(code: -result, call: call) }
-  return result
-}
-
 /// A path for C. One with a NUL inside would name another file than the one it shows.
-func cString(_ path: String) throws(SystemError) -> [CChar] {
+package func cString(_ path: String) throws(SystemError) -> [CChar] {
   if path.utf8.contains(0) { throw SystemError(code: EINVAL, call: "path", path: path) }
   return path.utf8.map { CChar(bitPattern: $0) } + [0]
 }
@@ -71,5 +64,4 @@ extension SystemError {
 
   /// There is nothing, or nobody answers there.
   package var isAbsence: Bool { code == ENOENT || code == ENOTDIR || code == ECONNREFUSED }
-
 }

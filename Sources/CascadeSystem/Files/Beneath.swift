@@ -1,4 +1,4 @@
-internal import CSystemd
+internal import CascadeCSystem
 internal import Glibc
 
 /// Paths beneath a directory: no link on the way is followed, so none leads out of it, whoever moves

@@ -1,4 +1,4 @@
-internal import CSystemd
+internal import CascadeCSystem
 internal import Glibc
 
 /// An open directory. Names are taken relative to it, so that it may be moved, and a name never

@@ -1,4 +1,4 @@
-internal import CSystemd
+internal import CascadeCSystem
 internal import Glibc
 
 /// Owns a descriptor and closes it. Every descriptor is closed on exec and never blocks an open.
@@ -35,6 +35,13 @@ package struct FileDescriptor: ~Copyable, Sendable {
     }
   }
 
+  /// What a descriptor can be waited for.
+  package enum Readiness: Int, CaseIterable, Sendable {
+    case readable, writable
+    /// Both directions are closed: nobody will take an answer. Half a close is only "readable".
+    case hungUp
+  }
+
   /// Follows symbolic links: for paths that the operator chose.
   package static func open(
     _ path: String, _ access: Access = .readOnly, mode: UInt32 = 0o666
@@ -69,10 +76,5 @@ package struct FileDescriptor: ~Copyable, Sendable {
     var ends: [CInt] = [-1, -1]
     _ = try checked("pipe2") { unsafe pipe2(&ends, O_CLOEXEC | O_NONBLOCK) }
     return try body(FileDescriptor(owning: ends[0]), FileDescriptor(owning: ends[1]))
-  }
-
-  static func eventCounter() throws(SystemError) -> FileDescriptor {
-    let raw = try checked("eventfd") { eventfd(0, CInt(EFD_NONBLOCK | EFD_CLOEXEC)) }
-    return FileDescriptor(owning: raw)
   }
 }

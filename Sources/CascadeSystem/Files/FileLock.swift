@@ -1,4 +1,4 @@
-internal import CSystemd
+internal import CascadeCSystem
 internal import Glibc
 
 /// A lock that ends with its owner, however that ends. The file stays, and says nothing.

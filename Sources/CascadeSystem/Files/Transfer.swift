@@ -1,4 +1,4 @@
-internal import CSystemd
+internal import CascadeCSystem
 internal import Glibc
 
 extension FileDescriptor {
@@ -52,7 +52,7 @@ extension FileDescriptor {
 
   /// As many as are taken without waiting, also where the descriptor blocks: a pipe that can be
   /// written takes so many. Whether a descriptor blocks is not ours to say where others have it too.
-  func writeNow(_ bytes: [UInt8]) -> Int {
+  package func writeNow(_ bytes: [UInt8]) -> Int {
     var written = 0
     while written < bytes.count,
       (try? waitBlocking(for: .writable, milliseconds: 0)) == true,
@@ -104,7 +104,7 @@ extension FileDescriptor {
   /// Blocks this thread, for programs without a loop. False when the time was over before.
   @discardableResult
   package func waitBlocking(
-    for readiness: Readiness.Kind, milliseconds: Int
+    for readiness: Readiness, milliseconds: Int
   ) throws(SystemError) -> Bool {
     let events = readiness == .writable ? POLLOUT : readiness == .readable ? POLLIN : 0
     var item = pollfd(fd: raw, events: Int16(events), revents: 0)

@@ -1,4 +1,4 @@
-internal import CSystemd
+internal import CascadeCSystem
 internal import Glibc
 
 /// Who is at the other end, as the kernel knew it when they connected.

@@ -1,4 +1,4 @@
-internal import CSystemd
+internal import CascadeCSystem
 internal import Glibc
 
 /// Stream sockets in the file system.

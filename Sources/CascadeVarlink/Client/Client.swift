@@ -104,7 +104,7 @@ package struct VarlinkClient: ~Copyable {
   }
 
   private func wait(
-    _ readiness: Readiness.Kind, _ deadline: Deadline
+    _ readiness: FileDescriptor.Readiness, _ deadline: Deadline
   ) throws(VarlinkClientError) {
     let isReady = try attempt { () throws(SystemError) in
       try descriptor.waitBlocking(for: readiness, milliseconds: deadline.milliseconds)

@@ -44,5 +44,10 @@ package struct DescriptionError: Error, Hashable, CustomStringConvertible {
   package let line: Int
   package let reason: String
 
+  package init(line: Int, reason: String) {
+    self.line = line
+    self.reason = reason
+  }
+
   package var description: String { "line \(line): \(reason)" }
 }

@@ -1,16 +1,18 @@
 /// Cuts what arrives into messages: each ends with a NUL, wherever the reads were split.
-struct FrameBuffer {
+package struct FrameBuffer {
   private var bytes: [UInt8] = []
   private var start = 0
   private var searched = 0
 
   /// Of the message that is not complete yet.
-  var pendingCount: Int { bytes.count - start }
+  package var pendingCount: Int { bytes.count - start }
 
-  mutating func append(_ new: [UInt8]) { bytes += new }
+  package init() {}
+
+  package mutating func append(_ new: [UInt8]) { bytes += new }
 
   /// The next complete message, without its NUL.
-  mutating func next() -> [UInt8]? {
+  package mutating func next() -> [UInt8]? {
     guard let end = bytes[searched...].firstIndex(of: 0) else {
       searched = bytes.count
       dropTaken()

@@ -1,23 +1,22 @@
-internal import CascadeModel
-
+package import CascadeModel
 /// An answer: to a call, or one of several.
-struct Reply {
-  var parameters: JSON
-  var error: String?
-  var continues = false
+package struct Reply {
+  package var parameters: JSON
+  package var error: String?
+  package var continues = false
 
-  init(_ parameters: JSON, continues: Bool = false) {
+  package init(_ parameters: JSON, continues: Bool = false) {
     self.parameters = parameters
     self.continues = continues
   }
 
-  init(_ error: VarlinkError) {
+  package init(_ error: VarlinkError) {
     parameters = error.parameters
     self.error = error.name
   }
 
   /// nil for what is no answer.
-  init?(_ frame: [UInt8]) {
+  package init?(_ frame: [UInt8]) {
     guard let message = try? JSON.parse(frame, around: 8), message.object != nil,
       let parameters = message.parameters
     else { return nil }
@@ -26,7 +25,7 @@ struct Reply {
     continues = message["continues"]?.bool ?? false
   }
 
-  var frame: [UInt8] {
+  package var frame: [UInt8] {
     var members: [JSON.Field] = []
     if let error { members.append(JSON.Field("error", .string(error))) }
     members.append(JSON.Field("parameters", parameters))

@@ -1,16 +1,15 @@
-internal import CascadeModel
-
+package import CascadeModel
 /// A call, as it came.
-struct Request: Sendable {
-  let method: String
+package struct Request: Sendable {
+  package let method: String
   /// An object.
-  let parameters: JSON
-  private(set) var oneway = false
-  private(set) var more = false
-  private(set) var upgrade = false
+  package let parameters: JSON
+  package private(set) var oneway = false
+  package private(set) var more = false
+  package private(set) var upgrade = false
 
   /// nil for what is no call at all: there is no way to answer it, the connection is to be closed.
-  init?(_ frame: [UInt8]) {
+  package init?(_ frame: [UInt8]) {
     guard let message = try? JSON.parse(frame, as: .json), let members = message.object,
       let method = message["method"]?.string
     else { return nil }

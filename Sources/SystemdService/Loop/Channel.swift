@@ -1,0 +1,69 @@
+package import CascadeSystem
+internal import Glibc
+
+/// A socket on the loop: reads, writes and waits that suspend the task and nobody else.
+@EventLoopActor
+package final class Channel {
+  private let readiness: Readiness
+  private let descriptor: FileDescriptor
+
+  package init(_ descriptor: consuming FileDescriptor) throws(SystemError) {
+    readiness = try Readiness(descriptor)
+    self.descriptor = descriptor
+  }
+
+  // epoll must forget the number before the descriptor is closed and the number given anew.
+  isolated deinit { readiness.close() }
+
+  package func peer() throws(SystemError) -> Peer { try descriptor.peer() }
+
+  /// Appends what is there, at most `count` bytes. Returns how many; 0 at the end.
+  package func read(into bytes: inout [UInt8], upTo count: Int) async throws -> Int {
+    while true {
+      if let got = try descriptor.read(into: &bytes, upTo: count) { return got }
+      try await readiness.wait(.readable)
+    }
+  }
+
+  /// Returns when the socket has taken everything.
+  package func send(_ bytes: [UInt8]) async throws {
+    var sent = 0
+    while sent < bytes.count {
+      if let count = try descriptor.send(bytes, from: sent) {
+        sent += count
+      } else {
+        try await readiness.wait(.writable)
+      }
+    }
+  }
+
+  /// Returns when the peer has closed both directions.
+  package func hungUp() async throws {
+    while !readiness.isHungUp { try await readiness.wait(.hungUp) }
+  }
+
+  package var isHungUp: Bool { readiness.isHungUp }
+
+  /// The next connection of a listener.
+  package func accept() async throws -> FileDescriptor {
+    while true {
+      do {
+        if let connection = try descriptor.accept() { return connection }
+        try await readiness.wait(.readable)
+      } catch let error as SystemError {
+        try await Self.recover(from: error)
+      }
+    }
+  }
+
+  /// A connection that was given up is no error of ours, and want of descriptors or memory passes:
+  /// the loop must not spin meanwhile.
+  private static func recover(from error: SystemError) async throws {
+    switch error.code {
+    case ECONNABORTED, EPROTO: return
+    case EMFILE, ENFILE, ENOBUFS, ENOMEM:
+      try await EventLoop.sleep(for: .milliseconds(100), tolerance: .milliseconds(100))
+    default: throw error
+    }
+  }
+}
