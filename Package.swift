@@ -3,15 +3,14 @@ import PackageDescription
 
 // Layers: a target imports only from lower layers, and only what is listed here.
 //
-//   5  cascaded         cascadectl
-//   4  Daemon           CascadeKit
-//   3  VarlinkServer
-//   2  SystemdService   CascadeVarlink   Spool
-//   1  Store
-//   0  CascadeModel     CascadeSQLite    CascadeSystem   (and the C libraries below them)
+//   4  cascaded        cascadectl
+//   3  Daemon          CascadeKit
+//   2  VarlinkServer   Spool
+//   1  SystemdService  Store          CascadeVarlink
+//   0  CascadeModel    CascadeSQLite  CascadeSystem  (and the C libraries below them)
 //
-// The daemon needs Linux and libsystemd: its targets are declared on Linux only. The library, the
-// command line and what they stand on link no libsystemd.
+// The daemon needs Linux and libsystemd, so its targets are declared on Linux only. CascadeKit,
+// cascadectl and the targets that they depend on do not link libsystemd.
 
 let settings: [SwiftSetting] = [
   .swiftLanguageMode(.v6),
@@ -23,14 +22,15 @@ let settings: [SwiftSetting] = [
   .treatAllWarnings(as: .error),
 ]
 
-/// Regular expressions are a megabyte that no program of ours needs.
+/// Without the regular expressions of the standard library: they cost a megabyte and are not used.
 let sources =
   settings + [
     .unsafeFlags(["-Xfrontend", "-disable-implicit-string-processing-module-import"])
   ]
 
-/// The programs carry Swift's runtime with them: of its libraries each would keep pages of its own, and
-/// where they are installed there need be none. All symbols are bound at the start, and then read-only.
+/// The programs are linked statically with Swift's runtime. Each of its shared libraries would cost
+/// memory pages of its own, and a machine where the programs are installed may not have them. All
+/// symbols are bound at the start and are read-only from then on.
 let alone: [LinkerSetting] = [
   .unsafeFlags(["-static-stdlib", "-Xlinker", "-z", "-Xlinker", "now"])
 ]
