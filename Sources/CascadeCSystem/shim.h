@@ -16,7 +16,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-// glibc hides these behind _GNU_SOURCE, which Swift's Glibc module does not define.
+// glibc declares these only with _GNU_SOURCE, which Swift's Glibc module does not define.
 struct cascade_peer {
   int pid;
   unsigned uid, gid;
@@ -27,35 +27,36 @@ extern int pthread_setname_np(pthread_t, const char *);
 extern int memfd_create(const char *, unsigned);
 extern int sync_file_range(int, __off64_t, __off64_t, unsigned);
 
-// Writes, and waits until that and what was on its way is written: all flags of the above.
+// Waits for writes that are in progress, starts writing the other changed pages, and waits for these
+// (all three flags of sync_file_range).
 static inline int cascade_write_out(int fd, long start, long count) {
   return sync_file_range(fd, start, count, 7);
 }
 
-// pthread_t is an integer here and a pointer elsewhere: an integer says "which thread" everywhere.
+// pthread_t is an integer here and a pointer on other systems. An integer identifies a thread on all.
 static inline unsigned long cascade_thread(void) { return (unsigned long)pthread_self(); }
 
-// fcntl is variadic, which Swift does not import.
+// fcntl is variadic, and Swift does not import variadic functions.
 static inline int cascade_set_status_flags(int fd, int flags) { return fcntl(fd, F_SETFL, flags); }
 static inline int cascade_status_flags(int fd) { return fcntl(fd, F_GETFL); }
 static inline int cascade_duplicate(int fd) { return fcntl(fd, F_DUPFD_CLOEXEC, 3); }
 
-// glibc has no wrapper for this one: a path that never leaves `directory`, and goes through no link.
+// glibc has no wrapper for openat2. The path never leaves `directory` and follows no symbolic link.
 static inline int cascade_open_beneath(int directory, const char *path, int flags) {
   struct open_how how = {
       .flags = (unsigned)flags, .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS};
   return (int)syscall(SYS_openat2, directory, path, &how, sizeof how);
 }
 
-// Fails where the new name is taken: RENAME_NOREPLACE, which is hidden like the ones above.
+// Fails if the new name exists. 1 is RENAME_NOREPLACE, which needs _GNU_SOURCE as well.
 static inline int cascade_rename_new(int from, const char *name, int to, const char *new_name) {
   return (int)syscall(SYS_renameat2, from, name, to, new_name, 1U);
 }
 
-// A file without a name, closed on exec (MFD_CLOEXEC).
+// A file in memory that has no path and is closed on exec (1 is MFD_CLOEXEC).
 static inline int cascade_memory_file(void) { return memfd_create("cascade", 1U); }
 
-// A timer of the wall clock for a time that never comes: readable when somebody sets that clock
+// A timer of the wall clock for a time that never comes. It becomes readable when the clock is set
 // (TFD_TIMER_CANCEL_ON_SET).
 static inline int cascade_clock_watch(void) {
   struct itimerspec never = {.it_value = {.tv_sec = (time_t)1 << 40}};

@@ -2,17 +2,17 @@ package import CascadeSystem
 internal import CSystemd
 internal import Glibc
 
-/// The service manager, where there is one.
+/// The service manager, if the process runs under one.
 package enum Supervisor {
   package static var isThere: Bool { Process.environment("NOTIFY_SOCKET") != nil }
 
-  /// "READY=1", "STATUS=…", "STOPPING=1". Nothing happens without a manager.
+  /// Sends "READY=1", "STATUS=…" or "STOPPING=1". Does nothing without a service manager.
   package static func notify(_ state: String...) {
     _ = unsafe sd_notify(0, state.joined(separator: "\n"))
   }
 
-  /// The listening socket that was passed under this name; the only one, whatever its name. Each can
-  /// be taken once.
+  /// The listening socket that the service manager passed under this name. If it passed only one, that
+  /// one, regardless of its name. Each socket can be taken once.
   package static func takeListener(named name: String) throws(SystemError) -> FileDescriptor? {
     let names = try passedNames()
     guard let index = names.firstIndex(of: name) ?? (names.count == 1 ? 0 : nil) else {
@@ -24,12 +24,12 @@ package enum Supervisor {
     return descriptor
   }
 
-  /// Who connects to one that nobody serves waits for ever.
+  /// Reports that the process serves none of the sockets. A client that connects to one waits forever.
   private static func complain(of names: [String], wanting name: String) {
     Log.write(
       .error,
-      "of the sockets that systemd passed, none is served: FileDescriptorName= of one of them has to "
-        + "be \(name), and they are \(names.joined(separator: ", "))")
+      "none of the sockets that systemd passed is served: one of them needs "
+        + "FileDescriptorName=\(name), but their names are \(names.joined(separator: ", "))")
   }
 
   private static func passedNames() throws(SystemError) -> [String] {

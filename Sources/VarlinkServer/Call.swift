@@ -5,27 +5,27 @@ internal import SystemdService
 
 /// One call of a method.
 package struct Call: Sendable {
-  /// With its interface.
+  /// The full name, including the interface.
   package let method: String
-  /// An object.
+  /// Always an object.
   package let parameters: JSON
-  /// The client takes any number of replies.
+  /// Whether the client accepts several replies.
   package let more: Bool
   package let peer: Peer
   let connection: Connection
 
-  /// Lives as long as the connection.
+  /// An object that lives as long as the connection.
   package var session: AnyObject { connection }
 
-  /// A reply before the last one; returns when the client's socket has taken it. A slow client
-  /// makes this wait, so keep nothing locked, and bound what piles up meanwhile.
+  /// Sends a reply before the last one, and returns when the socket of the client has taken it. A slow
+  /// client delays this, so the caller must hold no lock and must limit what it collects meanwhile.
   @EventLoopActor
   package func reply(continues parameters: JSON) async throws {
     try requireMore()
     try await connection.send(Reply(parameters, continues: true))
   }
 
-  /// For methods that make no sense with a single reply.
+  /// For methods that are useless with a single reply.
   package func requireMore() throws {
     if !more { throw VarlinkError.expectedMore }
   }

@@ -3,7 +3,7 @@ internal import CascadeSystem
 internal import CascadeVarlink
 internal import SystemdService
 
-/// One client. Its calls are answered one after the other, in order.
+/// The connection of one client. Its calls are answered one after another, in order.
 @EventLoopActor
 final class Connection {
   private let channel: Channel
@@ -18,22 +18,22 @@ final class Connection {
     self.server = server
   }
 
-  /// Returns when the client has no more calls, is gone, or says what is no Varlink. That it has
-  /// closed its sending side only means the former: what it asked before is answered.
+  /// Returns when the client has no more calls, has left, or has sent something that is not Varlink. A
+  /// client that has closed only its sending side has no more calls, but its earlier calls are answered.
   func run() async {
     do {
       while let frame = try await nextFrame(), let request = Request(frame) {
         try await handle(request)
-        // Who sends as fast as it is read would never let another have its turn.
+        // Otherwise a client that sends as fast as it is read would block all others.
         await EventLoop.turn()
       }
     } catch {
-      // The socket failed or the server stops: nobody is left to be told.
+      // The socket failed or the server stops, so the error cannot be reported to the client.
     }
   }
 
-  /// After a part of a message nothing that follows could be understood: when a send was given up,
-  /// or two overlap, the connection ends.
+  /// Nothing that follows a part of a message could be understood. So after a send that was cancelled, or
+  /// if two sends overlap, the connection ends.
   func send(_ reply: Reply) async throws {
     if isSending { throw SystemError.disconnection }
     isSending = true
@@ -61,7 +61,7 @@ final class Connection {
 
   private static let readSize = 1 << 16
 
-  /// What a client that is gone still wanted to know is skipped; what it wanted done is not.
+  /// If the client has left, calls that expect a reply are skipped, but oneway calls are carried out.
   private func handle(_ request: Request) async throws {
     if request.oneway {
       _ = try await server.outcome(of: request, call(request))
@@ -88,8 +88,8 @@ final class Connection {
       connection: self)
   }
 
-  /// Cancels the work when the client has closed both directions: it may wait for an event that
-  /// comes next week.
+  /// Cancels the work when the client has closed both directions. Otherwise the work might wait for a
+  /// very long time for an event.
   private func whileConnected(
     _ work: @escaping @EventLoopActor @Sendable (Connection) async throws -> Void
   ) async throws {

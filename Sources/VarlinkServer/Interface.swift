@@ -2,16 +2,16 @@ package import CascadeModel
 package import CascadeVarlink
 internal import SystemdService
 
-/// An interface and the code behind its methods.
+/// An interface and the code of its methods.
 package struct Interface: Sendable {
-  /// Returns the parameters of the (last) reply. The parameters of the call have the shape that the
-  /// description asks for. The task is cancelled when the client is gone.
+  /// Returns the parameters of the last reply. The parameters of the call have the described shape. The
+  /// task is cancelled if the client leaves.
   package typealias Handler = @EventLoopActor @Sendable (Call) async throws -> JSON
 
   package let description: Description
   private let handlers: [String: Handler]
 
-  /// A method without a handler is answered "not implemented".
+  /// A call of a method without a handler is answered with "not implemented".
   package init(
     _ text: String, methods handlers: [String: Handler]
   ) throws(DescriptionError) {
@@ -22,7 +22,7 @@ package struct Interface: Sendable {
     }
   }
 
-  /// Calls the method of that name, if the call is as described.
+  /// Calls the handler of the method if the call has the described shape.
   @EventLoopActor
   func answer(_ call: Call, method name: String) async throws -> JSON {
     guard let method = description.methods[name] else {
@@ -39,7 +39,7 @@ package struct Interface: Sendable {
     return reply
   }
 
-  /// What we send is our own doing: checked in debug builds, so that tests find it.
+  /// An undescribed reply is an error in this program. Debug builds check for it, so that tests find it.
   func assertDescribed(_ reply: JSON, _ fields: [Description.Field], _ name: String) {
     assert(
       description.mismatch(of: reply, with: fields) == nil,

@@ -3,13 +3,13 @@ package import CascadeSystem
 package import CascadeVarlink
 package import SystemdService
 
-/// Answers Varlink calls. One slow, silent or hostile client costs the others nothing.
+/// Answers Varlink calls. A slow, silent or hostile client does not affect other clients.
 @EventLoopActor
 package final class VarlinkServer {
   package struct Limits: Sendable {
-    /// More are closed at once; each may cost a message's memory.
+    /// Further connections are closed at once. Each connection may need the memory of one message.
     package var connections = 256
-    /// Bytes of a call.
+    /// The limit for a call, in bytes.
     package var message = 1 << 20
 
     package init() {}
@@ -34,7 +34,7 @@ package final class VarlinkServer {
   private let failure: @Sendable (any Error) -> VarlinkError
   private var connectionCount = 0
 
-  /// `failure` translates what a handler throws that is no `VarlinkError`.
+  /// `failure` translates errors of handlers that are not a `VarlinkError`.
   package init(
     _ identity: Identity, _ interfaces: [Interface], limits: Limits = Limits(),
     failure: @escaping @Sendable (any Error) -> VarlinkError
@@ -45,15 +45,16 @@ package final class VarlinkServer {
     self.failure = failure
   }
 
-  /// Serves until the task is cancelled; calls that run then are cancelled too.
+  /// Serves until the task is cancelled. That also cancels the running calls.
   package func serve(_ listener: consuming FileDescriptor) async throws {
     let listener = try Channel(listener)
     try await withThrowingDiscardingTaskGroup { group in
       while true {
         let descriptor = try await listener.accept()
-        // Who connects without end would keep those that are there from being answered.
+        // Otherwise a client that connects again and again would block the existing connections.
         await EventLoop.turn()
-        // Dropped, and thereby closed: too many, or gone already.
+        // The descriptor is dropped, and thereby closed, if there are too many connections or the client
+        // has already left.
         guard connectionCount < limits.connections,
           let connection = try? Connection(descriptor, self)
         else { continue }
@@ -68,10 +69,10 @@ package final class VarlinkServer {
     connectionCount -= 1
   }
 
-  /// The reply to a call. Errors of any kind are replies too; throws when the call was cancelled.
+  /// The reply to a call. All errors become replies. Throws only if the call was cancelled.
   func outcome(of request: Request, _ call: Call) async throws -> Reply {
     do {
-      // A reply without error would confirm the upgrade.
+      // A reply without an error would confirm the upgrade.
       if request.upgrade { throw VarlinkError.methodNotImplemented(request.method) }
       return Reply(try await dispatch(call))
     } catch let error as VarlinkError {

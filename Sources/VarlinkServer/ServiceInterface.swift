@@ -2,7 +2,7 @@ internal import CascadeModel
 internal import CascadeVarlink
 internal import SystemdService
 
-/// What every Varlink service can say about itself.
+/// The interface by which every Varlink service describes itself.
 extension VarlinkServer {
   static func serviceInterface(
     _ identity: Identity, describing others: [Interface]
@@ -43,7 +43,7 @@ extension VarlinkServer {
 
   private static let serviceName = "org.varlink.service"
 
-  /// Given by the specification, UAPI.20.
+  /// The text is given by the specification UAPI.20.
   private static let serviceText = """
     # What every service says about itself.
     interface org.varlink.service

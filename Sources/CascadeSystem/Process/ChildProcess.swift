@@ -1,9 +1,10 @@
 internal import CascadeCSystem
 internal import Glibc
 
-/// A program that is run to its end, with our output and our environment.
+/// Runs another program to its end. It inherits the output streams and the environment.
 package enum ChildProcess {
-  /// Looks for the program where the shell would. Returns its exit status.
+  /// Finds the program by PATH, as a shell does. Returns its exit status, or 128 plus the number of the
+  /// signal that ended it.
   package static func run(
     _ program: String, _ arguments: [String], input: [UInt8]
   ) throws(SystemError) -> CInt {

@@ -1,8 +1,8 @@
 internal import Glibc
 
-/// What tells this machine from others.
+/// The machine that the process runs on.
 package enum Machine {
-  /// Stays the same, also from one start to the next.
+  /// Distinguishes this machine from others, and stays the same across restarts.
   package static let identity: String = {
     let bytes = (try? FileDescriptor.open("/etc/machine-id").readWhole(limit: 4096)) ?? []
     return bytes.isEmpty ? hostName : String(decoding: bytes, as: UTF8.self)

@@ -1,10 +1,10 @@
 internal import CascadeCSystem
 internal import Glibc
 
-/// What a program asks about itself and its surroundings.
+/// The current process and its environment.
 package enum Process {
-  /// What the program is called with. Nil where some of it is not UTF-8: with a sign in the place of what
-  /// is wrong, it would be the name of something else.
+  /// The arguments of the program. nil if one of them is not UTF-8, because with replacement characters
+  /// it would name a different file.
   package static var arguments: [String]? {
     var arguments: [String] = []
     for index in 1..<max(1, Int(CommandLine.argc)) {
@@ -32,11 +32,11 @@ package enum Process {
     return bytes
   }
 
-  /// Gives freed memory back to the system. Takes a millisecond: for when nothing else is to do.
+  /// Gives freed memory back to the system. Takes a millisecond, so call it when the process is idle.
   package static func trimMemory() { _ = malloc_trim(0) }
 
-  /// As many descriptors as the administrator allows: the usual limit is for programs that use
-  /// select().
+  /// Raises the limit of open descriptors to the maximum that the administrator allows. The default
+  /// is low for the sake of programs that use select().
   package static func raiseDescriptorLimit() {
     var limit = rlimit()
     guard unsafe getrlimit(CInt(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
@@ -44,8 +44,8 @@ package enum Process {
     _ = unsafe setrlimit(CInt(RLIMIT_NOFILE.rawValue), &limit)
   }
 
-  /// One heap for all threads. One for each of them, as is usual, keeps room for what each once needed;
-  /// and of ours few work at the same time.
+  /// Uses one heap for all threads. By default each thread has a heap that keeps the memory it once
+  /// needed. Here few threads work at the same time, so separate heaps are not needed.
   package static func shareHeap() { mallopt(M_ARENA_MAX, 1) }
 
   package static func workingDirectory() throws(SystemError) -> String {
@@ -54,7 +54,7 @@ package enum Process {
     return unsafe String(cString: path)
   }
 
-  /// A path that means the same to others, and whatever becomes of the working directory.
+  /// A path that does not depend on the working directory, so that it means the same to other processes.
   package static func absolutePath(_ path: String) throws(SystemError) -> String {
     path.hasPrefix("/") ? path : "\(try workingDirectory())/\(path)"
   }

@@ -1,13 +1,14 @@
 internal import Glibc
 
-/// The streams that a program is started with. They are not ours to close.
+/// The streams that a program is started with. They are never closed here.
 package enum StandardStream: CInt, Sendable {
   case input, output, error
 
-  /// Where one was closed, whatever is opened next would get its number, and be taken for it: a
-  /// socket for standard input, a database for the log. Call this before anything is opened.
+  /// Opens /dev/null in the place of streams that are closed. Otherwise a file that is opened later would
+  /// get the number of a closed stream and be taken for it: a socket for standard input, or a database
+  /// for the log. Call this before anything is opened.
   package static func openMissing() {
-    // The lowest free number is given first.
+    // The kernel assigns the lowest free number.
     while true {
       let descriptor = unsafe open("/dev/null", O_RDWR)
       if descriptor > STDERR_FILENO { close(descriptor) }
@@ -15,19 +16,19 @@ package enum StandardStream: CInt, Sendable {
     }
   }
 
-  /// Where it cannot be written, there is nobody to be told.
+  /// Ignores errors, because they could not be reported anywhere.
   package func write(_ text: String) { try? writeAll(text) }
 
   package func writeAll(_ text: String) throws {
     try with { try $0.writeAll(Array(text.utf8)) }
   }
 
-  /// How many bytes were taken without waiting.
+  /// Writes what can be written without waiting. Returns the number of bytes.
   package func writeNow(_ bytes: [UInt8]) -> Int { with { $0.writeNow(bytes) } }
 
   package var isTerminal: Bool { isatty(rawValue) == 1 }
 
-  /// A descriptor of the caller's own.
+  /// A descriptor of the same stream that the caller owns.
   package func duplicate() throws -> FileDescriptor { try with { try $0.duplicate() } }
 
   private func with<T: ~Copyable>(_ body: (borrowing FileDescriptor) throws -> T) rethrows -> T {

@@ -1,10 +1,11 @@
 internal import Glibc
 
-/// Work that has a thread of its own, while its owner goes on. When this goes, it is done.
+/// Work on a thread of its own, while the owner continues. The destruction of this value waits until
+/// the work is done.
 package struct BackgroundWork: ~Copyable {
   private let thread: pthread_t
 
-  /// Nil where no thread can be started.
+  /// nil if no thread can be started.
   package init?(_ body: @escaping @Sendable () -> Void) {
     let work = unsafe Unmanaged.passRetained(Work(body))
     var thread = pthread_t()

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Set by one thread, and seen by others.
+/// A flag that one thread sets and other threads read.
 package final class Flag: Sendable {
   private let value = Atomic(false)
 

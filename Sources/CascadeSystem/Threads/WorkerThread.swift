@@ -2,9 +2,9 @@ internal import CascadeCSystem
 internal import Glibc
 internal import Synchronization
 
-/// A thread of its own as the executor of an actor whose work blocks, such as a database's. It is
-/// there while there is work, and for some seconds more: one that sleeps for hours keeps its stack,
-/// and what it freed.
+/// A dedicated thread as the executor of an actor whose work blocks, such as database access. The
+/// thread exists while there is work and for some seconds after that. It ends then, because a sleeping
+/// thread keeps its stack and the memory that it has freed.
 ///
 ///     actor Store {
 ///       private nonisolated let thread = WorkerThread(name: "store")
@@ -13,14 +13,14 @@ internal import Synchronization
 package final class WorkerThread: SerialExecutor {
   private let queue: JobQueue
 
-  /// It waits as long as its patience for more to do.
+  /// `patience` is how long an idle thread waits for more work before it ends.
   package init(name: String, stackSize: Int = 1 << 20, patience: Duration = .seconds(3)) {
     queue = JobQueue(name: name, stackSize: stackSize, patience: patience)
   }
 
   deinit { queue.finish() }
 
-  /// For the `unownedExecutor` of an actor, which must own the thread.
+  /// For the `unownedExecutor` of an actor. The actor must own this object.
   @safe package var executor: UnownedSerialExecutor { unsafe asUnownedSerialExecutor() }
 
   package func enqueue(_ job: consuming ExecutorJob) {
@@ -36,17 +36,16 @@ package final class WorkerThread: SerialExecutor {
   }
 }
 
-/// What a worker thread shares with its executor. It outlives the executor by the thread's last
-/// steps.
-// Unchecked: what changes is touched under `mutex` only.
+/// The state that a thread shares with its executor. It outlives the executor until the thread ends.
+// Unchecked, because mutable state is accessed only under `mutex`.
 @safe private final class JobQueue: @unchecked Sendable {
   struct Entry {
     let job: UnownedJob
-    /// The job runs on the executor, which therefore must outlive it.
+    /// The executor that the job runs on. The reference keeps it alive until the job has run.
     let executor: WorkerThread
   }
 
-  /// The one that runs; 0 while there is none.
+  /// The running thread, or 0 if there is none.
   let thread = Atomic<UInt>(0)
   private let name: String
   private let stackSize: Int
@@ -82,7 +81,7 @@ package final class WorkerThread: SerialExecutor {
       if !isRunning { start() }
       isRunning = true
     }
-    // Whoever wakes up finds the mutex free.
+    // After the unlock, so that the woken thread finds the mutex free.
     unsafe pthread_cond_signal(condition)
   }
 
@@ -99,13 +98,14 @@ package final class WorkerThread: SerialExecutor {
 
   // MARK: - The thread
 
-  /// There may be too many of them for a moment; a job can't be left undone, nor done elsewhere.
+  /// Starts the thread. If there are temporarily too many threads, tries again for five seconds, because
+  /// a job can neither be dropped nor run on another thread.
   private func start() {
     for _ in 0..<500 {
       if tryToStart() { return }
       SystemClock.sleep(for: .milliseconds(10))
     }
-    fatalError("no thread can be started")
+    fatalError("cannot start a thread")
   }
 
   private func tryToStart() -> Bool {
@@ -127,7 +127,7 @@ package final class WorkerThread: SerialExecutor {
   }
 
   private func run() {
-    // The kernel keeps 15 bytes of a name.
+    // The kernel accepts at most 15 bytes.
     _ = unsafe pthread_setname_np(pthread_self(), String(name.prefix(15)))
     thread.store(UInt(cascade_thread()), ordering: .relaxed)
     while true {
@@ -139,7 +139,7 @@ package final class WorkerThread: SerialExecutor {
     }
   }
 
-  /// Waits until there are jobs; none means that the thread is at its end.
+  /// Waits for jobs and returns them. An empty result means that the thread has to end.
   private func takeAll() -> [Entry] {
     locked {
       while entries.isEmpty && !isFinished && waitForMore() {}
@@ -152,7 +152,7 @@ package final class WorkerThread: SerialExecutor {
     }
   }
 
-  /// False when nothing came for so long.
+  /// Returns false if no signal came within `patience`.
   private func waitForMore() -> Bool {
     let microseconds = SystemClock.monotonicMicroseconds() + Int64(patience.microseconds)
     var end = timespec(

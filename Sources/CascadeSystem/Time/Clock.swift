@@ -1,17 +1,17 @@
 internal import CascadeCSystem
 internal import Glibc
 
-/// The clocks, in milliseconds.
+/// The clocks of the system, in milliseconds unless named otherwise.
 package enum SystemClock {
-  /// Since 1970. May jump.
+  /// The time since 1970. It jumps when the clock is set.
   package static func wall() -> Int64 {
     TestClock.file.map(TestClock.read) ?? milliseconds(CLOCK_REALTIME)
   }
 
-  /// Since 1970, as the file system knows it.
+  /// The time since 1970 by the clock that the file system uses, also when a test sets `wall`.
   package static func ofFiles() -> Int64 { milliseconds(CLOCK_REALTIME) }
 
-  /// Never goes back; stands still while the machine is suspended. For measuring.
+  /// For measuring. It never goes back, and does not advance while the machine is suspended.
   package static func monotonic() -> Int64 { milliseconds(CLOCK_MONOTONIC) }
 
   package static func monotonicMicroseconds() -> Int64 {
@@ -19,12 +19,12 @@ package enum SystemClock {
     return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000
   }
 
-  /// Keeps the thread.
+  /// Blocks the thread.
   package static func sleep(for time: Duration) {
     usleep(useconds_t(clamping: Int(time / .microseconds(1))))
   }
 
-  /// A time since 1970 for people, in UTC: `2026-11-20 12:21:50Z`.
+  /// A time since 1970 in readable form, in UTC: `2026-11-20 12:21:50Z`.
   package static func text(_ milliseconds: Int64) -> String {
     var seconds = time_t(milliseconds / 1000)
     var parts = unsafe tm()
@@ -45,7 +45,7 @@ package enum SystemClock {
 
   private static func read(_ clock: clockid_t) -> timespec {
     var time = timespec()
-    // Cannot fail for these clocks.
+    // This cannot fail for the clocks used here.
     unsafe clock_gettime(clock, &time)
     return time
   }

@@ -1,9 +1,9 @@
 internal import CascadeCSystem
 internal import Glibc
 
-/// Local time: that of `TZ`, or of the machine.
+/// Local time, by the time zone of `TZ` or of the machine.
 package enum LocalTime {
-  /// How many seconds it is ahead of UTC, at this time in seconds since 1970.
+  /// The number of seconds that local time is ahead of UTC at a time given in seconds since 1970.
   package static func offset(at seconds: Int64) -> Int64 {
     var time = time_t(seconds)
     var parts = unsafe tm()
@@ -11,6 +11,6 @@ package enum LocalTime {
     return unsafe Int64(parts.tm_gmtoff)
   }
 
-  /// Takes up what became of /etc/localtime.
+  /// Reads the time zone again, after a change of /etc/localtime.
   package static func refresh() { tzset() }
 }

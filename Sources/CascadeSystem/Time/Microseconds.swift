@@ -1,5 +1,5 @@
 extension Duration {
-  /// Rounded up: a wait is never shorter than asked for. Never negative.
+  /// Rounded up, so that a wait is never shorter than requested. Negative durations give 0.
   package var microseconds: UInt64 {
     let (seconds, attoseconds) = components
     if seconds < 0 || attoseconds < 0 { return 0 }

@@ -1,5 +1,6 @@
 package import CascadeModel
-/// An answer: to a call, or one of several.
+
+/// A reply to a call, or one of several replies.
 package struct Reply {
   package var parameters: JSON
   package var error: String?
@@ -15,7 +16,7 @@ package struct Reply {
     self.error = error.name
   }
 
-  /// nil for what is no answer.
+  /// nil if the message is not a reply.
   package init?(_ frame: [UInt8]) {
     guard let message = try? JSON.parse(frame, around: 8), message.object != nil,
       let parameters = message.parameters
@@ -35,7 +36,7 @@ package struct Reply {
 }
 
 extension JSON {
-  /// Those of a message: absent, null and {} are the same. nil for what is no object.
+  /// The parameters of a message. Absent, null and {} are the same. nil if they are not an object.
   var parameters: JSON? {
     let parameters = self["parameters"] ?? .null
     if parameters.isNull { return .object([]) }

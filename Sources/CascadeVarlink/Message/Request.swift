@@ -1,5 +1,6 @@
 package import CascadeModel
-/// A call, as it came.
+
+/// A call as it was received.
 package struct Request: Sendable {
   package let method: String
   /// An object.
@@ -8,7 +9,7 @@ package struct Request: Sendable {
   package private(set) var more = false
   package private(set) var upgrade = false
 
-  /// nil for what is no call at all: there is no way to answer it, the connection is to be closed.
+  /// nil if the message is not a call. It cannot be answered then, and the connection must be closed.
   package init?(_ frame: [UInt8]) {
     guard let message = try? JSON.parse(frame, as: .json), let members = message.object,
       let method = message["method"]?.string
@@ -20,7 +21,7 @@ package struct Request: Sendable {
     if [oneway, more, upgrade].count(where: { $0 }) > 1 { return nil }
   }
 
-  /// Names with a dot are other people's extensions.
+  /// Names with a dot are extensions of other vendors and are ignored.
   private mutating func accept(_ member: JSON.Field) -> Bool {
     switch member.name {
     case "method", "parameters": true

@@ -2,7 +2,7 @@ package import CascadeSystem
 internal import CSystemd
 internal import Glibc
 
-/// The one way to the journal, or to whatever stderr is.
+/// Writes messages to the journal, or to stderr if that is not the journal. All messages go this way.
 package enum Log {
   package enum Priority: Int, Sendable, Comparable {
     case emergency, alert, critical, error, warning, notice, info, debug
@@ -12,7 +12,7 @@ package enum Log {
     }
   }
 
-  /// Fields beside the message go to the journal only: the message must do without them.
+  /// The fields are written only to the journal, so the message must be understandable without them.
   package static func write(
     _ priority: Priority = .info, _ message: String, fields: [(LogField, String)] = [],
     messageID: LogMessageID? = nil, file: String = #fileID, line: Int = #line,
@@ -30,7 +30,7 @@ package enum Log {
       entry.add("CODE_LINE", String(line))
       entry.add("CODE_FUNC", function)
       for (field, value) in fields where !value.isEmpty { entry.add(field.name, value) }
-      // A journal that is gone must not stop the work.
+      // Errors are ignored, because a missing journal must not stop the work.
       entry.send()
     }
   }
@@ -39,15 +39,16 @@ package enum Log {
     stderr: LogSink.standardError(), journalStream: Process.environment("JOURNAL_STREAM"))
 }
 
-/// Where messages go.
+/// Where messages are written.
 package enum LogSink: Hashable {
-  /// A terminal, a pipe, a file: read by people.
+  /// A terminal, a pipe or a file, which people read.
   case plain
-  /// A socket that is not known to be the journal's stream: systemd-cat's, or a container's.
+  /// A socket that is not known to be a stream of the journal, such as that of systemd-cat or of a
+  /// container. Each line begins with its priority.
   case prefixed
   case journal
 
-  /// JOURNAL_STREAM alone proves nothing: it is inherited by programs whose stderr is another.
+  /// JOURNAL_STREAM alone is not sufficient, because a program inherits it even if its stderr differs.
   package static func choose(stderr: FileStatus?, journalStream: String?) -> LogSink {
     guard let stderr, stderr.kind == .socket else { return .plain }
     return journalStream == "\(stderr.device):\(stderr.inode)" ? .journal : .prefixed
@@ -61,7 +62,7 @@ package enum LogSink: Hashable {
   }
 }
 
-/// NAME=value pairs in one buffer, as sd_journal_sendv wants them.
+/// NAME=value pairs in one buffer, as sd_journal_sendv expects them.
 private struct JournalEntry {
   private var bytes: [UInt8] = []
   private var ends: [Int] = []

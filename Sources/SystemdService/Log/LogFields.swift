@@ -1,8 +1,8 @@
-/// The fields that messages carry. All of them are here: the catalog and operators' filters depend
-/// on the names.
+/// The fields that messages carry. All are declared here, because the message catalog and the filters
+/// of operators depend on their names.
 package struct LogField: Hashable, Sendable {
   package let name: String
-  /// The same in the JSON of an event.
+  /// The name of the field in the JSON of an event.
   package let jsonName: String
   package let isNumber: Bool
 
@@ -21,10 +21,10 @@ package struct LogField: Hashable, Sendable {
   package static let peerUser = LogField("CASCADE_PEER_UID", "uid", isNumber: true)
 }
 
-/// What a message is about, for the catalog: 32 lower-case hexadecimal digits.
+/// The kind of a message, for the message catalog: 32 lower-case hexadecimal digits.
 package struct LogMessageID: Hashable, Sendable {
   package let text: String
-  /// What an event of it is called.
+  /// The name of an event of this kind.
   package let name: String
 
   package init(_ text: StaticString, _ name: StaticString) {

@@ -2,20 +2,20 @@ internal import CascadeSystem
 internal import Glibc
 internal import Synchronization
 
-/// Lines on whatever stderr is. Its reader may be away for a while, or for good, and must not stop
-/// the work: what it does not take at once is dropped, and how much that was is said to it when it
-/// reads again.
+/// Writes lines to stderr. The reader of stderr may stop reading for a while or forever, which must not
+/// stop the work. So what cannot be written at once is dropped, and the number of lost messages is
+/// reported when the reader reads again.
 enum LogLines {
   private struct State {
     var dropped = 0
-    /// The last line that was taken has no end.
+    /// The last line was written only in part.
     var isCut = false
   }
 
   private static let state = Mutex(State())
   private static let newline = UInt8(ascii: "\n")
 
-  /// With a priority where somebody sorts them.
+  /// The priority is given if the reader sorts lines by it.
   static func write(_ message: String, _ priority: Log.Priority? = nil) {
     let lines = bytes(of: message, priority)
     state.withLock { state in

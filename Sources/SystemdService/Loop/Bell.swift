@@ -1,7 +1,7 @@
 internal import Synchronization
 
-/// Wakes one waiting task, from any thread. A ring that nobody waits for is kept (once) for the
-/// next wait, so that nothing is missed between two waits; many rings may become one.
+/// Wakes one waiting task. Any thread may ring. A ring without a waiting task is kept for the next wait,
+/// so that no ring is missed between two waits. Several rings may become one.
 package final class Bell: Sendable {
   private enum State {
     case quiet
@@ -16,7 +16,7 @@ package final class Bell: Sendable {
     takeWaiter(leaving: .rung)?.resume()
   }
 
-  /// Returns after a ring; throws `CancellationError` when the task is cancelled before.
+  /// Returns after a ring. Throws `CancellationError` if the task is cancelled before that.
   package func wait() async throws {
     try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { begin($0) }
@@ -25,8 +25,8 @@ package final class Bell: Sendable {
     }
   }
 
-  /// The flag of the task is read under the lock: a cancellation that comes before finds no
-  /// continuation but sets the flag first, one that comes after finds the continuation.
+  /// Reads the cancellation flag of the task under the lock. A cancellation before that has set the flag
+  /// already, even though it found no continuation. A cancellation after that finds the continuation.
   private func begin(_ continuation: CheckedContinuation<Void, any Error>) {
     let result: Result<Void, any Error>? = state.withLock { state in
       if Task.isCancelled { return .failure(CancellationError()) }

@@ -1,4 +1,4 @@
-/// Rings every bell that somebody still holds.
+/// Rings all subscribed bells. It does not keep them alive.
 @EventLoopActor
 package final class Broadcast {
   private struct Listener { weak var bell: Bell? }

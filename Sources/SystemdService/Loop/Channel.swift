@@ -1,7 +1,7 @@
 package import CascadeSystem
 internal import Glibc
 
-/// A socket on the loop: reads, writes and waits that suspend the task and nobody else.
+/// A socket on the event loop. Reads, writes and waits suspend only the calling task.
 @EventLoopActor
 package final class Channel {
   private let readiness: Readiness
@@ -12,12 +12,13 @@ package final class Channel {
     self.descriptor = descriptor
   }
 
-  // epoll must forget the number before the descriptor is closed and the number given anew.
+  // The number must be removed from epoll before the descriptor is closed, because the kernel then
+  // assigns the number again.
   isolated deinit { readiness.close() }
 
   package func peer() throws(SystemError) -> Peer { try descriptor.peer() }
 
-  /// Appends what is there, at most `count` bytes. Returns how many; 0 at the end.
+  /// Waits for bytes and appends at most `count`. Returns how many were read, 0 at the end.
   package func read(into bytes: inout [UInt8], upTo count: Int) async throws -> Int {
     while true {
       if let got = try descriptor.read(into: &bytes, upTo: count) { return got }
@@ -25,7 +26,7 @@ package final class Channel {
     }
   }
 
-  /// Returns when the socket has taken everything.
+  /// Returns when the socket has taken all bytes.
   package func send(_ bytes: [UInt8]) async throws {
     var sent = 0
     while sent < bytes.count {
@@ -44,7 +45,7 @@ package final class Channel {
 
   package var isHungUp: Bool { readiness.isHungUp }
 
-  /// The next connection of a listener.
+  /// Waits for the next connection of a listener.
   package func accept() async throws -> FileDescriptor {
     while true {
       do {
@@ -56,8 +57,8 @@ package final class Channel {
     }
   }
 
-  /// A connection that was given up is no error of ours, and want of descriptors or memory passes:
-  /// the loop must not spin meanwhile.
+  /// A connection that the client gave up is not an error of the listener. A lack of descriptors or
+  /// memory passes, so the listener waits a little instead of trying again at once.
   private static func recover(from error: SystemError) async throws {
     switch error.code {
     case ECONNABORTED, EPROTO: return

@@ -2,10 +2,11 @@ internal import CascadeCSystem
 internal import CascadeSystem
 internal import Glibc
 
-/// Rings for everybody who waits by the wall clock when somebody sets it.
+/// Notifies all tasks that wait by the wall clock when the clock is set.
 @EventLoopActor
 final class ClockWatch {
-  /// Where there is none, who waits looks again as often as it does anyway.
+  /// nil if it cannot be made. A wait by the wall clock then notices a change of the
+  /// clock only at its next wake-up.
   static let shared = try? ClockWatch()
 
   private let wasSet = Broadcast()
@@ -36,7 +37,7 @@ final class ClockWatch {
     wasSet.ring()
   }
 
-  /// A timer that never ends, unless the clock is set: then reading it fails with ECANCELED, once.
+  /// A timer that never expires. When the clock is set, the next read fails with ECANCELED, once.
   private static func untilItIsSet() throws(SystemError) -> FileDescriptor {
     let raw = try checked("timerfd_create") { cascade_clock_watch() }
     return FileDescriptor(owning: raw)

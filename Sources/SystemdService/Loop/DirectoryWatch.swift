@@ -2,26 +2,26 @@ package import CascadeSystem
 internal import CascadeCSystem
 internal import Glibc
 
-/// Says that something changed in a directory. A hint: look, then wait again. What changes while
-/// you look is reported by the next wait.
+/// Reports that a directory changed. This is only a hint: the caller examines the directory and waits
+/// again. The next wait reports changes that happened meanwhile.
 ///
-/// Not sd_event_add_inotify: with a rate limit, libsystemd 252 spins on it.
+/// It does not use sd_event_add_inotify, because libsystemd 252 spins if that has a rate limit.
 @EventLoopActor
 package final class DirectoryWatch {
   package struct Events: OptionSet, Sendable {
     package let rawValue: UInt32
     package init(rawValue: UInt32) { self.rawValue = rawValue }
 
-    /// Entries came, by whatever name.
+    /// Entries were created or moved into the directory.
     package static let arrivals = Events(rawValue: UInt32(IN_CREATE | IN_MOVED_TO))
-    /// Entries came, went or got another name.
+    /// Entries were created, removed or renamed.
     package static let entries = Events(
       rawValue: UInt32(IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO))
-    /// A file was written.
+    /// A file in the directory was written.
     package static let content = Events(rawValue: UInt32(IN_MODIFY | IN_CLOSE_WRITE))
   }
 
-  /// At most `burst` wake-ups in `interval`; the changes after them are reported at its end.
+  /// At most `burst` wake-ups in `interval`. Later changes are reported at the end of the interval.
   package struct Rate: Hashable, Sendable {
     package var interval: Duration
     package var burst: Int
@@ -31,7 +31,7 @@ package final class DirectoryWatch {
       self.burst = burst
     }
 
-    /// A storm of 8,000 writes in 5 s costs 15 wake-ups instead of 12,110.
+    /// With this rate, 8,000 writes in 5 s cost 15 wake-ups instead of 12,110.
     package static let calm = Rate(interval: .seconds(1), burst: 2)
   }
 
@@ -39,7 +39,7 @@ package final class DirectoryWatch {
   private let inotify: Inotify
   private let number: CInt
 
-  /// Of entries whose names begin with `prefix`, or of all.
+  /// Watches the entries whose names begin with `prefix`. An empty prefix means all entries.
   package init(
     _ path: String, _ events: Events, of prefix: String = "", rate: Rate? = .calm
   ) throws(SystemError) {
@@ -49,9 +49,9 @@ package final class DirectoryWatch {
 
   isolated deinit { inotify.forget(number, bell) }
 
-  /// As if something had changed.
+  /// Ends the current or next wait, as a change would.
   package func ring() { bell.ring() }
 
-  /// Returns after a change since the last `next` (or since the watch began).
+  /// Returns when there was a change after the last `next`, or after the beginning of the watch.
   package func next() async throws { try await bell.wait() }
 }

@@ -4,14 +4,14 @@ internal import CascadeSystem
 internal import Glibc
 internal import Synchronization
 
-/// The one event loop of a process: libsystemd's, as the executor of all async code.
+/// The event loop of the process. It is libsystemd's event loop, used as the executor of all async code.
 ///
-/// Swift's own executors keep a pool of threads that wakes up every second for ever. Here one
-/// thread runs timers, descriptors, signals and tasks; idle means asleep in epoll_wait.
+/// Swift's own executors keep a pool of threads that wakes up every second. Here one thread serves
+/// timers, descriptors, signals and tasks. When idle, it sleeps in epoll_wait.
 @safe package final class EventLoop: SerialExecutor, TaskExecutor {
   package static let shared = EventLoop()
 
-  // Touched by the loop's thread only, once it runs; what touches it is @EventLoopActor.
+  // Once the loop runs, only its thread uses this. All code that uses it is isolated to EventLoopActor.
   nonisolated(unsafe) let event: OpaquePointer
   private let wakeup: FileDescriptor
   private let jobs = Mutex<[UnownedJob]>([])
@@ -24,18 +24,18 @@ internal import Synchronization
       try addWakeupSource()
       try makeTimers()
     } catch {
-      fatalError("no event loop: \(error)")
+      fatalError("cannot create the event loop: \(error)")
     }
   }
 
-  /// Runs the loop on this thread until `body` returns; its value is the exit status of the
-  /// process. Once in a process; on the main thread in a program.
+  /// Runs the loop on this thread until `body` returns, and returns the exit status that `body` gave.
+  /// Only one call is allowed in a process. A program calls it on the main thread.
   package static func run(_ body: @escaping @Sendable @EventLoopActor () async -> CInt) -> CInt {
     let loop = shared
     let (first, _) = loop.thread.compareExchange(
       expected: 0, desired: UInt(cascade_thread()), ordering: .sequentiallyConsistent)
     precondition(first, "the event loop runs once in a process")
-    // No failure: there may be no supervisor, or one that says WATCHDOG_USEC="".
+    // Errors are ignored: there may be no service manager, or one that sets WATCHDOG_USEC="".
     _ = unsafe sd_event_set_watchdog(loop.event, 1)
     Task(executorPreference: loop) { await loop.finish(after: body) }
     let status = unsafe sd_event_loop(loop.event)
@@ -60,7 +60,8 @@ internal import Synchronization
     if wasEmpty { eventfd_write(wakeup.raw, 1) }
   }
 
-  /// What the jobs enqueue waits for the next turn, so that descriptors and timers have theirs.
+  /// Jobs that are enqueued meanwhile run in the next iteration of the loop, so that descriptors and
+  /// timers are served in between.
   private func runPendingJobs() {
     var count: eventfd_t = 0
     unsafe eventfd_read(wakeup.raw, &count)
@@ -95,7 +96,7 @@ internal import Synchronization
 
   private func addWakeupSource() throws(SystemError) {
     let context = unsafe Unmanaged.passUnretained(self).toOpaque()
-    // The loop lives as long as the process: no source to keep.
+    // The source is not kept, because the loop lives as long as the process.
     try unsafe checkedReturn(
       "sd_event_add_io",
       sd_event_add_io(
@@ -108,8 +109,8 @@ internal import Synchronization
 }
 
 extension EventLoop {
-  /// Each clock has a descriptor from the first timer on. There may be none left to make one of later,
-  /// and without it the loop ends.
+  /// Makes libsystemd open the descriptors of the clocks now, by a first timer of each clock. Later no
+  /// descriptor might be available, and then the loop would end.
   private func makeTimers() throws(SystemError) {
     for clock in [CLOCK_BOOTTIME, CLOCK_MONOTONIC] {
       var source: OpaquePointer?

@@ -1,19 +1,19 @@
 internal import CascadeSystem
 internal import CSystemd
 
-/// Owns one source of the loop. What the source calls must live until `close`.
+/// Owns one source of the loop. The context of its callback must live until `close`.
 @EventLoopActor
 @safe final class EventSource {
   private var raw: OpaquePointer?
 
-  /// `add` is one of the sd_event_add_… functions.
+  /// `add` calls one of the sd_event_add_… functions, whose name is `call`.
   init(
     _ call: String, _ add: (OpaquePointer, inout OpaquePointer?) -> CInt
   ) throws(SystemError) {
     try unsafe checkedReturn(call, add(EventLoop.shared.event, &raw))
   }
 
-  /// Calls `fired` with the descriptor's events that are asked for.
+  /// Calls `fired` when one of the requested events of the descriptor occurs.
   convenience init(
     _ descriptor: CInt, _ events: UInt32, _ context: UnsafeMutableRawPointer,
     fired: sd_event_io_handler_t

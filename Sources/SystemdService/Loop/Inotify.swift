@@ -2,12 +2,13 @@ internal import CascadeSystem
 internal import CascadeCSystem
 internal import Glibc
 
-/// One inotify descriptor for all watches of a rate: the kernel gives a user only some 128 of them.
+/// The inotify descriptor that all watches of the same rate share. The kernel limits a user to about 128
+/// such descriptors.
 @EventLoopActor
 final class Inotify {
   private struct Listener {
     let events: DirectoryWatch.Events
-    /// What the names begin with that it wants to hear of.
+    /// The beginning of the names whose changes it is told.
     let prefix: [UInt8]
     let bell: Bell
 
@@ -22,7 +23,7 @@ final class Inotify {
 
   private let descriptor: FileDescriptor
   private var source: EventSource?
-  /// By the kernel's number of the directory, which several may watch.
+  /// By the kernel's number of a watched directory. Several listeners may watch the same directory.
   private var listeners: [CInt: [Listener]] = [:]
 
   static func shared(_ rate: DirectoryWatch.Rate?) throws(SystemError) -> Inotify {
@@ -48,7 +49,7 @@ final class Inotify {
     _ path: String, _ events: DirectoryWatch.Events, of prefix: String, ringing bell: Bell
   ) throws(SystemError) -> CInt {
     let name = try cString(path)
-    // Of a directory that is watched already, more is told from now on.
+    // IN_MASK_ADD: if the directory is watched already, these events are added to the others.
     let flags = UInt32(IN_ONLYDIR | IN_DELETE_SELF | IN_MOVE_SELF | IN_MASK_ADD)
     let number = try checked("inotify_add_watch", path) {
       unsafe inotify_add_watch(descriptor.raw, name, events.rawValue | flags)
@@ -65,7 +66,7 @@ final class Inotify {
     inotify_rm_watch(descriptor.raw, number)
   }
 
-  /// Once: what is left over fires again, when the others of the loop had their turn.
+  /// Reads only once. If events remain, the source fires again after the other sources of the loop.
   private func fired() {
     var bytes: [UInt8] = []
     guard let count = try? descriptor.read(into: &bytes, upTo: 1 << 16), count > 0 else { return }
@@ -84,7 +85,7 @@ final class Inotify {
 
   private func tell(_ event: inotify_event, _ name: UnsafeRawBufferPointer) {
     if event.mask & UInt32(IN_Q_OVERFLOW) != 0 {
-      // So much happened that the kernel gave up counting.
+      // The queue of the kernel overflowed, so any listener may have missed an event.
       for listener in listeners.values.joined() { listener.bell.ring() }
       return
     }

@@ -1,8 +1,8 @@
 package import CascadeSystem
 internal import CascadeCSystem
 
-/// Watches one descriptor: one source, whatever is waited for. (epoll takes a descriptor once.)
-/// One task may wait for each kind. A wait may return early; `isHungUp` is exact.
+/// Watches one descriptor with a single source, because epoll accepts a descriptor only once. One task
+/// may wait for each kind of readiness. A wait may return early, but `isHungUp` is exact.
 @EventLoopActor
 package final class Readiness {
   package typealias Kind = FileDescriptor.Readiness
@@ -23,7 +23,7 @@ package final class Readiness {
 
   isolated deinit { close() }
 
-  /// To be called before the descriptor is closed.
+  /// Call this before the descriptor is closed.
   package func close() {
     source?.close()
     source = nil
@@ -38,8 +38,8 @@ package final class Readiness {
   }
 
   private func fired(_ events: UInt32) {
-    // An error without a hang-up is a pipe without readers. Both stay, and would be reported
-    // for ever: the next read or write says what happened.
+    // An error without a hang-up means a pipe without readers. Both conditions are permanent and would
+    // be reported again and again, so the source is closed. The next read or write returns the error.
     if events & (EPOLLHUP.rawValue | EPOLLERR.rawValue) != 0 {
       isHungUp = true
       close()
@@ -47,14 +47,14 @@ package final class Readiness {
       return
     }
     let fired = waiting.filter { $0.events & events != 0 }
-    // Reported until it is read: nothing is asked for until somebody waits again.
+    // epoll reports the event until the data is read, so it is disabled until a task waits again.
     stopWaiting(fired)
     for kind in fired { bells[kind.rawValue].ring() }
   }
 
   private func stopWaiting(_ kinds: Set<Kind>) {
     waiting.subtract(kinds)
-    // To ask for less cannot fail for want of memory; if it did, a wake-up too many is harmless.
+    // Removing events needs no memory. If it fails nevertheless, an extra wake-up is harmless.
     try? arm()
   }
 

@@ -2,15 +2,16 @@ package import CascadeSystem
 internal import CSystemd
 internal import Glibc
 
-/// Signals as values. None is lost between two `next`; equal ones may become one, as in the kernel.
+/// Receives signals as values. No signal is lost between two calls of `next`. Several signals of the
+/// same kind may become one, as in the kernel.
 @EventLoopActor
 package final class Signals {
   private let bell = Bell()
   private var pending: [CInt] = []
   private var sources: [EventSource] = []
 
-  /// Blocks them for this thread and all it starts: first thing in `main`, before any other
-  /// thread exists, for a thread that does not block them would die of them.
+  /// Blocks the signals for this thread and all threads that it starts. Call this first in `main`, before
+  /// other threads exist: if one thread does not block a signal, the signal ends the process.
   package nonisolated static func block(_ signals: [CInt]) {
     var set = sigset_t()
     unsafe sigemptyset(&set)

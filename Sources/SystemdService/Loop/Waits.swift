@@ -2,14 +2,14 @@ package import CascadeSystem
 internal import CSystemd
 internal import Glibc
 
-/// What a task can wait for. Each wait throws `CancellationError` when its task is cancelled,
-/// and leaves nothing behind in the loop.
+/// What a task can wait for. Each wait throws `CancellationError` if its task is cancelled, and removes
+/// its source from the loop.
 extension EventLoop {
-  /// Wakes up between `duration` and `duration + tolerance` later, suspended time included. A
-  /// generous tolerance lets the wake-up coincide with others.
+  /// Returns between `duration` and `duration + tolerance` later. Time during which the machine is
+  /// suspended counts. A large tolerance lets the wake-up coincide with others.
   @EventLoopActor
   package static func sleep(for duration: Duration, tolerance: Duration = .zero) async throws {
-    // For libsystemd zero means its default of 250 ms.
+    // libsystemd takes zero as its default of 250 ms.
     let accuracy = max(1, tolerance.microseconds)
     try await unsafe ringOnce { bell throws(SystemError) in
       try unsafe EventSource("sd_event_add_time_relative") { event, source in
@@ -20,7 +20,7 @@ extension EventLoop {
     }
   }
 
-  /// Returns when nothing else is ready: the breather between two pieces of long work.
+  /// Returns when no other source is ready. For the pause between two parts of long work.
   @EventLoopActor
   package static func idle() async throws {
     try await unsafe ringOnce { bell throws(SystemError) in
@@ -32,14 +32,14 @@ extension EventLoop {
     }
   }
 
-  /// Goes behind everybody who is ready: for loops that may find something to do again and again,
-  /// and would keep the thread.
+  /// Lets all other ready tasks run first. For loops that may always find more to do and would otherwise
+  /// keep the thread.
   @EventLoopActor
   package static func turn() async {
     await Task(executorPreference: shared) { @EventLoopActor in }.value
   }
 
-  /// Waits once. Who waits often, or for several things at once, uses a `Channel`.
+  /// Waits once. Use a `Channel` to wait repeatedly or for several kinds of readiness at once.
   @EventLoopActor
   package static func wait(
     for descriptor: borrowing FileDescriptor, _ readiness: Readiness.Kind
@@ -64,7 +64,7 @@ extension EventLoop {
 }
 
 extension Bell {
-  /// For callbacks of C, whose context is an unretained bell.
+  /// For C callbacks whose context is an unretained bell.
   static func ring(_ context: UnsafeMutableRawPointer?) -> CInt {
     unsafe Unmanaged<Bell>.fromOpaque(context!).takeUnretainedValue().ring()
     return 0

@@ -2,26 +2,26 @@ internal import CSystemd
 internal import CascadeSystem
 internal import Glibc
 
-/// Waits by the wall clock, which may be set. For one task.
+/// Waits by the wall clock, also when the clock is set meanwhile. Only one task may use it.
 @EventLoopActor
 package final class WallTimer {
-  /// Lets the wake-up coincide with others.
+  /// Allows the wake-up to coincide with others.
   private static let tolerance = Duration.milliseconds(200)
 
   private let bell = Bell()
 
   package init() { ClockWatch.shared?.subscribe(bell) }
 
-  /// There is something else to wait for.
+  /// Ends the current or next wait, because the time to wait for has changed.
   package nonisolated func ring() { bell.ring() }
 
-  /// Returns when the clock shows `end`, in milliseconds since 1970; early when it was set, or after
-  /// a ring. Without an end only then.
+  /// Returns when the clock reaches `end`, in milliseconds since 1970. Returns early when the clock is set
+  /// or after a ring. Without `end`, it returns only in these two cases.
   package func wait(until end: Int64?) async throws {
     guard let end else { return try await bell.wait() }
     let rest = end - SystemClock.wall()
     if rest <= 0 { return }
-    // That of a test goes on when the test sets it.
+    // The clock of a test advances only when the test sets it.
     if TestClock.file != nil { return try await bell.wait() }
     let alarm = try alarm(in: .milliseconds(rest))
     defer { alarm.close() }

@@ -1,7 +1,8 @@
 import CascadeSystem
 import SystemdService
 
-/// The loop of the test process, on a thread of its own: the main thread is Swift Testing's.
+/// Runs `body` on the event loop of the test process. The loop has a thread of its own, because Swift
+/// Testing uses the main thread.
 func onLoop<Result: Sendable>(
   _ body: @EventLoopActor @Sendable () async throws -> Result
 ) async throws -> Result {
@@ -22,14 +23,14 @@ private actor LoopThread {
 
   private func run() {
     _ = EventLoop.run {
-      // Nobody rings: the loop ends with the process.
+      // This bell never rings, so the loop ends with the process.
       try? await Bell().wait()
       return 0
     }
   }
 }
 
-/// Waits for a condition that comes about without an event, with a limit.
+/// Polls a condition that no event announces, up to a limit. Returns false at the limit.
 @EventLoopActor
 func eventually(_ condition: @EventLoopActor () throws -> Bool) async throws -> Bool {
   for _ in 0..<2000 {
