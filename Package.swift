@@ -3,11 +3,14 @@ import PackageDescription
 
 // Layers: a target imports only from lower layers, and only what is listed here.
 //
-//   4  cascaded   cascadectl
-//   3  Daemon     CascadeKit
-//   2  Spool      Varlink
-//   1  Store
-//   0  Model  SQLite  System  (and the C libraries below them)
+//   4  cascaded        cascadectl
+//   3  Daemon          CascadeKit
+//   2  VarlinkServer   Spool
+//   1  SystemdService  Store          CascadeVarlink
+//   0  CascadeModel    CascadeSQLite  CascadeSystem  (and the C libraries below them)
+//
+// The daemon needs Linux and libsystemd, so its targets are declared on Linux only. CascadeKit,
+// cascadectl and the targets that they depend on do not link libsystemd.
 
 let settings: [SwiftSetting] = [
   .swiftLanguageMode(.v6),
@@ -19,14 +22,15 @@ let settings: [SwiftSetting] = [
   .treatAllWarnings(as: .error),
 ]
 
-/// Regular expressions are a megabyte that no program of ours needs.
+/// Without the regular expressions of the standard library: they cost a megabyte and are not used.
 let sources =
   settings + [
     .unsafeFlags(["-Xfrontend", "-disable-implicit-string-processing-module-import"])
   ]
 
-/// The programs carry Swift's runtime with them: of its libraries each would keep pages of its own, and
-/// where they are installed there need be none. All symbols are bound at the start, and then read-only.
+/// The programs are linked statically with Swift's runtime. Each of its shared libraries would cost
+/// memory pages of its own, and a machine where the programs are installed may not have them. All
+/// symbols are bound at the start and are read-only from then on.
 let alone: [LinkerSetting] = [
   .unsafeFlags(["-static-stdlib", "-Xlinker", "-z", "-Xlinker", "now"])
 ]
@@ -34,19 +38,46 @@ let alone: [LinkerSetting] = [
 let package = Package(
   name: "Cascade",
   products: [
-    .executable(name: "cascaded", targets: ["cascaded"]),
     .executable(name: "cascadectl", targets: ["cascadectl"]),
     .library(name: "CascadeKit", targets: ["CascadeKit"]),
   ],
   targets: [
     .systemLibrary(
       name: "CascadeCSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
-    .systemLibrary(
-      name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
+    .systemLibrary(name: "CascadeCSystem"),
 
     .target(name: "CascadeModel", swiftSettings: sources),
     .target(name: "CascadeSQLite", dependencies: ["CascadeCSQLite"], swiftSettings: sources),
-    .target(name: "CascadeSystem", dependencies: ["CSystemd"], swiftSettings: sources),
+    .target(name: "CascadeSystem", dependencies: ["CascadeCSystem"], swiftSettings: sources),
+    .target(
+      name: "CascadeVarlink", dependencies: ["CascadeModel", "CascadeSystem"],
+      swiftSettings: sources),
+    .target(
+      name: "CascadeKit", dependencies: ["CascadeModel", "CascadeVarlink"], swiftSettings: sources),
+    .executableTarget(
+      name: "cascadectl",
+      dependencies: ["CascadeKit", "CascadeModel", "CascadeSystem", "CascadeVarlink"],
+      swiftSettings: sources, linkerSettings: alone),
+
+    .target(
+      name: "TestSupport", dependencies: ["CascadeSystem"], path: "Tests/TestSupport",
+      swiftSettings: settings),
+    .testTarget(
+      name: "ModelTests", dependencies: ["CascadeModel", "CascadeSystem"], swiftSettings: settings),
+    .testTarget(
+      name: "SystemTests", dependencies: ["CascadeSystem", "TestSupport"], swiftSettings: settings),
+    .testTarget(
+      name: "VarlinkTests",
+      dependencies: ["CascadeSystem", "CascadeVarlink", "TestSupport"],
+      swiftSettings: settings),
+  ]
+)
+
+#if os(Linux)
+  package.products.append(.executable(name: "cascaded", targets: ["cascaded"]))
+  package.targets += [
+    .systemLibrary(
+      name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
 
     .target(
       name: "Store", dependencies: ["CascadeModel", "CascadeSQLite", "CascadeSystem"],
@@ -55,26 +86,24 @@ let package = Package(
       name: "Spool", dependencies: ["CascadeModel", "Store", "CascadeSystem"],
       swiftSettings: sources),
     .target(
-      name: "CascadeVarlink", dependencies: ["CascadeModel", "CascadeSystem"],
+      name: "SystemdService", dependencies: ["CascadeCSystem", "CascadeSystem", "CSystemd"],
       swiftSettings: sources),
-
+    .target(
+      name: "VarlinkServer",
+      dependencies: ["CascadeModel", "CascadeSystem", "CascadeVarlink", "SystemdService"],
+      swiftSettings: sources),
     .target(
       name: "Daemon",
-      dependencies: ["CascadeModel", "Spool", "Store", "CascadeSystem", "CascadeVarlink"],
+      dependencies: [
+        "CascadeModel", "CascadeSystem", "CascadeVarlink", "Spool", "Store", "SystemdService",
+        "VarlinkServer",
+      ],
       resources: [.embedInCode("io.cascaded.Control.varlink")], swiftSettings: sources),
-    .target(
-      name: "CascadeKit", dependencies: ["CascadeModel", "CascadeVarlink"], swiftSettings: sources),
-
     .executableTarget(
-      name: "cascaded", dependencies: ["Daemon", "CascadeModel", "Store", "CascadeSystem"],
-      swiftSettings: sources, linkerSettings: alone),
-    .executableTarget(
-      name: "cascadectl",
-      dependencies: ["CascadeKit", "CascadeModel", "CascadeSystem", "CascadeVarlink"],
+      name: "cascaded",
+      dependencies: ["CascadeModel", "CascadeSystem", "Daemon", "Store", "SystemdService"],
       swiftSettings: sources, linkerSettings: alone),
 
-    .testTarget(
-      name: "ModelTests", dependencies: ["CascadeModel", "CascadeSystem"], swiftSettings: settings),
     .testTarget(
       name: "StoreTests",
       dependencies: ["CascadeModel", "CascadeSQLite", "Store", "CascadeSystem"],
@@ -84,11 +113,15 @@ let package = Package(
       dependencies: ["CascadeModel", "CascadeSQLite", "Spool", "Store", "CascadeSystem"],
       swiftSettings: settings),
     .testTarget(
-      name: "VarlinkTests", dependencies: ["CascadeModel", "CascadeSystem", "CascadeVarlink"],
+      name: "ServiceTests",
+      dependencies: [
+        "CascadeModel", "CascadeSystem", "CascadeVarlink", "SystemdService", "TestSupport",
+        "VarlinkServer",
+      ],
       swiftSettings: settings),
     .testTarget(
       name: "DaemonTests",
       dependencies: ["CascadeKit", "CascadeModel", "CascadeSQLite", "CascadeSystem"],
       swiftSettings: settings),
   ]
-)
+#endif

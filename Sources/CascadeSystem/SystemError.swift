@@ -1,7 +1,7 @@
-internal import CSystemd
+internal import CascadeCSystem
 internal import Glibc
 
-/// A call of the operating system that failed.
+/// A failed call of the operating system.
 package struct SystemError: Error, Hashable, CustomStringConvertible {
   package let code: CInt
   package let call: String
@@ -26,8 +26,8 @@ package struct SystemError: Error, Hashable, CustomStringConvertible {
   }
 }
 
-/// One call, repeated while signals interrupt it. This is the only place that reads `errno`.
-func checked<Result: SignedInteger>(
+/// Makes a call, and repeats it while signals interrupt it. The error comes from `errno`.
+package func checked<Result: SignedInteger>(
   _ call: String, _ path: String? = nil, _ body: () -> Result
 ) throws(SystemError) -> Result {
   while true {
@@ -38,8 +38,8 @@ func checked<Result: SignedInteger>(
   }
 }
 
-/// The same for a call that "would block": nil then.
-func checkedUnlessBlocking<Result: SignedInteger>(
+/// The same for a call that may not be able to proceed now (EAGAIN). Returns nil in that case.
+package func checkedUnlessBlocking<Result: SignedInteger>(
   _ call: String, _ body: () -> Result
 ) throws(SystemError) -> Result? {
   do {
@@ -50,15 +50,9 @@ func checkedUnlessBlocking<Result: SignedInteger>(
   }
 }
 
-/// libsystemd and pthreads return the error instead of setting `errno`, with either sign.
-@discardableResult
-func checkedReturn(_ call: String, _ result: CInt) throws(SystemError) -> CInt {
-  if result < 0 { throw SystemError(code: -result, call: call) }
-  return result
-}
-
-/// A path for C. One with a NUL inside would name another file than the one it shows.
-func cString(_ path: String) throws(SystemError) -> [CChar] {
+/// A path for C. A path with a NUL inside is refused, because C would read only the part before it, and
+/// that names a different file.
+package func cString(_ path: String) throws(SystemError) -> [CChar] {
   if path.utf8.contains(0) { throw SystemError(code: EINVAL, call: "path", path: path) }
   return path.utf8.map { CChar(bitPattern: $0) } + [0]
 }
@@ -66,10 +60,9 @@ func cString(_ path: String) throws(SystemError) -> [CChar] {
 extension SystemError {
   package static let disconnection = SystemError(code: EPIPE, call: "send")
 
-  /// The other end of a socket is gone.
+  /// The peer has closed the connection.
   package var isDisconnection: Bool { code == EPIPE || code == ECONNRESET }
 
-  /// There is nothing, or nobody answers there.
+  /// The path does not exist, or no process listens there.
   package var isAbsence: Bool { code == ENOENT || code == ENOTDIR || code == ECONNREFUSED }
-
 }

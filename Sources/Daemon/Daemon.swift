@@ -1,8 +1,10 @@
-internal import Glibc
 internal import CascadeModel
-internal import Store
 internal import CascadeSystem
 internal import CascadeVarlink
+internal import Glibc
+internal import Store
+internal import SystemdService
+internal import VarlinkServer
 
 /// Connects the parts of the daemon: stores, control socket and signals.
 package struct Daemon: Sendable {

@@ -1,8 +1,9 @@
+internal import CascadeModel
+internal import CascadeSystem
 internal import Daemon
 internal import Glibc
-internal import CascadeModel
 internal import Store
-internal import CascadeSystem
+internal import SystemdService
 
 /// The command line of the daemon.
 enum Command {

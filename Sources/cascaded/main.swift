@@ -1,5 +1,6 @@
-internal import Glibc
 internal import CascadeSystem
+internal import Glibc
+internal import SystemdService
 
 StandardStream.openMissing()
 // Signals are blocked before any thread exists, because a thread that does not block them would be

@@ -46,7 +46,7 @@ import Testing
     let daemon = try passed.start("LISTEN_FDS=2 LISTEN_FDNAMES=one:two")
     let store = passed.store
     try store.waitUntil("it answers") { (try? UnixSocket.connect(store.socket)) != nil }
-    #expect(store.log.contains("has to be varlink, and they are one, two"))
+    #expect(store.log.contains("FileDescriptorName=varlink, but their names are one, two"))
     daemon.send(SIGTERM)
     #expect(daemon.wait() == .exit(0))
   }

@@ -1,6 +1,5 @@
-import CascadeModel
-import Testing
 import CascadeVarlink
+import Testing
 
 @Suite("The description parser")
 struct DescriptionTests {
@@ -47,13 +46,6 @@ struct DescriptionTests {
       try Description.parse("interface a.b\n# c\n\ntype T (x: int,\n  y: u)")
     } throws: { error in
       (error as? DescriptionError)?.line == 5
-    }
-  }
-
-  @Test("refuses a handler for a method that is not described")
-  func handlers() {
-    #expect(throws: DescriptionError.self) {
-      try Interface("interface a.b", methods: ["M": { _ in [:] }])
     }
   }
 }

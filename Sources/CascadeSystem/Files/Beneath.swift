@@ -1,10 +1,10 @@
-internal import CSystemd
+internal import CascadeCSystem
 internal import Glibc
 
-/// Paths beneath a directory: no link on the way is followed, so none leads out of it, whoever moves
-/// what meanwhile.
+/// Paths beneath a directory. No symbolic link on the way is followed, so a path never leads out of
+/// the directory, even if another process moves parts of it meanwhile.
 extension Directory {
-  /// The directory at a path beneath this one; an empty path is this one.
+  /// The directory at a path beneath this one. An empty path means this directory.
   package func directory(beneath path: String) throws(SystemError) -> Directory {
     if path.isEmpty { return try directory(".") }
     let name = try cString(path)
@@ -15,20 +15,20 @@ extension Directory {
       }
       return Directory(descriptor: FileDescriptor(owning: raw), path: "\(self.path)/\(path)")
     } catch {
-      // Linux before 5.6, and filters that do not know the call.
+      // Linux before 5.6 does not have the call, and system call filters may not know it.
       if error.code != ENOSYS && error.code != EPERM { throw error }
       return try directory(stepwiseBeneath: path)
     }
   }
 
-  /// The same for kernels that cannot do it at once.
+  /// The same, one name at a time, for kernels without openat2.
   package func directory(stepwiseBeneath path: String) throws(SystemError) -> Directory {
     var directory = try directory(".")
     for name in try Directory.names(in: path) { directory = try directory.directory(name) }
     return directory
   }
 
-  /// The same, made where it is not there.
+  /// The directory at a path beneath this one. Missing directories on the way are created.
   package func makeDirectory(
     beneath path: String, mode: UInt32
   ) throws(SystemError) -> Directory {
@@ -56,7 +56,7 @@ extension Directory {
     throw SystemError(code: EXDEV, call: "openat", path: path)
   }
 
-  /// Fails where the new name is taken (`isTaken`).
+  /// Fails if the new name exists (`isTaken`).
   package func rename(
     _ name: FileName, to other: borrowing Directory, asNew newName: FileName
   ) throws(SystemError) {
@@ -66,7 +66,8 @@ extension Directory {
         unsafe cascade_rename_new(descriptor.raw, name.cString, target, newName.cString)
       }
     } catch {
-      // Some file systems do not know how; a second name, and one less, does the same.
+      // Some file systems do not support the flag. A hard link with the new name, followed by the
+      // removal of the old name, does the same.
       if error.code != EINVAL && error.code != ENOSYS { throw error }
       _ = try checked("link", path(of: name)) {
         unsafe linkat(descriptor.raw, name.cString, target, newName.cString, 0)

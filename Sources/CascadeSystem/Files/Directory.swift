@@ -1,14 +1,14 @@
-internal import CSystemd
+internal import CascadeCSystem
 internal import Glibc
 
-/// An open directory. Names are taken relative to it, so that it may be moved, and a name never
-/// leads elsewhere: symbolic links are not followed.
+/// An open directory. Names are resolved relative to it, so that it may be moved. Symbolic links are
+/// not followed, so a name never leads elsewhere.
 package struct Directory: ~Copyable, Sendable {
   package let descriptor: FileDescriptor
-  /// For messages.
+  /// Only for messages.
   package let path: String
 
-  /// Follows symbolic links: for paths that the operator chose.
+  /// Follows symbolic links, because the operator chose the path.
   package static func open(_ path: String) throws(SystemError) -> Directory {
     let name = try cString(path)
     let raw = try checked("open", path) {
@@ -17,7 +17,7 @@ package struct Directory: ~Copyable, Sendable {
     return Directory(descriptor: FileDescriptor(owning: raw), path: path)
   }
 
-  /// Made if it is not there; its parent must be.
+  /// Creates the directory if it does not exist. Its parent must exist.
   package static func openOrMake(
     _ path: String, mode: UInt32 = 0o777
   ) throws(SystemError) -> Directory {
@@ -30,7 +30,7 @@ package struct Directory: ~Copyable, Sendable {
     return try open(path)
   }
 
-  /// What is not empty stays.
+  /// A directory that is not empty stays.
   package static func removeEmpty(_ path: String) {
     if let name = try? cString(path) { _ = unsafe rmdir(name) }
   }
@@ -41,14 +41,14 @@ package struct Directory: ~Copyable, Sendable {
     return Directory(descriptor: descriptor, path: self.path(of: name))
   }
 
-  /// Opening a FIFO or a device does not block; its status shows what it is.
+  /// Opening a FIFO or a device does not block. Its status shows what it is.
   package func file(
     _ name: FileName, _ access: FileDescriptor.Access = .readOnly, mode: UInt32 = 0o666
   ) throws(SystemError) -> FileDescriptor {
     try openEntry(name, access.flags | O_NOFOLLOW | O_NONBLOCK, mode: mode)
   }
 
-  /// Of the entry itself, if it is a symbolic link. nil if there is none.
+  /// The status of an entry, or nil if it does not exist. A symbolic link is not followed.
   package func status(of name: FileName) throws(SystemError) -> FileStatus? {
     var status = stat()
     let found = try unlessMissing { () throws(SystemError) in
@@ -59,7 +59,8 @@ package struct Directory: ~Copyable, Sendable {
     return found ? FileStatus(status) : nil
   }
 
-  /// Without "." and "..", in no order. Names that vanish meanwhile may or may not be among them.
+  /// All names but "." and "..", in no particular order. Names that are created or removed meanwhile
+  /// may or may not be included.
   package func names() throws(SystemError) -> [FileName] {
     let entries = try entries()
     var names: [FileName] = []
@@ -67,7 +68,7 @@ package struct Directory: ~Copyable, Sendable {
     return names
   }
 
-  /// The same one by one, however many there are.
+  /// The entries one by one, for directories of any size.
   package func entries() throws(SystemError) -> DirectoryEntries {
     let copy = try openEntry(".", O_RDONLY | O_DIRECTORY, mode: 0)
     guard let stream = unsafe fdopendir(copy.raw) else {
@@ -77,7 +78,7 @@ package struct Directory: ~Copyable, Sendable {
     return unsafe DirectoryEntries(stream, path)
   }
 
-  /// Replaces what has that name there. Durable after `sync` of both directories.
+  /// Replaces an existing entry of the new name. Durable after `sync` of both directories.
   package func rename(
     _ name: FileName, to other: borrowing Directory, as newName: FileName
   ) throws(SystemError) {
@@ -93,7 +94,7 @@ package struct Directory: ~Copyable, Sendable {
     }
   }
 
-  /// False if it was not there.
+  /// Returns false if the entry did not exist.
   @discardableResult
   package func remove(_ name: FileName) throws(SystemError) -> Bool {
     try unlessMissing { () throws(SystemError) in
@@ -112,7 +113,7 @@ package struct Directory: ~Copyable, Sendable {
     }
   }
 
-  /// Empties the directory; directories in it go too, links are not followed.
+  /// Removes all entries, including directories and their content. Links are not followed.
   package func removeContents() throws(SystemError) {
     for name in try names() {
       if try status(of: name)?.kind == .directory {
@@ -124,7 +125,7 @@ package struct Directory: ~Copyable, Sendable {
     }
   }
 
-  /// Makes what was created, renamed and removed here durable.
+  /// Makes the creation, renaming and removal of entries durable.
   package func sync() throws(SystemError) { try descriptor.sync() }
 
   package func path(of name: FileName) -> String { "\(path)/\(name)" }

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// The entries of a directory, in no order, without "." and "..".
+/// The entries of a directory except "." and "..", in no particular order.
 @safe
 package struct DirectoryEntries: ~Copyable {
   private let stream: OpaquePointer
@@ -13,7 +13,7 @@ package struct DirectoryEntries: ~Copyable {
 
   deinit { unsafe closedir(stream) }
 
-  /// How many of the rest have names that do not begin with a dot.
+  /// The number of remaining entries whose names do not begin with a dot.
   package func countVisible() throws(SystemError) -> Int {
     var count = 0
     while let entry = unsafe try nextEntry() {
@@ -22,7 +22,7 @@ package struct DirectoryEntries: ~Copyable {
     return count
   }
 
-  /// Some file systems do not tell what each is.
+  /// The next entry. Its kind is nil on file systems that do not report it here.
   package func next() throws(SystemError) -> (name: FileName, kind: FileStatus.Kind?)? {
     while let entry = unsafe try nextEntry() {
       let start = unsafe UnsafeRawPointer(entry) + MemoryLayout<dirent>.offset(of: \.d_name)!
@@ -34,7 +34,7 @@ package struct DirectoryEntries: ~Copyable {
     return nil
   }
 
-  /// Valid until the next one is asked for.
+  /// The result is valid until the next call.
   private func nextEntry() throws(SystemError) -> UnsafeMutablePointer<dirent>? {
     errno = 0
     if let entry = unsafe readdir(stream) { return unsafe entry }

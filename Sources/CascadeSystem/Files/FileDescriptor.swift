@@ -1,17 +1,17 @@
-internal import CSystemd
+internal import CascadeCSystem
 internal import Glibc
 
-/// Owns a descriptor and closes it. Every descriptor is closed on exec and never blocks an open.
+/// Owns a descriptor and closes it. Descriptors are closed on exec, and opening one never blocks.
 package struct FileDescriptor: ~Copyable, Sendable {
-  /// For a look at the number; the owner must outlive its use.
+  /// The number. The owner must outlive each use of it.
   package let raw: CInt
 
   package init(owning raw: CInt) { self.raw = raw }
 
-  // What close(2) reports cannot be acted on: who needs to know calls `sync`.
+  // An error of close(2) cannot be handled. A caller that needs to know calls `sync` before.
   deinit { close(raw) }
 
-  /// Gives the number away; it is the caller's to close.
+  /// Gives up ownership. The caller must close the number.
   package consuming func release() -> CInt {
     let raw = raw
     discard self
@@ -21,7 +21,7 @@ package struct FileDescriptor: ~Copyable, Sendable {
   package enum Access: Sendable {
     case readOnly
     case readWrite(create: Bool)
-    /// Fails if the name exists.
+    /// Fails if the file exists.
     case createNew
     case append
 
@@ -35,7 +35,15 @@ package struct FileDescriptor: ~Copyable, Sendable {
     }
   }
 
-  /// Follows symbolic links: for paths that the operator chose.
+  /// What a caller can wait for.
+  package enum Readiness: Int, CaseIterable, Sendable {
+    case readable, writable
+    /// Both directions are closed, so no reply can be delivered. If the peer has closed only its sending
+    /// side, the socket is merely readable.
+    case hungUp
+  }
+
+  /// Follows symbolic links, because the operator chose the path.
   package static func open(
     _ path: String, _ access: Access = .readOnly, mode: UInt32 = 0o666
   ) throws(SystemError) -> FileDescriptor {
@@ -52,7 +60,7 @@ package struct FileDescriptor: ~Copyable, Sendable {
     return FileStatus(status)
   }
 
-  /// A second owner of the same open file.
+  /// A second descriptor of the same open file.
   package func duplicate() throws(SystemError) -> FileDescriptor {
     FileDescriptor(owning: try checked("dup") { cascade_duplicate(raw) })
   }
@@ -62,17 +70,12 @@ package struct FileDescriptor: ~Copyable, Sendable {
     _ = try checked("fcntl") { cascade_set_status_flags(raw, flags | O_NONBLOCK) }
   }
 
-  /// Reading end and writing end.
+  /// Passes the reading end and the writing end of a new pipe to `body`.
   package static func withPipe<Result, Failure: Error>(
     _ body: (consuming FileDescriptor, consuming FileDescriptor) throws(Failure) -> Result
   ) throws -> Result {
     var ends: [CInt] = [-1, -1]
     _ = try checked("pipe2") { unsafe pipe2(&ends, O_CLOEXEC | O_NONBLOCK) }
     return try body(FileDescriptor(owning: ends[0]), FileDescriptor(owning: ends[1]))
-  }
-
-  static func eventCounter() throws(SystemError) -> FileDescriptor {
-    let raw = try checked("eventfd") { eventfd(0, CInt(EFD_NONBLOCK | EFD_CLOEXEC)) }
-    return FileDescriptor(owning: raw)
   }
 }

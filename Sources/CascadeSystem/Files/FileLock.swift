@@ -1,16 +1,18 @@
-internal import CSystemd
+internal import CascadeCSystem
 internal import Glibc
 
-/// A lock that ends with its owner, however that ends. The file stays, and says nothing.
+/// An exclusive lock on a file. The kernel releases it when the process ends, also after a crash. The
+/// file stays, and its existence means nothing.
 package struct FileLock: ~Copyable, Sendable {
   private let descriptor: FileDescriptor
 
   private init(descriptor: consuming FileDescriptor) { self.descriptor = descriptor }
 
-  /// Closing alone would leave it to a child that was forked and has not run its program yet.
+  /// Unlocks explicitly. After a mere close, a forked child that has not executed its program yet would
+  /// still hold the lock.
   deinit { _ = flock(descriptor.raw, LOCK_UN) }
 
-  /// nil if somebody else holds it.
+  /// Returns nil if another owner holds the lock.
   package static func take(_ path: String) throws(SystemError) -> FileLock? {
     let descriptor = try FileDescriptor.open(path, .readWrite(create: true), mode: 0o600)
     return try take(descriptor, path)

@@ -1,4 +1,5 @@
-/// The name of a directory entry: bytes, which need not be UTF-8. In byte order.
+/// The name of a directory entry. It consists of bytes, which need not be UTF-8, and is compared byte
+/// by byte.
 package struct FileName: Hashable, Comparable, Sendable, CustomStringConvertible,
   ExpressibleByStringInterpolation
 {
@@ -8,12 +9,12 @@ package struct FileName: Hashable, Comparable, Sendable, CustomStringConvertible
   package init(_ text: String) { bytes = Array(text.utf8) }
   package init(stringLiteral text: String) { self.init(text) }
 
-  /// For people: what is not UTF-8 is replaced, so two names may look the same.
+  /// For display. Bytes that are not UTF-8 are replaced, so two names may look the same.
   package var description: String { String(decoding: bytes, as: UTF8.self) }
 
   package var isHidden: Bool { bytes.first == UInt8(ascii: ".") }
 
-  /// A name of one entry, and no way to another directory.
+  /// Whether this can name one entry of a directory, and not a path to another directory.
   package var isValid: Bool {
     !bytes.isEmpty && self != "." && self != ".." && !bytes.contains(0)
       && !bytes.contains(UInt8(ascii: "/"))

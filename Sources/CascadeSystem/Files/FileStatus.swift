@@ -1,7 +1,7 @@
-internal import CSystemd
+internal import CascadeCSystem
 internal import Glibc
 
-/// What fstat tells.
+/// The status of a file, as fstat(2) reports it.
 package struct FileStatus: Sendable, Hashable {
   package enum Kind: Sendable, Hashable {
     case file, directory, symbolicLink, socket, other
@@ -16,7 +16,7 @@ package struct FileStatus: Sendable, Hashable {
   package let gid: UInt32
   package let links: UInt64
   package let modifiedMilliseconds: Int64
-  /// Of the content, or of what the file is called, or who may use it.
+  /// The last change of the content, of a name of the file or of its permissions.
   package let changedMilliseconds: Int64
 
   init(_ status: stat) {
@@ -32,8 +32,8 @@ package struct FileStatus: Sendable, Hashable {
     changedMilliseconds = FileStatus.milliseconds(status.st_ctim)
   }
 
-  /// Whoever owns a file may say any time of it: one that no clock ever shows is cut down to what can
-  /// be reckoned with.
+  /// The owner of a file can set its times to any value. Values that no clock ever shows are clamped, so
+  /// that calculations with them do not overflow.
   private static func milliseconds(_ time: timespec) -> Int64 {
     max(-mostSeconds, min(Int64(time.tv_sec), mostSeconds)) * 1000
       + Int64(time.tv_nsec) / 1_000_000
@@ -41,32 +41,32 @@ package struct FileStatus: Sendable, Hashable {
 
   private static let mostSeconds: Int64 = 1 << 43
 
-  /// Whether two paths are the same, or lead to the same file.
+  /// Whether two paths are equal or lead to the same file.
   package static func areSame(_ path: String, _ other: String) throws(SystemError) -> Bool {
     if path == other { return true }
     guard let one = try of(path), let two = try of(other) else { return false }
     return one.isSame(as: two)
   }
 
-  /// Whether this is the same file, by whatever name.
+  /// Whether both are the status of the same file, which may have several names.
   package func isSame(as other: FileStatus) -> Bool {
     device == other.device && inode == other.inode
   }
 
-  /// Whether this process may write there; false if there is nothing.
+  /// Whether this process may write to the file. False if it does not exist.
   package static func isWritable(_ path: String) -> Bool {
     guard let name = try? cString(path) else { return false }
     return unsafe faccessat(AT_FDCWD, name, W_OK, AT_EACCESS) == 0
   }
 
-  /// The path that leads to the same through no link; nil if there is nothing.
+  /// The path of the same file without symbolic links, or nil if it does not exist.
   package static func realPath(_ path: String) -> String? {
     guard let name = try? cString(path), let real = unsafe realpath(name, nil) else { return nil }
     defer { unsafe free(real) }
     return unsafe String(cString: real)
   }
 
-  /// Follows symbolic links. nil if there is nothing.
+  /// Follows symbolic links. Returns nil if the file does not exist.
   package static func of(_ path: String) throws(SystemError) -> FileStatus? {
     let name = try cString(path)
     var status = stat()
@@ -91,7 +91,7 @@ extension FileStatus.Kind {
     }
   }
 
-  /// As a directory lists it; nil where the file system does not tell.
+  /// From the type in a directory entry. nil on file systems that do not report it.
   init?(entryType: UInt8) {
     let type = mode_t(entryType) << 12
     if type == 0 { return nil }

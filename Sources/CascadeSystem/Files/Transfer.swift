@@ -1,9 +1,9 @@
-internal import CSystemd
+internal import CascadeCSystem
 internal import Glibc
 
 extension FileDescriptor {
-  /// Appends at most `count` bytes to `bytes`. Returns how many, 0 at the end of the file, and nil
-  /// when there are none yet. `bytes` grows by what came, not by what could have.
+  /// Appends at most `count` bytes to `bytes`. Returns how many were read: 0 at the end of the file, nil
+  /// if none are available yet. `bytes` grows only by the bytes that were read.
   package func read(
     into bytes: inout [UInt8], upTo count: Int
   ) throws(SystemError) -> Int? {
@@ -12,12 +12,13 @@ extension FileDescriptor {
     return new?.count
   }
 
-  /// From here to the end of a regular file; nil if that is more than `limit` bytes. Its size, where
-  /// the caller knows it, need not be asked for.
+  /// Reads from the current position to the end of a file. Returns nil if that is more than `limit`
+  /// bytes. A caller that knows the size passes it, which saves a system call.
   package func readWhole(limit: Int, size: Int64? = nil) throws(SystemError) -> [UInt8]? {
     let expected = if let size { Int(clamping: size) } else { Int(clamping: try status().size) }
     if expected > limit { return nil }
-    // One byte more than there is: less than that is the end; a file that grew is read on.
+    // Asks for one byte more than expected. If it does not come, this is the end of the file. If it
+    // comes, the file has grown, and reading continues.
     var bytes = try readChunk(upTo: expected + 1) ?? []
     if bytes.count == expected { return bytes }
     while let got = try read(into: &bytes, upTo: 1 << 16), got > 0 {
@@ -27,7 +28,7 @@ extension FileDescriptor {
   }
 
   private func readChunk(upTo count: Int) throws(SystemError) -> [UInt8]? {
-    // The initializer of Array rethrows untyped: the failure comes out beside the bytes.
+    // The initializer of Array rethrows untyped, so the error is passed out in a variable.
     var outcome: Result<Int?, SystemError> = .success(nil)
     let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
       outcome = Result { () throws(SystemError) in
@@ -38,7 +39,7 @@ extension FileDescriptor {
     return try outcome.get() == nil ? nil : bytes
   }
 
-  /// Writes everything; for files and pipes that block, or the rare one that does not.
+  /// Writes all bytes. Waits where the descriptor does not block.
   package func writeAll(_ bytes: [UInt8]) throws(SystemError) {
     var written = 0
     while written < bytes.count {
@@ -50,9 +51,10 @@ extension FileDescriptor {
     }
   }
 
-  /// As many as are taken without waiting, also where the descriptor blocks: a pipe that can be
-  /// written takes so many. Whether a descriptor blocks is not ours to say where others have it too.
-  func writeNow(_ bytes: [UInt8]) -> Int {
+  /// Writes as much as possible without waiting, and returns the number of bytes. This also works if the
+  /// descriptor blocks, because a writable pipe takes PIPE_BUF bytes at once. The descriptor is not set
+  /// to non-blocking, because other processes may share it.
+  package func writeNow(_ bytes: [UInt8]) -> Int {
     var written = 0
     while written < bytes.count,
       (try? waitBlocking(for: .writable, milliseconds: 0)) == true,
@@ -63,7 +65,7 @@ extension FileDescriptor {
     return written
   }
 
-  /// How many bytes were taken; nil when none can be now.
+  /// Returns the number of bytes written, or nil if none can be written now.
   private func write(
     _ bytes: [UInt8], from start: Int, upTo limit: Int = .max
   ) throws(SystemError) -> Int? {
@@ -75,36 +77,37 @@ extension FileDescriptor {
     }
   }
 
-  /// The next read begins at the beginning.
+  /// Moves the position to the beginning of the file.
   package func rewind() throws(SystemError) {
     _ = try checked("lseek") { lseek(raw, 0, SEEK_SET) }
   }
 
-  /// Returns once the content is on the disk.
+  /// Returns when the content and the metadata are on the disk.
   package func sync() throws(SystemError) {
     _ = try checked("fsync") { fsync(raw) }
   }
 
-  /// But for what only tells when it was written.
+  /// Like `sync`, but without metadata such as the modification time, which reading back the content
+  /// does not need.
   package func syncData() throws(SystemError) {
     _ = try checked("fdatasync") { fdatasync(raw) }
   }
 
-  /// Writes what was changed there to the disk, and waits for that. Whether it would be found there again
-  /// is another matter (`syncData`).
+  /// Writes the changed pages of a part to the disk, and waits for that. This alone does not make them
+  /// durable (see `syncData`).
   package func writeOut(_ part: Range<Int>) {
     _ = cascade_write_out(raw, part.lowerBound, part.count)
   }
 
-  /// What the kernel has in memory of its rest, and on the disk, need not stay there. Only advice.
+  /// Advises the kernel that it need not keep in memory what is behind `offset` and already on the disk.
   package func forgetPages(behind offset: Int) {
     posix_fadvise(raw, offset, 0, POSIX_FADV_DONTNEED)
   }
 
-  /// Blocks this thread, for programs without a loop. False when the time was over before.
+  /// Blocks the thread, for programs without an event loop. Returns false after a timeout.
   @discardableResult
   package func waitBlocking(
-    for readiness: Readiness.Kind, milliseconds: Int
+    for readiness: Readiness, milliseconds: Int
   ) throws(SystemError) -> Bool {
     let events = readiness == .writable ? POLLOUT : readiness == .readable ? POLLIN : 0
     var item = pollfd(fd: raw, events: Int16(events), revents: 0)

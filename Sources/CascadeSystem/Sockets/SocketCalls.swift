@@ -1,7 +1,7 @@
-internal import CSystemd
+internal import CascadeCSystem
 internal import Glibc
 
-/// Who is at the other end, as the kernel knew it when they connected.
+/// The process at the other end of a socket, as the kernel recorded it when the connection was made.
 package struct Peer: Hashable, Sendable {
   package let pid: Int32
   package let uid: UInt32
@@ -9,16 +9,17 @@ package struct Peer: Hashable, Sendable {
 }
 
 extension FileDescriptor {
-  /// The next connection; nil when there is none yet.
+  /// The next connection of a listener, or nil if there is none yet.
   package func accept() throws(SystemError) -> FileDescriptor? {
     let flags = CInt(SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
     let accepted = try checkedUnlessBlocking("accept4") { accept4(raw, nil, nil, flags) }
-    // As an expression with `map` this would copy what must not be copied.
+    // `map` cannot be used here, because a descriptor cannot be copied.
     guard let accepted else { return nil }
     return FileDescriptor(owning: accepted)
   }
 
-  /// How many bytes the socket took; nil when it takes none now. No SIGPIPE when the peer is gone.
+  /// Returns the number of bytes that the socket took, or nil if it takes none now. Raises no SIGPIPE
+  /// if the peer is gone.
   package func send(_ bytes: [UInt8], from start: Int) throws(SystemError) -> Int? {
     try checkedUnlessBlocking("send") {
       unsafe bytes.withUnsafeBytes { bytes in
@@ -28,12 +29,12 @@ extension FileDescriptor {
     }
   }
 
-  /// No more will be sent; answers may still come.
+  /// Closes the sending direction. Replies can still be received.
   package func shutdownWriting() throws(SystemError) {
     _ = try checked("shutdown") { shutdown(raw, CInt(SHUT_WR)) }
   }
 
-  /// Where a listener is in the file system; nil for one that is nowhere there.
+  /// The path of a listener in the file system, or nil if it has none.
   package var localPath: String? {
     var address = sockaddr_un()
     var length = socklen_t(MemoryLayout<sockaddr_un>.size)

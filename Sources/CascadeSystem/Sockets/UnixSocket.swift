@@ -1,17 +1,17 @@
-internal import CSystemd
+internal import CascadeCSystem
 internal import Glibc
 
-/// Stream sockets in the file system.
+/// Stream sockets that have a path in the file system.
 package enum UnixSocket {
-  /// Listens at `path`. A socket file that nobody answers is what a killed daemon left behind, and
-  /// goes; anything else stays, and is an error. Two that start at once are the caller's to keep
-  /// apart, by a lock.
+  /// Listens at `path`. A socket file without a listener is the remainder of a killed daemon and is
+  /// replaced. Any other file stays and causes an error. If two processes may start at the same time, the
+  /// callers must hold a lock.
   package static func listen(
     _ path: String, mode: UInt32 = 0o660
   ) throws(SystemError) -> FileDescriptor {
     try removeStale(path)
     let descriptor = try make()
-    // bind(2) gives the file this mode less the umask: it is never wider than it should be.
+    // bind(2) applies the umask to this mode, so the file never has more permissions than `mode`.
     _ = try checked("fchmod", path) { fchmod(descriptor.raw, mode) }
     try unsafe withAddress(path) { address, length throws(SystemError) in
       _ = try checked("bind", path) { unsafe bind(descriptor.raw, address, length) }
@@ -22,12 +22,12 @@ package enum UnixSocket {
     return descriptor
   }
 
-  /// Takes the file of a listener away that serves no more.
+  /// Removes the file of a listener that no longer serves.
   package static func remove(_ path: String) {
     if let name = try? cString(path) { _ = unsafe unlink(name) }
   }
 
-  /// EAGAIN when the queue of the listener is full.
+  /// Fails with EAGAIN if the queue of the listener is full.
   package static func connect(_ path: String) throws(SystemError) -> FileDescriptor {
     let descriptor = try make()
     try unsafe withAddress(path) { address, length throws(SystemError) in
@@ -36,7 +36,7 @@ package enum UnixSocket {
     return descriptor
   }
 
-  /// Two ends of one connection.
+  /// The two ends of a new connection.
   package static func pair() throws(SystemError) -> Pair {
     var ends: [CInt] = [-1, -1]
     _ = try checked("socketpair") { unsafe socketpair(AF_UNIX, type, 0, &ends) }
@@ -72,7 +72,8 @@ package enum UnixSocket {
     throw SystemError(code: EADDRINUSE, call: "bind", path: path)
   }
 
-  /// A path too long for an address is taken relative to its directory, by /proc.
+  /// A path that is too long for a socket address is expressed by way of /proc/self/fd, relative to its
+  /// directory.
   private static func withAddress(
     _ path: String,
     _ body: (UnsafePointer<sockaddr>, socklen_t) throws(SystemError) -> Void

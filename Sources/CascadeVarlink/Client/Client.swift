@@ -1,13 +1,13 @@
 package import CascadeModel
 package import CascadeSystem
 
-/// Calls a service, and blocks the thread meanwhile: for programs without a loop.
+/// Calls a service and blocks the thread until the reply comes. For programs without an event loop.
 package struct VarlinkClient: ~Copyable {
   private let descriptor: FileDescriptor
   private var input = FrameBuffer()
   private var isStreaming = false
 
-  /// Bytes of a reply.
+  /// The limit for a reply, in bytes.
   private static let longestReply = 64 << 20
 
   package init(_ descriptor: consuming FileDescriptor) { self.descriptor = descriptor }
@@ -20,7 +20,7 @@ package struct VarlinkClient: ~Copyable {
     }
   }
 
-  /// The reply to a call.
+  /// Makes a call and returns its reply.
   package mutating func call(
     _ method: String, _ parameters: JSON = [:], timeout: Duration? = nil
   ) throws(VarlinkClientError) -> JSON {
@@ -29,14 +29,14 @@ package struct VarlinkClient: ~Copyable {
     return try receive(deadline).parameters
   }
 
-  /// A call that is never answered. That it was sent says nothing of what became of it.
+  /// Makes a call that is never answered. Its success only means that the call was sent.
   package mutating func callOneway(
     _ method: String, _ parameters: JSON = [:], timeout: Duration? = nil
   ) throws(VarlinkClientError) {
     try send(method, parameters, flag: "oneway", Deadline(timeout))
   }
 
-  /// A call whose replies `next` gives.
+  /// Makes a call with several replies, which `next` returns.
   package mutating func start(
     _ method: String, _ parameters: JSON = [:], timeout: Duration? = nil
   ) throws(VarlinkClientError) {
@@ -44,12 +44,12 @@ package struct VarlinkClient: ~Copyable {
     isStreaming = true
   }
 
-  /// The next reply to what was started; nil after the last.
+  /// The next reply to the call of `start`, or nil after the last one.
   package mutating func next(
     timeout: Duration? = nil
   ) throws(VarlinkClientError) -> JSON? {
     if !isStreaming { return nil }
-    // An error ends the call too; only a timeout leaves it as it is.
+    // An error ends the call too. Only after a timeout does the call continue.
     do {
       let reply = try receive(Deadline(timeout))
       isStreaming = reply.continues
@@ -65,7 +65,7 @@ package struct VarlinkClient: ~Copyable {
   private func send(
     _ method: String, _ parameters: JSON, flag: String?, _ deadline: Deadline
   ) throws(VarlinkClientError) {
-    precondition(!isStreaming, "the replies to the last call are not all read")
+    precondition(!isStreaming, "not all replies to the last call have been read")
     var members = [JSON.Field("method", .string(method)), JSON.Field("parameters", parameters)]
     if let flag { members.append(JSON.Field(flag, true)) }
     try send(JSON.object(members).utf8 + [0], deadline)
@@ -104,7 +104,7 @@ package struct VarlinkClient: ~Copyable {
   }
 
   private func wait(
-    _ readiness: Readiness.Kind, _ deadline: Deadline
+    _ readiness: FileDescriptor.Readiness, _ deadline: Deadline
   ) throws(VarlinkClientError) {
     let isReady = try attempt { () throws(SystemError) in
       try descriptor.waitBlocking(for: readiness, milliseconds: deadline.milliseconds)
@@ -123,7 +123,7 @@ package struct VarlinkClient: ~Copyable {
   }
 }
 
-/// When a call has taken too long.
+/// The time at which a call times out.
 private struct Deadline {
   private let end: Int64?
 
@@ -131,7 +131,7 @@ private struct Deadline {
     end = timeout.map { SystemClock.monotonic() + Int64(clamping: $0.microseconds / 1000) }
   }
 
-  /// For poll: -1 is for ever.
+  /// The remaining time for poll(2), where -1 means no limit.
   var milliseconds: Int {
     end.map { max(0, Int(clamping: $0 - SystemClock.monotonic())) } ?? -1
   }

@@ -1,24 +1,24 @@
 package import CascadeSystem
 
-/// Why a call has no reply.
+/// The reason why a call has no reply.
 package enum VarlinkClientError: Error, Hashable, CustomStringConvertible {
-  /// The service answered with an error.
+  /// The service replied with an error.
   case refused(VarlinkError)
-  /// The service is not there, or must not be asked.
+  /// A system call failed, for example because the service does not run or access is denied.
   case system(SystemError)
   case timedOut
-  /// The service hung up before its answer.
+  /// The service closed the connection before it replied.
   case disconnected
-  /// What came is no Varlink.
+  /// The service sent something that is not a Varlink message.
   case malformed
 
   package var description: String {
     switch self {
     case .refused(let error): "\(error)"
     case .system(let error): "\(error)"
-    case .timedOut: "no answer in time"
-    case .disconnected: "the service hung up"
-    case .malformed: "the service sent an answer that is no Varlink"
+    case .timedOut: "the service did not reply in time"
+    case .disconnected: "the service closed the connection"
+    case .malformed: "the service sent a reply that is not Varlink"
     }
   }
 }

@@ -1,16 +1,16 @@
 package import CascadeModel
 
-/// Does a value have the shape that the description gives it? The answer is the path of the first
-/// part that has not, such as `filter.names[2]`, or nil.
+/// Checks that a value has the shape that the description gives it.
 extension Description {
-  /// Absent, null and {} are the same: no parameters.
+  /// The path of the first part that does not have its described shape, such as `filter.names[2]`, or
+  /// nil. Null counts as an empty object, because absent, null and {} all mean "no parameters".
   package func mismatch(of value: JSON, with fields: [Field]) -> String? {
     mismatch(value.isNull ? .object([]) : value, .structure(fields), "")
   }
 
   private func mismatch(_ value: JSON, _ shape: Shape, _ path: String) -> String? {
     switch (shape, value) {
-    // Text that is written as it is comes from where it was parsed; nobody reads it twice.
+    // Raw text is written unchanged. It was parsed at its origin and is not parsed again.
     case (_, .raw), (.any, _): nil
     case (.optional, .null): nil
     case (.optional(let shape), _): mismatch(value, shape, path)

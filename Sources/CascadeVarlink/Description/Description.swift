@@ -1,5 +1,5 @@
-/// An interface as its text describes it. What a method takes and gives is checked against this,
-/// in one place.
+/// An interface as its text describes it. The parameters and replies of all methods are checked against
+/// this in one place.
 package struct Description: Sendable, Hashable {
   package let text: String
   package internal(set) var name = ""
@@ -26,7 +26,7 @@ package struct Description: Sendable, Hashable {
     case bool, int, float, string
     /// Any JSON object.
     case object
-    /// Any JSON value. Newer than systemd 257.
+    /// Any JSON value. systemd 257 does not know this type yet.
     case any
     case named(String)
     case choice([String])
@@ -39,10 +39,15 @@ package struct Description: Sendable, Hashable {
   init(text: String) { self.text = text }
 }
 
-/// Why a text describes no interface.
+/// The reason why a text does not describe an interface.
 package struct DescriptionError: Error, Hashable, CustomStringConvertible {
   package let line: Int
   package let reason: String
+
+  package init(line: Int, reason: String) {
+    self.line = line
+    self.reason = reason
+  }
 
   package var description: String { "line \(line): \(reason)" }
 }

@@ -1,5 +1,5 @@
-/// Reads the interface description language, as far as all known implementations agree on it:
-/// no `[][]T`, no `[]?T`, no `[string][]T`, no empty types, no unknown or repeated names.
+/// Reads the part of the interface description language on which all known implementations agree. It
+/// accepts no `[][]T`, no `[]?T`, no `[string][]T`, no empty types and no unknown or repeated names.
 struct DescriptionParser {
   private var scanner: DescriptionScanner
   private var result: Description
@@ -41,7 +41,7 @@ struct DescriptionParser {
   private mutating func newName() throws(DescriptionError) -> String {
     let name = try name("a name that begins with a capital", Self.isMemberName)
     if result.types[name] != nil || result.methods[name] != nil || result.errors[name] != nil {
-      throw scanner.failure("'\(name)' a second time")
+      throw scanner.failure("'\(name)' is declared twice")
     }
     return name
   }
@@ -53,7 +53,7 @@ struct DescriptionParser {
     return fields
   }
 
-  /// `(name: type, …)` or `(name, …)`: the first sign after a name says which.
+  /// `(name: type, …)` or `(name, …)`. The token after the first name shows which of the two it is.
   private mutating func parenthesized(
     allowEmpty: Bool
   ) throws(DescriptionError) -> Description.Shape {
@@ -74,7 +74,7 @@ struct DescriptionParser {
     while try scanner.takeIf(",") {
       let name = try fieldName()
       if fields.contains(where: { $0.name == name }) {
-        throw scanner.failure("'\(name)' a second time")
+        throw scanner.failure("'\(name)' is declared twice")
       }
       try scanner.expect(":")
       fields.append(Description.Field(name: name, shape: try shape()))
@@ -87,7 +87,7 @@ struct DescriptionParser {
     var names = [first]
     while try scanner.takeIf(",") {
       let name = try fieldName()
-      if names.contains(name) { throw scanner.failure("'\(name)' a second time") }
+      if names.contains(name) { throw scanner.failure("'\(name)' is declared twice") }
       names.append(name)
     }
     try scanner.expect(")")
@@ -138,7 +138,7 @@ struct DescriptionParser {
     return try scanner.take()
   }
 
-  /// Two or more labels, joined by dots; hyphens are inside only.
+  /// Two or more labels, joined by dots. Hyphens are only inside a label.
   private static func isInterfaceName(_ name: String) -> Bool {
     let labels = name.split(separator: ".", omittingEmptySubsequences: false)
     return labels.count > 1 && labels[0].first?.isLetter == true
@@ -151,7 +151,7 @@ struct DescriptionParser {
     name.first?.isUppercase == true && name.allSatisfy { $0.isLetter || $0.isNumber }
   }
 
-  /// Underscores are inside only, and alone.
+  /// No underscore at the beginning or end, and no two in a row.
   private static func isFieldName(_ name: String) -> Bool {
     name.first?.isLetter == true
       && name.split(separator: "_", omittingEmptySubsequences: false).allSatisfy { part in

@@ -1,9 +1,9 @@
-/// The words and signs of a description, without space and comments.
+/// Splits a description into words and signs, without space and comments.
 struct DescriptionScanner {
   private let bytes: [UInt8]
   private var at = 0
   private(set) var line = 1
-  /// Empty at the end.
+  /// The current word or sign. Empty at the end of the text.
   private(set) var token = ""
 
   init(_ text: String) throws(DescriptionError) {
@@ -48,7 +48,7 @@ struct DescriptionScanner {
       at += 1
     case UInt8(ascii: "-") where at + 1 < bytes.count && bytes[at + 1] == UInt8(ascii: ">"):
       at += 2
-    default: throw failure("a character that has no meaning here")
+    default: throw failure("unexpected character")
     }
   }
 

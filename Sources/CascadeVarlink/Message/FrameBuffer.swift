@@ -1,16 +1,19 @@
-/// Cuts what arrives into messages: each ends with a NUL, wherever the reads were split.
-struct FrameBuffer {
+/// Splits the received bytes into messages. Each message ends with a NUL and may arrive in any number of
+/// parts.
+package struct FrameBuffer {
   private var bytes: [UInt8] = []
   private var start = 0
   private var searched = 0
 
-  /// Of the message that is not complete yet.
-  var pendingCount: Int { bytes.count - start }
+  /// The number of bytes received of a message that is not complete yet.
+  package var pendingCount: Int { bytes.count - start }
 
-  mutating func append(_ new: [UInt8]) { bytes += new }
+  package init() {}
 
-  /// The next complete message, without its NUL.
-  mutating func next() -> [UInt8]? {
+  package mutating func append(_ new: [UInt8]) { bytes += new }
+
+  /// The next complete message without its NUL, or nil if there is none.
+  package mutating func next() -> [UInt8]? {
     guard let end = bytes[searched...].firstIndex(of: 0) else {
       searched = bytes.count
       dropTaken()
@@ -23,7 +26,8 @@ struct FrameBuffer {
     return Array(bytes[start..<end])
   }
 
-  /// Once per read, not per message; an idle connection then holds no memory.
+  /// Removes the returned messages, once for each read instead of once for each message. An idle
+  /// connection then holds no memory.
   private mutating func dropTaken() {
     if start == 0 { return }
     bytes = Array(bytes[start...])

@@ -1,23 +1,23 @@
-internal import CascadeModel
+package import CascadeModel
 
-/// An answer: to a call, or one of several.
-struct Reply {
-  var parameters: JSON
-  var error: String?
-  var continues = false
+/// A reply to a call, or one of several replies.
+package struct Reply {
+  package var parameters: JSON
+  package var error: String?
+  package var continues = false
 
-  init(_ parameters: JSON, continues: Bool = false) {
+  package init(_ parameters: JSON, continues: Bool = false) {
     self.parameters = parameters
     self.continues = continues
   }
 
-  init(_ error: VarlinkError) {
+  package init(_ error: VarlinkError) {
     parameters = error.parameters
     self.error = error.name
   }
 
-  /// nil for what is no answer.
-  init?(_ frame: [UInt8]) {
+  /// nil if the message is not a reply.
+  package init?(_ frame: [UInt8]) {
     guard let message = try? JSON.parse(frame, around: 8), message.object != nil,
       let parameters = message.parameters
     else { return nil }
@@ -26,7 +26,7 @@ struct Reply {
     continues = message["continues"]?.bool ?? false
   }
 
-  var frame: [UInt8] {
+  package var frame: [UInt8] {
     var members: [JSON.Field] = []
     if let error { members.append(JSON.Field("error", .string(error))) }
     members.append(JSON.Field("parameters", parameters))
@@ -36,7 +36,7 @@ struct Reply {
 }
 
 extension JSON {
-  /// Those of a message: absent, null and {} are the same. nil for what is no object.
+  /// The parameters of a message. Absent, null and {} are the same. nil if they are not an object.
   var parameters: JSON? {
     let parameters = self["parameters"] ?? .null
     if parameters.isNull { return .object([]) }

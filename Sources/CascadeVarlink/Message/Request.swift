@@ -1,16 +1,16 @@
-internal import CascadeModel
+package import CascadeModel
 
-/// A call, as it came.
-struct Request: Sendable {
-  let method: String
+/// A call as it was received.
+package struct Request: Sendable {
+  package let method: String
   /// An object.
-  let parameters: JSON
-  private(set) var oneway = false
-  private(set) var more = false
-  private(set) var upgrade = false
+  package let parameters: JSON
+  package private(set) var oneway = false
+  package private(set) var more = false
+  package private(set) var upgrade = false
 
-  /// nil for what is no call at all: there is no way to answer it, the connection is to be closed.
-  init?(_ frame: [UInt8]) {
+  /// nil if the message is not a call. It cannot be answered then, and the connection must be closed.
+  package init?(_ frame: [UInt8]) {
     guard let message = try? JSON.parse(frame, as: .json), let members = message.object,
       let method = message["method"]?.string
     else { return nil }
@@ -21,7 +21,7 @@ struct Request: Sendable {
     if [oneway, more, upgrade].count(where: { $0 }) > 1 { return nil }
   }
 
-  /// Names with a dot are other people's extensions.
+  /// Names with a dot are extensions of other vendors and are ignored.
   private mutating func accept(_ member: JSON.Field) -> Bool {
     switch member.name {
     case "method", "parameters": true

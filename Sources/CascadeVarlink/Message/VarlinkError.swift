@@ -1,7 +1,7 @@
 package import CascadeModel
 
-/// An error as it goes over the socket: a name within an interface, and what the interface says
-/// belongs to it.
+/// An error as it is sent over the socket: a name within an interface, and the parameters that the
+/// interface describes for it.
 package struct VarlinkError: Error, Hashable, Sendable, CustomStringConvertible {
   package let name: String
   package let parameters: JSON
@@ -16,7 +16,7 @@ package struct VarlinkError: Error, Hashable, Sendable, CustomStringConvertible 
   }
 }
 
-/// The errors every service has.
+/// The errors that every service has.
 extension VarlinkError {
   package static func interfaceNotFound(_ interface: String) -> VarlinkError {
     VarlinkError("org.varlink.service.InterfaceNotFound", ["interface": .string(interface)])

@@ -1,7 +1,9 @@
 internal import CascadeModel
-internal import Store
 internal import CascadeSystem
 internal import CascadeVarlink
+internal import Store
+internal import SystemdService
+internal import VarlinkServer
 
 /// Commands that make, remove or check what Cascade keeps in the store.
 extension Control {

@@ -1,8 +1,9 @@
 internal import CascadeModel
-internal import Spool
-internal import Store
 internal import CascadeSystem
 internal import CascadeVarlink
+internal import Spool
+internal import Store
+internal import VarlinkServer
 
 /// Commands that change the store or its spool.
 extension Control {

@@ -1,8 +1,9 @@
 internal import CascadeModel
+internal import CascadeVarlink
 internal import Spool
 internal import Store
-internal import CascadeSystem
-internal import CascadeVarlink
+internal import SystemdService
+internal import VarlinkServer
 
 /// The methods of `io.cascaded.Control`. A request is checked and applied like a change file: the
 /// socket is a second way into the inbox, with the same rules.

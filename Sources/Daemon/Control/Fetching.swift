@@ -1,7 +1,8 @@
 internal import CascadeModel
-internal import Store
-internal import CascadeSystem
 internal import CascadeVarlink
+internal import Store
+internal import SystemdService
+internal import VarlinkServer
 
 /// Fetched properties: the model's queries, run on request.
 extension Control {

@@ -1,6 +1,7 @@
 internal import CascadeModel
-internal import Store
 internal import CascadeVarlink
+internal import Store
+internal import VarlinkServer
 
 /// The neighbourhood of a node. The client draws it.
 extension Control {

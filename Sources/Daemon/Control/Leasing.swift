@@ -1,7 +1,9 @@
 internal import CascadeModel
-internal import Store
 internal import CascadeSystem
 internal import CascadeVarlink
+internal import Store
+internal import SystemdService
+internal import VarlinkServer
 
 /// Leases over the socket (DESIGN 8.7): for a time, or as long as the connection is open.
 extension Control {

@@ -1,6 +1,7 @@
 internal import CascadeModel
-internal import Store
 internal import CascadeVarlink
+internal import Store
+internal import VarlinkServer
 
 /// Parameters with a meaning beyond the types of the interface description.
 extension Call {

@@ -1,7 +1,7 @@
 internal import CascadeModel
 internal import Store
-internal import CascadeSystem
-internal import CascadeVarlink
+internal import SystemdService
+internal import VarlinkServer
 
 extension Call {
   /// Runs `work`. If the call allows more replies, reports progress from time to time.

@@ -1,7 +1,7 @@
 internal import CascadeModel
 internal import Store
-internal import CascadeSystem
-internal import CascadeVarlink
+internal import SystemdService
+internal import VarlinkServer
 
 /// Commands that only read. They run beside the writer and do not wait for it.
 extension Control {

@@ -1,8 +1,9 @@
 internal import CascadeModel
+internal import CascadeSystem
 internal import Spool
 internal import Store
-internal import CascadeSystem
-internal import CascadeVarlink
+internal import SystemdService
+internal import VarlinkServer
 
 /// Change files that are being uploaded over the socket. They grow in the spool's `tmp`, and enter
 /// the queue by a rename, as files of other producers do.

@@ -1,5 +1,6 @@
 internal import CascadeModel
 internal import CascadeSystem
+internal import SystemdService
 
 /// The events that `events` reports: all messages of the journal, and also successful work.
 ///

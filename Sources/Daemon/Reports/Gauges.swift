@@ -1,7 +1,6 @@
 internal import CascadeModel
 internal import Spool
 internal import Store
-internal import CascadeSystem
 
 /// The current measurements of a store.
 struct Gauges {

@@ -1,4 +1,4 @@
-internal import CascadeSystem
+internal import SystemdService
 
 /// The kinds of messages. The message catalog explains each by its number; events show its name.
 extension LogMessageID {

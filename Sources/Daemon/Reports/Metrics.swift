@@ -1,6 +1,5 @@
 internal import CascadeModel
 internal import Store
-internal import CascadeSystem
 
 /// Writes the metrics of all stores in the OpenMetrics text format.
 struct Metrics {

@@ -1,7 +1,8 @@
 internal import CascadeModel
+internal import CascadeSystem
 internal import Spool
 internal import Store
-internal import CascadeSystem
+internal import SystemdService
 
 /// Messages for the log: one line for a file that deleted something or was not applied, one for a
 /// sweep that did something. Other successful work is not logged.

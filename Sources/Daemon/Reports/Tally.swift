@@ -1,5 +1,4 @@
 internal import Store
-internal import CascadeSystem
 
 /// What a store did since the daemon began to serve it, for the metrics.
 struct StoreCounters {

@@ -1,6 +1,6 @@
 internal import CascadeModel
 internal import Store
-internal import CascadeSystem
+internal import SystemdService
 
 /// The connections of a store, each on its own thread. It also records which of them were used, and
 /// so keep memory for the next use.

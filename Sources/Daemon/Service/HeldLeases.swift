@@ -1,5 +1,5 @@
 internal import Synchronization
-internal import CascadeSystem
+internal import SystemdService
 
 /// The leases that last as long as their clients are connected. The writer's thread reads them too:
 /// when it opens a store's file, it takes these leases there before its first sweep.

@@ -1,7 +1,8 @@
 internal import CascadeModel
-internal import Store
 internal import CascadeSystem
 internal import CascadeVarlink
+internal import Store
+internal import SystemdService
 
 /// Leases, and what happens at their end.
 extension StoreService {

@@ -1,6 +1,6 @@
 internal import Store
 internal import Synchronization
-internal import CascadeSystem
+internal import SystemdService
 
 /// The progress of the current sweep or undo. The writer's thread sets it; other tasks read it or
 /// wait for it.

@@ -1,4 +1,4 @@
-internal import CascadeSystem
+internal import SystemdService
 
 /// One value that one task waits for.
 @EventLoopActor

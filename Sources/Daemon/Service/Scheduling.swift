@@ -1,6 +1,7 @@
 internal import CascadeModel
-internal import Store
 internal import CascadeSystem
+internal import Store
+internal import SystemdService
 
 /// Sweeps that run at certain times, and sweeps that scan everything after other connections
 /// committed.

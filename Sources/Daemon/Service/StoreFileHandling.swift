@@ -1,6 +1,6 @@
 internal import CascadeModel
 internal import Store
-internal import CascadeSystem
+internal import SystemdService
 
 /// Which file is served, and whether the store is attached.
 extension StoreService {

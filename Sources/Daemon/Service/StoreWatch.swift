@@ -1,6 +1,6 @@
 internal import CascadeModel
 internal import Store
-internal import CascadeSystem
+internal import SystemdService
 
 /// Watches the store's directory with inotify. An event is only a hint: the worker then asks SQLite
 /// whether another connection committed. The slow poll finds what inotify missed (DESIGN 7).

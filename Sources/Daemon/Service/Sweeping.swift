@@ -1,6 +1,7 @@
 internal import CascadeModel
-internal import Store
 internal import CascadeSystem
+internal import Store
+internal import SystemdService
 
 /// Sweeps on request, and sweeps after commits of other connections.
 extension StoreService {

@@ -1,0 +1,68 @@
+#pragma once
+#include <fcntl.h>
+#include <pthread.h>
+#include <linux/openat2.h>
+#include <malloc.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/file.h>
+#include <sys/inotify.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/timerfd.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+// glibc declares these only with _GNU_SOURCE, which Swift's Glibc module does not define.
+struct cascade_peer {
+  int pid;
+  unsigned uid, gid;
+};
+extern int accept4(int, struct sockaddr *__restrict, socklen_t *__restrict, int);
+extern int pipe2(int[2], int);
+extern int pthread_setname_np(pthread_t, const char *);
+extern int memfd_create(const char *, unsigned);
+extern int sync_file_range(int, __off64_t, __off64_t, unsigned);
+
+// Waits for writes that are in progress, starts writing the other changed pages, and waits for these
+// (all three flags of sync_file_range).
+static inline int cascade_write_out(int fd, long start, long count) {
+  return sync_file_range(fd, start, count, 7);
+}
+
+// pthread_t is an integer here and a pointer on other systems. An integer identifies a thread on all.
+static inline unsigned long cascade_thread(void) { return (unsigned long)pthread_self(); }
+
+// fcntl is variadic, and Swift does not import variadic functions.
+static inline int cascade_set_status_flags(int fd, int flags) { return fcntl(fd, F_SETFL, flags); }
+static inline int cascade_status_flags(int fd) { return fcntl(fd, F_GETFL); }
+static inline int cascade_duplicate(int fd) { return fcntl(fd, F_DUPFD_CLOEXEC, 3); }
+
+// glibc has no wrapper for openat2. The path never leaves `directory` and follows no symbolic link.
+static inline int cascade_open_beneath(int directory, const char *path, int flags) {
+  struct open_how how = {
+      .flags = (unsigned)flags, .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS};
+  return (int)syscall(SYS_openat2, directory, path, &how, sizeof how);
+}
+
+// Fails if the new name exists. 1 is RENAME_NOREPLACE, which needs _GNU_SOURCE as well.
+static inline int cascade_rename_new(int from, const char *name, int to, const char *new_name) {
+  return (int)syscall(SYS_renameat2, from, name, to, new_name, 1U);
+}
+
+// A file in memory that has no path and is closed on exec (1 is MFD_CLOEXEC).
+static inline int cascade_memory_file(void) { return memfd_create("cascade", 1U); }
+
+// A timer of the wall clock for a time that never comes. It becomes readable when the clock is set
+// (TFD_TIMER_CANCEL_ON_SET).
+static inline int cascade_clock_watch(void) {
+  struct itimerspec never = {.it_value = {.tv_sec = (time_t)1 << 40}};
+  int fd = timerfd_create(CLOCK_REALTIME, TFD_NONBLOCK | TFD_CLOEXEC);
+  if (fd >= 0) timerfd_settime(fd, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &never, NULL);
+  return fd;
+}
+
+static inline char **cascade_environment(void) { return __environ; }
