@@ -1,9 +1,9 @@
 # shellcheck shell=bash
-# What the guide says, as it stands there; only the names are others, and nothing is downloaded.
+# What the service guide says, as it stands there. Only the names differ, and nothing is downloaded.
 
 # block SECTION NUMBER [KIND]: the n-th block of commands, or of another kind.
 block() {
-  zcat /usr/share/doc/cascaded/GUIDE.md.gz |
+  zcat -f /usr/share/doc/cascaded/guides/service.md* |
     awk -v section="## $1" -v number="$2" -v kind="${3-sh}" '
       /^## / { inside = $0 == section }
       /^```/ { shown = 0 }
