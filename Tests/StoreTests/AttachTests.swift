@@ -84,7 +84,8 @@ struct AttachTests {
 
   @Test(
     "A table of ours that somebody dropped is made again, and the gap is noted",
-    arguments: ["candidate", "lease", "journal", "watch", "trash", "muted", "ledger"], [false, true])
+    arguments: ["candidate", "lease", "journal", "watch", "trash", "muted", "ledger"],
+    [false, true])
   func dropped(table: String, reopens: Bool) throws {
     let store = try store()
     let before = Set(try store.schema())

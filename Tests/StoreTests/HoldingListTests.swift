@@ -138,7 +138,8 @@ struct HoldingListTests {
     #expect(try store.texts("SELECT count(*) FROM cascade_list_write") == ["0"])
   }
 
-  private static let triggers = "SELECT name FROM sqlite_schema WHERE name type = 'trigger' AND name GLOB 'cascade_*list_*'"
+  private static let triggers =
+    "SELECT name FROM sqlite_schema WHERE name type = 'trigger' AND name GLOB 'cascade_*list_*'"
   private static let written = "SELECT count(*) FROM cascade_list_write"
 
   @Test("Who writes is noted from the second plan on, and by nobody afterwards")

@@ -60,13 +60,13 @@ extension Writer {
     _ surroundings: StorePaths, at now: Int64, budget: Duration = .milliseconds(5)
   ) throws -> FileWork {
     var work = FileWork()
-    if model.files.isEmpty || isDetached || isPartlyBound { return work }
+    if model.files.isEmpty || attachment.isDetached || isPartlyBound { return work }
     let hasWork = try hasFileWork
-    if !hasWork && areRootsRecorded { return work }
+    if !hasWork && files.areRootsRecorded { return work }
     try adaptToSchema()
     var roots = FileRoots(model, surroundings)
     try leaveOutUnmounted(&roots)
-    areRootsRecorded = true
+    files.areRootsRecorded = true
     if !hasWork { return work }
     work.waiting.formUnion(roots.problems.filter { $0.kind == .fileRoot }.map(\.message))
     try restoreFiles(roots, &work)
@@ -76,7 +76,7 @@ extension Writer {
   }
 
   /// Tries the waiting files again: their time may have come, or their root may be back.
-  package func retryFiles() { lastTriedFile = 0 }
+  package func retryFiles() { files.lastTriedFile = 0 }
 
   private var hasFileWork: Bool {
     get throws {
@@ -84,7 +84,7 @@ extension Writer {
         """
         SELECT EXISTS (SELECT 1 FROM cascade_released_file WHERE id > ?)
         OR EXISTS (SELECT 1 FROM cascade_trash_file WHERE fate)
-        """, .integer(lastTriedFile))
+        """, .integer(files.lastTriedFile))
       return any == 1
     }
   }

@@ -16,7 +16,7 @@ extension Writer {
   func moveReleased(
     _ roots: FileRoots, at now: Int64, _ budget: Duration, _ work: inout FileWork
   ) throws {
-    let files = try db.releasedFiles(after: lastTriedFile, at: now, limit: Writer.mostFiles)
+    let files = try db.releasedFiles(after: files.lastTriedFile, at: now, limit: Writer.mostFiles)
     if files.isEmpty { return }
     var changed: [String: Set<String>] = [:]
     let mover = FileMover(roots: roots, now: now)
@@ -92,7 +92,7 @@ extension Writer {
   /// is deleted, so the position is taken from the rows that are left.
   private func advancePosition(behind file: ReleasedFile, _ sights: [FileMover.MoveResult]) throws {
     let last = file.id - (sights.contains(.notTried) ? 1 : 0)
-    lastTriedFile =
+    files.lastTriedFile =
       try db.integer("SELECT max(id) FROM cascade_released_file WHERE id <= ?", .integer(last)) ?? 0
   }
 }
@@ -128,7 +128,7 @@ extension Writer {
     try db.begin()
     defer { db.rollback() }
     let schema = try db.integer("PRAGMA main.schema_version") ?? 0
-    if hasTables && schema != binding.schemaVersion { return nil }
+    if facts.hasTables && schema != binding.schemaVersion { return nil }
     return try body()
   }
 }

@@ -25,9 +25,9 @@ extension Writer {
   /// Begins the batch that all of the files belong to.
   private func beginFiles(_ submission: Submission) throws {
     if current.batch > 0 { return }
-    current.batch = openSweepBatch ?? counters.serial
-    if openSweepBatch != nil { return }
-    counters.serial += 1
+    current.batch = sweepRun.openSweepBatch ?? identities.counters.serial
+    if sweepRun.openSweepBatch != nil { return }
+    identities.counters.serial += 1
     try record(submission)
   }
 
@@ -42,12 +42,12 @@ extension Writer {
       AND (n.collection, n.key) NOT IN (
         SELECT collection, path FROM cascade_released_file WHERE batch = ?3)
       """, few.bound[0], few.bound[1], .integer(current.batch), .integer(SystemClock.ofFiles()))
-    current.filesReleased += db.changes
+    current.counts.filesReleased += db.changes
     try deleteFoundUnusedIdentities(few)
   }
 
   private func rememberFilesInJournal(_ manners: StepPolicy) throws {
-    for lost in try binding.filesInJournal(watches, db) {
+    for lost in try binding.filesInJournal(attachment.watches, db) {
       try forEachSlice(of: "SELECT DISTINCT o.seq AS id \(lost.rows)", manners) { few in
         try addFileIdentities(
           """
@@ -114,7 +114,7 @@ extension Writer {
       AND collection IN (SELECT id FROM cascade_collection WHERE name GLOB 'cascade_file/*')
       AND NOT EXISTS (SELECT 1 FROM cascade_edge WHERE destination = cascade_node.id)
       """, .integer(id))
-    if db.changes > 0 { interned.nodes.removeAllEntries() }
+    if db.changes > 0 { identities.caches.nodes.removeAllEntries() }
   }
 }
 

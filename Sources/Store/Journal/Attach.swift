@@ -43,9 +43,9 @@ extension Writer {
     try db.begin()
     do {
       let report = try attachWithin(createIndexes: createIndexes)
-      try counters.save(db)
+      try identities.counters.save(db)
       try db.commit()
-      isDetached = false
+      attachment.isDetached = false
       try rebuildReferences()
       return report
     } catch {
@@ -57,9 +57,9 @@ extension Writer {
 
   private func attachWithin(createIndexes: Bool) throws -> AttachReport {
     try db.makeTables()
-    if isDetached {
-      interned.forget()
-      counters = try Counters(db, behind: model.lastBatchInTrash)
+    if attachment.isDetached {
+      identities.caches.forget()
+      identities.counters = try Counters(db, behind: model.lastBatchInTrash)
     }
     guard model.hasTables else { return AttachReport() }
     let changes = try rebind()
@@ -77,7 +77,7 @@ extension Writer {
   /// Removes everything of Cascade's from the file. After that, the writer can only attach again.
   @discardableResult
   package func detach() throws -> DetachReport {
-    if !isDetached, let batch = try? db.meta("undo.batch") {
+    if !attachment.isDetached, let batch = try? db.meta("undo.batch") {
       throw StoreError("batch \(batch) is undone in part only; resume the store first")
     }
     let removed: DetachReport
@@ -90,14 +90,14 @@ extension Writer {
       throw error
     }
     clearCachedState()
-    isDetached = true
+    attachment.isDetached = true
     return removed
   }
 
   /// Clears what was read from the file and may no longer be in it.
   private func clearCachedState() {
-    interned.forget()
-    counters.forgetSaved()
+    identities.caches.forget()
+    identities.counters.forgetSaved()
     unbind()
   }
 

@@ -15,13 +15,13 @@ extension Writer {
   /// noticed. A backup that replaced the file may have other tables of Cascade's, or none.
   func bind() throws {
     let isBound = try db.integer("PRAGMA main.schema_version") == binding.schemaVersion
-    if isBound && !isSchemaFresh { return }
+    if isBound && !attachment.isSchemaFresh { return }
     try db.forgetStatistics()
-    isSchemaFresh = false
+    attachment.isSchemaFresh = false
     if isBound { return }
     try db.makeTables()
-    interned.forget()
-    counters.forgetSaved()
+    identities.caches.forget()
+    identities.counters.forgetSaved()
     if model.hasTables {
       try rebind()
     } else {
@@ -42,9 +42,9 @@ extension Writer {
     if !changes.isEmpty {
       binding = try Binding(model, db, numbers: self, problems: problems)
     }
-    watches = try db.watches()
+    attachment.watches = try db.watches()
     let meanings = Set(binding.meanings)
-    activeWatches = watches.filter { meanings.contains($0.meaning) }
+    attachment.activeWatches = attachment.watches.filter { meanings.contains($0.meaning) }
     try db.indexKnown(binding)
     return changes
   }
@@ -64,12 +64,12 @@ extension Writer {
   /// Clears the binding, for example after a rollback, which also undid new numbers and triggers.
   func unbind() {
     binding = Binding()
-    (watches, activeWatches) = ([], [])
+    (attachment.watches, attachment.activeWatches) = ([], [])
   }
 
   /// Whether the model is known only in part: a part of it has no table, or the edges in properties
   /// are not read yet. Nothing may be deleted for good then.
-  package var isPartlyBound: Bool { !binding.problems.isEmpty || !areReferencesRead }
+  package var isPartlyBound: Bool { !binding.problems.isEmpty || !attachment.areReferencesRead }
 
   package var bindingProblems: [BindingProblem] { binding.problems }
 
@@ -86,7 +86,8 @@ extension Writer {
   /// The triggers that should exist, with the numbers of their watches.
   func triggers() throws -> [Trigger] {
     let watches = try numberWatches(binding.meanings)
-    let refusals = RequiredDenials(binding: binding, model: model, rulesSeen: counters.rulesSeen)
+    let refusals = RequiredDenials(
+      binding: binding, model: model, rulesSeen: identities.counters.rulesSeen)
     let watching = WatchTriggers(watches: watches, binding: binding, model: model)
     let lists = try db.isTrackingLists ? watching.listTriggers : []
     return watching.all + lists + refusals.triggers
@@ -95,17 +96,17 @@ extension Writer {
   /// Called when an edge has rules that no edge had before. If they deny deletions, the triggers of
   /// the denial are installed at the end of the transaction.
   func requestDenialTriggers(_ rules: Rules) {
-    if !rules.isDisjoint(with: .denying) && model.hasTables { needsTriggers = true }
+    if !rules.isDisjoint(with: .denying) && model.hasTables { attachment.needsTriggers = true }
   }
 
   /// Installs the requested triggers. What they watch had no edges before, so they do not set
   /// `unseen`.
   func installRequestedTriggers() throws {
-    if !needsTriggers { return }
+    if !attachment.needsTriggers { return }
     let wasUnseen = try db.meta("unseen")
     _ = try rebind()
     if wasUnseen == nil { try db.run("DELETE FROM cascade_meta WHERE name = 'unseen'") }
-    needsTriggers = false
+    attachment.needsTriggers = false
   }
 
   /// Sets `gap` if the triggers were removed or changed from outside, or if a missing table came

@@ -17,7 +17,7 @@ extension Writer {
   /// records what another kind of sweep needs to know of those.
   func unjournalOwnRemovals(_ slice: Slice, behind mark: Int64) throws {
     if !binding.hasTriggers { return }
-    for watch in watches {
+    for watch in attachment.watches {
       switch watch.meaning.watchSubject {
       case .rows(let collection):
         guard !current.journalsDeletions, let table = binding.collection(collection) else {
@@ -44,7 +44,7 @@ extension Writer {
   func unjournalOwnNulls(of relation: EdgeRelation, _ slice: Slice, behind mark: Int64) throws {
     if !binding.hasTriggers { return }
     let meanings = binding.meanings(of: relation.watchSubject, evenWithoutValues: true)
-    for watch in watches {
+    for watch in attachment.watches {
       guard let index = meanings.firstIndex(of: watch.meaning),
         let old = try binding.journaledEdge(relation, in: watch, db).first
       else { continue }
@@ -60,7 +60,7 @@ extension Writer {
   /// A row that was put or patched.
   func unjournalOwnChange(of id: Int64, in table: NodeTable, behind mark: Int64) throws {
     if !binding.hasTriggers { return }
-    for watch in watches where watch.meaning.watchSubject == .rows(of: table.id) {
+    for watch in attachment.watches where watch.meaning.watchSubject == .rows(of: table.id) {
       try db.run(
         """
         DELETE FROM cascade_journal WHERE seq > ? AND what = ?

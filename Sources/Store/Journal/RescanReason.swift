@@ -14,7 +14,7 @@ package enum RescanReason: Hashable, Sendable {
 extension Writer {
   package var rescanReason: RescanReason? {
     get throws {
-      if isDetached || !hasTables { return nil }
+      if attachment.isDetached || !facts.hasTables { return nil }
       if try db.meta("unseen") == 1 { return .firstWatch }
       return try db.meta("gap") == 1 ? .watchGap : nil
     }
@@ -22,7 +22,7 @@ extension Writer {
 
   /// Called when the caller knows, better than the triggers, that not everything was watched.
   package func requestRescan() throws {
-    if hasTables { try group { try db.setMeta("gap", 1) } }
+    if facts.hasTables { try group { try db.setMeta("gap", 1) } }
   }
 
   func clearRescanReason() throws {
@@ -51,10 +51,10 @@ extension Writer {
 
   /// Adapts to a changed schema at once: the next transaction may be far off.
   package func adaptToSchema() throws {
-    if isDetached { return }
+    if attachment.isDetached { return }
     let isBound = try db.integer("PRAGMA main.schema_version") == binding.schemaVersion
-    if try !isBound || isSchemaFresh && db.hasStatistics { try group {} }
-    if !areReferencesRead { try rebuildReferences() }
+    if try !isBound || attachment.isSchemaFresh && db.hasStatistics { try group {} }
+    if !attachment.areReferencesRead { try rebuildReferences() }
   }
 }
 

@@ -86,14 +86,14 @@ extension Writer {
 
   /// Ends the leases of all connections. No connection outlives the daemon.
   package func releaseConnections() throws {
-    if isDetached { return }
+    if attachment.isDetached { return }
     if try db.integer("SELECT 1 FROM cascade_lease WHERE connection IS NOT NULL") == nil { return }
     try group { try db.run("DELETE FROM cascade_lease WHERE connection IS NOT NULL") }
   }
 
   /// Deletes the leases that have ended. Returns when the next one ends, in milliseconds.
   package func deleteExpiredLeases(at now: Int64) throws -> (wereAny: Bool, next: Int64?) {
-    if isDetached { return (false, nil) }
+    if attachment.isDetached { return (false, nil) }
     let limit = Value.integer(now / 1_000)
     let wereAny = try db.integer("SELECT 1 FROM cascade_lease WHERE expires <= ?", limit) != nil
     if wereAny { try group { try db.run("DELETE FROM cascade_lease WHERE expires <= ?", limit) } }
@@ -104,7 +104,7 @@ extension Writer {
 
   /// Whether a lease has ended that spared a node, so that the node may go now.
   package func hasReleasedCandidate(at now: Int64) throws -> Bool {
-    isDetached ? false : try db.hasFreed(at: now)
+    attachment.isDetached ? false : try db.hasFreed(at: now)
   }
 
   private func row(of subject: Lease.Subject) throws -> (collection: Value, key: Value) {

@@ -73,10 +73,10 @@ extension Writer {
   /// No rule records them.
   func recordReachingLeases(at now: Int64) throws {
     let were = try db.integer("SELECT 1 FROM cascade_candidate WHERE rule = 0 LIMIT 1") != nil
-    if !were && !leasesKeepUnreachable { return }
+    if !were && !sweepRun.leasesKeepUnreachable { return }
     try group {
       try db.run("DELETE FROM cascade_candidate WHERE rule = 0")
-      if !leasesKeepUnreachable { return }
+      if !sweepRun.leasesKeepUnreachable { return }
       try db.run(
         """
         INSERT OR IGNORE INTO cascade_candidate(
@@ -90,7 +90,7 @@ extension Writer {
 
   /// Whether one of the leases that `keepLeasedReasons` recorded has ended.
   package func hasReachingLeaseEnded(at now: Int64) throws -> Bool {
-    if isDetached { return false }
+    if attachment.isDetached { return false }
     return try db.integer(
       """
       SELECT 1 FROM cascade_candidate AS s CROSS JOIN cascade_collection AS c ON c.id = s.collection
@@ -105,14 +105,15 @@ extension Writer {
   /// one kind removed nothing, `cascade` has read the whole journal and no denied node waits, then
   /// a node that an edge holds (3) is really held: no kind has a reason to remove the edge.
   func requeueDenied(_ kinds: [SweepKind]) throws {
-    let looked = current.followedRules == .all && !kinds.readsJournal ? [] : current.followedRules
+    let looked =
+      current.sweep.followedRules == .all && !kinds.readsJournal ? [] : current.sweep.followedRules
     if looked == .all { return }
-    if current.deletedCount + current.edgesRemoved > 0 || current.isResumed {
+    if current.counts.deletedCount + current.counts.edgesRemoved > 0 || current.sweep.isResumed {
       return try db.run(
         "UPDATE cascade_candidate SET denied = 1 WHERE denied IN (2, 3) AND NOT rule & ?",
         .integer(looked.rawValue))
     }
-    if current.followedRules == .all { return }
+    if current.sweep.followedRules == .all { return }
     if try current.notifiesOfEarlierDeletions || db.journalPosition(.cascade) >= db.lastInJournal {
       try db.run(
         """

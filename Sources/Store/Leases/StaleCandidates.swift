@@ -6,7 +6,7 @@ internal import CascadeSQLite
 /// begins, and in each transaction of the daemon that deletes.
 extension Writer {
   func deleteStaleCandidates(_ manners: StepPolicy) throws {
-    if try isDetached || !hasStoredCandidates { return }
+    if try attachment.isDetached || !hasStoredCandidates { return }
     try adaptToSchema()
     if isPartlyBound { return }
     try forEachSlice(of: "SELECT s.id \(staleCandidates)", manners) { few in

@@ -66,7 +66,7 @@ extension Writer {
       }
       if refused.reasons.isEmpty && (error is IgnoredByTrigger || cannotRun) { return }
       if refused.reasons.isEmpty { throw error }
-      if !current.isSweep || !refused.nodes.isEmpty { try refuse(refused) }
+      if !current.sweep.isSweep || !refused.nodes.isEmpty { try refuse(refused) }
       current.block(refused.reasons)
     }
   }
@@ -106,7 +106,7 @@ extension Writer {
   }
 
   private func refuse(_ refused: ApplicationRefusal) throws {
-    throw current.isSweep ? refused : Rejection(refused.reasons)
+    throw current.sweep.isSweep ? refused : Rejection(refused.reasons)
   }
 
   /// Fails if a trigger kept rows that refer to deleted nodes: none of these may be left.

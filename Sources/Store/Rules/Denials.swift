@@ -7,7 +7,7 @@ extension Writer {
   func rejectIfDenied() throws {
     let denies = !rulesInUse.isDisjoint(with: .denying) || !binding.holdsOutsideModel.isEmpty
     if try !denies && !db.hasNewCandidates { return }
-    let denials = try db.denials(binding, current.numbers, stored: counters.rulesSeen)
+    let denials = try db.denials(binding, current.numbers, stored: identities.counters.rulesSeen)
     if !denials.isEmpty { throw Rejection(denials.map(\.reason)) }
   }
 }

@@ -6,15 +6,17 @@ extension Writer {
   /// The last flush of a transaction also checks the whole transaction against the hold limit.
   func flush(isLast: Bool = true) throws {
     defer { beginPeriod() }
-    if hasTables && !current.isSweep { try resolveReferencesToRows() }
-    if current.lostCount > 0 && !current.isSweep { try cancelRemovalsDeclaredElsewhere() }
-    if current.deadCount > 0 && hasTables && !current.isSweep { try dropUnusedAbsentNodes() }
+    if facts.hasTables && !current.sweep.isSweep { try resolveReferencesToRows() }
+    if current.lostCount > 0 && !current.sweep.isSweep { try cancelRemovalsDeclaredElsewhere() }
+    if current.deadCount > 0 && facts.hasTables && !current.sweep.isSweep {
+      try dropUnusedAbsentNodes()
+    }
     if current.deadCount > 0 || current.lostCount > 0 {
       try requireAllTables()
       if !isLast { try nameAllDead() }
       try refreshDeletedRows()
       try removeUntilAccepted(isLast: isLast)
-      if !current.isSweep { try deleteStaleCandidatesInTransaction() }
+      if !current.sweep.isSweep { try deleteStaleCandidatesInTransaction() }
       try clearFlushState()
     } else if isLast {
       try holdIfOverLimit()
@@ -38,7 +40,7 @@ extension Writer {
   }
 
   private func removeUnlessRefused(_ levels: [Closure.Level]) throws -> ApplicationRefusal? {
-    if !current.hasDeletionSavepoint {
+    if !current.sweep.hasDeletionSavepoint {
       try removeGone(levels)
       return nil
     }
@@ -49,23 +51,24 @@ extension Writer {
       return refused
     } catch is ForeignKeyRefusal {
       let refused = try nodesRefusedByForeignKeys()
-      if current.isSweep { return refused }
+      if current.sweep.isSweep { return refused }
       throw Rejection(refused.reasons)
     }
   }
 
   func findGone() throws -> [Closure.Level] {
-    try db.findLeased(binding, at: now)
+    try db.findLeased(binding, at: clock.now)
     current.numbers = try db.numbers(binding)
     try nameDeadOutOfRange()
     let closure = Closure(
-      rulesSeen: counters.rulesSeen, binding: binding, numbers: current.numbers,
-      firstNewId: current.firstNewId, following: current.followedRules,
-      inSteps: current.isStepped, fromRootsOf: current.deletesUnreachable ? model : nil)
+      rulesSeen: identities.counters.rulesSeen, binding: binding, numbers: current.numbers,
+      firstNewId: current.firstNewId, following: current.sweep.followedRules,
+      inSteps: current.sweep.isStepped,
+      fromRootsOf: current.reachability.deletesUnreachable ? model : nil)
     var levels: [Closure.Level]
-    if current.isSweep {
+    if current.sweep.isSweep {
       let (found, denials) = try closure.completeUndenied(db, deniedAs: denialRetention)
-      if !requestedKinds.collectsUnreachableAfterRules(of: model) {
+      if !sweepRun.requestedKinds.collectsUnreachableAfterRules(of: model) {
         try db.clearDenialsOfThisSweep()
       }
       levels = found
@@ -75,8 +78,10 @@ extension Writer {
       try rejectIfDenied()
     }
     try count(levels.nodeCounts)
-    if try current.deletesUnreachable && levels.contains(where: \.hasRuleEffects) && db.hasLeases {
-      leasesKeepUnreachable = true
+    if try current.reachability.deletesUnreachable && levels.contains(where: \.hasRuleEffects)
+      && db.hasLeases
+    {
+      sweepRun.leasesKeepUnreachable = true
     }
     // The first level is not caused by this sweep. The kind of sweep that cascades notifies its
     // neighbours and removes what is left of it.
@@ -93,7 +98,7 @@ extension Writer {
     // With triggers the lists cannot be collected now: what triggers write into a list later would
     // be missing.
     if !binding.hasTriggers { try findLists(of: levels.nodeCounts) }
-    let isLarge = current.deletedCount > manyNodes
+    let isLarge = current.counts.deletedCount > lock.manyNodes
     if !isLarge || binding.hasForeignKeys {
       return try remove(Slice(low: first.low, high: .max), levels.nodeCounts)
     }
@@ -101,10 +106,10 @@ extension Writer {
     defer { try? db.setCache(.ordinary) }
     let all = Slice(low: first.low, high: levels.last?.slice.high ?? first.high)
     let emptied = try tablesEmptied(by: levels.nodeCounts)
-    current.emptied = Set(emptied.map(\.id))
-    defer { current.emptied = [] }
+    current.step.emptied = Set(emptied.map(\.id))
+    defer { current.step.emptied = [] }
     try withoutTriggers {
-      for slice in all.parts(of: manyNodes) {
+      for slice in all.parts(of: lock.manyNodes) {
         try remove(slice, levels.nodeCountsOfLevel(around: slice) ?? db.nodeCounts(in: slice))
       }
       for table in emptied { try db.run(generated: "DELETE FROM \(table.rows)") }
@@ -121,7 +126,7 @@ extension Writer {
     if binding.hasTriggers || current.journalsDeletions { return [] }
     return try binding.childrenFirst.filter { table in
       let count = ends.rowsThere(of: table)
-      if count < manyNodes || current.numbers.tablesInNodes.contains(table.id) { return false }
+      if count < lock.manyNodes || current.numbers.tablesInNodes.contains(table.id) { return false }
       let another = "SELECT 1 FROM \(table.rows) LIMIT 1 OFFSET ?"
       return try db.integer(generated: another, [.integer(Int64(count))]) == nil
     }
@@ -136,11 +141,11 @@ extension Writer {
     if current.journalsDeletions { try journalReferences(toObjectsIn: slice, ends) }
     try removeReferences(slice, ends)
     if model.trash > .zero { try trashReferencesLostByForeignKeys(slice) }
-    if current.isStepped { try applyForeignKeyEffects(slice) }
+    if current.sweep.isStepped { try applyForeignKeyEffects(slice) }
     try deleteRows(slice, ends)
     try recheckAfterTriggers(slice, ends)
     try unjournalOwnRemovals(slice, behind: mark)
-    if ends.areAllByRow || current.isHighFanOut { return }
+    if ends.areAllByRow || current.step.isHighFanOut { return }
     let lost = LosingEdges(end: .destination, slice: slice)
     try storeDanglingReferences(lost)
     try nullifyReferences(lost)
@@ -151,7 +156,7 @@ extension Writer {
   /// Finds the keys of the nodes that the receipt lists; with triggers in the application, of all
   /// nodes.
   private func nameListedRows(_ slice: Slice) throws {
-    let room = Int64(Receipt.mostListed - current.deleted.count)
+    let room = Int64(Receipt.mostListed - current.counts.deleted.count)
     try db.storeKeysOfRows(
       binding, "SELECT id FROM temp.gone WHERE id < 0 AND seq > ?1 AND seq <= ?2 LIMIT ?3",
       slice.bound + [.integer(binding.hasTriggers ? -1 : room)])
@@ -159,18 +164,20 @@ extension Writer {
 
   /// Edges and nodes that are added from here on are new to the next flush.
   private func beginPeriod() {
-    counters.serial += 1
-    current.firstNewId = counters.nextId
+    identities.counters.serial += 1
+    current.firstNewId = identities.counters.nextId
   }
 
   func count(_ ends: NodeCounts) throws {
     for (kind, rows) in ends.rows where kind.existed {
       guard let collection = try db.nameOfNodes(kind.collection) else { continue }
-      current.deletedCount += rows
+      current.counts.deletedCount += rows
       if let rule = Rules(rawValue: kind.rule).names.first {
-        current.deletedByRule[rule, default: 0] += rows
+        current.counts.deletedByRule[rule, default: 0] += rows
       }
-      if current.isSweep { current.deletedByCollection[collection, default: 0] += rows }
+      if current.sweep.isSweep {
+        current.counts.deletedByCollection[collection, default: 0] += rows
+      }
     }
   }
 
@@ -193,9 +200,9 @@ extension Writer {
   }
 
   private func listDeleted(_ slice: Slice) throws {
-    let room = Receipt.mostListed - current.deleted.count
-    if room == 0 || current.deletedCount == 0 { return }
-    current.deleted += try db.all(
+    let room = Receipt.mostListed - current.counts.deleted.count
+    if room == 0 || current.counts.deletedCount == 0 { return }
+    current.counts.deleted += try db.all(
       """
       SELECT c.name, coalesce(n.key, k.key)
       FROM temp.gone AS g LEFT JOIN cascade_node AS n ON n.id = g.id
@@ -218,13 +225,13 @@ extension Writer {
       DELETE FROM cascade_edge
       WHERE source IN (SELECT id FROM temp.gone WHERE id > 0 AND seq > ? AND seq <= ?)
       """, bounds.0, bounds.1)
-    current.edgesRemoved += db.changes
+    current.counts.edgesRemoved += db.changes
     try db.run(
       """
       DELETE FROM cascade_edge
       WHERE destination IN (SELECT id FROM temp.gone WHERE id > 0 AND seq > ? AND seq <= ?)
       """, bounds.0, bounds.1)
-    current.edgesRemoved += db.changes
+    current.counts.edgesRemoved += db.changes
     try db.run(
       """
       DELETE FROM cascade_node
@@ -242,8 +249,8 @@ extension Writer {
       WHERE g.seq > ? AND g.seq <= ? LIMIT ?
       """, .integer(slice.low), .integer(slice.high), .integer(few + 1)
     ) { IdentityCaches.Identity(collection: $0.integer(0), key: $0.text(1)) }
-    if gone.count > few { return interned.nodes.removeAllEntries() }
-    for identity in gone { interned.nodes[identity] = nil }
+    if gone.count > few { return identities.caches.nodes.removeAllEntries() }
+    for identity in gone { identities.caches.nodes[identity] = nil }
   }
 
   func clearFlushState() throws {

@@ -89,7 +89,7 @@ extension Writer {
   /// has already. SQLite only keeps a count of violations: deleting a row that violated a foreign
   /// key before makes up for a new violation.
   func violationsOfRefusingTables(_ slice: Slice) throws -> [Table: [Violation: Int]] {
-    if current.isStepped || !binding.mayBeHeldOutsideModel { return [:] }
+    if current.sweep.isStepped || !binding.mayBeHeldOutsideModel { return [:] }
     var found: Set<Table> = []
     for table in binding.collections.values {
       for hold in try foreignHolds(on: table) where binding.collection(in: hold.child) == nil {

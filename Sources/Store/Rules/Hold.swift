@@ -52,7 +52,7 @@ extension Writer {
   func holdIfOverLimit() throws {
     guard let held = try planOverLimit() else { return }
     if try !takeApproval(held) { throw held }
-    current.wasApproved = true
+    current.hold.wasApproved = true
   }
 
   /// The same for a plan that goes in steps. The approval stays stored: each step spends its part
@@ -63,40 +63,40 @@ extension Writer {
       "SELECT 1 FROM cascade_plan WHERE id = ? AND checksum = ? AND approved", .text(held.id),
       .integer(held.checksum))
     if approved == nil { throw held }
-    current.wasApproved = true
+    current.hold.wasApproved = true
     return held
   }
 
   private func planOverLimit() throws -> HeldPlan? {
     var limit = model.limits.hold
-    let losses = try current.holdsLosses ? db.losses(binding, current.numbers) : []
+    let losses = try current.hold.holdsLosses ? db.losses(binding, current.numbers) : []
     let lostCount = losses.reduce(0) { $0 + $1.gone }
-    let goesOn = try current.holdsLosses && areWithinApproval(losses)
+    let goesOn = try current.hold.holdsLosses && areWithinApproval(losses)
     if goesOn { try computePlannedLosses() }
     let isLoss = losses.areOver(limit) && !goesOn
-    if current.holdsAll { (limit.deletes, limit.share) = (0, 0) }
-    let before = current.isSweep ? sweptBefore : [:]
-    let deletedCount = before.values.reduce(current.deletedCount, +)
+    if current.hold.holdsAll { (limit.deletes, limit.share) = (0, 0) }
+    let before = current.sweep.isSweep ? sweepRun.deletedByEarlierParts : [:]
+    let deletedCount = before.values.reduce(current.counts.deletedCount, +)
     if deletedCount <= limit.deletes && !isLoss { return nil }
-    try addToPlan(withDead: current.holdsLosses && !goesOn)
-    let counts = current.deletedByEarlierFlushes.collections
+    try addToPlan(withDead: current.hold.holdsLosses && !goesOn)
+    let counts = current.hold.deletedByEarlierFlushes.collections
     let isOver = counts.values.contains { $0.adding(before[$0.name] ?? 0).isOver(limit) }
     if !isOver && !isLoss { return nil }
-    if current.holdsLosses && !goesOn { try computePlannedLosses() }
+    if current.hold.holdsLosses && !goesOn { try computePlannedLosses() }
     return HeldPlan(
-      id: current.id, deletedCount: current.deletedCount,
+      id: current.hold.id, deletedCount: current.counts.deletedCount,
       byCollection: counts.mapValues(\.gone), lostCount: lostCount,
-      checksum: Int64(bitPattern: current.deletedByEarlierFlushes.checksum))
+      checksum: Int64(bitPattern: current.hold.deletedByEarlierFlushes.checksum))
   }
 
   /// Adds what this flush deletes to the plan of the earlier flushes.
   func addToPlan(withDead: Bool = false) throws {
     var sum = try checksum(of: .all)
     if withDead {
-      current.absentChecksum = try checksumOfDead()
-      sum &+= current.absentChecksum
+      current.hold.absentChecksum = try checksumOfDead()
+      sum &+= current.hold.absentChecksum
     }
-    current.deletedByEarlierFlushes.add(try db.countsOfGone(binding), checksum: sum)
+    current.hold.deletedByEarlierFlushes.add(try db.countsOfGone(binding), checksum: sum)
   }
 
   /// The sum of the nodes that no longer exist and to which references would be removed: removing
@@ -138,23 +138,25 @@ extension Writer {
       .text(held.id), .integer(held.checksum))
     if db.changes == 0 { return false }
     // Other plans of the file, made at other times, are obsolete.
-    if !current.isSweep { try db.run("DELETE FROM cascade_plan WHERE id = ?", .text(held.id)) }
+    if !current.sweep.isSweep {
+      try db.run("DELETE FROM cascade_plan WHERE id = ?", .text(held.id))
+    }
     return true
   }
 
   /// Subtracts what a step deletes from the approval. After a crash, the rest of the plan is still
   /// approved.
   func spendApproval(_ slice: Slice) throws {
-    if current.approved != nil { try spendApproval(checksum(of: slice)) }
+    if current.hold.approved != nil { try spendApproval(checksum(of: slice)) }
   }
 
   func spendApproval(_ sum: UInt64) throws {
-    guard let approved = current.approved else { return }
+    guard let approved = current.hold.approved else { return }
     let rest = Int64(bitPattern: UInt64(bitPattern: approved) &- sum)
     try db.run(
       "UPDATE OR REPLACE cascade_plan SET checksum = ? WHERE id = ? AND checksum = ? AND approved",
-      .integer(rest), .text(current.id), .integer(approved))
-    current.approved = rest
+      .integer(rest), .text(current.hold.id), .integer(approved))
+    current.hold.approved = rest
   }
 
   /// Stores a held plan for `approve`. The same plan again is the same row, with the same number. A
@@ -213,7 +215,7 @@ extension Writer {
   /// The sweeps that wait for approval.
   package var heldSweeps: [SweepResult] {
     get throws {
-      if isDetached { return [] }
+      if attachment.isDetached { return [] }
       return try db.all(
         """
         SELECT file, plan, deleted FROM cascade_plan WHERE id = '' AND NOT approved ORDER BY plan

@@ -57,14 +57,14 @@ extension Writer {
 
   /// Determines how many references of each kind the current plan removes.
   func computePlannedLosses() throws {
-    current.approvedLosses = try db.losses(binding, current.numbers, ofDeadOnly: false).byName
+    current.hold.approvedLosses = try db.losses(binding, current.numbers, ofDeadOnly: false).byName
   }
 
   /// Stores how many references of each kind may be removed: the number that was approved, and less
   /// each time that the sweep continues.
   func persistApprovedLosses(isApproved: Bool) throws {
     if isApproved { try deleteApprovedLosses() }
-    for (name, count) in current.approvedLosses {
+    for (name, count) in current.hold.approvedLosses {
       let name = "sweep.losses \(name)"
       let most = isApproved ? count : try db.meta(name) ?? 0
       try db.setMeta(name, min(count, most))

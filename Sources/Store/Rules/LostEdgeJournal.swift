@@ -21,7 +21,7 @@ extension Writer {
   /// To be called before the rows go: journals the edges whose rules are left to another kind of
   /// sweep.
   func journalLostJoins(of relation: EdgeRelation, _ slice: Slice) throws {
-    let others = relation.rules.subtracting(current.followedRules)
+    let others = relation.rules.subtracting(current.sweep.followedRules)
     try stageDestinations(of: relation, others, slice)
     try journalFound(removal: 0, slice)
     // If the destinations are objects, the sources were journaled before.
@@ -33,7 +33,7 @@ extension Writer {
   /// another edge which stays.
   func journalUnplanned(_ relation: EdgeRelation, _ slice: Slice) throws {
     let numbers = current.numbers
-    let rules = relation.rules.intersection(current.followedRules)
+    let rules = relation.rules.intersection(current.sweep.followedRules)
     try stageDestinations(of: relation, rules, slice)
     try journalUnplanned(removal: 0, slice, unlessRule: 8) {
       numbers.forms(of: relation.destination).map {
@@ -104,7 +104,7 @@ extension Writer {
       """
       DELETE FROM temp.staged AS f
       WHERE EXISTS (SELECT 1 FROM temp.gone AS g WHERE g.id = f.id AND g.seq <= ?)
-      """, .integer(current.isStepped ? slice.high : .max))
+      """, .integer(current.sweep.isStepped ? slice.high : .max))
     try persistFoundNumbers()
     try db.run(
       """
@@ -139,7 +139,7 @@ extension Writer {
       ) AS k
       WHERE NOT EXISTS (
         SELECT 1 FROM cascade_node AS n WHERE n.collection = k.collection AND n.key = k.key)
-      """, .integer(counters.nextId))
-    counters.nextId += Int64(db.changes)
+      """, .integer(identities.counters.nextId))
+    identities.counters.nextId += Int64(db.changes)
   }
 }

@@ -5,7 +5,9 @@ internal import CascadeSQLite
 extension Writer {
   func writeNotices(_ slice: Slice) throws {
     if rulesInUse.isDisjoint(with: .notifying) { return }
-    if !current.isHighFanOut { try LosingEdges.all(of: slice).forEach(collectStoredEdgeNotices) }
+    if !current.step.isHighFanOut {
+      try LosingEdges.all(of: slice).forEach(collectStoredEdgeNotices)
+    }
     for relation in binding.edgeRelations where !current.keepsReferencesUntilGone(relation, binding)
     {
       try collectRelationNotices(of: relation, losing: .source) {
@@ -96,7 +98,7 @@ extension Writer {
 
   func writeCollectedNotices(_ few: Slice = .all) throws {
     try nameEndsOfNotices(few)
-    if current.isResumed || current.isSweep && model.hasRelationshipsOfSameName {
+    if current.sweep.isResumed || current.sweep.isSweep && model.hasRelationshipsOfSameName {
       try dropWrittenNotices(few, since: current.batch)
     }
     try dropNoticesOfEarlierSweep(few)
@@ -161,7 +163,7 @@ extension Writer {
           rules, origin, ?3
         FROM named GROUP BY reason, sc, s, name, dc, d, origin > 0, to_destination
         """, few.bound + [.integer(current.batch)])
-    current.notices += db.changes
+    current.counts.notices += db.changes
     try db.run(
       "DELETE FROM temp.pending_notices WHERE rowid > ? AND rowid <= ?", few.bound[0], few.bound[1])
   }

@@ -26,8 +26,8 @@ extension Writer {
   }
 
   var nullifiesObjects: Bool {
-    !references.collections.isEmpty
-      && counters.rulesSeen.contains(.nullifySourceIfDestinationDeleted)
+    !facts.references.collections.isEmpty
+      && identities.counters.rulesSeen.contains(.nullifySourceIfDestinationDeleted)
   }
 
   private func nullified(after id: Int64) throws -> [Int64] {
@@ -48,7 +48,7 @@ extension Writer {
     else { return }
     let gone = try goneEnds(of: id, slice)
     var isChanged = false
-    for place in references.of(object.collection, type: object.type)
+    for place in facts.references.of(object.collection, type: object.type)
     where place.rules.contains(.nullifySourceIfDestinationDeleted) {
       let isNullified = try place.nullify(&members) { destination in
         if let end = try existingId(destination) { return gone.contains(end) }

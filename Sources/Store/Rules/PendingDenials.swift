@@ -32,7 +32,7 @@ extension Writer {
   var denialRetention: Int64 {
     get throws {
       if try db.hasLeases { return 1 }
-      return try current.followedRules != .all || mayBeUndeniedByOtherKind ? 2 : 4
+      return try current.sweep.followedRules != .all || mayBeUndeniedByOtherKind ? 2 : 4
     }
   }
 
@@ -40,7 +40,11 @@ extension Writer {
   /// node.
   private var mayBeUndeniedByOtherKind: Bool {
     get throws {
-      if current.readsJournal || requestedKinds.cascades && requestedKinds.counts { return false }
+      if current.sweep.readsJournal
+        || sweepRun.requestedKinds.cascades && sweepRun.requestedKinds.counts
+      {
+        return false
+      }
       return try db.integer(
         """
         SELECT EXISTS (SELECT 1 FROM cascade_journal)
@@ -50,7 +54,7 @@ extension Writer {
   }
 
   func deleteDenialsOfThisSweep() throws {
-    if try isDetached || !db.hasDenialsOfThisSweep { return }
+    if try attachment.isDetached || !db.hasDenialsOfThisSweep { return }
     try group { try db.run("DELETE FROM cascade_candidate WHERE denied = 4") }
   }
 }

@@ -23,9 +23,9 @@ extension Writer {
         CROSS JOIN cascade_collection AS c ON c.id = coalesce(n.collection, k.collection)
         WHERE g.seq > ?2 AND g.seq <= ?3 AND c.name GLOB 'cascade_file/*'
         AND typeof(coalesce(n.key, k.key)) IN ('text', 'integer')
-        \(current.isResumed ? known : "")
+        \(current.sweep.isResumed ? known : "")
         """, [.integer(current.batch)] + slice.bound + [.integer(SystemClock.ofFiles())])
-    current.filesReleased += db.changes
+    current.counts.filesReleased += db.changes
   }
 }
 

@@ -10,14 +10,16 @@ extension Writer {
     for relation in binding.edgeRelations
     where relation.mayLoseEdges(ends) && !current.keepsReferencesUntilGone(relation, binding) {
       if let (table, ends) = binding.joinRowsWithoutNodes(of: relation) {
-        if current.followedRules != .all { try journalLostJoins(of: relation, slice) }
-        if current.isStepped && !current.isUndisturbed { try journalUnplanned(relation, slice) }
+        if current.sweep.followedRules != .all { try journalLostJoins(of: relation, slice) }
+        if current.sweep.isStepped && !current.step.isUndisturbed {
+          try journalUnplanned(relation, slice)
+        }
         let rows = ends.flatMap {
           table.joinRows($0.end, other: $0.other, slice, current.numbers, .first)
         }
         try attemptOrRefuse(slice, "a row of \"\(table.name)\" cannot go", rows: rows) { slice in
           for rows in rows {
-            current.edgesRemoved += try db.deleteJoins(of: table, in: rows, slice.bound)
+            current.counts.edgesRemoved += try db.deleteJoins(of: table, in: rows, slice.bound)
             try refuseIfReferencesRemain(rows, of: table, slice)
           }
         }
@@ -36,7 +38,7 @@ extension Writer {
     let losing = relation.losingRows(of: table, forms, current.numbers, .first)
     try attemptOrRefuse(slice, what, .missingMandatory, rows: losing) { slice in
       // The savepoint takes back the trash entries of rows that stay after all.
-      current.edgesRemoved +=
+      current.counts.edgesRemoved +=
         mayRefuse
         ? try db.savepoint { try nullify(relation, of: table, slice, forms, losing) }
         : try nullify(relation, of: table, slice, forms, losing)
@@ -63,7 +65,7 @@ extension Writer {
   /// Deletes children before their parents, because of foreign keys that restrict.
   func deleteRows(_ slice: Slice, _ ends: NodeCounts) throws {
     let refusing = try violationsOfRefusingTables(slice)
-    for table in binding.childrenFirst where !current.emptied.contains(table.id) {
+    for table in binding.childrenFirst where !current.step.emptied.contains(table.id) {
       let forms = ends.forms(of: table)
       if forms.isEmpty { continue }
       try attemptOrRefuse(
@@ -72,7 +74,7 @@ extension Writer {
       ) { slice in
         if !current.journalsDeletions || !binding.hasConsequences(table, current.numbers) {
           try db.deleteGoneRows(of: table, forms, slice)
-        } else if areTriggersOff {
+        } else if attachment.areTriggersOff {
           try journalGoneRows(of: table, forms, slice)
           try db.deleteGoneRows(of: table, forms, slice)
         } else {
@@ -89,9 +91,9 @@ extension Writer {
   func withoutTriggers(_ body: () throws -> Void) rethrows {
     if binding.hasTriggers { return try body() }
     db.setTriggers(false)
-    areTriggersOff = true
+    attachment.areTriggersOff = true
     defer {
-      areTriggersOff = false
+      attachment.areTriggersOff = false
       db.setTriggers(true)
     }
     try body()
@@ -101,7 +103,7 @@ extension Writer {
   private func journalGoneRows(
     of table: NodeTable, _ forms: [NumberForm], _ slice: Slice
   ) throws {
-    let triggers = WatchTriggers(watches: activeWatches, binding: binding, model: model)
+    let triggers = WatchTriggers(watches: attachment.activeWatches, binding: binding, model: model)
     for watched in triggers.subjects(of: table) {
       for watch in watched.watches {
         for condition in forms.map({ table.isGone("o", $0) }) {

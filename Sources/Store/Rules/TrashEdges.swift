@@ -6,11 +6,11 @@ internal import CascadeSQLite
 extension Writer {
   func trashStoredEdges(_ slice: Slice) throws {
     if current.lostCount > 0 {
-      if slice.low == 0 && !current.isSweep { try trashUnlinkedEdges() }
+      if slice.low == 0 && !current.sweep.isSweep { try trashUnlinkedEdges() }
       try trashIdentitiesOfReasons(slice)
     }
     if try !mayHaveEdges { return }
-    if !current.isHighFanOut {
+    if !current.step.isHighFanOut {
       for edges in LosingEdges.all(of: slice) { try trashLosingEdges(edges) }
     }
     try trashIdentities(slice)
@@ -28,7 +28,7 @@ extension Writer {
 
   /// Keeps the edges, and the identities of the surviving nodes at their other ends.
   func trashLosingEdges(_ edges: LosingEdges) throws {
-    let bound = [.integer(current.batch), .integer(counters.serial)] + edges.bound
+    let bound = [.integer(current.batch), .integer(identities.counters.serial)] + edges.bound
     try db.run(
       generated: """
         INSERT OR IGNORE INTO main.cascade_trash_edge

@@ -5,13 +5,13 @@ internal import CascadeSQLite
 extension Writer {
   /// Notes a node whose relationships may have changed. A model without constraints pays nothing.
   func touch(_ id: Int64) throws {
-    if demands.isEmpty { return }
+    if facts.demands.isEmpty { return }
     try db.run("INSERT OR IGNORE INTO temp.touched VALUES(?)", .integer(id))
   }
 
   /// A sweep is not validated.
   func touchNeighbours() throws {
-    if !current.isSweep { try db.touchNeighbours(demands, binding, current.numbers) }
+    if !current.sweep.isSweep { try db.touchNeighbours(facts.demands, binding, current.numbers) }
   }
 
   /// Touches the neighbours of an object whose type changes: those that count objects by type have
@@ -27,10 +27,10 @@ extension Writer {
   }
 
   func validate() throws {
-    if demands.isEmpty { return }
+    if facts.demands.isEmpty { return }
     try db.storeKeysOfRows(binding, "SELECT id FROM temp.touched WHERE id < 0")
     var violations: [Reason] = []
-    for judgement in demands.judgements(binding, model) {
+    for judgement in facts.demands.judgements(binding, model) {
       violations += try judgement.violations(db, model, limit: .max)
     }
     try clearTouched()
@@ -38,7 +38,7 @@ extension Writer {
   }
 
   func clearTouched() throws {
-    if demands.isEmpty { return }
+    if facts.demands.isEmpty { return }
     try db.run("DELETE FROM temp.touched")
   }
 }

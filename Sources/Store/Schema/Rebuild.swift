@@ -12,10 +12,10 @@ internal import CascadeSQLite
 extension Writer {
   /// If a table does not fit the model, its content is not known, and the edges stay unread.
   func rebuildReferences() throws {
-    let fingerprint = references.fingerprint
+    let fingerprint = facts.references.fingerprint
     let known = try db.meta("references") ?? 0
-    areReferencesRead = known == fingerprint
-    if areReferencesRead { return }
+    attachment.areReferencesRead = known == fingerprint
+    if attachment.areReferencesRead { return }
     if known != Writer.unread { try group { try markReferencesUnread() } }
     if !binding.problems.isEmpty { return }
     for collection in try db.collectionsOfObjects() {
@@ -26,13 +26,13 @@ extension Writer {
       try deleteFoundUnusedIdentities(.all)
       try db.setMeta("references", fingerprint)
     }
-    areReferencesRead = true
+    attachment.areReferencesRead = true
   }
 
   /// The next model has to read the edges again, even if it is the previous one.
   func markReferencesUnread() throws {
     try db.setMeta("references", Writer.unread)
-    areReferencesRead = false
+    attachment.areReferencesRead = false
   }
 
   private static let unread = Int64.min
@@ -41,7 +41,7 @@ extension Writer {
     var last = ""
     try repeatInTransactions(.none) {
       // These edges are older than any that are added later.
-      defer { counters.serial += 1 }
+      defer { identities.counters.serial += 1 }
       let page = try objects(in: collection, after: last)
       for object in page { try rebuildReferences(of: object, in: collection, areOwn: false) }
       last = page.last?.key ?? last
@@ -57,7 +57,7 @@ extension Writer {
       FROM cascade_node AS n JOIN cascade_collection AS c ON c.id = n.collection WHERE n.id = ?
       """, .integer(id)
     ) { (StoredObject($0), collection: $0.text(4)) }
-    guard let object, references.hasReferences(object.collection) else { return }
+    guard let object, facts.references.hasReferences(object.collection) else { return }
     try rebuildReferences(of: object.0, in: object.collection, areOwn: true)
   }
 
@@ -68,7 +68,7 @@ extension Writer {
     let members = object.value.flatMap { JSONText(valid: $0).members() } ?? []
     let old = try propertyEdges(of: object.id)
     var unsaid = old
-    for place in references.of(collection, type: object.type) {
+    for place in facts.references.of(collection, type: object.type) {
       for destination in try place.destinations(in: members) {
         if let end = try existingEnd(destination) ?? goneEnd(destination, old) {
           let edge = try edge(of: place, from: object.id, to: end)

@@ -99,7 +99,7 @@ extension Writer {
       case .edges(let end, _):
         try releaseDependents(LosingEdges(end: end, slice: part.slice, edgeLimit: part.most))
       }
-    current.edgesRemoved += count
+    current.counts.edgesRemoved += count
     return count
   }
 
@@ -191,7 +191,7 @@ extension Writer {
   /// Stored edges never wait for the next plan. Only rows of the application do.
   private var storedDependents: [Dependents] {
     if current.numbers.tablesInNodes.isEmpty { return [] }
-    let isDear = !counters.rulesSeen.isDisjoint(with: .notifying)
+    let isDear = !identities.counters.rulesSeen.isDisjoint(with: .notifying)
     return LosingEdges.End.allCases.map { .edges($0, weight: isDear ? Dependents.costlyWeight : 1) }
   }
 }
@@ -224,7 +224,8 @@ extension EdgeRelation {
   /// None where the other kind of sweep has to follow the loss, or where a trigger or constraint of
   /// the application may refuse it.
   func dependentGroups(_ binding: Binding, _ current: TransactionState) -> [Dependents] {
-    let others = current.followedRules == .all ? [] : rules.subtracting(current.followedRules)
+    let others =
+      current.sweep.followedRules == .all ? [] : rules.subtracting(current.sweep.followedRules)
     let isNews = !others.isDisjoint(with: [.cascading, .counting])
     if binding.hasTriggers || isNews { return [] }
     switch form {

@@ -18,8 +18,8 @@ extension Writer {
     var slice = slice
     while true {
       let rows = slice.high - slice.low
-      let weight = try weight(of: slice, most: pace.rows)
-      if weight <= pace.rows { return (slice, max(rows, weight), false) }
+      let weight = try weight(of: slice, most: lock.pace.rows)
+      if weight <= lock.pace.rows { return (slice, max(rows, weight), false) }
       if rows == 1 { return (slice, weight, true) }
       slice = Slice(low: slice.low, high: slice.low + rows / 2)
     }
@@ -71,17 +71,17 @@ extension Writer {
   func letGo(
     _ slice: Slice, since start: ContinuousClock.Instant
   ) throws -> (weight: Int64, isMore: Bool) {
-    var (weight, most) = (Int64(0), min(64, pace.rowsAtOnce))
+    var (weight, most) = (Int64(0), min(64, lock.pace.rowsAtOnce))
     for hanger in dependentGroups {
       for (part, rows) in hanger.rows(slice, current.numbers).enumerated() {
         while true {
           let count = try releaseDependents(
             DependentsPart(
-              hanger, part, slice, most: pace.rowsToAStep ?? max(1, most / rows.weight)))
+              hanger, part, slice, most: lock.pace.rowsToAStep ?? max(1, most / rows.weight)))
           if count == 0 { break }
           weight += Int64(count) * rows.weight
-          most = min(most * 2, pace.rowsAtOnce)
-          if !pace.hasTime(worked: .now - start, rows: weight, more: most) {
+          most = min(most * 2, lock.pace.rowsAtOnce)
+          if !lock.pace.hasTime(worked: .now - start, rows: weight, more: most) {
             return (weight, true)
           }
         }
@@ -94,6 +94,6 @@ extension Writer {
 extension TransactionState {
   /// Whether the rows that refer to the node by this relation stay as they are until the node is gone.
   func keepsReferencesUntilGone(_ relation: EdgeRelation, _ binding: Binding) -> Bool {
-    isHighFanOut && !relation.dependentGroups(binding, self).isEmpty
+    step.isHighFanOut && !relation.dependentGroups(binding, self).isEmpty
   }
 }

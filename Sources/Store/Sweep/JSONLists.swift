@@ -13,7 +13,7 @@ internal import CascadeSQLite
 ///    runs.
 extension Writer {
   func findLists(of ends: NodeCounts) throws {
-    let noted = current.isNotingLists ? binding.holdingLists : []
+    let noted = current.step.isNotingLists ? binding.holdingLists : []
     for relation in binding.edgeRelations
     where relation.losesListMembers || noted.contains(relation) {
       for form in ends.forms(of: relation.destination) {
@@ -22,21 +22,21 @@ extension Writer {
     }
     current.numbers.hasLists = true
     current.numbers.notedLists = Set(noted.map(\.listedName))
-    current.needsListNotes = binding.holdingLists.contains {
+    current.step.needsListNotes = binding.holdingLists.contains {
       !ends.forms(of: $0.destination).isEmpty
     }
   }
 
   /// Called under the lock, if another connection committed since the last step.
   func addWrittenLists() throws {
-    if !current.needsListNotes { return }
-    if !current.isNotingLists { throw UntrackedLists() }
+    if !current.step.needsListNotes { return }
+    if !current.step.isNotingLists { throw UntrackedLists() }
     for relation in binding.holdingLists
     where current.numbers.notedLists.contains(relation.listedName) {
       // A node that is deleted whatever holds it may have a new key by now, and a list may refer to
       // it by that key. The notes do not find that list, so the table is scanned.
       let isDenied = relation.rules.contains(.denyDestinationDeletion)
-      if isDenied && current.collectionsChangedByOthers.contains(relation.destination.id) {
+      if isDenied && current.step.collectionsChangedByOthers.contains(relation.destination.id) {
         current.numbers.notedLists.remove(relation.listedName)
         continue
       }
@@ -70,8 +70,8 @@ extension Writer {
     let isNoted = binding.holdingLists.allSatisfy {
       current.numbers.notedLists.contains($0.listedName)
     }
-    let looksThrough = !current.isUndisturbed && current.needsListNotes && !isNoted
-    return looksThrough && pace.rowsToAStep == nil ? 2_000 : 1
+    let looksThrough = !current.step.isUndisturbed && current.step.needsListNotes && !isNoted
+    return looksThrough && lock.pace.rowsToAStep == nil ? 2_000 : 1
   }
 
   /// Whether scanning a table of lists takes so long that other writers would notice.
@@ -79,7 +79,8 @@ extension Writer {
     get throws {
       for relation in binding.examinedRelations where relation.isInLists && relation.asksWhoRefers {
         let row = try db.integer(
-          generated: "SELECT 1 FROM \(relation.source.rows) LIMIT 1 OFFSET ?", [.integer(fewNodes)])
+          generated: "SELECT 1 FROM \(relation.source.rows) LIMIT 1 OFFSET ?",
+          [.integer(lock.fewNodes)])
         if row != nil { return true }
       }
       return false

@@ -22,14 +22,14 @@ extension Writer {
   }
 
   func readJournal(_ kinds: [SweepKind]) throws {
-    current.journalEnd = try db.lastInJournal
-    if current.journalEnd == 0 { return }
+    current.step.journalEnd = try db.lastInJournal
+    if current.step.journalEnd == 0 { return }
     let digest = JournalReader(
-      binding: binding, watches: watches, reportsCauses: model.trash > .zero,
+      binding: binding, watches: attachment.watches, reportsCauses: model.trash > .zero,
       endOfOwnRows: try db.meta("own.end") ?? 0,
       hasNotifiedRows: try db.hasNotifiedRanges)
     try digest.read(
-      db, above: db.journalStart(kinds), upTo: current.journalEnd)
+      db, above: db.journalStart(kinds), upTo: current.step.journalEnd)
   }
 
   /// Deletes the rows that these kinds have read, as soon as no other kind needs them.
@@ -48,7 +48,7 @@ extension Writer {
   private func restartJournalNumbers() throws {
     try clearJournalPositions()
     try db.run("DELETE FROM cascade_meta WHERE name = 'own.end' OR name GLOB 'told.*'")
-    current.journalEnd = 0
+    current.step.journalEnd = 0
   }
 
   private func clearJournalPositions() throws {
@@ -75,13 +75,13 @@ extension Writer {
   /// Later sweeps need not explain the nodes that they find gone because of this one. Records the
   /// last row of the journal for which this holds.
   func recordOwnEnd() throws {
-    if !current.journalsDeletions && current.deletedCount == 0 { return }
+    if !current.journalsDeletions && current.counts.deletedCount == 0 { return }
     let last = try db.lastInJournal
     if last == 0 { return try restartJournalNumbers() }
     // A sweep that does not cascade explains none of the rows that were there before it. Its own
     // rows are marked by `markTold`.
     if !current.notifiesOfEarlierDeletions && !binding.hasTriggers { return }
-    let end = current.isStepped ? current.ownJournalEnd : last
+    let end = current.sweep.isStepped ? current.step.ownJournalEnd : last
     if end > 0 { try db.setMeta("own.end", end) }
   }
 
@@ -105,11 +105,11 @@ extension Writer {
   func deleteOwnJournalRows(
     _ kinds: [SweepKind], behind start: Int64, _ manners: StepPolicy
   ) throws {
-    if kinds.readsJournal || current.hasSkippedNodes || !current.isUndisturbed { return }
+    if kinds.readsJournal || current.step.hasSkippedNodes || !current.step.isUndisturbed { return }
     for own in try ownJournalRanges(behind: start) {
       var low = own.low
       while low < own.high {
-        let part = Slice(low: low, high: min(own.high, low + pace.rows * 10))
+        let part = Slice(low: low, high: min(own.high, low + lock.pace.rows * 10))
         if try !deleteOwnRangeIfAlone(part, of: own) { return }
         low = part.high
         try yieldLock(manners)
@@ -131,7 +131,7 @@ extension Writer {
   /// again. Returns false if other connections committed in between.
   private func deleteOwnRangeIfAlone(_ part: Slice, of own: Slice) throws -> Bool {
     try group {
-      if try !pace.hasSeen(foreignCommits()) { return false }
+      if try !lock.pace.hasSeen(foreignCommits()) { return false }
       try db.run(
         "DELETE FROM cascade_journal WHERE seq > ? AND seq <= ?", .integer(part.low),
         .integer(part.high))
@@ -139,23 +139,24 @@ extension Writer {
         try db.run("DELETE FROM cascade_meta WHERE name = ?", .text("told.\(own.low)"))
       }
       // A node that the remaining rows name, and that is gone, may have been deleted by this sweep.
-      current.ownJournalEnd = try db.lastInJournal
+      current.step.ownJournalEnd = try db.lastInJournal
       return true
     }
   }
 
   private var findsItsOwnDeletions: Bool {
-    current.followedRules == .all && (current.nextPlanReadsDeletions || !current.isStepped)
+    current.sweep.followedRules == .all
+      && (current.sweep.nextPlanReadsDeletions || !current.sweep.isStepped)
   }
 
   /// Up to here, each row of the journal was read or is there because of this sweep. Other
   /// connections may have written among the sweep's own rows, and after its last step.
   var endOfReadOrOwnRows: Int64 {
     get throws {
-      if current.isStepped {
-        return current.isUndisturbed ? current.ownJournalEnd : current.journalEnd
+      if current.sweep.isStepped {
+        return current.step.isUndisturbed ? current.step.ownJournalEnd : current.step.journalEnd
       }
-      if binding.hasTriggers { return current.journalEnd }
+      if binding.hasTriggers { return current.step.journalEnd }
       return try db.lastInJournal
     }
   }

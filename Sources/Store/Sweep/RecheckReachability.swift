@@ -9,8 +9,8 @@ internal import CascadeSQLite
 /// in the plan. If one of them stays, everything that it leads to stays too.
 extension Writer {
   func excludeReachable(_ slice: Slice) throws {
-    if !current.deletesUnreachable { return }
-    if try current.sliceWithHolders == slice || findHolders(of: slice, in: .all) {
+    if !current.reachability.deletesUnreachable { return }
+    if try current.reachability.sliceWithHolders == slice || findHolders(of: slice, in: .all) {
       return try excludeLedNodes()
     }
     try exclude(slice, "SELECT g.id FROM temp.gone AS g WHERE g.rule = 0 AND g.counts")
@@ -24,19 +24,19 @@ extension Writer {
   /// long that others wait.
   func findHolders(of slice: Slice, in part: Slice) throws -> Bool {
     try db.forgetLeading()
-    current.sliceWithHolders = nil
+    current.reachability.sliceWithHolders = nil
     try db.run(
       """
       INSERT INTO temp.holder_order(id) SELECT id FROM temp.gone
       WHERE seq > ? AND seq <= ? AND rule = 0 AND counts
       """, .integer(slice.low), .integer(slice.high))
     let most = holderLimit(of: slice)
-    let end = ContinuousClock.now + pace.budget / 2
-    let questions = current.holderQueries ?? holderQueries
-    current.holderQueries = questions
+    let end = ContinuousClock.now + lock.pace.budget / 2
+    let questions = current.reachability.holderQueries ?? holderQueries
+    current.reachability.holderQueries = questions
     var low: Int64 = 0
     while let high = try db.integer("SELECT max(seq) FROM temp.holder_order"), high > low {
-      if high > most || (pace.rowsToAStep == nil && .now > end) { return false }
+      if high > most || (lock.pace.rowsToAStep == nil && .now > end) { return false }
       let level = [.integer(0)] + Slice(low: low, high: high).bound + [.integer(most + 1)]
       let found = try questions.reduce(0) { count, question in
         try db.run(generated: question, level)
@@ -51,8 +51,8 @@ extension Writer {
 
   /// A circle cannot be cut to measure, so it may take longer.
   func holderLimit(of slice: Slice) -> Int64 {
-    if current.isUndisturbed { return max(1_000, pace.rows) }
-    return slice.count > 1 || pace.isAlone ? pace.rows : pace.rows * 4
+    if current.step.isUndisturbed { return max(1_000, lock.pace.rows) }
+    return slice.count > 1 || lock.pace.isAlone ? lock.pace.rows : lock.pace.rows * 4
   }
 
   /// A chain has as many levels as nodes, so the queries for a level are built once.
@@ -105,7 +105,7 @@ extension Writer {
 
   private func appendHolders(in rest: Slice) throws {
     try db.numberFound()
-    if !current.isUndisturbed {
+    if !current.step.isUndisturbed {
       try db.run("INSERT INTO temp.holder_paths SELECT id, via FROM temp.staged")
     }
     try db.run(

@@ -22,12 +22,12 @@ extension Writer {
     try removeExcludedFromPlan(slice)
     try excludeReachable(slice)
     let denials = try db.denials(
-      binding, current.numbers, stored: counters.rulesSeen, in: slice, ends)
+      binding, current.numbers, stored: identities.counters.rulesSeen, in: slice, ends)
     if !denials.isEmpty {
       current.block(denials.map(\.reason))
       try exclude(denials.map(\.denied))
     }
-    return current.hasSkippedNodes ? try db.nodeCounts(in: slice) : ends
+    return current.step.hasSkippedNodes ? try db.nodeCounts(in: slice) : ends
   }
 
   /// Takes nodes out of the plan. What would follow from them then stays too.
@@ -46,13 +46,13 @@ extension Writer {
       DELETE FROM temp.gone WHERE seq > ? AND seq <= ? AND id IN (SELECT id FROM temp.staying_nodes)
       """, .integer(slice.low), .integer(slice.high))
     if db.changes == 0 { return false }
-    current.hasSkippedNodes = true
+    current.step.hasSkippedNodes = true
     return true
   }
 
   /// Keeps nodes that have been leased since the plan was made.
   private func excludeLeased(_ slice: Slice) throws {
-    try db.findLeased(binding, current.numbers, at: now)
+    try db.findLeased(binding, current.numbers, at: clock.now)
     try db.run(
       """
       INSERT OR IGNORE INTO temp.staying_nodes SELECT id FROM temp.gone
@@ -164,7 +164,7 @@ extension Writer {
   /// nothing proves the reason.
   private func excludeChangedRows(_ slice: Slice) throws {
     for table in binding.collections.values
-    where current.collectionsChangedByOthers.contains(table.id) && table.table?.rowid != nil {
+    where current.step.collectionsChangedByOthers.contains(table.id) && table.table?.rowid != nil {
       try exclude(
         slice,
         """

@@ -26,16 +26,16 @@ extension Writer {
 
   /// Half of the budget is left for the commit.
   private func repeatWithinBudget(_ body: () throws -> Bool) throws -> Bool {
-    let end = ContinuousClock.now + pace.budget / 2
+    let end = ContinuousClock.now + lock.pace.budget / 2
     while try body() {
-      if .now >= end || pace.rowsToAStep != nil { return true }
+      if .now >= end || lock.pace.rowsToAStep != nil { return true }
     }
     return false
   }
 
   private func inPacedTransaction(_ body: () throws -> Void) throws {
     try group(isStep: true) {
-      pace.noteForeignCommits(foreignCommits: try foreignCommits())
+      lock.pace.noteForeignCommits(foreignCommits: try foreignCommits())
       try body()
     }
   }
@@ -58,7 +58,7 @@ extension Writer {
   }
 
   /// The clock is read after so many rows.
-  var rowsPerClockCheck: Int64 { pace.rowsToAStep ?? 256 }
+  var rowsPerClockCheck: Int64 { lock.pace.rowsToAStep ?? 256 }
 
   private func slices(of ids: String) throws -> [Slice] {
     var low = Int64.min

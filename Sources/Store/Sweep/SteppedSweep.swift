@@ -19,7 +19,7 @@ extension Writer {
   private static let planLimit = 10
   private static let plansBeforeForcing = 3
   /// So many nodes that wait for each other are deleted together at most.
-  private var jointDeletionLimit: Int64 { 10 * fewNodes }
+  private var jointDeletionLimit: Int64 { 10 * lock.fewNodes }
 
   func sweepInSteps(
     _ kinds: [SweepKind], _ result: inout SweepResult, _ manners: StepPolicy
@@ -47,10 +47,11 @@ extension Writer {
       cut = "the tables were altered again and again: the rest goes later"
       if try !carryOut(plan, number, kinds, submission, &result, &start, manners) { continue }
       cut = reasonToContinueLater(plan, kinds)
-      if current.isUndisturbed || plan.size == 0 { break }
+      if current.step.isUndisturbed || plan.size == 0 { break }
       if result.deletedCount > before { continue }
       let isEnd =
-        try !current.hasSkippedNodes && !current.needsAnotherPlan && db.lastInJournal == told
+        try !current.step.hasSkippedNodes && !current.step.needsAnotherPlan
+        && db.lastInJournal == told
       if isEnd || (cut != nil && number > Writer.plansBeforeForcing) { break }
     }
     try checkpointAfterSweep(manners)
@@ -69,7 +70,7 @@ extension Writer {
     do {
       try remove(plan, submission, &result, manners)
       let isStuck = result.deletedCount == before || number > Writer.plansBeforeForcing
-      if current.hasSkippedNodes && isStuck && plan.size <= jointDeletionLimit {
+      if current.step.hasSkippedNodes && isStuck && plan.size <= jointDeletionLimit {
         try planAndRemoveUnderLock(kinds, submission, &result, &start)
       }
       try deletePlannedJournalRows(kinds, manners)
@@ -85,7 +86,7 @@ extension Writer {
   /// Why the rest goes later: nodes stayed although the application refused nothing. Nil if the
   /// sweep only reads the journal: the write that made a node stay has the node examined again.
   private func reasonToContinueLater(_ plan: SweepPlan, _ kinds: [SweepKind]) -> String? {
-    if !current.hasSkippedNodes || !current.blocked.isEmpty { return nil }
+    if !current.step.hasSkippedNodes || !current.blocked.isEmpty { return nil }
     if kinds.readsJournal && !kinds.scansTables { return nil }
     return "up to \(plan.size) nodes wait for a moment in which nobody writes"
   }
@@ -93,11 +94,13 @@ extension Writer {
   /// Whether the plan can be carried out in one transaction before other writers notice. A sweep
   /// that scans whole tables, however little it deletes, does so only where no writer waits.
   private func isSmall(_ plan: SweepPlan, _ kinds: [SweepKind]) throws -> Bool {
-    if plan.size > fewNodes || current.isResumed || kinds.scansTables || kinds.sweepsUnreachable {
+    if plan.size > lock.fewNodes || current.sweep.isResumed || kinds.scansTables
+      || kinds.sweepsUnreachable
+    {
       return false
     }
     if try plan.size > 0 && hasLongLists { return false }
-    return try !hasManyDependents(on: plan.all, most: fewNodes)
+    return try !hasManyDependents(on: plan.all, most: lock.fewNodes)
   }
 
   struct SweepPlan {
@@ -115,7 +118,7 @@ extension Writer {
   /// Other connections can write meanwhile.
   private func plan(_ kinds: [SweepKind], _ manners: StepPolicy) throws -> SweepPlan {
     try adaptToSchema()
-    let blocked = current.isStepped ? current.blocked : []
+    let blocked = current.sweep.isStepped ? current.blocked : []
     // Frames that are written after the snapshot must not be checkpointed by the first commit after
     // it ends.
     try setFirstBarrier()
@@ -136,14 +139,14 @@ extension Writer {
   func makePlan(_ kinds: [SweepKind], _ blocked: [Reason]) throws -> SweepPlan {
     current = TransactionState()
     try prepare(kinds)
-    current.isStepped = true
-    current.nextPlanReadsDeletions = kinds.cascades
-    current.schemaVersion = binding.schemaVersion
-    pace.noteForeignCommits(foreignCommits: try foreignCommits())
+    current.sweep.isStepped = true
+    current.sweep.nextPlanReadsDeletions = kinds.cascades
+    current.step.schemaVersion = binding.schemaVersion
+    lock.pace.noteForeignCommits(foreignCommits: try foreignCommits())
     try db.clearKnown()
     try takeBatch()
     try findDead(kinds)
-    current.isNotingLists = try db.isTrackingLists
+    current.step.isNotingLists = try db.isTrackingLists
     let found = try findGone()
     let levels = found.map(\.slice)
     try findLists(of: found.nodeCounts)
@@ -158,10 +161,10 @@ extension Writer {
   /// Everything that a sweep deletes is one batch, however many parts the sweep has, and also if it
   /// goes on after a crash: `undo` takes all of it back.
   func takeBatch() throws {
-    let earlier = try db.meta("sweep.batch") ?? openSweepBatch
-    current.batch = earlier ?? counters.serial
-    current.isResumed = earlier != nil
-    if current.isResumed { try reserveBatchNumbers() }
+    let earlier = try db.meta("sweep.batch") ?? sweepRun.openSweepBatch
+    current.batch = earlier ?? identities.counters.serial
+    current.sweep.isResumed = earlier != nil
+    if current.sweep.isResumed { try reserveBatchNumbers() }
   }
 
   /// A sweep that continues a batch must not use its numbers for other nodes, nor those of nodes
@@ -190,7 +193,7 @@ extension Writer {
   /// Deletes the journal rows that this plan was made of, also in steps.
   private func deletePlannedJournalRows(_ kinds: [SweepKind], _ manners: StepPolicy) throws {
     // A node that stayed for a reason that may pass is examined again, so its row must stay.
-    if current.hasSkippedNodes || !kinds.readsJournal { return }
+    if current.step.hasSkippedNodes || !kinds.readsJournal { return }
     try forEachSliceInSteps("SELECT id FROM temp.due_candidates", manners) {
       try deleteDueCandidates($0)
     }
@@ -198,7 +201,7 @@ extension Writer {
     let end = try endOfReadOrOwnRows - 1
     var low = try db.integer("SELECT min(seq) FROM cascade_journal") ?? end
     while low < end {
-      low = min(end, low + pace.rows * 10)
+      low = min(end, low + lock.pace.rows * 10)
       try step { try deleteReadJournal(kinds, upTo: low) }
       try yieldLock(manners)
     }
@@ -211,7 +214,7 @@ extension Writer {
   func clearPlan() {
     try? clearFlushState()
     try? db.run("DELETE FROM temp.staying_nodes")
-    interned.forget()
+    identities.caches.forget()
   }
 
   /// Whether a sweep or an undo is unfinished.
@@ -224,7 +227,7 @@ extension Writer {
   /// The kinds of a sweep that a crash or the end of the daemon left unfinished.
   package var unfinishedSweep: [SweepKind]? {
     get throws {
-      if isDetached { return nil }
+      if attachment.isDetached { return nil }
       let code = try (db.meta("sweep.cut") ?? 0) | (db.meta("sweep.kinds") ?? 0)
       return code == 0 ? nil : [SweepKind](code: code)
     }
@@ -236,13 +239,13 @@ extension Writer {
     if try current.done == 0 && db.meta("sweep.batch") == nil { return }
     try openBatch()
     try deleteApprovedLosses()
-    try db.recordUnfinishedKinds(requestedKinds)
+    try db.recordUnfinishedKinds(sweepRun.requestedKinds)
   }
 
   func openBatch() throws {
     if try db.meta("sweep.batch") != nil { return }
     try db.setMeta("sweep.batch", current.batch)
-    try db.setMeta("sweep.kinds", requestedKinds.code)
+    try db.setMeta("sweep.kinds", sweepRun.requestedKinds.code)
   }
 
   /// Remembers the kinds of a sweep that was cut short. Sweeps of other kinds may run before it

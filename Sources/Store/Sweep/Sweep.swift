@@ -55,14 +55,14 @@ extension Writer {
     _ kinds: [SweepKind], at now: Int64, manners: StepPolicy = .none
   ) throws -> SweepResult {
     var result = SweepResult(kinds: kinds, outcome: .nothing)
-    lockDurations = []
-    self.now = now
-    sweptBefore = [:]
-    requestedKinds = kinds
-    hasEndedPart = false
+    lock.durations = []
+    self.clock.now = now
+    sweepRun.deletedByEarlierParts = [:]
+    sweepRun.requestedKinds = kinds
+    sweepRun.hasEndedPart = false
     try postponeOtherKinds()
-    openSweepBatch = isDetached ? nil : try db.meta("sweep.batch")
-    defer { hasMoreParts = false }
+    sweepRun.openSweepBatch = attachment.isDetached ? nil : try db.meta("sweep.batch")
+    defer { sweepRun.hasMoreParts = false }
     try resolveReferencesBeforeSweep(manners)
     try deleteDenialsOfThisSweep()
     try deleteStaleCandidates(manners)
@@ -70,7 +70,7 @@ extension Writer {
     try deleteDenialsOfThisSweep()
     try result.dropDenialsOfGoneNodes { try isThere($0) }
     try sweepFilesAndTrash(kinds, &result, at: now, manners)
-    result.lockMilliseconds = lockDurations.map { $0 / .milliseconds(1) }
+    result.lockMilliseconds = lock.durations.map { $0 / .milliseconds(1) }
     let done =
       result.deletedCount + result.edgesRemoved + result.notices + result.files
       + result.trashedBatchesDeleted
@@ -97,7 +97,9 @@ extension Writer {
     }
     // A sweep that was killed after its last step is finished if it finds nothing more. A held
     // sweep is closed because its approval may never come.
-    if hasEndedPart || [.done, .nothing, .held].contains(result.outcome) { try closeAtEnd() }
+    if sweepRun.hasEndedPart || [.done, .nothing, .held].contains(result.outcome) {
+      try closeAtEnd()
+    }
   }
 
   private func closeAtEnd() throws {
@@ -110,10 +112,10 @@ extension Writer {
   /// A batch has what one cause brought about. So what is left of a sweep of other kinds is done
   /// later, in another batch.
   private func postponeOtherKinds() throws {
-    if isDetached { return }
+    if attachment.isDetached { return }
     guard let code = try db.meta("sweep.kinds") else { return }
     let others = [SweepKind](code: code)
-    if requestedKinds.cover(others) { return }
+    if sweepRun.requestedKinds.cover(others) { return }
     try group { try db.recordUnfinishedKinds(others) }
     try closeAtEnd()
   }
@@ -123,13 +125,13 @@ extension Writer {
   ) throws {
     var parts = try parts(of: addingIdleCounting(kinds))[...]
     while let part = parts.popFirst() {
-      hasMoreParts = kinds.sweepsUnreachable(from: model) || !parts.isEmpty
+      sweepRun.hasMoreParts = kinds.sweepsUnreachable(from: model) || !parts.isEmpty
       try sweepEdges(part, &result, at: now, manners)
-      sweptBefore = current.wasApproved ? [:] : result.byCollection
-      openSweepBatch = result.batch ?? openSweepBatch
+      sweepRun.deletedByEarlierParts = current.hold.wasApproved ? [:] : result.byCollection
+      sweepRun.openSweepBatch = result.batch ?? sweepRun.openSweepBatch
       if result.isCutShort { break }
     }
-    hasMoreParts = false
+    sweepRun.hasMoreParts = false
     if try !result.isCutShort && needsBothKinds(kinds) {
       try sweepBothKinds(&result, at: now, manners)
     }
@@ -145,13 +147,13 @@ extension Writer {
     if both.deletedCount > result.deletedCount || both.isCutShort || both.outcome == .held {
       result = both
     }
-    openSweepBatch = result.batch ?? openSweepBatch
+    sweepRun.openSweepBatch = result.batch ?? sweepRun.openSweepBatch
   }
 
   /// Each kind left something to the other that it would have to delete first. Neither kind can go
   /// first, but both together can, as soon as both have read the journal equally far.
   private func needsBothKinds(_ kinds: [SweepKind]) throws -> Bool {
-    if isDetached || isPartlyBound { return false }
+    if attachment.isDetached || isPartlyBound { return false }
     return try leavesCandidates(kinds)
       && db.journalPosition(.cascade) == db.journalPosition(.refcount)
   }
@@ -192,7 +194,7 @@ extension Writer {
   private func parts(of kinds: [SweepKind]) throws -> [[SweepKind]] {
     let edges = kinds.filter(\.sweepsEdges)
     if edges.isEmpty { return [] }
-    if isDetached || !hasTables { return [edges] }
+    if attachment.isDetached || !facts.hasTables { return [edges] }
     try adaptToSchema()
     let journal = try sweepPartsOfJournal(of: edges)
     if !edges.scansTables { return journal }
@@ -231,7 +233,7 @@ extension Writer {
 
   package func clearRescanUnlessDangling() throws {
     try adaptToSchema()
-    if try !isDetached && !isPartlyBound && !hasDangling() { try clearDanglingDebt() }
+    if try !attachment.isDetached && !isPartlyBound && !hasDangling() { try clearDanglingDebt() }
   }
 
   private func hasDangling() throws -> Bool {
@@ -245,10 +247,10 @@ extension Writer {
   private func sweepUnreachable(
     _ result: inout SweepResult, at now: Int64, _ manners: StepPolicy
   ) throws {
-    if isDetached { throw StoreError.detached }
+    if attachment.isDetached { throw StoreError.detached }
     try adaptToSchema()
     try sweepEdges([.unreachable], &result, at: now, manners)
-    openSweepBatch = result.batch ?? openSweepBatch
+    sweepRun.openSweepBatch = result.batch ?? sweepRun.openSweepBatch
     try recordReachingLeases(at: now)
   }
 
@@ -290,15 +292,15 @@ extension Writer {
   ) throws {
     try group {
       let receipt = try sweep {
-        current.hasDeletionSavepoint = isGuarded
+        current.sweep.hasDeletionSavepoint = isGuarded
         try prepare(kinds)
         try findDead(kinds)
         // The journal rows that were read are deleted in the transaction that carries out their
         // consequences.
-        try deleteReadJournal(kinds, upTo: current.journalEnd)
+        try deleteReadJournal(kinds, upTo: current.step.journalEnd)
         if kinds.readsJournal { try deleteDueCandidates() }
       }
-      try recordNotifiedRange(behind: current.journalEnd, upTo: db.lastInJournal)
+      try recordNotifiedRange(behind: current.step.journalEnd, upTo: db.lastInJournal)
       try finishSweep(kinds)
       result.add(receipt, current)
     }
@@ -306,13 +308,13 @@ extension Writer {
 
   /// Called in the last transaction of a sweep.
   func finishSweep(_ kinds: [SweepKind]) throws {
-    if try hasMoreParts || leavesCandidates(kinds) {
+    if try sweepRun.hasMoreParts || leavesCandidates(kinds) {
       try keepBatchOpen()
-    } else if current.isResumed || current.isStepped {
+    } else if current.sweep.isResumed || current.sweep.isStepped {
       try closeBatch()
     }
-    hasEndedPart = true
-    if !current.hasSkippedNodes { try advanceJournalPosition(kinds) }
+    sweepRun.hasEndedPart = true
+    if !current.step.hasSkippedNodes { try advanceJournalPosition(kinds) }
     try recordOwnEnd()
     try requeueDenied(kinds)
     if kinds.scansTables { try clearRescanReason() }
@@ -321,13 +323,13 @@ extension Writer {
 
   /// Sets what a sweep of these kinds may do, and what it looks at.
   func prepare(_ kinds: [SweepKind]) throws {
-    current.isSweep = true
-    current.id = HeldPlan.sweep
-    current.followedRules = kinds.followedRules
-    current.readsJournal = kinds.readsJournal
-    current.deletesUnreachable = kinds == [.unreachable]
-    current.holdsAll = try kinds.scansTables && db.meta("unseen") == 1
-    current.holdsLosses = try kinds.scansTables && rescanReason != nil
+    current.sweep.isSweep = true
+    current.hold.id = HeldPlan.sweep
+    current.sweep.followedRules = kinds.followedRules
+    current.sweep.readsJournal = kinds.readsJournal
+    current.reachability.deletesUnreachable = kinds == [.unreachable]
+    current.hold.holdsAll = try kinds.scansTables && db.meta("unseen") == 1
+    current.hold.holdsLosses = try kinds.scansTables && rescanReason != nil
     // Dead nodes were gone before. Only what follows from them is deleted by this sweep.
     current.firstNewId = .min
   }
@@ -337,14 +339,14 @@ extension Writer {
   func findDead(_ kinds: [SweepKind]) throws {
     if kinds.readsJournal {
       try readJournal(kinds)
-      try db.examineCandidates(binding, following: current.followedRules, at: now)
+      try db.examineCandidates(binding, following: current.sweep.followedRules, at: clock.now)
     }
     if kinds.scansTables {
       try db.addDanglingEnds(binding, notifiesMissingDestination: rescanReason != nil)
     }
     if kinds == [.unreachable] {
-      leasesKeepUnreachable = try db.findUnreachable(binding, model, at: now)
-      if current.isStepped { current.mayHaveCycles = try orderUnreachable() }
+      sweepRun.leasesKeepUnreachable = try db.findUnreachable(binding, model, at: clock.now)
+      if current.sweep.isStepped { current.reachability.mayHaveCycles = try orderUnreachable() }
     }
     current.deadCount = Int(
       try db.integer(

@@ -48,8 +48,8 @@ package struct SweepResult: Sendable {
     let known = Set(blocked.map(\.message))
     blocked += receipt.reasons.filter { !known.contains($0.message) }
     if !receipt.reasons.isEmpty { outcome = .blocked }
-    byCollection.merge(state.deletedByCollection, uniquingKeysWith: +)
-    byRule.merge(state.deletedByRule, uniquingKeysWith: +)
+    byCollection.merge(state.counts.deletedByCollection, uniquingKeysWith: +)
+    byRule.merge(state.counts.deletedByRule, uniquingKeysWith: +)
   }
 
   mutating func cutShort(because reason: String) {

@@ -16,8 +16,8 @@ extension Writer {
     }
     // The next plan must find what is left. It is among the journal rows of this sweep and what the
     // application's triggers wrote because of them.
-    let isNews = binding.hasTriggers && current.ownJournalEnd > current.journalEnd
-    if isNews || current.needsAnotherPlan { current.isUndisturbed = false }
+    let isNews = binding.hasTriggers && current.step.ownJournalEnd > current.step.journalEnd
+    if isNews || current.step.needsAnotherPlan { current.step.isUndisturbed = false }
   }
 
   /// The last commit makes all steps durable. What foreign keys would do or refuse, the rules do in
@@ -57,7 +57,7 @@ extension Writer {
             try persistCandidates(.all)
             try rememberLostFiles()
             try recheckAndRemove(plan.all, plan)
-            try addToDeletedCount(current.deletedCount)
+            try addToDeletedCount(current.counts.deletedCount)
           }
         }
       }
@@ -67,15 +67,15 @@ extension Writer {
 
   /// A plan that finds nothing leaves no trace.
   private func begin(_ plan: SweepPlan, _ submission: Submission) throws {
-    current.approved = plan.approval?.checksum
-    try spendApproval(current.absentChecksum)
+    current.hold.approved = plan.approval?.checksum
+    try spendApproval(current.hold.absentChecksum)
     if plan.size == 0 { return }
-    hasEndedPart = false
+    sweepRun.hasEndedPart = false
     try persistApprovedLosses(isApproved: plan.approval != nil)
     try openBatch()
-    if current.isResumed { return }
+    if current.sweep.isResumed { return }
     try recordStepped(submission)
-    counters.serial += 1
+    identities.counters.serial += 1
   }
 
   private func removeAll(_ plan: SweepPlan, _ manners: StepPolicy) throws {
@@ -95,12 +95,12 @@ extension Writer {
       do {
         var (high, rows, worked) = (low, Int64(0), Duration.zero)
         let held = try step {
-          let before = current.deletedCount
+          let before = current.counts.deletedCount
           (high, rows, worked) = try removeWithinBudget(plan, above: low)
           try db.run("DELETE FROM temp.known WHERE id < 0")
-          try addToDeletedCount(current.deletedCount - before)
+          try addToDeletedCount(current.counts.deletedCount - before)
         }
-        pace.note(rows: rows, worked: worked, held: held)
+        lock.pace.note(rows: rows, worked: worked, held: held)
         return high
       } catch let refused as ApplicationRefusal {
         current.block(refused.reasons)
@@ -113,7 +113,7 @@ extension Writer {
     _ plan: SweepPlan, above low: Int64
   ) throws -> (high: Int64, rows: Int64, worked: Duration) {
     let start = ContinuousClock.now
-    var (high, rows, more) = (low, Int64(0), pace.rowsAtOnce)
+    var (high, rows, more) = (low, Int64(0), lock.pace.rowsAtOnce)
     repeat {
       var (slice, weight, isHub) = try sliceWithinTime(
         self.slice(behind: high, most: max(more, smallestSlice), of: plan))
@@ -121,28 +121,28 @@ extension Writer {
       // them.
       if isHub && rows > 0 { break }
       if try isHub && isGone(slice) {
-        if !current.isUndisturbed { _ = try recheckSlice(slice) }
+        if !current.step.isUndisturbed { _ = try recheckSlice(slice) }
         (weight, isHub) = try letGo(slice, since: start)
         rows += weight
         if isHub { break }
         weight = 1
       }
-      current.isHighFanOut = try isHub && current.nextPlanReadsDeletions && isRow(slice)
+      current.step.isHighFanOut = try isHub && current.sweep.nextPlanReadsDeletions && isRow(slice)
       let whole = try extendedByHolders(slice, of: plan)
       if whole != slice { (slice, weight) = (whole, max(1, whole.count)) }
       try recheckAndRemove(slice, plan)
       rows += weight
       high = slice.high
-      more = pace.nextPortion(behind: rows, worked: .now - start)
-    } while high < plan.all.high && !current.isHighFanOut && more > 0
+      more = lock.pace.nextPortion(behind: rows, worked: .now - start)
+    } while high < plan.all.high && !current.step.isHighFanOut && more > 0
     return (high, rows, .now - start)
   }
 
   /// If other connections committed in between, it works level by level: what stays is known before
   /// what would follow from it is checked.
   private func recheckAndRemove(_ slice: Slice, _ plan: SweepPlan) throws {
-    for part in current.isUndisturbed ? [slice] : plan.parts(of: slice) {
-      let ends = try current.isUndisturbed ? db.nodeCounts(in: part) : recheckSlice(part)
+    for part in current.step.isUndisturbed ? [slice] : plan.parts(of: slice) {
+      let ends = try current.step.isUndisturbed ? db.nodeCounts(in: part) : recheckSlice(part)
       try count(ends)
       try spendApproval(part)
       try remove(part, ends)
@@ -155,38 +155,38 @@ extension Writer {
     let before = current
     do {
       try group(isStep: true) {
-        if binding.schemaVersion != current.schemaVersion { throw StalePlan() }
+        if binding.schemaVersion != current.step.schemaVersion { throw StalePlan() }
         try noteForeignCommits()
         let start = try db.lastInJournal
         try body()
-        current.ownJournalEnd = try db.lastInJournal
+        current.step.ownJournalEnd = try db.lastInJournal
         // The next plan writes the notices for a high fan-out node.
-        if !current.isHighFanOut {
-          try recordNotifiedRange(behind: start, upTo: current.ownJournalEnd)
+        if !current.step.isHighFanOut {
+          try recordNotifiedRange(behind: start, upTo: current.step.ownJournalEnd)
         }
-        current.isHighFanOut = false
+        current.step.isHighFanOut = false
       }
     } catch {
       current = before
       throw error
     }
-    return lockDurations.last ?? .zero
+    return lock.durations.last ?? .zero
   }
 
   /// Notes what other connections did since the last step; for the first step, since the plan was
   /// made, which saw everything that was in the journal then.
   private func noteForeignCommits() throws {
     let commits = try foreignCommits()
-    if !pace.hasSeen(commits) { current.isUndisturbed = false }
-    pace.noteForeignCommits(foreignCommits: commits)
-    if current.isUndisturbed { return }
+    if !lock.pace.hasSeen(commits) { current.step.isUndisturbed = false }
+    lock.pace.noteForeignCommits(foreignCommits: commits)
+    if current.step.isUndisturbed { return }
     let touched = try db.all(
       "SELECT DISTINCT what FROM cascade_journal WHERE seq > ?",
-      .integer(max(current.ownJournalEnd, current.journalEnd))
+      .integer(max(current.step.ownJournalEnd, current.step.journalEnd))
     ) { $0.integer(0) }
-    for watch in watches where touched.contains(watch.number) {
+    for watch in attachment.watches where touched.contains(watch.number) {
       if case .rows(let collection) = watch.meaning.watchSubject {
-        current.collectionsChangedByOthers.insert(collection)
+        current.step.collectionsChangedByOthers.insert(collection)
       }
     }
     try addWrittenLists()

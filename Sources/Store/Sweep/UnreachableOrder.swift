@@ -85,12 +85,14 @@ extension Writer {
   func slice(behind low: Int64, most: Int64, of plan: SweepPlan) -> Slice {
     let all = Slice(low: low, high: plan.all.high).first(most)
     if !hasHolders(all, plan) { return all }
-    return Slice(low: low, high: min(all.high, plan.levels[0].high)).first(current.cycleStepLimit)
+    return Slice(low: low, high: min(all.high, plan.levels[0].high)).first(
+      current.reachability.cycleStepLimit)
   }
 
   private func hasHolders(_ slice: Slice, _ plan: SweepPlan) -> Bool {
-    let isOrdered = current.isUndisturbed && !current.mayHaveCycles
-    return current.deletesUnreachable && !isOrdered && slice.low < plan.levels.first?.high ?? 0
+    let isOrdered = current.step.isUndisturbed && !current.reachability.mayHaveCycles
+    return current.reachability.deletesUnreachable && !isOrdered
+      && slice.low < plan.levels.first?.high ?? 0
   }
 
   /// The part of the slice that can be deleted together with the nodes that lead to it.
@@ -99,17 +101,17 @@ extension Writer {
     var slice = slice
     while true {
       let areFew = try findHolders(of: slice, in: plan.levels[0])
-      current.cycleStepLimit = try nextHolderLimit(behind: slice, areFew)
-      if areFew || slice.count == 1 && current.isUndisturbed {
+      current.reachability.cycleStepLimit = try nextHolderLimit(behind: slice, areFew)
+      if areFew || slice.count == 1 && current.step.isUndisturbed {
         let whole = try moveHoldersForward(behind: slice)
-        current.sliceWithHolders = whole
+        current.reachability.sliceWithHolders = whole
         return whole
       }
       if slice.count == 1 {
         try exclude(.all, "SELECT g.id FROM temp.holder_order AS g WHERE 1")
         return slice
       }
-      slice = slice.first(current.cycleStepLimit)
+      slice = slice.first(current.reachability.cycleStepLimit)
     }
   }
 

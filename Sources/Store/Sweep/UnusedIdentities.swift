@@ -27,7 +27,7 @@ extension Writer {
       """
       DELETE FROM cascade_node WHERE id IN (SELECT id FROM temp.unused_identities WHERE id > ? AND id <= ?)
       """, few.bound[0], few.bound[1])
-    interned.nodes.removeAllEntries()
+    identities.caches.nodes.removeAllEntries()
   }
 }
 

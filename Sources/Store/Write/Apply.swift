@@ -42,15 +42,15 @@ extension Writer {
       """
       INSERT INTO cascade_node(id, collection, key, type, value) VALUES(?, ?, ?, ?, ?)
       ON CONFLICT(collection, key) DO NOTHING
-      """, .integer(counters.nextId), .integer(identity.collection), .text(identity.key),
+      """, .integer(identities.counters.nextId), .integer(identity.collection), .text(identity.key),
       .text(type), .text(value))
     if db.changes == 1 {
       let id = newId()
-      interned.nodes[identity] = id
+      identities.caches.nodes[identity] = id
       return (id, true)
     }
     let id = try existingId(identity)!
-    if demands.dependOnTypes { try touchNeighbours(of: id, unlessOf: type) }
+    if facts.demands.dependOnTypes { try touchNeighbours(of: id, unlessOf: type) }
     try db.run(
       "UPDATE cascade_node SET type = ?, value = ? WHERE id = ?", .text(type), .text(value),
       .integer(id))
@@ -64,8 +64,10 @@ extension Writer {
     current.deadCount -= db.changes
     if db.changes == 0 { return }
     // References that were resolved while the node was marked dead took it for absent.
-    interned.referencesCurrentAt = nil
-    if hasTables { try db.run("DELETE FROM temp.named_missing_rows WHERE id = ?", .integer(id)) }
+    identities.caches.referencesCurrentAt = nil
+    if facts.hasTables {
+      try db.run("DELETE FROM temp.named_missing_rows WHERE id = ?", .integer(id))
+    }
   }
 
   private func patch(_ node: Node, set: [Member], unset: [String]) throws {
@@ -91,7 +93,7 @@ extension Writer {
 
   private func delete(_ node: Node) throws {
     if let table = try table(of: node.collection) { return try delete(node, in: table) }
-    guard let id = try existing(node) else { return current.passedOver += 1 }
+    guard let id = try existing(node) else { return current.counts.passedOver += 1 }
     try markDead(id)
   }
 
@@ -120,10 +122,10 @@ extension Writer {
     // Both ends are resolved first: a name that the model does not know is an error, not an absent
     // edge.
     let ends = (from: try existingId(.node(from)), to: try existingId(to))
-    if ends.from == nil || ends.to == nil { return current.passedOver += 1 }
+    if ends.from == nil || ends.to == nil { return current.counts.passedOver += 1 }
     let edge = EdgeKey(
       source: try endId(from), name: try nameId(name), destination: try endId(to), origin: .manual)
-    if try !remove(edge, as: removal) { current.passedOver += 1 }
+    if try !remove(edge, as: removal) { current.counts.passedOver += 1 }
   }
 
   /// The id of a managed node that exists now.

@@ -8,7 +8,7 @@ extension Writer {
   /// Stores the references that stay in values although their destinations are deleted, because no
   /// rule nullifies them. Runs before the edges are deleted.
   func storeDanglingReferences(_ edges: LosingEdges) throws {
-    if references.collections.isEmpty || edges.end == .source { return }
+    if facts.references.collections.isEmpty || edges.end == .source { return }
     try db.run(
       generated: """
         INSERT OR IGNORE INTO main.cascade_dangling_reference
@@ -71,7 +71,7 @@ extension Writer {
 
   /// Removes the references of sources that are deleted.
   func deleteDanglingReferences(_ slice: Slice) throws {
-    if references.collections.isEmpty { return }
+    if facts.references.collections.isEmpty { return }
     try db.run(
       """
       DELETE FROM cascade_dangling_reference
@@ -97,7 +97,7 @@ extension Writer {
   }
 
   func resolveReferencesTo(_ identity: IdentityCaches.Identity, to id: Int64) throws {
-    if references.collections.isEmpty { return }
+    if facts.references.collections.isEmpty { return }
     try resolveReferencesTo(identity.collection, .text(identity.key), to: id, isOwn: true)
   }
 
@@ -128,14 +128,16 @@ extension Writer {
   /// Gives edges to references to rows that were inserted by SQL. If no other connection wrote
   /// since the last call, only the rows that this transaction inserted are looked at.
   func resolveReferencesToRows() throws {
-    if references.collections.isEmpty { return }
+    if facts.references.collections.isEmpty { return }
     let commits = try foreignCommits()
-    if commits == interned.referencesCurrentAt && !binding.hasTriggers && binding.comparesByBytes {
+    if commits == identities.caches.referencesCurrentAt && !binding.hasTriggers
+      && binding.comparesByBytes
+    {
       try resolveReferencesToInserted()
     } else {
       try resolveReferences()
     }
-    interned.referencesCurrentAt = commits
+    identities.caches.referencesCurrentAt = commits
   }
 
   private func resolveReferencesToInserted() throws {
@@ -158,7 +160,7 @@ extension Writer {
   /// Does so for all references; with `toObjects` also for those to objects that an undo brought
   /// back.
   func resolveReferences(toObjects: Bool = false) throws {
-    if references.collections.isEmpty { return }
+    if facts.references.collections.isEmpty { return }
     var last = ReferencedNode.none
     while try resolveNextReference(behind: &last, toObjects: toObjects) {}
   }
@@ -166,14 +168,16 @@ extension Writer {
   /// Gives these references their edges before a sweep, which must see them: the planner cannot
   /// write.
   package func resolveReferencesBeforeSweep(_ manners: StepPolicy = .none) throws {
-    if isDetached { return }
-    if try references.collections.isEmpty || isPartlyBound || nextResolvable(behind: .none) == nil {
+    if attachment.isDetached { return }
+    if try facts.references.collections.isEmpty || isPartlyBound
+      || nextResolvable(behind: .none) == nil
+    {
       return
     }
     var last = ReferencedNode.none
     try repeatInTransactions(manners) {
       // These edges are older than any that follow.
-      defer { counters.serial += 1 }
+      defer { identities.counters.serial += 1 }
       return try resolveNextReference(behind: &last)
     }
   }

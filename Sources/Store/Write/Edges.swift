@@ -16,11 +16,11 @@ extension Writer {
   /// Adds an edge, or replaces the rules of one. With `isOwn` false, the edge was not made by this
   /// transaction: it is not counted, and its ends are not validated.
   func add(_ edge: EdgeKey, rules: Rules, isOwn: Bool = true) throws {
-    if !rules.isSubset(of: counters.rulesSeen) {
-      requestDenialTriggers(rules.subtracting(counters.rulesSeen))
-      counters.rulesSeen.formUnion(rules)
+    if !rules.isSubset(of: identities.counters.rulesSeen) {
+      requestDenialTriggers(rules.subtracting(identities.counters.rulesSeen))
+      identities.counters.rulesSeen.formUnion(rules)
     }
-    let born = try cancelRemoval(edge) ?? counters.serial
+    let born = try cancelRemoval(edge) ?? identities.counters.serial
     try db.run(
       "INSERT INTO cascade_edge VALUES(?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
       row: (edge.source, edge.name, edge.destination, edge.origin.rawValue, rules.rawValue, born))
@@ -37,7 +37,7 @@ extension Writer {
   }
 
   private func added(_ edge: EdgeKey) throws {
-    current.edgesAdded += 1
+    current.counts.edgesAdded += 1
     try touch(edge.source)
     try touch(edge.destination)
   }
@@ -54,8 +54,8 @@ extension Writer {
       .integer(edge.origin.rawValue))
     guard let born else { return nil }
     current.lostCount -= 1
-    current.edgesAdded -= 1
-    current.edgesRemoved -= 1
+    current.counts.edgesAdded -= 1
+    current.counts.edgesRemoved -= 1
     return born
   }
 
@@ -73,9 +73,9 @@ extension Writer {
     ) { (rules: $0.integer(0), born: $0.integer(1)) }
     guard let old else { return false }
     try touch(edge.source)
-    if old.born == counters.serial {
+    if old.born == identities.counters.serial {
       if try isStillHeldByRow(edge) { return true }
-      current.edgesAdded -= 1
+      current.counts.edgesAdded -= 1
       try deleteUnusedFileIdentity(edge.destination)
       return true
     }
@@ -83,7 +83,7 @@ extension Writer {
       "INSERT INTO temp.lost_edges VALUES(?, ?, ?, ?, ?, ?, ?)", key[0], key[1], key[2], key[3],
       .integer(old.rules), .integer(old.born), .integer(removal.code))
     current.lostCount += 1
-    current.edgesRemoved += 1
+    current.counts.edgesRemoved += 1
     return true
   }
 
@@ -106,7 +106,7 @@ extension Writer {
         DELETE FROM temp.lost_edges WHERE origin >= 1 AND removal = 0 AND EXISTS (\(edges))
         """, [])
     current.lostCount -= db.changes
-    current.edgesRemoved -= db.changes
+    current.counts.edgesRemoved -= db.changes
   }
 
   /// Makes `edges` the declared edges of a node: old ones that are not in the list are removed.

@@ -25,7 +25,7 @@ extension Writer {
 
   package var verdicts: [FileVerdict] {
     get throws {
-      if isDetached { return [] }
+      if attachment.isDetached { return [] }
       return try db.all("SELECT name, fingerprint, reasons FROM cascade_verdict ORDER BY name") {
         guard case .blob(let name) = $0.value(0) else { return nil }
         return FileVerdict(name: name, fingerprint: $0.integer(1), reasons: $0.optionalText(2))

@@ -25,19 +25,19 @@ final class IdentityCaches {
 
 extension Writer {
   func collectionId(_ name: String) throws -> Int64 {
-    if let id = interned.collections[name] { return id }
+    if let id = identities.caches.collections[name] { return id }
     try db.run(
       "INSERT INTO cascade_collection(name) VALUES(?) ON CONFLICT DO NOTHING", .text(name))
     let id = try db.integer("SELECT id FROM cascade_collection WHERE name = ?", .text(name))!
-    interned.collections[name] = id
+    identities.caches.collections[name] = id
     return id
   }
 
   func nameId(_ name: String) throws -> Int64 {
-    if let id = interned.names[name] { return id }
+    if let id = identities.caches.names[name] { return id }
     try db.run("INSERT INTO cascade_name(name) VALUES(?) ON CONFLICT DO NOTHING", .text(name))
     let id = try db.integer("SELECT id FROM cascade_name WHERE name = ?", .text(name))!
-    interned.names[name] = id
+    identities.caches.names[name] = id
     return id
   }
 
@@ -50,7 +50,7 @@ extension Writer {
   }
 
   func managedCollectionId(_ name: String) throws -> Int64 {
-    if let id = interned.collections[name] { return id }
+    if let id = identities.caches.collections[name] { return id }
     if let whole = model.typeNames[name] {
       throw Rejection(
         .invalid,
@@ -70,17 +70,17 @@ extension Writer {
 
   /// The id of a node that has a row in `cascade_node`, marked dead or not.
   func existingId(_ identity: IdentityCaches.Identity) throws -> Int64? {
-    if let id = interned.nodes[identity] { return id }
+    if let id = identities.caches.nodes[identity] { return id }
     let id = try db.integer(
       "SELECT id FROM cascade_node WHERE collection = ? AND key = ?",
       .integer(identity.collection), .text(identity.key))
-    if let id { interned.nodes[identity] = id }
+    if let id { identities.caches.nodes[identity] = id }
     return id
   }
 
   func newId() -> Int64 {
-    defer { counters.nextId += 1 }
-    return counters.nextId
+    defer { identities.counters.nextId += 1 }
+    return identities.counters.nextId
   }
 
   func isDead(_ id: Int64) throws -> Bool {
@@ -139,8 +139,8 @@ extension Writer {
     try db.run(
       "INSERT INTO cascade_node(id, collection, key) VALUES(?, ?, ?)", .integer(id),
       .integer(identity.collection), .text(identity.key))
-    interned.nodes[identity] = id
-    if hasTables { try renumber(.text(identity.key), in: identity.collection, as: id) }
+    identities.caches.nodes[identity] = id
+    if facts.hasTables { try renumber(.text(identity.key), in: identity.collection, as: id) }
     return id
   }
 }

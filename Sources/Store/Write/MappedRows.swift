@@ -127,9 +127,9 @@ extension Writer {
   func delete(_ node: Node, in table: NodeTable) throws {
     let keys = try keyValues(node, table)
     if try markDeadUnnamed(keys, in: table) { return }
-    guard let place = try locate(keys, in: table) else { return current.passedOver += 1 }
+    guard let place = try locate(keys, in: table) else { return current.counts.passedOver += 1 }
     let id = try number(place, in: table.id)
-    if try isDead(id) { return current.passedOver += 1 }
+    if try isDead(id) { return current.counts.passedOver += 1 }
     let isParent = binding.parents.contains(table.id)
     if try isInsertedSinceFlush(id) && !isParent {
       return try deleteInsertedRow(node, id, in: table)
@@ -214,7 +214,7 @@ extension Writer {
 
   /// Checked at the end of the transaction: a row may refer to one that is inserted later.
   func rejectViolatedForeignKeys() throws {
-    if !hasTables || !db.hasDeferredViolations { return }
+    if !facts.hasTables || !db.hasDeferredViolations { return }
     throw Rejection(
       .invalid, "FOREIGN KEY constraint failed: a row refers to one that is not there")
   }

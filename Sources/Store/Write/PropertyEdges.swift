@@ -50,11 +50,11 @@ extension Writer {
   func updatePropertyEdges(
     _ node: Node, _ id: Int64, type: String?, value: JSONText?, isNew: Bool
   ) throws {
-    if !references.hasReferences(node.collection) { return }
+    if !facts.references.hasReferences(node.collection) { return }
     if !isNew { try deleteDanglingReferences(of: id) }
     let old = isNew ? [:] : try propertyEdges(of: id)
     try updatePropertyEdges(
-      node, id, references.of(node.collection, type: type), in: value?.members() ?? [],
+      node, id, facts.references.of(node.collection, type: type), in: value?.members() ?? [],
       insteadOf: old)
   }
 
@@ -64,11 +64,11 @@ extension Writer {
   func updatePropertyEdges(
     _ node: Node, _ id: Int64, patched members: [Member], _ names: [String]
   ) throws {
-    if !references.hasReferences(node.collection) { return }
+    if !facts.references.hasReferences(node.collection) { return }
     let type = try db.first("SELECT type FROM cascade_node WHERE id = ?", .integer(id)) {
       $0.optionalText(0)
     }
-    let places = references.of(node.collection, type: type ?? nil)
+    let places = facts.references.of(node.collection, type: type ?? nil)
     if !places.contains(where: { $0.isDecided(by: names) }) { return }
     try resolveReferences(of: id)
     try updatePropertyEdges(

@@ -113,7 +113,7 @@ extension Writer {
     try touch(destination)
     if try cancelRowEdgeRemoval(key) { return }
     try addFresh(key)
-    current.edgesAdded += db.changes
+    current.counts.edgesAdded += db.changes
   }
 
   private func cancelRowEdgeRemoval(_ key: EdgeKey) throws -> Bool {
@@ -122,7 +122,7 @@ extension Writer {
       "DELETE FROM temp.lost_edges WHERE source = ? AND name = ? AND destination = ? AND origin = 1",
       .integer(key.source), .integer(key.name), .integer(key.destination))
     current.lostCount -= db.changes
-    current.edgesRemoved -= db.changes
+    current.counts.edgesRemoved -= db.changes
     return db.changes > 0
   }
 
@@ -130,14 +130,14 @@ extension Writer {
     // An absent end that no change named since the last flush has no number, and gets none.
     guard let source = try knownNumber(edge.source, in: edge.place.source),
       let destination = try knownNumber(edge.destination, in: edge.place.destination)
-    else { return current.edgesRemoved += 1 }
+    else { return current.counts.edgesRemoved += 1 }
     let key = EdgeKey(
       source: source, name: edge.place.nameId, destination: destination, origin: .declared)
     if try occurrences(of: key, like: edge.place, atLeast: 0) > 0 { return }
     try touch(source)
     try touch(destination)
-    if try cancelAddition(key) { return current.edgesAdded -= 1 }
-    current.edgesRemoved += 1
+    if try cancelAddition(key) { return current.counts.edgesAdded -= 1 }
+    current.counts.edgesRemoved += 1
     // An edge that lost both ends runs no rule.
     if edge.source.isThere && edge.destination.isThere { try recordLoss(key, edge.place.rules) }
   }
@@ -173,9 +173,9 @@ extension Writer {
         source: source, name: edge.place.nameId, destination: destination, origin: .declared)
       try touch(destination)
       let isFresh = try cancelAddition(key)
-      if isFresh { current.edgesAdded -= 1 }
+      if isFresh { current.counts.edgesAdded -= 1 }
       if edge.place.source != table { continue }
-      try recordLoss(key, edge.place.rules, born: isFresh ? counters.serial : 0)
+      try recordLoss(key, edge.place.rules, born: isFresh ? identities.counters.serial : 0)
     }
   }
 
@@ -185,7 +185,7 @@ extension Writer {
     if current.lostCount == 0 { return }
     try db.run(
       "DELETE FROM temp.lost_edges WHERE source = ? AND origin = 1 AND born = ?", .integer(source),
-      .integer(counters.serial))
+      .integer(identities.counters.serial))
     current.lostCount -= db.changes
   }
 
@@ -206,7 +206,7 @@ extension Writer {
 
   /// From here on, edges and rows that are added are new to the next flush.
   func clearAdditions() throws {
-    if !hasTables { return }
+    if !facts.hasTables { return }
     try db.run("DELETE FROM temp.new_edges")
     try db.run("DELETE FROM temp.new_rows")
     try db.run("DELETE FROM temp.named_missing_rows")

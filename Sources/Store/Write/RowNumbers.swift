@@ -17,7 +17,7 @@ struct RowLocation {
 extension Writer {
   /// The table of a mapped collection; nil for a managed one.
   func table(of collection: String) throws -> NodeTable? {
-    guard hasTables, case .mapped = model.collections[collection] else { return nil }
+    guard facts.hasTables, case .mapped = model.collections[collection] else { return nil }
     if let table = binding.collections[collection] { return table }
     throw cannotBeWritten(collection, binding.problem(of: collection)?.message ?? "it has no table")
   }
@@ -134,7 +134,7 @@ extension Writer {
 
   private func insertIdentity(_ key: Value, in collection: Int64) throws -> Int64 {
     let id = newId()
-    if binding.unlinked.contains(collection) { needsTriggers = true }
+    if binding.unlinked.contains(collection) { attachment.needsTriggers = true }
     try db.run(
       "INSERT INTO cascade_node(id, collection, key) VALUES(?, ?, ?)", .integer(id),
       .integer(collection), key)

@@ -54,9 +54,9 @@ extension Writer {
     completing complete: (inout Submission) -> Void = { _ in }
   ) throws -> Receipt {
     var submission = submission
-    now = submission.at
+    clock.now = submission.at
     return try transaction {
-      current.id = submission.id
+      current.hold.id = submission.id
       try applyAll(next)
       try flush()
       try rejectViolatedForeignKeys()
@@ -78,8 +78,8 @@ extension Writer {
       try find()
       try flush()
       try clearTouched()
-      if current.isResumed {
-        try addToDeletedCount(current.deletedCount)
+      if current.sweep.isResumed {
+        try addToDeletedCount(current.counts.deletedCount)
       } else if try current.done > 0 || hasTrashedNames {
         try record(submission)
       }
@@ -100,7 +100,8 @@ extension Writer {
   /// The next sweep. Its id contains the number of its batch.
   var nextSweep: Submission {
     var sweep = Submission(
-      id: "sweep-\(openSweepBatch ?? counters.serial)", author: "sweep", fingerprint: 0, at: now)
+      id: "sweep-\(sweepRun.openSweepBatch ?? identities.counters.serial)", author: "sweep",
+      fingerprint: 0, at: clock.now)
     sweep.part = -1
     return sweep
   }
@@ -140,7 +141,7 @@ extension Writer {
   func recordCompletion() throws {
     try db.run(
       "UPDATE cascade_ledger SET outcome = 'applied', at = max(at, ?) WHERE seq = ?",
-      .integer(now + elapsed), .integer(current.batch))
+      .integer(clock.now + clock.elapsed), .integer(current.batch))
   }
 
   func stepReceipt(_ submission: Submission) -> Receipt { receipt(submission) }
@@ -153,21 +154,21 @@ extension Writer {
       """, .integer(current.batch), .text(submission.id), .integer(submission.part),
       .integer(submission.fingerprint), .text(submission.author), .integer(submission.at),
       .text(submission.isLast ? "applied" : "partial"), .integer(submission.line),
-      .integer(Int64(current.deletedCount)))
+      .integer(Int64(current.counts.deletedCount)))
   }
 
   private func receipt(_ submission: Submission) -> Receipt {
     var receipt = Receipt(id: submission.id, outcome: .applied)
     receipt.author = submission.author
     receipt.batch = current.batch
-    receipt.deleted = current.deleted
-    receipt.deletedCount = current.deletedCount
-    receipt.byRule = current.deletedByRule
-    receipt.edgesAdded = current.edgesAdded
-    receipt.edgesRemoved = current.edgesRemoved
-    receipt.notices = current.notices
-    receipt.files = current.filesReleased
-    receipt.skippedChanges = current.passedOver
+    receipt.deleted = current.counts.deleted
+    receipt.deletedCount = current.counts.deletedCount
+    receipt.byRule = current.counts.deletedByRule
+    receipt.edgesAdded = current.counts.edgesAdded
+    receipt.edgesRemoved = current.counts.edgesRemoved
+    receipt.notices = current.counts.notices
+    receipt.files = current.counts.filesReleased
+    receipt.skippedChanges = current.counts.passedOver
     receipt.reasons = current.blocked
     return receipt
   }

@@ -13,14 +13,14 @@ extension Writer {
   package func undo(
     _ batch: Int64, by author: String, at now: Int64, manners: StepPolicy = .none
   ) throws -> UndoResult {
-    if isDetached { throw StoreError.detached }
+    if attachment.isDetached { throw StoreError.detached }
     var undo = Undo(self, batch, by: author, at: now, manners)
     try undo.run()
     return undo.result
   }
 
   fileprivate func withoutForeignKeys(_ body: () throws -> Void) throws {
-    if !hasTables { return try body() }
+    if !facts.hasTables { return try body() }
     try db.execute("PRAGMA foreign_keys = OFF")
     defer { try? db.execute("PRAGMA foreign_keys = ON") }
     try body()
@@ -77,7 +77,7 @@ struct Undo {
     for table in ["left_alone", "renumbered", "restored", "nodes_of_batch_edges", "rewritten"] {
       try writer.db.run(generated: "DELETE FROM temp.\(table)")
     }
-    writer.interned.nodes.removeAllEntries()
+    writer.identities.caches.nodes.removeAllEntries()
     for layout in parentsFirst {
       switch layout.layout.kind {
       case .row: try restoreRows(layout)

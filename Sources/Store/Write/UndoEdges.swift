@@ -68,7 +68,7 @@ extension Undo {
   private mutating func forEachEdgePortion(
     _ body: (inout Undo, _ range: [Value]) throws -> Void
   ) throws {
-    writer.pace.lowerRate()
+    writer.lock.pace.lowerRate()
     var low = [Value](repeating: .integer(.min), count: 4)
     while let (high, count) = try fewEdges(behind: low) {
       try step(of: count) { try body(&$0, low + high) }
@@ -221,7 +221,7 @@ extension Undo {
   private func currentReferences(by survivor: Survivor) throws -> Set<EdgeKey> {
     guard let members = survivor.value.flatMap({ JSONText(valid: $0).members() }) else { return [] }
     var said: Set<EdgeKey> = []
-    for place in writer.references.of(survivor.collection, type: survivor.type) {
+    for place in writer.facts.references.of(survivor.collection, type: survivor.type) {
       for destination in try place.destinations(in: members) {
         guard let end = try writer.existingId(destination) else { continue }
         said.insert(try writer.edge(of: place, from: survivor.id, to: end))
@@ -235,8 +235,8 @@ extension Undo {
   /// Rebuilds the references of objects that came back: what they name may exist for another
   /// reason, or come later.
   mutating func rebuildRestoredReferences() throws {
-    if writer.references.collections.isEmpty { return }
-    for layout in layouts where writer.references.hasReferences(layout.collection) {
+    if writer.facts.references.collections.isEmpty { return }
+    for layout in layouts where writer.facts.references.hasReferences(layout.collection) {
       let back = "SELECT id FROM temp.restored WHERE layout = \(layout.number)"
       try rebuildRestoredReferences(of: isResumed ? layout.objectsOfCollection : back)
     }
@@ -244,7 +244,7 @@ extension Undo {
     try step(of: 1) { undo in
       try undo.writer.resolveReferences(toObjects: true)
       try undo.writer.clearTouched()
-      undo.writer.counters.serial += 1
+      undo.writer.identities.counters.serial += 1
     }
   }
 

@@ -9,7 +9,7 @@ extension Writer {
   /// Continues an undo that a crash or the end of the daemon interrupted. One that would fail at
   /// each attempt is not tried again by itself.
   package func resumeUndo(at now: Int64, manners: StepPolicy) throws -> UndoResult? {
-    guard !isDetached, let batch = try db.meta("undo.batch") else { return nil }
+    guard !attachment.isDetached, let batch = try db.meta("undo.batch") else { return nil }
     let author = try db.first(
       "SELECT undone_by FROM cascade_ledger WHERE seq = ?", .integer(batch)
     ) { $0.text(0) }
@@ -22,7 +22,7 @@ extension Writer {
   }
 
   package var unfinishedUndo: Int64? {
-    get throws { isDetached ? nil : try db.meta("undo.batch") }
+    get throws { attachment.isDetached ? nil : try db.meta("undo.batch") }
   }
 
   func forgetUnfinishedUndo(of batch: Int64) throws {
@@ -49,7 +49,7 @@ extension Error {
 
 extension Undo {
   /// Whether it is large enough that a single transaction would be noticed.
-  var needsSteps: Bool { writer.model.limits.lock != nil && trashedCount > writer.fewNodes }
+  var needsSteps: Bool { writer.model.limits.lock != nil && trashedCount > writer.lock.fewNodes }
 
   /// How much of the batch is in the trash.
   private var trashedCount: Int64 { layouts.reduce(0) { $0 + Int64($1.remaining) } }
@@ -74,7 +74,7 @@ extension Undo {
   }
 
   /// -1, which is all, where the undo is one transaction.
-  var mostAtOnce: Int64 { isStepped ? writer.pace.rows : -1 }
+  var mostAtOnce: Int64 { isStepped ? writer.lock.pace.rows : -1 }
 
   /// Handles `count` things in one transaction. The size of the next portion follows from the time
   /// that this one took.
@@ -83,7 +83,7 @@ extension Undo {
     var worked = Duration.zero
     try writer.group {
       let start = ContinuousClock.now
-      writer.pace.noteForeignCommits(foreignCommits: try writer.foreignCommits())
+      writer.lock.pace.noteForeignCommits(foreignCommits: try writer.foreignCommits())
       try body(&self)
       worked = .now - start
     }
@@ -91,7 +91,8 @@ extension Undo {
     progress.done = min(progress.done + count, progress.total)
     manners.reportProgress(progress)
     if count > 1 {
-      writer.pace.note(rows: Int64(count), worked: worked, held: writer.lockDurations.last ?? .zero)
+      writer.lock.pace.note(
+        rows: Int64(count), worked: worked, held: writer.lock.durations.last ?? .zero)
     }
     try writer.yieldLock(manners)
   }
@@ -112,7 +113,7 @@ extension Undo {
   mutating func forEachPortion(
     _ ids: String, _ layout: Int64 = 0, _ body: (inout Undo, Slice, _ count: Int) throws -> Void
   ) throws {
-    writer.pace.lowerRate()
+    writer.lock.pace.lowerRate()
     var low = Int64.min
     while let (high, count) = try few(of: ids, layout, above: low) {
       try step(of: count) { try body(&$0, Slice(low: low, high: high), count) }

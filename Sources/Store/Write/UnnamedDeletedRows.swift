@@ -48,7 +48,7 @@ extension Writer {
   /// Looks up again where the rows are that changes deleted: a trigger may have moved or deleted
   /// some.
   func refreshDeletedRows() throws {
-    if !binding.hasTriggers || current.isSweep { return }
+    if !binding.hasTriggers || current.sweep.isSweep { return }
     let dead = try db.all(
       """
       SELECT DISTINCT k.collection FROM temp.dead AS d CROSS JOIN temp.known AS k ON k.id = d.id

@@ -62,7 +62,7 @@ extension Writer {
     let frames = db.framesInLog
     if frames < log.framesNotCopied { log.framesNotCopied = 0 }
     if log.barrier?.isInLog == false { _ = try checkpointToNewBarrier(manners) }
-    if frames - log.framesNotCopied <= pace.mostFrames { return }
+    if frames - log.framesNotCopied <= lock.pace.mostFrames { return }
     try checkpointLog(manners)
     try pauseForOthers(manners)
   }
@@ -74,7 +74,7 @@ extension Writer {
     let before = OtherConnections.commits(at: path)
     syncLogInBackground()
     if !OtherConnections.mayExist(at: path) { return try manners.pause(.zero) }
-    let breath = pace.yieldDuration(behind: lockDurations.last ?? .zero)
+    let breath = lock.pace.yieldDuration(behind: lock.durations.last ?? .zero)
     var left: Duration
     repeat {
       let hadTurn = OtherConnections.commits(at: path) != before
@@ -168,7 +168,7 @@ extension Writer {
         keptBy: lockHolder().db, at: path, behind: { log.barrier = nil },
         then: { log.barrier = try? CheckpointBarrier(path, isInLog: false) })
     }
-    if let tail { lockDurations.append(tail.held) }
+    if let tail { lock.durations.append(tail.held) }
   }
 
   /// Tries again for a while if other connections checkpoint, and then gives up. Giving up at once
