@@ -193,3 +193,28 @@ extension Table {
         + "only the application knows: SQLite itself has BINARY, NOCASE and RTRIM")
   }
 }
+
+extension StoreModel {
+  /// Whether it matters to the model that a node of this collection vanishes.
+  func hasRelationship(with collection: String) -> Bool {
+    relationships.contains { relationship in
+      ([relationship.from] + relationship.to.collections).contains {
+        self.collection(of: $0) == collection
+      }
+    }
+  }
+}
+
+extension Binding {
+  /// Lists that hold nodes: by a rule of their own, by rule 32 of another relation of the same name,
+  /// or because what they lead to is reached from the roots.
+  func findHoldingLists() -> [EdgeRelation] {
+    let counted = edgeRelations.filter { $0.rules.contains(.deleteDestinationIfAllSourcesDeleted) }
+    let names = Set(counted.map(\.name))
+    return edgeRelations.filter {
+      $0.isInLists
+        && ($0.holdsNodes || names.contains($0.name)
+          || !model.roots.isEmpty && $0.leadsToDestination)
+    }
+  }
+}

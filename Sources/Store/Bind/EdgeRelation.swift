@@ -229,3 +229,43 @@ struct EdgeRelation: Hashable, Sendable {
     }
   }
 }
+
+extension EdgeRelation {
+  var isInJoinTable: Bool { if case .join = form { true } else { false } }
+
+  var isInLists: Bool {
+    if case .json = form { true } else { false }
+  }
+
+  var holdsNodes: Bool {
+    let holding: Rules = [
+      .deleteDestinationIfSourceDeleted, .deleteDestinationIfAllSourcesDeleted,
+      .denyDestinationDeletion,
+    ]
+    return !rules.isDisjoint(with: holding)
+  }
+
+  /// The name of this relation in `temp.list_references`.
+  var listedName: String {
+    guard case .json(let column, let path) = form else { return "" }
+    return "\(nameId) \(source.id) \(destination.id) \(column) \(path)"
+  }
+
+  /// A join row lives by its ends. It is no path from one to the other; its edge is.
+  var leadsToDestination: Bool {
+    destination.kind != .files && (relationship != nil || isForeignKey)
+  }
+
+  var leadsToSource: Bool { !rules.isDisjoint(with: .ofLostDestination) }
+
+  /// Whether its edges count at their sources. A foreign key that is no relationship of the model
+  /// does not count there.
+  var countsAtSource: Bool { relationship != nil }
+
+  /// Whether the destinations are files. A source never goes with a file, but an edge to a file
+  /// counts at its source like any other edge.
+  var leadsToFiles: Bool { destination.kind == .files }
+
+  /// Whether it is a foreign key outside of the model, which SQLite itself may follow or refuse.
+  var isForeignKey: Bool { relationship == nil && kind == .column }
+}

@@ -95,14 +95,3 @@ extension Table.ForeignKey {
   }
 }
 
-extension Connection {
-  /// What rows outside of the model deny, for the nodes of a slice.
-  func outsideDenials(_ binding: Binding, in slice: Slice) throws(SQLiteError) -> [Denial] {
-    var denials: [Denial] = []
-    for hold in binding.holdsOutsideModel {
-      let held = try goneNodes(of: hold.parent, slice, binding.model, where: hold.holds)
-      denials += held.map { Denial($0, because: hold.reason) }
-    }
-    return denials
-  }
-}

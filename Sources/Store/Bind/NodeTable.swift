@@ -185,3 +185,22 @@ struct NodeTable: Hashable, Sendable {
   /// The table that numbers its nodes: rows with id, collection and key.
   var nodes: String { kind == .managed ? "main.cascade_node" : "temp.known" }
 }
+
+extension NodeTable {
+  func isListed(_ alias: String, _ value: String) -> String {
+    table?.rowid == nil ? hasKey(alias, value) : "\(row(alias)) = \(value)"
+  }
+
+  var keyNames: [String] {
+    if case .mapped(_, let key, _) = kind { key.map(\.name) } else { ["key"] }
+  }
+
+  /// A condition: the row has the key that is bound from `first` on. It is compared as the key's
+  /// own index compares, so that at most one row matches.
+  func isKeyed(_ alias: String, from first: Int = 1) -> String {
+    guard case .mapped(_, let key, let collations) = kind else { return "0" }
+    return zip(key, collations).enumerated().map { index, column in
+      "\(alias).\(quoted(column.0.name)) = ?\(first + index) COLLATE \(quoted(column.1))"
+    }.joined(separator: " AND ")
+  }
+}

@@ -143,3 +143,7 @@ package struct BindingProblem: Hashable, Sendable, CustomStringConvertible {
 
   static func path(of collection: String) -> String { "collections.\(collection)" }
 }
+
+extension Table {
+  typealias End = (column: String, table: NodeTable)
+}

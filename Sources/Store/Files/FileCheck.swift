@@ -1,15 +1,6 @@
-package import CascadeModel
+internal import CascadeModel
 internal import CascadeSQLite
 internal import CascadeSystem
-
-/// Files that no edge ever named. They may belong to an application, so they are only listed.
-package struct UnreferencedFiles: Sendable {
-  package var count = 0
-  /// The first of them, sorted.
-  package var files: [Destination] = []
-  /// Roots, and directories in them, that could not be read.
-  package var unreadable: [String] = []
-}
 
 /// Compares the files on the disk with those that edges name. Both lists are in temporary tables,
 /// so memory is bounded. The disk is read before the snapshot begins, so an edge that is added

@@ -1,13 +1,6 @@
 internal import CascadeModel
 internal import CascadeSQLite
 
-/// A file for which it is asked whether an edge names it.
-struct FileQuery {
-  let id: Int64
-  let collection: Int64
-  let path: String
-}
-
 /// Finds out which of some files are named by an edge, wherever the edges are stored.
 extension Connection {
   /// The ids of those that are named. Runs in the caller's transaction.

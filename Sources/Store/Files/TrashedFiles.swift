@@ -5,40 +5,6 @@ internal import CascadeSystem
 /// Files in the trash of their roots. They are deleted or restored with their batch. What is to be
 /// done with a file is committed first, and done afterwards.
 extension Writer {
-  private enum Fate: Int64 { case trashed, toDelete, toRestore }
-
-  /// Marks at most `most` files of a batch to be moved back after the commit. Returns how many
-  /// there are.
-  @discardableResult
-  package func markFilesForRestore(_ batch: Int64, most: Int64) throws -> Int {
-    try db.run(
-      """
-      INSERT OR IGNORE INTO cascade_trash_file(batch, collection, path)
-      SELECT batch, collection, path FROM cascade_released_file WHERE batch = ? LIMIT ?
-      """, .integer(batch), .integer(most))
-    try db.run(
-      """
-      DELETE FROM cascade_released_file WHERE id IN (
-        SELECT id FROM cascade_released_file WHERE batch = ? LIMIT ?)
-      """, .integer(batch), .integer(most))
-    try db.run(
-      """
-      UPDATE cascade_trash_file SET fate = ?1 WHERE (batch, collection, path) IN (
-        SELECT batch, collection, path FROM cascade_trash_file
-        WHERE batch = ?2 AND fate = 0 LIMIT ?3)
-      """, .integer(Fate.toRestore.rawValue), .integer(batch), .integer(most))
-    return db.changes
-  }
-
-  /// Whether any files of a batch can still be restored.
-  func hasRestorableFiles(of batch: Int64) throws -> Bool {
-    try db.integer(
-      """
-      SELECT 1 WHERE EXISTS (SELECT 1 FROM cascade_trash_file WHERE batch = ?1 AND fate = 0)
-        OR EXISTS (SELECT 1 FROM cascade_released_file WHERE batch = ?1)
-      """, .integer(batch)) != nil
-  }
-
   /// The files of a batch that are still to be moved back.
   package func filesToRestore(of batch: Int64) throws -> [Destination] {
     try db.all(
@@ -48,18 +14,6 @@ extension Writer {
       WHERE t.batch = ? AND t.fate = 2
       """, .integer(batch)
     ) { .file(root: $0.text(0), path: $0.text(1)) }
-  }
-
-  /// Marks at most `rows` files of a batch to be removed for good after the commit. Returns false
-  /// if there are none.
-  func markFilesForDeletion(of batch: Int64, rows: Int64) throws -> Bool {
-    try db.run(
-      """
-      UPDATE cascade_trash_file SET fate = ?1 WHERE (batch, collection, path) IN (
-        SELECT batch, collection, path FROM cascade_trash_file
-        WHERE batch = ?2 AND fate = 0 LIMIT ?3)
-      """, .integer(Fate.toDelete.rawValue), .integer(batch), .integer(rows))
-    return db.changes > 0
   }
 
   func restoreFiles(_ roots: FileRoots, _ work: inout FileWork) throws {

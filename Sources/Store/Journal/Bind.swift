@@ -163,24 +163,6 @@ extension Trigger {
     let free = (1...).lazy.map { "\(name)~\($0)" }.first { !names.contains($0) }!
     return Trigger(name: free, sql: "CREATE TRIGGER \(quoted(free))\(sql.dropFirst(head.count))")
   }
-
-  /// Whether the trigger writes the journal. The other triggers leave nothing to be read.
-  var isWatch: Bool {
-    ![Trigger.denial, Trigger.list, Trigger.listUpdate].contains(where: name.hasPrefix)
-  }
-
-  static let denial = "cascade_deny_"
-
-  /// Whether a row of the schema is a trigger of Cascade's, as SQL. Other names with the same
-  /// prefix belong to the application.
-  static let isOurs =
-    (["delete", "update", "replace", "displace", "list", "relist"] + denials.map { "deny_\($0)" })
-    .flatMap { ["cascade_\($0)_[0-9]*_*", "cascade_\($0)_join_[0-9]*_*"] }
-    .map { "name GLOB '\($0)'" }.joined(separator: " OR ")
-
-  private static let denials = [
-    "delete", "rename", "replace", "displace", "replaced", "displaced", "gone", "renamed",
-  ]
 }
 
 extension [Trigger] {
@@ -199,15 +181,5 @@ extension Connection {
         WHERE type = 'trigger' AND (\(Trigger.isOurs)) ORDER BY name
         """
     ) { Trigger(name: $0.text(0), sql: $0.text(1)) }
-  }
-
-  func meta(_ name: String) throws(SQLiteError) -> Int64? {
-    try integer("SELECT value FROM cascade_meta WHERE name = ?", .text(name))
-  }
-
-  func setMeta(_ name: String, _ value: Int64) throws(SQLiteError) {
-    try run(
-      "INSERT INTO cascade_meta VALUES(?, ?) ON CONFLICT DO UPDATE SET value = excluded.value",
-      .text(name), .integer(value))
   }
 }

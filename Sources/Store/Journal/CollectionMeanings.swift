@@ -157,14 +157,6 @@ extension RecordedCollection {
   }
 }
 
-extension StoreModel.Collection {
-  /// The value of `cascade_collection.place`; nil for objects.
-  var recordedMeaning: String? {
-    guard case .mapped(let table, let key, _) = self else { return nil }
-    return JSON.array(([table] + key).map { .string($0.folded) }).text
-  }
-}
-
 extension StoreModel {
   /// The references that the journal and a scan of whole tables depend on, in a fixed order.
   fileprivate var referencesInTables: [JSON] {

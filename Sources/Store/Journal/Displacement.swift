@@ -141,13 +141,4 @@ extension StoreModel {
   func watchesReplacedRows(_ collection: String) -> Bool {
     if case .mapped(_, _, .watch) = collections[collection] { true } else { false }
   }
-
-  /// Whether it matters to the model that a node of this collection vanishes.
-  func hasRelationship(with collection: String) -> Bool {
-    relationships.contains { relationship in
-      ([relationship.from] + relationship.to.collections).contains {
-        self.collection(of: $0) == collection
-      }
-    }
-  }
 }

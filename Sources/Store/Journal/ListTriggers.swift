@@ -21,7 +21,16 @@ extension WatchedTable {
   }
 }
 
-extension Trigger {
-  static let list = "cascade_list_"
-  static let listUpdate = "cascade_relist_"
+extension Connection {
+  var isTrackingLists: Bool {
+    get throws(SQLiteError) { try integer("SELECT 1 FROM cascade_list_write LIMIT 1") != nil }
+  }
+}
+
+extension Writer {
+  func stopListTracking() throws {
+    if try !db.isTrackingLists { return }
+    try db.run("DELETE FROM cascade_list_write")
+    try rebind()
+  }
 }

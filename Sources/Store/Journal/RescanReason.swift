@@ -48,25 +48,14 @@ extension Writer {
   package var mayHaveTriggerResponses: Bool {
     get throws { try binding.hasTriggers && hasJournal }
   }
-
-  /// Adapts to a changed schema at once: the next transaction may be far off.
-  package func adaptToSchema() throws {
-    if attachment.isDetached { return }
-    let isBound = try db.integer("PRAGMA main.schema_version") == binding.schemaVersion
-    if try !isBound || attachment.isSchemaFresh && db.hasStatistics { try group {} }
-    if !attachment.areReferencesRead { try rebuildReferences() }
-  }
 }
 
-extension Reader {
-  /// The journal rows that wait for a sweep. Rows are removed from the front, so both ends describe
-  /// them.
-  package func journal() throws -> ClosedRange<Int64>? {
-    // Two subqueries: SQLite finds one end by the key, but scans every row for both together.
-    try db.all(
-      """
-      SELECT (SELECT min(seq) FROM cascade_journal), (SELECT max(seq) FROM cascade_journal)
-      """
-    ) { $0.isNull(0) ? nil : $0.integer(0)...$0.integer(1) }.first ?? nil
+extension Writer {
+  /// The next model has to read the edges again, even if it is the previous one.
+  func markReferencesUnread() throws {
+    try db.setMeta("references", Writer.unread)
+    attachment.areReferencesRead = false
   }
+
+  static let unread = Int64.min
 }

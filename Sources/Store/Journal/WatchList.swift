@@ -46,10 +46,6 @@ extension [[WatchedValue]] {
   }
 }
 
-extension EdgeRelation {
-  var isInJoinTable: Bool { if case .join = form { true } else { false } }
-}
-
 /// The text in `cascade_watch`:
 /// `{"rows":2,"values":[["album_id"],["meta","$.\"by\""]],"edges":[…]}`, or
 /// `{"joins":["song_artist","song_id"],"values":[["artist_id"]],"edges":[…]}`.

@@ -102,11 +102,6 @@ extension NodeTable {
   }
 }
 
-extension EdgeRelation {
-  /// Whether it is a foreign key outside of the model, which SQLite itself may follow or refuse.
-  var isForeignKey: Bool { relationship == nil && kind == .column }
-}
-
 extension Connection {
   /// A node that stays because of a lease may refer to another one by a foreign key of the
   /// application. SQLite would delete the node with the one it refers to, so that one must stay
@@ -152,6 +147,18 @@ extension Connection {
           .denied,
           "\(denied) must stay: \(row.node(3, binding.model)) is leased, and would go with it by "
             + "\"\(name)\"", node: denied))
+    }
+  }
+
+  var hasNewCandidates: Bool {
+    get throws(SQLiteError) { try integer("SELECT 1 FROM temp.new_candidates LIMIT 1") != nil }
+  }
+
+  var hasLeases: Bool {
+    get throws(SQLiteError) {
+      try integer(
+        "SELECT 1 FROM (SELECT id FROM temp.leased UNION ALL SELECT id FROM temp.leased_collection)"
+      ) != nil
     }
   }
 }

@@ -1,37 +1,6 @@
-package import CascadeModel
+internal import CascadeModel
 internal import CascadeSQLite
 internal import CascadeSystem
-
-/// A lease of a node or of a whole collection: one row of `cascade_lease`.
-package struct Lease: Hashable, Sendable {
-  package let collection: String
-  /// Nil where the whole collection is leased.
-  package let key: Key?
-  package let owner: String?
-  /// In seconds since 1970.
-  package let expires: Int64
-  /// Whether it ends with a client's connection.
-  package let isOfConnection: Bool
-
-  /// What a lease is for.
-  package enum Subject: Hashable, Sendable {
-    case node(Node)
-    case collection(String)
-  }
-
-  package static let standard: Int64 = 900
-}
-
-extension Lease {
-  /// From the columns: collection, key, owner, expires, connection.
-  fileprivate init(row: Row, _ model: StoreModel) {
-    collection = row.text(0)
-    key = row.isNull(1) ? nil : row.key(1, in: row.text(0), model)
-    owner = row.optionalText(2)
-    expires = row.integer(3)
-    isOfConnection = !row.isNull(4)
-  }
-}
 
 /// What the daemon does with leases. An application writes the rows itself.
 extension Writer {
@@ -118,41 +87,13 @@ extension Writer {
   }
 }
 
-extension Reader {
-  /// The leases in force now, the first to end first.
-  package func leases(at now: Int64? = nil, limit: Int = 1_000) throws -> [Lease] {
-    try db.all(
-      """
-      SELECT collection, key, owner, CAST(expires AS INTEGER), connection FROM cascade_lease
-      WHERE expires > ? ORDER BY expires, id LIMIT ?
-      """, .integer((now ?? SystemClock.wall()) / 1_000), .integer(Int64(limit))
-    ) { Lease(row: $0, model) }
-  }
-
-  /// The leases of an existing node, and those of its collection.
-  func leases(of node: Node, at now: Int64?) throws -> [Lease] {
-    let now = (now ?? SystemClock.wall()) / 1_000
-    guard let table = try binding().collections[node.collection],
-      let values = table.columnValues(node.key)
-    else {
-      return try db.all(
-        """
-        SELECT collection, key, owner, CAST(expires AS INTEGER), connection FROM cascade_lease
-        WHERE collection = ? AND expires > ? AND (key IS NULL OR CAST(key AS TEXT) = ?)
-        ORDER BY expires, id
-        """, .text(node.collection), .integer(now), .text(node.key.managedText)
-      ) { Lease(row: $0, model) }
-    }
-    return try db.all(
-      generated: """
-        SELECT l.collection, l.key, l.owner, CAST(l.expires AS INTEGER), l.connection
-        FROM \(table.rows) AS n CROSS JOIN main.cascade_lease AS l
-          ON l.collection = \(literal(node.collection))
-          AND (l.key IS NULL
-            OR \(table.leasedKeys("l").map { table.hasKey("n", $0) }.joined(separator: " OR ")))
-        WHERE \(table.isKeyed("n")) AND l.expires > \(now)
-        ORDER BY l.expires, l.id
-        """, values
-    ) { Lease(row: $0, model) }
+extension Lease {
+  /// From the columns: collection, key, owner, expires, connection.
+  init(row: Row, _ model: StoreModel) {
+    collection = row.text(0)
+    key = row.isNull(1) ? nil : row.key(1, in: row.text(0), model)
+    owner = row.optionalText(2)
+    expires = row.integer(3)
+    isOfConnection = !row.isNull(4)
   }
 }

@@ -136,18 +136,6 @@ extension Writer {
 }
 
 extension Connection {
-  var hasNewCandidates: Bool {
-    get throws(SQLiteError) { try integer("SELECT 1 FROM temp.new_candidates LIMIT 1") != nil }
-  }
-
-  var hasLeases: Bool {
-    get throws(SQLiteError) {
-      try integer(
-        "SELECT 1 FROM (SELECT id FROM temp.leased UNION ALL SELECT id FROM temp.leased_collection)"
-      ) != nil
-    }
-  }
-
   /// Whether a lease has ended that spared something. `now` is in milliseconds, as everywhere.
   func hasFreed(at now: Int64) throws(SQLiteError) -> Bool {
     if try integer("SELECT 1 FROM cascade_candidate WHERE rule LIMIT 1") == nil { return false }

@@ -168,13 +168,3 @@ extension Plan.Step {
   }
 }
 
-extension Rules {
-  /// The rules that delete a destination after its source.
-  static let ofLostSource: Rules = [
-    .deleteDestinationIfSourceDeleted, .deleteDestinationIfAllSourcesDeleted,
-  ]
-  /// The rules that delete a source after its destination.
-  static let ofLostDestination: Rules = [
-    .deleteSourceIfDestinationDeleted, .deleteSourceIfAllDestinationsDeleted,
-  ]
-}

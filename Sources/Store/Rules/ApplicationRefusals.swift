@@ -36,13 +36,6 @@ extension Error {
   }
 }
 
-/// A node that is to go, or is already gone.
-struct GoneNode {
-  let id: Int64
-  let node: Node
-  let isThere: Bool
-}
-
 extension Writer {
   /// Runs `attempt` on a slice. If it is refused, runs it again node by node, to find the nodes
   /// that are refused. The caller that catches the error rolls back what was done.
@@ -141,30 +134,15 @@ extension Connection {
       .integer(slice.low), .integer(slice.high)
     ) { Slice(low: $0.integer(0) - 1, high: $0.integer(0)) }
   }
+}
 
-  /// The nodes of a slice: all of them, those whose row is `stillThere`, or those whose row `d`
-  /// satisfies the condition.
-  func goneNodes(
-    of end: NodeTable, _ slice: Slice, _ model: StoreModel, stillThere: Bool = false,
-    where condition: String? = nil
-  ) throws(SQLiteError) -> [GoneNode] {
-    var nodes: [GoneNode] = []
-    for form in NumberForm.allCases where form == .byKey || end.numberBase != nil {
-      let row =
-        stillThere || condition != nil
-        ? "CROSS JOIN \(end.rows) AS d ON \(end.isRow("d", of: "m", form))" : ""
-      nodes += try all(
-        generated: """
-          SELECT g.id, \(end.nodeKey(form)), g.counts
-          FROM temp.gone AS g CROSS JOIN \(end.node(form, "g.id"))
-          \(row)
-          WHERE \(row.isEmpty ? "1" : "g.counts") AND g.seq > ?1 AND g.seq <= ?2 AND \(condition ?? "1")
-          """, slice.bound
-      ) { row in
-        let node = Node(end.collection, row.key(1, in: end.collection, model))
-        return GoneNode(id: row.integer(0), node: node, isThere: row.integer(2) != 0)
-      }
+extension Error {
+  /// Whether trying again is useless. A full disk or a lock of another connection passes; this does
+  /// not.
+  var isPermanentFailure: Bool {
+    guard let error = self as? SQLiteError else {
+      return self is StoreError || self is UndoUnavailable || self is RejectionWithRollback
     }
-    return nodes
+    return error.isAboutTheStatement || error.isAboutTheValue
   }
 }

@@ -269,12 +269,3 @@ extension Binding {
   }
 }
 
-extension EdgeRelation {
-  /// Whether its edges count at their sources. A foreign key that is no relationship of the model
-  /// does not count there.
-  var countsAtSource: Bool { relationship != nil }
-
-  /// Whether the destinations are files. A source never goes with a file, but an edge to a file
-  /// counts at its source like any other edge.
-  var leadsToFiles: Bool { destination.kind == .files }
-}

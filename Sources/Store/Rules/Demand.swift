@@ -39,15 +39,6 @@ struct Demand: Sendable {
   }
 
   var dependsOnTypes: Bool { type != nil || others.contains { $0.type != nil } }
-
-  /// Whether the demand counts the destinations of this place's edges.
-  func counts(destinationsOf relation: EdgeRelation) -> Bool {
-    relation.name == constraint.outgoing && relation.source.collection == collection
-  }
-
-  func counts(sourcesOf relation: EdgeRelation) -> Bool {
-    relation.name == constraint.incoming && relation.destination.collection == collection
-  }
 }
 
 extension StoreModel {

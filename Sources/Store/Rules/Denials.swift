@@ -12,10 +12,6 @@ extension Writer {
   }
 }
 
-extension Rules {
-  static let denying: Rules = [.denyDestinationDeletion, .denySourceDeletion]
-}
-
 /// A node that must stay, and why.
 struct Denial {
   let denied: Int64
@@ -185,30 +181,14 @@ extension Edge {
   }
 }
 
-extension Destination {
-  static let fileCollection = "cascade_file/"
-
-  /// The root whose files the collection stands for; nil for a collection of nodes.
-  static func root(of collection: String) -> String? {
-    if !collection.hasPrefix(fileCollection) { return nil }
-    return String(collection.dropFirst(fileCollection.count))
-  }
-
-  /// From the columns: the collection's name, the key.
-  init(row: Row, _ column: Int32, _ model: StoreModel) {
-    self = row.destination(column + 1, in: row.text(column), model)
-  }
-
-  /// From a node, which may stand for a file in Cascade's own tables.
-  init(_ node: Node) {
-    guard let root = Destination.root(of: node.collection) else {
-      self = .node(node)
-      return
+extension Connection {
+  /// What rows outside of the model deny, for the nodes of a slice.
+  func outsideDenials(_ binding: Binding, in slice: Slice) throws(SQLiteError) -> [Denial] {
+    var denials: [Denial] = []
+    for hold in binding.holdsOutsideModel {
+      let held = try goneNodes(of: hold.parent, slice, binding.model, where: hold.holds)
+      denials += held.map { Denial($0, because: hold.reason) }
     }
-    self = .file(root: root, path: node.key.managedText ?? "")
-  }
-
-  var node: Node? {
-    if case .node(let node) = self { node } else { nil }
+    return denials
   }
 }

@@ -1,53 +1,6 @@
 package import CascadeModel
 internal import CascadeSQLite
 
-/// Thrown when more would be deleted than the hold limit allows. Nothing is deleted until an
-/// operator approves (DESIGN 8.4).
-package struct HeldPlan: Error {
-  package let id: String
-  package let deletedCount: Int
-  package let byCollection: [String: Int]
-  /// The number of references that would be removed although no watch saw their destinations go.
-  package let lostCount: Int
-  /// Covers everything that would go. An approval is valid for this checksum only.
-  let checksum: Int64
-
-  /// The id that all sweeps share.
-  static let sweep = ""
-}
-
-/// What a transaction deletes in all of its flushes: together they are one plan.
-struct PlanSums {
-  var collections: [String: CollectionCount] = [:]
-  var checksum: UInt64 = 0
-
-  mutating func add(_ counts: [CollectionCount], checksum: UInt64) {
-    for count in counts {
-      collections[count.name] = count.adding(collections[count.name]?.gone ?? 0)
-    }
-    self.checksum &+= checksum
-  }
-}
-
-struct CollectionCount {
-  let name: String
-  var gone: Int
-  /// All nodes of the collection, including those that go.
-  var all: Int
-
-  /// Adds nodes that were deleted before. They are no longer part of `all`.
-  func adding(_ before: Int) -> CollectionCount {
-    CollectionCount(name: name, gone: gone + before, all: all + before)
-  }
-
-  /// Exactly the share is not over the limit. The product may fall short of it by a rounding (0.29
-  /// times 100 is less than 29), so a small error is tolerated.
-  func isOver(_ limit: StoreModel.Hold) -> Bool {
-    let most = limit.share * Double(all)
-    return Double(gone) > most + 2 * most.ulp
-  }
-}
-
 extension Writer {
   func holdIfOverLimit() throws {
     guard let held = try planOverLimit() else { return }
@@ -236,15 +189,6 @@ extension Row {
   fileprivate var nodeFingerprint: UInt64 { Fingerprint("\(integer(0))/\(text(1))").value }
 }
 
-extension [SweepKind] {
-  package func cover(_ kinds: [SweepKind]) -> Bool { kinds.allSatisfy(include) }
-
-  fileprivate init(planFile file: String) {
-    self = file.dropFirst().split(separator: " ").compactMap { SweepKind(rawValue: String($0)) }
-    if isEmpty { self = [.dangling] }
-  }
-}
-
 // MARK: - Files that are held
 
 extension Writer {
@@ -262,30 +206,7 @@ extension Writer {
   }
 }
 
-extension Reader {
-  /// The newest plan of each file that waits for approval, by the file's name.
-  package func plansOfFiles() throws -> [String: (plan: Int64, deletedCount: Int)] {
-    let plans = try db.all(
-      """
-      SELECT file, plan, deleted FROM cascade_plan WHERE file <> '' AND file NOT GLOB '/*'
-      ORDER BY plan
-      """
-    ) { ($0.text(0), (plan: $0.integer(1), deletedCount: Int($0.integer(2)))) }
-    return Dictionary(plans) { _, newer in newer }
-  }
-}
-
 extension Connection {
-  /// The next number of a sequence. It was never given before, even if what had the last number no
-  /// longer exists.
-  func nextInSequence(of name: String) throws(SQLiteError) -> Int64 {
-    try integer(
-      """
-      INSERT INTO cascade_meta VALUES(?, 1) ON CONFLICT DO UPDATE SET value = value + 1
-      RETURNING value
-      """, .text(name))!
-  }
-
   /// The name of a collection; nil for the files below a root, which are not nodes.
   func nameOfNodes(_ collection: Int64) throws(SQLiteError) -> String? {
     try first(

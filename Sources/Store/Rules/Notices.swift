@@ -190,6 +190,3 @@ extension EdgeRelation {
   }
 }
 
-extension Rules {
-  static let notifying: Rules = [.notifyIfSourceDeleted, .notifyIfDestinationDeleted]
-}

@@ -59,9 +59,3 @@ extension Writer {
   }
 }
 
-extension [SweepKind] {
-  /// Whether unreachable nodes go later than what the rules find.
-  func collectsUnreachableAfterRules(of model: StoreModel) -> Bool {
-    sweepsUnreachable(from: model) && readsJournal
-  }
-}

@@ -186,44 +186,10 @@ extension NodeTable {
   }
 }
 
-extension Table {
-  typealias End = (column: String, table: NodeTable)
-
-  /// The rows of a join table that go with nodes of one end, one query for each way in which these
-  /// are numbered. A join row whose ends both go is deleted with the later one.
-  func joinRows(
-    _ end: End, other: End, _ slice: Slice, _ numbers: NumberedTables, _ names: SliceParameters
-  ) -> [String] {
-    let otherGoesLater = other.table.isGoingReference(
-      other.table.asKey("j.\(quoted(other.column))"), numbers, where: "g.seq > \(names.high)")
-    return numbers.forms(of: end.table).map { form in
-      """
-      SELECT \(identityColumns("j"))
-      FROM temp.gone AS g CROSS JOIN \(end.table.node(form, "g.id"))
-      CROSS JOIN main.\(quoted(name)) AS j
-        ON \(end.table.isReferenceToNode(by: "j.\(quoted(end.column))", in: column(end.column), form))
-      WHERE \(names.condition) \(slice.high == .max ? "" : "AND NOT \(otherGoesLater)")
-      """
-    }
-  }
-}
-
 extension EdgeRelation {
   /// Whether rows that stay may lose an edge of this relation with these nodes.
   fileprivate func mayLoseEdges(_ ends: NodeCounts) -> Bool {
     ends.has(destination) || isInJoinTable && ends.has(source)
-  }
-
-  /// The rows of `table` (the source's) that stay and refer to nodes that go.
-  func losingRows(
-    of table: Table, _ forms: [NumberForm], _ numbers: NumberedTables, _ names: SliceParameters
-  ) -> [String] {
-    forms.map { form in
-      """
-      SELECT \(table.identityColumns("s")) \(edgesToDestinations(in: numbers.gone, form, numbers))
-      AND \(names.condition) AND \(source.stays("s", numbers))
-      """
-    }
   }
 
   /// The assignments for the row `r` when its destination goes.

@@ -142,3 +142,19 @@ extension Connection {
     """
   }
 }
+
+extension Writer {
+  /// Marks at most `rows` files of a batch to be removed for good after the commit. Returns false
+  /// if there are none.
+  func markFilesForDeletion(of batch: Int64, rows: Int64) throws -> Bool {
+    try db.run(
+      """
+      UPDATE cascade_trash_file SET fate = ?1 WHERE (batch, collection, path) IN (
+        SELECT batch, collection, path FROM cascade_trash_file
+        WHERE batch = ?2 AND fate = 0 LIMIT ?3)
+      """, .integer(Fate.toDelete.rawValue), .integer(batch), .integer(rows))
+    return db.changes > 0
+  }
+
+  package enum Fate: Int64 { case trashed, toDelete, toRestore }
+}

@@ -133,4 +133,16 @@ extension Writer {
       """
     }
   }
+
+  /// The value of a column that a change does not give. The default is evaluated alone, where names
+  /// of columns have no meaning.
+  func defaultValue(_ column: Table.Column) throws -> Value {
+    guard let expression = column.initial else { return .null }
+    do {
+      return try db.all(generated: "SELECT (\(expression)\n)") { $0.value(0) }[0]
+    } catch {
+      // `DEFAULT word` is the text 'word'.
+      return .text(expression)
+    }
+  }
 }

@@ -80,96 +80,6 @@ extension Connection {
   }
 }
 
-/// All demands of the model.
-final class Demands {
-  let all: [Demand]
-  private var made: (binding: Binding, judgements: [Judgement])?
-
-  init(_ model: StoreModel) { all = Demand.all(in: model) }
-
-  var isEmpty: Bool { all.isEmpty }
-
-  /// Whether some demand depends on the types of objects.
-  private(set) lazy var dependOnTypes = all.contains { $0.dependsOnTypes }
-
-  /// The judgements of the nodes that a transaction touched. They are made again when the binding
-  /// is, since its numbers may differ.
-  func judgements(_ binding: Binding, _ model: StoreModel) -> [Judgement] {
-    if let made, made.binding.edgeRelations == binding.edgeRelations,
-      made.binding.collections == binding.collections
-    {
-      return made.judgements
-    }
-    let judgements = all.flatMap { $0.judgements(binding, model, of: .touched) }
-    made = (binding, judgements)
-    return judgements
-  }
-}
-
-/// One count that a demand asks for, ready to run.
-struct Judgement: Sendable {
-  let demand: Demand
-  /// The collection of the nodes whose other ends are counted: for `unique`, the destinations.
-  let subject: String
-  let isUnique: Bool
-  private let sql: String
-
-  fileprivate init(_ demand: Demand, _ query: DemandQuery, isUnique: Bool) {
-    self.demand = demand
-    self.isUnique = isUnique
-    subject = query.subject.collection
-    sql = query.text
-  }
-
-  func violations(
-    _ db: borrowing Connection, _ model: StoreModel, limit: Int
-  ) throws -> [Reason] {
-    try db.all(generated: sql, bounds + [.integer(Int64(limit))]) { row in
-      reason(row.destination(0, in: subject, model), count: Int(row.integer(1)))
-    }
-  }
-
-  func violationCount(_ db: borrowing Connection) throws -> Int {
-    let values = bounds + [.integer(.max)]
-    return Int(try db.integer(generated: "SELECT count(*) FROM (\(sql))", values) ?? 0)
-  }
-
-  /// Too few: counts from the first up to the second. Too many: counts above the third.
-  private var bounds: [Value] {
-    if isUnique { return [.integer(0), .integer(-1), .integer(1)] }
-    let constraint = demand.constraint
-    return [
-      .integer(constraint.optional ? 1 : 0), .integer(Int64(max(constraint.min, 1) - 1)),
-      .integer(Int64(constraint.max ?? .max)),
-    ]
-  }
-
-  private func reason(_ end: Destination, count: Int) -> Reason {
-    let constraint = demand.constraint
-    let (node, name) = (end.node, constraint.name)
-    let title = node?.description ?? end.json.text
-    if isUnique {
-      return Reason(
-        .notUnique,
-        "\(count) of \"\(demand.collection)\" have \(end.json.text) as their \"\(name)\", which is "
-          + "unique", node: node)
-    }
-    switch constraint.violation(count: count) {
-    case .tooFew:
-      return Reason(
-        .tooFew, "\(title) has \(count) \"\(name)\", at least \(constraint.min) are needed",
-        node: node)
-    case .tooMany:
-      return Reason(
-        .tooMany, "\(title) has \(count) \"\(name)\", at most \(constraint.max ?? 0) may be",
-        node: node)
-    case .missingMandatory, .notUnique, .denied, nil:
-      return Reason(
-        .missingMandatory, "\(title) has no \"\(name)\", which is not optional", node: node)
-    }
-  }
-}
-
 extension Demand {
   /// The judgements of the demand. None where a table that would have to be read is missing: what
   /// cannot be seen is not judged.
@@ -213,4 +123,24 @@ extension Binding {
 extension Constraint {
   /// Whether some count of nodes violates the constraint.
   fileprivate var isBounded: Bool { !optional || min > 1 || max != nil }
+}
+
+extension Judgement {
+  fileprivate init(_ demand: Demand, _ query: DemandQuery, isUnique: Bool) {
+    self.init(demand, subject: query.subject.collection, isUnique: isUnique, sql: query.text)
+  }
+}
+
+extension Demands {
+  /// They are made again when the binding is, since its numbers may differ.
+  func judgements(_ binding: Binding, _ model: StoreModel) -> [Judgement] {
+    if let prepared, prepared.binding.edgeRelations == binding.edgeRelations,
+      prepared.binding.collections == binding.collections
+    {
+      return prepared.judgements
+    }
+    let judgements = all.flatMap { $0.judgements(binding, model, of: .touched) }
+    prepared = (binding, judgements)
+    return judgements
+  }
 }

@@ -119,14 +119,11 @@ extension Connection {
     if version > Schema.version {
       throw StoreError("the store was written by a newer Cascade (schema \(version))")
     }
-    if version == 1 { for statement in Schema.from1 { try execute("\(statement)") } }
-    if 1...2 ~= version { for statement in Schema.from2 { try execute("\(statement)") } }
-    if 1...3 ~= version { for statement in Schema.from3 { try execute("\(statement)") } }
-    if 1...4 ~= version { for statement in Schema.from4 { try execute("\(statement)") } }
-    if 1...5 ~= version { for statement in Schema.from5 { try execute("\(statement)") } }
-    if 1...6 ~= version { for statement in Schema.from6 { try execute("\(statement)") } }
-    if 1...7 ~= version { for statement in Schema.from7 { try execute("\(statement)") } }
-    if 1...8 ~= version { for statement in Schema.from8 { try execute("\(statement)") } }
+    if version > 0 && version < Schema.version {
+      throw StoreError(
+        "the store was attached by an older Cascade (schema \(version)): run `cascadectl detach` with "
+          + "that version, and attach the store again with this one")
+    }
     try rejectPartialSchema()
     let before = try integer("PRAGMA main.schema_version")
     for statement in Schema.create { try execute("\(statement)") }

@@ -29,14 +29,6 @@ extension Writer {
     attachment.areReferencesRead = true
   }
 
-  /// The next model has to read the edges again, even if it is the previous one.
-  func markReferencesUnread() throws {
-    try db.setMeta("references", Writer.unread)
-    attachment.areReferencesRead = false
-  }
-
-  private static let unread = Int64.min
-
   private func rebuildReferences(in collection: String) throws {
     var last = ""
     try repeatInTransactions(.none) {
@@ -153,5 +145,15 @@ extension Connection {
       WHERE place IS NULL AND name NOT GLOB 'cascade_*' ORDER BY id
       """
     ) { $0.text(0) }
+  }
+}
+
+extension Writer {
+  /// Adapts to a changed schema at once: the next transaction may be far off.
+  package func adaptToSchema() throws {
+    if attachment.isDetached { return }
+    let isBound = try db.integer("PRAGMA main.schema_version") == binding.schemaVersion
+    if try !isBound || attachment.isSchemaFresh && db.hasStatistics { try group {} }
+    if !attachment.areReferencesRead { try rebuildReferences() }
   }
 }

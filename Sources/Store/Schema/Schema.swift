@@ -10,7 +10,7 @@
 ///    other edges. A reference to a missing node has no such edge, but a row of `cascade_dangling_reference`.
 /// 5. A change file took effect if, and only if, its row is in `cascade_ledger`.
 enum Schema {
-  static let version: Int64 = 9
+  static let version: Int64 = 10
 
   static let create: [StaticString] =
     identity + edges + unresolvedReferences + history + trash + trashedFiles + journal + leases

@@ -91,9 +91,3 @@ extension Writer {
   }
 }
 
-extension TransactionState {
-  /// Whether the rows that refer to the node by this relation stay as they are until the node is gone.
-  func keepsReferencesUntilGone(_ relation: EdgeRelation, _ binding: Binding) -> Bool {
-    step.isHighFanOut && !relation.dependentGroups(binding, self).isEmpty
-  }
-}

@@ -58,12 +58,6 @@ extension Writer {
     if (try? db.isTrackingLists) == true { try? group { try stopListTracking() } }
   }
 
-  func stopListTracking() throws {
-    if try !db.isTrackingLists { return }
-    try db.run("DELETE FROM cascade_list_write")
-    try rebind()
-  }
-
   /// If another connection wrote since the plan and the lists are not noted, each question whether
   /// a list holds a node scans the table. So it is asked for many nodes at once.
   var smallestSlice: Int64 {
@@ -100,10 +94,6 @@ extension Connection {
         """, [])
   }
 
-  var isTrackingLists: Bool {
-    get throws(SQLiteError) { try integer("SELECT 1 FROM cascade_list_write LIMIT 1") != nil }
-  }
-
   /// Deletes the first rows of `temp.list_references` of these lists. They have lost the only node of the
   /// slice.
   func deleteListed(_ relation: EdgeRelation, _ slice: Slice, most: Int) throws(SQLiteError) {
@@ -118,18 +108,6 @@ extension Connection {
 }
 
 extension EdgeRelation {
-  var isInLists: Bool {
-    if case .json = form { true } else { false }
-  }
-
-  fileprivate var holdsNodes: Bool {
-    let holding: Rules = [
-      .deleteDestinationIfSourceDeleted, .deleteDestinationIfAllSourcesDeleted,
-      .denyDestinationDeletion,
-    ]
-    return !rules.isDisjoint(with: holding)
-  }
-
   /// Some rules are decided from the list itself, which is deleted with its row. The other rules
   /// ask which lists refer to a node.
   fileprivate var asksWhoRefers: Bool {
@@ -143,36 +121,12 @@ extension EdgeRelation {
     isInLists
       && !rules.isDisjoint(with: [.nullifySourceIfDestinationDeleted, .notifyIfDestinationDeleted])
   }
-
-  /// The name of this relation in `temp.list_references`.
-  var listedName: String {
-    guard case .json(let column, let path) = form else { return "" }
-    return "\(nameId) \(source.id) \(destination.id) \(column) \(path)"
-  }
 }
 
 extension NodeTable {
   /// The value by which the row `alias` is found again: its rowid or its key.
   fileprivate func listed(_ alias: String) -> String {
     table?.rowid == nil ? key(alias) : row(alias)
-  }
-
-  func isListed(_ alias: String, _ value: String) -> String {
-    table?.rowid == nil ? hasKey(alias, value) : "\(row(alias)) = \(value)"
-  }
-}
-
-extension Binding {
-  /// Lists that hold nodes: by a rule of their own, by rule 32 of another relation of the same name,
-  /// or because what they lead to is reached from the roots.
-  func findHoldingLists() -> [EdgeRelation] {
-    let counted = edgeRelations.filter { $0.rules.contains(.deleteDestinationIfAllSourcesDeleted) }
-    let names = Set(counted.map(\.name))
-    return edgeRelations.filter {
-      $0.isInLists
-        && ($0.holdsNodes || names.contains($0.name)
-          || !model.roots.isEmpty && $0.leadsToDestination)
-    }
   }
 }
 

@@ -163,29 +163,10 @@ extension Writer {
 }
 
 extension Connection {
-  func journalPosition(_ kind: SweepKind) throws(SQLiteError) -> Int64 {
-    try meta("\(kind.rawValue).read") ?? 0
-  }
-
-  func setJournalPosition(_ kind: SweepKind, _ seq: Int64) throws(SQLiteError) {
-    try setMeta("\(kind.rawValue).read", seq)
-  }
-
   /// Whether the journal has rows that a sweep of another kind wrote and has already notified.
   fileprivate var hasNotifiedRanges: Bool {
     get throws(SQLiteError) {
       try integer("SELECT 1 FROM cascade_meta WHERE name GLOB 'told.*'") != nil
     }
-  }
-
-  /// Zero if the journal is empty.
-  var lastInJournal: Int64 {
-    get throws(SQLiteError) { try integer("SELECT max(seq) FROM cascade_journal") ?? 0 }
-  }
-
-  /// The last row of the journal that is no news to these kinds.
-  func journalStart(_ kinds: [SweepKind]) throws(SQLiteError) -> Int64 {
-    if kinds.cascades == kinds.counts { return 0 }
-    return try journalPosition(kinds.cascades ? .cascade : .refcount)
   }
 }

@@ -13,10 +13,6 @@ struct Reachability {
   let binding: Binding
   let numbers: NumberedTables
 
-  static let backwards: Rules = [
-    .deleteSourceIfDestinationDeleted, .deleteSourceIfAllDestinationsDeleted,
-  ]
-
   /// Returns whether a node is reached only because of a lease.
   fileprivate func mark(_ db: borrowing Connection) throws -> Bool {
     try addRoots(db)
@@ -118,15 +114,6 @@ struct Reachability {
   }
 }
 
-extension EdgeRelation {
-  /// A join row lives by its ends. It is no path from one to the other; its edge is.
-  var leadsToDestination: Bool {
-    destination.kind != .files && (relationship != nil || isForeignKey)
-  }
-
-  var leadsToSource: Bool { !rules.isDisjoint(with: Reachability.backwards) }
-}
-
 extension StoreModel {
   /// Whether a relationship can lead to the collection. A table to which none leads is not meant by
   /// the sweep: nothing could ever reach its rows.
@@ -134,7 +121,7 @@ extension StoreModel {
     relationships.contains { relationship in
       relationship.to.collections.contains { collection(of: $0) == name }
         || collection(of: relationship.from) == name
-          && !relationship.rules.isDisjoint(with: Reachability.backwards)
+          && !relationship.rules.isDisjoint(with: .ofLostDestination)
     }
   }
 }

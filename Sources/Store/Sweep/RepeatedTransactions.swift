@@ -15,17 +15,8 @@ extension Writer {
     try checkpointAfterSweep(manners)
   }
 
-  /// The same in steps of a sweep.
-  private func repeatInSteps(_ manners: StepPolicy, _ body: () throws -> Bool) throws {
-    var isMore = true
-    while isMore {
-      try step { isMore = try repeatWithinBudget(body) }
-      if isMore { try yieldLock(manners) }
-    }
-  }
-
   /// Half of the budget is left for the commit.
-  private func repeatWithinBudget(_ body: () throws -> Bool) throws -> Bool {
+  package func repeatWithinBudget(_ body: () throws -> Bool) throws -> Bool {
     let end = ContinuousClock.now + lock.pace.budget / 2
     while try body() {
       if .now >= end || lock.pace.rowsToAStep != nil { return true }
@@ -48,19 +39,10 @@ extension Writer {
     try repeatInTransactions(manners) { try rest.takeFirst(body) }
   }
 
-  /// The same in steps of a sweep.
-  func forEachSliceInSteps(
-    _ ids: String, _ manners: StepPolicy, _ body: (Slice) throws -> Void
-  ) throws {
-    var rest = try slices(of: ids)
-    if rest.isEmpty { return }
-    try repeatInSteps(manners) { try rest.takeFirst(body) }
-  }
-
   /// The clock is read after so many rows.
   var rowsPerClockCheck: Int64 { lock.pace.rowsToAStep ?? 256 }
 
-  private func slices(of ids: String) throws -> [Slice] {
+  package func slices(of ids: String) throws -> [Slice] {
     var low = Int64.min
     return try db.all(
       generated: """
@@ -77,27 +59,9 @@ extension Writer {
 
 extension [Slice] {
   /// Returns whether there are more.
-  fileprivate mutating func takeFirst(_ body: (Slice) throws -> Void) rethrows -> Bool {
+  package mutating func takeFirst(_ body: (Slice) throws -> Void) rethrows -> Bool {
     try body(removeFirst())
     return !isEmpty
   }
 }
 
-/// What a plan contains besides the nodes to delete: edges that others removed, files that lost an
-/// edge, and nodes that a lease spares. There may be as many of these as of the nodes.
-extension Writer {
-  func findAdditionalWork() throws {
-    try collectRemovedEdgeNotices()
-    try findCandidates()
-  }
-
-  func carryOutAdditionalWork(_ manners: StepPolicy) throws {
-    try forEachSliceInSteps("SELECT rowid AS id FROM temp.pending_notices", manners) {
-      try writeCollectedNotices($0)
-    }
-    try forEachSliceInSteps(
-      "SELECT rowid AS id FROM temp.new_candidates", manners, persistCandidates)
-    if model.files.isEmpty || current.lostCount == 0 { return }
-    try forEachSliceInSteps(Writer.lostFiles, manners) { try rememberLostFiles($0) }
-  }
-}

@@ -2,7 +2,7 @@ internal import CascadeSQLite
 
 /// Rows of `temp.gone` that are deleted in one step: those above `low`, up to `high`. A transaction
 /// deletes all of its rows as one slice.
-struct Slice: Hashable, Sendable {
+package struct Slice: Hashable, Sendable {
   let low: Int64
   let high: Int64
 

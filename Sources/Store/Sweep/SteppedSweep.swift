@@ -217,13 +217,6 @@ extension Writer {
     identities.caches.forget()
   }
 
-  /// Whether a sweep or an undo is unfinished.
-  package var isUnfinished: Bool {
-    get throws {
-      try unfinishedSweep != nil || unfinishedUndo != nil
-    }
-  }
-
   /// The kinds of a sweep that a crash or the end of the daemon left unfinished.
   package var unfinishedSweep: [SweepKind]? {
     get throws {
@@ -254,18 +247,6 @@ extension Writer {
     if areCutShort { return try group { try db.recordUnfinishedKinds(kinds) } }
     guard let cut = try db.meta("sweep.cut"), kinds.cover([SweepKind](code: cut)) else { return }
     try group { try db.run("DELETE FROM cascade_meta WHERE name = 'sweep.cut'") }
-  }
-}
-
-extension [SweepKind] {
-  /// The code of these kinds in `cascade_meta`.
-  var code: Int64 {
-    reduce(0) { $0 | 1 << Int64(SweepKind.allCases.firstIndex(of: $1)!) }
-  }
-
-  init(code: Int64) {
-    self = SweepKind.allCases.enumerated().filter { code >> Int64($0.offset) & 1 == 1 }
-      .map(\.element)
   }
 }
 

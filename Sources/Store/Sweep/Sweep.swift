@@ -2,54 +2,6 @@ package import CascadeModel
 internal import CascadeSQLite
 internal import CascadeSystem
 
-extension SweepKind {
-  fileprivate var sweepsEdges: Bool { ![.trash, .files, .unreachable].contains(self) }
-}
-
-extension [SweepKind] {
-  /// Whether whole tables are scanned for references to nothing.
-  var scansTables: Bool { include(.dangling) }
-
-  /// Whether files are searched that no edge names.
-  package var sweepsFiles: Bool { include(.files) }
-
-  /// Whether unreachable nodes are searched. This is a sweep of its own, after the others, because
-  /// what the others delete reaches nothing.
-  var sweepsUnreachable: Bool { include(.unreachable) }
-
-  /// Without roots nothing is reached, and nothing is deleted.
-  func sweepsUnreachable(from model: StoreModel) -> Bool {
-    sweepsUnreachable && !model.roots.isEmpty
-  }
-
-  var deletesTrash: Bool { include(.trash) }
-
-  var cascades: Bool { include(.cascade) }
-
-  var counts: Bool { include(.refcount) }
-
-  var readsJournal: Bool { cascades || counts }
-
-  /// The rules that are followed. A sweep of one kind leaves the other kind's rules alone. Any
-  /// other sweep follows all rules to the end.
-  var followedRules: Rules {
-    if scansTables || cascades == counts { return .all }
-    return cascades ? Rules.all.subtracting(.counting) : Rules.all.subtracting(.cascading)
-  }
-
-  /// The file of a held plan of such a sweep. No file name has a slash.
-  var planFile: String { "/\(map(\.rawValue).joined(separator: " "))" }
-}
-
-extension Rules {
-  static let cascading: Rules = [
-    .deleteSourceIfDestinationDeleted, .deleteDestinationIfSourceDeleted,
-  ]
-  static let counting: Rules = [
-    .deleteSourceIfAllDestinationsDeleted, .deleteDestinationIfAllSourcesDeleted,
-  ]
-}
-
 extension Writer {
   package func sweep(
     _ kinds: [SweepKind], at now: Int64, manners: StepPolicy = .none
@@ -357,27 +309,3 @@ extension Writer {
   }
 }
 
-extension Reader {
-  /// What a sweep would delete.
-  package func planSweep(_ kinds: [SweepKind], at now: Int64? = nil) throws -> Plan {
-    let now = now ?? SystemClock.wall()
-    let marks = kinds.sweepsUnreachable(from: model)
-    var plan = try plan(ofSweep: true, following: kinds.followedRules, marks: marks, at: now) {
-      let binding = try binding()
-      if kinds.readsJournal {
-        try JournalReader(binding: binding, watches: db.watches(), reportsCauses: true).read(
-          db, above: db.journalStart(kinds), upTo: .max)
-        try db.examineCandidates(binding, following: kinds.followedRules, at: now)
-      }
-      if kinds.scansTables { try db.addDanglingEnds(binding) }
-      if kinds.sweepsUnreachable { try db.findUnreachable(binding, model, at: now) }
-    }
-    if kinds.sweepsFiles { plan.files += try unnamedFiles() }
-    if kinds.deletesTrash {
-      plan.batchesToDelete = try db.batchesInTrash(before: (now - model.trash.inMilliseconds, now))
-    }
-    let holdsAll = try kinds.scansTables && db.meta("unseen") == 1
-    if holdsAll && plan.deletedCount > 0 { plan.isOverLimit = true }
-    return plan
-  }
-}

@@ -31,7 +31,7 @@ extension Writer {
       low = high
     }
     let remain = try db.integer("SELECT 1 FROM temp.holder_paths LIMIT 1")
-    return remain != nil || !rulesInUse.isDisjoint(with: Reachability.backwards)
+    return remain != nil || !rulesInUse.isDisjoint(with: .ofLostDestination)
   }
 
   /// Skips edges that lead both ways: they do not say which end comes first.

@@ -166,17 +166,3 @@ extension Writer {
   }
 }
 
-extension NodeTable {
-  var keyNames: [String] {
-    if case .mapped(_, let key, _) = kind { key.map(\.name) } else { ["key"] }
-  }
-
-  /// A condition: the row has the key that is bound from `first` on. It is compared as the key's
-  /// own index compares, so that at most one row matches.
-  func isKeyed(_ alias: String, from first: Int = 1) -> String {
-    guard case .mapped(_, let key, let collations) = kind else { return "0" }
-    return zip(key, collations).enumerated().map { index, column in
-      "\(alias).\(quoted(column.0.name)) = ?\(first + index) COLLATE \(quoted(column.1))"
-    }.joined(separator: " AND ")
-  }
-}

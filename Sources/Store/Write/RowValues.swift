@@ -124,16 +124,4 @@ extension Writer {
     if row.isKey(column) { throw row.makeRejection("\"\(column.name)\" is its key, which stays") }
     return column
   }
-
-  /// The value of a column that a change does not give. The default is evaluated alone, where names
-  /// of columns have no meaning.
-  func defaultValue(_ column: Table.Column) throws -> Value {
-    guard let expression = column.initial else { return .null }
-    do {
-      return try db.all(generated: "SELECT (\(expression)\n)") { $0.value(0) }[0]
-    } catch {
-      // `DEFAULT word` is the text 'word'.
-      return .text(expression)
-    }
-  }
 }

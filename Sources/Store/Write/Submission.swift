@@ -1,72 +1,7 @@
-package import CascadeModel
+internal import CascadeModel
 internal import CascadeSQLite
 
-/// A change file that is being applied.
-package struct Submission: Sendable {
-  package var id: String
-  package var author: String?
-  package var fingerprint: Int64
-  /// In milliseconds since 1970.
-  package var at: Int64
-  /// Which part of a file of many transactions this is; `line` is the line after the part.
-  package var part: Int64 = 0
-  package var isLast = true
-  package var line: Int64 = 0
-
-  package init(id: String, author: String?, fingerprint: Int64, at: Int64) {
-    self.id = id
-    self.author = author
-    self.fingerprint = fingerprint
-    self.at = at
-  }
-}
-
-/// What the ledger has of an id.
-package struct LedgerEntry: Sendable {
-  package let batch: Int64
-  package let part: Int64
-  package let fingerprint: Int64
-  package let isComplete: Bool
-  package let line: Int64
-}
-
 extension Writer {
-  /// The newest entry of an id: after a restart, work continues after its part.
-  package func ledgerEntry(_ id: String) throws -> LedgerEntry? {
-    try db.first(
-      """
-      SELECT seq, part, fingerprint, outcome, line FROM cascade_ledger
-      WHERE id = ? AND part >= 0 ORDER BY part DESC LIMIT 1
-      """, .text(id)
-    ) {
-      LedgerEntry(
-        batch: $0.integer(0), part: $0.integer(1), fingerprint: $0.integer(2),
-        isComplete: $0.text(3) == "applied", line: $0.integer(4))
-    }
-  }
-
-  /// Applies one transaction within the current group: all of its changes, or none.
-  ///
-  /// Throws `Rejection` with every reason, or the error of the source of the changes. `complete`
-  /// adds to the ledger's entry what is known only after the last change.
-  package func apply(
-    _ submission: Submission, changes next: () throws -> Change?,
-    completing complete: (inout Submission) -> Void = { _ in }
-  ) throws -> Receipt {
-    var submission = submission
-    clock.now = submission.at
-    return try transaction {
-      current.hold.id = submission.id
-      try applyAll(next)
-      try flush()
-      try rejectViolatedForeignKeys()
-      try validate()
-      complete(&submission)
-      try record(submission)
-      return receipt(submission)
-    }
-  }
-
   /// Runs a sweep. What others wrote cannot be rejected any more, so nothing is validated, and a
   /// denied node stays (DESIGN 2.4, 2.5). A sweep that changed nothing is not recorded.
   ///
@@ -106,20 +41,6 @@ extension Writer {
     return sweep
   }
 
-  private func applyAll(_ next: () throws -> Change?) throws {
-    var count = 0
-    while let change = try next() {
-      do {
-        try apply(change)
-      } catch let rejection as Rejection {
-        throw rejection.placed("changes[\(count)]")
-      } catch let error as RejectionWithRollback {
-        throw RejectionWithRollback(rejection: error.rejection.placed("changes[\(count)]"))
-      }
-      count += 1
-    }
-  }
-
   // MARK: - A sweep in steps
 
   /// Inserts the ledger's row of a sweep at its first step. Each step adds what it deleted.
@@ -157,7 +78,7 @@ extension Writer {
       .integer(Int64(current.counts.deletedCount)))
   }
 
-  private func receipt(_ submission: Submission) -> Receipt {
+  package func receipt(_ submission: Submission) -> Receipt {
     var receipt = Receipt(id: submission.id, outcome: .applied)
     receipt.author = submission.author
     receipt.batch = current.batch

@@ -124,3 +124,11 @@ extension Writer: Numbering {
   func number(ofCollection name: String) throws -> Int64 { try collectionId(name) }
   func number(ofName name: String) throws -> Int64 { try nameId(name) }
 }
+
+extension Writer {
+  /// Begins a write transaction. A checkpoint that waits for readers, and so for our fence, may
+  /// hold the lock that this waits for: then the fence is removed.
+  func begin() throws { try db.begin(besideOthersAt: path, orElse: removeBarrier) }
+
+  func removeBarrier() { log.barrier = nil }
+}

@@ -41,3 +41,38 @@ extension Undo {
         """, [.integer(batch)])
   }
 }
+
+extension Writer {
+  /// Marks at most `most` files of a batch to be moved back after the commit. Returns how many
+  /// there are.
+  @discardableResult
+
+  /// Whether any files of a batch can still be restored.
+  func hasRestorableFiles(of batch: Int64) throws -> Bool {
+    try db.integer(
+      """
+      SELECT 1 WHERE EXISTS (SELECT 1 FROM cascade_trash_file WHERE batch = ?1 AND fate = 0)
+        OR EXISTS (SELECT 1 FROM cascade_released_file WHERE batch = ?1)
+      """, .integer(batch)) != nil
+  }
+
+  package func markFilesForRestore(_ batch: Int64, most: Int64) throws -> Int {
+    try db.run(
+      """
+      INSERT OR IGNORE INTO cascade_trash_file(batch, collection, path)
+      SELECT batch, collection, path FROM cascade_released_file WHERE batch = ? LIMIT ?
+      """, .integer(batch), .integer(most))
+    try db.run(
+      """
+      DELETE FROM cascade_released_file WHERE id IN (
+        SELECT id FROM cascade_released_file WHERE batch = ? LIMIT ?)
+      """, .integer(batch), .integer(most))
+    try db.run(
+      """
+      UPDATE cascade_trash_file SET fate = ?1 WHERE (batch, collection, path) IN (
+        SELECT batch, collection, path FROM cascade_trash_file
+        WHERE batch = ?2 AND fate = 0 LIMIT ?3)
+      """, .integer(Fate.toRestore.rawValue), .integer(batch), .integer(most))
+    return db.changes
+  }
+}

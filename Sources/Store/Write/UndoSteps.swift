@@ -36,17 +36,6 @@ package struct UndoFailed: Error {
   package let reason: String
 }
 
-extension Error {
-  /// Whether trying again is useless. A full disk or a lock of another connection passes; this does
-  /// not.
-  var isPermanentFailure: Bool {
-    guard let error = self as? SQLiteError else {
-      return self is StoreError || self is UndoUnavailable || self is RejectionWithRollback
-    }
-    return error.isAboutTheStatement || error.isAboutTheValue
-  }
-}
-
 extension Undo {
   /// Whether it is large enough that a single transaction would be noticed.
   var needsSteps: Bool { writer.model.limits.lock != nil && trashedCount > writer.lock.fewNodes }
@@ -164,6 +153,15 @@ extension Undo {
         let bound = [.integer(undo.batch)] + slice.bound
         try undo.writer.db.run(generated: "DELETE \(rows) AND id > ?2 AND id <= ?3", bound)
       }
+    }
+  }
+}
+
+extension Writer {
+  /// Whether a sweep or an undo is unfinished.
+  package var isUnfinished: Bool {
+    get throws {
+      try unfinishedSweep != nil || unfinishedUndo != nil
     }
   }
 }

@@ -2,56 +2,6 @@ internal import CascadeModel
 internal import CascadeSQLite
 internal import CascadeSystem
 
-/// Control of the write-ahead log where SQLite's own checkpoints are not safe
-/// (`Connection.checkpointsAreSafe`).
-///
-/// A large sweep changes the same pages in step after step. The longer the log, the fewer of them
-/// are written to the database file. But SQLite's automatic checkpoint makes the application's next
-/// commit copy whatever is in the log, and wait for the disk. So the daemon keeps a reader in the
-/// log, the fence: no checkpoint copies frames beyond what the oldest reader sees, and no commit
-/// restarts a log that has a reader.
-///
-/// 1. A fence is set before the first step. Every frame of ours before the fence is already in the
-///    database, so an application's checkpoint has nothing to copy. A fence that stands before all
-///    frames stops a checkpoint only at the last moment, so another one replaces it after the first
-///    step.
-/// 2. While a fence stands after some frames, our checkpoint up to the fence needs no lock: it
-///    cannot coincide with a commit that restarts the log, which is what corrupts a database.
-/// 3. What remains after the fence is small. It is copied while no other connection can write, so
-///    that the next commit restarts the log. A new fence is set before the lock is released.
-struct WALControl: ~Copyable {
-  fileprivate var lockHolder: WriteLockHolder?
-  fileprivate var barrier: CheckpointBarrier?
-  /// Frames that stayed in the log after a checkpoint of all of it, because a reader needs them.
-  fileprivate var framesNotCopied = 0
-  /// The background sync of what the last step wrote.
-  fileprivate var sync: BackgroundWork?
-}
-
-/// A connection that holds the write lock while another connection checkpoints.
-private final class WriteLockHolder {
-  let db: Connection
-
-  init(_ path: String) throws {
-    db = try Connection(path: path, access: .readWrite)
-    try db.disableCheckpoints()
-  }
-}
-
-/// A reader that sees what is in the log now, and nothing that is appended later.
-private final class CheckpointBarrier {
-  private let db: Connection
-  /// Whether there are frames before it that were not copied to the database when it was set.
-  let isInLog: Bool
-
-  init(_ path: String, isInLog: Bool) throws {
-    db = try Connection(path: path, access: .readOnly)
-    db.keepLogOnClose()
-    try db.execute("BEGIN; PRAGMA data_version")
-    self.isInLog = isInLog
-  }
-}
-
 // MARK: - Between the steps of a sweep
 
 extension Writer {
@@ -180,12 +130,6 @@ extension Writer {
     }
     return nil
   }
-
-  func removeBarrier() { log.barrier = nil }
-
-  /// Begins a write transaction. A checkpoint that waits for readers, and so for our fence, may
-  /// hold the lock that this waits for: then the fence is removed.
-  func begin() throws { try db.begin(besideOthersAt: path, orElse: removeBarrier) }
 }
 
 // MARK: - Outside of sweeps

@@ -1,0 +1,12 @@
+internal import CascadeModel
+internal import CascadeSQLite
+
+/// What a collection stands for, as a store records it.
+
+extension StoreModel.Collection {
+  /// The value of `cascade_collection.place`; nil for objects.
+  var recordedMeaning: String? {
+    guard case .mapped(let table, let key, _) = self else { return nil }
+    return JSON.array(([table] + key).map { .string($0.folded) }).text
+  }
+}

@@ -1,0 +1,13 @@
+internal import CascadeModel
+internal import CascadeSQLite
+
+extension Demand {
+  /// Whether the demand counts the destinations of this place's edges.
+  func counts(destinationsOf relation: EdgeRelation) -> Bool {
+    relation.name == constraint.outgoing && relation.source.collection == collection
+  }
+
+  func counts(sourcesOf relation: EdgeRelation) -> Bool {
+    relation.name == constraint.incoming && relation.destination.collection == collection
+  }
+}

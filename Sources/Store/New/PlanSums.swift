@@ -1,0 +1,34 @@
+internal import CascadeModel
+internal import CascadeSQLite
+
+/// What a transaction deletes in all of its flushes: together they are one plan.
+struct PlanSums {
+  var collections: [String: CollectionCount] = [:]
+  var checksum: UInt64 = 0
+
+  mutating func add(_ counts: [CollectionCount], checksum: UInt64) {
+    for count in counts {
+      collections[count.name] = count.adding(collections[count.name]?.gone ?? 0)
+    }
+    self.checksum &+= checksum
+  }
+}
+
+struct CollectionCount {
+  let name: String
+  var gone: Int
+  /// All nodes of the collection, including those that go.
+  var all: Int
+
+  /// Adds nodes that were deleted before. They are no longer part of `all`.
+  func adding(_ before: Int) -> CollectionCount {
+    CollectionCount(name: name, gone: gone + before, all: all + before)
+  }
+
+  /// Exactly the share is not over the limit. The product may fall short of it by a rounding (0.29
+  /// times 100 is less than 29), so a small error is tolerated.
+  func isOver(_ limit: StoreModel.Hold) -> Bool {
+    let most = limit.share * Double(all)
+    return Double(gone) > most + 2 * most.ulp
+  }
+}
