@@ -103,7 +103,10 @@ let package = Package(
   package.targets += [
     .target(
       name: "Spool",
-      dependencies: ["CascadeModel", "CascadeStore", "CascadeSystem", "SQLiteTables", "SQLiteJournal", "SQLiteDeletion", "SQLiteSweeps", "SQLiteStore"],
+      dependencies: [
+        "CascadeModel", "CascadeStore", "CascadeSystem", "SQLiteTables", "SQLiteJournal",
+        "SQLiteDeletion", "SQLiteSweeps", "SQLiteStore",
+      ],
       swiftSettings: sources),
     .target(
       name: "SystemdService", dependencies: ["CascadeCSystem", "CascadeSystem", "CSystemd"],
@@ -115,22 +118,34 @@ let package = Package(
     .target(
       name: "Daemon",
       dependencies: [
-        "CascadeModel", "CascadeSystem", "CascadeVarlink", "Spool", "CascadePlanning", "CascadeStore", "SQLiteTables", "SQLiteJournal", "SQLiteRules", "SQLiteEdges", "SQLiteDeletion", "SQLiteSweeps", "SQLiteUndo", "SQLiteStore", "SystemdService",
+        "CascadeModel", "CascadeSystem", "CascadeVarlink", "Spool", "CascadePlanning",
+        "CascadeStore", "SQLiteTables", "SQLiteJournal", "SQLiteRules", "SQLiteEdges",
+        "SQLiteDeletion", "SQLiteSweeps", "SQLiteUndo", "SQLiteStore", "SystemdService",
         "VarlinkServer",
       ],
       resources: [.embedInCode("io.cascaded.Control.varlink")], swiftSettings: sources),
     .executableTarget(
       name: "cascaded",
-      dependencies: ["CascadeModel", "CascadeStore", "CascadeSystem", "Daemon", "SQLiteTables", "SystemdService"],
+      dependencies: [
+        "CascadeModel", "CascadeStore", "CascadeSystem", "Daemon", "SQLiteTables", "SystemdService",
+      ],
       swiftSettings: sources, linkerSettings: alone),
 
     .testTarget(
       name: "StoreTests",
-      dependencies: ["CascadeModel", "CascadeSQLite", "CascadeSystem", "CascadePlanning", "CascadeStore", "SQLiteTables", "SQLiteJournal", "SQLiteRules", "SQLiteEdges", "SQLiteDeletion", "SQLiteSweeps", "SQLiteUndo", "SQLiteStore"],
+      dependencies: [
+        "CascadeModel", "CascadeSQLite", "CascadeSystem", "CascadePlanning", "CascadeStore",
+        "SQLiteTables", "SQLiteJournal", "SQLiteRules", "SQLiteEdges", "SQLiteDeletion",
+        "SQLiteSweeps", "SQLiteUndo", "SQLiteStore",
+      ],
       swiftSettings: settings),
     .testTarget(
       name: "SpoolTests",
-      dependencies: ["CascadeModel", "CascadeSQLite", "Spool", "CascadeSystem", "CascadePlanning", "CascadeStore", "SQLiteTables", "SQLiteJournal", "SQLiteRules", "SQLiteEdges", "SQLiteDeletion", "SQLiteSweeps", "SQLiteUndo", "SQLiteStore"],
+      dependencies: [
+        "CascadeModel", "CascadeSQLite", "Spool", "CascadeSystem", "CascadePlanning",
+        "CascadeStore", "SQLiteTables", "SQLiteJournal", "SQLiteRules", "SQLiteEdges",
+        "SQLiteDeletion", "SQLiteSweeps", "SQLiteUndo", "SQLiteStore",
+      ],
       swiftSettings: settings),
     .testTarget(
       name: "ServiceTests",

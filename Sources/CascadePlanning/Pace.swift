@@ -45,7 +45,9 @@ package struct Pace: Sendable {
 
 extension Pace {
   /// Rows of a step that is expected to end within the budget, with some reserve.
-  package var rows: Int64 { rowsToAStep ?? Int64(max(Double(Pace.fewestRows), rate * targetMilliseconds)) }
+  package var rows: Int64 {
+    rowsToAStep ?? Int64(max(Double(Pace.fewestRows), rate * targetMilliseconds))
+  }
 
   /// After this many rows a step looks at the clock. Fewer are not worth their statements.
   package var rowsAtOnce: Int64 { rowsToAStep ?? max(min(rows, 32), rows / 8) }

@@ -12,7 +12,10 @@ package struct ReleasedFile {
   /// Whether the path is valid UTF-8. Otherwise it names another file, or none.
   package let isPathValid: Bool
 
-  package init(id: Int64, batch: Int64, at: Int64, collection: Int64, root: String, path: String, isPathValid: Bool) {
+  package init(
+    id: Int64, batch: Int64, at: Int64, collection: Int64, root: String, path: String,
+    isPathValid: Bool
+  ) {
     self.id = id
     self.batch = batch
     self.at = at

@@ -11,7 +11,9 @@ package struct HeldPlan: Error {
   /// Covers everything that would go. An approval is valid for this checksum only.
   package let checksum: Int64
 
-  package init(id: String, deletedCount: Int, byCollection: [String: Int], lostCount: Int, checksum: Int64) {
+  package init(
+    id: String, deletedCount: Int, byCollection: [String: Int], lostCount: Int, checksum: Int64
+  ) {
     self.id = id
     self.deletedCount = deletedCount
     self.byCollection = byCollection

@@ -29,4 +29,3 @@ package struct Lease: Hashable, Sendable {
 
   package static let standard: Int64 = 900
 }
-

@@ -191,4 +191,3 @@ extension EdgeRelation {
     !isInJoinTable && !rules.contains(.nullifySourceIfDestinationDeleted)
   }
 }
-

@@ -223,7 +223,8 @@ extension EdgeRelation {
 
   /// The list without the elements that go, or null in place of a single value. An element that
   /// went before is kept: the node may exist again, or wait for the next plan.
-  package func listWithoutGone(_ list: String, _ path: String, without condition: String) -> String {
+  package func listWithoutGone(_ list: String, _ path: String, without condition: String) -> String
+  {
     let path = memberPath(path, in: list)
     return """
       iif(json_type(\(list), \(path)) = 'array',

@@ -34,7 +34,8 @@ extension Writer {
   }
 
   /// Removes a reference that a value no longer has.
-  package func deleteDanglingReferences(_ place: PropertyReference, of source: Int64, to node: Node) throws
+  package func deleteDanglingReferences(_ place: PropertyReference, of source: Int64, to node: Node)
+    throws
   {
     guard let loose = try loose(place, of: source, to: node) else { return }
     try db.run(

@@ -37,7 +37,9 @@ extension Writer {
 
   /// Passes the rows that `ids` selects to `body`, in the order of their ids. If there are none, no
   /// transaction begins.
-  package func forEachSlice(of ids: String, _ manners: StepPolicy, _ body: (Slice) throws -> Void) throws {
+  package func forEachSlice(of ids: String, _ manners: StepPolicy, _ body: (Slice) throws -> Void)
+    throws
+  {
     var rest = try slices(of: ids)
     if rest.isEmpty { return }
     try repeatInTransactions(manners) { try rest.takeFirst(body) }
@@ -68,4 +70,3 @@ extension [Slice] {
     return !isEmpty
   }
 }
-

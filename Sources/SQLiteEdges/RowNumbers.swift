@@ -44,7 +44,9 @@ extension Writer {
     ) { RowLocation(key: $0.value(0), row: $0.value(1)) }.first
   }
 
-  package func number(_ place: RowLocation, in collection: Int64, present: Bool = true) throws -> Int64 {
+  package func number(_ place: RowLocation, in collection: Int64, present: Bool = true) throws
+    -> Int64
+  {
     let id = try db.integer(
       """
       INSERT INTO temp.known(id, collection, key, row, present)
@@ -167,4 +169,3 @@ extension Writer {
       "UPDATE temp.lost_edges SET destination = ? WHERE destination = ?", change.0, change.1)
   }
 }
-

@@ -21,7 +21,10 @@ package struct JournalReader {
   /// (`JournalPositions.swift`).
   package var hasNotifiedRows = false
 
-  package init(binding: Binding, watches: [Watch], reportsCauses: Bool, endOfOwnRows: Int64 = 0, hasNotifiedRows: Bool = false) {
+  package init(
+    binding: Binding, watches: [Watch], reportsCauses: Bool, endOfOwnRows: Int64 = 0,
+    hasNotifiedRows: Bool = false
+  ) {
     self.binding = binding
     self.watches = watches
     self.reportsCauses = reportsCauses

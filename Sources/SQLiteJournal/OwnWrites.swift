@@ -42,7 +42,9 @@ extension Writer {
   /// References that were set to null because their destination is about to be deleted. The row of
   /// the destination still exists at this point, if it ever did. A row with many values is
   /// journaled as several consecutive rows.
-  package func unjournalOwnNulls(of relation: EdgeRelation, _ slice: Slice, behind mark: Int64) throws {
+  package func unjournalOwnNulls(of relation: EdgeRelation, _ slice: Slice, behind mark: Int64)
+    throws
+  {
     if !binding.hasTriggers { return }
     let meanings = binding.meanings(of: relation.watchSubject, evenWithoutValues: true)
     for watch in attachment.watches {

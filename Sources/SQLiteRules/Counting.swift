@@ -269,4 +269,3 @@ extension Binding {
     return examinedRelations.filter { names.contains($0.name) }
   }
 }
-

@@ -61,4 +61,3 @@ extension Writer {
     try group { try db.run("DELETE FROM cascade_candidate WHERE denied = 4") }
   }
 }
-

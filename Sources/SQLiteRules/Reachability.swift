@@ -131,7 +131,9 @@ extension Connection {
   /// Writes the unreachable nodes into `temp.unreachable_nodes`. Returns whether there would be more of
   /// them without leases.
   @discardableResult
-  package func findUnreachable(_ binding: Binding, _ model: StoreModel, at now: Int64) throws -> Bool {
+  package func findUnreachable(_ binding: Binding, _ model: StoreModel, at now: Int64) throws
+    -> Bool
+  {
     if model.roots.isEmpty { return false }
     try findLeased(binding, at: now)
     let reaching = Reachability(model: model, binding: binding, numbers: try numbers(binding))

@@ -48,7 +48,9 @@ extension Writer {
 
 extension Connection {
   /// Touches the surviving neighbours of nodes that go, and both ends of removed edges.
-  package func touchNeighbours(_ demands: Demands, _ binding: Binding, _ numbers: NumberedTables) throws {
+  package func touchNeighbours(_ demands: Demands, _ binding: Binding, _ numbers: NumberedTables)
+    throws
+  {
     if demands.isEmpty { return }
     try run(
       """

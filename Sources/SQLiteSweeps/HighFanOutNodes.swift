@@ -93,4 +93,3 @@ extension Writer {
     return (weight, false)
   }
 }
-

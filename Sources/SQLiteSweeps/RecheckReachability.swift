@@ -143,4 +143,3 @@ extension Writer {
     if db.changes > 0 { try removeExcludedFromPlan(.all) }
   }
 }
-

@@ -315,4 +315,3 @@ extension Writer {
     current.lostCount = Int(try db.integer("SELECT count(*) FROM temp.lost_edges") ?? 0)
   }
 }
-

@@ -24,7 +24,8 @@ package struct Catalog: ~Copyable {
   }
 
   /// Returns a reason instead if the name is not a table whose rows can be watched.
-  package func table(_ name: String, in db: borrowing Connection) throws -> Result<Table, Unusable> {
+  package func table(_ name: String, in db: borrowing Connection) throws -> Result<Table, Unusable>
+  {
     guard let alike = entries[name.folded], let entry = alike.first else {
       return .failure(Unusable("there is no table \"\(name)\" in the store"))
     }

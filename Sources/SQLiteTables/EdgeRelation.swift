@@ -17,7 +17,10 @@ package struct EdgeRelation: Hashable, Sendable {
   /// The relationship in the model; nil for a foreign key of the application's.
   package let relationship: Relationship?
 
-  package init(name: String, nameId: Int64, rules: Rules, kind: EdgeKind, source: NodeTable, destination: NodeTable, form: Form, relationship: Relationship?) {
+  package init(
+    name: String, nameId: Int64, rules: Rules, kind: EdgeKind, source: NodeTable,
+    destination: NodeTable, form: Form, relationship: Relationship?
+  ) {
     self.name = name
     self.nameId = nameId
     self.rules = rules
@@ -237,7 +240,9 @@ package struct EdgeRelation: Hashable, Sendable {
 
   /// The destination's id (if it has one), key and row, for use after `destinationRow`. Without
   /// `numbers`, the row is named by its key.
-  package func destinationColumns(of reference: String, _ numbers: NumberedTables = NumberedTables())
+  package func destinationColumns(
+    of reference: String, _ numbers: NumberedTables = NumberedTables()
+  )
     -> String
   {
     switch destination.kind {

@@ -4,7 +4,9 @@ internal import CascadePlanning
 
 extension Row {
   /// The end of an edge whose key is in this column.
-  package func destination(_ column: Int32, in collection: String, _ model: StoreModel) -> Destination {
+  package func destination(_ column: Int32, in collection: String, _ model: StoreModel)
+    -> Destination
+  {
     if let root = Destination.root(of: collection) {
       return .file(root: root, path: text(column))
     }

@@ -101,4 +101,3 @@ extension Table.ForeignKey {
     return pairs.isEmpty ? "0" : pairs.joined(separator: " AND ")
   }
 }
-

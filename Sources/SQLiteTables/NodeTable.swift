@@ -125,7 +125,9 @@ package struct NodeTable: Hashable, Sendable {
   /// The same for a key that is a literal, or bound. It has no affinity, so SQLite compares it as
   /// the reference's column does: a number may be stored as text there. A column without a type
   /// keeps values as written, so digits stand for the number, and a number for its digits.
-  package func referenceHasKey(_ key: String, of reference: String, in column: Table.Column?) -> String {
+  package func referenceHasKey(_ key: String, of reference: String, in column: Table.Column?)
+    -> String
+  {
     if kind == .managed {
       // The list allows the use of an index. By that alone, '007' would be 7 in a numeric column.
       let number = "CAST(\(key) AS INTEGER)"
@@ -147,7 +149,9 @@ package struct NodeTable: Hashable, Sendable {
   }
 
   /// Whether the key is what one of the references in these rows says.
-  package func keyEqualsReference(_ key: String, byOneOf reference: String, _ rows: String) -> String {
+  package func keyEqualsReference(_ key: String, byOneOf reference: String, _ rows: String)
+    -> String
+  {
     "\(key)\(collation) IN (SELECT \(named(by: reference)) \(rows))"
   }
 

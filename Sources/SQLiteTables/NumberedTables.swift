@@ -35,7 +35,9 @@ package struct NumberedTables: Sendable {
   }
 
   /// Finds those references of a relation that exist now.
-  package func existingReferences(_ relation: EdgeRelation, _ driver: EdgeRelation.StartingNodes = .gone)
+  package func existingReferences(
+    _ relation: EdgeRelation, _ driver: EdgeRelation.StartingNodes = .gone
+  )
     -> EdgeRelation.StartingNodes
   {
     EdgeRelation.StartingNodes(
@@ -149,7 +151,9 @@ extension NodeTable {
 
   /// Whether the node that a reference names is among the rows of `temp.gone`, called g. The
   /// reference has the form that the key's column would store.
-  package func isGoingReference(_ reference: String, _ numbers: NumberedTables, where condition: String)
+  package func isGoingReference(
+    _ reference: String, _ numbers: NumberedTables, where condition: String
+  )
     -> String
   {
     let named = kind == .managed ? "" : "m.id > 0 AND "

@@ -67,7 +67,9 @@ extension NodeTable {
 
 extension EdgeRelation {
   /// The key of the destination, for use after `destinationRow`.
-  package var destinationKey: String { destination.kind == .files ? reference : destination.key("d") }
+  package var destinationKey: String {
+    destination.kind == .files ? reference : destination.key("d")
+  }
 
   /// The rows of the sources that refer to the node `m`, found by an index. Not for lists.
   package func sources(of m: String) -> String {
@@ -84,4 +86,3 @@ extension EdgeRelation {
       """
   }
 }
-

@@ -25,7 +25,8 @@ extension Connection {
   }
 
   /// The sources that stay, however the nodes that go are numbered.
-  package func stageLosingSources(of relation: EdgeRelation, _ numbers: NumberedTables) throws(SQLiteError)
+  package func stageLosingSources(of relation: EdgeRelation, _ numbers: NumberedTables)
+    throws(SQLiteError)
   {
     for form in numbers.forms(of: relation.destination) {
       try stageSources(

@@ -1,7 +1,11 @@
 import CascadeModel
 import CascadeSQLite
-import Store
+import CascadeStore
+import SQLiteStore
+import SQLiteTables
 import Testing
+import SQLiteJournal
+import SQLiteEdges
 
 /// Attaching, detaching, and what the application does to its schema meanwhile (DESIGN 4, 7).
 @Suite("Attach and detach")

@@ -1,7 +1,10 @@
 import CascadeModel
 import CascadeSQLite
-import Store
+import CascadeStore
+import SQLiteStore
+import SQLiteTables
 import Testing
+import SQLiteSweeps
 
 /// Posts of a blog show photos, in lists; a photo that is in a list which somebody writes between two
 /// steps stays.

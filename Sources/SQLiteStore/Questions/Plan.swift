@@ -172,4 +172,3 @@ extension Plan.Step {
       destination: Destination(goesWithSource ? node : otherEnd), rules: rules, origin: .declared)
   }
 }
-
