@@ -102,11 +102,7 @@ let package = Package(
 
   package.targets += [
     .target(
-      name: "Spool",
-      dependencies: [
-        "CascadeModel", "CascadeStore", "CascadeSystem", "SQLiteTables", "SQLiteJournal",
-        "SQLiteDeletion", "SQLiteSweeps", "SQLiteStore",
-      ],
+      name: "Spool", dependencies: ["CascadeModel", "CascadeStore", "CascadeSystem"],
       swiftSettings: sources),
     .target(
       name: "SystemdService", dependencies: ["CascadeCSystem", "CascadeSystem", "CSystemd"],
@@ -119,15 +115,13 @@ let package = Package(
       name: "Daemon",
       dependencies: [
         "CascadeModel", "CascadeSystem", "CascadeVarlink", "Spool", "CascadePlanning",
-        "CascadeStore", "SQLiteTables", "SQLiteJournal", "SQLiteRules", "SQLiteEdges",
-        "SQLiteDeletion", "SQLiteSweeps", "SQLiteUndo", "SQLiteStore", "SystemdService",
-        "VarlinkServer",
+        "CascadeStore", "SystemdService", "VarlinkServer",
       ],
       resources: [.embedInCode("io.cascaded.Control.varlink")], swiftSettings: sources),
     .executableTarget(
       name: "cascaded",
       dependencies: [
-        "CascadeModel", "CascadeStore", "CascadeSystem", "Daemon", "SQLiteTables", "SystemdService",
+        "CascadeModel", "CascadeStore", "CascadeSystem", "Daemon", "SQLiteStore", "SystemdService",
       ],
       swiftSettings: sources, linkerSettings: alone),
 

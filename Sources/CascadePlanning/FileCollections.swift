@@ -1,4 +1,5 @@
 package import CascadeModel
+package import CascadeStore
 
 /// Files below a root count as a collection of their own.
 
@@ -23,4 +24,9 @@ extension Destination {
   package var node: Node? {
     if case .node(let node) = self { node } else { nil }
   }
+}
+
+extension Plan.Step {
+  /// In a chain, this may be a file.
+  package var subject: Destination { Destination(node) }
 }

@@ -13,11 +13,11 @@ package final class FileRoot {
   package let path: String
   package let directory: Directory
   let realPath: String
-  let surroundings: StorePaths
+  let surroundings: Surroundings
 
   static let trash = ".cascade-trash"
 
-  init(_ name: String, _ path: String, _ surroundings: StorePaths) throws(SystemError) {
+  init(_ name: String, _ path: String, _ surroundings: Surroundings) throws(SystemError) {
     self.name = name
     self.path = path
     self.surroundings = surroundings

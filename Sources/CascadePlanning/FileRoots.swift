@@ -1,3 +1,4 @@
+package import CascadeStore
 package import CascadeModel
 internal import CascadeSystem
 
@@ -14,7 +15,8 @@ package struct FileRoots {
     package let message: String
   }
 
-  package init(_ model: StoreModel, _ surroundings: StorePaths) {
+  package init(_ model: StoreModel, _ paths: StorePaths) {
+    let surroundings = Surroundings(paths)
     for (name, path) in model.files.sorted(by: { $0.key < $1.key }) {
       do {
         roots[name] = try FileRoot(name, path, surroundings)
@@ -56,7 +58,7 @@ package struct FileRoots {
     }
   }
 
-  private mutating func warn(of root: FileRoot, _ surroundings: StorePaths) {
+  private mutating func warn(of root: FileRoot, _ surroundings: Surroundings) {
     let inside = surroundings.all.filter { $0.isWithin(root.realPath) }
     if let ours = inside.first {
       problems.append(

@@ -1,16 +1,17 @@
+internal import CascadeStore
 internal import CascadeSystem
 
 /// What lies beside a store and is never moved, even if an edge names it: the database, SQLite's
 /// files beside it, the spool, and whatever else is Cascade's own.
-package struct StorePaths: Sendable {
+struct Surroundings: Sendable {
   /// The real path: SQLite has its log beside the file, not beside a link to it.
   private let store: String
   /// Real paths of directories.
   private let directories: [String]
 
-  package init(store: String, spool: String) {
-    self.store = FileStatus.realPath(store) ?? store
-    directories = ["\(store).cascade", spool].map { FileStatus.realPath($0) ?? $0 }
+  init(_ paths: StorePaths) {
+    store = FileStatus.realPath(paths.store) ?? paths.store
+    directories = ["\(paths.store).cascade", paths.spool].map { FileStatus.realPath($0) ?? $0 }
   }
 
   /// The real paths of everything that belongs to the store.

@@ -1,4 +1,4 @@
-internal import CascadeModel
+package import CascadeModel
 
 /// Thrown when more would be deleted than the hold limit allows. Nothing is deleted until an
 /// operator approves (DESIGN 8.4).
@@ -23,4 +23,22 @@ package struct HeldPlan: Error {
 
   /// The id that all sweeps share.
   package static let sweep = ""
+}
+
+/// What an approved plan is for.
+package enum ApprovedPlan: Hashable, Sendable {
+  /// The file in the spool that the plan belongs to.
+  case file(String)
+  case sweep([SweepKind])
+}
+
+/// A plan of a file that waits for approval.
+package struct FilePlan: Sendable {
+  package let plan: Int64
+  package let deletedCount: Int
+
+  package init(plan: Int64, deletedCount: Int) {
+    self.plan = plan
+    self.deletedCount = deletedCount
+  }
 }

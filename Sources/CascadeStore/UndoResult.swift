@@ -63,3 +63,14 @@ package enum UndoUnavailable: Error, Hashable, Sendable {
   /// Nothing of it is in the trash, or no longer.
   case notInTrash
 }
+
+/// An undo that was stopped and cannot continue.
+package struct UndoFailed: Error {
+  package let batch: Int64
+  package let reason: String
+
+  package init(batch: Int64, reason: String) {
+    self.batch = batch
+    self.reason = reason
+  }
+}

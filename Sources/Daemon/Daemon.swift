@@ -1,20 +1,24 @@
+package import CascadeStore
 internal import CascadeModel
 internal import CascadeSystem
 internal import CascadeVarlink
 internal import Glibc
-internal import Store
 internal import SystemdService
 internal import VarlinkServer
 
 /// Connects the parts of the daemon: stores, control socket and signals.
 package struct Daemon: Sendable {
+  private let engine: any StoreEngine
   private let configuration: Configuration
   private let found: Configuration.ReadResult
   /// Nil if systemd passes the socket, or if the default is used.
   private let socketPath: String?
 
   /// Throws if the configuration is wrong, before anything is started.
-  package init(_ configuration: Configuration, socketPath: String?) throws {
+  package init(
+    _ engine: any StoreEngine, _ configuration: Configuration, socketPath: String?
+  ) throws {
+    self.engine = engine
     self.configuration = configuration
     found = try configuration.readValid()
     self.socketPath = socketPath
@@ -27,7 +31,7 @@ package struct Daemon: Sendable {
   @EventLoopActor
   package func run() async throws {
     let signals = try Signals([SIGTERM, SIGINT, SIGHUP])
-    let stores = Stores(configuration, found)
+    let stores = Stores(engine, configuration, found)
     try await stores.open()
     let server = VarlinkServer(
       Daemon.identity, [try Control(stores).interface()], failure: VarlinkError.unavailable)

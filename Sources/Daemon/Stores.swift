@@ -1,12 +1,13 @@
+internal import CascadeStore
 internal import CascadeModel
 internal import CascadeSystem
-internal import Store
 internal import SystemdService
 
 /// The stores that are served. A failure of one does not affect the others.
 @EventLoopActor
 final class Stores {
   private(set) var services: [StoreService]
+  let engine: any StoreEngine
   private let configuration: Configuration
   private let changed = Bell()
   private var isReloading = false
@@ -19,7 +20,10 @@ final class Stores {
   /// What is wrong with the current configuration, so that not all of it is served.
   private(set) var complaints: [String] = []
 
-  init(_ configuration: Configuration, _ found: Configuration.ReadResult) {
+  init(
+    _ engine: any StoreEngine, _ configuration: Configuration, _ found: Configuration.ReadResult
+  ) {
+    self.engine = engine
     self.configuration = configuration
     services = []
     complaints = found.complaints

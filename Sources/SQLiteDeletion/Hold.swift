@@ -152,14 +152,8 @@ extension Writer {
     }
   }
 
-  package enum Approved: Hashable, Sendable {
-    /// The file in the spool that the plan belongs to.
-    case file(String)
-    case sweep([SweepKind])
-  }
-
   /// Approves a plan. Nil if there is no such plan.
-  package func approve(plan: Int64) throws -> Approved? {
+  package func approve(plan: Int64) throws -> ApprovedPlan? {
     let file = try group {
       try db.first(
         "UPDATE cascade_plan SET approved = 1 WHERE plan = ? RETURNING file", .integer(plan)

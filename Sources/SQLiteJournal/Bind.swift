@@ -1,3 +1,4 @@
+package import CascadeStore
 package import CascadeModel
 package import CascadeSQLite
 package import SQLiteTables

@@ -1,7 +1,8 @@
+package import CascadeStore
 package import CascadeModel
 package import CascadeSQLite
 internal import CascadePlanning
-package import SQLiteTables
+internal import SQLiteTables
 
 /// What the collections of a store stand for: objects, or the rows of a table by a key.
 /// `cascade_collection` records it. Otherwise, a model that says something else would take the

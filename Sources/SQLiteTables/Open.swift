@@ -1,26 +1,5 @@
+internal import CascadeStore
 package import CascadeSQLite
-
-/// Why a store cannot be served in its present state.
-package struct StoreError: Error, CustomStringConvertible {
-  package let description: String
-  package init(_ description: String) { self.description = description }
-
-  package static let detached = StoreError(
-    "detached: nothing of Cascade's is in the store; `cascadectl attach` takes it up again")
-}
-
-extension Writer {
-  /// SQLite treats a write-ahead log that it cannot write as read-only, and does so for as long as
-  /// the connection is open. A new connection can write as soon as the cause is gone.
-  package static func isReadOnlyError(_ error: any Error) -> Bool {
-    (error as? SQLiteError)?.isReadOnly ?? false
-  }
-
-  /// Whether the content of the file is damaged, so that waiting does not help.
-  package static func isDamage(_ error: any Error) -> Bool {
-    (error as? SQLiteError)?.isDamage ?? false
-  }
-}
 
 extension Connection {
   /// Opens a store for writing, with Cascade's tables in it.

@@ -134,21 +134,6 @@ package struct Table: Hashable, Sendable {
   }
 }
 
-/// Why a part of the model cannot be served with the existing tables.
-package struct BindingProblem: Hashable, Sendable, CustomStringConvertible {
-  /// Where in the model: `collections.songs`, `relationships[2]`.
-  package let path: String
-  package let message: String
-
-  package init(path: String, message: String) {
-    self.path = path
-    self.message = message
-  }
-  package var description: String { "\(path): \(message)" }
-
-  package static func path(of collection: String) -> String { "collections.\(collection)" }
-}
-
 extension Table {
   package typealias End = (column: String, table: NodeTable)
 }

@@ -23,6 +23,8 @@ package final class Writer {
   /// The sweep at hand, with all of its parts.
   package var sweepRun = SweepRunState()
   package var files = FileWorkState()
+  /// Nil for a connection that need not notice that its file is replaced.
+  package var openFile: OpenFile?
 
   package init(_ db: consuming Connection, path: String, model: StoreModel, counters: Counters) {
     self.db = db

@@ -37,12 +37,6 @@ extension Writer {
   }
 }
 
-/// An undo that was stopped and cannot continue.
-package struct UndoFailed: Error {
-  package let batch: Int64
-  package let reason: String
-}
-
 extension Undo {
   /// Whether it is large enough that a single transaction would be noticed.
   var needsSteps: Bool { writer.model.limits.lock != nil && trashedCount > writer.lock.fewNodes }

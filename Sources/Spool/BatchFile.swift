@@ -1,7 +1,5 @@
 internal import CascadeModel
 internal import CascadeStore
-internal import SQLiteTables
-internal import SQLiteStore
 
 /// An `.ndjson` file with `batch`: it is applied in transactions of so many changes each. Each
 /// transaction also commits the position in the file, so that a restart continues after it.
@@ -26,7 +24,7 @@ final class BatchFile {
     isFinished = try !lines.hasNext()
   }
 
-  func applyNext(to writer: Writer, at now: Int64) throws -> Receipt {
+  func applyNext(to writer: any StoreWriting, at now: Int64) throws -> Receipt {
     var count = 0
     var submission = file.submission(at: now)
     submission.part = part

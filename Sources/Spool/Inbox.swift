@@ -1,9 +1,5 @@
 internal import CascadeModel
 package import CascadeStore
-package import SQLiteTables
-internal import SQLiteJournal
-internal import SQLiteDeletion
-internal import SQLiteStore
 package import CascadeSystem
 
 /// Takes change files from the queue into the store, in order, each exactly once.
@@ -14,7 +10,7 @@ package import CascadeSystem
 /// start.
 package final class Inbox {
   let spool: SpoolDirectory
-  package let writer: Writer
+  package let writer: any StoreWriting
   private let lock: FileLock
   let now: () -> Int64
   private var queue: ArraySlice<FileName> = []
@@ -27,7 +23,7 @@ package final class Inbox {
 
   /// `now` returns milliseconds since 1970.
   package init(
-    _ spool: SpoolDirectory, _ lock: consuming FileLock, writer: Writer,
+    _ spool: SpoolDirectory, _ lock: consuming FileLock, writer: any StoreWriting,
     now: @escaping () -> Int64
   ) throws {
     self.lock = lock
@@ -86,7 +82,6 @@ package final class Inbox {
 
   // MARK: - Many files in one commit
 
-  private static let mostFiles = 256
   private static let mostBytes = 4 << 20
 
   private func applyGroup(budget: Duration) throws -> [Outcome] {
@@ -127,7 +122,7 @@ package final class Inbox {
   private func prepare(_ verdicts: inout [(FileName, Receipt)]) throws -> [PreparedFile] {
     var prepared: [PreparedFile] = []
     var bytes = 0
-    while let name = queue.first, prepared.count + verdicts.count < Inbox.mostFiles,
+    while let name = queue.first, prepared.count + verdicts.count < writer.mostFilesPerGroup,
       bytes < Inbox.mostBytes
     {
       do {
@@ -213,7 +208,7 @@ package final class Inbox {
     } catch let held as HeldPlan {
       receipt = try hold(file, held)
     } catch {
-      guard let reason = Reason(refusedByStore: error) else { throw error }
+      guard let reason = writer.reason(refusing: error) else { throw error }
       receipt.reasons = [reason]
     }
     return receipt

@@ -1,8 +1,9 @@
+internal import CascadeStore
 internal import CascadeModel
 internal import CascadeSystem
 internal import Daemon
 internal import Glibc
-internal import SQLiteTables
+internal import SQLiteStore
 internal import SystemdService
 
 /// The command line of the daemon.
@@ -99,7 +100,7 @@ enum Command {
   }
 
   private static func serve(_ options: Options) throws -> CInt {
-    let daemon = try Daemon(configuration(options), socketPath: options.socket)
+    let daemon = try Daemon(SQLiteEngine(), configuration(options), socketPath: options.socket)
     return EventLoop.run {
       do {
         try await daemon.run()

@@ -1,4 +1,5 @@
 import CascadeModel
+import CascadePlanning
 import CascadeStore
 import SQLiteStore
 import SQLiteTables

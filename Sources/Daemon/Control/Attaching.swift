@@ -2,8 +2,6 @@ internal import CascadeModel
 internal import CascadeSystem
 internal import CascadeVarlink
 internal import CascadeStore
-internal import SQLiteTables
-internal import SQLiteStore
 internal import SystemdService
 internal import VarlinkServer
 
@@ -46,7 +44,7 @@ extension Control {
     let files = try await service.reader.read { try $0.checkFiles(surroundings, limit: room) }
     let configuration = service.configuration
     let setUp =
-      try Ownership(of: configuration.path).findings
+      try stores.engine.ownershipProblems(at: configuration.path).map(Control.ownershipFinding)
       + WriteAccess.findings(spool: configuration.spoolPath, socket: stores.socket)
     let found = structure.filter { $0.kind != .library }
     return [
@@ -56,6 +54,12 @@ extension Control {
       "remarks": .array(structure.filter { $0.kind == .library }.map(\.json)),
       "repaired": repaired,
     ]
+  }
+}
+
+extension Control {
+  private static func ownershipFinding(_ problem: String) -> JSON {
+    ["kind": "ownership", "message": .string(problem)]
   }
 }
 

@@ -4,10 +4,6 @@ internal import CascadeVarlink
 internal import Spool
 internal import CascadeStore
 internal import CascadePlanning
-internal import SQLiteTables
-internal import SQLiteDeletion
-internal import SQLiteSweeps
-internal import SQLiteStore
 internal import VarlinkServer
 
 /// Commands that change the store or its spool.

@@ -1,6 +1,6 @@
+internal import CascadeStore
 internal import CascadeModel
 internal import CascadeVarlink
-internal import SQLiteStore
 internal import SystemdService
 internal import VarlinkServer
 
@@ -39,7 +39,7 @@ extension Control {
 
   /// Runs the query. If the caller gives up, it does not wait for the end of the query.
   private func answer(
-    of fetcher: StoreReader, _ body: @escaping @Sendable (Reader) throws -> Fetched
+    of fetcher: StoreReader, _ body: @escaping @Sendable (any StoreReading) throws -> Fetched
   ) async throws -> Fetched {
     let answer = Promise<Fetched>()
     Task {

@@ -1,7 +1,6 @@
 internal import CascadeModel
 internal import CascadeVarlink
 internal import CascadeStore
-internal import SQLiteStore
 internal import VarlinkServer
 
 /// The neighbourhood of a node. The client draws it.

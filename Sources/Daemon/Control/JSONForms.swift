@@ -1,6 +1,6 @@
 internal import CascadeModel
 internal import CascadeStore
-internal import SQLiteStore
+internal import CascadePlanning
 
 /// The JSON forms of DESIGN 9.3.
 extension StoredNode {

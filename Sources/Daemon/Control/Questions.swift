@@ -1,5 +1,5 @@
+internal import CascadeStore
 internal import CascadeModel
-internal import SQLiteStore
 internal import SystemdService
 internal import VarlinkServer
 

@@ -2,7 +2,6 @@ internal import CascadeModel
 internal import CascadeSystem
 internal import CascadeVarlink
 internal import CascadeStore
-internal import SQLiteStore
 internal import VarlinkServer
 
 /// Commands about batches: what was deleted, and undo.

@@ -2,8 +2,6 @@ internal import CascadeModel
 internal import CascadeSystem
 internal import Spool
 internal import CascadeStore
-internal import SQLiteUndo
-internal import SQLiteStore
 internal import SystemdService
 
 /// Messages for the log: one line for a file that deleted something or was not applied, one for a
@@ -117,7 +115,7 @@ extension StoreService {
     }
   }
 
-  func reportReplaced(_ standing: OpenFile.FileState) {
+  func reportReplaced(_ standing: StoreStanding) {
     let what =
       switch standing {
       case .logRemoved: "its log was removed while it was in use; what it had is saved"

@@ -1,10 +1,5 @@
 internal import CascadeModel
 internal import CascadeStore
-internal import SQLiteTables
-internal import SQLiteJournal
-internal import SQLiteEdges
-internal import SQLiteDeletion
-internal import SQLiteSweeps
 internal import CascadeSystem
 
 /// Examines what other connections committed, and runs the sweeps that this requires (DESIGN 7).
@@ -16,7 +11,7 @@ internal import CascadeSystem
 struct CommitReviewer {
   private var seenCommits: Int64?
   /// The position of what the application's triggers wrote in response to the daemon's own writes.
-  private var seenTriggerWrites: Int64?
+  private var seenResponses: Int64?
   /// Whole tables were already scanned for dangling references, and the result waits for approval.
   private var hasRescanned = false
   /// There is something new that the daemon itself caused, and it is not examined yet. A lease
@@ -31,19 +26,18 @@ struct CommitReviewer {
   mutating func noteOwnNews() { hasOwnNews = true }
 
   /// The journal is empty and numbers its rows anew.
-  mutating func forgetTriggerWrites() { seenTriggerWrites = nil }
+  mutating func forgetTriggerWrites() { seenResponses = nil }
 
   /// Examines the store. One without `tables` of the application has only leases to examine.
   mutating func review(
-    at writer: Writer, tables: Bool, sweeping kinds: [SweepKind], marks: Schedule,
+    at writer: any StoreWriting, tables: Bool, sweeping kinds: [SweepKind], marks: Schedule,
     manners: StepPolicy
   ) throws -> [SweepResult] {
-    let commits = try writer.foreignCommits()
-    try writer.adaptToSchema()
+    let commits = try writer.followSchema()
     try endLeases(of: writer)
     wasNews = try hasNews(of: writer)
     if !wasNews { return [] }
-    try writer.resolveReferencesBeforeSweep()
+    try writer.resolveReferencesBeforeSweep(.none)
     var results: [SweepResult] = []
     if writer.isPartlyBound {
       hasRescanned = false
@@ -53,24 +47,27 @@ struct CommitReviewer {
       results += try sweepAfterLeases(of: writer, marks, manners)
     }
     seenCommits = commits
-    hasOwnNews = try writer.mayHaveTriggerResponses && results.contains(where: \.hasWritten)
-    seenTriggerWrites = try writer.lastTriggerResponse
+    // A comparison of responses is not enough: if the journal was empty meanwhile, new ones may
+    // have the same position.
+    seenResponses = try writer.news.responses
+    hasOwnNews = seenResponses != nil && results.contains(where: \.hasWritten)
     return results
   }
 
-  func hasNews(of writer: Writer) throws -> Bool {
-    try hasOwnNews || writer.foreignCommits() != seenCommits
-      || writer.lastTriggerResponse != seenTriggerWrites
+  func hasNews(of writer: any StoreWriting) throws -> Bool {
+    if hasOwnNews { return true }
+    let news = try writer.news
+    return news.commits != seenCommits || news.responses != seenResponses
   }
 
-  private mutating func endLeases(of writer: Writer) throws {
+  private mutating func endLeases(of writer: any StoreWriting) throws {
     let leases = try writer.deleteExpiredLeases(at: SystemClock.wall())
     leaseEnd = leases.next
     if leases.wereAny { hasOwnNews = true }
   }
 
   private func sweepJournal(
-    of writer: Writer, tables: Bool, _ kinds: [SweepKind], _ manners: StepPolicy
+    of writer: any StoreWriting, tables: Bool, _ kinds: [SweepKind], _ manners: StepPolicy
   ) throws -> [SweepResult] {
     if kinds.isEmpty { return [] }
     let now = SystemClock.wall()
@@ -82,7 +79,7 @@ struct CommitReviewer {
   /// Sweeps unreachable nodes that an ended lease had kept. This is needed only if that kind runs
   /// at certain times: an immediate one sweeps after each commit anyway.
   private func sweepAfterLeases(
-    of writer: Writer, _ schedule: Schedule, _ manners: StepPolicy
+    of writer: any StoreWriting, _ schedule: Schedule, _ manners: StepPolicy
   ) throws -> [SweepResult] {
     let now = SystemClock.wall()
     if try !schedule.isTimed || !writer.hasReachingLeaseEnded(at: now) { return [] }
@@ -90,7 +87,7 @@ struct CommitReviewer {
   }
 
   private mutating func rescanIfNeeded(
-    of writer: Writer, _ kinds: [SweepKind], _ manners: StepPolicy
+    of writer: any StoreWriting, _ kinds: [SweepKind], _ manners: StepPolicy
   ) throws -> [SweepResult] {
     if try writer.rescanReason == nil {
       hasRescanned = false

@@ -1,5 +1,5 @@
+internal import CascadeStore
 internal import CascadeModel
-internal import SQLiteTables
 internal import SystemdService
 
 /// The connections of a store, each on its own thread. It also records which of them were used, and
@@ -21,13 +21,15 @@ struct Connections {
   private(set) var lastUse = ContinuousClock.now
 
   init(
-    _ configuration: StoreConfiguration, _ progress: ProgressBoard, _ leases: HeldLeases
+    _ engine: any StoreEngine, _ configuration: StoreConfiguration, _ progress: ProgressBoard,
+    _ leases: HeldLeases
   ) {
-    writer = StoreWriter(configuration, progress, leases)
-    reader = StoreReader(configuration)
+    writer = StoreWriter(engine, configuration, progress, leases)
+    reader = StoreReader(engine, configuration)
     statusReader =
-      configuration.model.hasTables ? StoreReader(configuration, busyMilliseconds: 20) : nil
-    queryReader = StoreReader(configuration)
+      configuration.model.hasTables
+      ? StoreReader(engine, configuration, lockTimeout: .milliseconds(20)) : nil
+    queryReader = StoreReader(engine, configuration)
   }
 
   /// The readers that answer questions.

@@ -2,7 +2,6 @@ internal import CascadeModel
 internal import CascadeSystem
 internal import CascadeVarlink
 internal import CascadeStore
-internal import SQLiteTables
 internal import SystemdService
 
 /// Leases, and what happens at their end.

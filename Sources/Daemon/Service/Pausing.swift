@@ -1,5 +1,4 @@
-internal import SQLiteTables
-internal import SQLiteStore
+internal import CascadeStore
 internal import CascadeSystem
 
 /// Pausing a store until an operator resumes it. Meanwhile questions are answered, leases are taken

@@ -2,7 +2,6 @@ internal import CascadeModel
 internal import CascadeSystem
 internal import Spool
 internal import CascadeStore
-internal import SQLiteTables
 internal import SystemdService
 
 /// The work of a store: its queue, and what other connections committed.
@@ -66,7 +65,7 @@ extension StoreService {
       ringOpenings()
     }
     // A fault of the store itself may last for days, so callers do not wait for its end.
-    if error is StoreError || Writer.isDamage(error) {
+    if error is StoreError || stores.engine.isDamage(error) {
       failWaiters(StoreError("\(text); what was sent waits in the spool"))
     }
     try? await EventLoop.sleep(for: backoff.next())

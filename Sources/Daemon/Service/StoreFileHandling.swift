@@ -1,6 +1,5 @@
+internal import CascadeStore
 internal import CascadeModel
-internal import SQLiteTables
-internal import SQLiteStore
 internal import SystemdService
 
 /// Which file is served, and whether the store is attached.
@@ -12,7 +11,7 @@ extension StoreService {
       // The file was missing for a while and is back.
       if areReadersClosed && !condition.isDetached { await openReaders() }
       return result
-    } catch let error where error is FileReplaced || Writer.isReadOnlyError(error) {
+    } catch let error where error is FileReplaced || stores.engine.endsByReopening(error) {
       try await openReplacedFile(closing: !(error is FileReplaced))
       return try await body()
     } catch is CancellationError where !Task.isCancelled {
@@ -114,6 +113,6 @@ extension StoreService {
     noticesCame.ring()
     // Moves the log into the database file, so that a copy of the file alone is complete. If a
     // reader prevents that, it is left out.
-    try? await writer.checkpointWholeLog()
+    try? await writer.tidyCompletely()
   }
 }

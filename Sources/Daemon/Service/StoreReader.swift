@@ -1,6 +1,5 @@
+internal import CascadeStore
 internal import CascadeModel
-internal import SQLiteTables
-internal import SQLiteStore
 internal import CascadeSystem
 
 /// The reading side of a store, on its own thread: it answers questions while files are applied.
@@ -8,27 +7,30 @@ actor StoreReader {
   private nonisolated let thread: WorkerThread
   nonisolated var unownedExecutor: UnownedSerialExecutor { thread.executor }
 
+  private let engine: any StoreEngine
   private let configuration: StoreConfiguration
-  private let busyMilliseconds: Int32
-  private var reader: Reader?
+  private let lockTimeout: Duration
+  private var reader: (any StoreReading)?
   /// Why nothing can be read now; nil if it can.
   private var refusal: StoreError?
 
-  init(_ configuration: StoreConfiguration, busyMilliseconds: Int32 = 5_000) {
+  init(
+    _ engine: any StoreEngine, _ configuration: StoreConfiguration,
+    lockTimeout: Duration = .seconds(5)
+  ) {
     thread = WorkerThread(name: "reader")
+    self.engine = engine
     self.configuration = configuration
-    self.busyMilliseconds = busyMilliseconds
+    self.lockTimeout = lockTimeout
   }
 
   /// Reads from the store. The connection is opened by the first question, so a daemon without
   /// questions has one connection less.
-  func read<T: Sendable>(_ body: @Sendable (Reader) throws -> T) throws -> T {
+  func read<T: Sendable>(_ body: @Sendable (any StoreReading) throws -> T) throws -> T {
     if let refusal { throw refusal }
     if reader == nil {
-      // SQLite creates files beside the database for a reader too.
-      try Ownership(of: configuration.path).refuseHarm()
-      reader = try Reader(
-        path: configuration.path, model: configuration.model, busyMilliseconds: busyMilliseconds)
+      reader = try engine.openForReading(
+        configuration.path, model: configuration.model, lockTimeout: lockTimeout)
     }
     return try body(reader!)
   }

@@ -2,7 +2,6 @@ internal import CascadeModel
 internal import CascadeSystem
 internal import Spool
 internal import CascadeStore
-internal import SQLiteTables
 internal import SystemdService
 
 /// One store that is served. It works through the store's queue, and gives the receipts to the
@@ -14,7 +13,7 @@ final class StoreService {
   /// The spool's files, for questions and uploads. The writer alone takes files from the queue.
   private var openSpool: SpoolDirectory?
   let events: Events
-  private unowned let stores: Stores
+  unowned let stores: Stores
 
   var isStarted = false
   var condition = StoreCondition()
@@ -65,7 +64,7 @@ final class StoreService {
     self.events = events
     self.stores = stores
     timetable = Timetable(configuration)
-    connections = Connections(configuration, progress, heldLeases)
+    connections = Connections(stores.engine, configuration, progress, heldLeases)
   }
 
   var path: String { configuration.path }
@@ -237,7 +236,7 @@ final class StoreService {
     isFileOpen = false
     self.configuration = configuration
     timetable = Timetable(configuration)
-    connections = Connections(configuration, progress, heldLeases)
+    connections = Connections(stores.engine, configuration, progress, heldLeases)
     hasUnfinishedSweep = true
     condition.clearFindings()
     try await openFile()
@@ -257,9 +256,9 @@ final class StoreService {
 
   private var mustRetryFiles: Bool { !condition.filesWait.isEmpty || hasTooYoungFiles }
 
-  /// SQLite writes to the database or its log with each commit.
   private var currentFileStatuses: [FileStatus?] {
-    let paths = [path, "\(path)-wal", openSpool?.incomingPath ?? configuration.spoolPath]
+    let paths =
+      stores.engine.filesOfCommits(at: path) + [openSpool?.incomingPath ?? configuration.spoolPath]
     return paths.map { try? FileStatus.of($0) }
   }
 

@@ -2,13 +2,6 @@ internal import CascadeModel
 internal import Spool
 internal import CascadeStore
 internal import CascadePlanning
-internal import SQLiteTables
-internal import SQLiteJournal
-internal import SQLiteEdges
-internal import SQLiteDeletion
-internal import SQLiteSweeps
-internal import SQLiteUndo
-internal import SQLiteStore
 internal import CascadeSystem
 
 /// The writing side of a store, on its own thread, so that long work never blocks the event loop.
@@ -16,12 +9,13 @@ actor StoreWriter {
   private nonisolated let thread: WorkerThread
   nonisolated var unownedExecutor: UnownedSerialExecutor { thread.executor }
 
+  private let engine: any StoreEngine
   private let configuration: StoreConfiguration
   private var spool: SpoolDirectory?
   private var inbox: Inbox?
   /// Nil if the spool's lock is the database's too.
   private var databaseLock: FileLock?
-  private var file: OpenFile?
+  private var opened: (any OpenedStore)?
   private var watch = CommitReviewer()
   /// Connections that were closed and whose leases are still to be released.
   private var endedConnections: Set<Int64> = []
@@ -32,9 +26,11 @@ actor StoreWriter {
   private var hasHeldLeases = false
 
   init(
-    _ configuration: StoreConfiguration, _ progress: ProgressBoard, _ leases: HeldLeases
+    _ engine: any StoreEngine, _ configuration: StoreConfiguration, _ progress: ProgressBoard,
+    _ leases: HeldLeases
   ) {
     thread = WorkerThread(name: "writer")
+    self.engine = engine
     self.configuration = configuration
     self.progress = progress
     heldLeases = leases
@@ -50,12 +46,12 @@ actor StoreWriter {
 
   private func open(creates: Bool) throws {
     let path = configuration.path
-    let before = try FileStatus.of(path)
-    if before != nil { try Ownership(of: path).refuseHarm() }
+    try engine.refuseHarm(at: path)
     let lock = try SpoolDirectory.lock(spool!.path)
     let databaseLock = try SpoolDirectory.lock(home: configuration.home, besides: spool!.path)
-    let writer = try Writer(path: path, model: configuration.model, creates: creates)
-    file = try OpenFile(path, opened: before)
+    let writer = try engine.openForWriting(
+      path, model: configuration.model, creates: creates, lockTimeout: .seconds(5))
+    opened = writer.opened
     inbox = try Inbox(spool!, lock, writer: writer, now: SystemClock.wall)
     self.databaseLock = databaseLock
     watch = CommitReviewer()
@@ -75,15 +71,15 @@ actor StoreWriter {
 
   /// Works on the queue for one commit. Also returns how long to leave the lock to other writers.
   func step() throws -> (step: Inbox.Step, holds: [Duration], pause: Duration?) {
-    let inbox = try opened()
+    let inbox = try attached()
     let writer = inbox.writer
     try takeHeldLeases(writer)
-    writer.pace.noteForeignCommits(foreignCommits: try writer.foreignCommits())
+    try writer.lookForWriters()
     // It is done before the step, because a failure here must not hide what the step applied.
-    try writer.limitLogLength(atLeisure: false)
+    try writer.tidy(.urgent)
     _ = writer.takeLockDurations()
-    let step = try inbox.step(budget: writer.pace.budget)
-    return (step, writer.takeLockDurations(), writer.pace.pause)
+    let step = try inbox.step(budget: writer.budget)
+    return (step, writer.takeLockDurations(), writer.pause)
   }
 
   /// What the queue and the store have to do next.
@@ -94,14 +90,14 @@ actor StoreWriter {
 
   private var outlook: RemainingWork {
     get throws {
-      let inbox = try opened()
+      let inbox = try attached()
       return RemainingWork(
         isNews: try watch.hasNews(of: inbox.writer), hasQueue: try inbox.hasQueue)
     }
   }
 
   /// Tidies up when the queue is empty.
-  func tidy() throws { try opened().writer.limitLogLength(atLeisure: true) }
+  func tidy() throws { try attached().writer.tidy(.atLeisure) }
 
   /// Releases memory that only makes the next use faster. Errors are ignored, because the next use
   /// meets them again.
@@ -110,66 +106,38 @@ actor StoreWriter {
     return (try? outlook) ?? RemainingWork()
   }
 
-  /// Closes SQLite, so that it leaves no needless files beside the database. If the file was
-  /// replaced, the log at its path may belong to the new file. Then the log goes into the old file
-  /// only if it has no commits that are unknown to us.
+  /// Closes the store, so that it leaves no needless files.
   func close() {
-    if let writer = inbox?.writer {
-      switch try? standing {
-      case .sameFile: try? writer.copyLogIntoDatabase()
-      case .logRemoved: writer.saveRemovedLog()
-      case .logReplaced, .overwritten: writer.abandonReplacedLog()
-      case .replaced, nil:
-        if writer.pace.hasSeen(try? writer.foreignCommits()) { try? writer.copyLogIntoDatabase() }
-      }
-    }
+    inbox?.writer.close()
     inbox = nil
     databaseLock = nil
   }
 
-  private var standing: OpenFile.FileState {
-    get throws {
-      let standing = try file?.fileState ?? .replaced
-      let isOther = standing == .sameFile && inbox?.writer.isOverwritten ?? false
-      return isOther ? .overwritten : standing
-    }
+  private var standing: StoreStanding {
+    get throws { try inbox?.writer.standing ?? opened?.standing ?? .replaced }
   }
 
   /// Opens the file that is there now. Returns what had happened to the open file, or nil if it is
   /// the same file. A missing file is never created.
-  func reopen() throws -> OpenFile.FileState? {
+  func reopen() throws -> StoreStanding? {
     let standing = try self.standing
     if inbox != nil && standing == .sameFile { return nil }
     if try FileStatus.of(configuration.path) == nil {
       throw StoreError("\(configuration.path) is not there any more")
     }
-    if file != nil && standing != .sameFile { waitForQuiet() }
+    if standing != .sameFile { opened?.waitForQuiet() }
     close()
-    if standing == .replaced || standing == .overwritten { try file?.refuseForeignLog() }
+    if standing == .replaced || standing == .overwritten { try opened?.refuseLeftovers() }
     try open(creates: false)
     if standing == .sameFile { return nil }
     try inbox?.writer.requestRescan()
     return standing
   }
 
-  /// Waits until the file has not changed for a while, because a backup may still be copied. A
-  /// half-copied file is not a valid database, and the copy would overwrite what we write now.
-  private func waitForQuiet() {
-    for _ in 1...StoreWriter.mostWaits {
-      guard let status = try? FileStatus.of(configuration.path),
-        0..<StoreWriter.quiet ~= SystemClock.wall() - status.modifiedMilliseconds
-      else { return }
-      SystemClock.sleep(for: .milliseconds(20))
-    }
-  }
-
-  private static let quiet: Int64 = 200
-  private static let mostWaits = 500
-
   /// Sweeps. What was deleted may concern the immediate kinds, so the store is examined again.
   func sweep(_ kinds: [SweepKind]) throws -> SweepResult {
     defer { progress.set(nil) }
-    let writer = try opened().writer
+    let writer = try attached().writer
     try takeHeldLeases(writer)
     let result = try writer.sweep(kinds, at: SystemClock.wall(), manners: stepPolicy)
     let isRead = !configuration.model.immediateKinds.isEmpty
@@ -182,11 +150,11 @@ actor StoreWriter {
   }
 
   func sweepTimes(timed: [SweepKind]) throws -> [SweepKind: SweepTimes] {
-    try opened().writer.sweepTimes(timed: timed, at: SystemClock.wall())
+    try attached().writer.sweepTimes(timed: timed, at: SystemClock.wall())
   }
 
   func remember(_ run: SweepRun, of kinds: [SweepKind]) throws {
-    try opened().writer.remember(run, of: kinds)
+    try attached().writer.remember(run, of: kinds)
   }
 
   /// What the writer does between two steps. It yields the lock to waiting writers, and it ends the
@@ -205,26 +173,26 @@ actor StoreWriter {
   /// Ends the work after the current step.
   nonisolated func stop() { isStopping.set() }
 
-  func storedPause() throws -> OperatorPause? { try opened().writer.operatorPause }
+  func storedPause() throws -> OperatorPause? { try attached().writer.operatorPause }
 
   /// Sets or ends a pause. The request to stop is cleared, because the stopped work has ended.
   func set(_ pause: OperatorPause?) throws {
     isStopping.clear()
-    try opened().writer.set(pause)
+    try attached().writer.set(pause)
   }
 
-  func followSchema() throws { try current().writer.adaptToSchema() }
+  func followSchema() throws { _ = try current().writer.followSchema() }
 
-  func heldSweeps() throws -> [SweepResult] { try opened().writer.heldSweeps }
+  func heldSweeps() throws -> [SweepResult] { try attached().writer.heldSweeps }
 
   func isUnfinished() throws -> Bool { try current().writer.isUnfinished }
 
-  func unfinishedSweep() throws -> [SweepKind]? { try opened().writer.unfinishedSweep }
+  func unfinishedSweep() throws -> [SweepKind]? { try attached().writer.unfinishedSweep }
 
   /// Examines what other connections did since the last call, and runs the sweeps that this
   /// requires.
   func reviewCommits(sweeping kinds: [SweepKind]) throws -> CommitReview {
-    let writer = try opened().writer
+    let writer = try attached().writer
     try takeHeldLeases(writer)
     try releaseEndedConnections()
     let tables = configuration.model.hasTables
@@ -239,10 +207,10 @@ actor StoreWriter {
   }
 
   func lease(_ request: LeaseRequest) throws -> [Lease] {
-    try lease(request, opened().writer)
+    try lease(request, attached().writer)
   }
 
-  private func lease(_ request: LeaseRequest, _ writer: Writer) throws -> [Lease] {
+  private func lease(_ request: LeaseRequest, _ writer: any StoreWriting) throws -> [Lease] {
     try writer.lease(
       request.subjects, owner: request.owner, seconds: request.seconds,
       connection: request.connection, at: SystemClock.wall())
@@ -250,7 +218,7 @@ actor StoreWriter {
 
   /// Takes the held leases in the open file. Connections of an earlier daemon are gone, so their
   /// leases are released first.
-  private func takeHeldLeases(_ writer: Writer) throws {
+  private func takeHeldLeases(_ writer: any StoreWriting) throws {
     if hasHeldLeases || writer.isDetached { return }
     try writer.releaseConnections()
     for request in heldLeases.requests {
@@ -264,7 +232,7 @@ actor StoreWriter {
   }
 
   func release(_ subjects: [Lease.Subject], owner: String?) throws -> Int {
-    let count = try opened().writer.release(subjects, owner: owner)
+    let count = try attached().writer.release(subjects, owner: owner)
     watch.noteOwnNews()
     return count
   }
@@ -277,7 +245,7 @@ actor StoreWriter {
 
   private func releaseEndedConnections() throws {
     for connection in endedConnections {
-      try opened().writer.releaseConnection(connection)
+      try attached().writer.releaseConnection(connection)
       endedConnections.remove(connection)
       watch.noteOwnNews()
     }
@@ -285,39 +253,40 @@ actor StoreWriter {
 
   /// Does a part of the work on files. Also returns how long to leave the lock to other writers.
   func tendFiles(retrying: Bool) throws -> (work: FileWork, pause: Duration?) {
-    let writer = try opened().writer
+    let writer = try attached().writer
     if retrying { writer.retryFiles() }
-    let budget = min(writer.pace.budget, .milliseconds(5))
+    let budget = min(writer.budget, .milliseconds(5))
     let work = try writer.processFiles(
       configuration.surroundings, at: SystemClock.wall(), budget: budget)
-    return (work, writer.pace.pause)
+    return (work, writer.pause)
   }
 
   func acknowledge(upTo notice: Int64) throws -> Int {
-    try opened().writer.acknowledge(upTo: notice)
+    try attached().writer.acknowledge(upTo: notice)
   }
 
   func filesStillWanted(of batch: Int64) throws -> [Destination] {
-    try opened().writer.filesToRestore(of: batch)
+    try attached().writer.filesToRestore(of: batch)
   }
 
   func undo(_ batch: Int64, by author: String) throws -> UndoResult {
     defer { progress.set(nil) }
-    return try opened().writer.undo(batch, by: author, at: SystemClock.wall(), manners: stepPolicy)
+    return try attached().writer.undo(
+      batch, by: author, at: SystemClock.wall(), manners: stepPolicy)
   }
 
   func resumeUndo() throws -> UndoResult? {
     defer { progress.set(nil) }
     // The store was paused after this call was made.
-    if try opened().writer.operatorPause != nil { return nil }
-    return try opened().writer.resumeUndo(at: SystemClock.wall(), manners: stepPolicy)
+    if try attached().writer.operatorPause != nil { return nil }
+    return try attached().writer.resumeUndo(at: SystemClock.wall(), manners: stepPolicy)
   }
 
-  func approve(plan: Int64) throws -> Writer.Approved? {
-    try opened().writer.approve(plan: plan)
+  func approve(plan: Int64) throws -> ApprovedPlan? {
+    try attached().writer.approve(plan: plan)
   }
 
-  func dropPlans(ofFile file: String) throws { try opened().writer.deletePlans(ofFile: file) }
+  func dropPlans(ofFile file: String) throws { try attached().writer.deletePlans(ofFile: file) }
 
   func attach(createIndexes: Bool) throws -> AttachReport {
     watch = CommitReviewer()
@@ -331,10 +300,10 @@ actor StoreWriter {
     return removed
   }
 
-  /// Moves the whole log into the database file, unless a reader prevents it.
-  func checkpointWholeLog() throws { try current().writer.copyLogIntoDatabase() }
+  /// Tidies up until a copy of the store's main file alone is complete.
+  func tidyCompletely() throws { try current().writer.tidy(.complete) }
 
-  private func opened() throws -> Inbox {
+  private func attached() throws -> Inbox {
     let inbox = try current()
     if inbox.writer.isDetached { throw StoreError.detached }
     return inbox
@@ -342,7 +311,7 @@ actor StoreWriter {
 
   /// The open store, even if it is detached.
   private func current() throws -> Inbox {
-    if file == nil { throw StoreError("the store is not open") }
+    if opened == nil { throw StoreError("the store is not open") }
     guard let inbox, try standing == .sameFile else { throw FileReplaced() }
     try inbox.writer.wakeUp()
     return inbox
@@ -361,3 +330,6 @@ struct CommitReview: Sendable {
   let hasMore: Bool
   let unfinishedUndo: Int64?
 }
+
+/// The file at the store's path is not the one that was opened.
+struct FileReplaced: Error {}

@@ -1,5 +1,4 @@
 internal import CascadeModel
-internal import SQLiteSweeps
 internal import CascadeSystem
 internal import CascadeStore
 

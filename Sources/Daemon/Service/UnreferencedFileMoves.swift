@@ -1,7 +1,6 @@
 internal import CascadeModel
 internal import CascadeSystem
 internal import CascadeStore
-internal import SQLiteStore
 internal import SystemdService
 
 /// Moves files that lost their last edge, after the commit that removed it (DESIGN 8.8).

@@ -2,7 +2,7 @@ internal import CascadeModel
 internal import CascadeSQLite
 internal import CascadeSystem
 package import CascadeStore
-package import CascadePlanning
+internal import CascadePlanning
 internal import SQLiteTables
 internal import SQLiteJournal
 internal import SQLiteSweeps

@@ -1,3 +1,4 @@
+internal import CascadeStore
 internal import CascadeModel
 internal import CascadeSQLite
 internal import CascadeSystem

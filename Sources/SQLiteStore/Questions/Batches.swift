@@ -1,27 +1,6 @@
+package import CascadeStore
 internal import CascadeModel
 internal import CascadeSQLite
-
-/// The deletions that one cause brought about.
-package struct Batch: Sendable {
-  package let batch: Int64
-  package let at: Int64
-  package let author: String?
-  package let id: String
-  package let isSweep: Bool
-  package let deletedCount: Int
-  /// Counts of what is or was in the trash; empty if the trash has nothing more of it.
-  package let byCollection: [String: Int]
-  package let undone: Undone?
-  /// Until when it can be undone; nil if it cannot.
-  package let undoUntil: Int64?
-
-  package struct Undone: Sendable {
-    package let at: Int64
-    package let by: String
-    /// Whether the trash still has something of it.
-    package let isPartly: Bool
-  }
-}
 
 extension Reader {
   /// A page of batches after `batch`, the oldest first.

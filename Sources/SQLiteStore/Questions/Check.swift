@@ -1,38 +1,10 @@
-package import CascadeModel
+internal import CascadeModel
 internal import CascadeSQLite
-internal import CascadeStore
+package import CascadeStore
 internal import CascadePlanning
 internal import SQLiteTables
 internal import SQLiteRules
 internal import SQLiteEdges
-
-/// Something in a store that is not as the model demands.
-package struct Finding: Sendable {
-  /// `dangling`, or the code of a violation of DESIGN 2.4.
-  package let kind: String
-  package let message: String
-  package let node: Node?
-  package let edge: Edge?
-  package let file: Destination?
-
-  package init(
-    kind: String, message: String, node: Node? = nil, edge: Edge? = nil, file: Destination? = nil
-  ) {
-    self.kind = kind
-    self.message = message
-    self.node = node
-    self.edge = edge
-    self.file = file
-  }
-}
-
-/// The first findings of each check; `total` counts them all.
-package struct Findings: Sendable {
-  package var list: [Finding] = []
-  package var total = 0
-
-  package init() {}
-}
 
 extension Reader {
   /// Checks the data: references to nothing, wherever they are, and the demands of the model.

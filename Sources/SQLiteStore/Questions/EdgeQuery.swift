@@ -1,33 +1,7 @@
-package import CascadeModel
+package import CascadeStore
+internal import CascadeModel
 internal import CascadeSQLite
 internal import SQLiteTables
-
-/// Selects edges by any combination of name, source and destination; without any, all edges.
-package struct EdgeQuery: Sendable {
-  package var name: String?
-  package var from: Node?
-  package var to: Destination?
-
-  package init(name: String? = nil, from: Node? = nil, to: Destination? = nil) {
-    self.name = name
-    self.from = from
-    self.to = to
-  }
-}
-
-/// The position of an edge in the order of its query; the next page begins after it.
-package struct EdgeCursor: Hashable, Sendable {
-  /// Stored edges come first, then each relation in the model's order.
-  let listing: Int
-  /// Values in the order of the index that is used; empty at the beginning of the listing.
-  var position: [Value] = []
-}
-
-package struct EdgePage: Sendable {
-  package let edges: [Edge]
-  /// Nil at the end of the listing.
-  package let next: EdgeCursor?
-}
 
 /// Edges of one kind that a query selects, in an order of their own.
 protocol EdgeListing {
@@ -65,12 +39,12 @@ extension Reader {
     var relation = cursor ?? EdgeCursor(listing: 0)
     while relation.listing < listings.count {
       let rows = try listings[relation.listing]?.page(
-        db, model, behind: relation.position, limit: room)
+        db, model, behind: relation.values, limit: room)
       edges += rows?.compactMap(\.edge) ?? []
       room -= rows?.count ?? 0
       if room <= 0, let last = rows?.last {
-        relation.position = last.position
-        return EdgePage(edges: edges, next: relation)
+        let next = EdgeCursor(listing: relation.listing, position: last.position)
+        return EdgePage(edges: edges, next: next)
       }
       relation = EdgeCursor(listing: relation.listing + 1)
     }
@@ -83,4 +57,9 @@ extension Reader {
     return [try storedEdges(query, binding)]
       + (try binding.edgeRelations.map { try edges(of: $0, query) })
   }
+}
+
+extension EdgeCursor {
+  /// Values in the order of the index that is used; empty at the beginning of the listing.
+  fileprivate var values: [Value] { position as? [Value] ?? [] }
 }

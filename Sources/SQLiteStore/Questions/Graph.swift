@@ -4,27 +4,6 @@ package import CascadeStore
 internal import CascadePlanning
 internal import SQLiteTables
 
-/// The surroundings of a node, and what its deletion would do to them.
-package struct Graph: Sendable {
-  package let vertices: [Vertex]
-  package let arrows: [Arrow]
-  /// What would deny the deletion, also outside of the graph.
-  package let denials: [Reason]
-
-  package struct Vertex: Sendable {
-    package let end: Destination
-    package let depth: Int
-    package fileprivate(set) var isDeleted = false
-    /// The number of its edges that lead out of the graph.
-    package fileprivate(set) var hiddenEdgeCount = 0
-  }
-
-  package struct Arrow: Sendable {
-    package let edge: Edge
-    package let denies: Bool
-  }
-}
-
 extension Reader {
   /// Nil if the node does not exist.
   package func graph(around node: Node, depth: Int, limit: Int) throws -> Graph? {

@@ -1,3 +1,4 @@
+internal import CascadeStore
 package import CascadeModel
 internal import CascadeSQLite
 internal import SQLiteTables

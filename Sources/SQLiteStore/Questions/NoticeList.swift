@@ -1,19 +1,10 @@
-package import CascadeModel
+package import CascadeStore
+internal import CascadeModel
 internal import CascadeSQLite
 internal import CascadePlanning
 package import SQLiteTables
 internal import SQLiteJournal
 internal import SQLiteRules
-
-/// A durable message for the owner of a surviving node.
-package struct Notice: Sendable {
-  package let id: Int64
-  package let node: Node
-  package let edge: Edge
-  package let reason: String
-  package let receiverDeleted: Bool
-  package let batch: Int64
-}
 
 extension Reader {
   package func notices(after id: Int64, limit: Int = 1_000) throws -> [Notice] {
@@ -34,12 +25,11 @@ extension Reader {
 
 extension Notice {
   fileprivate init(row: Row, _ model: StoreModel) {
-    edge = Edge(row: row, model)
-    id = row.integer(7)
-    reason = row.text(8)
-    receiverDeleted = row.integer(9) != 0
-    batch = row.integer(10)
-    node = row.integer(11) != 0 ? edge.source : edge.destination.node ?? edge.source
+    let edge = Edge(row: row, model)
+    self.init(
+      id: row.integer(7),
+      node: row.integer(11) != 0 ? edge.source : edge.destination.node ?? edge.source, edge: edge,
+      reason: row.text(8), receiverDeleted: row.integer(9) != 0, batch: row.integer(10))
   }
 }
 

@@ -7,34 +7,6 @@ internal import SQLiteTables
 internal import SQLiteRules
 internal import SQLiteDeletion
 
-/// What a deletion would delete as well, and what would deny it. Nothing is written.
-package struct Plan: Sendable {
-  /// The nodes, each with its reason. The nodes whose deletion was asked for have none.
-  package let steps: [Step]
-  package let deletedCount: Int
-  package let byCollection: [String: Int]
-  package let byRule: [String: Int]
-  package let denials: [Reason]
-  /// Files that would lose their last edge.
-  package var files: Int
-  /// For a sweep: edges that would be removed, including join rows and nulled references.
-  package var edgesRemoved = 0
-  /// Batches whose trash would be deleted.
-  package var batchesToDelete = 0
-  /// Whether it deletes more than the hold limit allows without approval.
-  package var isOverLimit: Bool
-
-  /// A node, and the rule and the edge by which another node's deletion deletes it.
-  package struct Step: Sendable {
-    package let node: Node
-    package let edge: Edge?
-    package let rule: String?
-
-    /// In a chain, this may be a file.
-    package var subject: Destination { Destination(node) }
-  }
-}
-
 extension Reader {
   package func plan(deleting nodes: [Node], at now: Int64? = nil) throws -> Plan {
     try plan(at: now ?? SystemClock.wall()) { try markExistingDead(nodes) }
@@ -158,17 +130,17 @@ extension Connection {
 extension Plan.Step {
   /// Columns: collection and key, name of the edge, the other end's collection and key, rule.
   init(row: Row, _ model: StoreModel) {
-    node = row.node(0, model)
+    let node = row.node(0, model)
     let rules = Rules(rawValue: row.integer(5))
-    rule = rules.names.first
-    guard let name = row.optionalText(2), !row.isNull(3) else {
-      edge = nil
-      return
+    var edge: Edge?
+    if let name = row.optionalText(2), !row.isNull(3) {
+      let otherEnd = row.node(3, model)
+      let goesWithSource = !rules.isDisjoint(with: .ofLostSource)
+      edge = Edge(
+        name: name, source: goesWithSource ? otherEnd : node,
+        destination: Destination(goesWithSource ? node : otherEnd), rules: rules,
+        origin: .declared)
     }
-    let otherEnd = row.node(3, model)
-    let goesWithSource = !rules.isDisjoint(with: .ofLostSource)
-    edge = Edge(
-      name: name, source: goesWithSource ? otherEnd : node,
-      destination: Destination(goesWithSource ? node : otherEnd), rules: rules, origin: .declared)
+    self.init(node: node, edge: edge, rule: rules.names.first)
   }
 }

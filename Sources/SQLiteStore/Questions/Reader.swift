@@ -1,3 +1,4 @@
+package import CascadeStore
 package import CascadeModel
 internal import CascadeSQLite
 internal import SQLiteTables
@@ -52,14 +53,6 @@ package final class Reader {
       WHERE c.name = ? AND n.key = ?
       """, .text(node.collection), .text(key))
   }
-}
-
-/// A node as it is stored.
-package struct StoredNode: Sendable {
-  package let node: Node
-  package let exists: Bool
-  package let type: String?
-  package let value: JSONText?
 }
 
 extension Reader {

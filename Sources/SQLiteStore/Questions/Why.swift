@@ -5,41 +5,6 @@ internal import SQLiteTables
 internal import SQLiteDeletion
 internal import SQLiteUndo
 
-/// Why a node exists, or why it was deleted.
-package enum Why: Sendable {
-  /// The edges that hold the node: those that lead to it, and those of its own by which it may not
-  /// be deleted alone.
-  case alive(holders: [Edge], total: Int, leases: [Lease])
-  case deleted(Deletion)
-  /// Never seen, or no longer in the trash.
-  case unknown
-
-  package struct Deletion: Sendable {
-    package let batch: Int64
-    package let at: Int64
-    package let id: String
-    package let author: String?
-    /// What the chain begins with.
-    package let cause: Cause
-    /// The batch in which the chain begins, if that is an earlier one.
-    package let chainStart: LedgerCause?
-    /// From the node back to the first cause.
-    package let chain: [Plan.Step]
-  }
-
-  package struct LedgerCause: Sendable {
-    package let batch: Int64
-    package let at: Int64
-    package let id: String
-    package let author: String?
-    let isSweep: Bool
-  }
-
-  /// A change file; or a sweep, for what an application deleted by SQL, or for a node that the
-  /// roots do not reach.
-  package enum Cause: String, Sendable { case file, sweep, unreachable }
-}
-
 extension Reader {
   package func why(_ node: Node, at now: Int64? = nil) throws -> Why {
     try db.snapshot {

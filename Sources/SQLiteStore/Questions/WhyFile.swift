@@ -1,6 +1,6 @@
 package import CascadeModel
 internal import CascadeSQLite
-internal import CascadeStore
+package import CascadeStore
 internal import CascadePlanning
 
 /// Why a file exists, or why it was released: it goes with the last edge that names it.

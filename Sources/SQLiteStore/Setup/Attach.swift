@@ -1,3 +1,4 @@
+package import CascadeStore
 internal import CascadeModel
 internal import CascadeSQLite
 internal import CascadePlanning
@@ -5,36 +6,7 @@ package import SQLiteTables
 internal import SQLiteJournal
 internal import SQLiteEdges
 
-/// What `attach` found and created.
-package struct AttachReport: Sendable {
-  package var collections: [String] = []
-  /// Names of triggers that were missing, or had another text.
-  package var triggersMade: [String] = []
-  package var indexesMade: [String] = []
-  package var missingIndexes: [MissingIndex] = []
-  package var problems: [BindingProblem] = []
-  /// `gap`: for some time the tables were not watched. `unseen`: a collection is watched for the
-  /// first time.
-  package var hasWatchGap = false
-  package var hasFirstWatch = false
-}
-
-/// What `detach` removed, by name. `indexes` are those on the application's tables.
-package struct DetachReport: Sendable {
-  package let triggers: [String]
-  package let tables: [String]
-  package let indexes: [String]
-  /// The number of files that are no longer tracked: files that were released and are still in
-  /// place, and files that were to be restored and are still in the trash.
-  package let files: Int64
-}
-
-/// A column by which rows are looked up, and that no index supports.
-package struct MissingIndex: Hashable, Sendable, CustomStringConvertible {
-  package let table: String
-  package let column: String
-
-  package var description: String { "\(table)(\(column))" }
+extension MissingIndex {
   var name: String { "cascade_index_\(description)" }
 
   /// Whether a row of the schema is an index that Cascade created, as SQL.

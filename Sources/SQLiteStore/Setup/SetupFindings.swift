@@ -1,31 +1,8 @@
+package import CascadeStore
 internal import CascadeModel
 internal import CascadeSQLite
 internal import SQLiteTables
 internal import SQLiteJournal
-
-/// A finding of `check` about the setup of a store: the rules may be slow, or not see everything.
-package struct SetupFinding: Hashable, Sendable {
-  package enum Kind: String, Hashable, Sendable, CaseIterable {
-    /// `attach --create-indexes` creates it.
-    case missingIndex
-    /// A trigger of Cascade's is missing, or is not what it should be.
-    case trigger
-    /// A part of the model that the tables do not allow.
-    case binding
-    /// A key by which REPLACE displaces rows without notice.
-    case hiddenKey
-    case replaceIgnored
-    /// A foreign key that the application declared and that some rows violate.
-    case foreignKey
-    case missingKey
-    case affinity
-    case library
-  }
-
-  package let kind: Kind
-  package let table: String?
-  package let message: String
-}
 
 extension Reader {
   /// Scans whole tables, in a snapshot, so that no other connection has to wait.

@@ -1,5 +1,4 @@
-internal import CascadeModel
-internal import SQLiteTables
+internal import CascadeStore
 internal import CascadeSystem
 
 /// Checks who owns a store's files. SQLite gives the files that it creates beside the database the
@@ -34,21 +33,21 @@ struct Ownership {
     }
   }
 
-  var findings: [JSON] {
+  var problems: [String] {
     get throws {
-      (try ["-wal", "-shm"].compactMap { try sidecarFinding("\(path)\($0)") })
-        + [daemonUserProblem, writeProblem].compactMap { $0.map(finding) }
+      (try ["-wal", "-shm"].compactMap { try sidecarProblem("\(path)\($0)") })
+        + [daemonUserProblem, writeProblem].compactMap(\.self)
     }
   }
 
   /// Whether the database's owner can write a file that SQLite created.
-  private func sidecarFinding(_ path: String) throws -> JSON? {
+  private func sidecarProblem(_ path: String) throws -> String? {
     guard let file = try FileStatus.of(path) else { return nil }
     let isOwners = file.uid == database.uid && file.mode & 0o200 != 0
     if isOwners || file.gid == database.gid && file.mode & 0o020 != 0 { return nil }
-    return finding(
+    return
       "\(path) belongs to user \(file.uid) with mode \(String(file.mode, radix: 8)): user "
-        + "\(database.uid), whose store it is, cannot write it")
+      + "\(database.uid), whose store it is, cannot write it"
   }
 
   /// What is wrong with the daemon's user: the database's owner must be able to write what the
@@ -73,14 +72,4 @@ struct Ownership {
     if FileStatus.isWritable(parent.isEmpty ? "/" : String(parent)) { return nil }
     return "\(parent) cannot be written by cascaded: SQLite needs its log there"
   }
-
-  private func finding(_ message: String) -> JSON {
-    ["kind": "ownership", "message": .string(message)]
-  }
-}
-
-/// A refusal: the files that the daemon would create beside the database would lock out the
-/// application, or the daemon itself.
-package struct HarmfulOwnership: Error, CustomStringConvertible {
-  package let description: String
 }

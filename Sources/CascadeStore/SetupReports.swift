@@ -1,0 +1,60 @@
+/// Why a part of the model cannot be served with the existing tables.
+package struct BindingProblem: Hashable, Sendable, CustomStringConvertible {
+  /// Where in the model: `collections.songs`, `relationships[2]`.
+  package let path: String
+  package let message: String
+
+  package init(path: String, message: String) {
+    self.path = path
+    self.message = message
+  }
+  package var description: String { "\(path): \(message)" }
+
+  package static func path(of collection: String) -> String { "collections.\(collection)" }
+}
+
+/// What `attach` found and created.
+package struct AttachReport: Sendable {
+  package var collections: [String] = []
+  /// Names of triggers that were missing, or had another text.
+  package var triggersMade: [String] = []
+  package var indexesMade: [String] = []
+  package var missingIndexes: [MissingIndex] = []
+  package var problems: [BindingProblem] = []
+  /// `gap`: for some time the tables were not watched. `unseen`: a collection is watched for the
+  /// first time.
+  package var hasWatchGap = false
+  package var hasFirstWatch = false
+
+  package init() {}
+}
+
+/// What `detach` removed, by name. `indexes` are those on the application's tables.
+package struct DetachReport: Sendable {
+  package let triggers: [String]
+  package let tables: [String]
+  package let indexes: [String]
+  /// The number of files that are no longer tracked: files that were released and are still in
+  /// place, and files that were to be restored and are still in the trash.
+  package let files: Int64
+
+  package init(triggers: [String], tables: [String], indexes: [String], files: Int64) {
+    self.triggers = triggers
+    self.tables = tables
+    self.indexes = indexes
+    self.files = files
+  }
+}
+
+/// A column by which rows are looked up, and that no index supports.
+package struct MissingIndex: Hashable, Sendable, CustomStringConvertible {
+  package let table: String
+  package let column: String
+
+  package var description: String { "\(table)(\(column))" }
+
+  package init(table: String, column: String) {
+    self.table = table
+    self.column = column
+  }
+}

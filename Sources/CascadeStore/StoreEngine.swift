@@ -1,0 +1,66 @@
+package import CascadeModel
+
+/// What a kind of database gives to the daemon. The program chooses the engine; nothing else names
+/// a kind of database.
+package protocol StoreEngine: Sendable {
+  /// Opens a store for writing. Waits up to `lockTimeout` for another writer. A missing store is
+  /// created if `creates` is set.
+  func openForWriting(
+    _ path: String, model: StoreModel, creates: Bool, lockTimeout: Duration
+  ) throws -> any StoreWriting
+
+  /// Opens a store for reading. It must have been opened for writing before.
+  func openForReading(
+    _ path: String, model: StoreModel, lockTimeout: Duration
+  ) throws -> any StoreReading
+
+  /// Throws `HarmfulOwnership` if what the daemon creates beside an existing store would lock out
+  /// the application, or the daemon itself. Opening a store checks this too.
+  func refuseHarm(at path: String) throws
+
+  /// What is wrong with the ownership of a store's files, for `check`.
+  func ownershipProblems(at path: String) throws -> [String]
+
+  /// The files that every commit writes to.
+  func filesOfCommits(at path: String) -> [String]
+
+  /// Whether the error may end when the store is opened again.
+  func endsByReopening(_ error: any Error) -> Bool
+
+  /// Whether the content of the store is damaged, so that waiting does not help.
+  func isDamage(_ error: any Error) -> Bool
+}
+
+/// A refusal: the files that the daemon would create beside the database would lock out the
+/// application, or the daemon itself.
+package struct HarmfulOwnership: Error, CustomStringConvertible {
+  package let description: String
+
+  package init(description: String) { self.description = description }
+}
+
+/// Whether the store that was opened is still the one at its path (DESIGN 7).
+package enum StoreStanding: Sendable {
+  /// The open file is still the one at the path.
+  case sameFile
+  case replaced
+  /// The same file with the content of another database. The log does not belong to it.
+  case overwritten
+  /// The log was removed, and no other one was made yet. Commits that only the log had are lost
+  /// unless they are saved.
+  case logRemoved
+  /// The log was removed and another one was made. Other connections may have written to it, so the
+  /// old log is of no use.
+  case logReplaced
+}
+
+/// Tells what happened to a store that was opened. It outlives the connection.
+package protocol OpenedStore: Sendable {
+  var standing: StoreStanding { get throws }
+
+  /// Waits until whatever replaces the store is complete.
+  func waitForQuiet()
+
+  /// Throws if what is left of the old store would damage the one that replaced it.
+  func refuseLeftovers() throws
+}

@@ -1,0 +1,8 @@
+/// Why a store cannot be served in its present state.
+package struct StoreError: Error, CustomStringConvertible {
+  package let description: String
+  package init(_ description: String) { self.description = description }
+
+  package static let detached = StoreError(
+    "detached: nothing of Cascade's is in the store; `cascadectl attach` takes it up again")
+}

@@ -1,0 +1,84 @@
+package import CascadeModel
+
+/// The reading side of a store: a connection of its own, used by one thread. Each call sees one
+/// state of the store. Without `now`, a question is about the current time.
+package protocol StoreReading: AnyObject {
+  // MARK: Nodes and edges
+
+  func node(_ node: Node) throws -> StoredNode
+
+  /// A page of a collection after `key`, in the order of the keys.
+  func nodes(in collection: String, after key: Key?, limit: Int) throws -> [StoredNode]
+
+  /// The node with its key as the store has it, whether the node exists or not.
+  func withStoredKey(_ node: Node) throws -> Node
+  func withStoredKey(_ destination: Destination) throws -> Destination
+
+  func edges(_ query: EdgeQuery, after cursor: EdgeCursor?, limit: Int) throws -> EdgePage
+  func count(_ query: EdgeQuery) throws -> Int
+
+  /// The nodes that a fetched property of this node leads to. `refresh` always searches.
+  func fetch(
+    _ name: String, of node: Node, refresh: Bool, timeLimit: Duration
+  ) throws -> Fetched
+
+  // MARK: Consequences and causes
+
+  func plan(deleting nodes: [Node], at now: Int64?) throws -> Plan
+
+  /// What a sweep would delete.
+  func planSweep(_ kinds: [SweepKind], at now: Int64?) throws -> Plan
+
+  /// Nil if the node does not exist.
+  func graph(around node: Node, depth: Int, limit: Int) throws -> Graph?
+
+  func why(_ destination: Destination, at now: Int64?) throws -> Why
+
+  // MARK: Lists
+
+  func notices(after id: Int64, limit: Int) throws -> [Notice]
+
+  /// A page of batches after `batch`, the oldest first.
+  func batches(after batch: Int64, limit: Int) throws -> [Batch]
+
+  /// The leases in force, the first to end first.
+  func leases(at now: Int64?, limit: Int) throws -> [Lease]
+
+  /// The newest plan of each file that waits for approval, by the file's name.
+  func plansOfFiles() throws -> [String: FilePlan]
+
+  /// The numbers of the journal's rows that wait for a sweep.
+  func journal() throws -> ClosedRange<Int64>?
+
+  /// The fingerprint of the content for which an id was used; nil if it was not used.
+  func fingerprint(ofId id: String) throws -> Int64?
+
+  // MARK: Checks
+
+  func checkSetup() throws -> [SetupFinding]
+
+  /// Checks the data: references to nothing, wherever they are, and the demands of the model.
+  func checkReferences(limit: Int) throws -> Findings
+
+  /// Finds edges without files, and files without edges.
+  func checkFiles(_ paths: StorePaths, limit: Int) throws -> Findings
+  func unreferencedFiles(_ paths: StorePaths) throws -> UnreferencedFiles
+}
+
+extension StoreReading {
+  package func edges(_ query: EdgeQuery) throws -> EdgePage {
+    try edges(query, after: nil, limit: 1_000)
+  }
+
+  package func fetch(_ name: String, of node: Node, refresh: Bool) throws -> Fetched {
+    try fetch(name, of: node, refresh: refresh, timeLimit: .seconds(5))
+  }
+
+  package func plan(deleting nodes: [Node]) throws -> Plan { try plan(deleting: nodes, at: nil) }
+
+  package func planSweep(_ kinds: [SweepKind]) throws -> Plan { try planSweep(kinds, at: nil) }
+
+  package func why(_ destination: Destination) throws -> Why { try why(destination, at: nil) }
+
+  package func leases() throws -> [Lease] { try leases(at: nil, limit: 1_000) }
+}

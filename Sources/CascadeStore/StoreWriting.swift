@@ -1,0 +1,208 @@
+package import CascadeModel
+
+/// The writing side of a store: one connection, used by one thread, which applies the rules.
+package protocol StoreWriting: AnyObject {
+  // MARK: Change files
+
+  /// Runs `body` in one transaction of the database. What it returns is durable.
+  func group<T>(_ body: () throws -> T) throws -> T
+
+  /// How many change files may share such a transaction.
+  var mostFilesPerGroup: Int { get }
+
+  /// Applies the changes of one file within the current group: all of them, or none.
+  ///
+  /// Throws `Rejection` with every reason, `RejectionWithRollback`, `HeldPlan`, or the error of the
+  /// source of the changes. `complete` adds to the ledger's entry what is known only after the last
+  /// change.
+  func apply(
+    _ submission: Submission, changes next: () throws -> Change?,
+    completing complete: (inout Submission) -> Void
+  ) throws -> Receipt
+
+  /// The newest entry of an id.
+  func ledgerEntry(_ id: String) throws -> LedgerEntry?
+
+  /// The reason for an error by which the database refuses a value for good. Nil if the machine or
+  /// the store itself is in trouble, so that trying again is right.
+  func reason(refusing error: any Error) -> Reason?
+
+  func saveVerdict(_ verdict: FileVerdict) throws
+  var verdicts: [FileVerdict] { get throws }
+  func deleteVerdicts(but stuck: Set<[UInt8]>) throws
+
+  // MARK: Plans that wait for approval
+
+  /// Keeps the plan of a file. Returns its number.
+  func persistPlan(_ held: HeldPlan, file: String) throws -> Int64
+
+  /// The files other than `file` that wait for approval under the same id.
+  func filesHeld(underIdOf held: HeldPlan, but file: String) throws -> [String]
+
+  /// Drops the plans of a file that is no longer wanted.
+  func deletePlans(ofFile file: String) throws
+
+  /// Approves a plan. Nil if there is no such plan.
+  func approve(plan: Int64) throws -> ApprovedPlan?
+
+  /// The sweeps that wait for approval.
+  var heldSweeps: [SweepResult] { get throws }
+
+  // MARK: Sweeps
+
+  func sweep(_ kinds: [SweepKind], at now: Int64, manners: StepPolicy) throws -> SweepResult
+
+  /// The kinds of a sweep that was not finished.
+  var unfinishedSweep: [SweepKind]? { get throws }
+
+  /// When the kinds of sweep ran. The kinds that run at certain times count from now on, if they
+  /// did not before.
+  func sweepTimes(timed: [SweepKind], at now: Int64) throws -> [SweepKind: SweepTimes]
+  func remember(_ run: SweepRun, of kinds: [SweepKind]) throws
+
+  // MARK: Undo
+
+  func undo(
+    _ batch: Int64, by author: String, at now: Int64, manners: StepPolicy
+  ) throws -> UndoResult
+
+  /// Continues an undo that was interrupted. One that would fail at each attempt is not tried again
+  /// by itself: this throws `UndoFailed`.
+  func resumeUndo(at now: Int64, manners: StepPolicy) throws -> UndoResult?
+
+  /// The batch of an undo that was not finished.
+  var unfinishedUndo: Int64? { get throws }
+
+  // MARK: Leases
+
+  /// Takes leases for so many seconds, or renews those of the same owner. Leases of a connection
+  /// end with it.
+  @discardableResult
+  func lease(
+    _ subjects: [Lease.Subject], owner: String, seconds: Int64, connection: Int64?, at now: Int64
+  ) throws -> [Lease]
+
+  /// Ends leases of any owner, or only those of `owner` if it is given. Returns how many ended.
+  func release(_ subjects: [Lease.Subject], owner: String?) throws -> Int
+  func releaseConnection(_ connection: Int64) throws
+
+  /// Ends the leases of all connections.
+  func releaseConnections() throws
+
+  /// Deletes the leases that have ended. Returns when the next one ends, in milliseconds.
+  func deleteExpiredLeases(at now: Int64) throws -> (wereAny: Bool, next: Int64?)
+
+  /// Whether a lease has ended that spared a node, so that the node may go now.
+  func hasReleasedCandidate(at now: Int64) throws -> Bool
+
+  /// The same, for a node that no root reaches.
+  func hasReachingLeaseEnded(at now: Int64) throws -> Bool
+
+  // MARK: Files and notices
+
+  /// Does a part of the work on files. The write lock is held for at most `budget`.
+  func processFiles(_ paths: StorePaths, at now: Int64, budget: Duration) throws -> FileWork
+
+  /// Tries the waiting files again.
+  func retryFiles()
+
+  /// The files of an undone batch that are not yet restored.
+  func filesToRestore(of batch: Int64) throws -> [Destination]
+
+  /// Deletes the notices up to `id`. Returns how many there were.
+  func acknowledge(upTo id: Int64) throws -> Int
+
+  // MARK: Attachment
+
+  func attach(createIndexes: Bool) throws -> AttachReport
+
+  /// Removes everything of Cascade's from the store. After that, the store can only be attached
+  /// again.
+  @discardableResult
+  func detach() throws -> DetachReport
+  var isDetached: Bool { get }
+
+  /// Nothing is deleted while the model fits the tables only in part.
+  var isPartlyBound: Bool { get }
+  var bindingProblems: [BindingProblem] { get }
+
+  var operatorPause: OperatorPause? { get throws }
+  func set(_ pause: OperatorPause?) throws
+
+  // MARK: News
+
+  /// What others wrote so far.
+  var news: StoreNews { get throws }
+
+  /// Adapts to the schema as it is now. Returns the number of others' commits, as in `news`, that
+  /// this surely took into account.
+  @discardableResult
+  func followSchema() throws -> Int64
+
+  /// Whether the journal has something for a sweep to examine.
+  var hasJournal: Bool { get throws }
+
+  /// Why the next sweep must scan whole tables.
+  var rescanReason: RescanReason? { get throws }
+
+  /// Not everything was watched: the next sweep must scan whole tables.
+  func requestRescan() throws
+
+  /// Clears the reason for a scan if nothing dangles.
+  func clearRescanUnlessDangling() throws
+
+  /// Finds what the references in values refer to now.
+  func resolveReferencesBeforeSweep(_ manners: StepPolicy) throws
+
+  // MARK: Budget and pause
+
+  /// Looks whether others write too. `budget` and `pause` depend on it.
+  func lookForWriters() throws
+
+  /// How long the write lock may be held.
+  var budget: Duration { get }
+
+  /// How long the lock stays free after that; nil if no other connection needs it.
+  var pause: Duration? { get }
+
+  /// Returns how long the write lock was held, each time since the last call.
+  func takeLockDurations() -> [Duration]
+
+  // MARK: Tidying and closing
+
+  func tidy(_ extent: Tidying) throws
+
+  /// Releases memory that only makes the next use faster. Until `wakeUp`, no other call is allowed.
+  func releaseMemoryUntilWakeUp() throws
+  func wakeUp() throws
+
+  /// What was opened, and what happened to it.
+  var opened: any OpenedStore { get }
+
+  /// What happened to the store, as far as this connection sees it.
+  var standing: StoreStanding { get throws }
+
+  /// Saves what only this connection has, and leaves no needless files. It is the last call.
+  func close()
+}
+
+extension StoreWriting {
+  /// Whether a sweep or an undo was not finished.
+  package var isUnfinished: Bool {
+    get throws { try unfinishedSweep != nil || unfinishedUndo != nil }
+  }
+
+  package func sweep(_ kinds: [SweepKind], at now: Int64) throws -> SweepResult {
+    try sweep(kinds, at: now, manners: .none)
+  }
+
+  package func undo(_ batch: Int64, by author: String, at now: Int64) throws -> UndoResult {
+    try undo(batch, by: author, at: now, manners: .none)
+  }
+
+  package func apply(
+    _ submission: Submission, changes next: () throws -> Change?
+  ) throws -> Receipt {
+    try apply(submission, changes: next) { _ in }
+  }
+}

@@ -1,0 +1,114 @@
+package import CascadeModel
+internal import CascadePlanning
+internal import CascadeSQLite
+package import CascadeStore
+internal import CascadeSystem
+package import SQLiteTables
+internal import SQLiteDeletion
+internal import SQLiteEdges
+internal import SQLiteJournal
+internal import SQLiteSweeps
+internal import SQLiteUndo
+
+/// Stores in SQLite files.
+package struct SQLiteEngine: StoreEngine {
+  package init() {}
+
+  package func openForWriting(
+    _ path: String, model: StoreModel, creates: Bool, lockTimeout: Duration
+  ) throws -> any StoreWriting {
+    let before = try FileStatus.of(path)
+    if before != nil { try Ownership(of: path).refuseHarm() }
+    let writer = try Writer(
+      path: path, model: model, busyMilliseconds: lockTimeout.busyMilliseconds, creates: creates)
+    writer.openFile = try OpenFile(path, opened: before)
+    return writer
+  }
+
+  package func openForReading(
+    _ path: String, model: StoreModel, lockTimeout: Duration
+  ) throws -> any StoreReading {
+    // SQLite creates files beside the database for a reader too.
+    try Ownership(of: path).refuseHarm()
+    return try Reader(path: path, model: model, busyMilliseconds: lockTimeout.busyMilliseconds)
+  }
+
+  package func refuseHarm(at path: String) throws {
+    if try FileStatus.of(path) != nil { try Ownership(of: path).refuseHarm() }
+  }
+
+  package func ownershipProblems(at path: String) throws -> [String] {
+    try Ownership(of: path).problems
+  }
+
+  package func filesOfCommits(at path: String) -> [String] { [path, OpenFile.log(of: path)] }
+
+  /// SQLite treats a write-ahead log that it cannot write as read-only, and does so for as long as
+  /// the connection is open. A new connection can write as soon as the cause is gone.
+  package func endsByReopening(_ error: any Error) -> Bool {
+    (error as? SQLiteError)?.isReadOnly ?? false
+  }
+
+  package func isDamage(_ error: any Error) -> Bool { (error as? SQLiteError)?.isDamage ?? false }
+}
+
+extension Duration {
+  fileprivate var busyMilliseconds: Int32 { Int32(clamping: Int64(self / .milliseconds(1))) }
+}
+
+extension Reader: StoreReading {}
+
+extension Writer: StoreWriting {
+  package func group<T>(_ body: () throws -> T) throws -> T { try group(isStep: false, body) }
+
+  package var mostFilesPerGroup: Int { 256 }
+
+  package func reason(refusing error: any Error) -> Reason? { Reason(refusedByStore: error) }
+
+  package var news: StoreNews {
+    get throws { StoreNews(commits: try foreignCommits(), responses: try lastTriggerResponse) }
+  }
+
+  package func followSchema() throws -> Int64 {
+    let commits = try foreignCommits()
+    try adaptToSchema()
+    return commits
+  }
+
+  package func lookForWriters() throws {
+    pace.noteForeignCommits(foreignCommits: try foreignCommits())
+  }
+
+  package var budget: Duration { pace.budget }
+
+  package var pause: Duration? { pace.pause }
+
+  package func tidy(_ extent: Tidying) throws {
+    switch extent {
+    case .urgent: try limitLogLength(atLeisure: false)
+    case .atLeisure: try limitLogLength(atLeisure: true)
+    case .complete: try copyLogIntoDatabase()
+    }
+  }
+
+  package var opened: any OpenedStore { openFile! }
+
+  package var standing: StoreStanding {
+    get throws {
+      let standing = try openFile?.standing ?? .sameFile
+      return standing == .sameFile && isOverwritten ? .overwritten : standing
+    }
+  }
+
+  /// If the file was replaced, the log at its path may belong to the new file. Then the log goes
+  /// into the old file only if it has no commits that are unknown to us.
+  package func close() {
+    switch try? standing {
+    case .sameFile: try? copyLogIntoDatabase()
+    case .logRemoved: saveRemovedLog()
+    case .logReplaced, .overwritten: abandonReplacedLog()
+    case .replaced, nil:
+      if pace.hasSeen(try? foreignCommits()) { try? copyLogIntoDatabase() }
+    }
+  }
+}
