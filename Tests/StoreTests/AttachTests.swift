@@ -120,7 +120,7 @@ struct AttachTests {
     #expect {
       try store.writer.adaptToSchema()
     } throws: {
-      "\($0)".hasPrefix("somebody dropped cascade_node: ")
+      "\($0)".hasPrefix("the store has lost cascade_node: ")
     }
     #expect(throws: StoreError.self) { try store.reopen() }
   }

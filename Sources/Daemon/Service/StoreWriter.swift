@@ -133,7 +133,7 @@ actor StoreWriter {
     let standing = try self.standing
     if inbox != nil && standing == .sameFile { return nil }
     if try FileStatus.of(configuration.path) == nil {
-      throw StoreError("\(configuration.path) is not there any more")
+      throw StoreError("\(configuration.path) no longer exists")
     }
     if file != nil && standing != .sameFile { waitForQuiet() }
     close()

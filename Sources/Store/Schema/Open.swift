@@ -6,7 +6,7 @@ package struct StoreError: Error, CustomStringConvertible {
   package init(_ description: String) { self.description = description }
 
   package static let detached = StoreError(
-    "detached: nothing of Cascade's is in the store; `cascadectl attach` takes it up again")
+    "detached: the store has no tables of Cascade; `cascadectl attach` adds them again")
 }
 
 extension Writer {
@@ -145,7 +145,7 @@ extension Connection {
     let missing = needed.filter { !found.contains($0) }
     if missing.isEmpty || missing == needed { return }
     throw StoreError(
-      "somebody dropped \(missing.joined(separator: ", ")): bring back a backup of the store, or "
+      "the store has lost \(missing.joined(separator: ", ")): restore a backup of the store, or "
         + "drop the rest of Cascade's tables")
   }
 
