@@ -14,9 +14,9 @@ enum Command {
            cascaded --check-config FILE... | DIR | STORE.db
            cascaded --version | --help
 
-    Serves SQLite stores: applies the change files of their spools, runs their rules, and answers
-    cascadectl. One store needs no configuration: everything beside its database is in
-    STORE.db.cascade/. SIGHUP reads the models again.
+    Serves SQLite stores: applies the change files of their spools, runs the rules of their
+    models, and answers cascadectl. One store needs no configuration: its spool, its model and
+    its socket are in STORE.db.cascade/. SIGHUP reads the models again.
 
       --model FILE     the model; default: STORE.db.cascade/model.json, if it exists;
                        without a STORE.db, the model names it
