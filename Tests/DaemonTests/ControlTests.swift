@@ -18,8 +18,10 @@ import Testing
 
   @Worker
   @Test(arguments: [
-    ([], "STORE.db is missing"), (["a", "b"], "give one store"), (["--frob"], "unknown option --frob"),
-    (["--model"], "--model needs a value"), (["--check-config"], "--check-config needs a FILE, DIR or STORE.db"),
+    ([], "STORE.db is missing"), (["a", "b"], "give one store"),
+    (["--frob"], "unknown option --frob"),
+    (["--model"], "--model needs a value"),
+    (["--check-config"], "--check-config needs a FILE, DIR or STORE.db"),
   ])
   func refusesAWrongCommandLine(arguments: [String], complaint: String) throws {
     let outcome = try run([Programs.cascaded] + arguments)

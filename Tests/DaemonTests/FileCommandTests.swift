@@ -110,7 +110,9 @@ import Testing
     try FileCommandTests.moveRoot("media", "away", store)
     try store.sql("DELETE FROM album WHERE id = 1")
     try store.wait(forState: "degraded")
-    #expect(try store.status()["reason"]?.string?.hasPrefix("files cannot be moved yet: files.media") == true)
+    #expect(
+      try store.status()["reason"]?.string?.hasPrefix("files cannot be moved yet: files.media")
+        == true)
     try FileCommandTests.moveRoot("away", "media", store)
     try store.end()
     try store.start()

@@ -69,7 +69,8 @@ import Testing
     let reasons = try JSON.parse(try rejected.text("bad.json.reason.json"))
     #expect(reasons["file"] == "bad.json" && reasons["id"] == "bad.json")
     #expect(reasons["author"] == "me")
-    #expect(reasons["reasons"]?.array?.first?["message"] == "a/1 cannot be patched: it does not exist")
+    #expect(
+      reasons["reasons"]?.array?.first?["message"] == "a/1 cannot be patched: it does not exist")
     #expect(reasons["reasons"]?.array?.first?["path"] == "changes[0]")
     // The file moves first, and is told of then.
     try store.waitUntil("the rejection is told") { store.log.contains("rejected bad.json") }

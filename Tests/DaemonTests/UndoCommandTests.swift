@@ -45,7 +45,8 @@ import Testing
     let undo = try store.ctl("undo", batch["batch"]?.text ?? "")
     #expect(undo.status == 4)
     #expect(undo.output.contains("  - songs/10: UNIQUE constraint failed: song.id\n"))
-    #expect(undo.output.contains("the next sweep applies their rules:\n  - songs/11 -album-> albums/1"))
+    #expect(
+      undo.output.contains("the next sweep applies their rules:\n  - songs/11 -album-> albums/1"))
     #expect(try store.songs() == [10, 11, 20])
     #expect(try store.ctl("batches").output.contains("; partly undone at"))
   }

@@ -47,8 +47,14 @@ private let file =
     (#"{"put":["",1]}"#, "put[0]", "a collection's name must not be empty"),
     (#"{"put":["a/b",1]}"#, "put[0]", "a '/' in a collection's name"),
     (#"{"put":["a\u0000b",1]}"#, "put[0]", "a NUL in a collection's name"),
-    (#"{"put":["cascade_node",1]}"#, "put[0]", "names that begin with cascade_ are reserved for Cascade"),
-    (#"{"deleteAll":"cascade_"}"#, "deleteAll", "names that begin with cascade_ are reserved for Cascade"),
+    (
+      #"{"put":["cascade_node",1]}"#, "put[0]",
+      "names that begin with cascade_ are reserved for Cascade"
+    ),
+    (
+      #"{"deleteAll":"cascade_"}"#, "deleteAll",
+      "names that begin with cascade_ are reserved for Cascade"
+    ),
     (
       #"{"put":["songs",1.0]}"#, "put[1]",
       "a numeric key must be a 64-bit integer; write other keys as strings"

@@ -119,7 +119,8 @@ struct KeptByOthersTests {
     if rowsToAStep > 0 { store.sweepsInSteps(of: rowsToAStep) }
     try store.bySQL("DELETE FROM mid WHERE id IN (11, 21)")
     let result = try store.writer.sweep([.cascade, .refcount], at: 1)
-    #expect(result.blocked.map(\.message) == ["mids/11 no longer exists, but \(Keeper.notNull.reason)"])
+    #expect(
+      result.blocked.map(\.message) == ["mids/11 no longer exists, but \(Keeper.notNull.reason)"])
     #expect(try ids(store, "tag") == [1] && ids(store, "photo") == [12, 31, 40])
     #expect(try store.texts("SELECT subject FROM cascade_trash_layout WHERE kind = 'change'") == [])
   }
