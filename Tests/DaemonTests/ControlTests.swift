@@ -192,7 +192,7 @@ import Testing
       (["--check-config", none], 66, none), (["--check-config", "--config", none], 66, none),
       (["--config", none, "--socket", scratch.path("s")], 66, none),
       (["--model", scratch.path], 66, ""), ([""], 64, "STORE.db is missing"),
-      (["--config", scratch.path], 64, "--config wants --socket PATH"),
+      (["--config", scratch.path], 64, "--config needs --socket PATH"),
       (["--config", "", "--socket", "s"], 64, "--config needs a value"),
       ([scratch.path], 65, "\(scratch.path) is a directory"),
     ]

@@ -98,7 +98,7 @@ import Testing
     let store = try Library.store()
     for (node, reason) in [
       (#"["albums", [1, 2]]"#, #"the key of "albums" is (id), which ["albums",[1,2]] does not"#),
-      (#"["notes", ["a", "b"]]"#, "the key of a managed node is a text"),
+      (#"["notes", ["a", "b"]]"#, "the key of a managed node must be text"),
     ] {
       let outcome = try store.ctl(command, node)
       #expect(outcome.status == 64)

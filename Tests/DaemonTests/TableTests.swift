@@ -172,7 +172,7 @@ import Testing
     try rename("copy.db", in: store)
     kill(store.identifier, SIGCONT)
     try store.waitUntil("it refuses") {
-      try store.status()["reason"]?.string?.contains("-wal is still the old one's") == true
+      try store.status()["reason"]?.string?.contains("-wal belongs to the old file") == true
     }
     try store.scratch.directory.remove(FileName("\(store.name)-wal"))
     try store.scratch.directory.remove(FileName("\(store.name)-shm"))

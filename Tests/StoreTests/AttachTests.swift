@@ -261,7 +261,7 @@ struct AttachTests {
       """)
     #expect(
       store.writer.bindingProblems.map(\.message) == [
-        #"column "album_id" of "song" compares by "OWN", which only the application knows: "#
+        #"column "album_id" of "song" compares by "OWN", which only the application defines: "#
           + "SQLite itself has BINARY, NOCASE and RTRIM"
       ])
     #expect(try store.reader.checkSetup().filter { $0.kind == .binding }.count == 1)
