@@ -79,11 +79,34 @@ let package = Package(
     .systemLibrary(
       name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
 
+    .target(name: "CascadeStore", dependencies: ["CascadeModel"], swiftSettings: sources),
     .target(
-      name: "Store", dependencies: ["CascadeModel", "CascadeSQLite", "CascadeSystem"],
+      name: "CascadePlanning", dependencies: ["CascadeModel", "CascadeStore", "CascadeSystem"],
       swiftSettings: sources),
+  ]
+
+  // The engine: each layer uses those before it.
+  let layers = [
+    "SQLiteTables", "SQLiteJournal", "SQLiteRules", "SQLiteEdges", "SQLiteDeletion", "SQLiteSweeps",
+    "SQLiteUndo", "SQLiteStore",
+  ]
+  let foundations: [Target.Dependency] = [
+    "CascadeModel", "CascadePlanning", "CascadeSQLite", "CascadeStore", "CascadeSystem",
+  ]
+  for (index, layer) in layers.enumerated() {
+    package.targets.append(
+      .target(
+        name: layer, dependencies: foundations + layers.prefix(index).map { .byName(name: $0) },
+        swiftSettings: sources))
+  }
+
+  package.targets += [
     .target(
-      name: "Spool", dependencies: ["CascadeModel", "Store", "CascadeSystem"],
+      name: "Spool",
+      dependencies: [
+        "CascadeModel", "CascadeStore", "CascadeSystem", "SQLiteTables", "SQLiteJournal",
+        "SQLiteDeletion", "SQLiteSweeps", "SQLiteStore",
+      ],
       swiftSettings: sources),
     .target(
       name: "SystemdService", dependencies: ["CascadeCSystem", "CascadeSystem", "CSystemd"],
@@ -95,22 +118,34 @@ let package = Package(
     .target(
       name: "Daemon",
       dependencies: [
-        "CascadeModel", "CascadeSystem", "CascadeVarlink", "Spool", "Store", "SystemdService",
+        "CascadeModel", "CascadeSystem", "CascadeVarlink", "Spool", "CascadePlanning",
+        "CascadeStore", "SQLiteTables", "SQLiteJournal", "SQLiteRules", "SQLiteEdges",
+        "SQLiteDeletion", "SQLiteSweeps", "SQLiteUndo", "SQLiteStore", "SystemdService",
         "VarlinkServer",
       ],
       resources: [.embedInCode("io.cascaded.Control.varlink")], swiftSettings: sources),
     .executableTarget(
       name: "cascaded",
-      dependencies: ["CascadeModel", "CascadeSystem", "Daemon", "Store", "SystemdService"],
+      dependencies: [
+        "CascadeModel", "CascadeStore", "CascadeSystem", "Daemon", "SQLiteTables", "SystemdService",
+      ],
       swiftSettings: sources, linkerSettings: alone),
 
     .testTarget(
       name: "StoreTests",
-      dependencies: ["CascadeModel", "CascadeSQLite", "Store", "CascadeSystem"],
+      dependencies: [
+        "CascadeModel", "CascadeSQLite", "CascadeSystem", "CascadePlanning", "CascadeStore",
+        "SQLiteTables", "SQLiteJournal", "SQLiteRules", "SQLiteEdges", "SQLiteDeletion",
+        "SQLiteSweeps", "SQLiteUndo", "SQLiteStore",
+      ],
       swiftSettings: settings),
     .testTarget(
       name: "SpoolTests",
-      dependencies: ["CascadeModel", "CascadeSQLite", "Spool", "Store", "CascadeSystem"],
+      dependencies: [
+        "CascadeModel", "CascadeSQLite", "Spool", "CascadeSystem", "CascadePlanning",
+        "CascadeStore", "SQLiteTables", "SQLiteJournal", "SQLiteRules", "SQLiteEdges",
+        "SQLiteDeletion", "SQLiteSweeps", "SQLiteUndo", "SQLiteStore",
+      ],
       swiftSettings: settings),
     .testTarget(
       name: "ServiceTests",

@@ -1,5 +1,5 @@
 package import CascadeModel
-internal import Store
+internal import CascadePlanning
 internal import CascadeSystem
 
 /// What a daemon serves. It is read from files at the start, and again at each reload.

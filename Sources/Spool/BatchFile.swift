@@ -1,5 +1,7 @@
 internal import CascadeModel
-internal import Store
+internal import CascadeStore
+internal import SQLiteTables
+internal import SQLiteStore
 
 /// An `.ndjson` file with `batch`: it is applied in transactions of so many changes each. Each
 /// transaction also commits the position in the file, so that a restart continues after it.

@@ -1,5 +1,9 @@
 internal import CascadeModel
-package import Store
+package import CascadeStore
+package import SQLiteTables
+internal import SQLiteJournal
+internal import SQLiteDeletion
+internal import SQLiteStore
 package import CascadeSystem
 
 /// Takes change files from the queue into the store, in order, each exactly once.

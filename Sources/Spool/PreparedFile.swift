@@ -1,5 +1,5 @@
 internal import CascadeModel
-internal import Store
+internal import CascadeStore
 internal import CascadeSystem
 
 /// A file of the queue that was read as far as possible without the store.

@@ -1,4 +1,4 @@
-internal import Store
+internal import CascadeStore
 internal import CascadeSystem
 
 /// A file that was judged but cannot leave the queue, because its target directory is full, not

@@ -1,5 +1,7 @@
 internal import CascadeModel
-internal import Store
+internal import CascadeStore
+internal import SQLiteJournal
+internal import SQLiteStore
 internal import CascadeSystem
 
 /// A file leaves the queue after the commit that judged it. A rejected or held file has no entry in

@@ -2,7 +2,7 @@ internal import CascadeModel
 internal import CascadeSystem
 internal import Daemon
 internal import Glibc
-internal import Store
+internal import SQLiteTables
 internal import SystemdService
 
 /// The command line of the daemon.

@@ -1,6 +1,9 @@
 import CascadeModel
 import Spool
-import Store
+import CascadeStore
+import SQLiteDeletion
+import SQLiteStore
+import SQLiteTables
 import CascadeSystem
 import Testing
 

@@ -2,7 +2,9 @@ import Glibc
 import CascadeModel
 import CascadeSQLite
 import Spool
-import Store
+import CascadeStore
+import SQLiteStore
+import SQLiteTables
 import CascadeSystem
 import Testing
 

@@ -1,7 +1,9 @@
 import CascadeModel
 import CascadeSQLite
 import Spool
-import Store
+import CascadeStore
+import SQLiteStore
+import SQLiteTables
 import CascadeSystem
 import Testing
 

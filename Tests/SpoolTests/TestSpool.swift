@@ -1,7 +1,9 @@
 import CascadeModel
 import CascadeSQLite
 import Spool
-import Store
+import CascadeStore
+import SQLiteStore
+import SQLiteTables
 import CascadeSystem
 
 /// A spool and a store in a directory of their own, gone with the test.

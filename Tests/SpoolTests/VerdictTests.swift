@@ -1,6 +1,8 @@
 import CascadeModel
 import Spool
-import Store
+import CascadeStore
+import SQLiteStore
+import SQLiteTables
 import CascadeSystem
 import Testing
 

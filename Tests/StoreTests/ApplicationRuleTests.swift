@@ -1,6 +1,9 @@
 import CascadeModel
-import Store
+import CascadeStore
+import SQLiteStore
+import SQLiteTables
 import Testing
+import SQLiteSweeps
 
 /// What the application's own triggers and join rows that are nodes mean for our deletions.
 @Suite("The application's rules")

@@ -1,7 +1,11 @@
 import CascadeModel
 import CascadeSQLite
-import Store
+import CascadeStore
+import SQLiteStore
+import SQLiteTables
 import Testing
+import SQLiteDeletion
+import SQLiteSweeps
 
 /// A sweep in steps that somebody approved, and that ends before its end.
 @Suite("An approved sweep that is stopped")

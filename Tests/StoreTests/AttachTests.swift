@@ -1,7 +1,11 @@
 import CascadeModel
 import CascadeSQLite
-import Store
+import CascadeStore
+import SQLiteStore
+import SQLiteTables
 import Testing
+import SQLiteJournal
+import SQLiteEdges
 
 /// Attaching, detaching, and what the application does to its schema meanwhile (DESIGN 4, 7).
 @Suite("Attach and detach")
@@ -84,7 +88,8 @@ struct AttachTests {
 
   @Test(
     "A table of ours that somebody dropped is made again, and the gap is noted",
-    arguments: ["spared", "lease", "journal", "watch", "trash", "quiet", "ledger"], [false, true])
+    arguments: ["candidate", "lease", "journal", "watch", "trash", "muted", "ledger"],
+    [false, true])
   func dropped(table: String, reopens: Bool) throws {
     let store = try store()
     let before = Set(try store.schema())

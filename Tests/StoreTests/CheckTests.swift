@@ -1,6 +1,9 @@
 import CascadeModel
-import Store
+import CascadeStore
+import SQLiteStore
+import SQLiteTables
 import Testing
+import SQLiteSweeps
 
 /// What is wrong with the data, whoever wrote them (DESIGN 9.3).
 @Suite("Checking references")

@@ -1,7 +1,10 @@
 import CascadeModel
 import CascadeSQLite
-import Store
+import CascadeStore
+import SQLiteStore
+import SQLiteTables
 import Testing
+import SQLiteSweeps
 
 /// Photos that go with the last post that shows them, where nothing that goes is kept: then the
 /// journal is asked for the photos alone.

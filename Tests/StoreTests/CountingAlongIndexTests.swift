@@ -1,7 +1,10 @@
 import CascadeModel
 import CascadeSQLite
-import Store
+import CascadeStore
+import SQLiteStore
+import SQLiteTables
 import Testing
+import SQLiteSweeps
 
 /// Much of a table of posts goes, with blogs and with the posts that they answer, so that photos lose
 /// theirs in many levels, some of them most of a table and some a row. Compared with what SQL says

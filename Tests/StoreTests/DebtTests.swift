@@ -1,7 +1,13 @@
 import CascadeModel
 import CascadeSQLite
-import Store
+import CascadeStore
+import SQLiteStore
+import SQLiteTables
 import Testing
+import SQLiteDeletion
+import SQLiteJournal
+import SQLiteSweeps
+import SQLiteEdges
 
 /// What nobody watched is looked for in whole tables, once, and with care (DESIGN 7, 8.4).
 @Suite("What dangled before")

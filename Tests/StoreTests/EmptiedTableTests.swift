@@ -1,6 +1,10 @@
 import CascadeModel
-import Store
+import CascadeStore
+import SQLiteStore
+import SQLiteTables
 import Testing
+import SQLiteUndo
+import SQLiteSweeps
 
 /// A table of which nothing stays is emptied at once, behind everything else that its rows bring about.
 @Suite("A table that loses all of its rows")

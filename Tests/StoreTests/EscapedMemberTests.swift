@@ -1,7 +1,10 @@
 import CascadeModel
 import CascadeSQLite
-import Store
+import CascadeStore
+import SQLiteStore
+import SQLiteTables
 import Testing
+import SQLiteSweeps
 
 /// A program may write the name of a member with escapes: `"\u0070"` is `"p"`.
 @Suite("Members with escapes in their names")

@@ -1,7 +1,10 @@
 import CascadeModel
 import CascadeSQLite
-import Store
+import CascadeStore
+import SQLiteStore
+import SQLiteTables
 import Testing
+import SQLiteJournal
 
 /// A transaction that fails at any point leaves nothing behind, in the file or in memory.
 @Suite("Failures at every point")

@@ -1,8 +1,11 @@
 import Glibc
 import CascadeModel
 import CascadeSQLite
-import Store
+import CascadeStore
+import SQLiteStore
+import SQLiteTables
 import Testing
+import SQLiteEdges
 
 @Suite("What fetched properties remember")
 struct FetchCacheTests {

@@ -1,5 +1,7 @@
 import CascadeModel
-import Store
+import CascadeStore
+import SQLiteStore
+import SQLiteTables
 
 /// Tables and objects that fetched properties lead from and to.
 struct FetchFixture {

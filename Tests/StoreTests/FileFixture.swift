@@ -1,8 +1,13 @@
 import Glibc
 import CascadeModel
 import CascadeSQLite
-import Store
+import CascadePlanning
+import CascadeStore
+import SQLiteStore
+import SQLiteTables
 import CascadeSystem
+import SQLiteJournal
+import SQLiteSweeps
 
 /// A store with a root of files: covers that albums name in a column, and whatever stored edges name.
 final class FileFixture {

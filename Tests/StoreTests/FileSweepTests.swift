@@ -1,8 +1,13 @@
 import CascadeModel
 import CascadeSQLite
-import Store
+import CascadeStore
+import SQLiteStore
+import SQLiteTables
 import CascadeSystem
 import Testing
+import SQLiteJournal
+import SQLiteUndo
+import SQLiteSweeps
 
 @Suite("Trash and sweeps of files")
 struct FileSweepTests {

@@ -1,9 +1,15 @@
 import Glibc
 import CascadeModel
 import CascadeSQLite
-import Store
+import CascadePlanning
+import CascadeStore
+import SQLiteStore
+import SQLiteTables
 import CascadeSystem
 import Testing
+import SQLiteUndo
+import SQLiteSweeps
+import SQLiteJournal
 
 @Suite("Files on the disk")
 struct FileTests {

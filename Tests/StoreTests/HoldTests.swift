@@ -1,6 +1,10 @@
 import CascadeModel
-import Store
+import CascadeStore
+import SQLiteStore
+import SQLiteTables
 import Testing
+import SQLiteDeletion
+import SQLiteSweeps
 
 /// More would go than happens by intention: somebody has to agree (DESIGN 8.4).
 @Suite("The hold limit")

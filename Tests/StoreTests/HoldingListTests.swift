@@ -1,7 +1,10 @@
 import CascadeModel
 import CascadeSQLite
-import Store
+import CascadeStore
+import SQLiteStore
+import SQLiteTables
 import Testing
+import SQLiteSweeps
 
 /// Posts of a blog show photos, in lists; a photo that is in a list which somebody writes between two
 /// steps stays.
@@ -138,7 +141,8 @@ struct HoldingListTests {
     #expect(try store.texts("SELECT count(*) FROM cascade_list_write") == ["0"])
   }
 
-  private static let triggers = "SELECT name FROM sqlite_schema WHERE name GLOB 'cascade_*list_*'"
+  private static let triggers =
+    "SELECT name FROM sqlite_schema WHERE name type = 'trigger' AND name GLOB 'cascade_*list_*'"
   private static let written = "SELECT count(*) FROM cascade_list_write"
 
   @Test("Who writes is noted from the second plan on, and by nobody afterwards")

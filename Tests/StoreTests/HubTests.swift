@@ -1,7 +1,12 @@
 import CascadeModel
 import CascadeSQLite
-import Store
+import CascadeStore
+import SQLiteStore
+import SQLiteTables
 import Testing
+import SQLiteSweeps
+import SQLiteUndo
+import CascadePlanning
 
 /// Very many rows refer to one that goes, and stay: nobody waits while they are let go.
 @Suite("Rows that very many refer to")

@@ -1,7 +1,11 @@
 import CascadeModel
 import CascadeSQLite
-import Store
+import CascadeStore
+import SQLiteStore
+import SQLiteTables
 import Testing
+import SQLiteSweeps
+import SQLiteUndo
 
 /// What others do between the steps of a sweep (DESIGN 2.5): what gained a holder stays with all that
 /// would have followed it, and who comes to refer to what goes follows it.

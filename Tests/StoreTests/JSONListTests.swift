@@ -1,7 +1,11 @@
 import CascadeModel
 import CascadeSQLite
-import Store
+import CascadeStore
+import SQLiteStore
+import SQLiteTables
 import Testing
+import SQLiteUndo
+import SQLiteSweeps
 
 /// What JSON lists of the application refer to goes in steps: they are looked through in the plan.
 @Suite("Lists in JSON columns")

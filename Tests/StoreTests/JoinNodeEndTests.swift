@@ -1,7 +1,10 @@
 import CascadeModel
 import CascadeSQLite
-import Store
+import CascadeStore
+import SQLiteStore
+import SQLiteTables
 import Testing
+import SQLiteSweeps
 
 /// Join rows that are nodes: the edge that each is, and the ends that it goes with.
 @Suite("Join rows that are nodes, and their ends")

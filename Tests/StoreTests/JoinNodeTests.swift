@@ -1,6 +1,9 @@
 import CascadeModel
-import Store
+import CascadeStore
+import SQLiteStore
+import SQLiteTables
 import Testing
+import SQLiteSweeps
 
 /// The rows of a join table may be nodes too, and several of them say the same edge.
 @Suite("Join rows that are nodes")

@@ -1,7 +1,10 @@
 import CascadeModel
 import CascadeSQLite
-import Store
+import CascadeStore
+import SQLiteStore
+import SQLiteTables
 import Testing
+import SQLiteSweeps
 
 /// Of what goes with a top, the application's own rules keep `mids/11`, each in its way. It stays with
 /// all that it holds, is told of, and is in nobody's way.

@@ -1,7 +1,10 @@
 import CascadeModel
 import CascadeSQLite
-import Store
+import CascadeStore
+import SQLiteStore
+import SQLiteTables
 import Testing
+import SQLiteSweeps
 
 /// What is being built is not referenced yet: a lease holds it like an edge would (DESIGN 8.7).
 @Suite("Leases")

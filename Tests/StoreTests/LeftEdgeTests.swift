@@ -1,6 +1,9 @@
 import CascadeModel
-import Store
+import CascadeStore
+import SQLiteStore
+import SQLiteTables
 import Testing
+import SQLiteSweeps
 
 /// References that are taken from a row when what they led to is gone already, and no sweep looked
 /// in between.

@@ -1,5 +1,7 @@
 import CascadeModel
-import Store
+import CascadeStore
+import SQLiteStore
+import SQLiteTables
 
 /// Transactions in letters. Every node is of the collection "n" unless it says another.
 ///

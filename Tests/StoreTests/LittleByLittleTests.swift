@@ -1,7 +1,10 @@
 import CascadeModel
 import CascadeSQLite
-import Store
+import CascadeStore
+import SQLiteStore
+import SQLiteTables
 import Testing
+import SQLiteSweeps
 
 /// What comes with the nodes that go, or without any: there may be as much of it, and nobody waits for
 /// all of it at once.

@@ -1,9 +1,14 @@
 import Glibc
 import CascadeModel
 import CascadeSQLite
-import Store
+import CascadeStore
+import SQLiteStore
+import SQLiteTables
 import CascadeSystem
 import Testing
+import CascadePlanning
+import SQLiteSweeps
+import SQLiteEdges
 
 /// What a large sweep leaves in the write-ahead log comes into the database without keeping anybody
 /// (DESIGN 8.3), where SQLite's own checkpoints are not to be trusted.

@@ -1,6 +1,11 @@
 import CascadeModel
-import Store
+import CascadeStore
+import SQLiteStore
+import SQLiteTables
 import Testing
+import SQLiteJournal
+import SQLiteSweeps
+import SQLiteEdges
 
 /// Names that are two for SQLite, though they look alike to somebody.
 @Suite("Names that look alike")

@@ -1,7 +1,10 @@
 import CascadeModel
 import CascadeSQLite
-import Store
+import CascadeStore
+import SQLiteStore
+import SQLiteTables
 import Testing
+import SQLiteSweeps
 
 /// An object may name what is not there: the reference dangles, and holds what it names as soon as
 /// that is there.

@@ -1,7 +1,10 @@
 import CascadeModel
 import CascadeSQLite
-import Store
+import CascadeStore
+import SQLiteStore
+import SQLiteTables
 import Testing
+import SQLiteJournal
 
 /// Patches, files, strict models, and the ledger.
 @Suite("The managed store")

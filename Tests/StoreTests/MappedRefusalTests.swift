@@ -1,6 +1,9 @@
 import CascadeModel
-import Store
+import CascadeStore
+import SQLiteStore
+import SQLiteTables
 import Testing
+import SQLiteSweeps
 
 @Suite("Refusals of changed rows")
 struct MappedRefusalTests {

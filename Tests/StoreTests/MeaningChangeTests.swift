@@ -1,7 +1,11 @@
 import CascadeModel
 import CascadeSQLite
-import Store
+import CascadeStore
+import SQLiteStore
+import SQLiteTables
 import Testing
+import SQLiteJournal
+import SQLiteSweeps
 
 /// What the journal says was said under the model of its time.
 @Suite("What the journal means under another model")

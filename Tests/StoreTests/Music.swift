@@ -1,5 +1,7 @@
 import CascadeModel
-import Store
+import CascadeStore
+import SQLiteStore
+import SQLiteTables
 
 /// An application's tables with edges in place of every kind.
 enum Music {

@@ -1,7 +1,10 @@
 import CascadeModel
 import CascadeSQLite
-import Store
+import CascadeStore
+import SQLiteStore
+import SQLiteTables
 import Testing
+import SQLiteSweeps
 
 /// The application's tables may be called as those are which Cascade keeps for itself while it works.
 @Suite("Tables with names that Cascade uses")

@@ -1,7 +1,11 @@
 import CascadeModel
 import CascadeSQLite
-import Store
+import CascadeStore
+import SQLiteStore
+import SQLiteTables
 import Testing
+import SQLiteUndo
+import SQLiteSweeps
 
 /// Somebody commits between any two steps, in a table that is nobody's business: a sweep must end where
 /// it would have ended alone (DESIGN 2.5), and not leave the rest to a better time.

@@ -1,6 +1,9 @@
 import CascadeModel
-import Store
+import CascadeStore
+import SQLiteStore
+import SQLiteTables
 import Testing
+import SQLiteSweeps
 
 /// Rule 64 on the values of objects (DESIGN 2.1), and what is left where it is not.
 @Suite("References that lose their end")

@@ -1,7 +1,10 @@
 import CascadeModel
 import CascadeSQLite
-import Store
+import CascadeStore
+import SQLiteStore
+import SQLiteTables
 import Testing
+import SQLiteSweeps
 
 /// Of an object that went in a step nothing is left that says so: rows that refer to it follow all the
 /// same, whatever comes between.

@@ -1,6 +1,11 @@
 import CascadeModel
-import Store
+import CascadeStore
+import SQLiteStore
+import SQLiteTables
 import Testing
+import SQLiteSweeps
+import SQLiteJournal
+import SQLiteUndo
 
 /// Tables that an application may have, and whose rows are told apart as SQLite does it.
 @Suite("Odd tables")

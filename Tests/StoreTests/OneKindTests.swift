@@ -1,7 +1,10 @@
 import CascadeModel
 import CascadeSQLite
-import Store
+import CascadeStore
+import SQLiteStore
+import SQLiteTables
 import Testing
+import SQLiteSweeps
 
 /// A sweep of one kind leaves what the other has to do, and both end where one of all ends.
 @Suite("Kinds one by one")

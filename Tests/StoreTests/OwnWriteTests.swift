@@ -1,6 +1,10 @@
 import CascadeModel
-import Store
+import CascadeStore
+import SQLiteStore
+import SQLiteTables
 import Testing
+import SQLiteUndo
+import SQLiteSweeps
 
 /// What we write where the application has triggers or foreign keys of its own: what these do about it
 /// is theirs, and what we did is not taken for theirs.

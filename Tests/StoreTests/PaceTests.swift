@@ -1,5 +1,8 @@
 import CascadeModel
-import Store
+import CascadePlanning
+import CascadeStore
+import SQLiteStore
+import SQLiteTables
 import Testing
 
 @Suite("Between two steps of a large sweep")

@@ -1,7 +1,11 @@
 import CascadeModel
 import CascadeSQLite
-import Store
+import CascadeStore
+import SQLiteStore
+import SQLiteTables
 import Testing
+import SQLiteJournal
+import SQLiteSweeps
 
 /// A model may say of a collection what the last one did not.
 @Suite("What a collection stands for")

@@ -1,5 +1,7 @@
 import CascadeModel
-import Store
+import CascadeStore
+import SQLiteStore
+import SQLiteTables
 import Testing
 
 /// Questions about edges that live in the application's tables (DESIGN 4).

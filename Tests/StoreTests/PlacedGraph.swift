@@ -1,5 +1,7 @@
 import CascadeModel
-import Store
+import CascadeStore
+import SQLiteStore
+import SQLiteTables
 
 /// A random model whose relationships live in random places, and the tables for it.
 struct PlacedGraph {

@@ -1,5 +1,7 @@
 import CascadeModel
-import Store
+import CascadeStore
+import SQLiteStore
+import SQLiteTables
 
 /// A step in the words of the reference, of a change file, and of SQL.
 extension PlacedGraph {

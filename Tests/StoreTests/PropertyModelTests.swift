@@ -1,7 +1,10 @@
 import CascadeModel
 import CascadeSQLite
-import Store
+import CascadeStore
+import SQLiteStore
+import SQLiteTables
 import Testing
+import SQLiteJournal
 
 /// A model that says otherwise than the last one of what properties mean.
 @Suite("Properties under a changed model")

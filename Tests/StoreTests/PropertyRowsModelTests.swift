@@ -1,7 +1,12 @@
 import CascadeModel
 import CascadeSQLite
-import Store
+import CascadeStore
+import SQLiteStore
+import SQLiteTables
 import Testing
+import SQLiteEdges
+import SQLiteJournal
+import SQLiteSweeps
 
 /// Objects that refer to rows, when the model says otherwise than it did.
 @Suite("Properties that name rows under a changed model")

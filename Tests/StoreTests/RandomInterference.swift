@@ -1,7 +1,11 @@
 import CascadeModel
 import CascadeSQLite
-import Store
+import CascadeStore
+import SQLiteStore
+import SQLiteTables
 import Testing
+import SQLiteUndo
+import SQLiteSweeps
 
 /// Others write at random between the steps of sweeps over random graphs. Whatever goes in a step,
 /// a sweep in one step would have deleted too, had it begun there; afterwards nothing is left to do,

@@ -1,5 +1,7 @@
 import CascadeModel
-import Store
+import CascadeStore
+import SQLiteStore
+import SQLiteTables
 
 /// A library with references of all kinds at random, the edges that it must have, and the
 /// references to nothing.

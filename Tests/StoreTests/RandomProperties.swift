@@ -1,5 +1,7 @@
 import CascadeModel
-import Store
+import CascadeStore
+import SQLiteStore
+import SQLiteTables
 import Testing
 
 /// The same random histories, but what an object declares stands in lists within its value, and the

@@ -1,7 +1,10 @@
 import CascadeModel
 import CascadeSQLite
-import Store
+import CascadeStore
+import SQLiteStore
+import SQLiteTables
 import Testing
+import SQLiteSweeps
 
 /// What a transaction or a sweep deleted in a random graph comes back as it was, wherever its edges
 /// live, and whatever the application hears of it.

@@ -1,6 +1,8 @@
 import CascadeModel
 import CascadeSQLite
-import Store
+import CascadeStore
+import SQLiteStore
+import SQLiteTables
 import Testing
 
 /// Deletions by SQL that rules 128 and 256 refuse at once.

@@ -1,6 +1,10 @@
 import CascadeModel
-import Store
+import CascadeStore
+import SQLiteStore
+import SQLiteTables
 import Testing
+import SQLiteSweeps
+import SQLiteEdges
 
 @Suite("Memory that is given back")
 struct ReleaseTests {

@@ -1,8 +1,13 @@
 import CascadeModel
 import CascadeSQLite
-import Store
+import CascadeStore
+import SQLiteStore
+import SQLiteTables
 import CascadeSystem
 import Testing
+import SQLiteJournal
+import SQLiteDeletion
+import SQLiteSweeps
 
 /// How long what Cascade itself keeps is kept, whatever came between.
 @Suite("Retention")

@@ -1,7 +1,11 @@
 import CascadeModel
-import Store
+import CascadeStore
+import SQLiteStore
+import SQLiteTables
 import CascadeSystem
 import Testing
+import SQLiteSweeps
+import SQLiteEdges
 
 @Suite("What the file keeps of what was deleted")
 struct SecureDeleteTests {

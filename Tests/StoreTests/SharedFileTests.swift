@@ -1,8 +1,12 @@
 import CascadeModel
 import CascadeSQLite
-import Store
+import CascadeStore
+import SQLiteStore
+import SQLiteTables
 import CascadeSystem
 import Testing
+import SQLiteUndo
+import SQLiteSweeps
 
 /// What an edge names again while it lies in the trash.
 @Suite("Files that come back into use")

@@ -1,7 +1,11 @@
 import CascadeModel
 import CascadeSQLite
-import Store
+import CascadeStore
+import SQLiteStore
+import SQLiteTables
 import Testing
+import SQLiteUndo
+import SQLiteSweeps
 
 /// Tables outside of the model may refer to its nodes by foreign keys. What SQLite does with their rows
 /// when a node goes, steps do in its place; where they cannot, the sweep is one transaction.

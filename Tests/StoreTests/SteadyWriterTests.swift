@@ -1,7 +1,10 @@
 import CascadeModel
 import CascadeSQLite
-import Store
+import CascadeStore
+import SQLiteStore
+import SQLiteTables
 import Testing
+import SQLiteSweeps
 
 /// Somebody commits between any two steps of a sweep: in each form that a reference may have, what
 /// follows goes at once if it was none of his business, and stays if it was.

@@ -1,7 +1,10 @@
 import CascadeModel
 import CascadeSQLite
-import Store
+import CascadeStore
+import SQLiteStore
+import SQLiteTables
 import Testing
+import SQLiteSweeps
 
 /// What has a reason to go, and is denied, goes in the sweep that deletes what denied it; and not later.
 @Suite("What is still denied")

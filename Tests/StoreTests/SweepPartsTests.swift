@@ -1,6 +1,10 @@
 import CascadeModel
-import Store
+import CascadeStore
+import SQLiteStore
+import SQLiteTables
 import Testing
+import SQLiteUndo
+import SQLiteSweeps
 
 /// A sweep may have to be made in parts, and is one batch all the same: what it tells of, `undo` takes
 /// back.

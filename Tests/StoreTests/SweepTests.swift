@@ -1,7 +1,10 @@
 import CascadeModel
 import CascadeSQLite
-import Store
+import CascadeStore
+import SQLiteStore
+import SQLiteTables
 import Testing
+import SQLiteSweeps
 
 /// Sweeps of a managed store: what others deleted by SQL, and what is past its time.
 @Suite("Sweeps")

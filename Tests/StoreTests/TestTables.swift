@@ -1,6 +1,8 @@
 import CascadeModel
 import CascadeSQLite
-import Store
+import CascadeStore
+import SQLiteStore
+import SQLiteTables
 
 extension TestStore {
   /// What the journal says, in the order in which it was written: the subject, the key and the

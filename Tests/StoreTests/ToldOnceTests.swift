@@ -1,6 +1,11 @@
 import CascadeModel
-import Store
+import CascadeStore
+import SQLiteStore
+import SQLiteTables
 import Testing
+import SQLiteSweeps
+import SQLiteEdges
+import SQLiteJournal
 
 /// Sweeps of one kind leave the rest of the work to the other, but not what they told already.
 @Suite("Notices of sweeps of one kind")

@@ -1,7 +1,11 @@
 import CascadeModel
 import CascadeSQLite
-import Store
+import CascadeStore
+import SQLiteStore
+import SQLiteTables
 import Testing
+import SQLiteJournal
+import SQLiteSweeps
 
 /// What the applications' own statements leave in the journal (DESIGN 7).
 @Suite("The journal's triggers")

@@ -1,7 +1,10 @@
 import CascadeModel
 import CascadeSQLite
-import Store
+import CascadeStore
+import SQLiteStore
+import SQLiteTables
 import Testing
+import SQLiteSweeps
 
 /// A reference is what SQLite says it is: `'7'` in a column of text refers to the integer key 7.
 @Suite("References of another type than the key")

@@ -1,7 +1,11 @@
 import CascadeModel
 import CascadeSQLite
-import Store
+import CascadeStore
+import SQLiteStore
+import SQLiteTables
 import Testing
+import SQLiteSweeps
+import SQLiteJournal
 
 /// A row of the journal has all watched values of its row, also those that nobody changed. Behind a
 /// relationship that has another place since, these are no edges that were removed.

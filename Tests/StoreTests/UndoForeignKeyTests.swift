@@ -1,6 +1,10 @@
 import CascadeModel
-import Store
+import CascadeStore
+import SQLiteStore
+import SQLiteTables
 import Testing
+import SQLiteUndo
+import SQLiteSweeps
 
 /// What the application's own foreign keys did on a deletion comes back with it.
 @Suite("Undo of what foreign keys did")

@@ -1,7 +1,11 @@
 import CascadeModel
 import CascadeSQLite
-import Store
+import CascadeStore
+import SQLiteStore
+import SQLiteTables
 import Testing
+import SQLiteSweeps
+import SQLiteUndo
 
 /// What an undo brings back beside what came meanwhile.
 @Suite("Undo, beside what came meanwhile")

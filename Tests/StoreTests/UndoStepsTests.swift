@@ -1,7 +1,11 @@
 import CascadeModel
 import CascadeSQLite
-import Store
+import CascadeStore
+import SQLiteStore
+import SQLiteTables
 import Testing
+import SQLiteUndo
+import SQLiteSweeps
 
 @Suite("Undo in steps")
 struct UndoStepsTests {

@@ -1,7 +1,13 @@
 import CascadeModel
 import CascadeSQLite
-import Store
+import CascadeStore
+import SQLiteStore
+import SQLiteTables
 import Testing
+import SQLiteSweeps
+import SQLiteJournal
+import SQLiteDeletion
+import SQLiteUndo
 
 /// What a batch deleted comes back as it was.
 @Suite("Undo")

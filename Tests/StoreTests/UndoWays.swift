@@ -1,5 +1,9 @@
-import Store
+import CascadeStore
+import SQLiteStore
+import SQLiteTables
 import Testing
+import CascadePlanning
+import SQLiteUndo
 
 /// An undo may be one transaction, or many; and these may have an end of the daemon between them.
 enum UndoWay {

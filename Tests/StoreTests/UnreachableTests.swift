@@ -1,7 +1,12 @@
 import CascadeModel
 import CascadeSQLite
-import Store
+import CascadeStore
+import SQLiteStore
+import SQLiteTables
 import Testing
+import SQLiteSweeps
+import SQLiteDeletion
+import SQLiteUndo
 
 /// What no chain of edges reaches from the roots goes, cycles too (DESIGN 8.1).
 @Suite("Unreachable")

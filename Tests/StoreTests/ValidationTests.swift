@@ -1,6 +1,10 @@
 import CascadeModel
-import Store
+import CascadeStore
+import SQLiteStore
+import SQLiteTables
 import Testing
+import SQLiteSweeps
+import SQLiteJournal
 
 /// What the model demands of the nodes that a transaction touched (DESIGN 2.4).
 @Suite("Validation")

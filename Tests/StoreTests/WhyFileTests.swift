@@ -1,7 +1,11 @@
 import CascadeModel
-import Store
+import CascadeStore
+import SQLiteStore
+import SQLiteTables
 import CascadeSystem
 import Testing
+import SQLiteUndo
+import SQLiteSweeps
 
 /// What became of a file, told as of a node: by the chain that begins with the file itself.
 @Suite("Why a file is there, or went")

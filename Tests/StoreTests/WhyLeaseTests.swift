@@ -1,7 +1,10 @@
 import CascadeModel
 import CascadeSQLite
-import Store
+import CascadeStore
+import SQLiteStore
+import SQLiteTables
 import Testing
+import SQLiteSweeps
 
 /// Why something went that was spared at first: the sweep that deletes it has no part in what began it.
 /// An album goes with its artist, and a song with its album, by whichever rule.

@@ -1,6 +1,9 @@
 import CascadeModel
-import Store
+import CascadeStore
+import SQLiteStore
+import SQLiteTables
 import Testing
+import SQLiteSweeps
 
 /// Why something went that went in several sweeps: a tag goes with its last song, which goes with its
 /// album, and a note with its tag.

@@ -1,5 +1,7 @@
 import CascadeModel
-import Store
+import CascadeStore
+import SQLiteStore
+import SQLiteTables
 import Testing
 
 /// Reference counts: rules 32 and, mirrored, 16.

@@ -1,5 +1,7 @@
 import CascadeModel
-import Store
+import CascadeStore
+import SQLiteStore
+import SQLiteTables
 import Testing
 
 /// How edges come, change and go: manual and declared ones.

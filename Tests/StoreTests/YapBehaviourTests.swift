@@ -1,6 +1,9 @@
 import CascadeModel
-import Store
+import CascadeStore
+import SQLiteStore
+import SQLiteTables
 import Testing
+import SQLiteJournal
 
 /// What YapDatabase's relationships do, and we keep: which nodes go.
 @Suite("YapDatabase's behaviour: deletions")

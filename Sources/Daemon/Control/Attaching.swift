@@ -1,7 +1,9 @@
 internal import CascadeModel
 internal import CascadeSystem
 internal import CascadeVarlink
-internal import Store
+internal import CascadeStore
+internal import SQLiteTables
+internal import SQLiteStore
 internal import SystemdService
 internal import VarlinkServer
 

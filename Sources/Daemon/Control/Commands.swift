@@ -2,7 +2,12 @@ internal import CascadeModel
 internal import CascadeSystem
 internal import CascadeVarlink
 internal import Spool
-internal import Store
+internal import CascadeStore
+internal import CascadePlanning
+internal import SQLiteTables
+internal import SQLiteDeletion
+internal import SQLiteSweeps
+internal import SQLiteStore
 internal import VarlinkServer
 
 /// Commands that change the store or its spool.

@@ -1,6 +1,6 @@
 internal import CascadeModel
 internal import CascadeVarlink
-internal import Store
+internal import SQLiteStore
 internal import SystemdService
 internal import VarlinkServer
 

@@ -1,6 +1,7 @@
 internal import CascadeModel
 internal import CascadeVarlink
-internal import Store
+internal import CascadeStore
+internal import SQLiteStore
 internal import VarlinkServer
 
 /// The neighbourhood of a node. The client draws it.

@@ -1,5 +1,6 @@
 internal import CascadeModel
-internal import Store
+internal import CascadeStore
+internal import SQLiteStore
 
 /// The JSON forms of DESIGN 9.3.
 extension StoredNode {

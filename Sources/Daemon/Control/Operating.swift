@@ -1,7 +1,7 @@
 internal import CascadeModel
 internal import CascadeSystem
 internal import CascadeVarlink
-internal import Store
+internal import SQLiteTables
 internal import SystemdService
 internal import VarlinkServer
 

@@ -1,5 +1,5 @@
 internal import CascadeModel
-internal import Store
+internal import CascadeStore
 internal import SystemdService
 internal import VarlinkServer
 

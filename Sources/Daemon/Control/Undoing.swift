@@ -1,7 +1,8 @@
 internal import CascadeModel
 internal import CascadeSystem
 internal import CascadeVarlink
-internal import Store
+internal import CascadeStore
+internal import SQLiteStore
 internal import VarlinkServer
 
 /// Commands about batches: what was deleted, and undo.

@@ -1,7 +1,9 @@
 internal import CascadeModel
 internal import CascadeSystem
 internal import Spool
-internal import Store
+internal import CascadeStore
+internal import SQLiteUndo
+internal import SQLiteStore
 internal import SystemdService
 
 /// Messages for the log: one line for a file that deleted something or was not applied, one for a

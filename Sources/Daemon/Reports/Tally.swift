@@ -1,4 +1,4 @@
-internal import Store
+internal import CascadeStore
 
 /// What a store did since the daemon began to serve it, for the metrics.
 struct StoreCounters {

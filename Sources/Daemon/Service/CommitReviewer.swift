@@ -1,5 +1,10 @@
 internal import CascadeModel
-internal import Store
+internal import CascadeStore
+internal import SQLiteTables
+internal import SQLiteJournal
+internal import SQLiteEdges
+internal import SQLiteDeletion
+internal import SQLiteSweeps
 internal import CascadeSystem
 
 /// Examines what other connections committed, and runs the sweeps that this requires (DESIGN 7).

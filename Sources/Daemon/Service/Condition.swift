@@ -1,5 +1,8 @@
 internal import CascadeModel
-internal import Store
+internal import CascadeStore
+internal import CascadePlanning
+internal import SQLiteTables
+internal import SQLiteStore
 internal import CascadeSystem
 
 /// The condition of a store, as `status` shows it.

@@ -1,5 +1,5 @@
 internal import CascadeModel
-internal import Store
+internal import SQLiteTables
 internal import SystemdService
 
 /// The connections of a store, each on its own thread. It also records which of them were used, and

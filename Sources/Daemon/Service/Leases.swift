@@ -1,7 +1,8 @@
 internal import CascadeModel
 internal import CascadeSystem
 internal import CascadeVarlink
-internal import Store
+internal import CascadeStore
+internal import SQLiteTables
 internal import SystemdService
 
 /// Leases, and what happens at their end.

@@ -1,4 +1,4 @@
-internal import Store
+internal import SQLiteTables
 internal import CascadeSystem
 
 /// Identifies the database file and log that were opened. The file may be replaced by a rename or a

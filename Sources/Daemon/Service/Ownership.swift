@@ -1,5 +1,5 @@
 internal import CascadeModel
-internal import Store
+internal import SQLiteTables
 internal import CascadeSystem
 
 /// Checks who owns a store's files. SQLite gives the files that it creates beside the database the

@@ -1,4 +1,5 @@
-internal import Store
+internal import SQLiteTables
+internal import SQLiteStore
 internal import CascadeSystem
 
 /// Pausing a store until an operator resumes it. Meanwhile questions are answered, leases are taken

@@ -1,4 +1,4 @@
-internal import Store
+internal import CascadeStore
 internal import Synchronization
 internal import SystemdService
 

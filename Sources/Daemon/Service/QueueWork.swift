@@ -1,7 +1,8 @@
 internal import CascadeModel
 internal import CascadeSystem
 internal import Spool
-internal import Store
+internal import CascadeStore
+internal import SQLiteTables
 internal import SystemdService
 
 /// The work of a store: its queue, and what other connections committed.

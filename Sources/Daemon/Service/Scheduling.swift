@@ -1,6 +1,6 @@
 internal import CascadeModel
 internal import CascadeSystem
-internal import Store
+internal import SQLiteSweeps
 internal import SystemdService
 
 /// Sweeps that run at certain times, and sweeps that scan everything after other connections

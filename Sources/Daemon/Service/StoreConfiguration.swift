@@ -1,5 +1,5 @@
 package import CascadeModel
-internal import Store
+internal import CascadePlanning
 internal import CascadeSystem
 
 /// The paths and the model with which a store is served.

@@ -1,5 +1,6 @@
 internal import CascadeModel
-internal import Store
+internal import SQLiteTables
+internal import SQLiteStore
 internal import SystemdService
 
 /// Which file is served, and whether the store is attached.

@@ -1,5 +1,6 @@
 internal import CascadeModel
-internal import Store
+internal import SQLiteTables
+internal import SQLiteStore
 internal import CascadeSystem
 
 /// The reading side of a store, on its own thread: it answers questions while files are applied.

@@ -1,7 +1,8 @@
 internal import CascadeModel
 internal import CascadeSystem
 internal import Spool
-internal import Store
+internal import CascadeStore
+internal import SQLiteTables
 internal import SystemdService
 
 /// One store that is served. It works through the store's queue, and gives the receipts to the

@@ -1,6 +1,14 @@
 internal import CascadeModel
 internal import Spool
-internal import Store
+internal import CascadeStore
+internal import CascadePlanning
+internal import SQLiteTables
+internal import SQLiteJournal
+internal import SQLiteEdges
+internal import SQLiteDeletion
+internal import SQLiteSweeps
+internal import SQLiteUndo
+internal import SQLiteStore
 internal import CascadeSystem
 
 /// The writing side of a store, on its own thread, so that long work never blocks the event loop.

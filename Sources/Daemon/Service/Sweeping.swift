@@ -1,7 +1,12 @@
 internal import CascadeModel
 internal import CascadeSystem
-internal import Store
+internal import CascadeStore
+internal import CascadePlanning
+internal import SQLiteTables
+internal import SQLiteSweeps
+internal import SQLiteUndo
 internal import SystemdService
+internal import SQLiteStore
 
 /// Sweeps on request, and sweeps after commits of other connections.
 extension StoreService {

@@ -1,5 +1,6 @@
 internal import CascadeModel
-internal import Store
+internal import CascadeStore
+internal import SQLiteSweeps
 internal import CascadeSystem
 
 /// When the sweeps of a store run automatically (DESIGN 8.2), and when they last ran. The caller

@@ -1,6 +1,7 @@
 internal import CascadeModel
-internal import Store
+internal import SQLiteSweeps
 internal import CascadeSystem
+internal import CascadeStore
 
 /// One kind of sweep in a timetable. Times are in milliseconds since 1970.
 struct TimetableEntry {

@@ -1,6 +1,7 @@
 internal import CascadeModel
 internal import CascadeSystem
-internal import Store
+internal import CascadeStore
+internal import SQLiteStore
 internal import SystemdService
 
 /// Moves files that lost their last edge, after the commit that removed it (DESIGN 8.8).

@@ -1,0 +1,26 @@
+internal import CascadeModel
+
+/// Thrown when more would be deleted than the hold limit allows. Nothing is deleted until an
+/// operator approves (DESIGN 8.4).
+package struct HeldPlan: Error {
+  package let id: String
+  package let deletedCount: Int
+  package let byCollection: [String: Int]
+  /// The number of references that would be removed although no watch saw their destinations go.
+  package let lostCount: Int
+  /// Covers everything that would go. An approval is valid for this checksum only.
+  package let checksum: Int64
+
+  package init(
+    id: String, deletedCount: Int, byCollection: [String: Int], lostCount: Int, checksum: Int64
+  ) {
+    self.id = id
+    self.deletedCount = deletedCount
+    self.byCollection = byCollection
+    self.lostCount = lostCount
+    self.checksum = checksum
+  }
+
+  /// The id that all sweeps share.
+  package static let sweep = ""
+}

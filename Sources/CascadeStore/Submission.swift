@@ -1,0 +1,38 @@
+internal import CascadeModel
+
+/// A change file that is being applied.
+package struct Submission: Sendable {
+  package var id: String
+  package var author: String?
+  package var fingerprint: Int64
+  /// In milliseconds since 1970.
+  package var at: Int64
+  /// Which part of a file of many transactions this is; `line` is the line after the part.
+  package var part: Int64 = 0
+  package var isLast = true
+  package var line: Int64 = 0
+
+  package init(id: String, author: String?, fingerprint: Int64, at: Int64) {
+    self.id = id
+    self.author = author
+    self.fingerprint = fingerprint
+    self.at = at
+  }
+}
+
+/// What the ledger has of an id.
+package struct LedgerEntry: Sendable {
+  package let batch: Int64
+  package let part: Int64
+  package let fingerprint: Int64
+  package let isComplete: Bool
+  package let line: Int64
+
+  package init(batch: Int64, part: Int64, fingerprint: Int64, isComplete: Bool, line: Int64) {
+    self.batch = batch
+    self.part = part
+    self.fingerprint = fingerprint
+    self.isComplete = isComplete
+    self.line = line
+  }
+}

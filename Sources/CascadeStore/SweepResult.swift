@@ -1,0 +1,107 @@
+package import CascadeModel
+
+/// What a sweep did, or would do.
+package struct SweepResult: Sendable {
+  package enum Outcome: String, Sendable { case done, nothing, held, blocked }
+
+  package var kinds: [SweepKind]
+  package var outcome: Outcome
+  /// The first of the deleted nodes. `deletedCount` counts them all.
+  package var deleted: [Node] = []
+  package var deletedCount = 0
+  package var edgesRemoved = 0
+  package var notices = 0
+  package var byCollection: [String: Int] = [:]
+  package var byRule: [String: Int] = [:]
+  package var blocked: [Reason] = []
+  /// Other writers cut it short. It goes on later.
+  package private(set) var isCutShort = false
+  package var batch: Int64?
+  package var plan: Int64?
+  /// The kinds of the plan: these may be fewer than the sweep was asked for.
+  package var heldKinds: [SweepKind] = []
+  package var heldCount = 0
+  /// References that the plan would take away, as far as they are the reason.
+  package var heldEdges = 0
+  /// The other held parts of the sweep.
+  package var otherHeldParts: [SweepResult] = []
+  /// How long the write lock was held, each time.
+  package var lockMilliseconds: [Double] = []
+  /// Files that lost their last edge, and files that no edge names.
+  package var files = 0
+  package var unreferenced: UnreferencedFiles?
+  /// Batches whose trash was deleted.
+  package var trashedBatchesDeleted = 0
+
+  package init(kinds: [SweepKind], outcome: Outcome) {
+    self.kinds = kinds
+    self.outcome = outcome
+  }
+
+  package mutating func cutShort(because reason: String) {
+    isCutShort = true
+    outcome = .blocked
+    blocked.append(Reason(.invalid, reason))
+  }
+
+  /// Drops denials of nodes that are gone now: another part may have released what one part denied.
+  package mutating func dropDenialsOfGoneNodes(unless isThere: (Node) throws -> Bool) rethrows {
+    if blocked.isEmpty { return }
+    blocked = try blocked.filter { reason in
+      guard let node = reason.node else { return true }
+      return try !reason.message.hasPrefix("\(node) must stay") || isThere(node)
+    }
+    if blocked.isEmpty && outcome == .blocked { outcome = .nothing }
+  }
+
+  /// The plan was not carried out, and waits for approval.
+  package mutating func hold(_ held: HeldPlan, _ kinds: [SweepKind], plan: Int64) {
+    if outcome == .held { otherHeldParts.append(self) }
+    outcome = .held
+    // A sweep that cascades does the other kind's work where there is none of it. The plan is only
+    // of the kinds that were asked for.
+    heldKinds = kinds.filter(self.kinds.include)
+    heldCount = held.deletedCount
+    heldEdges = held.lostCount
+    self.plan = plan
+    if batch != nil { return }
+    deletedCount = held.deletedCount
+    byCollection = held.byCollection
+  }
+}
+
+/// The progress of a sweep or an undo.
+package struct WorkProgress: Hashable, Sendable {
+  package enum Phase: String, Sendable { case planning, deleting, restoring }
+
+  package var phase: Phase
+  package var done = 0
+  package var total = 0
+
+  package init(phase: Phase, done: Int = 0, total: Int = 0) {
+    self.phase = phase
+    self.done = done
+    self.total = total
+  }
+}
+
+/// What a sweep or an undo does between its steps.
+package struct StepPolicy {
+  /// Leaves the lock to others for a while. If it throws, the sweep ends here, and goes on when it
+  /// is asked for again.
+  package var pause: (Duration) throws -> Void
+  /// Whether `pause` would throw now. Long work before the first pause ends then too.
+  package var shouldStop: () -> Bool
+  package var reportProgress: (WorkProgress) -> Void
+
+  package init(
+    pause: @escaping (Duration) throws -> Void, shouldStop: @escaping () -> Bool = { false },
+    reportProgress: @escaping (WorkProgress) -> Void = { _ in }
+  ) {
+    self.pause = pause
+    self.shouldStop = shouldStop
+    self.reportProgress = reportProgress
+  }
+
+  package static var none: StepPolicy { StepPolicy { _ in } }
+}

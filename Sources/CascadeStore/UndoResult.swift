@@ -1,0 +1,65 @@
+package import CascadeModel
+
+/// What an undo brought back, and what it left.
+package struct UndoResult: Sendable {
+  package let batch: Int64
+  /// The user who asked for it, possibly before a restart.
+  package let author: String
+  /// Number of nodes.
+  package var restored = 0
+  package var byCollection: [String: Int] = [:]
+  package var edges = 0
+  /// References of rows and objects that were not deleted, as they were before nulling.
+  package var references = 0
+  /// Rows of the application that are not nodes, for instance those of join tables.
+  package var rows = 0
+  package var files = 0
+  /// The first of the things that were left in the trash; `leftCount` counts them all.
+  package var left: [Left] = []
+  package var leftCount = 0
+  /// The first references of restored rows to what does not exist. A sweep would apply their rules
+  /// again.
+  package var dangling: [Edge] = []
+  package var danglingCount = 0
+
+  package struct Left: Sendable {
+    /// Nil for what is not a node.
+    package let node: Node?
+    package let what: String
+    package let reason: String
+  }
+
+  package init(batch: Int64, author: String) {
+    self.batch = batch
+    self.author = author
+  }
+
+  /// Whether everything is still in the trash.
+  package var restoredNothing: Bool {
+    leftCount > 0 && restored + edges + references + rows + files == 0
+  }
+
+  /// A reply lists at most this many: it has to fit into a message.
+  package static let mostListed = 1_000
+
+  /// Leaves a file that was already counted as restored.
+  package mutating func leave(_ file: Destination, because reason: String) {
+    files -= 1
+    leave(nil, file.json.text, because: reason)
+  }
+
+  package mutating func leave(_ node: Node?, _ what: String, because reason: String) {
+    leftCount += 1
+    if left.count < UndoResult.mostListed {
+      left.append(Left(node: node, what: what, reason: reason))
+    }
+  }
+}
+
+/// Why a batch cannot be undone at all.
+package enum UndoUnavailable: Error, Hashable, Sendable {
+  case unknown
+  case undone(at: Int64, by: String)
+  /// Nothing of it is in the trash, or no longer.
+  case notInTrash
+}

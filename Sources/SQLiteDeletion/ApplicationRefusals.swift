@@ -1,0 +1,150 @@
+internal import CascadeModel
+package import CascadeSQLite
+package import CascadeStore
+package import SQLiteTables
+
+/// Nodes that the application's own rules keep: a trigger, a foreign key, a CHECK or a NOT NULL
+/// constraint. A statement that cannot be run here counts as well: because of a function that only
+/// the application has, for example.
+///
+/// A transaction is refused as a whole. A sweep leaves the node where it is, with what would follow
+/// from it, and goes on (DESIGN 2.5). It also goes on where the node is already gone: then what
+/// refers to it stays.
+package struct ApplicationRefusal: Error {
+  package var nodes: [Int64] = []
+  package var reasons: [Reason] = []
+
+  mutating func add(_ found: GoneNode, _ code: Reason.Code = .denied, because why: String) {
+    if found.isThere { nodes.append(found.id) }
+    let what = found.isThere ? "must stay: \(why)" : "no longer exists, but \(why)"
+    reasons.append(Reason(code, "\(found.node) \(what)", node: found.node))
+  }
+}
+
+/// A trigger let a statement succeed, but kept the rows that it was about.
+struct IgnoredByTrigger: Error {
+  let table: String
+}
+
+extension Error {
+  /// Why the application's own rules refuse a statement; nil for any other error.
+  fileprivate var refusalReason: String? {
+    if let ignored = self as? IgnoredByTrigger {
+      return "a trigger of \"\(ignored.table)\" prevents this"
+    }
+    guard let error = self as? SQLiteError else { return nil }
+    if error.isAboutTheValue { return error.message }
+    return error.isAboutTheStatement ? "SQLite cannot execute it: \(error.message)" : nil
+  }
+}
+
+extension Writer {
+  /// Runs `attempt` on a slice. If it is refused, runs it again node by node, to find the nodes
+  /// that are refused. The caller that catches the error rolls back what was done.
+  ///
+  /// A statement that cannot be run here would fail for any node. It concerns only the nodes to
+  /// which some of `rows` belong.
+  func attemptOrRefuse(
+    _ slice: Slice, _ what: String, _ code: Reason.Code = .denied,
+    rows: @autoclosure () -> [String], _ attempt: (Slice) throws -> Void
+  ) throws {
+    do {
+      try attempt(slice)
+    } catch let error where error.refusalReason != nil {
+      try requireTransaction(behind: error)
+      let cannotRun = (error as? SQLiteError)?.isAboutTheStatement ?? false
+      var refused = ApplicationRefusal()
+      for part in try db.singleNodeSlices(of: slice)
+      where try !cannotRun || db.hasRows(rows(), part) {
+        guard let why = try refusalReason(to: part, attempt) else { continue }
+        try add(part, "\(what) (\(why))", code, to: &refused)
+      }
+      if refused.reasons.isEmpty && (error is IgnoredByTrigger || cannotRun) { return }
+      if refused.reasons.isEmpty { throw error }
+      if !current.sweep.isSweep || !refused.nodes.isEmpty { try refuse(refused) }
+      current.block(refused.reasons)
+    }
+  }
+
+  private func refusalReason(
+    to part: Slice, _ attempt: (Slice) throws -> Void
+  ) throws -> String? {
+    do {
+      try attempt(part)
+      return nil
+    } catch let error where error.refusalReason != nil {
+      try requireTransaction(behind: error)
+      return error.refusalReason
+    }
+  }
+
+  private func requireTransaction(behind error: any Error) throws {
+    if let error = error as? SQLiteError { try requireTransaction(error) }
+  }
+
+  /// RAISE(ROLLBACK) in a trigger ends the transaction, and takes everything back.
+  package func requireTransaction(_ error: SQLiteError) throws {
+    if db.isInTransaction { return }
+    let why = "the application's own rules roll back the transaction: \(error.message)"
+    throw RejectionWithRollback(rejection: Rejection(.denied, why))
+  }
+
+  func add(
+    _ part: Slice, _ why: String, _ code: Reason.Code, to refused: inout ApplicationRefusal
+  ) throws {
+    let destinations = binding.edgeRelations.map(\.destination).filter { $0.kind != .files }
+    for table in Set(binding.collections.values).union(destinations) {
+      for found in try db.goneNodes(of: table, part, model) {
+        refused.add(found, code, because: why)
+      }
+    }
+  }
+
+  private func refuse(_ refused: ApplicationRefusal) throws {
+    throw current.sweep.isSweep ? refused : Rejection(refused.reasons)
+  }
+
+  /// Fails if a trigger kept rows that refer to deleted nodes: none of these may be left.
+  func refuseIfReferencesRemain(_ rows: String, of table: Table, _ slice: Slice) throws {
+    if !binding.mayBeWrittenByTrigger(table) { return }
+    if try db.hasRows([rows], slice) { throw IgnoredByTrigger(table: table.name) }
+  }
+
+  /// Refuses nodes whose row a trigger kept although it let the statement succeed.
+  func refuseKeptRows(_ table: NodeTable, _ slice: Slice) throws {
+    var refused = ApplicationRefusal()
+    for left in try db.goneNodes(of: table, slice, model, stillThere: true) {
+      refused.add(left, because: "a trigger of \"\(table.table!.name)\" prevents its deletion")
+    }
+    if !refused.nodes.isEmpty { try refuse(refused) }
+  }
+}
+
+extension Connection {
+  fileprivate func hasRows(_ rows: [String], _ slice: Slice) throws(SQLiteError) -> Bool {
+    for rows in rows {
+      let row = try integer(generated: "SELECT 1 FROM (\(rows)) LIMIT 1", slice.bound)
+      if row != nil { return true }
+    }
+    return false
+  }
+
+  /// Slices of one node each.
+  fileprivate func singleNodeSlices(of slice: Slice) throws(SQLiteError) -> [Slice] {
+    try all(
+      "SELECT seq FROM temp.gone WHERE seq > ? AND seq <= ? ORDER BY seq",
+      .integer(slice.low), .integer(slice.high)
+    ) { Slice(low: $0.integer(0) - 1, high: $0.integer(0)) }
+  }
+}
+
+extension Error {
+  /// Whether trying again is useless. A full disk or a lock of another connection passes; this does
+  /// not.
+  package var isPermanentFailure: Bool {
+    guard let error = self as? SQLiteError else {
+      return self is StoreError || self is UndoUnavailable || self is RejectionWithRollback
+    }
+    return error.isAboutTheStatement || error.isAboutTheValue
+  }
+}

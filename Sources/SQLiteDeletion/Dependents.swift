@@ -1,0 +1,283 @@
+internal import CascadeModel
+internal import CascadeSQLite
+package import SQLiteTables
+package import SQLiteRules
+internal import SQLiteEdges
+
+/// The dependents of a node: rows and edges that refer to it and can be released in parts.
+package enum Dependents {
+  /// Rows that lose a reference.
+  case references(EdgeRelation, Table)
+  /// Rows of a join table, found by one of their ends.
+  case joins(EdgeRelation, Table, Table.End, other: Table.End)
+  /// Stored edges, and what the values of their sources say about them.
+  case edges(LosingEdges.End, weight: Int64)
+
+  package struct DependentQuery {
+    /// Selects what identifies each row.
+    package let sql: String
+    /// How many ordinary rows are released in the time that one of these takes.
+    package let weight: Int64
+  }
+
+  /// One query for each form of number that the nodes have.
+  package func rows(_ slice: Slice, _ numbers: NumberedTables, _ names: SliceParameters = .first)
+    -> [DependentQuery]
+  {
+    let queries =
+      switch self {
+      case .references(let relation, let table):
+        relation.losingRows(of: table, numbers.forms(of: relation.destination), numbers, names)
+      case .joins(_, let table, let end, let other):
+        table.joinRows(end, other: other, slice, numbers, names)
+      case .edges(let end, _): [LosingEdges(end: end, slice: slice).identities(names)]
+      }
+    return queries.map { DependentQuery(sql: $0, weight: weight) }
+  }
+
+  /// The rows that are written for a slice. A list is written once, however many of its members go.
+  package func writtenQueries(_ slice: Slice, _ numbers: NumberedTables) -> [DependentQuery] {
+    let rows = rows(slice, numbers)
+    guard case .references(let relation, _) = self, relation.isWrittenOnce else { return rows }
+    return rows.map { DependentQuery(sql: "SELECT DISTINCT * FROM (\($0.sql))", weight: $0.weight) }
+  }
+
+  /// An upper bound: also has the rows that are deleted themselves.
+  package func writtenUpperBound(_ numbers: NumberedTables) -> [DependentQuery] {
+    guard case .references(let relation, let table) = self else { return rows(.all, numbers) }
+    let row = relation.isWrittenOnce ? "DISTINCT \(table.identityColumns("s"))" : "1"
+    return numbers.forms(of: relation.destination).map {
+      let all = relation.edgesToDestinations(in: numbers.gone, $0, numbers)
+      return DependentQuery(
+        sql: "SELECT \(row) \(all) AND \(SliceParameters.first.condition)", weight: weight)
+    }
+  }
+
+  /// Objects whose values lose a reference.
+  package static let objects = DependentQuery(
+    sql: """
+      SELECT DISTINCT e.source FROM temp.gone AS g
+      CROSS JOIN main.cascade_edge AS e ON e.destination = g.id
+      WHERE \(SliceParameters.first.condition) AND e.origin >= 2 AND e.rules & 64
+      """, weight: costlyWeight)
+
+  private var weight: Int64 {
+    switch self {
+    case .references(let relation, _), .joins(let relation, _, _, _):
+      relation.isInLists || relation.hasNotifyRule ? Dependents.costlyWeight : 1
+    case .edges(_, let weight): weight
+    }
+  }
+
+  /// Writing a notice takes so many times longer, and so does writing an object or a list.
+  fileprivate static let costlyWeight: Int64 = 16
+}
+
+/// Some of a node's dependents: those that the query finds first.
+package struct DependentsPart {
+  let hanger: Dependents
+  private let index: Int
+  let slice: Slice
+  let most: Int64
+
+  package init(_ hanger: Dependents, _ index: Int, _ slice: Slice, most: Int64) {
+    (self.hanger, self.index, self.slice, self.most) = (hanger, index, slice, most)
+  }
+
+  var bound: [Value] { slice.bound + [.integer(most)] }
+
+  func rows(_ numbers: NumberedTables, _ names: SliceParameters) -> String {
+    "SELECT * FROM (\(hanger.rows(slice, numbers, names)[index].sql) LIMIT \(names.extraParameter))"
+  }
+}
+
+extension Writer {
+  /// Writes notices, keeps the trash and removes. Returns how many dependents there were.
+  package func releaseDependents(_ part: DependentsPart) throws -> Int {
+    let count =
+      switch part.hanger {
+      case .references(let relation, let table): try releaseReferences(of: relation, table, part)
+      case .joins(let relation, let table, let end, _):
+        try releaseJoinRows(of: relation, table, end, part)
+      case .edges(let end, _):
+        try releaseDependents(LosingEdges(end: end, slice: part.slice, edgeLimit: part.most))
+      }
+    current.counts.edgesRemoved += count
+    return count
+  }
+
+  private func releaseReferences(
+    of relation: EdgeRelation, _ table: Table, _ part: DependentsPart
+  ) throws -> Int {
+    let rows = part.rows(current.numbers, .first)
+    if relation.hasNotifyRule {
+      try collectRelationNotices(of: relation, losing: .destination) {
+        try db.stage(
+          relation.source, relation.source.numberKeyAndRow("s", current.numbers), of: relation,
+          rule: 2,
+          "\(relation.source.rows) AS s WHERE \(table.identity("s"))", part, current.numbers)
+      }
+      try writeCollectedNotices()
+    }
+    if model.trash > .zero {
+      let kept = part.rows(current.numbers, .inTrashNumbered)
+      try trashReferences(of: relation, [kept], part.slice, [.integer(part.most)])
+    }
+    let count = try db.nullify(relation, of: table, in: rows, part.bound, current.numbers)
+    if relation.isInLists { try db.deleteListed(relation, part.slice, most: count) }
+    return count
+  }
+
+  private func releaseJoinRows(
+    of relation: EdgeRelation, _ table: Table, _ end: Table.End, _ part: DependentsPart
+  ) throws -> Int {
+    if relation.hasNotifyRule {
+      try stageOtherEnds(of: relation, table, end, part)
+      try writeCollectedNotices()
+    }
+    if model.trash > .zero {
+      let kept = part.rows(current.numbers, .inTrashNumbered)
+      try trashSideRows(of: table, [kept], part.slice, [.integer(part.most)])
+    }
+    return try db.deleteJoins(of: table, in: part.rows(current.numbers, .first), part.bound)
+  }
+
+  private func stageOtherEnds(
+    of relation: EdgeRelation, _ table: Table, _ end: Table.End, _ part: DependentsPart
+  ) throws {
+    guard case .join(_, let source, let destination) = relation.form else { return }
+    let (joins, row) = ("main.\(quoted(table.name)) AS j", "WHERE \(table.identity("j"))")
+    if end == (source, relation.source) {
+      try collectRelationNotices(of: relation, losing: .source) {
+        try db.stage(
+          relation.destination,
+          relation.destinationColumns(of: relation.reference, current.numbers),
+          of: relation, rule: 1, "\(joins) \(relation.destinationRow) \(row)", part, current.numbers
+        )
+      }
+    }
+    if end == (destination, relation.destination) {
+      try collectRelationNotices(of: relation, losing: .destination) {
+        let sources =
+          "CROSS JOIN \(relation.source.rows) AS s ON "
+          + relation.source.hasKey("s", "j.\(quoted(source))")
+        try db.stage(
+          relation.source, relation.source.numberKeyAndRow("s", current.numbers), of: relation,
+          rule: 2,
+          "\(joins) \(sources) \(row)", part, current.numbers)
+      }
+    }
+  }
+
+  private func releaseDependents(_ edges: LosingEdges) throws -> Int {
+    if !rulesInUse.isDisjoint(with: .notifying) {
+      try collectStoredEdgeNotices(edges)
+      try writeCollectedNotices()
+    }
+    if model.trash > .zero {
+      try trashLosingEdges(edges)
+      try trashIdentities(edges.slice)
+    }
+    try storeDanglingReferences(edges)
+    if edges.end == .destination { try nullifyReferences(edges) }
+    try journal(edges)
+    try db.run(
+      generated: "DELETE FROM main.cascade_edge AS e WHERE \(edges.condition(.first))",
+      edges.bound)
+    return db.changes
+  }
+
+  package var dependentGroups: [Dependents] {
+    binding.edgeRelations.flatMap { $0.dependentGroups(binding, current) } + storedDependents
+  }
+
+  /// Stored edges never wait for the next plan. Only rows of the application do.
+  private var storedDependents: [Dependents] {
+    if current.numbers.tablesInNodes.isEmpty { return [] }
+    let isDear = !identities.counters.rulesSeen.isDisjoint(with: .notifying)
+    return LosingEdges.End.allCases.map { .edges($0, weight: isDear ? Dependents.costlyWeight : 1) }
+  }
+}
+
+extension Connection {
+  /// Stages the other ends of a part, found by its rows. All of them lose the only node of the
+  /// slice.
+  fileprivate func stage(
+    _ table: NodeTable, _ columns: String, of relation: EdgeRelation, rule: Int64, _ rows: String,
+    _ part: DependentsPart, _ numbers: NumberedTables
+  ) throws(SQLiteError) {
+    try run(
+      generated: """
+        INSERT INTO temp.staged(id, key, row, collection, via, name, rule, asks)
+        SELECT \(columns), \(table.id),
+          (SELECT g.id FROM temp.gone AS g WHERE \(SliceParameters.inFound.condition)),
+          \(relation.nameId), ?1, 1
+        FROM \(rows) IN (\(part.rows(numbers, .inFound)))
+        """, [.integer(rule)] + part.bound)
+  }
+}
+
+extension EdgeRelation {
+  fileprivate var hasNotifyRule: Bool { !rules.isDisjoint(with: .notifying) }
+
+  /// Whether a row that loses several members at once is written once. No notice is due for each of
+  /// them.
+  fileprivate var isWrittenOnce: Bool { isInLists && !hasNotifyRule }
+
+  /// None where the other kind of sweep has to follow the loss, or where a trigger or constraint of
+  /// the application may refuse it.
+  func dependentGroups(_ binding: Binding, _ current: TransactionState) -> [Dependents] {
+    let others =
+      current.sweep.followedRules == .all ? [] : rules.subtracting(current.sweep.followedRules)
+    let isNews = !others.isDisjoint(with: [.cascading, .counting])
+    if binding.hasTriggers || isNews { return [] }
+    switch form {
+    case .join:
+      guard let (table, ends) = binding.joinRowsWithoutNodes(of: self) else { return [] }
+      return ends.filter { table.hasIndex(on: $0.end.column) }
+        .map { .joins(self, table, $0.end, other: $0.other) }
+    case .foreignKey: return []
+    case .column, .typed, .json:
+      guard rules.contains(.nullifySourceIfDestinationDeleted), let table = source.table,
+        isFoundWithoutScan(in: table, current.numbers), table.allowsNull(nulledNames)
+      else { return [] }
+      return [.references(self, table)]
+    }
+  }
+
+  /// Whether the rows that refer to a node are found without scanning the table.
+  private func isFoundWithoutScan(in table: Table, _ numbers: NumberedTables) -> Bool {
+    switch form {
+    case .column(let column), .typed(let column, _, _): table.hasIndex(on: column)
+    case .json: numbers.hasLists
+    case .join, .foreignKey: false
+    }
+  }
+
+  var nulledNames: [String] {
+    switch form {
+    case .typed(let column, let typeColumn, _): [column, typeColumn]
+    case .column(let column): [column]
+    case .json, .join, .foreignKey: []
+    }
+  }
+}
+
+extension Table {
+  /// Whether these columns may become NULL, whatever else the row contains.
+  func allowsNull(_ names: [String]) -> Bool {
+    !hasChecks && !columns.contains(where: \.isGenerated)
+      && !uniqueKeys.contains(where: \.hasExpressions)
+      && !names.contains { name in
+        column(name)?.isRequired != false
+          || primaryKey.contains { $0.folded == name.folded }
+      }
+  }
+}
+
+extension TransactionState {
+  /// Whether the rows that refer to the node by this relation stay as they are until the node is gone.
+  func keepsReferencesUntilGone(_ relation: EdgeRelation, _ binding: Binding) -> Bool {
+    step.isHighFanOut && !relation.dependentGroups(binding, self).isEmpty
+  }
+}

@@ -1,0 +1,284 @@
+internal import CascadeModel
+internal import CascadeSQLite
+internal import CascadeStore
+internal import CascadePlanning
+package import SQLiteTables
+internal import SQLiteJournal
+package import SQLiteRules
+internal import SQLiteEdges
+
+/// The flush: finds the nodes that must go, checks that they may, and removes them (DESIGN 2.3).
+extension Writer {
+  /// The last flush of a transaction also checks the whole transaction against the hold limit.
+  package func flush(isLast: Bool = true) throws {
+    defer { beginPeriod() }
+    if facts.hasTables && !current.sweep.isSweep { try resolveReferencesToRows() }
+    if current.lostCount > 0 && !current.sweep.isSweep { try cancelRemovalsDeclaredElsewhere() }
+    if current.deadCount > 0 && facts.hasTables && !current.sweep.isSweep {
+      try dropUnusedAbsentNodes()
+    }
+    if current.deadCount > 0 || current.lostCount > 0 {
+      try requireAllTables()
+      if !isLast { try nameAllDead() }
+      try refreshDeletedRows()
+      try removeUntilAccepted(isLast: isLast)
+      if !current.sweep.isSweep { try deleteStaleCandidatesInTransaction() }
+      try clearFlushState()
+    } else if isLast {
+      try holdIfOverLimit()
+    }
+    try clearAdditions()
+  }
+
+  /// Repeats the deletion until nothing is refused. A node that the application's own rules keep
+  /// stays, and D is found again without it (DESIGN 2.5). A transaction, in contrast, is refused as
+  /// a whole.
+  private func removeUntilAccepted(isLast: Bool) throws {
+    while true {
+      let before = current
+      let levels = try findGone()
+      if isLast { try holdIfOverLimit() } else { try addToPlan() }
+      guard let refused = try removeUnlessRefused(levels) else { return }
+      current = before
+      current.blocked += refused.reasons
+      try db.block(refused.nodes)
+    }
+  }
+
+  private func removeUnlessRefused(_ levels: [Closure.Level]) throws -> ApplicationRefusal? {
+    if !current.sweep.hasDeletionSavepoint {
+      try removeGone(levels)
+      return nil
+    }
+    do {
+      try db.savepoint { try removeGone(levels) }
+      return nil
+    } catch let refused as ApplicationRefusal {
+      return refused
+    } catch is ForeignKeyRefusal {
+      let refused = try nodesRefusedByForeignKeys()
+      if current.sweep.isSweep { return refused }
+      throw Rejection(refused.reasons)
+    }
+  }
+
+  package func findGone() throws -> [Closure.Level] {
+    try db.findLeased(binding, at: clock.now)
+    current.numbers = try db.numbers(binding)
+    try nameDeadOutOfRange()
+    let closure = Closure(
+      rulesSeen: identities.counters.rulesSeen, binding: binding, numbers: current.numbers,
+      firstNewId: current.firstNewId, following: current.sweep.followedRules,
+      inSteps: current.sweep.isStepped,
+      fromRootsOf: current.reachability.deletesUnreachable ? model : nil)
+    var levels: [Closure.Level]
+    if current.sweep.isSweep {
+      let (found, denials) = try closure.completeUndenied(db, deniedAs: denialRetention)
+      if !sweepRun.requestedKinds.collectsUnreachableAfterRules(of: model) {
+        try db.clearDenialsOfThisSweep()
+      }
+      levels = found
+      current.blocked += denials
+    } else {
+      levels = try closure.complete(db)
+      try rejectIfDenied()
+    }
+    try count(levels.nodeCounts)
+    if try current.reachability.deletesUnreachable && levels.contains(where: \.hasRuleEffects)
+      && db.hasLeases
+    {
+      sweepRun.leasesKeepUnreachable = true
+    }
+    // The first level is not caused by this sweep. The kind of sweep that cascades notifies its
+    // neighbours and removes what is left of it.
+    if !current.notifiesOfEarlierDeletions { levels.removeFirst() }
+    return levels
+  }
+
+  private func removeGone(_ levels: [Closure.Level]) throws {
+    try persistCandidates()
+    try rememberLostFiles()
+    try touchNeighbours()
+    try collectRemovedEdgeNotices()
+    guard let first = levels.first?.slice else { return }
+    // With triggers the lists cannot be collected now: what triggers write into a list later would
+    // be missing.
+    if !binding.hasTriggers { try findLists(of: levels.nodeCounts) }
+    let isLarge = current.counts.deletedCount > lock.manyNodes
+    if !isLarge || binding.hasForeignKeys {
+      return try remove(Slice(low: first.low, high: .max), levels.nodeCounts)
+    }
+    try db.setCache(.deleting)
+    defer { try? db.setCache(.ordinary) }
+    let all = Slice(low: first.low, high: levels.last?.slice.high ?? first.high)
+    let emptied = try tablesEmptied(by: levels.nodeCounts)
+    current.step.emptied = Set(emptied.map(\.id))
+    defer { current.step.emptied = [] }
+    try withoutTriggers {
+      for slice in all.parts(of: lock.manyNodes) {
+        try remove(slice, levels.nodeCountsOfLevel(around: slice) ?? db.nodeCounts(in: slice))
+      }
+      for table in emptied { try db.run(generated: "DELETE FROM \(table.rows)") }
+    }
+  }
+
+  /// The tables of which no row stays. They are emptied at the end: SQLite then releases whole
+  /// pages, and looks for no row.
+  ///
+  /// A table is not emptied where triggers or the journal have to see each row. Nor where a row has
+  /// its number in `cascade_node`: that number is deleted before the end, and afterwards nothing
+  /// tells that the row goes.
+  private func tablesEmptied(by ends: NodeCounts) throws -> [NodeTable] {
+    if binding.hasTriggers || current.journalsDeletions { return [] }
+    return try binding.childrenFirst.filter { table in
+      let count = ends.rowsThere(of: table)
+      if count < lock.manyNodes || current.numbers.tablesInNodes.contains(table.id) { return false }
+      let another = "SELECT 1 FROM \(table.rows) LIMIT 1 OFFSET ?"
+      return try db.integer(generated: another, [.integer(Int64(count))]) == nil
+    }
+  }
+
+  /// Removes the nodes of this step.
+  package func remove(_ slice: Slice, _ ends: NodeCounts) throws {
+    try nameListedRows(slice)
+    try reportDeletions(slice)
+    if model.trash > .zero { try trashSlice(slice) }
+    let mark = try journalMark
+    if current.journalsDeletions { try journalReferences(toObjectsIn: slice, ends) }
+    try removeReferences(slice, ends)
+    if model.trash > .zero { try trashReferencesLostByForeignKeys(slice) }
+    if current.sweep.isStepped { try applyForeignKeyEffects(slice) }
+    try deleteRows(slice, ends)
+    try recheckAfterTriggers(slice, ends)
+    try unjournalOwnRemovals(slice, behind: mark)
+    if ends.areAllByRow || current.step.isHighFanOut { return }
+    let lost = LosingEdges(end: .destination, slice: slice)
+    try storeDanglingReferences(lost)
+    try nullifyReferences(lost)
+    if current.journalsDeletions { try LosingEdges.all(of: slice).forEach(journal) }
+    try deleteStoredNodesAndEdges(slice)
+  }
+
+  /// Finds the keys of the nodes that the receipt lists; with triggers in the application, of all
+  /// nodes.
+  private func nameListedRows(_ slice: Slice) throws {
+    let room = Int64(Receipt.mostListed - current.counts.deleted.count)
+    try db.storeKeysOfRows(
+      binding, "SELECT id FROM temp.gone WHERE id < 0 AND seq > ?1 AND seq <= ?2 LIMIT ?3",
+      slice.bound + [.integer(binding.hasTriggers ? -1 : room)])
+  }
+
+  /// Edges and nodes that are added from here on are new to the next flush.
+  private func beginPeriod() {
+    identities.counters.serial += 1
+    current.firstNewId = identities.counters.nextId
+  }
+
+  package func count(_ ends: NodeCounts) throws {
+    for (kind, rows) in ends.rows where kind.existed {
+      guard let collection = try db.nameOfNodes(kind.collection) else { continue }
+      current.counts.deletedCount += rows
+      if let rule = Rules(rawValue: kind.rule).names.first {
+        current.counts.deletedByRule[rule, default: 0] += rows
+      }
+      if current.sweep.isSweep {
+        current.counts.deletedByCollection[collection, default: 0] += rows
+      }
+    }
+  }
+
+  /// Refuses to delete while some tables cannot be read: their rows may hold what would go. The
+  /// change file waits until the tables are back.
+  private func requireAllTables() throws {
+    if !isPartlyBound { return }
+    if binding.problems.isEmpty {
+      throw StoreError("nothing is deleted before the properties of objects are read again")
+    }
+    let problems = binding.problems.map(\.description).joined(separator: "; ")
+    throw StoreError("nothing is deleted while the tables do not match the model: \(problems)")
+  }
+
+  /// Reports the deletion of a slice: to the receipt, by notices, and to the owner of the files.
+  private func reportDeletions(_ slice: Slice) throws {
+    try listDeleted(slice)
+    try writeNotices(slice)
+    if !model.files.isEmpty { try releaseFiles(slice) }
+  }
+
+  private func listDeleted(_ slice: Slice) throws {
+    let room = Receipt.mostListed - current.counts.deleted.count
+    if room == 0 || current.counts.deletedCount == 0 { return }
+    current.counts.deleted += try db.all(
+      """
+      SELECT c.name, coalesce(n.key, k.key)
+      FROM temp.gone AS g LEFT JOIN cascade_node AS n ON n.id = g.id
+      LEFT JOIN temp.known AS k ON k.id = g.id
+      CROSS JOIN cascade_collection AS c ON c.id = coalesce(n.collection, k.collection)
+      WHERE g.counts AND g.seq > ? AND g.seq <= ? AND c.name NOT GLOB 'cascade_file/*'
+      ORDER BY g.seq LIMIT ?
+      """, .integer(slice.low), .integer(slice.high), .integer(Int64(room))
+    ) { $0.node(0, model) }
+  }
+
+  /// Deletes the stored edges and nodes in the order of the B-trees, so that each page is touched
+  /// once.
+  private func deleteStoredNodesAndEdges(_ slice: Slice) throws {
+    let bounds: (Value, Value) = (.integer(slice.low), .integer(slice.high))
+    try evictFromIdentityCache(slice)
+    try deleteDanglingReferences(slice)
+    try db.run(
+      """
+      DELETE FROM cascade_edge
+      WHERE source IN (SELECT id FROM temp.gone WHERE id > 0 AND seq > ? AND seq <= ?)
+      """, bounds.0, bounds.1)
+    current.counts.edgesRemoved += db.changes
+    try db.run(
+      """
+      DELETE FROM cascade_edge
+      WHERE destination IN (SELECT id FROM temp.gone WHERE id > 0 AND seq > ? AND seq <= ?)
+      """, bounds.0, bounds.1)
+    current.counts.edgesRemoved += db.changes
+    try db.run(
+      """
+      DELETE FROM cascade_node
+      WHERE id IN (SELECT id FROM temp.gone WHERE id > 0 AND seq > ? AND seq <= ?)
+      """, bounds.0, bounds.1)
+  }
+
+  /// Removes deleted nodes from the identity cache, so that they are not found again: a few one by
+  /// one; for many, the whole cache is cleared.
+  private func evictFromIdentityCache(_ slice: Slice) throws {
+    let few: Int64 = 256
+    let gone = try db.all(
+      """
+      SELECT n.collection, n.key FROM temp.gone AS g CROSS JOIN cascade_node AS n ON n.id = g.id
+      WHERE g.seq > ? AND g.seq <= ? LIMIT ?
+      """, .integer(slice.low), .integer(slice.high), .integer(few + 1)
+    ) { IdentityCaches.Identity(collection: $0.integer(0), key: $0.text(1)) }
+    if gone.count > few { return identities.caches.nodes.removeAllEntries() }
+    for identity in gone { identities.caches.nodes[identity] = nil }
+  }
+
+  package func clearFlushState() throws {
+    // Another row may later be where one was deleted.
+    try db.run(
+      """
+      UPDATE temp.known SET row = NULL, present = 0 WHERE id IN (SELECT id FROM temp.gone WHERE id > 0)
+      """)
+    try db.run("DELETE FROM temp.dead")
+    try db.run("DELETE FROM temp.explained_elsewhere")
+    try db.run("DELETE FROM temp.already_notified")
+    try db.run("DELETE FROM temp.unnotified_edges")
+    try db.run("DELETE FROM temp.lost_edges")
+    try db.run("DELETE FROM temp.pending_notices")
+    try db.clearGone()
+    try db.run("DELETE FROM temp.blocked")
+    try db.run("DELETE FROM temp.unreachable_nodes")
+    try db.clearHolderOrder()
+    try db.clearLeased()
+    try db.run("DELETE FROM temp.known WHERE id < 0")
+    current.unnamedDead = [:]
+    current.deadCount = 0
+    current.lostCount = 0
+  }
+}

@@ -1,0 +1,147 @@
+internal import CascadeModel
+internal import CascadeSQLite
+internal import SQLiteTables
+internal import SQLiteRules
+
+/// Journals edges in the application's tables that cannot be read there any more once one of their
+/// ends is gone. What follows from the loss is then found in the journal, as it is for the stored
+/// edges that a step removed (`JournalPositions.swift`).
+///
+/// 1. A sweep of one kind deletes join rows that lose one of their ends.
+/// 2. A step does the same with join rows that were added since its plan was made.
+/// 3. Once an object is gone, nothing tells what it was: it has no row and no watch.
+extension Writer {
+  /// To be called before the objects go, where deleting what follows from them may be left to later
+  /// steps or to another kind of sweep.
+  func journalReferences(toObjectsIn slice: Slice, _ ends: NodeCounts) throws {
+    for relation in binding.edgeRelations where relation.destination.kind == .managed {
+      if ends.forms(of: relation.destination).isEmpty { continue }
+      try journalSources(of: relation, relation.rules, slice)
+    }
+  }
+
+  /// To be called before the rows go: journals the edges whose rules are left to another kind of
+  /// sweep.
+  func journalLostJoins(of relation: EdgeRelation, _ slice: Slice) throws {
+    let others = relation.rules.subtracting(current.sweep.followedRules)
+    try stageDestinations(of: relation, others, slice)
+    try journalFound(removal: 0, slice)
+    // If the destinations are objects, the sources were journaled before.
+    if relation.destination.kind != .managed { try journalSources(of: relation, others, slice) }
+  }
+
+  /// To be called before the rows go: journals the edges that the plan did not know. A node in the
+  /// plan is left out, since its turn comes. A rule that counts does not ask for a node that has
+  /// another edge which stays.
+  func journalUnplanned(_ relation: EdgeRelation, _ slice: Slice) throws {
+    let numbers = current.numbers
+    let rules = relation.rules.intersection(current.sweep.followedRules)
+    try stageDestinations(of: relation, rules, slice)
+    try journalUnplanned(removal: 0, slice, unlessRule: 8) {
+      numbers.forms(of: relation.destination).map {
+        relation.edgesToDestinations(in: .found, $0, numbers)
+          + " AND \(relation.source.stays("s", numbers))"
+      }
+    }
+    if relation.destination.kind == .managed { return }
+    try stageSources(of: relation, rules, slice)
+    try journalUnplanned(removal: 1, slice, unlessRule: 4) {
+      numbers.forms(of: relation.source).map {
+        relation.edgesFromSources(in: .found, $0, withDestinations: true)
+          + " AND \(relation.destination.stays("d", numbers))"
+      }
+    }
+  }
+
+  /// Journals what is in `temp.staged`, if anything. `edges`: queries for the edges at these nodes
+  /// that stay.
+  private func journalUnplanned(
+    removal: Int64, _ slice: Slice, unlessRule rule: Int64, besides edges: () -> [String]
+  ) throws {
+    if try !hasFound { return }
+    try db.numberFound()
+    try db.run("DELETE FROM temp.staged WHERE id IN (SELECT id FROM temp.gone)")
+    for edges in edges() {
+      try db.run(
+        generated: "DELETE FROM temp.staged WHERE rule <> ? AND id IN (SELECT g.id \(edges))",
+        [.integer(rule)])
+    }
+    try journalFound(removal: removal, slice)
+  }
+
+  private var hasFound: Bool {
+    get throws { try db.integer("SELECT 1 FROM temp.staged LIMIT 1") != nil }
+  }
+
+  private func journalSources(of relation: EdgeRelation, _ rules: Rules, _ slice: Slice) throws {
+    try stageSources(of: relation, rules, slice)
+    try journalFound(removal: 1, slice)
+  }
+
+  private func stageSources(of relation: EdgeRelation, _ rules: Rules, _ slice: Slice) throws {
+    let following = rules.intersection(.ofLostDestination).rawValue
+    if following == 0 { return }
+    for form in current.numbers.forms(of: relation.destination) {
+      try db.stageSources(
+        of: relation, form, rule: following, in: slice, current.numbers,
+        from: current.numbers.existingReferences(relation))
+    }
+  }
+
+  private func stageDestinations(of relation: EdgeRelation, _ rules: Rules, _ slice: Slice) throws {
+    let following = rules.intersection(.ofLostSource).rawValue
+    if following == 0 { return }
+    for form in current.numbers.forms(of: relation.source) {
+      try db.stageDestinations(of: relation, form, rule: following, in: slice, current.numbers)
+    }
+  }
+
+  /// Journals the edges in `temp.staged`. An edge that loses both ends runs no rule, and is left
+  /// out. In a sweep in steps, a node that is to go in a later step may stay after all, so its edge
+  /// is journaled.
+  private func journalFound(removal: Int64, _ slice: Slice) throws {
+    if try !hasFound { return }
+    try db.numberFound()
+    try db.run(
+      """
+      DELETE FROM temp.staged AS f
+      WHERE EXISTS (SELECT 1 FROM temp.gone AS g WHERE g.id = f.id AND g.seq <= ?)
+      """, .integer(current.sweep.isStepped ? slice.high : .max))
+    try persistFoundNumbers()
+    try db.run(
+      """
+      INSERT INTO cascade_journal(what, key, a, b, c, d)
+      WITH numbered AS MATERIALIZED (
+        SELECT k.id AS id, n.id AS kept FROM temp.known AS k
+        CROSS JOIN cascade_node AS n ON n.collection = k.collection AND n.key = k.key
+        WHERE k.id IN (SELECT id FROM temp.staged UNION SELECT via FROM temp.staged)
+      )
+      SELECT -1, ?1, iif(?1 = 0, v.kept, s.kept), f.name, iif(?1 = 0, s.kept, v.kept), f.rule
+      FROM temp.staged AS f JOIN numbered AS s ON s.id = f.id JOIN numbered AS v ON v.id = f.via
+      """, .integer(removal))
+    try db.clearFound()
+  }
+
+  /// Gives the nodes in `temp.staged` ids in `cascade_node`, which outlive the transaction.
+  private func persistFoundNumbers() throws {
+    let numbers = "SELECT id FROM temp.staged UNION SELECT via FROM temp.staged"
+    try db.storeKeysOfRows(binding, numbers)
+    try db.run(
+      """
+      INSERT OR IGNORE INTO temp.known(id, collection, key, row, present)
+      SELECT n.id, n.collection, n.key, NULL, 1 FROM cascade_node AS n
+      WHERE n.id IN (SELECT id FROM temp.staged UNION SELECT via FROM temp.staged)
+      """)
+    try db.run(
+      """
+      INSERT INTO cascade_node(id, collection, key)
+      SELECT ? - 1 + row_number() OVER (), k.collection, k.key FROM (
+        SELECT DISTINCT collection, key FROM temp.known
+        WHERE id IN (SELECT id FROM temp.staged UNION SELECT via FROM temp.staged)
+      ) AS k
+      WHERE NOT EXISTS (
+        SELECT 1 FROM cascade_node AS n WHERE n.collection = k.collection AND n.key = k.key)
+      """, .integer(identities.counters.nextId))
+    identities.counters.nextId += Int64(db.changes)
+  }
+}

@@ -1,0 +1,193 @@
+internal import CascadeModel
+internal import CascadeSQLite
+package import SQLiteTables
+internal import SQLiteRules
+
+/// Notices: messages for surviving nodes that one of their edges lost its other end (DESIGN 2.3).
+extension Writer {
+  func writeNotices(_ slice: Slice) throws {
+    if rulesInUse.isDisjoint(with: .notifying) { return }
+    if !current.step.isHighFanOut {
+      try LosingEdges.all(of: slice).forEach(collectStoredEdgeNotices)
+    }
+    for relation in binding.edgeRelations where !current.keepsReferencesUntilGone(relation, binding)
+    {
+      try collectRelationNotices(of: relation, losing: .source) {
+        try db.stageDestinations(of: relation, rule: 1, in: slice, current.numbers)
+      }
+      try collectRelationNotices(of: relation, losing: .destination) {
+        let numbers = current.numbers
+        for form in numbers.forms(of: relation.destination) {
+          try db.stageSources(
+            of: relation, form, rule: 2, in: slice, numbers, from: numbers.gone,
+            where: binding.edgeStillExists(relation, numbers))
+        }
+      }
+    }
+    try writeCollectedNotices()
+    try markReceivers(slice)
+  }
+
+  /// Marks earlier notices whose receivers go now, including notices of an earlier flush of this
+  /// transaction.
+  private func markReceivers(_ slice: Slice) throws {
+    if try db.integer("SELECT 1 FROM cascade_notice LIMIT 1") == nil { return }
+    try db.storeKeysOfRows(
+      binding, "SELECT id FROM temp.gone WHERE id < 0 AND seq > ?1 AND seq <= ?2", slice.bound)
+    try db.run(
+      """
+      UPDATE cascade_notice SET receiver_deleted = 1
+      WHERE (receiver_collection, receiver_key) IN (
+        SELECT coalesce(n.collection, k.collection), coalesce(n.key, k.key)
+        FROM temp.gone AS g LEFT JOIN cascade_node AS n ON n.id = g.id
+        LEFT JOIN temp.known AS k ON k.id = g.id
+        WHERE g.seq > ? AND g.seq <= ?)
+      """, slice.bound[0], slice.bound[1])
+  }
+
+  func collectStoredEdgeNotices(_ edges: LosingEdges) throws {
+    let end = edges.end
+    try db.run(
+      generated: """
+        INSERT INTO temp.pending_notices
+        SELECT '\(end)Deleted', \(end == .source ? 1 : 0), e.source, e.name, e.destination,
+          e.rules, e.origin
+        FROM \(edges.edgesClause) WHERE \(edges.condition(.first)) AND e.rules & \(end.notifyingRule)
+        AND e.\(end.other) NOT IN (SELECT id FROM temp.gone)
+        """, edges.bound)
+  }
+
+  /// Collects the notices for edges of a relation. The receivers get numbers first, since they may be
+  /// rows of the application.
+  func collectRelationNotices(
+    of relation: EdgeRelation, losing end: LosingEdges.End, staged stage: () throws -> Void
+  ) throws {
+    if relation.rules.rawValue & end.notifyingRule == 0 { return }
+    try stage()
+    try db.numberFound()
+    let isTold = end == .destination && relation.leavesReferences ? "1" : "NOT leaves"
+    let (toDestination, ends) = end == .source ? (1, ("f.via", "f.id")) : (0, ("f.id", "f.via"))
+    try db.run(
+      generated: """
+        INSERT INTO temp.pending_notices
+        SELECT DISTINCT '\(end)Deleted', \(toDestination), \(ends.0), f.name, \(ends.1), ?, 1
+        FROM temp.staged AS f
+        WHERE NOT EXISTS (SELECT 1 FROM temp.still_to_go AS g WHERE g.id = f.id)
+        AND f.via NOT IN (SELECT id FROM temp.already_notified WHERE \(isTold))
+        """, [.integer(relation.rules.rawValue)])
+    try db.clearFound()
+  }
+
+  /// Collects the notices for the removed edges in `temp.lost_edges`. A sweep in steps does this while it
+  /// plans, so no other writer waits for it, however many edges there are.
+  package func collectRemovedEdgeNotices() throws {
+    if !current.notifiesOfEarlierDeletions || rulesInUse.isDisjoint(with: .notifying) { return }
+    try db.run(
+      """
+      INSERT INTO temp.pending_notices
+      SELECT iif(l.removal = 0, 'sourceDeleted', 'destinationDeleted'), l.removal = 0,
+        l.source, l.name, l.destination, l.rules, l.origin
+      FROM temp.lost_edges AS l
+      WHERE (l.removal = 0 AND l.rules & 1
+        AND (l.source NOT IN (SELECT id FROM temp.already_notified WHERE NOT leaves)
+          OR (l.source, l.name, l.destination) IN temp.unnotified_edges)
+        AND l.destination NOT IN (SELECT id FROM temp.gone))
+      OR (l.removal = 1 AND l.rules & 2
+        AND l.destination NOT IN (SELECT id FROM temp.already_notified WHERE NOT leaves)
+        AND l.source NOT IN (SELECT id FROM temp.gone))
+      """)
+  }
+
+  package func writeCollectedNotices(_ few: Slice = .all) throws {
+    try nameEndsOfNotices(few)
+    if current.sweep.isResumed || current.sweep.isSweep && model.hasRelationshipsOfSameName {
+      try dropWrittenNotices(few, since: current.batch)
+    }
+    try dropNoticesOfEarlierSweep(few)
+    try insertNotices(few)
+  }
+
+  private func nameEndsOfNotices(_ few: Slice) throws {
+    let ends = ["source", "destination"].map {
+      "SELECT \($0) AS id FROM temp.pending_notices WHERE rowid > ?1 AND rowid <= ?2"
+    }
+    try db.storeKeysOfRows(binding, ends.joined(separator: " UNION "), few.bound)
+  }
+
+  /// Drops notices that were written already. After a crash, and where others write, a further plan
+  /// finds what an earlier one has notified. For a hub, the relations are notified one after the
+  /// other.
+  private func dropWrittenNotices(
+    _ few: Slice, since batch: Int64, where condition: StaticString = "true"
+  ) throws {
+    try db.run(
+      generated: """
+        \(Writer.namedNotices)
+        DELETE FROM temp.pending_notices WHERE rowid IN (
+          SELECT number FROM named
+          WHERE \(condition) AND (reason, name, sc, s, dc, d, origin > 0) IN (
+            SELECT n.reason, n.name, n.source_collection, n.source_key, n.destination_collection,
+              n.destination_key, n.origin > 0
+            FROM (
+              SELECT DISTINCT iif(to_destination, dc, sc) AS c, iif(to_destination, d, s) AS k
+              FROM named
+            ) AS r
+            CROSS JOIN cascade_notice AS n ON n.receiver_collection = r.c AND n.receiver_key = r.k
+            WHERE n.batch >= ?3))
+        """, few.bound + [.integer(batch)])
+  }
+
+  /// Drops notices for edges that were removed, and that were there again when a sweep of one kind
+  /// deleted their source: that sweep wrote the notice.
+  private func dropNoticesOfEarlierSweep(_ few: Slice) throws {
+    if try db.integer("SELECT 1 FROM temp.unnotified_edges LIMIT 1") == nil { return }
+    try dropWrittenNotices(
+      few, since: db.meta("told since") ?? 0,
+      where: """
+        (source, name, destination) IN temp.unnotified_edges
+        AND source IN (SELECT id FROM temp.already_notified WHERE NOT leaves)
+        """)
+  }
+
+  /// Writes the notices. Their numbers continue behind the last notice that ever existed. An edge
+  /// that is stored in two relations gets one notice.
+  private func insertNotices(_ few: Slice) throws {
+    try db.run(
+      generated: """
+        INSERT INTO cascade_notice(id, reason, receiver_collection, receiver_key, name,
+          source_collection, source_key, destination_collection, destination_key,
+          rules, origin, batch)
+        \(Writer.namedNotices)
+        SELECT max((SELECT coalesce(max(id), 0) FROM cascade_notice),
+            (SELECT coalesce(max(value), 0) FROM cascade_meta WHERE name = 'notice'))
+            + row_number() OVER (ORDER BY source, name, destination, origin, reason),
+          reason, iif(to_destination, dc, sc), iif(to_destination, d, s), name, sc, s, dc, d,
+          rules, origin, ?3
+        FROM named GROUP BY reason, sc, s, name, dc, d, origin > 0, to_destination
+        """, few.bound + [.integer(current.batch)])
+    current.counts.notices += db.changes
+    try db.run(
+      "DELETE FROM temp.pending_notices WHERE rowid > ? AND rowid <= ?", few.bound[0], few.bound[1])
+  }
+
+  /// The notices to be written, with the collections and keys of both ends.
+  private static let namedNotices = """
+    WITH named AS (
+      SELECT t.rowid AS number, t.*, coalesce(s.collection, sk.collection) AS sc,
+        coalesce(s.key, sk.key) AS s, coalesce(d.collection, dk.collection) AS dc,
+        coalesce(d.key, dk.key) AS d
+      FROM temp.pending_notices AS t
+      LEFT JOIN cascade_node AS s ON s.id = t.source
+      LEFT JOIN temp.known AS sk ON sk.id = t.source
+      LEFT JOIN cascade_node AS d ON d.id = t.destination
+      LEFT JOIN temp.known AS dk ON dk.id = t.destination
+      WHERE t.rowid > ?1 AND t.rowid <= ?2)
+    """
+}
+
+extension EdgeRelation {
+  /// Whether a source that stays keeps its reference to a deleted destination.
+  fileprivate var leavesReferences: Bool {
+    !isInJoinTable && !rules.contains(.nullifySourceIfDestinationDeleted)
+  }
+}

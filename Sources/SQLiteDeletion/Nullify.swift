@@ -1,0 +1,82 @@
+internal import CascadeModel
+internal import CascadeSQLite
+internal import CascadePlanning
+package import SQLiteTables
+internal import SQLiteRules
+internal import SQLiteEdges
+
+/// Rule 64 in managed objects: an object that survives the destination of its reference loses the
+/// reference (DESIGN 2.1).
+///
+/// Stored edges need no more than to go with their destination.
+extension Writer {
+  /// To be called before these edges are deleted.
+  func nullifyReferences(_ edges: LosingEdges) throws {
+    if !nullifiesObjects { return }
+    try db.run(
+      generated: """
+        INSERT OR IGNORE INTO temp.nullified
+        SELECT e.source FROM \(edges.edgesClause)
+        WHERE \(edges.condition(.first)) AND e.origin >= 2 AND e.rules & 64
+        AND e.source NOT IN (SELECT id FROM temp.gone)
+        """, edges.bound)
+    if db.changes == 0 { return }
+    var page = try nullified(after: 0)
+    while let last = page.last {
+      for id in page { try nullify(id, edges.slice) }
+      page = try nullified(after: last)
+    }
+    try db.run("DELETE FROM temp.nullified")
+  }
+
+  package var nullifiesObjects: Bool {
+    !facts.references.collections.isEmpty
+      && identities.counters.rulesSeen.contains(.nullifySourceIfDestinationDeleted)
+  }
+
+  private func nullified(after id: Int64) throws -> [Int64] {
+    try db.all(
+      "SELECT id FROM temp.nullified WHERE id > ? ORDER BY id LIMIT 1000", .integer(id)
+    ) { $0.integer(0) }
+  }
+
+  /// Rewrites an object once, however many of its references are removed.
+  private func nullify(_ id: Int64, _ slice: Slice) throws {
+    let object = try db.first(
+      """
+      SELECT c.name, n.type, n.value
+      FROM cascade_node AS n JOIN cascade_collection AS c ON c.id = n.collection WHERE n.id = ?
+      """, .integer(id)
+    ) { (collection: $0.text(0), type: $0.optionalText(1), value: $0.optionalText(2)) }
+    guard let object, var members = object.value.flatMap({ JSONText(valid: $0).members() })
+    else { return }
+    let gone = try goneEnds(of: id, slice)
+    var isChanged = false
+    for place in facts.references.of(object.collection, type: object.type)
+    where place.rules.contains(.nullifySourceIfDestinationDeleted) {
+      let isNullified = try place.nullify(&members) { destination in
+        if let end = try existingId(destination) { return gone.contains(end) }
+        // A destination that is not found has been gone for longer, or never existed.
+        if case .node(let node) = destination {
+          try deleteDanglingReferences(place, of: id, to: node)
+        }
+        return true
+      }
+      if isNullified { isChanged = true }
+    }
+    if !isChanged { return }
+    let value = JSONText(object: members).text
+    try trashValue(of: id, becoming: value)
+    try db.run("UPDATE cascade_node SET value = ? WHERE id = ?", .text(value), .integer(id))
+  }
+
+  private func goneEnds(of id: Int64, _ slice: Slice) throws -> Set<Int64> {
+    let ends = try db.all(
+      """
+      SELECT g.id FROM cascade_edge AS e CROSS JOIN temp.gone AS g ON g.id = e.destination
+      WHERE e.source = ? AND e.origin >= 2 AND g.seq <= ?
+      """, .integer(id), .integer(slice.high)
+    ) { $0.integer(0) }
+    return Set(ends)
+  }
+}

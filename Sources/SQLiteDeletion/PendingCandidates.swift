@@ -1,0 +1,300 @@
+package import CascadeModel
+package import CascadeSQLite
+internal import CascadePlanning
+package import SQLiteTables
+internal import SQLiteJournal
+internal import SQLiteRules
+
+/// Remembers the nodes that a lease spared. The reason why such a node would have been deleted is
+/// written down in the transaction that deletes everything else about that reason. When the node is
+/// no longer leased, a sweep checks whether the reason still holds.
+///
+/// An edge that is gone is treated as one that was just removed, so that the rules count and follow
+/// as usual. A column that still refers to nothing is reason enough: what it names is declared dead
+/// once more.
+extension Writer {
+  /// Called before anything is removed.
+  func persistCandidates() throws {
+    if try !db.hasNewCandidates { return }
+    try findCandidates()
+    try persistCandidates(.all)
+  }
+
+  /// Finds everything that is to be written down, while its edges still exist.
+  package func findCandidates() throws {
+    if try !db.hasNewCandidates { return }
+    try db.run("DELETE FROM temp.new_candidates WHERE id IN (SELECT id FROM temp.gone)")
+    try noteCandidateEdges()
+  }
+
+  package func persistCandidates(_ few: Slice) throws {
+    let ends = ["id", "via"].map {
+      "SELECT \($0) AS id FROM temp.new_candidates WHERE rowid > ?1 AND rowid <= ?2 AND \($0) < 0"
+    }
+    try db.storeKeysOfRows(binding, ends.joined(separator: " UNION "), few.bound)
+    try db.run(
+      """
+      INSERT OR REPLACE INTO cascade_candidate(
+        collection, key, via_collection, via_key, name, rule, stored, denied)
+      SELECT s.collection, coalesce(n.key, k.key),
+        iif(coalesce(v.key, vk.key) IS NULL, 0, coalesce(v.collection, vk.collection)),
+        coalesce(v.key, vk.key, ''), s.name, s.rule, s.stored, s.denied
+      FROM temp.new_candidates AS s
+      LEFT JOIN cascade_node AS n ON n.id = s.id LEFT JOIN temp.known AS k ON k.id = s.id
+      LEFT JOIN cascade_node AS v ON v.id = s.via LEFT JOIN temp.known AS vk ON vk.id = s.via
+      WHERE s.rowid > ? AND s.rowid <= ? AND coalesce(n.key, k.key) IS NOT NULL
+      """, few.bound[0], few.bound[1])
+  }
+
+  /// Stored edges and join rows are deleted with either end, and a managed destination leaves no
+  /// number behind. A source that releases a destination can be the reason although it stays.
+  private func noteCandidateEdges() throws {
+    try db.run(
+      """
+      UPDATE temp.new_candidates SET stored = 1 WHERE rule = 8
+      AND via NOT IN (SELECT id FROM temp.gone)
+      AND EXISTS (SELECT 1 FROM temp.lost_edges AS l WHERE l.source = new_candidates.via
+        AND l.name = new_candidates.name AND l.destination = new_candidates.id)
+      """)
+    try db.run(
+      """
+      UPDATE temp.new_candidates SET stored = 1 WHERE rule = 4 AND (
+        EXISTS (SELECT 1 FROM cascade_edge AS e WHERE e.source = new_candidates.id
+          AND e.name = new_candidates.name AND e.destination = new_candidates.via AND e.rules & 4)
+        OR EXISTS (SELECT 1 FROM temp.lost_edges AS l WHERE l.source = new_candidates.id
+          AND l.name = new_candidates.name AND l.destination = new_candidates.via AND l.rules & 4))
+      """)
+    for relation in binding.examinedRelations
+    where relation.isInJoinTable || relation.destination.kind == .managed {
+      if !relation.rules.contains(.deleteSourceIfDestinationDeleted) { continue }
+      try db.run(
+        "UPDATE temp.new_candidates SET stored = 1 WHERE rule = 4 AND name = ? AND collection = ?",
+        .integer(relation.nameId), .integer(relation.source.id))
+    }
+  }
+
+  /// Records, as rule 0, the leases without which a sweep would have found more unreachable nodes.
+  /// No rule records them.
+  package func recordReachingLeases(at now: Int64) throws {
+    let were = try db.integer("SELECT 1 FROM cascade_candidate WHERE rule = 0 LIMIT 1") != nil
+    if !were && !sweepRun.leasesKeepUnreachable { return }
+    try group {
+      try db.run("DELETE FROM cascade_candidate WHERE rule = 0")
+      if !sweepRun.leasesKeepUnreachable { return }
+      try db.run(
+        """
+        INSERT OR IGNORE INTO cascade_candidate(
+          collection, key, via_collection, via_key, name, rule, stored, denied)
+        SELECT c.id, coalesce(l.key, ''), 0, '', 0, 0, 0, 0
+        FROM cascade_lease AS l JOIN cascade_collection AS c ON c.name = l.collection
+        WHERE l.expires > ?
+        """, .integer(now / 1_000))
+    }
+  }
+
+  /// Whether one of the leases that `keepLeasedReasons` recorded has ended.
+  package func hasReachingLeaseEnded(at now: Int64) throws -> Bool {
+    if attachment.isDetached { return false }
+    return try db.integer(
+      """
+      SELECT 1 FROM cascade_candidate AS s CROSS JOIN cascade_collection AS c ON c.id = s.collection
+      WHERE s.rule = 0 AND NOT EXISTS (SELECT 1 FROM cascade_lease AS l
+        WHERE l.collection = c.name AND coalesce(l.key, '') = s.key AND l.expires > ?) LIMIT 1
+      """, .integer(now / 1_000)) != nil
+  }
+
+  /// After a sweep that removed something or was resumed, nodes that waited for the other kind of
+  /// sweep are queued again: what denied them may be gone. A sweep that follows all rules but read
+  /// no journal examined none of the waiting nodes, so it queues all of them again. If a sweep of
+  /// one kind removed nothing, `cascade` has read the whole journal and no denied node waits, then
+  /// a node that an edge holds (3) is really held: no kind has a reason to remove the edge.
+  package func requeueDenied(_ kinds: [SweepKind]) throws {
+    let looked =
+      current.sweep.followedRules == .all && !kinds.readsJournal ? [] : current.sweep.followedRules
+    if looked == .all { return }
+    if current.counts.deletedCount + current.counts.edgesRemoved > 0 || current.sweep.isResumed {
+      return try db.run(
+        "UPDATE cascade_candidate SET denied = 1 WHERE denied IN (2, 3) AND NOT rule & ?",
+        .integer(looked.rawValue))
+    }
+    if current.sweep.followedRules == .all { return }
+    if try current.notifiesOfEarlierDeletions || db.journalPosition(.cascade) >= db.lastInJournal {
+      try db.run(
+        """
+        DELETE FROM cascade_candidate WHERE denied = 3
+        AND NOT EXISTS (SELECT 1 FROM cascade_candidate WHERE denied = 2)
+        """)
+    }
+  }
+
+  /// Called in the transaction that carried out what followed, or after the steps that did.
+  package func deleteDueCandidates(_ few: Slice = .all) throws {
+    try db.run(
+      """
+      DELETE FROM cascade_candidate
+      WHERE id IN (SELECT id FROM temp.due_candidates WHERE id > ? AND id <= ?)
+      """, few.bound[0], few.bound[1])
+    try db.run(
+      "DELETE FROM temp.due_candidates WHERE id > ? AND id <= ?", few.bound[0], few.bound[1])
+  }
+}
+
+extension Connection {
+  /// Whether a lease has ended that spared something. `now` is in milliseconds, as everywhere.
+  package func hasFreed(at now: Int64) throws(SQLiteError) -> Bool {
+    if try integer("SELECT 1 FROM cascade_candidate WHERE rule LIMIT 1") == nil { return false }
+    try findDueCandidates(.all, waiting: false, at: now, limit: 1)
+    defer { try? run("DELETE FROM temp.due_candidates") }
+    return try integer("SELECT 1 FROM temp.due_candidates") != nil
+  }
+
+  /// Presents to the rules the nodes that are no longer leased and still have a reason to be
+  /// deleted.
+  package func examineCandidates(
+    _ binding: Binding, following followed: Rules, at now: Int64
+  ) throws(SQLiteError) {
+    try run("DELETE FROM temp.due_candidates")
+    if try integer("SELECT 1 FROM cascade_candidate LIMIT 1") == nil { return }
+    // Where all rules are followed, no node waits for another kind.
+    try findDueCandidates(followed, waiting: followed == .all, at: now, limit: -1)
+    try findCandidateEnds(binding)
+    try findReturnedEdges(binding)
+    // The batch of that time may explain why the node went, unless it came back and went again.
+    try run(
+      """
+      INSERT OR IGNORE INTO temp.explained_elsewhere SELECT via FROM temp.due_candidates
+      WHERE via IS NOT NULL AND NOT via_there AND via NOT IN (SELECT id FROM temp.dead)
+      """)
+    let vanished = """
+      SELECT via FROM temp.due_candidates
+      WHERE node IS NOT NULL AND via IS NOT NULL AND NOT via_there AND rule = 4 AND NOT stored
+      """
+    // The sweep that wrote the notices about these nodes knew what was denied then. No second
+    // notice is due.
+    try run(
+      generated: """
+        INSERT OR IGNORE INTO temp.already_notified(id) \(vanished) AND via NOT IN (SELECT id FROM temp.dead)
+        """)
+    try run(generated: "INSERT OR IGNORE INTO temp.dead \(vanished)")
+    try run(
+      """
+      INSERT INTO temp.lost_edges
+      SELECT coalesce(via, 0), name, node, 1, rule, 0, 0 FROM temp.due_candidates
+      WHERE node IS NOT NULL AND (rule = 32 OR rule = 8 AND (NOT via_there OR stored AND NOT refers))
+      ON CONFLICT DO UPDATE SET rules = rules | excluded.rules
+      """)
+    try run(
+      """
+      INSERT INTO temp.lost_edges
+      SELECT node, name, coalesce(via, 0), 1, rule, 0, 1 FROM temp.due_candidates
+      WHERE node IS NOT NULL AND (rule = 16 OR rule = 4 AND stored AND NOT via_there)
+      ON CONFLICT DO UPDATE SET rules = rules | excluded.rules
+      """)
+  }
+
+  /// Leaves out nodes that wait for another kind of sweep, unless `waiting` is set.
+  private func findDueCandidates(
+    _ followed: Rules, waiting: Bool, at now: Int64, limit: Int64
+  ) throws(SQLiteError) {
+    let key = "json(l.key)"
+    try run(
+      generated: """
+        INSERT INTO temp.due_candidates(id, collection, key, via_collection, via_key, name, rule, stored)
+        SELECT s.id, s.collection, s.key, s.via_collection, s.via_key, s.name, s.rule, s.stored
+        FROM cascade_candidate AS s CROSS JOIN cascade_collection AS c ON c.id = s.collection
+        WHERE s.rule & ?1 AND (s.denied < 2 OR ?4)
+        AND NOT EXISTS (SELECT 1 FROM cascade_lease AS l
+          WHERE l.collection = c.name AND l.key IS NULL AND l.expires > ?2)
+        AND NOT EXISTS (SELECT 1 FROM cascade_lease AS l
+          WHERE l.collection = c.name AND l.expires > ?2
+          AND (l.key = s.key OR CAST(l.key AS TEXT) = CAST(s.key AS TEXT)
+            OR iif(json_valid(l.key), \(key), NULL) = s.key
+            OR iif(json_valid(l.key), \(KeyPart.asTexts(key)), NULL) = s.key))
+        AND NOT (s.denied IN (1, 2, 3) AND EXISTS (SELECT 1 FROM cascade_lease WHERE expires > ?2))
+        LIMIT ?3
+        """,
+      [
+        .integer(followed.rawValue), .integer(now / 1_000), .integer(limit),
+        .integer(waiting ? 1 : 0),
+      ])
+  }
+
+  /// Looks up whether the node and the other end exist, and the numbers of both.
+  private func findCandidateEnds(_ binding: Binding) throws(SQLiteError) {
+    try run(
+      """
+      UPDATE temp.due_candidates SET
+        node = (SELECT n.id FROM cascade_node AS n
+          WHERE n.collection = due_candidates.collection AND n.key = due_candidates.key),
+        via = (SELECT n.id FROM cascade_node AS n
+          WHERE n.collection = via_collection AND n.key = via_key)
+      """)
+    try run("UPDATE temp.due_candidates SET via_there = 1 WHERE via IS NOT NULL")
+    for table in binding.collections.values { try findCandidateRows(of: table) }
+    try run(
+      """
+      INSERT INTO temp.staged(collection, key, via)
+      SELECT via_collection, via_key, id FROM temp.due_candidates WHERE NOT via_there AND via_collection
+      """)
+    try numberFound(present: false)
+    try run(
+      "UPDATE temp.due_candidates SET via = f.id FROM temp.staged AS f WHERE f.via = due_candidates.id"
+    )
+    try clearFound()
+  }
+
+  /// For nodes that an existing source had released: looks up whether the source has the edge
+  /// again.
+  private func findReturnedEdges(_ binding: Binding) throws(SQLiteError) {
+    try run(
+      """
+      UPDATE temp.due_candidates SET refers = 1 WHERE rule = 8 AND EXISTS (
+        SELECT 1 FROM cascade_edge AS e
+        WHERE e.source = via AND e.name = due_candidates.name AND e.destination = node)
+      """)
+    for relation in binding.examinedRelations
+    where relation.rules.contains(.deleteDestinationIfSourceDeleted) {
+      let (source, destination) = (relation.source, relation.destination)
+      let isEdge = destination.referenceHasKey(
+        "due_candidates.key", of: relation.reference, in: relation.referringColumn)
+      try run(
+        generated: """
+          UPDATE temp.due_candidates SET refers = 1
+          WHERE rule = 8 AND via_there AND name = \(relation.nameId)
+          AND via_collection = \(source.id) AND collection = \(destination.id) AND EXISTS (
+            SELECT 1 FROM \(source.rows) AS s \(relation.references)
+            WHERE \(source.hasKey("s", "due_candidates.via_key")) AND \(relation.isEdge) AND \(isEdge))
+          """)
+    }
+  }
+
+  /// A row in `cascade_node` does not say whether the application's row exists.
+  private func findCandidateRows(of table: NodeTable) throws(SQLiteError) {
+    let id = Value.integer(table.id)
+    try run("UPDATE temp.due_candidates SET node = NULL WHERE collection = ?", id)
+    try run("UPDATE temp.due_candidates SET via = NULL, via_there = 0 WHERE via_collection = ?", id)
+    try run(
+      generated: """
+        INSERT INTO temp.staged(collection, key, row, via, rule)
+        SELECT \(table.id), \(table.key("d")), \(table.row("d")), x.id, 0
+        FROM temp.due_candidates AS x CROSS JOIN \(table.rows) AS d ON \(table.hasKey("d", "x.key"))
+        WHERE x.collection = \(table.id)
+        UNION ALL
+        SELECT \(table.id), \(table.key("d")), \(table.row("d")), x.id, 1
+        FROM temp.due_candidates AS x CROSS JOIN \(table.rows) AS d ON \(table.hasKey("d", "x.via_key"))
+        WHERE x.via_collection = \(table.id)
+        """)
+    try numberFound()
+    try run(
+      """
+      UPDATE temp.due_candidates SET node = f.id FROM temp.staged AS f
+      WHERE f.via = due_candidates.id AND f.rule = 0
+      """)
+    try run(
+      """
+      UPDATE temp.due_candidates SET via = f.id, via_there = 1 FROM temp.staged AS f
+      WHERE f.via = due_candidates.id AND f.rule = 1
+      """)
+    try clearFound()
+  }
+}

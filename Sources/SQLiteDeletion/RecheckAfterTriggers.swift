@@ -1,0 +1,48 @@
+internal import CascadeModel
+internal import CascadeSQLite
+internal import SQLiteTables
+internal import SQLiteRules
+
+/// Checks after a deletion whether a trigger of the application wrote rows that hold a deleted
+/// node: an archive, for example. What triggers do cannot be known before the deletion.
+extension Writer {
+  /// A node that is held in this way stays, and D is found again without it (DESIGN 2.5).
+  func recheckAfterTriggers(_ slice: Slice, _ ends: NodeCounts) throws {
+    if !binding.hasTriggers || !ends.has(rule: 32) { return }
+    let relations = binding.examinedRelations.filter {
+      $0.rules.contains(.deleteDestinationIfAllSourcesDeleted)
+        && $0.referringTable.map(binding.mayBeWrittenByTrigger) ?? false
+    }
+    let held = try relations.flatMap { try db.nodesHeldAfterTriggers(by: $0, slice) }
+    if !held.isEmpty { throw ApplicationRefusal(nodes: held) }
+  }
+}
+
+extension Connection {
+  /// Where the application has triggers, all rows have their keys in `temp.known`, however they are
+  /// numbered.
+  fileprivate func nodesHeldAfterTriggers(by relation: EdgeRelation, _ slice: Slice)
+    throws(SQLiteError) -> [Int64]
+  {
+    let destination = relation.destination
+    let isHeld =
+      if case .json = relation.form {
+        // The lists are read once for all nodes.
+        destination.keyEqualsReference(
+          "m.key", byOneOf: relation.reference,
+          """
+          FROM \(relation.source.rows) AS s \(relation.references)
+          WHERE \(relation.isEdge) AND \(relation.source.isNode("s"))
+          """)
+      } else {
+        "EXISTS (SELECT 1 \(relation.sources(of: "m")))"
+      }
+    return try all(
+      generated: """
+        SELECT g.id FROM temp.gone AS g
+        CROSS JOIN \(destination.nodes) AS m ON m.id = g.id AND m.collection = \(destination.id)
+        WHERE g.seq > ?1 AND g.seq <= ?2 AND g.rule = 32 AND g.name = \(relation.nameId) AND \(isHeld)
+        """, slice.bound
+    ) { $0.integer(0) }
+  }
+}

@@ -1,0 +1,163 @@
+internal import CascadeModel
+package import CascadeSQLite
+package import CascadeStore
+package import SQLiteTables
+internal import SQLiteEdges
+
+/// Deletes what is past its retention time, a little at a time: trash, notices, ledger.
+extension Writer {
+  /// Deletes at most `rows` rows; false where nothing is left to delete. To be called within a
+  /// group.
+  ///
+  /// First the trash, one batch after the other; then the notices; then the ledger. The ledger
+  /// keeps every batch that has trash, and how far a file of many transactions came.
+  package func deleteSomeExpired(at now: Int64, rows: Int = 1_000) throws -> Bool {
+    let limit = now - model.trash.inMilliseconds
+    if let batch = try expiredBatch(of: "cascade_trash_layout", before: limit, at: now) {
+      try deleteTrash(batch, rows: Int64(rows))
+      return true
+    }
+    let ofFiles: StaticString = "cascade_trash_file WHERE fate = 0"
+    if let batch = try expiredBatch(of: ofFiles, before: limit, at: now) {
+      // The nodes that lost these files need no identity any more.
+      try db.run("DELETE FROM cascade_trash_node WHERE batch = ?", .integer(batch))
+      return try markFilesForDeletion(of: batch, rows: Int64(rows))
+    }
+    if try deleteExpiredNotices(before: now - model.retention.notices.inMilliseconds, at: now, rows)
+    {
+      return true
+    }
+    return try deleteExpiredLedger(
+      before: now - model.retention.ledger.inMilliseconds, at: now, rows)
+  }
+
+  /// Deletes all that is past its time. Returns how many batches were deleted from the trash.
+  package func deleteAllExpired(at now: Int64, _ manners: StepPolicy = .none) throws -> Int {
+    let before = try db.batchesInTrash()
+    try repeatInTransactions(manners) { try deleteSomeExpired(at: now) }
+    return try before - db.batchesInTrash()
+  }
+
+  /// The oldest batch that is past its time, and that no open sweep or undo belongs to.
+  private func expiredBatch(
+    of kept: StaticString, before limit: Int64, at now: Int64
+  ) throws -> Int64? {
+    try db.integer(
+      generated: """
+        SELECT t.batch FROM (SELECT DISTINCT batch FROM \(kept)) AS t
+        WHERE \(Connection.time(ofBatch: "t.batch")) < ?1 AND t.batch NOT IN (
+          SELECT value FROM cascade_meta WHERE name IN ('sweep.batch', 'undo.batch'))
+        ORDER BY t.batch LIMIT 1
+        """, [.integer(limit), .integer(now)])
+  }
+
+  private func deleteTrash(_ batch: Int64, rows: Int64) throws {
+    // A batch that is only partly in the trash cannot be undone any more.
+    try db.run(
+      "UPDATE cascade_trash_layout SET remaining = -1 WHERE batch = ? AND remaining >= 0",
+      .integer(batch))
+    if try markFilesForDeletion(of: batch, rows: rows) { return }
+    try db.run(
+      """
+      DELETE FROM cascade_trash WHERE batch = ?1 AND id <= (
+        SELECT max(id) FROM (
+          SELECT id FROM cascade_trash WHERE batch = ?1 ORDER BY id LIMIT ?2))
+      """, .integer(batch), .integer(rows))
+    if db.changes > 0 { return }
+    try db.run(
+      """
+      DELETE FROM cascade_trash_edge WHERE (batch, source, name, destination, origin) IN (
+        SELECT batch, source, name, destination, origin FROM cascade_trash_edge WHERE batch = ?1
+        LIMIT ?2)
+      """, .integer(batch), .integer(rows))
+    if db.changes > 0 { return }
+    try db.run(
+      """
+      DELETE FROM cascade_trash_node WHERE batch = ?1 AND id <= (
+        SELECT max(id) FROM (
+          SELECT id FROM cascade_trash_node WHERE batch = ?1 ORDER BY id LIMIT ?2))
+      """, .integer(batch), .integer(rows))
+    if db.changes > 0 { return }
+    try db.run("DELETE FROM cascade_trash_layout WHERE batch = ?", .integer(batch))
+  }
+
+  private func deleteExpiredNotices(before limit: Int64, at now: Int64, _ rows: Int) throws -> Bool
+  {
+    // Numbers continue behind the last one, also where no notice is left.
+    try db.run(
+      """
+      INSERT OR REPLACE INTO cascade_meta
+      SELECT 'notice', max(id) FROM cascade_notice HAVING max(id) > coalesce(
+        (SELECT value FROM cascade_meta WHERE name = 'notice'), 0)
+      """)
+    try db.run(
+      generated: """
+        DELETE FROM cascade_notice WHERE id IN (
+          SELECT n.id FROM (SELECT id, batch FROM cascade_notice ORDER BY id LIMIT ?3) AS n
+          WHERE \(Connection.time(ofBatch: "n.batch")) < ?1)
+        """, [.integer(limit), .integer(now), .integer(Int64(rows))])
+    return db.changes > 0
+  }
+
+  /// Does not examine rows behind the last one that is past its time: there may be many.
+  private func deleteExpiredLedger(before limit: Int64, at now: Int64, _ rows: Int) throws -> Bool {
+    try db.run(
+      """
+      WITH young(seq) AS (SELECT min(seq) FROM cascade_ledger WHERE at BETWEEN ?1 AND ?2),
+      old(seq) AS (
+        SELECT max(l.seq) FROM cascade_ledger AS l, young AS y
+        WHERE l.at < ?1 AND l.seq < coalesce(y.seq, 0x7fffffffffffffff))
+      DELETE FROM cascade_ledger WHERE seq IN (
+        SELECT l.seq FROM cascade_ledger AS l WHERE l.seq <= (SELECT seq FROM old)
+        AND l.seq NOT IN (SELECT batch FROM cascade_trash_layout)
+        AND l.seq NOT IN (SELECT batch FROM cascade_trash_file)
+        AND l.seq NOT IN (SELECT batch FROM cascade_released_file)
+        AND l.seq NOT IN (SELECT batch FROM cascade_notice)
+        AND NOT (l.outcome = 'partial' AND NOT EXISTS (
+          SELECT 1 FROM cascade_ledger AS n WHERE n.id = l.id AND n.part > l.part))
+        ORDER BY l.seq LIMIT ?3)
+      """, .integer(limit), .integer(now), .integer(Int64(rows)))
+    return db.changes > 0
+  }
+}
+
+extension Connection {
+  /// How many batches have something in the trash: those from before `limit`, or all.
+  package func batchesInTrash(
+    before limit: (time: Int64, now: Int64)? = nil
+  ) throws(SQLiteError) -> Int {
+    let count = try integer(
+      generated: """
+        SELECT count(*) FROM (
+          SELECT batch FROM cascade_trash_layout
+          UNION SELECT batch FROM cascade_trash_file WHERE fate = 0) AS t
+        WHERE ?1 IS NULL OR \(Connection.time(ofBatch: "t.batch")) < ?1
+        """, [limit.map { .integer($0.time) } ?? .null, .integer(limit?.now ?? 0)])
+    return Int(count ?? 0)
+  }
+
+  /// The time of a batch, as SQL; ?2 is now. A batch that the ledger does not know, or recorded
+  /// while the clock was ahead, is as old as the next batch.
+  fileprivate static func time(ofBatch batch: String) -> String {
+    """
+    (SELECT n.at FROM cascade_ledger AS n WHERE n.seq >= \(batch) AND n.at <= ?2
+      ORDER BY n.seq LIMIT 1)
+    """
+  }
+}
+
+extension Writer {
+  /// Marks at most `rows` files of a batch to be removed for good after the commit. Returns false
+  /// if there are none.
+  func markFilesForDeletion(of batch: Int64, rows: Int64) throws -> Bool {
+    try db.run(
+      """
+      UPDATE cascade_trash_file SET fate = ?1 WHERE (batch, collection, path) IN (
+        SELECT batch, collection, path FROM cascade_trash_file
+        WHERE batch = ?2 AND fate = 0 LIMIT ?3)
+      """, .integer(Fate.toDelete.rawValue), .integer(batch), .integer(rows))
+    return db.changes > 0
+  }
+
+  package enum Fate: Int64 { case trashed, toDelete, toRestore }
+}

@@ -1,0 +1,168 @@
+internal import CascadeModel
+package import CascadeSQLite
+internal import SQLiteTables
+
+/// Describes an entry of the trash: what it is, and which of its values is in which column of
+/// `cascade_trash`. The columns of the key come first. A layout is written once for each batch and
+/// kind of entry.
+package struct TrashLayout: Hashable {
+  package enum Kind: String {
+    /// The row of a node.
+    case row
+    /// A managed object: its key, its type, its value.
+    case object
+    /// The key of a node that was gone before the sweep examined it: a link in a chain of reasons.
+    case name
+    /// A row that is not a node: of a join table, or one that went by a foreign key.
+    case side
+    /// Columns of a row that survived: its key, the old values, the new values.
+    case change
+    /// The value of an object that survived: its id, the old value, the new value.
+    case value
+    /// Stands for the stored edges that are kept.
+    case edges
+  }
+
+  package let kind: Kind
+  package var collection: Int64?
+  /// The name of the table, if the entry comes from one.
+  package var subject = ""
+  /// Nil stands for the rowid.
+  package var columns: [String?] = []
+  package var keys = 1
+
+  package static let columnsPerPart = 16
+
+  var parts: Range<Int> {
+    0..<max(1, (columns.count + TrashLayout.columnsPerPart - 1) / TrashLayout.columnsPerPart)
+  }
+
+  /// The indexes of the columns in one part.
+  func columnIndexes(in part: Int) -> Range<Int> {
+    part * TrashLayout.columnsPerPart..<min((part + 1) * TrashLayout.columnsPerPart, columns.count)
+  }
+
+  /// SQLite joins at most 64 tables: values in later parts are looked up one by one.
+  private static let maxJoinedParts = 48
+
+  /// The SQL for the value of a column; `t` is part 0, `t1` the next.
+  package static func value(_ place: Int) -> String {
+    let (part, column) = (place / columnsPerPart, "c\(place % columnsPerPart)")
+    if part < maxJoinedParts { return "\(alias(ofPart: part)).\(column)" }
+    return "(SELECT w.\(column) FROM main.cascade_trash AS w "
+      + "WHERE w.batch = t.batch AND w.id = t.id AND w.part = \(part))"
+  }
+
+  static func alias(ofPart part: Int) -> String { part == 0 ? "t" : "t\(part)" }
+
+  /// The FROM clause: entries of the trash with all of their parts, called `t`, `t1` and so on.
+  package var fromEntries: String {
+    let others = parts.prefix(TrashLayout.maxJoinedParts).dropFirst().map { part in
+      let t = TrashLayout.alias(ofPart: part)
+      return "CROSS JOIN main.cascade_trash AS \(t) "
+        + "ON \(t).batch = t.batch AND \(t).id = t.id AND \(t).part = \(part)"
+    }
+    return "FROM main.cascade_trash AS t \(others.joined(separator: " "))"
+  }
+
+  package static let isOfLayout = "t.batch = ?1 AND t.layout = ?2 AND t.part = 0"
+  /// Entries in a slice of ids, bound behind batch and layout.
+  package static let isInSlice = "\(isOfLayout) AND t.id > ?3 AND t.id <= ?4"
+
+  private var columnList: String {
+    JSON.array(columns.map { $0.map(JSON.string) ?? .null }).text
+  }
+
+  fileprivate var identity: [Value] {
+    [.text(kind.rawValue), .integer(collection), .text(subject), .text(columnList)]
+  }
+}
+
+extension TrashLayout {
+  /// From the columns: kind, collection, subject, columns, keys. Nil for an entry that a newer
+  /// version wrote.
+  package init?(row: Row) {
+    guard let kind = Kind(rawValue: row.text(0)),
+      let columns = try? JSON.parse(row.text(3)).array?.map(\.string)
+    else { return nil }
+    self.init(
+      kind: kind, collection: row.isNull(1) ? nil : row.integer(1), subject: row.text(2),
+      columns: columns, keys: Int(row.integer(4)))
+  }
+
+  /// All columns of a table except generated ones, the key first.
+  init(_ kind: Kind, _ table: Table, keys: [String] = [], collection: Int64? = nil) {
+    let first = Set(keys.map(\.folded))
+    let rest = table.columns.filter { !$0.isGenerated && !first.contains($0.name.folded) }
+    var columns: [String?] = keys + rest.map(\.name)
+    // A rowid that is also a column is kept as that column.
+    if table.rowid != nil && !table.isRowidColumn { columns.append(nil) }
+    self.init(
+      kind: kind, collection: collection, subject: table.name, columns: columns, keys: keys.count)
+  }
+
+  /// The values of the row `alias`, in the order of the columns.
+  func values(of alias: String, in table: Table) -> [String] {
+    columns.map { "\(alias).\($0.map(quoted) ?? table.rowid ?? "rowid")" }
+  }
+}
+
+extension Writer {
+  /// Writes entries into the trash. `select` returns the SQL for a part, given its number and the
+  /// values to select. `bound` is bound behind batch and layout.
+  func writeToTrash(
+    _ layout: TrashLayout, values: [String], _ bound: [Value] = [],
+    select: (_ part: Int, _ values: String) -> String
+  ) throws {
+    let number = try layoutNumber(layout)
+    var count = 0
+    for part in layout.parts {
+      let places =
+        part
+        * TrashLayout.columnsPerPart..<min((part + 1) * TrashLayout.columnsPerPart, values.count)
+      let columns = places.map { ", c\($0 % TrashLayout.columnsPerPart)" }.joined()
+      try db.run(
+        generated: """
+          INSERT OR IGNORE INTO main.cascade_trash(batch, id, part, layout, via, name, rule\(columns))
+          \(select(part, values[places].map { ", \($0)" }.joined()))
+          """, [.integer(current.batch), .integer(number)] + bound)
+      if part == 0 { count = db.changes }
+    }
+    if count > 0 { try countTrashedEntries(layout, number, count: count) }
+  }
+
+  func countTrashedEntries(_ layout: TrashLayout, _ number: Int64, count: Int) throws {
+    let identity = layout.identity
+    try db.run(
+      """
+      INSERT INTO cascade_trash_layout VALUES(?, ?, ?, ?, ?, ?, ?, ?8, ?9)
+      ON CONFLICT DO UPDATE
+      SET count = count + excluded.count, remaining = remaining + excluded.remaining
+      """, .integer(current.batch), .integer(number), identity[0], identity[1], identity[2],
+      identity[3], .integer(Int64(layout.keys)), .integer(Int64(count)),
+      .integer(layout.kind == .name ? 0 : Int64(count)))
+  }
+
+  /// The number of the layout in this batch: the existing one, or the next free one.
+  func layoutNumber(_ layout: TrashLayout) throws -> Int64 {
+    let identity = layout.identity
+    let known = try db.integer(
+      """
+      SELECT layout FROM cascade_trash_layout
+      WHERE batch = ? AND kind = ? AND collection IS ? AND subject = ? AND columns = ?
+      """, .integer(current.batch), identity[0], identity[1], identity[2], identity[3])
+    if let known { return known }
+    return try db.integer(
+      "SELECT coalesce(max(layout), 0) + 1 FROM cascade_trash_layout WHERE batch = ?",
+      .integer(current.batch)) ?? 1
+  }
+
+  /// The lowest id so far of entries that are not nodes. Their ids are above those of all nodes,
+  /// and count down.
+  func lowestSideId() throws -> Int64 {
+    try db.integer(
+      """
+      SELECT id FROM cascade_trash WHERE batch = ? AND id > 0x7000000000000000 ORDER BY id LIMIT 1
+      """, .integer(current.batch)) ?? .max
+  }
+}

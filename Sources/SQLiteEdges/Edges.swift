@@ -1,0 +1,202 @@
+package import CascadeModel
+internal import CascadeSQLite
+internal import CascadeStore
+package import SQLiteTables
+internal import SQLiteJournal
+internal import SQLiteRules
+
+/// What makes two edges the same (DESIGN 2.2).
+package struct EdgeKey: Hashable {
+  package var source: Int64
+  package var name: Int64
+  package var destination: Int64
+  package var origin: Origin
+
+  package init(source: Int64, name: Int64, destination: Int64, origin: Origin) {
+    self.source = source
+    self.name = name
+    self.destination = destination
+    self.origin = origin
+  }
+}
+
+/// Adding and removing edges between flushes. `born` tells an edge that was added since the last
+/// flush from one that was there before: an edge of the first kind that is removed again never was
+/// (DESIGN 2.3, 6).
+extension Writer {
+  /// Adds an edge, or replaces the rules of one. With `isOwn` false, the edge was not made by this
+  /// transaction: it is not counted, and its ends are not validated.
+  package func add(_ edge: EdgeKey, rules: Rules, isOwn: Bool = true) throws {
+    if !rules.isSubset(of: identities.counters.rulesSeen) {
+      requestDenialTriggers(rules.subtracting(identities.counters.rulesSeen))
+      identities.counters.rulesSeen.formUnion(rules)
+    }
+    let born = try cancelRemoval(edge) ?? identities.counters.serial
+    try db.run(
+      "INSERT INTO cascade_edge VALUES(?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+      row: (edge.source, edge.name, edge.destination, edge.origin.rawValue, rules.rawValue, born))
+    if db.changes == 1 {
+      if isOwn { try added(edge) }
+      return
+    }
+    try db.run(
+      """
+      UPDATE cascade_edge SET rules = ?5
+      WHERE source = ?1 AND name = ?2 AND destination = ?3 AND origin = ?4
+      """, .integer(edge.source), .integer(edge.name), .integer(edge.destination),
+      .integer(edge.origin.rawValue), .integer(rules.rawValue))
+  }
+
+  private func added(_ edge: EdgeKey) throws {
+    current.counts.edgesAdded += 1
+    try touch(edge.source)
+    try touch(edge.destination)
+  }
+
+  /// Takes back the removal of an edge that was removed since the last flush: the edge was never
+  /// away.
+  private func cancelRemoval(_ edge: EdgeKey) throws -> Int64? {
+    if current.lostCount == 0 { return nil }
+    let born = try db.integer(
+      """
+      DELETE FROM temp.lost_edges WHERE source = ? AND name = ? AND destination = ? AND origin = ?
+      RETURNING born
+      """, .integer(edge.source), .integer(edge.name), .integer(edge.destination),
+      .integer(edge.origin.rawValue))
+    guard let born else { return nil }
+    current.lostCount -= 1
+    current.counts.edgesAdded -= 1
+    current.counts.edgesRemoved -= 1
+    return born
+  }
+
+  /// Returns false if there is no such edge.
+  package func remove(_ edge: EdgeKey, as removal: Removal) throws -> Bool {
+    let key: [Value] = [
+      .integer(edge.source), .integer(edge.name), .integer(edge.destination),
+      .integer(edge.origin.rawValue),
+    ]
+    let old = try db.first(
+      """
+      DELETE FROM cascade_edge WHERE source = ? AND name = ? AND destination = ? AND origin = ?
+      RETURNING rules, born
+      """, key[0], key[1], key[2], key[3]
+    ) { (rules: $0.integer(0), born: $0.integer(1)) }
+    guard let old else { return false }
+    try touch(edge.source)
+    if old.born == identities.counters.serial {
+      if try isStillHeldByRow(edge) { return true }
+      current.counts.edgesAdded -= 1
+      try deleteUnusedFileIdentity(edge.destination)
+      return true
+    }
+    try db.run(
+      "INSERT INTO temp.lost_edges VALUES(?, ?, ?, ?, ?, ?, ?)", key[0], key[1], key[2], key[3],
+      .integer(old.rules), .integer(old.born), .integer(removal.code))
+    current.lostCount += 1
+    current.counts.edgesRemoved += 1
+    return true
+  }
+
+  /// An edge that its source no longer declares in one relation, but still declares in another, was
+  /// not removed (DESIGN 2.2).
+  package func cancelRemovalsDeclaredElsewhere() throws {
+    try cancelLostEdges(
+      """
+      SELECT 1 FROM main.cascade_edge AS e WHERE e.source = lost_edges.source AND e.name = lost_edges.name
+      AND e.destination = lost_edges.destination AND e.origin >= 1
+      """)
+    for relation in binding.edgeRelations {
+      try cancelLostEdges("\(relation.lostEdgeIsDeclared) AND lost_edges.name = \(relation.nameId)")
+    }
+  }
+
+  private func cancelLostEdges(_ edges: String) throws {
+    try db.run(
+      generated: """
+        DELETE FROM temp.lost_edges WHERE origin >= 1 AND removal = 0 AND EXISTS (\(edges))
+        """, [])
+    current.lostCount -= db.changes
+    current.counts.edgesRemoved -= db.changes
+  }
+
+  /// Makes `edges` the declared edges of a node: old ones that are not in the list are removed.
+  package func declare(
+    _ edges: [DeclaredEdge], of node: Node, _ id: Int64, insteadOf old: [EdgeKey: Rules]
+  ) throws {
+    var dropped = old
+    for edge in edges {
+      let rules = try edge.rules ?? modelRules(edge.name, from: node, to: edge.destination)
+      let key = EdgeKey(
+        source: id, name: try nameId(edge.name), destination: try endId(edge.destination),
+        origin: .declared)
+      if dropped.removeValue(forKey: key) != rules { try add(key, rules: rules) }
+    }
+    for edge in dropped.keys { _ = try remove(edge, as: .sourceDeleted) }
+  }
+
+  /// Deletes trashed edges of the node's earlier lists. The list of the put is complete: an undo
+  /// must not add edges to it, unless it brings the node itself back.
+  package func deleteTrashedList(of id: Int64) throws {
+    if model.trash == .zero { return }
+    try db.run(
+      """
+      DELETE FROM cascade_trash_edge AS e WHERE source = ? AND origin = 1
+      AND NOT EXISTS (SELECT 1 FROM cascade_trash WHERE batch = e.batch AND id = e.source)
+      """, .integer(id))
+  }
+
+  package func declaredEdges(of id: Int64) throws -> [EdgeKey: Rules] {
+    let edges = try db.all(
+      "SELECT name, destination, rules FROM cascade_edge WHERE source = ? AND origin = 1",
+      .integer(id)
+    ) { row in
+      (
+        EdgeKey(
+          source: id, name: row.integer(0), destination: row.integer(1), origin: .declared),
+        Rules(rawValue: row.integer(2))
+      )
+    }
+    return Dictionary(uniqueKeysWithValues: edges)
+  }
+
+  /// The model's rules for an edge that was written without rules.
+  package func modelRules(_ name: String, from: Node, to: Destination) throws -> Rules {
+    let target: String
+    switch to {
+    case .node(let node): target = node.collection
+    case .file(let root, _): target = root
+    }
+    if let rules = model.rules(for: name, from: from.collection, to: to) { return rules }
+    throw Rejection(
+      .invalid,
+      "the edge \"\(name)\" from \(from) has no rules, and the model declares no relationship "
+        + "\"\(name)\" from \"\(from.collection)\" to \"\(target)\"", node: from)
+  }
+}
+
+extension EdgeRelation {
+  /// A query that has a row if the source of a row of `temp.lost_edges` also declares the destination in
+  /// this relation. It looks both ends up in `cascade_node`, as stored edges do.
+  fileprivate var lostEdgeIsDeclared: String {
+    """
+    SELECT 1 FROM main.cascade_node AS sm
+    CROSS JOIN \(source.rows) AS s ON \(source.hasKey("s", "sm.key")) \(references)
+    CROSS JOIN main.cascade_node AS m
+    WHERE sm.id = lost_edges.source AND sm.collection = \(source.id) AND m.id = lost_edges.destination
+    AND m.collection = \(destination.id) AND \(isEdge)
+    AND \(destination.isReferenceToNode(by: reference, in: referringColumn))
+    """
+  }
+}
+
+extension Removal {
+  /// The number that stands for it in `temp.lost_edges`.
+  package var code: Int64 {
+    switch self {
+    case .sourceDeleted: 0
+    case .destinationDeleted: 1
+    case .edgeDeleted: 2
+    }
+  }
+}

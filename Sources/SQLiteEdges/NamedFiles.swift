@@ -1,0 +1,61 @@
+internal import CascadeModel
+package import CascadeSQLite
+package import CascadePlanning
+package import SQLiteTables
+
+/// Finds out which of some files are named by an edge, wherever the edges are stored.
+extension Connection {
+  /// The ids of those that are named. Runs in the caller's transaction.
+  package func named(_ files: [FileQuery], _ binding: Binding) throws(SQLiteError) -> Set<Int64> {
+    try ask(files)
+    var named = Set(
+      try all(
+        """
+        SELECT a.id FROM temp.queried_files AS a
+        JOIN cascade_node AS n ON n.collection = a.collection AND n.key = a.key
+        WHERE EXISTS (SELECT 1 FROM cascade_edge WHERE destination = n.id)
+        """
+      ) { $0.integer(0) })
+    let collections = Set(files.map(\.collection))
+    for relation in binding.edgeRelations where collections.contains(relation.destination.id) {
+      named.formUnion(try all(generated: relation.naming) { $0.integer(0) })
+    }
+    return named
+  }
+
+  /// A column may store a path as text, as bytes or, if it consists of digits, as a number.
+  private func ask(_ files: [FileQuery]) throws(SQLiteError) {
+    try run("DELETE FROM temp.queried_files")
+    for file in files {
+      var keys: [Value] = [.text(file.path), .blob(Array(file.path.utf8))]
+      if let number = Int64(file.path) { keys.append(.integer(number)) }
+      for key in keys {
+        try run(
+          "INSERT INTO temp.queried_files VALUES(?, ?, ?)", .integer(file.collection), key,
+          .integer(file.id))
+      }
+    }
+  }
+}
+
+extension EdgeRelation {
+  /// The ids of the files that a row refers to, found by the column's index or by one scan of the
+  /// table.
+  fileprivate var naming: String {
+    let asked = "temp.queried_files AS a"
+    let match = "\(reference) = a.key AND a.collection = \(destination.id)"
+    switch form {
+    case .column(let column) where source.table?.hasIndex(on: column) == true,
+      .typed(let column, _, _) where source.table?.hasIndex(on: column) == true:
+      return """
+        SELECT DISTINCT a.id FROM \(asked) CROSS JOIN \(source.rows) AS s ON \(match)
+        WHERE \(isEdge) AND \(source.isNode("s"))
+        """
+    default:
+      return """
+        SELECT DISTINCT a.id FROM \(source.rows) AS s \(references) CROSS JOIN \(asked) ON \(match)
+        WHERE \(isEdge) AND \(source.isNode("s"))
+        """
+    }
+  }
+}

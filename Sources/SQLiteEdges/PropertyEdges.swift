@@ -1,0 +1,103 @@
+package import CascadeModel
+internal import CascadeSQLite
+internal import CascadeStore
+package import CascadePlanning
+package import SQLiteTables
+
+/// Edges that the value of a managed object holds (DESIGN 4). Only Cascade writes such values, so
+/// their edges are stored with the others, and follow the value.
+extension Writer {
+  /// A put describes the whole object: its property edges become those of the value.
+  package func updatePropertyEdges(
+    _ node: Node, _ id: Int64, type: String?, value: JSONText?, isNew: Bool
+  ) throws {
+    if !facts.references.hasReferences(node.collection) { return }
+    if !isNew { try deleteDanglingReferences(of: id) }
+    let old = isNew ? [:] : try propertyEdges(of: id)
+    try updatePropertyEdges(
+      node, id, facts.references.of(node.collection, type: type), in: value?.members() ?? [],
+      insteadOf: old)
+  }
+
+  /// A patch affects only the members that it names. References in other members are not resolved
+  /// again: one that was left dangling has no edge, and must not get one, which would lose its end
+  /// and run its rules a second time.
+  package func updatePropertyEdges(
+    _ node: Node, _ id: Int64, patched members: [Member], _ names: [String]
+  ) throws {
+    if !facts.references.hasReferences(node.collection) { return }
+    let type = try db.first("SELECT type FROM cascade_node WHERE id = ?", .integer(id)) {
+      $0.optionalText(0)
+    }
+    let places = facts.references.of(node.collection, type: type ?? nil)
+    if !places.contains(where: { $0.isDecided(by: names) }) { return }
+    try resolveReferences(of: id)
+    try updatePropertyEdges(
+      node, id, places, in: members, patched: names, wasLoose: deleteDanglingReferences(of: id),
+      insteadOf: propertyEdges(of: id))
+  }
+
+  private func updatePropertyEdges(
+    _ node: Node, _ id: Int64, _ places: [PropertyReference], in members: [Member],
+    patched names: [String]? = nil, wasLoose: Bool = false, insteadOf old: [EdgeKey: Rules]
+  ) throws {
+    var dropped = old
+    for place in places {
+      if names.map(place.isDecided) ?? true {
+        try add(place, of: node, id, in: members, &dropped)
+      } else {
+        try retainEdges(place, of: id, in: members, &dropped)
+        if wasLoose { try storeDanglingReferences(place, of: id, in: members, but: old) }
+      }
+    }
+    for edge in dropped.keys { _ = try remove(edge, as: .sourceDeleted) }
+  }
+
+  private func add(
+    _ place: PropertyReference, of node: Node, _ id: Int64, in members: [Member],
+    _ dropped: inout [EdgeKey: Rules]
+  ) throws {
+    let destinations = try place.destinations(in: members) { misfit in
+      throw Rejection(.invalid, "\(node): \(misfit.message)", node: node)
+    }
+    for destination in destinations {
+      let edge = try edge(of: place, from: id, to: endId(destination))
+      if dropped.removeValue(forKey: edge) != place.rules { try add(edge, rules: place.rules) }
+    }
+  }
+
+  private func retainEdges(
+    _ place: PropertyReference, of id: Int64, in members: [Member],
+    _ dropped: inout [EdgeKey: Rules]
+  ) throws {
+    if dropped.isEmpty { return }
+    for destination in try place.destinations(in: members) {
+      guard let end = try existingId(destination) else { continue }
+      dropped[try edge(of: place, from: id, to: end)] = nil
+    }
+  }
+
+  package func edge(of place: PropertyReference, from source: Int64, to destination: Int64) throws
+    -> EdgeKey
+  {
+    EdgeKey(
+      source: source, name: try nameId(place.name), destination: destination,
+      origin: place.origin)
+  }
+
+  func propertyEdges(of id: Int64) throws -> [EdgeKey: Rules] {
+    let edges = try db.all(
+      """
+      SELECT name, destination, origin, rules FROM cascade_edge WHERE source = ? AND origin >= 2
+      """, .integer(id)
+    ) { row in
+      (
+        EdgeKey(
+          source: id, name: row.integer(0), destination: row.integer(1),
+          origin: Origin(rawValue: row.integer(2)) ?? .property),
+        Rules(rawValue: row.integer(3))
+      )
+    }
+    return Dictionary(uniqueKeysWithValues: edges)
+  }
+}

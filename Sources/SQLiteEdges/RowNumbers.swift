@@ -1,0 +1,171 @@
+package import CascadeModel
+package import CascadeSQLite
+internal import CascadeStore
+package import SQLiteTables
+
+/// Numbers for the nodes that a transaction's changes name and that are in no table of Cascade's:
+/// rows of the application, and files (`temp.known`).
+///
+/// 1. A node that a stored edge names has the id of its row in `cascade_node`.
+/// 2. A node is `present` as long as its row is in the table, whether this transaction deletes it
+///    or not.
+/// 3. A node that is named and does not exist is in `temp.dead` until it is put.
+package struct RowLocation {
+  /// As the table stores it.
+  package let key: Value
+  let row: Value
+}
+
+extension Writer {
+  /// The table of a mapped collection; nil for a managed one.
+  package func table(of collection: String) throws -> NodeTable? {
+    guard facts.hasTables, case .mapped = model.collections[collection] else { return nil }
+    if let table = binding.collections[collection] { return table }
+    throw cannotBeWritten(collection, binding.problem(of: collection)?.message ?? "it has no table")
+  }
+
+  func cannotBeWritten(_ collection: String, _ why: String) -> Rejection {
+    Rejection(.invalid, "\"\(collection)\" cannot be written: \(why)")
+  }
+
+  /// The values to bind for the columns of the key.
+  package func keyValues(_ node: Node, _ table: NodeTable) throws -> [Value] {
+    if let misfit = model.keyProblem(node) { throw Rejection(.invalid, misfit, node: node) }
+    return table.columnValues(node.key)!
+  }
+
+  /// Nil if no row has the key.
+  package func locate(_ keys: [Value], in table: NodeTable) throws -> RowLocation? {
+    try db.all(
+      generated: """
+        SELECT \(table.key("s")), \(table.row("s"))
+        FROM \(table.rows) AS s WHERE \(table.isKeyed("s"))
+        """, keys
+    ) { RowLocation(key: $0.value(0), row: $0.value(1)) }.first
+  }
+
+  package func number(_ place: RowLocation, in collection: Int64, present: Bool = true) throws
+    -> Int64
+  {
+    let id = try db.integer(
+      """
+      INSERT INTO temp.known(id, collection, key, row, present)
+      SELECT (SELECT id FROM cascade_node WHERE collection = ?1 AND key = ?2), ?1, ?2, ?3, ?4
+      WHERE true
+      ON CONFLICT(collection, key) WHERE id > 0 DO UPDATE SET row = excluded.row, present = excluded.present
+      RETURNING id
+      """, .integer(collection), place.key, place.row, .integer(present ? 1 : 0))!
+    try assignIdToDead(place, in: collection, as: id)
+    return id
+  }
+
+  func numberAbsent(_ key: Value, in table: NodeTable) throws -> Int64 {
+    let place = RowLocation(key: try firstSpelling(of: key, in: table), row: .null)
+    let id = try number(place, in: table.id, present: false)
+    let before = current.deadCount
+    try markDead(id)
+    if current.deadCount > before {
+      try db.run("INSERT OR IGNORE INTO temp.named_missing_rows VALUES(?)", .integer(id))
+    }
+    return id
+  }
+
+  /// Removes absent nodes that no edge names any more. An absent node counts as deleted only while
+  /// an edge of this transaction names it. References that dangled before are left to a sweep,
+  /// which may have to ask.
+  package func dropUnusedAbsentNodes() throws {
+    try db.run(
+      """
+      DELETE FROM temp.named_missing_rows WHERE id NOT IN (SELECT id FROM temp.dead)
+      OR id IN (SELECT source FROM temp.new_edges UNION SELECT destination FROM temp.new_edges)
+      OR id IN (SELECT source FROM temp.lost_edges UNION SELECT destination FROM temp.lost_edges)
+      OR EXISTS (SELECT 1 FROM cascade_edge AS e WHERE e.source = named_missing_rows.id)
+      OR EXISTS (SELECT 1 FROM cascade_edge AS e WHERE e.destination = named_missing_rows.id)
+      """)
+    try db.run("DELETE FROM temp.dead WHERE id IN (SELECT id FROM temp.named_missing_rows)")
+    current.deadCount -= db.changes
+    if db.changes == 0 { return }
+    try db.run("DELETE FROM cascade_node WHERE id IN (SELECT id FROM temp.named_missing_rows)")
+  }
+
+  /// An absent node keeps the spelling of the key that it was first given, however it is spelled
+  /// now.
+  private func firstSpelling(of key: Value, in table: NodeTable) throws -> Value {
+    guard case .mapped(_, _, let collations) = table.kind, collations.count == 1,
+      collations[0] != "BINARY"
+    else { return key }
+    let spellings = try db.all(
+      generated: """
+        SELECT key FROM temp.known
+        WHERE id > 0 AND collection = ?1 AND NOT present
+        AND key COLLATE \(quoted(collations[0])) = ?2 LIMIT 1
+        """, [.integer(table.id), key]
+    ) { $0.value(0) }
+    return spellings.first ?? key
+  }
+
+  /// Whether the row was inserted since the last flush.
+  package func isInsertedSinceFlush(_ id: Int64) throws -> Bool {
+    try db.integer("SELECT 1 FROM temp.new_rows WHERE id = ?", .integer(id)) != nil
+  }
+}
+
+// MARK: - Ends of stored edges
+
+extension Writer {
+  /// The id of the node's row in `cascade_node`, which its stored edges name. Inserted if need be.
+  package func end(_ node: Node, in table: NodeTable) throws -> Int64 {
+    let keys = try keyValues(node, table)
+    let place = try locate(keys, in: table)
+    let key = try place?.key ?? firstSpelling(of: table.stored(node.key)!, in: table)
+    let stored = try identity(key, in: table.id) ?? insertIdentity(key, in: table.id)
+    try renumber(key, in: table.id, as: stored)
+    guard let place else { return try numberAbsent(key, in: table) }
+    return try number(place, in: table.id)
+  }
+
+  /// Nil if no stored edge ever named it.
+  package func find(_ node: Node, in table: NodeTable) throws -> Int64? {
+    let place = try locate(keyValues(node, table), in: table)
+    let key = try place?.key ?? firstSpelling(of: table.stored(node.key)!, in: table)
+    return try identity(key, in: table.id)
+  }
+
+  private func identity(_ key: Value, in collection: Int64) throws -> Int64? {
+    try db.integer(
+      "SELECT id FROM cascade_node WHERE collection = ? AND key = ?", .integer(collection), key)
+  }
+
+  private func insertIdentity(_ key: Value, in collection: Int64) throws -> Int64 {
+    let id = newId()
+    if binding.unlinked.contains(collection) { attachment.needsTriggers = true }
+    try db.run(
+      "INSERT INTO cascade_node(id, collection, key) VALUES(?, ?, ?)", .integer(id),
+      .integer(collection), key)
+    return id
+  }
+
+  /// Replaces a number that was valid only during the transaction by one that stays.
+  func renumber(_ key: Value, in collection: Int64, as new: Int64) throws {
+    let old = try db.integer(
+      "SELECT id FROM temp.known WHERE id > 0 AND collection = ? AND key = ?",
+      .integer(collection), key)
+    guard let old, old != new else { return }
+    let change: (Value, Value) = (.integer(new), .integer(old))
+    try db.run("UPDATE temp.known SET id = ? WHERE id = ?", change.0, change.1)
+    // The old number is not given again: the trash may hold nodes that an earlier flush deleted by
+    // it.
+    try db.run(
+      "INSERT INTO temp.known(id, collection, key, present) VALUES(?1, 0, ?1, 0)", change.1)
+    try db.run("UPDATE temp.dead SET id = ? WHERE id = ?", change.0, change.1)
+    try db.run("UPDATE temp.named_missing_rows SET id = ? WHERE id = ?", change.0, change.1)
+    try db.run("UPDATE temp.new_rows SET id = ? WHERE id = ?", change.0, change.1)
+    try db.run("UPDATE OR REPLACE temp.touched SET id = ? WHERE id = ?", change.0, change.1)
+    try db.run("UPDATE temp.new_edges SET source = ? WHERE source = ?", change.0, change.1)
+    try db.run(
+      "UPDATE temp.new_edges SET destination = ? WHERE destination = ?", change.0, change.1)
+    try db.run("UPDATE temp.lost_edges SET source = ? WHERE source = ?", change.0, change.1)
+    try db.run(
+      "UPDATE temp.lost_edges SET destination = ? WHERE destination = ?", change.0, change.1)
+  }
+}

@@ -1,0 +1,66 @@
+internal import CascadeModel
+package import CascadeSQLite
+package import CascadeStore
+package import SQLiteTables
+
+/// Removes the numbers of files, and of rows of the application, that no stored edge names any
+/// more.
+extension Writer {
+  /// Removes those of rows.
+  package func deleteUnusedIdentities(_ manners: StepPolicy) throws {
+    if try db.hasPendingEdges { return }
+    try findUnusedIdentities(binding.numberedTables)
+    try forEachSlice(
+      of: "SELECT id FROM temp.unused_identities", manners, deleteFoundUnusedIdentities)
+  }
+
+  /// Called without the lock: the unused numbers may be few among very many.
+  package func findUnusedIdentities(_ collections: String) throws {
+    try db.run("DELETE FROM temp.unused_identities")
+    try db.run(
+      generated: """
+        INSERT INTO temp.unused_identities
+        SELECT n.id FROM main.cascade_node AS n WHERE \(Connection.isUnused(in: collections))
+        """, [])
+  }
+
+  package func deleteFoundUnusedIdentities(_ few: Slice) throws {
+    try db.run(
+      """
+      DELETE FROM cascade_node WHERE id IN (SELECT id FROM temp.unused_identities WHERE id > ? AND id <= ?)
+      """, few.bound[0], few.bound[1])
+    identities.caches.nodes.removeAllEntries()
+  }
+}
+
+extension Connection {
+  package func hasUnusedIdentities(_ binding: Binding) throws(SQLiteError) -> Bool {
+    if try hasPendingEdges { return false }
+    return try integer(
+      generated: """
+        SELECT 1 FROM main.cascade_node AS n
+        WHERE \(Connection.isUnused(in: binding.numberedTables)) LIMIT 1
+        """) != nil
+  }
+
+  /// Rows of the journal name the ends of edges by their numbers, until a sweep has read them.
+  fileprivate var hasPendingEdges: Bool {
+    get throws(SQLiteError) {
+      try integer("SELECT 1 FROM cascade_journal WHERE what < 1 LIMIT 1") != nil
+    }
+  }
+
+  fileprivate static func isUnused(in collections: String) -> String {
+    """
+    n.collection IN (\(collections))
+    AND NOT EXISTS (SELECT 1 FROM main.cascade_edge WHERE source = n.id)
+    AND NOT EXISTS (SELECT 1 FROM main.cascade_edge WHERE destination = n.id)
+    """
+  }
+}
+
+extension Binding {
+  fileprivate var numberedTables: String {
+    collections.values.map { String($0.id) }.joined(separator: ", ")
+  }
+}

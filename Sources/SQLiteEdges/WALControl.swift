@@ -1,0 +1,182 @@
+internal import CascadeModel
+internal import CascadeSQLite
+internal import CascadeSystem
+package import CascadeStore
+internal import CascadePlanning
+package import SQLiteTables
+internal import SQLiteJournal
+
+// MARK: - Between the steps of a sweep
+
+extension Writer {
+  /// Yields the lock to other connections after a step, and checkpoints the log if it is long.
+  package func yieldLock(_ manners: StepPolicy) throws {
+    try pauseForOthers(manners)
+    if Connection.checkpointsAreSafe { return }
+    let frames = db.framesInLog
+    if frames < log.framesNotCopied { log.framesNotCopied = 0 }
+    if log.barrier?.isInLog == false { _ = try checkpointToNewBarrier(manners) }
+    if frames - log.framesNotCopied <= lock.pace.mostFrames { return }
+    try checkpointLog(manners)
+    try pauseForOthers(manners)
+  }
+
+  /// Leaves the lock free for a while. Meanwhile a background sync writes to the disk what a
+  /// checkpoint, or an application's commit, would have to sync.
+  private func pauseForOthers(_ manners: StepPolicy) throws {
+    let start = ContinuousClock.now
+    let before = OtherConnections.commits(at: path)
+    syncLogInBackground()
+    if !OtherConnections.mayExist(at: path) { return try manners.pause(.zero) }
+    let breath = lock.pace.yieldDuration(behind: lock.durations.last ?? .zero)
+    var left: Duration
+    repeat {
+      let hadTurn = OtherConnections.commits(at: path) != before
+      left = (hadTurn ? breath.lowerBound : breath.upperBound) - (.now - start)
+      try manners.pause(min(.milliseconds(1), max(.zero, left)))
+    } while left > .milliseconds(1)
+  }
+
+  /// Starts after the previous sync. If it fails, the next checkpoint syncs.
+  private func syncLogInBackground() {
+    let file = "\(path)-wal"
+    log.sync = nil
+    log.sync = BackgroundWork { try? FileDescriptor.open(file).syncData() }
+  }
+
+  /// Syncs the frames that were appended to the log while a snapshot was open. No checkpoint could
+  /// copy them, and the next one would have to sync them.
+  ///
+  /// Others go on appending to the log meanwhile. A page on its way to the disk cannot be written
+  /// to, and a busy disk delays a process that extends a file. So the log is written out in parts,
+  /// and its end last.
+  package func syncLogInParts() {
+    if let file = try? FileDescriptor.open("\(path)-wal") {
+      for start in stride(from: 0, to: Writer.mostSynced, by: Writer.partOfLog) {
+        let end = start + Writer.partOfLog
+        guard let size = try? file.status().size, size > end else { break }
+        file.writeOut(start..<end)
+      }
+    }
+    db.syncLog()
+  }
+
+  /// Sets the fence before the first step. A sweep that makes another plan keeps the fence it has.
+  package func setFirstBarrier() throws {
+    if Connection.checkpointsAreSafe || log.barrier != nil { return }
+    log.barrier = try CheckpointBarrier(path, isInLog: false)
+  }
+
+  /// Checkpoints what a large sweep has left in the log.
+  package func checkpointAfterSweep(_ manners: StepPolicy) throws {
+    if Connection.checkpointsAreSafe || db.framesInLog <= Writer.fewFrames { return }
+    try checkpointLog(manners)
+    dropCachedLogPages()
+  }
+
+  /// Drops the end of the log's file from the kernel's page cache. The next commit restarts the log
+  /// and truncates its file to the limit. Where the kernel caches 400 MB of the file, the
+  /// truncation takes a tenth of a second.
+  private func dropCachedLogPages() {
+    let limit = Connection.LogLimit.ordinary.rawValue
+    try? FileDescriptor.open("\(path)-wal").forgetPages(behind: limit)
+  }
+
+  /// Checkpoints the log. Most of it, and what others write meanwhile, is copied without the lock.
+  /// A checkpoint of the whole log ends with a sync of the database, which takes little time if
+  /// most of the database is synced already.
+  private func checkpointLog(_ manners: StepPolicy) throws {
+    log.sync = nil
+    var done = 0
+    for _ in 0..<Writer.mostPasses {
+      guard let brought = try checkpointToNewBarrier(manners) else { return }
+      if brought.copiedFrames == done { break }
+      db.syncDatabase()
+      if brought.copiedFrames - done < Writer.fewFrames { break }
+      done = brought.copiedFrames
+    }
+    try checkpointTail(manners)
+    log.framesNotCopied = db.framesInLog
+  }
+
+  /// Checkpoints up to a new fence, which stands after the old one. Nil where other connections are
+  /// at work with the log.
+  ///
+  /// A checkpoint of another connection examines every read mark that a new fence could use, and
+  /// may leave only that of the old fence. So the new fence is set while no checkpoint runs.
+  private func checkpointToNewBarrier(_ manners: StepPolicy) throws -> Connection.CheckpointResult?
+  {
+    var hasMoved = false
+    return try retryingCheckpoint(manners) {
+      if !hasMoved, let next = try? CheckpointBarrier(path, isInLog: true) {
+        log.barrier = next
+        hasMoved = true
+      }
+      return hasMoved ? try db.passiveCheckpoint() : nil
+    }
+  }
+
+  private func checkpointTail(_ manners: StepPolicy) throws {
+    let tail = try retryingCheckpoint(manners) {
+      try db.checkpoint(
+        keptBy: lockHolder().db, at: path, behind: { log.barrier = nil },
+        then: { log.barrier = try? CheckpointBarrier(path, isInLog: false) })
+    }
+    if let tail { lock.durations.append(tail.held) }
+  }
+
+  /// Tries again for a while if other connections checkpoint, and then gives up. Giving up at once
+  /// would leave more to copy the next time.
+  private func retryingCheckpoint<T>(_ manners: StepPolicy, _ body: () throws -> T?) throws -> T? {
+    for _ in 0..<30 {
+      if let result = try OtherConnections.withoutCheckpoints(at: path, body) { return result }
+      try manners.pause(.microseconds(200))
+    }
+    return nil
+  }
+}
+
+// MARK: - Outside of sweeps
+
+extension Writer {
+  /// Bounds the length of the log where SQLite must not do so itself. `atLeisure`, when there is
+  /// nothing else to do, already a short log is checkpointed.
+  package func limitLogLength(atLeisure: Bool) throws {
+    let most = atLeisure ? Writer.fewFrames : 4 * Writer.fewFrames
+    if Connection.checkpointsAreSafe || db.framesInLog <= most { return }
+    try checkpointLog(.none)
+    dropCachedLogPages()
+    removeBarrier()
+  }
+
+  /// Copies the whole log into the database file, for a program that copies only that file.
+  package func copyLogIntoDatabase() throws {
+    let came = try db.checkpoint(keptBy: lockHolder().db, at: path)
+    if came?.brought.isWhole == true { db.truncateLog() }
+  }
+
+  /// For a log whose file was removed: no other process can write, and what is only in that log is
+  /// copied into the database.
+  package func saveRemovedLog() { db.truncateLog() }
+
+  /// For a log that was replaced by another: nothing of the old one may get into the database file.
+  package func abandonReplacedLog() { db.keepLogOnClose() }
+
+  /// Whether a copy of a database that never had a log was written over this one. A process that
+  /// opens it now needs exclusive access, which an open log prevents.
+  package var isOverwritten: Bool { db.isWithoutLog }
+
+  /// Opened on first use, and kept as long as there is work.
+  private func lockHolder() throws -> WriteLockHolder {
+    let keeper = try log.lockHolder ?? WriteLockHolder(path)
+    log.lockHolder = keeper
+    return keeper
+  }
+
+  /// 4 MB of 4 KB pages, as for SQLite's own automatic checkpoint.
+  private static let fewFrames = 1_000
+  /// The log is written out 4 MB at a time, up to 4 GB: others may write faster than the disk.
+  private static let partOfLog = 4 << 20
+  private static let mostSynced = 4 << 30
+  private static let mostPasses = 4
+}

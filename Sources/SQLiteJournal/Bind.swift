@@ -1,0 +1,186 @@
+package import CascadeModel
+package import CascadeSQLite
+package import SQLiteTables
+
+/// Keeps the model bound to the existing tables, and Cascade's triggers on them up to date.
+///
+/// Beside the counters, `cascade_meta` stores:
+/// - `triggers`: a fingerprint of the triggers that were installed;
+/// - `half`: a part of the model had no table when they were installed;
+/// - `unseen`: a collection existed before it was watched;
+/// - `gap`: for some time the tables were not watched.
+///
+/// The next sweep handles `unseen` and `gap`, and clears them.
+extension Writer {
+  /// Runs at the beginning of every transaction, so that any change of the schema before it is
+  /// noticed. A backup that replaced the file may have other tables of Cascade's, or none.
+  func bind() throws {
+    let isBound = try db.integer("PRAGMA main.schema_version") == binding.schemaVersion
+    if isBound && !attachment.isSchemaFresh { return }
+    try db.forgetStatistics()
+    attachment.isSchemaFresh = false
+    if isBound { return }
+    try db.makeTables()
+    identities.caches.forget()
+    identities.counters.forgetSaved()
+    if model.hasTables {
+      try rebind()
+    } else {
+      let problems = try checkCollectionMeanings()
+      binding = try Binding(
+        schemaVersion: db.integer("PRAGMA main.schema_version") ?? 0, problems: problems)
+      try recordCollectionMeanings()
+    }
+  }
+
+  @discardableResult
+  package func rebind() throws -> TriggerChanges {
+    let problems = try checkCollectionMeanings()
+    binding = try Binding(model, db, numbers: self, problems: problems)
+    try recordCollectionMeanings()
+    let changes = try installTriggers()
+    // Installing the triggers changed the schema version again.
+    if !changes.isEmpty {
+      binding = try Binding(model, db, numbers: self, problems: problems)
+    }
+    attachment.watches = try db.watches()
+    let meanings = Set(binding.meanings)
+    attachment.activeWatches = attachment.watches.filter { meanings.contains($0.meaning) }
+    try db.indexKnown(binding)
+    return changes
+  }
+
+  /// Enforces the application's foreign keys for Cascade's deletions, whether or not the
+  /// application's own connections enforce them.
+  package func bindOnOpen() throws {
+    try db.execute("PRAGMA foreign_keys = ON")
+    try group { try stopListTracking() }
+  }
+
+  /// Drops the triggers of an older model if the current one has no tables.
+  package func dropObsoleteTriggers() throws {
+    if try !db.ourTriggers().isEmpty { try group { _ = try rebind() } }
+  }
+
+  /// Clears the binding, for example after a rollback, which also undid new numbers and triggers.
+  package func unbind() {
+    binding = Binding()
+    (attachment.watches, attachment.activeWatches) = ([], [])
+  }
+
+  /// Whether the model is known only in part: a part of it has no table, or the edges in properties
+  /// are not read yet. Nothing may be deleted for good then.
+  package var isPartlyBound: Bool { !binding.problems.isEmpty || !attachment.areReferencesRead }
+
+  package var bindingProblems: [BindingProblem] { binding.problems }
+
+  private func installTriggers() throws -> TriggerChanges {
+    let found = try db.ourTriggers()
+    let wanted = try triggers()
+    let changes = TriggerChanges(found: found, wanted: wanted, isHalf: !binding.problems.isEmpty)
+    try recordTriggerState(found, changes)
+    for name in changes.dropped { try db.execute("DROP TRIGGER main.\(quoted(name))") }
+    for trigger in changes.made { try db.execute(trigger.creation) }
+    return changes
+  }
+
+  /// The triggers that should exist, with the numbers of their watches.
+  func triggers() throws -> [Trigger] {
+    let watches = try numberWatches(binding.meanings)
+    let refusals = RequiredDenials(
+      binding: binding, model: model, rulesSeen: identities.counters.rulesSeen)
+    let watching = WatchTriggers(watches: watches, binding: binding, model: model)
+    let lists = try db.isTrackingLists ? watching.listTriggers : []
+    return watching.all + lists + refusals.triggers
+  }
+
+  /// Called when an edge has rules that no edge had before. If they deny deletions, the triggers of
+  /// the denial are installed at the end of the transaction.
+  package func requestDenialTriggers(_ rules: Rules) {
+    if !rules.isDisjoint(with: .denying) && model.hasTables { attachment.needsTriggers = true }
+  }
+
+  /// Installs the requested triggers. What they watch had no edges before, so they do not set
+  /// `unseen`.
+  func installRequestedTriggers() throws {
+    if !attachment.needsTriggers { return }
+    let wasUnseen = try db.meta("unseen")
+    _ = try rebind()
+    if wasUnseen == nil { try db.run("DELETE FROM cascade_meta WHERE name = 'unseen'") }
+    attachment.needsTriggers = false
+  }
+
+  /// Sets `gap` if the triggers were removed or changed from outside, or if a missing table came
+  /// back: changes in the meantime were not journaled. Otherwise sets `unseen` if more rows become
+  /// watched.
+  private func recordTriggerState(_ found: [Trigger], _ changes: TriggerChanges) throws {
+    let made = try db.meta("triggers")
+    let wasHalf = try db.meta("half") == 1
+    if let made, made != found.fingerprint || (wasHalf && changes.watchesMore) {
+      try db.setMeta("gap", 1)
+    } else if changes.watchesMore {
+      try db.setMeta("unseen", 1)
+    }
+    try db.setMeta("triggers", changes.existingAfterChanges.fingerprint)
+    try db.setMeta("half", binding.problems.isEmpty ? 0 : 1)
+  }
+}
+
+/// How the triggers that are there differ from those that should be.
+package struct TriggerChanges {
+  /// All triggers that exist after the changes.
+  let existingAfterChanges: [Trigger]
+  let dropped: [String]
+  package let made: [Trigger]
+  /// Whether rows become watched that were not watched before.
+  let watchesMore: Bool
+
+  /// A table or a column that the model does not find may exist under another name. So while a part
+  /// of the model has no table (`isHalf`), existing watches stay beside those that the model needs
+  /// now. Their journal rows are read as soon as both fit again.
+  init(found: [Trigger], wanted: [Trigger], isHalf: Bool) {
+    let there = Set(found)
+    let needed = Set(wanted)
+    let names = Set(found.map(\.name))
+    let taken = Set(wanted.map(\.name))
+    let kept = found.filter { isHalf && $0.isWatch && !needed.contains($0) }
+    let staying = found.filter(needed.contains) + kept.filter { !taken.contains($0.name) }
+    let new = wanted.filter { !there.contains($0) }
+    let moved = kept.filter { taken.contains($0.name) }.compactMap { $0.moved(from: names) }
+    made = new + moved
+    existingAfterChanges = staying + made
+    dropped = found.filter { !staying.contains($0) }.map(\.name)
+    watchesMore = new.contains { $0.isWatch && !names.contains($0.name) }
+  }
+
+  var isEmpty: Bool { dropped.isEmpty && made.isEmpty }
+}
+
+extension Trigger {
+  /// The trigger under a free name; nil if its text is not in the form that Cascade writes.
+  fileprivate func moved(from names: Set<String>) -> Trigger? {
+    let head = "CREATE TRIGGER \(quoted(name))"
+    guard sql.hasPrefix(head) else { return nil }
+    let free = (1...).lazy.map { "\(name)~\($0)" }.first { !names.contains($0) }!
+    return Trigger(name: free, sql: "CREATE TRIGGER \(quoted(free))\(sql.dropFirst(head.count))")
+  }
+}
+
+extension [Trigger] {
+  fileprivate var fingerprint: Int64 {
+    var print = Fingerprint()
+    for sql in filter(\.isWatch).map(\.sql).sorted() { print.add((sql + "\n").utf8Span.span) }
+    return print.signed
+  }
+}
+
+extension Connection {
+  package func ourTriggers() throws(SQLiteError) -> [Trigger] {
+    try all(
+      generated: """
+        SELECT name, sql FROM main.sqlite_schema
+        WHERE type = 'trigger' AND (\(Trigger.isOurs)) ORDER BY name
+        """
+    ) { Trigger(name: $0.text(0), sql: $0.text(1)) }
+  }
+}

@@ -1,0 +1,328 @@
+package import CascadeModel
+package import CascadeSQLite
+internal import CascadePlanning
+package import SQLiteTables
+
+/// What the collections of a store stand for: objects, or the rows of a table by a key.
+/// `cascade_collection` records it. Otherwise, a model that says something else would take the
+/// numbers of rows for objects, or objects for unused numbers. `place` is null for objects, a list
+/// of names for rows, and `?` if an older version did not record it.
+///
+/// A collection that was only renamed keeps its number, and with it all that is known of it. Rows
+/// of another table, by another key or with other references, were not watched.
+extension Writer {
+  /// Runs before the model is bound: applies renames, and finds what the store does not allow.
+  func checkCollectionMeanings() throws -> [BindingProblem] {
+    try applyRenames()
+    return try db.problems(ofPlacesIn: model)
+  }
+
+  /// Runs after the model is bound: records what the collections stand for now. A missing table or
+  /// key may be a mistake, so nothing follows from it.
+  func recordCollectionMeanings() throws {
+    let refused = binding.problems.map(\.path)
+    for kept in try db.recordedCollections() where !refused.contains(kept.path) {
+      try recordMeaning(kept)
+    }
+    for table in binding.collections.values.sorted(by: { $0.id < $1.id }) {
+      try db.run(
+        "UPDATE cascade_collection SET place = ?1 WHERE id = ?2 AND place IS NOT ?1",
+        .text(model.collections[table.collection]?.recordedMeaning), .integer(table.id))
+    }
+    try recordReferencesInTables()
+  }
+
+  private func recordMeaning(_ kept: RecordedCollection) throws {
+    let place = model.collections[kept.name]?.recordedMeaning
+    if kept.recordedMeaning == place { return }
+    if try kept.recordedMeaning != RecordedCollection.unknown && !db.isRenamed(kept, in: model) {
+      try clearMeaning(of: kept)
+      if kept.recordedMeaning != nil {
+        try place == nil ? deleteRowNumbers(of: kept) : db.setMeta("unseen", 1)
+      }
+    }
+    if place == nil {
+      try db.run("UPDATE cascade_collection SET place = NULL WHERE id = ?", .integer(kept.id))
+    }
+  }
+
+  /// Clears what the journal and the properties of objects say about the collection, because they
+  /// meant something else. The properties are read again from the values (`Rebuild.swift`).
+  private func clearMeaning(of kept: RecordedCollection) throws {
+    for watch in try db.watches() {
+      let meaning = watch.meaning.without(kept.id)
+      if meaning == watch.meaning { continue }
+      try db.run(
+        "UPDATE cascade_watch SET meaning = json_set(?, '$.was', what) WHERE what = ?",
+        .text(meaning?.text ?? "{}"), .integer(watch.number))
+    }
+    try db.run(
+      """
+      DELETE FROM cascade_edge WHERE origin >= 2 AND destination IN (
+        SELECT id FROM cascade_node WHERE collection = ?)
+      """, .integer(kept.id))
+    if db.changes > 0 { try markReferencesUnread() }
+  }
+
+  /// Deletes numbers of rows that no edge names. Only now can they be told from objects.
+  private func deleteRowNumbers(of kept: RecordedCollection) throws {
+    try db.run(
+      """
+      DELETE FROM cascade_node WHERE collection = ? AND id NOT IN (
+        SELECT a FROM cascade_journal WHERE what < 1 AND a IS NOT NULL
+        UNION SELECT c FROM cascade_journal WHERE what < 1 AND c IS NOT NULL)
+      """, .integer(kept.id))
+  }
+
+  // MARK: - Another name
+
+  /// Names may be swapped, so every old name is given up before a new one is assigned.
+  private func applyRenames() throws {
+    let renamed = try db.renamedCollections(in: model)
+    for (old, _) in renamed {
+      try rename(old.id, from: old.name, to: RecordedCollection.temporaryName(old.id))
+    }
+    for (old, name) in renamed {
+      for kept in try db.recordedCollections() where kept.name == name { try giveUpName(kept) }
+      try rename(old.id, from: RecordedCollection.temporaryName(old.id), to: name)
+    }
+  }
+
+  /// Takes the name from a collection that is no longer in use, except for what the trash says of
+  /// it.
+  private func giveUpName(_ kept: RecordedCollection) throws {
+    try clearMeaning(of: kept)
+    try deleteRowNumbers(of: kept)
+    try db.run(
+      "UPDATE cascade_collection SET name = 'cascade_was/' || id || '/' || name WHERE id = ?",
+      .integer(kept.id))
+  }
+
+  private func rename(_ id: Int64, from old: String, to name: String) throws {
+    try db.run(
+      "UPDATE cascade_collection SET name = ? WHERE id = ?", .text(name), .integer(id))
+    try db.run(
+      "UPDATE cascade_lease SET collection = ? WHERE collection = ?", .text(name), .text(old))
+  }
+
+  // MARK: - Other references
+
+  /// Sets `unseen` if the model describes other references in tables than before. Where these
+  /// dangle, the rows may be right and the model wrong.
+  private func recordReferencesInTables() throws {
+    let print = Fingerprint(JSON.array(model.referencesInTables).text).signed
+    let known = try db.meta("places")
+    if known == print { return }
+    if known != nil { try db.setMeta("unseen", 1) }
+    try db.setMeta("places", print)
+  }
+}
+
+/// A row of `cascade_collection`.
+package struct RecordedCollection {
+  let id: Int64
+  let name: String
+  let recordedMeaning: String?
+
+  static let unknown = "?"
+
+  var isOfRows: Bool { recordedMeaning != nil && recordedMeaning != RecordedCollection.unknown }
+  /// The names of the table and of the columns of its key.
+  var names: [String]? {
+    recordedMeaning.flatMap { try? JSON.parse($0).array?.compactMap(\.string) }
+  }
+  var path: String { BindingProblem.path(of: name) }
+
+  /// The name of a collection while it is renamed.
+  static func temporaryName(_ id: Int64) -> String { "cascade_renamed/\(id)" }
+
+  fileprivate var objects: String {
+    "the store has objects of \"\(name)\": delete them with the old model before it becomes a "
+      + "table; or map the table under another name"
+  }
+
+  fileprivate var rows: String {
+    "\"\(name)\" was a table, to whose rows stored edges refer, and the model no longer has it: "
+      + "restore it in the model, and unlink these edges before you remove it"
+  }
+}
+
+extension RecordedCollection {
+  package static func looksLike(_ other: String) -> String {
+    "the store has a collection \"\(other)\" whose name differs in Unicode composition: spell this "
+      + "one like that one, byte for byte"
+  }
+
+  fileprivate func nameIsTaken(by other: RecordedCollection) -> String {
+    "\"\(name)\" was another table, to whose rows edges refer, and now is that of \"\(other.name)\""
+      + ": use another name, or unlink these edges with the old model"
+  }
+}
+
+extension StoreModel {
+  /// The references that the journal and a scan of whole tables depend on, in a fixed order.
+  fileprivate var referencesInTables: [JSON] {
+    relationships.filter { collections[$0.from]?.recordedMeaning != nil }
+      .map { [$0.name, $0.from] + $0.edgeStorage.words + $0.to.words }
+      .map { JSON.array($0.map { .string($0) }).text }.sorted().map { .string($0) }
+  }
+}
+
+extension Relationship.EdgeStorage {
+  fileprivate var words: [String] {
+    switch self {
+    case .stored: ["stored"]
+    case .column(let column): ["column", column.folded]
+    case .join(let table, let source, let destination):
+      ["join", table.folded, source.folded, destination.folded]
+    case .property(let path): ["property", path]
+    case .polymorphic(let column, let typeColumn):
+      ["polymorphic", column.folded, typeColumn.folded]
+    }
+  }
+}
+
+extension Relationship.Target {
+  fileprivate var words: [String] {
+    switch self {
+    case .collection(let name): [name]
+    case .types(let map): map.sorted { $0.key < $1.key }.flatMap { [$0.key, $0.value] }
+    case .files: []
+    }
+  }
+}
+
+extension Connection {
+  fileprivate func recordedCollections() throws(SQLiteError) -> [RecordedCollection] {
+    try all(
+      "SELECT id, name, place FROM cascade_collection WHERE name NOT GLOB 'cascade_*' ORDER BY id"
+    ) {
+      RecordedCollection(id: $0.integer(0), name: $0.text(1), recordedMeaning: $0.optionalText(2))
+    }
+  }
+
+  package func problems(ofPlacesIn model: StoreModel) throws -> [BindingProblem] {
+    let kept = try recordedCollections()
+    let problems = try kept.compactMap { one in
+      try objection(to: one, in: model, kept).map { BindingProblem(path: one.path, message: $0) }
+    }
+    return try problems
+      + model.collections.keys.sorted().compactMap { name in
+        try collection(lookingLike: name).map {
+          BindingProblem(
+            path: BindingProblem.path(of: name), message: RecordedCollection.looksLike($0))
+        }
+      }
+  }
+
+  /// An existing collection whose name looks the same. The two names differ for SQLite, but are
+  /// equal for Swift and for a reader.
+  package func collection(lookingLike name: String) throws(SQLiteError) -> String? {
+    if name.utf8.allSatisfy({ $0 < 128 }) { return nil }
+    let names = try all("SELECT name FROM cascade_collection") { $0.text(0) }
+    if names.contains(where: { $0.hasBytes(of: name) }) { return nil }
+    return names.first { $0 == name }
+  }
+
+  private func objection(
+    to kept: RecordedCollection, in model: StoreModel, _ all: [RecordedCollection]
+  ) throws -> String? {
+    guard let place = model.collections[kept.name]?.recordedMeaning else {
+      return try kept.isOfRows && hasEdges(kept) ? kept.rows : nil
+    }
+    if !kept.isOfRows { return try hasObjects(kept) ? kept.objects : nil }
+    let other = all.first { $0.id != kept.id && $0.recordedMeaning == place }
+    if try kept.recordedMeaning == place || isRenamed(kept, in: model) { return nil }
+    guard let other, try hasEdges(kept) else { return nil }
+    return kept.nameIsTaken(by: other)
+  }
+
+  /// Collections of rows that the model has under another name. A collection that has that name by
+  /// now must be empty, or be renamed too.
+  fileprivate func renamedCollections(
+    in model: StoreModel
+  ) throws -> [(old: RecordedCollection, name: String)] {
+    let kept = try recordedCollections()
+    let moved = try kept.filter {
+      try $0.isOfRows && model.collections[$0.name]?.recordedMeaning != $0.recordedMeaning
+        && !hasLostTableName($0)
+    }
+    var renamed: [(old: RecordedCollection, name: String)] = []
+    for old in moved {
+      let names = model.collections.filter { $0.value.recordedMeaning == old.recordedMeaning }.keys
+        .sorted()
+      for name in names where !renamed.contains(where: { $0.name == name }) {
+        let stays = kept.first { $0.name == name && !moved.map(\.id).contains($0.id) }
+        if let stays, try stays.recordedMeaning == old.recordedMeaning || hasNodes(stays) {
+          continue
+        }
+        renamed.append((old, name))
+        break
+      }
+    }
+    return try possibleRenames(renamed, kept)
+  }
+
+  /// Leaves out renames that are not possible. A collection that cannot be renamed keeps its name,
+  /// so the one that was to get that name is not renamed either.
+  private func possibleRenames(
+    _ renamed: [(old: RecordedCollection, name: String)], _ kept: [RecordedCollection]
+  ) throws -> [(old: RecordedCollection, name: String)] {
+    let moving = renamed.map(\.old.id)
+    var fit: [(old: RecordedCollection, name: String)] = []
+    for (old, name) in renamed {
+      let there = kept.first { $0.name == name && !moving.contains($0.id) }
+      if let there, try hasEdges(there) { continue }
+      fit.append((old, name))
+    }
+    return fit.count == renamed.count ? fit : try possibleRenames(fit, kept)
+  }
+
+  /// Whether the application only renamed the table: Cascade's triggers moved with it.
+  fileprivate func isRenamed(_ kept: RecordedCollection, in model: StoreModel) throws -> Bool {
+    guard case .mapped(let table, let key, _) = model.collections[kept.name],
+      let names = kept.names, Array(names.dropFirst()) == key.map(\.folded)
+    else { return false }
+    return try tablesWithTriggers(of: kept).contains(table.folded)
+  }
+
+  /// Whether another table has the name that this collection's table had.
+  private func hasLostTableName(_ kept: RecordedCollection) throws -> Bool {
+    let tables = try tablesWithTriggers(of: kept)
+    guard !tables.isEmpty, let name = kept.names?.first else { return false }
+    return !tables.contains(name)
+  }
+
+  private func tablesWithTriggers(of kept: RecordedCollection) throws(SQLiteError) -> [String] {
+    try all(
+      """
+      SELECT DISTINCT tbl_name FROM main.sqlite_schema
+      WHERE type = 'trigger' AND name GLOB 'cascade_delete_' || ? || '_*'
+      """, .integer(kept.id)
+    ) { $0.text(0).folded }
+  }
+
+  private func hasNodes(_ kept: RecordedCollection) throws(SQLiteError) -> Bool {
+    try integer(
+      "SELECT 1 FROM cascade_node WHERE collection = ? LIMIT 1", .integer(kept.id)) != nil
+  }
+
+  /// An older version stored numbers of rows among the objects. They have no values.
+  private func hasObjects(_ kept: RecordedCollection) throws(SQLiteError) -> Bool {
+    try integer(
+      """
+      SELECT 1 FROM cascade_node
+      WHERE collection = ?1 AND (?2 IS NULL OR type IS NOT NULL OR value IS NOT NULL) LIMIT 1
+      """, .integer(kept.id), .text(kept.recordedMeaning)) != nil
+  }
+
+  /// Edges in properties do not count: they can be read again from the values.
+  private func hasEdges(_ kept: RecordedCollection) throws(SQLiteError) -> Bool {
+    try integer(
+      """
+      SELECT 1 FROM cascade_node AS n WHERE n.collection = ? AND (
+        EXISTS (SELECT 1 FROM cascade_edge WHERE source = n.id)
+        OR EXISTS (SELECT 1 FROM cascade_edge WHERE destination = n.id AND origin < 2)) LIMIT 1
+      """, .integer(kept.id)) != nil
+  }
+}

@@ -1,0 +1,270 @@
+internal import CascadeModel
+package import CascadeSQLite
+package import SQLiteTables
+
+/// Reads the journal, and checks which of its suspicions hold now. Nodes that are gone are put into
+/// `temp.dead`, edges that are lost into `temp.lost_edges`.
+///
+/// An edge that was removed counts as having lost its source (DESIGN 2.3, 1). The exception is an
+/// edge that a foreign key removed because its destination was deleted: it has lost its
+/// destination. The order of the journal shows this, because a parent is journaled before what a
+/// foreign key removes with it. If the application itself removes an edge whose destination is
+/// gone, the edge has lost both ends.
+package struct JournalReader {
+  package let binding: Binding
+  package let watches: [Watch]
+  /// Whether the cause of each node's deletion is to be reported.
+  package let reportsCauses: Bool
+  /// Up to this number, journal rows exist because of what an earlier sweep did or found.
+  package var endOfOwnRows: Int64 = 0
+  /// Whether some journal rows record what a sweep of one kind deleted and has written notices for
+  /// (`JournalPositions.swift`).
+  package var hasNotifiedRows = false
+
+  package init(
+    binding: Binding, watches: [Watch], reportsCauses: Bool, endOfOwnRows: Int64 = 0,
+    hasNotifiedRows: Bool = false
+  ) {
+    self.binding = binding
+    self.watches = watches
+    self.reportsCauses = reportsCauses
+    self.endOfOwnRows = endOfOwnRows
+    self.hasNotifiedRows = hasNotifiedRows
+  }
+
+  /// Reads the journal rows after `first`, up to and including `last`.
+  package func read(_ db: borrowing Connection, above first: Int64, upTo last: Int64) throws {
+    let rows: [Value] = [.integer(first), .integer(last)]
+    let counted = reportsCauses ? [] : try relationsCountedByRow(db)
+    for watch in watches {
+      guard case .rows(let collection) = watch.meaning.watchSubject,
+        let table = binding.collection(collection),
+        try reportsCauses || hasNotifiedRows || deletionHasConsequences(table, db)
+      else { continue }
+      try findGone(db, watch, table, rows)
+    }
+    for relation in binding.edgeRelations where relation.isWatched {
+      for watch in watches {
+        for old in try binding.journaledEdge(relation, in: watch, db) {
+          let rows = [.integer(watch.number)] + rows
+          if counted.contains(relation) {
+            try findDestinationsWithoutEdges(db, relation, old, rows)
+          } else {
+            try findLost(db, relation, old, rows)
+            try findRemovedByForeignKey(db, relation, old, rows)
+          }
+        }
+      }
+    }
+    try storeLost(db)
+    try findLostInSweepRows(db, rows)
+  }
+
+  private func findGone(
+    _ db: borrowing Connection, _ watch: Watch, _ table: NodeTable, _ rows: [Value]
+  ) throws {
+    try db.run(
+      generated: """
+        INSERT INTO temp.staged(collection, key, via, asks, rule)
+        SELECT \(table.id), j.key, min(j.seq), max(j.seq) > ?4, max(j.seq)
+        FROM main.cascade_journal AS j
+        WHERE j.what = ?1 AND j.seq > ?2 AND j.seq <= ?3 AND j.key IS NOT NULL
+        AND \(table.hasNoRow(withKey: "j.key"))
+        GROUP BY j.key
+        """, [.integer(watch.number)] + rows + [.integer(endOfOwnRows)])
+    try db.numberFound(present: false)
+    if hasNotifiedRows { try db.markNotifiedFound() }
+    try db.run(
+      """
+      INSERT OR IGNORE INTO temp.explained_elsewhere SELECT id FROM temp.staged
+      WHERE NOT asks OR id IN (SELECT id FROM temp.already_notified)
+      """)
+    try db.run(
+      """
+      INSERT INTO temp.gone_since SELECT id, via FROM temp.staged WHERE true
+      ON CONFLICT DO UPDATE SET seq = min(seq, excluded.seq)
+      """)
+    try db.moveFoundToDead()
+  }
+
+  /// Finds edges that no longer exist, and whose destination still does.
+  private func findLost(
+    _ db: borrowing Connection, _ relation: EdgeRelation, _ old: JournaledEdge, _ rows: [Value]
+  ) throws {
+    let sayings = try queriesForSameEdge(of: relation, old, db)
+    let asksWhen = hasNotifiedRows && relation.rules.contains(.notifyIfSourceDeleted)
+    try db.run(
+      generated: """
+        INSERT INTO temp.journaled_losses(source_collection, source_key, source_row, source_present,
+          destination, destination_key, destination_row, destination_collection,
+          name, rules, removal, seq)
+        SELECT DISTINCT \(relation.oldSourceColumns), \(relation.destinationColumns(of: old.reference)),
+          \(relation.destination.id), \(relation.nameId), \(relation.rules.rawValue), 0,
+          \(asksWhen ? "max(o.seq)" : "NULL")
+        FROM main.cascade_journal AS o \(old.elementsJoin) \(relation.destinationRow(of: old.reference))
+        LEFT JOIN \(relation.source.rows) AS s ON \(relation.source.hasKey("s", "o.key"))
+        WHERE o.what = ?1 AND o.seq > ?2 AND o.seq <= ?3 AND o.key IS NOT NULL AND \(old.isEdge)
+        \(sayings.map { "AND NOT EXISTS (\($0))" }.joined(separator: "\n"))
+        \(asksWhen ? "GROUP BY o.key, \(old.reference)" : "")
+        """, rows)
+  }
+
+  /// Queries for the same edge, one for each relation that may hold it now. If one finds it, the
+  /// edge has moved and was not removed (DESIGN 2.2).
+  private func queriesForSameEdge(
+    of relation: EdgeRelation, _ old: JournaledEdge, _ db: borrowing Connection
+  ) throws -> [String] {
+    let isStored =
+      try db.integer(
+        "SELECT 1 FROM cascade_edge WHERE name = ? LIMIT 1", .integer(relation.nameId)) != nil
+    return binding.edgeRelations(like: relation).map { $0.stillRefers(old) }
+      + (isStored ? [relation.isDeclared(old)] : [])
+  }
+
+  /// Finds edges that a foreign key removed from their source. If the source refers to another
+  /// destination by now, its application has assigned that, and the edge is ignored.
+  private func findRemovedByForeignKey(
+    _ db: borrowing Connection, _ relation: EdgeRelation, _ old: JournaledEdge, _ rows: [Value]
+  ) throws {
+    if relation.leadsToFiles || !relation.losesEdgesByForeignKey { return }
+    try db.run(
+      generated: """
+        INSERT INTO temp.journaled_losses(source_collection, source_key, source_row, source_present,
+          destination, destination_collection, name, rules, removal)
+        SELECT DISTINCT \(relation.oldSourceColumns), k.id, \(relation.destination.id), \(relation.nameId),
+          \(relation.rules.rawValue), 1
+        FROM main.cascade_journal AS o \(old.elementsJoin)
+        CROSS JOIN temp.known AS k ON k.id > 0 AND k.collection = \(relation.destination.id)
+          AND k.key = \(old.reference)
+        CROSS JOIN temp.gone_since AS p ON p.id = k.id AND p.seq < o.seq
+        CROSS JOIN \(relation.source.rows) AS s ON \(relation.source.hasKey("s", "o.key"))
+        WHERE o.what = ?1 AND o.seq > ?2 AND o.seq <= ?3 AND \(old.isEdge) AND \(relation.refersToNothing)
+        AND NOT EXISTS (\(relation.stillRefers(old)))
+        """, rows)
+  }
+
+  /// Finds edges that a step of a sweep removed together with one of their ends (`JournalPositions.swift`):
+  /// the other end, if it still exists, has lost them. Their former origin does not matter, because
+  /// the batch of that step has them in its trash. Edges in the application's tables
+  /// (`LostEdgeJournal.swift`) are used only if the model still describes them.
+  private func findLostInSweepRows(_ db: borrowing Connection, _ rows: [Value]) throws {
+    let relations =
+      ["(0, 0, 0, 0)"]
+      + binding.examinedRelations.map {
+        "(\($0.nameId), \($0.rules.rawValue), \($0.source.id), \($0.destination.id))"
+      }
+    let end = "SELECT collection FROM main.cascade_node WHERE id = iif(j.key = 0, j.c, j.a)"
+    try db.run(
+      generated: """
+        INSERT OR IGNORE INTO temp.lost_edges(source, name, destination, origin, rules, born, removal)
+        SELECT a, b, c, 1, d, 0, key FROM main.cascade_journal AS j
+        WHERE what < 1 AND seq > ? AND seq <= ? AND EXISTS (\(end)) AND (what = 0 OR EXISTS (
+          SELECT 1 FROM (VALUES \(relations.unique.joined(separator: ", "))) AS p
+          WHERE p.column1 = j.b AND p.column2 & j.d AND iif(j.key = 0, p.column4, p.column3) = (\(end))))
+        """, rows)
+  }
+
+  /// Numbers both ends of each lost edge, and moves the edges into `temp.lost_edges`.
+  private func storeLost(_ db: borrowing Connection) throws {
+    try db.run(
+      """
+      INSERT OR IGNORE INTO temp.known(id, collection, key, row, present)
+      SELECT (SELECT n.id FROM cascade_node AS n
+          WHERE n.collection = l.source_collection AND n.key = l.source_key),
+        l.source_collection, l.source_key, l.source_row, l.source_present
+      FROM temp.journaled_losses AS l
+      """)
+    try db.run(
+      """
+      INSERT OR IGNORE INTO temp.known(id, collection, key, row, present)
+      SELECT (SELECT n.id FROM cascade_node AS n
+          WHERE n.collection = l.destination_collection AND n.key = l.destination_key),
+        l.destination_collection, l.destination_key, l.destination_row, 1
+      FROM temp.journaled_losses AS l WHERE l.destination IS NULL
+      """)
+    try db.run(
+      generated: """
+        INSERT OR IGNORE INTO temp.lost_edges
+        SELECT s.id, l.name, coalesce(l.destination, d.id), 1, l.rules, 0, l.removal
+        \(JournalReader.lossesWithNumbers)
+        """)
+    if hasNotifiedRows { try db.storeUnnotifiedEdges() }
+    try db.run("DELETE FROM temp.journaled_losses")
+    try db.run("DELETE FROM temp.gone_since")
+  }
+}
+
+extension JournalReader {
+  fileprivate static let lossesWithNumbers: StaticString = """
+    FROM temp.journaled_losses AS l
+    JOIN temp.known AS s
+      ON s.id > 0 AND s.collection = l.source_collection AND s.key = l.source_key
+    LEFT JOIN temp.known AS d
+      ON d.id > 0 AND d.collection = l.destination_collection AND d.key = l.destination_key
+    """
+
+  /// Whether Cascade wrote a journal row itself and has written the notices for it (`JournalPositions.swift`).
+  fileprivate static func isNotified(_ seq: String) -> String {
+    """
+    EXISTS (SELECT 1 FROM cascade_meta AS m WHERE m.name GLOB 'told.*'
+      AND \(seq) > CAST(substr(m.name, 6) AS INTEGER) AND \(seq) <= m.value)
+    """
+  }
+}
+
+extension EdgeRelation {
+  /// The source's collection, key, row and presence. The key is that of the row, if the row still
+  /// exists.
+  fileprivate var oldSourceColumns: String {
+    let isFound = source.isFound("s")
+    return
+      "\(source.id), iif(\(isFound), \(source.key("s")), o.key), \(source.row("s")), \(isFound)"
+  }
+
+  /// Whether a source that can refer to one thing only refers to nothing now.
+  fileprivate var refersToNothing: String {
+    switch form {
+    case .column, .typed: "\(reference) IS NULL"
+    case .join, .json, .foreignKey: "1"
+    }
+  }
+
+  /// Whether a declared list of the source contains the edge.
+  fileprivate func isDeclared(_ old: JournaledEdge) -> String {
+    """
+    SELECT 1 FROM main.cascade_node AS m
+    CROSS JOIN main.cascade_edge AS e ON e.source = m.id AND e.name = \(nameId) AND e.origin >= 1
+    CROSS JOIN main.cascade_node AS n ON n.id = e.destination AND n.collection = \(destination.id)
+    WHERE m.collection = \(source.id) AND m.key = o.key AND n.key = \(old.reference)
+    """
+  }
+}
+
+extension Connection {
+  /// Marks the found nodes for whose last journal row the notices are written. `rule` holds its
+  /// number.
+  fileprivate func markNotifiedFound() throws(SQLiteError) {
+    try run(
+      generated: """
+        INSERT OR IGNORE INTO temp.already_notified(id) SELECT f.id FROM temp.staged AS f
+        WHERE \(JournalReader.isNotified("f.rule"))
+        """)
+  }
+
+  /// Keeps the edges that were gone before Cascade deleted their sources. The notices for that
+  /// deletion did not cover them.
+  fileprivate func storeUnnotifiedEdges() throws(SQLiteError) {
+    try run(
+      generated: """
+        INSERT OR IGNORE INTO temp.unnotified_edges SELECT s.id, l.name, coalesce(l.destination, d.id)
+        \(JournalReader.lossesWithNumbers)
+        WHERE l.seq NOTNULL AND NOT \(JournalReader.isNotified("l.seq"))
+        """)
+  }
+
+  /// Moves the found nodes into `temp.dead`: they are gone, or never existed.
+  package func moveFoundToDead() throws(SQLiteError) {
+    try run("INSERT OR IGNORE INTO temp.dead SELECT id FROM temp.staged")
+    try clearFound()
+  }
+}

@@ -1,0 +1,126 @@
+internal import CascadeModel
+package import CascadeSQLite
+package import SQLiteTables
+
+/// An edge as a journal row `o` recorded it.
+package struct JournaledEdge {
+  /// What to join to get the elements of a list.
+  package let elementsJoin: String
+  package let reference: String
+  package var isEdge: String
+}
+
+extension Binding {
+  /// The edges of a relation as the rows of a watch recorded them: in the values that hold them
+  /// today, or in those that held them then, if no other relation for the same edges holds them
+  /// there.
+  package func journaledEdge(
+    _ relation: EdgeRelation, in watch: Watch, _ db: borrowing Connection
+  ) throws -> [JournaledEdge] {
+    let values = watch.meaning.values
+    let isOfToday = watch.meaning.watchSubject == relation.watchSubject
+    let today = relation.edge(in: values)
+    guard let edges = watch.meaning.edges else {
+      return isOfToday ? [today].compactMap { $0.map { relation.journaledEdge($0, values) } } : []
+    }
+    if let today, isOfToday, edges.contains(today) {
+      return [relation.journaledEdge(today, values)]
+    }
+    let others = Set(
+      edgeRelations(like: relation).filter { $0 != relation }.compactMap { $0.edge(in: values) })
+    return try edges.filter { edge in
+      edge.name == relation.nameId && edge.source == relation.source.id
+        && edge.destination == relation.destination.id && !others.contains(edge)
+    }.map { try relation.journaledEdge($0, in: watch, db) }
+  }
+}
+
+extension EdgeRelation {
+  fileprivate func journaledEdge(_ edge: WatchedEdge, _ values: [WatchedValue]) -> JournaledEdge {
+    let columns = edge.values.map { "o.\(Watch.columns[$0])" }
+    if case .json = values[edge.values[0]] { return oldList(columns[0]) }
+    let isOfType = edge.type.map { " AND \(columns[1]) = \(literal($0))" } ?? ""
+    return JournaledEdge(
+      elementsJoin: "", reference: named(columns[0]), isEdge: isReference(columns[0]) + isOfType)
+  }
+
+  private func oldList(_ column: String) -> JournaledEdge {
+    JournaledEdge(
+      elementsJoin: """
+        CROSS JOIN json_each(iif(json_valid(\(column)) AND json_type(\(column)) <> 'object',
+          \(column), 'null')) AS y
+        """,
+      reference: destination.asKey("y.value"), isEdge: "y.type IN ('text', 'integer')")
+  }
+
+  /// The value as a key of the destination. A path is left as it is: a blob names no file.
+  private func named(_ value: String) -> String {
+    destination.kind == .files ? value : destination.asKey(value)
+  }
+
+  /// An edge that another relation held. If that relation still holds it, the row was journaled
+  /// because of another value, and the edge was not removed.
+  fileprivate func journaledEdge(
+    _ edge: WatchedEdge, in watch: Watch, _ db: borrowing Connection
+  ) throws -> JournaledEdge {
+    var old = journaledEdge(edge, watch.meaning.values)
+    if let former = try formerRelation(edge, in: watch, db) {
+      old.isEdge += " AND NOT EXISTS (\(former.stillRefers(old)))"
+    }
+    return old
+  }
+
+  /// The relation that held such an edge; nil if its table or column no longer exists under that
+  /// name.
+  private func formerRelation(
+    _ edge: WatchedEdge, in watch: Watch, _ db: borrowing Connection
+  ) throws -> EdgeRelation? {
+    let said = edge.values.map { watch.meaning.values[$0] }
+    guard let form = try formerForm(said, edge.type, watch.meaning.watchSubject, db) else {
+      return nil
+    }
+    return EdgeRelation(
+      name: name, nameId: nameId, rules: rules, kind: kind, source: source,
+      destination: destination, form: form, relationship: relationship)
+  }
+
+  private func formerForm(
+    _ said: [WatchedValue], _ type: String?, _ subject: Watch.Subject, _ db: borrowing Connection
+  ) throws -> Form? {
+    if case .joins(let table, let source) = subject {
+      let join = try Catalog(db).table(table, in: db)
+      guard case .success(let join) = join, join.has([source, said[0].column]) else { return nil }
+      return .join(join, source: source, destination: said[0].column)
+    }
+    guard source.table?.has(said.map(\.column)) == true else { return nil }
+    switch said[0] {
+    case .column(let column):
+      guard let type else { return .column(column) }
+      return .typed(column: column, typeColumn: said[1].column, type: type)
+    case .json(let column, let path):
+      return .json(column: column, path: path)
+    }
+  }
+
+  /// A query for whether the source refers to the same destination now, in this or another row of a
+  /// join.
+  func stillRefers(_ old: JournaledEdge) -> String {
+    let from: String
+    switch form {
+    case .join(let table, let source, _):
+      from =
+        "main.\(quoted(table.name)) AS j WHERE "
+        + self.source.referenceHasKey("o.key", of: "j.\(quoted(source))", in: table.column(source))
+    default:
+      from = "\(source.rows) AS s \(references) WHERE \(source.hasKey("s", "o.key"))"
+    }
+    return """
+      SELECT 1 FROM \(from) AND \(isEdge)
+      AND \(destination.referenceHasKey(old.reference, of: reference, in: referringColumn))
+      """
+  }
+}
+
+extension Table {
+  fileprivate func has(_ names: [String]) -> Bool { names.allSatisfy { column($0) != nil } }
+}

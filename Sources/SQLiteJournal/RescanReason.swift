@@ -1,0 +1,62 @@
+internal import CascadeModel
+internal import CascadeSQLite
+package import SQLiteTables
+
+/// Why the next sweep must scan whole tables: triggers cannot report changes that were not watched
+/// (see `bind`). The sweep that scans clears the reason, once it is done or was approved.
+package enum RescanReason: Hashable, Sendable {
+  /// A collection existed before it was watched. What dangled then is deleted only with approval,
+  /// however little it is.
+  case firstWatch
+  /// For some time the tables were not watched. The usual limits apply (DESIGN 8.4).
+  case watchGap
+}
+
+extension Writer {
+  package var rescanReason: RescanReason? {
+    get throws {
+      if attachment.isDetached || !facts.hasTables { return nil }
+      if try db.meta("unseen") == 1 { return .firstWatch }
+      return try db.meta("gap") == 1 ? .watchGap : nil
+    }
+  }
+
+  /// Called when the caller knows, better than the triggers, that not everything was watched.
+  package func requestRescan() throws {
+    if facts.hasTables { try group { try db.setMeta("gap", 1) } }
+  }
+
+  package func clearRescanReason() throws {
+    try db.run("DELETE FROM cascade_meta WHERE name IN ('unseen', 'gap')")
+  }
+
+  /// Whether the journal has rows for a sweep to examine.
+  package var hasJournal: Bool {
+    get throws { try db.integer("SELECT 1 FROM cascade_journal LIMIT 1") != nil }
+  }
+
+  /// The last journal row that the application's triggers may have written in response to Cascade's
+  /// writes; nil if the application has no triggers, or the journal is empty.
+  package var lastTriggerResponse: Int64? {
+    get throws {
+      binding.hasTriggers ? try db.integer("SELECT max(seq) FROM cascade_journal") : nil
+    }
+  }
+
+  /// Whether the application's triggers may have written journal rows. A comparison of
+  /// `answersOfTriggers` is not enough: if the journal was empty meanwhile, new rows may have the
+  /// same number.
+  package var mayHaveTriggerResponses: Bool {
+    get throws { try binding.hasTriggers && hasJournal }
+  }
+}
+
+extension Writer {
+  /// The next model has to read the edges again, even if it is the previous one.
+  package func markReferencesUnread() throws {
+    try db.setMeta("references", Writer.unread)
+    attachment.areReferencesRead = false
+  }
+
+  package static let unread = Int64.min
+}

@@ -1,0 +1,137 @@
+internal import CascadeModel
+internal import CascadeSQLite
+package import CascadeStore
+internal import CascadePlanning
+package import SQLiteTables
+
+/// Groups of transactions that share a commit.
+extension Writer {
+  /// Runs `body` between BEGIN and COMMIT. What it returns is durable. With `isStep`, it is one of
+  /// very many steps, none of which deletes a row before those that refer to it.
+  package func group<T>(isStep: Bool = false, _ body: () throws -> T) throws -> T {
+    if attachment.isDetached { throw StoreError.detached }
+    try begin()
+    return try measuringLock { try groupUnderLock(isStep, body) }
+  }
+
+  /// Returns how long the write lock was held, each time since the last call.
+  package func takeLockDurations() -> [Duration] {
+    defer { lock.durations = [] }
+    return lock.durations
+  }
+
+  func measuringLock<T>(_ body: () throws -> T) rethrows -> T {
+    let start = ContinuousClock.now
+    defer { lock.durations.append(.now - start) }
+    return try body()
+  }
+
+  private func groupUnderLock<T>(_ isStep: Bool, _ body: () throws -> T) throws -> T {
+    do {
+      try bind()
+      try detectRestoredBackup()
+      try muteTriggers(isStep: isStep)
+      let result = try body()
+      try installRequestedTriggers()
+      try identities.counters.save(db)
+      try unmuteTriggers()
+      try db.commit()
+      return result
+    } catch {
+      db.rollback()
+      identities.caches.forget()
+      identities.counters.forgetSaved()
+      unbind()
+      throw error
+    }
+  }
+
+  /// Detects a backup that was restored into the file: its counters are not those that were saved.
+  /// What was cached means something else then, whether or not the schema is another.
+  private func detectRestoredBackup() throws {
+    let commits = try foreignCommits()
+    if commits == attachment.commitsAtLastCheck && identities.counters.areSaved { return }
+    attachment.commitsAtLastCheck = commits
+    if try identities.counters.mergeStored(Counters(db, behind: 0)) { return }
+    identities.caches.forget()
+    if !facts.references.collections.isEmpty { attachment.areReferencesRead = false }
+    if !model.hasTables { return }
+    try rebind()
+    try db.setMeta("gap", 1)
+  }
+
+  /// Mutes our triggers: our own changes need no journal. Foreign keys of the application are
+  /// checked at the end, since a row may refer to one that is inserted later.
+  private func muteTriggers(isStep: Bool) throws {
+    if binding.collections.isEmpty { return }
+    try db.run("INSERT INTO cascade_muted VALUES(?)", .integer(binding.hasTriggers ? 2 : 1))
+    try db.run("DELETE FROM cascade_displaced WHERE true")
+    // The pragma makes SQLite prepare every statement again.
+    if binding.hasForeignKeys && !isStep { try db.run("PRAGMA defer_foreign_keys = ON") }
+  }
+
+  private func unmuteTriggers() throws {
+    if binding.collections.isEmpty { return }
+    try db.run("DELETE FROM cascade_muted")
+  }
+
+  /// Journals what `body` deletes, as if an application deleted it.
+  package func journaled(_ body: () throws -> Void) throws {
+    if binding.hasTriggers { return try body() }
+    try db.run("UPDATE cascade_muted SET id = 2")
+    try body()
+    try db.run("UPDATE cascade_muted SET id = 1")
+  }
+
+  /// Applies the changes of one transaction, or none of them.
+  package func transaction(_ body: () throws -> Receipt) throws -> Receipt {
+    do {
+      return try db.savepoint { try transactionWithoutSavepoint(body) }
+    } catch {
+      identities.caches.forget()
+      throw error
+    }
+  }
+
+  /// Runs without a savepoint: the transaction is alone in its group, and an error rolls back the
+  /// group.
+  package func transactionWithoutSavepoint(_ body: () throws -> Receipt) throws -> Receipt {
+    current = TransactionState()
+    current.batch = identities.counters.serial
+    current.firstNewId = identities.counters.nextId
+    if facts.hasTables { try db.clearKnown() }
+    return try body()
+  }
+
+  /// Releases memory. Until `wakeUp`, no other call is allowed.
+  package func releaseMemoryUntilWakeUp() throws {
+    log = WALControl()
+    identities.caches.nodes.removeAllEntries()
+    attachment.isMemoryReleased = true
+    try db.releaseMemory()
+  }
+
+  package func wakeUp() throws {
+    if !attachment.isMemoryReleased { return }
+    do {
+      try db.makeTemporaryTables(cache: Connection.temporaryCache)
+      (attachment.isMemoryReleased, attachment.isSchemaFresh) = (false, true)
+    } catch {
+      try? db.releaseMemory()
+      throw error
+    }
+  }
+}
+
+extension Writer: Numbering {
+  package func number(ofCollection name: String) throws -> Int64 { try collectionId(name) }
+  package func number(ofName name: String) throws -> Int64 { try nameId(name) }
+}
+
+extension Writer {
+  /// Begins a write transaction. A checkpoint that waits for readers, and so for our fence, may
+  /// hold the lock that this waits for: then the fence is removed.
+  func begin() throws { try db.begin(besideOthersAt: path, orElse: removeBarrier) }
+
+  package func removeBarrier() { log.barrier = nil }
+}

@@ -1,0 +1,163 @@
+package import CascadeModel
+internal import CascadeSQLite
+package import SQLiteTables
+
+/// The triggers that write the journal, in the application's own transactions.
+///
+/// 1. No trigger names a table of the application's other than its own. Otherwise the application
+///    could not rebuild that other table (create, copy, drop, rename).
+/// 2. No trigger can fail because of the content of a row: malformed JSON counts as a missing
+///    value.
+/// 3. A row is journaled BEFORE it is deleted. Rows that a foreign-key action deletes with it are
+///    journaled after it, and the reader of the journal relies on this order.
+/// 4. No trigger has a schema name in its text: the application may attach the file under another
+///    one.
+package struct WatchTriggers {
+  package let watches: [Watch]
+  package let binding: Binding
+  package let model: StoreModel
+
+  package init(watches: [Watch], binding: Binding, model: StoreModel) {
+    self.watches = watches
+    self.binding = binding
+    self.model = model
+  }
+
+  package var all: [Trigger] {
+    let mapped = binding.collections.values.sorted { $0.id < $1.id }
+    let rows = mapped.compactMap(subject).flatMap(triggers)
+    return rows + joinSubjects.flatMap(triggers)
+  }
+
+  private var joinSubjects: [WatchedTable] { binding.joinSubjects.compactMap(joinSubject) }
+
+  /// A row is watched as a node and, if the table is a join table too, as the edge that it is.
+  package func subjects(of rows: NodeTable) -> [WatchedTable] {
+    [subject(rows)].compactMap(\.self) + joinSubjects.filter { $0.table.name == rows.table?.name }
+  }
+
+  func subject(_ rows: NodeTable) -> WatchedTable? {
+    guard case .mapped(let table, let key, _) = rows.kind else { return nil }
+    return WatchedTable(
+      name: "\(rows.id)_\(rows.collection)", table: table, keyColumns: key,
+      watches: watches.filter { $0.meaning.watchSubject == .rows(of: rows.id) },
+      unique: watchedDisplacements(rows, table))
+  }
+
+  private func joinSubject(_ subject: Watch.Subject) -> WatchedTable? {
+    guard case .joins(_, let source) = subject, let table = joinTable(subject),
+      let column = table.column(source)
+    else { return nil }
+    let watches = watches.filter { $0.meaning.watchSubject == subject }
+    return WatchedTable(
+      name: "join_\(watches[0].number)_\(table.name)", table: table, keyColumns: [column],
+      watches: watches, unique: watchedDisplacements(subject, table, watches))
+  }
+
+  private func joinTable(_ subject: Watch.Subject) -> Table? {
+    for relation in binding.edgeRelations where relation.watchSubject == subject {
+      if case .join(let table, _, _) = relation.form { return table }
+    }
+    return nil
+  }
+
+  private func triggers(_ subject: WatchedTable) -> [Trigger] {
+    [subject.onDelete, subject.onUpdate] + subject.onDisplacement
+  }
+}
+
+/// A table with triggers: of a mapped collection, or a join table.
+package struct WatchedTable {
+  let name: String
+  let table: Table
+  let keyColumns: [Table.Column]
+  package let watches: [Watch]
+  /// The unique keys by which a displaced row must be looked up.
+  let unique: [Displacement]
+
+  var values: [WatchedValue] { watches.flatMap(\.meaning.values) }
+
+  var onDelete: Trigger {
+    Trigger(
+      "cascade_delete_\(name)", "BEFORE DELETE", on: table, when: nil, watches.map { insert($0) })
+  }
+
+  /// AFTER: another trigger that changes the row may have changed it back.
+  var onUpdate: Trigger {
+    Trigger(
+      "cascade_update_\(name)", "AFTER UPDATE\(columns)", on: table, when: changes("OLD", "NEW"),
+      watches.map { insert($0) })
+  }
+
+  private var columns: String {
+    table.assignments(to: keyColumns + values.compactMap { table.column($0.column) })
+  }
+
+  /// Compares by bytes: a reference in another spelling may name another node.
+  private func changes(_ old: String, _ new: String) -> String {
+    let keys = keyColumns.map { "\(old).\(quoted($0.name)) IS NOT \(new).\(quoted($0.name))" }
+    return (keys.map { $0 + " COLLATE BINARY" } + valueChanges(old, new)).joined(separator: " OR ")
+  }
+
+  private func valueChanges(_ old: String, _ new: String) -> [String] {
+    values.unique.map { "\($0.sql(old)) IS NOT \($0.sql(new)) COLLATE BINARY" }
+  }
+
+  /// An INSERT of a journal row for the row before the change.
+  private func insert(_ watch: Watch) -> String {
+    let values = watch.meaning.values.map { ", " + $0.sql("OLD") }.joined()
+    return "\(intoJournal(watch)) VALUES(\(watch.number), \(key("OLD"))\(values))"
+  }
+
+  /// An INSERT of journal rows for existing rows, called `o`.
+  package func insert(_ watch: Watch, from rows: String) -> String {
+    let values = watch.meaning.values.map { ", " + $0.sql("o") }.joined()
+    return "\(intoJournal(watch)) SELECT \(watch.number), \(key("o"))\(values) \(rows)"
+  }
+
+  private func intoJournal(_ watch: Watch) -> String {
+    let columns = Watch.columns.prefix(watch.meaning.values.count).map { ", " + $0 }.joined()
+    return "INSERT INTO cascade_journal(what, key\(columns))"
+  }
+
+  /// The key of a row, as SQL; NULL if it is incomplete. Such a row is no node, but its references
+  /// are lost like those of any other.
+  func key(_ row: String) -> String {
+    let whole = table.key(keyColumns, row)
+    let optional = keyColumns.count == 1 ? [] : keyColumns.filter { !$0.isRequired }
+    if optional.isEmpty { return whole }
+    let isWhole = optional.map { "\(row).\(quoted($0.name)) IS NOT NULL" }
+    return "iif(\(isWhole.joined(separator: " AND ")), \(whole), NULL)"
+  }
+}
+
+extension Table {
+  /// The column list behind UPDATE. It is empty if a column is generated: such a column is never
+  /// assigned to, so every update may change it. The key of a rowid table has other names too.
+  func assignments(to columns: [Column]) -> String {
+    if columns.contains(where: \.isGenerated) { return "" }
+    let aliases = columns.contains(where: isRowid) ? ["rowid", "oid", "_rowid_"] : []
+    return " OF " + (columns.map(\.name) + aliases).unique.map(quoted).joined(separator: ", ")
+  }
+
+  private func isRowid(_ column: Column) -> Bool {
+    rowid != nil && column.affinity == .integer
+      && primaryKey.map(\.folded) == [column.name.folded]
+  }
+
+  /// The same as `NodeTable.key`, for any columns.
+  func key(_ columns: [Column], _ row: String) -> String {
+    NodeTable(id: 0, collection: "", kind: .mapped(self, key: columns, collations: [])).key(row)
+  }
+}
+
+extension WatchedValue {
+  func sql(_ row: String) -> String {
+    switch self {
+    case .column(let name): return "\(row).\(quoted(name))"
+    case .json(let column, let path):
+      let value = "\(row).\(quoted(column))"
+      return "iif(json_valid(\(value)), \(value) -> \(memberPath(path, in: value)), NULL)"
+    }
+  }
+}

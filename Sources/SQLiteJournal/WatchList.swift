@@ -1,0 +1,171 @@
+internal import CascadeModel
+package import CascadeSQLite
+package import SQLiteTables
+
+/// The watches that a binding needs. A watch has room for four values. The values of one relation
+/// stay in one watch, so that a journal row contains the whole reference.
+extension Binding {
+  package var meanings: [Watch.Meaning] {
+    let mapped = collections.values.sorted { $0.id < $1.id }
+    let rows = mapped.flatMap { table in
+      meanings(of: .rows(of: table.id), evenWithoutValues: true)
+    }
+    return rows + joinSubjects.flatMap { meanings(of: $0, evenWithoutValues: false) }
+  }
+
+  /// Join tables with edges to watch, by the column that names the source.
+  var joinSubjects: [Watch.Subject] {
+    var found: [Watch.Subject] = []
+    for relation in edgeRelations where relation.isWatched && relation.isInJoinTable {
+      if !found.contains(relation.watchSubject) { found.append(relation.watchSubject) }
+    }
+    return found
+  }
+
+  func meanings(of subject: Watch.Subject, evenWithoutValues: Bool) -> [Watch.Meaning] {
+    let relations = edgeRelations.filter { $0.isWatched && $0.watchSubject == subject }
+    var lists: [[WatchedValue]] = []
+    for relation in relations { lists.pack(relation.watchedValues, room: Watch.columns.count) }
+    if lists.isEmpty && evenWithoutValues { lists = [[]] }
+    return lists.map { values in
+      let edges = relations.compactMap { $0.edge(in: values) }.unique
+      return Watch.Meaning(
+        watchSubject: subject, values: values, edges: edges.sorted { $0.json.text < $1.json.text })
+    }
+  }
+}
+
+extension [[WatchedValue]] {
+  fileprivate mutating func pack(_ values: [WatchedValue], room: Int) {
+    if contains(where: { list in values.allSatisfy(list.contains) }) { return }
+    for index in indices {
+      let missing = values.filter { !self[index].contains($0) }
+      if self[index].count + missing.count > room { continue }
+      return self[index] += missing
+    }
+    append(values)
+  }
+}
+
+/// The text in `cascade_watch`:
+/// `{"rows":2,"values":[["album_id"],["meta","$.\"by\""]],"edges":[…]}`, or
+/// `{"joins":["song_artist","song_id"],"values":[["artist_id"]],"edges":[…]}`.
+extension Watch.Meaning {
+  package var text: String {
+    let head =
+      switch watchSubject {
+      case .rows(let collection): JSON.Field("rows", .integer(collection))
+      case .joins(let table, let source): JSON.Field("joins", [.string(table), .string(source)])
+      }
+    let fields = [head, JSON.Field("values", .array(values.map(\.json)))]
+    return JSON.object(
+      fields + (edges.map { [JSON.Field("edges", .array($0.map(\.json)))] } ?? [])
+    ).text
+  }
+
+  /// Nil for a text that a newer Cascade wrote.
+  init?(text: String) {
+    guard let json = try? JSON.parse(text), let subject = Watch.Subject(json: json),
+      let list = json["values"]?.array
+    else { return nil }
+    let values = list.compactMap(WatchedValue.init(json:))
+    let edges = json["edges"]?.array?.compactMap(WatchedEdge.init(json:))
+    guard values.count == list.count, edges?.count == json["edges"]?.array?.count,
+      edges?.allSatisfy({ $0.values.allSatisfy(values.indices.contains) }) != false
+    else { return nil }
+    self.init(watchSubject: subject, values: values, edges: edges)
+  }
+
+  /// Without the edges of a collection that stands for something else now; nil if the watch is of
+  /// its rows.
+  func without(_ collection: Int64) -> Watch.Meaning? {
+    if watchSubject == .rows(of: collection) { return nil }
+    return Watch.Meaning(
+      watchSubject: watchSubject, values: values,
+      edges: edges?.filter { $0.source != collection && $0.destination != collection })
+  }
+}
+
+extension Watch.Subject {
+  fileprivate init?(json: JSON) {
+    if let collection = json["rows"]?.integer {
+      self = .rows(of: collection)
+    } else if let names = json["joins"]?.array?.compactMap(\.string), names.count == 2 {
+      self = .joins(table: names[0], source: names[1])
+    } else {
+      return nil
+    }
+  }
+}
+
+extension WatchedEdge {
+  fileprivate var json: JSON {
+    let fields = [
+      JSON.Field("name", .integer(name)), JSON.Field("from", .integer(source)),
+      JSON.Field("to", .integer(destination)),
+      JSON.Field("at", .array(values.map { .integer(Int64($0)) })),
+    ]
+    return .object(fields + (type.map { [JSON.Field("type", .string($0))] } ?? []))
+  }
+
+  fileprivate init?(json: JSON) {
+    guard let name = json["name"]?.integer, let source = json["from"]?.integer,
+      let destination = json["to"]?.integer,
+      let values = json["at"]?.array?.compactMap(\.integer), !values.isEmpty
+    else { return nil }
+    self.init(
+      name: name, source: source, destination: destination, values: values.map(Int.init),
+      type: json["type"]?.string)
+  }
+}
+
+extension WatchedValue {
+  /// The column that contains it.
+  var column: String {
+    switch self {
+    case .column(let name), .json(let name, _): name
+    }
+  }
+
+  fileprivate var json: JSON {
+    switch self {
+    case .column(let name): [.string(name)]
+    case .json(let column, let path): [.string(column), .string(path)]
+    }
+  }
+
+  fileprivate init?(json: JSON) {
+    guard let parts = json.array?.compactMap(\.string), parts.count == json.array?.count
+    else { return nil }
+    switch parts.count {
+    case 1: self = .column(parts[0])
+    case 2: self = .json(column: parts[0], path: parts[1])
+    default: return nil
+    }
+  }
+}
+
+extension Writer {
+  /// Gives every meaning a permanent number: rows of the journal outlive the model.
+  func numberWatches(_ meanings: [Watch.Meaning]) throws -> [Watch] {
+    try meanings.map { meaning in
+      let text = Value.text(meaning.text)
+      try db.run(
+        """
+        INSERT INTO cascade_watch(meaning) SELECT ?1
+        WHERE NOT EXISTS (SELECT 1 FROM cascade_watch WHERE meaning = ?1)
+        """, text)
+      let number = try db.integer("SELECT what FROM cascade_watch WHERE meaning = ?", text)!
+      return Watch(number: number, meaning: meaning)
+    }
+  }
+}
+
+extension Connection {
+  /// Every watch that was ever made, except those of a newer Cascade.
+  package func watches() throws(SQLiteError) -> [Watch] {
+    try all("SELECT what, meaning FROM cascade_watch ORDER BY what") { row in
+      Watch.Meaning(text: row.text(1)).map { Watch(number: row.integer(0), meaning: $0) }
+    }.compactMap(\.self)
+  }
+}

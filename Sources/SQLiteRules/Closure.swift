@@ -1,0 +1,364 @@
+package import CascadeModel
+package import CascadeSQLite
+package import CascadeStore
+package import SQLiteTables
+
+/// The set D of DESIGN 2.3: the nodes that must go because of nodes that are gone.
+///
+/// D is built in `temp.gone`, in the order in which it grows. A level is the set of nodes that the
+/// previous level brought in. Each rule examines a whole level with one statement for the stored
+/// edges, and one for each relation in the application's tables. So a cascade costs a few statements
+/// per level, however many nodes it has. Edges are read in the order of their B-tree.
+///
+/// 1. While a level is counted, D consists of complete levels up to that one. The counts of rules
+///    16 and 32 are exact, because each edge loses its source (or destination) in exactly one
+///    level.
+/// 2. D only grows, so whatever a level finds stays true.
+/// 3. A node of the application's tables that is in D has a number that tells its row, or is in
+///    `temp.known`.
+package struct Closure {
+  /// The rules that some stored edge ever had. The others are not examined.
+  package let rulesSeen: Rules
+  /// The rules of `rulesSeen` that are followed.
+  let storedRules: Rules
+  let binding: Binding
+  let numbers: NumberedTables
+  /// Ids from here on were given since the last flush: a dead node among them never existed.
+  let firstNewId: Int64
+  /// The rules to follow. A sweep of one kind leaves some rules to another kind.
+  let followed: Rules
+  /// Whether the nodes found are deleted in steps, and not in one transaction.
+  let goesInSteps: Bool
+  /// Set where unreachable nodes go too. Nodes that were reachable only through deleted nodes
+  /// are then unreachable as well.
+  let reaching: Reachability?
+  /// The relations whose edges count at their sources, and at their destinations: because the edges
+  /// themselves have the counting rule, or another edge of the same name has it.
+  let countedAtSources: [EdgeRelation]
+  let countedAtDestinations: [EdgeRelation]
+
+  package init(
+    rulesSeen: Rules, binding: Binding, numbers: NumberedTables, firstNewId: Int64,
+    following followed: Rules = .all, inSteps goesInSteps: Bool = false,
+    fromRootsOf model: StoreModel? = nil
+  ) {
+    self.rulesSeen = rulesSeen
+    storedRules = rulesSeen.intersection(followed)
+    self.binding = binding
+    self.numbers = numbers
+    self.firstNewId = firstNewId
+    self.followed = followed
+    self.goesInSteps = goesInSteps
+    reaching = model.map { Reachability(model: $0, binding: binding, numbers: numbers) }
+    countedAtSources = binding.countedAtSources(stored: storedRules, following: followed)
+    countedAtDestinations = binding.countedAtDestinations(stored: storedRules, following: followed)
+  }
+
+  /// The rows of `temp.gone` that the last step brought in.
+  package struct Level {
+    package let slice: Slice
+    /// The high end identifies the level. The first level may be empty, and then the second one has
+    /// the same low end.
+    var number: Int64 { slice.high }
+    /// What kinds of nodes the level has, as far as relations have to know.
+    let ends: NodeCounts
+
+    /// Whether a rule brought in some of the nodes.
+    package var hasRuleEffects: Bool { ends.rows.keys.contains { $0.rule != 0 } }
+  }
+
+  /// Completes D from the nodes in `temp.dead` and the edges in `temp.lost_edges`. Returns the levels,
+  /// each of which the previous one brought in.
+  @discardableResult
+  package func complete(_ db: borrowing Connection) throws -> [Level] {
+    try addDead(db)
+    var level = try level(db, above: 0)
+    try leaveJoinRowsToCascade(db, level)
+    var levels = [level]
+    var marked = 1
+    try count(db, level, withRemoved: true)
+    while true {
+      try addConsequences(db, level)
+      if level.slice.low == 0 { try addForRemovedEdges(db) }
+      level = try self.level(db, above: level.slice.high)
+      if level.slice.isEmpty, let reaching,
+        levels.dropFirst(marked).contains(where: \.hasRuleEffects)
+      {
+        marked = levels.count + 1
+        try db.appendNewlyUnreachable(behindGone: reaching)
+        level = try self.level(db, above: level.slice.high)
+      }
+      if level.slice.isEmpty {
+        try excludeNamedFiles(db)
+        return levels
+      }
+      levels.append(level)
+      try count(db, level, withRemoved: false)
+    }
+  }
+
+  /// Takes the files out of D that a stored edge of any name still leads to, from a source that
+  /// stays (DESIGN 8.8). D needs no other correction: nothing follows from a file. References in
+  /// the application's rows are checked before the file is moved.
+  private func excludeNamedFiles(_ db: borrowing Connection) throws {
+    let roots = "SELECT id FROM main.cascade_collection WHERE name GLOB 'cascade_file/*'"
+    if try db.integer(generated: roots) == nil { return }
+    try db.run(
+      generated: """
+        DELETE FROM temp.gone WHERE rule = 32 AND collection IN (\(roots)) AND EXISTS (
+          SELECT 1 FROM main.cascade_edge AS e WHERE e.destination = gone.id
+          AND e.source NOT IN (SELECT id FROM temp.gone))
+        """, [])
+  }
+
+  /// Completes D without the denied nodes, and without what would follow from these alone (DESIGN
+  /// 2.5). Returns the denials too. A node that stays may deny in its turn, so this is repeated
+  /// until nothing is denied.
+  ///
+  /// `denied` says how long a denial is remembered (`PendingDenials.swift`). A caller that only reads
+  /// has no use for it.
+  package func completeUndenied(
+    _ db: borrowing Connection, deniedAs denied: Int64 = 4
+  ) throws -> (levels: [Level], denials: [Reason]) {
+    var reasons: [Reason] = []
+    while true {
+      let levels = try complete(db)
+      let denials = try db.denials(binding, numbers, stored: rulesSeen)
+      if denials.isEmpty {
+        try rememberKeptByOtherRules(db)
+        return (levels, reasons)
+      }
+      reasons += denials.map(\.reason)
+      try db.remember(denied: denials.map(\.denied), as: denied)
+      try db.block(denials.map(\.denied))
+    }
+  }
+
+  private func addDead(_ db: borrowing Connection) throws {
+    try db.run(
+      generated: """
+        INSERT INTO temp.gone(id, collection, counts)
+        SELECT d.id, coalesce(k.collection, n.collection,
+            iif(d.id < 0, \(NodeTable.collection(ofRow: "d.id")), NULL)),
+          coalesce(k.present, d.id < ?1)
+        FROM temp.dead AS d LEFT JOIN temp.known AS k ON k.id = d.id
+        LEFT JOIN cascade_node AS n ON n.id = d.id
+        WHERE d.id NOT IN (SELECT id FROM temp.blocked) ORDER BY d.id
+        """, [.integer(firstNewId)])
+    try db.run(
+      """
+      INSERT OR IGNORE INTO temp.gone(id, collection)
+      SELECT u.id, u.collection
+      FROM temp.unreachable_nodes AS u LEFT JOIN temp.holder_order AS l ON l.id = u.id
+      WHERE u.id NOT IN (SELECT id FROM temp.blocked) ORDER BY l.seq NULLS LAST, u.id
+      """)
+  }
+
+  /// In a sweep that follows no cascading rule: puts the join rows that are nodes, and have lost an
+  /// end, into `temp.pending_join_rows`. A sweep that cascades finds out what follows from the loss, and
+  /// deletes them too.
+  private func leaveJoinRowsToCascade(_ db: borrowing Connection, _ level: Level) throws {
+    let joins = binding.impliedRelations.filter { $0.kind == .join }
+    if joins.isEmpty || !followed.isDisjoint(with: .cascading) { return }
+    for relation in joins {
+      for form in level.ends.forms(of: relation.destination) {
+        try db.stageSources(of: relation, form, rule: 4, in: level.slice, numbers)
+      }
+    }
+    try db.numberFound()
+    try db.run("INSERT OR IGNORE INTO temp.pending_join_rows SELECT id FROM temp.staged")
+    try db.clearFound()
+  }
+
+  private func level(_ db: borrowing Connection, above low: Int64) throws -> Level {
+    let high = try db.integer("SELECT max(seq) FROM temp.gone") ?? 0
+    let slice = Slice(low: low, high: high)
+    if low == high { return Level(slice: slice, ends: NodeCounts()) }
+    for table in binding.collections.values where numbers.tablesInNodes.contains(table.id) {
+      try db.addKnownRows(
+        table, .gone, where: "g.seq > ?1 AND g.seq <= ?2", [.integer(low), .integer(high)])
+    }
+    if !numbers.tablesInNodes.isEmpty { try db.markNeverExisted(above: low) }
+    return Level(slice: slice, ends: try db.nodeCounts(in: slice))
+  }
+
+  private func addConsequences(_ db: borrowing Connection, _ level: Level) throws {
+    try addNodesWithoutRemainingEdges(db)
+    if storedRules.contains(.deleteDestinationIfSourceDeleted) {
+      try db.run(
+        """
+        INSERT OR IGNORE INTO temp.gone(id, via, name, rule, collection)
+        SELECT e.destination, e.source, e.name, 8,
+          (SELECT collection FROM cascade_node AS n WHERE n.id = e.destination)
+        FROM temp.gone AS g CROSS JOIN cascade_edge AS e ON e.source = g.id
+        WHERE g.seq > ? AND g.seq <= ? AND e.rules & 8
+        AND e.destination NOT IN (SELECT id FROM temp.blocked)
+        ORDER BY 1, 2, 3
+        """, .integer(level.slice.low), .integer(level.slice.high))
+    }
+    if storedRules.contains(.deleteSourceIfDestinationDeleted) {
+      try db.run(
+        """
+        INSERT OR IGNORE INTO temp.gone(id, via, name, rule, collection)
+        SELECT e.source, e.destination, e.name, 4,
+          (SELECT collection FROM cascade_node AS n WHERE n.id = e.source)
+        FROM temp.gone AS g CROSS JOIN cascade_edge AS e ON e.destination = g.id
+        WHERE g.seq > ? AND g.seq <= ? AND e.rules & 4
+        AND e.source NOT IN (SELECT id FROM temp.blocked)
+        ORDER BY 1, 2, 3
+        """, .integer(level.slice.low), .integer(level.slice.high))
+    }
+    try addFromRelations(db, level)
+  }
+
+  private func addFromRelations(_ db: borrowing Connection, _ level: Level) throws {
+    for relation in binding.examinedRelations {
+      // SQLite enforces a foreign key at once, whichever kind of sweep this is.
+      let rules = relation.isForeignKey ? relation.rules : relation.rules.intersection(followed)
+      if rules.contains(.deleteDestinationIfSourceDeleted) {
+        for form in level.ends.forms(of: relation.source) {
+          try db.stageDestinations(
+            of: relation, form, rule: 8, in: level.slice, numbers,
+            where: binding.isLastForEdge(of: relation, numbers))
+        }
+      }
+      if rules.contains(.deleteSourceIfDestinationDeleted) {
+        let isThere = binding.edgeStillExists(relation, numbers)
+        for form in level.ends.forms(of: relation.destination) {
+          if numbers.isEachByRow(in: relation.source) {
+            try db.addSources(
+              of: relation, form, to: level.slice, numbers, where: isThere,
+              ordersBlocks: goesInSteps)
+          } else {
+            try db.stageSources(
+              of: relation, form, rule: 4, in: level.slice, numbers, where: isThere)
+          }
+        }
+      }
+    }
+    try addThroughOutsideTables(db, level)
+    if !binding.isEmpty { try addFound(db) }
+  }
+
+  private func addThroughOutsideTables(_ db: borrowing Connection, _ level: Level) throws {
+    guard let name = binding.foreignKeyPathName else { return }
+    let ways = ForeignKeyPlanSQL(binding.foreignKeyPlan, numbers, .first)
+    for nodes in ways.nodes({ "\($0.numberKeyAndRow("r", numbers)), \($0.id), \(name), 4" }) {
+      try db.run(
+        generated: "INSERT INTO temp.staged(id, key, row, collection, name, rule, via) \(nodes)",
+        [.integer(level.slice.low), .integer(level.slice.high)])
+    }
+  }
+
+  /// Moves the nodes of `temp.staged` into D, in the order in which their rows are stored.
+  private func addFound(_ db: borrowing Connection) throws {
+    try db.numberFound()
+    try db.run(
+      """
+      INSERT OR IGNORE INTO temp.gone(id, via, name, rule, collection)
+      SELECT id, via, name, rule, collection FROM temp.staged
+      WHERE id NOT IN (SELECT id FROM temp.blocked) ORDER BY id
+      """)
+    try db.clearFound()
+  }
+
+  /// A removed edge has lost the end that its removal counts as losing (`removal`), and only that
+  /// end.
+  private func addForRemovedEdges(_ db: borrowing Connection) throws {
+    try db.run(
+      """
+      INSERT OR IGNORE INTO temp.gone(id, via, name, rule, collection)
+      SELECT f.*, coalesce(n.collection, k.collection)
+      FROM (
+        SELECT destination AS id, source, name, 8 FROM temp.lost_edges
+        WHERE removal = 0 AND rules & ?1 & 8
+        AND destination NOT IN (SELECT id FROM temp.blocked)
+        UNION ALL
+        SELECT source, destination, name, 4 FROM temp.lost_edges WHERE removal = 1 AND rules & ?1 & 4
+        AND source NOT IN (SELECT id FROM temp.blocked)
+      ) AS f
+      LEFT JOIN cascade_node AS n ON n.id = f.id
+      LEFT JOIN temp.known AS k ON k.id = f.id
+      """, .integer(followed.rawValue))
+  }
+}
+
+extension Connection {
+  /// Blocks nodes that must stay, and clears D: it has to be found again without them.
+  package func block(_ nodes: some Sequence<Int64>) throws(SQLiteError) {
+    for node in nodes {
+      try run("INSERT OR IGNORE INTO temp.blocked VALUES(?)", .integer(node))
+    }
+    try clearGone()
+  }
+
+  /// Adds the sources that go with their destinations, where all sources are numbered by their
+  /// rows, so that no key has to be looked up.
+  ///
+  /// A step of a large sweep changes the fewest pages if these sources are in the order of the
+  /// index that finds them, within blocks of 32,768 rows that lie together in the table
+  /// (`ordersBlocks`).
+  fileprivate func addSources(
+    of relation: EdgeRelation, _ form: NumberForm, to level: Slice, _ numbers: NumberedTables,
+    where condition: String, ordersBlocks: Bool
+  ) throws(SQLiteError) {
+    let number = relation.source.number("s", numbers)
+    try run(
+      generated: """
+        INSERT OR IGNORE INTO temp.gone(id, via, name, rule, collection)
+        SELECT \(number), g.id, \(relation.nameId), 4, \(relation.source.id)
+        \(relation.edgesToDestinations(in: .goneByKey(relation.destination, form), form, numbers))
+        AND \(number) NOT IN (SELECT id FROM temp.blocked) AND \(condition)
+        ORDER BY (\(number))\(ordersBlocks ? " >> 15" : "")
+        """, [.integer(level.low), .integer(level.high)])
+  }
+
+  package func clearGone() throws(SQLiteError) {
+    try run("DELETE FROM temp.gone")
+    try run("DELETE FROM temp.pending_join_rows")
+    try run("UPDATE temp.removed_up_to SET seq = 0")
+    try run("DELETE FROM temp.remaining_counts")
+    try run("DELETE FROM temp.level_losses")
+    try run("DELETE FROM temp.list_references")
+  }
+
+  /// Adds the application's rows among the nodes of `driver` to `temp.known`: a stored edge led to
+  /// them, so until now only their id in `cascade_node` is known.
+  func addKnownRows(
+    _ table: NodeTable, _ driver: EdgeRelation.StartingNodes, where condition: String,
+    _ values: [Value] = []
+  ) throws(SQLiteError) {
+    try run(
+      generated: """
+        INSERT OR IGNORE INTO temp.known(id, collection, key, row, present)
+        SELECT n.id, n.collection, n.key, \(table.row("d")), \(table.isFound("d"))
+        FROM \(driver.rows) CROSS JOIN cascade_node AS n
+          ON n.id = \(driver.id) AND n.collection = \(table.id)
+        LEFT JOIN \(table.rows) AS d ON \(table.hasKey("d", "n.key"))
+        WHERE \(condition) AND n.id NOT IN (SELECT id FROM temp.known)
+        """, values)
+  }
+
+  fileprivate func markNeverExisted(above low: Int64) throws(SQLiteError) {
+    try run(
+      """
+      UPDATE temp.gone SET counts = 0
+      WHERE seq > ? AND id IN (SELECT id FROM temp.known WHERE NOT present)
+      """, .integer(low))
+  }
+}
+
+extension EdgeRelation.StartingNodes {
+  /// A slice of `temp.gone` in the order of the nodes' keys, which is the order of the indexes on
+  /// references to them.
+  fileprivate static func goneByKey(_ table: NodeTable, _ form: NumberForm)
+    -> EdgeRelation.StartingNodes
+  {
+    let nodes = table.node(form, "g.id")
+    return EdgeRelation.StartingNodes(
+      rows: """
+        (SELECT g.id FROM temp.gone AS g CROSS JOIN \(nodes) WHERE g.seq > ?1 AND g.seq <= ?2
+          ORDER BY \(table.nodeKey(form)) LIMIT -1) AS g
+        """, id: "g.id")
+  }
+}

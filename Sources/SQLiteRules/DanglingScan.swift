@@ -1,0 +1,119 @@
+internal import CascadeModel
+package import CascadeSQLite
+package import SQLiteTables
+internal import SQLiteJournal
+
+/// Scans whole tables for references to nothing, whatever the journal says.
+extension Connection {
+  /// Nothing records which notices were written for a missing node. So `tells` is set only where
+  /// the node may have gone while the store was not watched.
+  package func addDanglingEnds(_ binding: Binding, notifiesMissingDestination: Bool = false)
+    throws(SQLiteError)
+  {
+    try run(
+      """
+      INSERT OR IGNORE INTO temp.dead
+      SELECT source FROM cascade_edge WHERE source NOT IN (SELECT id FROM cascade_node)
+      UNION
+      SELECT destination FROM cascade_edge
+      WHERE destination NOT IN (SELECT id FROM cascade_node)
+      """)
+    for table in binding.collections.values { try findLostIdentities(of: table) }
+    for relation in binding.edgeRelations
+    where relation.reactsToMissingDestination
+      || notifiesMissingDestination && relation.notifiesMissingDestination
+    { try findMissingDestinations(relation) }
+    for relation in binding.edgeRelations { try findMissingSources(relation) }
+    try numberFound(present: false)
+    if !notifiesMissingDestination { try markFoundExplained() }
+    try moveFoundToDead()
+  }
+
+  /// While the store was watched, an earlier sweep saw all of these nodes go, and notified the
+  /// nodes that still refer to them.
+  private func markFoundExplained() throws(SQLiteError) {
+    let known = "FROM temp.staged WHERE id NOT IN (SELECT id FROM temp.dead)"
+    try run(
+      generated: "INSERT OR IGNORE INTO temp.already_notified(id, leaves) SELECT id, 1 \(known)")
+    try run(generated: "INSERT OR IGNORE INTO temp.explained_elsewhere SELECT id \(known)")
+  }
+
+  /// Finds stored edges whose row no longer exists.
+  private func findLostIdentities(of table: NodeTable) throws(SQLiteError) {
+    try run(
+      generated: """
+        INSERT INTO temp.staged(collection, key)
+        SELECT n.collection, n.key FROM main.cascade_node AS n
+        WHERE n.collection = \(table.id)
+        AND \(table.hasNoRow(withKey: "n.key"))
+        """)
+  }
+
+  private func findMissingDestinations(_ relation: EdgeRelation) throws(SQLiteError) {
+    try run(
+      generated: """
+        INSERT INTO temp.staged(collection, key)
+        SELECT DISTINCT \(relation.destination.id), \(relation.destination.asKey(relation.reference))
+        \(relation.all) AND \(relation.isDangling)
+        AND NOT \(relation.destination.hasRow(withKey: relation.destination.asKey(relation.reference)))
+        """)
+  }
+
+  private func findMissingSources(_ relation: EdgeRelation) throws(SQLiteError) {
+    guard let lost = relation.rowsWithoutSource else { return }
+    try run(
+      generated: """
+        INSERT INTO temp.staged(collection, key)
+        SELECT DISTINCT \(relation.source.id), \(lost.source) \(lost.rows)
+        """)
+  }
+}
+
+extension EdgeRelation {
+  /// Whether the node that the reference names does not exist.
+  package var isDangling: String {
+    destination.isMissing(reference, referringColumn?.affinity)
+  }
+
+  /// Only a join row can be without its source: the rows `j` without one, and the key that no row
+  /// has.
+  package var rowsWithoutSource: (source: String, rows: String)? {
+    guard case .join(let table, let column, _) = form else { return nil }
+    let value = "j.\(quoted(column))"
+    let key = source.asKey(value)
+    let rows = """
+      FROM main.\(quoted(table.name)) AS j
+      WHERE \(value) IS NOT NULL AND \(source.isMissing(value, table.column(column)?.affinity))
+      AND NOT \(source.hasRow(withKey: key))
+      """
+    return (key, rows)
+  }
+
+  /// Whether a missing destination has a consequence. If not, the reference is left as it is. A
+  /// join row always minds: without its destination it has no meaning.
+  package var reactsToMissingDestination: Bool {
+    if case .join = form { return true }
+    let ofDestination: Rules = [
+      .deleteSourceIfDestinationDeleted,
+      .deleteSourceIfAllDestinationsDeleted, .nullifySourceIfDestinationDeleted,
+    ]
+    return destination.kind != .files && !rules.isDisjoint(with: ofDestination)
+  }
+
+  fileprivate var notifiesMissingDestination: Bool {
+    destination.kind != .files && rules.contains(.notifyIfDestinationDeleted)
+  }
+}
+
+extension NodeTable {
+  /// Whether no row has the key that a column names. SQLite compares a number with a text as
+  /// numbers, and an index of texts does not help with that. Then all keys are read once, not once
+  /// for each reference.
+  fileprivate func isMissing(_ reference: String, _ affinity: Table.Affinity?) -> String {
+    guard case .mapped(_, let key, _) = kind, key.count == 1, affinity?.isNumeric == true,
+      !key[0].affinity.isNumeric
+    else { return "NOT \(hasRow(withKey: reference))" }
+    let column = "d.\(quoted(key[0].name))"
+    return "\(reference) NOT IN (SELECT \(column) FROM \(rows) AS d WHERE \(column) IS NOT NULL)"
+  }
+}

@@ -1,0 +1,159 @@
+internal import CascadeModel
+internal import CascadeSQLite
+internal import CascadePlanning
+package import SQLiteTables
+
+/// The statement that checks a demand. It finds the nodes with too few or too many distinct nodes
+/// at the other ends of their edges, wherever the edges are stored.
+///
+/// The text refers to collections and edge names by name, not by number: a number may be taken back
+/// by a rollback.
+package struct DemandQuery: Sendable {
+  let subject: Demand.Other
+  var outgoing: String?
+  var incoming: String?
+  let others: [Demand.Other]
+  let binding: Binding
+  let scope: Scope
+
+  package enum Scope: Sendable {
+    /// The nodes in `temp.touched`.
+    case touched
+    /// The nodes in `temp.touched`, and the destinations of sources among them.
+    case touchedDestinations
+    /// The nodes in `temp.touched` that are left once all of `temp.gone` is deleted.
+    case stayingNodes(NumberedTables)
+    case all
+  }
+
+  /// Returns rows of key and count, for counts from ?1 up to ?2 and counts above ?3; at most ?4
+  /// rows.
+  var text: String {
+    // The LIMIT keeps SQLite from merging the outer query into the inner one, which would count
+    // twice.
+    """
+    WITH \((lists + ["n(key, id, row) AS (\(subjects))"]).joined(separator: ", "))
+    SELECT key, others FROM (
+      SELECT n.key AS key, (SELECT count(*) FROM (\(ends.joined(separator: " UNION ")))) AS others
+      FROM n LIMIT -1
+    ) WHERE others BETWEEN ?1 AND ?2 OR others > ?3 LIMIT ?4
+    """
+  }
+
+  /// The collection and the key of each node at the other end.
+  private var ends: [String] {
+    let ends = storedEnds + outgoingRelations.map(destinations) + incomingRelations.map(sources)
+    return ends.count > 1 ? ends : ends.map { "SELECT DISTINCT c, k FROM (\($0))" }
+  }
+
+  var outgoingRelations: [EdgeRelation] {
+    binding.edgeRelations.filter {
+      $0.name == outgoing && $0.source.collection == subject.collection
+        && isOther($0.destination.collection)
+    }
+  }
+
+  var incomingRelations: [EdgeRelation] {
+    binding.edgeRelations.filter {
+      $0.name == incoming && $0.destination.collection == subject.collection
+        && isOther($0.source.collection)
+    }
+  }
+
+  private func isOther(_ collection: String) -> Bool {
+    others.contains { $0.collection == collection }
+  }
+
+  /// A further condition on a row of the table: in the scope `left`, only nodes that stay are
+  /// counted and judged.
+  func andStays(_ table: NodeTable, _ alias: String) -> String {
+    guard case .stayingNodes(let numbers) = scope, table.kind != .files else { return "" }
+    return "AND \(table.isNotListed("temp.gone", alias, numbers))"
+  }
+
+  /// The same for a row of `cascade_node`.
+  func andStays(numbered id: String) -> String {
+    if case .stayingNodes = scope { "AND \(id) NOT IN (SELECT id FROM temp.gone)" } else { "" }
+  }
+}
+
+// MARK: - Other ends
+
+extension DemandQuery {
+  private var storedEnds: [String] {
+    [
+      outgoing.map { storedEnds("e.source", "e.destination", $0) },
+      incoming.map { storedEnds("e.destination", "e.source", $0) },
+    ].compactMap { $0 }
+  }
+
+  private func storedEnds(_ own: String, _ other: String, _ name: String) -> String {
+    """
+    SELECT o.collection AS c, o.key AS k
+    FROM main.cascade_edge AS e CROSS JOIN main.cascade_node AS o ON o.id = \(other)
+    WHERE \(own) = n.id AND e.name = \(number(ofName: name)) \(andStays(numbered: "o.id"))
+    AND (\(others.map(isOther).joined(separator: " OR ")))
+    """
+  }
+
+  /// Whether the node `o` is of this collection and type, and exists.
+  private func isOther(_ other: Demand.Other) -> String {
+    var conditions = ["o.collection = \(number(ofCollection: other.collection))"]
+    if let type = other.type { conditions.append("o.type = \(literal(type))") }
+    if let table = binding.collections[other.collection] {
+      conditions.append(table.hasRow(withKey: "o.key"))
+    }
+    return conditions.joined(separator: " AND ")
+  }
+
+  private func destinations(_ relation: EdgeRelation) -> String {
+    """
+    SELECT \(relation.destination.id) AS c, \(relation.destinationKey) AS k
+    FROM \(relation.source.rows) AS s \(relation.references) \(relation.destinationRow)
+    WHERE \(relation.source.isRow("s", of: "n")) AND \(relation.isEdge) \(isOfType(relation))
+    \(andStays(relation.destination, "d"))
+    """
+  }
+
+  /// Whether the destination `d` is of a type that counts.
+  func isOfType(_ relation: EdgeRelation) -> String {
+    let types = others.filter { $0.collection == relation.destination.collection }.map(\.type)
+    if types.contains(nil) { return "" }
+    return "AND d.type IN (\(types.map { literal($0 ?? "") }.joined(separator: ", ")))"
+  }
+
+  private func sources(_ relation: EdgeRelation) -> String {
+    if case .json = relation.form {
+      let list = listName(relation)
+      return "SELECT \(relation.source.id) AS c, k FROM \(list) WHERE \(list).reference = n.key"
+    }
+    return """
+      SELECT \(relation.source.id) AS c, \(relation.source.key("s")) AS k \(relation.sources(of: "n"))
+      \(andStays(relation.source, "s"))
+      """
+  }
+
+  /// No index leads to the elements of JSON lists. The lists of a relation are read once, when they
+  /// are first needed.
+  private var lists: [String] {
+    incomingRelations.filter { if case .json = $0.form { true } else { false } }.map { relation in
+      """
+      \(listName(relation))(k, reference) AS MATERIALIZED (
+        SELECT \(relation.source.key("s")), \(relation.reference) \(relation.all)
+        \(andStays(relation.source, "s")))
+      """
+    }
+  }
+
+  private func listName(_ relation: EdgeRelation) -> String {
+    "list_\(incomingRelations.firstIndex(of: relation) ?? 0)"
+  }
+}
+
+func number(ofName name: String) -> String {
+  "(SELECT id FROM main.cascade_name WHERE name = \(literal(name)))"
+}
+
+func number(ofCollection name: String) -> String {
+  "(SELECT id FROM main.cascade_collection WHERE name = \(literal(name)))"
+}

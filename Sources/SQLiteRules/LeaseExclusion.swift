@@ -1,0 +1,166 @@
+internal import CascadeModel
+package import CascadeSQLite
+internal import CascadeStore
+package import SQLiteTables
+
+/// A lease holds a node as an edge would (DESIGN 8.7). No rule brings a leased node into D, so
+/// nothing follows from it. An explicit deletion removes a node even if it is leased.
+///
+/// Leased nodes get their numbers before D is computed. A trigger on `temp.gone` then rejects them,
+/// whichever statement inserts them, and records why each would have been deleted. The trigger
+/// exists only while there are leases.
+extension Connection {
+  /// `now` is in milliseconds. A lease ends at a full second.
+  package func findLeased(
+    _ binding: Binding, _ known: NumberedTables? = nil, at now: Int64
+  ) throws(SQLiteError) {
+    try clearLeased()
+    let now = Value.integer(now / 1_000)
+    if try integer("SELECT 1 FROM cascade_lease WHERE expires > ? LIMIT 1", now) == nil {
+      return try dropLeaseTrigger()
+    }
+    try findLeasedNodes(now)
+    if !binding.collections.isEmpty {
+      let numbers = if let known { known } else { try self.numbers(binding) }
+      for table in binding.collections.values { try findLeasedRows(of: table, numbers, now) }
+    }
+    try excludeLeasedFromGone()
+  }
+
+  package func clearLeased() throws(SQLiteError) {
+    try run("DELETE FROM temp.leased")
+    try run("DELETE FROM temp.leased_collection")
+    try run("DELETE FROM temp.new_candidates")
+  }
+
+  /// For a row of the application, `cascade_node` has the number only if a stored edge names the
+  /// row.
+  private func findLeasedNodes(_ now: Value) throws(SQLiteError) {
+    try run(
+      """
+      INSERT OR IGNORE INTO temp.leased
+      SELECT n.id FROM cascade_lease AS l
+      CROSS JOIN cascade_collection AS c ON c.name = l.collection
+      CROSS JOIN cascade_node AS n ON n.collection = c.id AND n.key = CAST(l.key AS TEXT)
+      WHERE l.key IS NOT NULL AND l.expires > ?
+      """, now)
+    try run(
+      """
+      INSERT OR IGNORE INTO temp.leased_collection
+      SELECT c.id FROM cascade_lease AS l
+      CROSS JOIN cascade_collection AS c ON c.name = l.collection
+      WHERE l.key IS NULL AND l.expires > ?
+      """, now)
+  }
+
+  private func findLeasedRows(
+    of table: NodeTable, _ numbers: NumberedTables, _ now: Value
+  ) throws(SQLiteError) {
+    for key in table.leasedKeys("l") {
+      try run(
+        generated: """
+          INSERT INTO temp.staged(id, key, row, collection)
+          SELECT \(table.numberKeyAndRow("d", numbers)), \(table.id)
+          FROM main.cascade_lease AS l CROSS JOIN \(table.rows) AS d ON \(table.hasKey("d", key))
+          WHERE l.collection = ?1 AND l.key IS NOT NULL AND l.expires > ?2
+          """, [.text(table.collection), now])
+    }
+    try numberFound()
+    try run("INSERT OR IGNORE INTO temp.leased SELECT id FROM temp.staged WHERE id IS NOT NULL")
+    try clearFound()
+  }
+
+  private func excludeLeasedFromGone() throws(SQLiteError) {
+    try execute(
+      """
+      CREATE TEMP TRIGGER IF NOT EXISTS exclude_leased BEFORE INSERT ON gone
+      WHEN NEW.rule <> 0 AND (NEW.id IN (SELECT id FROM leased)
+        OR NEW.collection IN (SELECT id FROM leased_collection))
+      BEGIN
+        INSERT OR IGNORE INTO new_candidates(id, via, name, rule, collection)
+        VALUES(NEW.id, NEW.via, NEW.name, NEW.rule, NEW.collection);
+        SELECT RAISE(IGNORE);
+      END
+      """)
+  }
+
+  private func dropLeaseTrigger() throws(SQLiteError) {
+    let trigger = try integer("SELECT 1 FROM sqlite_temp_schema WHERE name = 'exclude_leased'")
+    if trigger != nil { try execute("DROP TRIGGER temp.exclude_leased") }
+  }
+}
+
+extension NodeTable {
+  /// The key that an application wrote into a lease. It may be anything.
+  func leasedKey(_ lease: String) -> String {
+    guard case .mapped(_, let key, _) = kind, key.count > 1 else { return asKey("\(lease).key") }
+    return "iif(json_valid(\(lease).key), \(lease).key, '[]')"
+  }
+
+  /// A key part that reads x'00' in a list may also be meant as text. Both forms are held.
+  package func leasedKeys(_ lease: String) -> [String] {
+    let key = leasedKey(lease)
+    return isComposite ? [key, KeyPart.asTexts(key)] : [key]
+  }
+}
+
+extension Connection {
+  /// A node that stays because of a lease may refer to another one by a foreign key of the
+  /// application. SQLite would delete the node with the one it refers to, so that one must stay
+  /// too.
+  func leaseDenials(_ binding: Binding) throws -> [Denial] {
+    if try integer("SELECT 1 FROM temp.new_candidates WHERE rule = 4 LIMIT 1") == nil { return [] }
+    var denials: [Denial] = []
+    for relation in binding.impliedRelations where relation.isForeignKey {
+      denials += try leaseDenials(relation.name, relation.nameId, of: relation.source, binding)
+    }
+    guard let detour = binding.foreignKeyPathName else { return denials }
+    return try binding.collections.values.reduce(into: denials) {
+      $0 += try leaseDenials("FOREIGN KEY", detour, of: $1, binding)
+    }
+  }
+
+  private func leaseDenials(
+    _ name: String, _ number: Int64, of source: NodeTable, _ binding: Binding
+  ) throws -> [Denial] {
+    let bound: [Value] = [.integer(number), .integer(source.id)]
+    try storeKeysOfRows(
+      binding,
+      """
+      SELECT via AS id FROM temp.new_candidates WHERE rule = 4 AND name = ?1 AND collection = ?2 AND via < 0
+      UNION SELECT id FROM temp.new_candidates WHERE rule = 4 AND name = ?1 AND collection = ?2 AND id < 0
+      """, bound)
+    return try all(
+      """
+      SELECT s.via, c.name, coalesce(k.key, n.key), sc.name, coalesce(sk.key, sn.key)
+      FROM temp.new_candidates AS s CROSS JOIN temp.gone AS g ON g.id = s.via AND g.counts
+      JOIN cascade_collection AS c ON c.id = g.collection
+      JOIN cascade_collection AS sc ON sc.id = s.collection
+      LEFT JOIN temp.known AS k ON k.id = s.via LEFT JOIN cascade_node AS n ON n.id = s.via
+      LEFT JOIN temp.known AS sk ON sk.id = s.id LEFT JOIN cascade_node AS sn ON sn.id = s.id
+      WHERE s.rule = 4 AND s.name = ? AND s.collection = ?
+      AND s.id NOT IN (SELECT id FROM temp.blocked)
+      """, bound[0], bound[1]
+    ) { row in
+      let denied = row.node(1, binding.model)
+      return Denial(
+        denied: row.integer(0),
+        reason: Reason(
+          .denied,
+          "\(denied) must stay: \(row.node(3, binding.model)) is leased, "
+            + "and would be deleted with it by \"\(name)\"", node: denied))
+    }
+  }
+
+  package var hasNewCandidates: Bool {
+    get throws(SQLiteError) { try integer("SELECT 1 FROM temp.new_candidates LIMIT 1") != nil }
+  }
+
+  package var hasLeases: Bool {
+    get throws(SQLiteError) {
+      try integer(
+        "SELECT 1 FROM (SELECT id FROM temp.leased UNION ALL SELECT id FROM temp.leased_collection)"
+      ) != nil
+    }
+  }
+}

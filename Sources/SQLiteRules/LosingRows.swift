@@ -1,0 +1,39 @@
+internal import CascadeModel
+internal import CascadeSQLite
+package import SQLiteTables
+
+/// Rows that lose an edge when nodes are deleted.
+
+extension Table {
+  /// The rows of a join table that go with nodes of one end, one query for each way in which these
+  /// are numbered. A join row whose ends both go is deleted with the later one.
+  package func joinRows(
+    _ end: End, other: End, _ slice: Slice, _ numbers: NumberedTables, _ names: SliceParameters
+  ) -> [String] {
+    let otherGoesLater = other.table.isGoingReference(
+      other.table.asKey("j.\(quoted(other.column))"), numbers, where: "g.seq > \(names.high)")
+    return numbers.forms(of: end.table).map { form in
+      """
+      SELECT \(identityColumns("j"))
+      FROM temp.gone AS g CROSS JOIN \(end.table.node(form, "g.id"))
+      CROSS JOIN main.\(quoted(name)) AS j
+        ON \(end.table.isReferenceToNode(by: "j.\(quoted(end.column))", in: column(end.column), form))
+      WHERE \(names.condition) \(slice.high == .max ? "" : "AND NOT \(otherGoesLater)")
+      """
+    }
+  }
+}
+
+extension EdgeRelation {
+  /// The rows of `table` (the source's) that stay and refer to nodes that go.
+  package func losingRows(
+    of table: Table, _ forms: [NumberForm], _ numbers: NumberedTables, _ names: SliceParameters
+  ) -> [String] {
+    forms.map { form in
+      """
+      SELECT \(table.identityColumns("s")) \(edgesToDestinations(in: numbers.gone, form, numbers))
+      AND \(names.condition) AND \(source.stays("s", numbers))
+      """
+    }
+  }
+}

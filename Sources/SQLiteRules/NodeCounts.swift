@@ -1,0 +1,85 @@
+package import CascadeSQLite
+package import SQLiteTables
+
+/// What kinds of nodes a slice has, why they go, and how many there are. Statements for kinds that
+/// do not occur are not run.
+package struct NodeCounts {
+  package struct Kind: Hashable {
+    package let collection: Int64
+    let form: NumberForm
+    /// Zero for nodes that no rule brought in.
+    package let rule: Int64
+    /// Whether these nodes existed.
+    package let existed: Bool
+  }
+
+  package private(set) var rows: [Kind: Int] = [:]
+
+  package func has(rule: Int64) -> Bool { rows.keys.contains { $0.rule == rule } }
+
+  package func has(_ table: NodeTable) -> Bool { rows.keys.contains { $0.collection == table.id } }
+
+  package func forms(of table: NodeTable) -> [NumberForm] {
+    NumberForm.allCases.filter { form in
+      rows.keys.contains { $0.collection == table.id && $0.form == form }
+    }
+  }
+
+  package func rowsThere(of table: NodeTable) -> Int {
+    rows.filter { $0.key.existed && $0.key.collection == table.id }.values.reduce(0, +)
+  }
+
+  package var areAllByRow: Bool { rows.keys.allSatisfy { $0.form == .byRowid } }
+
+  fileprivate mutating func add(_ other: NodeCounts) { rows.merge(other.rows, uniquingKeysWith: +) }
+}
+
+extension [Closure.Level] {
+  /// The ends of all levels together.
+  package var nodeCounts: NodeCounts { reduce(into: NodeCounts()) { $0.add($1.ends) } }
+
+  /// The ends of the level that contains the slice. They tell which kinds may be in the slice, but
+  /// not how many nodes.
+  package func nodeCountsOfLevel(around slice: Slice) -> NodeCounts? {
+    first { $0.slice.low <= slice.low && slice.high <= $0.slice.high }?.ends
+  }
+}
+
+extension Connection {
+  package func nodeCounts(in slice: Slice) throws(SQLiteError) -> NodeCounts {
+    if slice.high - slice.low > 500, let ends = try nodeCountsOfSingleKind(in: slice) {
+      return ends
+    }
+    let kinds = try all(
+      """
+      SELECT collection, id < 0, rule, counts, count(*) FROM temp.gone
+      WHERE seq > ? AND seq <= ? GROUP BY 1, 2, 3, 4
+      """, .integer(slice.low), .integer(slice.high)
+    ) { (NodeCounts.Kind($0), Int($0.integer(4))) }
+    return NodeCounts(rows: Dictionary(uniqueKeysWithValues: kinds))
+  }
+
+  /// The ends of a slice whose nodes are all of one kind; nil otherwise. Large slices mostly are,
+  /// and then need no sorting.
+  private func nodeCountsOfSingleKind(in slice: Slice) throws(SQLiteError) -> NodeCounts? {
+    let kinds = try all(
+      """
+      SELECT DISTINCT collection, id < 0, rule, counts FROM temp.gone
+      WHERE seq > ? AND seq <= ? LIMIT 2
+      """, .integer(slice.low), .integer(slice.high), as: NodeCounts.Kind.init)
+    if kinds.count != 1 { return nil }
+    let rows = try integer(
+      "SELECT count(*) FROM temp.gone WHERE seq > ? AND seq <= ?", .integer(slice.low),
+      .integer(slice.high))
+    return NodeCounts(rows: [kinds[0]: Int(rows ?? 0)])
+  }
+}
+
+extension NodeCounts.Kind {
+  fileprivate init(_ row: Row) {
+    collection = row.integer(0)
+    form = row.integer(1) == 0 ? .byKey : .byRowid
+    rule = row.integer(2)
+    existed = row.integer(3) != 0
+  }
+}

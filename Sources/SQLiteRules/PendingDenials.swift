@@ -1,0 +1,63 @@
+internal import CascadeModel
+package import CascadeSQLite
+internal import CascadePlanning
+package import SQLiteTables
+internal import SQLiteJournal
+
+/// Nodes that had a reason to go, but had to stay. The sweep may later delete what denied them, so
+/// the reason is kept (`PendingCandidates.swift`) until the sweep has examined them again. It is not kept
+/// longer: if another node took the key meanwhile, nothing would record that.
+extension Connection {
+  func remember(denied nodes: [Int64], as denied: Int64) throws(SQLiteError) {
+    for node in nodes {
+      try run(
+        """
+        INSERT OR IGNORE INTO temp.new_candidates(id, via, name, rule, collection, denied)
+        SELECT id, via, name, rule, collection, ? FROM temp.gone WHERE id = ? AND rule <> 0
+        """, .integer(denied), .integer(node))
+    }
+  }
+
+  package func clearDenialsOfThisSweep() throws(SQLiteError) {
+    try run("DELETE FROM temp.new_candidates WHERE denied = 4")
+  }
+
+  package var hasDenialsOfThisSweep: Bool {
+    get throws(SQLiteError) {
+      try integer("SELECT 1 FROM cascade_candidate WHERE denied = 4 LIMIT 1") != nil
+    }
+  }
+}
+
+extension Writer {
+  /// How long the reason is kept, as a value of `denied`: 1, while there are leases, as one of them
+  /// may be why the denier stays; 2, for another kind of sweep; 4, until the end of this sweep.
+  package var denialRetention: Int64 {
+    get throws {
+      if try db.hasLeases { return 1 }
+      return try current.sweep.followedRules != .all || mayBeUndeniedByOtherKind ? 2 : 4
+    }
+  }
+
+  /// Whether another kind, which reads the journal as this one does not, may delete what denied a
+  /// node.
+  private var mayBeUndeniedByOtherKind: Bool {
+    get throws {
+      if current.sweep.readsJournal
+        || sweepRun.requestedKinds.cascades && sweepRun.requestedKinds.counts
+      {
+        return false
+      }
+      return try db.integer(
+        """
+        SELECT EXISTS (SELECT 1 FROM cascade_journal)
+        OR EXISTS (SELECT 1 FROM cascade_candidate WHERE denied IN (1, 2, 3) AND rule)
+        """) == 1
+    }
+  }
+
+  package func deleteDenialsOfThisSweep() throws {
+    if try attachment.isDetached || !db.hasDenialsOfThisSweep { return }
+    try group { try db.run("DELETE FROM cascade_candidate WHERE denied = 4") }
+  }
+}

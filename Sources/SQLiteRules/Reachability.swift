@@ -1,0 +1,224 @@
+package import CascadeModel
+package import CascadeSQLite
+package import SQLiteTables
+
+/// The unreachable sweep (DESIGN 8.1): finds the nodes that no chain of edges reaches from the
+/// `roots` of the model, cycles included.
+///
+/// An edge leads from its source to its destination. It also leads back where the source lives by
+/// its destination (rules 4 and 16). Leased nodes count as roots, so what they lead to is kept as
+/// well. Marks are set level by level, as D grows (`Closure`), in temporary tables. No path leads
+/// through D.
+struct Reachability {
+  let model: StoreModel
+  let binding: Binding
+  let numbers: NumberedTables
+
+  /// Returns whether a node is reached only because of a lease.
+  fileprivate func mark(_ db: borrowing Connection) throws -> Bool {
+    try addRoots(db)
+    try db.removeGoneFromReached(above: 0)
+    let roots = try followAll(db, above: 0)
+    try addLeased(db)
+    return try followAll(db, above: roots) > roots
+  }
+
+  private func followAll(_ db: borrowing Connection, above first: Int64) throws -> Int64 {
+    var low = first
+    while let high = try db.integer("SELECT max(seq) FROM temp.reachable_nodes"), high > low {
+      try follow(db, Slice(low: low, high: high))
+      low = high
+    }
+    return low
+  }
+
+  // MARK: - Roots
+
+  private func addRoots(_ db: borrowing Connection) throws {
+    for root in model.roots {
+      let collection = model.collection(of: root)
+      if let table = binding.collections[collection] {
+        try db.stageAllRows(of: table, numbers)
+        try db.markFoundReached()
+      } else {
+        try addObjects(db, collection, types: root == collection ? nil : types(called: root))
+      }
+    }
+  }
+
+  private func types(called name: String) -> [String] {
+    let collection = model.collections[model.collection(of: name)]
+    guard case .managed(let types) = collection else { return [] }
+    return types.filter { $0.value == name }.map(\.key)
+  }
+
+  private func addObjects(
+    _ db: borrowing Connection, _ collection: String, types: [String]?
+  ) throws {
+    for type in types.map({ $0.map(Value.text) }) ?? [.null] {
+      try db.run(
+        """
+        INSERT OR IGNORE INTO temp.reachable_nodes(id)
+        SELECT n.id FROM cascade_collection AS c CROSS JOIN cascade_node AS n ON n.collection = c.id
+        WHERE c.name = ?1 AND (?2 IS NULL OR n.type = ?2)
+        """, .text(collection), type)
+    }
+  }
+
+  private func addLeased(_ db: borrowing Connection) throws {
+    try db.run("INSERT OR IGNORE INTO temp.reachable_nodes(id) SELECT id FROM temp.leased")
+    try db.run(
+      """
+      INSERT OR IGNORE INTO temp.reachable_nodes(id) SELECT id FROM cascade_node
+      WHERE collection IN (SELECT id FROM temp.leased_collection)
+      """)
+    for table in binding.collections.values {
+      let leased = try db.integer(
+        "SELECT 1 FROM temp.leased_collection WHERE id = ?", .integer(table.id))
+      if leased == nil { continue }
+      try db.stageAllRows(of: table, numbers)
+      try db.markFoundReached()
+    }
+  }
+
+  // MARK: - A level
+
+  private func follow(_ db: borrowing Connection, _ level: Slice) throws {
+    let bounds: [Value] = [.integer(level.low), .integer(level.high)]
+    for table in binding.collections.values where numbers.tablesInNodes.contains(table.id) {
+      try db.addKnownRows(table, .reached, where: "g.seq > ?1 AND g.seq <= ?2", bounds)
+    }
+    try db.run(
+      """
+      INSERT OR IGNORE INTO temp.reachable_nodes(id)
+      SELECT e.destination FROM temp.reachable_nodes AS g CROSS JOIN cascade_edge AS e ON e.source = g.id
+      WHERE g.seq > ?1 AND g.seq <= ?2
+      UNION ALL
+      SELECT e.source FROM temp.reachable_nodes AS g CROSS JOIN cascade_edge AS e ON e.destination = g.id
+      WHERE g.seq > ?1 AND g.seq <= ?2 AND e.rules & 20
+      """, bounds[0], bounds[1])
+    for relation in binding.examinedRelations { try follow(db, relation, level) }
+    try db.markFoundReached()
+    try db.removeGoneFromReached(above: level.high)
+  }
+
+  private func follow(_ db: borrowing Connection, _ relation: EdgeRelation, _ level: Slice) throws {
+    if relation.leadsToDestination {
+      for form in numbers.forms(of: relation.source) {
+        try db.stageDestinations(of: relation, form, rule: 0, in: level, numbers, from: .reached)
+      }
+    }
+    if !relation.leadsToSource { return }
+    for form in numbers.forms(of: relation.destination) {
+      try db.stageSources(of: relation, form, rule: 0, in: level, numbers, from: .reached)
+    }
+  }
+}
+
+extension StoreModel {
+  /// Whether a relationship can lead to the collection. A table to which none leads is not meant by
+  /// the sweep: nothing could ever reach its rows.
+  package func isReachableByModel(_ name: String) -> Bool {
+    relationships.contains { relationship in
+      relationship.to.collections.contains { collection(of: $0) == name }
+        || collection(of: relationship.from) == name
+          && !relationship.rules.isDisjoint(with: .ofLostDestination)
+    }
+  }
+}
+
+extension Connection {
+  /// Writes the unreachable nodes into `temp.unreachable_nodes`. Returns whether there would be more of
+  /// them without leases.
+  @discardableResult
+  package func findUnreachable(_ binding: Binding, _ model: StoreModel, at now: Int64) throws
+    -> Bool
+  {
+    if model.roots.isEmpty { return false }
+    try findLeased(binding, at: now)
+    let reaching = Reachability(model: model, binding: binding, numbers: try numbers(binding))
+    let isLeased = try reaching.mark(self)
+    try findUnreached(reaching)
+    try run(
+      """
+      INSERT OR IGNORE INTO temp.unreachable_nodes SELECT id, collection FROM temp.staged
+      WHERE id IS NOT NULL
+      """)
+    try clearFound()
+    return isLeased
+  }
+
+  /// Appends to `temp.gone` the nodes that nothing reaches any more without the nodes that are
+  /// already in it.
+  func appendNewlyUnreachable(behindGone reaching: Reachability) throws {
+    _ = try reaching.mark(self)
+    try findUnreached(reaching)
+    try run(
+      """
+      INSERT OR IGNORE INTO temp.gone(id, collection) SELECT id, collection FROM temp.staged
+      WHERE id IS NOT NULL AND id NOT IN (SELECT id FROM temp.blocked) ORDER BY id
+      """)
+    try clearFound()
+  }
+
+  /// Writes the nodes without a mark into `temp.staged`, and clears the marks.
+  private func findUnreached(_ reaching: Reachability) throws {
+    // For a row of the application, `cascade_node` has only its identity.
+    let tables = reaching.binding.collections.values
+    let mapped = tables.map { "\($0.id)" }.joined(separator: ", ")
+    for table in tables where reaching.model.isReachableByModel(table.collection) {
+      try findUnreached(of: table, reaching.numbers)
+    }
+    try numberFound()
+    try run(
+      generated: """
+        INSERT INTO temp.staged(id, collection)
+        SELECT n.id, n.collection FROM main.cascade_collection AS c
+        CROSS JOIN main.cascade_node AS n ON n.collection = c.id
+        WHERE c.name NOT GLOB 'cascade_file/*' AND c.id NOT IN (\(mapped))
+        AND n.id NOT IN (SELECT id FROM temp.reachable_nodes)
+        """)
+    try run("DELETE FROM temp.reachable_nodes")
+  }
+
+  private func findUnreached(of table: NodeTable, _ numbers: NumberedTables) throws(SQLiteError) {
+    try run(
+      generated: """
+        INSERT INTO temp.staged(id, key, row, collection)
+        SELECT \(table.numberKeyAndRow("d", numbers)), \(table.id) FROM \(table.rows) AS d
+        WHERE \(table.isNode("d")) AND \(table.isNotListed("temp.reachable_nodes", "d", numbers))
+        """)
+  }
+
+  fileprivate func removeGoneFromReached(above low: Int64) throws(SQLiteError) {
+    if try integer("SELECT 1 FROM temp.gone LIMIT 1") == nil { return }
+    try run(
+      "DELETE FROM temp.reachable_nodes WHERE seq > ? AND id IN (SELECT id FROM temp.gone)",
+      .integer(low))
+  }
+
+  fileprivate func stageAllRows(of table: NodeTable, _ numbers: NumberedTables) throws(SQLiteError)
+  {
+    try run(
+      generated: """
+        INSERT INTO temp.staged(id, key, row, collection)
+        SELECT \(table.numberKeyAndRow("d", numbers)), \(table.id) FROM \(table.rows) AS d
+        WHERE \(table.isNode("d"))
+        """)
+  }
+
+  fileprivate func markFoundReached() throws(SQLiteError) {
+    try numberFound()
+    try run(
+      """
+      INSERT OR IGNORE INTO temp.reachable_nodes(id)
+      SELECT id FROM temp.staged WHERE id IS NOT NULL ORDER BY id
+      """)
+    try clearFound()
+  }
+
+  package func clearHolderOrder() throws(SQLiteError) {
+    try run("DELETE FROM temp.holder_order")
+    try run("DELETE FROM temp.holder_paths")
+  }
+}

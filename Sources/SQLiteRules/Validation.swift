@@ -1,0 +1,151 @@
+package import CascadeModel
+package import CascadeSQLite
+internal import CascadeStore
+package import CascadePlanning
+package import SQLiteTables
+
+/// Validates the nodes that a transaction touched, at its end (DESIGN 2.4).
+extension Writer {
+  /// Notes a node whose relationships may have changed. A model without constraints pays nothing.
+  package func touch(_ id: Int64) throws {
+    if facts.demands.isEmpty { return }
+    try db.run("INSERT OR IGNORE INTO temp.touched VALUES(?)", .integer(id))
+  }
+
+  /// A sweep is not validated.
+  package func touchNeighbours() throws {
+    if !current.sweep.isSweep { try db.touchNeighbours(facts.demands, binding, current.numbers) }
+  }
+
+  /// Touches the neighbours of an object whose type changes: those that count objects by type have
+  /// a new count.
+  package func touchNeighbours(of id: Int64, unlessOf type: String?) throws {
+    try db.run(
+      """
+      INSERT OR IGNORE INTO temp.touched SELECT other FROM (
+        SELECT source AS other FROM cascade_edge WHERE destination = ?1
+        UNION ALL SELECT destination FROM cascade_edge WHERE source = ?1)
+      WHERE EXISTS (SELECT 1 FROM cascade_node WHERE id = ?1 AND type IS NOT ?2)
+      """, .integer(id), .text(type))
+  }
+
+  package func validate() throws {
+    if facts.demands.isEmpty { return }
+    try db.storeKeysOfRows(binding, "SELECT id FROM temp.touched WHERE id < 0")
+    var violations: [Reason] = []
+    for judgement in facts.demands.judgements(binding, model) {
+      violations += try judgement.violations(db, model, limit: .max)
+    }
+    try clearTouched()
+    if !violations.isEmpty { throw Rejection(violations) }
+  }
+
+  package func clearTouched() throws {
+    if facts.demands.isEmpty { return }
+    try db.run("DELETE FROM temp.touched")
+  }
+}
+
+extension Connection {
+  /// Touches the surviving neighbours of nodes that go, and both ends of removed edges.
+  package func touchNeighbours(_ demands: Demands, _ binding: Binding, _ numbers: NumberedTables)
+    throws
+  {
+    if demands.isEmpty { return }
+    try run(
+      """
+      INSERT OR IGNORE INTO temp.touched SELECT id FROM (
+        SELECT e.source AS id
+        FROM temp.gone AS g CROSS JOIN cascade_edge AS e ON e.destination = g.id
+        UNION ALL
+        SELECT e.destination FROM temp.gone AS g CROSS JOIN cascade_edge AS e ON e.source = g.id
+        UNION ALL SELECT source FROM temp.lost_edges
+        UNION ALL SELECT destination FROM temp.lost_edges)
+      WHERE id NOT IN (SELECT id FROM temp.new_candidates)
+      """)
+    for relation in binding.edgeRelations { try touchNeighbours(relation, demands, numbers) }
+  }
+
+  private func touchNeighbours(
+    _ relation: EdgeRelation, _ demands: Demands, _ numbers: NumberedTables
+  ) throws {
+    let losesDestinations = demands.all.contains { $0.counts(destinationsOf: relation) }
+    let losesSources = demands.all.contains { $0.counts(sourcesOf: relation) }
+    if losesDestinations { try stageLosingSources(of: relation, numbers) }
+    if losesSources { try stageDestinations(of: relation, rule: 0, numbers) }
+    if !losesDestinations && !losesSources { return }
+    try numberFound()
+    // A node that stays only because of a lease is not validated.
+    try run(
+      """
+      INSERT OR IGNORE INTO temp.touched SELECT id FROM temp.staged
+      WHERE id IS NOT NULL AND id NOT IN (SELECT id FROM temp.new_candidates)
+      """)
+    try clearFound()
+  }
+}
+
+extension Demand {
+  /// The judgements of the demand. None where a table that would have to be read is missing: what
+  /// cannot be seen is not judged.
+  package func judgements(
+    _ binding: Binding, _ model: StoreModel, of scope: DemandQuery.Scope
+  ) -> [Judgement] {
+    let own = Other(collection: collection, type: type)
+    if !(others + [own]).allSatisfy({ binding.sees($0.collection, model) }) { return [] }
+    var judgements: [Judgement] = []
+    if constraint.isBounded {
+      let query = DemandQuery(
+        subject: own, outgoing: constraint.outgoing, incoming: constraint.incoming, others: others,
+        binding: binding, scope: scope)
+      judgements.append(Judgement(self, query, isUnique: false))
+    }
+    if constraint.unique {
+      judgements += others.map { destination in
+        let query = DemandQuery(
+          subject: destination, incoming: constraint.outgoing, others: [own], binding: binding,
+          scope: scope.ofDestinations)
+        return Judgement(self, query, isUnique: true)
+      }
+    }
+    return judgements
+  }
+}
+
+extension DemandQuery.Scope {
+  fileprivate var ofDestinations: Self {
+    if case .touched = self { .touchedDestinations } else { self }
+  }
+}
+
+extension Binding {
+  fileprivate func sees(_ collection: String, _ model: StoreModel) -> Bool {
+    guard case .mapped = model.collections[collection] else { return true }
+    return collections[collection] != nil && problems.isEmpty
+  }
+}
+
+extension Constraint {
+  /// Whether some count of nodes violates the constraint.
+  fileprivate var isBounded: Bool { !optional || min > 1 || max != nil }
+}
+
+extension Judgement {
+  fileprivate init(_ demand: Demand, _ query: DemandQuery, isUnique: Bool) {
+    self.init(demand, subject: query.subject.collection, isUnique: isUnique, sql: query.text)
+  }
+}
+
+extension Demands {
+  /// They are made again when the binding is, since its numbers may differ.
+  func judgements(_ binding: Binding, _ model: StoreModel) -> [Judgement] {
+    if let prepared, prepared.binding.edgeRelations == binding.edgeRelations,
+      prepared.binding.collections == binding.collections
+    {
+      return prepared.judgements
+    }
+    let judgements = all.flatMap { $0.judgements(binding, model, of: .touched) }
+    prepared = (binding, judgements)
+    return judgements
+  }
+}

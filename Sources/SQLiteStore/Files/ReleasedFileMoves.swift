@@ -1,0 +1,139 @@
+internal import CascadeModel
+internal import CascadeSQLite
+internal import CascadeSystem
+internal import CascadePlanning
+internal import SQLiteTables
+internal import SQLiteJournal
+internal import SQLiteEdges
+internal import SQLiteDeletion
+
+/// Files that lost their last edge are moved into the trash of their root (DESIGN 8.8).
+///
+/// 1. Under the write lock, an edge to the file is looked for. If there is none, the file is moved.
+///    Nothing is written meanwhile, so the lock is short.
+/// 2. The move is made durable, without a lock.
+/// 3. Under the lock again: if an edge was added meanwhile, the file goes back. Otherwise the
+///    record of the release is deleted. Only then is a file removed that the trash does not keep.
+///
+/// If the daemon is killed in between, the record is still there, and the file is in one place or
+/// the other. The same steps find it, and end as they would have.
+extension Writer {
+  func moveReleased(
+    _ roots: FileRoots, at now: Int64, _ budget: Duration, _ work: inout FileWork
+  ) throws {
+    let files = try db.releasedFiles(after: files.lastTriedFile, at: now, limit: Writer.mostFiles)
+    if files.isEmpty { return }
+    var changed: [String: Set<String>] = [:]
+    let mover = FileMover(roots: roots, now: now)
+    let sights = try withNamedFiles(at: files.map(\.asked), budget, commits: false) { named in
+      let start = ContinuousClock.now
+      return files.map { file -> FileMover.MoveResult in
+        if ContinuousClock.now - start > budget { return .notTried }
+        return mover.move(file, isNamed: named.contains(file.id), &changed)
+      }
+    }
+    guard let sights else { return work.hasMore = true }
+    for (root, paths) in changed { try roots[root]?.sync(paths) }
+    try finishMove(files, sights, mover, budget, &work)
+  }
+
+  private func finishMove(
+    _ files: [ReleasedFile], _ sights: [FileMover.MoveResult], _ mover: FileMover,
+    _ budget: Duration,
+    _ work: inout FileWork
+  ) throws {
+    var done = FileWork()
+    let settled: Void? = try withNamedFiles(at: files.map(\.asked), budget, commits: true) {
+      named in
+      done = FileWork()
+      for (file, sight) in zip(files, sights) {
+        do {
+          try finishMove(file, sight, isNamed: named.contains(file.id), mover, &done)
+        } catch let error as SystemError {
+          done.waiting.insert("\(error)")
+        }
+      }
+    }
+    guard settled != nil else { return work.hasMore = true }
+    work.add(done)
+    try advancePosition(
+      behind: zip(files, sights).first { $0.1 == .notTried }?.0 ?? files.last!, sights)
+    work.hasMore = files.count == Writer.mostFiles || sights.contains(.notTried)
+  }
+
+  private func finishMove(
+    _ file: ReleasedFile, _ sight: FileMover.MoveResult, isNamed: Bool, _ mover: FileMover,
+    _ work: inout FileWork
+  ) throws {
+    switch sight {
+    case .notTried: return
+    case .writtenRecently:
+      work.writtenRecently += 1
+      return
+    case .waiting(let reason):
+      work.waiting.insert(reason)
+      return
+    case .unmovable(let reason): work.unmovable.append("\(file.root):\(file.path): \(reason)")
+    case .missing: work.missing += 1
+    case .named, .moved:
+      if try (sight == .named || isNamed) && mover.restoreFromTrash(file) {
+        work.stillNamed += 1
+      } else {
+        try trashOrDelete(file, mover)
+        work.moved += 1
+      }
+    }
+    try db.deleteReleased(file)
+  }
+
+  private func trashOrDelete(_ file: ReleasedFile, _ mover: FileMover) throws {
+    if model.trash == .zero { return try mover.deleteFromTrash(file) }
+    try db.run(
+      "INSERT OR IGNORE INTO cascade_trash_file(batch, collection, path) VALUES(?, ?, ?)",
+      .integer(file.batch), .integer(file.collection), .text(file.path))
+  }
+
+  /// Skips files that wait until `retryFiles` is called. Ids may be given again once the last row
+  /// is deleted, so the position is taken from the rows that are left.
+  private func advancePosition(behind file: ReleasedFile, _ sights: [FileMover.MoveResult]) throws {
+    let last = file.id - (sights.contains(.notTried) ? 1 : 0)
+    files.lastTriedFile =
+      try db.integer("SELECT max(id) FROM cascade_released_file WHERE id <= ?", .integer(last)) ?? 0
+  }
+}
+
+// MARK: - Looking under the lock
+
+extension Writer {
+  /// Finds out which files are named, and calls `body` while that is certain. Whole tables may be
+  /// scanned, so that happens before the lock is taken. Nil if others commit too often for that.
+  func withNamedFiles<T>(
+    at files: [FileQuery], _ budget: Duration, commits: Bool, body: (Set<Int64>) throws -> T
+  ) throws -> T? {
+    for _ in 0..<5 {
+      let others = try foreignCommits()
+      let start = ContinuousClock.now
+      let before = try db.snapshot { try db.named(files, binding) }
+      let isQuick = ContinuousClock.now - start < budget
+      let schema = binding.schemaVersion
+      let result: T? = try locked(commits) {
+        if try foreignCommits() == others { return try body(before) }
+        if !isQuick || binding.schemaVersion != schema { return nil }
+        return try body(db.named(files, binding))
+      }
+      if let result { return result }
+      try adaptToSchema()
+    }
+    return nil
+  }
+
+  /// If nothing is written, nothing has to be committed.
+  private func locked<T>(_ commits: Bool, _ body: () throws -> T?) throws -> T? {
+    if commits { return try group(body) }
+    try db.begin()
+    defer { db.rollback() }
+    let schema = try db.integer("PRAGMA main.schema_version") ?? 0
+    if facts.hasTables && schema != binding.schemaVersion { return nil }
+    return try body()
+  }
+}

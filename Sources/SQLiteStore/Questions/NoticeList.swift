@@ -1,0 +1,60 @@
+package import CascadeModel
+internal import CascadeSQLite
+internal import CascadePlanning
+package import SQLiteTables
+internal import SQLiteJournal
+internal import SQLiteRules
+
+/// A durable message for the owner of a surviving node.
+package struct Notice: Sendable {
+  package let id: Int64
+  package let node: Node
+  package let edge: Edge
+  package let reason: String
+  package let receiverDeleted: Bool
+  package let batch: Int64
+}
+
+extension Reader {
+  package func notices(after id: Int64, limit: Int = 1_000) throws -> [Notice] {
+    try db.all(
+      """
+      SELECT m.name, sc.name, n.source_key, dc.name, n.destination_key, n.rules, n.origin,
+        n.id, n.reason, n.receiver_deleted, n.batch,
+        n.receiver_collection = n.source_collection AND n.receiver_key = n.source_key
+      FROM cascade_notice AS n
+      JOIN cascade_name AS m ON m.id = n.name
+      JOIN cascade_collection AS sc ON sc.id = n.source_collection
+      JOIN cascade_collection AS dc ON dc.id = n.destination_collection
+      WHERE n.id > ? ORDER BY n.id LIMIT ?
+      """, .integer(id), .integer(Int64(limit))
+    ) { Notice(row: $0, model) }
+  }
+}
+
+extension Notice {
+  fileprivate init(row: Row, _ model: StoreModel) {
+    edge = Edge(row: row, model)
+    id = row.integer(7)
+    reason = row.text(8)
+    receiverDeleted = row.integer(9) != 0
+    batch = row.integer(10)
+    node = row.integer(11) != 0 ? edge.source : edge.destination.node ?? edge.source
+  }
+}
+
+extension Writer {
+  /// Deletes the notices up to `id`. Returns how many there were.
+  package func acknowledge(upTo id: Int64) throws -> Int {
+    try group {
+      // The numbering continues after the last one, even if no notice is left.
+      try db.run(
+        """
+        INSERT OR REPLACE INTO cascade_meta
+        SELECT 'notice', max(id) FROM cascade_notice HAVING max(id) IS NOT NULL
+        """)
+      try db.run("DELETE FROM cascade_notice WHERE id <= ?", .integer(id))
+      return db.changes
+    }
+  }
+}

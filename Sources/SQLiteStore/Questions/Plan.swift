@@ -1,0 +1,174 @@
+package import CascadeModel
+internal import CascadeSQLite
+internal import CascadeSystem
+package import CascadeStore
+internal import CascadePlanning
+internal import SQLiteTables
+internal import SQLiteRules
+internal import SQLiteDeletion
+
+/// What a deletion would delete as well, and what would deny it. Nothing is written.
+package struct Plan: Sendable {
+  /// The nodes, each with its reason. The nodes whose deletion was asked for have none.
+  package let steps: [Step]
+  package let deletedCount: Int
+  package let byCollection: [String: Int]
+  package let byRule: [String: Int]
+  package let denials: [Reason]
+  /// Files that would lose their last edge.
+  package var files: Int
+  /// For a sweep: edges that would be removed, including join rows and nulled references.
+  package var edgesRemoved = 0
+  /// Batches whose trash would be deleted.
+  package var batchesToDelete = 0
+  /// Whether it deletes more than the hold limit allows without approval.
+  package var isOverLimit: Bool
+
+  /// A node, and the rule and the edge by which another node's deletion deletes it.
+  package struct Step: Sendable {
+    package let node: Node
+    package let edge: Edge?
+    package let rule: String?
+
+    /// In a chain, this may be a file.
+    package var subject: Destination { Destination(node) }
+  }
+}
+
+extension Reader {
+  package func plan(deleting nodes: [Node], at now: Int64? = nil) throws -> Plan {
+    try plan(at: now ?? SystemClock.wall()) { try markExistingDead(nodes) }
+  }
+
+  /// Marks those of the nodes as dead that exist.
+  func markExistingDead(_ nodes: [Node]) throws {
+    for node in nodes {
+      guard let id = try number(of: node) else { continue }
+      try db.run("INSERT OR IGNORE INTO temp.dead VALUES(?)", .integer(id))
+    }
+  }
+
+  func plan(
+    ofSweep isSweep: Bool = false, following followed: Rules = .all, marks: Bool = false,
+    at now: Int64, addDead: () throws -> Void
+  ) throws -> Plan {
+    try consequences(
+      ofSweep: isSweep, following: followed, marks: marks, at: now, addDead: addDead
+    ) { denials, numbers in
+      var plan = try describePlan(denials)
+      if isSweep { plan.edgesRemoved = try edgesOfGone(numbers, following: followed) }
+      return plan
+    }
+  }
+
+  /// Computes the consequences of the deletions that `addDead` writes into `temp.dead`; `tell`
+  /// finds them in `temp.gone`. A sweep leaves denied nodes. Any other deletion would be rejected
+  /// because of them.
+  func consequences<T>(
+    ofSweep isSweep: Bool = false, following followed: Rules = .all, marks: Bool = false,
+    at now: Int64? = nil, addDead: () throws -> Void,
+    tell: ([Reason], NumberedTables) throws -> T
+  ) throws -> T {
+    try db.snapshot {
+      try addDead()
+      let rules = try db.integer("SELECT value FROM cascade_meta WHERE name = 'rulesSeen'") ?? 0
+      let binding = try binding()
+      try db.findLeased(binding, at: now ?? SystemClock.wall())
+      let numbers = try db.numbers(binding)
+      let closure = Closure(
+        rulesSeen: Rules(rawValue: rules), binding: binding, numbers: numbers,
+        firstNewId: .max, following: followed,
+        fromRootsOf: marks ? model : nil)
+      if isSweep { return try tell(closure.completeUndenied(db).denials, numbers) }
+      try closure.complete(db)
+      let denials = try db.denials(binding, numbers, stored: closure.rulesSeen)
+      return try tell(denials.map(\.reason) + violations(numbers), numbers)
+    }
+  }
+
+  /// How the nodes that remain would violate the demands of the model.
+  private func violations(_ numbers: NumberedTables) throws -> [Reason] {
+    let binding = try binding()
+    let demands = Demands(model)
+    try db.touchNeighbours(demands, binding, numbers)
+    try db.storeKeysOfRows(binding, "SELECT id FROM temp.touched WHERE id < 0")
+    return try demands.all.flatMap { $0.judgements(binding, model, of: .stayingNodes(numbers)) }
+      .flatMap { try $0.violations(db, model, limit: Receipt.mostListed) }
+  }
+
+  private func describePlan(_ denials: [Reason]) throws -> Plan {
+    let counts = try db.goneByCollection()
+    let limit = model.limits.hold
+    let deleted = counts.reduce(0) { $0 + $1.gone }
+    let isOver =
+      try deleted > limit.deletes && db.countsOfGone(binding()).contains { $0.isOver(limit) }
+    return Plan(
+      steps: try planSteps(), deletedCount: deleted,
+      byCollection: Dictionary(counts.map { ($0.name, $0.gone) }, uniquingKeysWith: +),
+      byRule: try db.countsByRule(), denials: denials,
+      files: try db.filesInGone(),
+      isOverLimit: isOver)
+  }
+
+  /// The edges of nodes that were gone before are removed by the kind of sweep that cascades.
+  private func edgesOfGone(_ numbers: NumberedTables, following followed: Rules) throws -> Int {
+    let leavesCauses = followed.isDisjoint(with: .cascading)
+    let low = try leavesCauses ? db.integer("SELECT max(seq) FROM temp.gone WHERE rule = 0") : 0
+    return try db.edgesOfGone(binding(), numbers, Slice(low: low ?? 0, high: .max))
+  }
+
+  private func planSteps() throws -> [Plan.Step] {
+    try db.storeKeysOfRows(
+      binding(),
+      """
+      SELECT id FROM (SELECT id FROM temp.gone WHERE counts ORDER BY seq LIMIT ?1)
+      UNION SELECT via FROM (SELECT via FROM temp.gone WHERE counts ORDER BY seq LIMIT ?1)
+      """, [.integer(Int64(Receipt.mostListed))])
+    return try db.all(
+      """
+      SELECT c.name, coalesce(n.key, k.key), m.name, oc.name, coalesce(o.key, ok.key), g.rule
+      FROM temp.gone AS g
+      LEFT JOIN cascade_node AS n ON n.id = g.id
+      LEFT JOIN temp.known AS k ON k.id = g.id
+      CROSS JOIN cascade_collection AS c ON c.id = coalesce(n.collection, k.collection)
+      LEFT JOIN cascade_name AS m ON m.id = g.name
+      LEFT JOIN cascade_node AS o ON o.id = g.via
+      LEFT JOIN temp.known AS ok ON ok.id = g.via
+      LEFT JOIN cascade_collection AS oc ON oc.id = coalesce(o.collection, ok.collection)
+      WHERE g.counts AND c.name NOT GLOB 'cascade_file/*'
+      ORDER BY g.seq LIMIT ?
+      """, .integer(Int64(Receipt.mostListed))
+    ) { Plan.Step(row: $0, model) }
+  }
+}
+
+extension Connection {
+  func countsByRule() throws(SQLiteError) -> [String: Int] {
+    let rows = try all(
+      """
+      SELECT rule, count(*) FROM temp.gone WHERE rule AND counts
+      AND collection NOT IN (SELECT id FROM cascade_collection WHERE name GLOB 'cascade_file/*')
+      GROUP BY rule
+      """
+    ) { (Rules(rawValue: $0.integer(0)).names.first ?? "", Int($0.integer(1))) }
+    return Dictionary(uniqueKeysWithValues: rows)
+  }
+}
+
+extension Plan.Step {
+  /// Columns: collection and key, name of the edge, the other end's collection and key, rule.
+  init(row: Row, _ model: StoreModel) {
+    node = row.node(0, model)
+    let rules = Rules(rawValue: row.integer(5))
+    rule = rules.names.first
+    guard let name = row.optionalText(2), !row.isNull(3) else {
+      edge = nil
+      return
+    }
+    let otherEnd = row.node(3, model)
+    let goesWithSource = !rules.isDisjoint(with: .ofLostSource)
+    edge = Edge(
+      name: name, source: goesWithSource ? otherEnd : node,
+      destination: Destination(goesWithSource ? node : otherEnd), rules: rules, origin: .declared)
+  }
+}

@@ -1,0 +1,125 @@
+package import CascadeModel
+internal import CascadeSQLite
+internal import SQLiteTables
+internal import SQLiteJournal
+
+/// The reading side of a store: a connection of its own, used by one thread. It neither blocks
+/// other connections nor waits for them. Each call sees one state of the store.
+package final class Reader {
+  let db: Connection
+  let model: StoreModel
+  let fetching = FetchCaches()
+
+  /// The store must have been opened by a `Writer` before. A reader waits only if another
+  /// connection has locked the whole file.
+  package init(path: String, model: StoreModel, busyMilliseconds: Int32 = 5_000) throws {
+    db = try Connection.openForReading(path, busyMilliseconds: busyMilliseconds)
+    self.model = model
+  }
+
+  private var cachedBinding = Binding()
+  private var provisionalNumbers: [String: Int64] = [:]
+
+  /// Where the model's edges are in the tables as this connection sees them now.
+  func binding() throws -> Binding {
+    if !model.hasTables { return cachedBinding }
+    let version = try db.integer("PRAGMA main.schema_version") ?? 0
+    if cachedBinding.schemaVersion != version {
+      cachedBinding = try Binding(
+        model, db, numbers: self, problems: db.problems(ofPlacesIn: model))
+      try db.indexKnown(cachedBinding)
+    }
+    return cachedBinding
+  }
+
+  /// The number of an existing node in `temp.dead` and `temp.gone`.
+  func number(of node: Node) throws -> Int64? {
+    guard case .mapped = model.collections[node.collection] else { return try id(of: node) }
+    guard let table = try binding().collections[node.collection],
+      let key = table.stored(node.key)
+    else { return nil }
+    try db.stage(table, key: key)
+    try db.numberFound()
+    defer { try? db.clearFound() }
+    return try db.integer("SELECT id FROM temp.staged")
+  }
+
+  func id(of node: Node) throws -> Int64? {
+    guard let key = node.key.managedText else { return nil }
+    return try db.integer(
+      """
+      SELECT n.id FROM cascade_node AS n JOIN cascade_collection AS c ON c.id = n.collection
+      WHERE c.name = ? AND n.key = ?
+      """, .text(node.collection), .text(key))
+  }
+}
+
+/// A node as it is stored.
+package struct StoredNode: Sendable {
+  package let node: Node
+  package let exists: Bool
+  package let type: String?
+  package let value: JSONText?
+}
+
+extension Reader {
+  package func node(_ node: Node) throws -> StoredNode {
+    if case .mapped = model.collections[node.collection] { return try mappedNode(node) }
+    guard let id = try id(of: node) else {
+      return StoredNode(node: node, exists: false, type: nil, value: nil)
+    }
+    return try db.first("SELECT type, value FROM cascade_node WHERE id = ?", .integer(id)) {
+      StoredNode(
+        node: node, exists: true, type: $0.optionalText(0),
+        value: $0.optionalText(1).map(JSONText.init(valid:)))
+    } ?? StoredNode(node: node, exists: false, type: nil, value: nil)
+  }
+
+  /// A page of a collection after `key`, in the order of the keys.
+  package func nodes(
+    in collection: String, after key: Key?, limit: Int
+  ) throws -> [StoredNode] {
+    if case .mapped = model.collections[collection] {
+      return try mappedNodes(in: collection, after: key, limit: limit)
+    }
+    return try db.all(
+      """
+      SELECT n.key, n.type, n.value
+      FROM cascade_collection AS c JOIN cascade_node AS n ON n.collection = c.id
+      WHERE c.name = ?1 AND (?2 IS NULL OR n.key > ?2)
+      ORDER BY n.key LIMIT ?3
+      """, .text(collection), .text(key?.managedText), .integer(Int64(limit))
+    ) {
+      StoredNode(
+        node: Node(collection, .text($0.text(0))), exists: true, type: $0.optionalText(1),
+        value: $0.optionalText(2).map(JSONText.init(valid:)))
+    }
+  }
+}
+
+extension Reader {
+  /// The fingerprint of the content for which an id was used; nil if it was not used.
+  package func fingerprint(ofId id: String) throws -> Int64? {
+    try db.integer(
+      "SELECT fingerprint FROM cascade_ledger WHERE id = ? AND part >= 0 LIMIT 1", .text(id))
+  }
+}
+
+/// A name that has no number yet gets one that nothing in the store uses.
+extension Reader: Numbering {
+  package func number(ofCollection name: String) throws -> Int64 {
+    try db.integer("SELECT id FROM cascade_collection WHERE name = ?", .text(name))
+      ?? provisionalNumber("collection/\(name)")
+  }
+
+  package func number(ofName name: String) throws -> Int64 {
+    try db.integer("SELECT id FROM cascade_name WHERE name = ?", .text(name))
+      ?? provisionalNumber("name/\(name)")
+  }
+
+  private func provisionalNumber(_ name: String) -> Int64 {
+    if let number = provisionalNumbers[name] { return number }
+    provisionalNumbers[name] = -Int64(provisionalNumbers.count) - 1
+    return provisionalNumbers[name]!
+  }
+}

@@ -1,0 +1,154 @@
+internal import CascadeModel
+internal import CascadeSQLite
+internal import CascadePlanning
+internal import SQLiteTables
+
+/// The edges of one relation that a query selects, in the order of their sources' keys. Several
+/// references to the same node are one edge. An edge whose end does not exist is left out.
+struct RelationEdges: EdgeListing {
+  let relation: EdgeRelation
+  /// The values of the source's key columns, and the destination's key as its row stores it.
+  let from: [Value]?
+  let to: Value?
+  /// A destination to leave out.
+  var excluded: Value?
+
+  private var source: NodeTable { relation.source }
+  private var destination: NodeTable { relation.destination }
+
+  private var bound: [Value] { (from ?? []) + [to, excluded].compactMap { $0 } }
+  private var boundTo: String { "?\(1 + (from?.count ?? 0))" }
+
+  private var fromClause: String {
+    if let join = fromJoin { return join }
+    return "\(source.rows) AS s \(relation.references) \(to == nil ? relation.destinationRow : "")"
+  }
+
+  /// The join table comes first if only the destination is given.
+  private var fromJoin: String? {
+    guard case .join(let table, let column, _) = relation.form, to != nil, from == nil else {
+      return nil
+    }
+    return """
+      main.\(quoted(table.name)) AS j
+      CROSS JOIN \(source.rows) AS s ON \(source.hasKey("s", "j.\(quoted(column))"))
+      """
+  }
+
+  private var conditions: [String] {
+    var conditions = [relation.isEdge, source.isNode("s")]
+    if from != nil { conditions.append(source.isKeyed("s")) }
+    if to != nil {
+      conditions.append(
+        destination.referenceHasKey(boundTo, of: relation.reference, in: relation.referringColumn))
+    }
+    if excluded != nil { conditions.append("\(relation.destinationKey) <> ?\(bound.count)") }
+    return conditions
+  }
+
+  private var ends: String {
+    "\(source.key("s")), \(to == nil ? relation.destinationKey : boundTo)"
+  }
+
+  var count: (sql: String, values: [Value]) {
+    let rows = "FROM \(fromClause) WHERE \(conditions.joined(separator: " AND "))"
+    if !hasMany { return ("SELECT count(*) \(rows)", bound) }
+    return ("SELECT count(*) FROM (SELECT DISTINCT \(ends) \(rows))", bound)
+  }
+
+  func page(
+    _ db: borrowing Connection, _ model: StoreModel, behind position: [Value], limit: Int
+  ) throws -> [(edge: Edge?, position: [Value])] {
+    let isLater = position.isEmpty ? [] : [isBehind]
+    let order = order.joined(separator: ", ")
+    return try db.all(
+      generated: """
+        SELECT \(hasMany ? "DISTINCT" : "") \(ends), \(order) FROM \(fromClause)
+        WHERE \((conditions + isLater).joined(separator: " AND ")) ORDER BY \(order) LIMIT \(limit)
+        """, bound + position
+    ) { row in
+      (edge(row, model), (0..<self.order.count).map { row.value(Int32($0 + 2)) })
+    }
+  }
+
+  private func edge(_ row: Row, _ model: StoreModel) -> Edge {
+    Edge(
+      name: relation.name,
+      source: Node(source.collection, row.key(0, in: source.collection, model)),
+      destination: row.destination(1, in: destination.collection, model),
+      rules: relation.rules, origin: .declared, kind: relation.kind)
+  }
+}
+
+// MARK: - Order
+
+extension RelationEdges {
+  /// Whether a source may have several edges in this relation.
+  private var hasMany: Bool {
+    switch relation.form {
+    case .column, .typed, .foreignKey: false
+    case .join, .json: true
+    }
+  }
+
+  private var order: [String] { sourceOrder + destinationOrder }
+
+  /// An index on the referring column has the rows with one value in the order of their rowids.
+  private var sourceOrder: [String] {
+    if to != nil, from == nil, !hasMany, let rowid = source.table?.rowid { return ["s.\(rowid)"] }
+    return source.sortColumns("s")
+  }
+
+  private var destinationOrder: [String] {
+    if !hasMany || to != nil { return [] }
+    return destination.kind == .files ? [relation.reference] : destination.sortColumns("d")
+  }
+
+  /// The values of the position are bound after the others.
+  private var isBehind: String {
+    let first = bound.count + 1
+    let sources = sourceOrder.indices.map { "?\(first + $0)" }
+    let destinations = destinationOrder.indices.map { "?\(first + sources.count + $0)" }
+    let isLater = isGreater(sourceOrder, sources)
+    if destinations.isEmpty { return isLater }
+    // The first condition lets SQLite seek in the index.
+    return """
+      \(list(sourceOrder)) >= \(list(sources))
+      AND (\(isLater) OR \(isGreater(destinationOrder, destinations)))
+      """
+  }
+
+  private func isGreater(_ columns: [String], _ values: [String]) -> String {
+    "\(list(columns)) > \(list(values))"
+  }
+
+  private func list(_ words: [String]) -> String {
+    words.count == 1 ? words[0] : "(\(words.joined(separator: ", ")))"
+  }
+}
+
+extension Reader {
+  /// Nil if the query does not select edges of this relation.
+  func edges(of relation: EdgeRelation, _ query: EdgeQuery) throws -> RelationEdges? {
+    if let name = query.name, name != relation.name { return nil }
+    var from: [Value]?
+    if let node = query.from {
+      guard node.collection == relation.source.collection,
+        let values = relation.source.columnValues(node.key)
+      else { return nil }
+      from = values
+    }
+    guard let to = query.to else { return RelationEdges(relation: relation, from: from, to: nil) }
+    guard let key = try key(of: to, at: relation.destination) else { return nil }
+    return RelationEdges(relation: relation, from: from, to: key)
+  }
+
+  private func key(of destination: Destination, at table: NodeTable) throws -> Value? {
+    switch destination {
+    case .file(let root, let path):
+      Destination.fileCollection + root == table.collection ? .text(path) : nil
+    case .node(let node):
+      node.collection == table.collection ? try keyInTable(of: node) : nil
+    }
+  }
+}

@@ -1,0 +1,44 @@
+package import CascadeModel
+internal import CascadeSQLite
+internal import CascadeSystem
+internal import CascadePlanning
+internal import SQLiteTables
+internal import SQLiteJournal
+internal import SQLiteRules
+internal import SQLiteDeletion
+
+extension Reader {
+  /// What a sweep would delete.
+  package func planSweep(_ kinds: [SweepKind], at now: Int64? = nil) throws -> Plan {
+    let now = now ?? SystemClock.wall()
+    let marks = kinds.sweepsUnreachable(from: model)
+    var plan = try plan(ofSweep: true, following: kinds.followedRules, marks: marks, at: now) {
+      let binding = try binding()
+      if kinds.readsJournal {
+        try JournalReader(binding: binding, watches: db.watches(), reportsCauses: true).read(
+          db, above: db.journalStart(kinds), upTo: .max)
+        try db.examineCandidates(binding, following: kinds.followedRules, at: now)
+      }
+      if kinds.scansTables { try db.addDanglingEnds(binding) }
+      if kinds.sweepsUnreachable { try db.findUnreachable(binding, model, at: now) }
+    }
+    if kinds.sweepsFiles { plan.files += try unnamedFiles() }
+    if kinds.deletesTrash {
+      plan.batchesToDelete = try db.batchesInTrash(before: (now - model.trash.inMilliseconds, now))
+    }
+    let holdsAll = try kinds.scansTables && db.meta("unseen") == 1
+    if holdsAll && plan.deletedCount > 0 { plan.isOverLimit = true }
+    return plan
+  }
+
+  func unnamedFiles() throws -> Int {
+    let count = try db.integer(
+      """
+      SELECT count(*)
+      FROM cascade_collection AS c CROSS JOIN cascade_node AS n ON n.collection = c.id
+      WHERE c.name GLOB 'cascade_file/*'
+      AND NOT EXISTS (SELECT 1 FROM cascade_edge WHERE destination = n.id)
+      """)
+    return Int(count ?? 0)
+  }
+}

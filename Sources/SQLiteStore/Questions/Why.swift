@@ -1,0 +1,186 @@
+package import CascadeModel
+internal import CascadeSQLite
+package import CascadeStore
+internal import SQLiteTables
+internal import SQLiteDeletion
+internal import SQLiteUndo
+
+/// Why a node exists, or why it was deleted.
+package enum Why: Sendable {
+  /// The edges that hold the node: those that lead to it, and those of its own by which it may not
+  /// be deleted alone.
+  case alive(holders: [Edge], total: Int, leases: [Lease])
+  case deleted(Deletion)
+  /// Never seen, or no longer in the trash.
+  case unknown
+
+  package struct Deletion: Sendable {
+    package let batch: Int64
+    package let at: Int64
+    package let id: String
+    package let author: String?
+    /// What the chain begins with.
+    package let cause: Cause
+    /// The batch in which the chain begins, if that is an earlier one.
+    package let chainStart: LedgerCause?
+    /// From the node back to the first cause.
+    package let chain: [Plan.Step]
+  }
+
+  package struct LedgerCause: Sendable {
+    package let batch: Int64
+    package let at: Int64
+    package let id: String
+    package let author: String?
+    let isSweep: Bool
+  }
+
+  /// A change file; or a sweep, for what an application deleted by SQL, or for a node that the
+  /// roots do not reach.
+  package enum Cause: String, Sendable { case file, sweep, unreachable }
+}
+
+extension Reader {
+  package func why(_ node: Node, at now: Int64? = nil) throws -> Why {
+    try db.snapshot {
+      if try keyInTable(of: node) != nil { return try holders(of: node, at: now) }
+      return try deletion(of: node).map(Why.deleted) ?? .unknown
+    }
+  }
+
+  func deletion(of node: Node) throws -> Why.Deletion? {
+    try newestInTrash(node).map { try deletion(in: $0.batch, from: $0) }
+  }
+
+  func deletion(in batch: Int64, from found: TrashEntry?) throws -> Why.Deletion {
+    let (chain, first) =
+      try found.map(wholeChain) ?? ([], ChainStart(batch: batch, wasDeletedByCascade: false))
+    let entry = try self.entry(of: batch)
+    let began = try first.batch == batch ? nil : self.entry(of: first.batch)
+    let isSweep = (began ?? entry)?.isSweep == true
+    let cause: Why.Cause = !isSweep ? .file : first.wasDeletedByCascade ? .unreachable : .sweep
+    return Why.Deletion(
+      batch: batch, at: entry?.at ?? 0, id: entry?.id ?? "", author: entry?.author,
+      cause: cause, chainStart: began, chain: chain)
+  }
+
+  private func entry(of batch: Int64) throws -> Why.LedgerCause? {
+    try db.first(
+      "SELECT at, id, author, fingerprint FROM cascade_ledger WHERE seq = ?", .integer(batch)
+    ) { row in
+      let (id, author) = (row.text(1), row.optionalText(2))
+      let isSweep = Batch.isSweep(id: id, author: author, fingerprint: row.integer(3))
+      return Why.LedgerCause(
+        batch: batch, at: row.integer(0), id: id, author: author, isSweep: isSweep)
+    }
+  }
+
+  /// A row, an object or a name in the trash.
+  struct TrashEntry: Hashable {
+    let batch: Int64
+    let id: Int64
+  }
+
+  /// The beginning of a chain.
+  private struct ChainStart {
+    let batch: Int64
+    /// Whether the trash has all of the node and not only its name: then Cascade deleted it, and no
+    /// rule was the reason.
+    let wasDeletedByCascade: Bool
+  }
+
+  /// The newest trash of a node. A mere name, of which an earlier batch may have more, is the last
+  /// choice.
+  ///
+  /// No index leads from keys to the trash, so the batches are scanned, the newest first. A million
+  /// rows take a fifth of a second. An index would cost a second while they are deleted.
+  private func newestInTrash(_ node: Node, upTo batch: Int64 = .max) throws -> TrashEntry? {
+    let table = try binding().collections[node.collection]
+    let whole = table?.stored(node.key) ?? .text(node.key.managedText)
+    let parts = table?.columnValues(node.key) ?? [whole]
+    let collations = table?.collations ?? ["BINARY"]
+    let isRow = zip(parts.indices, collations).map { "t.c\($0) = ?\($0 + 5) COLLATE \(quoted($1))" }
+    let collation = collations.count == 1 ? collations[0] : "BINARY"
+    return try db.all(
+      generated: """
+        SELECT l.batch, t.id
+        FROM main.cascade_collection AS c
+        CROSS JOIN main.cascade_trash_layout AS l ON l.collection = c.id
+        CROSS JOIN main.cascade_trash AS t
+          ON t.batch = l.batch AND t.layout = l.layout AND t.part = 0
+        WHERE c.name = ?1 AND l.kind IN ('row', 'object', 'name')
+        AND (t.c0 COLLATE \(quoted(collation)) IN (?2, ?3, ?4)
+          OR (l.kind = 'row' AND \(isRow.joined(separator: " AND "))))
+        AND l.batch <= ?\(parts.count + 5)
+        ORDER BY l.kind = 'name' AND coalesce(t.c1, 0), l.batch DESC, l.kind = 'name', t.id DESC
+        LIMIT 1
+        """,
+      [
+        .text(node.collection), whole, .text(node.key.managedText),
+        .integer(node.key.managedText.flatMap { Int64($0) }),
+      ] + parts + [.integer(batch)]
+    ) { TrashEntry(batch: $0.integer(0), id: $0.integer(1)) }.first
+  }
+
+  /// A chain is not cut, as far as it fits into a message; each step takes some 150 bytes.
+  private static let longestChain: Int64 = 250_000
+
+  /// What one plan of a sweep deleted is a mere name in the next. There the chain continues with
+  /// that of the earlier plan. Removed edges may be each other's reason, so the chain ends where it
+  /// returns to a node.
+  private func wholeChain(from first: TrashEntry) throws -> ([Plan.Step], ChainStart) {
+    var (steps, isWhole) = try chain(from: first)
+    var batch = first.batch
+    var followed: Set<TrashEntry> = [first]
+    while let last = steps.last, last.rule == nil, steps.count < Reader.longestChain,
+      let earlier = try newestInTrash(last.node, upTo: batch), followed.insert(earlier).inserted
+    {
+      let (more, isMoreWhole) = try chain(from: earlier)
+      (batch, isWhole) = (earlier.batch, isMoreWhole)
+      if more.first?.rule == nil { break }
+      steps.removeLast()
+      steps += more
+    }
+    var seen: Set<Node> = []
+    isWhole = isWhole && steps.last?.rule == nil
+    return (
+      Array(steps.prefix { seen.insert($0.node).inserted }),
+      ChainStart(batch: batch, wasDeletedByCascade: isWhole)
+    )
+  }
+
+  /// The other end of each step is the node of the next step, if both went in the same batch. Also
+  /// returns whether the trash has more than the name of the last one.
+  private func chain(from first: TrashEntry) throws -> ([Plan.Step], isWhole: Bool) {
+    let steps = try db.all(
+      generated: """
+        WITH RECURSIVE step(depth, id, via, name, rule) AS (
+          SELECT 0, id, via, name, rule FROM main.cascade_trash
+          WHERE batch = ?2 AND id = ?1 AND part = 0
+          UNION ALL
+          SELECT step.depth + 1, t.id, t.via, t.name, t.rule
+          FROM step JOIN main.cascade_trash AS t
+            ON t.batch = ?2 AND t.id = step.via AND t.part = 0
+            AND t.id <> step.id
+          WHERE step.depth < ?3
+        )
+        SELECT c.name, \(TrashLayout.key(keys: "l.keys")), m.name, oc.name,
+          coalesce(\(TrashLayout.key(keys: "ol.keys", of: "ot")), x.key, o.key), s.rule,
+          l.kind <> 'name'
+        FROM step AS s
+        JOIN main.cascade_trash AS t ON t.batch = ?2 AND t.id = s.id AND t.part = 0
+        JOIN main.cascade_trash_layout AS l ON l.batch = ?2 AND l.layout = t.layout
+        JOIN main.cascade_collection AS c ON c.id = l.collection
+        LEFT JOIN main.cascade_name AS m ON m.id = s.name
+        LEFT JOIN main.cascade_trash AS ot ON ot.batch = ?2 AND ot.id = s.via AND ot.part = 0
+        LEFT JOIN main.cascade_trash_layout AS ol ON ol.batch = ?2 AND ol.layout = ot.layout
+        LEFT JOIN main.cascade_trash_node AS x ON x.batch = ?2 AND x.id = s.via
+        LEFT JOIN main.cascade_node AS o ON o.id = s.via
+        LEFT JOIN main.cascade_collection AS oc
+          ON oc.id = coalesce(ol.collection, x.collection, o.collection)
+        ORDER BY s.depth
+        """, [.integer(first.id), .integer(first.batch), .integer(Reader.longestChain)]
+    ) { (step: Plan.Step(row: $0, model), isWhole: $0.integer(6) != 0) }
+    return (steps.map(\.step), steps.last?.isWhole ?? false)
+  }
+}

@@ -1,0 +1,166 @@
+internal import CascadeModel
+internal import CascadeSQLite
+internal import CascadePlanning
+package import SQLiteTables
+internal import SQLiteJournal
+internal import SQLiteEdges
+
+/// What `attach` found and created.
+package struct AttachReport: Sendable {
+  package var collections: [String] = []
+  /// Names of triggers that were missing, or had another text.
+  package var triggersMade: [String] = []
+  package var indexesMade: [String] = []
+  package var missingIndexes: [MissingIndex] = []
+  package var problems: [BindingProblem] = []
+  /// `gap`: for some time the tables were not watched. `unseen`: a collection is watched for the
+  /// first time.
+  package var hasWatchGap = false
+  package var hasFirstWatch = false
+}
+
+/// What `detach` removed, by name. `indexes` are those on the application's tables.
+package struct DetachReport: Sendable {
+  package let triggers: [String]
+  package let tables: [String]
+  package let indexes: [String]
+  /// The number of files that are no longer tracked: files that were released and are still in
+  /// place, and files that were to be restored and are still in the trash.
+  package let files: Int64
+}
+
+/// A column by which rows are looked up, and that no index supports.
+package struct MissingIndex: Hashable, Sendable, CustomStringConvertible {
+  package let table: String
+  package let column: String
+
+  package var description: String { "\(table)(\(column))" }
+  var name: String { "cascade_index_\(description)" }
+
+  /// Whether a row of the schema is an index that Cascade created, as SQL.
+  static let isOurs = "name GLOB 'cascade_index_*(*)'"
+}
+
+extension Writer {
+  /// Creates the missing tables and triggers in one transaction. It can be run again.
+  package func attach(createIndexes: Bool) throws -> AttachReport {
+    try db.begin()
+    do {
+      let report = try attachWithin(createIndexes: createIndexes)
+      try identities.counters.save(db)
+      try db.commit()
+      attachment.isDetached = false
+      try rebuildReferences()
+      return report
+    } catch {
+      db.rollback()
+      clearCachedState()
+      throw error
+    }
+  }
+
+  private func attachWithin(createIndexes: Bool) throws -> AttachReport {
+    try db.makeTables()
+    if attachment.isDetached {
+      identities.caches.forget()
+      identities.counters = try Counters(db, behind: model.lastBatchInTrash)
+    }
+    guard model.hasTables else { return AttachReport() }
+    let changes = try rebind()
+    var report = AttachReport()
+    if createIndexes { report.indexesMade = try makeIndexes() }
+    report.collections = binding.collections.keys.sorted()
+    report.triggersMade = changes.made.map(\.name)
+    report.missingIndexes = binding.missingIndexes
+    report.problems = binding.problems
+    report.hasWatchGap = try db.meta("gap") == 1
+    report.hasFirstWatch = try db.meta("unseen") == 1
+    return report
+  }
+
+  /// Removes everything of Cascade's from the file. After that, the writer can only attach again.
+  @discardableResult
+  package func detach() throws -> DetachReport {
+    if !attachment.isDetached, let batch = try? db.meta("undo.batch") {
+      throw StoreError("batch \(batch) is undone in part only; resume the store first")
+    }
+    let removed: DetachReport
+    try db.begin()
+    do {
+      removed = try db.dropCascadeObjects()
+      try db.commit()
+    } catch {
+      db.rollback()
+      throw error
+    }
+    clearCachedState()
+    attachment.isDetached = true
+    return removed
+  }
+
+  /// Clears what was read from the file and may no longer be in it.
+  private func clearCachedState() {
+    identities.caches.forget()
+    identities.counters.forgetSaved()
+    unbind()
+  }
+
+  private func makeIndexes() throws -> [String] {
+    let missing = binding.missingIndexes
+    for index in missing {
+      try db.execute(
+        "CREATE INDEX IF NOT EXISTS main.\(quoted(index.name)) "
+          + "ON \(quoted(index.table))(\(quoted(index.column)))")
+    }
+    if !missing.isEmpty { try rebind() }
+    return missing.map(\.name)
+  }
+}
+
+extension Binding {
+  /// Includes the columns of foreign keys: SQLite looks up the children of each row that is
+  /// deleted.
+  var missingIndexes: [MissingIndex] {
+    examinedRelations.flatMap(\.lookupColumns).filter { !$0.table.hasIndex(on: $0.column) }
+      .map { MissingIndex(table: $0.table.name, column: $0.column) }.unique
+  }
+}
+
+extension EdgeRelation {
+  /// The columns by which rows are looked up when the other end is deleted.
+  fileprivate var lookupColumns: [(table: Table, column: String)] {
+    switch form {
+    case .column(let column), .typed(let column, _, _): source.table.map { [($0, column)] } ?? []
+    case .join(let table, let source, let destination): [(table, source), (table, destination)]
+    case .foreignKey(let key): source.table.map { [($0, key.columns[0])] } ?? []
+    case .json: []
+    }
+  }
+}
+
+extension Connection {
+  /// Drops triggers first: they name Cascade's tables. Dropping a table drops its indexes too. An
+  /// object of the application's with a similar name stays.
+  fileprivate func dropCascadeObjects() throws -> DetachReport {
+    let tables = Schema.tables.map(literal).joined(separator: ", ")
+    // The tables may have been dropped already.
+    let files = try? integer(
+      """
+      SELECT (SELECT count(*) FROM cascade_released_file)
+        + (SELECT count(*) FROM cascade_trash_file WHERE fate = 2)
+      """)
+    return DetachReport(
+      triggers: try drop("trigger", Trigger.isOurs),
+      tables: try drop("table", "name IN (\(tables))"),
+      indexes: try drop("index", MissingIndex.isOurs), files: files ?? 0)
+  }
+
+  private func drop(_ kind: String, _ isOurs: String) throws -> [String] {
+    let names = try all(
+      generated: "SELECT name FROM main.sqlite_schema WHERE type = ?1 AND (\(isOurs))",
+      [.text(kind)]
+    ) { $0.text(0) }
+    for name in names { try execute("DROP \(kind) main.\(quoted(name))") }
+    return names
+  }
+}

@@ -1,0 +1,182 @@
+internal import CascadeModel
+internal import CascadeSQLite
+internal import SQLiteTables
+internal import SQLiteJournal
+
+/// A finding of `check` about the setup of a store: the rules may be slow, or not see everything.
+package struct SetupFinding: Hashable, Sendable {
+  package enum Kind: String, Hashable, Sendable, CaseIterable {
+    /// `attach --create-indexes` creates it.
+    case missingIndex
+    /// A trigger of Cascade's is missing, or is not what it should be.
+    case trigger
+    /// A part of the model that the tables do not allow.
+    case binding
+    /// A key by which REPLACE displaces rows without notice.
+    case hiddenKey
+    case replaceIgnored
+    /// A foreign key that the application declared and that some rows violate.
+    case foreignKey
+    case missingKey
+    case affinity
+    case library
+  }
+
+  package let kind: Kind
+  package let table: String?
+  package let message: String
+}
+
+extension Reader {
+  /// Scans whole tables, in a snapshot, so that no other connection has to wait.
+  package func checkSetup() throws -> [SetupFinding] {
+    try db.snapshot {
+      let binding = try binding()
+      return Reader.libraryFindings + binding.findings + binding.replaceFindings(model)
+        + (try triggerFindings(binding)) + (try binding.rowFindings(db))
+    }
+  }
+
+  private static var libraryFindings: [SetupFinding] {
+    if Connection.checkpointsAreSafe { return [] }
+    return [
+      SetupFinding(
+        kind: .library, table: nil,
+        message: "SQLite \(Connection.libraryVersionText) can corrupt a database in WAL mode when "
+          + "a checkpoint meets a commit: every program that opens the store needs 3.51.3 or newer")
+    ]
+  }
+
+  /// If the watches have no numbers yet, the store was never attached.
+  private func triggerFindings(_ binding: Binding) throws -> [SetupFinding] {
+    if !model.hasTables { return [] }
+    let watches = try knownWatches(binding)
+    let rules = try Counters(db, behind: 0).rulesSeen
+    let refusals = RequiredDenials(binding: binding, model: model, rulesSeen: rules)
+    let wanted =
+      WatchTriggers(watches: watches, binding: binding, model: model).all + refusals.triggers
+    let found = try db.ourTriggers()
+    let names = Set(found.map(\.name))
+    let known = Set(found)
+    return wanted.filter { !known.contains($0) }.map { trigger in
+      SetupFinding(
+        kind: .trigger, table: nil,
+        message: "trigger \"\(trigger.name)\" is "
+          + (names.contains(trigger.name) ? "changed" : "missing"))
+    }
+  }
+
+  private func knownWatches(_ binding: Binding) throws -> [Watch] {
+    try binding.meanings.map { meaning in
+      let number = try db.integer(
+        "SELECT what FROM cascade_watch WHERE meaning = ?", .text(meaning.text))
+      return Watch(number: number ?? 0, meaning: meaning)
+    }
+  }
+}
+
+extension Binding {
+  fileprivate var findings: [SetupFinding] {
+    problems.map { SetupFinding(kind: .binding, table: nil, message: $0.description) }
+      + missingIndexes.map { index in
+        SetupFinding(
+          kind: .missingIndex, table: index.table,
+          message: "no index on \"\(index.table)\"(\"\(index.column)\"): rows are searched by it")
+      } + edgeRelations.compactMap(\.affinityFinding).unique
+  }
+
+  fileprivate func replaceFindings(_ model: StoreModel) -> [SetupFinding] {
+    let watches = meanings.map { Watch(number: 0, meaning: $0) }
+    let triggers = WatchTriggers(watches: watches, binding: self, model: model)
+    return collections.values.sorted { $0.id < $1.id }.compactMap { rows in
+      guard let table = rows.table else { return nil }
+      if model.watchesReplacedRows(rows.collection) {
+        return model.hasRelationship(with: rows.collection) ? table.hiddenKeyFinding : nil
+      }
+      if triggers.possibleDisplacements(rows, table).isEmpty { return nil }
+      return SetupFinding(
+        kind: .replaceIgnored, table: table.name,
+        message: "\"\(rows.collection)\" has replace: \"ignore\": Cascade does not see a row of "
+          + "\"\(table.name)\" that INSERT OR REPLACE displaces")
+    }
+  }
+
+  fileprivate func rowFindings(_ db: borrowing Connection) throws -> [SetupFinding] {
+    var found: [SetupFinding] = []
+    for rows in collections.values.sorted(by: { $0.id < $1.id }) {
+      guard case .mapped(let table, let key, _) = rows.kind else { continue }
+      if try db.hasMissingKey(table, key) {
+        found.append(
+          SetupFinding(
+            kind: .missingKey, table: table.name,
+            message: "\"\(table.name)\" has rows without a key, which are not nodes"))
+      }
+      if !table.foreignKeys.isEmpty { found += try db.foreignKeyFindings(table) }
+    }
+    return found
+  }
+}
+
+extension Table {
+  fileprivate var hiddenKeyFinding: SetupFinding? {
+    if unindexedKeys.isEmpty { return nil }
+    return SetupFinding(
+      kind: .hiddenKey, table: name,
+      message: "\"\(name)\" has a UNIQUE index on expressions, or on a part of its rows: Cascade "
+        + "does not see a row that INSERT OR REPLACE displaces by it")
+  }
+}
+
+extension EdgeRelation {
+  /// Values of different types are never equal, however they look.
+  fileprivate var affinityFinding: SetupFinding? {
+    guard case .mapped(let target, let key, _) = destination.kind, key.count == 1,
+      let (table, column) = referenceColumn,
+      column.affinity.isNumeric != key[0].affinity.isNumeric
+    else { return nil }
+    return SetupFinding(
+      kind: .affinity, table: table.name,
+      message: "\"\(table.name)\".\"\(column.name)\" and \"\(target.name)\".\"\(key[0].name)\" "
+        + "have different types: values that look equal may differ")
+  }
+
+  private var referenceColumn: (Table, Table.Column)? {
+    let (table, name): (Table?, String)
+    switch form {
+    case .column(let column), .typed(let column, _, _): (table, name) = (source.table, column)
+    case .join(let join, _, let destination): (table, name) = (join, destination)
+    case .json, .foreignKey: return nil
+    }
+    guard let table, let column = table.column(name) else { return nil }
+    return (table, column)
+  }
+}
+
+extension Connection {
+  fileprivate func hasMissingKey(_ table: Table, _ key: [Table.Column]) throws -> Bool {
+    let optional = key.filter { !$0.isRequired }.map { "\(quoted($0.name)) IS NULL" }
+    if optional.isEmpty { return false }
+    return try integer(
+      generated: "SELECT 1 FROM main.\(quoted(table.name)) AS t "
+        + "WHERE \(optional.map { "t.\($0)" }.joined(separator: " OR ")) LIMIT 1") != nil
+  }
+
+  /// SQLite enforces declared foreign keys only for connections that ask for it.
+  fileprivate func foreignKeyFindings(_ table: Table) throws -> [SetupFinding] {
+    let most: Int64 = 1000
+    let parents = try all(
+      """
+      SELECT parent, count(*) FROM (
+        SELECT parent FROM pragma_foreign_key_check(?, 'main') LIMIT ?
+      ) GROUP BY parent ORDER BY parent
+      """, .text(table.name), .integer(most)
+    ) { (name: $0.text(0), count: $0.integer(1)) }
+    return parents.map { parent in
+      SetupFinding(
+        kind: .foreignKey, table: table.name,
+        message: "\(parent.count == most ? "at least " : "")\(parent.count) rows of "
+          + "\"\(table.name)\" refer to a row of \"\(parent.name)\" that does not exist, although "
+          + "a foreign key is declared")
+    }
+  }
+}

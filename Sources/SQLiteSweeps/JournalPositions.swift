@@ -1,0 +1,177 @@
+internal import CascadeModel
+internal import CascadeSQLite
+internal import CascadeStore
+internal import CascadePlanning
+internal import SQLiteTables
+internal import SQLiteJournal
+internal import SQLiteEdges
+
+/// How far each kind of sweep has read the journal. A row stays until both kinds have read it: what
+/// `cascade` has finished may still be news to `refcount`.
+///
+/// A sweep of one kind, and a sweep in steps, journals its own deletions: they enter the journal
+/// like an application's, behind the rows that the sweep read (`isLoud`). So the other kind finds
+/// them, and so does the sweep that goes on after a crash.
+extension Writer {
+  /// One run serves both kinds, if both have read equally far. If not, each first reads what it has
+  /// not read, then what the other did. At last both together examine what one kind denied and the
+  /// other may release. No part scans whole tables, even if `all` was asked for.
+  func sweepPartsOfJournal(of kinds: [SweepKind]) throws -> [[SweepKind]] {
+    let readers = [SweepKind.cascade, .refcount].filter(kinds.include)
+    if readers.isEmpty { return [] }
+    let isEven = try db.journalPosition(.cascade) == db.journalPosition(.refcount)
+    if readers.count == 2 && !isEven {
+      return [[.cascade], [.refcount], [.cascade], [.refcount], [.cascade, .refcount]]
+    }
+    return [readers]
+  }
+
+  func readJournal(_ kinds: [SweepKind]) throws {
+    current.step.journalEnd = try db.lastInJournal
+    if current.step.journalEnd == 0 { return }
+    let digest = JournalReader(
+      binding: binding, watches: attachment.watches, reportsCauses: model.trash > .zero,
+      endOfOwnRows: try db.meta("own.end") ?? 0,
+      hasNotifiedRows: try db.hasNotifiedRanges)
+    try digest.read(
+      db, above: db.journalStart(kinds), upTo: current.step.journalEnd)
+  }
+
+  /// Deletes the rows that these kinds have read, as soon as no other kind needs them.
+  func deleteReadJournal(_ kinds: [SweepKind], upTo end: Int64) throws {
+    if !kinds.readsJournal { return }
+    let end = try endReadByAllKinds(kinds, end)
+    try db.run("DELETE FROM cascade_journal WHERE seq <= ?", .integer(end))
+    try db.run(
+      "DELETE FROM cascade_meta WHERE name GLOB 'told.*' AND value <= ?", .integer(end))
+    if try db.integer("SELECT 1 FROM cascade_journal LIMIT 1") == nil {
+      try restartJournalNumbers()
+    }
+  }
+
+  /// When the journal is empty, its numbers start again. No old number may be taken for a new one.
+  private func restartJournalNumbers() throws {
+    try clearJournalPositions()
+    try db.run("DELETE FROM cascade_meta WHERE name = 'own.end' OR name GLOB 'told.*'")
+    current.step.journalEnd = 0
+  }
+
+  private func clearJournalPositions() throws {
+    try db.run("DELETE FROM cascade_meta WHERE name IN ('cascade.read', 'refcount.read')")
+  }
+
+  private func endReadByAllKinds(_ kinds: [SweepKind], _ end: Int64) throws -> Int64 {
+    if kinds.cascades && kinds.counts { return end }
+    return min(end, try db.journalPosition(kinds.cascades ? .refcount : .cascade))
+  }
+
+  /// At the end of a sweep: its own deletions are no news to it.
+  func advanceJournalPosition(_ kinds: [SweepKind]) throws {
+    if !kinds.readsJournal { return }
+    let read = try endOfReadOrOwnRows
+    if !(kinds.cascades && kinds.counts) {
+      try db.setJournalPosition(kinds.cascades ? .cascade : .refcount, read)
+      return try deleteReadJournal(kinds, upTo: read)
+    }
+    try deleteReadJournal(kinds, upTo: read)
+    try clearJournalPositions()
+  }
+
+  /// Later sweeps need not explain the nodes that they find gone because of this one. Records the
+  /// last row of the journal for which this holds.
+  func recordOwnEnd() throws {
+    if !current.journalsDeletions && current.counts.deletedCount == 0 { return }
+    let last = try db.lastInJournal
+    if last == 0 { return try restartJournalNumbers() }
+    // A sweep that does not cascade explains none of the rows that were there before it. Its own
+    // rows are marked by `markTold`.
+    if !current.notifiesOfEarlierDeletions && !binding.hasTriggers { return }
+    let end = current.sweep.isStepped ? current.step.ownJournalEnd : last
+    if end > 0 { try db.setMeta("own.end", end) }
+  }
+
+  /// Marks this sweep's own rows. Another kind finds them, and must not write the same notices
+  /// again. If the application has triggers, some of the rows may be theirs: two notices are better
+  /// than none.
+  func recordNotifiedRange(behind start: Int64, upTo end: Int64) throws {
+    if findsItsOwnDeletions || binding.hasTriggers || end == start { return }
+    try db.run(
+      "UPDATE cascade_meta SET value = ? WHERE name GLOB 'told.*' AND value = ?",
+      .integer(end), .integer(start))
+    if db.changes > 0 { return }
+    if try !db.hasNotifiedRanges { try db.setMeta("told since", current.batch) }
+    try db.setMeta("told.\(start)", end)
+  }
+
+  /// Deletes this sweep's own rows, a part at a time, if it follows all rules and does not read the
+  /// journal. Its last plan found everything that follows from them. They must go because another
+  /// row may later take the place of a deleted one. What follows from the rows of earlier plans is
+  /// found by the next sweep that reads the journal.
+  func deleteOwnJournalRows(
+    _ kinds: [SweepKind], behind start: Int64, _ manners: StepPolicy
+  ) throws {
+    if kinds.readsJournal || current.step.hasSkippedNodes || !current.step.isUndisturbed { return }
+    for own in try ownJournalRanges(behind: start) {
+      var low = own.low
+      while low < own.high {
+        let part = Slice(low: low, high: min(own.high, low + lock.pace.rows * 10))
+        if try !deleteOwnRangeIfAlone(part, of: own) { return }
+        low = part.high
+        try yieldLock(manners)
+      }
+    }
+  }
+
+  /// The ranges of own rows that `markTold` recorded from `start` on.
+  private func ownJournalRanges(behind start: Int64) throws -> [Slice] {
+    try db.all(
+      """
+      SELECT CAST(substr(name, 6) AS INTEGER) AS low, value FROM cascade_meta
+      WHERE name GLOB 'told.*' AND low >= ? ORDER BY low
+      """, .integer(start)
+    ) { Slice(low: $0.integer(0), high: $0.integer(1)) }
+  }
+
+  /// Deletes the record of the range with its last part, because its numbers may then be used
+  /// again. Returns false if other connections committed in between.
+  private func deleteOwnRangeIfAlone(_ part: Slice, of own: Slice) throws -> Bool {
+    try group {
+      if try !lock.pace.hasSeen(foreignCommits()) { return false }
+      try db.run(
+        "DELETE FROM cascade_journal WHERE seq > ? AND seq <= ?", .integer(part.low),
+        .integer(part.high))
+      if part.high == own.high {
+        try db.run("DELETE FROM cascade_meta WHERE name = ?", .text("told.\(own.low)"))
+      }
+      // A node that the remaining rows name, and that is gone, may have been deleted by this sweep.
+      current.step.ownJournalEnd = try db.lastInJournal
+      return true
+    }
+  }
+
+  private var findsItsOwnDeletions: Bool {
+    current.sweep.followedRules == .all
+      && (current.sweep.nextPlanReadsDeletions || !current.sweep.isStepped)
+  }
+
+  /// Up to here, each row of the journal was read or is there because of this sweep. Other
+  /// connections may have written among the sweep's own rows, and after its last step.
+  var endOfReadOrOwnRows: Int64 {
+    get throws {
+      if current.sweep.isStepped {
+        return current.step.isUndisturbed ? current.step.ownJournalEnd : current.step.journalEnd
+      }
+      if binding.hasTriggers { return current.step.journalEnd }
+      return try db.lastInJournal
+    }
+  }
+}
+
+extension Connection {
+  /// Whether the journal has rows that a sweep of another kind wrote and has already notified.
+  fileprivate var hasNotifiedRanges: Bool {
+    get throws(SQLiteError) {
+      try integer("SELECT 1 FROM cascade_meta WHERE name GLOB 'told.*'") != nil
+    }
+  }
+}

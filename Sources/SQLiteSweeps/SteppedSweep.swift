@@ -1,0 +1,268 @@
+package import CascadeModel
+internal import CascadeSQLite
+internal import CascadeStore
+internal import CascadePlanning
+package import SQLiteTables
+internal import SQLiteJournal
+internal import SQLiteRules
+internal import SQLiteEdges
+internal import SQLiteDeletion
+
+/// A large sweep beside other writers (DESIGN 8.3). It is planned in a snapshot, and deletes in
+/// steps that hold the lock for a short while each.
+///
+/// 1. Causes go before consequences: a node is deleted after the deletion of its cause is
+///    committed. So a node that turns out to stay also keeps everything that would have followed
+///    it.
+/// 2. Each step journals its deletions (`JournalPositions.swift`), so the journal says what still has to
+///    follow. If the daemon is killed between two steps, the next sweep finds there what this one
+///    left.
+/// 3. If another connection has committed since the plan was made, each step rechecks
+///    (`RecheckSlice.swift`) before it deletes. The following plan finds what this plan could not
+///    know, because it reads what the steps wrote. The last plan finds nothing more.
+extension Writer {
+  /// Other connections may always give a reason for one more plan. After so many, the next sweep
+  /// does the rest.
+  private static let planLimit = 10
+  private static let plansBeforeForcing = 3
+  /// So many nodes that wait for each other are deleted together at most.
+  private var jointDeletionLimit: Int64 { 10 * lock.fewNodes }
+
+  func sweepInSteps(
+    _ kinds: [SweepKind], _ result: inout SweepResult, _ manners: StepPolicy
+  ) throws {
+    let submission = nextSweep
+    // Nodes that another sweep could not delete are not reported by this one.
+    current = TransactionState()
+    var start: Int64 = 0
+    defer {
+      clearPlan()
+      removeBarrier()
+      stopListTrackingIfAny()
+    }
+    var cut: String?
+    for number in 1...Writer.planLimit {
+      manners.reportProgress(WorkProgress(phase: .planning))
+      clearPlan()
+      start = try db.lastInJournal
+      let plan = try plan(kinds, manners)
+      if try isSmall(plan, kinds) {
+        clearPlan()
+        return try sweepAtOnce(kinds, &result)
+      }
+      let (before, told) = (result.deletedCount, try db.lastInJournal)
+      cut = "the tables were altered repeatedly: the rest is deleted later"
+      if try !carryOut(plan, number, kinds, submission, &result, &start, manners) { continue }
+      cut = reasonToContinueLater(plan, kinds)
+      if current.step.isUndisturbed || plan.size == 0 { break }
+      if result.deletedCount > before { continue }
+      let isEnd =
+        try !current.step.hasSkippedNodes && !current.step.needsAnotherPlan
+        && db.lastInJournal == told
+      if isEnd || (cut != nil && number > Writer.plansBeforeForcing) { break }
+    }
+    try checkpointAfterSweep(manners)
+    if let cut { return result.cutShort(because: cut) }
+    try deleteOwnJournalRows(kinds, behind: start, manners)
+    try finish(kinds)
+  }
+
+  /// Returns false if a new plan is needed: the tables were altered, or lists were written that are
+  /// not noted.
+  private func carryOut(
+    _ plan: SweepPlan, _ number: Int, _ kinds: [SweepKind], _ submission: Submission,
+    _ result: inout SweepResult, _ start: inout Int64, _ manners: StepPolicy
+  ) throws -> Bool {
+    let before = result.deletedCount
+    do {
+      try remove(plan, submission, &result, manners)
+      let isStuck = result.deletedCount == before || number > Writer.plansBeforeForcing
+      if current.step.hasSkippedNodes && isStuck && plan.size <= jointDeletionLimit {
+        try planAndRemoveUnderLock(kinds, submission, &result, &start)
+      }
+      try deletePlannedJournalRows(kinds, manners)
+      return true
+    } catch is StalePlan {
+      return false
+    } catch is UntrackedLists {
+      try group { try startListTracking() }
+      return false
+    }
+  }
+
+  /// Why the rest goes later: nodes stayed although the application refused nothing. Nil if the
+  /// sweep only reads the journal: the write that made a node stay has the node examined again.
+  private func reasonToContinueLater(_ plan: SweepPlan, _ kinds: [SweepKind]) -> String? {
+    if !current.step.hasSkippedNodes || !current.blocked.isEmpty { return nil }
+    if kinds.readsJournal && !kinds.scansTables { return nil }
+    return "up to \(plan.size) nodes wait until no program writes"
+  }
+
+  /// Whether the plan can be carried out in one transaction before other writers notice. A sweep
+  /// that scans whole tables, however little it deletes, does so only where no writer waits.
+  private func isSmall(_ plan: SweepPlan, _ kinds: [SweepKind]) throws -> Bool {
+    if plan.size > lock.fewNodes || current.sweep.isResumed || kinds.scansTables
+      || kinds.sweepsUnreachable
+    {
+      return false
+    }
+    if try plan.size > 0 && hasLongLists { return false }
+    return try !hasManyDependents(on: plan.all, most: lock.fewNodes)
+  }
+
+  struct SweepPlan {
+    /// The rows of `temp.gone` by levels: each level brought in the next.
+    let levels: [Slice]
+    /// The number of nodes and edges in the plan.
+    let size: Int64
+    let approval: HeldPlan?
+
+    var all: Slice { Slice(low: levels.first?.low ?? 0, high: levels.last?.high ?? 0) }
+  }
+
+  // MARK: - Planning
+
+  /// Other connections can write meanwhile.
+  private func plan(_ kinds: [SweepKind], _ manners: StepPolicy) throws -> SweepPlan {
+    try adaptToSchema()
+    let blocked = current.sweep.isStepped ? current.blocked : []
+    // Frames that are written after the snapshot must not be checkpointed by the first commit after
+    // it ends.
+    try setFirstBarrier()
+    try db.run("BEGIN")
+    do {
+      let plan = try db.interrupting(when: manners.shouldStop) { try makePlan(kinds, blocked) }
+      syncLogInParts()
+      // The plan stays in the temporary tables.
+      try db.commit()
+      return plan
+    } catch {
+      db.rollback()
+      let wasStopped = (error as? SQLiteError)?.isInterrupted ?? false
+      throw wasStopped ? CancellationError() : error
+    }
+  }
+
+  func makePlan(_ kinds: [SweepKind], _ blocked: [Reason]) throws -> SweepPlan {
+    current = TransactionState()
+    try prepare(kinds)
+    current.sweep.isStepped = true
+    current.sweep.nextPlanReadsDeletions = kinds.cascades
+    current.step.schemaVersion = binding.schemaVersion
+    lock.pace.noteForeignCommits(foreignCommits: try foreignCommits())
+    try db.clearKnown()
+    try takeBatch()
+    try findDead(kinds)
+    current.step.isNotingLists = try db.isTrackingLists
+    let found = try findGone()
+    let levels = found.map(\.slice)
+    try findLists(of: found.nodeCounts)
+    current.block(blocked)
+    let approval = try holdUnlessApproved()
+    current.forgetCounts()
+    try findAdditionalWork()
+    let size = (levels.last?.high ?? 0) + Int64(current.lostCount)
+    return SweepPlan(levels: levels, size: size, approval: approval)
+  }
+
+  /// Everything that a sweep deletes is one batch, however many parts the sweep has, and also if it
+  /// goes on after a crash: `undo` takes all of it back.
+  func takeBatch() throws {
+    let earlier = try db.meta("sweep.batch") ?? sweepRun.openSweepBatch
+    current.batch = earlier ?? identities.counters.serial
+    current.sweep.isResumed = earlier != nil
+    if current.sweep.isResumed { try reserveBatchNumbers() }
+  }
+
+  /// A sweep that continues a batch must not use its numbers for other nodes, nor those of nodes
+  /// that stayed and were a reason. Another row may now be where one was, so all nodes get names
+  /// here (`Connection.numbers`).
+  private func reserveBatchNumbers() throws {
+    try db.run(
+      """
+      INSERT INTO temp.known(id, collection, key, present)
+      SELECT max(0x4000000000000001,
+          (SELECT coalesce(max(max(id, coalesce(via, 0))), 0) FROM cascade_trash
+            WHERE batch = ?1 AND id < 0x7000000000000000),
+          (SELECT coalesce(max(id), 0) FROM cascade_trash_node WHERE batch = ?1)),
+        0, 'resumed', 0
+      """, .integer(current.batch))
+  }
+
+  func closeBatch() throws {
+    try db.run("DELETE FROM cascade_meta WHERE name IN ('sweep.batch', 'sweep.kinds')")
+    try deleteApprovedLosses()
+    try recordCompletion()
+  }
+
+  // MARK: - The end
+
+  /// Deletes the journal rows that this plan was made of, also in steps.
+  private func deletePlannedJournalRows(_ kinds: [SweepKind], _ manners: StepPolicy) throws {
+    // A node that stayed for a reason that may pass is examined again, so its row must stay.
+    if current.step.hasSkippedNodes || !kinds.readsJournal { return }
+    try forEachSliceInSteps("SELECT id FROM temp.due_candidates", manners) {
+      try deleteDueCandidates($0)
+    }
+    // The last row is deleted at the end of the sweep: until then, new rows get higher numbers.
+    let end = try endOfReadOrOwnRows - 1
+    var low = try db.integer("SELECT min(seq) FROM cascade_journal") ?? end
+    while low < end {
+      low = min(end, low + lock.pace.rows * 10)
+      try step { try deleteReadJournal(kinds, upTo: low) }
+      try yieldLock(manners)
+    }
+  }
+
+  private func finish(_ kinds: [SweepKind]) throws {
+    try group { try finishSweep(kinds) }
+  }
+
+  func clearPlan() {
+    try? clearFlushState()
+    try? db.run("DELETE FROM temp.staying_nodes")
+    identities.caches.forget()
+  }
+
+  /// The kinds of a sweep that a crash or the end of the daemon left unfinished.
+  package var unfinishedSweep: [SweepKind]? {
+    get throws {
+      if attachment.isDetached { return nil }
+      let code = try (db.meta("sweep.cut") ?? 0) | (db.meta("sweep.kinds") ?? 0)
+      return code == 0 ? nil : [SweepKind](code: code)
+    }
+  }
+
+  /// A sweep in parts that has deleted something stays open, whatever happens before its other
+  /// parts: they belong to its batch.
+  func keepBatchOpen() throws {
+    if try current.done == 0 && db.meta("sweep.batch") == nil { return }
+    try openBatch()
+    try deleteApprovedLosses()
+    try db.recordUnfinishedKinds(sweepRun.requestedKinds)
+  }
+
+  func openBatch() throws {
+    if try db.meta("sweep.batch") != nil { return }
+    try db.setMeta("sweep.batch", current.batch)
+    try db.setMeta("sweep.kinds", sweepRun.requestedKinds.code)
+  }
+
+  /// Remembers the kinds of a sweep that was cut short. Sweeps of other kinds may run before it
+  /// goes on.
+  func remember(_ kinds: [SweepKind], areCutShort: Bool) throws {
+    if areCutShort { return try group { try db.recordUnfinishedKinds(kinds) } }
+    guard let cut = try db.meta("sweep.cut"), kinds.cover([SweepKind](code: cut)) else { return }
+    try group { try db.run("DELETE FROM cascade_meta WHERE name = 'sweep.cut'") }
+  }
+}
+
+extension Connection {
+  /// Adds the kinds to those of other sweeps that still have to go on.
+  func recordUnfinishedKinds(_ kinds: [SweepKind]) throws(SQLiteError) {
+    try setMeta("sweep.cut", (meta("sweep.cut") ?? 0) | kinds.code)
+  }
+}
+
+/// The tables are no longer those that the plan was made of.
+struct StalePlan: Error {}

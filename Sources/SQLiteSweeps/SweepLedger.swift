@@ -1,0 +1,101 @@
+internal import CascadeModel
+internal import CascadeSQLite
+package import CascadeStore
+package import SQLiteTables
+internal import SQLiteJournal
+internal import SQLiteRules
+internal import SQLiteDeletion
+
+extension Writer {
+  /// Runs a sweep. What others wrote cannot be rejected any more, so nothing is validated, and a
+  /// denied node stays (DESIGN 2.4, 2.5). A sweep that changed nothing is not recorded.
+  ///
+  /// Each sweep has an id of its own. An approval is for any sweep that comes to the same plan.
+  func sweep(finding find: () throws -> Void) throws -> Receipt {
+    let submission = nextSweep
+    return try transactionWithoutSavepoint {
+      try takeBatch()
+      try find()
+      try flush()
+      try clearTouched()
+      if current.sweep.isResumed {
+        try addToDeletedCount(current.counts.deletedCount)
+      } else if try current.done > 0 || hasTrashedNames {
+        try record(submission)
+      }
+      return receipt(submission)
+    }
+  }
+
+  /// Whether the trash has anything of the batch. A batch that deleted nothing may have names of
+  /// nodes that were gone before: then these are all that there is to record.
+  private var hasTrashedNames: Bool {
+    get throws {
+      let kept = try db.integer(
+        "SELECT 1 FROM cascade_trash_layout WHERE batch = ? LIMIT 1", .integer(current.batch))
+      return kept != nil
+    }
+  }
+
+  /// The next sweep. Its id contains the number of its batch.
+  var nextSweep: Submission {
+    var sweep = Submission(
+      id: "sweep-\(sweepRun.openSweepBatch ?? identities.counters.serial)", author: "sweep",
+      fingerprint: 0, at: clock.now)
+    sweep.part = -1
+    return sweep
+  }
+
+  // MARK: - A sweep in steps
+
+  /// Inserts the ledger's row of a sweep at its first step. Each step adds what it deleted.
+  func recordStepped(_ submission: Submission) throws {
+    var submission = submission
+    submission.isLast = false
+    let known = try db.integer(
+      "SELECT 1 FROM cascade_ledger WHERE seq = ?", .integer(current.batch))
+    if known == nil { try record(submission) }
+  }
+
+  func addToDeletedCount(_ count: Int) throws {
+    try db.run(
+      "UPDATE cascade_ledger SET deleted = deleted + ? WHERE seq = ?",
+      .integer(Int64(count)), .integer(current.batch))
+  }
+
+  /// Marks the batch as complete. The time for which it is kept starts now.
+  func recordCompletion() throws {
+    try db.run(
+      "UPDATE cascade_ledger SET outcome = 'applied', at = max(at, ?) WHERE seq = ?",
+      .integer(clock.now + clock.elapsed), .integer(current.batch))
+  }
+
+  func stepReceipt(_ submission: Submission) -> Receipt { receipt(submission) }
+
+  package func record(_ submission: Submission) throws {
+    try db.run(
+      """
+      INSERT INTO cascade_ledger(seq, id, part, fingerprint, author, at, outcome, line, deleted)
+      VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)
+      """, .integer(current.batch), .text(submission.id), .integer(submission.part),
+      .integer(submission.fingerprint), .text(submission.author), .integer(submission.at),
+      .text(submission.isLast ? "applied" : "partial"), .integer(submission.line),
+      .integer(Int64(current.counts.deletedCount)))
+  }
+
+  package func receipt(_ submission: Submission) -> Receipt {
+    var receipt = Receipt(id: submission.id, outcome: .applied)
+    receipt.author = submission.author
+    receipt.batch = current.batch
+    receipt.deleted = current.counts.deleted
+    receipt.deletedCount = current.counts.deletedCount
+    receipt.byRule = current.counts.deletedByRule
+    receipt.edgesAdded = current.counts.edgesAdded
+    receipt.edgesRemoved = current.counts.edgesRemoved
+    receipt.notices = current.counts.notices
+    receipt.files = current.counts.filesReleased
+    receipt.skippedChanges = current.counts.passedOver
+    receipt.reasons = current.blocked
+    return receipt
+  }
+}

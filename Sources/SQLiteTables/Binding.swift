@@ -1,0 +1,220 @@
+package import CascadeModel
+package import CascadeSQLite
+
+/// The model, bound to the tables that exist now. It is built again when the schema changes.
+package struct Binding: Sendable {
+  /// The model that was bound.
+  package private(set) var model = StoreModel.empty
+  /// The mapped collections, by name.
+  package private(set) var collections: [String: NodeTable] = [:]
+  /// Edges in the application's tables, in the order of the model.
+  package private(set) var edgeRelations: [EdgeRelation] = []
+  /// Relations that follow from the application's tables alone: foreign keys, as SQLite will
+  /// enforce them when Cascade deletes, and join rows that are nodes themselves.
+  package private(set) var impliedRelations: [EdgeRelation] = []
+  /// Foreign keys that lead out of the model.
+  package private(set) var foreignKeyPlan = ForeignKeyPlan.none
+  /// The edge name for nodes that are deleted with other nodes through tables that are no
+  /// collections; nil if there are none.
+  package private(set) var foreignKeyPathName: Int64?
+  /// Rows outside of the model that hold nodes by a foreign key.
+  package private(set) var holdsOutsideModel: [ForeignHold] = []
+  /// Whether rows outside of the model may hold more nodes than `outsideHolds` tells.
+  package private(set) var mayBeHeldOutsideModel = false
+  /// The collections in the order in which rows are deleted.
+  package private(set) var childrenFirst: [NodeTable] = []
+  /// Collections that foreign keys refer to.
+  package private(set) var parents: Set<Int64> = []
+  /// What the model says and the tables do not allow. Nothing is deleted while the model is bound
+  /// only in part.
+  package private(set) var problems: [BindingProblem] = []
+  /// Lists that may hold nodes that a sweep wants to delete.
+  package private(set) var holdingLists: [EdgeRelation] = []
+  /// Collections without a relationship in the model and without an edge in the store.
+  package private(set) var unlinked: Set<Int64> = []
+  /// The texts of the application's triggers, in lower case.
+  private(set) var triggers: [String] = []
+  /// Whether rows may be deleted before the rows that refer to them, with the rules in place of
+  /// foreign keys.
+  package private(set) var canDeleteInSteps = true
+  /// Whether any table of the file has foreign keys: then SQLite requires an order of deletion.
+  package private(set) var hasForeignKeys = false
+  /// The version of the schema that this was built from.
+  package private(set) var schemaVersion: Int64 = -1
+
+  /// A store without mapped collections needs none of this.
+  package var isEmpty: Bool { collections.isEmpty && problems.isEmpty }
+
+  /// All relations that the rules must examine, including those of the application's foreign keys.
+  package var examinedRelations: [EdgeRelation] { edgeRelations + impliedRelations }
+
+  package init(schemaVersion: Int64 = -1, problems: [BindingProblem] = []) {
+    (self.schemaVersion, self.problems) = (schemaVersion, problems)
+  }
+
+  /// `numbers` assigns ids to collections and to names of edges. Collections with `problems` are
+  /// left out.
+  package init(
+    _ model: StoreModel, _ db: borrowing Connection, numbers: some Numbering,
+    problems known: [BindingProblem] = []
+  ) throws {
+    self.model = model
+    problems = known
+    schemaVersion = try db.integer("PRAGMA main.schema_version") ?? 0
+    let catalog = try Catalog(db)
+    triggers = try db.all(
+      generated: """
+        SELECT sql FROM main.sqlite_schema WHERE type = 'trigger' AND NOT (\(Trigger.isOurs))
+        """
+    ) { $0.text(0).folded }
+    for (name, collection) in model.collections.sorted(by: { $0.key < $1.key }) {
+      guard case .mapped(let table, let key, _) = collection else { continue }
+      let path = BindingProblem.path(of: name)
+      if known.contains(where: { $0.path == path }) { continue }
+      try bind(name, path, key, to: catalog.table(table, in: db), numbers)
+    }
+    unlinked = try findUnlinked(db)
+    for (index, relationship) in model.relationships.enumerated() {
+      let binder = EdgeRelationBinder(
+        model: model, relationship: relationship, path: "relationships[\(index)]",
+        collections: collections)
+      do {
+        edgeRelations += try binder.relations(catalog, db, numbers)
+      } catch let unusable as Catalog.Unusable {
+        problems.append(BindingProblem(path: binder.path, message: unusable.reason))
+      }
+    }
+    holdingLists = findHoldingLists()
+    impliedRelations = try bindForeignKeys(numbers) + joinRows()
+    childrenFirst = orderedByForeignKeys()
+    parents = findParents()
+    let keys = try db.foreignKeys()
+    hasForeignKeys = !keys.isEmpty
+    if !collections.isEmpty && !keys.isEmpty {
+      foreignKeyPlan = ForeignKeyPlan(self, try db.tablesChangedByForeignKeys())
+    }
+    if !foreignKeyPlan.linksBackToNodes.isEmpty {
+      foreignKeyPathName = try numbers.number(ofName: "FOREIGN KEY")
+    }
+    holdsOutsideModel = try findOutsideHolds(keys, db)
+    mayBeHeldOutsideModel = canBeHeldOutsideModel(keys)
+    canDeleteInSteps = canReplaceForeignKeys(for: keys)
+  }
+
+  /// Whether the application has triggers: what they write in response to Cascade must be
+  /// journaled.
+  package var hasTriggers: Bool { !triggers.isEmpty }
+
+  /// Whether rules or notices may follow from the deletion of a row of this table.
+  package func hasConsequences(_ table: NodeTable, _ numbers: NumberedTables) -> Bool {
+    let asSource: Rules = [
+      .notifyIfSourceDeleted, .deleteDestinationIfSourceDeleted,
+      .deleteDestinationIfAllSourcesDeleted,
+    ]
+    let asDestination: Rules = [
+      .notifyIfDestinationDeleted, .deleteSourceIfDestinationDeleted,
+      .deleteSourceIfAllDestinationsDeleted, .nullifySourceIfDestinationDeleted,
+    ]
+    return numbers.tablesInNodes.contains(table.id)
+      || examinedRelations.contains { relation in
+        relation.source == table && !relation.rules.isDisjoint(with: asSource)
+          || relation.destination == table && !relation.rules.isDisjoint(with: asDestination)
+          || relation.isInJoinTable && (relation.source == table || relation.destination == table)
+      }
+  }
+
+  private func findUnlinked(_ db: borrowing Connection) throws -> Set<Int64> {
+    let alone = collections.values.filter { !model.hasRelationship(with: $0.collection) }.map(\.id)
+    let isAttached = "SELECT 1 FROM main.sqlite_schema WHERE name = 'cascade_node'"
+    if try alone.isEmpty || db.integer(generated: isAttached) == nil { return Set(alone) }
+    return Set(
+      try alone.filter {
+        try db.integer("SELECT 1 FROM cascade_node WHERE collection = ? LIMIT 1", .integer($0))
+          == nil
+      })
+  }
+
+  private mutating func bind(
+    _ name: String, _ path: String, _ key: [String],
+    to table: Result<Table, Catalog.Unusable>, _ numbers: some Numbering
+  ) throws {
+    do {
+      let table = try table.get()
+      let columns = try key.map { try table.required($0) }
+      guard table.uniqueKey(of: key) != nil else {
+        throw Catalog.Unusable(
+          "\"\(table.name)\" may have several rows with the same \(key.joined(separator: ", ")): a "
+            + "key needs a PRIMARY KEY or a UNIQUE constraint on exactly these columns, by the "
+            + "columns' own collations")
+      }
+      collections[name] = NodeTable(
+        id: try numbers.number(ofCollection: name), collection: name,
+        kind: .mapped(table, key: columns, collations: columns.map(\.collation)))
+    } catch let unusable as Catalog.Unusable {
+      problems.append(BindingProblem(path: path, message: unusable.reason))
+    }
+  }
+
+  /// All relations that may hold the same edges: an edge is identified by its name and its ends
+  /// (DESIGN 2.2).
+  package func edgeRelations(like relation: EdgeRelation) -> [EdgeRelation] {
+    edgeRelations.filter {
+      $0.nameId == relation.nameId && $0.source == relation.source
+        && $0.destination == relation.destination
+    }
+  }
+
+  package func problem(of collection: String) -> BindingProblem? {
+    problems.first { $0.path == BindingProblem.path(of: collection) }
+  }
+
+  package func collection(_ id: Int64) -> NodeTable? { collections.values.first { $0.id == id } }
+
+  /// The collection whose rows are this table's.
+  package func collection(in table: Table) -> NodeTable? {
+    collections.values.first { $0.table?.name == table.name }
+  }
+}
+
+/// Assigns numbers to names. The writer creates new ones; a reader knows only existing ones.
+package protocol Numbering {
+  func number(ofCollection name: String) throws -> Int64
+  func number(ofName name: String) throws -> Int64
+}
+
+extension Table {
+  func required(_ name: String) throws(Catalog.Unusable) -> Column {
+    guard let column = column(name) else {
+      throw Catalog.Unusable("table \"\(self.name)\" has no column \"\(name)\"")
+    }
+    if ["BINARY", "NOCASE", "RTRIM"].contains(column.collation.uppercased()) { return column }
+    throw Catalog.Unusable(
+      "column \"\(column.name)\" of \"\(self.name)\" compares by \"\(column.collation)\", which "
+        + "only the application defines: SQLite itself has BINARY, NOCASE and RTRIM")
+  }
+}
+
+extension StoreModel {
+  /// Whether it matters to the model that a node of this collection vanishes.
+  package func hasRelationship(with collection: String) -> Bool {
+    relationships.contains { relationship in
+      ([relationship.from] + relationship.to.collections).contains {
+        self.collection(of: $0) == collection
+      }
+    }
+  }
+}
+
+extension Binding {
+  /// Lists that hold nodes: by a rule of their own, by rule 32 of another relation of the same name,
+  /// or because what they lead to is reached from the roots.
+  func findHoldingLists() -> [EdgeRelation] {
+    let counted = edgeRelations.filter { $0.rules.contains(.deleteDestinationIfAllSourcesDeleted) }
+    let names = Set(counted.map(\.name))
+    return edgeRelations.filter {
+      $0.isInLists
+        && ($0.holdsNodes || names.contains($0.name)
+          || !model.roots.isEmpty && $0.leadsToDestination)
+    }
+  }
+}

@@ -1,0 +1,48 @@
+package import CascadeModel
+package import CascadeSQLite
+
+/// Numbers that outlive a transaction. They only grow, so a rollback at most leaves gaps.
+package struct Counters {
+  /// The next id of a node.
+  package var nextId: Int64
+  /// The number of the flush that is being prepared. An edge stores that of the flush that added
+  /// it.
+  package var serial: Int64
+  /// Every rule that an edge of this store ever had: a rule that is not used costs nothing.
+  package var rulesSeen: Rules
+  private var saved: [Int64] = []
+  package var areSaved: Bool { !saved.isEmpty }
+
+  package init(_ db: borrowing Connection, behind batch: Int64) throws {
+    nextId = try db.integer("SELECT value FROM cascade_meta WHERE name = 'nextId'") ?? 1
+    let next = try db.integer("SELECT value FROM cascade_meta WHERE name = 'serial'") ?? 1
+    serial = max(next, batch + 1)
+    let rules = try db.integer("SELECT value FROM cascade_meta WHERE name = 'rulesSeen'")
+    rulesSeen = Rules(rawValue: rules ?? 0)
+  }
+
+  /// Takes over the counters of the file. Returns false if they are not those that were saved
+  /// there.
+  package mutating func mergeStored(_ stored: Counters) -> Bool {
+    let isOurs = saved.isEmpty || saved == stored.values
+    nextId = max(nextId, stored.nextId)
+    serial = max(serial, stored.serial)
+    rulesSeen.formUnion(stored.rulesSeen)
+    if !isOurs { saved = [] }
+    return isOurs
+  }
+
+  private var values: [Int64] { [nextId, serial, rulesSeen.rawValue] }
+
+  package mutating func save(_ db: borrowing Connection) throws {
+    if values == saved { return }
+    try db.run(
+      """
+      INSERT OR REPLACE INTO cascade_meta
+      VALUES('nextId', ?1), ('serial', ?2), ('rulesSeen', ?3)
+      """, .integer(nextId), .integer(serial), .integer(rulesSeen.rawValue))
+    saved = values
+  }
+
+  package mutating func forgetSaved() { saved = [] }
+}

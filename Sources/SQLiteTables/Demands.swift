@@ -1,0 +1,83 @@
+package import CascadeModel
+package import CascadeSQLite
+package import CascadeStore
+package import CascadePlanning
+
+/// All demands of the model.
+package final class Demands {
+  package let all: [Demand]
+  /// The judgements of the nodes that a transaction touched, and the binding they were made for.
+  package var prepared: (binding: Binding, judgements: [Judgement])?
+
+  package init(_ model: StoreModel) { all = Demand.all(in: model) }
+
+  package var isEmpty: Bool { all.isEmpty }
+
+  /// Whether some demand depends on the types of objects.
+  package private(set) lazy var dependOnTypes = all.contains { $0.dependsOnTypes }
+
+}
+
+/// One count that a demand asks for, ready to run.
+package struct Judgement: Sendable {
+  let demand: Demand
+  /// The collection of the nodes whose other ends are counted: for `unique`, the destinations.
+  let subject: String
+  let isUnique: Bool
+  private let sql: String
+
+  package init(_ demand: Demand, subject: String, isUnique: Bool, sql: String) {
+    self.demand = demand
+    self.subject = subject
+    self.isUnique = isUnique
+    self.sql = sql
+  }
+
+  package func violations(
+    _ db: borrowing Connection, _ model: StoreModel, limit: Int
+  ) throws -> [Reason] {
+    try db.all(generated: sql, bounds + [.integer(Int64(limit))]) { row in
+      reason(row.destination(0, in: subject, model), count: Int(row.integer(1)))
+    }
+  }
+
+  package func violationCount(_ db: borrowing Connection) throws -> Int {
+    let values = bounds + [.integer(.max)]
+    return Int(try db.integer(generated: "SELECT count(*) FROM (\(sql))", values) ?? 0)
+  }
+
+  /// Too few: counts from the first up to the second. Too many: counts above the third.
+  private var bounds: [Value] {
+    if isUnique { return [.integer(0), .integer(-1), .integer(1)] }
+    let constraint = demand.constraint
+    return [
+      .integer(constraint.optional ? 1 : 0), .integer(Int64(max(constraint.min, 1) - 1)),
+      .integer(Int64(constraint.max ?? .max)),
+    ]
+  }
+
+  private func reason(_ end: Destination, count: Int) -> Reason {
+    let constraint = demand.constraint
+    let (node, name) = (end.node, constraint.name)
+    let title = node?.description ?? end.json.text
+    if isUnique {
+      return Reason(
+        .notUnique,
+        "\(count) of \"\(demand.collection)\" have \(end.json.text) as their \"\(name)\", which is "
+          + "unique", node: node)
+    }
+    switch constraint.violation(count: count) {
+    case .tooFew:
+      return Reason(
+        .tooFew, "\(title) has \(count) \"\(name)\", at least \(constraint.min) are required",
+        node: node)
+    case .tooMany:
+      return Reason(
+        .tooMany, "\(title) has \(count) \"\(name)\", at most \(constraint.max ?? 0) are allowed",
+        node: node)
+    case .missingMandatory, .notUnique, .denied, nil:
+      return Reason(
+        .missingMandatory, "\(title) has no \"\(name)\", which is not optional", node: node)
+    }
+  }
+}

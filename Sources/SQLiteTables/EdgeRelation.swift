@@ -1,0 +1,294 @@
+package import CascadeModel
+internal import CascadeSQLite
+
+/// Edges in the application's own tables: a relationship of the model, or one of the targets of a
+/// polymorphic one, bound to existing columns.
+///
+/// In the SQL, `s` is a row of the source, `d` one of the destination, `j` of the join table, `x`
+/// an element of a JSON list; `reference` is the value that names the destination.
+package struct EdgeRelation: Hashable, Sendable {
+  package let name: String
+  package let nameId: Int64
+  package let rules: Rules
+  package let kind: EdgeKind
+  package let source: NodeTable
+  package let destination: NodeTable
+  package let form: Form
+  /// The relationship in the model; nil for a foreign key of the application's.
+  package let relationship: Relationship?
+
+  package init(
+    name: String, nameId: Int64, rules: Rules, kind: EdgeKind, source: NodeTable,
+    destination: NodeTable, form: Form, relationship: Relationship?
+  ) {
+    self.name = name
+    self.nameId = nameId
+    self.rules = rules
+    self.kind = kind
+    self.source = source
+    self.destination = destination
+    self.form = form
+    self.relationship = relationship
+  }
+
+  package enum Form: Hashable, Sendable {
+    case column(String)
+    /// Applies if the type column has this value.
+    case typed(column: String, typeColumn: String, type: String)
+    case join(Table, source: String, destination: String)
+    /// A list or a single value at a path within a JSON column.
+    case json(column: String, path: String)
+    /// A foreign key of several columns, or to columns other than the destination's key.
+    case foreignKey(Table.ForeignKey)
+
+    func `is`(_ key: Table.ForeignKey) -> Bool {
+      self == .foreignKey(key) || key.columns.count == 1 && self == .column(key.columns[0])
+    }
+  }
+
+  package var reference: String {
+    switch form {
+    case .column(let column), .typed(let column, _, _): "s.\(quoted(column))"
+    case .join(_, _, let destination): "j.\(quoted(destination))"
+    case .json: destination.asKey("x.value")
+    case .foreignKey(let key):
+      "(SELECT \(destination.key("p")) FROM \(destination.rows) AS p WHERE \(matches(key)))"
+    }
+  }
+
+  /// The condition that joins the rows `s` and `p` of both ends.
+  private func matches(_ key: Table.ForeignKey) -> String {
+    key.matches("s", "p", destination.table!)
+  }
+
+  /// What to join to the source row `s` to get its references, and on which condition.
+  package var references: String {
+    switch form {
+    case .column, .typed, .foreignKey: ""
+    case .join(let table, let source, _):
+      "CROSS JOIN main.\(quoted(table.name)) AS j ON \(self.source.key("s")) = j.\(quoted(source))"
+    case .json(let column, let path):
+      elements(of: "s.\(quoted(column))", at: path)
+    }
+  }
+
+  package func elements(of value: String, at path: String) -> String {
+    let path = memberPath(path, in: value)
+    return """
+      CROSS JOIN json_each(iif(json_valid(\(value)) AND json_type(\(value), \(path)) <> 'object',
+        \(value), 'null'), \(path)) AS x
+      """
+  }
+
+  /// The condition under which such a row is an edge.
+  package var isEdge: String {
+    switch form {
+    case .column, .join, .foreignKey: isReference(reference)
+    case .typed(_, let typeColumn, let type):
+      "\(isReference(reference)) AND s.\(quoted(typeColumn)) = \(literal(type))"
+    case .json: "x.type IN ('text', 'integer')"
+    }
+  }
+
+  /// Whether a value of the referring column may name a node. A column without a type keeps numbers
+  /// as numbers, which are not texts for SQLite.
+  package func isReference(_ value: String) -> String {
+    if destination.kind == .managed { return "typeof(\(value)) IN ('text', 'integer')" }
+    guard referringColumn?.affinity == .blob, case .mapped(_, let key, _) = destination.kind,
+      key.count == 1, key[0].affinity == .text
+    else { return "\(value) IS NOT NULL" }
+    return "typeof(\(value)) IN ('text', 'blob')"
+  }
+
+  /// The table that contains the references.
+  package var referringTable: Table? {
+    if case .join(let table, _, _) = form { table } else { source.table }
+  }
+
+  /// Nil for lists and for `.foreignKey`.
+  package var referringColumn: Table.Column? {
+    switch form {
+    case .column(let column), .typed(let column, _, _): source.table?.column(column)
+    case .join(let table, _, let column): table.column(column)
+    case .json, .foreignKey: nil
+    }
+  }
+
+  /// The edges whose source is a node of `driver`. Gives rows of the driver, of m (the source), of
+  /// the references, and, if requested, of their destinations `d` that exist. The edges in a row
+  /// are deleted with the row; join rows remain after their source is gone.
+  package func edgesFromSources(
+    in driver: StartingNodes, _ numbered: NumberForm, withDestinations: Bool = false
+  ) -> String {
+    let edges: String
+    if case .join(let table, let column, _) = form {
+      edges =
+        "CROSS JOIN main.\(quoted(table.name)) AS j "
+        + "ON \(source.isReferenceToNode(by: "j.\(quoted(column))", in: table.column(column), numbered))"
+    } else {
+      edges = """
+        CROSS JOIN \(source.rows) AS s ON \(source.isRow("s", of: "m", numbered)) \(references)
+        """
+    }
+    return """
+      FROM \(driver.rows) CROSS JOIN \(source.node(numbered, driver.id))
+      \(edges) \(withDestinations ? destinationRow : "") WHERE \(isEdge)
+      """
+  }
+
+  /// The edges whose destination is a node of `driver`. Gives rows of the driver, of m (the
+  /// destination), of s and of the references.
+  package func edgesToDestinations(
+    in driver: StartingNodes, _ numbered: NumberForm, _ numbers: NumberedTables
+  ) -> String {
+    let node = "FROM \(driver.rows) CROSS JOIN \(destination.node(numbered, driver.id))"
+    let match = destination.isReferenceToNode(by: reference, in: referringColumn, numbered)
+    switch form {
+    case .column, .typed:
+      return """
+        \(node) CROSS JOIN \(source.rows) AS s ON \(match)
+        WHERE \(isEdge) AND \(source.isNode("s", numbers))
+        """
+    case .join(let table, let column, _):
+      return """
+        \(node) CROSS JOIN main.\(quoted(table.name)) AS j ON \(match)
+        CROSS JOIN \(source.rows) AS s ON \(source.hasKey("s", "j.\(quoted(column))"))
+        WHERE \(isEdge)
+        """
+    case .foreignKey(let key):
+      return """
+        \(node) CROSS JOIN \(destination.rows) AS p ON \(destination.isRow("p", of: "m", numbered))
+        CROSS JOIN \(source.rows) AS s ON \(matches(key)) WHERE \(source.isNode("s", numbers))
+        """
+    case .json:
+      return edgesToDestinationsInLists(driver, numbered, numbers)
+    }
+  }
+
+  /// No index helps: the lists are scanned once for all nodes, or were scanned before.
+  private func edgesToDestinationsInLists(
+    _ driver: StartingNodes, _ numbered: NumberForm, _ numbers: NumberedTables
+  ) -> String {
+    if driver.hasLists {
+      return """
+        FROM \(driver.rows) CROSS JOIN temp.list_references AS l
+          ON l.relation = \(literal(listedName)) AND l.destination = \(driver.id)
+        CROSS JOIN \(source.rows) AS s ON \(source.isListed("s", "l.row")) \(references)
+        CROSS JOIN \(destination.node(numbered, driver.id))
+        WHERE \(isEdge) AND \(destination.isReferenceToNode(by: reference, in: referringColumn, numbered))
+          AND \(source.isNode("s", numbers))
+        """
+    }
+    let node: String
+    switch numbered {
+    case .byKey:
+      node = """
+        \(destination.nodes) AS m ON m.id > 0 AND m.collection = \(destination.id)
+          AND \(destination.keyEqualsReference("m.key", by: reference))
+        CROSS JOIN \(driver.rows) ON \(driver.id) = m.id
+        """
+    case .byRowid:
+      node = """
+        \(destination.rows) AS m ON \(destination.hasKey("m", reference))
+        CROSS JOIN \(driver.rows) ON \(driver.id) = \(destination.numberBase ?? 0) + \(destination.row("m"))
+        """
+    }
+    let sources =
+      driver.onlyWrittenLists
+      ? "main.cascade_list_write AS w CROSS JOIN \(source.rows) AS s ON w.collection = \(source.id) "
+        + "AND \(source.hasKey("s", "w.key"))" : "\(source.rows) AS s"
+    return """
+      FROM \(sources) \(references)
+      CROSS JOIN \(node) WHERE \(isEdge) AND \(source.isNode("s", numbers))
+      """
+  }
+
+  /// A table of node numbers to start from. Its rows are called g.
+  package struct StartingNodes {
+    package let rows: String
+    package let id: String
+    /// The lists that refer to these nodes are in `temp.list_references`.
+    var hasLists = false
+    /// Only lists of rows in `cascade_list_write` are examined.
+    package var onlyWrittenLists = false
+
+    package init(rows: String, id: String, hasLists: Bool = false, onlyWrittenLists: Bool = false) {
+      self.rows = rows
+      self.id = id
+      self.hasLists = hasLists
+      self.onlyWrittenLists = onlyWrittenLists
+    }
+    package static let gone = StartingNodes(rows: "temp.gone AS g", id: "g.id")
+    package static let reached = StartingNodes(rows: "temp.reachable_nodes AS g", id: "g.id")
+    package static let leading = StartingNodes(rows: "temp.holder_order AS g", id: "g.id")
+    package static let found = StartingNodes(rows: "temp.staged AS g", id: "g.id")
+    package static let tally = StartingNodes(rows: "temp.remaining_counts AS g", id: "g.node")
+  }
+
+  /// All edges: rows of s and their references.
+  package var all: String {
+    "FROM \(source.rows) AS s \(references) WHERE \(isEdge) AND \(source.isNode("s"))"
+  }
+
+  /// The row of the destination, if it exists. A file has no row, and always counts as existing.
+  package var destinationRow: String { destinationRow(of: reference) }
+
+  package func destinationRow(of reference: String) -> String {
+    if destination.kind == .files { return "" }
+    return "CROSS JOIN \(destination.rows) AS d ON \(destination.hasKey("d", reference))"
+  }
+
+  /// The destination's id (if it has one), key and row, for use after `destinationRow`. Without
+  /// `numbers`, the row is named by its key.
+  package func destinationColumns(
+    of reference: String, _ numbers: NumberedTables = NumberedTables()
+  )
+    -> String
+  {
+    switch destination.kind {
+    case .mapped: destination.numberKeyAndRow("d", numbers)
+    case .managed: "d.id, d.key, NULL"
+    case .files: "NULL, \(reference), NULL"
+    }
+  }
+}
+
+extension EdgeRelation {
+  package var isInJoinTable: Bool { if case .join = form { true } else { false } }
+
+  package var isInLists: Bool {
+    if case .json = form { true } else { false }
+  }
+
+  var holdsNodes: Bool {
+    let holding: Rules = [
+      .deleteDestinationIfSourceDeleted, .deleteDestinationIfAllSourcesDeleted,
+      .denyDestinationDeletion,
+    ]
+    return !rules.isDisjoint(with: holding)
+  }
+
+  /// The name of this relation in `temp.list_references`.
+  package var listedName: String {
+    guard case .json(let column, let path) = form else { return "" }
+    return "\(nameId) \(source.id) \(destination.id) \(column) \(path)"
+  }
+
+  /// A join row lives by its ends. It is no path from one to the other; its edge is.
+  package var leadsToDestination: Bool {
+    destination.kind != .files && (relationship != nil || isForeignKey)
+  }
+
+  package var leadsToSource: Bool { !rules.isDisjoint(with: .ofLostDestination) }
+
+  /// Whether its edges count at their sources. A foreign key that is no relationship of the model
+  /// does not count there.
+  package var countsAtSource: Bool { relationship != nil }
+
+  /// Whether the destinations are files. A source never goes with a file, but an edge to a file
+  /// counts at its source like any other edge.
+  package var leadsToFiles: Bool { destination.kind == .files }
+
+  /// Whether it is a foreign key outside of the model, which SQLite itself may follow or refuse.
+  package var isForeignKey: Bool { relationship == nil && kind == .column }
+}

@@ -1,0 +1,125 @@
+internal import CascadeModel
+internal import CascadeSQLite
+internal import CascadePlanning
+
+/// Finds the columns that a relationship of the model refers to.
+struct EdgeRelationBinder {
+  let model: StoreModel
+  let relationship: Relationship
+  let path: String
+  let collections: [String: NodeTable]
+
+  /// One relation for each target; none if Cascade stores the edges itself.
+  func relations(
+    _ catalog: borrowing Catalog, _ db: borrowing Connection,
+    _ numbers: some Numbering
+  ) throws -> [EdgeRelation] {
+    let from = model.collection(of: relationship.from)
+    guard case .mapped = model.collections[from], relationship.edgeStorage != .stored else {
+      return []
+    }
+    guard let source = collections[from], let table = source.table else {
+      throw Catalog.Unusable("collection \"\(from)\" cannot be used")
+    }
+    let nameId = try numbers.number(ofName: relationship.name)
+    return try targets(numbers).map { target in
+      EdgeRelation(
+        name: relationship.name, nameId: nameId, rules: relationship.rules,
+        kind: kind(target.table),
+        source: source, destination: target.table,
+        form: try form(table, type: target.type, catalog, db), relationship: relationship)
+    }
+  }
+
+  private func targets(
+    _ numbers: some Numbering
+  ) throws -> [(type: String, table: NodeTable)] {
+    switch relationship.to {
+    case .collection(let name): return [("", try nodes(name, numbers))]
+    case .types(let map):
+      var targets: [(String, NodeTable)] = []
+      for (type, name) in map.sorted(by: { $0.key < $1.key }) {
+        targets.append((type, try nodes(name, numbers)))
+      }
+      return targets
+    case .files(let root):
+      let name = Destination.fileCollection + root
+      let id = try numbers.number(ofCollection: name)
+      return [("", NodeTable(id: id, collection: name, kind: .files))]
+    }
+  }
+
+  private func nodes(
+    _ name: String, _ numbers: some Numbering
+  ) throws -> NodeTable {
+    let name = model.collection(of: name)
+    if let table = collections[name] { return table }
+    if case .mapped = model.collections[name] {
+      throw Catalog.Unusable("collection \"\(name)\" cannot be used")
+    }
+    return NodeTable(id: try numbers.number(ofCollection: name), collection: name, kind: .managed)
+  }
+
+  private func form(
+    _ table: Table, type: String, _ catalog: borrowing Catalog, _ db: borrowing Connection
+  ) throws -> EdgeRelation.Form {
+    switch relationship.edgeStorage {
+    case .stored: throw Catalog.Unusable("stored edges are in no column")
+    case .column(let column): return .column(try referring(column, table))
+    case .polymorphic(let column, let typeColumn):
+      return .typed(
+        column: try referring(column, table), typeColumn: try referring(typeColumn, table),
+        type: type)
+    case .join(let join, let source, let destination):
+      let join = try catalog.table(join, in: db).get()
+      return .join(
+        join, source: try join.required(source).name,
+        destination: try join.required(destination).name)
+    case .property(let property):
+      let steps = property.split(separator: ".", omittingEmptySubsequences: false)
+      let column = try referring(String(steps[0]), table)
+      if steps.dropFirst().contains(where: { $0.contains("\"") }) {
+        throw Catalog.Unusable(
+          "\"\(property)\": SQLite cannot read a member with a quotation mark in its name")
+      }
+      return .json(column: column, path: jsonPath(steps.dropFirst()))
+    }
+  }
+
+  private func referring(_ name: String, _ table: Table) throws(Catalog.Unusable) -> String {
+    let column = try table.required(name)
+    if relationship.rules.contains(.nullifySourceIfDestinationDeleted) {
+      try refuseToNullify(column, table)
+    }
+    return column.name
+  }
+
+  private func refuseToNullify(
+    _ column: Table.Column, _ table: Table
+  ) throws(Catalog.Unusable) {
+    if column.isGenerated {
+      throw Catalog.Unusable(
+        "column \"\(column.name)\" of \"\(table.name)\" is generated and cannot be set to null")
+    }
+    let source = collections[model.collection(of: relationship.from)]
+    if source?.hasInKey(column.name) != true { return }
+    throw Catalog.Unusable(
+      "column \"\(column.name)\" is in the key of \"\(relationship.from)\": setting it to null "
+        + "would remove its row from the collection")
+  }
+
+  private func jsonPath(_ steps: some Sequence<Substring>) -> String {
+    steps.reduce("$") { $0 + ".\"\($1)\"" }
+  }
+
+  private func kind(_ target: NodeTable) -> EdgeKind {
+    if target.kind == .files { return .file }
+    switch relationship.edgeStorage {
+    case .stored: return .stored
+    case .column: return .column
+    case .join: return .join
+    case .property: return .property
+    case .polymorphic: return .polymorphic
+    }
+  }
+}

@@ -1,0 +1,22 @@
+package import CascadeModel
+package import CascadeSQLite
+internal import CascadePlanning
+
+extension Row {
+  /// The end of an edge whose key is in this column.
+  package func destination(_ column: Int32, in collection: String, _ model: StoreModel)
+    -> Destination
+  {
+    if let root = Destination.root(of: collection) {
+      return .file(root: root, path: text(column))
+    }
+    return .node(Node(collection, key(column, in: collection, model)))
+  }
+}
+
+extension Destination {
+  /// From the columns: the collection's name, the key.
+  package init(row: Row, _ column: Int32, _ model: StoreModel) {
+    self = row.destination(column + 1, in: row.text(column), model)
+  }
+}

@@ -1,0 +1,197 @@
+internal import CascadeModel
+internal import CascadeSQLite
+
+extension Binding {
+  /// Relations for the application's foreign keys between nodes. SQLite follows or enforces these
+  /// keys when Cascade deletes, so the rules must see them beforehand: ON DELETE CASCADE as rule 4,
+  /// a refusal as rule 128.
+  func bindForeignKeys(_ numbers: some Numbering) throws -> [EdgeRelation] {
+    var found: [EdgeRelation] = []
+    for child in collections.values.sorted(by: { $0.id < $1.id }) {
+      for key in child.table?.foreignKeys ?? [] {
+        guard let (parent, form) = end(of: key), let rules = rules(of: key, child, parent) else {
+          continue
+        }
+        let name = "FOREIGN KEY (\(key.columns.joined(separator: ", ")))"
+        found.append(
+          EdgeRelation(
+            name: name, nameId: try numbers.number(ofName: name), rules: rules, kind: .column,
+            source: child, destination: parent, form: form, relationship: nil))
+      }
+    }
+    return found
+  }
+
+  /// The collection that a foreign key refers to, and the form of the reference.
+  private func end(of key: Table.ForeignKey) -> (parent: NodeTable, form: EdgeRelation.Form)? {
+    if key.columns.count == 1, let parent = parent(of: key) {
+      return (parent, .column(key.columns[0]))
+    }
+    let parent = collections.values.first { $0.table.map(key.refers) ?? false }
+    guard let parent, key.fits(parent.table!) else { return nil }
+    return (parent, .foreignKey(key))
+  }
+
+  /// The collection whose key the foreign key refers to.
+  func parent(of key: Table.ForeignKey) -> NodeTable? {
+    collections.values.first { parent in
+      guard case .mapped(let table, let columns, _) = parent.kind, columns.count == 1,
+        key.refers(to: table)
+      else { return false }
+      guard let column = key.parentColumns.first else { return table.isPrimaryKey(columns[0].name) }
+      return column.folded == columns[0].name.folded
+    }
+  }
+
+  private func rules(
+    of key: Table.ForeignKey, _ child: NodeTable, _ parent: NodeTable
+  ) -> Rules? {
+    switch key.onDelete {
+    case .cascade: return .deleteSourceIfDestinationDeleted
+    case .setNull, .setDefault:
+      // A node that lost its key would be gone, even if something holds it.
+      return key.columns.contains(where: child.hasInKey) ? .denyDestinationDeletion : nil
+    case .noAction, .restrict:
+      // No denial is needed for a reference that the rules take away first, or that is denied
+      // already.
+      let isAnswered = edgeRelations.contains {
+        $0.source == child && $0.form == .column(key.columns[0])
+          && ($0.rules.contains(.nullifySourceIfDestinationDeleted)
+            || $0.rules.contains(.denyDestinationDeletion) && $0.destination == parent)
+      }
+      return isAnswered ? nil : .denyDestinationDeletion
+    }
+  }
+}
+
+extension Binding {
+  /// Relations for join tables that are collections too. A join row is a node then, and is deleted
+  /// with either end. If it is deleted alone, the edge that it stands for has lost its source
+  /// (DESIGN 2.3, 1).
+  func joinRows() -> [EdgeRelation] {
+    let ofSource: Rules = [
+      .deleteDestinationIfSourceDeleted, .deleteDestinationIfAllSourcesDeleted,
+    ]
+    return edgeRelations.flatMap { relation -> [EdgeRelation] in
+      guard case .join(let table, let source, let destination) = relation.form,
+        let rows = collection(in: table)
+      else { return [] }
+      func follower(_ column: String, _ end: NodeTable, _ rules: Rules) -> EdgeRelation {
+        EdgeRelation(
+          name: relation.name, nameId: relation.nameId,
+          rules: rules.union(.deleteSourceIfDestinationDeleted), kind: .join, source: rows,
+          destination: end, form: .column(column), relationship: nil)
+      }
+      return [
+        follower(source, relation.source, []),
+        follower(destination, relation.destination, relation.rules.intersection(ofSource)),
+      ]
+    }
+  }
+
+  /// Whether no other row that stays holds the same edge as the join row `s` (DESIGN 2.2). A row
+  /// that is not a join row is always an edge of its own.
+  package func isLastForEdge(of relation: EdgeRelation, _ numbers: NumberedTables) -> String {
+    guard relation.kind == .join, case .column(let destination) = relation.form else { return "1" }
+    let columns = edgeRelations.compactMap { join -> String? in
+      guard case .join(relation.source.table, let source, destination) = join.form,
+        join.nameId == relation.nameId
+      else { return nil }
+      return [source, destination].map { "o.\(quoted($0)) = s.\(quoted($0))" }
+        .joined(separator: " AND ")
+    }
+    guard let isSame = columns.first else { return "1" }
+    return """
+      NOT EXISTS (SELECT 1 FROM \(relation.source.rows) AS o
+        WHERE \(isSame) AND \(relation.source.isNotListed("temp.gone", "o", numbers)))
+      """
+  }
+
+  /// Whether the join rows are nodes, which count for their edges.
+  package func hasNodesAsRows(_ relation: EdgeRelation) -> Bool {
+    guard case .join(let table, _, _) = relation.form else { return false }
+    return collection(in: table) != nil
+  }
+
+  /// Whether edges of this relation hold their destination. A join row that is a node does so for
+  /// the edge that it stands for, which leads to one of the ends. With the other end it is only
+  /// deleted.
+  package func countsAtDestination(_ relation: EdgeRelation) -> Bool {
+    if hasNodesAsRows(relation) { return false }
+    guard relation.kind == .join, relation.relationship == nil,
+      case .column(let column) = relation.form
+    else { return true }
+    return edgeRelations.contains { join in
+      guard case .join(relation.source.table, _, column) = join.form else { return false }
+      return join.nameId == relation.nameId
+    }
+  }
+
+  /// Whether the edge of the join row `j` still exists. A request to delete the row removes the
+  /// edge, which has then lost its source, whatever happens to its destination.
+  package func edgeStillExists(_ relation: EdgeRelation, _ numbers: NumberedTables) -> String {
+    guard case .join(let table, _, _) = relation.form, let rows = collection(in: table) else {
+      return "1"
+    }
+    return rows.isNotListed("temp.dead", "j", numbers)
+  }
+
+  /// The join table of a relation if its rows are not nodes, and its ends, each with the other end.
+  package func joinRowsWithoutNodes(of relation: EdgeRelation) -> (
+    table: Table, ends: [(end: Table.End, other: Table.End)]
+  )? {
+    guard case .join(let table, let from, let to) = relation.form, collection(in: table) == nil
+    else {
+      return nil
+    }
+    let (source, destination) = ((from, relation.source), (to, relation.destination))
+    return (table, [(source, destination), (destination, source)])
+  }
+
+  /// Collections whose rows take other rows with them by foreign keys, or are held by them.
+  func findParents() -> Set<Int64> {
+    let joins = edgeRelations.compactMap {
+      if case .join(let join, _, _) = $0.form { join } else { nil }
+    }
+    let keys = (collections.values.compactMap(\.table) + joins).flatMap(\.foreignKeys)
+    let parents = collections.values.filter { parent in
+      keys.contains { $0.refers(to: parent.table!) }
+    }
+    return Set(parents.map(\.id))
+  }
+
+  /// Children before their parents, as far as foreign keys do not form cycles.
+  func orderedByForeignKeys() -> [NodeTable] {
+    childrenBeforeParents(collections.values.sorted { $0.id < $1.id }) { child, parent in
+      child.table!.foreignKeys.contains { $0.refers(to: parent.table!) }
+    }
+  }
+}
+
+/// Sorts children before their parents, as far as they do not refer to each other in cycles.
+func childrenBeforeParents<Item: Equatable>(
+  _ items: [Item], _ refers: (_ child: Item, _ parent: Item) -> Bool
+) -> [Item] {
+  var rest = items
+  var ordered: [Item] = []
+  while !rest.isEmpty {
+    let next = rest.firstIndex { parent in
+      !rest.contains { $0 != parent && refers($0, parent) }
+    }
+    ordered.append(rest.remove(at: next ?? 0))
+  }
+  return ordered
+}
+
+extension NodeTable {
+  func hasInKey(_ column: String) -> Bool {
+    guard case .mapped(_, let key, _) = kind else { return false }
+    return key.contains { $0.name.folded == column.folded }
+  }
+}
+
+extension Table {
+  fileprivate func isPrimaryKey(_ column: String) -> Bool {
+    primaryKey.count == 1 && primaryKey[0].folded == column.folded
+  }
+}

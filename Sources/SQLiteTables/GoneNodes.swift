@@ -1,0 +1,37 @@
+package import CascadeModel
+package import CascadeSQLite
+
+/// A node that is to go, or is already gone.
+package struct GoneNode {
+  package let id: Int64
+  package let node: Node
+  package let isThere: Bool
+}
+
+extension Connection {
+  /// The nodes of a slice: all of them, those whose row is `stillThere`, or those whose row `d`
+  /// satisfies the condition.
+  package func goneNodes(
+    of end: NodeTable, _ slice: Slice, _ model: StoreModel, stillThere: Bool = false,
+    where condition: String? = nil
+  ) throws(SQLiteError) -> [GoneNode] {
+    var nodes: [GoneNode] = []
+    for form in NumberForm.allCases where form == .byKey || end.numberBase != nil {
+      let row =
+        stillThere || condition != nil
+        ? "CROSS JOIN \(end.rows) AS d ON \(end.isRow("d", of: "m", form))" : ""
+      nodes += try all(
+        generated: """
+          SELECT g.id, \(end.nodeKey(form)), g.counts
+          FROM temp.gone AS g CROSS JOIN \(end.node(form, "g.id"))
+          \(row)
+          WHERE \(row.isEmpty ? "1" : "g.counts") AND g.seq > ?1 AND g.seq <= ?2 AND \(condition ?? "1")
+          """, slice.bound
+      ) { row in
+        let node = Node(end.collection, row.key(1, in: end.collection, model))
+        return GoneNode(id: row.integer(0), node: node, isThere: row.integer(2) != 0)
+      }
+    }
+    return nodes
+  }
+}

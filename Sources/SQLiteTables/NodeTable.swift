@@ -1,0 +1,220 @@
+internal import CascadeSQLite
+
+/// Where the nodes of a collection are stored, as SQL. `alias` is a row of `rows`. `m` is a row of
+/// `temp.known`, or of `cascade_node` for a managed node; both tables have id, collection and key.
+package struct NodeTable: Hashable, Sendable {
+  /// The number and the name of the collection.
+  package let id: Int64
+  package let collection: String
+  package let kind: Kind
+
+  package init(id: Int64, collection: String, kind: Kind) {
+    self.id = id
+    self.collection = collection
+    self.kind = kind
+  }
+
+  package enum Kind: Hashable, Sendable {
+    case mapped(Table, key: [Table.Column], collations: [String])
+    case managed
+    /// Paths below a root. They have no rows, and every path that is named counts as existing.
+    case files
+  }
+
+  package var table: Table? {
+    if case .mapped(let table, _, _) = kind { table } else { nil }
+  }
+
+  package var isMapped: Bool { table != nil }
+
+  package var isComposite: Bool { keyColumns.count > 1 }
+
+  /// The table to write after FROM.
+  package var rows: String {
+    switch kind {
+    case .mapped(let table, _, _): "main.\(quoted(table.name))"
+    case .managed, .files: "main.cascade_node"
+    }
+  }
+
+  private var keyColumns: [String] {
+    if case .mapped(_, let key, _) = kind { key.map { quoted($0.name) } } else { ["key"] }
+  }
+
+  package func keyColumns(_ alias: String) -> [String] { keyColumns.map { "\(alias).\($0)" } }
+
+  /// The values of the key's columns, from a key of `temp.known`.
+  package func keyParts(_ value: String) -> [String] {
+    if !isComposite { return [value] }
+    return keyColumns.indices.map { KeyPart.read($0, of: value) }
+  }
+
+  /// The key as stored in `temp.known`: the value itself, or the list of a composite key.
+  package func key(_ alias: String) -> String {
+    let columns = keyColumns(alias)
+    if columns.count == 1 { return columns[0] }
+    return "json_array(\(columns.map(KeyPart.written).joined(separator: ", ")))"
+  }
+
+  /// Whether an outer join by the key found a row.
+  package func isFound(_ alias: String) -> String { "\(keyColumns(alias)[0]) IS NOT NULL" }
+
+  /// Only rows with a complete key are nodes.
+  package func isNode(_ alias: String) -> String {
+    switch kind {
+    case .mapped: keyColumns(alias).map { "\($0) IS NOT NULL" }.joined(separator: " AND ")
+    case .managed, .files: "\(alias).collection = \(id)"
+    }
+  }
+
+  /// The fastest way to find a row, as long as no other connection can write.
+  package func row(_ alias: String) -> String {
+    switch kind {
+    case .mapped(let table, _, _): table.rowid.map { "\(alias).\($0)" } ?? "NULL"
+    case .managed: "\(alias).id"
+    case .files: "NULL"
+    }
+  }
+
+  /// Whether `alias` is the row of the node `m`.
+  package func isRow(_ alias: String, of m: String, _ form: NumberForm = .byKey) -> String {
+    guard case .mapped(let table, _, _) = kind else { return "\(alias).id = \(m).id" }
+    if form == .byRowid { return "\(row(alias)) = \(row(m))" }
+    if let rowid = table.rowid { return "\(alias).\(rowid) = \(m).row" }
+    return hasKey(alias, "\(m).key")
+  }
+
+  /// Whether a row has this key, compared as the key's column compares.
+  package func hasKey(_ alias: String, _ value: String) -> String {
+    if isMapped {
+      let parts = zip(keyColumns(alias), keyParts(list(value))).map { "\($0) = \($1)" }
+      return parts.joined(separator: " AND ")
+    }
+    return "\(alias).collection = \(id) AND \(alias).key = CAST(\(value) AS TEXT)"
+  }
+
+  /// The list of a composite key. An application may have written anything in its place; Cascade's
+  /// own keys are lists.
+  private func list(_ value: String) -> String {
+    if !isComposite || value.hasSuffix(".key") { return value }
+    return "iif(json_valid(\(value)), \(value), NULL)"
+  }
+
+  /// Whether a row has this key, for a trigger: only SQLite's own functions are available there.
+  package func hasRowInTrigger(withKey value: String) -> String {
+    let rows = "EXISTS (SELECT 1 FROM \(rowsInTrigger) AS h WHERE"
+    if !isComposite { return "\(rows) \(hasKey("h", value)))" }
+    return "(\(rows) \(isSame("h", list: value))) "
+      + "OR \(KeyPart.needsDecoding(value)) AND \(rows) \(key("h")) = \(value)))"
+  }
+
+  /// Whether a row has the composite key that a list says, if SQLite itself can read the list.
+  package func isSame(_ row: String, list value: String) -> String {
+    keyColumns(row).enumerated().map { "\($1) = \(list(value)) ->> \($0)" }
+      .joined(separator: " AND ")
+  }
+
+  /// Whether a reference leads to the node `m`. Compares by the rules of the reference's column, so
+  /// that its index is used, unless the key has a collation of its own.
+  package func isReferenceToNode(
+    by reference: String, in column: Table.Column?, _ form: NumberForm = .byKey
+  ) -> String {
+    referenceHasKey(nodeKey(form), of: reference, in: column)
+  }
+
+  /// The same for a key that is a literal, or bound. It has no affinity, so SQLite compares it as
+  /// the reference's column does: a number may be stored as text there. A column without a type
+  /// keeps values as written, so digits stand for the number, and a number for its digits.
+  package func referenceHasKey(_ key: String, of reference: String, in column: Table.Column?)
+    -> String
+  {
+    if kind == .managed {
+      // The list allows the use of an index. By that alone, '007' would be 7 in a numeric column.
+      let number = "CAST(\(key) AS INTEGER)"
+      return
+        "(\(reference) IN (+\(key), iif(\(key) = CAST(\(number) AS TEXT), \(number), +\(key))) "
+        + "AND CAST(\(reference) AS TEXT) = +\(key) COLLATE BINARY)"
+    }
+    if isNumber && column?.affinity == .blob {
+      return "\(reference)\(collation) "
+        + "IN (+\(key), iif(typeof(\(key)) = 'blob', +\(key), CAST(\(key) AS TEXT)))"
+    }
+    // A column without a type does not convert a number to text, even beside another column.
+    return "\(reference) = \(keyAffinity == .blob ? "" : "+")\(key)\(collation)"
+  }
+
+  /// The other direction: whether a key that has a number is what a reference says.
+  func keyEqualsReference(_ key: String, by reference: String) -> String {
+    "\(key) = \(named(by: reference))\(collation)"
+  }
+
+  /// Whether the key is what one of the references in these rows says.
+  package func keyEqualsReference(_ key: String, byOneOf reference: String, _ rows: String)
+    -> String
+  {
+    "\(key)\(collation) IN (SELECT \(named(by: reference)) \(rows))"
+  }
+
+  private func named(by reference: String) -> String {
+    kind == .managed ? "+CAST(\(reference) AS TEXT)" : reference
+  }
+
+  /// How the key compares, whatever the collation of the other side.
+  private var collation: String {
+    guard case .mapped(let table, _, let collations) = kind, let collation = collations.first
+    else { return "" }
+    // A rowid is never text. Other numeric columns may hold text: UUID and STRING are numeric types
+    // for SQLite.
+    return isNumber && table.isRowidColumn ? "" : " COLLATE \(quoted(collation))"
+  }
+
+  package var collations: [String]? {
+    if case .mapped(_, _, let collations) = kind { collations } else { nil }
+  }
+
+  private var isNumber: Bool { keyAffinity?.isNumeric == true }
+
+  /// Nil for a key of several columns.
+  private var keyAffinity: Table.Affinity? {
+    guard case .mapped(_, let key, _) = kind, key.count == 1 else { return nil }
+    return key[0].affinity
+  }
+
+  /// A value from a JSON text, or from a column of another type, as the key's column would store
+  /// it. Bytes stay what they are. The `+` removes the affinity.
+  package func asKey(_ value: String) -> String {
+    guard case .mapped(_, let key, _) = kind else { return "+CAST(\(value) AS TEXT)" }
+    if key[0].affinity == .text {
+      return "iif(typeof(\(value)) = 'blob', \(value), CAST(\(value) AS TEXT))"
+    }
+    if !key[0].affinity.isNumeric { return value }
+    return "iif(\(value) = CAST(CAST(\(value) AS INTEGER) AS TEXT), CAST(\(value) AS INTEGER), "
+      + "\(value))"
+  }
+
+  /// The table that numbers its nodes: rows with id, collection and key.
+  package var nodes: String { kind == .managed ? "main.cascade_node" : "temp.known" }
+}
+
+extension NodeTable {
+  func isListed(_ alias: String, _ value: String) -> String {
+    table?.rowid == nil ? hasKey(alias, value) : "\(row(alias)) = \(value)"
+  }
+
+  package var keyNames: [String] {
+    if case .mapped(_, let key, _) = kind { key.map(\.name) } else { ["key"] }
+  }
+
+  /// A condition: the row has the key that is bound from `first` on. It is compared as the key's
+  /// own index compares, so that at most one row matches.
+  package func isKeyed(_ alias: String, from first: Int = 1) -> String {
+    guard case .mapped(_, let key, let collations) = kind else { return "0" }
+    return zip(key, collations).enumerated().map { index, column in
+      "\(alias).\(quoted(column.0.name)) = ?\(first + index) COLLATE \(quoted(column.1))"
+    }.joined(separator: " AND ")
+  }
+
+  /// The same as `rows`, for a trigger: without a schema name, because the file may be attached
+  /// under another one later.
+  package var rowsInTrigger: String { table.map { quoted($0.name) } ?? "cascade_node" }
+}

@@ -1,0 +1,161 @@
+package import CascadeSQLite
+
+/// Why a store cannot be served in its present state.
+package struct StoreError: Error, CustomStringConvertible {
+  package let description: String
+  package init(_ description: String) { self.description = description }
+
+  package static let detached = StoreError(
+    "detached: the store has no tables of Cascade; `cascadectl attach` adds them again")
+}
+
+extension Writer {
+  /// SQLite treats a write-ahead log that it cannot write as read-only, and does so for as long as
+  /// the connection is open. A new connection can write as soon as the cause is gone.
+  package static func isReadOnlyError(_ error: any Error) -> Bool {
+    (error as? SQLiteError)?.isReadOnly ?? false
+  }
+
+  /// Whether the content of the file is damaged, so that waiting does not help.
+  package static func isDamage(_ error: any Error) -> Bool {
+    (error as? SQLiteError)?.isDamage ?? false
+  }
+}
+
+extension Connection {
+  /// Opens a store for writing, with Cascade's tables in it.
+  package static func openForWriting(
+    _ path: String, busyMilliseconds: Int32, creates: Bool
+  ) throws -> Connection {
+    let db = try Connection(path: path, access: creates ? .create : .readWrite)
+    if db.isReadOnly { throw StoreError("\(path) cannot be written by this user") }
+    db.setBusyTimeout(milliseconds: busyMilliseconds)
+    db.fixStatementPlans()
+    try db.enableWriteAheadLog(path)
+    try db.setCache(.ordinary)
+    try db.limitLog(.ordinary)
+    try db.avoidUnsafeCheckpoints()
+    try db.migrate()
+    try db.makeTemporaryTables(cache: Connection.temporaryCache)
+    return db
+  }
+
+  /// In KiB. A large sweep keeps what it has found in temporary tables.
+  package static var temporaryCache: Int { 8_192 }
+
+  /// Creates the temporary tables, in the order in which they refer to each other.
+  ///
+  /// Their rollback journal is in memory. If freed pages had to be zeroed (`secure_delete`), it
+  /// would contain each of them.
+  package func makeTemporaryTables(cache kilobytes: Int = 2_000) throws(SQLiteError) {
+    try execute(
+      """
+      PRAGMA temp.cache_size = -\(kilobytes);
+      PRAGMA temp.journal_mode = MEMORY; PRAGMA temp.secure_delete = OFF
+      """)
+    for statement in Schema.temporary { try execute("\(statement)") }
+    try define("cascade_value", as: KeyPart.value)
+  }
+
+  /// A change file is unlinked once its commit is safe, so the commit must survive a power cut.
+  private borrowing func enableWriteAheadLog(_ path: String) throws {
+    do {
+      try execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL")
+    } catch {
+      throw error.isNoDatabase ? StoreError("\(path) is not a SQLite database") : error
+    }
+  }
+
+  /// Sorting may use as much memory again; deleting does not sort.
+  package enum Cache: Int { case ordinary = 49_152, deleting = 98_304 }
+
+  package func setCache(_ size: Cache) throws(SQLiteError) {
+    try execute("PRAGMA cache_size = -\(size.rawValue)")
+  }
+
+  package static func openForReading(_ path: String, busyMilliseconds: Int32) throws -> Connection {
+    let db = try Connection(path: path, access: .readOnly)
+    db.setBusyTimeout(milliseconds: busyMilliseconds)
+    try db.execute("PRAGMA cache_size = -4096")
+    try db.makeTemporaryTables()
+    return db
+  }
+
+  /// From SQLite 3.7.0 to 3.51.2, a checkpoint that coincides with a commit that restarts the
+  /// write-ahead log can corrupt the database (https://sqlite.org/wal.html#walresetbug). With these
+  /// versions, Cascade runs only checkpoints that cannot do that (`LongLog`).
+  package static var checkpointsAreSafe: Bool { libraryVersion >= 3_051_003 }
+
+  private borrowing func avoidUnsafeCheckpoints() throws {
+    if Connection.checkpointsAreSafe { return }
+    try disableCheckpoints()
+    countFramesInLog()
+  }
+
+  borrowing func disableCheckpoints() throws {
+    try execute("PRAGMA wal_autocheckpoint = 0")
+    keepLogOnClose()
+  }
+
+  /// While much is written, the file of the write-ahead log keeps its length, because it is then
+  /// faster to fill again.
+  package enum LogLimit: Int { case none = -1, ordinary = 4_194_304 }
+
+  package func limitLog(_ limit: LogLimit) throws(SQLiteError) {
+    try execute("PRAGMA journal_size_limit = \(limit.rawValue)")
+  }
+
+  /// Cascade's schema has a version of its own, because `user_version` belongs to the application.
+  private borrowing func migrate() throws {
+    try begin()
+    defer { rollback() }
+    try makeTables()
+    try commit()
+  }
+
+  /// Creates the tables that are missing. Must run within a transaction.
+  package borrowing func makeTables() throws {
+    let version = try schemaVersion()
+    if version > Schema.version {
+      throw StoreError("the store was written by a newer Cascade (schema \(version))")
+    }
+    if version > 0 && version < Schema.version {
+      throw StoreError(
+        "the store was attached by an older Cascade (schema \(version)): run `cascadectl detach` with "
+          + "that version, and attach the store again with this one")
+    }
+    try rejectPartialSchema()
+    let before = try integer("PRAGMA main.schema_version")
+    for statement in Schema.create { try execute("\(statement)") }
+    if version == 0 {
+      try run("INSERT INTO cascade_meta VALUES('version', ?)", .integer(Schema.version))
+    } else if try integer("PRAGMA main.schema_version") != before {
+      try recoverFromDroppedTables()
+    }
+  }
+
+  /// Rejects a store in which some of the basic tables are missing: what other tables name by
+  /// number cannot be reconstructed.
+  private borrowing func rejectPartialSchema() throws {
+    let needed = ["meta", "collection", "name", "node", "edge"].map { "cascade_\($0)" }
+    let found = try all("SELECT name FROM sqlite_schema WHERE type = 'table'") { $0.text(0) }
+    let missing = needed.filter { !found.contains($0) }
+    if missing.isEmpty || missing == needed { return }
+    throw StoreError(
+      "the store has lost \(missing.joined(separator: ", ")): restore a backup of the store, or "
+        + "drop the rest of Cascade's tables")
+  }
+
+  /// After dropped tables were created again, it is not known what the journal said or what its
+  /// numbers mean.
+  private borrowing func recoverFromDroppedTables() throws {
+    try setMeta("gap", 1)
+    try run("DELETE FROM cascade_journal WHERE what NOT IN (SELECT what FROM cascade_watch)")
+  }
+
+  private borrowing func schemaVersion() throws -> Int64 {
+    let table = try integer("SELECT 1 FROM sqlite_schema WHERE name = 'cascade_meta'")
+    if table == nil { return 0 }
+    return try integer("SELECT value FROM cascade_meta WHERE name = 'version'") ?? 0
+  }
+}

@@ -1,0 +1,365 @@
+/// Cascade's own tables. Their names begin with `cascade_`; nothing else in the file is Cascade's.
+///
+/// Invariants, outside of Cascade's transactions:
+/// 1. Every row of `cascade_node` is a node that exists. Ids are never reused: the counter in
+///    `cascade_meta` only grows.
+/// 2. Both ends of every row of `cascade_edge` are rows of `cascade_node`.
+/// 3. A file that an edge names is a row of `cascade_node`, in the collection `cascade_file/ROOT`.
+///    No collection of the application's can have such a name.
+/// 4. An edge of origin 2 or 3 repeats what its source's value says, so that rules see it among the
+///    other edges. A reference to a missing node has no such edge, but a row of `cascade_dangling_reference`.
+/// 5. A change file took effect if, and only if, its row is in `cascade_ledger`.
+package enum Schema {
+  static let version: Int64 = 10
+
+  static let create: [StaticString] =
+    identity + edges + unresolvedReferences + history + trash + trashedFiles + journal + leases
+
+  package static var tables: [String] {
+    create.compactMap { statement in
+      let words = "\(statement)".split(separator: "(")[0].split(separator: " ")
+      return words[1] == "TABLE" ? String(words.last!) : nil
+    }
+  }
+
+  private static let identity: [StaticString] = [
+    """
+    CREATE TABLE IF NOT EXISTS cascade_meta(
+      name TEXT PRIMARY KEY,
+      value INTEGER NOT NULL) STRICT, WITHOUT ROWID
+    """,
+    """
+    CREATE TABLE IF NOT EXISTS cascade_collection(
+      id INTEGER PRIMARY KEY,
+      name TEXT NOT NULL UNIQUE,
+      place TEXT) STRICT
+    """,
+    """
+    CREATE TABLE IF NOT EXISTS cascade_name(
+      id INTEGER PRIMARY KEY,
+      name TEXT NOT NULL UNIQUE) STRICT
+    """,
+    """
+    CREATE TABLE IF NOT EXISTS cascade_node(
+      id INTEGER PRIMARY KEY,
+      collection INTEGER NOT NULL,
+      key ANY NOT NULL,
+      type TEXT,
+      value TEXT,
+      UNIQUE(collection, key)) STRICT
+    """,
+  ]
+
+  /// Three B-trees, each covering: by source, by destination, and by name alone.
+  private static let edges: [StaticString] = [
+    // `born` is the flush that added the edge: the ledger says where the edge came from.
+    """
+    CREATE TABLE IF NOT EXISTS cascade_edge(
+      source INTEGER NOT NULL,
+      name INTEGER NOT NULL,
+      destination INTEGER NOT NULL,
+      origin INTEGER NOT NULL,
+      rules INTEGER NOT NULL,
+      born INTEGER NOT NULL,
+      PRIMARY KEY(source, name, destination, origin)) STRICT, WITHOUT ROWID
+    """,
+    """
+    CREATE INDEX IF NOT EXISTS cascade_edge_destination
+    ON cascade_edge(destination, name, source, origin, rules)
+    """,
+    "CREATE INDEX IF NOT EXISTS cascade_edge_name ON cascade_edge(name, source, destination, origin)",
+  ]
+
+  /// See `DanglingReferences.swift`.
+  static let unresolvedReferences: [StaticString] = [
+    """
+    CREATE TABLE IF NOT EXISTS cascade_dangling_reference(
+      collection INTEGER NOT NULL,
+      key ANY NOT NULL,
+      source INTEGER NOT NULL,
+      name INTEGER NOT NULL,
+      origin INTEGER NOT NULL,
+      rules INTEGER NOT NULL,
+      PRIMARY KEY(collection, key, source, name, origin)) STRICT, WITHOUT ROWID
+    """,
+    "CREATE INDEX IF NOT EXISTS cascade_dangling_reference_source ON cascade_dangling_reference(source)",
+  ]
+
+  static let history: [StaticString] = [
+    // One row for each transaction. A change file of many transactions has a part for each; `line`
+    // is the line after the part. The part of a sweep is negative, because a change file may have
+    // the same id as a sweep.
+    """
+    CREATE TABLE IF NOT EXISTS cascade_ledger(
+      seq INTEGER PRIMARY KEY,
+      id TEXT NOT NULL,
+      part INTEGER NOT NULL,
+      fingerprint INTEGER NOT NULL,
+      author TEXT,
+      at INTEGER NOT NULL,
+      outcome TEXT NOT NULL,
+      line INTEGER NOT NULL,
+      deleted INTEGER NOT NULL,
+      undone_at INTEGER,
+      undone_by TEXT,
+      UNIQUE(id, part)) STRICT
+    """,
+    // By collection and key: an end may be a row of the application, which has no number.
+    """
+    CREATE TABLE IF NOT EXISTS cascade_notice(
+      id INTEGER PRIMARY KEY,
+      reason TEXT NOT NULL,
+      receiver_collection INTEGER NOT NULL, receiver_key ANY NOT NULL,
+      name INTEGER NOT NULL,
+      source_collection INTEGER NOT NULL, source_key ANY NOT NULL,
+      destination_collection INTEGER NOT NULL, destination_key ANY NOT NULL,
+      rules INTEGER NOT NULL,
+      origin INTEGER NOT NULL,
+      batch INTEGER NOT NULL,
+      receiver_deleted INTEGER NOT NULL DEFAULT 0) STRICT
+    """,
+    "CREATE INDEX IF NOT EXISTS cascade_notice_receiver ON cascade_notice(receiver_collection, receiver_key)",
+    // Deletions over the limit that wait for approval, or have it. The plan of a sweep has an empty
+    // id, which no change file has, and its `file` is a slash and the kinds.
+    """
+    CREATE TABLE IF NOT EXISTS cascade_plan(
+      plan INTEGER PRIMARY KEY,
+      id TEXT NOT NULL,
+      file TEXT NOT NULL,
+      checksum INTEGER NOT NULL,
+      deleted INTEGER NOT NULL,
+      approved INTEGER NOT NULL DEFAULT 0,
+      UNIQUE(id, checksum)) STRICT
+    """,
+    // Change files that were rejected (or held: no reasons). They are listed until they have left
+    // the queue, if files behind them were applied in the same commit.
+    """
+    CREATE TABLE IF NOT EXISTS cascade_verdict(
+      name BLOB PRIMARY KEY,
+      fingerprint INTEGER NOT NULL,
+      reasons TEXT) STRICT, WITHOUT ROWID
+    """,
+    // Files that lost their last edge. The row commits together with the change that released the
+    // file. `at` is by `SystemClock.ofFiles`.
+    """
+    CREATE TABLE IF NOT EXISTS cascade_released_file(
+      id INTEGER PRIMARY KEY,
+      batch INTEGER NOT NULL,
+      collection INTEGER NOT NULL,
+      path TEXT NOT NULL,
+      at INTEGER) STRICT
+    """,
+  ]
+
+  /// What a batch deleted, as it was, and why.
+  static let trash: [StaticString] = [
+    // A row of a table, or what else the layout says. Its values are in the layout's order, sixteen
+    // to a part. The columns have no type, so each value stays what it was. The row is here because
+    // of `rule` of the edge `name` to or from the node `via`. The id of a node is its number in the
+    // batch. Anything else has an id above all of those, and later ones are smaller. There is no
+    // index by key: it would cost as much again.
+    """
+    CREATE TABLE IF NOT EXISTS cascade_trash(
+      batch INTEGER NOT NULL,
+      id INTEGER NOT NULL,
+      part INTEGER NOT NULL,
+      layout INTEGER NOT NULL,
+      via INTEGER,
+      name INTEGER,
+      rule INTEGER,
+      c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12, c13, c14, c15,
+      PRIMARY KEY(batch, id, part)) WITHOUT ROWID
+    """,
+    // See `TrashLayout`. The columns of the key come first. `count` is how many rows were kept,
+    // `remaining` how many still are.
+    """
+    CREATE TABLE IF NOT EXISTS cascade_trash_layout(
+      batch INTEGER NOT NULL,
+      layout INTEGER NOT NULL,
+      kind TEXT NOT NULL,
+      collection INTEGER,
+      subject TEXT NOT NULL,
+      columns TEXT NOT NULL,
+      keys INTEGER NOT NULL,
+      count INTEGER NOT NULL,
+      remaining INTEGER NOT NULL,
+      PRIMARY KEY(batch, layout)) STRICT, WITHOUT ROWID
+    """,
+    "CREATE INDEX IF NOT EXISTS cascade_trash_layout_collection ON cascade_trash_layout(collection, batch)",
+    // The node behind an id of the batch, if nothing else in the trash says it: a node that
+    // survived, a file, or a row of the application that stored edges name.
+    """
+    CREATE TABLE IF NOT EXISTS cascade_trash_node(
+      batch INTEGER NOT NULL,
+      id INTEGER NOT NULL,
+      collection INTEGER NOT NULL,
+      key ANY NOT NULL,
+      PRIMARY KEY(batch, id)) STRICT, WITHOUT ROWID
+    """,
+    """
+    CREATE TABLE IF NOT EXISTS cascade_trash_edge(
+      batch INTEGER NOT NULL,
+      source INTEGER NOT NULL,
+      name INTEGER NOT NULL,
+      destination INTEGER NOT NULL,
+      origin INTEGER NOT NULL,
+      rules INTEGER NOT NULL,
+      born INTEGER NOT NULL,
+      PRIMARY KEY(batch, source, name, destination, origin)) STRICT, WITHOUT ROWID
+    """,
+    "CREATE INDEX IF NOT EXISTS cascade_trash_edge_list ON cascade_trash_edge(source) WHERE origin = 1",
+  ]
+
+  static let journal: [StaticString] = [
+    // See `DisplacedDenials`. Triggers write and delete the rows.
+    "CREATE TABLE IF NOT EXISTS cascade_displaced(collection, key, message)",
+    // See `Watch`. Triggers write the rows, in the application's transactions. No constraint may
+    // fail here: for a statement whose trigger can fail, SQLite keeps a copy of every page that it
+    // changes, and a deletion of many rows takes half as long again.
+    "CREATE TABLE IF NOT EXISTS cascade_journal(seq INTEGER PRIMARY KEY, what, key, a, b, c, d)",
+    """
+    CREATE TABLE IF NOT EXISTS cascade_watch(
+      what INTEGER PRIMARY KEY,
+      meaning TEXT NOT NULL UNIQUE) STRICT
+    """,
+    // Rows whose lists of references were written, and one row more while triggers record that
+    // (`JSONLists.swift`).
+    "CREATE TABLE IF NOT EXISTS cascade_list_write(seq INTEGER PRIMARY KEY, collection, key)",
+    // Has a row while the daemon writes, within its transaction. Then denial triggers refuse
+    // nothing; if the row is 1, the other triggers write nothing either.
+    "CREATE TABLE IF NOT EXISTS cascade_muted(id INTEGER PRIMARY KEY) STRICT",
+  ]
+
+  /// Working tables of a transaction, until its next flush. They are empty between transactions,
+  /// except for the plan of a sweep in steps.
+  static let temporary: [StaticString] =
+    ofTransactions + ofFiles + ofLeases + ofReachability
+
+  private static let ofTransactions: [StaticString] = [
+    // Rows of cascade_node that do not exist: deleted, or only named by an edge so far.
+    "CREATE TEMP TABLE dead(id INTEGER PRIMARY KEY)",
+    // Nodes without a number of their own: rows of the application, and files. A node that is in
+    // cascade_node, because a stored edge names it, has the same number here. The others are
+    // numbered behind the first row, until the transaction ends. `row` is the rowid, if the table
+    // has one and the row exists. For numbers below zero see `Numbered`.
+    """
+    CREATE TEMP TABLE known(
+      id INTEGER PRIMARY KEY, collection INTEGER NOT NULL, key, row INTEGER,
+      present INTEGER NOT NULL)
+    """,
+    "CREATE UNIQUE INDEX temp.known_key ON known(collection, key) WHERE id > 0",
+    "CREATE INDEX temp.known_row ON known(collection, row) WHERE id > 0 AND row IS NOT NULL",
+    "INSERT INTO temp.known VALUES(0x4000000000000000, 0, '', NULL, 0)",
+    // Nodes on their way into `gone` or `losing`, before they have a number: `id` is null until
+    // then.
+    """
+    CREATE TEMP TABLE staged(
+      id INTEGER, collection INTEGER, key, row INTEGER, via INTEGER, name INTEGER, rule INTEGER,
+      asks INTEGER)
+    """,
+    // `loss`: edges that the journal recorded, on their way into `lost`. `departed`: since which
+    // journal row their destinations are gone.
+    """
+    CREATE TEMP TABLE journaled_losses(
+      source_collection INTEGER, source_key, source_row INTEGER, source_present INTEGER,
+      destination INTEGER, destination_collection INTEGER, destination_key,
+      destination_row INTEGER, name INTEGER, rules INTEGER, removal INTEGER, seq INTEGER)
+    """,
+    "CREATE TEMP TABLE gone_since(id INTEGER PRIMARY KEY, seq INTEGER)",
+    // Nodes that are gone because of an earlier sweep, which recorded the cause, or that it found
+    // gone.
+    "CREATE TEMP TABLE explained_elsewhere(id INTEGER PRIMARY KEY)",
+    // Nodes of `recalled` whose neighbours that sweep has notified: all of them or, if `leaves` is
+    // set, only those that still refer to the node.
+    "CREATE TEMP TABLE already_notified(id INTEGER PRIMARY KEY, leaves INTEGER NOT NULL DEFAULT 0)",
+    // Edges whose destinations that sweep did not notify, because the edges were gone before.
+    """
+    CREATE TEMP TABLE unnotified_edges(
+      source INTEGER, name INTEGER, destination INTEGER,
+      PRIMARY KEY(source, name, destination)) WITHOUT ROWID
+    """,
+    // Edges that existed at the last flush and were removed since then.
+    """
+    CREATE TEMP TABLE lost_edges(
+      source INTEGER, name INTEGER, destination INTEGER, origin INTEGER, rules INTEGER,
+      born INTEGER, removal INTEGER,
+      PRIMARY KEY(source, name, destination, origin)) WITHOUT ROWID
+    """,
+    "CREATE INDEX temp.lost_edges_edges_destination ON lost_edges(destination)",
+    // Edges in the application's tables that were added since the last flush (`fresh`), and rows
+    // that were added since then (`born`).
+    """
+    CREATE TEMP TABLE new_edges(
+      source INTEGER, name INTEGER, destination INTEGER,
+      PRIMARY KEY(source, name, destination)) WITHOUT ROWID
+    """,
+    "CREATE INDEX temp.new_edges_destination ON new_edges(destination)",
+    "CREATE TEMP TABLE new_rows(id INTEGER PRIMARY KEY)",
+    // Nodes of `dead` whose rows do not exist, and that a change named since the last flush.
+    "CREATE TEMP TABLE named_missing_rows(id INTEGER PRIMARY KEY)",
+    // The set D of DESIGN 2.3, in the order in which it grew, with what put each node there.
+    // `counts` is zero for a node that was never there: it was only named by an edge, or gone
+    // before it was examined.
+    """
+    CREATE TEMP TABLE gone(
+      seq INTEGER PRIMARY KEY, id INTEGER NOT NULL UNIQUE, collection INTEGER,
+      via INTEGER, name INTEGER, rule INTEGER NOT NULL DEFAULT 0,
+      counts INTEGER NOT NULL DEFAULT 1)
+    """,
+    // Up to which `seq` the nodes of `gone` are deleted already, in earlier steps of a sweep.
+    "CREATE TEMP TABLE removed_up_to(seq INTEGER NOT NULL)",
+    "INSERT INTO temp.removed_up_to VALUES(0)",
+    """
+    CREATE TEMP VIEW still_to_go AS
+    SELECT id FROM temp.gone WHERE seq > (SELECT seq FROM temp.removed_up_to)
+    """,
+    // Rows with a JSON list that refers to a node that goes: by rowid, or by key.
+    """
+    CREATE TEMP TABLE list_references(
+      relation TEXT, destination INTEGER, row, PRIMARY KEY(relation, destination, row)) WITHOUT ROWID
+    """,
+    // Edges that nodes lose in one level. `asks` is set if a rule needs to know whether any edge
+    // remains. `stays` is set, in the application's tables, if that is known already.
+    """
+    CREATE TEMP TABLE level_losses(
+      rule INTEGER, node INTEGER, name INTEGER, edges INTEGER, via INTEGER, asks INTEGER,
+      collection INTEGER, stays INTEGER, PRIMARY KEY(rule, node, name)) WITHOUT ROWID
+    """,
+    // How many edges of a name a counting rule still sees at a node. `rule` is 16 or 32. `level` is
+    // the level in which the node lost the first of them.
+    """
+    CREATE TEMP TABLE remaining_counts(
+      rule INTEGER, node INTEGER, name INTEGER, remaining INTEGER, via INTEGER, level INTEGER,
+      collection INTEGER, PRIMARY KEY(rule, node, name)) WITHOUT ROWID
+    """,
+    "CREATE INDEX temp.remaining_counts_level ON remaining_counts(level, rule, name)",
+    "CREATE INDEX temp.remaining_counts_out ON remaining_counts(rule) WHERE remaining <= 0",
+    // Notices to be written, by the numbers of the nodes.
+    """
+    CREATE TEMP TABLE pending_notices(
+      reason TEXT, to_destination INTEGER, source INTEGER, name INTEGER, destination INTEGER,
+      rules INTEGER, origin INTEGER)
+    """,
+    // Nodes that a sweep must not delete, because something denies it.
+    "CREATE TEMP TABLE blocked(id INTEGER PRIMARY KEY)",
+    // Join rows that the cascading kind of sweep deletes.
+    "CREATE TEMP TABLE pending_join_rows(id INTEGER PRIMARY KEY)",
+    // Numbers that no edge names any more.
+    "CREATE TEMP TABLE unused_identities(id INTEGER PRIMARY KEY)",
+    // Nodes of a plan that stay after all.
+    "CREATE TEMP TABLE staying_nodes(id INTEGER PRIMARY KEY)",
+    // Managed objects that outlive the target of a reference and lose the reference (rule 64).
+    "CREATE TEMP TABLE nullified(id INTEGER PRIMARY KEY)",
+    // Nodes whose relationships must be validated at the end of the transaction.
+    "CREATE TEMP TABLE touched(id INTEGER PRIMARY KEY)",
+    // For an undo: what of the batch must be left as it is, and nodes whose number now differs from
+    // their number then.
+    "CREATE TEMP TABLE left_alone(id INTEGER PRIMARY KEY)",
+    "CREATE TEMP TABLE renumbered(id INTEGER PRIMARY KEY, now INTEGER NOT NULL)",
+    // What an undo brought back (`restored`), and what the edges of the batch name (`mentioned`).
+    "CREATE TEMP TABLE restored(id INTEGER PRIMARY KEY, layout INTEGER NOT NULL, key)",
+    "CREATE TEMP TABLE nodes_of_batch_edges(id INTEGER PRIMARY KEY)",
+    // Objects that survived, and whose references were restored.
+    "CREATE TEMP TABLE rewritten(id INTEGER PRIMARY KEY)",
+  ]
+}

@@ -1,0 +1,66 @@
+internal import CascadeModel
+internal import CascadeSQLite
+
+/// A persistent trigger of Cascade's. The text is byte for byte what SQLite stores, so that a
+/// changed trigger is found by comparison.
+package struct Trigger: Hashable, Sendable {
+  package let name: String
+  package let sql: String
+
+  package init(name: String, sql: String) {
+    self.name = name
+    self.sql = sql
+  }
+
+  /// SQLite stores the text without the schema name. Without it here, CREATE TRIGGER would choose a
+  /// temporary table of Cascade's, if one had the same name.
+  package var creation: String { "CREATE TRIGGER main.\(sql.dropFirst("CREATE TRIGGER ".count))" }
+
+  /// `condition` is checked first, because it is seldom true. Whether the daemon itself writes is
+  /// checked last.
+  package init(
+    _ name: String, _ event: String, on table: Table, when condition: String?, _ body: [String]
+  ) {
+    self.name = name
+    let isDenial = name.hasPrefix(Trigger.denial)
+    let quiet = "NOT EXISTS (SELECT 1 FROM cascade_muted\(isDenial ? "" : " WHERE id = 1"))"
+    sql = """
+      CREATE TRIGGER \(quoted(name)) \(event) ON \(quoted(table.name))
+      WHEN \(condition.map { "(\($0)) AND " } ?? "")\(quiet)
+      BEGIN
+      \(body.map { "  \($0);\n" }.joined())END
+      """
+  }
+}
+
+extension Trigger {
+  package static let denial = "cascade_deny_"
+
+  /// Whether a row of the schema is a trigger of Cascade's, as SQL. Other names with the same
+  /// prefix belong to the application.
+  package static let isOurs =
+    (["delete", "update", "replace", "displace", "list", "relist"] + denials.map { "deny_\($0)" })
+    .flatMap { ["cascade_\($0)_[0-9]*_*", "cascade_\($0)_join_[0-9]*_*"] }
+    .map { "name GLOB '\($0)'" }.joined(separator: " OR ")
+
+  static let denials = [
+    "delete", "rename", "replace", "displace", "replaced", "displaced", "gone", "renamed",
+  ]
+
+  /// Whether the trigger writes the journal. The other triggers leave nothing to be read.
+  package var isWatch: Bool {
+    ![Trigger.denial, Trigger.list, Trigger.listUpdate].contains(where: name.hasPrefix)
+  }
+
+  package static let list = "cascade_list_"
+
+  package static let listUpdate = "cascade_relist_"
+}
+
+extension Array where Element: Hashable {
+  /// The elements without duplicates, in the order of their first occurrence.
+  package var unique: [Element] {
+    var seen: Set<Element> = []
+    return filter { seen.insert($0).inserted }
+  }
+}

@@ -1,0 +1,157 @@
+package import CascadeModel
+package import CascadeSQLite
+package import CascadePlanning
+
+/// The writing side of a store: one connection, used by one thread, which applies the rules.
+///
+/// Transactions are committed in groups. Each one is a savepoint of its own, so that a bad one
+/// affects only itself. A sweep is a group of its own.
+package final class Writer {
+  package let db: Connection
+  package let path: String
+  package let model: StoreModel
+  package let facts: ModelFacts
+  /// Where the model's edges are in the application's tables.
+  package var binding = Binding()
+  package var attachment = AttachmentState()
+  package var identities: Identities
+  package var lock: LockUse
+  package var log = WALControl()
+  package var clock = TransactionClock()
+  /// The transaction at hand.
+  package var current = TransactionState()
+  /// The sweep at hand, with all of its parts.
+  package var sweepRun = SweepRunState()
+  package var files = FileWorkState()
+
+  package init(_ db: consuming Connection, path: String, model: StoreModel, counters: Counters) {
+    self.db = db
+    self.path = path
+    self.model = model
+    facts = ModelFacts(model)
+    lock = LockUse(Pace(model.limits))
+    identities = Identities(counters)
+  }
+
+  // A background sync of the database uses the connection, so it has to end first.
+  deinit { log = WALControl() }
+
+  package var isDetached: Bool { attachment.isDetached }
+
+  package var pace: Pace {
+    get { lock.pace }
+    set { lock.pace = newValue }
+  }
+
+  /// For tests: how few nodes one transaction deletes, and how many need a large cache.
+  package var fewNodes: Int64 {
+    get { lock.fewNodes }
+    set { lock.fewNodes = newValue }
+  }
+
+  package var manyNodes: Int {
+    get { lock.manyNodes }
+    set { lock.manyNodes = newValue }
+  }
+
+  /// The rules that some edge has or ever had. Queries for the other rules are skipped.
+  package var rulesInUse: Rules {
+    binding.examinedRelations.reduce(identities.counters.rulesSeen) { $0.union($1.rules) }
+  }
+
+  /// Changes with every commit of another connection.
+  package func foreignCommits() throws -> Int64 { try db.integer("PRAGMA data_version") ?? 0 }
+}
+
+/// What is computed from the model once.
+package struct ModelFacts {
+  package let demands: Demands
+  package let references: PropertyReferences
+  package let hasTables: Bool
+
+  init(_ model: StoreModel) {
+    demands = Demands(model)
+    references = PropertyReferences(model)
+    hasTables = model.hasTables
+  }
+}
+
+/// What is known of the file: its schema, our triggers in it, and what was read from it.
+package struct AttachmentState {
+  /// Nothing of Cascade's is in the file any more.
+  package var isDetached = false
+  /// SQLite has read the schema again since the last transaction, and with it the results of
+  /// ANALYZE.
+  package var isSchemaFresh = false
+  package var isMemoryReleased = false
+  /// The foreign commits as of which the cached state agrees with the file.
+  package var commitsAtLastCheck: Int64?
+  /// What rows of the journal may mean.
+  package var watches: [Watch] = []
+  /// The watches of the triggers that exist now.
+  package var activeWatches: [Watch] = []
+  package var needsTriggers = false
+  /// Triggers are switched off. Code that deletes must then write the journal rows that they would
+  /// write.
+  package var areTriggersOff = false
+  /// The stored edges of values are those of the current model.
+  package var areReferencesRead = false
+}
+
+/// The numbers of nodes, collections and names, and those that were looked up before.
+package struct Identities {
+  package var counters: Counters
+  package let caches = IdentityCaches()
+
+  init(_ counters: Counters) { self.counters = counters }
+}
+
+/// How the write lock is used.
+package struct LockUse {
+  package var pace: Pace
+  /// Deleting fewer nodes than this does not hold the lock long enough to be worth two transactions
+  /// of a sweep.
+  package var fewNodes: Int64 = 500
+  /// The data for this many nodes need little memory, and their pages stay in the cache.
+  package var manyNodes = 20_000
+  /// How long each transaction of the current sweep held the write lock.
+  package var durations: [Duration] = []
+
+  init(_ pace: Pace) { self.pace = pace }
+}
+
+/// The time of a transaction or a sweep.
+package struct TransactionClock {
+  /// In milliseconds since 1970.
+  package var now: Int64 = 0 { didSet { begun = .now } }
+  private var begun = ContinuousClock.now
+  /// How long it has been running, in milliseconds.
+  package var elapsed: Int64 { Int64((.now - begun) / .milliseconds(1)) }
+
+  init() {}
+}
+
+/// What the parts of a sweep have in common.
+package struct SweepRunState {
+  /// The kinds of sweep that were asked for, and whether the current part is followed by others.
+  package var requestedKinds: [SweepKind] = []
+  package var hasMoreParts = false
+  /// A part of the sweep has ended, and no other has begun.
+  package var hasEndedPart = false
+  /// What the earlier parts deleted without approval, by collection. The hold limit applies to all
+  /// parts together.
+  package var deletedByEarlierParts: [String: Int] = [:]
+  /// The batch of these parts.
+  package var openSweepBatch: Int64?
+  /// Without leases, the last sweep would have found more nodes that the roots do not reach.
+  package var leasesKeepUnreachable = false
+}
+
+/// The work on files after their rows are gone.
+package struct FileWorkState {
+  /// Released files up to this id were handled, and those that are left wait.
+  package var lastTriedFile: Int64 = 0
+  /// Whether the roots' directories were recorded. The record tells a root from the empty directory
+  /// at which it is usually mounted.
+  package var areRootsRecorded = false
+}

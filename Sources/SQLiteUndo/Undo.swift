@@ -1,0 +1,266 @@
+internal import CascadeModel
+internal import CascadeSQLite
+package import CascadeStore
+package import SQLiteTables
+internal import SQLiteJournal
+internal import SQLiteEdges
+package import SQLiteDeletion
+
+/// Brings back what a batch deleted (DESIGN 8.5).
+///
+/// 1. No rule runs, and nothing that exists is replaced. What cannot come back is listed, stays in
+///    the trash, and can be tried again.
+/// 2. Foreign keys are not enforced: what the application itself deleted is not ours to bring back,
+///    and a row that referred to it does come back. `dangling` lists such references.
+/// 3. Triggers of the application run, as they did when the rows were deleted. Ours do not.
+/// 4. A large batch comes back in steps, as it was deleted (`UndoSteps.swift`).
+extension Writer {
+  package func undo(
+    _ batch: Int64, by author: String, at now: Int64, manners: StepPolicy = .none
+  ) throws -> UndoResult {
+    if attachment.isDetached { throw StoreError.detached }
+    var undo = Undo(self, batch, by: author, at: now, manners)
+    try undo.run()
+    return undo.result
+  }
+
+  fileprivate func withoutForeignKeys(_ body: () throws -> Void) throws {
+    if !facts.hasTables { return try body() }
+    try db.execute("PRAGMA foreign_keys = OFF")
+    defer { try? db.execute("PRAGMA foreign_keys = ON") }
+    try body()
+  }
+}
+
+/// One undo.
+struct Undo {
+  let writer: Writer
+  let batch: Int64
+  let author: String
+  let now: Int64
+  let manners: StepPolicy
+  private(set) var layouts: [NumberedLayout] = []
+  var isStepped = false
+  /// Whether an earlier daemon began it. What that one brought back is not in `temp.restored`.
+  var isResumed = false
+  var progress = WorkProgress(phase: .restoring)
+  var result: UndoResult
+
+  struct NumberedLayout {
+    let number: Int64
+    let layout: TrashLayout
+    let collection: String
+    let remaining: Int
+    var bound: (Value, Value)
+  }
+
+  init(_ writer: Writer, _ batch: Int64, by author: String, at now: Int64, _ manners: StepPolicy) {
+    self.writer = writer
+    self.batch = batch
+    self.author = author
+    self.now = now
+    self.manners = manners
+    result = UndoResult(batch: batch, author: author)
+  }
+
+  mutating func run() throws {
+    try checkPossible()
+    layouts = try writer.db.layouts(of: batch)
+    isResumed = try writer.db.meta("undo.batch") == batch
+    isStepped = needsSteps
+    if isStepped { return try runInSteps() }
+    try writer.withoutForeignKeys {
+      try writer.group {
+        try restore()
+        try end()
+      }
+    }
+  }
+
+  /// Values come back before the edges that they hold, and edges when both of their ends exist.
+  mutating func restore() throws {
+    for table in ["left_alone", "renumbered", "restored", "nodes_of_batch_edges", "rewritten"] {
+      try writer.db.run(generated: "DELETE FROM temp.\(table)")
+    }
+    writer.identities.caches.nodes.removeAllEntries()
+    for layout in parentsFirst {
+      switch layout.layout.kind {
+      case .row: try restoreRows(layout)
+      case .object: try restoreObjects(layout)
+      case .side, .change, .value, .name, .edges: break
+      }
+    }
+    for layout in layouts where layout.layout.kind == .side { try restoreRows(layout) }
+    for layout in layouts.reversed() { try restoreReferences(layout) }
+    try restoreEdges()
+    try rebuildRestoredReferences()
+    try findDangling()
+    try step(of: 1) { try $0.markSharedFilesForRestore() }
+    try restoreFiles()
+  }
+
+  private mutating func restoreFiles() throws {
+    repeat {
+      let most = mostAtOnce
+      try step(of: 1) { $0.result.files += try $0.writer.markFilesForRestore($0.batch, most: most) }
+    } while try isStepped && writer.hasRestorableFiles(of: batch)
+  }
+
+  /// Parents come before their children, as foreign keys require: others may look between the
+  /// steps.
+  private var parentsFirst: [NumberedLayout] {
+    if !writer.binding.hasForeignKeys { return layouts }
+    let order = writer.binding.childrenFirst.reversed().map(\.id)
+    let places = layouts.map { kept in order.firstIndex { $0 == kept.layout.collection } ?? .max }
+    return zip(places, layouts).sorted { $0.0 < $1.0 }.map(\.1)
+  }
+
+  private func checkPossible() throws {
+    if try writer.db.meta("sweep.batch") == batch {
+      throw StoreError("the sweep of batch \(batch) has not finished yet")
+    }
+    let entry = try writer.db.first(
+      """
+      SELECT undone_at, undone_by,
+        EXISTS (SELECT 1 FROM cascade_trash_layout WHERE batch = ?1 AND remaining > 0),
+        EXISTS (SELECT 1 FROM cascade_trash_layout WHERE batch = ?1 AND remaining < 0)
+      FROM cascade_ledger WHERE seq = ?1
+      """, .integer(batch)
+    ) { row in
+      (
+        isUndone: !row.isNull(0), at: row.integer(0), by: row.text(1),
+        hasTrash: row.integer(2) != 0, isBeingForgotten: row.integer(3) != 0
+      )
+    }
+    guard let entry else { throw UndoUnavailable.unknown }
+    if entry.isBeingForgotten { throw UndoUnavailable.notInTrash }
+    let keepsFiles = try writer.model.trash > .zero && writer.hasRestorableFiles(of: batch)
+    if try entry.hasTrash || keepsFiles || writer.db.meta("undo.batch") == batch {
+      return
+    }
+    throw entry.isUndone
+      ? UndoUnavailable.undone(at: entry.at, by: entry.by) : UndoUnavailable.notInTrash
+  }
+
+  /// Ends the undo. What came back is no longer in the trash.
+  func end() throws {
+    try countWhatIsLeft()
+    if result.leftCount == 0 {
+      try writer.db.emptyTrash(of: batch)
+    } else {
+      try keepNamesOfCauses()
+    }
+    try writer.forgetUnfinishedUndo(of: batch)
+    if result.restoredNothing && !isResumed { return }
+    try writer.db.run(
+      "UPDATE cascade_ledger SET undone_at = ?, undone_by = ? WHERE seq = ?", .integer(now),
+      .text(author), .integer(batch))
+  }
+
+  private func countWhatIsLeft() throws {
+    try writer.db.run(
+      """
+      UPDATE cascade_trash_layout SET remaining = iif(kind = 'edges',
+        (SELECT count(*) FROM cascade_trash_edge WHERE batch = ?1),
+        (SELECT count(*) FROM temp.left_alone AS a CROSS JOIN cascade_trash AS t
+          ON t.batch = ?1 AND t.id = a.id AND t.part = 0
+          AND t.layout = cascade_trash_layout.layout))
+      WHERE batch = ?1
+      """, .integer(batch))
+  }
+
+  /// Keeps the names of restored nodes whose deletion had taken along what is left: they still
+  /// explain it.
+  private func keepNamesOfCauses() throws {
+    try writer.db.run(
+      """
+      INSERT OR IGNORE INTO cascade_trash_node
+      SELECT t.batch, r.id, l.collection, r.key FROM temp.left_alone AS a
+      CROSS JOIN cascade_trash AS t ON t.batch = ?1 AND t.id = a.id AND t.part = 0
+      CROSS JOIN temp.restored AS r ON r.id = t.via
+      CROSS JOIN cascade_trash_layout AS l ON l.batch = ?1 AND l.layout = r.layout
+      """, .integer(batch))
+  }
+
+  /// Leaves one thing in the trash, and lists it.
+  mutating func leaveInTrash(_ id: Int64, _ layout: NumberedLayout, because reason: String) throws {
+    try writer.db.run("INSERT OR IGNORE INTO temp.left_alone VALUES(?)", .integer(id))
+    let key = try writer.db.all(
+      generated: """
+        SELECT \(TrashLayout.key(keys: "?2")) FROM main.cascade_trash AS t
+        WHERE t.batch = ?1 AND t.id = ?3 AND t.part = 0
+        """, [.integer(batch), .integer(Int64(layout.layout.keys)), .integer(id)]
+    ) { $0.key(0, in: layout.collection, writer.model) }.first
+    let node = layout.isOfNodes ? key.map { Node(layout.collection, $0) } : nil
+    result.leave(node, layout.described(node), because: reason)
+  }
+}
+
+extension Undo.NumberedLayout {
+  func bound(_ slice: Slice) -> [Value] { [bound.0, bound.1] + slice.bound }
+
+  /// A query: all objects of the same collection.
+  var objectsOfCollection: String {
+    "SELECT id FROM main.cascade_node WHERE collection = \(layout.collection ?? 0)"
+  }
+
+  var isOfNodes: Bool {
+    layout.collection != nil && [.row, .object, .change].contains(layout.kind)
+  }
+
+  func described(_ node: Node?) -> String {
+    switch layout.kind {
+    case .change: "the references of \(node.map { "\($0)" } ?? "a row of \"\(layout.subject)\"")"
+    case .value: "the references of an object"
+    default: node.map { "\($0)" } ?? "a row of \"\(layout.subject)\""
+    }
+  }
+}
+
+extension TrashLayout {
+  /// A condition: the trash has more than the name of a node, or has the name of a file, which
+  /// comes back too.
+  static let isRestorable = """
+    layout NOT IN (
+      SELECT layout FROM main.cascade_trash_layout
+      WHERE batch = ?1 AND kind = 'name' AND collection NOT IN (\(Writer.fileCollections)))
+    """
+
+  /// An expression: the key of `t` as in `temp.known`. `keys` is the number of its columns.
+  package static func key(keys: String, of t: String = "t") -> String {
+    let lists = (2...columnsPerPart).map { count in
+      let parts = (0..<count).map { KeyPart.written("\(t).c\($0)") }
+      return "WHEN \(count) THEN json_array(\(parts.joined(separator: ", ")))"
+    }
+    return "CASE \(keys) \(lists.joined(separator: " ")) ELSE \(t).c0 END"
+  }
+}
+
+extension Connection {
+  fileprivate func layouts(of batch: Int64) throws(SQLiteError) -> [Undo.NumberedLayout] {
+    try all(
+      """
+      SELECT l.kind, l.collection, l.subject, l.columns, l.keys, l.layout, l.remaining, c.name
+      FROM cascade_trash_layout AS l LEFT JOIN cascade_collection AS c ON c.id = l.collection
+      WHERE l.batch = ? ORDER BY l.layout
+      """, .integer(batch)
+    ) { row in
+      TrashLayout(row: row).map {
+        Undo.NumberedLayout(
+          number: row.integer(5), layout: $0, collection: row.text(7),
+          remaining: Int(row.integer(6)), bound: (.integer(batch), .integer(row.integer(5))))
+      }
+    }.compactMap { $0 }
+  }
+
+  /// Empties the trash of a batch. What was trashed, and how much of it, stays known for the list
+  /// of batches; and so do the names of what the application deleted itself, for `why`.
+  func emptyTrash(of batch: Int64) throws(SQLiteError) {
+    try run(
+      generated: "DELETE FROM cascade_trash WHERE batch = ?1 AND \(TrashLayout.isRestorable)",
+      [.integer(batch)])
+    try run("DELETE FROM cascade_trash_edge WHERE batch = ?", .integer(batch))
+    try run("DELETE FROM cascade_trash_node WHERE batch = ?", .integer(batch))
+    try run("UPDATE cascade_trash_layout SET remaining = 0 WHERE batch = ?", .integer(batch))
+  }
+}

@@ -1,0 +1,306 @@
+internal import CascadeModel
+internal import CascadeSQLite
+internal import CascadeStore
+internal import CascadePlanning
+internal import SQLiteTables
+internal import SQLiteRules
+internal import SQLiteEdges
+
+/// Stored edges come back if both of their ends exist. An edge that repeats a reference in a value
+/// comes back only if the value still has that reference.
+extension Undo {
+  mutating func restoreEdges() throws {
+    if try writer.db.integer(
+      "SELECT 1 FROM cascade_trash_edge WHERE batch = ? LIMIT 1", .integer(batch)) == nil
+    {
+      return
+    }
+    try restoreIdentities()
+    try forEachEdgePortion { undo, range in
+      try undo.insertEdges(range)
+      try undo.deleteRestoredEdges(range)
+    }
+    try forEachPortion(
+      """
+      SELECT DISTINCT source AS id FROM main.cascade_trash_edge WHERE batch = ?1 AND origin >= 2
+      """
+    ) { undo, slice, _ in try undo.restoreEdgesOfSurvivors(slice) }
+    try listLeftEdges()
+  }
+
+  private mutating func restoreIdentities() throws {
+    try writer.db.run(
+      """
+      INSERT INTO temp.nodes_of_batch_edges SELECT source FROM cascade_trash_edge WHERE batch = ?1
+      UNION SELECT destination FROM cascade_trash_edge WHERE batch = ?1
+      """, .integer(batch))
+    let ids = "SELECT id FROM main.cascade_trash_node WHERE batch = ?1"
+    try forEachPortion(ids) { undo, slice, _ in try undo.restoreIdentities(slice) }
+  }
+
+  private func restoreIdentities(_ slice: Slice) throws {
+    for table in writer.binding.collections.values {
+      try restoreIdentities(
+        slice, "x.collection = \(table.id) AND \(table.hasRow(withKey: "x.key"))")
+    }
+    try restoreIdentities(
+      slice,
+      "x.collection IN (SELECT id FROM cascade_collection WHERE name GLOB 'cascade_file/*')")
+    try writer.db.run(
+      """
+      INSERT OR IGNORE INTO temp.renumbered
+      SELECT x.id, n.id FROM cascade_trash_node AS x
+      CROSS JOIN cascade_node AS n ON n.collection = x.collection AND n.key = x.key
+      WHERE x.batch = ? AND x.id > ? AND x.id <= ? AND n.id <> x.id
+      AND x.id NOT IN (SELECT id FROM temp.left_alone)
+      """, .integer(batch), .integer(slice.low), .integer(slice.high))
+  }
+
+  private func restoreIdentities(_ slice: Slice, _ condition: String) throws {
+    try writer.db.run(
+      generated: """
+        INSERT OR IGNORE INTO main.cascade_node(id, collection, key)
+        SELECT x.id, x.collection, x.key FROM main.cascade_trash_node AS x
+        WHERE x.batch = ?3 AND x.id > ?1 AND x.id <= ?2
+        AND x.id NOT IN (SELECT id FROM temp.left_alone) AND x.id IN (SELECT id FROM temp.nodes_of_batch_edges)
+        AND \(condition)
+        """, slice.bound + [.integer(batch)])
+  }
+
+  // MARK: - Edges in portions
+
+  /// One source may have very many edges, so portions are bounded by edge and not by source.
+  private mutating func forEachEdgePortion(
+    _ body: (inout Undo, _ range: [Value]) throws -> Void
+  ) throws {
+    writer.lock.pace.lowerRate()
+    var low = [Value](repeating: .integer(.min), count: 4)
+    while let (high, count) = try fewEdges(behind: low) {
+      try step(of: count) { try body(&$0, low + high) }
+      low = high
+    }
+  }
+
+  private func fewEdges(behind low: [Value]) throws -> (high: [Value], count: Int)? {
+    try writer.db.all(
+      generated: """
+        SELECT source, name, destination, origin, row_number() OVER () AS count
+        FROM (SELECT * FROM main.cascade_trash_edge AS e
+          WHERE e.batch = ?1 AND (\(Undo.edge)) > (?2, ?3, ?4, ?5) ORDER BY \(Undo.edge) LIMIT ?6)
+        ORDER BY count DESC LIMIT 1
+        """, [.integer(batch)] + low + [.integer(mostAtOnce)]
+    ) { row in ((0..<4).map { row.value($0) }, Int(row.integer(4))) }.first
+  }
+
+  private static let edge = LosingEdges.identity
+  /// The range is bound after the batch.
+  private static let isInRange = """
+    e.batch = ?1 AND (\(edge)) > (?2, ?3, ?4, ?5) AND (\(edge)) <= (?6, ?7, ?8, ?9)
+    """
+
+  private mutating func insertEdges(_ range: [Value]) throws {
+    try writer.db.run(
+      generated: """
+        INSERT OR IGNORE INTO main.cascade_edge
+        SELECT coalesce(s.now, e.source), e.name, coalesce(d.now, e.destination), e.origin, e.rules,
+          e.born
+        FROM main.cascade_trash_edge AS e LEFT JOIN temp.renumbered AS s ON s.id = e.source
+        LEFT JOIN temp.renumbered AS d ON d.id = e.destination
+        WHERE \(Undo.isInRange)
+        AND e.source NOT IN (SELECT id FROM temp.left_alone)
+        AND e.destination NOT IN (SELECT id FROM temp.left_alone)
+        AND EXISTS (SELECT 1 FROM cascade_node WHERE id = coalesce(s.now, e.source))
+        AND EXISTS (SELECT 1 FROM cascade_node WHERE id = coalesce(d.now, e.destination))
+        AND (e.origin < 2 OR e.source IN (SELECT id FROM temp.restored))
+        AND (e.origin <> 1 OR s.now IS NULL OR \(isRow("s.now")))
+        """, [.integer(batch)] + range)
+    result.edges += writer.db.changes
+  }
+
+  /// A condition: the node is a row. An object that has another number was put again, and declares
+  /// its edges anew.
+  private func isRow(_ node: String) -> String {
+    let tables = writer.binding.collections.values.map { String($0.id) }.joined(separator: ", ")
+    return "(SELECT collection FROM cascade_node WHERE id = \(node)) IN (\(tables))"
+  }
+
+  private func deleteRestoredEdges(_ range: [Value]) throws {
+    try writer.db.run(
+      generated: """
+        DELETE FROM main.cascade_trash_edge AS e WHERE \(Undo.isInRange)
+        AND source NOT IN (SELECT id FROM temp.left_alone)
+        AND destination NOT IN (SELECT id FROM temp.left_alone)
+        AND EXISTS (
+          SELECT 1 FROM cascade_edge AS c
+          WHERE c.source = coalesce(
+            (SELECT now FROM temp.renumbered WHERE id = e.source), e.source)
+          AND c.name = e.name AND c.origin = e.origin AND c.destination = coalesce(
+            (SELECT now FROM temp.renumbered WHERE id = e.destination), e.destination))
+        """, [.integer(batch)] + range)
+  }
+
+  // MARK: - Edges of values that were not deleted
+
+  private mutating func restoreEdgesOfSurvivors(_ slice: Slice) throws {
+    var page = try survivors(slice)
+    while let last = page.last {
+      for survivor in page { try restoreEdges(of: survivor) }
+      page = try survivors(Slice(low: last.oldId, high: slice.high))
+    }
+  }
+
+  private func survivors(_ slice: Slice) throws -> [Survivor] {
+    try writer.db.all(
+      """
+      SELECT DISTINCT n.id, c.name, n.type, n.value, e.source
+      FROM cascade_trash_edge AS e CROSS JOIN cascade_node AS n
+        ON n.id = coalesce((SELECT now FROM temp.renumbered WHERE id = e.source), e.source)
+      JOIN cascade_collection AS c ON c.id = n.collection
+      WHERE e.batch = ? AND e.origin >= 2 AND e.source > ? AND e.source <= ?
+      AND e.source NOT IN (SELECT id FROM temp.left_alone) ORDER BY e.source LIMIT 1000
+      """, .integer(batch), .integer(slice.low), .integer(slice.high)
+    ) { row in
+      Survivor(
+        id: row.integer(0), collection: row.text(1), type: row.optionalText(2),
+        value: row.optionalText(3), oldId: row.integer(4))
+    }
+  }
+
+  private struct Survivor {
+    let id: Int64
+    let collection: String
+    let type: String?
+    let value: String?
+    let oldId: Int64
+  }
+
+  /// Restores edges that the value still has. An edge that it no longer has is not missing, and is
+  /// dropped from the trash.
+  private mutating func restoreEdges(of survivor: Survivor) throws {
+    let said = try currentReferences(by: survivor)
+    for edge in try edgesOfValue(of: survivor.oldId) {
+      let key = EdgeKey(
+        source: survivor.id, name: edge.name, destination: edge.now, origin: edge.origin)
+      if said.contains(key) {
+        try writer.db.run(
+          "INSERT OR IGNORE INTO cascade_edge VALUES(?, ?, ?, ?, ?, ?)",
+          row: (key.source, key.name, key.destination, key.origin.rawValue, edge.rules, edge.born))
+        result.edges += writer.db.changes
+      }
+      try writer.db.run(
+        """
+        DELETE FROM cascade_trash_edge
+        WHERE batch = ? AND source = ? AND name = ? AND destination = ? AND origin = ?
+        """, .integer(batch), .integer(survivor.oldId), .integer(edge.name), .integer(edge.oldId),
+        .integer(edge.origin.rawValue))
+    }
+  }
+
+  private struct ValueEdge {
+    let name: Int64
+    let oldId: Int64
+    let now: Int64
+    let origin: Origin
+    let rules: Int64
+    let born: Int64
+  }
+
+  /// The edges whose destination exists.
+  private func edgesOfValue(of source: Int64) throws -> [ValueEdge] {
+    try writer.db.all(
+      """
+      SELECT e.name, e.destination, n.id, e.origin, e.rules, e.born
+      FROM cascade_trash_edge AS e CROSS JOIN cascade_node AS n
+        ON n.id = coalesce((SELECT now FROM temp.renumbered WHERE id = e.destination), e.destination)
+      WHERE e.batch = ? AND e.source = ? AND e.origin >= 2
+      AND e.destination NOT IN (SELECT id FROM temp.left_alone)
+      """, .integer(batch), .integer(source)
+    ) { row in
+      ValueEdge(
+        name: row.integer(0), oldId: row.integer(1), now: row.integer(2),
+        origin: Origin(rawValue: row.integer(3)) ?? .property, rules: row.integer(4),
+        born: row.integer(5))
+    }
+  }
+
+  private func currentReferences(by survivor: Survivor) throws -> Set<EdgeKey> {
+    guard let members = survivor.value.flatMap({ JSONText(valid: $0).members() }) else { return [] }
+    var said: Set<EdgeKey> = []
+    for place in writer.facts.references.of(survivor.collection, type: survivor.type) {
+      for destination in try place.destinations(in: members) {
+        guard let end = try writer.existingId(destination) else { continue }
+        said.insert(try writer.edge(of: place, from: survivor.id, to: end))
+      }
+    }
+    return said
+  }
+
+  // MARK: - Other references in values
+
+  /// Rebuilds the references of objects that came back: what they name may exist for another
+  /// reason, or come later.
+  mutating func rebuildRestoredReferences() throws {
+    if writer.facts.references.collections.isEmpty { return }
+    for layout in layouts where writer.facts.references.hasReferences(layout.collection) {
+      let back = "SELECT id FROM temp.restored WHERE layout = \(layout.number)"
+      try rebuildRestoredReferences(of: isResumed ? layout.objectsOfCollection : back)
+    }
+    try rebuildRestoredReferences(of: "SELECT id FROM temp.rewritten")
+    try step(of: 1) { undo in
+      try undo.writer.resolveReferences(toObjects: true)
+      try undo.writer.clearTouched()
+      undo.writer.identities.counters.serial += 1
+    }
+  }
+
+  private mutating func rebuildRestoredReferences(of objects: String) throws {
+    try forEachPortion(objects) { undo, slice, _ in
+      let ids = try undo.writer.db.all(
+        generated: "SELECT id FROM (\(objects)) WHERE id > ?1 AND id <= ?2", slice.bound
+      ) { $0.integer(0) }
+      for id in ids { try undo.writer.rebuildReferences(of: id) }
+    }
+  }
+
+  // MARK: - Edges that are left
+
+  private mutating func listLeftEdges() throws {
+    let count = try writer.db.integer(
+      "SELECT count(*) FROM cascade_trash_edge WHERE batch = ?", .integer(batch))
+    let room = max(0, UndoResult.mostListed - result.left.count)
+    let edges = try writer.db.all(
+      generated: """
+        SELECT m.name, \(end("source")), \(end("destination")),
+          e.source IN (SELECT id FROM temp.left_alone)
+            OR e.destination IN (SELECT id FROM temp.left_alone)
+        FROM main.cascade_trash_edge AS e JOIN main.cascade_name AS m ON m.id = e.name
+        WHERE e.batch = ?1 LIMIT ?2
+        """, [.integer(batch), .integer(Int64(room))]
+    ) { row in
+      let ends = [row.optionalText(1), row.optionalText(2)].map { $0 ?? "?" }
+      return (what: "the edge \(ends[0]) -\(row.text(0))-> \(ends[1])", waits: row.integer(3) != 0)
+    }
+    for edge in edges {
+      let reason =
+        edge.waits ? "one of its ends was not restored" : "one of its ends does not exist"
+      result.leave(nil, edge.what, because: reason)
+    }
+    result.leftCount += Int(count ?? 0) - edges.count
+  }
+
+  /// An expression: the collection and key of an end, from what exists or from the trash.
+  private func end(_ column: String) -> String {
+    """
+    coalesce(
+      (SELECT c.name || '/' || n.key FROM main.cascade_node AS n
+        JOIN main.cascade_collection AS c ON c.id = n.collection WHERE n.id = e.\(column)),
+      (SELECT c.name || '/' || x.key FROM main.cascade_trash_node AS x
+        JOIN main.cascade_collection AS c ON c.id = x.collection
+        WHERE x.batch = e.batch AND x.id = e.\(column)),
+      (SELECT c.name || '/' || t.c0 FROM main.cascade_trash AS t
+        JOIN main.cascade_trash_layout AS l ON l.batch = t.batch AND l.layout = t.layout
+        JOIN main.cascade_collection AS c ON c.id = l.collection
+        WHERE t.batch = e.batch AND t.id = e.\(column) AND t.part = 0))
+    """
+  }
+}

@@ -1,0 +1,192 @@
+internal import CascadeModel
+internal import CascadeSQLite
+internal import CascadeStore
+internal import CascadePlanning
+internal import SQLiteTables
+internal import SQLiteDeletion
+
+/// References of rows and objects that were not deleted come back if they are still as nulling left
+/// them. The latest come first: a row may have lost several, one after the other.
+extension Undo {
+  mutating func restoreReferences(_ kept: NumberedLayout) throws {
+    switch kept.layout.kind {
+    case .change: try restoreChanges(kept)
+    case .value: try restoreValues(kept)
+    default: break
+    }
+  }
+
+  private mutating func restoreChanges(_ kept: NumberedLayout) throws {
+    guard
+      case .success(let table) = try Catalog(writer.db).table(kept.layout.subject, in: writer.db)
+    else { return try leaveChanges(kept) }
+    let isThere = kept.layout.columns.allSatisfy { name in
+      name.map { table.column($0) != nil } ?? (table.rowid != nil)
+    }
+    if !isThere { return try leaveChanges(kept) }
+    let sql = try kept.update(of: table, targetExists: leadsSomewhere(kept, table))
+    try forEachPortion(of: kept) { undo, slice, _ in
+      try undo.restoreChanges(slice, of: kept, table, sql)
+    }
+  }
+
+  private mutating func restoreChanges(
+    _ slice: Slice, of kept: NumberedLayout, _ table: Table, _ sql: String
+  ) throws {
+    for id in try ids(of: kept, in: slice) {
+      do {
+        try writer.db.run(generated: sql, [kept.bound.0, kept.bound.1, .integer(id)])
+        if try writer.db.changes == 0 && restorePart(of: id, kept, table) { continue }
+        try countOrLeave(id, kept)
+      } catch let error as SQLiteError where error.isAboutTheValue || error.isAboutTheStatement {
+        try writer.requireTransaction(error)
+        try leaveInTrash(id, kept, because: error.message)
+      }
+    }
+  }
+
+  private mutating func leaveChanges(_ kept: NumberedLayout) throws {
+    let reason = "table \"\(kept.layout.subject)\" was changed"
+    try forEachPortion(of: kept) { undo, slice, _ in
+      try undo.leave(slice, of: kept, because: reason)
+    }
+  }
+
+  private mutating func countOrLeave(_ id: Int64, _ kept: NumberedLayout) throws {
+    if writer.db.changes == 1 { return result.references += 1 }
+    try leaveInTrash(
+      id, kept, because: "they were changed meanwhile, or their destinations do not exist")
+  }
+
+  private mutating func restoreValues(_ kept: NumberedLayout) throws {
+    try forEachPortion(of: kept) { undo, slice, _ in
+      for id in try undo.ids(of: kept, in: slice) { try undo.restoreValue(id, kept) }
+    }
+  }
+
+  private mutating func restoreValue(_ id: Int64, _ kept: NumberedLayout) throws {
+    let values = try writer.db.first(
+      """
+      SELECT n.id, n.value, t.c1, t.c2 FROM cascade_trash AS t JOIN cascade_node AS n ON n.id = t.c0
+      WHERE t.batch = ?1 AND t.layout = ?2 AND t.id = ?3 AND t.part = 0
+      """, kept.bound.0, kept.bound.1, .integer(id)
+    ) { (object: $0.integer(0), now: $0.text(1), was: $0.text(2), nulled: $0.text(3)) }
+    let restored = values.flatMap { $0.now.undoing($0.nulled, $0.was) }
+    try writer.db.run(
+      "UPDATE cascade_node SET value = ?2 WHERE id = ?1 AND ?2 IS NOT NULL",
+      .integer(values?.object), .text(restored))
+    try countOrLeave(id, kept)
+    if let values, restored != nil {
+      try writer.db.run(
+        "INSERT OR IGNORE INTO temp.rewritten VALUES(?)", .integer(values.object))
+    }
+  }
+}
+
+extension Undo {
+  /// A condition: the reference leads to an existing row, also where it is a foreign key.
+  private func leadsSomewhere(_ kept: NumberedLayout, _ table: Table) throws -> String {
+    if let isThere = kept.leadsSomewhere(writer.binding.edgeRelations) { return isThere }
+    let key = table.foreignKeys.first { $0.columns == kept.changed }
+    guard let key, let parent = try writer.db.tables([key.parent]).first else { return "1" }
+    let names = key.parentColumns.isEmpty ? parent.primaryKey : key.parentColumns
+    let isParent = names.enumerated().map { relation, name in
+      let old = "t.c\(kept.layout.keys + relation)"
+      // Compared as the foreign key compares: the trash has no column types.
+      let isText = parent.column(name)?.affinity == .text
+      return "p.\(quoted(name)) = \(isText ? "+CAST(\(old) AS TEXT)" : old)"
+    }
+    return """
+      EXISTS (SELECT 1 FROM main.\(quoted(parent.name)) AS p
+        WHERE \(isParent.joined(separator: " AND ")))
+      """
+  }
+}
+
+extension Undo.NumberedLayout {
+  var changed: [String] {
+    layout.columns.dropFirst(layout.keys).compactMap { $0 }
+  }
+
+  /// The columns of the layout are those of the key and then those that were nulled. The values
+  /// that nulling left follow them.
+  fileprivate func update(of table: Table, targetExists: String) -> String {
+    let sets = changed.enumerated().map { "\(quoted($1)) = t.c\(layout.keys + $0)" }
+    return update(of: table, sets.joined(separator: ", ")) + " AND \(targetExists)"
+  }
+
+  private func update(of table: Table, _ sets: String) -> String {
+    let isNulled = changed.enumerated().map {
+      "r.\(quoted($1)) IS t.c\(layout.columns.count + $0)"
+    }
+    return """
+      UPDATE OR ABORT main.\(quoted(table.name)) AS r SET \(sets)
+      \(fromTrash(table)) AND \(isNulled.joined(separator: " AND "))
+      """
+  }
+
+  func fromTrash(_ table: Table) -> String {
+    "FROM main.cascade_trash AS t WHERE \(TrashLayout.isOfLayout) AND t.id = ?3 AND \(isRow(of: table))"
+  }
+
+  func isRow(of table: Table) -> String {
+    let keys = layout.columns.prefix(layout.keys).map { $0.map(quoted) ?? table.rowid ?? "" }
+    return keys.enumerated().map { "r.\($1) IS t.c\($0)" }.joined(separator: " AND ")
+  }
+
+  /// A condition: the reference leads to an existing node. A list counts as a whole, with all that
+  /// was taken out of it.
+  fileprivate func leadsSomewhere(_ relations: [EdgeRelation]) -> String? {
+    let old = "t.c\(layout.keys)"
+    let lists = lists(relations).map { relation in
+      "NOT EXISTS (SELECT 1 FROM \(relation.missing(from: old, but: "t.c\(layout.columns.count)")))"
+    }
+    if !lists.isEmpty { return "(\(lists.joined(separator: " AND ")))" }
+    let ways = relations.compactMap { relation -> String? in
+      if relation.source.table?.name != layout.subject { return nil }
+      let isThere = relation.destination.hasRow(withKey: relation.destination.asKey(old))
+      switch relation.form {
+      case .column(let column): return [column] == changed ? isThere : nil
+      case .typed(let column, let typeColumn, let type):
+        if [column, typeColumn] != changed { return nil }
+        return "(t.c\(layout.keys + 1) = \(literal(type)) AND \(isThere))"
+      case .join, .json, .foreignKey: return nil
+      }
+    }
+    return ways.isEmpty ? nil : "(\(ways.joined(separator: " OR ")))"
+  }
+}
+
+extension String {
+  /// The text of an object with the nulled members as they were; nil if one of them was written
+  /// since.
+  fileprivate func undoing(_ nulled: String, _ was: String) -> String? {
+    if self == nulled { return was }
+    guard var members = JSONText(valid: self).members(),
+      let nulled = JSONText(valid: nulled).members(), let was = JSONText(valid: was).members()
+    else { return nil }
+    for (new, old) in zip(nulled, was) where new.value != old.value {
+      guard let index = members.firstIndex(where: { $0.isNamed(new.name) }),
+        let value = members[index].value.undoing(new.value, old.value)
+      else { return nil }
+      members[index] = Member(name: old.name, value: value)
+    }
+    return JSONText(object: members).text
+  }
+}
+
+extension JSONText {
+  /// A member as it was. A list that was changed since gets back what was taken out of it.
+  fileprivate func undoing(_ nulled: JSONText, _ was: JSONText) -> JSONText? {
+    if self == nulled { return was }
+    guard let now = elements()?.map(\.text), let nulled = nulled.elements()?.map(\.text),
+      let was = was.elements()?.map(\.text)
+    else { return nil }
+    let there = Set((nulled + now).map { Array($0.utf8) })
+    let old = was.map {
+      RestoredList.Element(text: $0, isBack: !there.contains(Array($0.utf8)))
+    }
+    if !old.contains(where: \.isBack) { return nil }
+    return JSONText(valid: RestoredList(now: now).inserting(old))
+  }
+}

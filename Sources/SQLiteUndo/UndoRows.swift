@@ -1,0 +1,215 @@
+internal import CascadeModel
+internal import CascadeSQLite
+internal import CascadeStore
+internal import SQLiteTables
+internal import SQLiteDeletion
+
+/// Restores rows and objects: all of a portion at once, and one by one if some of them fail.
+extension Undo {
+  mutating func restoreRows(_ kept: NumberedLayout) throws {
+    if kept.remaining == 0 { return }
+    let table = try table(of: kept)
+    try forEachPortion(of: kept) { undo, slice, count in
+      switch table {
+      case .failure(let unusable): try undo.leave(slice, of: kept, because: unusable.reason)
+      case .success(let table):
+        let count = try count - undo.leaveWithoutEnds(slice, of: kept)
+        if try undo.restoreAtOnce(slice, of: kept, table, count) {
+          undo.count(kept, count)
+        } else {
+          try undo.restoreOneByOne(slice, of: kept, table)
+        }
+      }
+    }
+  }
+
+  /// Leaves join rows whose ends do not come back, since they mean nothing without them. Returns
+  /// how many. Where the application deleted an end itself, bringing it back is up to the
+  /// application.
+  private mutating func leaveWithoutEnds(_ slice: Slice, of kept: NumberedLayout) throws -> Int {
+    let ends = writer.binding.edgeRelations.flatMap { $0.leftEnds(in: kept.layout) }
+    if kept.layout.kind != .side || ends.isEmpty { return 0 }
+    let left = try writer.db.all(
+      generated: """
+        SELECT t.id \(kept.layout.fromEntries)
+        WHERE \(TrashLayout.isInSlice) AND (\(ends.joined(separator: " OR ")))
+        """, kept.bound(slice)
+    ) { $0.integer(0) }
+    for id in left { try leaveInTrash(id, kept, because: "a row that it joins does not exist") }
+    return left.count
+  }
+
+  /// The table as it is now. A row cannot come back as it was if a column is gone.
+  private func table(of kept: NumberedLayout) throws -> Result<Table, Catalog.Unusable> {
+    let found = try Catalog(writer.db).table(kept.layout.subject, in: writer.db)
+    guard case .success(let table) = found else { return found }
+    for (relation, name) in kept.layout.columns.enumerated() {
+      guard let name else { continue }
+      // A column of the key may be generated: the other columns give the same key again.
+      guard let column = table.column(name), !column.isGenerated || relation < kept.layout.keys
+      else {
+        return .failure(
+          Catalog.Unusable("table \"\(table.name)\" no longer has column \"\(name)\""))
+      }
+    }
+    return found
+  }
+
+  fileprivate static let isNotLeft = "t.id NOT IN (SELECT id FROM temp.left_alone)"
+
+  private struct IncompleteInsert: Error {}
+
+  private func restoreAtOnce(
+    _ slice: Slice, of kept: NumberedLayout, _ table: Table, _ count: Int
+  ) throws -> Bool {
+    do {
+      try writer.db.savepoint {
+        try writer.db.run(
+          generated: kept.insertion(into: table), kept.bound(slice))
+        if writer.db.changes != count { throw IncompleteInsert() }
+      }
+      return true
+    } catch is IncompleteInsert {
+      return false
+    } catch let error as SQLiteError where error.isAboutTheValue || error.isAboutTheStatement {
+      try writer.requireTransaction(error)
+      return false
+    }
+  }
+
+  private mutating func restoreOneByOne(
+    _ slice: Slice, of kept: NumberedLayout, _ table: Table
+  ) throws {
+    let insertion = kept.insertion(into: table)
+    var restored = 0
+    for id in try ids(of: kept, in: slice) {
+      let one = Slice(low: id - 1, high: id)
+      do {
+        try writer.db.run(generated: insertion, kept.bound(one))
+        if writer.db.changes == 1 {
+          restored += 1
+        } else {
+          try leaveInTrash(id, kept, because: "a trigger of \"\(table.name)\" prevents it")
+        }
+      } catch let error as SQLiteError where error.isAboutTheValue || error.isAboutTheStatement {
+        try writer.requireTransaction(error)
+        try leaveInTrash(id, kept, because: error.message)
+      }
+    }
+    count(kept, restored)
+  }
+
+  func ids(of kept: NumberedLayout, in slice: Slice) throws -> [Int64] {
+    try writer.db.all(
+      generated: """
+        SELECT t.id FROM main.cascade_trash AS t
+        WHERE \(TrashLayout.isInSlice) AND \(Undo.isNotLeft) ORDER BY t.id
+        """, kept.bound(slice)
+    ) { $0.integer(0) }
+  }
+
+  mutating func leave(_ slice: Slice, of kept: NumberedLayout, because reason: String) throws {
+    for id in try ids(of: kept, in: slice) { try leaveInTrash(id, kept, because: reason) }
+  }
+
+  private mutating func count(_ kept: NumberedLayout, _ restored: Int) {
+    if restored == 0 { return }
+    if kept.layout.kind == .side { return result.rows += restored }
+    result.restored += restored
+    result.byCollection[kept.collection, default: 0] += restored
+  }
+
+  // MARK: - Objects
+
+  mutating func restoreObjects(_ kept: NumberedLayout) throws {
+    guard let collection = kept.layout.collection else { return }
+    let isTable = writer.binding.collections[kept.collection] != nil
+    try forEachPortion(of: kept) { undo, slice, _ in
+      if isTable {
+        let reason = "\"\(kept.collection)\" is now a table"
+        return try undo.leave(slice, of: kept, because: reason)
+      }
+      try undo.restoreObjects(slice, of: kept, collection)
+    }
+  }
+
+  private mutating func restoreObjects(
+    _ slice: Slice, of kept: NumberedLayout, _ collection: Int64
+  ) throws {
+    let bound = kept.bound(slice) + [.integer(collection)]
+    let taken = try writer.db.all(
+      generated: """
+        SELECT t.id FROM main.cascade_trash AS t CROSS JOIN main.cascade_node AS n
+          ON n.collection = ?5 AND n.key = t.c0
+        WHERE \(TrashLayout.isInSlice)
+        """, bound
+    ) { $0.integer(0) }
+    for id in taken { try leaveInTrash(id, kept, because: "the key was taken meanwhile") }
+    // A key that one change file put and deleted again may be in the trash several times. The first
+    // is the one that existed before.
+    try writer.db.run(
+      generated: """
+        INSERT OR IGNORE INTO main.cascade_node(id, collection, key, type, value)
+        SELECT t.id, ?5, t.c0, t.c1, t.c2 FROM main.cascade_trash AS t
+        WHERE \(TrashLayout.isInSlice) AND \(Undo.isNotLeft) ORDER BY t.id
+        """, bound)
+    count(kept, writer.db.changes)
+  }
+}
+
+extension Undo.NumberedLayout {
+  /// A conflict is an error, whatever the table declares: no existing row is replaced. A rowid that
+  /// is not a column comes back if it is free. Rows that need another rowid are inserted last, so
+  /// that they take none that a restored row needs.
+  fileprivate func insertion(into table: Table) -> String {
+    var columns: [String] = []
+    var values: [String] = []
+    var order = ""
+    for (relation, column) in layout.columns.enumerated() {
+      let value = TrashLayout.value(relation)
+      if let column {
+        if table.column(column)?.isGenerated == true { continue }
+        columns.append(quoted(column))
+        values.append(value)
+      } else if let rowid = table.rowid {
+        let isTaken =
+          "EXISTS (SELECT 1 FROM main.\(quoted(table.name)) AS o WHERE o.\(rowid) = \(value))"
+        columns.append(rowid)
+        values.append("iif(\(isTaken), NULL, \(value))")
+        order = "ORDER BY \(isTaken)"
+      }
+    }
+    return """
+      INSERT OR ABORT INTO main.\(quoted(table.name))(\(columns.joined(separator: ", ")))
+      SELECT \(values.joined(separator: ", ")) \(layout.fromEntries)
+      WHERE \(TrashLayout.isInSlice) AND \(Undo.isNotLeft) \(order)
+      """
+  }
+}
+
+extension EdgeRelation {
+  /// Conditions: an end of a trashed join row is left in the trash, too.
+  fileprivate func leftEnds(in layout: TrashLayout) -> [String] {
+    guard case .join(let table, let from, let to) = form, table.name == layout.subject else {
+      return []
+    }
+    return [(from, source), (to, destination)].compactMap { column, end in
+      layout.columns.firstIndex { $0?.folded == column.folded }.map { relation in
+        end.isLeft(withKey: end.asKey(TrashLayout.value(relation)))
+      }
+    }
+  }
+}
+
+extension NodeTable {
+  fileprivate func isLeft(withKey key: String) -> String {
+    """
+    (NOT \(hasRow(withKey: key)) AND EXISTS (
+      SELECT 1 FROM temp.left_alone AS a CROSS JOIN main.cascade_trash AS e
+        ON e.batch = ?1 AND e.id = a.id AND e.part = 0
+      CROSS JOIN main.cascade_trash_layout AS l
+        ON l.batch = ?1 AND l.layout = e.layout AND l.collection = \(id)
+      WHERE e.c0 = \(key)))
+    """
+  }
+}

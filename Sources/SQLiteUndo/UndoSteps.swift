@@ -1,0 +1,174 @@
+internal import CascadeModel
+internal import CascadeSQLite
+package import CascadeStore
+internal import CascadePlanning
+package import SQLiteTables
+internal import SQLiteJournal
+internal import SQLiteEdges
+internal import SQLiteDeletion
+internal import SQLiteSweeps
+
+/// A large undo, beside other writers (DESIGN 8.3): each portion is a transaction of its own.
+///
+/// After every step, what came back is no longer in the trash, and what is in the trash did not
+/// come back. So an undo that was stopped continues with what is left.
+extension Writer {
+  /// Continues an undo that a crash or the end of the daemon interrupted. One that would fail at
+  /// each attempt is not tried again by itself.
+  package func resumeUndo(at now: Int64, manners: StepPolicy) throws -> UndoResult? {
+    guard !attachment.isDetached, let batch = try db.meta("undo.batch") else { return nil }
+    let author = try db.first(
+      "SELECT undone_by FROM cascade_ledger WHERE seq = ?", .integer(batch)
+    ) { $0.text(0) }
+    do {
+      return try undo(batch, by: author ?? "", at: now, manners: manners)
+    } catch let error where error.isPermanentFailure {
+      try group { try forgetUnfinishedUndo(of: batch) }
+      throw UndoFailed(batch: batch, reason: "\(error)")
+    }
+  }
+
+  package var unfinishedUndo: Int64? {
+    get throws { attachment.isDetached ? nil : try db.meta("undo.batch") }
+  }
+
+  func forgetUnfinishedUndo(of batch: Int64) throws {
+    try db.run("DELETE FROM cascade_meta WHERE name = 'undo.batch' AND value = ?", .integer(batch))
+  }
+}
+
+/// An undo that was stopped and cannot continue.
+package struct UndoFailed: Error {
+  package let batch: Int64
+  package let reason: String
+}
+
+extension Undo {
+  /// Whether it is large enough that a single transaction would be noticed.
+  var needsSteps: Bool { writer.model.limits.lock != nil && trashedCount > writer.lock.fewNodes }
+
+  /// How much of the batch is in the trash.
+  private var trashedCount: Int64 { layouts.reduce(0) { $0 + Int64($1.remaining) } }
+
+  mutating func runInSteps() throws {
+    defer { writer.removeBarrier() }
+    progress.total = Int(trashedCount)
+    try writer.withStepSettings {
+      try step(of: 1) { try $0.begin() }
+      try restore()
+      if result.leftCount == 0 { try emptyTrash() }
+    }
+    try writer.checkpointAfterSweep(manners)
+    try writer.group { try end() }
+  }
+
+  private func begin() throws {
+    try writer.db.setMeta("undo.batch", batch)
+    try writer.db.run(
+      "UPDATE cascade_ledger SET undone_by = ? WHERE seq = ? AND undone_at IS NULL", .text(author),
+      .integer(batch))
+  }
+
+  /// -1, which is all, where the undo is one transaction.
+  var mostAtOnce: Int64 { isStepped ? writer.lock.pace.rows : -1 }
+
+  /// Handles `count` things in one transaction. The size of the next portion follows from the time
+  /// that this one took.
+  mutating func step(of count: Int, _ body: (inout Undo) throws -> Void) throws {
+    if !isStepped { return try body(&self) }
+    var worked = Duration.zero
+    try writer.group {
+      let start = ContinuousClock.now
+      writer.lock.pace.noteForeignCommits(foreignCommits: try writer.foreignCommits())
+      try body(&self)
+      worked = .now - start
+    }
+    // Some things are handled a second time, for their edges.
+    progress.done = min(progress.done + count, progress.total)
+    manners.reportProgress(progress)
+    if count > 1 {
+      writer.lock.pace.note(
+        rows: Int64(count), worked: worked, held: writer.lock.durations.last ?? .zero)
+    }
+    try writer.yieldLock(manners)
+  }
+
+  // MARK: - What is in the trash, in portions
+
+  mutating func forEachPortion(
+    of kept: NumberedLayout, _ body: (inout Undo, Slice, _ count: Int) throws -> Void
+  ) throws {
+    let ids = "SELECT t.id FROM main.cascade_trash AS t WHERE \(TrashLayout.isOfLayout)"
+    try forEachPortion(ids, kept.number) { undo, slice, count in
+      try body(&undo, slice, count)
+      try undo.removeRestored(slice, of: kept)
+    }
+  }
+
+  /// `ids` is a query to which the batch and the number of a layout are bound.
+  mutating func forEachPortion(
+    _ ids: String, _ layout: Int64 = 0, _ body: (inout Undo, Slice, _ count: Int) throws -> Void
+  ) throws {
+    writer.lock.pace.lowerRate()
+    var low = Int64.min
+    while let (high, count) = try few(of: ids, layout, above: low) {
+      try step(of: count) { try body(&$0, Slice(low: low, high: high), count) }
+      low = high
+    }
+  }
+
+  private func few(
+    of ids: String, _ layout: Int64, above low: Int64
+  ) throws -> (high: Int64, count: Int)? {
+    try writer.db.all(
+      generated: """
+        SELECT max(id), count(*)
+        FROM (SELECT id FROM (\(ids)) WHERE id > ?3 ORDER BY id LIMIT ?4)
+        """,
+      [
+        .integer(batch), .integer(layout), .integer(low),
+        .integer(mostAtOnce),
+      ]
+    ) { $0.isNull(0) ? nil : ($0.integer(0), Int($0.integer(1))) }.first ?? nil
+  }
+
+  /// Removes what came back from the trash. Nodes are remembered until their edges are restored.
+  private func removeRestored(_ slice: Slice, of kept: NumberedLayout) throws {
+    let bound = kept.bound(slice)
+    if [.row, .object].contains(kept.layout.kind) {
+      try writer.db.run(
+        generated: """
+          INSERT INTO temp.restored
+          SELECT t.id, t.layout, \(TrashLayout.key(keys: "\(kept.layout.keys)"))
+          FROM main.cascade_trash AS t
+          WHERE \(TrashLayout.isInSlice) AND t.id NOT IN (SELECT id FROM temp.left_alone)
+          """, bound)
+    }
+    try writer.db.run(
+      generated: """
+        DELETE FROM main.cascade_trash WHERE batch = ?1 AND layout = ?2 AND id > ?3 AND id <= ?4
+        AND id NOT IN (SELECT id FROM temp.left_alone)
+        """, bound)
+  }
+
+  /// Removes trash that only has the names of nodes.
+  private mutating func emptyTrash() throws {
+    let tables = [("cascade_trash", TrashLayout.isRestorable), ("cascade_trash_node", "1")]
+    for (table, condition) in tables {
+      let rows = "FROM main.\(table) WHERE batch = ?1 AND \(condition)"
+      try forEachPortion("SELECT DISTINCT id \(rows)") { undo, slice, _ in
+        let bound = [.integer(undo.batch)] + slice.bound
+        try undo.writer.db.run(generated: "DELETE \(rows) AND id > ?2 AND id <= ?3", bound)
+      }
+    }
+  }
+}
+
+extension Writer {
+  /// Whether a sweep or an undo is unfinished.
+  package var isUnfinished: Bool {
+    get throws {
+      try unfinishedSweep != nil || unfinishedUndo != nil
+    }
+  }
+}
