@@ -32,7 +32,7 @@ package struct FileMover {
   {
     guard let root = roots[file.root] else { return .waiting("files.\(file.root) is not usable") }
     do {
-      if !file.isPathValid { return .unmovable("its path is no UTF-8") }
+      if !file.isPathValid { return .unmovable("its path is not UTF-8") }
       if let objection = root.objection(to: file.path) { return .unmovable(objection) }
       if isNamed { return .named }
       // The move may have preceded a crash. Another file may be in its place by now.
@@ -47,7 +47,7 @@ package struct FileMover {
     } catch let error as UnmovableFile {
       return .unmovable(error.reason)
     } catch let error as SystemError where error.isTaken {
-      return .unmovable("another file of its name is in the trash")
+      return .unmovable("another file with its name is in the trash")
     } catch {
       return .waiting("\(error)")
     }

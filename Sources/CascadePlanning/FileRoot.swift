@@ -41,7 +41,7 @@ package final class FileRoot {
     guard let spot = try spot(path), let status = try spot.parent.status(of: spot.name) else {
       return nil
     }
-    if status.kind != .file { throw UnmovableFile("it is no regular file") }
+    if status.kind != .file { throw UnmovableFile("it is not a regular file") }
     if surroundings.files.contains(where: status.isSame) {
       throw UnmovableFile("it belongs to the store")
     }
@@ -132,7 +132,7 @@ package final class FileRoot {
       return DirectoryEntry(
         parent: try directory.directory(beneath: path.parentPath), name: FileName(path.lastPart))
     } catch {
-      if error.isLink { throw UnmovableFile("a symbolic link is on the way to it") }
+      if error.isLink { throw UnmovableFile("its path contains a symbolic link") }
       if error.isAbsence { return nil }
       throw error
     }

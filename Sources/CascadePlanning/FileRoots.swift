@@ -51,7 +51,7 @@ package struct FileRoots {
           Problem(
             kind: .unsafeFileRoot, root: one.name,
             message: "files.\(one.name) is within files.\(other.name) (\(other.realPath)): a file "
-              + "would have two names, so nothing of both is removed"))
+              + "would have two names, so no file of either is removed"))
         roots[one.name] = nil
         roots[other.name] = nil
       }
@@ -64,13 +64,13 @@ package struct FileRoots {
       problems.append(
         Problem(
           kind: .unsafeFileRoot, root: root.name,
-          message: "files.\(root.name) contains \(ours), which no file of an application should be "
-            + "beside; it is left alone"))
+          message: "files.\(root.name) contains \(ours): files of applications do not belong "
+            + "beside it; it is not touched"))
     } else if surroundings.cover(root.realPath) {
       problems.append(
         Problem(
           kind: .unsafeFileRoot, root: root.name,
-          message: "files.\(root.name) is in a directory of Cascade's own: nothing of it is removed"
+          message: "files.\(root.name) is in a directory of Cascade: none of its files is removed"
         ))
     }
   }

@@ -116,13 +116,13 @@ extension PropertyReference {
     if word.isNull { return nil }
     if try value(in: members, at: path).isNull { return nil }
     guard let text = word.json.string else {
-      throw misfit("\"\(typePath)\" is the name of a type, but it is \(word.json.found)")
+      throw misfit("\"\(typePath)\" must be the name of a type, but it is \(word.json.found)")
     }
     if let collection = target.words.first(where: { $0.key.hasBytes(of: text) })?.value {
       return collection
     }
     let hint = nearest(text, in: target.words.map(\.key)).map { ", did you mean \"\($0)\"?" }
-    throw misfit("\"\(typePath)\" is \(word.text), which is no type of \"\(name)\"\(hint ?? "")")
+    throw misfit("\"\(typePath)\" is \(word.text), which is not a type of \"\(name)\"\(hint ?? "")")
   }
 
   private func destination(
@@ -131,7 +131,7 @@ extension PropertyReference {
     let json = reference.json
     if case .files(let root) = target {
       guard let file = json.string else {
-        throw misfit("\"\(path)\" is the path of a file, but it has \(json.found)")
+        throw misfit("\"\(path)\" must be the path of a file, but it is \(json.found)")
       }
       if let objection = Destination.objection(toPath: file) {
         throw misfit("\"\(path)\": \(objection)")
@@ -139,7 +139,7 @@ extension PropertyReference {
       return .file(root: root, path: file)
     }
     guard let key = Key(json: json), key.managedText != nil else {
-      throw misfit("a reference is a string or an integer, but \"\(path)\" has \(json.found)")
+      throw misfit("a reference must be a string or an integer, but \"\(path)\" has \(json.found)")
     }
     return .node(Node(collection, key))
   }
@@ -150,7 +150,7 @@ extension PropertyReference {
     do throws(NoObject) {
       return try members.value(at: path)
     } catch {
-      throw misfit("\"\(error.path)\" of \"\(path)\" is \(error.kind), and no object")
+      throw misfit("\"\(error.path)\" of \"\(path)\" is \(error.kind), not an object")
     }
   }
 

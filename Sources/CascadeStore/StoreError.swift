@@ -4,5 +4,5 @@ package struct StoreError: Error, CustomStringConvertible {
   package init(_ description: String) { self.description = description }
 
   package static let detached = StoreError(
-    "detached: nothing of Cascade's is in the store; `cascadectl attach` takes it up again")
+    "detached: the store has no tables of Cascade; `cascadectl attach` adds them again")
 }

@@ -47,7 +47,7 @@ package enum Configuration: Sendable {
   }
 
   private static let noStore = ModelProblem(
-    path: "store", message: "missing: which database is it for?")
+    path: "store", message: "missing: name the database file")
 
   private static func model(of store: String, named file: String?) throws -> StoreModel {
     if let file { return try StoreModel.read(file) }
@@ -127,7 +127,8 @@ extension Configuration {
         [
           ModelProblem(
             path: "files.\(root)",
-            message: "\(twin.file) has files there too: a sweep of one takes what the other names"
+            message: "\(twin.file) has files there too: a sweep of one store would remove "
+              + "files that the other references"
           )
         ])
     }

@@ -111,13 +111,13 @@ final class Stores {
     }
     do {
       let reloaded = try await take(try configuration.read())
-      complaints = reloaded.failed.map { "\($0.store) keeps its model: \($0.reason)" }
+      complaints = reloaded.failed.map { "\($0.store) keeps its old model: \($0.reason)" }
       report(reloaded, by: user)
       return reloaded
     } catch {
       complaints = (error as? ConfigurationError)?.complaints ?? ["\(error)"]
       events.tell(
-        .error, .reloadFailed, "not reloaded, everything stays as it was: \(error)",
+        .error, .reloadFailed, "reload failed, nothing was changed: \(error)",
         [(.reason, "\(error)"), (.peerUser, user.map { String($0) } ?? "")])
       throw error
     }
@@ -166,7 +166,7 @@ final class Stores {
     }
     for (path, reason) in reloaded.failed {
       events.tell(
-        .error, .reloadFailed, "\(path): keeps its model: \(reason)",
+        .error, .reloadFailed, "\(path): keeps its old model: \(reason)",
         [(.store, path), (.reason, reason), (.peerUser, number)])
     }
   }

@@ -16,7 +16,7 @@ package struct ApplicationRefusal: Error {
 
   mutating func add(_ found: GoneNode, _ code: Reason.Code = .denied, because why: String) {
     if found.isThere { nodes.append(found.id) }
-    let what = found.isThere ? "must stay: \(why)" : "is gone, but \(why)"
+    let what = found.isThere ? "must stay: \(why)" : "no longer exists, but \(why)"
     reasons.append(Reason(code, "\(found.node) \(what)", node: found.node))
   }
 }
@@ -30,11 +30,11 @@ extension Error {
   /// Why the application's own rules refuse a statement; nil for any other error.
   fileprivate var refusalReason: String? {
     if let ignored = self as? IgnoredByTrigger {
-      return "a trigger of \"\(ignored.table)\" ignores this"
+      return "a trigger of \"\(ignored.table)\" prevents this"
     }
     guard let error = self as? SQLiteError else { return nil }
     if error.isAboutTheValue { return error.message }
-    return error.isAboutTheStatement ? "SQLite cannot do it here: \(error.message)" : nil
+    return error.isAboutTheStatement ? "SQLite cannot execute it: \(error.message)" : nil
   }
 }
 
@@ -85,7 +85,7 @@ extension Writer {
   /// RAISE(ROLLBACK) in a trigger ends the transaction, and takes everything back.
   package func requireTransaction(_ error: SQLiteError) throws {
     if db.isInTransaction { return }
-    let why = "the application's own rules roll back everything: \(error.message)"
+    let why = "the application's own rules roll back the transaction: \(error.message)"
     throw RejectionWithRollback(rejection: Rejection(.denied, why))
   }
 
@@ -114,7 +114,7 @@ extension Writer {
   func refuseKeptRows(_ table: NodeTable, _ slice: Slice) throws {
     var refused = ApplicationRefusal()
     for left in try db.goneNodes(of: table, slice, model, stillThere: true) {
-      refused.add(left, because: "a trigger of \"\(table.table!.name)\" ignores its deletion")
+      refused.add(left, because: "a trigger of \"\(table.table!.name)\" prevents its deletion")
     }
     if !refused.nodes.isEmpty { try refuse(refused) }
   }

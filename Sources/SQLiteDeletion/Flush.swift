@@ -195,7 +195,7 @@ extension Writer {
       throw StoreError("nothing is deleted before the properties of objects are read again")
     }
     let problems = binding.problems.map(\.description).joined(separator: "; ")
-    throw StoreError("nothing is deleted while the model and the tables differ: \(problems)")
+    throw StoreError("nothing is deleted while the tables do not match the model: \(problems)")
   }
 
   /// Reports the deletion of a slice: to the receipt, by notices, and to the owner of the files.

@@ -24,8 +24,8 @@ extension Writer {
       refused.reasons = [
         Reason(
           .invalid,
-          "FOREIGN KEY constraint failed: something else still refers to what goes, or what was put "
-            + "refers to nothing")
+          "FOREIGN KEY constraint failed: another row still refers to a deleted row, or a new row "
+            + "refers to a missing row")
       ]
       refused.nodes = try db.all("SELECT id FROM temp.gone WHERE counts") { $0.integer(0) }
     }
@@ -70,7 +70,7 @@ extension Writer {
     for (child, key, follower) in try holdsOnEffects() {
       let held = try slicesOfHeldNodes(.all) { try db.holds(key, of: child, follower, $0) }
       let why =
-        "a row of \"\(child.name)\" refers to what would go with it "
+        "a row of \"\(child.name)\" refers to a row that would be deleted with it "
         + "(FOREIGN KEY (\(key.columns.joined(separator: ", "))))"
       for slice in held { try add(slice, why, .denied, to: &refused) }
     }

@@ -8,7 +8,7 @@ extension Writer {
   func applyForeignKeyEffects(_ slice: Slice) throws {
     for follower in foreignKeyEffects(.first).reversed() {
       if binding.rulesReplace(for: follower) { continue }
-      let what = "a row of \"\(follower.table.name)\" cannot follow"
+      let what = "a row of \"\(follower.table.name)\" cannot be deleted or changed"
       try attemptOrRefuse(slice, what, rows: [follower.rows]) { try db.applyEffect(follower, $0) }
     }
   }

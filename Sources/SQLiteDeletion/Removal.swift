@@ -21,7 +21,8 @@ extension Writer {
         let rows = ends.flatMap {
           table.joinRows($0.end, other: $0.other, slice, current.numbers, .first)
         }
-        try attemptOrRefuse(slice, "a row of \"\(table.name)\" cannot go", rows: rows) { slice in
+        try attemptOrRefuse(slice, "a row of \"\(table.name)\" cannot be deleted", rows: rows) {
+          slice in
           for rows in rows {
             current.counts.edgesRemoved += try db.deleteJoins(of: table, in: rows, slice.bound)
             try refuseIfReferencesRemain(rows, of: table, slice)

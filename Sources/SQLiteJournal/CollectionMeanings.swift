@@ -138,25 +138,25 @@ package struct RecordedCollection {
   static func temporaryName(_ id: Int64) -> String { "cascade_renamed/\(id)" }
 
   fileprivate var objects: String {
-    "the store has objects of \"\(name)\": with the model as it was, delete them before it becomes a "
+    "the store has objects of \"\(name)\": delete them with the old model before it becomes a "
       + "table; or map the table under another name"
   }
 
   fileprivate var rows: String {
-    "\"\(name)\" was a table, whose rows stored edges name, and the model does not know it any more: put "
-      + "it back, and unlink these edges before you take it out"
+    "\"\(name)\" was a table, to whose rows stored edges refer, and the model no longer has it: "
+      + "restore it in the model, and unlink these edges before you remove it"
   }
 }
 
 extension RecordedCollection {
   package static func looksLike(_ other: String) -> String {
-    "the store has a collection \"\(other)\" whose name only composes its letters otherwise: spell this "
-      + "one as that, byte for byte"
+    "the store has a collection \"\(other)\" whose name differs in Unicode composition: spell this "
+      + "one like that one, byte for byte"
   }
 
   fileprivate func nameIsTaken(by other: RecordedCollection) -> String {
-    "\"\(name)\" was another table, whose rows stored edges name, and now is what \"\(other.name)\" was: "
-      + "call that otherwise, or unlink these edges with the model as it was"
+    "\"\(name)\" was another table, to whose rows edges refer, and now is that of \"\(other.name)\""
+      + ": use another name, or unlink these edges with the old model"
   }
 }
 

@@ -117,7 +117,8 @@ extension Connection {
     let parents = ForeignKeyPlanSQL(binding.foreignKeyPlan, numbers, .first).parents(
       ofThoseIn: "temp.blocked")
     let why =
-      "what stays would go with it, through a table that is not in the model (ON DELETE CASCADE)"
+      "a row that stays would be deleted with it, "
+      + "through a table that is not in the model (ON DELETE CASCADE)"
     return try binding.collections.values.sorted { $0.id < $1.id }.flatMap { table in
       try goneNodes(of: table, slice, binding.model, where: "g.id IN (\(parents))")
         .map { Denial($0, because: why) }

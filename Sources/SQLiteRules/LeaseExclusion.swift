@@ -147,8 +147,8 @@ extension Connection {
         denied: row.integer(0),
         reason: Reason(
           .denied,
-          "\(denied) must stay: \(row.node(3, binding.model)) is leased, and would go with it by "
-            + "\"\(name)\"", node: denied))
+          "\(denied) must stay: \(row.node(3, binding.model)) is leased, "
+            + "and would be deleted with it by \"\(name)\"", node: denied))
     }
   }
 

@@ -51,7 +51,7 @@ extension Writer {
         return try sweepAtOnce(kinds, &result)
       }
       let (before, told) = (result.deletedCount, try db.lastInJournal)
-      cut = "the tables were altered again and again: the rest goes later"
+      cut = "the tables were altered repeatedly: the rest is deleted later"
       if try !carryOut(plan, number, kinds, submission, &result, &start, manners) { continue }
       cut = reasonToContinueLater(plan, kinds)
       if current.step.isUndisturbed || plan.size == 0 { break }
@@ -95,7 +95,7 @@ extension Writer {
   private func reasonToContinueLater(_ plan: SweepPlan, _ kinds: [SweepKind]) -> String? {
     if !current.step.hasSkippedNodes || !current.blocked.isEmpty { return nil }
     if kinds.readsJournal && !kinds.scansTables { return nil }
-    return "up to \(plan.size) nodes wait for a moment in which nobody writes"
+    return "up to \(plan.size) nodes wait until no program writes"
   }
 
   /// Whether the plan can be carried out in one transaction before other writers notice. A sweep

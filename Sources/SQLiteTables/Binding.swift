@@ -191,7 +191,7 @@ extension Table {
     if ["BINARY", "NOCASE", "RTRIM"].contains(column.collation.uppercased()) { return column }
     throw Catalog.Unusable(
       "column \"\(column.name)\" of \"\(self.name)\" compares by \"\(column.collation)\", which "
-        + "only the application knows: SQLite itself has BINARY, NOCASE and RTRIM")
+        + "only the application defines: SQLite itself has BINARY, NOCASE and RTRIM")
   }
 }
 

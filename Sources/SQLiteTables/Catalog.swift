@@ -32,7 +32,7 @@ package struct Catalog: ~Copyable {
     if alike.count > 1 { return .failure(Unusable(lookalikes: "tables", alike.map(\.name))) }
     if entry.kind == "view" {
       return .failure(
-        Unusable("\"\(name)\" is a view: its rows are those of tables, name these instead"))
+        Unusable("\"\(name)\" is a view: name the tables that it reads instead"))
     }
     if entry.kind != "table" {
       return .failure(Unusable("\"\(name)\" is a \(entry.kind) table, which has no triggers"))
@@ -53,7 +53,7 @@ package struct Catalog: ~Copyable {
     /// Swift treats names as equal if they differ only in how their letters are composed.
     fileprivate init(lookalikes what: String, _ names: [String]) {
       let list = names.map { "\"\($0)\"" }.joined(separator: " and ")
-      reason = "\(what) that look alike are not told apart: \(list)"
+      reason = "\(what) that look alike cannot be distinguished: \(list)"
     }
   }
 }

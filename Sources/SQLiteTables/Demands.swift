@@ -69,11 +69,11 @@ package struct Judgement: Sendable {
     switch constraint.violation(count: count) {
     case .tooFew:
       return Reason(
-        .tooFew, "\(title) has \(count) \"\(name)\", at least \(constraint.min) are needed",
+        .tooFew, "\(title) has \(count) \"\(name)\", at least \(constraint.min) are required",
         node: node)
     case .tooMany:
       return Reason(
-        .tooMany, "\(title) has \(count) \"\(name)\", at most \(constraint.max ?? 0) may be",
+        .tooMany, "\(title) has \(count) \"\(name)\", at most \(constraint.max ?? 0) are allowed",
         node: node)
     case .missingMandatory, .notUnique, .denied, nil:
       return Reason(

@@ -19,7 +19,7 @@ struct EdgeRelationBinder {
       return []
     }
     guard let source = collections[from], let table = source.table else {
-      throw Catalog.Unusable("collection \"\(from)\" is not there")
+      throw Catalog.Unusable("collection \"\(from)\" cannot be used")
     }
     let nameId = try numbers.number(ofName: relationship.name)
     return try targets(numbers).map { target in
@@ -55,7 +55,7 @@ struct EdgeRelationBinder {
     let name = model.collection(of: name)
     if let table = collections[name] { return table }
     if case .mapped = model.collections[name] {
-      throw Catalog.Unusable("collection \"\(name)\" is not there")
+      throw Catalog.Unusable("collection \"\(name)\" cannot be used")
     }
     return NodeTable(id: try numbers.number(ofCollection: name), collection: name, kind: .managed)
   }
@@ -80,7 +80,7 @@ struct EdgeRelationBinder {
       let column = try referring(String(steps[0]), table)
       if steps.dropFirst().contains(where: { $0.contains("\"") }) {
         throw Catalog.Unusable(
-          "\"\(property)\": SQLite cannot be asked for a member with a quotation mark in its name")
+          "\"\(property)\": SQLite cannot read a member with a quotation mark in its name")
       }
       return .json(column: column, path: jsonPath(steps.dropFirst()))
     }
@@ -99,13 +99,13 @@ struct EdgeRelationBinder {
   ) throws(Catalog.Unusable) {
     if column.isGenerated {
       throw Catalog.Unusable(
-        "column \"\(column.name)\" of \"\(table.name)\" is generated: nobody can set it to null")
+        "column \"\(column.name)\" of \"\(table.name)\" is generated and cannot be set to null")
     }
     let source = collections[model.collection(of: relationship.from)]
     if source?.hasInKey(column.name) != true { return }
     throw Catalog.Unusable(
-      "column \"\(column.name)\" is in the key of \"\(relationship.from)\": set to null, it would be "
-        + "the end of its row")
+      "column \"\(column.name)\" is in the key of \"\(relationship.from)\": setting it to null "
+        + "would remove its row from the collection")
   }
 
   private func jsonPath(_ steps: some Sequence<Substring>) -> String {

@@ -121,7 +121,7 @@ extension Connection {
     let missing = needed.filter { !found.contains($0) }
     if missing.isEmpty || missing == needed { return }
     throw StoreError(
-      "somebody dropped \(missing.joined(separator: ", ")): bring back a backup of the store, or "
+      "the store has lost \(missing.joined(separator: ", ")): restore a backup of the store, or "
         + "drop the rest of Cascade's tables")
   }
 

@@ -46,7 +46,7 @@ package struct OpenFile: OpenedStore {
       log.isSame(as: now), now.size > 0
     else { return }
     throw StoreError(
-      "\(path) is another file now, but \(path)-wal is still the old one's: stop what uses the "
+      "\(path) was replaced, but \(path)-wal belongs to the old file: stop what uses the "
         + "store, remove \(path)-wal and \(path)-shm, and start it again")
   }
 

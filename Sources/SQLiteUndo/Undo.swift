@@ -117,7 +117,7 @@ struct Undo {
 
   private func checkPossible() throws {
     if try writer.db.meta("sweep.batch") == batch {
-      throw StoreError("the sweep of batch \(batch) is not at its end yet")
+      throw StoreError("the sweep of batch \(batch) has not finished yet")
     }
     let entry = try writer.db.first(
       """

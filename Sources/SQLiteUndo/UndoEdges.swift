@@ -281,7 +281,8 @@ extension Undo {
       return (what: "the edge \(ends[0]) -\(row.text(0))-> \(ends[1])", waits: row.integer(3) != 0)
     }
     for edge in edges {
-      let reason = edge.waits ? "one of its ends is left alone" : "one of its ends is not there"
+      let reason =
+        edge.waits ? "one of its ends was not restored" : "one of its ends does not exist"
       result.leave(nil, edge.what, because: reason)
     }
     result.leftCount += Int(count ?? 0) - edges.count

@@ -32,7 +32,7 @@ extension Undo {
         """, row + [.text(part.nulled)])
     result.references += 1
     if part.isIncomplete {
-      try leaveInTrash(id, kept, because: "some of what they led to is not there")
+      try leaveInTrash(id, kept, because: "some of their destinations do not exist")
     }
     return true
   }

@@ -46,7 +46,7 @@ extension Undo {
   }
 
   private mutating func leaveChanges(_ kept: NumberedLayout) throws {
-    let reason = "table \"\(kept.layout.subject)\" is not what it was"
+    let reason = "table \"\(kept.layout.subject)\" was changed"
     try forEachPortion(of: kept) { undo, slice, _ in
       try undo.leave(slice, of: kept, because: reason)
     }
@@ -55,7 +55,7 @@ extension Undo {
   private mutating func countOrLeave(_ id: Int64, _ kept: NumberedLayout) throws {
     if writer.db.changes == 1 { return result.references += 1 }
     try leaveInTrash(
-      id, kept, because: "they were written meanwhile, or what they led to is not there")
+      id, kept, because: "they were changed meanwhile, or their destinations do not exist")
   }
 
   private mutating func restoreValues(_ kept: NumberedLayout) throws {

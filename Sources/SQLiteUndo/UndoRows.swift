@@ -35,7 +35,7 @@ extension Undo {
         WHERE \(TrashLayout.isInSlice) AND (\(ends.joined(separator: " OR ")))
         """, kept.bound(slice)
     ) { $0.integer(0) }
-    for id in left { try leaveInTrash(id, kept, because: "what it joins is not there") }
+    for id in left { try leaveInTrash(id, kept, because: "a row that it joins does not exist") }
     return left.count
   }
 
@@ -49,7 +49,7 @@ extension Undo {
       guard let column = table.column(name), !column.isGenerated || relation < kept.layout.keys
       else {
         return .failure(
-          Catalog.Unusable("table \"\(table.name)\" has no column \"\(name)\" any more"))
+          Catalog.Unusable("table \"\(table.name)\" no longer has column \"\(name)\""))
       }
     }
     return found
@@ -89,7 +89,7 @@ extension Undo {
         if writer.db.changes == 1 {
           restored += 1
         } else {
-          try leaveInTrash(id, kept, because: "a trigger of \"\(table.name)\" ignores it")
+          try leaveInTrash(id, kept, because: "a trigger of \"\(table.name)\" prevents it")
         }
       } catch let error as SQLiteError where error.isAboutTheValue || error.isAboutTheStatement {
         try writer.requireTransaction(error)
@@ -126,7 +126,7 @@ extension Undo {
     let isTable = writer.binding.collections[kept.collection] != nil
     try forEachPortion(of: kept) { undo, slice, _ in
       if isTable {
-        let reason = "\"\(kept.collection)\" is a table now"
+        let reason = "\"\(kept.collection)\" is now a table"
         return try undo.leave(slice, of: kept, because: reason)
       }
       try undo.restoreObjects(slice, of: kept, collection)

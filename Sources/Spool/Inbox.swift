@@ -182,8 +182,8 @@ package final class Inbox {
       receipt.reasons = [
         Reason(
           .idReused,
-          "the id \"\(file.id)\" was used before, for another content; "
-            + "a change that is not a repetition needs an id of its own")
+          "the id \"\(file.id)\" was already used for different content; "
+            + "use a new id for a new change")
       ]
       return receipt
     }
@@ -222,7 +222,7 @@ package final class Inbox {
     if let other = try conflictingHeldFile(than: file, held) {
       receipt.outcome = .rejected
       receipt.reasons.append(
-        Reason(.overLimit, "\(other) is held already: approve or drop it first"))
+        Reason(.overLimit, "\(other) is already held: approve or drop it first"))
     } else {
       receipt.plan = try writer.persistPlan(held, file: file.title)
     }

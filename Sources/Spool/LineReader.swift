@@ -68,7 +68,7 @@ struct LineReader: ~Copyable {
   private mutating func fill() throws {
     buffer.removeSubrange(..<start)
     start = 0
-    if buffer.count > LineReader.longestLine { throw SpoolFault.tooLarge("a line of more than") }
+    if buffer.count > LineReader.longestLine { throw SpoolFault.tooLarge("a line is longer than") }
     let got = try file.read(into: &buffer, upTo: LineReader.chunk) ?? 0
     var print = print
     print.add(buffer.span.extracting(buffer.count - got..<buffer.count))

@@ -212,7 +212,7 @@ extension SpoolDirectory {
   /// Refuses to overwrite a file that waits in the queue.
   private func refuseQueued(_ name: FileName) throws {
     if try !isQueued(name) { return }
-    throw SpoolError("another file named \(name) is in the queue; try again when it is settled")
+    throw SpoolError("another file named \(name) is in the queue; try again after it was processed")
   }
 
   package func dropHeld(_ name: FileName) throws -> Bool {

@@ -37,7 +37,7 @@ struct SpoolFile: ~Copyable {
     let opened = try descriptor.status()
     guard opened.kind == .file else { throw SpoolFault.vanished }
     if form == .document && opened.size > SpoolFile.largestDocument {
-      throw SpoolFault.tooLarge("a .json change file of more than")
+      throw SpoolFault.tooLarge("the .json change file is larger than")
     }
     self.name = name
     self.title = title
@@ -56,7 +56,7 @@ struct SpoolFile: ~Copyable {
   private static func form(_ title: String) throws -> Form {
     if title.hasSuffix(".json") { return .document }
     if title.hasSuffix(".ndjson") { return .lines }
-    throw SpoolFault.refused("the name of a change file ends with .json or .ndjson")
+    throw SpoolFault.refused("the name of a change file must end with .json or .ndjson")
   }
 
   private static func open(
@@ -66,7 +66,7 @@ struct SpoolFile: ~Copyable {
       return try directory.file(name)
     } catch {
       if error.isMissing { throw SpoolFault.vanished }
-      if error.isNotAllowed { throw SpoolFault.refused("the daemon may not read the file") }
+      if error.isNotAllowed { throw SpoolFault.refused("the daemon has no permission to read it") }
       throw SpoolFault.transient("\(error)")
     }
   }
@@ -77,7 +77,7 @@ struct SpoolFile: ~Copyable {
   borrowing func readDocument() throws -> [UInt8] {
     guard let bytes = try descriptor.readWhole(limit: SpoolFile.largestDocument, size: size)
     else {
-      throw SpoolFault.tooLarge("a .json change file of more than")
+      throw SpoolFault.tooLarge("the .json change file is larger than")
     }
     return bytes
   }

@@ -45,10 +45,10 @@ extension VarlinkServer {
 
   /// The text is given by the specification UAPI.20.
   private static let serviceText = """
-    # What every service says about itself.
+    # Information that every Varlink service gives about itself.
     interface org.varlink.service
 
-    # Who made this service, and what it offers.
+    # The vendor and the version of this service, and its interfaces.
     method GetInfo() -> (
       vendor: string,
       product: string,
@@ -66,10 +66,10 @@ extension VarlinkServer {
     # The interface has no method of this name.
     error MethodNotFound (method: string)
 
-    # The interface has the method, the service has not.
+    # The interface has the method, but the service does not implement it.
     error MethodNotImplemented (method: string)
 
-    # A parameter is missing, unknown or not what was expected.
+    # A parameter is missing, unknown or of the wrong type.
     error InvalidParameter (parameter: string)
 
     # The caller may not do this.

@@ -7,7 +7,7 @@ internal import CascadeSystem
 enum Apply {
   static func command(_ arguments: inout Arguments) throws -> Commands.Prepared {
     let files = try arguments.operands()
-    if files.isEmpty { throw UsageError("apply which files? - is standard input") }
+    if files.isEmpty { throw UsageError("apply needs a FILE, or - for standard input") }
     return { client, output in
       var status = EX_OK
       for file in files {
@@ -53,7 +53,7 @@ enum Apply {
       return "\(file): duplicate: it was applied before, as batch \(batch); nothing was done"
     case "held":
       let plan = receipt["plan"]?.text ?? ""
-      let advice = "  cascadectl approve \(plan) lets it pass"
+      let advice = "  cascadectl approve \(plan) allows it"
       return (["\(file): held as plan \(plan)"] + reasons + [advice]).joined(separator: "\n")
     default: return (["\(file): \(outcome)"] + reasons).joined(separator: "\n")
     }

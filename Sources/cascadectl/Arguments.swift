@@ -45,7 +45,7 @@ struct Arguments {
   static func value(
     of option: String, _ arguments: inout ArraySlice<String>
   ) throws -> String {
-    guard let value = arguments.popFirst() else { throw UsageError("\(option) wants a value") }
+    guard let value = arguments.popFirst() else { throw UsageError("\(option) needs a value") }
     return value
   }
 
@@ -57,7 +57,7 @@ struct Arguments {
   /// Takes an option of the command and its value.
   mutating func option(_ name: String) throws -> String? {
     guard let index = optionIndex(name) else { return nil }
-    guard index + 1 < rest.count else { throw UsageError("\(name) wants a value") }
+    guard index + 1 < rest.count else { throw UsageError("\(name) needs a value") }
     defer { rest.removeSubrange(index...index + 1) }
     return rest[index + 1]
   }
@@ -84,17 +84,17 @@ struct Arguments {
 
   mutating func operand(_ what: String) throws -> String {
     let operands = try operands()
-    if operands.count != 1 { throw UsageError("which \(what)?") }
+    if operands.count != 1 { throw UsageError("expected one \(what)") }
     return operands[0]
   }
 
   mutating func noOperands() throws {
-    if let extra = try operands().first { throw UsageError("what is \"\(extra)\" for?") }
+    if let extra = try operands().first { throw UsageError("unexpected argument \"\(extra)\"") }
   }
 
   mutating func number(_ what: String) throws -> Int64 {
     let text = try operand(what)
-    guard let number = Int64(text) else { throw UsageError("\"\(text)\" is no number") }
+    guard let number = Int64(text) else { throw UsageError("\"\(text)\" is not a number") }
     return number
   }
 }

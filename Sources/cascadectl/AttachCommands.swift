@@ -18,18 +18,18 @@ enum AttachCommands {
     let collections = DisplayText.texts(report["collections"])
     let what = collections.isEmpty ? "no tables" : collections.joined(separator: ", ")
     var lines = ["attached \(report["store"]?.string?.printable ?? ""): \(what)"]
-    lines += describeThings(report, "made")
+    lines += describeThings(report, "created")
     lines += (report["problems"]?.array ?? []).map {
       "  ! \($0["path"]?.string?.printable ?? ""): \($0["message"]?.string?.printable ?? "")"
     }
     lines += (report["missingIndexes"]?.array ?? []).map {
       "  ! no index on "
         + "\($0["table"]?.string ?? "")(\($0["column"]?.string ?? ""))".printable
-        + ": attach --create-indexes makes it"
+        + ": attach --create-indexes creates it"
     }
     if let plan = report["plan"]?.integer {
-      let count = DisplayText.count(report["dangling"], "node hangs", "nodes hang")
-      lines.append("  ! held as plan \(plan): \(count) on references to nothing")
+      let count = DisplayText.count(report["dangling"], "node depends", "nodes depend")
+      lines.append("  ! held as plan \(plan): \(count) on dangling references")
       lines.append("  cascadectl approve \(plan) deletes them")
     }
     return lines.joined(separator: "\n")
@@ -48,11 +48,11 @@ enum AttachCommands {
     let removed = describeThings(report, "removed")
     let files = DisplayText.count(report["files"], "file", "files")
     let hasLeft = report["files"]?.integer ?? 0 > 0
-    let left = hasLeft ? ["  ! \(files) let go, or to go back, but left where they are"] : []
+    let left = hasLeft ? ["  ! \(files) still to be moved or restored; they were not moved"] : []
     return
       (["detached \(store)"]
-      + (removed.isEmpty ? ["  nothing of Cascade's was there"] : removed) + left
-      + ["  change files wait until attach, or until cascaded starts again"])
+      + (removed.isEmpty ? ["  nothing to remove"] : removed) + left
+      + ["  change files wait until attach or a restart of cascaded"])
       .joined(separator: "\n")
   }
 
@@ -72,7 +72,7 @@ enum AttachCommands {
     let repair = arguments.flag("--repair")
     let limit = try arguments.option("--limit")
     let number = limit.flatMap { Int64($0) }
-    if let limit, number == nil { throw UsageError("\"\(limit)\" is no number") }
+    if let limit, number == nil { throw UsageError("\"\(limit)\" is not a number") }
     try arguments.noOperands()
     let parameters: JSON = [
       "repair": .bool(repair), "limit": number.map(JSON.integer) ?? .null,
@@ -89,7 +89,7 @@ enum AttachCommands {
   private static func repaired(_ made: JSON?) -> [JSON] {
     [("triggers", "trigger"), ("indexes", "index")].flatMap { (many, one) in
       DisplayText.texts(made?[many]).map {
-        ["kind": "repaired", "message": .string("made \(one) \($0)")]
+        ["kind": "repaired", "message": .string("created \(one) \($0)")]
       }
     }
   }

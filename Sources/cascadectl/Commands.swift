@@ -58,7 +58,7 @@ enum Commands {
   private static func fetch(_ arguments: inout Arguments) throws -> Prepared {
     let refresh = arguments.flag("--refresh")
     let operands = try arguments.operands()
-    if operands.count != 2 { throw UsageError("fetch what? NODE NAME") }
+    if operands.count != 2 { throw UsageError("fetch needs NODE and NAME") }
     let parameters: JSON = [
       "node": .string(operands[0]), "name": .string(operands[1]), "refresh": .bool(refresh),
     ]
@@ -90,7 +90,7 @@ enum Commands {
 
   private static func notices(_ arguments: inout Arguments) throws -> Prepared {
     let text = try arguments.option("--after") ?? "0"
-    guard let after = Int64(text) else { throw UsageError("\"\(text)\" is no number") }
+    guard let after = Int64(text) else { throw UsageError("\"\(text)\" is not a number") }
     let follow = arguments.flag("--follow")
     try arguments.noOperands()
     return { client, output in
@@ -102,7 +102,7 @@ enum Commands {
   }
 
   private static func describeNotice(_ notice: JSON) -> String {
-    let gone = notice["receiverDeleted"]?.bool == true ? " (which went since)" : ""
+    let gone = notice["receiverDeleted"]?.bool == true ? " (deleted since)" : ""
     let edge = notice["edge"]
     let lost = notice["reason"]?.string == "sourceDeleted" ? edge?["from"] : edge?["to"]
     return "\(notice["notice"]?.text ?? "")  \(DisplayText.node(notice["node"]))\(gone) "
@@ -113,7 +113,7 @@ enum Commands {
     let notice = try arguments.number("notice")
     return { client, output in
       try output.show(client.call("Acknowledge", ["notice": .integer(notice)])) {
-        "\(DisplayText.count($0["acknowledged"], "notice", "notices")) forgotten"
+        "\(DisplayText.count($0["acknowledged"], "notice", "notices")) deleted"
       }
       return EX_OK
     }

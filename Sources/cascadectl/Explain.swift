@@ -7,7 +7,7 @@ internal import CascadeSystem
 extension Commands {
   static func plan(_ arguments: inout Arguments) throws -> Prepared {
     let nodes = try arguments.operands()
-    if nodes.isEmpty { throw UsageError("plan the deletion of which nodes?") }
+    if nodes.isEmpty { throw UsageError("plan needs a NODE") }
     return { client, output in
       let reply = try client.call("Plan", ["nodes": .array(nodes.map(JSON.string))])
       try output.show(reply["plan"] ?? .null, describePlan)
@@ -21,7 +21,7 @@ extension Commands {
     let count = DisplayText.count(plan["deletedCount"], "node", "nodes")
     let head =
       denied.isEmpty ? [] : ["denied: nothing would be deleted"] + DisplayText.denials(denied)
-    let sum = "\(count) would be deleted\(denied.isEmpty ? "" : " otherwise")"
+    let sum = "\(count) would be deleted\(denied.isEmpty ? "" : " if not denied")"
     let steps = DisplayText.firstFew(plan["steps"], of: plan["deletedCount"], describeStep)
     let files = describeFiles(plan["files"])
     let held = plan["held"]?.bool == true ? ["over the hold limit: it would wait for approval"] : []
@@ -62,32 +62,32 @@ extension Commands {
     default:
       let isFile = why["node"]?["file"] != nil
       return isFile
-        ? "\(node) is not known: no edge names it, and nothing of it is kept"
-        : "\(node) is not known: it never was, or it was forgotten"
+        ? "\(node) is not known: no edge references it, and there is no record of it"
+        : "\(node) is not known: it never existed, or its record was deleted"
     }
   }
 
   private static func describeHolders(_ node: String, _ why: JSON) -> String {
     let holders = why["holders"]?.array ?? []
-    if holders.isEmpty { return "\(node) is there, and no edge points at it or keeps it" }
+    if holders.isEmpty { return "\(node) exists, and no edge points at it or holds it" }
     let leases = holders.count { $0["lease"] != nil }
     let edges = (why["holderCount"]?.integer ?? 0) - Int64(leases)
     let total = DisplayText.count(
-      .integer(edges), "edge points at it or keeps it", "edges point at it or keep it")
+      .integer(edges), "edge points at it or holds it", "edges point at it or hold it")
     let lines = DisplayText.firstFew(why["holders"], of: why["holderCount"], DisplayText.holder)
-    let head = edges == 0 ? "no edge points at it or keeps it, but it is leased" : total
-    return (["\(node) is there; \(head)"] + lines).joined(separator: "\n")
+    let head = edges == 0 ? "no edge points at it or holds it, but it is leased" : total
+    return (["\(node) exists; \(head)"] + lines).joined(separator: "\n")
   }
 
   private static func describeDeletion(_ node: String, _ deletion: JSON) -> String {
     let seen =
       switch deletion["cause"]?.string {
-      case "sweep": ", which saw an application's SQL"
-      case "unreachable": ", which found what the roots do not reach"
+      case "sweep": ", after an application's change"
+      case "unreachable": ", which found unreachable nodes"
       default: ""
       }
     let first = deletion["began"].flatMap { $0 == .null ? nil : describeBatch($0) }
-    let began = first.map { "\nit began \($0)" } ?? ""
+    let began = first.map { "\nthe deletion began \($0)" } ?? ""
     let cause = "\(node) was deleted \(describeBatch(deletion))\(began)\(seen)"
     return ([cause] + describeChain(deletion["chain"]?.array ?? [])).joined(separator: "\n")
   }
@@ -104,7 +104,7 @@ extension Commands {
   private static func describeChain(_ chain: [JSON]) -> [String] {
     let lines = chain.count > 20 ? chain.prefix(10) + chain.suffix(10) : chain[...]
     var text = lines.map { "  - \(describeStep($0))" }
-    if chain.count > 20 { text.insert("  … \(chain.count - 20) steps between", at: 10) }
+    if chain.count > 20 { text.insert("  … \(chain.count - 20) steps omitted", at: 10) }
     return text
   }
 }

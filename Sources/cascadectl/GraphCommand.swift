@@ -10,7 +10,7 @@ enum GraphCommand {
   static func command(_ arguments: inout Arguments) throws -> Commands.Prepared {
     let name = try arguments.option("--format") ?? Format.dot.rawValue
     guard let format = Format(rawValue: name) else {
-      throw UsageError("\"\(name)\" is no format: dot, svg")
+      throw UsageError("\"\(name)\" is not a format: use dot or svg")
     }
     let depth = try number("--depth", &arguments)
     let limit = try number("--limit", &arguments)
@@ -26,7 +26,7 @@ enum GraphCommand {
 
   private static func number(_ option: String, _ arguments: inout Arguments) throws -> JSON {
     guard let text = try arguments.option(option) else { return .null }
-    guard let number = Int64(text) else { throw UsageError("\"\(text)\" is no number") }
+    guard let number = Int64(text) else { throw UsageError("\"\(text)\" is not a number") }
     return .integer(number)
   }
 
@@ -38,7 +38,7 @@ enum GraphCommand {
       return EX_OK
     } catch let error as SystemError where error.isMissing {
       throw Failure(
-        "there is no dot to draw with: install graphviz, or take --format dot", EX_UNAVAILABLE)
+        "dot was not found: install graphviz, or use --format dot", EX_UNAVAILABLE)
     }
   }
 }
@@ -130,7 +130,8 @@ struct DotText {
   ]
 
   private static let short = [
-    "notifyIfSourceDeleted": "tells destination", "notifyIfDestinationDeleted": "tells source",
+    "notifyIfSourceDeleted": "notifies destination",
+    "notifyIfDestinationDeleted": "notifies source",
     "deleteSourceIfDestinationDeleted": "source follows",
     "deleteDestinationIfSourceDeleted": "destination follows",
     "deleteSourceIfAllDestinationsDeleted": "source follows last",

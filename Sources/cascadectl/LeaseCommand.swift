@@ -13,7 +13,9 @@ enum LeaseCommand {
     var collections: [JSON] = []
     while let name = try arguments.option("--collection") { collections.append(.string(name)) }
     let nodes = try arguments.operands().map(JSON.string)
-    if nodes.isEmpty && collections.isEmpty { throw UsageError("a lease of which nodes?") }
+    if nodes.isEmpty && collections.isEmpty {
+      throw UsageError("lease needs a NODE or --collection")
+    }
     let subjects: [JSON.Field] = [
       JSON.Field("nodes", .array(nodes)), JSON.Field("collections", .array(collections)),
       JSON.Field("owner", owner.map(JSON.string) ?? .null),
@@ -25,7 +27,7 @@ enum LeaseCommand {
 
   private static func seconds(_ text: String) throws -> Int64 {
     guard let duration = Duration(text: text), duration >= .seconds(1) else {
-      throw UsageError("\"\(text)\" is no duration, such as \"90s\" or \"15m\"")
+      throw UsageError("\"\(text)\" is not a duration, such as \"90s\" or \"15m\"")
     }
     return duration.components.seconds
   }

@@ -42,7 +42,7 @@ enum OperateCommands {
         + DisplayText.texts(change["changes"]).map { "  \($0)" }
     }
     let failed = (reloaded["failed"]?.array ?? []).map {
-      "\($0["store"]?.string?.printable ?? ""): keeps its model: "
+      "\($0["store"]?.string?.printable ?? ""): keeps its old model: "
         + ($0["reason"]?.string?.printable ?? "")
     }
     let lines = added + removed + changed.joined() + failed
@@ -63,7 +63,7 @@ enum OperateCommands {
   static func events(_ arguments: inout Arguments) throws -> Commands.Prepared {
     let text = try arguments.option("--after")
     let after = text.flatMap { Int64($0) }
-    if let text, after == nil { throw UsageError("\"\(text)\" is no number") }
+    if let text, after == nil { throw UsageError("\"\(text)\" is not a number") }
     let follow = arguments.flag("--follow")
     try arguments.noOperands()
     let parameters: JSON = [
@@ -72,7 +72,7 @@ enum OperateCommands {
     return { client, output in
       try client.stream("Events", parameters) { reply in
         if let missed = reply["missed"]?.integer, missed > 0 {
-          output.problem("\(missed) events are not kept any more")
+          output.problem("\(missed) events are no longer available")
         }
         try output.list(reply["events"]?.array ?? [], describeEvent)
       }

@@ -32,7 +32,7 @@ struct Output {
       try StandardStream.output.writeAll(text)
     } catch let error as SystemError {
       let isEnough = error.isDisconnection
-      throw Failure(isEnough ? "" : "cannot write what was asked for: \(error)", EX_IOERR)
+      throw Failure(isEnough ? "" : "cannot write the output: \(error)", EX_IOERR)
     }
   }
 

@@ -34,7 +34,7 @@ enum Program {
     var arguments = arguments
     if arguments.wantsVersion { return try say("cascadectl \(Release.version)") }
     if arguments.wantsHelp { return try say(Usage.text) }
-    guard let name = arguments.command() else { throw UsageError("which command?") }
+    guard let name = arguments.command() else { throw UsageError("a command is missing") }
     guard let command = Commands.all[name] else {
       let hint = nearest(name, in: Commands.all.keys.sorted()).map { ", did you mean \($0)?" }
       throw UsageError("unknown command \(name)\(hint ?? "")")
@@ -77,7 +77,7 @@ enum Program {
 enum Socket {
   static func path(_ arguments: Arguments) throws -> String {
     if [arguments.socket, arguments.instance].count(where: { $0 != nil }) > 1 {
-      throw UsageError("one of --socket and --instance")
+      throw UsageError("use only one of --socket and --instance")
     }
     if let socket = arguments.socket { return socket }
     if let instance = arguments.instance { return "/run/cascaded/\(instance)/io.cascaded.Control" }
@@ -113,7 +113,7 @@ struct Failure: Error {
 
   init(_ error: VarlinkClientError) {
     guard case .refused(let error) = error else {
-      self.init("the daemon is gone: \(error)", EX_TEMPFAIL)
+      self.init("lost the connection to the daemon: \(error)", EX_TEMPFAIL)
       return
     }
     let parameters = error.parameters
@@ -131,7 +131,7 @@ struct Failure: Error {
       self.init(
         "nothing was changed:\n" + complaints.map { "  \($0)" }.joined(separator: "\n"), EX_CONFIG)
     case "PermissionDenied": self.init("not allowed", EX_NOPERM)
-    default: self.init("the daemon answers \(error)", EX_PROTOCOL)
+    default: self.init("the daemon replied \(error)", EX_PROTOCOL)
     }
   }
 }

@@ -42,7 +42,7 @@ struct ProgressLine {
     let total = progress["total"]?.integer ?? 0
     let phase = progress["phase"]?.string ?? ""
     guard total > 0 else { return done > 0 ? "\(phase) \(done) nodes" : phase }
-    let unit = phase == "restoring" ? "things" : "nodes"
+    let unit = phase == "restoring" ? "items" : "nodes"
     let share = "\(phase) \(done) of \(total) \(unit) (\(done * 100 / total) %)"
     let elapsed = max(1, SystemClock.monotonic() - start)
     guard done > 0 else { return share }

@@ -11,8 +11,8 @@ enum SpoolCommands {
     case ("list", 0): return list
     case ("retry", 1...): return each("Retry", "retried", operands)
     case ("drop", 1...): return each("Drop", "dropped", operands)
-    case ("retry", _), ("drop", _): throw UsageError("\(verb) which file?")
-    default: throw UsageError("spool list, retry FILE or drop FILE")
+    case ("retry", _), ("drop", _): throw UsageError("spool \(verb) needs one FILE")
+    default: throw UsageError("expected spool list, spool retry FILE or spool drop FILE")
     }
   }
 
@@ -57,7 +57,7 @@ enum SpoolCommands {
   private static func plan(_ file: JSON) -> [String] {
     guard let plan = file["plan"]?.integer else { return [] }
     let count = DisplayText.count(file["deletedCount"], "node", "nodes")
-    return ["  plan \(plan): \(count) would be deleted; cascadectl approve \(plan) lets it pass"]
+    return ["  plan \(plan): \(count) would be deleted; cascadectl approve \(plan) allows it"]
   }
 }
 

@@ -83,7 +83,7 @@ enum SweepCommand {
 
   private static func describe(_ sweep: JSON, _ dryRun: Bool) -> String {
     let plan = sweep["plan"]?.integer
-    let advice = plan.map { ["  cascadectl approve \($0) lets it pass"] } ?? []
+    let advice = plan.map { ["  cascadectl approve \($0) allows it"] } ?? []
     return
       ([plan.map { headOfHeld($0, sweep) } ?? head(sweep, dryRun)]
       + DisplayText.denials(sweep["blocked"]?.array ?? []) + describeFiles(sweep) + advice)
@@ -119,17 +119,17 @@ enum SweepCommand {
     var lines: [String] = []
     if sweep["files"]?.integer ?? 0 > 0 {
       lines.append(
-        "  \(DisplayText.count(sweep["files"], "file", "files")) without an edge any more")
+        "  \(DisplayText.count(sweep["files"], "file", "files")) lost their last edge")
     }
     guard let others = sweep["unreferenced"] else { return lines }
     if others["count"]?.integer ?? 0 > 0 {
       let count = DisplayText.count(others["count"], "file was", "files were")
-      lines.append("  \(count) never named by an edge, and left alone")
+      lines.append("  \(count) never referenced by an edge, and not touched")
       lines += DisplayText.firstFew(others["paths"], of: others["count"], DisplayText.destination)
     }
     return lines
       + (others["unreadable"]?.array ?? []).map {
-        "  ! not looked into: \($0.string?.printable ?? "")"
+        "  ! not readable: \($0.string?.printable ?? "")"
       }
   }
 }

@@ -24,7 +24,7 @@ enum UndoCommands {
     ]
     let list = counts.filter { $0.0 == "restored" || undone[$0.0]?.integer ?? 0 > 0 }
       .map { DisplayText.count(undone[$0.0], $0.1, $0.2) }.joined(separator: ", ")
-    return (["brought back: \(list)"] + left(undone) + dangling(undone)).joined(separator: "\n")
+    return (["restored: \(list)"] + left(undone) + dangling(undone)).joined(separator: "\n")
   }
 
   private static func left(_ undone: JSON) -> [String] {
@@ -32,19 +32,19 @@ enum UndoCommands {
     let lines = DisplayText.firstFew(undone["left"], of: undone["leftCount"]) {
       "\($0["what"]?.string?.printable ?? "?"): \($0["reason"]?.string?.printable ?? "")"
     }
-    return ["left alone, and kept:"] + lines
+    return ["not restored, still in the trash:"] + lines
   }
 
   private static func dangling(_ undone: JSON) -> [String] {
     if undone["danglingCount"]?.integer == 0 { return [] }
     let lines = DisplayText.firstFew(
       undone["dangling"], of: undone["danglingCount"], DisplayText.edge)
-    return ["back, but what they refer to is not there; the next sweep follows them:"] + lines
+    return ["restored with dangling references; the next sweep applies their rules:"] + lines
   }
 
   static func batches(_ arguments: inout Arguments) throws -> Commands.Prepared {
     let text = try arguments.option("--after") ?? "0"
-    guard let after = Int64(text) else { throw UsageError("\"\(text)\" is no number") }
+    guard let after = Int64(text) else { throw UsageError("\"\(text)\" is not a number") }
     try arguments.noOperands()
     return { client, output in
       try client.stream("Batches", ["after": .integer(after)]) {

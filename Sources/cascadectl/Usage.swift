@@ -4,42 +4,43 @@ enum Usage {
     usage: cascadectl [--socket PATH | --store STORE.db | --instance NAME]
                       [--json] [--quiet] COMMAND
 
-      status                                what is served, and how it is
-      apply FILE... | -                     submits change files and waits
+      status                                the served stores and their state
+      apply FILE... | -                     submits change files and waits for the result
       node NODE                             a node as it is stored
       nodes COLLECTION                      the nodes of a collection
       edges [--name N] [--from NODE] [--to NODE | FILE] [--count]
-      fetch [--refresh] NODE NAME           what a fetched property leads to
-      plan NODE...                          what deleting them would take along
+      fetch [--refresh] NODE NAME           the nodes that a fetched property finds
+      plan NODE...                          what deleting them would delete as well
       graph NODE [--format dot | svg] [--depth N] [--limit N]
-                                            its neighbourhood, for Graphviz
-      why NODE | FILE                       why it is there, or why it went
+                                            the surroundings of a node, for Graphviz
+      why NODE | FILE                       why it exists, or why it was deleted
       sweep [KIND...] [--dry-run] [--no-wait]
                                             cascade, refcount, dangling, unreachable, files,
                                             trash, all
       lease NODE... [--collection C] [--owner NAME] [--for 15m]
-                                            holds what is not referenced yet: for a time, or
-                                            until this is interrupted
-      lease --list                          who holds what
+                                            keeps nodes that nothing refers to yet: for a time,
+                                            or until the command is interrupted
+      lease --list                          current leases
       lease --release NODE... [--collection C] [--owner NAME]
-      batches [--after N]                   what was deleted together
-      undo BATCH                            brings back what a batch deleted
-      notices [--after N] [--follow]        messages for survivors
-      ack N                                 forgets the notices up to N
-      spool [list | retry FILE | drop FILE] the files that wait or were rejected
-      approve PLAN                          lets a held plan pass, once
-      check [--repair] [--limit N]          what is not as the model says
-      pause, resume                         nothing is done in between
+                                            ends leases
+      batches [--after N]                   the deletions that can be undone, in batches
+      undo BATCH                            restores what a batch deleted
+      notices [--after N] [--follow]        messages about lost edges, for the remaining nodes
+      ack N                                 deletes the notices up to N
+      spool [list | retry FILE | drop FILE] waiting, held and rejected change files
+      approve PLAN                          allows a held plan once
+      check [--repair] [--limit N]          finds deviations from the model
+      pause, resume                         stop and continue all work
       reload                                reads the models again
-      events [--after N] [--follow]         what happened, as it happens
-      metrics                               for Prometheus, in the OpenMetrics format
-      attach [--create-indexes]             makes the tables, triggers and indexes
-      detach                                takes everything of Cascade's out of the store
+      events [--after N] [--follow]         recent events, and new ones as they happen
+      metrics                               metrics in the OpenMetrics format, for Prometheus
+      attach [--create-indexes]             creates the tables, triggers and indexes
+      detach                                removes everything of Cascade from the store
 
     A NODE is collection/key, or ["collection", "key"].
     Exit status: 0 done, 1 check found something, 3 held, 4 blocked or denied, 64 usage,
     65 bad data, 66 a file cannot be read, 69 no such store, 74 the output cannot be written,
-    75 the daemon is not there or busy, 77 not allowed, 78 bad configuration.
+    75 the daemon is not running or is busy, 77 not allowed, 78 bad configuration.
     """
 }
 

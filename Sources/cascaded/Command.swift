@@ -15,16 +15,16 @@ enum Command {
            cascaded --check-config FILE... | DIR | STORE.db
            cascaded --version | --help
 
-    Serves SQLite stores: applies the change files of their spools, runs their rules, and answers
-    cascadectl. One store needs no configuration: everything beside its database is in
-    STORE.db.cascade/. SIGHUP reads the models again.
+    Serves SQLite stores: applies the change files of their spools, runs the rules of their
+    models, and answers cascadectl. One store needs no configuration: its spool, its model and
+    its socket are in STORE.db.cascade/. SIGHUP reads the models again.
 
-      --model FILE     the model; default: STORE.db.cascade/model.json, if it is there;
+      --model FILE     the model; default: STORE.db.cascade/model.json, if it exists;
                        without a STORE.db, the model names it
       --config DIR     serves the store of every *.json model in DIR
       --socket PATH    the control socket; default: STORE.db.cascade/control, or the one that
                        systemd passes
-      --check-config   judges model files, those of a directory, or a store's, and exits
+      --check-config   checks model files, a directory of them, or a store's, and exits
     """
 
   /// `arguments` is nil if an argument is not valid text.
@@ -113,13 +113,13 @@ enum Command {
   }
 
   private static func configuration(_ options: Options) throws -> Configuration {
-    if options.operands.count > 1 { throw UsageError("one store, please, or --config DIR") }
+    if options.operands.count > 1 { throw UsageError("give one store, or --config DIR") }
     if let directory = options.directory {
       if options.model != nil || !options.operands.isEmpty {
         throw UsageError("--config takes no store and no --model")
       }
       if options.socket == nil && Process.environment("LISTEN_FDS") == nil {
-        throw UsageError("--config wants --socket PATH, where systemd passes none")
+        throw UsageError("--config needs --socket PATH if systemd passes no socket")
       }
       return .directory(try Process.absolutePath(directory))
     }
@@ -131,7 +131,7 @@ enum Command {
       return .store(store, model: model)
     }
     guard let model, try StoreModel.read(model).store != nil else {
-      throw UsageError("which store?")
+      throw UsageError("STORE.db is missing")
     }
     return .model(model)
   }
@@ -151,7 +151,7 @@ enum Command {
       try StandardStream.output.writeAll(text + "\n")
       return EX_OK
     } catch {
-      complain("cascaded: cannot write what was asked for: \(error)")
+      complain("cascaded: cannot write the output: \(error)")
       return EX_IOERR
     }
   }
@@ -190,9 +190,9 @@ struct Options {
       default: operands.append(argument)
       }
     }
-    if operands.contains("") { throw UsageError("which store?") }
+    if operands.contains("") { throw UsageError("STORE.db is missing") }
     if checksConfiguration && operands.isEmpty && model == nil && directory == nil {
-      throw UsageError("check which model files?")
+      throw UsageError("--check-config needs a FILE, DIR or STORE.db")
     }
   }
 
@@ -206,7 +206,7 @@ struct Options {
 
   private static func value(of option: String, _ rest: inout ArraySlice<String>) throws -> String {
     guard let value = rest.popFirst(), !value.isEmpty else {
-      throw UsageError("\(option) wants a value")
+      throw UsageError("\(option) needs a value")
     }
     return value
   }

@@ -258,7 +258,7 @@ import Testing
     let waits = try store.ctl("apply", "-", input: #"{"delete": ["a", "1"]}"#)
     #expect(waits.status == 75)
     #expect(waits.error.contains("there is no table \"song\" in the store"))
-    #expect(waits.error.contains("what was sent waits in the spool"))
+    #expect(waits.error.contains("submitted files stay in the spool"))
     try store.sql("CREATE TABLE song(id INTEGER PRIMARY KEY)")
     try store.waitUntil("it is applied") { try store.ctl("nodes", "a").output == "" }
   }
@@ -268,7 +268,7 @@ import Testing
     try store.apply(#"{"changes": [{"put": ["a", "1"]}]}"#)
     let held = try store.ctl("apply", "-", input: #"{"changes": [{"delete": ["a", "1"]}]}"#)
     #expect(held.output.contains("standard input: held as plan 1\n"))
-    #expect(held.output.contains("cascadectl approve 1 lets it pass"))
+    #expect(held.output.contains("cascadectl approve 1 allows it"))
     #expect(
       try store.ctl("approve", "1").output == "plan 1: applied: 1 node deleted\n  - a/1\n")
   }

@@ -18,7 +18,7 @@ import Testing
     #expect(text.status == 1)
     #expect(
       text.output.hasPrefix(
-        "dangling: songs/90 refers to albums/9 as its \"album\", which is not there\n"))
+        "dangling: \"album\" of songs/90 refers to albums/9, which does not exist\n"))
     let findings = try store.ctl("--json", "check").lines
     #expect(findings.count == 2)
     #expect(findings[0]["kind"] == "dangling" && findings[0]["node"] == ["songs", 90])
@@ -43,7 +43,7 @@ import Testing
     #expect(finding["kind"] == "missingIndex" && finding["table"] == "song")
     let repaired = try store.ctl("check", "--repair")
     #expect(repaired.status == 0)
-    #expect(repaired.output == "repaired: made index cascade_index_song(album_id)\n")
+    #expect(repaired.output == "repaired: created index cascade_index_song(album_id)\n")
     #expect(try store.ctl("check").status == 0)
   }
 

@@ -18,8 +18,10 @@ import Testing
 
   @Worker
   @Test(arguments: [
-    ([], "which store?"), (["a", "b"], "one store, please"), (["--frob"], "unknown option --frob"),
-    (["--model"], "--model wants a value"), (["--check-config"], "check which model files?"),
+    ([], "STORE.db is missing"), (["a", "b"], "give one store"),
+    (["--frob"], "unknown option --frob"),
+    (["--model"], "--model needs a value"),
+    (["--check-config"], "--check-config needs a FILE, DIR or STORE.db"),
   ])
   func refusesAWrongCommandLine(arguments: [String], complaint: String) throws {
     let outcome = try run([Programs.cascaded] + arguments)
@@ -189,9 +191,9 @@ import Testing
     let statuses: [([String], CInt, String)] = [
       (["--check-config", none], 66, none), (["--check-config", "--config", none], 66, none),
       (["--config", none, "--socket", scratch.path("s")], 66, none),
-      (["--model", scratch.path], 66, ""), ([""], 64, "which store?"),
-      (["--config", scratch.path], 64, "--config wants --socket PATH"),
-      (["--config", "", "--socket", "s"], 64, "--config wants a value"),
+      (["--model", scratch.path], 66, ""), ([""], 64, "STORE.db is missing"),
+      (["--config", scratch.path], 64, "--config needs --socket PATH"),
+      (["--config", "", "--socket", "s"], 64, "--config needs a value"),
       ([scratch.path], 65, "\(scratch.path) is a directory"),
     ]
     for (arguments, status, text) in statuses {

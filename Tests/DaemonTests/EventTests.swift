@@ -53,7 +53,7 @@ import Testing
       try store.ctl("--json", "events").lines.last?["event"] == 1_200
     }
     let late = try store.ctl("events", "--after", "1")
-    #expect(late.error.contains("events are not kept any more"))
+    #expect(late.error.contains("events are no longer available"))
     #expect(late.output.split(separator: "\n").count >= 900)
   }
 

@@ -47,7 +47,7 @@ import Testing
     let batch = try store.integers("SELECT batch FROM cascade_trash_file")[0]
     #expect(try FileCommandTests.isThere(".cascade-trash/\(batch)/1", store))
     #expect(try FileCommandTests.isThere("2", store))
-    try store.waitUntil("it is told") { store.log.contains("files: 1 let go") }
+    try store.waitUntil("it is told") { store.log.contains("files: 1 moved to trash") }
   }
 
   @Worker @Test func tellsWhyAFileIsThereAndWhyItWent() throws {
@@ -55,7 +55,7 @@ import Testing
     let path = store.scratch.path("media/1")
     for name in ["media:1", path, #"{"file": "1", "root": "media"}"#] {
       #expect(
-        try store.ctl("why", name).output.hasPrefix("media:1 is there; 1 edge points at it"))
+        try store.ctl("why", name).output.hasPrefix("media:1 exists; 1 edge points at it"))
       #expect(try store.ctl("edges", "--count", "--to", name).output == "1\n")
     }
     let plan = try store.ctl("plan", "albums/1").output
@@ -67,7 +67,7 @@ import Testing
     #expect(
       why.hasSuffix(
         """
-        , which saw an application's SQL
+        , after an application's change
           - media:1  by deleteDestinationIfAllSourcesDeleted of albums/1 -cover-> media:1
           - albums/1
 
@@ -76,7 +76,7 @@ import Testing
     #expect(json["node"] == ["file": "1", "root": "media"])
     #expect(json["deleted"]?["chain"]?.array?.first?["node"] == ["file": "1", "root": "media"])
     let unknown = try store.ctl("why", "media:stray").output
-    #expect(unknown.hasPrefix("media:stray is not known: no edge names it"))
+    #expect(unknown.hasPrefix("media:stray is not known: no edge references it"))
   }
 
   @Worker @Test func movesWhatAKilledDaemonHadLetGo() throws {
@@ -110,7 +110,9 @@ import Testing
     try FileCommandTests.moveRoot("media", "away", store)
     try store.sql("DELETE FROM album WHERE id = 1")
     try store.wait(forState: "degraded")
-    #expect(try store.status()["reason"]?.string?.hasPrefix("files wait: files.media") == true)
+    #expect(
+      try store.status()["reason"]?.string?.hasPrefix("files cannot be moved yet: files.media")
+        == true)
     try FileCommandTests.moveRoot("away", "media", store)
     try store.end()
     try store.start()
@@ -173,7 +175,7 @@ import Testing
     #expect(
       sweep.output == """
         nothing: 0 nodes deleted
-          1 file was never named by an edge, and left alone
+          1 file was never referenced by an edge, and not touched
           - media:stray
 
         """)
@@ -189,8 +191,8 @@ import Testing
     #expect(outcome.status == 1)
     #expect(
       outcome.output == """
-        edgeWithoutFile: media:none: it is not there, but albums/4 has it as its "cover"
-        fileWithoutEdge: no edge names media:stray
+        edgeWithoutFile: media:none: it does not exist, but "cover" of albums/4 references it
+        fileWithoutEdge: no edge references media:stray
 
         """)
     #expect(try store.ctl("check", "--limit", "1").error.contains("… and 1 more"))

@@ -46,13 +46,13 @@ import Testing
     #expect(refused.error.contains("bad.db"))
     // A database of an application is the application's to make.
     #expect(try FileStatus.of(host.path("mapped")) == nil)
-    #expect(host.log.contains("mapped.db is not there"))
+    #expect(host.log.contains("mapped.db does not exist"))
     let sweep = try host.ctl("sweep")
     #expect(sweep.status == 75)
     #expect(sweep.output.contains("good.db: nothing"))
     let pause = try host.ctl("pause")
     #expect(pause.status == 75)
-    for part in ["bad.db", "mapped.db is not there", "the others are paused"] {
+    for part in ["bad.db", "mapped.db does not exist", "the others are paused"] {
       #expect(pause.error.contains(part))
     }
     #expect(try host.ctl(of: "good", "resume").status == 0)
@@ -77,7 +77,7 @@ import Testing
     for _ in 0..<5 { _ = try host.ctl("--json", "status").json }
     #expect(ContinuousClock.now - start < .seconds(3))
     try host.wait(for: "pipe", toBe: "degraded")
-    #expect(host.log.contains("pipe.db is no regular file"))
+    #expect(host.log.contains("pipe.db is not a regular file"))
     try host.wait(for: "locked", toBe: "degraded")
     try other.execute("COMMIT")
     try host.wait(for: "locked", toBe: "ok")

@@ -42,7 +42,7 @@ import Testing
     let store = try NoticeTests.watched(3)
     for number in 1...3 { try NoticeTests.delete(number, in: store) }
     #expect(try store.ctl("--json", "ack", "1").json == ["acknowledged": 1])
-    #expect(try store.ctl("ack", "2").output == "1 notice forgotten\n")
+    #expect(try store.ctl("ack", "2").output == "1 notice deleted\n")
     #expect(try store.ctl("--json", "notices").lines.map { $0["notice"] } == [3])
     #expect(try store.ctl("ack", "99").status == 0)
     #expect(try store.ctl("notices").output == "")

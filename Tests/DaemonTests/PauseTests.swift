@@ -15,7 +15,7 @@ import Testing
       let refused = try run(
         [Programs.cascadectl, "--store", store.path] + arguments, input: PauseTests.put)
       #expect(refused.status == 75, "\(arguments): \(refused.error)")
-      #expect(refused.error.contains("`cascadectl resume` lets it go on"))
+      #expect(refused.error.contains("`cascadectl resume` continues"))
     }
     #expect(try store.ctl("nodes", "a").output == "")
     #expect(try store.ctl("sweep", "--dry-run").status == 0)

@@ -89,7 +89,7 @@ import Testing
     for command in ["node", "why", "plan"] {
       let outcome = try store.ctl(command, text)
       #expect(outcome.status == 64)
-      #expect(outcome.error.contains("\"\(text)\" is no node"))
+      #expect(outcome.error.contains("\"\(text)\" is not a node"))
     }
   }
 
@@ -98,7 +98,7 @@ import Testing
     let store = try Library.store()
     for (node, reason) in [
       (#"["albums", [1, 2]]"#, #"the key of "albums" is (id), which ["albums",[1,2]] does not"#),
-      (#"["notes", ["a", "b"]]"#, "the key of a managed node is a text"),
+      (#"["notes", ["a", "b"]]"#, "the key of a managed node must be text"),
     ] {
       let outcome = try store.ctl(command, node)
       #expect(outcome.status == 64)
@@ -229,7 +229,7 @@ import Testing
     let alive = try store.ctl("--json", "why", "albums/7").json
     #expect(alive["state"] == "alive" && alive["holderCount"] == 2)
     #expect(alive["holders"]?.array?.map { $0["from"] } == [["songs", "a/b"], ["songs", "c"]])
-    #expect(try store.ctl("why", "songs/c").output.hasPrefix("songs/c is there, and no edge"))
+    #expect(try store.ctl("why", "songs/c").output.hasPrefix("songs/c exists, and no edge"))
     try store.apply(
       #"{"id": "gone", "author": "you", "changes": [{"delete": ["albums", "7"]}]}"#)
     let gone = try store.ctl("--json", "why", "songs/c").json

@@ -69,7 +69,8 @@ import Testing
     let reasons = try JSON.parse(try rejected.text("bad.json.reason.json"))
     #expect(reasons["file"] == "bad.json" && reasons["id"] == "bad.json")
     #expect(reasons["author"] == "me")
-    #expect(reasons["reasons"]?.array?.first?["message"] == "a/1 is not there to be patched")
+    #expect(
+      reasons["reasons"]?.array?.first?["message"] == "a/1 cannot be patched: it does not exist")
     #expect(reasons["reasons"]?.array?.first?["path"] == "changes[0]")
     // The file moves first, and is told of then.
     try store.waitUntil("the rejection is told") { store.log.contains("rejected bad.json") }
@@ -125,7 +126,7 @@ import Testing
     #expect(listed.map { $0["file"] } == ["late.json", "never.json"])
     #expect(listed.allSatisfy { $0["state"] == "rejected" })
     let words = try store.ctl("spool").output
-    let reason = "changes[0]: a/1 is not there to be patched"
+    let reason = "changes[0]: a/1 cannot be patched: it does not exist"
     #expect(words.hasPrefix("rejected  late.json\n  ! \(reason)\n"))
     try store.apply(#"{"changes": [{"put": ["a", "1"]}]}"#)
     #expect(try store.ctl("spool", "retry", "late.json").status == 0)
@@ -157,7 +158,7 @@ import Testing
     }
     #expect(try store.count(in: "held") == 1)
     let rejected = try store.ctl("spool").output
-    #expect(rejected.contains("another file named same.json is held already"))
+    #expect(rejected.contains("another file named same.json is already held"))
     #expect(try store.ctl("approve", "1").status == 0)
     #expect(try store.ctl("nodes", "a").output == "a/2\n")
   }
@@ -189,10 +190,10 @@ import Testing
     #expect(listed == [entry])
     #expect(
       try store.ctl("spool").output
-        == "held  delete.json\n  plan 1: 1 node would be deleted; cascadectl approve 1 lets it pass\n"
+        == "held  delete.json\n  plan 1: 1 node would be deleted; cascadectl approve 1 allows it\n"
     )
     #expect(
-      try store.status()["reason"] == "1 file is held: `cascadectl spool` says by which plan")
+      try store.status()["reason"] == "1 file is held: `cascadectl spool` shows the plans")
     let retried = try store.ctl("--json", "spool", "retry", "delete.json")
     #expect(try retried.json == ["file": "delete.json", "outcome": "retried"])
     try store.waitUntil("it is held again") { try store.count(in: "held") == 1 }
@@ -299,7 +300,7 @@ import Testing
     let store = try TestStore()
     let outcome = try store.ctl("sweep", "dangeling")
     #expect(outcome.status == 64)
-    let complaint = "\"dangeling\" is no kind of sweep here, did you mean dangling?"
+    let complaint = "\"dangeling\" is not a kind of sweep, did you mean dangling?"
     #expect(outcome.error.contains(complaint))
   }
 }

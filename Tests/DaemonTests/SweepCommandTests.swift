@@ -16,7 +16,7 @@ import Testing
     let held = try store.ctl("sweep", "cascade")
     #expect(held.status == 3)
     let text =
-      "held as plan 1: 2 nodes would be deleted\n  cascadectl approve 1 lets it pass\n"
+      "held as plan 1: 2 nodes would be deleted\n  cascadectl approve 1 allows it\n"
     #expect(held.output == text)
     let quiet = try store.ctl("--quiet", "sweep", "cascade")
     #expect(quiet.status == 3 && quiet.output == "" && quiet.error == text)

@@ -20,9 +20,9 @@ import Testing
     #expect(batch["undone"]?.isNull == true)
     let number = batch["batch"]?.text ?? ""
     let undo = try store.ctl("undo", number)
-    #expect((undo.status, undo.output) == (0, "brought back: 3 nodes\n"))
+    #expect((undo.status, undo.output) == (0, "restored: 3 nodes\n"))
     #expect(try store.songs() == [10, 11, 20])
-    #expect(try store.ctl("why", "songs/10").output.hasPrefix("songs/10 is there"))
+    #expect(try store.ctl("why", "songs/10").output.hasPrefix("songs/10 exists"))
     #expect(try batches(store).last?["undone"]?["by"]?.string?.hasPrefix("uid ") == true)
     let again = try store.ctl("undo", number)
     #expect(again.status == 65)
@@ -39,13 +39,14 @@ import Testing
     let batch = try #require(try batches(store).last)
     #expect(batch["cause"]?.string == "sweep")
     let why = try store.ctl("why", "songs/10").output
-    #expect(why.contains("which saw an application's SQL"))
+    #expect(why.contains("after an application's change"))
     #expect(why.contains("songs/10 -album-> albums/1"))
     try store.sql("INSERT INTO song VALUES(10, 2)")
     let undo = try store.ctl("undo", batch["batch"]?.text ?? "")
     #expect(undo.status == 4)
     #expect(undo.output.contains("  - songs/10: UNIQUE constraint failed: song.id\n"))
-    #expect(undo.output.contains("the next sweep follows them:\n  - songs/11 -album-> albums/1"))
+    #expect(
+      undo.output.contains("the next sweep applies their rules:\n  - songs/11 -album-> albums/1"))
     #expect(try store.songs() == [10, 11, 20])
     #expect(try store.ctl("batches").output.contains("; partly undone at"))
   }

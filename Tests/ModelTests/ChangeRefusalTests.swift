@@ -11,57 +11,63 @@ private let file =
     ("", "", "expected a change, found the end"),
     ("[]", "", "expected a change, found a list"),
     ("null", "", "expected a change, found null"),
-    ("{}", "", "no change; there is put, patch, delete, deleteAll, link, unlink, flush"),
+    ("{}", "", "no change; expected one of put, patch, delete, deleteAll, link, unlink, flush"),
     (#"{"pit":["songs",1]}"#, "pit", #"unknown key "pit", did you mean "put"?"#),
     (
       #"{"deleteall":"songs"}"#, "deleteall", #"unknown key "deleteall", did you mean "deleteAll"?"#
     ),
     (#"{"put":["songs",1],"vallue":1}"#, "vallue", #"unknown key "vallue", did you mean "value"?"#),
-    (#"{"put":["songs",1],"put":["songs",1]}"#, "put", #"the key "put" a second time"#),
-    (#"{"put":["songs",1],"\u0070ut":["songs",1]}"#, "put", #"the key "put" a second time"#),
+    (#"{"put":["songs",1],"put":["songs",1]}"#, "put", #"duplicate key "put""#),
+    (#"{"put":["songs",1],"\u0070ut":["songs",1]}"#, "put", #"duplicate key "put""#),
     (
       #"{"put":["songs",1],"delete":["songs",1]}"#, "delete",
       #""put" and "delete" are two changes; write two objects"#
     ),
     (
       #"{"put":["songs",1],"as":"edgeDeleted"}"#, "as",
-      #""as" belongs to "unlink", and this is a "put""#
+      #""as" belongs to "unlink", but this is a "put""#
     ),
     (
       #"{"value":1,"patch":["songs",1]}"#, "patch",
-      #""value" belongs to "put", and this is a "patch""#
+      #""value" belongs to "put", but this is a "patch""#
     ),
-    (#"{"value":1,"set":{}}"#, "set", #""set" belongs to "patch", and this is a "put""#),
+    (#"{"value":1,"set":{}}"#, "set", #""set" belongs to "patch", but this is a "put""#),
     (#"{"value":1}"#, "", #""value" without "put""#),
     (#"{"put":["songs",1]} {"#, "", "expected nothing more, found '{'"),
-    (#"{"put":["songs",1],}"#, "", "a comma with nothing after it"),
+    (#"{"put":["songs",1],}"#, "", "a trailing comma"),
     // Nodes
     (#"{"put":"songs/1"}"#, "put", #"expected a node, ["collection", key], found a string"#),
     (#"{"put":[]}"#, "put", #"an empty list; write a node, ["collection", key]"#),
     (#"{"put":["songs"]}"#, "put", #"a node without a key; write a node, ["collection", key]"#),
     (
       #"{"put":["tags","a","b"]}"#, "put[2]",
-      "a node has two parts; a composite key is a list of its own"
+      "a node has two parts; write a composite key as a list"
     ),
     (#"{"put":[1,1]}"#, "put[0]", "expected a collection's name, found a number"),
-    (#"{"put":["",1]}"#, "put[0]", "a collection's name is not empty"),
+    (#"{"put":["",1]}"#, "put[0]", "a collection's name must not be empty"),
     (#"{"put":["a/b",1]}"#, "put[0]", "a '/' in a collection's name"),
     (#"{"put":["a\u0000b",1]}"#, "put[0]", "a NUL in a collection's name"),
-    (#"{"put":["cascade_node",1]}"#, "put[0]", "collections named cascade_… are Cascade's own"),
-    (#"{"deleteAll":"cascade_"}"#, "deleteAll", "collections named cascade_… are Cascade's own"),
+    (
+      #"{"put":["cascade_node",1]}"#, "put[0]",
+      "names that begin with cascade_ are reserved for Cascade"
+    ),
+    (
+      #"{"deleteAll":"cascade_"}"#, "deleteAll",
+      "names that begin with cascade_ are reserved for Cascade"
+    ),
     (
       #"{"put":["songs",1.0]}"#, "put[1]",
-      "a key that is a number is an integer of 64 bits; or write a string"
+      "a numeric key must be a 64-bit integer; write other keys as strings"
     ),
     (
       #"{"put":["songs",1e2]}"#, "put[1]",
-      "a key that is a number is an integer of 64 bits; or write a string"
+      "a numeric key must be a 64-bit integer; write other keys as strings"
     ),
     (
       #"{"put":["songs",9223372036854775808]}"#, "put[1]",
-      "a key that is a number is an integer of 64 bits; or write a string"
+      "a numeric key must be a 64-bit integer; write other keys as strings"
     ),
-    (#"{"put":["songs",01]}"#, "put[1]", "a number with a superfluous 0 in front"),
+    (#"{"put":["songs",01]}"#, "put[1]", "a number with a leading zero"),
     (#"{"put":["songs",""]}"#, "put[1]", "an empty key"),
     (
       #"{"put":["songs",null]}"#, "put[1]",
@@ -79,7 +85,7 @@ private let file =
       #"{"put":["songs",1],"type":nil}"#, "type",
       "expected a value, found nil; strings need double quotes"
     ),
-    (#"{"put":["songs",1],"value":{"a":1,"a":2}}"#, "value.a", #"the key "a" a second time"#),
+    (#"{"put":["songs",1],"value":{"a":1,"a":2}}"#, "value.a", #"duplicate key "a""#),
     (
       #"{"put":["songs",1],"value":[0,{"a b":[1,tru]}]}"#, #"value[1]["a b"][1]"#,
       "expected a value, found tru; strings need double quotes"
@@ -87,35 +93,35 @@ private let file =
     (#"{"put":["songs",1],"value":[1e999]}"#, "value[0]", "a number too large for a double"),
     (
       #"{"put":["songs",1],"value":"\ud800"}"#, "value",
-      "half of a surrogate pair alone; it stands for no character"
+      "an unpaired surrogate stands for no character"
     ),
     (#"{"put":["songs",1],"edges":null}"#, "edges", "expected a list of edges, found null"),
     (#"{"patch":["songs",1]}"#, "", #"a patch needs "set" or "unset""#),
     (#"{"patch":["songs",1],"set":[]}"#, "set", "expected an object of new values, found a list"),
-    (#"{"patch":["songs",1],"set":{"a":1,"a":1}}"#, "set.a", #"the key "a" a second time"#),
+    (#"{"patch":["songs",1],"set":{"a":1,"a":1}}"#, "set.a", #"duplicate key "a""#),
     (#"{"patch":["songs",1],"unset":"a"}"#, "unset", "expected a list of names, found a string"),
     (#"{"patch":["songs",1],"unset":["a",1]}"#, "unset[1]", "expected a name, found a number"),
     (#"{"patch":["songs",1],"set":{"a":1},"unset":["a"]}"#, "", #""a" is in "set" and in "unset""#),
-    (#"{"flush":false}"#, "flush", #""flush" is true, or it is left out"#),
-    (#"{"flush":1}"#, "flush", #""flush" is true, or it is left out"#),
+    (#"{"flush":false}"#, "flush", #""flush" must be true or be left out"#),
+    (#"{"flush":1}"#, "flush", #""flush" must be true or be left out"#),
     (
       #"{"unlink":{\#(link),"to":["songs",1]},"as":"edgeDelete"}"#, "as",
-      #"no such word, "edgeDelete", did you mean "edgeDeleted"?"#
+      #"unknown word "edgeDelete", did you mean "edgeDeleted"?"#
     ),
     (
       #"{"unlink":{\#(link),"to":["songs",1]},"as":"x"}"#, "as",
-      #"no such word, "x"; there is sourceDeleted, destinationDeleted, edgeDeleted"#
+      #"unknown word "x"; known: sourceDeleted, destinationDeleted, edgeDeleted"#
     ),
     (
       #"{"unlink":{\#(link),"to":["songs",1],"rules":[]}}"#, "unlink.rules",
-      #"unknown key "rules"; there is name, from, to"#
+      #"unknown key "rules"; known: name, from, to"#
     ),
     // Edges
     (#"{"link":["songs",1]}"#, "link", "expected an edge, found a list"),
     (#"{"link":{}}"#, "link", #"an edge without "from""#),
     (#"{"link":{\#(link)}}"#, "link", #"an edge without "to""#),
     (#"{"link":{"from":["songs",1],"to":["songs",1]}}"#, "link", #"an edge without "name""#),
-    (#"{"link":{"name":""}}"#, "link.name", "an edge's name is not empty"),
+    (#"{"link":{"name":""}}"#, "link.name", "an edge's name must not be empty"),
     (#"{"link":{"nam":""}}"#, "link.nam", #"unknown key "nam", did you mean "name"?"#),
     (
       #"{"link":{\#(link),"to":"x"}}"#, "link.to",
@@ -124,7 +130,7 @@ private let file =
     (#"{"put":["songs",1],"edges":[{"name":"n"}]}"#, "edges[0]", #"an edge without "to""#),
     (
       #"{"put":["songs",1],"edges":[{"name":"n","from":["songs",1]}]}"#, "edges[0].from",
-      #"unknown key "from"; there is name, to, rules"#
+      #"unknown key "from"; known: name, to, rules"#
     ),
     // Rules
     (#"{"link":{"rules":null}}"#, "link.rules", "expected a list of rules, found null"),
@@ -145,20 +151,20 @@ private let file =
     // Files
     (#"{"link":{"to":{"file":"a"}}}"#, "link.to", #"a file without "root", its file root"#),
     (#"{"link":{"to":{"root":"a"}}}"#, "link.to", #"a file without "file", its path"#),
-    (#"{"link":{"to":{"root":""}}}"#, "link.to.root", "a file root's name is not empty"),
-    (#"{"link":{"to":{"path":"a"}}}"#, "link.to.path", #"unknown key "path"; there is file, root"#),
+    (#"{"link":{"to":{"root":""}}}"#, "link.to.root", "a file root's name must not be empty"),
+    (#"{"link":{"to":{"path":"a"}}}"#, "link.to.path", #"unknown key "path"; known: file, root"#),
     (#"{"link":{"to":{"file":7}}}"#, "link.to.file", "expected a path, found a number"),
-    (#"{"link":{"to":{"file":""}}}"#, "link.to.file", "a path is not empty"),
-    (#"{"link":{"to":{"file":"a\u0000"}}}"#, "link.to.file", "a NUL in a path"),
+    (#"{"link":{"to":{"file":""}}}"#, "link.to.file", "a path must not be empty"),
+    (#"{"link":{"to":{"file":"a\u0000"}}}"#, "link.to.file", "a path must not contain a NUL"),
     (
       #"{"link":{"to":{"file":"/etc/passwd"}}}"#, "link.to.file",
-      "a path out of its root: it begins with '/'"
+      "the path leads out of its root: it begins with '/'"
     ),
     (
       #"{"link":{"to":{"file":"a/../../b"}}}"#, "link.to.file",
-      #"a path out of its root: it has "..""#
+      #"the path leads out of its root: it has "..""#
     ),
-    (#"{"link":{"to":{"file":"./a"}}}"#, "link.to.file", #"a path with "." in it"#),
+    (#"{"link":{"to":{"file":"./a"}}}"#, "link.to.file", #"the path contains ".""#),
     (
       #"{"link":{"to":{"file":"a//b"}}}"#, "link.to.file",
       "an empty part in a path ('//' or a '/' at its end)"
@@ -194,7 +200,7 @@ private let file =
     (#"{"changes":[7]}"#, "line 1, column 13, changes[0]: expected a change, found a number"),
     (
       #"{"changes":[],"changes":[]}"#,
-      #"line 1, column 15, changes: the key "changes" a second time"#
+      #"line 1, column 15, changes: duplicate key "changes""#
     ),
     (
       #"{"change":[]}"#, #"line 1, column 2, change: unknown key "change", did you mean "changes"?"#
@@ -206,7 +212,7 @@ private let file =
     (#"{"changes":[],"id":7}"#, "line 1, column 20, id: expected an id, a string, found a number"),
     (
       #"{"changes":[],"id":""}"#,
-      "line 1, column 20, id: an id is not empty; leave it out for the file's name"
+      "line 1, column 20, id: an empty id; leave it out for the file's name"
     ),
     (
       #"{"changes":[],"author":null}"#,
@@ -224,10 +230,10 @@ private let file =
   }
 
   @Test(arguments: [
-    (#"{"id":"7","batch":0}"#, #"batch: "batch" is a number of lines, above 0"#),
-    (#"{"batch":"7"}"#, #"batch: "batch" is a number of lines, above 0"#),
-    (#"{"batch":1.5}"#, #"batch: "batch" is a number of lines, above 0"#),
-    (#"{"id":"7","put":["songs",1]}"#, #"put: unknown key "put"; there is id, author, batch"#),
+    (#"{"id":"7","batch":0}"#, #"batch: "batch" must be a number of lines, above 0"#),
+    (#"{"batch":"7"}"#, #"batch: "batch" must be a number of lines, above 0"#),
+    (#"{"batch":1.5}"#, #"batch: "batch" must be a number of lines, above 0"#),
+    (#"{"id":"7","put":["songs",1]}"#, #"put: unknown key "put"; known: id, author, batch"#),
     (#"{"bacth":7}"#, #"bacth: unknown key "bacth", did you mean "batch"?"#),
   ])
   func `A wrong header is refused`(line: String, description: String) {

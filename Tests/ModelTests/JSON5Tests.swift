@@ -20,10 +20,10 @@ import Testing
   }
 
   @Test(arguments: [
-    ("Infinity", 1, "Infinity and NaN have no meaning here; write a number"),
-    ("[-Infinity]", 2, "Infinity and NaN have no meaning here; write a number"),
-    ("NaN", 1, "Infinity and NaN have no meaning here; write a number"),
-    ("{a: 1, 'a': 2}", 8, "the key \"a\" a second time"),
+    ("Infinity", 1, "Infinity and NaN are not allowed; write a number"),
+    ("[-Infinity]", 2, "Infinity and NaN are not allowed; write a number"),
+    ("NaN", 1, "Infinity and NaN are not allowed; write a number"),
+    ("{a: 1, 'a': 2}", 8, "duplicate key \"a\""),
     ("[,]", 2, "expected a value, found ','"),
     ("[1,,]", 4, "expected a value, found ','"),
     ("{,}", 2, "expected a name, found ','"),
@@ -32,7 +32,7 @@ import Testing
     ("{\\u0061: 1}", 2, "expected a name, found '\\'"),
     ("/* never", 1, "a comment without its end, */"),
     ("/* never *", 1, "a comment without its end, */"),
-    ("1 / 2", 3, "a '/' that begins no comment"),
+    ("1 / 2", 3, "a '/' that does not begin a comment"),
     ("'a\nb'", 3, "a control character (10) in a string; write it as an escape"),
     ("'abcdefghij", 1, "a string without its closing quote"),
     ("'a\"", 1, "a string without its closing quote"),
@@ -43,7 +43,7 @@ import Testing
     ("0x8000000000000000", 1, "a hexadecimal number too large for 64 bits"),
     ("+", 2, "expected a digit, found the end"), (".", 2, "expected a digit, found the end"),
     ("-.e1", 3, "expected a digit, found 'e'"),
-    ("010", 1, "a number with a superfluous 0 in front"),
+    ("010", 1, "a number with a leading zero"),
     ("1e999", 1, "a number too large for a double"), ("+-1", 2, "expected a digit, found '-'"),
     ("yes", 1, "expected a value, found yes; strings need double quotes"),
     ("\u{FEFF}1", 1, "a byte order mark; write UTF-8 without it"),

@@ -15,7 +15,7 @@ import Testing
     "", "1", "10", "ms", "-1s", "+1s", "1.5h", "1 s", "1S", "1y", "30m1h", "1s1s", "1s ", "٣s",
     "9223372036854775807d", "99999999999999999999s", "9223372036854775807ms1s",
   ])
-  func `anything else is no duration`(text: String) {
+  func `anything else is not a duration`(text: String) {
     #expect(Duration(text: text) == nil)
   }
 
@@ -59,12 +59,12 @@ import Testing
     ("hourly", #"unknown schedule "hourly"; did you mean "@hourly"?"#),
     (
       "@reboot",
-      #"unknown schedule "@reboot"; there is immediate, never, @every 30s, @yearly, @annually, "#
+      #"unknown schedule "@reboot"; known: immediate, never, @every 30s, @yearly, @annually, "#
         + "@monthly, @weekly, @daily, @midnight, @hourly, 17 3 * * *"
     ),
-    ("@every soon", #""soon" is no duration, such as "30s" or "15m""#),
-    ("@every", #""" is no duration, such as "30s" or "15m""#),
-    ("@every 10ms", "@every takes at least 1s"),
+    ("@every soon", #""soon" is not a duration, such as "30s" or "15m""#),
+    ("@every", #""" is not a duration, such as "30s" or "15m""#),
+    ("@every 10ms", "@every needs at least 1s"),
     ("17 3 * *", "a cron expression has 5 fields, not 4"),
     ("17 3 * * * *", "a cron expression has 5 fields, not 6"),
     ("60 * * * *", #"minute "60" is not within 0-59"#),
@@ -77,8 +77,8 @@ import Testing
     ("1, * * * *", #"minute "" is not within 0-59"#),
     ("9-5 * * * *", #"minute "9-5" runs backwards"#),
     ("5/15 * * * *", #"minute "5/15": a step needs * or a range before it"#),
-    ("*/0 * * * *", #"minute "*/0": the step is no number above 0"#),
-    ("*/ * * * *", #"minute "*/": the step is no number above 0"#),
+    ("*/0 * * * *", #"minute "*/0": the step is not a number above 0"#),
+    ("*/ * * * *", #"minute "*/": the step is not a number above 0"#),
     ("* * */9223372036854775807 * *", ""),
     ("0 0 31 2,4 *", "no month of 2,4 has a day 31"),
     ("0 0 30 feb *", "no month of feb has a day 30"),

@@ -46,27 +46,27 @@ import Testing
     ),
     (
       "inverse: { name: \"songs\", toMany: false }", "",
-      #"relationships[0].inverse: toMany is false here, and true in "songs" of "artists""#
+      #"relationships[0].inverse: toMany is false here, but true in "songs" of "artists""#
     ),
     (
       "inverse: { name: \"songs\", max: 3 }", "",
-      #"relationships[0].inverse: max is 3 here, and nothing in "songs" of "artists""#
+      #"relationships[0].inverse: max is 3 here, but nothing in "songs" of "artists""#
     ),
     (
       "inverse: { name: \"songs\", min: 1 }", "min: 2",
-      #"relationships[0].inverse: min is 1 here, and 2 in "songs" of "artists""#
+      #"relationships[0].inverse: min is 1 here, but 2 in "songs" of "artists""#
     ),
     (
       "optional: false", "inverse: { name: \"artists\", optional: true }",
-      #"relationships[1].inverse: optional is true here, and false in "artists" of "songs""#
+      #"relationships[1].inverse: optional is true here, but false in "artists" of "songs""#
     ),
     (
       "inverse: { name: \"songs\", deleteRule: \"deny\" }", "deleteRule: \"cascade\"",
-      #"relationships[0].inverse: deleteRule is deny here, and cascade in "songs" of "artists""#
+      #"relationships[0].inverse: deleteRule is deny here, but cascade in "songs" of "artists""#
     ),
     (
       "inverse: \"songs\", \(join("s", "a"))", join("s", "a"),
-      "relationships[1].join: is not the join of its inverse \"artists\" of \"songs\" turned round"
+      "relationships[1].join: is not the reversed join of its inverse \"artists\" of \"songs\""
     ),
   ])
   func `halves that contradict each other are refused`(

@@ -14,7 +14,7 @@ import Testing
     ("{ secureDelete: true }", "secureDelete: expected a word, found true"),
     ("{ secureDelete: \"fst\" }", #"secureDelete: unknown word "fst"; did you mean "fast"?"#),
     ("{ trash: 0 }", #"trash: expected a duration such as "10ms" or "1d", found a number"#),
-    ("{ keep: { ledger: \"0\" } }", "keep.ledger: must be longer than nothing"),
+    ("{ keep: { ledger: \"0\" } }", "keep.ledger: must be greater than zero"),
     ("{ trash: \"36526d\" }", #"trash: "36526d" is longer than 36525d"#),
     (
       "{ keep: { ledger: \"106751991167d\" } }",
@@ -24,7 +24,7 @@ import Testing
       "{ limits: { lock: \"106751991167d\" } }",
       #"limits.lock: "106751991167d" is longer than 36525d"#
     ),
-    ("{ trash: \"1y\" }", #"trash: "1y" is no duration, such as "10ms", "15m" or "1d""#),
+    ("{ trash: \"1y\" }", #"trash: "1y" is not a duration, such as "10ms", "15m" or "1d""#),
     ("{ roots: \"a\" }", "roots: expected a list of collections, found a string"),
     ("{ roots: [\"a\", 1] }", "roots[1]: expected a collection, found a number"),
     ("{ files: { m: \"media\" } }", #"files.m: "media" is not an absolute path"#),
@@ -40,10 +40,10 @@ import Testing
     ("{ sweeps: { cascade: \"now\" } }", "sweeps.cascade: "),
     ("{ sweeps: { cascade: \"61 * * * *\" } }", #"sweeps.cascade: minute "61" is not within 0-59"#),
     ("{ limits: { lok: \"1s\" } }", #"limits.lok: unknown key "lok"; did you mean "lock"?"#),
-    ("{ limits: { lock: \"0\" } }", "limits.lock: must be longer than nothing"),
+    ("{ limits: { lock: \"0\" } }", "limits.lock: must be greater than zero"),
     (
       "{ limits: { lock: \"nine\" } }",
-      #"limits.lock: "nine" is no duration, such as "10ms", "15m" or "1d""#
+      #"limits.lock: "nine" is not a duration, such as "10ms", "15m" or "1d""#
     ),
     ("{ limits: { lock: \"1s\", alone: \"1ms\" } }", "limits.alone: is shorter than limits.lock"),
     ("{ limits: { hold: { share: 1.5 } } }", "limits.hold.share: 1.5 is not within 0 to 1"),
@@ -68,20 +68,20 @@ import Testing
     ("cascade_a: {}", #"collections.cascade_a: a collection's name may not begin with "cascade_""#),
     ("a: { tabel: \"t\" }", #"collections.a.tabel: unknown key "tabel"; did you mean "table"?"#),
     ("a: { table: \"t\" }", #"collections.a: "key" is missing"#),
-    ("a: { key: \"id\" }", #"collections.a.key: "key" is for a table, and "table" is missing"#),
+    ("a: { key: \"id\" }", #"collections.a.key: "key" applies to a table, but "table" is missing"#),
     (
       "a: { replace: \"ignore\" }",
-      #"collections.a.replace: "replace" is for a table, and "table" is missing"#
+      #"collections.a.replace: "replace" applies to a table, but "table" is missing"#
     ),
     ("a: { table: \"\", key: \"id\" }", "collections.a.table: a table may not be empty"),
     (
       "a: { table: \"Cascade_edge\", key: \"id\" }",
-      #"collections.a.table: "Cascade_edge" is no table of the application"#
+      #"collections.a.table: "Cascade_edge" is not a table of the application"#
     ),
-    ("a: { table: \"t\", key: [] }", "collections.a.key: a key has a column"),
+    ("a: { table: \"t\", key: [] }", "collections.a.key: a key needs a column"),
     (
       "a: { table: \"t\", key: [\"x\", \"X\"] }",
-      #"collections.a.key[1]: column "X" is there twice"#
+      #"collections.a.key[1]: column "X" is listed twice"#
     ),
     (
       "a: { table: \"t\", key: 1 }",
@@ -97,13 +97,13 @@ import Testing
     ),
     (
       "a: { table: \"t\", key: \"id\" }, b: { table: \"T\", key: \"id\" }",
-      #"collections.b.table: table "T" is collection "a" already"#
+      #"collections.b.table: table "T" is already collection "a""#
     ),
     (
       "a: { types: { x: \"n\", y: \"n\" } }",
-      #"collections.a.types.y: "n" is collections.a.types.x already"#
+      #"collections.a.types.y: "n" is already collections.a.types.x"#
     ),
-    ("a: { types: { x: \"b\" } }, b: {}", #"collections.a.types.x: "b" is a collection already"#),
+    ("a: { types: { x: \"b\" } }, b: {}", #"collections.a.types.x: "b" is already a collection"#),
     ("a: { types: { x: \"b/c\" } }", #"collections.a.types.x: a type's name may not contain "/""#),
   ])
   func `a collection that cannot be is refused`(members: String, problem: String) {
@@ -115,13 +115,13 @@ import Testing
     ("where: \"1\"", #": "from" is missing"#),
     ("from: \"a\", where: \"1\", limit: 0", ".limit: 0 is less than 1"),
     ("from: \"a\", where: \"1\", order: \"(x\"", #".order: a "(" is not closed"#),
-    ("from: \"a\", where: \"x) OR (y\"", #".where: a ")" closes nothing"#),
+    ("from: \"a\", where: \"x) OR (y\"", #".where: a ")" has no matching "(""#),
     ("from: \"a\", where: \"x = 'a\"", ".where: a text has no closing '"),
-    ("from: \"a\", where: \"1; DROP TABLE t\"", #".where: ";" has no place in an expression"#),
-    ("from: \"a\", where: \"x -- y\"", ".where: a comment has no place in an expression"),
-    ("from: \"a\", where: \"x = ?1\"", #".where: "?" has no place in an expression"#),
-    ("from: \"a\", where: \"1); DELETE FROM song; --\"", #".where: a ")" closes nothing"#),
-    ("from: \"a\", where: \"x /* y */\"", ".where: a comment has no place in an expression"),
+    ("from: \"a\", where: \"1; DROP TABLE t\"", #".where: ";" is not allowed in an expression"#),
+    ("from: \"a\", where: \"x -- y\"", ".where: a comment is not allowed in an expression"),
+    ("from: \"a\", where: \"x = ?1\"", #".where: "?" is not allowed in an expression"#),
+    ("from: \"a\", where: \"1); DELETE FROM song; --\"", #".where: a ")" has no matching "(""#),
+    ("from: \"a\", where: \"x /* y */\"", ".where: a comment is not allowed in an expression"),
     // For Swift, a quote with an accent is another character; for SQLite it is a quote.
     ("from: \"a\", where: \"'\u{301}' OR x'\"", ".where: a text has no closing '"),
     (
@@ -162,7 +162,7 @@ import Testing
       """
     #expect(
       problems(in: file) == [
-        #"relationships[0].to: unknown collection "artists"; there is live, songs"#,
+        #"relationships[0].to: unknown collection "artists"; known: live, songs"#,
         #"roots[0]: unknown collection "song"; did you mean "songs"?"#,
       ])
     #expect(problems(in: file.replacing("strict: true", with: "strict: false")) == [])

@@ -54,11 +54,11 @@ private func relationship(_ members: String, to: String = "\"albums\"") -> Strin
   @Test(arguments: [
     (
       "column: \"c\", join: {table: \"t\", source: \"s\", destination: \"d\"}",
-      "join: a relationship has one of column, join and property"
+      "join: a relationship needs exactly one of column, join and property"
     ),
     (
       "column: \"c\", property: \"p\"",
-      "property: a relationship has one of column, join and property"
+      "property: a relationship needs exactly one of column, join and property"
     ),
     ("column: \"\"", "column: a column may not be empty"),
     (
@@ -76,7 +76,7 @@ private func relationship(_ members: String, to: String = "\"albums\"") -> Strin
     ),
     (
       "join: {table: \"sqlite_x\", source: \"s\", destination: \"d\"}",
-      #"join.table: "sqlite_x" is no table of the application"#
+      #"join.table: "sqlite_x" is not a table of the application"#
     ),
     (
       "join: {table: \"t\", sorce: \"s\", source: \"s\", destination: \"d\"}",
@@ -95,14 +95,14 @@ private func relationship(_ members: String, to: String = "\"albums\"") -> Strin
       "rules: [\"deleteSourceIfDestinationDeletd\"]",
       #"rules[0]: unknown rule "deleteSourceIfDestinationDeletd"; did you mean "deleteSourceIfDestinationDeleted"?"#
     ),
-    ("rules: [\"deny\"]", #"rules[0]: "deny" is a word for deleteRule, not a rule"#),
+    ("rules: [\"deny\"]", #"rules[0]: "deny" is a value of deleteRule, not a rule"#),
     (
       "deleteRule: \"cascaded\"",
       #"deleteRule: unknown delete rule "cascaded"; did you mean "cascade"?"#
     ),
     (
       "deleteRule: \"x\"",
-      #"deleteRule: unknown delete rule "x"; there is cascade, deny, nullify, noAction"#
+      #"deleteRule: unknown delete rule "x"; known: cascade, deny, nullify, noAction"#
     ),
     ("inverse: { deleteRule: \"deny\" }", #"inverse: "name" is missing"#),
     ("inverse: { name: \"s\", unique: true }", "inverse.unique: unknown key"),
@@ -158,7 +158,7 @@ private func relationship(_ members: String, to: String = "\"albums\"") -> Strin
     ),
     (
       "{ name: \"n\", from: \"songs\", to: {}, column: \"c\", typeColumn: \"t\" }",
-      "to: names no type"
+      "to: has no types"
     ),
     (
       "{ name: \"n\", from: \"songs\", to: { S: \"songs\" }, property: \"c\", typeColumn: \"t\" }",
@@ -184,7 +184,7 @@ private func relationship(_ members: String, to: String = "\"albums\"") -> Strin
     #expect(
       problems(in: file(written, relationship("column: \"c\""), relationship("toMany: true")))
         == [
-          #"relationships[2]: "album" of "songs" is declared at relationships[0] already"#
+          #"relationships[2]: "album" of "songs" is already declared at relationships[0]"#
         ])
   }
 

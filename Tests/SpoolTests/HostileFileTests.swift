@@ -65,7 +65,7 @@ struct HostileFileTests {
     #expect(try spool.keys() == "C")
     #expect(try spool.spool.rejectedNames() == ["a.JSON", strange, "b"].sorted())
     #expect(spool.hasReasons(strange))
-    #expect(try messages(of: "b") == ["the name of a change file ends with .json or .ndjson"])
+    #expect(try messages(of: "b") == ["the name of a change file must end with .json or .ndjson"])
   }
 
   @Test("A name of 255 bytes is a name like any other")
@@ -98,7 +98,7 @@ struct HostileFileTests {
     try spool.put("a.json", "")
     made("a.json") { unsafe truncate($0, 64 << 20 + more) }
     #expect(try spool.settle() == ["a.json rejected"])
-    let isTooLarge = try messages(of: "a.json") == ["a .json change file of more than 64 MiB"]
+    let isTooLarge = try messages(of: "a.json") == ["the .json change file is larger than 64 MiB"]
     #expect(isTooLarge == (more == 1))
   }
 
@@ -107,7 +107,7 @@ struct HostileFileTests {
     try spool.put("a.ndjson", put("A") + "\n")
     made("a.ndjson") { unsafe truncate($0, 65 << 20) }
     #expect(try spool.settle() == ["a.ndjson rejected"])
-    #expect(try messages(of: "a.ndjson") == ["a line of more than 64 MiB"])
+    #expect(try messages(of: "a.ndjson") == ["a line is longer than 64 MiB"])
     #expect(try spool.keys() == "")
   }
 

@@ -226,7 +226,7 @@ struct ApplicationRuleTests {
     _ = try store.writer.sweep([.all], at: 0)
     try store.bySQL("CREATE TRIGGER own \(trigger)")
     let refusal = try store.refusal(.delete(node("albums/1")))
-    #expect(refusal.hasPrefix("albums/1 must stay: ") && refusal.contains("ignores this"))
+    #expect(refusal.hasPrefix("albums/1 must stay: ") && refusal.contains("prevents this"))
     try store.bySQL("DELETE FROM album")
     let result = try store.writer.sweep([.all], at: 1)
     #expect(result.outcome == .blocked && result.edgesRemoved == 0)

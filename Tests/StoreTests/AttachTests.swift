@@ -125,7 +125,7 @@ struct AttachTests {
     #expect {
       try store.writer.adaptToSchema()
     } throws: {
-      "\($0)".hasPrefix("somebody dropped cascade_node: ")
+      "\($0)".hasPrefix("the store has lost cascade_node: ")
     }
     #expect(throws: StoreError.self) { try store.reopen() }
   }
@@ -266,7 +266,7 @@ struct AttachTests {
       """)
     #expect(
       store.writer.bindingProblems.map(\.message) == [
-        #"column "album_id" of "song" compares by "OWN", which only the application knows: "#
+        #"column "album_id" of "song" compares by "OWN", which only the application defines: "#
           + "SQLite itself has BINARY, NOCASE and RTRIM"
       ])
     #expect(try store.reader.checkSetup().filter { $0.kind == .binding }.count == 1)

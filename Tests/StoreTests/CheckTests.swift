@@ -90,7 +90,7 @@ struct CheckTests {
     let list = try store.reader.checkReferences().list
     #expect(
       list.map(\.message) == [
-        #"songs/5 refers to albums/A as its "album", which is not there"#,
+        #""album" of songs/5 refers to albums/A, which does not exist"#,
         #"songs/5 has no "album", which is not optional"#,
       ])
     #expect(list.map(\.node) == [Node("songs", .integer(5)), Node("songs", .integer(5))])

@@ -242,9 +242,9 @@ struct FileSweepTests {
         == ["edgeWithoutFile", "edgeWithoutFile", "fileWithoutEdge", "fileWithoutEdge"])
     #expect(
       findings.list.map(\.message) == [
-        "media:../up: a path out of its root: it has \"..\", but albums/2 has it as its \"extra\"",
-        "media:none: it is not there, but albums/2 has it as its \"cover\"",
-        "no edge names media:2", "no edge names media:3",
+        "media:../up: the path leads out of its root: it has \"..\", but \"extra\" of albums/2 references it",
+        "media:none: it does not exist, but \"cover\" of albums/2 references it",
+        "no edge references media:2", "no edge references media:3",
       ])
     let few = try files.store.reader.checkFiles(files.surroundings, limit: 1)
     #expect((few.list.count, few.total) == (1, 4))

@@ -97,7 +97,7 @@ struct FileTests {
       "INSERT INTO album VALUES(1, CAST(x'ff2e6a7067' AS TEXT), NULL); DELETE FROM album")
     try files.bySQL("INSERT INTO album VALUES(2, NULL, NULL)")
     let work = try files.tend()
-    #expect(work.unmovable == ["media:\u{FFFD}.jpg: its path is no UTF-8"])
+    #expect(work.unmovable == ["media:\u{FFFD}.jpg: its path is not UTF-8"])
     #expect(files.isThere("\u{FFFD}.jpg"))
     #expect(try files.rows("cascade_released_file") == 0)
   }
@@ -310,7 +310,7 @@ struct FileTests {
     try files.bySQL("DELETE FROM album WHERE id = 1")
     for _ in 0..<2 {
       let waiting = try files.tend().waiting
-      #expect(waiting.contains { $0.contains("what is mounted there may be away") })
+      #expect(waiting.contains { $0.contains("a file system may not be mounted there") })
       try files.store.reopen()
     }
     #expect(try files.rows("cascade_released_file") == 1)

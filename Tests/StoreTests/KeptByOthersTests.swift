@@ -67,15 +67,15 @@ struct KeptByOthersTests {
     var reason: String {
       switch self {
       case .foreignKey: #"a row of "outside" refers to it (FOREIGN KEY (mid))"#
-      case .ignoringTrigger: #"a trigger of "mid" ignores its deletion"#
+      case .ignoringTrigger: #"a trigger of "mid" prevents its deletion"#
       case .raisingTrigger: "the application's own rules refuse (no)"
       case .notNull: #""mid" of "tags" cannot be set to null (NOT NULL constraint failed: tag.mid)"#
-      case .joinRow: #"a row of "shown" cannot go (no)"#
+      case .joinRow: #"a row of "shown" cannot be deleted (no)"#
       case .unknownFunction:
         #""mid" of "tags" cannot be set to null "#
-          + "(SQLite cannot do it here: no such function: unknown)"
+          + "(SQLite cannot execute it: no such function: unknown)"
       case .missingTable:
-        #"a row of "shown" cannot go (SQLite cannot do it here: no such table: main.missing)"#
+        #"a row of "shown" cannot be deleted (SQLite cannot execute it: no such table: main.missing)"#
       }
     }
   }
@@ -122,7 +122,8 @@ struct KeptByOthersTests {
     if rowsToAStep > 0 { store.sweepsInSteps(of: rowsToAStep) }
     try store.bySQL("DELETE FROM mid WHERE id IN (11, 21)")
     let result = try store.writer.sweep([.cascade, .refcount], at: 1)
-    #expect(result.blocked.map(\.message) == ["mids/11 is gone, but \(Keeper.notNull.reason)"])
+    #expect(
+      result.blocked.map(\.message) == ["mids/11 no longer exists, but \(Keeper.notNull.reason)"])
     #expect(try ids(store, "tag") == [1] && ids(store, "photo") == [12, 31, 40])
     #expect(try store.texts("SELECT subject FROM cascade_trash_layout WHERE kind = 'change'") == [])
   }
@@ -138,7 +139,7 @@ struct KeptByOthersTests {
     #expect(
       result.blocked.map(\.message) == [
         "mids/21 must stay: the application's own rules refuse "
-          + "(SQLite cannot do it here: no such function: unknown)"
+          + "(SQLite cannot execute it: no such function: unknown)"
       ])
     #expect(try store.apply([.delete(Node("photos", .integer(40)))]).deletedCount == 1)
     try store.bySQL("DROP TRIGGER of_mid")

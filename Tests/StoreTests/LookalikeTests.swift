@@ -46,7 +46,8 @@ struct LookalikeTests {
     let store = try store("\u{e9}", "e\u{301}", refersBy: "p")
     #expect(
       store.writer.bindingProblems.first?.message
-        == "columns of table \"c\" that look alike are not told apart: \"\u{e9}\" and \"e\u{301}\"")
+        == "columns of table \"c\" that look alike cannot be distinguished: \"\u{e9}\" and \"e\u{301}\""
+    )
   }
 
   @Test("Of collections whose names look alike there is one")

@@ -122,7 +122,7 @@ struct LooseReferenceTests {
   func object() throws {
     try store.apply([note("a", #"{"images": ["i"]}"#)])
     #expect(
-      try dangling() == [#"notes/a refers to images/i as its "images", which is not there"#])
+      try dangling() == [#""images" of notes/a refers to images/i, which does not exist"#])
     #expect(try store.apply([image("i"), note("b", #"{"images": ["i"]}"#)]).edgesAdded == 2)
     #expect(try dangling().isEmpty)
     try store.apply([delete("notes", "b")])

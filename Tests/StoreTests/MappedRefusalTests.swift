@@ -24,7 +24,7 @@ struct MappedRefusalTests {
         == #"songs/1: "title" is given twice"#)
     #expect(
       try store.refusal(put("songs/1", "[1]"))
-        == "songs/1: the value of a row is an object, whose members are columns")
+        == "songs/1: the value of a row must be an object whose members are columns")
     #expect(
       try store.refusal(put("songs/1", type: "t"))
         == #"songs/1: a row of a table has no "type""#)
@@ -36,14 +36,14 @@ struct MappedRefusalTests {
     for other in [#"{"id": 2}"#, #"{"id": null}"#, #"{"id": "x"}"#] {
       #expect(
         try store.refusal(put("songs/1", other))
-          == #"songs/1: "id" is part of its key, and its value has another"#)
+          == #"songs/1: "id" is part of its key, but its value has another one"#)
     }
     #expect(
       try store.refusal(patch("songs/1", #"{"id": 1}"#))
-        == #"songs/1: "id" is its key, which stays"#)
+        == #"songs/1: "id" is part of its key and cannot change"#)
     #expect(
       try store.refusal(patch("songs/1", "{}", unset: ["id"]))
-        == #"songs/1: "id" is its key, which stays"#)
+        == #"songs/1: "id" is part of its key and cannot change"#)
   }
 
   @Test("What SQLite refuses is refused in its words")
@@ -109,10 +109,10 @@ struct MappedRefusalTests {
     #expect(try store.refusal(put("songs/1", #"{"title": "no"}"#)) == "songs/1: not this one")
     #expect(
       try store.refusal(put("songs/1", #"{"title": "hush"}"#))
-        == #"songs/1: a trigger of "song" ignores this"#)
+        == #"songs/1: a trigger of "song" prevents this"#)
     #expect(
       try store.refusal(put("songs/1", #"{"title": "gone"}"#))
-        == #"songs/1: a trigger of "song" took the row away"#)
+        == #"songs/1: a trigger of "song" deleted the row"#)
     #expect(
       try store.refusal(put("songs/1", #"{"title": "json", "likes": "{"}"#))
         == "songs/1: malformed JSON")
@@ -122,12 +122,12 @@ struct MappedRefusalTests {
   @Test("What is not there cannot be patched; its deletion is passed over")
   func absent() throws {
     #expect(
-      try store.refusal(patch("songs/1", "{}")) == "songs/1 is not there to be patched")
+      try store.refusal(patch("songs/1", "{}")) == "songs/1 cannot be patched: it does not exist")
     #expect(try store.apply([delete("songs/1")]).skippedChanges == 1)
     try store.apply([put("songs/1")])
     #expect(
       try store.refusal(delete("songs/1"), patch("songs/1", "{}"))
-        == "songs/1 is not there to be patched")
+        == "songs/1 cannot be patched: it does not exist")
   }
 
   @Test("Foreign keys are asked for at the end, behind a sweep in steps too")

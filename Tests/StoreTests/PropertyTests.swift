@@ -58,47 +58,47 @@ struct PropertyTests {
       ),
       (
         "property: 'p'", #"{"p":{"id":"B"}}"#,
-        #"n/A: a reference is a string or an integer, but "p" has an object"#
+        #"n/A: a reference must be a string or an integer, but "p" has an object"#
       ),
       (
         "property: 'p'", #"{"p":true}"#,
-        #"n/A: a reference is a string or an integer, but "p" has true"#
+        #"n/A: a reference must be a string or an integer, but "p" has true"#
       ),
       (
         "property: 'p'", #"{"p":1.5}"#,
-        #"n/A: a reference is a string or an integer, but "p" has 1.5"#
+        #"n/A: a reference must be a string or an integer, but "p" has 1.5"#
       ),
       (
         "property: 'p'", #"{"p":""}"#,
-        #"n/A: a reference is a string or an integer, but "p" has an empty string"#
+        #"n/A: a reference must be a string or an integer, but "p" has an empty string"#
       ),
       (
         "property: 'p', toMany: true", #"{"p":["B",["n","B"]]}"#,
-        #"n/A: a reference is a string or an integer, but "p" has a list"#
+        #"n/A: a reference must be a string or an integer, but "p" has a list"#
       ),
       (
         "property: 'p', toMany: true", #"{"p":["B",null]}"#,
-        #"n/A: a reference is a string or an integer, but "p" has null"#
+        #"n/A: a reference must be a string or an integer, but "p" has null"#
       ),
       (
         "property: 'p.q.r'", #"{"p":{"q":["B"]}}"#,
-        #"n/A: "p.q" of "p.q.r" is a list, and no object"#
+        #"n/A: "p.q" of "p.q.r" is a list, not an object"#
       ),
       (
         "property: 'p', to: { files: 'media' }", #"{"p":7}"#,
-        #"n/A: "p" is the path of a file, but it has 7"#
+        #"n/A: "p" must be the path of a file, but it is 7"#
       ),
       (
         "property: 'p', to: { files: 'media' }", #"{"p":"../x"}"#,
-        #"n/A: "p": a path out of its root: it has "..""#
+        #"n/A: "p": the path leads out of its root: it has "..""#
       ),
       (
         "column: 'p', typeColumn: 't', to: { News: 'n' }", #"{"p":"B","t":"New"}"#,
-        #"n/A: "t" is "New", which is no type of "e", did you mean "News"?"#
+        #"n/A: "t" is "New", which is not a type of "e", did you mean "News"?"#
       ),
       (
         "column: 'p', typeColumn: 't', to: { News: 'n' }", #"{"p":"B","t":1}"#,
-        #"n/A: "t" is the name of a type, but it is 1"#
+        #"n/A: "t" must be the name of a type, but it is 1"#
       ),
       (
         "column: 'p', typeColumn: 't', to: { News: 'n' }", #"{"p":["B"],"t":"News"}"#,

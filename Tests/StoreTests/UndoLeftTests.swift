@@ -319,7 +319,7 @@ struct UndoLeftTests {
     #expect(try store.exists(songs[0]))
   }
 
-  @Test("An object is kept where its collection is a table now")
+  @Test("An object is kept where its collection is now a table")
   func table() throws {
     let store = try store(
       "", "CREATE TABLE a(id INTEGER PRIMARY KEY); CREATE TABLE b(id PRIMARY KEY)")
@@ -330,7 +330,7 @@ struct UndoLeftTests {
     let model = try StoreModel("{ collections: { objects: { table: 'o', key: 'id' } } }")
     let result = try Writer(path: store.path, model: model).undo(deleted, by: "me", at: 9)
     #expect((result.restored, result.leftCount) == (0, 1))
-    #expect(result.left.first?.reason == #""objects" is a table now"#)
+    #expect(result.left.first?.reason == #""objects" is now a table"#)
     // Nothing came back, so nothing is undone.
     #expect(try store.reader.batches(after: 0, limit: 9).map(\.undone?.by) == [nil])
     #expect(try store.texts("SELECT count(*) FROM cascade_node") == ["0"])

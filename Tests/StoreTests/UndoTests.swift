@@ -280,8 +280,8 @@ struct UndoTests {
     #expect((result.restored, result.edges, result.leftCount) == (1, 0, 3))
     #expect(
       result.left.map(\.reason) == [
-        "the key was taken meanwhile", "one of its ends is left alone",
-        "one of its ends is left alone",
+        "the key was taken meanwhile", "one of its ends was not restored",
+        "one of its ends was not restored",
       ])
     #expect(try store.graph() == "")
     try store.run("!B")

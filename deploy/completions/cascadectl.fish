@@ -3,7 +3,7 @@
 set -g __cascadectl_commands status apply node nodes edges fetch plan graph why sweep lease batches \
     undo notices ack events spool approve check attach detach pause resume reload metrics
 
-# What the daemon that the line names says, if there is one: a line for each object.
+# The answer of the daemon that the line selects, if it runs: a line for each object.
 function __cascadectl_ask
     set -l words (commandline -opc)
     set -l target
@@ -24,7 +24,7 @@ function __cascadectl_collections
     __cascadectl_ask edges | head -n 500 | string match -rag '"(?:from|to)":\["([^"\\\\]*)"' | sort -u
 end
 
-# As collection/key, of simple keys; the first hundred.
+# The first hundred nodes with simple keys, as collection/key.
 function __cascadectl_nodes
     set -l word (commandline -ct)
     if string match -q '*/*' -- $word
@@ -59,36 +59,36 @@ complete -c cascadectl -n "not __cascadectl_is $__cascadectl_commands" \
 complete -c cascadectl -l socket -rF -d 'The control socket'
 complete -c cascadectl -l store -rF -a '(__cascadectl_stores)' -d 'The store'
 complete -c cascadectl -l instance -x -a '(__cascadectl_instances)' -d 'The instance of the service'
-complete -c cascadectl -l json -d 'One object, or one a line'
-complete -c cascadectl -s q -l quiet -d 'Nothing but errors'
-complete -c cascadectl -s h -l help -d Explain
-complete -c cascadectl -l version -d 'The version'
+complete -c cascadectl -l json -d 'Print JSON'
+complete -c cascadectl -s q -l quiet -d 'Print only errors'
+complete -c cascadectl -s h -l help -d 'Show the usage'
+complete -c cascadectl -l version -d 'Show the version'
 
 complete -c cascadectl -n '__cascadectl_is apply' -F
 complete -c cascadectl -n '__cascadectl_is node plan graph why fetch lease' -a '(__cascadectl_nodes)'
 complete -c cascadectl -n '__cascadectl_is nodes' -a '(__cascadectl_collections)'
-complete -c cascadectl -n '__cascadectl_is edges' -l name -x -d 'Of this name'
-complete -c cascadectl -n '__cascadectl_is edges' -l from -x -a '(__cascadectl_nodes)' -d 'From a node'
-complete -c cascadectl -n '__cascadectl_is edges' -l to -x -a '(__cascadectl_nodes)' -d 'To a node'
-complete -c cascadectl -n '__cascadectl_is edges' -l count -d 'Only how many'
-complete -c cascadectl -n '__cascadectl_is fetch' -l refresh -d 'Look again'
-complete -c cascadectl -n '__cascadectl_is graph' -l format -x -a 'dot svg' -d 'The language'
-complete -c cascadectl -n '__cascadectl_is graph' -l depth -x -d 'So many edges'
-complete -c cascadectl -n '__cascadectl_is graph' -l limit -x -d 'So many nodes'
+complete -c cascadectl -n '__cascadectl_is edges' -l name -x -d 'The name of the edges'
+complete -c cascadectl -n '__cascadectl_is edges' -l from -x -a '(__cascadectl_nodes)' -d 'The source'
+complete -c cascadectl -n '__cascadectl_is edges' -l to -x -a '(__cascadectl_nodes)' -d 'The destination'
+complete -c cascadectl -n '__cascadectl_is edges' -l count -d 'Only the number'
+complete -c cascadectl -n '__cascadectl_is fetch' -l refresh -d 'Search again'
+complete -c cascadectl -n '__cascadectl_is graph' -l format -x -a 'dot svg' -d 'The output format'
+complete -c cascadectl -n '__cascadectl_is graph' -l depth -x -d 'The greatest distance in edges'
+complete -c cascadectl -n '__cascadectl_is graph' -l limit -x -d 'The greatest number of nodes'
 complete -c cascadectl -n '__cascadectl_is sweep' \
     -a 'cascade refcount dangling unreachable files trash all'
-complete -c cascadectl -n '__cascadectl_is sweep' -l dry-run -d 'Only tell'
-complete -c cascadectl -n '__cascadectl_is sweep' -l no-wait -d 'Do not wait'
+complete -c cascadectl -n '__cascadectl_is sweep' -l dry-run -d 'Only tell what would be deleted'
+complete -c cascadectl -n '__cascadectl_is sweep' -l no-wait -d 'Do not wait for the end'
 complete -c cascadectl -n '__cascadectl_is lease' -l collection -x -a '(__cascadectl_collections)'
-complete -c cascadectl -n '__cascadectl_is lease' -l owner -x -d 'Whose it is'
-complete -c cascadectl -n '__cascadectl_is lease' -l for -x -d 'How long'
-complete -c cascadectl -n '__cascadectl_is lease' -l list -d 'Who holds what'
+complete -c cascadectl -n '__cascadectl_is lease' -l owner -x -d 'The owner of the lease'
+complete -c cascadectl -n '__cascadectl_is lease' -l for -x -d 'The duration'
+complete -c cascadectl -n '__cascadectl_is lease' -l list -d 'List the leases'
 complete -c cascadectl -n '__cascadectl_is lease' -l release -d 'End leases'
 complete -c cascadectl -n '__cascadectl_is batches' -l after -x -a '(__cascadectl_batches)'
 complete -c cascadectl -n '__cascadectl_is undo' -a '(__cascadectl_batches)'
-complete -c cascadectl -n '__cascadectl_is notices events' -l after -x -d 'Behind a number'
-complete -c cascadectl -n '__cascadectl_is notices events' -l follow -d 'Go on'
+complete -c cascadectl -n '__cascadectl_is notices events' -l after -x -d 'Only after this number'
+complete -c cascadectl -n '__cascadectl_is notices events' -l follow -d 'Wait for new ones'
 complete -c cascadectl -n '__cascadectl_is spool' -a 'list retry drop (__cascadectl_spool)'
-complete -c cascadectl -n '__cascadectl_is check' -l repair -d 'Make triggers and indexes'
-complete -c cascadectl -n '__cascadectl_is check' -l limit -x -d 'List so many'
-complete -c cascadectl -n '__cascadectl_is attach' -l create-indexes -d 'Make missing indexes'
+complete -c cascadectl -n '__cascadectl_is check' -l repair -d 'Create missing triggers and indexes'
+complete -c cascadectl -n '__cascadectl_is check' -l limit -x -d 'The greatest number of findings'
+complete -c cascadectl -n '__cascadectl_is attach' -l create-indexes -d 'Create missing indexes'

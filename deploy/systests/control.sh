@@ -26,8 +26,8 @@ check_is_found_in_the_journal_by_its_store() {
 
 check_is_explained_in_the_journal() {
   journalctl --sync
-  journal_has "It looked for what must go" -x "CASCADE_STORE=$store"
-  journal_has "A sweep of $store is at its end" -x "CASCADE_STORE=$store"
+  journal_has "It deleted what the rules delete" -x "CASCADE_STORE=$store"
+  journal_has "A sweep of $store has ended" -x "CASCADE_STORE=$store"
 }
 
 # As bash would, with the cursor behind the last word.

@@ -87,7 +87,7 @@ extension ChangeParser {
     let token = try scanner.string(bytes)
     if let known = edgeNames.find(token, bytes) { return known }
     let name = scanner.text(token, bytes)
-    if name.isEmpty { throw Fault(offset, "an edge's name is not empty") }
+    if name.isEmpty { throw Fault(offset, "an edge's name must not be empty") }
     edgeNames.remember(token, name, bytes)
     return name
   }
@@ -147,7 +147,7 @@ extension ChangeParser {
   private mutating func rootName(_ bytes: Bytes) throws(Fault) -> String {
     let offset = scanner.at
     let name = try string("the name of a file root", bytes)
-    if name.isEmpty { throw Fault(offset, "a file root's name is not empty") }
+    if name.isEmpty { throw Fault(offset, "a file root's name must not be empty") }
     return name
   }
 
@@ -162,15 +162,15 @@ extension ChangeParser {
 extension Destination {
   /// What is wrong with the path of a file below its root; nil if it is valid.
   package static func objection(toPath path: String) -> String? {
-    if path.isEmpty { return "a path is not empty" }
-    if path.utf8.contains(0) { return "a NUL in a path" }
+    if path.isEmpty { return "a path must not be empty" }
+    if path.utf8.contains(0) { return "a path must not contain a NUL" }
     if path.utf8.first == UInt8(ascii: "/") {
-      return "a path out of its root: it begins with '/'"
+      return "the path leads out of its root: it begins with '/'"
     }
     for part in path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false) {
       if part.isEmpty { return "an empty part in a path ('//' or a '/' at its end)" }
-      if part.elementsEqual("..".utf8) { return "a path out of its root: it has \"..\"" }
-      if part.elementsEqual(".".utf8) { return "a path with \".\" in it" }
+      if part.elementsEqual("..".utf8) { return "the path leads out of its root: it has \"..\"" }
+      if part.elementsEqual(".".utf8) { return "the path contains \".\"" }
     }
     return nil
   }

@@ -87,14 +87,14 @@ extension ChangeParser {
   private mutating func id(_ bytes: Bytes) throws(Fault) -> String {
     let offset = scanner.at
     let id = try string("an id, a string", bytes)
-    if id.isEmpty { throw Fault(offset, "an id is not empty; leave it out for the file's name") }
+    if id.isEmpty { throw Fault(offset, "an empty id; leave it out for the file's name") }
     return id
   }
 
   private mutating func batch(_ bytes: Bytes) throws(Fault) -> Int {
     let offset = scanner.at
     guard let lines = try scanner.value(bytes).integer.flatMap(Int.init(exactly:)), lines > 0 else {
-      throw Fault(offset, "\"batch\" is a number of lines, above 0")
+      throw Fault(offset, "\"batch\" must be a number of lines, above 0")
     }
     return lines
   }

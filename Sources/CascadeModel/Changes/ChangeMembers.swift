@@ -3,7 +3,7 @@ extension ChangeParser {
   mutating func flush(_ bytes: Bytes) throws(Fault) {
     let offset = scanner.at
     guard try scanner.value(bytes) == true else {
-      throw Fault(offset, "\"flush\" is true, or it is left out")
+      throw Fault(offset, "\"flush\" must be true or be left out")
     }
   }
 
@@ -47,7 +47,7 @@ extension ChangeParser {
     let token = try scanner.string(bytes)
     if let index = find(token, words, bytes) { return words[index] }
     let typed = scanner.text(token, bytes)
-    throw Fault(token.offset, "no such word, \"\(shown(typed))\"" + words.hint(typed))
+    throw Fault(token.offset, "unknown word \"\(shown(typed))\"" + words.hint(typed))
   }
 
   // MARK: - Nodes
@@ -68,7 +68,7 @@ extension ChangeParser {
     }
     let key = try key(bytes)
     if try scanner.nextElement(&first, bytes) {
-      throw Fault(scanner.at, "a node has two parts; a composite key is a list of its own")
+      throw Fault(scanner.at, "a node has two parts; write a composite key as a list")
     }
     return Node(collection, key)
   }
@@ -110,7 +110,7 @@ extension ChangeParser {
       return .text(text)
     case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"):
       if let integer = try scanner.number(bytes).integer { return .integer(integer) }
-      throw Fault(offset, "a key that is a number is an integer of 64 bits; or write a string")
+      throw Fault(offset, "a numeric key must be a 64-bit integer; write other keys as strings")
     default: throw expected(what, bytes)
     }
   }
@@ -119,10 +119,10 @@ extension ChangeParser {
 extension Node {
   /// What is wrong with the name of a collection; nil if it is valid.
   package static func objection(toCollection name: String) -> String? {
-    if name.isEmpty { return "a collection's name is not empty" }
+    if name.isEmpty { return "a collection's name must not be empty" }
     let bytes = name.utf8
     if bytes.starts(with: "cascade_".utf8) {
-      return "collections named cascade_… are Cascade's own"
+      return "names that begin with cascade_ are reserved for Cascade"
     }
     for byte in bytes where byte == UInt8(ascii: "/") || byte == 0 {
       return byte == 0 ? "a NUL in a collection's name" : "a '/' in a collection's name"

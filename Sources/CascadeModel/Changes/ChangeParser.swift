@@ -48,7 +48,7 @@ struct ChangeParser {
       throw Fault(name.offset, "unknown key \"\(shown(typed))\"" + words.hint(typed))
     }
     guard object.seen & (1 << UInt32(index)) == 0 else {
-      throw Fault(name.offset, "the key \"\(words.names[index])\" a second time")
+      throw Fault(name.offset, "duplicate key \"\(words.names[index])\"")
     }
     object.seen |= 1 << UInt32(index)
     return words[index]
@@ -121,7 +121,7 @@ extension ChangeParser {
   ) throws(Fault) {
     if let verb = word.verb {
       if let other = draft.companion?.verb ?? draft.verb, other != verb {
-        throw Fault(offset, "\"\(word)\" belongs to \"\(verb)\", and this is a \"\(other)\"")
+        throw Fault(offset, "\"\(word)\" belongs to \"\(verb)\", but this is a \"\(other)\"")
       }
       draft.companion = word
     } else {
@@ -129,7 +129,7 @@ extension ChangeParser {
         throw Fault(offset, "\"\(other)\" and \"\(word)\" are two changes; write two objects")
       }
       if let companion = draft.companion, let verb = companion.verb, verb != word {
-        throw Fault(offset, "\"\(companion)\" belongs to \"\(verb)\", and this is a \"\(word)\"")
+        throw Fault(offset, "\"\(companion)\" belongs to \"\(verb)\", but this is a \"\(word)\"")
       }
       draft.verb = word
     }
@@ -176,7 +176,7 @@ extension ChangeParser {
       return Fault(draft.offset, "\"\(companion)\" without \"\(verb)\"")
     }
     return Fault(
-      draft.offset, "no change; there is put, patch, delete, deleteAll, link, unlink, flush")
+      draft.offset, "no change; expected one of put, patch, delete, deleteAll, link, unlink, flush")
   }
 
   private func patch(_ draft: Draft) throws(Fault) -> Change {

@@ -34,7 +34,7 @@ extension JSON.Dialect {
     case UInt8(ascii: "u"): return try unicodeEscape(&position, from: start, bytes)
     default:
       if self == .json5 { return try json5Escape(&position, from: start, bytes) }
-      throw Fault(start, "an unknown escape; there are \\\" \\\\ \\/ \\b \\f \\n \\r \\t \\uXXXX")
+      throw Fault(start, "an unknown escape; known: \\\" \\\\ \\/ \\b \\f \\n \\r \\t \\uXXXX")
     }
   }
 
@@ -43,7 +43,7 @@ extension JSON.Dialect {
   ) throws(Fault) -> Unicode.Scalar {
     let high = try hex(4, &position, bytes)
     if let scalar = Unicode.Scalar(high) { return scalar }
-    let lone = Fault(start, "half of a surrogate pair alone; it stands for no character")
+    let lone = Fault(start, "an unpaired surrogate stands for no character")
     guard high < 0xDC00, position + 1 < bytes.count, bytes[position] == UInt8(ascii: "\\"),
       bytes[position + 1] == UInt8(ascii: "u")
     else { throw lone }

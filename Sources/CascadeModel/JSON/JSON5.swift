@@ -34,7 +34,7 @@ extension Scanner {
         try skipCharacter(bytes)
       }
       at += 2
-    default: throw Fault(start, "a '/' that begins no comment")
+    default: throw Fault(start, "a '/' that does not begin a comment")
     }
   }
 
@@ -73,7 +73,7 @@ extension Scanner {
     if negative || peek(bytes) == UInt8(ascii: "+") { at += 1 }
     switch peek(bytes) {
     case UInt8(ascii: "I"), UInt8(ascii: "N"):
-      throw Fault(start, "Infinity and NaN have no meaning here; write a number")
+      throw Fault(start, "Infinity and NaN are not allowed; write a number")
     case UInt8(ascii: "0") where at + 1 < bytes.count && bytes[at + 1] | 0x20 == 0x78:
       return try hexadecimal(negative: negative, from: start, bytes)
     default:
@@ -107,7 +107,7 @@ extension Scanner {
     }
     let wholeDigits = at - first
     if wholeDigits > 1, bytes[first] == UInt8(ascii: "0") {
-      throw Fault(first, "a number with a superfluous 0 in front")
+      throw Fault(first, "a number with a leading zero")
     }
     let whole = try !fraction5(wholeDigits: wholeDigits, bytes)
     return NumberToken(integer: whole ? integer : nil, range: start..<at)

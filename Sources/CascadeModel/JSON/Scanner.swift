@@ -135,7 +135,7 @@ extension Scanner {
 
   private mutating func afterComma(_ closing: UInt8, _ bytes: Bytes) throws(Fault) -> Bool {
     guard peek(bytes) == closing else { throw unexpected(bytes, "more after a comma") }
-    guard dialect == .json5 else { throw Fault(at, "a comma with nothing after it") }
+    guard dialect == .json5 else { throw Fault(at, "a trailing comma") }
     return close()
   }
 

@@ -40,7 +40,7 @@ extension Scanner {
     }
     if at == first { throw unexpected(bytes, "a digit") }
     if bytes[first] == UInt8(ascii: "0"), at > first + 1 {
-      throw Fault(first, "a number with a superfluous 0 in front")
+      throw Fault(first, "a number with a leading zero")
     }
     return value
   }

@@ -36,7 +36,7 @@ extension Scanner {
   ) throws(Fault) {
     let plain = name.escaped ? dialect.unescaped(name, bytes) : nil
     if !names.insert(name, plain: plain, into: &object, bytes) {
-      throw Fault(name.offset, "the key \"\(shown(text(name, bytes)))\" a second time")
+      throw Fault(name.offset, "duplicate key \"\(shown(text(name, bytes)))\"")
     }
   }
 

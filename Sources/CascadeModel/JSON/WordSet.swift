@@ -36,6 +36,6 @@ struct WordSet<Value: Sendable>: Sendable {
   /// For messages: ", did you mean …", or the list of the words.
   func hint(_ typed: String) -> String {
     if let near = nearest(typed, in: names) { return ", did you mean \"\(near)\"?" }
-    return "; there is " + names.joined(separator: ", ")
+    return "; known: " + names.joined(separator: ", ")
   }
 }

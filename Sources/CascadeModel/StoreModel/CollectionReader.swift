@@ -32,7 +32,7 @@ struct CollectionReader {
 
   private func managed(_ fields: Fields) -> StoreModel.Collection {
     for key in ["key", "replace"] {
-      fields[key]?.addProblem("\"\(key)\" is for a table, and \"table\" is missing")
+      fields[key]?.addProblem("\"\(key)\" applies to a table, but \"table\" is missing")
     }
     return .managed(types: fields["types"].map(types) ?? [:])
   }
@@ -40,13 +40,13 @@ struct CollectionReader {
   private func columns(_ entry: ModelValue) -> [String] {
     if case .string = entry.json { return entry.name("a column").map { [$0] } ?? [] }
     let entries = entry.elements("a column or a list of columns") ?? []
-    if case .array(let list) = entry.json, list.isEmpty { entry.addProblem("a key has a column") }
+    if case .array(let list) = entry.json, list.isEmpty { entry.addProblem("a key needs a column") }
     var columns: [String] = []
     for entry in entries {
       guard let column = entry.name("a column") else { continue }
       // SQLite's names do not depend on case.
       if columns.contains(where: { $0.folded == column.folded }) {
-        entry.addProblem("column \"\(column)\" is there twice")
+        entry.addProblem("column \"\(column)\" is listed twice")
       }
       columns.append(column)
     }
@@ -71,7 +71,7 @@ struct CollectionReader {
       guard let table = collection.member("table"), case .string(let text) = table.json
       else { continue }
       if let owner = owners[text.folded] {
-        table.addProblem("table \"\(text)\" is collection \"\(owner)\" already")
+        table.addProblem("table \"\(text)\" is already collection \"\(owner)\"")
       }
       owners[text.folded] = name
     }
@@ -84,7 +84,7 @@ struct CollectionReader {
     for (_, collection) in entry.objectMembers {
       for (_, type) in collection.member("types")?.objectMembers ?? [] {
         guard case .string(let name) = type.json else { continue }
-        if let place = places[name] { type.addProblem("\"\(name)\" is \(place) already") }
+        if let place = places[name] { type.addProblem("\"\(name)\" is already \(place)") }
         places[name] = type.path
       }
     }
@@ -102,7 +102,7 @@ extension ModelValue {
   /// Refuses Cascade's own tables and SQLite's: they hold no rows of the application.
   func judge(table: String) {
     if ["cascade_", "sqlite_"].contains(where: { table.folded.hasPrefix($0) }) {
-      addProblem("\"\(table)\" is no table of the application")
+      addProblem("\"\(table)\" is not a table of the application")
     }
   }
 }

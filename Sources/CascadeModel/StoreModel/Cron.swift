@@ -92,7 +92,7 @@ private struct CronField {
       throw IllegalSchedule("\(what) \"\(item)\": a step needs * or a range before it")
     }
     guard let step = number(parts[1]), step > 0 else {
-      throw IllegalSchedule("\(what) \"\(item)\": the step is no number above 0")
+      throw IllegalSchedule("\(what) \"\(item)\": the step is not a number above 0")
     }
     return mask(values, step: step)
   }

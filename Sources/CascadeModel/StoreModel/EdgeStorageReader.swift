@@ -17,7 +17,7 @@ struct EdgeStorageReader {
   private func checkSingleStorage() {
     let given = ["column", "join", "property"].compactMap { fields[$0] }
     for entry in given.dropFirst() {
-      entry.addProblem("a relationship has one of column, join and property")
+      entry.addProblem("a relationship needs exactly one of column, join and property")
     }
   }
 

@@ -76,7 +76,7 @@ struct InversePairs {
     func judge<Value: Equatable>(_ key: String, _ mine: Value?, _ its: Value?) {
       guard let mine, mine != its else { return }
       let said = its.map { "\($0)" } ?? "nothing"
-      inverse.entry.addProblem("\(key) is \(mine) here, and \(said) in \(other.title)")
+      inverse.entry.addProblem("\(key) is \(mine) here, but \(said) in \(other.title)")
     }
     judge("toMany", mine.toMany, its.toMany)
     judge("optional", mine.optional, its.optional)
@@ -92,7 +92,7 @@ struct InversePairs {
       case .join(let itsTable, let itsSource, let itsDestination) = other.value.edgeStorage
     else { return }
     if (table, source, destination) != (itsTable, itsDestination, itsSource) {
-      other.fields["join"]?.addProblem("is not the join of its inverse \(draft.title) turned round")
+      other.fields["join"]?.addProblem("is not the reversed join of its inverse \(draft.title)")
     }
   }
 }

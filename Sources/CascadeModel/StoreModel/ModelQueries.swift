@@ -80,7 +80,7 @@ extension StoreModel {
   package func keyProblem(_ node: Node) -> String? {
     guard case .mapped(_, let columns, _) = collections[node.collection] else {
       if node.key.managedText != nil { return nil }
-      return "the key of a managed node is a text, but \(node) has a composite one"
+      return "the key of a managed node must be text, but \(node) has a composite key"
     }
     var parts = 1
     if case .composite(let keys) = node.key { parts = columns.count > 1 ? keys.count : 0 }

@@ -67,7 +67,7 @@ struct ModelValue {
       let place = ModelValue.path(path, field.name)
       let entry = ModelValue(json: field.value, path: place, problems: problems)
       if names.insert(field.name).inserted { return (field.name, entry) }
-      entry.addProblem("\"\(field.name)\" is there already, with its letters composed otherwise")
+      entry.addProblem("\"\(field.name)\" duplicates a name with a different Unicode composition")
       return nil
     }
   }
@@ -117,5 +117,5 @@ package func unknown(_ what: String, _ name: String, among known: [String]) -> S
     return "unknown \(what) \"\(name)\"; did you mean \"\(near)\"?"
   }
   guard !known.isEmpty else { return "unknown \(what) \"\(name)\"" }
-  return "unknown \(what) \"\(name)\"; there is \(known.joined(separator: ", "))"
+  return "unknown \(what) \"\(name)\"; known: \(known.joined(separator: ", "))"
 }

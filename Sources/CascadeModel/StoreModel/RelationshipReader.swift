@@ -49,7 +49,7 @@ struct RelationshipReader {
   private func types(_ entry: ModelValue) -> Relationship.Target? {
     var map: [String: String] = [:]
     for (type, entry) in entry.objectMembers { map[type] = names.collection(entry) }
-    if entry.objectMembers.isEmpty { entry.addProblem("names no type") }
+    if entry.objectMembers.isEmpty { entry.addProblem("has no types") }
     return .types(map)
   }
 
@@ -69,7 +69,7 @@ struct RelationshipReader {
       if let rule = Rules(name: name) {
         rules.insert(rule)
       } else if DeleteRule(rawValue: name) != nil {
-        entry.addProblem("\"\(name)\" is a word for deleteRule, not a rule")
+        entry.addProblem("\"\(name)\" is a value of deleteRule, not a rule")
       } else {
         entry.addProblem(unknown("rule", name, among: Rules.allNames))
       }

@@ -24,7 +24,7 @@ struct RelationshipsReader {
       let value = draft.value
       let same: [AnyHashable] = [value.name, value.from, value.to, value.edgeStorage]
       if let first = places[same] {
-        draft.fields.entry.addProblem("\(draft.title) is declared at \(first) already")
+        draft.fields.entry.addProblem("\(draft.title) is already declared at \(first)")
       }
       places[same] = places[same] ?? draft.fields.entry.path
     }

@@ -51,9 +51,9 @@ package struct SQLExpression {
     case ")": try close()
     case "$": variables.append(try variable())
     case ";", "?", ":", "@", "#":
-      throw Illegal(reason: "\"\(scalar)\" has no place in an expression")
+      throw Illegal(reason: "\"\(scalar)\" is not allowed in an expression")
     case "-" where rest.first == "-", "/" where rest.first == "*":
-      throw Illegal(reason: "a comment has no place in an expression")
+      throw Illegal(reason: "a comment is not allowed in an expression")
     default: break
     }
   }
@@ -69,7 +69,7 @@ package struct SQLExpression {
 
   private mutating func close() throws(Illegal) {
     depth -= 1
-    guard depth >= 0 else { throw Illegal(reason: "a \")\" closes nothing") }
+    guard depth >= 0 else { throw Illegal(reason: "a \")\" has no matching \"(\"") }
   }
 
   private mutating func variable() throws(Illegal) -> Variable {

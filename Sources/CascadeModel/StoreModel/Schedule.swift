@@ -49,10 +49,10 @@ package enum Schedule: Hashable, Sendable {
 
   private static func interval(_ text: Substring) throws(IllegalSchedule) -> Duration {
     guard let duration = Duration(text: String(text)) else {
-      throw IllegalSchedule("\"\(text)\" is no duration, such as \"30s\" or \"15m\"")
+      throw IllegalSchedule("\"\(text)\" is not a duration, such as \"30s\" or \"15m\"")
     }
     guard duration >= shortestInterval else {
-      throw IllegalSchedule("@every takes at least 1s")
+      throw IllegalSchedule("@every needs at least 1s")
     }
     return duration
   }

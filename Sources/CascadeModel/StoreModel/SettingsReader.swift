@@ -75,7 +75,7 @@ extension ModelValue {
   fileprivate func duration() -> Duration? {
     guard let text = string("a duration such as \"10ms\" or \"1d\"") else { return nil }
     guard let duration = Duration(text: text) else {
-      addProblem("\"\(text)\" is no duration, such as \"10ms\", \"15m\" or \"1d\"")
+      addProblem("\"\(text)\" is not a duration, such as \"10ms\", \"15m\" or \"1d\"")
       return nil
     }
     if duration <= .seconds(86_400 * ModelValue.longestDays) { return duration }
@@ -86,7 +86,7 @@ extension ModelValue {
   fileprivate func positiveDuration() -> Duration? {
     guard let duration = duration() else { return nil }
     if duration > .zero { return duration }
-    addProblem("must be longer than nothing")
+    addProblem("must be greater than zero")
     return nil
   }
 

@@ -66,7 +66,7 @@ extension Control {
 extension Call {
   fileprivate func limit(_ name: String) throws -> Int? {
     guard let number = parameters[name]?.integer else { return nil }
-    if number < 0 { throw VarlinkError.unusable(name, "a limit is not below zero") }
+    if number < 0 { throw VarlinkError.unusable(name, "a limit must not be negative") }
     return Int(min(number, Int64(Receipt.mostListed)))
   }
 }

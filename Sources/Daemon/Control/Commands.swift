@@ -44,7 +44,7 @@ extension Control {
     let name = FileName(text)
     let isChangeFile = text.hasSuffix(".json") || text.hasSuffix(".ndjson")
     guard name.isValid, !name.isHidden, isChangeFile, name.bytes.count <= 200 else {
-      throw VarlinkError.unusable("name", "\"\(text)\" is no name of a change file")
+      throw VarlinkError.unusable("name", "\"\(text)\" is not a name of a change file")
     }
     let (fingerprint, spool) = (upload.fingerprint, try upload.service.spool)
     return try await upload.service.reader.read { reader in
@@ -149,7 +149,7 @@ extension Control {
   private func spoolName(_ call: Call) throws -> FileName {
     let name = FileName(call.text("file")!)
     if !name.isValid || name.isHidden {
-      throw VarlinkError.unusable("file", "\"\(name)\" is no name of a file in the spool")
+      throw VarlinkError.unusable("file", "\"\(name)\" is not a name of a file in the spool")
     }
     return name
   }
@@ -182,7 +182,7 @@ extension Control {
     }
     return try await service.enqueueAndWait(name) {
       if try service.spool.release(name) || service.spool.isQueued(name) { return }
-      throw VarlinkError.noSuchThing("file \(name) among the held ones: it was settled just now")
+      throw VarlinkError.noSuchThing("file \(name) among the held ones: it was just processed")
     }
   }
 }

@@ -71,7 +71,8 @@ final class Control {
       if services.count == 1 { return services[0] }
       let paths = services.map(\.path).sorted().joined(separator: ", ")
       let what =
-        services.isEmpty ? "none is served" : "several are served, `--store` says which: \(paths)"
+        services.isEmpty
+        ? "none is served" : "several are served, choose one with `--store`: \(paths)"
       throw VarlinkError.noSuchStore("(\(what))")
     }
     guard let service = services.first(where: { $0.isStore(path) }) else {

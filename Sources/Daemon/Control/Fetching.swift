@@ -51,7 +51,8 @@ extension Control {
     }
     let clock = Task {
       try await EventLoop.sleep(for: Control.longestFetch)
-      answer.resolve(.failure(FetchError.unavailable("SQLite is still at it; try again later")))
+      answer.resolve(
+        .failure(FetchError.unavailable("the query is still running; try again later")))
     }
     defer { clock.cancel() }
     return try await answer.value()

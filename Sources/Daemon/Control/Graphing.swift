@@ -21,7 +21,7 @@ extension Control {
 extension Call {
   fileprivate func count(_ name: String, otherwise count: Int, most: Int) throws -> Int {
     guard let number = parameters[name]?.integer else { return count }
-    if number < 0 { throw VarlinkError.unusable(name, "\(name) is not below zero") }
+    if number < 0 { throw VarlinkError.unusable(name, "\(name) must not be negative") }
     return Int(min(number, Int64(most)))
   }
 }

@@ -17,7 +17,7 @@ extension Control {
       owner: call.text("owner") ?? userName(call.peer.uid),
       seconds: call.parameters["seconds"]?.integer ?? Lease.standard)
     if !(1...Control.longest ~= request.seconds) {
-      throw VarlinkError.unusable("seconds", "a lease lasts a second at least, and a year at most")
+      throw VarlinkError.unusable("seconds", "a lease lasts at least a second and at most a year")
     }
     if call.more { return try await hold(request, service, call) }
     return reply(try await service.lease(request))
@@ -96,7 +96,7 @@ extension Call {
     let nodes = parameters["nodes"]?.array?.compactMap(\.string) ?? []
     let collections = parameters["collections"]?.array?.compactMap(\.string) ?? []
     if nodes.isEmpty && collections.isEmpty {
-      throw VarlinkError.unusable("nodes", "a lease of what?")
+      throw VarlinkError.unusable("nodes", "name a node or a collection to lease")
     }
     return try nodes.map { .node(try Call.node($0, "nodes", of: model)) }
       + collections.map { .collection($0) }

@@ -15,7 +15,7 @@ extension Call {
   ) throws -> Node {
     guard let node = Node(commandLine: text) else {
       throw VarlinkError.unusable(
-        parameter, "\"\(text)\" is no node: write collection/key or [\"collection\", \"key\"]")
+        parameter, "\"\(text)\" is not a node: write collection/key or [\"collection\", \"key\"]")
     }
     if let misfit = model.keyProblem(node) {
       throw VarlinkError.unusable(parameter, misfit)
@@ -29,7 +29,7 @@ extension Call {
     if text.hasPrefix("{") {
       guard let json = try? JSON.parse(text), let path = json["file"]?.string,
         let root = json["root"]?.string
-      else { throw VarlinkError.unusable(name, "\"\(text)\" is no file") }
+      else { throw VarlinkError.unusable(name, "\"\(text)\" is not a file") }
       return .file(root: root, path: path)
     }
     return try model.file(text) ?? .node(Call.node(text, name, of: model))
@@ -43,7 +43,7 @@ extension Call {
         let hint =
           nearest(name, in: SweepKind.allCases.map(\.rawValue)).map { ", did you mean \($0)?" }
           ?? ""
-        throw VarlinkError.unusable("kinds", "\"\(name)\" is no kind of sweep here\(hint)")
+        throw VarlinkError.unusable("kinds", "\"\(name)\" is not a kind of sweep\(hint)")
       }
       return kind
     }

@@ -11,7 +11,7 @@ extension Control {
   func batches(_ call: Call) async throws -> JSON {
     let reader = try await service(call).reader
     var rest = call.parameters["limit"]?.integer.map { Int(clamping: $0) } ?? .max
-    if rest < 0 { throw VarlinkError.unusable("limit", "a limit is not below zero") }
+    if rest < 0 { throw VarlinkError.unusable("limit", "a limit must not be negative") }
     var last = call.parameters["after"]?.integer ?? 0
     while true {
       let (after, limit) = (last, min(rest, Control.page))
@@ -43,7 +43,7 @@ extension Control {
         result.leave(file.file, because: file.reason)
       }
       for file in try await service.writer.filesStillWanted(of: batch) {
-        result.leave(file, because: "it cannot be moved now, which is tried again")
+        result.leave(file, because: "it cannot be moved now; it will be retried")
       }
       service.reportUndone(result, by: user)
       return ["undone": result.json]
@@ -58,7 +58,7 @@ extension UndoUnavailable {
     switch self {
     case .unknown: ""
     case .undone(let at, let by): " to undo: it was undone at \(SystemClock.text(at)) by \(by)"
-    case .notInTrash: " to undo: nothing of it is kept"
+    case .notInTrash: " to undo: its trash was deleted"
     }
   }
 }

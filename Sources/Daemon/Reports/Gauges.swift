@@ -42,7 +42,7 @@ extension Metrics {
       "cascaded_store_up", "gauge", "Whether the store is served: 0 while it is degraded.",
       stores.map { Sample(store: $0.store, value: $0.state == "degraded" ? 0 : 1) })
     add(
-      "cascaded_store_state", "stateset", "How the store is.",
+      "cascaded_store_state", "stateset", "The state of the store.",
       stores.flatMap { store in
         Metrics.states.map { state in
           Sample(
@@ -67,11 +67,11 @@ extension Metrics {
     gauge("cascaded_held_plans", "Deletions that wait for approval.", stores) {
       Double($0.heldPlans)
     }
-    gauge("cascaded_journal_entries", "What applications did and no sweep has seen.", stores) {
+    gauge("cascaded_journal_entries", "Journal entries not yet swept.", stores) {
       Double($0.journal)
     }
     gauge(
-      "cascaded_oldest_change_seconds", "The age of the oldest change that waits; 0 for none.",
+      "cascaded_oldest_change_seconds", "The age of the oldest waiting change; 0 for none.",
       stores
     ) { $0.oldestChange.map { Double(max(0, now - $0)) / 1_000 } ?? 0 }
   }
@@ -79,7 +79,7 @@ extension Metrics {
   private mutating func addWork(_ stores: [Gauges], _ now: Int64) {
     add(
       "cascaded_last_sweep_seconds", "gauge",
-      "How long ago the store was last found or put in order.",
+      "How long ago the store was last found or made consistent.",
       stores.compactMap { store in
         store.tally.lastConsistent.map {
           Sample(store: store.store, value: Double(max(0, now - $0)) / 1_000)

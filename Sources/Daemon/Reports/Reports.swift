@@ -24,7 +24,8 @@ extension StoreService {
     let sender = [(LogField.peerUser, number(user))]
     if let trouble = outcome.trouble {
       tell(
-        .warning, .trouble, "\(outcome.title) stays in the queue, but is settled: \(trouble)",
+        .warning, .trouble,
+        "\(outcome.title) was processed, but cannot leave the queue: \(trouble)",
         [(.reason, trouble)] + outcome.fields)
     }
     switch receipt.outcome {
@@ -36,7 +37,7 @@ extension StoreService {
       tell(
         .warning, .held,
         "\(outcome.title) is held: \(receipt.reasons.first?.message ?? ""); "
-          + "`cascadectl approve \(receipt.plan ?? 0)` lets it pass",
+          + "`cascadectl approve \(receipt.plan ?? 0)` allows it",
         [(.plan, String(receipt.plan ?? 0))] + outcome.fields + sender)
     }
   }
@@ -106,26 +107,27 @@ extension StoreService {
 
   func reportMismatch(_ problems: [String]) {
     if problems.isEmpty {
-      tell(.notice, .recovered, "the model and the tables fit again")
+      tell(.notice, .recovered, "the tables match the model again")
     } else {
       let reason = problems.joined(separator: "; ")
       tell(
         .warning, .mismatch,
-        "nothing is deleted while the model and the tables differ: \(reason)", [(.reason, reason)])
+        "nothing is deleted while the tables do not match the model: \(reason)", [(.reason, reason)]
+      )
     }
   }
 
   func reportReplaced(_ standing: StoreStanding) {
     let what =
       switch standing {
-      case .logRemoved: "its log was removed while it was in use; what it had is saved"
+      case .logRemoved: "its log was removed while it was in use; its commits were saved"
       case .logReplaced:
-        "its log was removed while it was in use, and what only that had is lost: stop what does "
-          + "that"
-      case .overwritten: "a copy was written over it; it is served from here on"
-      case .sameFile, .replaced: "another file is there now; it is served from here on"
+        "its log was removed while it was in use, and commits that only it had are lost: stop the "
+          + "program that removes it"
+      case .overwritten: "a copy was written over it; the new content is served"
+      case .sameFile, .replaced: "another file is there now; the new content is served"
       }
-    tell(.warning, .replaced, "\(what); references to nothing are looked for")
+    tell(.warning, .replaced, "\(what); searching for dangling references")
   }
 
   func reportAttached(_ report: AttachReport, by user: UInt32) {
@@ -162,10 +164,10 @@ extension StoreService {
   }
 
   func reportUndone(_ result: UndoResult, by user: UInt32? = nil) {
-    let left = result.leftCount > 0 ? ", \(result.leftCount) left alone" : ""
+    let left = result.leftCount > 0 ? ", \(result.leftCount) not restored" : ""
     tell(
       .notice, .undone,
-      "batch \(result.batch) undone by \(result.author): \(nodes(result.restored)) back\(left)",
+      "batch \(result.batch) undone by \(result.author): \(nodes(result.restored)) restored\(left)",
       [
         (.batch, String(result.batch)), (.author, result.author), (.peerUser, number(user)),
       ])
@@ -175,7 +177,7 @@ extension StoreService {
     tell(
       .error, .undoGivenUp,
       "batch \(undo.batch) is undone only in part: \(undo.reason); `cascadectl undo \(undo.batch)` "
-        + "tries the rest again",
+        + "retries the rest",
       [(.batch, String(undo.batch)), (.reason, undo.reason)])
   }
 

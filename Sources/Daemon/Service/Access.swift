@@ -14,7 +14,7 @@ enum WriteAccess {
       [
         "kind": "access",
         "message": .string(
-          "\(path) can be written by every user: whoever \(how) can change everything in the store"),
+          "\(path) can be written by every user: a user who \(how) can change the whole store"),
       ]
     }
   }

@@ -72,7 +72,7 @@ struct StoreCondition {
     if let sweep { return ("held", "a sweep is held: \(sweep.heldText(plan: sweep.plan ?? 0))") }
     if heldFiles == 0 { return ("ok", nil) }
     let files = heldFiles.counted("file is held", "files are held")
-    return ("held", "\(files): `cascadectl spool` says by which plan")
+    return ("held", "\(files): `cascadectl spool` shows the plans")
   }
 
   private var problemText: String? {
@@ -84,14 +84,15 @@ struct StoreCondition {
     if filesWait.isEmpty { return nil }
     let shown = filesWait.sorted().prefix(3)
     let rest = filesWait.count - shown.count
-    return "files wait: " + (shown + (rest > 0 ? ["and \(rest) more"] : [])).joined(separator: "; ")
+    return "files cannot be moved yet: "
+      + (shown + (rest > 0 ? ["and \(rest) more"] : [])).joined(separator: "; ")
   }
 }
 
 extension OperatorPause {
   var error: StoreError {
     StoreError(
-      "paused since \(SystemClock.text(at)) by uid \(user); `cascadectl resume` lets it go on")
+      "paused since \(SystemClock.text(at)) by uid \(user); `cascadectl resume` continues")
   }
 }
 
@@ -99,6 +100,6 @@ extension SweepResult {
   func heldText(plan: Int64) -> String {
     let nodes = heldCount.counted("node", "nodes")
     let edges = heldEdges > 0 ? " and \(heldEdges.counted("edge", "edges"))" : ""
-    return "it would delete \(nodes)\(edges); `cascadectl approve \(plan)` lets it pass"
+    return "it would delete \(nodes)\(edges); `cascadectl approve \(plan)` allows it"
   }
 }

@@ -66,7 +66,7 @@ extension StoreService {
     }
     // A fault of the store itself may last for days, so callers do not wait for its end.
     if error is StoreError || stores.engine.isDamage(error) {
-      failWaiters(StoreError("\(text); what was sent waits in the spool"))
+      failWaiters(StoreError("\(text); submitted files stay in the spool"))
     }
     try? await EventLoop.sleep(for: backoff.next())
   }

@@ -52,7 +52,8 @@ extension StoreService {
     if !mayRunBySchedule { return }
     let text = "\(error)"
     if text != timetable.trouble && text != condition.trouble {
-      tell(.warning, .trouble, "no sweep by schedule: \(text); trying again", [(.reason, text)])
+      tell(
+        .warning, .trouble, "the scheduled sweep failed: \(text); trying again", [(.reason, text)])
     }
     timetable.trouble = text
     timetable.wake(at: SystemClock.wall())

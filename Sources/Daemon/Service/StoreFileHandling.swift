@@ -15,7 +15,7 @@ extension StoreService {
       try await openReplacedFile(closing: !(error is FileReplaced))
       return try await body()
     } catch is CancellationError where !Task.isCancelled {
-      throw condition.pause?.error ?? StoreError("stopped by a reload; it goes on by itself")
+      throw condition.pause?.error ?? StoreError("stopped by a reload; it continues automatically")
     }
   }
 
@@ -23,7 +23,7 @@ extension StoreService {
   /// file drops all locks that this process has on it, whichever connection took them. And the
   /// files that SQLite keeps beside the old database may have the same names as the new one's.
   private func openReplacedFile(closing isClosing: Bool) async throws {
-    await closeReaders(StoreError("\(configuration.path) is another file now: try again"))
+    await closeReaders(StoreError("\(configuration.path) was replaced by another file: try again"))
     if isClosing { await writer.close() }
     if let standing = try await writer.reopen() {
       condition.clearFindings()

@@ -81,7 +81,7 @@ final class StoreService {
   /// Opens the store and its spool.
   func openFile() async throws {
     if try !configuration.creates && FileStatus.of(path) == nil {
-      throw StoreError("\(path) is not there")
+      throw StoreError("\(path) does not exist")
     }
     let made = try [configuration.spoolPath, configuration.home].filter {
       try FileStatus.of($0) == nil
@@ -164,7 +164,7 @@ final class StoreService {
     retirement?.resolve(.success(()))
   }
 
-  var notServed: StoreError { StoreError("\(path) is not served any more") }
+  var notServed: StoreError { StoreError("\(path) is no longer served") }
 
   var isRetired: Bool { retirement != nil }
 
@@ -227,8 +227,8 @@ final class StoreService {
     let counts = try SpoolDirectory(path).counts()
     if counts.waiting + counts.held == 0 { return }
     throw StoreError(
-      "files wait in its spool \(path) (\(counts.waiting), and \(counts.held) are held): another spool "
-        + "takes its place when these are applied, approved or dropped")
+      "files wait in its spool \(path) (\(counts.waiting), and \(counts.held) are held): apply, "
+        + "approve or drop them before changing the spool")
   }
 
   private func restart(with configuration: StoreConfiguration) async throws {
@@ -301,7 +301,7 @@ extension StoreService {
     let new = try SpoolDirectory(configuration.spoolPath)
     let isTaken = try await writer.take(new)
     openSpool = new
-    failWaiters(StoreError("the spool is another one now: look into it, and try again"))
+    failWaiters(StoreError("the spool was replaced: check it, and try again"))
     if isTaken {
       tell(.warning, .trouble, "the spool's directories were replaced; the new ones are served")
     }
@@ -326,7 +326,7 @@ extension StoreService {
       }
     } catch {
       if !Task.isCancelled {
-        tell(.warning, .trouble, "the spool is not watched, only polled: \(error)")
+        tell(.warning, .trouble, "the spool is polled, because it cannot be watched: \(error)")
       }
     }
   }

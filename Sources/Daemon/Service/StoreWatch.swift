@@ -21,7 +21,7 @@ extension StoreService {
       }
     } catch {
       if !Task.isCancelled {
-        tell(.warning, .trouble, "it is not watched, only polled: \(error)")
+        tell(.warning, .trouble, "the store is polled, because it cannot be watched: \(error)")
       }
     }
   }

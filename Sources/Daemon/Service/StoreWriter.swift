@@ -123,7 +123,7 @@ actor StoreWriter {
     let standing = try self.standing
     if inbox != nil && standing == .sameFile { return nil }
     if try FileStatus.of(configuration.path) == nil {
-      throw StoreError("\(configuration.path) is not there any more")
+      throw StoreError("\(configuration.path) no longer exists")
     }
     if standing != .sameFile { opened?.waitForQuiet() }
     close()

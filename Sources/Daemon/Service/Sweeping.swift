@@ -51,7 +51,7 @@ extension StoreService {
     } catch {
       // A pause is not a failure. What was begun continues after it.
       if condition.isAtRest || Task.isCancelled { return }
-      tell(.warning, .trouble, "a sweep was asked for: \(error)", [(.reason, "\(error)")])
+      tell(.warning, .trouble, "the requested sweep failed: \(error)", [(.reason, "\(error)")])
     }
   }
 

@@ -37,20 +37,22 @@ extension StoreService {
   /// Reports the work. If not all waiting files were tried, the earlier reasons still count.
   private func report(_ work: FileWork, ofAll asksAll: Bool) {
     for reason in work.unmovable.prefix(10) {
-      tell(.warning, .fileLeft, "left where it is: \(reason.printable)", [(.reason, reason)])
+      tell(.warning, .fileLeft, "not moved: \(reason.printable)", [(.reason, reason)])
     }
     for reason in work.waiting.subtracting(condition.filesWait).sorted() {
-      tell(.warning, .fileLeft, "files wait: \(reason.printable)", [(.reason, reason)])
+      tell(
+        .warning, .fileLeft, "files cannot be moved yet: \(reason.printable)", [(.reason, reason)])
     }
     let waited = condition.filesWait
     condition.filesWait = asksAll ? work.waiting : waited.union(work.waiting)
     if !waited.isEmpty && condition.filesWait.isEmpty {
-      tell(.notice, .recovered, "no files wait any more")
+      tell(.notice, .recovered, "all waiting files were moved")
     }
     hasTooYoungFiles = work.writtenRecently > 0 || !asksAll && hasTooYoungFiles
     let parts = [
-      (work.moved, "let go"), (work.missing, "not there"), (work.stillNamed, "named again"),
-      (work.restored, "brought back"), (work.deletedFromTrash, "forgotten"),
+      (work.moved, "moved to trash"), (work.missing, "missing"),
+      (work.stillNamed, "referenced again"),
+      (work.restored, "restored"), (work.deletedFromTrash, "deleted from trash"),
     ]
     let text = parts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
     if !text.isEmpty { tell(.info, .filesTended, "files: \(text)") }

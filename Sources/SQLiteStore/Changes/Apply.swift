@@ -80,13 +80,13 @@ extension Writer {
       return try patch(node, in: table, set: set, unset: unset)
     }
     guard let id = try existing(node) else {
-      throw Rejection(.invalid, "\(node) is not there to be patched", node: node)
+      throw Rejection(.invalid, "\(node) cannot be patched: it does not exist", node: node)
     }
     let text = try db.first("SELECT value FROM cascade_node WHERE id = ?", .integer(id)) {
       $0.optionalText(0)
     }
     guard var members = JSONText(valid: (text ?? nil) ?? "{}").members() else {
-      throw Rejection(.invalid, "the value of \(node) is not an object to be patched", node: node)
+      throw Rejection(.invalid, "\(node) cannot be patched: its value is not an object", node: node)
     }
     members.apply(set: set, unset: unset)
     try db.run(

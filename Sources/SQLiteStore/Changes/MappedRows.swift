@@ -31,7 +31,7 @@ extension Writer {
     let row = try columns(set: set, unset: unset, of: node, in: table)
     guard let place = try locate(keyValues(node, table), in: table),
       try !isDead(number(place, in: table.id))
-    else { throw Rejection(.invalid, "\(node) is not there to be patched", node: node) }
+    else { throw Rejection(.invalid, "\(node) cannot be patched: it does not exist", node: node) }
     try touch(updateRow(row, setting: row.given, at: place, in: table))
   }
 
@@ -69,7 +69,7 @@ extension Writer {
   /// Looks the row up again: its rowid may have changed.
   private func rowAfterWrite(_ row: RowValues, in table: NodeTable) throws -> RowLocation {
     if let place = try locate(keyValues(row.node, table), in: table) { return place }
-    throw row.makeRejection("a trigger of \"\(row.table.name)\" took the row away")
+    throw row.makeRejection("a trigger of \"\(row.table.name)\" deleted the row")
   }
 
   /// The columns that a put sets. A put describes the whole row, so a column that it does not give
@@ -214,7 +214,7 @@ extension Writer {
       throw try constraintRejection(of: row, error, table)
     }
     if db.changes == 0 {
-      throw row.makeRejection("a trigger of \"\(row.table.name)\" ignores this")
+      throw row.makeRejection("a trigger of \"\(row.table.name)\" prevents this")
     }
   }
 
@@ -222,7 +222,7 @@ extension Writer {
   func rejectViolatedForeignKeys() throws {
     if !facts.hasTables || !db.hasDeferredViolations { return }
     throw Rejection(
-      .invalid, "FOREIGN KEY constraint failed: a row refers to one that is not there")
+      .invalid, "FOREIGN KEY constraint failed: a row refers to a row that does not exist")
   }
 
   private func constraintRejection(

@@ -82,7 +82,7 @@ extension Writer {
     for (column, value) in zip(row.key, keys) { try row.give(column, value) }
     guard let value else { return row }
     guard let members = value.members() else {
-      throw row.makeRejection("the value of a row is an object, whose members are columns")
+      throw row.makeRejection("the value of a row must be an object whose members are columns")
     }
     for member in members {
       let column = try row.column(member.name)
@@ -105,7 +105,7 @@ extension Writer {
     let collation = quoted(row.collation(of: column))
     let same = try db.integer(generated: "SELECT ?1 = ?2 COLLATE \(collation)", [given, key])
     if same == 1 { return }
-    throw row.makeRejection("\"\(column.name)\" is part of its key, and its value has another")
+    throw row.makeRejection("\"\(column.name)\" is part of its key, but its value has another one")
   }
 
   /// The columns that a patch gives. An unset member becomes NULL, since a column has no other
@@ -124,7 +124,9 @@ extension Writer {
 
   private func patched(_ name: String, _ row: RowValues) throws -> Table.Column {
     let column = try row.column(name)
-    if row.isKey(column) { throw row.makeRejection("\"\(column.name)\" is its key, which stays") }
+    if row.isKey(column) {
+      throw row.makeRejection("\"\(column.name)\" is part of its key and cannot change")
+    }
     return column
   }
 }

@@ -39,7 +39,7 @@ extension Reader {
         findings.add(Finding(kind: problem.kind.rawValue, message: problem.message), limit)
       }
       for path in try list(roots) {
-        findings.add(Finding(kind: "fileRoot", message: "\(path) cannot be looked into"), limit)
+        findings.add(Finding(kind: "fileRoot", message: "\(path) cannot be read"), limit)
       }
       try listNamedFiles(roots)
       try addNamesWithoutFile(roots, &findings, limit)
@@ -152,7 +152,7 @@ extension Reader {
     let room = max(limit - findings.list.count, 0)
     findings.list += try unnamed(roots, limit: room).map { file in
       Finding(
-        kind: "fileWithoutEdge", message: "no edge names \(file.fileText)", file: file)
+        kind: "fileWithoutEdge", message: "no edge references \(file.fileText)", file: file)
     }
     findings.total += try unnamedCount()
   }
@@ -187,7 +187,8 @@ extension Reader {
       guard let reason = root.absence(of: path) else { return }
       let file = Destination.file(root: root.name, path: path)
       let source = row.isNull(3) ? nil : row.node(3, model)
-      let whose = source.map { "\($0) has it as its \"\(row.text(2))\"" } ?? "an edge names it"
+      let whose =
+        source.map { "\"\(row.text(2))\" of \($0) references it" } ?? "an edge references it"
       findings.add(
         Finding(
           kind: "edgeWithoutFile", message: "\(file.fileText): \(reason), but \(whose)",
@@ -201,7 +202,7 @@ extension FileRoot {
   fileprivate func absence(of path: String) -> String? {
     if let objection = objection(to: path) { return objection }
     do {
-      return try file(path) == nil ? "it is not there" : nil
+      return try file(path) == nil ? "it does not exist" : nil
     } catch let error as UnmovableFile {
       return error.reason
     } catch {

@@ -24,8 +24,8 @@ extension Writer {
   }
 
   private static let unmounted =
-    "it is empty, and another directory than the one that had files: what is mounted there may be "
-    + "away. If it is not, put any file into it"
+    "it is empty, and not the directory that had files before: a file system may not be mounted "
+    + "there. If nothing is missing, put any file into it"
 }
 
 extension FileRoot {

@@ -32,7 +32,7 @@ extension Writer {
           work.missing += 1
           if (try? root.file(file.path)) != nil { return done.append(file) }
           // Another file system may be mounted in place of the root's own.
-          return left.append((file, "it is not in the trash, nor in its place"))
+          return left.append((file, "it is neither in the trash nor in its place"))
         }
         let isBack = try root.restore(
           file.path, batch: file.batch, changed: &changed[file.root, default: []])

@@ -141,7 +141,7 @@ extension Finding {
     let end = edge.destination.node.map { "\($0)" } ?? edge.destination.json.text
     self.init(
       kind: "dangling",
-      message: "\(edge.source) refers to \(end) as its \"\(edge.name)\", which is not there",
+      message: "\"\(edge.name)\" of \(edge.source) refers to \(end), which does not exist",
       node: edge.source, edge: edge)
   }
 
@@ -149,7 +149,8 @@ extension Finding {
     let end = edge.destination.node.map { "\($0)" } ?? edge.destination.json.text
     self.init(
       kind: "dangling",
-      message: "\(edge.source), which a row joins to \(end) as its \"\(edge.name)\", is not there",
+      message:
+        "a row joins \(edge.source) to \(end) by \"\(edge.name)\", but the source does not exist",
       node: edge.destination.node, edge: edge)
   }
 

@@ -16,10 +16,10 @@ struct Ownership {
     let parent = path[..<(path.lastIndex(of: "/") ?? path.startIndex)]
     guard let database = try FileStatus.of(path),
       let directory = try FileStatus.of(parent.isEmpty ? "/" : String(parent))
-    else { throw StoreError("\(path) is not there any more") }
+    else { throw StoreError("\(path) no longer exists") }
     // Opening a pipe would block until the other end is opened.
     if [.other, .socket].contains(database.kind) {
-      throw StoreError("\(path) is no regular file")
+      throw StoreError("\(path) is not a regular file")
     }
     self.database = database
     self.directory = directory
@@ -47,7 +47,7 @@ struct Ownership {
     if isOwners || file.gid == database.gid && file.mode & 0o020 != 0 { return nil }
     return
       "\(path) belongs to user \(file.uid) with mode \(String(file.mode, radix: 8)): user "
-      + "\(database.uid), whose store it is, cannot write it"
+      + "\(database.uid), the owner of the database, cannot write it"
   }
 
   /// What is wrong with the daemon's user: the database's owner must be able to write what the
@@ -59,9 +59,9 @@ struct Ownership {
       group == database.gid || directory.mode & setgid != 0 && directory.gid == database.gid
     if groupFits && database.mode & 0o020 != 0 { return nil }
     return
-      "cascaded runs as user \(user), and \(path) belongs to user \(database.uid), who could not "
-      + "write what SQLite makes beside it: run it as that user, or give the file a group that "
-      + "both are in and mode 660"
+      "cascaded runs as user \(user), and \(path) belongs to user \(database.uid), which could not "
+      + "write the files that SQLite creates beside it: run cascaded as that user, or give the "
+      + "file a group that both users are in and mode 660"
   }
 
   private var writeProblem: String? {
@@ -70,6 +70,6 @@ struct Ownership {
     if !FileStatus.isWritable(path) { return "\(path) cannot be written by cascaded" }
     let parent = path[..<(path.lastIndex(of: "/") ?? path.startIndex)]
     if FileStatus.isWritable(parent.isEmpty ? "/" : String(parent)) { return nil }
-    return "\(parent) cannot be written by cascaded: SQLite needs its log there"
+    return "\(parent) cannot be written by cascaded: SQLite writes its log there"
   }
 }

@@ -20,7 +20,7 @@ extension Reader {
       SetupFinding(
         kind: .library, table: nil,
         message: "SQLite \(Connection.libraryVersionText) can corrupt a database in WAL mode when "
-          + "a checkpoint meets a commit: every program that opens the store wants 3.51.3 or newer")
+          + "a checkpoint meets a commit: every program that opens the store needs 3.51.3 or newer")
     ]
   }
 
@@ -39,7 +39,7 @@ extension Reader {
       SetupFinding(
         kind: .trigger, table: nil,
         message: "trigger \"\(trigger.name)\" is "
-          + (names.contains(trigger.name) ? "not as it was made" : "missing"))
+          + (names.contains(trigger.name) ? "changed" : "missing"))
     }
   }
 
@@ -58,7 +58,7 @@ extension Binding {
       + missingIndexes.map { index in
         SetupFinding(
           kind: .missingIndex, table: index.table,
-          message: "no index on \"\(index.table)\"(\"\(index.column)\"): rows are looked for by it")
+          message: "no index on \"\(index.table)\"(\"\(index.column)\"): rows are searched by it")
       } + edgeRelations.compactMap(\.affinityFinding).unique
   }
 
@@ -73,7 +73,7 @@ extension Binding {
       if triggers.possibleDisplacements(rows, table).isEmpty { return nil }
       return SetupFinding(
         kind: .replaceIgnored, table: table.name,
-        message: "\"\(rows.collection)\" has replace: \"ignore\": nobody sees a row of "
+        message: "\"\(rows.collection)\" has replace: \"ignore\": Cascade does not see a row of "
           + "\"\(table.name)\" that INSERT OR REPLACE displaces")
     }
   }
@@ -86,7 +86,7 @@ extension Binding {
         found.append(
           SetupFinding(
             kind: .missingKey, table: table.name,
-            message: "\"\(table.name)\" has rows without a key, which are no nodes"))
+            message: "\"\(table.name)\" has rows without a key, which are not nodes"))
       }
       if !table.foreignKeys.isEmpty { found += try db.foreignKeyFindings(table) }
     }
@@ -99,8 +99,8 @@ extension Table {
     if unindexedKeys.isEmpty { return nil }
     return SetupFinding(
       kind: .hiddenKey, table: name,
-      message: "\"\(name)\" has a UNIQUE index on expressions, or on a part of its rows: nobody "
-        + "sees a row that INSERT OR REPLACE displaces by it")
+      message: "\"\(name)\" has a UNIQUE index on expressions, or on a part of its rows: Cascade "
+        + "does not see a row that INSERT OR REPLACE displaces by it")
   }
 }
 
@@ -114,7 +114,7 @@ extension EdgeRelation {
     return SetupFinding(
       kind: .affinity, table: table.name,
       message: "\"\(table.name)\".\"\(column.name)\" and \"\(target.name)\".\"\(key[0].name)\" "
-        + "are of different types: not every value compares as it looks")
+        + "have different types: values that look equal may differ")
   }
 
   private var referenceColumn: (Table, Table.Column)? {
@@ -152,8 +152,8 @@ extension Connection {
       SetupFinding(
         kind: .foreignKey, table: table.name,
         message: "\(parent.count == most ? "at least " : "")\(parent.count) rows of "
-          + "\"\(table.name)\" refer to a row of \"\(parent.name)\" that is not there, although a "
-          + "foreign key is declared")
+          + "\"\(table.name)\" refer to a row of \"\(parent.name)\" that does not exist, although "
+          + "a foreign key is declared")
     }
   }
 }
