@@ -13,9 +13,9 @@ package struct AttachReport: Sendable {
   package var indexesMade: [String] = []
   package var missingIndexes: [MissingIndex] = []
   package var problems: [BindingProblem] = []
-  /// `gap`: for some time the tables were not watched. `unseen`: a collection is watched for the
-  /// first time.
+  /// For some time the tables were not watched.
   package var hasWatchGap = false
+  /// A collection is watched for the first time.
   package var hasFirstWatch = false
 }
 
@@ -73,15 +73,15 @@ extension Writer {
     report.triggersMade = changes.made.map(\.name)
     report.missingIndexes = binding.missingIndexes
     report.problems = binding.problems
-    report.hasWatchGap = try db.meta("gap") == 1
-    report.hasFirstWatch = try db.meta("unseen") == 1
+    report.hasWatchGap = try db.meta(.watchGap) == 1
+    report.hasFirstWatch = try db.meta(.firstWatch) == 1
     return report
   }
 
   /// Removes everything of Cascade's from the file. After that, the writer can only attach again.
   @discardableResult
   package func detach() throws -> DetachReport {
-    if !attachment.isDetached, let batch = try? db.meta("undo.batch") {
+    if !attachment.isDetached, let batch = try? db.meta(.undoBatch) {
       throw StoreError("batch \(batch) is undone in part only; resume the store first")
     }
     let removed: DetachReport
@@ -147,8 +147,8 @@ extension Connection {
     let files = try? integer(
       """
       SELECT (SELECT count(*) FROM cascade_released_file)
-        + (SELECT count(*) FROM cascade_trash_file WHERE fate = 2)
-      """)
+        + (SELECT count(*) FROM cascade_trash_file WHERE fate = ?)
+      """, .integer(FileFate.toRestore.rawValue))
     return DetachReport(
       triggers: try drop("trigger", Trigger.isOurs),
       tables: try drop("table", "name IN (\(tables))"),
