@@ -181,8 +181,9 @@ final class StatementCache {
     return statement
   }
 
-  /// A model of a hundred relationships has some thousand texts, most of which are never used.
-  private static let mostGenerated = 512
+  /// A model of a hundred relationships has some thousand texts, most of which are never used. Some
+  /// hundred texts are the same for every model.
+  private static let mostGenerated = 640
 
   private func find(_ address: UInt, _ sql: StaticString) throws(SQLiteError) -> Statement {
     if let statement = statements[address], !statement.isBusy { return statement }

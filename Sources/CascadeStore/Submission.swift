@@ -9,6 +9,8 @@ package struct Submission: Sendable {
   package var at: Int64
   /// Which part of a file of many transactions this is; `line` is the line after the part.
   package var part: Int64 = 0
+  /// The part of a sweep: no part of a file has it, so a file may have the same id as a sweep.
+  package static let partOfSweep: Int64 = -1
   package var isLast = true
   package var line: Int64 = 0
 

@@ -58,7 +58,8 @@ package enum Dependents {
     sql: """
       SELECT DISTINCT e.source FROM temp.gone AS g
       CROSS JOIN main.cascade_edge AS e ON e.destination = g.id
-      WHERE \(SliceParameters.first.condition) AND e.origin >= 2 AND e.rules & 64
+      WHERE \(SliceParameters.first.condition)
+      AND e.origin >= \(Origin.firstOfValues.rawValue) AND e.rules & 64
       """, weight: costlyWeight)
 
   private var weight: Int64 {

@@ -265,18 +265,11 @@ extension Writer {
       """
       UPDATE temp.known SET row = NULL, present = 0 WHERE id IN (SELECT id FROM temp.gone WHERE id > 0)
       """)
-    try db.run("DELETE FROM temp.dead")
-    try db.run("DELETE FROM temp.explained_elsewhere")
-    try db.run("DELETE FROM temp.already_notified")
-    try db.run("DELETE FROM temp.unnotified_edges")
-    try db.run("DELETE FROM temp.lost_edges")
-    try db.run("DELETE FROM temp.pending_notices")
-    try db.clearGone()
-    try db.run("DELETE FROM temp.blocked")
-    try db.run("DELETE FROM temp.unreachable_nodes")
-    try db.clearHolderOrder()
-    try db.clearLeased()
-    try db.run("DELETE FROM temp.known WHERE id < 0")
+    try db.empty(.ownedBy(.flush))
+    try db.empty(.ownedBy(.closure))
+    try db.empty(.ownedBy(.unreachableOrder))
+    try db.empty(.ownedBy(.leases))
+    try db.clearKeysOfRows()
     current.unnamedDead = [:]
     current.deadCount = 0
     current.lostCount = 0

@@ -126,7 +126,7 @@ extension Writer {
       """
       INSERT INTO cascade_plan(plan, id, file, checksum, deleted) VALUES(?, ?, ?, ?, ?)
       ON CONFLICT(id, checksum) DO UPDATE SET file = excluded.file
-      """, .integer(try db.nextInSequence(of: "plan")), .text(held.id), .text(file),
+      """, .integer(try db.nextInSequence(of: .lastPlan)), .text(held.id), .text(file),
       .integer(held.checksum),
       .integer(Int64(held.deletedCount)))
     return try db.integer(

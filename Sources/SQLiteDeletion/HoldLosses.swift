@@ -52,9 +52,9 @@ extension Writer {
   /// Without an approval there is nothing to continue, even if a batch is open.
   func areWithinApproval(_ losses: [CollectionCount]) throws -> Bool {
     let approved = try db.integer(
-      "SELECT 1 FROM cascade_meta WHERE name GLOB 'sweep.losses *' LIMIT 1")
+      generated: "SELECT 1 FROM cascade_meta AS m WHERE \(MetaKey.isApprovedLosses) LIMIT 1")
     if approved == nil { return false }
-    return try losses.byName.allSatisfy { try $1 <= db.meta("sweep.losses \($0)") ?? 0 }
+    return try losses.byName.allSatisfy { try $1 <= db.meta(.approvedLosses($0)) ?? 0 }
   }
 
   /// Determines how many references of each kind the current plan removes.
@@ -67,14 +67,15 @@ extension Writer {
   package func persistApprovedLosses(isApproved: Bool) throws {
     if isApproved { try deleteApprovedLosses() }
     for (name, count) in current.hold.approvedLosses {
-      let name = "sweep.losses \(name)"
-      let most = isApproved ? count : try db.meta(name) ?? 0
-      try db.setMeta(name, min(count, most))
+      let key = MetaKey.approvedLosses(name)
+      let most = isApproved ? count : try db.meta(key) ?? 0
+      try db.setMeta(key, min(count, most))
     }
   }
 
   package func deleteApprovedLosses() throws {
-    try db.run("DELETE FROM cascade_meta WHERE name GLOB 'sweep.losses *'")
+    try db.run(
+      generated: "DELETE FROM cascade_meta AS m WHERE \(MetaKey.isApprovedLosses)")
   }
 }
 

@@ -25,7 +25,7 @@ extension Writer {
   func journalLostJoins(of relation: EdgeRelation, _ slice: Slice) throws {
     let others = relation.rules.subtracting(current.sweep.followedRules)
     try stageDestinations(of: relation, others, slice)
-    try journalFound(removal: 0, slice)
+    try journalFound(removal: .sourceDeleted, slice)
     // If the destinations are objects, the sources were journaled before.
     if relation.destination.kind != .managed { try journalSources(of: relation, others, slice) }
   }
@@ -37,7 +37,7 @@ extension Writer {
     let numbers = current.numbers
     let rules = relation.rules.intersection(current.sweep.followedRules)
     try stageDestinations(of: relation, rules, slice)
-    try journalUnplanned(removal: 0, slice, unlessRule: 8) {
+    try journalUnplanned(removal: .sourceDeleted, slice, unlessRule: 8) {
       numbers.forms(of: relation.destination).map {
         relation.edgesToDestinations(in: .found, $0, numbers)
           + " AND \(relation.source.stays("s", numbers))"
@@ -45,7 +45,7 @@ extension Writer {
     }
     if relation.destination.kind == .managed { return }
     try stageSources(of: relation, rules, slice)
-    try journalUnplanned(removal: 1, slice, unlessRule: 4) {
+    try journalUnplanned(removal: .destinationDeleted, slice, unlessRule: 4) {
       numbers.forms(of: relation.source).map {
         relation.edgesFromSources(in: .found, $0, withDestinations: true)
           + " AND \(relation.destination.stays("d", numbers))"
@@ -56,7 +56,7 @@ extension Writer {
   /// Journals what is in `temp.staged`, if anything. `edges`: queries for the edges at these nodes
   /// that stay.
   private func journalUnplanned(
-    removal: Int64, _ slice: Slice, unlessRule rule: Int64, besides edges: () -> [String]
+    removal: Removal, _ slice: Slice, unlessRule rule: Int64, besides edges: () -> [String]
   ) throws {
     if try !hasFound { return }
     try db.numberFound()
@@ -75,7 +75,7 @@ extension Writer {
 
   private func journalSources(of relation: EdgeRelation, _ rules: Rules, _ slice: Slice) throws {
     try stageSources(of: relation, rules, slice)
-    try journalFound(removal: 1, slice)
+    try journalFound(removal: .destinationDeleted, slice)
   }
 
   private func stageSources(of relation: EdgeRelation, _ rules: Rules, _ slice: Slice) throws {
@@ -99,7 +99,7 @@ extension Writer {
   /// Journals the edges in `temp.staged`. An edge that loses both ends runs no rule, and is left
   /// out. In a sweep in steps, a node that is to go in a later step may stay after all, so its edge
   /// is journaled.
-  private func journalFound(removal: Int64, _ slice: Slice) throws {
+  private func journalFound(removal: Removal, _ slice: Slice) throws {
     if try !hasFound { return }
     try db.numberFound()
     try db.run(
@@ -108,17 +108,19 @@ extension Writer {
       WHERE EXISTS (SELECT 1 FROM temp.gone AS g WHERE g.id = f.id AND g.seq <= ?)
       """, .integer(current.sweep.isStepped ? slice.high : .max))
     try persistFoundNumbers()
+    let (source, destination) = removal == .sourceDeleted ? ("v", "s") : ("s", "v")
     try db.run(
-      """
-      INSERT INTO cascade_journal(what, key, a, b, c, d)
-      WITH numbered AS MATERIALIZED (
-        SELECT k.id AS id, n.id AS kept FROM temp.known AS k
-        CROSS JOIN cascade_node AS n ON n.collection = k.collection AND n.key = k.key
-        WHERE k.id IN (SELECT id FROM temp.staged UNION SELECT via FROM temp.staged)
-      )
-      SELECT -1, ?1, iif(?1 = 0, v.kept, s.kept), f.name, iif(?1 = 0, s.kept, v.kept), f.rule
-      FROM temp.staged AS f JOIN numbered AS s ON s.id = f.id JOIN numbered AS v ON v.id = f.via
-      """, .integer(removal))
+      generated: """
+        INSERT INTO main.cascade_journal(what, key, a, b, c, d)
+        WITH numbered AS MATERIALIZED (
+          SELECT k.id AS id, n.id AS kept FROM temp.known AS k
+          CROSS JOIN main.cascade_node AS n ON n.collection = k.collection AND n.key = k.key
+          WHERE k.id IN (SELECT id FROM temp.staged UNION SELECT via FROM temp.staged)
+        )
+        SELECT \(JournalSubject.tableEdge), \(removal.code), \(source).kept, f.name,
+          \(destination).kept, f.rule
+        FROM temp.staged AS f JOIN numbered AS s ON s.id = f.id JOIN numbered AS v ON v.id = f.via
+        """)
     try db.clearFound()
   }
 

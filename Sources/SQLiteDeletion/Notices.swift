@@ -70,7 +70,8 @@ extension Writer {
     try db.run(
       generated: """
         INSERT INTO temp.pending_notices
-        SELECT DISTINCT '\(end)Deleted', \(toDestination), \(ends.0), f.name, \(ends.1), ?, 1
+        SELECT DISTINCT '\(end)Deleted', \(toDestination), \(ends.0), f.name, \(ends.1), ?,
+          \(Origin.declared.rawValue)
         FROM temp.staged AS f
         WHERE NOT EXISTS (SELECT 1 FROM temp.still_to_go AS g WHERE g.id = f.id)
         AND f.via NOT IN (SELECT id FROM temp.already_notified WHERE \(isTold))
@@ -82,20 +83,21 @@ extension Writer {
   /// plans, so no other writer waits for it, however many edges there are.
   package func collectRemovedEdgeNotices() throws {
     if !current.notifiesOfEarlierDeletions || rulesInUse.isDisjoint(with: .notifying) { return }
+    let hasLostSource = "l.removal = \(Removal.sourceDeleted.code)"
     try db.run(
-      """
-      INSERT INTO temp.pending_notices
-      SELECT iif(l.removal = 0, 'sourceDeleted', 'destinationDeleted'), l.removal = 0,
-        l.source, l.name, l.destination, l.rules, l.origin
-      FROM temp.lost_edges AS l
-      WHERE (l.removal = 0 AND l.rules & 1
-        AND (l.source NOT IN (SELECT id FROM temp.already_notified WHERE NOT leaves)
-          OR (l.source, l.name, l.destination) IN temp.unnotified_edges)
-        AND l.destination NOT IN (SELECT id FROM temp.gone))
-      OR (l.removal = 1 AND l.rules & 2
-        AND l.destination NOT IN (SELECT id FROM temp.already_notified WHERE NOT leaves)
-        AND l.source NOT IN (SELECT id FROM temp.gone))
-      """)
+      generated: """
+        INSERT INTO temp.pending_notices
+        SELECT iif(\(hasLostSource), 'sourceDeleted', 'destinationDeleted'), \(hasLostSource),
+          l.source, l.name, l.destination, l.rules, l.origin
+        FROM temp.lost_edges AS l
+        WHERE (\(hasLostSource) AND l.rules & 1
+          AND (l.source NOT IN (SELECT id FROM temp.already_notified WHERE NOT leaves)
+            OR (l.source, l.name, l.destination) IN temp.unnotified_edges)
+          AND l.destination NOT IN (SELECT id FROM temp.gone))
+        OR (l.removal = \(Removal.destinationDeleted.code) AND l.rules & 2
+          AND l.destination NOT IN (SELECT id FROM temp.already_notified WHERE NOT leaves)
+          AND l.source NOT IN (SELECT id FROM temp.gone))
+        """)
   }
 
   package func writeCollectedNotices(_ few: Slice = .all) throws {
@@ -125,9 +127,10 @@ extension Writer {
         \(Writer.namedNotices)
         DELETE FROM temp.pending_notices WHERE rowid IN (
           SELECT number FROM named
-          WHERE \(condition) AND (reason, name, sc, s, dc, d, origin > 0) IN (
+          WHERE \(condition)
+          AND (reason, name, sc, s, dc, d, origin > \(Origin.manual.rawValue)) IN (
             SELECT n.reason, n.name, n.source_collection, n.source_key, n.destination_collection,
-              n.destination_key, n.origin > 0
+              n.destination_key, n.origin > \(Origin.manual.rawValue)
             FROM (
               SELECT DISTINCT iif(to_destination, dc, sc) AS c, iif(to_destination, d, s) AS k
               FROM named
@@ -142,7 +145,7 @@ extension Writer {
   private func dropNoticesOfEarlierSweep(_ few: Slice) throws {
     if try db.integer("SELECT 1 FROM temp.unnotified_edges LIMIT 1") == nil { return }
     try dropWrittenNotices(
-      few, since: db.meta("told since") ?? 0,
+      few, since: db.meta(.notifiedSince) ?? 0,
       where: """
         (source, name, destination) IN temp.unnotified_edges
         AND source IN (SELECT id FROM temp.already_notified WHERE NOT leaves)
@@ -159,12 +162,13 @@ extension Writer {
           rules, origin, batch)
         \(Writer.namedNotices)
         SELECT max((SELECT coalesce(max(id), 0) FROM cascade_notice),
-            (SELECT coalesce(max(value), 0) FROM cascade_meta WHERE name = 'notice'))
+            (SELECT coalesce(max(value), 0) FROM cascade_meta WHERE name = ?4))
             + row_number() OVER (ORDER BY source, name, destination, origin, reason),
           reason, iif(to_destination, dc, sc), iif(to_destination, d, s), name, sc, s, dc, d,
           rules, origin, ?3
-        FROM named GROUP BY reason, sc, s, name, dc, d, origin > 0, to_destination
-        """, few.bound + [.integer(current.batch)])
+        FROM named
+        GROUP BY reason, sc, s, name, dc, d, origin > \(Origin.manual.rawValue), to_destination
+        """, few.bound + [.integer(current.batch), .text(MetaKey.lastNotice.name)])
     current.counts.notices += db.changes
     try db.run(
       "DELETE FROM temp.pending_notices WHERE rowid > ? AND rowid <= ?", few.bound[0], few.bound[1])

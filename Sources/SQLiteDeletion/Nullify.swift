@@ -17,7 +17,8 @@ extension Writer {
       generated: """
         INSERT OR IGNORE INTO temp.nullified
         SELECT e.source FROM \(edges.edgesClause)
-        WHERE \(edges.condition(.first)) AND e.origin >= 2 AND e.rules & 64
+        WHERE \(edges.condition(.first)) AND e.origin >= \(Origin.firstOfValues.rawValue)
+        AND e.rules & 64
         AND e.source NOT IN (SELECT id FROM temp.gone)
         """, edges.bound)
     if db.changes == 0 { return }
@@ -26,7 +27,7 @@ extension Writer {
       for id in page { try nullify(id, edges.slice) }
       page = try nullified(after: last)
     }
-    try db.run("DELETE FROM temp.nullified")
+    try db.empty(.nullified)
   }
 
   package var nullifiesObjects: Bool {
@@ -74,8 +75,8 @@ extension Writer {
     let ends = try db.all(
       """
       SELECT g.id FROM cascade_edge AS e CROSS JOIN temp.gone AS g ON g.id = e.destination
-      WHERE e.source = ? AND e.origin >= 2 AND g.seq <= ?
-      """, .integer(id), .integer(slice.high)
+      WHERE e.source = ? AND e.origin >= ? AND g.seq <= ?
+      """, .integer(id), .integer(Origin.firstOfValues.rawValue), .integer(slice.high)
     ) { $0.integer(0) }
     return Set(ends)
   }

@@ -35,10 +35,10 @@ extension Writer {
     try db.run(
       """
       INSERT OR REPLACE INTO cascade_candidate(
-        collection, key, via_collection, via_key, name, rule, stored, denied)
+        collection, key, via_collection, via_key, name, rule, stored, waits_for)
       SELECT s.collection, coalesce(n.key, k.key),
         iif(coalesce(v.key, vk.key) IS NULL, 0, coalesce(v.collection, vk.collection)),
-        coalesce(v.key, vk.key, ''), s.name, s.rule, s.stored, s.denied
+        coalesce(v.key, vk.key, ''), s.name, s.rule, s.stored, s.waits_for
       FROM temp.new_candidates AS s
       LEFT JOIN cascade_node AS n ON n.id = s.id LEFT JOIN temp.known AS k ON k.id = s.id
       LEFT JOIN cascade_node AS v ON v.id = s.via LEFT JOIN temp.known AS vk ON vk.id = s.via
@@ -84,11 +84,11 @@ extension Writer {
       try db.run(
         """
         INSERT OR IGNORE INTO cascade_candidate(
-          collection, key, via_collection, via_key, name, rule, stored, denied)
-        SELECT c.id, coalesce(l.key, ''), 0, '', 0, 0, 0, 0
+          collection, key, via_collection, via_key, name, rule, stored, waits_for)
+        SELECT c.id, coalesce(l.key, ''), 0, '', 0, 0, 0, ?2
         FROM cascade_lease AS l JOIN cascade_collection AS c ON c.name = l.collection
-        WHERE l.expires > ?
-        """, .integer(now / 1_000))
+        WHERE l.expires > ?1
+        """, .integer(now / 1_000), .integer(WaitsFor.lease.rawValue))
     }
   }
 
@@ -107,23 +107,27 @@ extension Writer {
   /// sweep are queued again: what denied them may be gone. A sweep that follows all rules but read
   /// no journal examined none of the waiting nodes, so it queues all of them again. If a sweep of
   /// one kind removed nothing, `cascade` has read the whole journal and no denied node waits, then
-  /// a node that an edge holds (3) is really held: no kind has a reason to remove the edge.
+  /// a node that an edge holds (`.removalByOtherKind`) is really held: no kind has a reason to
+  /// remove the edge.
   package func requeueDenied(_ kinds: [SweepKind]) throws {
     let looked =
       current.sweep.followedRules == .all && !kinds.readsJournal ? [] : current.sweep.followedRules
     if looked == .all { return }
     if current.counts.deletedCount + current.counts.edgesRemoved > 0 || current.sweep.isResumed {
       return try db.run(
-        "UPDATE cascade_candidate SET denied = 1 WHERE denied IN (2, 3) AND NOT rule & ?",
-        .integer(looked.rawValue))
+        generated: """
+          UPDATE cascade_candidate SET waits_for = \(WaitsFor.anyDeletion.rawValue)
+          WHERE waits_for IN \(WaitsFor.otherKind) AND NOT rule & ?
+          """, [.integer(looked.rawValue)])
     }
     if current.sweep.followedRules == .all { return }
     if try current.notifiesOfEarlierDeletions || db.journalPosition(.cascade) >= db.lastInJournal {
       try db.run(
         """
-        DELETE FROM cascade_candidate WHERE denied = 3
-        AND NOT EXISTS (SELECT 1 FROM cascade_candidate WHERE denied = 2)
-        """)
+        DELETE FROM cascade_candidate WHERE waits_for = ?
+        AND NOT EXISTS (SELECT 1 FROM cascade_candidate WHERE waits_for = ?)
+        """, .integer(WaitsFor.removalByOtherKind.rawValue),
+        .integer(WaitsFor.deletionByOtherKind.rawValue))
     }
   }
 
@@ -144,7 +148,7 @@ extension Connection {
   package func hasFreed(at now: Int64) throws(SQLiteError) -> Bool {
     if try integer("SELECT 1 FROM cascade_candidate WHERE rule LIMIT 1") == nil { return false }
     try findDueCandidates(.all, waiting: false, at: now, limit: 1)
-    defer { try? run("DELETE FROM temp.due_candidates") }
+    defer { try? empty(.dueCandidates) }
     return try integer("SELECT 1 FROM temp.due_candidates") != nil
   }
 
@@ -153,7 +157,7 @@ extension Connection {
   package func examineCandidates(
     _ binding: Binding, following followed: Rules, at now: Int64
   ) throws(SQLiteError) {
-    try run("DELETE FROM temp.due_candidates")
+    try empty(.dueCandidates)
     if try integer("SELECT 1 FROM cascade_candidate LIMIT 1") == nil { return }
     // Where all rules are followed, no node waits for another kind.
     try findDueCandidates(followed, waiting: followed == .all, at: now, limit: -1)
@@ -176,20 +180,25 @@ extension Connection {
         INSERT OR IGNORE INTO temp.already_notified(id) \(vanished) AND via NOT IN (SELECT id FROM temp.dead)
         """)
     try run(generated: "INSERT OR IGNORE INTO temp.dead \(vanished)")
+    let declared = Origin.declared.rawValue
     try run(
-      """
-      INSERT INTO temp.lost_edges
-      SELECT coalesce(via, 0), name, node, 1, rule, 0, 0 FROM temp.due_candidates
-      WHERE node IS NOT NULL AND (rule = 32 OR rule = 8 AND (NOT via_there OR stored AND NOT refers))
-      ON CONFLICT DO UPDATE SET rules = rules | excluded.rules
-      """)
+      generated: """
+        INSERT INTO temp.lost_edges
+        SELECT coalesce(via, 0), name, node, \(declared), rule, 0, \(Removal.sourceDeleted.code)
+        FROM temp.due_candidates
+        WHERE node IS NOT NULL
+        AND (rule = 32 OR rule = 8 AND (NOT via_there OR stored AND NOT refers))
+        ON CONFLICT DO UPDATE SET rules = rules | excluded.rules
+        """)
     try run(
-      """
-      INSERT INTO temp.lost_edges
-      SELECT node, name, coalesce(via, 0), 1, rule, 0, 1 FROM temp.due_candidates
-      WHERE node IS NOT NULL AND (rule = 16 OR rule = 4 AND stored AND NOT via_there)
-      ON CONFLICT DO UPDATE SET rules = rules | excluded.rules
-      """)
+      generated: """
+        INSERT INTO temp.lost_edges
+        SELECT node, name, coalesce(via, 0), \(declared), rule, 0,
+          \(Removal.destinationDeleted.code)
+        FROM temp.due_candidates
+        WHERE node IS NOT NULL AND (rule = 16 OR rule = 4 AND stored AND NOT via_there)
+        ON CONFLICT DO UPDATE SET rules = rules | excluded.rules
+        """)
   }
 
   /// Leaves out nodes that wait for another kind of sweep, unless `waiting` is set.
@@ -202,7 +211,7 @@ extension Connection {
         INSERT INTO temp.due_candidates(id, collection, key, via_collection, via_key, name, rule, stored)
         SELECT s.id, s.collection, s.key, s.via_collection, s.via_key, s.name, s.rule, s.stored
         FROM cascade_candidate AS s CROSS JOIN cascade_collection AS c ON c.id = s.collection
-        WHERE s.rule & ?1 AND (s.denied < 2 OR ?4)
+        WHERE s.rule & ?1 AND (s.waits_for IN \(WaitsFor.noOtherSweep) OR ?4)
         AND NOT EXISTS (SELECT 1 FROM cascade_lease AS l
           WHERE l.collection = c.name AND l.key IS NULL AND l.expires > ?2)
         AND NOT EXISTS (SELECT 1 FROM cascade_lease AS l
@@ -210,7 +219,8 @@ extension Connection {
           AND (l.key = s.key OR CAST(l.key AS TEXT) = CAST(s.key AS TEXT)
             OR iif(json_valid(l.key), \(key), NULL) = s.key
             OR iif(json_valid(l.key), \(KeyPart.asTexts(key)), NULL) = s.key))
-        AND NOT (s.denied IN (1, 2, 3) AND EXISTS (SELECT 1 FROM cascade_lease WHERE expires > ?2))
+        AND NOT (s.waits_for IN \(WaitsFor.laterSweeps)
+          AND EXISTS (SELECT 1 FROM cascade_lease WHERE expires > ?2))
         LIMIT ?3
         """,
       [

@@ -126,7 +126,8 @@ extension Writer {
     try db.run(
       generated: """
         INSERT INTO main.cascade_journal(what, key, a, b, c, d)
-        SELECT 0, \(edges.end.removal), e.source, e.name, e.destination, \(rules)
+        SELECT \(JournalSubject.storedEdge), \(edges.end.removal.code), e.source, e.name,
+          e.destination, \(rules)
         FROM \(edges.edgesClause) WHERE \(edges.condition(.first)) AND \(rules)
         """, edges.bound)
   }

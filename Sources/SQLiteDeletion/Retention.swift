@@ -17,7 +17,7 @@ extension Writer {
       try deleteTrash(batch, rows: Int64(rows))
       return true
     }
-    let ofFiles: StaticString = "cascade_trash_file WHERE fate = 0"
+    let ofFiles = "cascade_trash_file WHERE fate = \(FileFate.trashed.rawValue)"
     if let batch = try expiredBatch(of: ofFiles, before: limit, at: now) {
       // The nodes that lost these files need no identity any more.
       try db.run("DELETE FROM cascade_trash_node WHERE batch = ?", .integer(batch))
@@ -40,15 +40,19 @@ extension Writer {
 
   /// The oldest batch that is past its time, and that no open sweep or undo belongs to.
   private func expiredBatch(
-    of kept: StaticString, before limit: Int64, at now: Int64
+    of kept: String, before limit: Int64, at now: Int64
   ) throws -> Int64? {
     try db.integer(
       generated: """
         SELECT t.batch FROM (SELECT DISTINCT batch FROM \(kept)) AS t
         WHERE \(Connection.time(ofBatch: "t.batch")) < ?1 AND t.batch NOT IN (
-          SELECT value FROM cascade_meta WHERE name IN ('sweep.batch', 'undo.batch'))
+          SELECT value FROM cascade_meta WHERE name IN (?3, ?4))
         ORDER BY t.batch LIMIT 1
-        """, [.integer(limit), .integer(now)])
+        """,
+      [
+        .integer(limit), .integer(now), .text(MetaKey.sweepBatch.name),
+        .text(MetaKey.undoBatch.name),
+      ])
   }
 
   private func deleteTrash(_ batch: Int64, rows: Int64) throws {
@@ -87,9 +91,9 @@ extension Writer {
     try db.run(
       """
       INSERT OR REPLACE INTO cascade_meta
-      SELECT 'notice', max(id) FROM cascade_notice HAVING max(id) > coalesce(
-        (SELECT value FROM cascade_meta WHERE name = 'notice'), 0)
-      """)
+      SELECT ?1, max(id) FROM cascade_notice HAVING max(id) > coalesce(
+        (SELECT value FROM cascade_meta WHERE name = ?1), 0)
+      """, .text(MetaKey.lastNotice.name))
     try db.run(
       generated: """
         DELETE FROM cascade_notice WHERE id IN (
@@ -130,7 +134,8 @@ extension Connection {
       generated: """
         SELECT count(*) FROM (
           SELECT batch FROM cascade_trash_layout
-          UNION SELECT batch FROM cascade_trash_file WHERE fate = 0) AS t
+          UNION SELECT batch FROM cascade_trash_file
+          WHERE fate = \(FileFate.trashed.rawValue)) AS t
         WHERE ?1 IS NULL OR \(Connection.time(ofBatch: "t.batch")) < ?1
         """, [limit.map { .integer($0.time) } ?? .null, .integer(limit?.now ?? 0)])
     return Int(count ?? 0)
@@ -154,10 +159,9 @@ extension Writer {
       """
       UPDATE cascade_trash_file SET fate = ?1 WHERE (batch, collection, path) IN (
         SELECT batch, collection, path FROM cascade_trash_file
-        WHERE batch = ?2 AND fate = 0 LIMIT ?3)
-      """, .integer(Fate.toDelete.rawValue), .integer(batch), .integer(rows))
+        WHERE batch = ?2 AND fate = ?4 LIMIT ?3)
+      """, .integer(FileFate.toDelete.rawValue), .integer(batch), .integer(rows),
+      .integer(FileFate.trashed.rawValue))
     return db.changes > 0
   }
-
-  package enum Fate: Int64 { case trashed, toDelete, toRestore }
 }

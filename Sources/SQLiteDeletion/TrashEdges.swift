@@ -54,19 +54,19 @@ extension Writer {
       """
       INSERT OR IGNORE INTO cascade_trash_edge
       SELECT ?1, source, name, destination, origin, rules, born FROM temp.lost_edges
-      WHERE origin = 0 AND EXISTS (SELECT 1 FROM temp.gone)
+      WHERE origin = ?2 AND EXISTS (SELECT 1 FROM temp.gone)
       AND EXISTS (SELECT 1 FROM cascade_node WHERE id = source)
       AND EXISTS (SELECT 1 FROM cascade_node WHERE id = destination)
-      """, .integer(current.batch))
+      """, .integer(current.batch), .integer(Origin.manual.rawValue))
     try countTrashedEdges(db.changes)
     try db.run(
       """
       INSERT OR IGNORE INTO cascade_trash_node
       SELECT ?1, id, collection, key FROM cascade_node WHERE id IN (
-        SELECT source FROM temp.lost_edges WHERE origin = 0
-        UNION SELECT destination FROM temp.lost_edges WHERE origin = 0)
+        SELECT source FROM temp.lost_edges WHERE origin = ?2
+        UNION SELECT destination FROM temp.lost_edges WHERE origin = ?2)
       AND id NOT IN (SELECT id FROM temp.gone) AND EXISTS (SELECT 1 FROM temp.gone)
-      """, .integer(current.batch))
+      """, .integer(current.batch), .integer(Origin.manual.rawValue))
   }
 
   /// Keeps the identities of reasons that do not go with this slice or before it. A changed

@@ -162,7 +162,7 @@ extension Writer {
   func lowestSideId() throws -> Int64 {
     try db.integer(
       """
-      SELECT id FROM cascade_trash WHERE batch = ? AND id > 0x7000000000000000 ORDER BY id LIMIT 1
-      """, .integer(current.batch)) ?? .max
+      SELECT id FROM cascade_trash WHERE batch = ? AND id > ? ORDER BY id LIMIT 1
+      """, .integer(current.batch), .integer(NumberRange.sideEntries)) ?? .max
   }
 }

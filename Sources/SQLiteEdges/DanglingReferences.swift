@@ -19,7 +19,8 @@ extension Writer {
         INSERT OR IGNORE INTO main.cascade_dangling_reference
         SELECT n.collection, n.key, e.source, e.name, e.origin, e.rules
         FROM \(edges.edgesClause) CROSS JOIN main.cascade_node AS n ON n.id = e.destination
-        WHERE \(edges.condition(.first)) AND e.origin >= 2 AND NOT e.rules & 64
+        WHERE \(edges.condition(.first)) AND e.origin >= \(Origin.firstOfValues.rawValue)
+        AND NOT e.rules & 64
         AND e.source NOT IN (SELECT id FROM temp.gone)
         AND n.collection NOT IN (
           SELECT id FROM main.cascade_collection WHERE name GLOB 'cascade_file/*')

@@ -104,7 +104,7 @@ extension Writer {
     try cancelLostEdges(
       """
       SELECT 1 FROM main.cascade_edge AS e WHERE e.source = lost_edges.source AND e.name = lost_edges.name
-      AND e.destination = lost_edges.destination AND e.origin >= 1
+      AND e.destination = lost_edges.destination AND e.origin >= \(Origin.declared.rawValue)
       """)
     for relation in binding.edgeRelations {
       try cancelLostEdges("\(relation.lostEdgeIsDeclared) AND lost_edges.name = \(relation.nameId)")
@@ -114,7 +114,8 @@ extension Writer {
   private func cancelLostEdges(_ edges: String) throws {
     try db.run(
       generated: """
-        DELETE FROM temp.lost_edges WHERE origin >= 1 AND removal = 0 AND EXISTS (\(edges))
+        DELETE FROM temp.lost_edges WHERE origin >= \(Origin.declared.rawValue)
+        AND removal = \(Removal.sourceDeleted.code) AND EXISTS (\(edges))
         """, [])
     current.lostCount -= db.changes
     current.counts.edgesRemoved -= db.changes
@@ -140,16 +141,17 @@ extension Writer {
   package func deleteTrashedList(of id: Int64) throws {
     if model.trash == .zero { return }
     try db.run(
-      """
-      DELETE FROM cascade_trash_edge AS e WHERE source = ? AND origin = 1
-      AND NOT EXISTS (SELECT 1 FROM cascade_trash WHERE batch = e.batch AND id = e.source)
-      """, .integer(id))
+      generated: """
+        DELETE FROM main.cascade_trash_edge AS e
+        WHERE source = ? AND origin = \(Origin.declared.rawValue)
+        AND NOT EXISTS (SELECT 1 FROM main.cascade_trash WHERE batch = e.batch AND id = e.source)
+        """, [.integer(id)])
   }
 
   package func declaredEdges(of id: Int64) throws -> [EdgeKey: Rules] {
     let edges = try db.all(
-      "SELECT name, destination, rules FROM cascade_edge WHERE source = ? AND origin = 1",
-      .integer(id)
+      "SELECT name, destination, rules FROM cascade_edge WHERE source = ? AND origin = ?",
+      .integer(id), .integer(Origin.declared.rawValue)
     ) { row in
       (
         EdgeKey(
@@ -187,16 +189,5 @@ extension EdgeRelation {
     AND m.collection = \(destination.id) AND \(isEdge)
     AND \(destination.isReferenceToNode(by: reference, in: referringColumn))
     """
-  }
-}
-
-extension Removal {
-  /// The number that stands for it in `temp.lost_edges`.
-  package var code: Int64 {
-    switch self {
-    case .sourceDeleted: 0
-    case .destinationDeleted: 1
-    case .edgeDeleted: 2
-    }
   }
 }

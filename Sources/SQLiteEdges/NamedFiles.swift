@@ -25,7 +25,7 @@ extension Connection {
 
   /// A column may store a path as text, as bytes or, if it consists of digits, as a number.
   private func ask(_ files: [FileQuery]) throws(SQLiteError) {
-    try run("DELETE FROM temp.queried_files")
+    try empty(.queriedFiles)
     for file in files {
       var keys: [Value] = [.text(file.path), .blob(Array(file.path.utf8))]
       if let number = Int64(file.path) { keys.append(.integer(number)) }

@@ -88,8 +88,8 @@ extension Writer {
   func propertyEdges(of id: Int64) throws -> [EdgeKey: Rules] {
     let edges = try db.all(
       """
-      SELECT name, destination, origin, rules FROM cascade_edge WHERE source = ? AND origin >= 2
-      """, .integer(id)
+      SELECT name, destination, origin, rules FROM cascade_edge WHERE source = ? AND origin >= ?
+      """, .integer(id), .integer(Origin.firstOfValues.rawValue)
     ) { row in
       (
         EdgeKey(

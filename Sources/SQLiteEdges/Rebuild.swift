@@ -17,7 +17,7 @@ extension Writer {
   /// If a table does not fit the model, its content is not known, and the edges stay unread.
   package func rebuildReferences() throws {
     let fingerprint = facts.references.fingerprint
-    let known = try db.meta("references") ?? 0
+    let known = try db.meta(.valueReferences) ?? 0
     attachment.areReferencesRead = known == fingerprint
     if attachment.areReferencesRead { return }
     if known != Writer.unread { try group { try markReferencesUnread() } }
@@ -28,7 +28,7 @@ extension Writer {
     try group {
       try findUnusedIdentities(Writer.fileCollections)
       try deleteFoundUnusedIdentities(.all)
-      try db.setMeta("references", fingerprint)
+      try db.setMeta(.valueReferences, fingerprint)
     }
     attachment.areReferencesRead = true
   }

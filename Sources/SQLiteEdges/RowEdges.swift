@@ -122,8 +122,9 @@ extension Writer {
   private func cancelRowEdgeRemoval(_ key: EdgeKey) throws -> Bool {
     if current.lostCount == 0 { return false }
     try db.run(
-      "DELETE FROM temp.lost_edges WHERE source = ? AND name = ? AND destination = ? AND origin = 1",
-      .integer(key.source), .integer(key.name), .integer(key.destination))
+      "DELETE FROM temp.lost_edges WHERE source = ? AND name = ? AND destination = ? AND origin = ?",
+      .integer(key.source), .integer(key.name), .integer(key.destination),
+      .integer(Origin.declared.rawValue))
     current.lostCount -= db.changes
     current.counts.edgesRemoved -= db.changes
     return db.changes > 0
@@ -187,8 +188,8 @@ extension Writer {
   package func forgetLost(ofBorn source: Int64) throws {
     if current.lostCount == 0 { return }
     try db.run(
-      "DELETE FROM temp.lost_edges WHERE source = ? AND origin = 1 AND born = ?", .integer(source),
-      .integer(identities.counters.serial))
+      "DELETE FROM temp.lost_edges WHERE source = ? AND origin = ? AND born = ?", .integer(source),
+      .integer(Origin.declared.rawValue), .integer(identities.counters.serial))
     current.lostCount -= db.changes
   }
 
@@ -201,18 +202,16 @@ extension Writer {
 
   private func recordLoss(_ key: EdgeKey, _ rules: Rules, born: Int64 = 0) throws {
     try db.run(
-      "INSERT OR IGNORE INTO temp.lost_edges VALUES(?, ?, ?, 1, ?, ?, ?)", .integer(key.source),
-      .integer(key.name), .integer(key.destination), .integer(rules.rawValue), .integer(born),
-      .integer(Removal.sourceDeleted.code))
+      "INSERT OR IGNORE INTO temp.lost_edges VALUES(?, ?, ?, ?, ?, ?, ?)", .integer(key.source),
+      .integer(key.name), .integer(key.destination), .integer(Origin.declared.rawValue),
+      .integer(rules.rawValue), .integer(born), .integer(Removal.sourceDeleted.code))
     current.lostCount += db.changes
   }
 
   /// From here on, edges and rows that are added are new to the next flush.
   package func clearAdditions() throws {
     if !facts.hasTables { return }
-    try db.run("DELETE FROM temp.new_edges")
-    try db.run("DELETE FROM temp.new_rows")
-    try db.run("DELETE FROM temp.named_missing_rows")
+    try db.empty(.ownedBy(.changes))
   }
 }
 
@@ -257,15 +256,13 @@ extension Writer {
   }
 
   private func isStored(_ key: EdgeKey) throws -> Bool {
-    if key.source > Writer.firstTransactionNumber { return false }
+    if key.source > NumberRange.temporary { return false }
     return try db.integer(
       """
-      SELECT 1 FROM cascade_edge WHERE source = ? AND name = ? AND destination = ? AND origin = 1
-      """, .integer(key.source), .integer(key.name), .integer(key.destination)) != nil
+      SELECT 1 FROM cascade_edge WHERE source = ? AND name = ? AND destination = ? AND origin = ?
+      """, .integer(key.source), .integer(key.name), .integer(key.destination),
+      .integer(Origin.declared.rawValue)) != nil
   }
-
-  /// Numbers from here on are valid only during the transaction.
-  private static let firstTransactionNumber: Int64 = 0x4000_0000_0000_0000
 }
 
 extension EdgeRelation {

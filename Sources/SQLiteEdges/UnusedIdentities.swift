@@ -16,7 +16,7 @@ extension Writer {
 
   /// Called without the lock: the unused numbers may be few among very many.
   package func findUnusedIdentities(_ collections: String) throws {
-    try db.run("DELETE FROM temp.unused_identities")
+    try db.empty(.unusedIdentities)
     try db.run(
       generated: """
         INSERT INTO temp.unused_identities
@@ -46,7 +46,9 @@ extension Connection {
   /// Rows of the journal name the ends of edges by their numbers, until a sweep has read them.
   fileprivate var hasPendingEdges: Bool {
     get throws(SQLiteError) {
-      try integer("SELECT 1 FROM cascade_journal WHERE what < 1 LIMIT 1") != nil
+      try integer(
+        "SELECT 1 FROM cascade_journal WHERE what < ? LIMIT 1",
+        .integer(JournalSubject.firstWatch)) != nil
     }
   }
 

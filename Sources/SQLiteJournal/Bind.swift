@@ -5,13 +5,8 @@ package import SQLiteTables
 
 /// Keeps the model bound to the existing tables, and Cascade's triggers on them up to date.
 ///
-/// Beside the counters, `cascade_meta` stores:
-/// - `triggers`: a fingerprint of the triggers that were installed;
-/// - `half`: a part of the model had no table when they were installed;
-/// - `unseen`: a collection existed before it was watched;
-/// - `gap`: for some time the tables were not watched.
-///
-/// The next sweep handles `unseen` and `gap`, and clears them.
+/// `cascade_meta` stores `MetaKey.triggers`, `partlyBound`, `firstWatch` and `watchGap`. The next
+/// sweep handles the last two, and clears them.
 extension Writer {
   /// Runs at the beginning of every transaction, so that any change of the schema before it is
   /// noticed. A backup that replaced the file may have other tables of Cascade's, or none.
@@ -102,28 +97,28 @@ extension Writer {
   }
 
   /// Installs the requested triggers. What they watch had no edges before, so they do not set
-  /// `unseen`.
+  /// `firstWatch`.
   func installRequestedTriggers() throws {
     if !attachment.needsTriggers { return }
-    let wasUnseen = try db.meta("unseen")
+    let firstWatch = try db.meta(.firstWatch)
     _ = try rebind()
-    if wasUnseen == nil { try db.run("DELETE FROM cascade_meta WHERE name = 'unseen'") }
+    if firstWatch == nil { try db.deleteMeta(.firstWatch) }
     attachment.needsTriggers = false
   }
 
-  /// Sets `gap` if the triggers were removed or changed from outside, or if a missing table came
-  /// back: changes in the meantime were not journaled. Otherwise sets `unseen` if more rows become
-  /// watched.
+  /// Sets `watchGap` if the triggers were removed or changed from outside, or if a missing table
+  /// came back: changes in the meantime were not journaled. Otherwise sets `firstWatch` if more
+  /// rows become watched.
   private func recordTriggerState(_ found: [Trigger], _ changes: TriggerChanges) throws {
-    let made = try db.meta("triggers")
-    let wasHalf = try db.meta("half") == 1
-    if let made, made != found.fingerprint || (wasHalf && changes.watchesMore) {
-      try db.setMeta("gap", 1)
+    let made = try db.meta(.triggers)
+    let wasPartlyBound = try db.meta(.partlyBound) == 1
+    if let made, made != found.fingerprint || (wasPartlyBound && changes.watchesMore) {
+      try db.setMeta(.watchGap, 1)
     } else if changes.watchesMore {
-      try db.setMeta("unseen", 1)
+      try db.setMeta(.firstWatch, 1)
     }
-    try db.setMeta("triggers", changes.existingAfterChanges.fingerprint)
-    try db.setMeta("half", binding.problems.isEmpty ? 0 : 1)
+    try db.setMeta(.triggers, changes.existingAfterChanges.fingerprint)
+    try db.setMeta(.partlyBound, binding.problems.isEmpty ? 0 : 1)
   }
 }
 

@@ -39,7 +39,7 @@ extension Writer {
     if try kept.recordedMeaning != RecordedCollection.unknown && !db.isRenamed(kept, in: model) {
       try clearMeaning(of: kept)
       if kept.recordedMeaning != nil {
-        try place == nil ? deleteRowNumbers(of: kept) : db.setMeta("unseen", 1)
+        try place == nil ? deleteRowNumbers(of: kept) : db.setMeta(.firstWatch, 1)
       }
     }
     if place == nil {
@@ -59,9 +59,9 @@ extension Writer {
     }
     try db.run(
       """
-      DELETE FROM cascade_edge WHERE origin >= 2 AND destination IN (
-        SELECT id FROM cascade_node WHERE collection = ?)
-      """, .integer(kept.id))
+      DELETE FROM cascade_edge WHERE origin >= ?2 AND destination IN (
+        SELECT id FROM cascade_node WHERE collection = ?1)
+      """, .integer(kept.id), .integer(Origin.firstOfValues.rawValue))
     if db.changes > 0 { try markReferencesUnread() }
   }
 
@@ -69,10 +69,10 @@ extension Writer {
   private func deleteRowNumbers(of kept: RecordedCollection) throws {
     try db.run(
       """
-      DELETE FROM cascade_node WHERE collection = ? AND id NOT IN (
-        SELECT a FROM cascade_journal WHERE what < 1 AND a IS NOT NULL
-        UNION SELECT c FROM cascade_journal WHERE what < 1 AND c IS NOT NULL)
-      """, .integer(kept.id))
+      DELETE FROM cascade_node WHERE collection = ?1 AND id NOT IN (
+        SELECT a FROM cascade_journal WHERE what < ?2 AND a IS NOT NULL
+        UNION SELECT c FROM cascade_journal WHERE what < ?2 AND c IS NOT NULL)
+      """, .integer(kept.id), .integer(JournalSubject.firstWatch))
   }
 
   // MARK: - Another name
@@ -108,14 +108,14 @@ extension Writer {
 
   // MARK: - Other references
 
-  /// Sets `unseen` if the model describes other references in tables than before. Where these
+  /// Sets `firstWatch` if the model describes other references in tables than before. Where these
   /// dangle, the rows may be right and the model wrong.
   private func recordReferencesInTables() throws {
     let print = Fingerprint(JSON.array(model.referencesInTables).text).signed
-    let known = try db.meta("places")
+    let known = try db.meta(.tableReferences)
     if known == print { return }
-    if known != nil { try db.setMeta("unseen", 1) }
-    try db.setMeta("places", print)
+    if known != nil { try db.setMeta(.firstWatch, 1) }
+    try db.setMeta(.tableReferences, print)
   }
 }
 
@@ -321,9 +321,9 @@ extension Connection {
   private func hasEdges(_ kept: RecordedCollection) throws(SQLiteError) -> Bool {
     try integer(
       """
-      SELECT 1 FROM cascade_node AS n WHERE n.collection = ? AND (
+      SELECT 1 FROM cascade_node AS n WHERE n.collection = ?1 AND (
         EXISTS (SELECT 1 FROM cascade_edge WHERE source = n.id)
-        OR EXISTS (SELECT 1 FROM cascade_edge WHERE destination = n.id AND origin < 2)) LIMIT 1
-      """, .integer(kept.id)) != nil
+        OR EXISTS (SELECT 1 FROM cascade_edge WHERE destination = n.id AND origin < ?2)) LIMIT 1
+      """, .integer(kept.id), .integer(Origin.firstOfValues.rawValue)) != nil
   }
 }

@@ -7,11 +7,11 @@ internal import SQLiteTables
 
 extension Connection {
   package func journalPosition(_ kind: SweepKind) throws(SQLiteError) -> Int64 {
-    try meta("\(kind.rawValue).read") ?? 0
+    try meta(.journalRead(kind)) ?? 0
   }
 
   package func setJournalPosition(_ kind: SweepKind, _ seq: Int64) throws(SQLiteError) {
-    try setMeta("\(kind.rawValue).read", seq)
+    try setMeta(.journalRead(kind), seq)
   }
 
   /// Zero if the journal is empty.

@@ -99,8 +99,8 @@ package struct JournalReader {
           destination, destination_key, destination_row, destination_collection,
           name, rules, removal, seq)
         SELECT DISTINCT \(relation.oldSourceColumns), \(relation.destinationColumns(of: old.reference)),
-          \(relation.destination.id), \(relation.nameId), \(relation.rules.rawValue), 0,
-          \(asksWhen ? "max(o.seq)" : "NULL")
+          \(relation.destination.id), \(relation.nameId), \(relation.rules.rawValue),
+          \(Removal.sourceDeleted.code), \(asksWhen ? "max(o.seq)" : "NULL")
         FROM main.cascade_journal AS o \(old.elementsJoin) \(relation.destinationRow(of: old.reference))
         LEFT JOIN \(relation.source.rows) AS s ON \(relation.source.hasKey("s", "o.key"))
         WHERE o.what = ?1 AND o.seq > ?2 AND o.seq <= ?3 AND o.key IS NOT NULL AND \(old.isEdge)
@@ -132,7 +132,7 @@ package struct JournalReader {
         INSERT INTO temp.journaled_losses(source_collection, source_key, source_row, source_present,
           destination, destination_collection, name, rules, removal)
         SELECT DISTINCT \(relation.oldSourceColumns), k.id, \(relation.destination.id), \(relation.nameId),
-          \(relation.rules.rawValue), 1
+          \(relation.rules.rawValue), \(Removal.destinationDeleted.code)
         FROM main.cascade_journal AS o \(old.elementsJoin)
         CROSS JOIN temp.known AS k ON k.id > 0 AND k.collection = \(relation.destination.id)
           AND k.key = \(old.reference)
@@ -153,14 +153,17 @@ package struct JournalReader {
       + binding.examinedRelations.map {
         "(\($0.nameId), \($0.rules.rawValue), \($0.source.id), \($0.destination.id))"
       }
-    let end = "SELECT collection FROM main.cascade_node WHERE id = iif(j.key = 0, j.c, j.a)"
+    let hasLostSource = "j.key = \(Removal.sourceDeleted.code)"
+    let end = "SELECT collection FROM main.cascade_node WHERE id = iif(\(hasLostSource), j.c, j.a)"
     try db.run(
       generated: """
         INSERT OR IGNORE INTO temp.lost_edges(source, name, destination, origin, rules, born, removal)
-        SELECT a, b, c, 1, d, 0, key FROM main.cascade_journal AS j
-        WHERE what < 1 AND seq > ? AND seq <= ? AND EXISTS (\(end)) AND (what = 0 OR EXISTS (
+        SELECT a, b, c, \(Origin.declared.rawValue), d, 0, key FROM main.cascade_journal AS j
+        WHERE what < \(JournalSubject.firstWatch) AND seq > ? AND seq <= ? AND EXISTS (\(end))
+        AND (what = \(JournalSubject.storedEdge) OR EXISTS (
           SELECT 1 FROM (VALUES \(relations.unique.joined(separator: ", "))) AS p
-          WHERE p.column1 = j.b AND p.column2 & j.d AND iif(j.key = 0, p.column4, p.column3) = (\(end))))
+          WHERE p.column1 = j.b AND p.column2 & j.d
+          AND iif(\(hasLostSource), p.column4, p.column3) = (\(end))))
         """, rows)
   }
 
@@ -185,12 +188,12 @@ package struct JournalReader {
     try db.run(
       generated: """
         INSERT OR IGNORE INTO temp.lost_edges
-        SELECT s.id, l.name, coalesce(l.destination, d.id), 1, l.rules, 0, l.removal
+        SELECT s.id, l.name, coalesce(l.destination, d.id), \(Origin.declared.rawValue), l.rules, 0,
+          l.removal
         \(JournalReader.lossesWithNumbers)
         """)
     if hasNotifiedRows { try db.storeUnnotifiedEdges() }
-    try db.run("DELETE FROM temp.journaled_losses")
-    try db.run("DELETE FROM temp.gone_since")
+    try db.empty(.ownedBy(.journalReader))
   }
 }
 
@@ -206,8 +209,8 @@ extension JournalReader {
   /// Whether Cascade wrote a journal row itself and has written the notices for it (`JournalPositions.swift`).
   fileprivate static func isNotified(_ seq: String) -> String {
     """
-    EXISTS (SELECT 1 FROM cascade_meta AS m WHERE m.name GLOB 'told.*'
-      AND \(seq) > CAST(substr(m.name, 6) AS INTEGER) AND \(seq) <= m.value)
+    EXISTS (SELECT 1 FROM cascade_meta AS m WHERE \(MetaKey.isNotifiedRange)
+      AND \(seq) > \(MetaKey.startOfNotifiedRange) AND \(seq) <= m.value)
     """
   }
 }
@@ -233,7 +236,8 @@ extension EdgeRelation {
   fileprivate func isDeclared(_ old: JournaledEdge) -> String {
     """
     SELECT 1 FROM main.cascade_node AS m
-    CROSS JOIN main.cascade_edge AS e ON e.source = m.id AND e.name = \(nameId) AND e.origin >= 1
+    CROSS JOIN main.cascade_edge AS e ON e.source = m.id AND e.name = \(nameId)
+      AND e.origin >= \(Origin.declared.rawValue)
     CROSS JOIN main.cascade_node AS n ON n.id = e.destination AND n.collection = \(destination.id)
     WHERE m.collection = \(source.id) AND m.key = o.key AND n.key = \(old.reference)
     """

@@ -43,8 +43,8 @@ extension JournalReader {
     try db.run(
       generated: """
         INSERT OR IGNORE INTO temp.lost_edges
-        SELECT 0, \(relation.nameId), \(destination.numberBase ?? 0) + \(destination.row("d")), 1,
-          \(relation.rules.rawValue), 0, 0
+        SELECT 0, \(relation.nameId), \(destination.numberBase ?? 0) + \(destination.row("d")),
+          \(Origin.declared.rawValue), \(relation.rules.rawValue), 0, \(Removal.sourceDeleted.code)
         FROM (
           SELECT \(old.reference) AS key FROM main.cascade_journal AS o \(old.elementsJoin)
           WHERE o.what = ?1 AND o.seq > ?2 AND o.seq <= ?3 AND o.key IS NOT NULL AND \(old.isEdge)

@@ -7,18 +7,18 @@ extension Writer {
   package var rescanReason: RescanReason? {
     get throws {
       if attachment.isDetached || !facts.hasTables { return nil }
-      if try db.meta("unseen") == 1 { return .firstWatch }
-      return try db.meta("gap") == 1 ? .watchGap : nil
+      if try db.meta(.firstWatch) == 1 { return .firstWatch }
+      return try db.meta(.watchGap) == 1 ? .watchGap : nil
     }
   }
 
   /// Called when the caller knows, better than the triggers, that not everything was watched.
   package func requestRescan() throws {
-    if facts.hasTables { try group { try db.setMeta("gap", 1) } }
+    if facts.hasTables { try group { try db.setMeta(.watchGap, 1) } }
   }
 
   package func clearRescanReason() throws {
-    try db.run("DELETE FROM cascade_meta WHERE name IN ('unseen', 'gap')")
+    try db.deleteMeta(.firstWatch, .watchGap)
   }
 
   /// Whether the journal has rows for a sweep to examine.
@@ -45,7 +45,7 @@ extension Writer {
 extension Writer {
   /// The next model has to read the edges again, even if it is the previous one.
   package func markReferencesUnread() throws {
-    try db.setMeta("references", Writer.unread)
+    try db.setMeta(.valueReferences, Writer.unread)
     attachment.areReferencesRead = false
   }
 

@@ -57,14 +57,16 @@ extension Writer {
     if !facts.references.collections.isEmpty { attachment.areReferencesRead = false }
     if !model.hasTables { return }
     try rebind()
-    try db.setMeta("gap", 1)
+    try db.setMeta(.watchGap, 1)
   }
 
   /// Mutes our triggers: our own changes need no journal. Foreign keys of the application are
   /// checked at the end, since a row may refer to one that is inserted later.
   private func muteTriggers(isStep: Bool) throws {
     if binding.collections.isEmpty { return }
-    try db.run("INSERT INTO cascade_muted VALUES(?)", .integer(binding.hasTriggers ? 2 : 1))
+    try db.run(
+      "INSERT INTO cascade_muted VALUES(?)",
+      .integer(binding.hasTriggers ? Muting.denials : Muting.all))
     try db.run("DELETE FROM cascade_displaced WHERE true")
     // The pragma makes SQLite prepare every statement again.
     if binding.hasForeignKeys && !isStep { try db.run("PRAGMA defer_foreign_keys = ON") }
@@ -78,9 +80,9 @@ extension Writer {
   /// Journals what `body` deletes, as if an application deleted it.
   package func journaled(_ body: () throws -> Void) throws {
     if binding.hasTriggers { return try body() }
-    try db.run("UPDATE cascade_muted SET id = 2")
+    try db.run("UPDATE cascade_muted SET id = ?", .integer(Muting.denials))
     try body()
-    try db.run("UPDATE cascade_muted SET id = 1")
+    try db.run("UPDATE cascade_muted SET id = ?", .integer(Muting.all))
   }
 
   /// Applies the changes of one transaction, or none of them.
@@ -99,7 +101,7 @@ extension Writer {
     current = TransactionState()
     current.batch = identities.counters.serial
     current.firstNewId = identities.counters.nextId
-    if facts.hasTables { try db.clearKnown() }
+    if facts.hasTables { try db.empty(.known) }
     return try body()
   }
 

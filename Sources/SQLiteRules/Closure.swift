@@ -118,7 +118,7 @@ package struct Closure {
   /// `denied` says how long a denial is remembered (`PendingDenials.swift`). A caller that only reads
   /// has no use for it.
   package func completeUndenied(
-    _ db: borrowing Connection, deniedAs denied: Int64 = 4
+    _ db: borrowing Connection, deniedAs denied: WaitsFor = .restOfSweep
   ) throws -> (levels: [Level], denials: [Reason]) {
     var reasons: [Reason] = []
     while true {
@@ -266,20 +266,21 @@ package struct Closure {
   /// end.
   private func addForRemovedEdges(_ db: borrowing Connection) throws {
     try db.run(
-      """
-      INSERT OR IGNORE INTO temp.gone(id, via, name, rule, collection)
-      SELECT f.*, coalesce(n.collection, k.collection)
-      FROM (
-        SELECT destination AS id, source, name, 8 FROM temp.lost_edges
-        WHERE removal = 0 AND rules & ?1 & 8
-        AND destination NOT IN (SELECT id FROM temp.blocked)
-        UNION ALL
-        SELECT source, destination, name, 4 FROM temp.lost_edges WHERE removal = 1 AND rules & ?1 & 4
-        AND source NOT IN (SELECT id FROM temp.blocked)
-      ) AS f
-      LEFT JOIN cascade_node AS n ON n.id = f.id
-      LEFT JOIN temp.known AS k ON k.id = f.id
-      """, .integer(followed.rawValue))
+      generated: """
+        INSERT OR IGNORE INTO temp.gone(id, via, name, rule, collection)
+        SELECT f.*, coalesce(n.collection, k.collection)
+        FROM (
+          SELECT destination AS id, source, name, 8 FROM temp.lost_edges
+          WHERE removal = \(Removal.sourceDeleted.code) AND rules & ?1 & 8
+          AND destination NOT IN (SELECT id FROM temp.blocked)
+          UNION ALL
+          SELECT source, destination, name, 4 FROM temp.lost_edges
+          WHERE removal = \(Removal.destinationDeleted.code) AND rules & ?1 & 4
+          AND source NOT IN (SELECT id FROM temp.blocked)
+        ) AS f
+        LEFT JOIN main.cascade_node AS n ON n.id = f.id
+        LEFT JOIN temp.known AS k ON k.id = f.id
+        """, [.integer(followed.rawValue)])
   }
 }
 
@@ -289,7 +290,7 @@ extension Connection {
     for node in nodes {
       try run("INSERT OR IGNORE INTO temp.blocked VALUES(?)", .integer(node))
     }
-    try clearGone()
+    try empty(.ownedBy(.closure))
   }
 
   /// Adds the sources that go with their destinations, where all sources are numbered by their
@@ -311,15 +312,6 @@ extension Connection {
         AND \(number) NOT IN (SELECT id FROM temp.blocked) AND \(condition)
         ORDER BY (\(number))\(ordersBlocks ? " >> 15" : "")
         """, [.integer(level.low), .integer(level.high)])
-  }
-
-  package func clearGone() throws(SQLiteError) {
-    try run("DELETE FROM temp.gone")
-    try run("DELETE FROM temp.pending_join_rows")
-    try run("UPDATE temp.removed_up_to SET seq = 0")
-    try run("DELETE FROM temp.remaining_counts")
-    try run("DELETE FROM temp.level_losses")
-    try run("DELETE FROM temp.list_references")
   }
 
   /// Adds the application's rows among the nodes of `driver` to `temp.known`: a stored edge led to

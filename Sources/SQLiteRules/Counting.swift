@@ -38,8 +38,9 @@ extension Closure {
         .map { "\($0.nameId)" }.unique.joined(separator: ", ")
       try db.run(
         generated: """
-          INSERT OR IGNORE INTO temp.new_candidates(id, via, name, rule, collection, denied)
-          SELECT node, via, name, rule, collection, 3 FROM temp.remaining_counts
+          INSERT OR IGNORE INTO temp.new_candidates(id, via, name, rule, collection, waits_for)
+          SELECT node, via, name, rule, collection, \(WaitsFor.removalByOtherKind.rawValue)
+          FROM temp.remaining_counts
           WHERE remaining > 0 AND rule = ?1 AND (name IN (\(silent)) OR EXISTS (
             SELECT 1 FROM main.cascade_edge AS e
             WHERE e.\(rule == 16 ? "source" : "destination") = remaining_counts.node AND e.name = remaining_counts.name
@@ -65,7 +66,7 @@ extension Closure {
     }
     for relation in countedAtDestinations { try countSources(db, relation, level) }
     for relation in countedAtSources { try countDestinations(db, relation, level) }
-    try db.run("DELETE FROM temp.level_losses")
+    try db.empty(.levelLosses)
   }
 
   private func collectStored(_ db: borrowing Connection, _ level: Level) throws {
@@ -167,10 +168,10 @@ extension Closure {
             coalesce(n.collection, k.collection)), NULL
         FROM (
           SELECT 32, destination AS node, name, 0, min(source), 1 FROM temp.lost_edges
-          WHERE removal = 0 AND rules & ?1 & 32 GROUP BY 2, 3
+          WHERE removal = \(Removal.sourceDeleted.code) AND rules & ?1 & 32 GROUP BY 2, 3
           UNION ALL
           SELECT 16, source, name, 0, min(destination), 1 FROM temp.lost_edges
-          WHERE removal = 1 AND rules & ?1 & 16 GROUP BY 2, 3
+          WHERE removal = \(Removal.destinationDeleted.code) AND rules & ?1 & 16 GROUP BY 2, 3
         ) AS f
         LEFT JOIN main.cascade_node AS n ON n.id = f.node
         LEFT JOIN temp.known AS k ON k.id = f.node

@@ -14,7 +14,7 @@ extension Connection {
   package func findLeased(
     _ binding: Binding, _ known: NumberedTables? = nil, at now: Int64
   ) throws(SQLiteError) {
-    try clearLeased()
+    try empty(.ownedBy(.leases))
     let now = Value.integer(now / 1_000)
     if try integer("SELECT 1 FROM cascade_lease WHERE expires > ? LIMIT 1", now) == nil {
       return try dropLeaseTrigger()
@@ -25,12 +25,6 @@ extension Connection {
       for table in binding.collections.values { try findLeasedRows(of: table, numbers, now) }
     }
     try excludeLeasedFromGone()
-  }
-
-  package func clearLeased() throws(SQLiteError) {
-    try run("DELETE FROM temp.leased")
-    try run("DELETE FROM temp.leased_collection")
-    try run("DELETE FROM temp.new_candidates")
   }
 
   /// For a row of the application, `cascade_node` has the number only if a stored edge names the

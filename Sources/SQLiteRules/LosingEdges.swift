@@ -1,3 +1,4 @@
+package import CascadeModel
 package import CascadeSQLite
 package import SQLiteTables
 
@@ -21,8 +22,7 @@ package struct LosingEdges {
     /// The rules by which the node at the other end may go.
     package var deletingRules: Int64 { self == .source ? 40 : 20 }
     package var notifyingRule: Int64 { self == .source ? 1 : 2 }
-    /// The value of `removal` in `temp.lost_edges`.
-    package var removal: Int { self == .source ? 0 : 1 }
+    package var removal: Removal { self == .source ? .sourceDeleted : .destinationDeleted }
   }
 
   package static func all(of slice: Slice) -> [LosingEdges] {

@@ -8,34 +8,39 @@ internal import SQLiteJournal
 /// the reason is kept (`PendingCandidates.swift`) until the sweep has examined them again. It is not kept
 /// longer: if another node took the key meanwhile, nothing would record that.
 extension Connection {
-  func remember(denied nodes: [Int64], as denied: Int64) throws(SQLiteError) {
+  func remember(denied nodes: [Int64], as reason: WaitsFor) throws(SQLiteError) {
     for node in nodes {
       try run(
         """
-        INSERT OR IGNORE INTO temp.new_candidates(id, via, name, rule, collection, denied)
+        INSERT OR IGNORE INTO temp.new_candidates(id, via, name, rule, collection, waits_for)
         SELECT id, via, name, rule, collection, ? FROM temp.gone WHERE id = ? AND rule <> 0
-        """, .integer(denied), .integer(node))
+        """, .integer(reason.rawValue), .integer(node))
     }
   }
 
   package func clearDenialsOfThisSweep() throws(SQLiteError) {
-    try run("DELETE FROM temp.new_candidates WHERE denied = 4")
+    try run(
+      "DELETE FROM temp.new_candidates WHERE waits_for = ?",
+      .integer(WaitsFor.restOfSweep.rawValue))
   }
 
   package var hasDenialsOfThisSweep: Bool {
     get throws(SQLiteError) {
-      try integer("SELECT 1 FROM cascade_candidate WHERE denied = 4 LIMIT 1") != nil
+      try integer(
+        "SELECT 1 FROM cascade_candidate WHERE waits_for = ? LIMIT 1",
+        .integer(WaitsFor.restOfSweep.rawValue)) != nil
     }
   }
 }
 
 extension Writer {
-  /// How long the reason is kept, as a value of `denied`: 1, while there are leases, as one of them
-  /// may be why the denier stays; 2, for another kind of sweep; 4, until the end of this sweep.
-  package var denialRetention: Int64 {
+  /// How long the reason is kept: while there are leases, as one of them may be why the denier
+  /// stays; for another kind of sweep; or until the end of this sweep.
+  package var denialRetention: WaitsFor {
     get throws {
-      if try db.hasLeases { return 1 }
-      return try current.sweep.followedRules != .all || mayBeUndeniedByOtherKind ? 2 : 4
+      if try db.hasLeases { return .anyDeletion }
+      return try current.sweep.followedRules != .all || mayBeUndeniedByOtherKind
+        ? .deletionByOtherKind : .restOfSweep
     }
   }
 
@@ -49,15 +54,19 @@ extension Writer {
         return false
       }
       return try db.integer(
-        """
-        SELECT EXISTS (SELECT 1 FROM cascade_journal)
-        OR EXISTS (SELECT 1 FROM cascade_candidate WHERE denied IN (1, 2, 3) AND rule)
-        """) == 1
+        generated: """
+          SELECT EXISTS (SELECT 1 FROM cascade_journal) OR EXISTS (
+            SELECT 1 FROM cascade_candidate WHERE waits_for IN \(WaitsFor.laterSweeps) AND rule)
+          """) == 1
     }
   }
 
   package func deleteDenialsOfThisSweep() throws {
     if try attachment.isDetached || !db.hasDenialsOfThisSweep { return }
-    try group { try db.run("DELETE FROM cascade_candidate WHERE denied = 4") }
+    try group {
+      try db.run(
+        "DELETE FROM cascade_candidate WHERE waits_for = ?",
+        .integer(WaitsFor.restOfSweep.rawValue))
+    }
   }
 }

@@ -178,7 +178,7 @@ extension Connection {
         WHERE c.name NOT GLOB 'cascade_file/*' AND c.id NOT IN (\(mapped))
         AND n.id NOT IN (SELECT id FROM temp.reachable_nodes)
         """)
-    try run("DELETE FROM temp.reachable_nodes")
+    try empty(.reachableNodes)
   }
 
   private func findUnreached(of table: NodeTable, _ numbers: NumberedTables) throws(SQLiteError) {
@@ -215,10 +215,5 @@ extension Connection {
       SELECT id FROM temp.staged WHERE id IS NOT NULL ORDER BY id
       """)
     try clearFound()
-  }
-
-  package func clearHolderOrder() throws(SQLiteError) {
-    try run("DELETE FROM temp.holder_order")
-    try run("DELETE FROM temp.holder_paths")
   }
 }

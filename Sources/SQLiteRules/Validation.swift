@@ -42,7 +42,7 @@ extension Writer {
 
   package func clearTouched() throws {
     if facts.demands.isEmpty { return }
-    try db.run("DELETE FROM temp.touched")
+    try db.empty(.touched)
   }
 }
 

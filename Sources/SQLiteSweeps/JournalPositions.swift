@@ -31,7 +31,7 @@ extension Writer {
     if current.step.journalEnd == 0 { return }
     let digest = JournalReader(
       binding: binding, watches: attachment.watches, reportsCauses: model.trash > .zero,
-      endOfOwnRows: try db.meta("own.end") ?? 0,
+      endOfOwnRows: try db.meta(.ownJournalEnd) ?? 0,
       hasNotifiedRows: try db.hasNotifiedRanges)
     try digest.read(
       db, above: db.journalStart(kinds), upTo: current.step.journalEnd)
@@ -43,7 +43,8 @@ extension Writer {
     let end = try endReadByAllKinds(kinds, end)
     try db.run("DELETE FROM cascade_journal WHERE seq <= ?", .integer(end))
     try db.run(
-      "DELETE FROM cascade_meta WHERE name GLOB 'told.*' AND value <= ?", .integer(end))
+      generated: "DELETE FROM cascade_meta AS m WHERE \(MetaKey.isNotifiedRange) AND value <= ?",
+      [.integer(end)])
     if try db.integer("SELECT 1 FROM cascade_journal LIMIT 1") == nil {
       try restartJournalNumbers()
     }
@@ -52,12 +53,13 @@ extension Writer {
   /// When the journal is empty, its numbers start again. No old number may be taken for a new one.
   private func restartJournalNumbers() throws {
     try clearJournalPositions()
-    try db.run("DELETE FROM cascade_meta WHERE name = 'own.end' OR name GLOB 'told.*'")
+    try db.deleteMeta(.ownJournalEnd)
+    try db.run(generated: "DELETE FROM cascade_meta AS m WHERE \(MetaKey.isNotifiedRange)")
     current.step.journalEnd = 0
   }
 
   private func clearJournalPositions() throws {
-    try db.run("DELETE FROM cascade_meta WHERE name IN ('cascade.read', 'refcount.read')")
+    try db.deleteMeta(.journalRead(.cascade), .journalRead(.refcount))
   }
 
   private func endReadByAllKinds(_ kinds: [SweepKind], _ end: Int64) throws -> Int64 {
@@ -87,7 +89,7 @@ extension Writer {
     // rows are marked by `markTold`.
     if !current.notifiesOfEarlierDeletions && !binding.hasTriggers { return }
     let end = current.sweep.isStepped ? current.step.ownJournalEnd : last
-    if end > 0 { try db.setMeta("own.end", end) }
+    if end > 0 { try db.setMeta(.ownJournalEnd, end) }
   }
 
   /// Marks this sweep's own rows. Another kind finds them, and must not write the same notices
@@ -96,11 +98,12 @@ extension Writer {
   func recordNotifiedRange(behind start: Int64, upTo end: Int64) throws {
     if findsItsOwnDeletions || binding.hasTriggers || end == start { return }
     try db.run(
-      "UPDATE cascade_meta SET value = ? WHERE name GLOB 'told.*' AND value = ?",
-      .integer(end), .integer(start))
+      generated: """
+        UPDATE cascade_meta AS m SET value = ? WHERE \(MetaKey.isNotifiedRange) AND value = ?
+        """, [.integer(end), .integer(start)])
     if db.changes > 0 { return }
-    if try !db.hasNotifiedRanges { try db.setMeta("told since", current.batch) }
-    try db.setMeta("told.\(start)", end)
+    if try !db.hasNotifiedRanges { try db.setMeta(.notifiedSince, current.batch) }
+    try db.setMeta(.notified(behind: start), end)
   }
 
   /// Deletes this sweep's own rows, a part at a time, if it follows all rules and does not read the
@@ -125,10 +128,10 @@ extension Writer {
   /// The ranges of own rows that `markTold` recorded from `start` on.
   private func ownJournalRanges(behind start: Int64) throws -> [Slice] {
     try db.all(
-      """
-      SELECT CAST(substr(name, 6) AS INTEGER) AS low, value FROM cascade_meta
-      WHERE name GLOB 'told.*' AND low >= ? ORDER BY low
-      """, .integer(start)
+      generated: """
+        SELECT \(MetaKey.startOfNotifiedRange) AS low, value FROM cascade_meta AS m
+        WHERE \(MetaKey.isNotifiedRange) AND low >= ? ORDER BY low
+        """, [.integer(start)]
     ) { Slice(low: $0.integer(0), high: $0.integer(1)) }
   }
 
@@ -141,7 +144,7 @@ extension Writer {
         "DELETE FROM cascade_journal WHERE seq > ? AND seq <= ?", .integer(part.low),
         .integer(part.high))
       if part.high == own.high {
-        try db.run("DELETE FROM cascade_meta WHERE name = ?", .text("told.\(own.low)"))
+        try db.deleteMeta(.notified(behind: own.low))
       }
       // A node that the remaining rows name, and that is gone, may have been deleted by this sweep.
       current.step.ownJournalEnd = try db.lastInJournal
@@ -171,7 +174,9 @@ extension Connection {
   /// Whether the journal has rows that a sweep of another kind wrote and has already notified.
   fileprivate var hasNotifiedRanges: Bool {
     get throws(SQLiteError) {
-      try integer("SELECT 1 FROM cascade_meta WHERE name GLOB 'told.*'") != nil
+      try integer(
+        generated: "SELECT 1 FROM cascade_meta AS m WHERE \(MetaKey.isNotifiedRange) LIMIT 1")
+        != nil
     }
   }
 }

@@ -26,7 +26,7 @@ extension Writer {
   /// `temp.holder_order`. Returns whether it found all of them. It stops early if the search takes so
   /// long that others wait.
   func findHolders(of slice: Slice, in part: Slice) throws -> Bool {
-    try db.clearHolderOrder()
+    try db.empty(.ownedBy(.unreachableOrder))
     current.reachability.sliceWithHolders = nil
     try db.run(
       """

@@ -150,7 +150,7 @@ extension Writer {
     current.sweep.nextPlanReadsDeletions = kinds.cascades
     current.step.schemaVersion = binding.schemaVersion
     lock.pace.noteForeignCommits(foreignCommits: try foreignCommits())
-    try db.clearKnown()
+    try db.empty(.known)
     try takeBatch()
     try findDead(kinds)
     current.step.isNotingLists = try db.isTrackingLists
@@ -168,7 +168,7 @@ extension Writer {
   /// Everything that a sweep deletes is one batch, however many parts the sweep has, and also if it
   /// goes on after a crash: `undo` takes all of it back.
   func takeBatch() throws {
-    let earlier = try db.meta("sweep.batch") ?? sweepRun.openSweepBatch
+    let earlier = try db.meta(.sweepBatch) ?? sweepRun.openSweepBatch
     current.batch = earlier ?? identities.counters.serial
     current.sweep.isResumed = earlier != nil
     if current.sweep.isResumed { try reserveBatchNumbers() }
@@ -181,16 +181,17 @@ extension Writer {
     try db.run(
       """
       INSERT INTO temp.known(id, collection, key, present)
-      SELECT max(0x4000000000000001,
+      SELECT max(?2 + 1,
           (SELECT coalesce(max(max(id, coalesce(via, 0))), 0) FROM cascade_trash
-            WHERE batch = ?1 AND id < 0x7000000000000000),
+            WHERE batch = ?1 AND id < ?3),
           (SELECT coalesce(max(id), 0) FROM cascade_trash_node WHERE batch = ?1)),
-        0, 'resumed', 0
-      """, .integer(current.batch))
+        0, ?4, 0
+      """, .integer(current.batch), .integer(NumberRange.temporary),
+      .integer(NumberRange.sideEntries), .text(NumberRange.reservationKey))
   }
 
   func closeBatch() throws {
-    try db.run("DELETE FROM cascade_meta WHERE name IN ('sweep.batch', 'sweep.kinds')")
+    try db.deleteMeta(.sweepBatch, .sweepKinds)
     try deleteApprovedLosses()
     try recordCompletion()
   }
@@ -220,7 +221,7 @@ extension Writer {
 
   func clearPlan() {
     try? clearFlushState()
-    try? db.run("DELETE FROM temp.staying_nodes")
+    try? db.empty(.ownedBy(.plan))
     identities.caches.forget()
   }
 
@@ -228,7 +229,7 @@ extension Writer {
   package var unfinishedSweep: [SweepKind]? {
     get throws {
       if attachment.isDetached { return nil }
-      let code = try (db.meta("sweep.cut") ?? 0) | (db.meta("sweep.kinds") ?? 0)
+      let code = try (db.meta(.unfinishedKinds) ?? 0) | (db.meta(.sweepKinds) ?? 0)
       return code == 0 ? nil : [SweepKind](code: code)
     }
   }
@@ -236,31 +237,33 @@ extension Writer {
   /// A sweep in parts that has deleted something stays open, whatever happens before its other
   /// parts: they belong to its batch.
   func keepBatchOpen() throws {
-    if try current.done == 0 && db.meta("sweep.batch") == nil { return }
+    if try current.done == 0 && db.meta(.sweepBatch) == nil { return }
     try openBatch()
     try deleteApprovedLosses()
     try db.recordUnfinishedKinds(sweepRun.requestedKinds)
   }
 
   func openBatch() throws {
-    if try db.meta("sweep.batch") != nil { return }
-    try db.setMeta("sweep.batch", current.batch)
-    try db.setMeta("sweep.kinds", sweepRun.requestedKinds.code)
+    if try db.meta(.sweepBatch) != nil { return }
+    try db.setMeta(.sweepBatch, current.batch)
+    try db.setMeta(.sweepKinds, sweepRun.requestedKinds.code)
   }
 
   /// Remembers the kinds of a sweep that was cut short. Sweeps of other kinds may run before it
   /// goes on.
   func remember(_ kinds: [SweepKind], areCutShort: Bool) throws {
     if areCutShort { return try group { try db.recordUnfinishedKinds(kinds) } }
-    guard let cut = try db.meta("sweep.cut"), kinds.cover([SweepKind](code: cut)) else { return }
-    try group { try db.run("DELETE FROM cascade_meta WHERE name = 'sweep.cut'") }
+    guard let code = try db.meta(.unfinishedKinds), kinds.cover([SweepKind](code: code)) else {
+      return
+    }
+    try group { try db.deleteMeta(.unfinishedKinds) }
   }
 }
 
 extension Connection {
   /// Adds the kinds to those of other sweeps that still have to go on.
   func recordUnfinishedKinds(_ kinds: [SweepKind]) throws(SQLiteError) {
-    try setMeta("sweep.cut", (meta("sweep.cut") ?? 0) | kinds.code)
+    try setMeta(.unfinishedKinds, (meta(.unfinishedKinds) ?? 0) | kinds.code)
   }
 }
 

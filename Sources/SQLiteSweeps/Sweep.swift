@@ -20,7 +20,7 @@ extension Writer {
     sweepRun.requestedKinds = kinds
     sweepRun.hasEndedPart = false
     try postponeOtherKinds()
-    sweepRun.openSweepBatch = attachment.isDetached ? nil : try db.meta("sweep.batch")
+    sweepRun.openSweepBatch = attachment.isDetached ? nil : try db.meta(.sweepBatch)
     defer { sweepRun.hasMoreParts = false }
     try resolveReferencesBeforeSweep(manners)
     try deleteDenialsOfThisSweep()
@@ -62,7 +62,7 @@ extension Writer {
   }
 
   private func closeAtEnd() throws {
-    guard let batch = try db.meta("sweep.batch") else { return }
+    guard let batch = try db.meta(.sweepBatch) else { return }
     current = TransactionState()
     current.batch = batch
     try group { try closeBatch() }
@@ -72,7 +72,7 @@ extension Writer {
   /// later, in another batch.
   private func postponeOtherKinds() throws {
     if attachment.isDetached { return }
-    guard let code = try db.meta("sweep.kinds") else { return }
+    guard let code = try db.meta(.sweepKinds) else { return }
     let others = [SweepKind](code: code)
     if sweepRun.requestedKinds.cover(others) { return }
     try group { try db.recordUnfinishedKinds(others) }
@@ -120,7 +120,9 @@ extension Writer {
   private func leavesCandidates(_ kinds: [SweepKind]) throws -> Bool {
     if kinds.cascades == kinds.counts { return false }
     return try db.integer(
-      "SELECT 1 FROM cascade_candidate WHERE denied IN (2, 3) AND rule LIMIT 1") != nil
+      generated: """
+        SELECT 1 FROM cascade_candidate WHERE waits_for IN \(WaitsFor.otherKind) AND rule LIMIT 1
+        """) != nil
   }
 
   private func sweepUnreachablePart(
@@ -170,7 +172,7 @@ extension Writer {
   /// What is left of an approved plan goes first. Otherwise another part could find it, and it
   /// would be held again.
   private func continuesApprovedDanglingPlan() throws -> Bool {
-    try db.meta("sweep.batch") != nil
+    try db.meta(.sweepBatch) != nil
       && db.integer(
         "SELECT 1 FROM cascade_plan WHERE file = '/dangling' AND approved LIMIT 1") != nil
   }
@@ -287,7 +289,7 @@ extension Writer {
     current.sweep.followedRules = kinds.followedRules
     current.sweep.readsJournal = kinds.readsJournal
     current.reachability.deletesUnreachable = kinds == [.unreachable]
-    current.hold.holdsAll = try kinds.scansTables && db.meta("unseen") == 1
+    current.hold.holdsAll = try kinds.scansTables && db.meta(.firstWatch) == 1
     current.hold.holdsLosses = try kinds.scansTables && rescanReason != nil
     // Dead nodes were gone before. Only what follows from them is deleted by this sweep.
     current.firstNewId = .min

@@ -42,7 +42,7 @@ extension Writer {
     var sweep = Submission(
       id: "sweep-\(sweepRun.openSweepBatch ?? identities.counters.serial)", author: "sweep",
       fingerprint: 0, at: clock.now)
-    sweep.part = -1
+    sweep.part = Submission.partOfSweep
     return sweep
   }
 

@@ -104,7 +104,7 @@ extension Writer {
         let held = try step {
           let before = current.counts.deletedCount
           (high, rows, worked) = try removeWithinBudget(plan, above: low)
-          try db.run("DELETE FROM temp.known WHERE id < 0")
+          try db.clearKeysOfRows()
           try addToDeletedCount(current.counts.deletedCount - before)
         }
         lock.pace.note(rows: rows, worked: worked, held: held)

@@ -4,11 +4,34 @@ package import CascadeStore
 package import SQLiteTables
 internal import SQLiteJournal
 
-/// `cascade_meta` has three values for each kind: `since.KIND`; `ran.KIND`, when it last ran; and
-/// `how.KIND`, how that run ended and why it ran.
-extension Writer {
-  private static let outcomes: [SweepResult.Outcome] = [.done, .nothing, .held, .blocked]
+extension SweepRun {
+  /// How the run ended and why it ran, as one number for `MetaKey.sweepOutcome`: the positions in
+  /// `outcomes` and in `StartReason.allCases`, the latter in the lower four bits.
+  var code: Int64 {
+    let outcome = SweepRun.outcomes.firstIndex(of: outcome)!
+    let reason = StartReason.allCases.firstIndex(of: occasion)!
+    return Int64(outcome << SweepRun.reasonBits | reason)
+  }
 
+  /// Nil for a code that this version does not know: a newer Cascade may have written it.
+  init?(at: Int64, code: Int64) {
+    let (outcome, reason) = (
+      Int(code >> SweepRun.reasonBits), Int(code & (1 << SweepRun.reasonBits - 1))
+    )
+    let reasons = StartReason.allCases
+    guard SweepRun.outcomes.indices.contains(outcome), reasons.indices.contains(reason) else {
+      return nil
+    }
+    self.init(at: at, outcome: SweepRun.outcomes[outcome], occasion: reasons[reason])
+  }
+
+  private static let reasonBits = 4
+  private static let outcomes: [SweepResult.Outcome] = [.done, .nothing, .held, .blocked]
+}
+
+/// `cascade_meta` has three values for each kind: `MetaKey.sweepScheduledSince`, `lastSweep` and
+/// `sweepOutcome`.
+extension Writer {
   /// Kinds that are timed now and were not before count from now on. Kinds that are no longer timed
   /// lose their start.
   package func sweepTimes(timed: [SweepKind], at now: Int64) throws -> [SweepKind: SweepTimes] {
@@ -16,21 +39,21 @@ extension Writer {
     let changed = SweepKind.allCases.filter { (times[$0]?.since != nil) != timed.contains($0) }
     if changed.isEmpty { return times }
     try group {
-      for kind in changed where timed.contains(kind) { try db.setMeta(kind.since, now) }
+      for kind in changed where timed.contains(kind) {
+        try db.setMeta(.sweepScheduledSince(kind), now)
+      }
       for kind in changed where !timed.contains(kind) {
-        try db.run("DELETE FROM cascade_meta WHERE name = ?", .text(kind.since))
+        try db.deleteMeta(.sweepScheduledSince(kind))
       }
     }
     return try storedSweepTimes()
   }
 
   package func remember(_ run: SweepRun, of kinds: [SweepKind]) throws {
-    let outcome = Writer.outcomes.firstIndex(of: run.outcome)!
-    let occasion = SweepRun.StartReason.allCases.firstIndex(of: run.occasion)!
     try group {
       for kind in kinds {
-        try db.setMeta(kind.ran, run.at)
-        try db.setMeta(kind.how, Int64(outcome << 4 | occasion))
+        try db.setMeta(.lastSweep(kind), run.at)
+        try db.setMeta(.sweepOutcome(kind), run.code)
       }
     }
   }
@@ -38,25 +61,16 @@ extension Writer {
   private func storedSweepTimes() throws -> [SweepKind: SweepTimes] {
     var times: [SweepKind: SweepTimes] = [:]
     for kind in SweepKind.allCases {
-      times[kind] = SweepTimes(since: try db.meta(kind.since), last: try lastRun(of: kind))
+      times[kind] = SweepTimes(
+        since: try db.meta(.sweepScheduledSince(kind)), last: try lastRun(of: kind))
     }
     return times
   }
 
   private func lastRun(of kind: SweepKind) throws -> SweepRun? {
-    guard let at = try db.meta(kind.ran), let how = try db.meta(kind.how) else { return nil }
-    let (outcome, occasion) = (Int(how >> 4), Int(how & 15))
-    let occasions = SweepRun.StartReason.allCases
-    // A newer Cascade may know more of them.
-    guard Writer.outcomes.indices.contains(outcome), occasions.indices.contains(occasion) else {
+    guard let at = try db.meta(.lastSweep(kind)), let code = try db.meta(.sweepOutcome(kind)) else {
       return nil
     }
-    return SweepRun(at: at, outcome: Writer.outcomes[outcome], occasion: occasions[occasion])
+    return SweepRun(at: at, code: code)
   }
-}
-
-extension SweepKind {
-  fileprivate var since: String { "since.\(rawValue)" }
-  fileprivate var ran: String { "ran.\(rawValue)" }
-  fileprivate var how: String { "how.\(rawValue)" }
 }

@@ -127,7 +127,7 @@ extension Writer {
   /// Moves the nodes in `temp.holder_order` to right behind the slice. The nodes that were there take
   /// their places.
   private func moveHoldersForward(behind slice: Slice) throws -> Slice {
-    defer { try? db.execute("DELETE FROM temp.moved_forward; DELETE FROM temp.moved_back") }
+    defer { try? db.empty(.ownedBy(.reorder)) }
     try db.run(
       """
       INSERT INTO temp.moved_forward(seq, id, collection)

@@ -14,10 +14,10 @@ package struct Counters {
   package var areSaved: Bool { !saved.isEmpty }
 
   package init(_ db: borrowing Connection, behind batch: Int64) throws {
-    nextId = try db.integer("SELECT value FROM cascade_meta WHERE name = 'nextId'") ?? 1
-    let next = try db.integer("SELECT value FROM cascade_meta WHERE name = 'serial'") ?? 1
+    nextId = try db.meta(.nextNodeId) ?? 1
+    let next = try db.meta(.nextBatch) ?? 1
     serial = max(next, batch + 1)
-    let rules = try db.integer("SELECT value FROM cascade_meta WHERE name = 'rulesSeen'")
+    let rules = try db.meta(.rulesSeen)
     rulesSeen = Rules(rawValue: rules ?? 0)
   }
 
@@ -39,8 +39,9 @@ package struct Counters {
     try db.run(
       """
       INSERT OR REPLACE INTO cascade_meta
-      VALUES('nextId', ?1), ('serial', ?2), ('rulesSeen', ?3)
-      """, .integer(nextId), .integer(serial), .integer(rulesSeen.rawValue))
+      VALUES(?1, ?2), (?3, ?4), (?5, ?6)
+      """, .text(MetaKey.nextNodeId.name), .integer(nextId), .text(MetaKey.nextBatch.name),
+      .integer(serial), .text(MetaKey.rulesSeen.name), .integer(rulesSeen.rawValue))
     saved = values
   }
 

@@ -56,39 +56,36 @@ package struct NumberedTables: Sendable {
 }
 
 extension NodeTable {
-  private static let rowsOfATable: Int64 = 1 << 44
-  private static let mostTables: Int64 = 1 << 17
-
   /// What is added to the rowid; nil if the rows cannot be numbered by position.
   package var numberBase: Int64? {
-    if table?.rowid == nil || id >= NodeTable.mostTables || id <= -NodeTable.mostTables {
+    if table?.rowid == nil || id >= NumberRange.mostTables || id <= -NumberRange.mostTables {
       return nil
     }
-    let slot = id >= 0 ? id : NodeTable.mostTables - id
-    return -(slot + 1) * NodeTable.rowsOfATable
+    let slot = id >= 0 ? id : NumberRange.mostTables - id
+    return -(slot + 1) * NumberRange.rowsOfATable
   }
 
   /// The collection of such a number, whichever its table is, as SQL.
   package static func collection(ofRow number: String) -> String {
-    let slot = "((-\(number) - 1) / \(rowsOfATable))"
-    return "iif(\(slot) < \(mostTables), \(slot), \(mostTables) - \(slot))"
+    let slot = "((-\(number) - 1) / \(NumberRange.rowsOfATable))"
+    return "iif(\(slot) < \(NumberRange.mostTables), \(slot), \(NumberRange.mostTables) - \(slot))"
   }
 
   /// Whether a number belongs to one of its rows.
   package func hasRow(_ number: String) -> String {
     guard let numberBase else { return "0" }
     // The `+` leaves the choice of the index to the condition of the slice.
-    return "+\(number) BETWEEN \(numberBase) AND \(numberBase + NodeTable.rowsOfATable - 1)"
+    return "+\(number) BETWEEN \(numberBase) AND \(numberBase + NumberRange.rowsOfATable - 1)"
   }
 
   /// Whether the row `alias` may have such a number.
   func isInRange(_ alias: String) -> String {
-    "\(row(alias)) BETWEEN 0 AND \(NodeTable.rowsOfATable - 1)"
+    "\(row(alias)) BETWEEN 0 AND \(NumberRange.rowsOfATable - 1)"
   }
 
   /// Nil for a row that cannot have such a number.
   package func number(ofRow row: Int64) -> Int64? {
-    guard let numberBase, (0..<NodeTable.rowsOfATable).contains(row) else { return nil }
+    guard let numberBase, (0..<NumberRange.rowsOfATable).contains(row) else { return nil }
     return numberBase + row
   }
 
@@ -216,7 +213,8 @@ extension Connection {
     var numbers = NumberedTables()
     let isResumed =
       try integer(
-        "SELECT 1 FROM temp.known WHERE id > 0 AND collection = 0 AND key = 'resumed'") != nil
+        "SELECT 1 FROM temp.known WHERE id > 0 AND collection = 0 AND key = ?",
+        .text(NumberRange.reservationKey)) != nil
     for table in binding.collections.values {
       let id = Value.integer(table.id)
       if !isResumed, let last = try lastRowInRange(table) {

@@ -22,7 +22,7 @@ extension Connection {
   /// In KiB. A large sweep keeps what it has found in temporary tables.
   package static var temporaryCache: Int { 8_192 }
 
-  /// Creates the temporary tables, in the order in which they refer to each other.
+  /// Creates the temporary tables.
   ///
   /// Their rollback journal is in memory. If freed pages had to be zeroed (`secure_delete`), it
   /// would contain each of them.
@@ -32,7 +32,9 @@ extension Connection {
       PRAGMA temp.cache_size = -\(kilobytes);
       PRAGMA temp.journal_mode = MEMORY; PRAGMA temp.secure_delete = OFF
       """)
-    for statement in Schema.temporary { try execute("\(statement)") }
+    for table in TemporaryTable.all {
+      for statement in table.creation { try execute(statement) }
+    }
     try define("cascade_value", as: KeyPart.value)
   }
 
@@ -107,7 +109,7 @@ extension Connection {
     let before = try integer("PRAGMA main.schema_version")
     for statement in Schema.create { try execute("\(statement)") }
     if version == 0 {
-      try run("INSERT INTO cascade_meta VALUES('version', ?)", .integer(Schema.version))
+      try setMeta(.version, Schema.version)
     } else if try integer("PRAGMA main.schema_version") != before {
       try recoverFromDroppedTables()
     }
@@ -128,13 +130,13 @@ extension Connection {
   /// After dropped tables were created again, it is not known what the journal said or what its
   /// numbers mean.
   private borrowing func recoverFromDroppedTables() throws {
-    try setMeta("gap", 1)
+    try setMeta(.watchGap, 1)
     try run("DELETE FROM cascade_journal WHERE what NOT IN (SELECT what FROM cascade_watch)")
   }
 
   private borrowing func schemaVersion() throws -> Int64 {
     let table = try integer("SELECT 1 FROM sqlite_schema WHERE name = 'cascade_meta'")
     if table == nil { return 0 }
-    return try integer("SELECT value FROM cascade_meta WHERE name = 'version'") ?? 0
+    return try meta(.version) ?? 0
   }
 }

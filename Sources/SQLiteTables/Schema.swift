@@ -10,7 +10,7 @@
 ///    other edges. A reference to a missing node has no such edge, but a row of `cascade_dangling_reference`.
 /// 5. A change file took effect if, and only if, its row is in `cascade_ledger`.
 package enum Schema {
-  static let version: Int64 = 10
+  static let version: Int64 = 11
 
   static let create: [StaticString] =
     identity + edges + unresolvedReferences + history + trash + trashedFiles + journal + leases
@@ -226,140 +226,7 @@ package enum Schema {
     // (`JSONLists.swift`).
     "CREATE TABLE IF NOT EXISTS cascade_list_write(seq INTEGER PRIMARY KEY, collection, key)",
     // Has a row while the daemon writes, within its transaction. Then denial triggers refuse
-    // nothing; if the row is 1, the other triggers write nothing either.
+    // nothing. Whether the other triggers write the journal, the row says (`Muting`).
     "CREATE TABLE IF NOT EXISTS cascade_muted(id INTEGER PRIMARY KEY) STRICT",
-  ]
-
-  /// Working tables of a transaction, until its next flush. They are empty between transactions,
-  /// except for the plan of a sweep in steps.
-  static let temporary: [StaticString] =
-    ofTransactions + ofFiles + ofLeases + ofReachability
-
-  private static let ofTransactions: [StaticString] = [
-    // Rows of cascade_node that do not exist: deleted, or only named by an edge so far.
-    "CREATE TEMP TABLE dead(id INTEGER PRIMARY KEY)",
-    // Nodes without a number of their own: rows of the application, and files. A node that is in
-    // cascade_node, because a stored edge names it, has the same number here. The others are
-    // numbered behind the first row, until the transaction ends. `row` is the rowid, if the table
-    // has one and the row exists. For numbers below zero see `Numbered`.
-    """
-    CREATE TEMP TABLE known(
-      id INTEGER PRIMARY KEY, collection INTEGER NOT NULL, key, row INTEGER,
-      present INTEGER NOT NULL)
-    """,
-    "CREATE UNIQUE INDEX temp.known_key ON known(collection, key) WHERE id > 0",
-    "CREATE INDEX temp.known_row ON known(collection, row) WHERE id > 0 AND row IS NOT NULL",
-    "INSERT INTO temp.known VALUES(0x4000000000000000, 0, '', NULL, 0)",
-    // Nodes on their way into `gone` or `losing`, before they have a number: `id` is null until
-    // then.
-    """
-    CREATE TEMP TABLE staged(
-      id INTEGER, collection INTEGER, key, row INTEGER, via INTEGER, name INTEGER, rule INTEGER,
-      asks INTEGER)
-    """,
-    // `loss`: edges that the journal recorded, on their way into `lost`. `departed`: since which
-    // journal row their destinations are gone.
-    """
-    CREATE TEMP TABLE journaled_losses(
-      source_collection INTEGER, source_key, source_row INTEGER, source_present INTEGER,
-      destination INTEGER, destination_collection INTEGER, destination_key,
-      destination_row INTEGER, name INTEGER, rules INTEGER, removal INTEGER, seq INTEGER)
-    """,
-    "CREATE TEMP TABLE gone_since(id INTEGER PRIMARY KEY, seq INTEGER)",
-    // Nodes that are gone because of an earlier sweep, which recorded the cause, or that it found
-    // gone.
-    "CREATE TEMP TABLE explained_elsewhere(id INTEGER PRIMARY KEY)",
-    // Nodes of `recalled` whose neighbours that sweep has notified: all of them or, if `leaves` is
-    // set, only those that still refer to the node.
-    "CREATE TEMP TABLE already_notified(id INTEGER PRIMARY KEY, leaves INTEGER NOT NULL DEFAULT 0)",
-    // Edges whose destinations that sweep did not notify, because the edges were gone before.
-    """
-    CREATE TEMP TABLE unnotified_edges(
-      source INTEGER, name INTEGER, destination INTEGER,
-      PRIMARY KEY(source, name, destination)) WITHOUT ROWID
-    """,
-    // Edges that existed at the last flush and were removed since then.
-    """
-    CREATE TEMP TABLE lost_edges(
-      source INTEGER, name INTEGER, destination INTEGER, origin INTEGER, rules INTEGER,
-      born INTEGER, removal INTEGER,
-      PRIMARY KEY(source, name, destination, origin)) WITHOUT ROWID
-    """,
-    "CREATE INDEX temp.lost_edges_edges_destination ON lost_edges(destination)",
-    // Edges in the application's tables that were added since the last flush (`fresh`), and rows
-    // that were added since then (`born`).
-    """
-    CREATE TEMP TABLE new_edges(
-      source INTEGER, name INTEGER, destination INTEGER,
-      PRIMARY KEY(source, name, destination)) WITHOUT ROWID
-    """,
-    "CREATE INDEX temp.new_edges_destination ON new_edges(destination)",
-    "CREATE TEMP TABLE new_rows(id INTEGER PRIMARY KEY)",
-    // Nodes of `dead` whose rows do not exist, and that a change named since the last flush.
-    "CREATE TEMP TABLE named_missing_rows(id INTEGER PRIMARY KEY)",
-    // The set D of DESIGN 2.3, in the order in which it grew, with what put each node there.
-    // `counts` is zero for a node that was never there: it was only named by an edge, or gone
-    // before it was examined.
-    """
-    CREATE TEMP TABLE gone(
-      seq INTEGER PRIMARY KEY, id INTEGER NOT NULL UNIQUE, collection INTEGER,
-      via INTEGER, name INTEGER, rule INTEGER NOT NULL DEFAULT 0,
-      counts INTEGER NOT NULL DEFAULT 1)
-    """,
-    // Up to which `seq` the nodes of `gone` are deleted already, in earlier steps of a sweep.
-    "CREATE TEMP TABLE removed_up_to(seq INTEGER NOT NULL)",
-    "INSERT INTO temp.removed_up_to VALUES(0)",
-    """
-    CREATE TEMP VIEW still_to_go AS
-    SELECT id FROM temp.gone WHERE seq > (SELECT seq FROM temp.removed_up_to)
-    """,
-    // Rows with a JSON list that refers to a node that goes: by rowid, or by key.
-    """
-    CREATE TEMP TABLE list_references(
-      relation TEXT, destination INTEGER, row, PRIMARY KEY(relation, destination, row)) WITHOUT ROWID
-    """,
-    // Edges that nodes lose in one level. `asks` is set if a rule needs to know whether any edge
-    // remains. `stays` is set, in the application's tables, if that is known already.
-    """
-    CREATE TEMP TABLE level_losses(
-      rule INTEGER, node INTEGER, name INTEGER, edges INTEGER, via INTEGER, asks INTEGER,
-      collection INTEGER, stays INTEGER, PRIMARY KEY(rule, node, name)) WITHOUT ROWID
-    """,
-    // How many edges of a name a counting rule still sees at a node. `rule` is 16 or 32. `level` is
-    // the level in which the node lost the first of them.
-    """
-    CREATE TEMP TABLE remaining_counts(
-      rule INTEGER, node INTEGER, name INTEGER, remaining INTEGER, via INTEGER, level INTEGER,
-      collection INTEGER, PRIMARY KEY(rule, node, name)) WITHOUT ROWID
-    """,
-    "CREATE INDEX temp.remaining_counts_level ON remaining_counts(level, rule, name)",
-    "CREATE INDEX temp.remaining_counts_out ON remaining_counts(rule) WHERE remaining <= 0",
-    // Notices to be written, by the numbers of the nodes.
-    """
-    CREATE TEMP TABLE pending_notices(
-      reason TEXT, to_destination INTEGER, source INTEGER, name INTEGER, destination INTEGER,
-      rules INTEGER, origin INTEGER)
-    """,
-    // Nodes that a sweep must not delete, because something denies it.
-    "CREATE TEMP TABLE blocked(id INTEGER PRIMARY KEY)",
-    // Join rows that the cascading kind of sweep deletes.
-    "CREATE TEMP TABLE pending_join_rows(id INTEGER PRIMARY KEY)",
-    // Numbers that no edge names any more.
-    "CREATE TEMP TABLE unused_identities(id INTEGER PRIMARY KEY)",
-    // Nodes of a plan that stay after all.
-    "CREATE TEMP TABLE staying_nodes(id INTEGER PRIMARY KEY)",
-    // Managed objects that outlive the target of a reference and lose the reference (rule 64).
-    "CREATE TEMP TABLE nullified(id INTEGER PRIMARY KEY)",
-    // Nodes whose relationships must be validated at the end of the transaction.
-    "CREATE TEMP TABLE touched(id INTEGER PRIMARY KEY)",
-    // For an undo: what of the batch must be left as it is, and nodes whose number now differs from
-    // their number then.
-    "CREATE TEMP TABLE left_alone(id INTEGER PRIMARY KEY)",
-    "CREATE TEMP TABLE renumbered(id INTEGER PRIMARY KEY, now INTEGER NOT NULL)",
-    // What an undo brought back (`restored`), and what the edges of the batch name (`mentioned`).
-    "CREATE TEMP TABLE restored(id INTEGER PRIMARY KEY, layout INTEGER NOT NULL, key)",
-    "CREATE TEMP TABLE nodes_of_batch_edges(id INTEGER PRIMARY KEY)",
-    // Objects that survived, and whose references were restored.
-    "CREATE TEMP TABLE rewritten(id INTEGER PRIMARY KEY)",
   ]
 }

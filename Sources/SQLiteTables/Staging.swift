@@ -79,11 +79,12 @@ extension Connection {
       """)
   }
 
-  package func clearFound() throws(SQLiteError) { try run("DELETE FROM temp.staged") }
+  package func clearFound() throws(SQLiteError) { try empty(.staged) }
 
-  /// Numbers in `temp.known` end with the transaction that gave them.
-  package func clearKnown() throws(SQLiteError) {
-    try run("DELETE FROM temp.known WHERE id <> 0x4000000000000000")
+  /// Drops the keys of rows that are numbered by position. Another row may later be in the place of
+  /// one.
+  package func clearKeysOfRows() throws(SQLiteError) {
+    try run("DELETE FROM temp.known WHERE id < 0")
   }
 }
 

@@ -23,7 +23,8 @@ package struct Trigger: Hashable, Sendable {
   ) {
     self.name = name
     let isDenial = name.hasPrefix(Trigger.denial)
-    let quiet = "NOT EXISTS (SELECT 1 FROM cascade_muted\(isDenial ? "" : " WHERE id = 1"))"
+    let isQuiet = isDenial ? "" : " WHERE id = \(Muting.all)"
+    let quiet = "NOT EXISTS (SELECT 1 FROM cascade_muted\(isQuiet))"
     sql = """
       CREATE TRIGGER \(quoted(name)) \(event) ON \(quoted(table.name))
       WHEN \(condition.map { "(\($0)) AND " } ?? "")\(quiet)

@@ -66,7 +66,7 @@ struct Undo {
   mutating func run() throws {
     try checkPossible()
     layouts = try writer.db.layouts(of: batch)
-    isResumed = try writer.db.meta("undo.batch") == batch
+    isResumed = try writer.db.meta(.undoBatch) == batch
     isStepped = needsSteps
     if isStepped { return try runInSteps() }
     try writer.withoutForeignKeys {
@@ -79,9 +79,7 @@ struct Undo {
 
   /// Values come back before the edges that they hold, and edges when both of their ends exist.
   mutating func restore() throws {
-    for table in ["left_alone", "renumbered", "restored", "nodes_of_batch_edges", "rewritten"] {
-      try writer.db.run(generated: "DELETE FROM temp.\(table)")
-    }
+    try writer.db.empty(.ownedBy(.undo))
     writer.identities.caches.nodes.removeAllEntries()
     for layout in parentsFirst {
       switch layout.layout.kind {
@@ -116,7 +114,7 @@ struct Undo {
   }
 
   private func checkPossible() throws {
-    if try writer.db.meta("sweep.batch") == batch {
+    if try writer.db.meta(.sweepBatch) == batch {
       throw StoreError("the sweep of batch \(batch) has not finished yet")
     }
     let entry = try writer.db.first(
@@ -135,7 +133,7 @@ struct Undo {
     guard let entry else { throw UndoUnavailable.unknown }
     if entry.isBeingForgotten { throw UndoUnavailable.notInTrash }
     let keepsFiles = try writer.model.trash > .zero && writer.hasRestorableFiles(of: batch)
-    if try entry.hasTrash || keepsFiles || writer.db.meta("undo.batch") == batch {
+    if try entry.hasTrash || keepsFiles || writer.db.meta(.undoBatch) == batch {
       return
     }
     throw entry.isUndone

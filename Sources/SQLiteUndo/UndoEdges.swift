@@ -22,7 +22,8 @@ extension Undo {
     }
     try forEachPortion(
       """
-      SELECT DISTINCT source AS id FROM main.cascade_trash_edge WHERE batch = ?1 AND origin >= 2
+      SELECT DISTINCT source AS id FROM main.cascade_trash_edge
+      WHERE batch = ?1 AND origin >= \(Origin.firstOfValues.rawValue)
       """
     ) { undo, slice, _ in try undo.restoreEdgesOfSurvivors(slice) }
     try listLeftEdges()
@@ -111,8 +112,9 @@ extension Undo {
         AND e.destination NOT IN (SELECT id FROM temp.left_alone)
         AND EXISTS (SELECT 1 FROM cascade_node WHERE id = coalesce(s.now, e.source))
         AND EXISTS (SELECT 1 FROM cascade_node WHERE id = coalesce(d.now, e.destination))
-        AND (e.origin < 2 OR e.source IN (SELECT id FROM temp.restored))
-        AND (e.origin <> 1 OR s.now IS NULL OR \(isRow("s.now")))
+        AND (e.origin < \(Origin.firstOfValues.rawValue)
+          OR e.source IN (SELECT id FROM temp.restored))
+        AND (e.origin <> \(Origin.declared.rawValue) OR s.now IS NULL OR \(isRow("s.now")))
         """, [.integer(batch)] + range)
     result.edges += writer.db.changes
   }
@@ -156,9 +158,10 @@ extension Undo {
       FROM cascade_trash_edge AS e CROSS JOIN cascade_node AS n
         ON n.id = coalesce((SELECT now FROM temp.renumbered WHERE id = e.source), e.source)
       JOIN cascade_collection AS c ON c.id = n.collection
-      WHERE e.batch = ? AND e.origin >= 2 AND e.source > ? AND e.source <= ?
+      WHERE e.batch = ? AND e.origin >= ? AND e.source > ? AND e.source <= ?
       AND e.source NOT IN (SELECT id FROM temp.left_alone) ORDER BY e.source LIMIT 1000
-      """, .integer(batch), .integer(slice.low), .integer(slice.high)
+      """, .integer(batch), .integer(Origin.firstOfValues.rawValue), .integer(slice.low),
+      .integer(slice.high)
     ) { row in
       Survivor(
         id: row.integer(0), collection: row.text(1), type: row.optionalText(2),
@@ -212,9 +215,9 @@ extension Undo {
       SELECT e.name, e.destination, n.id, e.origin, e.rules, e.born
       FROM cascade_trash_edge AS e CROSS JOIN cascade_node AS n
         ON n.id = coalesce((SELECT now FROM temp.renumbered WHERE id = e.destination), e.destination)
-      WHERE e.batch = ? AND e.source = ? AND e.origin >= 2
+      WHERE e.batch = ? AND e.source = ? AND e.origin >= ?
       AND e.destination NOT IN (SELECT id FROM temp.left_alone)
-      """, .integer(batch), .integer(source)
+      """, .integer(batch), .integer(source), .integer(Origin.firstOfValues.rawValue)
     ) { row in
       ValueEdge(
         name: row.integer(0), oldId: row.integer(1), now: row.integer(2),

@@ -39,8 +39,8 @@ extension Undo {
   private func markForRestore(_ files: String) throws {
     try writer.db.run(
       generated: """
-        UPDATE cascade_trash_file SET fate = 2
-        WHERE fate = 0 AND (batch, collection, path) IN (\(files))
+        UPDATE cascade_trash_file SET fate = \(FileFate.toRestore.rawValue)
+        WHERE fate = \(FileFate.trashed.rawValue) AND (batch, collection, path) IN (\(files))
         """, [.integer(batch)])
   }
 }
@@ -54,9 +54,9 @@ extension Writer {
   func hasRestorableFiles(of batch: Int64) throws -> Bool {
     try db.integer(
       """
-      SELECT 1 WHERE EXISTS (SELECT 1 FROM cascade_trash_file WHERE batch = ?1 AND fate = 0)
+      SELECT 1 WHERE EXISTS (SELECT 1 FROM cascade_trash_file WHERE batch = ?1 AND fate = ?2)
         OR EXISTS (SELECT 1 FROM cascade_released_file WHERE batch = ?1)
-      """, .integer(batch)) != nil
+      """, .integer(batch), .integer(FileFate.trashed.rawValue)) != nil
   }
 
   package func markFilesForRestore(_ batch: Int64, most: Int64) throws -> Int {
@@ -74,8 +74,9 @@ extension Writer {
       """
       UPDATE cascade_trash_file SET fate = ?1 WHERE (batch, collection, path) IN (
         SELECT batch, collection, path FROM cascade_trash_file
-        WHERE batch = ?2 AND fate = 0 LIMIT ?3)
-      """, .integer(Fate.toRestore.rawValue), .integer(batch), .integer(most))
+        WHERE batch = ?2 AND fate = ?4 LIMIT ?3)
+      """, .integer(FileFate.toRestore.rawValue), .integer(batch), .integer(most),
+      .integer(FileFate.trashed.rawValue))
     return db.changes
   }
 }

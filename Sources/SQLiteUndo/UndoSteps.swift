@@ -16,7 +16,7 @@ extension Writer {
   /// Continues an undo that a crash or the end of the daemon interrupted. One that would fail at
   /// each attempt is not tried again by itself.
   package func resumeUndo(at now: Int64, manners: StepPolicy) throws -> UndoResult? {
-    guard !attachment.isDetached, let batch = try db.meta("undo.batch") else { return nil }
+    guard !attachment.isDetached, let batch = try db.meta(.undoBatch) else { return nil }
     let author = try db.first(
       "SELECT undone_by FROM cascade_ledger WHERE seq = ?", .integer(batch)
     ) { $0.text(0) }
@@ -29,11 +29,11 @@ extension Writer {
   }
 
   package var unfinishedUndo: Int64? {
-    get throws { attachment.isDetached ? nil : try db.meta("undo.batch") }
+    get throws { attachment.isDetached ? nil : try db.meta(.undoBatch) }
   }
 
   func forgetUnfinishedUndo(of batch: Int64) throws {
-    try db.run("DELETE FROM cascade_meta WHERE name = 'undo.batch' AND value = ?", .integer(batch))
+    try db.deleteMeta(.undoBatch, ifEqual: batch)
   }
 }
 
@@ -57,7 +57,7 @@ extension Undo {
   }
 
   private func begin() throws {
-    try writer.db.setMeta("undo.batch", batch)
+    try writer.db.setMeta(.undoBatch, batch)
     try writer.db.run(
       "UPDATE cascade_ledger SET undone_by = ? WHERE seq = ? AND undone_at IS NULL", .text(author),
       .integer(batch))

@@ -87,7 +87,7 @@ struct ApprovedSweepTests {
     let store = try store(key: "INTEGER PRIMARY KEY")
     // Nobody saw them go.
     try store.bySQL(
-      "DELETE FROM cascade_journal; INSERT OR REPLACE INTO cascade_meta VALUES('gap', 1)")
+      "DELETE FROM cascade_journal; INSERT OR REPLACE INTO cascade_meta VALUES('watch_gap', 1)")
     let held = try store.writer.sweep([kind], at: 1)
     #expect(held.outcome == .held && held.heldCount == 12)
     _ = try store.writer.approve(plan: #require(held.plan))

@@ -36,7 +36,7 @@ struct AttachTests {
     let schema = try store.schema()
     _ = try Writer(path: store.path, model: StoreModel(AttachTests.model))
     #expect(try store.schema() == schema)
-    #expect(try store.meta("gap") == nil)
+    #expect(try store.meta("watch_gap") == nil)
   }
 
   @Test("Indexes are made where they are asked for, once")
@@ -96,7 +96,7 @@ struct AttachTests {
     try store.bySQL("DELETE FROM song; DROP TABLE cascade_\(table)")
     if reopens { try store.reopen() } else { try store.writer.adaptToSchema() }
     #expect(Set(try store.schema()) == before)
-    #expect(try store.meta("gap") == 1)
+    #expect(try store.meta("watch_gap") == 1)
     #expect(try store.journal().isEmpty == ["journal", "watch"].contains(table))
     try store.run("A")
     #expect(try store.alive() == "A")
@@ -113,7 +113,7 @@ struct AttachTests {
     try store.bySQL((triggers + ours.map { "DROP TABLE \($0)" }).joined(separator: "; "))
     try store.writer.adaptToSchema()
     #expect(Set(try store.schema()) == before)
-    #expect(try store.meta("unseen") == (tables ? 1 : nil))
+    #expect(try store.meta("first_watch") == (tables ? 1 : nil))
     try store.run("C")
     #expect(try store.alive() == "C")
   }
@@ -137,19 +137,15 @@ struct AttachTests {
     #expect(try triggers(store) == [])
   }
 
-  @Test("A store of the version before this is taken up without a gap")
-  func lastVersion() throws {
+  @Test("A store of an older version is refused, with what to do", arguments: [1, 10])
+  func olderVersion(version: Int) throws {
     let store = try Library.store()
-    try store.bySQL(
-      """
-      DROP TABLE cascade_displaced; DROP TABLE cascade_list_write; DROP TABLE cascade_dangling_reference;
-      ALTER TABLE cascade_released_file DROP COLUMN at;
-      ALTER TABLE cascade_collection DROP COLUMN place; DELETE FROM cascade_meta WHERE name = 'places';
-      UPDATE cascade_meta SET value = 3 WHERE name = 'version'
-      """)
-    try store.reopen()
-    #expect(try store.meta("version") == 9)
-    #expect(try store.meta("gap") == nil)
+    try store.bySQL("UPDATE cascade_meta SET value = \(version) WHERE name = 'version'")
+    #expect {
+      try store.reopen()
+    } throws: {
+      "\($0)".contains("attached by an older Cascade (schema \(version)): run `cascadectl detach`")
+    }
   }
 
   @Test(
@@ -166,7 +162,7 @@ struct AttachTests {
     try store.bySQL(sql)
     try look(store)
     #expect(try triggers(store) == before)
-    #expect(try store.meta("gap") == nil)
+    #expect(try store.meta("watch_gap") == nil)
     #expect(!store.writer.isPartlyBound)
     try store.bySQL("DELETE FROM song WHERE id = 's'")
     #expect(try store.journal() == "songs s a")
@@ -195,7 +191,7 @@ struct AttachTests {
     try store.bySQL(sql)
     #expect(try store.reader.checkSetup().contains { $0.kind == .trigger })
     try look(store)
-    #expect(try store.meta("gap") == 1)
+    #expect(try store.meta("watch_gap") == 1)
     #expect(!store.writer.isPartlyBound)
     #expect(try !store.reader.checkSetup().contains { $0.kind == .trigger })
     try store.bySQL("DELETE FROM song WHERE id = 's'; DELETE FROM album WHERE id = 'a'")
@@ -226,20 +222,20 @@ struct AttachTests {
     try store.bySQL("ALTER TABLE song RENAME TO track")
     try look(store)
     #expect(store.writer.isPartlyBound)
-    try store.bySQL("UPDATE cascade_meta SET value = 0 WHERE name = 'gap'")
+    try store.bySQL("UPDATE cascade_meta SET value = 0 WHERE name = 'watch_gap'")
     try store.bySQL("ALTER TABLE track RENAME TO song")
     try look(store)
     #expect(!store.writer.isPartlyBound)
-    #expect(try store.meta("gap") == 1)
+    #expect(try store.meta("watch_gap") == 1)
   }
 
   @Test("A new collection was there before anybody watched it; that is no gap")
   func newCollection() throws {
     let store = try store(#"{ collections: { albums: { table: "album", key: "id" } } }"#)
-    try store.bySQL("UPDATE cascade_meta SET value = 0 WHERE name = 'unseen'")
+    try store.bySQL("UPDATE cascade_meta SET value = 0 WHERE name = 'first_watch'")
     _ = try Writer(path: store.path, model: StoreModel(AttachTests.model))
-    #expect(try store.meta("unseen") == 1)
-    #expect(try store.meta("gap") == nil)
+    #expect(try store.meta("first_watch") == 1)
+    #expect(try store.meta("watch_gap") == nil)
   }
 
   @Test("A view and a table without a key are refused with the reason")
@@ -278,9 +274,9 @@ struct AttachTests {
     let store = try store()
     try store.bySQL(AttachTests.rebuilt)
     #expect(throws: Failure.self) { try store.writer.group { throw Failure() } }
-    #expect(try store.meta("gap") == nil)
+    #expect(try store.meta("watch_gap") == nil)
     try look(store)
-    #expect(try store.meta("gap") == 1)
+    #expect(try store.meta("watch_gap") == 1)
     try store.bySQL("DELETE FROM song WHERE id = 's'")
     #expect(try store.journal() == "songs s a")
   }

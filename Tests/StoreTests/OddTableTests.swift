@@ -134,7 +134,7 @@ struct OddTableTests {
     try store.bySQL(
       """
       INSERT INTO cascade_node(id, collection, key) SELECT 50, collection, 'x' FROM cascade_node LIMIT 1;
-      UPDATE cascade_meta SET value = 51 WHERE name = 'nextId';
+      UPDATE cascade_meta SET value = 51 WHERE name = 'next_node_id';
       """)
     #expect(try put(3...60).outcome == .applied)
     #expect(try store.texts("SELECT count(*) FROM cascade_node") == ["61"])

@@ -157,19 +157,4 @@ struct PlaceChangeTests {
         "\(albums), \(songs)", references: wrong + "rules: ['deleteSourceIfDestinationDeleted'] }"))
     #expect(try writer.sweep([.all], at: 2).outcome == .held)
   }
-
-  @Test("A store of an older version says which are tables by its model")
-  func older() throws {
-    let both = "\(albums), \(songs), notes: {}"
-    let store = try TestStore(model: model(both), schema: Self.schema)
-    try store.apply(changes("albums/1-8>songs/1") + [put("notes/a", #"{"b": 1}"#)])
-    try store.bySQL(
-      """
-      ALTER TABLE cascade_collection DROP COLUMN place;
-      UPDATE cascade_meta SET value = 7 WHERE name = 'version'
-      """)
-    #expect(try Writer(path: store.path, model: model(both)).bindingProblems.isEmpty)
-    let mapped = try model("\(albums), \(songs), notes: { table: 'note', key: 'id' }")
-    #expect(try Writer(path: store.path, model: mapped).bindingProblems.count == 1)
-  }
 }

@@ -111,7 +111,7 @@ struct PropertyRowsModelTests {
     let before = try store.graph()
     try store.bySQL(
       """
-      UPDATE cascade_meta SET value = \(Int64.min) WHERE name = 'references';
+      UPDATE cascade_meta SET value = \(Int64.min) WHERE name = 'value_references';
       DELETE FROM cascade_edge
       """)
     _ = try Writer(path: store.path, model: model(songs, song))

@@ -6,19 +6,19 @@ internal import SQLiteJournal
 extension Writer {
   package var operatorPause: OperatorPause? {
     get throws {
-      guard let at = try db.meta("paused") else { return nil }
-      return OperatorPause(at: at, user: try db.meta("paused.by") ?? 0)
+      guard let at = try db.meta(.paused) else { return nil }
+      return OperatorPause(at: at, user: try db.meta(.pausedBy) ?? 0)
     }
   }
 
   package func set(_ pause: OperatorPause?) throws {
     try group {
       guard let pause else {
-        try db.run("DELETE FROM cascade_meta WHERE name IN ('paused', 'paused.by')")
+        try db.deleteMeta(.paused, .pausedBy)
         return
       }
-      try db.setMeta("paused", pause.at)
-      try db.setMeta("paused.by", pause.user)
+      try db.setMeta(.paused, pause.at)
+      try db.setMeta(.pausedBy, pause.user)
     }
   }
 }

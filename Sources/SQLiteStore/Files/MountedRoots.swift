@@ -7,18 +7,18 @@ internal import SQLiteJournal
 /// The file system of a root may be unmounted, and the empty directory below it be seen in its
 /// place. Then the root's files are not gone, and wait.
 ///
-/// `cascade_meta` remembers which directory last had something in it (`root.NAME:PATH`). An empty
+/// `cascade_meta` remembers which directory last had something in it (`MetaKey.fileRoot`). An empty
 /// directory is taken for the root if it is that one, or if none with files was ever seen.
 extension Writer {
   func leaveOutUnmounted(_ roots: inout FileRoots) throws {
     for root in roots.all {
-      let meta = "root.\(root.name):\(root.path)"
-      let (known, inode) = (try db.meta(meta), try root.inode)
+      let key = MetaKey.fileRoot(root.name, path: root.path)
+      let (known, inode) = (try db.meta(key), try root.inode)
       if known == inode { continue }
       if try root.directory.isEmpty {
         if known != nil { roots.leaveOut(root, because: Writer.unmounted) }
       } else {
-        try group { try db.setMeta(meta, inode) }
+        try group { try db.setMeta(key, inode) }
       }
     }
   }

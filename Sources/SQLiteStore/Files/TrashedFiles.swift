@@ -16,8 +16,8 @@ extension Writer {
       """
       SELECT substr(c.name, 14), t.path
       FROM cascade_trash_file AS t JOIN cascade_collection AS c ON c.id = t.collection
-      WHERE t.batch = ? AND t.fate = 2
-      """, .integer(batch)
+      WHERE t.batch = ? AND t.fate = ?
+      """, .integer(batch), .integer(FileFate.toRestore.rawValue)
     ) { .file(root: $0.text(0), path: $0.text(1)) }
   }
 
@@ -106,14 +106,14 @@ extension Writer {
       .integer(file.batch), .integer(file.collection), .text(file.path))
   }
 
-  private func set(_ fate: Fate, _ file: TrashedFile) throws {
+  private func set(_ fate: FileFate, _ file: TrashedFile) throws {
     try db.run(
       "UPDATE cascade_trash_file SET fate = ? WHERE batch = ? AND collection = ? AND path = ?",
       .integer(fate.rawValue), .integer(file.batch), .integer(file.collection), .text(file.path))
   }
 
   /// Files of roots that can be used.
-  private func trashed(_ fate: Fate, _ roots: FileRoots) throws -> [TrashedFile] {
+  private func trashed(_ fate: FileFate, _ roots: FileRoots) throws -> [TrashedFile] {
     let names = JSON.array(roots.all.map { .string(Destination.fileCollection + $0.name) })
     return try db.all(
       """

@@ -1,6 +1,7 @@
 package import CascadeStore
 internal import CascadeModel
 internal import CascadeSQLite
+internal import SQLiteTables
 
 extension Reader {
   /// A page of batches after `batch`, the oldest first.
@@ -10,7 +11,7 @@ extension Reader {
         """
         SELECT l.seq, l.at, l.author, l.id, l.fingerprint, l.deleted, l.undone_at, l.undone_by,
           EXISTS (SELECT 1 FROM cascade_trash_layout WHERE batch = l.seq AND remaining > 0)
-            OR EXISTS (SELECT 1 FROM cascade_trash_file WHERE batch = l.seq AND fate = 0)
+            OR EXISTS (SELECT 1 FROM cascade_trash_file WHERE batch = l.seq AND fate = ?3)
             OR l.seq IN (SELECT batch FROM cascade_released_file)
         FROM cascade_ledger AS l
         WHERE l.seq > ?1 AND (l.deleted > 0 OR l.undone_at IS NOT NULL
@@ -18,7 +19,7 @@ extension Reader {
           OR EXISTS (SELECT 1 FROM cascade_trash_file WHERE batch = l.seq)
           OR l.seq IN (SELECT batch FROM cascade_released_file))
         ORDER BY l.seq LIMIT ?2
-        """, .integer(batch), .integer(Int64(limit))
+        """, .integer(batch), .integer(Int64(limit)), .integer(FileFate.trashed.rawValue)
       ) { Row($0) }.map(describe)
     }
   }

@@ -9,8 +9,8 @@ extension Writer {
     try db.first(
       """
       SELECT seq, part, fingerprint, outcome, line FROM cascade_ledger
-      WHERE id = ? AND part >= 0 ORDER BY part DESC LIMIT 1
-      """, .text(id)
+      WHERE id = ? AND part > ? ORDER BY part DESC LIMIT 1
+      """, .text(id), .integer(Submission.partOfSweep)
     ) {
       LedgerEntry(
         batch: $0.integer(0), part: $0.integer(1), fingerprint: $0.integer(2),

@@ -41,8 +41,8 @@ extension Writer {
       try db.run(
         """
         INSERT OR REPLACE INTO cascade_meta
-        SELECT 'notice', max(id) FROM cascade_notice HAVING max(id) IS NOT NULL
-        """)
+        SELECT ?, max(id) FROM cascade_notice HAVING max(id) IS NOT NULL
+        """, .text(MetaKey.lastNotice.name))
       try db.run("DELETE FROM cascade_notice WHERE id <= ?", .integer(id))
       return db.changes
     }

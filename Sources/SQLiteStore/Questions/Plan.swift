@@ -43,7 +43,7 @@ extension Reader {
   ) throws -> T {
     try db.snapshot {
       try addDead()
-      let rules = try db.integer("SELECT value FROM cascade_meta WHERE name = 'rulesSeen'") ?? 0
+      let rules = try db.meta(.rulesSeen) ?? 0
       let binding = try binding()
       try db.findLeased(binding, at: now ?? SystemClock.wall())
       let numbers = try db.numbers(binding)

@@ -1,13 +1,14 @@
 package import CascadeStore
 package import CascadeModel
-internal import CascadeSQLite
+package import CascadeSQLite
+internal import CascadeStore
 internal import SQLiteTables
 internal import SQLiteJournal
 
 /// The reading side of a store: a connection of its own, used by one thread. It neither blocks
 /// other connections nor waits for them. Each call sees one state of the store.
 package final class Reader {
-  let db: Connection
+  package let db: Connection
   let model: StoreModel
   let fetching = FetchCaches()
 
@@ -94,7 +95,8 @@ extension Reader {
   /// The fingerprint of the content for which an id was used; nil if it was not used.
   package func fingerprint(ofId id: String) throws -> Int64? {
     try db.integer(
-      "SELECT fingerprint FROM cascade_ledger WHERE id = ? AND part >= 0 LIMIT 1", .text(id))
+      "SELECT fingerprint FROM cascade_ledger WHERE id = ? AND part > ? LIMIT 1", .text(id),
+      .integer(Submission.partOfSweep))
   }
 }
 

@@ -27,7 +27,7 @@ extension Reader {
     if kinds.deletesTrash {
       plan.batchesToDelete = try db.batchesInTrash(before: (now - model.trash.inMilliseconds, now))
     }
-    let holdsAll = try kinds.scansTables && db.meta("unseen") == 1
+    let holdsAll = try kinds.scansTables && db.meta(.firstWatch) == 1
     if holdsAll && plan.deletedCount > 0 { plan.isOverLimit = true }
     return plan
   }

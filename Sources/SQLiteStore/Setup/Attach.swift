@@ -45,15 +45,15 @@ extension Writer {
     report.triggersMade = changes.made.map(\.name)
     report.missingIndexes = binding.missingIndexes
     report.problems = binding.problems
-    report.hasWatchGap = try db.meta("gap") == 1
-    report.hasFirstWatch = try db.meta("unseen") == 1
+    report.hasWatchGap = try db.meta(.watchGap) == 1
+    report.hasFirstWatch = try db.meta(.firstWatch) == 1
     return report
   }
 
   /// Removes everything of Cascade's from the file. After that, the writer can only attach again.
   @discardableResult
   package func detach() throws -> DetachReport {
-    if !attachment.isDetached, let batch = try? db.meta("undo.batch") {
+    if !attachment.isDetached, let batch = try? db.meta(.undoBatch) {
       throw StoreError("batch \(batch) is undone in part only; resume the store first")
     }
     let removed: DetachReport
@@ -119,8 +119,8 @@ extension Connection {
     let files = try? integer(
       """
       SELECT (SELECT count(*) FROM cascade_released_file)
-        + (SELECT count(*) FROM cascade_trash_file WHERE fate = 2)
-      """)
+        + (SELECT count(*) FROM cascade_trash_file WHERE fate = ?)
+      """, .integer(FileFate.toRestore.rawValue))
     return DetachReport(
       triggers: try drop("trigger", Trigger.isOurs),
       tables: try drop("table", "name IN (\(tables))"),
