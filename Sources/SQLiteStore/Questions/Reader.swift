@@ -1,7 +1,6 @@
 package import CascadeStore
 package import CascadeModel
 package import CascadeSQLite
-internal import CascadeStore
 internal import SQLiteTables
 internal import SQLiteJournal
 
