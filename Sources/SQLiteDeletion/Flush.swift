@@ -10,7 +10,10 @@ internal import SQLiteEdges
 /// The flush: finds the nodes that must go, checks that they may, and removes them (DESIGN 2.3).
 extension Writer {
   /// The last flush of a transaction also checks the whole transaction against the hold limit.
-  package func flush(isLast: Bool = true) throws {
+  /// `check` is called with the levels of D, before anything is removed, and may refuse them.
+  package func flush(
+    isLast: Bool = true, checking check: ([Closure.Level]) throws -> Void = { _ in }
+  ) throws {
     defer { beginPeriod() }
     if facts.hasTables && !current.sweep.isSweep { try resolveReferencesToRows() }
     if current.lostCount > 0 && !current.sweep.isSweep { try cancelRemovalsDeclaredElsewhere() }
@@ -21,7 +24,7 @@ extension Writer {
       try requireAllTables()
       if !isLast { try nameAllDead() }
       try refreshDeletedRows()
-      try removeUntilAccepted(isLast: isLast)
+      try removeUntilAccepted(isLast: isLast, check)
       if !current.sweep.isSweep { try deleteStaleCandidatesInTransaction() }
       try clearFlushState()
     } else if isLast {
@@ -33,10 +36,13 @@ extension Writer {
   /// Repeats the deletion until nothing is refused. A node that the application's own rules keep
   /// stays, and D is found again without it (DESIGN 2.5). A transaction, in contrast, is refused as
   /// a whole.
-  private func removeUntilAccepted(isLast: Bool) throws {
+  private func removeUntilAccepted(
+    isLast: Bool, _ check: ([Closure.Level]) throws -> Void
+  ) throws {
     while true {
       let before = current
       let levels = try findGone()
+      try check(levels)
       if isLast { try holdIfOverLimit() } else { try addToPlan() }
       guard let refused = try removeUnlessRefused(levels) else { return }
       current = before

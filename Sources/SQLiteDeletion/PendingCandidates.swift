@@ -264,16 +264,13 @@ extension Connection {
       """)
     for relation in binding.examinedRelations
     where relation.rules.contains(.deleteDestinationIfSourceDeleted) {
-      let (source, destination) = (relation.source, relation.destination)
-      let isEdge = destination.referenceHasKey(
-        "due_candidates.key", of: relation.reference, in: relation.referringColumn)
+      let edge = relation.edge(fromKey: "due_candidates.via_key", toKey: "due_candidates.key")
       try run(
         generated: """
           UPDATE temp.due_candidates SET refers = 1
           WHERE rule = 8 AND via_there AND name = \(relation.nameId)
-          AND via_collection = \(source.id) AND collection = \(destination.id) AND EXISTS (
-            SELECT 1 FROM \(source.rows) AS s \(relation.references)
-            WHERE \(source.hasKey("s", "due_candidates.via_key")) AND \(relation.isEdge) AND \(isEdge))
+          AND via_collection = \(relation.source.id) AND collection = \(relation.destination.id)
+          AND EXISTS (\(edge))
           """)
     }
   }

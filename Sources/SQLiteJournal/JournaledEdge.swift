@@ -102,23 +102,8 @@ extension EdgeRelation {
     }
   }
 
-  /// A query for whether the source refers to the same destination now, in this or another row of a
-  /// join.
-  func stillRefers(_ old: JournaledEdge) -> String {
-    let from: String
-    switch form {
-    case .join(let table, let source, _):
-      from =
-        "main.\(quoted(table.name)) AS j WHERE "
-        + self.source.referenceHasKey("o.key", of: "j.\(quoted(source))", in: table.column(source))
-    default:
-      from = "\(source.rows) AS s \(references) WHERE \(source.hasKey("s", "o.key"))"
-    }
-    return """
-      SELECT 1 FROM \(from) AND \(isEdge)
-      AND \(destination.referenceHasKey(old.reference, of: reference, in: referringColumn))
-      """
-  }
+  /// A query for whether the source refers to the same destination now.
+  func stillRefers(_ old: JournaledEdge) -> String { edge(fromKey: "o.key", toKey: old.reference) }
 }
 
 extension Table {

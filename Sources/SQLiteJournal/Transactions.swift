@@ -27,6 +27,7 @@ extension Writer {
   }
 
   private func groupUnderLock<T>(_ isStep: Bool, _ body: () throws -> T) throws -> T {
+    let bindings = attachment.bindingChanges
     do {
       try bind()
       try detectRestoredBackup()
@@ -41,7 +42,9 @@ extension Writer {
       db.rollback()
       identities.caches.forget()
       identities.counters.forgetSaved()
-      unbind()
+      // An attempt at a sweep that turned out to be large changed nothing that is bound.
+      let isLarge = error is LargeSweep || (error as? SQLiteError)?.isInterrupted == true
+      if !isLarge || attachment.bindingChanges != bindings { unbind() }
       throw error
     }
   }
@@ -123,6 +126,11 @@ extension Writer {
       throw error
     }
   }
+}
+
+/// A sweep that was tried in one transaction deletes too much for that.
+package struct LargeSweep: Error {
+  package init() {}
 }
 
 extension Writer: Numbering {

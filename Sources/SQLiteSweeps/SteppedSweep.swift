@@ -31,6 +31,7 @@ extension Writer {
   func sweepInSteps(
     _ kinds: [SweepKind], _ result: inout SweepResult, _ manners: StepPolicy
   ) throws {
+    if try sweepAtOnceIfSmall(kinds, &result) { return }
     let submission = nextSweep
     // Nodes that another sweep could not delete are not reported by this one.
     current = TransactionState()
@@ -98,18 +99,6 @@ extension Writer {
     return "up to \(plan.size) nodes wait until no program writes"
   }
 
-  /// Whether the plan can be carried out in one transaction before other writers notice. A sweep
-  /// that scans whole tables, however little it deletes, does so only where no writer waits.
-  private func isSmall(_ plan: SweepPlan, _ kinds: [SweepKind]) throws -> Bool {
-    if plan.size > lock.fewNodes || current.sweep.isResumed || kinds.scansTables
-      || kinds.sweepsUnreachable
-    {
-      return false
-    }
-    if try plan.size > 0 && hasLongLists { return false }
-    return try !hasManyDependents(on: plan.all, most: lock.fewNodes)
-  }
-
   struct SweepPlan {
     /// The rows of `temp.gone` by levels: each level brought in the next.
     let levels: [Slice]
@@ -118,6 +107,12 @@ extension Writer {
     let approval: HeldPlan?
 
     var all: Slice { Slice(low: levels.first?.low ?? 0, high: levels.last?.high ?? 0) }
+
+    init(_ levels: [Closure.Level], _ state: TransactionState, approval: HeldPlan? = nil) {
+      self.levels = levels.map(\.slice)
+      size = (self.levels.last?.high ?? 0) + Int64(state.lostCount)
+      self.approval = approval
+    }
   }
 
   // MARK: - Planning
@@ -154,15 +149,13 @@ extension Writer {
     try takeBatch()
     try findDead(kinds)
     current.step.isNotingLists = try db.isTrackingLists
-    let found = try findGone()
-    let levels = found.map(\.slice)
-    try findLists(of: found.nodeCounts)
+    let levels = try findGone()
+    try findLists(of: levels.nodeCounts)
     current.block(blocked)
     let approval = try holdUnlessApproved()
     current.forgetCounts()
     try findAdditionalWork()
-    let size = (levels.last?.high ?? 0) + Int64(current.lostCount)
-    return SweepPlan(levels: levels, size: size, approval: approval)
+    return SweepPlan(levels, current, approval: approval)
   }
 
   /// Everything that a sweep deletes is one batch, however many parts the sweep has, and also if it

@@ -239,20 +239,25 @@ extension Writer {
   }
 
   /// Sweeps in one transaction. Its guard has each page written once more, so the first attempt is
-  /// made without the guard, and repeated with it if something was refused.
-  func sweepAtOnce(_ kinds: [SweepKind], _ result: inout SweepResult) throws {
+  /// made without the guard, and repeated with it if something was refused. `check` may refuse what
+  /// would be deleted.
+  func sweepAtOnce(
+    _ kinds: [SweepKind], _ result: inout SweepResult,
+    checking check: ([Closure.Level]) throws -> Void = { _ in }
+  ) throws {
     do {
-      try sweepAtOnce(kinds, &result, isGuarded: false)
+      try sweepAtOnce(kinds, &result, isGuarded: false, check)
     } catch let error where error is ApplicationRefusal || error is ForeignKeyRefusal {
-      try sweepAtOnce(kinds, &result, isGuarded: true)
+      try sweepAtOnce(kinds, &result, isGuarded: true, check)
     }
   }
 
   private func sweepAtOnce(
-    _ kinds: [SweepKind], _ result: inout SweepResult, isGuarded: Bool
+    _ kinds: [SweepKind], _ result: inout SweepResult, isGuarded: Bool,
+    _ check: ([Closure.Level]) throws -> Void
   ) throws {
     try group {
-      let receipt = try sweep {
+      let receipt = try sweep(checking: check) {
         current.sweep.hasDeletionSavepoint = isGuarded
         try prepare(kinds)
         try findDead(kinds)

@@ -11,12 +11,14 @@ extension Writer {
   /// denied node stays (DESIGN 2.4, 2.5). A sweep that changed nothing is not recorded.
   ///
   /// Each sweep has an id of its own. An approval is for any sweep that comes to the same plan.
-  func sweep(finding find: () throws -> Void) throws -> Receipt {
+  func sweep(
+    checking check: ([Closure.Level]) throws -> Void, finding find: () throws -> Void
+  ) throws -> Receipt {
     let submission = nextSweep
     return try transactionWithoutSavepoint {
       try takeBatch()
       try find()
-      try flush()
+      try flush(checking: check)
       try clearTouched()
       if current.sweep.isResumed {
         try addToDeletedCount(current.counts.deletedCount)

@@ -71,6 +71,23 @@ extension EdgeRelation {
     destination.kind == .files ? reference : destination.key("d")
   }
 
+  /// A query for the edge from the source with one key to the destination with another, in this or
+  /// another row of a join.
+  package func edge(fromKey source: String, toKey destination: String) -> String {
+    let sources =
+      if case .join(let table, let column, _) = form {
+        "main.\(quoted(table.name)) AS j WHERE "
+          + self.source.referenceHasKey(
+            source, of: "j.\(quoted(column))", in: table.column(column))
+      } else {
+        "\(self.source.rows) AS s \(references) WHERE \(self.source.hasKey("s", source))"
+      }
+    return """
+      SELECT 1 FROM \(sources) AND \(isEdge)
+      AND \(self.destination.referenceHasKey(destination, of: reference, in: referringColumn))
+      """
+  }
+
   /// The rows of the sources that refer to the node `m`, found by an index. Not for lists.
   package func sources(of m: String) -> String {
     let condition = """

@@ -12,7 +12,7 @@ package final class Writer {
   package let model: StoreModel
   package let facts: ModelFacts
   /// Where the model's edges are in the application's tables.
-  package var binding = Binding()
+  package var binding = Binding() { didSet { attachment.bindingChanges += 1 } }
   package var attachment = AttachmentState()
   package var identities: Identities
   package var lock: LockUse
@@ -93,6 +93,8 @@ package struct AttachmentState {
   /// The watches of the triggers that exist now.
   package var activeWatches: [Watch] = []
   package var needsTriggers = false
+  /// How often the model was bound to the tables.
+  package var bindingChanges = 0
   /// Triggers are switched off. Code that deletes must then write the journal rows that they would
   /// write.
   package var areTriggersOff = false

@@ -1,0 +1,127 @@
+internal import CascadeModel
+internal import CascadeSQLite
+package import SQLiteTables
+
+/// Whether the reasons for which planned nodes are to go still hold, after other connections have
+/// committed (DESIGN 2.5).
+///
+/// The reason is in `temp.gone`: a rule, the edge's name, and the node at its other end (`via`). A
+/// node of rule 0 is gone or unreachable itself.
+package struct ReasonCheck {
+  let binding: Binding
+  let numbers: NumberedTables
+  /// The kinds of nodes to check.
+  let ends: NodeCounts
+
+  package init(_ binding: Binding, _ numbers: NumberedTables, _ ends: NodeCounts) {
+    (self.binding, self.numbers, self.ends) = (binding, numbers, ends)
+  }
+
+  /// Queries for the nodes that have no reason any more. A condition for rows `g` of `temp.gone` is
+  /// to be added with AND.
+  package var withoutReason: [String] {
+    (ends.has(rule: 0) ? binding.collections.values.map(returned) : [])
+      + ["SELECT g.id FROM temp.gone AS g WHERE g.via IN (SELECT id FROM temp.staying_nodes)"]
+      + binding.examinedRelations.flatMap(stillLinked) + noLongerDangling
+  }
+
+  /// Nodes whose row was gone and exists again.
+  private func returned(_ table: NodeTable) -> String {
+    """
+    SELECT g.id FROM temp.gone AS g
+    CROSS JOIN temp.known AS k ON k.id = g.id AND k.collection = \(table.id)
+    CROSS JOIN \(table.rows) AS d ON \(table.hasKey("d", "k.key"))
+    WHERE g.rule = 0 AND NOT k.present
+    """
+  }
+
+  /// Nodes that still have an edge of the name. The plan expected every such edge to be lost before
+  /// its node's turn. But the node at the other end may be in the plan too, and stay when its turn
+  /// comes.
+  private func stillLinked(_ relation: EdgeRelation) -> [String] {
+    var nodes: [String] = []
+    if ends.has(rule: 32) && binding.countsAtDestination(relation) {
+      nodes += destinations(of: relation, rule: 32)
+    }
+    // One lost edge is enough to delete the destination. If its source exists again, the next plan
+    // can tell what follows.
+    if ends.has(rule: 8) && relation.rules.contains(.deleteDestinationIfSourceDeleted) {
+      nodes += destinations(of: relation, rule: 8).map {
+        "\($0) AND \(relation.source.mayBeNode("g.via", "s", numbers))"
+      }
+    }
+    if !ends.has(rule: 16) || !relation.countsAtSource { return nodes }
+    return nodes
+      + ends.forms(of: relation.source).map { form in
+        let edges = relation.edgesFromSources(
+          in: .gone, form, withDestinations: !relation.leadsToFiles)
+        return "SELECT g.id \(edges) AND g.rule = 16 AND g.name = \(relation.nameId)"
+      }
+  }
+
+  private func destinations(of relation: EdgeRelation, rule: Int) -> [String] {
+    ends.forms(of: relation.destination).map { form in
+      let edges = relation.edgesToDestinations(
+        in: numbers.existingReferences(relation), form, numbers)
+      return "SELECT g.id \(edges) AND g.rule = \(rule) AND g.name = \(relation.nameId)"
+    }
+  }
+
+  /// Nodes that were to be deleted with a node they referred to, and no longer refer to any such
+  /// node.
+  private var noLongerDangling: [String] {
+    let following = binding.examinedRelations.filter {
+      $0.rules.contains(.deleteSourceIfDestinationDeleted)
+    }
+    let counted = binding.examinedRelations.filter { $0.countsAtSource && !$0.leadsToFiles }
+    return noLongerDangling(following, rule: 4) + noLongerDangling(counted, rule: 16)
+  }
+
+  private func noLongerDangling(_ relations: [EdgeRelation], rule: Int64) -> [String] {
+    if !ends.has(rule: rule) { return [] }
+    return Dictionary(grouping: relations, by: \.source).flatMap { source, relations in
+      Dictionary(grouping: relations, by: \.nameId).flatMap { name, alike in
+        let missing = alike.map { "NOT \($0.refersToMissingNode)" }
+        return ends.forms(of: source).map { form in
+          """
+          SELECT g.id FROM temp.gone AS g CROSS JOIN \(source.row("s", of: "g.id", form))
+          WHERE g.rule = \(rule) AND g.name = \(name) AND g.via IN (SELECT id FROM temp.gone)
+          AND \(missing.joined(separator: " AND "))
+          """
+        }
+      }
+    }
+  }
+}
+
+extension EdgeRelation {
+  /// Whether the row `s` refers to a node that does not exist.
+  fileprivate var refersToMissingNode: String {
+    let isMissing = """
+      \(isEdge) AND NOT EXISTS (SELECT 1 FROM \(destination.rows) AS d
+        WHERE \(destination.hasKey("d", reference)))
+      """
+    if references.isEmpty { return "coalesce(\(isMissing), 0)" }
+    return "EXISTS (SELECT 1 FROM (SELECT 1) \(references) WHERE \(isMissing))"
+  }
+}
+
+extension NodeTable {
+  /// Whether the row `alias` is, or may be, the node that had this number when the plan was made. A
+  /// row that came since has another key, or the same.
+  fileprivate func mayBeNode(_ number: String, _ alias: String, _ numbers: NumberedTables) -> String
+  {
+    let own = self.number(alias, numbers)
+    if kind == .managed { return "\(own) = \(number)" }
+    guard numbers.byRowid.contains(id) else {
+      return """
+        NOT EXISTS (SELECT 1 FROM temp.known AS k
+          WHERE k.id = \(number) AND (k.collection <> \(id) OR k.key <> +\(key(alias))))
+        """
+    }
+    return """
+      (\(row(alias)) > \(numbers.lastRowids[id] ?? 0) OR \(own) = \(number) OR \(own) IN (
+        SELECT id FROM temp.gone WHERE seq <= (SELECT seq FROM temp.removed_up_to)))
+      """
+  }
+}

@@ -1,0 +1,70 @@
+internal import CascadeModel
+internal import CascadeSQLite
+internal import CascadeStore
+internal import CascadePlanning
+internal import SQLiteTables
+internal import SQLiteJournal
+internal import SQLiteRules
+internal import SQLiteEdges
+internal import SQLiteDeletion
+
+/// A small sweep is done in one transaction, before other writers notice.
+///
+/// 1. It is tried at once, under the lock. Only if D turns out to be large is it planned in a
+///    snapshot. So what follows from a small deletion is computed once.
+/// 2. The attempt ends as soon as it has held the lock for half of the time that a step may take,
+///    and D is not known. Nothing is deleted then.
+/// 3. It is not made where the attempt itself would take long: the sweep scans whole tables, or the
+///    journal is long.
+extension Writer {
+  /// Returns false if the sweep has to be planned.
+  func sweepAtOnceIfSmall(_ kinds: [SweepKind], _ result: inout SweepResult) throws -> Bool {
+    if try !isWorthTrying(kinds) { return false }
+    lock.pace.noteForeignCommits(foreignCommits: try foreignCommits())
+    let end = ContinuousClock.now + lock.pace.budget / 2
+    var isKnown = false
+    do {
+      try db.interrupting(when: { !isKnown && .now > end }) {
+        try sweepAtOnce(kinds, &result) { levels in
+          if try !isSmall(SweepPlan(levels, current), kinds) || mayBeHeld { throw LargeSweep() }
+          isKnown = true
+        }
+      }
+      return true
+    } catch is LargeSweep {
+    } catch let error as SQLiteError where error.isInterrupted {
+    }
+    return false
+  }
+
+  private func isWorthTrying(_ kinds: [SweepKind]) throws -> Bool {
+    if attachment.isDetached || kinds.scansTables || kinds.sweepsUnreachable { return false }
+    if try sweepRun.openSweepBatch != nil || db.meta("sweep.batch") != nil { return false }
+    try adaptToSchema()
+    let rows = try db.integer(
+      """
+      SELECT count(*) FROM (
+        SELECT * FROM (SELECT 1 FROM cascade_journal WHERE seq > ?1 LIMIT ?2 + 1)
+        UNION ALL SELECT * FROM (SELECT 1 FROM cascade_candidate LIMIT ?2 + 1))
+      """, .integer(db.journalStart(kinds)), .integer(lock.fewNodes))
+    return rows ?? 0 <= lock.fewNodes
+  }
+
+  /// Whether the plan can be carried out in one transaction. A sweep that scans whole tables,
+  /// however little it deletes, does so only where no writer waits.
+  func isSmall(_ plan: SweepPlan, _ kinds: [SweepKind]) throws -> Bool {
+    if plan.size > lock.fewNodes || current.sweep.isResumed || kinds.scansTables
+      || kinds.sweepsUnreachable
+    {
+      return false
+    }
+    if try plan.size > 0 && hasLongLists { return false }
+    return try !hasManyDependents(on: plan.all, most: lock.fewNodes)
+  }
+
+  /// To find out whether the sweep is held, whole tables are counted.
+  private var mayBeHeld: Bool {
+    sweepRun.deletedByEarlierParts.values.reduce(current.counts.deletedCount, +)
+      > model.limits.hold.deletes
+  }
+}
