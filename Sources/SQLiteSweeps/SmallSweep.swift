@@ -39,7 +39,7 @@ extension Writer {
 
   private func isWorthTrying(_ kinds: [SweepKind]) throws -> Bool {
     if attachment.isDetached || kinds.scansTables || kinds.sweepsUnreachable { return false }
-    if try sweepRun.openSweepBatch != nil || db.meta("sweep.batch") != nil { return false }
+    if try sweepRun.openSweepBatch != nil || db.meta(.sweepBatch) != nil { return false }
     try adaptToSchema()
     let rows = try db.integer(
       """
