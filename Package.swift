@@ -125,9 +125,13 @@ let package = Package(
       ],
       swiftSettings: sources, linkerSettings: alone),
 
+    .target(
+      name: "StoreDefinition", dependencies: ["CascadeModel", "CascadeStore"],
+      path: "Tests/StoreDefinition", swiftSettings: settings),
     .testTarget(
       name: "StoreTests",
       dependencies: [
+        "StoreDefinition",
         "CascadeModel", "CascadeSQLite", "CascadeSystem", "CascadePlanning", "CascadeStore",
         "SQLiteTables", "SQLiteJournal", "SQLiteRules", "SQLiteEdges", "SQLiteDeletion",
         "SQLiteSweeps", "SQLiteUndo", "SQLiteStore",
@@ -136,9 +140,7 @@ let package = Package(
     .testTarget(
       name: "SpoolTests",
       dependencies: [
-        "CascadeModel", "CascadeSQLite", "Spool", "CascadeSystem", "CascadePlanning",
-        "CascadeStore", "SQLiteTables", "SQLiteJournal", "SQLiteRules", "SQLiteEdges",
-        "SQLiteDeletion", "SQLiteSweeps", "SQLiteUndo", "SQLiteStore",
+        "CascadeModel", "CascadeSQLite", "CascadeStore", "CascadeSystem", "Spool", "SQLiteStore",
       ],
       swiftSettings: settings),
     .testTarget(

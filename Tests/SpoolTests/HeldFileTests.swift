@@ -1,9 +1,6 @@
 import CascadeModel
 import Spool
 import CascadeStore
-import SQLiteDeletion
-import SQLiteStore
-import SQLiteTables
 import CascadeSystem
 import Testing
 

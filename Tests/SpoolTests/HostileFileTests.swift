@@ -3,8 +3,6 @@ import CascadeModel
 import CascadeSQLite
 import Spool
 import CascadeStore
-import SQLiteStore
-import SQLiteTables
 import CascadeSystem
 import Testing
 

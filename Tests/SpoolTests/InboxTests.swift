@@ -1,8 +1,6 @@
 import CascadeModel
 import Spool
 import CascadeStore
-import SQLiteStore
-import SQLiteTables
 import CascadeSystem
 import Testing
 

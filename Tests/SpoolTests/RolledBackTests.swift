@@ -2,8 +2,6 @@ import CascadeModel
 import CascadeSQLite
 import Spool
 import CascadeStore
-import SQLiteStore
-import SQLiteTables
 import CascadeSystem
 import Testing
 

@@ -1,9 +1,7 @@
 import CascadeModel
-import CascadeSQLite
 import Spool
 import CascadeStore
 import SQLiteStore
-import SQLiteTables
 import CascadeSystem
 
 /// A spool and a store in a directory of their own, gone with the test.
@@ -14,7 +12,10 @@ final class TestSpool {
   let spool: SpoolDirectory
   let clock = Ticks()
   private(set) var inbox: Inbox?
-  private(set) var reader: Reader
+  private(set) var reader: any StoreReading
+
+  /// The engine of all spools here.
+  static let engine: any StoreEngine = SQLiteEngine()
 
   init(model: StoreModel = TestSpool.lenient) throws {
     let name = try Process.randomBytes(8).map { String($0, radix: 16) }.joined()
@@ -23,7 +24,8 @@ final class TestSpool {
     root = try Directory.openOrMake(path)
     let inbox = try TestSpool.open(path, model, clock)
     self.inbox = inbox
-    reader = try Reader(path: "\(path)/store.db", model: model)
+    reader = try TestSpool.engine.openForReading(
+      "\(path)/store.db", model: model, lockTimeout: .seconds(5))
     new = try Directory.open("\(path)/spool/new")
     spool = try SpoolDirectory("\(path)/spool")
   }
@@ -43,7 +45,8 @@ final class TestSpool {
 
   static func open(_ path: String, _ model: StoreModel, _ clock: Ticks) throws -> Inbox {
     let lock = try SpoolDirectory.lock("\(path)/spool")
-    let writer = try Writer(path: "\(path)/store.db", model: model, busyMilliseconds: 0)
+    let writer = try engine.openForWriting(
+      "\(path)/store.db", model: model, creates: true, lockTimeout: .zero)
     return try Inbox(SpoolDirectory("\(path)/spool"), lock, writer: writer, now: { clock.tick() })
   }
 

@@ -1,3 +1,4 @@
+import StoreDefinition
 import Glibc
 import CascadeSQLite
 import CascadeSystem

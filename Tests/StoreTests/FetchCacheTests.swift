@@ -1,3 +1,4 @@
+import StoreDefinition
 import Glibc
 import CascadeModel
 import CascadeSQLite

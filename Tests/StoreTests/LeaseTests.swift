@@ -1,3 +1,4 @@
+import StoreDefinition
 import CascadeModel
 import CascadeSQLite
 import CascadeStore
@@ -259,16 +260,6 @@ struct LeaseTests {
     #expect(try sweep() == "")
     try store.bySQL("DELETE FROM cascade_lease")
     #expect(try store.writer.hasReleasedCandidate(at: 1))
-  }
-}
-
-extension TestStore {
-  func lease(_ key: String, in collection: String, until end: some CustomStringConvertible) throws {
-    try bySQL(
-      """
-      INSERT INTO cascade_lease(collection, key, owner, expires)
-      VALUES('\(collection)', \(key), 'test', \(end))
-      """)
   }
 }
 

@@ -1,3 +1,4 @@
+import StoreDefinition
 import CascadeSQLite
 import Testing
 

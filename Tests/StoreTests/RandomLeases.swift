@@ -1,130 +1,18 @@
-import CascadeModel
-import CascadeStore
-import SQLiteStore
-import SQLiteTables
+import StoreDefinition
 import Testing
-import SQLiteSweeps
 
-/// When all leases are over, the store is as if there had been none: what they spared went later,
-/// and nothing else.
+/// When all leases are over, the store is as if there had been none.
 @Suite("Random leases")
 struct RandomLeases {
+  private let histories = LeasedHistories(SQLiteUnderTest())
+
   @Test("Files, leases of managed nodes", arguments: 0..<2)
   func managed(part: UInt64) throws {
-    for run in 0..<100 as Range<UInt64> { try compareManaged(run * 2 + part) }
+    for run in 0..<100 as Range<UInt64> { try histories.compareManaged(run * 2 + part) }
   }
 
   @Test("Files and SQL, leases of rows", arguments: [false, true])
   func rows(bySQL: Bool) throws {
-    for seed in 0..<120 as Range<UInt64> { try comparePlaced(seed, bySQL: bySQL) }
-  }
-
-  // MARK: - Managed
-
-  private func compareManaged(_ seed: UInt64) throws {
-    var random = Seeded(seed)
-    let graph = script(&random)
-    let deletion = ["!A", "!A !B", "!A !C !D"].randomElement(using: &random)!
-    let leased = "ABCDEFGH".filter { _ in Int.random(in: 0..<3, using: &random) == 0 }
-    let (plain, leasing) = (try TestStore(), try TestStore())
-    try plain.run(graph)
-    try plain.run(deletion)
-    try leasing.run(graph)
-    for letter in leased { try leasing.lease("'\(letter)'", in: "n", until: 1_000) }
-    try leasing.run(deletion)
-    let asked = Set(deletion.filter(\.isLetter))
-    let alive = try leasing.alive().filter { !$0.isWhitespace }
-    #expect(leased.allSatisfy { asked.contains($0) || alive.contains($0) }, "seed \(seed)")
-    _ = try leasing.writer.sweep([.cascade, .refcount], at: 1_000_000)
-    #expect(
-      try leasing.alive() == plain.alive() && leasing.graph() == plain.graph(),
-      "seed \(seed): \(graph); \(deletion) with leases of \(leased)")
-  }
-
-  /// Edges of a name have the same rules: who counts some of them only, and loses the others later,
-  /// ends elsewhere, with leases and without.
-  private func script(_ random: inout Seeded) -> String {
-    let letters = "ABCDEFGH".map(String.init)
-    let names = ["e", "x", "y"].map { name in
-      (name, [0, 4, 8, 16, 32, 12, 24, 36, 48].randomElement(using: &random)!)
-    }
-    let edges = (0..<Int.random(in: 4...14, using: &random)).map { _ -> String in
-      let (name, rules) = names.randomElement(using: &random)!
-      let (from, to) = (
-        letters.randomElement(using: &random)!, letters.randomElement(using: &random)!
-      )
-      return "\(from)-\(rules)\(name)>\(to)"
-    }
-    return (letters + edges).joined(separator: " ")
-  }
-
-  // MARK: - Rows
-
-  private func comparePlaced(_ seed: UInt64, bySQL: Bool) throws {
-    var random = Seeded(seed)
-    let graph = PlacedGraph(bySQL: bySQL, &random)
-    let history = (0..<6).map { _ in graph.steps(bySQL: bySQL, &random) }
-    let deletion = (0..<Int.random(in: 1...2, using: &random)).map { _ in
-      let collection = PlacedGraph.collections.randomElement(using: &random)!
-      return PlacedStep.delete(graph.node(collection, Int.random(in: 0..<4, using: &random)))
-    }
-    let leases = PlacedGraph.collections.flatMap { collection in
-      (0..<4).filter { _ in Int.random(in: 0..<3, using: &random) == 0 }.map { (collection, $0) }
-    }
-    let leasesAll = Int.random(in: 0..<6, using: &random) == 0
-    let schema = graph.schema(seed)
-    let run = Run(
-      graph: graph, schema: schema, bySQL: bySQL, history: history, deletion: deletion)
-    guard let plain = try run.store(leasing: { _ in }) else { return }
-    let leasing = try run.store { store in
-      for (collection, number) in leases {
-        let node = graph.node(collection, number)
-        try store.lease("'\(node.key.managedText!)'", in: collection, until: 1_000)
-      }
-      if leasesAll { try store.lease("NULL", in: "b", until: 1_000) }
-    }
-    // What stays may deny what goes.
-    guard let leasing else { return }
-    _ = try leasing.writer.sweep([.cascade, .refcount], at: 1_000_000)
-    let (wanted, found) = (try Run.state(plain), try Run.state(leasing))
-    #expect(
-      wanted == found,
-      """
-      seed \(seed): \(found.symmetricDifference(wanted).sorted()) \(graph.model) \(history)
-      \(deletion) \(leases) \(leasesAll)
-      """)
-  }
-
-  private struct Run {
-    let graph: PlacedGraph
-    let schema: String
-    let bySQL: Bool
-    let history: [[PlacedStep]]
-    let deletion: [PlacedStep]
-
-    /// Nil where the deletion is denied.
-    func store(leasing: (TestStore) throws -> Void) throws -> TestStore? {
-      let store = try TestStore(model: StoreModel(graph.model), schema: schema)
-      _ = try store.writer.sweep([.all], at: 0)
-      for steps in history { _ = try apply(steps, store) }
-      try leasing(store)
-      return try apply(deletion, store) ? store : nil
-    }
-
-    private func apply(_ steps: [PlacedStep], _ store: TestStore) throws -> Bool {
-      if !bySQL { return try store.reasons(steps.map(graph.forFile)).isEmpty }
-      let statements = steps.flatMap { graph.sql($0, replacing: false) }
-      try store.bySQL("BEGIN; \(statements.joined(separator: "; ")); COMMIT")
-      return try store.writer.sweep([.cascade, .refcount], at: 1).blocked.isEmpty
-    }
-
-    static func state(_ store: TestStore) throws -> Set<String> {
-      var state = Set(try store.edges().map(\.json.text))
-      for collection in PlacedGraph.collections {
-        state.formUnion(
-          try store.reader.nodes(in: collection, after: nil, limit: 100).map { "\($0.node)" })
-      }
-      return state
-    }
+    for seed in 0..<120 as Range<UInt64> { try histories.comparePlaced(seed, bySQL: bySQL) }
   }
 }

@@ -1,23 +1,14 @@
+import StoreDefinition
 import CascadeModel
 import CascadeStore
 import SQLiteStore
 import SQLiteTables
 import Testing
 
-#if canImport(Glibc)
-  import Glibc
-#endif
-
 /// The same graph in columns, join tables, JSON lists, values of objects and stored edges comes to
 /// what the reference says, whoever writes it.
 @Suite("Random graphs in the application's tables")
 struct RandomPlaces {
-  static let isLong = unsafe getenv("CASCADE_LONG") != nil
-  static let histories: UInt64 = isLong ? 2_000 : 240
-  static let length = 30
-  /// Sweeps in many transactions take many times as long.
-  private static let slowHistories: UInt64 = isLong ? 1_000 : 40
-
   @Test("Change files do what the reference does", arguments: 0..<2)
   func files(part: UInt64) throws { try compare(.files, part) }
 
@@ -40,26 +31,6 @@ struct RandomPlaces {
   func stopsOfKinds(part: UInt64) throws { try compare(.stoppedKinds, part) }
 
   private func compare(_ way: Comparison.Way, _ part: UInt64) throws {
-    let bySQL = way != .files
-    let isSlow = ![.files, .sweeps].contains(way)
-    let histories = isSlow ? RandomPlaces.slowHistories : RandomPlaces.histories
-    for run in 0..<(histories / 2) {
-      let seed = run * 2 + part
-      var random = Seeded(seed)
-      let graph = PlacedGraph(bySQL: bySQL, &random)
-      let history = (0..<RandomPlaces.length).map { _ in graph.steps(bySQL: bySQL, &random) }
-      let comparison = Comparison(graph: graph, way: way, seed: seed)
-      guard let difference = try comparison.difference(history) else { continue }
-      let shrunk = try Histories.shrink(history, by: comparison.difference)
-      Issue.record(
-        """
-        seed \(seed): \(difference)
-        shrunk to: \(try comparison.difference(shrunk) ?? "")
-        \(comparison.model)
-        \(comparison.schema)
-        \(shrunk.map { "\($0)" }.joined(separator: "\n"))
-        """)
-      return
-    }
+    try PlacedHistories(SQLiteUnderTest()).compare(way, part)
   }
 }

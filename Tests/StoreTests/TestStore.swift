@@ -3,6 +3,7 @@ import CascadeSQLite
 import CascadeStore
 import SQLiteStore
 import SQLiteTables
+import StoreDefinition
 import Testing
 import SQLiteJournal
 import CascadePlanning
@@ -12,12 +13,12 @@ import CascadePlanning
 #endif
 
 /// A store in memory-backed files, gone with the test.
-final class TestStore {
+final class TestStore: StoreUnderTest {
   let path: String
   private let model: StoreModel
   private(set) var writer: Writer
   let reader: Reader
-  private var count: Int64 = 0
+  var count: Int64 = 0
 
   /// The application's tables are there first.
   init(model: StoreModel = .lenient, schema: String = "") throws {
@@ -47,15 +48,6 @@ final class TestStore {
     try writer.wakeUp()
   }
 
-  @discardableResult
-  func apply(_ changes: [Change], id: String? = nil) throws -> Receipt {
-    count += 1
-    let submission = Submission(
-      id: id ?? "test-\(count)", author: "test", fingerprint: count, at: count)
-    var rest = changes[...]
-    return try writer.group { try writer.apply(submission) { rest.popFirst() } }
-  }
-
   /// What another program might do to the file.
   func bySQL(_ sql: String) throws {
     let connection = try Connection(path: path, access: .readWrite)
@@ -67,57 +59,56 @@ final class TestStore {
   func texts(_ sql: String) throws -> [String] {
     try Connection(path: path, access: .readOnly).all(generated: sql) { $0.text(0) }
   }
-
-  func reasons(_ changes: some Sequence<Change>) throws -> [Reason] {
-    let changes = Array(changes)
-    do {
-      try apply(changes)
-      return []
-    } catch let rejection as Rejection {
-      return rejection.reasons
-    }
-  }
-
-  func exists(_ node: Node) throws -> Bool { try reader.node(node).exists }
-
-  func edges() throws -> [Edge] { try reader.edges(EdgeQuery()).edges }
 }
 
-extension StoreModel {
-  /// Without the hold limit, which would stop what a test wants to see.
-  static var lenient: StoreModel {
-    var model = StoreModel.empty
-    model.limits.hold.deletes = .max
-    return model
-  }
-
-  init(_ text: String) throws {
-    try self.init(json5: Array(text.utf8))
-    if limits.hold.deletes == 1000 { limits.hold.deletes = .max }
-  }
-}
-
-/// A small, seeded generator: a failure prints its seed, and the seed gives the same run again.
-struct Seeded: RandomNumberGenerator {
-  private var state: UInt64
-  init(_ seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9e37_79b9_7f4a_7c15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
-    z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
-    return z ^ (z >> 31)
-  }
-}
-
-/// Under a model of its own.
 extension TestStore {
-  @discardableResult
-  func apply(_ changes: [Change], by writer: Writer) throws -> Receipt {
-    let number = Int64.random(in: 1_000 ... .max)
-    let submission = Submission(id: "\(number)", author: "test", fingerprint: number, at: 9)
-    var rest = changes[...]
-    return try writer.group { try writer.apply(submission) { rest.popFirst() } }
+  convenience init(_ first: String, _ others: String...) throws {
+    try self.init(model: StoreModel(relationships: [first] + others))
+  }
+
+  func sweepsInSteps(of rows: Int64) {
+    writer.fewNodes = 0
+    writer.pace.rowsToAStep = rows
+  }
+
+  func withSteps<T>(of rows: Int64, _ body: () throws -> T) throws -> T {
+    let few = writer.fewNodes
+    sweepsInSteps(of: rows)
+    defer { (writer.fewNodes, writer.pace.rowsToAStep) = (few, nil) }
+    return try body()
+  }
+
+  func setManyNodes(_ count: Int) { writer.manyNodes = count }
+
+  var unfinishedBatch: Int64? { get throws { try meta("sweep.batch") } }
+
+  func lastNotice() throws -> Int64 {
+    try Connection(path: path, access: .readOnly)
+      .integer("SELECT coalesce(max(id), 0) FROM cascade_notice") ?? 0
+  }
+
+  /// What a later batch found to be gone is a mere name there, and a row in an earlier one.
+  func isRowInTrash(_ node: Node) throws -> Bool {
+    try Connection(path: path, access: .readOnly).integer(
+      """
+      SELECT 1 FROM cascade_trash AS t JOIN cascade_trash_layout AS l USING(batch, layout)
+      JOIN cascade_collection AS c ON c.id = l.collection
+      WHERE l.kind = 'row' AND c.name = ? AND CAST(t.c0 AS TEXT) = ?
+      """, .text(node.collection), .text(node.key.managedText)) != nil
+  }
+
+  func lease(_ key: String, in collection: String, until end: some CustomStringConvertible) throws {
+    try bySQL(
+      """
+      INSERT INTO cascade_lease(collection, key, owner, expires)
+      VALUES('\(collection)', \(key), 'test', \(end))
+      """)
+  }
+}
+
+/// SQLite, for the tests that every engine passes.
+struct SQLiteUnderTest: EngineUnderTest {
+  func makeStore(model: StoreModel, schema: String) throws -> any StoreUnderTest {
+    try TestStore(model: model, schema: schema)
   }
 }

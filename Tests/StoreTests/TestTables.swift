@@ -1,3 +1,4 @@
+import StoreDefinition
 import CascadeModel
 import CascadeSQLite
 import CascadeStore

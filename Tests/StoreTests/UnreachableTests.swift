@@ -1,3 +1,4 @@
+import StoreDefinition
 import CascadeModel
 import CascadeSQLite
 import CascadeStore
@@ -393,11 +394,5 @@ struct UnreachableTests {
       }
     }
     return nodes[1].subtracting(reached)
-  }
-}
-
-extension String {
-  func replacingLastBrace(with text: String) -> String {
-    String(self[..<lastIndex(of: "}")!]) + text
   }
 }

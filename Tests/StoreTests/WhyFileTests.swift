@@ -1,3 +1,4 @@
+import StoreDefinition
 import CascadeModel
 import CascadePlanning
 import CascadeStore

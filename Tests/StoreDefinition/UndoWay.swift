@@ -1,30 +1,25 @@
-import CascadeStore
-import SQLiteStore
-import SQLiteTables
+package import CascadeStore
 import Testing
-import CascadePlanning
-import SQLiteUndo
 
 /// An undo may be one transaction, or many; and these may have an end of the daemon between them.
-enum UndoWay {
+package enum UndoWay {
   case atOnce, inSteps, stopped
 
-  static let all: [UndoWay] = [.atOnce, .inSteps, .stopped]
+  package static let all: [UndoWay] = [.atOnce, .inSteps, .stopped]
 }
 
-extension TestStore {
+extension StoreUnderTest {
   @discardableResult
-  func undo(_ receipt: Receipt, _ way: UndoWay = .atOnce) throws -> UndoResult {
+  package func undo(_ receipt: Receipt, _ way: UndoWay = .atOnce) throws -> UndoResult {
     try undo(receipt.batch!, way)
   }
 
-  func undo(_ batch: Int64, _ way: UndoWay) throws -> UndoResult {
+  package func undo(_ batch: Int64, _ way: UndoWay) throws -> UndoResult {
     if way == .atOnce { return try writer.undo(batch, by: "me", at: 9) }
-    let few = writer.fewNodes
-    sweepsInSteps(of: 2)
-    defer { (writer.fewNodes, writer.pace.rowsToAStep) = (few, nil) }
-    if way == .inSteps { return try writer.undo(batch, by: "me", at: 9) }
-    return try undoAndStop(batch)
+    return try withSteps(of: 2) {
+      if way == .inSteps { return try writer.undo(batch, by: "me", at: 9) }
+      return try undoAndStop(batch)
+    }
   }
 
   /// Stops behind the second step, then a step later each time; what the next one knows is only in

@@ -1,31 +1,29 @@
-import CascadeModel
-import CascadeSQLite
-import CascadeStore
-import SQLiteStore
-import SQLiteTables
+package import CascadeModel
+package import CascadeStore
 import Testing
-import SQLiteSweeps
-import CascadePlanning
 
 /// One history, told to the store and to the reference.
-struct Comparison {
+package struct Comparison {
   /// Who writes, and how the sweep goes that follows.
-  enum Way: String { case files, sweeps, stepped, kinds, steppedKinds, stopped, stoppedKinds }
+  package enum Way: String {
+    case files, sweeps, stepped, kinds, steppedKinds, stopped, stoppedKinds
+  }
 
-  let graph: PlacedGraph
-  let way: Way
-  let seed: UInt64
+  package let engine: any EngineUnderTest
+  package let graph: PlacedGraph
+  package let way: Way
+  package let seed: UInt64
 
   /// Where nothing is kept, less of the journal is taken apart.
-  var model: String { graph.model(trash: seed / 2 % 2 == 0 ? "1d" : "0") }
+  package var model: String { graph.model(trash: seed / 2 % 2 == 0 ? "1d" : "0") }
 
-  var schema: String { graph.schema(seed) }
+  package var schema: String { graph.schema(seed) }
 
   private var isStepped: Bool { ![.files, .sweeps, .kinds].contains(way) }
   private var isByKinds: Bool { [.kinds, .steppedKinds, .stoppedKinds].contains(way) }
   private var isStopped: Bool { way == .stopped || way == .stoppedKinds }
 
-  func difference(_ history: [[PlacedStep]]) throws -> String? {
+  package func difference(_ history: [[PlacedStep]]) throws -> String? {
     do {
       return try difference(along: history)
     } catch let split as SplitSweep {
@@ -34,9 +32,9 @@ struct Comparison {
   }
 
   private func difference(along history: [[PlacedStep]]) throws -> String? {
-    let store = try TestStore(model: StoreModel(model), schema: schema)
+    let store = try engine.makeStore(model: StoreModel(model), schema: schema)
     if isStepped { store.sweepsInSteps(of: 1 + Int64(seed % 3)) }
-    if seed / 4 % 2 == 0 { store.writer.manyNodes = 1 + Int(seed % 3) }
+    if seed / 4 % 2 == 0 { store.setManyNodes(1 + Int(seed % 3)) }
     _ = try store.writer.sweep([.all], at: 0)
     var reference = Reference()
     for (index, written) in history.enumerated() {
@@ -55,7 +53,8 @@ struct Comparison {
     return last.outcome == .nothing ? nil : "one more sweep: \(last)"
   }
 
-  private func apply(_ store: TestStore, _ steps: [PlacedStep]) throws -> Reference.Result {
+  private func apply(_ store: any StoreUnderTest, _ steps: [PlacedStep]) throws -> Reference.Result
+  {
     do {
       return Reference.Result(deleted: Set(try store.apply(steps.map(graph.forFile)).deleted))
     } catch let rejection as Rejection {
@@ -65,7 +64,7 @@ struct Comparison {
 
   /// Some with INSERT OR REPLACE, some with upserts.
   private func sweep(
-    _ store: TestStore, _ steps: [PlacedStep], _ index: Int
+    _ store: any StoreUnderTest, _ steps: [PlacedStep], _ index: Int
   ) throws -> Reference.Result {
     let statements = steps.enumerated().flatMap { place, step in
       graph.sql(step, replacing: (seed &+ UInt64(index + place)).isMultiple(of: 2))
@@ -84,7 +83,7 @@ struct Comparison {
 
   /// Of the notices, those behind the first `told` of each are looked at.
   private func difference(
-    _ store: TestStore, _ reference: Reference, _ told: (Int, Int64)
+    _ store: any StoreUnderTest, _ reference: Reference, _ told: (Int, Int64)
   ) throws -> String? {
     var nodes: Set<Node> = []
     for collection in PlacedGraph.collections {
@@ -121,29 +120,16 @@ struct Comparison {
   }
 }
 
-extension TestStore {
-  /// As a store does it where very much goes.
-  func sweepsInSteps(of rows: Int64) {
-    writer.fewNodes = 0
-    writer.pace.rowsToAStep = rows
-  }
-
-  func lastNotice() throws -> Int64 {
-    try Connection(path: path, access: .readOnly)
-      .integer("SELECT coalesce(max(id), 0) FROM cascade_notice") ?? 0
-  }
-}
-
-struct Stopped: Error {}
+package struct Stopped: Error {}
 
 /// What one sweep deletes is one batch, however often it is stopped.
-struct SplitSweep: Error {
-  let batches: Set<Int64>
+package struct SplitSweep: Error {
+  package let batches: Set<Int64>
 }
 
 extension StepPolicy {
   /// The end of the daemon comes in one of the pauses.
-  static func stopping(after pauses: Int) -> StepPolicy {
+  package static func stopping(after pauses: Int) -> StepPolicy {
     var left = pauses
     return StepPolicy { _ in
       left -= 1
@@ -154,27 +140,27 @@ extension StepPolicy {
 
 /// Sweeps that are stopped after so many steps, more each time, by the end of the daemon. Another one
 /// goes on.
-struct Stops {
-  let store: TestStore
+package struct Stops {
+  package let store: any StoreUnderTest
   /// None, if it is zero.
   private var steps: Int
 
-  init(_ store: TestStore, _ steps: Int) {
+  package init(_ store: any StoreUnderTest, _ steps: Int) {
     self.store = store
     self.steps = steps
   }
 
   /// Whether there was something to do.
-  mutating func sweep(_ kinds: [SweepKind]) throws -> Bool {
+  package mutating func sweep(_ kinds: [SweepKind]) throws -> Bool {
     var batches: Set<Int64> = []
     var wanted = kinds
     while true {
       let result = try sweepUntilStopped(wanted)
-      if let batch = try result?.batch ?? store.meta("sweep.batch") { batches.insert(batch) }
+      if let batch = try result?.batch ?? store.unfinishedBatch { batches.insert(batch) }
       if let result {
         if batches.count > 1 { throw SplitSweep(batches: batches) }
         #expect(result.blocked.isEmpty)
-        #expect(try store.meta("sweep.batch") == nil)
+        #expect(try store.unfinishedBatch == nil)
         return !batches.isEmpty || result.outcome != .nothing
       }
       try store.reopen()
@@ -193,7 +179,7 @@ struct Stops {
   }
 
   /// Until neither finds anything.
-  mutating func sweep(byKinds kinds: [SweepKind]) throws {
+  package mutating func sweep(byKinds kinds: [SweepKind]) throws {
     for _ in 0..<50 {
       var found = false
       for kind in kinds where try sweep([kind]) { found = true }
@@ -205,7 +191,7 @@ struct Stops {
 
 extension Reference {
   /// What was never there is nobody's loss: sweeps of one kind do not look for it.
-  func withoutDangling(_ steps: [PlacedStep]) -> [PlacedStep] {
+  package func withoutDangling(_ steps: [PlacedStep]) -> [PlacedStep] {
     var there = Set(nodes.keys)
     for step in steps {
       if case .put(let node, _) = step { there.insert(node) }

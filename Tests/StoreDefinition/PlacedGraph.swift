@@ -1,64 +1,66 @@
-import CascadeModel
-import CascadeStore
-import SQLiteStore
-import SQLiteTables
+package import CascadeModel
+internal import CascadeStore
 
 /// A random model whose relationships live in random places, and the tables for it.
-struct PlacedGraph {
+package struct PlacedGraph {
   /// What is linked is stored too, but by changes of its own: its source does not declare it.
-  enum Place: CaseIterable { case stored, column, join, json, property, linked }
+  package enum Place: CaseIterable { case stored, column, join, json, property, linked }
 
-  struct Relation {
-    let name: String
-    let from: String
-    let to: String
-    let place: Place
-    let rules: Rules
+  package struct Relation {
+    package let name: String
+    package let from: String
+    package let to: String
+    package let place: Place
+    package let rules: Rules
     /// A name may have edges in two places, where references are told apart.
-    var key: String { "\(name) in \(place)" }
+    package var key: String { "\(name) in \(place)" }
     /// Of a column; none keeps what it is given.
-    var type: String { ["", "TEXT", "INTEGER", "VARCHAR(9)"][Int(rules.rawValue % 13 % 4)] }
+    package var type: String {
+      ["", "TEXT", "INTEGER", "VARCHAR(9)"][Int(rules.rawValue % 13 % 4)]
+    }
     /// Whether a second column says which collection it is.
-    var isTyped: Bool { place == .column && rules.rawValue % 3 == 0 }
+    package var isTyped: Bool { place == .column && rules.rawValue % 3 == 0 }
     /// A property without a list around it.
-    var isScalar: Bool { [.json, .property].contains(place) && rules.rawValue % 3 == 0 }
-    var most: Int { place == .column || isScalar ? 1 : 3 }
-    var typeColumn: String { "\(name)_type" }
+    package var isScalar: Bool { [.json, .property].contains(place) && rules.rawValue % 3 == 0 }
+    package var most: Int { place == .column || isScalar ? 1 : 3 }
+    package var typeColumn: String { "\(name)_type" }
 
-    func leads(to collection: String) -> Bool { isTyped || to == collection }
+    package func leads(to collection: String) -> Bool { isTyped || to == collection }
 
-    var table: String { "\(name)_\(from)" }
+    package var table: String { "\(name)_\(from)" }
   }
 
   /// How the keys of a collection look; nil is a managed one.
-  enum Keys: CaseIterable { case text, integer, withoutRowid, nocase }
+  package enum Keys: CaseIterable { case text, integer, withoutRowid, nocase }
 
-  let keys: [String: Keys?]
+  package let keys: [String: Keys?]
   /// Of a collection.
-  var nodes = 4
-  let relations: [Relation]
-  static let collections = ["a", "b"]
+  package var nodes = 4
+  package let relations: [Relation]
+  package static let collections = ["a", "b"]
 
-  func relations(of collection: String) -> [Relation] { relations.filter { $0.from == collection } }
+  package func relations(of collection: String) -> [Relation] {
+    relations.filter { $0.from == collection }
+  }
 
-  func isMapped(_ collection: String) -> Bool { keys[collection]! != nil }
+  package func isMapped(_ collection: String) -> Bool { keys[collection]! != nil }
 
-  func node(_ collection: String, _ number: Int) -> Node {
+  package func node(_ collection: String, _ number: Int) -> Node {
     let isInteger = keys[collection]! == .integer
     return Node(collection, isInteger ? .integer(Int64(number)) : .text("k\(number)"))
   }
 
   /// What a relation refers to by a number.
-  func destination(_ relation: Relation, _ number: Int) -> Node {
+  package func destination(_ relation: Relation, _ number: Int) -> Node {
     let other = PlacedGraph.collections.first { $0 != relation.to }!
     return node(relation.isTyped && number % 2 == 1 ? other : relation.to, number)
   }
 
   // MARK: - As the store is told
 
-  var model: String { model(trash: "1d") }
+  package var model: String { model(trash: "1d") }
 
-  func model(trash: String) -> String {
+  package func model(trash: String) -> String {
     let collections = PlacedGraph.collections.map {
       isMapped($0) ? "\($0): { table: 't \($0)', key: 'id' }" : "\($0): {}"
     }
@@ -88,7 +90,7 @@ struct PlacedGraph {
       """
   }
 
-  var schema: String {
+  package var schema: String {
     var statements = PlacedGraph.collections.filter(isMapped).map { collection in
       let columns = relations(of: collection).filter { $0.place == .column }.map {
         ", \"\($0.name)\" \($0.type)" + ($0.isTyped ? ", \($0.typeColumn)" : "")
@@ -107,11 +109,11 @@ struct PlacedGraph {
   }
 
   /// Some applications hear of all that goes or changes; this changes nothing that is compared.
-  func schema(_ seed: UInt64) -> String {
+  package func schema(_ seed: UInt64) -> String {
     PlacedGraph.isHeard(seed) ? "\(schema);\n\(triggers)" : schema
   }
 
-  static func isHeard(_ seed: UInt64) -> Bool { seed % 5 < 2 }
+  package static func isHeard(_ seed: UInt64) -> Bool { seed % 5 < 2 }
 
   private var triggers: String {
     let tables =
@@ -139,7 +141,7 @@ struct PlacedGraph {
 
   /// `bySQL` has no places that only Cascade can write, and no rule that a trigger would judge
   /// statement by statement.
-  init(bySQL: Bool, _ random: inout Seeded) {
+  package init(bySQL: Bool, _ random: inout Seeded) {
     var keys: [String: Keys?] = [:]
     for collection in PlacedGraph.collections {
       let isManaged = !bySQL && Int.random(in: 0..<3, using: &random) == 0
@@ -202,7 +204,7 @@ extension Rules {
 }
 
 /// One step: what every place can say.
-enum PlacedStep: CustomStringConvertible {
+package enum PlacedStep: CustomStringConvertible {
   /// The node, and all of its references by the names of its relationships.
   case put(Node, [String: [Node]])
   case delete(Node)
@@ -211,7 +213,7 @@ enum PlacedStep: CustomStringConvertible {
   case link(PlacedGraph.Relation, Node, Node)
   case unlink(PlacedGraph.Relation, Node, Node)
 
-  var description: String {
+  package var description: String {
     switch self {
     case .put(let node, let references):
       "put \(node) "
@@ -227,7 +229,7 @@ enum PlacedStep: CustomStringConvertible {
 }
 
 extension PlacedGraph {
-  func steps(bySQL: Bool, _ random: inout Seeded) -> [PlacedStep] {
+  package func steps(bySQL: Bool, _ random: inout Seeded) -> [PlacedStep] {
     let linked = relations.filter { $0.place == .linked }
     if !linked.isEmpty && Int.random(in: 0..<3, using: &random) == 0 {
       return (0..<4).map { _ in link(linked.randomElement(using: &random)!, &random) }
@@ -271,10 +273,10 @@ extension PlacedGraph {
 }
 
 extension PlacedStep {
-  var put: Node? { if case .put(let node, _) = self { node } else { nil } }
+  package var put: Node? { if case .put(let node, _) = self { node } else { nil } }
 
   /// Of what only a change file can say.
-  var isOfFiles: Bool {
+  package var isOfFiles: Bool {
     switch self {
     case .link, .unlink, .deleteAll: true
     case .put, .delete, .flush: false

@@ -1,13 +1,18 @@
-import CascadeModel
-import CascadeStore
-import SQLiteStore
-import SQLiteTables
+package import CascadeModel
+package import CascadeStore
 import Testing
 
+#if canImport(Glibc)
+  import Glibc
+#endif
+
 /// What random comparisons have in common.
-enum Histories {
+package enum Histories {
+  /// Long runs, on request.
+  package static let isLong = unsafe getenv("CASCADE_LONG") != nil
+
   /// The shortest history that still shows a difference, by leaving out one thing at a time.
-  static func shrink<Step>(
+  package static func shrink<Step>(
     _ history: [[Step]], by difference: ([[Step]]) throws -> String?
   ) rethrows -> [[Step]] {
     var best = history
@@ -29,9 +34,9 @@ enum Histories {
   }
 }
 
-extension TestStore {
+extension StoreUnderTest {
   /// What became of a transaction, as the reference tells it.
-  func outcome(_ changes: [Change]) throws -> Reference.Result {
+  package func outcome(_ changes: [Change]) throws -> Reference.Result {
     do {
       let receipt = try apply(changes)
       let deleted = Set(receipt.deleted)
@@ -43,7 +48,7 @@ extension TestStore {
   }
 
   /// How edges and notices differ from the reference's, if they do.
-  func difference(from reference: Reference) throws -> String? {
+  package func difference(from reference: Reference) throws -> String? {
     let edges = Set(try self.edges().map(\.asDeclared))
     let expected = Set(reference.edges.map { Edge($0.key, $0.value) })
     if edges != expected {
@@ -57,14 +62,14 @@ extension TestStore {
 }
 
 extension Edge {
-  init(_ id: Reference.EdgeID, _ rules: Rules) {
+  package init(_ id: Reference.EdgeID, _ rules: Rules) {
     self.init(
       name: id.name, source: id.source, destination: .node(id.destination), rules: rules,
       origin: id.origin)
   }
 
   /// The reference does not ask where a source declares its edges.
-  var asDeclared: Edge {
+  package var asDeclared: Edge {
     Edge(
       name: name, source: source, destination: destination, rules: rules,
       origin: origin == .manual ? .manual : .declared)
@@ -72,7 +77,7 @@ extension Edge {
 }
 
 extension Reference.Told {
-  init(_ notice: Notice) {
+  package init(_ notice: Notice) {
     let edge = notice.edge.asDeclared
     guard case .node(let to) = edge.destination else { fatalError("no files here") }
     self.init(

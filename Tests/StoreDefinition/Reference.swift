@@ -1,31 +1,31 @@
-import CascadeModel
+package import CascadeModel
 
 /// DESIGN section 2.3 in plain Swift, as it is written: every rule looks at every edge until
 /// nothing changes. Slow, and short enough to be believed.
-struct Reference {
-  struct EdgeID: Hashable {
-    var name: String
-    var source: Node
-    var destination: Node
-    var origin: Origin
+package struct Reference {
+  package struct EdgeID: Hashable {
+    package var name: String
+    package var source: Node
+    package var destination: Node
+    package var origin: Origin
   }
 
-  struct Told: Hashable {
-    var receiver: Node
-    var edge: EdgeID
-    var reason: String
+  package struct Told: Hashable {
+    package var receiver: Node
+    package var edge: EdgeID
+    package var reason: String
   }
 
-  struct Result: Equatable {
-    var deleted: Set<Node> = []
-    var denied: Set<Node>?
+  package struct Result: Equatable {
+    package var deleted: Set<Node> = []
+    package var denied: Set<Node>?
   }
 
-  var nodes: [Node: String] = [:]
-  var edges: [EdgeID: Rules] = [:]
-  var notices: [Told] = []
+  package var nodes: [Node: String] = [:]
+  package var edges: [EdgeID: Rules] = [:]
+  package var notices: [Told] = []
   /// Of edges in properties, by `name/from/to`. Property `x_a` refers to the collection "a" by "x".
-  var propertyRules: [String: Rules] = [:]
+  package var propertyRules: [String: Rules] = [:]
 
   /// Edges in properties whose destination is not there. Once it is, they are edges.
   private var loose: [EdgeID: Rules] = [:]
@@ -35,7 +35,7 @@ struct Reference {
   /// A patch of this node found nothing to patch.
   private var unpatched: Node?
 
-  mutating func apply(_ changes: [Change]) -> Result {
+  package mutating func apply(_ changes: [Change]) -> Result {
     let before = self
     var result = Result()
     begin()

@@ -1,11 +1,9 @@
-import CascadeModel
-import CascadeStore
-import SQLiteStore
-import SQLiteTables
+package import CascadeModel
+internal import CascadeStore
 
 /// A step in the words of the reference, of a change file, and of SQL.
 extension PlacedGraph {
-  func forReference(_ step: PlacedStep) -> Change {
+  package func forReference(_ step: PlacedStep) -> Change {
     switch step {
     case .put(let node, let references):
       let edges = relations(of: node.collection).flatMap { relation in
@@ -36,7 +34,7 @@ extension PlacedGraph {
     }
   }
 
-  func forFile(_ step: PlacedStep) -> Change {
+  package func forFile(_ step: PlacedStep) -> Change {
     switch step {
     case .put(let node, let references):
       let relations = relations(of: node.collection)
@@ -80,7 +78,7 @@ extension PlacedGraph {
 
   // MARK: - SQL
 
-  func sql(_ step: PlacedStep, replacing: Bool) -> [String] {
+  package func sql(_ step: PlacedStep, replacing: Bool) -> [String] {
     switch step {
     case .put(let node, let references):
       return [upsert(node, references, replacing)] + joins(node, references)

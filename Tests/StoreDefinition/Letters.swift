@@ -1,7 +1,5 @@
-import CascadeModel
-import CascadeStore
-import SQLiteStore
-import SQLiteTables
+package import CascadeModel
+package import CascadeStore
 
 /// Transactions in letters. Every node is of the collection "n" unless it says another.
 ///
@@ -10,7 +8,7 @@ import SQLiteTables
 ///     !*       delete the collection        A-36x>B        one called "x" with rules 4 and 32
 ///     |        flush                        ~A->B          remove "e"; ~A-x>B removes "x"
 ///                                           ~A->B:d ~A->B:e   as destination, as edge alone
-func changes(_ script: String) -> [Change] {
+package func changes(_ script: String) -> [Change] {
   script.split(separator: " ").map { change($0) }
 }
 
@@ -54,20 +52,20 @@ private func declared(_ text: Substring) -> DeclaredEdge {
 }
 
 /// `A`, or `albums/A` in a collection of its own.
-func node(_ text: some StringProtocol) -> Node {
+package func node(_ text: some StringProtocol) -> Node {
   let parts = String(text).split(separator: "/" as Character).map(String.init)
   return parts.count == 1 ? Node("n", .text(parts[0])) : Node(parts[0], .text(parts[1]))
 }
 
 extension Node {
-  var letters: String {
+  package var letters: String {
     collection == "n" ? key.managedText ?? "" : "\(collection)/\(key.managedText ?? "")"
   }
 }
 
 extension Edge {
   /// As it is written above; a declared edge has `=` instead of the dash.
-  var letters: String {
+  package var letters: String {
     let called = name == "e" ? "" : name
     let end = destination.node?.letters ?? "file"
     return "\(source.letters)\(origin == .manual ? "-" : "=")\(rules.rawValue)\(called)>\(end)"
@@ -75,42 +73,44 @@ extension Edge {
 }
 
 extension Destination {
-  var node: Node? {
+  package var node: Node? {
     if case .node(let node) = self { node } else { nil }
   }
 }
 
-extension TestStore {
+extension StoreUnderTest {
   @discardableResult
-  func run(_ script: String) throws -> Receipt { try apply(changes(script)) }
+  package func run(_ script: String) throws -> Receipt { try apply(changes(script)) }
 
   /// What the transaction deletes, in the order of the alphabet.
-  func gone(_ script: String) throws -> String { try run(script).deleted.letters }
+  package func gone(_ script: String) throws -> String { try run(script).deleted.letters }
 
   /// The nodes that must stay, or else what was wrong, in the order of the alphabet.
-  func refusals(_ script: String) throws -> [String] {
+  package func refusals(_ script: String) throws -> [String] {
     try verdict(changes(script))
   }
 
-  func alive(in collection: String = "n") throws -> String {
+  package func alive(in collection: String = "n") throws -> String {
     try reader.nodes(in: collection, after: nil, limit: 1_000).map(\.node).letters
   }
 
-  func graph() throws -> String { try edges().map(\.letters).sorted().joined(separator: " ") }
+  package func graph() throws -> String {
+    try edges().map(\.letters).sorted().joined(separator: " ")
+  }
 
   /// Each as `receiver: edge`, with a cross behind it where the receiver is deleted.
-  func told() throws -> [String] {
-    try reader.notices(after: 0).map {
+  package func told() throws -> [String] {
+    try reader.notices(after: 0, limit: 1_000).map {
       "\($0.node.letters): \($0.edge.letters)\($0.receiverDeleted ? " †" : "")"
     }
   }
 }
 
 extension [Node] {
-  var letters: String { map(\.letters).sorted().joined(separator: " ") }
+  package var letters: String { map(\.letters).sorted().joined(separator: " ") }
 }
 
 /// Rules as the numbers of DESIGN 2.1.
 extension Rules: ExpressibleByIntegerLiteral {
-  public init(integerLiteral value: Int64) { self.init(rawValue: value) }
+  package init(integerLiteral value: Int64) { self.init(rawValue: value) }
 }

@@ -1,24 +1,22 @@
-import CascadeModel
-import CascadeStore
-import SQLiteStore
-import SQLiteTables
+package import CascadeModel
+internal import CascadeStore
 
 /// Objects whose values refer to others.
-func put(
+package func put(
   _ letters: String, _ value: String? = nil, type: String? = nil, edges: [DeclaredEdge]? = nil
 ) -> Change {
   .put(node(letters), type: type, value: value.map(JSONText.init(valid:)), edges: edges)
 }
 
-func patch(_ letters: String, _ members: String, unset: [String] = []) -> Change {
+package func patch(_ letters: String, _ members: String, unset: [String] = []) -> Change {
   .patch(node(letters), set: JSONText(valid: members).members()!, unset: unset)
 }
 
-func delete(_ letters: String) -> Change { .delete(node(letters)) }
+package func delete(_ letters: String) -> Change { .delete(node(letters)) }
 
 extension StoreModel {
   /// Whose relationships these are, from "n" to "n", called "e", unless they say otherwise.
-  init(relationships: [String], collections: String = "") throws {
+  package init(relationships: [String], collections: String = "") throws {
     let whole = relationships.map { text in
       var whole = text
       for (key, value) in [("name", "'e'"), ("from", "'n'"), ("to", "'n'")]
@@ -36,27 +34,25 @@ extension StoreModel {
   }
 }
 
-extension TestStore {
-  convenience init(_ first: String, _ others: String...) throws {
-    try self.init(model: StoreModel(relationships: [first] + others))
-  }
-
+extension StoreUnderTest {
   /// The value of a node, as JSON; nil where it is not there.
-  func value(_ letters: String) throws -> String? {
+  package func value(_ letters: String) throws -> String? {
     try reader.node(node(letters)).value?.text
   }
 
   /// The single message of the refusal.
-  func refusal(_ changes: Change...) throws -> String {
+  package func refusal(_ changes: Change...) throws -> String {
     let reasons = try reasons(changes)
     return reasons.count == 1 ? reasons[0].message : "\(reasons)"
   }
 
   /// Why the changes are refused; nothing if they are not.
-  func messages(_ changes: Change...) throws -> [String] { try reasons(changes).map(\.message) }
+  package func messages(_ changes: Change...) throws -> [String] {
+    try reasons(changes).map(\.message)
+  }
 }
 
 extension Rules {
   /// As a model says them.
-  var list: String { "[\(names.map { "'\($0)'" }.joined(separator: ", "))]" }
+  package var list: String { "[\(names.map { "'\($0)'" }.joined(separator: ", "))]" }
 }

@@ -1,0 +1,97 @@
+package import CascadeModel
+package import CascadeStore
+
+/// An engine, as its tests see it. The tests in this target are the definition: every engine passes
+/// them.
+package protocol EngineUnderTest: Sendable {
+  /// Makes a store in a database that has the application's tables.
+  func makeStore(model: StoreModel, schema: String) throws -> any StoreUnderTest
+}
+
+/// A store that is deleted with its test.
+package protocol StoreUnderTest: AnyObject {
+  associatedtype Writing: StoreWriting
+  associatedtype Reading: StoreReading
+
+  var writer: Writing { get }
+  var reader: Reading { get }
+  /// How many transactions were applied.
+  var count: Int64 { get set }
+
+  /// Opens the store again, as the next daemon does.
+  func reopen() throws
+
+  /// Releases memory, as the daemon does when nothing was used for a while.
+  func rest() throws
+
+  // MARK: - The application
+
+  /// Runs statements as the application.
+  func bySQL(_ sql: String) throws
+
+  /// Reads the first column of a query as the application.
+  func texts(_ sql: String) throws -> [String]
+
+  /// Takes a lease as the application. The key is an SQL expression.
+  func lease(
+    _ key: String, in collection: String, until end: some CustomStringConvertible) throws
+
+  // MARK: - How much is done at a time
+
+  /// From now on, sweeps and undos have steps of so many rows, however little there is to do.
+  func sweepsInSteps(of rows: Int64)
+
+  /// The same, during `body`.
+  func withSteps<T>(of rows: Int64, _ body: () throws -> T) throws -> T
+
+  /// Sets how many nodes an engine works on before it treats them as many.
+  func setManyNodes(_ count: Int)
+
+  // MARK: - What is stored
+
+  /// Every row of the application's tables, and the nodes and edges that Cascade stores, bit for
+  /// bit.
+  func dump() throws -> [String]
+
+  /// The batch of a sweep that was not finished.
+  var unfinishedBatch: Int64? { get throws }
+
+  func lastNotice() throws -> Int64
+
+  /// Whether the trash has the row of a node, and not only its name.
+  func isRowInTrash(_ node: Node) throws -> Bool
+}
+
+extension StoreUnderTest {
+  @discardableResult
+  package func apply(_ changes: [Change], id: String? = nil) throws -> Receipt {
+    count += 1
+    let submission = Submission(
+      id: id ?? "test-\(count)", author: "test", fingerprint: count, at: count)
+    var rest = changes[...]
+    return try writer.group { try writer.apply(submission) { rest.popFirst() } }
+  }
+
+  /// Applies changes under a model of its own.
+  @discardableResult
+  package func apply(_ changes: [Change], by writer: any StoreWriting) throws -> Receipt {
+    let number = Int64.random(in: 1_000 ... .max)
+    let submission = Submission(id: "\(number)", author: "test", fingerprint: number, at: 9)
+    var rest = changes[...]
+    return try writer.group { try writer.apply(submission) { rest.popFirst() } }
+  }
+
+  package func reasons(_ changes: some Sequence<Change>) throws -> [Reason] {
+    let changes = Array(changes)
+    do {
+      try apply(changes)
+      return []
+    } catch let rejection as Rejection {
+      return rejection.reasons
+    }
+  }
+
+  package func exists(_ node: Node) throws -> Bool { try reader.node(node).exists }
+
+  package func edges() throws -> [Edge] { try reader.edges(EdgeQuery()).edges }
+}
