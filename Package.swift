@@ -56,7 +56,9 @@ let package = Package(
       name: "CascadeKit", dependencies: ["CascadeModel", "CascadeVarlink"], swiftSettings: sources),
     .executableTarget(
       name: "cascadectl",
-      dependencies: ["CascadeKit", "CascadeModel", "CascadeSystem", "CascadeVarlink"],
+      dependencies: [
+        "CascadeInspect", "CascadeKit", "CascadeModel", "CascadeSystem", "CascadeVarlink",
+      ],
       swiftSettings: sources, linkerSettings: alone),
 
     .target(
@@ -101,6 +103,10 @@ let package = Package(
   }
 
   package.targets += [
+    .target(
+      name: "CascadeInspect",
+      dependencies: ["CascadeModel", "CascadeSQLite", "CascadeSystem", "SQLiteTables"],
+      swiftSettings: sources),
     .target(
       name: "Spool",
       dependencies: [
