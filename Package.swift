@@ -138,6 +138,13 @@ let package = Package(
       swiftSettings: sources, linkerSettings: alone),
 
     .testTarget(
+      name: "InspectTests",
+      dependencies: [
+        "CascadeInspect", "CascadeModel", "CascadeSQLite", "CascadeSystem", "SQLiteTables",
+        "TestSupport",
+      ],
+      exclude: ["Schemas"], swiftSettings: settings),
+    .testTarget(
       name: "StoreTests",
       dependencies: [
         "CascadeModel", "CascadeSQLite", "CascadeSystem", "CascadePlanning", "CascadeStore",

@@ -84,7 +84,7 @@ private final class Inspector {
     let known = Dictionary(uniqueKeysWithValues: schema.map { ($0.name, $0) })
     try count(known)
     try sumOrphans(known)
-    try findUnreferenced(tables, known)
+    try findUnreferenced(tables)
     return inspection
   }
 
@@ -109,7 +109,9 @@ private final class Inspector {
       var reference = inspection.relationships[index]
       clock.next("\(reference.source).\(reference.columns.joined(separator: ", "))")
       guard let table = tables[reference.source], reference.found != .path else { continue }
-      try database.count(&reference, in: table)
+      if let join = reference.join { combineEnds(&reference, join) }
+      try database.count(
+        &reference, number: index, in: table, parent: tables[reference.to])
       // A type that names a table by accident.
       if reference.found == .typed, reference.orphans * 2 > reference.rows {
         reference.isLikely = reference.rows < 10
@@ -119,6 +121,17 @@ private final class Inspector {
       }
       inspection.relationships[index] = reference
     }
+  }
+
+  /// What was counted of the two references makes the count of their join fast.
+  private func combineEnds(
+    _ reference: inout InspectedRelationship, _ join: InspectedRelationship.Join
+  ) {
+    let ends = inspection.relationships.filter {
+      $0.from == join.table && [join.source, join.destination].contains($0.columns)
+    }
+    reference.refers = ends.map(\.refers).joined(separator: " AND ")
+    reference.dangles = "(\(ends.map(\.dangles).joined(separator: " OR ")))"
   }
 
   private func sumOrphans(_ tables: [String: Table]) throws {
@@ -133,9 +146,7 @@ private final class Inspector {
     }
   }
 
-  private func findUnreferenced(
-    _ tables: [SampledTable], _ known: [String: Table]
-  ) throws {
+  private func findUnreferenced(_ tables: [SampledTable]) throws {
     clock.begin("looking for rows that nothing refers to", of: tables.count)
     for table in tables {
       clock.next(table.name)
@@ -145,7 +156,7 @@ private final class Inspector {
       // Most rows cannot be referred to by fewer references.
       let most = references.reduce(0) { $0 + ($1.found == .list ? table.rows : $1.rows) }
       guard table.rows > 0, most * 2 > table.rows,
-        let rows = try database.unreferenced(table, by: references, known), rows > 0,
+        let rows = try database.unreferenced(table, by: references), rows > 0,
         rows * 2 < table.rows
       else { continue }
       inspection.unreferenced.append(Inspection.UnreferencedRows(table: table.name, rows: rows))

@@ -73,6 +73,8 @@ package struct InspectedRelationship: Sendable {
   var refers = "1"
   /// The condition under which a row that refers, refers to nothing.
   var dangles = "0"
+  /// The temporary table of the values, after they were counted.
+  var values: String?
 
   init(
     from: String, columns: [String], to: String, toColumns: [String], found: Found,

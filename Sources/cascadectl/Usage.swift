@@ -35,10 +35,14 @@ enum Usage {
       metrics                               for Prometheus, in the OpenMetrics format
       attach [--create-indexes]             makes the tables, triggers and indexes
       detach                                takes everything of Cascade's out of the store
+      inspect FILE.db [--root DIR] [--html FILE] [--format dot | svg]
+                                            what refers to what in any database, and what is
+                                            broken; needs no daemon
+      suggest FILE.db                       a model for it; needs no daemon
 
     A NODE is collection/key, or ["collection", "key"].
     Exit status: 0 done, 1 check found something, 3 held, 4 blocked or denied, 64 usage,
-    65 bad data, 66 a file cannot be read, 69 no such store, 74 the output cannot be written,
+    65 bad data or no database, 66 a file cannot be read, 69 no such store, 74 the output cannot be written,
     75 the daemon is not there or busy, 77 not allowed, 78 bad configuration.
     """
 }

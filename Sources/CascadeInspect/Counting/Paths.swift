@@ -34,7 +34,7 @@ struct PathFinder {
     found.isIndexed = table.table.hasIndex(on: column.name)
     let name = ReferenceSQL.column(column.name)
     found.refers = "\(name) IS NOT NULL AND length(\(name)) > 0"
-    let sums = try database.sum(over: table.table, 2) { part in
+    let sums = try database.sum(over: RowSource(table.table), 2) { part in
       let values = try database.rows(
         """
         SELECT \(name) FROM main.\(quoted(table.name)) AS c

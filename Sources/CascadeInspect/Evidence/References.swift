@@ -102,11 +102,16 @@ extension Detective {
     reference.isIndexed = table.table.hasIndex(onAll: reference.columns)
     reference.refers = ReferenceSQL.refers(reference.columns)
     let isWhole =
-      parent != nil && reference.toColumns.count == reference.columns.count
+      reference.columns.count > 0 && parent != nil
+      && reference.toColumns.count == reference.columns.count
       && reference.toColumns.allSatisfy { parent?.table.column($0) != nil }
     reference.dangles =
       isWhole
       ? ReferenceSQL.dangles(reference.columns, to: reference.to, reference.toColumns) : "1"
+    if isWhole, parent?.table.canCompare(reference.toColumns) != true {
+      reference.dangles = "0"
+      reference.evidence += "; only the application can compare the key"
+    }
   }
 
   private func implied(

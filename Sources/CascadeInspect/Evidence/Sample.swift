@@ -33,7 +33,7 @@ extension Database {
 
   func sample(_ table: Table) throws -> SampledTable {
     let name = "main.\(quoted(table.name))"
-    let rows = try sum(over: table, 1) { part in
+    let rows = try sum(over: RowSource(table), 1) { part in
       let sql = "SELECT count(*) FROM \(name) AS c WHERE \(part.condition)"
       return [Int(try db.integer(generated: sql, part.values) ?? 0)]
     }[0]
@@ -47,8 +47,10 @@ extension Database {
     let keys = table.uniqueKeys.filter { !$0.isPartial && !$0.hasExpressions }
     return SampledTable(
       table: table, rows: rows, samples: samples,
-      singleKeys: keys.filter { $0.columns.count == 1 }.compactMap { table.column($0.columns[0]) },
-      compositeKeys: keys.filter { $0.columns.count > 1 }.map(\.columns))
+      singleKeys: keys.filter { $0.columns.count == 1 && table.canCompare($0.columns) }
+        .compactMap { table.column($0.columns[0]) },
+      compositeKeys: keys.filter { $0.columns.count > 1 && table.canCompare($0.columns) }
+        .map(\.columns))
   }
 
   private static let sampleBlocks = 20
@@ -82,5 +84,15 @@ extension Database {
   private static func short(_ column: String) -> String {
     let name = "c.\(quoted(column))"
     return "iif(typeof(\(name)) IN ('text', 'blob') AND length(\(name)) > 2000, NULL, \(name))"
+  }
+}
+
+extension Table {
+  /// Whether SQLite itself has the collations of these columns.
+  func canCompare(_ names: [String]) -> Bool {
+    names.allSatisfy { name in
+      guard let column = column(name) else { return false }
+      return ["BINARY", "NOCASE", "RTRIM"].contains(column.collation.uppercased())
+    }
   }
 }

@@ -26,9 +26,9 @@ final class Database {
   }
 
   /// How long a statement may keep others from committing.
-  private static let longestLock = Duration.milliseconds(8)
+  private static let longestLock = Duration.milliseconds(5)
   /// A part that takes less than this is followed by a larger one.
-  private static let shortLock = Duration.milliseconds(3)
+  private static let shortLock = Duration.milliseconds(2)
 }
 
 /// A part of a table, as a condition on the rows `c`.
@@ -43,16 +43,16 @@ extension Database {
   /// Reads a table, in parts if others would wait for it. `read` runs again, for a smaller part, if
   /// it takes too long. `take` gets what it returned. Stops when `take` returns false.
   func eachPart<T>(
-    of table: Table, _ read: (Part) throws -> T, take: (T) -> Bool
+    of source: RowSource, _ read: (Part) throws -> T, take: (T) -> Bool
   ) throws {
-    guard isPaced, table.canBeReadInParts else {
+    guard isPaced, !source.key.isEmpty else {
       _ = take(try watched(limit: nil) { try read(.whole) })
       return
     }
     var after: [Value]? = nil
     repeat {
       let start = ContinuousClock.now
-      guard let (found, end) = try part(of: table, after: after, read) else { continue }
+      guard let (found, end) = try part(of: source, after: after, read) else { continue }
       adapt(to: .now - start)
       if !take(found) { return }
       guard let end else { return }
@@ -62,9 +62,11 @@ extension Database {
   }
 
   /// The sum of what each part returns.
-  func sum(over table: Table, _ columns: Int, _ read: (Part) throws -> [Int]) throws -> [Int] {
+  func sum(
+    over source: RowSource, _ columns: Int, _ read: (Part) throws -> [Int]
+  ) throws -> [Int] {
     var sums = Array(repeating: 0, count: columns)
-    try eachPart(of: table, read) { part in
+    try eachPart(of: source, read) { part in
       for index in sums.indices { sums[index] += part[index] }
       return true
     }
@@ -73,12 +75,12 @@ extension Database {
 
   /// Nil if the time was over. Then the next part is smaller.
   private func part<T>(
-    of table: Table, after: [Value]?, _ read: (Part) throws -> T
+    of source: RowSource, after: [Value]?, _ read: (Part) throws -> T
   ) throws -> (T, end: [Value]?)? {
     do {
       return try watched(limit: partRows > 1 ? Database.longestLock : nil) {
-        let end = try self.end(of: table, after: after)
-        return (try read(table.part(after: after, to: end)), end)
+        let end = try self.end(of: source, after: after)
+        return (try read(source.part(after: after, to: end)), end)
       }
     } catch let error as SQLiteError where error.isInterrupted {
       partRows = max(1, partRows / 4)
@@ -88,14 +90,14 @@ extension Database {
   }
 
   /// The key of the last row of a part; nil for the last part.
-  private func end(of table: Table, after: [Value]?) throws -> [Value]? {
-    let part = table.part(after: after, to: nil)
-    let key = table.scanKey.joined(separator: ", ")
+  private func end(of source: RowSource, after: [Value]?) throws -> [Value]? {
+    let part = source.part(after: after, to: nil)
+    let key = source.key.joined(separator: ", ")
     let sql = """
-      SELECT \(key) FROM main.\(quoted(table.name)) AS c WHERE \(part.condition)
+      SELECT \(key) FROM \(source.name) AS c WHERE \(part.condition)
       ORDER BY \(key) LIMIT 1 OFFSET \(partRows - 1)
       """
-    return try db.all(generated: sql, part.values) { row in row.columns.map(row.value) }.first
+    return try rows(sql, part.values).first
   }
 
   private func adapt(to time: Duration) {
@@ -121,17 +123,25 @@ extension Database {
   }
 }
 
-extension Table {
-  /// What the rows are read by, in order.
-  fileprivate var scanKey: [String] {
-    if let rowid { return ["c.\(rowid)"] }
-    return primaryKey.map { "c.\(quoted($0))" }
+/// Where rows `c` are read from, and the key that orders them.
+struct RowSource {
+  let name: String
+  /// Empty if the rows cannot be read in parts.
+  let key: [String]
+
+  init(_ table: Table) {
+    name = "main.\(quoted(table.name))"
+    key = table.rowid.map { ["c.\($0)"] } ?? table.primaryKey.map { "c.\(quoted($0))" }
   }
 
-  fileprivate var canBeReadInParts: Bool { !scanKey.isEmpty }
+  /// A temporary table that has one key.
+  init(temporary name: String, key: String) {
+    self.name = "temp.\(name)"
+    self.key = ["c.\(key)"]
+  }
 
   fileprivate func part(after: [Value]?, to end: [Value]?) -> Part {
-    let key = "(\(scanKey.joined(separator: ", ")))"
+    let key = "(\(self.key.joined(separator: ", ")))"
     var conditions: [String] = []
     var values: [Value] = []
     for (comparison, bound) in [(">", after), ("<=", end)] {

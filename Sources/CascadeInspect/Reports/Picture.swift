@@ -38,12 +38,14 @@ struct Picture {
       columns[levels[table.table] ?? 0, default: []].append(table)
     }
     let broken = Set(inspection.broken.map(\.from))
+    // Every other column is lower by half a row, so that lines over it pass between its boxes.
+    let pitch = Picture.boxHeight + Picture.rowGap
     for (column, tables) in columns {
       for (row, table) in tables.enumerated() {
         boxes[table.table] = Box(
           table: table,
           x: Picture.margin + column * (Picture.boxWidth + Picture.columnGap),
-          y: Picture.margin + row * (Picture.boxHeight + Picture.rowGap),
+          y: Picture.margin + row * pitch + column % 2 * pitch / 2,
           isBroken: broken.contains(table.table))
       }
     }
@@ -134,7 +136,7 @@ extension Picture.Box {
   fileprivate func svg(largest: Int) -> String {
     let (width, height) = (Picture.boxWidth, Picture.boxHeight)
     let bar = largest == 0 ? 0 : max(2, (width - 16) * table.rows / largest)
-    let name = table.table.count > 24 ? table.table.prefix(23) + "…" : table.table
+    let name = table.table.count > 21 ? table.table.prefix(20) + "…" : table.table
     return """
       <g class="\(isBroken ? "box broken" : "box")"><title>\(escaped(table.table))</title>\
       <rect x="\(x)" y="\(y)" width="\(width)" height="\(height)" rx="6"/>\

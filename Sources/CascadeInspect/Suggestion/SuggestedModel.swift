@@ -121,11 +121,6 @@ extension Table {
   /// Whether a collection may have this key: unique, and compared by what SQLite itself knows.
   fileprivate func canBeKey(_ columns: [String]) -> Bool {
     guard !columns.isEmpty, uniqueKey(of: columns) != nil else { return false }
-    return columns.allSatisfy { hasKnownCollation($0) }
-  }
-
-  func hasKnownCollation(_ name: String) -> Bool {
-    guard let column = column(name) else { return false }
-    return ["BINARY", "NOCASE", "RTRIM"].contains(column.collation.uppercased())
+    return canCompare(columns)
   }
 }

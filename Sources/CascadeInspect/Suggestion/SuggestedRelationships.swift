@@ -53,7 +53,8 @@ struct SuggestedRelationships {
     let rows = reference.rows.groupedCount("row", "rows")
     if reference.rows == 0 { return "No row refers yet" }
     if reference.orphans == 0 { return "\(rows), none of them refers to nothing" }
-    return "\(rows), \(reference.orphans.grouped) of them refer to nothing"
+    let verb = reference.orphans == 1 ? "refers" : "refer"
+    return "\(rows), \(reference.orphans.grouped) of them \(verb) to nothing"
   }
 
   // MARK: - What cannot be said
@@ -73,7 +74,7 @@ struct SuggestedRelationships {
       return "Not in the model: the key of the collection is \(other[0].printable)."
     }
     let columns = reference.columns
-    if !columns.allSatisfy({ tables[reference.from]?.hasKnownCollation($0) == true }) {
+    if tables[reference.from]?.canCompare(columns) != true {
       return "Not in the model: only the application knows how the column compares."
     }
     if reference.found == .list, columns[0].contains(".") {
