@@ -56,7 +56,9 @@ let package = Package(
       name: "CascadeKit", dependencies: ["CascadeModel", "CascadeVarlink"], swiftSettings: sources),
     .executableTarget(
       name: "cascadectl",
-      dependencies: ["CascadeKit", "CascadeModel", "CascadeSystem", "CascadeVarlink"],
+      dependencies: [
+        "CascadeInspect", "CascadeKit", "CascadeModel", "CascadeSystem", "CascadeVarlink",
+      ],
       swiftSettings: sources, linkerSettings: alone),
 
     .target(
@@ -102,6 +104,10 @@ let package = Package(
 
   package.targets += [
     .target(
+      name: "CascadeInspect",
+      dependencies: ["CascadeModel", "CascadeSQLite", "CascadeSystem", "SQLiteTables"],
+      swiftSettings: sources),
+    .target(
       name: "Spool", dependencies: ["CascadeModel", "CascadeStore", "CascadeSystem"],
       swiftSettings: sources),
     .target(
@@ -128,6 +134,13 @@ let package = Package(
     .target(
       name: "StoreDefinition", dependencies: ["CascadeModel", "CascadeStore"],
       path: "Tests/StoreDefinition", swiftSettings: settings),
+    .testTarget(
+      name: "InspectTests",
+      dependencies: [
+        "CascadeInspect", "CascadeModel", "CascadeSQLite", "CascadeSystem", "SQLiteTables",
+        "TestSupport",
+      ],
+      exclude: ["Schemas"], swiftSettings: settings),
     .testTarget(
       name: "StoreTests",
       dependencies: [

@@ -8,6 +8,9 @@ internal import Glibc
 package struct Connection: ~Copyable {
   package enum Access: Sendable {
     case create, readWrite, readOnly
+    /// Without locks, and without files beside the database: only for a file that nothing changes.
+    /// SQLite does not look at a write-ahead log then.
+    case immutable
   }
 
   let handle: OpaquePointer
@@ -21,7 +24,7 @@ package struct Connection: ~Copyable {
   package init(path: String, access: Access) throws(SQLiteError) {
     _ = Connection.isConfigured
     var handle: OpaquePointer?
-    let result = unsafe sqlite3_open_v2(path, &handle, access.flags, nil)
+    let result = unsafe sqlite3_open_v2(access.name(of: path), &handle, access.flags, nil)
     guard let opened = unsafe handle, result == SQLITE_OK else {
       let error = unsafe SQLiteError(result, handle, doing: "open \(path)")
       unsafe sqlite3_close_v2(handle)
@@ -46,7 +49,16 @@ extension Connection.Access {
     case .create: common | SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
     case .readWrite: common | SQLITE_OPEN_READWRITE
     case .readOnly: common | SQLITE_OPEN_READONLY
+    case .immutable: common | SQLITE_OPEN_READONLY | SQLITE_OPEN_URI
     }
+  }
+
+  /// The path, or a URI where a parameter is needed. In a URI, three characters have a meaning.
+  fileprivate func name(of path: String) -> String {
+    guard case .immutable = self else { return path }
+    let escapes: [Character: String] = ["%": "%25", "?": "%3f", "#": "%23"]
+    let escaped = path.map { escapes[$0] ?? String($0) }.joined()
+    return "file:\(path.hasPrefix("/") ? "//" : "")\(escaped)?immutable=1"
   }
 }
 

@@ -21,6 +21,9 @@ package struct SQLiteError: Error, Hashable, CustomStringConvertible {
   /// may be able to.
   package var isReadOnly: Bool { code == SQLITE_READONLY }
 
+  /// A journal is left from a crash, and this connection may not roll it back.
+  package var isHotJournal: Bool { extendedCode == SQLITE_READONLY | 3 << 8 }
+
   package var isNoDatabase: Bool { code == SQLITE_NOTADB }
 
   package var isDamage: Bool { code == SQLITE_CORRUPT || code == SQLITE_NOTADB }

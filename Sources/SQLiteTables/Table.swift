@@ -15,7 +15,7 @@ package struct Table: Hashable, Sendable {
   /// The primary key first, if there is one, then every UNIQUE constraint and index.
   package let uniqueKeys: [UniqueKey]
   /// The columns of each index, unique or not, except for partial indexes.
-  let indexes: [[String]]
+  package let indexes: [[String]]
   package let foreignKeys: [ForeignKey]
   /// Whether a CHECK constraint may refuse a row.
   package let hasChecks: Bool
@@ -112,7 +112,7 @@ package struct Table: Hashable, Sendable {
   }
 
   /// The key that consists of these columns, if they distinguish any two rows.
-  func uniqueKey(of names: [String]) -> UniqueKey? {
+  package func uniqueKey(of names: [String]) -> UniqueKey? {
     let wanted = Set(names.map(\.folded))
     return uniqueKeys.first {
       !$0.isPartial && !$0.hasExpressions && Set($0.columns.map(\.folded)) == wanted

@@ -8,6 +8,14 @@ enum Commands {
   typealias Prepared = (inout ControlClient, Output) throws -> CInt
   typealias Command = @Sendable (inout Arguments) throws -> Prepared
 
+  /// A command that needs no daemon.
+  typealias Local = (Output) throws -> CInt
+  typealias LocalCommand = @Sendable (inout Arguments) throws -> Local
+
+  static let local: [String: LocalCommand] = [
+    "inspect": InspectCommand.inspect, "suggest": InspectCommand.suggest,
+  ]
+
   static let all: [String: Command] = [
     "status": status, "apply": Apply.command, "node": node, "nodes": nodes, "edges": edges,
     "fetch": fetch, "graph": GraphCommand.command,

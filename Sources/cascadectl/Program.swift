@@ -35,11 +35,13 @@ enum Program {
     if arguments.wantsVersion { return try say("cascadectl \(Release.version)") }
     if arguments.wantsHelp { return try say(Usage.text) }
     guard let name = arguments.command() else { throw UsageError("a command is missing") }
+    let output = Output(json: arguments.json, quiet: arguments.quiet)
+    if let command = Commands.local[name] { return try command(&arguments)(output) }
     guard let command = Commands.all[name] else {
-      let hint = nearest(name, in: Commands.all.keys.sorted()).map { ", did you mean \($0)?" }
+      let names = (Array(Commands.all.keys) + Array(Commands.local.keys)).sorted()
+      let hint = nearest(name, in: names).map { ", did you mean \($0)?" }
       throw UsageError("unknown command \(name)\(hint ?? "")")
     }
-    let output = Output(json: arguments.json, quiet: arguments.quiet)
     let prepared = try command(&arguments)
     var client = try connect(arguments)
     return try prepared(&client, output)

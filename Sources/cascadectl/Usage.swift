@@ -36,10 +36,14 @@ enum Usage {
       metrics                               metrics in the OpenMetrics format, for Prometheus
       attach [--create-indexes]             creates the tables, triggers and indexes
       detach                                removes everything of Cascade from the store
+      inspect FILE.db [--root DIR] [--html FILE] [--format dot | svg]
+                                            finds the references in a database, and orphans;
+                                            needs no daemon
+      suggest FILE.db                       prints a model for a database; needs no daemon
 
     A NODE is collection/key, or ["collection", "key"].
     Exit status: 0 done, 1 check found something, 3 held, 4 blocked or denied, 64 usage,
-    65 bad data, 66 a file cannot be read, 69 no such store, 74 the output cannot be written,
+    65 bad data or no database, 66 a file cannot be read, 69 no such store, 74 the output cannot be written,
     75 the daemon is not running or is busy, 77 not allowed, 78 bad configuration.
     """
 }

@@ -1,7 +1,8 @@
 # fish completion for cascadectl
 
 set -g __cascadectl_commands status apply node nodes edges fetch plan graph why sweep lease batches \
-    undo notices ack events spool approve check attach detach pause resume reload metrics
+    undo notices ack events spool approve check attach detach pause resume reload metrics inspect \
+    suggest
 
 # The answer of the daemon that the line selects, if it runs: a line for each object.
 function __cascadectl_ask
@@ -64,7 +65,7 @@ complete -c cascadectl -s q -l quiet -d 'Print only errors'
 complete -c cascadectl -s h -l help -d 'Show the usage'
 complete -c cascadectl -l version -d 'Show the version'
 
-complete -c cascadectl -n '__cascadectl_is apply' -F
+complete -c cascadectl -n '__cascadectl_is apply inspect suggest' -F
 complete -c cascadectl -n '__cascadectl_is node plan graph why fetch lease' -a '(__cascadectl_nodes)'
 complete -c cascadectl -n '__cascadectl_is nodes' -a '(__cascadectl_collections)'
 complete -c cascadectl -n '__cascadectl_is edges' -l name -x -d 'The name of the edges'
@@ -92,3 +93,6 @@ complete -c cascadectl -n '__cascadectl_is spool' -a 'list retry drop (__cascade
 complete -c cascadectl -n '__cascadectl_is check' -l repair -d 'Create missing triggers and indexes'
 complete -c cascadectl -n '__cascadectl_is check' -l limit -x -d 'The greatest number of findings'
 complete -c cascadectl -n '__cascadectl_is attach' -l create-indexes -d 'Create missing indexes'
+complete -c cascadectl -n '__cascadectl_is inspect' -l root -x -a '(__fish_complete_directories)' -d 'The directory of the files'
+complete -c cascadectl -n '__cascadectl_is inspect' -l html -rF -d 'Write a page for a browser'
+complete -c cascadectl -n '__cascadectl_is inspect' -l format -x -a 'dot svg' -d 'The format of the picture'

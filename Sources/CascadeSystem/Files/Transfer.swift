@@ -77,6 +77,12 @@ extension FileDescriptor {
     }
   }
 
+  /// Empties a regular file.
+  package func truncate() throws(SystemError) {
+    if try status().kind != .file { return }
+    _ = try checked("ftruncate") { ftruncate(raw, 0) }
+  }
+
   /// Moves the position to the beginning of the file.
   package func rewind() throws(SystemError) {
     _ = try checked("lseek") { lseek(raw, 0, SEEK_SET) }

@@ -28,6 +28,13 @@ package enum StandardStream: CInt, Sendable {
 
   package var isTerminal: Bool { isatty(rawValue) == 1 }
 
+  /// The columns of a terminal; nil if the stream is none, or does not tell.
+  package var width: Int? {
+    var size = winsize()
+    guard unsafe ioctl(rawValue, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
+    return Int(size.ws_col)
+  }
+
   /// A descriptor of the same stream that the caller owns.
   package func duplicate() throws -> FileDescriptor { try with { try $0.duplicate() } }
 

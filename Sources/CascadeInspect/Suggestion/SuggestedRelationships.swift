@@ -1,0 +1,197 @@
+internal import CascadeModel
+internal import SQLiteTables
+
+/// The relationships of a suggested model.
+struct SuggestedRelationships {
+  private let inspection: Inspection
+  private let collections: SuggestedCollections
+  private let tables: [String: Table]
+  private(set) var lines: [String] = []
+  private var names: Set<[String]> = []
+  private var typed: Set<[String]> = []
+
+  init(_ inspection: Inspection, _ collections: SuggestedCollections) {
+    self.inspection = inspection
+    self.collections = collections
+    tables = Dictionary(uniqueKeysWithValues: inspection.schema.map { ($0.name, $0) })
+    for reference in inspection.relationships { add(reference) }
+  }
+
+  private mutating func add(_ reference: InspectedRelationship) {
+    if reference.found == .typed, reference.isLikely {
+      let pair = [reference.from] + reference.columns
+      if !typed.insert(pair).inserted { return }
+    }
+    lines += comment(title(reference), indent: 4)
+    if let obstacle = obstacle(reference) {
+      lines += comment(obstacle, indent: 4)
+      return
+    }
+    let name = name(for: reference)
+    switch reference.found {
+    case .typed: addTyped(reference, name)
+    case .list: addList(reference, name)
+    default: addColumn(reference, name)
+    }
+  }
+
+  private func title(_ reference: InspectedRelationship) -> String {
+    var sentences = ["\(reference.origin) → \(reference.destination): \(reference.evidence)"]
+    if let action = reference.onDelete, action != .noAction {
+      sentences[0] += ", ON DELETE \(action.rawValue)"
+    }
+    sentences.append(counts(reference))
+    if !reference.none.isEmpty {
+      let values = reference.none.prefix(3).map { $0.text(most: 40) }.joined(separator: ", ")
+      sentences.append("Values that may mean \"none\": \(values)")
+    }
+    if reference.lacksIndex { sentences.append("The column has no index") }
+    return sentences.map { "\($0.printable)." }.joined(separator: " ")
+  }
+
+  private func counts(_ reference: InspectedRelationship) -> String {
+    let rows = reference.rows.groupedCount("row", "rows")
+    if reference.rows == 0 { return "No row refers yet" }
+    if reference.orphans == 0 { return "\(rows), none of them refers to nothing" }
+    let verb = reference.orphans == 1 ? "refers" : "refer"
+    return "\(rows), \(reference.orphans.grouped) of them \(verb) to nothing"
+  }
+
+  // MARK: - What cannot be said
+
+  /// Why the relationship is only a comment; nil if it can be in the model.
+  private func obstacle(_ reference: InspectedRelationship) -> String? {
+    if !reference.isLikely { return "Not in the model: the evidence is weak." }
+    if let join = reference.join { return self.join(reference, join) }
+    if reference.found == .path { return "Not in the model: name the root in \"files\" first." }
+    guard let key = collections.key(of: reference.from), tables[reference.to] != nil,
+      let other = collections.key(of: reference.to)
+    else { return "Not in the model: one of the two tables is no collection." }
+    if reference.toColumns.count > 1 || other.count > 1 {
+      return "Not in the model: a reference by several columns cannot be said yet."
+    }
+    if other != reference.toColumns {
+      return "Not in the model: the key of the collection is \(other[0].printable)."
+    }
+    let columns = reference.columns
+    if tables[reference.from]?.canCompare(columns) != true {
+      return "Not in the model: only the application knows how the column compares."
+    }
+    if reference.found == .list, columns[0].contains(".") {
+      return "Not in the model: a dot in the column's name would step into an object."
+    }
+    return key.isEmpty ? "Not in the model: there is no key." : nil
+  }
+
+  /// A join row goes with either end, which the schema may not ask for.
+  private func join(
+    _ reference: InspectedRelationship, _ join: InspectedRelationship.Join
+  ) -> String? {
+    guard join.source.count == 1, join.destination.count == 1 else {
+      return "Not in the model: a reference by several columns cannot be said yet."
+    }
+    let name = Words(of: reference.to).list.joined(separator: "_")
+    return "Its rows would go with either end, by this relationship in the place of the "
+      + "collection \(join.table.printable) and its two: { name: \(quotedText(name)), "
+      + "from: \(quotedText(reference.from)), to: \(quotedText(reference.to)), join: { table: "
+      + "\(quotedText(join.table)), source: \(quotedText(join.source[0])), "
+      + "destination: \(quotedText(join.destination[0])) } }"
+  }
+
+  // MARK: - What can
+
+  private mutating func addColumn(_ reference: InspectedRelationship, _ name: String) {
+    lines.append(
+      "    \(head(reference, name)), to: \(quotedText(reference.to)),")
+    lines += ruleComments(reference)
+    lines.append(
+      "      column: \(quotedText(reference.columns[0])), rules: \(rules(reference)) },")
+  }
+
+  private mutating func addTyped(_ reference: InspectedRelationship, _ name: String) {
+    let all = inspection.relationships.filter {
+      $0.found == .typed && $0.isLikely && $0.from == reference.from
+        && $0.columns == reference.columns
+    }
+    for other in all.dropFirst() { lines += comment(title(other), indent: 4) }
+    let usable = all.filter { obstacle($0) == nil }
+    let map = usable.map { "\(quotedText($0.type ?? "")): \(quotedText($0.to))" }
+    lines.append("    \(head(reference, name)),")
+    lines += ruleComments(reference)
+    lines += [
+      "      column: \(quotedText(reference.columns[0])), "
+        + "typeColumn: \(quotedText(reference.columns[1])),",
+      "      to: { \(map.joined(separator: ", ")) }, rules: [] },",
+    ]
+  }
+
+  private mutating func addList(_ reference: InspectedRelationship, _ name: String) {
+    lines.append(
+      "    \(head(reference, name)), to: \(quotedText(reference.to)),")
+    lines += ruleComments(reference)
+    lines.append(
+      "      property: \(quotedText(reference.columns[0])), toMany: true, rules: [] },")
+  }
+
+  private func head(_ reference: InspectedRelationship, _ name: String) -> String {
+    "{ name: \(quotedText(name)), from: \(quotedText(reference.from))"
+  }
+
+  /// The column's name without its word for a key; the whole name if another column has that.
+  private mutating func name(for reference: InspectedRelationship) -> String {
+    let words = Words(of: reference.columns[0])
+    let isKey = words.list.count > 1 && ColumnName.keys.contains(words.list.last ?? "")
+    let base = isKey ? words.dropLast() : words
+    let rest = base.list.dropFirst().map { $0.prefix(1).uppercased() + $0.dropFirst() }
+    let short = (base.list.first ?? "") + rest.joined()
+    let isFree = names.insert([reference.from, short]).inserted
+    return isFree && !short.isEmpty ? short : reference.columns[0]
+  }
+
+  // MARK: - Rules
+
+  private func rules(_ reference: InspectedRelationship) -> String {
+    declaredRule(reference).map { "[\(quotedText($0))]" } ?? "[]"
+  }
+
+  /// The rule that says what the schema's ON DELETE says.
+  private func declaredRule(_ reference: InspectedRelationship) -> String? {
+    switch reference.onDelete {
+    case .cascade: "deleteSourceIfDestinationDeleted"
+    case .setNull: canBeNull(reference) ? "nullifySourceIfDestinationDeleted" : nil
+    case .restrict: "denyDestinationDeletion"
+    case .noAction:
+      inspection.saysNoAction.contains(reference.from) ? "denyDestinationDeletion" : nil
+    case .setDefault, nil: nil
+    }
+  }
+
+  private func canBeNull(_ reference: InspectedRelationship) -> Bool {
+    let column = tables[reference.from]?.column(reference.columns[0])
+    let key = collections.key(of: reference.from) ?? []
+    guard let column else { return false }
+    return !column.isRequired && !column.isGenerated && !key.contains(column.name)
+  }
+
+  /// The rule that would delete, for those who want it.
+  private func ruleComments(_ reference: InspectedRelationship) -> [String] {
+    if declaredRule(reference) != nil { return [] }
+    var text =
+      "rules: [\"deleteSourceIfDestinationDeleted\"] would delete a row of "
+      + "\(reference.from) with the row that it refers to"
+    if reference.orphans > 0 {
+      text += ", and after your approval the \(reference.orphans.grouped) that refer to nothing"
+    }
+    text += "."
+    if reference.onDelete == .noAction {
+      text += " \"denyDestinationDeletion\" would refuse the deletion in every program."
+    }
+    return comment(text.printable, indent: 6)
+  }
+}
+
+extension InspectedRelationship {
+  fileprivate var lacksIndex: Bool {
+    !isIndexed && rows > 0 && [.foreignKey, .name, .typed].contains(found)
+  }
+}

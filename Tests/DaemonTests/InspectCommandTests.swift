@@ -1,0 +1,128 @@
+import Glibc
+import CascadeModel
+import CascadeSQLite
+import CascadeSystem
+import Testing
+
+/// `inspect` and `suggest`, as programs and beside others.
+@Suite struct InspectCommandTests {
+  private static let schema = """
+    CREATE TABLE artist(id INTEGER PRIMARY KEY, name TEXT);
+    CREATE TABLE album(id INTEGER PRIMARY KEY, artist_id INTEGER REFERENCES artist ON DELETE CASCADE);
+    CREATE TABLE song(id INTEGER PRIMARY KEY, album_id INTEGER);
+    CREATE TABLE tag(id INTEGER PRIMARY KEY, label TEXT);
+    CREATE TABLE song_tag(song_id INTEGER, tag_id INTEGER, PRIMARY KEY(song_id, tag_id));
+    INSERT INTO artist VALUES(1, 'x'); INSERT INTO album VALUES(1, 1), (2, 2);
+    INSERT INTO song VALUES(1, 1), (2, 3); INSERT INTO tag VALUES(1, 'x');
+    INSERT INTO song_tag VALUES(1, 1), (1, 5), (9, 1);
+    """
+
+  private static func database() throws -> TestStore {
+    try TestStore(schema: schema, starts: false)
+  }
+
+  private func inspect(_ arguments: String...) throws -> Outcome {
+    try run([Programs.cascadectl, "inspect"] + arguments)
+  }
+
+  @Worker @Test func needsNoDaemon() throws {
+    let store = try InspectCommandTests.database()
+    let text = try inspect(store.path)
+    #expect(text.status == 0 && text.error == "")
+    #expect(text.output.hasSuffix("\n4 orphaned rows in 4 relationships\n"), "\(text.output)")
+    let json = try inspect("--json", store.path).json
+    #expect(json["orphans"] == 4)
+    #expect(try inspect("--quiet", store.path).output == "")
+    #expect(try inspect("--format", "dot", store.path).output.hasPrefix("digraph"))
+    #expect(try inspect("--format", "svg", store.path).output.hasPrefix("<svg"))
+    let page = store.scratch.path("page.html")
+    #expect(try inspect("--html", page, store.path).output == "")
+    #expect(try inspect("--html", page, store.path).status == 0)
+    #expect(try FileStatus.of(page)?.size ?? 0 > 1_000)
+  }
+
+  @Worker @Test func exitsAsItSays() throws {
+    let store = try InspectCommandTests.database()
+    #expect(try inspect(store.scratch.path("none")).status == EX_UNAVAILABLE)
+    #expect(try inspect("/etc/passwd").status == EX_DATAERR)
+    #expect(try inspect().status == EX_USAGE)
+    #expect(try inspect("--json", "--format", "dot", store.path).status == EX_USAGE)
+    #expect(try inspect("--html", store.path, store.path).status == EX_USAGE)
+    #expect(try inspect("--format", "png", store.path).status == EX_USAGE)
+    #expect(try inspect("--root", store.scratch.path("none"), store.path).status == EX_UNAVAILABLE)
+  }
+
+  @Worker @Test func disturbsNoWriterInLogMode() throws {
+    let store = try InspectCommandTests.database()
+    let db = try Connection(path: store.path, access: .readWrite)
+    try db.execute(
+      """
+      PRAGMA wal_autocheckpoint = 0;
+      INSERT INTO song WITH RECURSIVE n(i) AS (VALUES(10) UNION ALL SELECT i + 1 FROM n LIMIT 200000)
+        SELECT i, 1 FROM n;
+      """)
+    let input = try FileDescriptor.open("/dev/null")
+    let program = try Running([Programs.cascadectl, "inspect", store.path], input: input)
+    // Without a busy timeout: a statement that had to wait would fail.
+    for number in 1...500 {
+      try db.run("INSERT INTO tag VALUES(?, 'x')", .integer(Int64(number + 10)))
+    }
+    let outcome = try program.finish()
+    #expect(outcome.status == 0, "\(outcome.error)")
+    #expect(outcome.output.hasSuffix(" in 4 relationships\n"))
+  }
+
+  @Worker @Test func letsWritersCommitInRollbackMode() throws {
+    let store = try InspectCommandTests.database()
+    let db = try Connection(path: store.path, access: .readWrite)
+    try db.execute(
+      """
+      PRAGMA journal_mode = DELETE; PRAGMA synchronous = OFF;
+      INSERT INTO song WITH RECURSIVE n(i) AS (VALUES(10) UNION ALL SELECT i + 1 FROM n LIMIT 200000)
+        SELECT i, 1 FROM n;
+      """)
+    db.setBusyTimeout(milliseconds: 10_000)
+    let input = try FileDescriptor.open("/dev/null")
+    let program = try Running([Programs.cascadectl, "inspect", store.path], input: input)
+    var longest = Duration.zero
+    for number in 1...300 {
+      let start = ContinuousClock.now
+      try db.run("INSERT INTO tag VALUES(?, 'x')", .integer(Int64(number + 10)))
+      longest = max(longest, .now - start)
+    }
+    let outcome = try program.finish()
+    #expect(outcome.status == 0, "\(outcome.error)")
+    // 10 ms where the machine has nothing else to do.
+    #expect(longest < .milliseconds(200))
+  }
+
+  @Worker @Test func saysThatADatabaseIsLocked() throws {
+    let store = try InspectCommandTests.database()
+    let db = try Connection(path: store.path, access: .readWrite)
+    try db.execute("PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE")
+    let outcome = try inspect(store.path)
+    #expect(outcome.status == EX_TEMPFAIL && outcome.error.contains("locked by another program"))
+    try db.execute("ROLLBACK")
+  }
+
+  /// The daemon with a suggested model deletes nothing at its start, whatever is orphaned.
+  @Worker @Test func suggestsAModelThatDeletesNothing() throws {
+    let store = try InspectCommandTests.database()
+    let model = try run([Programs.cascadectl, "suggest", store.path])
+    #expect(model.status == 0)
+    try store.write(model: model.output)
+    let check = try run([Programs.cascaded, "--check-config", "\(store.spool)/model.json"])
+    #expect(check.status == 0, "\(check.output)\(check.error)")
+    let count = """
+      SELECT (SELECT count(*) FROM album) + (SELECT count(*) FROM song)
+        + (SELECT count(*) FROM song_tag) + (SELECT count(*) FROM tag)
+      """
+    let before = try store.sql(count)
+    try store.start()
+    try store.ctl("sweep", "all")
+    #expect(try store.sql(count) == before)
+    try store.sql("DELETE FROM artist WHERE id = 1")
+    try store.ctl("sweep", "cascade")
+    #expect(try store.status()["state"]?.string != "degraded")
+  }
+}

@@ -1,0 +1,96 @@
+import RegexBuilder
+import CascadeInspect
+import CascadeSQLite
+import CascadeSystem
+import TestSupport
+
+/// A database that a test makes, in a directory of its own.
+final class TestDatabase {
+  private let scratch: Scratch
+  let path: String
+
+  init(_ sql: String, name: String = "app.db", journalMode: String = "delete") throws {
+    scratch = try Scratch()
+    path = scratch.path(name)
+    let db = try Connection(path: path, access: .create)
+    try db.execute("PRAGMA journal_mode = \(journalMode); \(sql)")
+  }
+
+  /// What is in the directory, with sizes and times.
+  func files() throws -> [String: FileStatus] {
+    var found: [String: FileStatus] = [:]
+    for name in try scratch.directory.names() {
+      found[name.description] = try scratch.directory.status(of: name)
+    }
+    return found
+  }
+
+  func path(_ name: String) -> String { scratch.path(name) }
+
+  func write(_ name: FileName, _ text: String) throws { try scratch.write(name, text) }
+
+  func makeDirectory(_ name: String) throws -> String {
+    _ = try Directory.openOrMake(scratch.path(name))
+    return scratch.path(name)
+  }
+
+  func copy(_ name: String, to other: String) throws {
+    let bytes = try FileDescriptor.open(scratch.path(name)).readWhole(limit: 1 << 28) ?? []
+    try FileDescriptor.open(scratch.path(other), .createNew).writeAll(bytes)
+  }
+
+  func inspect(root: String? = nil, examples: Bool = false) throws -> Inspection {
+    var options = Inspect.Options()
+    options.root = root
+    options.wantsExamples = examples
+    return try Inspect.file(path, options)
+  }
+}
+
+/// The rows 1 to `count` of a query that uses `i`.
+func rows(_ count: Int, into table: String, _ values: String) -> String {
+  """
+  INSERT INTO \(table)
+  WITH RECURSIVE n(i) AS (VALUES(1) UNION ALL SELECT i + 1 FROM n LIMIT \(count))
+  SELECT \(values) FROM n;
+  """
+}
+
+extension Inspection {
+  /// The relationships of a column.
+  func found(_ from: String, _ columns: String...) -> [InspectedRelationship] {
+    relationships.filter { $0.from == from && $0.columns == columns && $0.found != .join }
+  }
+
+  func likely(_ from: String, _ columns: String...) -> InspectedRelationship? {
+    relationships.first {
+      $0.from == from && $0.columns == columns && $0.isLikely && $0.found != .join
+    }
+  }
+}
+
+/// The schemas of applications, as SQL files beside these tests.
+enum Application: String, CaseIterable {
+  case anki, beets, calibre, chinook, django, gnucash, newsboat, places, reader
+
+  var sql: String {
+    get throws {
+      let folder = #filePath.split(separator: "/").dropLast().joined(separator: "/")
+      let path = "/\(folder)/Schemas/\(rawValue).sql"
+      let bytes = try FileDescriptor.open(path).readWhole(limit: 1 << 20) ?? []
+      return String(decoding: bytes, as: UTF8.self).replacing(/--[^\n]*/, with: "")
+    }
+  }
+
+  /// The same without its foreign keys.
+  var sqlWithoutKeys: String {
+    get throws {
+      let action = /(?:\s+ON\s+(?:DELETE|UPDATE)\s+(?:CASCADE|SET NULL|NO ACTION|RESTRICT))*/
+      let references = Regex {
+        /(?:,\s*FOREIGN KEY\s*\([^)]*\)\s*)?REFERENCES\s+"?\w+"?\s*\([^)]*\)/
+        action
+      }
+      return try sql.replacing(references, with: "")
+    }
+  }
+}
