@@ -4,7 +4,7 @@ import PackageDescription
 // Layers: a target imports only from lower layers, and only what is listed here.
 //
 //   4  cascaded        cascadectl
-//   3  Daemon          CascadeKit
+//   3  Daemon          CascadeKit     CascadeInspect
 //   2  VarlinkServer   Spool
 //   1  SystemdService  Store          CascadeVarlink
 //   0  CascadeModel    CascadeSQLite  CascadeSystem  (and the C libraries below them)

@@ -172,6 +172,17 @@ import Testing
     #expect(inspection.unreferenced.first?.rows == 2)
   }
 
+  @Test func findsWhatReferredToATableThatWasEmptied() throws {
+    let inspection = try TestDatabase(
+      """
+      CREATE TABLE artist(id INTEGER PRIMARY KEY, name TEXT);
+      CREATE TABLE album(id INTEGER PRIMARY KEY, artist_id INTEGER);
+      \(rows(30, into: "album", "i, i % 10 + 1"))
+      """
+    ).inspect()
+    #expect(inspection.sum == "30 orphaned rows in 1 relationship")
+  }
+
   @Test func reportsADeclaredKeyWhoseTableIsGone() throws {
     let inspection = try TestDatabase(
       "CREATE TABLE b(id INTEGER PRIMARY KEY, a_id REFERENCES a(id)); INSERT INTO b VALUES(1, 1);"

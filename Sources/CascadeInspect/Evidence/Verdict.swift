@@ -23,7 +23,7 @@ struct Candidate {
   var isLikely: Bool {
     switch name.strength {
     case 2.9...:
-      values.count == 0 || values.share >= 0.3 || values.chance <= -6
+      values.count == 0 || values.hits > 0 || parent.rows == 0
     case 2.4...:
       values.count == 0
         ? name.hasKey || isSameType
