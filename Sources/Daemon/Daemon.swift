@@ -2,7 +2,6 @@ internal import CascadeModel
 internal import CascadeSystem
 internal import CascadeVarlink
 internal import Glibc
-internal import Store
 internal import SystemdService
 internal import VarlinkServer
 

@@ -1,6 +1,5 @@
 internal import CascadeModel
 internal import CascadeSystem
-internal import Store
 internal import SystemdService
 
 /// The stores that are served. A failure of one does not affect the others.

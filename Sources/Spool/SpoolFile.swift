@@ -1,5 +1,4 @@
 internal import CascadeModel
-internal import Store
 internal import CascadeSystem
 
 /// Why a file of the spool cannot be taken.

@@ -1,7 +1,6 @@
 internal import CascadeModel
 internal import CascadeVarlink
 internal import Spool
-internal import Store
 internal import SystemdService
 internal import VarlinkServer
 

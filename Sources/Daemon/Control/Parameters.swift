@@ -1,6 +1,5 @@
 internal import CascadeModel
 internal import CascadeVarlink
-internal import Store
 internal import VarlinkServer
 
 /// Parameters with a meaning beyond the types of the interface description.

@@ -1,6 +1,5 @@
 internal import CascadeModel
 internal import Spool
-internal import Store
 
 /// The current measurements of a store.
 struct Gauges {

@@ -1,5 +1,4 @@
 internal import CascadeModel
-internal import Store
 
 /// Writes the metrics of all stores in the OpenMetrics text format.
 struct Metrics {

@@ -1,6 +1,5 @@
 internal import CascadeModel
 internal import Spool
-internal import Store
 internal import CascadeSystem
 
 /// Checks who may write to the spool and the socket, and so change the store. Access for the owner

@@ -1,5 +1,4 @@
 internal import CascadeModel
-internal import Store
 internal import SystemdService
 
 /// Watches the store's directory with inotify. An event is only a hint: the worker then asks SQLite
