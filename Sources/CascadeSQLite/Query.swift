@@ -55,8 +55,9 @@ extension Sequence<Query> {
 }
 
 extension DefaultStringInterpolation {
-  /// A text would lose the values of the query.
-  @available(*, unavailable, message: "interpolate a query into a query")
+  /// A text would lose the values of the query. Deprecated and not unavailable: the compiler would
+  /// pass over a method that is unavailable, and take the general one.
+  @available(*, deprecated, message: "interpolate a query into a query")
   package mutating func appendInterpolation(_ query: Query) {}
 }
 

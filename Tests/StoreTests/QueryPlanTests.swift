@@ -19,8 +19,8 @@ struct QueryPlanTests {
     CREATE TABLE named(id TEXT PRIMARY KEY, target INTEGER);
     CREATE TABLE pair(x, y, target INTEGER, PRIMARY KEY(x, y)) WITHOUT ROWID;
     CREATE TABLE origin(
-      id INTEGER PRIMARY KEY, target INTEGER, named TEXT, any INTEGER, kind TEXT, list TEXT,
-      note TEXT);
+      id INTEGER PRIMARY KEY, target INTEGER, named TEXT, any INTEGER, kind TEXT, note TEXT);
+    CREATE TABLE list(id INTEGER PRIMARY KEY, targets TEXT);
     CREATE TABLE link(origin INTEGER, target INTEGER, PRIMARY KEY(origin, target));
     CREATE TABLE row(id INTEGER PRIMARY KEY, origin INTEGER, target INTEGER);
     CREATE TABLE child(id INTEGER PRIMARY KEY, target INTEGER REFERENCES target ON DELETE CASCADE);
@@ -43,15 +43,17 @@ struct QueryPlanTests {
       { collections: {
           targets: { table: 'target', key: 'id' }, named: { table: 'named', key: 'id' },
           pairs: { table: 'pair', key: ['x', 'y'] }, origins: { table: 'origin', key: 'id' },
-          rows: { table: 'row', key: 'id' }, children: { table: 'child', key: 'id' }, notes: {} },
+          rows: { table: 'row', key: 'id' }, children: { table: 'child', key: 'id' },
+          lists: { table: 'list', key: 'id' }, notes: {} },
         relationships: [
           { name: 'target', from: 'origins', to: 'targets', column: 'target', \(given) },
           { name: 'target', from: 'named', to: 'targets', column: 'target', \(given) },
           { name: 'target', from: 'pairs', to: 'targets', column: 'target', \(given) },
           { name: 'named', from: 'origins', to: 'named', column: 'named', \(given) },
-          { name: 'any', from: 'origins', to: { T: 'targets', N: 'named' }, column: 'any',
+          { name: 'any', from: 'origins', to: { T: 'targets', C: 'children' }, column: 'any',
             typeColumn: 'kind', \(given) },
-          { name: 'list', from: 'origins', to: 'targets', property: 'list', toMany: true, \(given) },
+          { name: 'list', from: 'lists', to: 'targets', property: 'targets', toMany: true,
+            \(given) },
           { name: 'linked', from: 'origins', to: 'targets', toMany: true,
             join: { table: 'link', source: 'origin', destination: 'target' }, \(given) },
           { name: 'rows', from: 'origins', to: 'targets', toMany: true,
@@ -62,10 +64,9 @@ struct QueryPlanTests {
       """)
   }
 
-  /// The statements that read a whole table of the application, after review. No index tells which
-  /// JSON lists have an element. An unreachable or a dangling sweep, the length of a table, and the
-  /// tables of a foreign key that is checked are read as a whole.
-  private static let reviewed: Set<String> = []
+  /// The tables that may be read as a whole, after review. No index tells which JSON lists have an
+  /// element.
+  private static let reviewed = ["main.\"list\""]
 
   @Test(
     "A statement of the rules reads no whole table",
@@ -83,14 +84,16 @@ struct QueryPlanTests {
     var plans: [String: [String]] = [:]
     func record() throws {
       for text in store.writer.db.keptTexts where plans[text] == nil {
-        guard QueryPlanTests.kinds.contains(where: text.hasPrefix) else { continue }
+        guard QueryPlanTests.kinds.contains(where: text.hasPrefix),
+          QueryPlanTests.tables.contains(where: text.mentions)
+        else { continue }
         plans[text] = try store.writer.db.all(generated: "EXPLAIN QUERY PLAN \(text)") {
           $0.text(3)
         }
       }
     }
     for round in 0..<3 {
-      try store.bySQL(QueryPlanTests.rows)
+      try bySQL(QueryPlanTests.rows, store)
       let name = rules[0]
       let linked = Rules(names: rules)
       for (from, to) in [("a", "b"), ("b", "c"), ("c", "d")] {
@@ -112,11 +115,11 @@ struct QueryPlanTests {
           .delete(Node("origins", .integer(2))), .delete(Node("origins", .integer(4))),
         ])
       } else {
-        try store.bySQL(
+        try bySQL(
           """
           DELETE FROM target WHERE id IN (1, 3, 4); DELETE FROM origin WHERE id = 2;
           DELETE FROM row WHERE id = 3; DELETE FROM named WHERE id = 'p';
-          """)
+          """, store)
       }
       try record()
       let kinds: [[SweepKind]] = round == 1 ? [[.refcount], [.cascade]] : [[.all]]
@@ -127,22 +130,34 @@ struct QueryPlanTests {
       }
       #expect(!plans.isEmpty, "\(name)")
     }
-    if let path = unsafe getenv("QUERY_PLANS") { try write(plans, unsafe String(cString: path), rules[0]) }
+    if let path = unsafe getenv("QUERY_PLANS") {
+      try write(plans, unsafe String(cString: path), rules[0])
+    }
     let scans = plans.flatMap { text, plan in QueryPlanTests.scans(of: text, plan) }
-    #expect(Set(scans).subtracting(QueryPlanTests.reviewed).sorted() == [])
+    #expect(Set(scans).sorted() == [])
   }
+
+  /// Denials do not refuse what is written here.
+  private func bySQL(_ sql: String, _ store: TestStore) throws {
+    try store.bySQL(
+      """
+      BEGIN; INSERT INTO cascade_muted VALUES(0); \(sql) DELETE FROM cascade_muted; COMMIT;
+      """)
+  }
+
+  private static let tables = ["temp.gone", "temp.level_losses", "temp.remaining_counts"]
 
   private static let kinds = ["INSERT", "UPDATE", "DELETE", "SELECT", "WITH"]
 
   private static let rows = """
     DELETE FROM target; DELETE FROM named; DELETE FROM pair; DELETE FROM origin; DELETE FROM link;
-    DELETE FROM row; DELETE FROM child;
+    DELETE FROM row; DELETE FROM child; DELETE FROM list;
     INSERT INTO target(id) VALUES(1), (2), (3), (4), (5);
     INSERT INTO named VALUES('p', 1), ('q', 3), ('r', 3);
     INSERT INTO pair VALUES(1, 1, 1), (1, 2, 3), (2, 1, 5);
-    INSERT INTO origin VALUES(1, 1, 'p', 1, 'T', '[1, 2]', 'a'), (2, 2, 'q', 3, 'T', '[3]', 'b'),
-      (3, 3, 'q', 4, 'T', '[3, 4]', 'b'), (4, 4, 'r', 5, 'T', '4', NULL),
-      (5, NULL, NULL, 2, 'T', NULL, 'd');
+    INSERT INTO origin VALUES(1, 1, 'p', 1, 'T', 'a'), (2, 2, 'q', 3, 'T', 'b'),
+      (3, 3, 'q', 3, 'C', 'b'), (4, 4, 'r', 5, 'T', NULL), (5, NULL, NULL, 2, 'C', 'd');
+    INSERT INTO list VALUES(1, '[1, 2]'), (2, '[3]'), (3, '[3, 4]'), (4, '4'), (5, NULL);
     INSERT INTO link VALUES(1, 1), (1, 2), (2, 3), (3, 4), (5, 5);
     INSERT INTO row VALUES(1, 1, 1), (2, 1, 2), (3, 3, 4), (4, 5, 5);
     INSERT INTO child VALUES(1, 1), (2, 2), (3, 5);
@@ -159,7 +174,8 @@ struct QueryPlanTests {
       let tables = words.indices.filter {
         words[$0] == "AS" && $0 + 1 < words.count && words[$0 + 1] == parts[1]
       }.map { words[$0 - 1] }.filter { $0.hasPrefix("main.\"") }
-      return tables.isEmpty ? nil : "\(start): \(Set(tables).sorted().joined(separator: ", "))"
+      let scanned = Set(tables).subtracting(reviewed).sorted()
+      return scanned.isEmpty ? nil : "\(start): \(scanned.joined(separator: ", "))"
     }
   }
 
@@ -174,5 +190,7 @@ struct QueryPlanTests {
 }
 
 extension Rules {
-  fileprivate init(names: [String]) { self = names.reduce(into: []) { $0.insert(Rules(name: $1)!) } }
+  fileprivate init(names: [String]) {
+    self = names.reduce(into: []) { $0.insert(Rules(name: $1)!) }
+  }
 }

@@ -18,9 +18,11 @@ package struct RuleEffect: Hashable, Sendable {
 
   package let rule: Rules
   package let kind: Kind
-  /// The rule applies when this end of an edge goes. A rule that denies keeps this end. Any other
-  /// rule affects the other end.
+  /// The rule applies when this end of an edge goes.
   package let lostEnd: EdgeEnd
+
+  /// The end that is deleted, changed, notified or kept.
+  package var affectedEnd: EdgeEnd { kind == .deny ? lostEnd : lostEnd.other }
 
   /// The rule's bit, as it is written in SQL.
   package var bit: Int64 { rule.rawValue }
