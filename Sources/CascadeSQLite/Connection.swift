@@ -176,6 +176,9 @@ extension Connection {
     }
   }
 
+  /// The texts of the statements that are kept, for tests that examine their plans.
+  package var keptTexts: [String] { statements.texts }
+
   /// The number of rows that the last insert, update or delete changed.
   package var changes: Int { unsafe Int(sqlite3_changes64(handle)) }
 }

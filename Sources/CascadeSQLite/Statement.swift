@@ -5,7 +5,7 @@ internal import CascadeCSQLite
 final class Statement {
   private let handle: OpaquePointer
   private let database: OpaquePointer
-  private let sql: String
+  let sql: String
 
   convenience init(_ sql: StaticString, on database: OpaquePointer) throws(SQLiteError) {
     try unsafe self.init("\(sql)", SQLITE_PREPARE_PERSISTENT, on: database)
@@ -192,6 +192,8 @@ final class StatementCache {
     if statements[address] == nil { statements[address] = statement }
     return statement
   }
+
+  var texts: [String] { (Array(statements.values) + generated.values).map(\.sql) }
 
   /// SQLite closes a database only after its statements are finalized.
   func finalizeAll() {

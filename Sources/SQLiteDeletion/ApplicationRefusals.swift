@@ -46,7 +46,7 @@ extension Writer {
   /// which some of `rows` belong.
   func attemptOrRefuse(
     _ slice: Slice, _ what: String, _ code: Reason.Code = .denied,
-    rows: @autoclosure () -> [String], _ attempt: (Slice) throws -> Void
+    rows: (Slice) -> [Query], _ attempt: (Slice) throws -> Void
   ) throws {
     do {
       try attempt(slice)
@@ -55,7 +55,7 @@ extension Writer {
       let cannotRun = (error as? SQLiteError)?.isAboutTheStatement ?? false
       var refused = ApplicationRefusal()
       for part in try db.singleNodeSlices(of: slice)
-      where try !cannotRun || db.hasRows(rows(), part) {
+      where try !cannotRun || db.hasRows(rows(part)) {
         guard let why = try refusalReason(to: part, attempt) else { continue }
         try add(part, "\(what) (\(why))", code, to: &refused)
       }
@@ -105,9 +105,9 @@ extension Writer {
   }
 
   /// Fails if a trigger kept rows that refer to deleted nodes: none of these may be left.
-  func refuseIfReferencesRemain(_ rows: String, of table: Table, _ slice: Slice) throws {
+  func refuseIfReferencesRemain(_ rows: Query, of table: Table) throws {
     if !binding.mayBeWrittenByTrigger(table) { return }
-    if try db.hasRows([rows], slice) { throw IgnoredByTrigger(table: table.name) }
+    if try db.hasRows([rows]) { throw IgnoredByTrigger(table: table.name) }
   }
 
   /// Refuses nodes whose row a trigger kept although it let the statement succeed.
@@ -121,11 +121,8 @@ extension Writer {
 }
 
 extension Connection {
-  fileprivate func hasRows(_ rows: [String], _ slice: Slice) throws(SQLiteError) -> Bool {
-    for rows in rows {
-      let row = try integer(generated: "SELECT 1 FROM (\(rows)) LIMIT 1", slice.bound)
-      if row != nil { return true }
-    }
+  fileprivate func hasRows(_ rows: [Query]) throws(SQLiteError) -> Bool {
+    for rows in rows where try integer("SELECT 1 FROM (\(rows)) LIMIT 1") != nil { return true }
     return false
   }
 

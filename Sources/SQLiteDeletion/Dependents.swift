@@ -1,7 +1,7 @@
-internal import CascadeModel
-internal import CascadeSQLite
+package import CascadeModel
+package import CascadeSQLite
 package import SQLiteTables
-package import SQLiteRules
+internal import SQLiteRules
 internal import SQLiteEdges
 
 /// The dependents of a node: rows and edges that refer to it and can be released in parts.
@@ -11,26 +11,28 @@ package enum Dependents {
   /// Rows of a join table, found by one of their ends.
   case joins(EdgeRelation, Table, Table.End, other: Table.End)
   /// Stored edges, and what the values of their sources say about them.
-  case edges(LosingEdges.End, weight: Int64)
+  case edges(EdgeEnd, weight: Int64)
 
   package struct DependentQuery {
     /// Selects what identifies each row.
-    package let sql: String
+    package let sql: Query
     /// How many ordinary rows are released in the time that one of these takes.
     package let weight: Int64
   }
 
   /// One query for each form of number that the nodes have.
-  package func rows(_ slice: Slice, _ numbers: NumberedTables, _ names: SliceParameters = .first)
-    -> [DependentQuery]
-  {
+  package func rows(
+    _ slice: Slice, _ numbers: NumberedTables, leavesLater: Bool? = nil
+  ) -> [DependentQuery] {
     let queries =
       switch self {
       case .references(let relation, let table):
-        relation.losingRows(of: table, numbers.forms(of: relation.destination), numbers, names)
+        relation.losingRows(
+          of: table, numbers.forms(of: relation.destination), in: slice, numbers)
       case .joins(_, let table, let end, let other):
-        table.joinRows(end, other: other, slice, numbers, names)
-      case .edges(let end, _): [LosingEdges(end: end, slice: slice).identities(names)]
+        table.joinRows(
+          end, other: other, slice, numbers, leavesLater: leavesLater ?? (slice.high != .max))
+      case .edges(let end, _): [LosingEdges(end: end, slice: slice).identities]
       }
     return queries.map { DependentQuery(sql: $0, weight: weight) }
   }
@@ -43,24 +45,29 @@ package enum Dependents {
   }
 
   /// An upper bound: also has the rows that are deleted themselves.
-  package func writtenUpperBound(_ numbers: NumberedTables) -> [DependentQuery] {
-    guard case .references(let relation, let table) = self else { return rows(.all, numbers) }
+  package func writtenUpperBound(_ slice: Slice, _ numbers: NumberedTables) -> [DependentQuery] {
+    guard case .references(let relation, let table) = self else {
+      return rows(slice, numbers, leavesLater: false)
+    }
     let row = relation.isWrittenOnce ? "DISTINCT \(table.identityColumns("s"))" : "1"
+    let gone = numbers.gone.limited(to: slice)
     return numbers.forms(of: relation.destination).map {
-      let all = relation.edgesToDestinations(in: numbers.gone, $0, numbers)
-      return DependentQuery(
-        sql: "SELECT \(row) \(all) AND \(SliceParameters.first.condition)", weight: weight)
+      DependentQuery(
+        sql: "SELECT \(row) \(relation.edges(at: .destination, in: gone, $0, numbers))",
+        weight: weight)
     }
   }
 
   /// Objects whose values lose a reference.
-  package static let objects = DependentQuery(
-    sql: """
-      SELECT DISTINCT e.source FROM temp.gone AS g
-      CROSS JOIN main.cascade_edge AS e ON e.destination = g.id
-      WHERE \(SliceParameters.first.condition)
-      AND e.origin >= \(Origin.firstOfValues.rawValue) AND e.rules & 64
-      """, weight: costlyWeight)
+  package static func objects(_ slice: Slice) -> DependentQuery {
+    DependentQuery(
+      sql: """
+        SELECT DISTINCT e.source FROM temp.gone AS g
+        CROSS JOIN main.cascade_edge AS e ON e.destination = g.id
+        WHERE \(slice.contains()) AND e.origin >= \(Origin.firstOfValues.rawValue)
+        AND e.rules & \(Rules.nullifySourceIfDestinationDeleted.rawValue)
+        """, weight: costlyWeight)
+  }
 
   private var weight: Int64 {
     switch self {
@@ -85,10 +92,8 @@ package struct DependentsPart {
     (self.hanger, self.index, self.slice, self.most) = (hanger, index, slice, most)
   }
 
-  var bound: [Value] { slice.bound + [.integer(most)] }
-
-  func rows(_ numbers: NumberedTables, _ names: SliceParameters) -> String {
-    "SELECT * FROM (\(hanger.rows(slice, numbers, names)[index].sql) LIMIT \(names.extraParameter))"
+  func rows(_ numbers: NumberedTables) -> Query {
+    "SELECT * FROM (\(hanger.rows(slice, numbers)[index].sql) LIMIT \(bind: most))"
   }
 }
 
@@ -110,21 +115,18 @@ extension Writer {
   private func releaseReferences(
     of relation: EdgeRelation, _ table: Table, _ part: DependentsPart
   ) throws -> Int {
-    let rows = part.rows(current.numbers, .first)
+    let rows = part.rows(current.numbers)
     if relation.hasNotifyRule {
-      try collectRelationNotices(of: relation, losing: .destination) {
-        try db.stage(
-          relation.source, relation.source.numberKeyAndRow("s", current.numbers), of: relation,
-          rule: 2,
-          "\(relation.source.rows) AS s WHERE \(table.identity("s"))", part, current.numbers)
+      for effect in RuleEffect.all(.notify) where effect.lostEnd == .destination {
+        try collectRelationNotices(of: relation, effect) {
+          let rows = "\(relation.source.rows) AS s WHERE \(table.identity("s"))"
+          try db.stage(relation, effect, rows, part, current.numbers)
+        }
       }
       try writeCollectedNotices()
     }
-    if model.trash > .zero {
-      let kept = part.rows(current.numbers, .inTrashNumbered)
-      try trashReferences(of: relation, [kept], part.slice, [.integer(part.most)])
-    }
-    let count = try db.nullify(relation, of: table, in: rows, part.bound, current.numbers)
+    if model.trash > .zero { try trashReferences(of: relation, [rows], part.slice) }
+    let count = try db.nullify(relation, of: table, in: rows, part.slice, current.numbers)
     if relation.isInLists { try db.deleteListed(relation, part.slice, most: count) }
     return count
   }
@@ -136,43 +138,35 @@ extension Writer {
       try stageOtherEnds(of: relation, table, end, part)
       try writeCollectedNotices()
     }
-    if model.trash > .zero {
-      let kept = part.rows(current.numbers, .inTrashNumbered)
-      try trashSideRows(of: table, [kept], part.slice, [.integer(part.most)])
-    }
-    return try db.deleteJoins(of: table, in: part.rows(current.numbers, .first), part.bound)
+    let rows = part.rows(current.numbers)
+    if model.trash > .zero { try trashSideRows(of: table, [rows]) }
+    return try db.deleteJoins(of: table, in: rows)
   }
 
   private func stageOtherEnds(
     of relation: EdgeRelation, _ table: Table, _ end: Table.End, _ part: DependentsPart
   ) throws {
     guard case .join(_, let source, let destination) = relation.form else { return }
-    let (joins, row) = ("main.\(quoted(table.name)) AS j", "WHERE \(table.identity("j"))")
-    if end == (source, relation.source) {
-      try collectRelationNotices(of: relation, losing: .source) {
-        try db.stage(
-          relation.destination,
-          relation.destinationColumns(of: relation.reference, current.numbers),
-          of: relation, rule: 1, "\(joins) \(relation.destinationRow) \(row)", part, current.numbers
-        )
-      }
-    }
-    if end == (destination, relation.destination) {
-      try collectRelationNotices(of: relation, losing: .destination) {
-        let sources =
-          "CROSS JOIN \(relation.source.rows) AS s ON "
+    for effect in RuleEffect.all(.notify) {
+      let lost = effect.lostEnd
+      if end != (lost == .source ? source : destination, relation[lost]) { continue }
+      let otherRow =
+        lost == .source
+        ? relation.destinationRow
+        : "CROSS JOIN \(relation.source.rows) AS s ON "
           + relation.source.hasKey("s", "j.\(quoted(source))")
-        try db.stage(
-          relation.source, relation.source.numberKeyAndRow("s", current.numbers), of: relation,
-          rule: 2,
-          "\(joins) \(sources) \(row)", part, current.numbers)
+      let rows = "main.\(quoted(table.name)) AS j \(otherRow) WHERE \(table.identity("j"))"
+      try collectRelationNotices(of: relation, effect) {
+        try db.stage(relation, effect, rows, part, current.numbers)
       }
     }
   }
 
   private func releaseDependents(_ edges: LosingEdges) throws -> Int {
     if !rulesInUse.isDisjoint(with: .notifying) {
-      try collectStoredEdgeNotices(edges)
+      for effect in RuleEffect.all(.notify) where effect.lostEnd == edges.end {
+        try collectStoredEdgeNotices(edges, effect)
+      }
       try writeCollectedNotices()
     }
     if model.trash > .zero {
@@ -182,9 +176,7 @@ extension Writer {
     try storeDanglingReferences(edges)
     if edges.end == .destination { try nullifyReferences(edges) }
     try journal(edges)
-    try db.run(
-      generated: "DELETE FROM main.cascade_edge AS e WHERE \(edges.condition(.first))",
-      edges.bound)
+    try db.run("DELETE FROM main.cascade_edge AS e WHERE \(edges.condition)")
     return db.changes
   }
 
@@ -196,7 +188,7 @@ extension Writer {
   private var storedDependents: [Dependents] {
     if current.numbers.tablesInNodes.isEmpty { return [] }
     let isDear = !identities.counters.rulesSeen.isDisjoint(with: .notifying)
-    return LosingEdges.End.allCases.map { .edges($0, weight: isDear ? Dependents.costlyWeight : 1) }
+    return EdgeEnd.allCases.map { .edges($0, weight: isDear ? Dependents.costlyWeight : 1) }
   }
 }
 
@@ -204,17 +196,18 @@ extension Connection {
   /// Stages the other ends of a part, found by its rows. All of them lose the only node of the
   /// slice.
   fileprivate func stage(
-    _ table: NodeTable, _ columns: String, of relation: EdgeRelation, rule: Int64, _ rows: String,
-    _ part: DependentsPart, _ numbers: NumberedTables
+    _ relation: EdgeRelation, _ effect: RuleEffect, _ rows: String, _ part: DependentsPart,
+    _ numbers: NumberedTables
   ) throws(SQLiteError) {
+    let end = effect.affectedEnd
     try run(
-      generated: """
-        INSERT INTO temp.staged(id, key, row, collection, via, name, rule, asks)
-        SELECT \(columns), \(table.id),
-          (SELECT g.id FROM temp.gone AS g WHERE \(SliceParameters.inFound.condition)),
-          \(relation.nameId), ?1, 1
-        FROM \(rows) IN (\(part.rows(numbers, .inFound)))
-        """, [.integer(rule)] + part.bound)
+      """
+      INSERT INTO temp.staged(id, key, row, collection, via, name, rule, asks)
+      SELECT \(relation.numberKeyAndRow(of: end, numbers)), \(relation[end].id),
+        (SELECT g.id FROM temp.gone AS g WHERE \(part.slice.contains())),
+        \(relation.nameId), \(effect.bit), 1
+      FROM \(rows) IN (\(part.rows(numbers)))
+      """)
   }
 }
 

@@ -13,7 +13,7 @@ extension Writer {
   func nodesRefusedByForeignKeys() throws -> ApplicationRefusal {
     var refused = ApplicationRefusal()
     for table in binding.collections.values {
-      for hold in try foreignHolds(on: table) {
+      for hold in try foreignHolds(on: table, .all) {
         for found in try db.goneNodes(of: table, .all, model, where: hold.holds) {
           refused.add(found, because: hold.reason)
         }
@@ -32,15 +32,15 @@ extension Writer {
     return refused
   }
 
-  private func foreignHolds(on table: NodeTable) throws -> [ForeignHold] {
+  private func foreignHolds(on table: NodeTable, _ slice: Slice) throws -> [ForeignHold] {
     guard let parent = table.table else { return [] }
-    let followers = foreignKeyEffects(.first).filter { $0.lost == nil }
+    let followers = foreignKeyEffects().filter { $0.lost == nil }
     return try db.tables(withForeignKeysTo: parent).flatMap { child in
       let going = followers.filter { $0.table.isSame(as: child) }.map {
-        "\(child.identity("h")) NOT IN (\($0.rows))"
+        "\(child.identity("h")) NOT IN (\($0.rows(slice)))" as Query
       }
-      let stays =
-        binding.collection(in: child)?.stays("h", current.numbers) ?? going.first ?? "1"
+      let ownStays = binding.collection(in: child)?.stays("h", current.numbers)
+      let stays = ownStays.map { Query($0) } ?? going.first ?? "1"
       let keys = child.foreignKeys.filter { $0.refers(to: parent) }
       let byDefault = keys.filter { $0.onDelete == .setDefault }.map {
         ForeignHold(
@@ -94,7 +94,8 @@ extension Writer {
     if current.sweep.isStepped || !binding.mayBeHeldOutsideModel { return [:] }
     var found: Set<Table> = []
     for table in binding.collections.values {
-      for hold in try foreignHolds(on: table) where binding.collection(in: hold.child) == nil {
+      for hold in try foreignHolds(on: table, slice) where binding.collection(in: hold.child) == nil
+      {
         let held = try db.goneNodes(of: table, slice, model, where: hold.holds)
         if !held.isEmpty { found.insert(hold.child) }
       }
@@ -147,11 +148,11 @@ extension Connection {
     _ slice: Slice
   ) throws(SQLiteError) -> Bool {
     try !all(
-      generated: """
-        SELECT 1 FROM main.\(quoted(follower.table.name)) AS f
-        CROSS JOIN main.\(quoted(child.name)) AS h ON \(key.matches("h", "f", follower.table))
-        WHERE \(follower.table.identity("f")) IN (\(follower.rows)) LIMIT 1
-        """, [.null, .null] + slice.bound
+      """
+      SELECT 1 FROM main.\(quoted(follower.table.name)) AS f
+      CROSS JOIN main.\(quoted(child.name)) AS h ON \(key.matches("h", "f", follower.table))
+      WHERE \(follower.table.identity("f")) IN (\(follower.rows(slice))) LIMIT 1
+      """
     ) { _ in true }.isEmpty
   }
 

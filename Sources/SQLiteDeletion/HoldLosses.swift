@@ -20,9 +20,9 @@ extension Connection {
         losses.append(try count("\(rows) AND \(isDead)", all, relation.lossKey))
       }
     }
-    for end in ["source", "destination"] {
+    for end in EdgeEnd.allCases {
       let edges = "FROM temp.gone AS g CROSS JOIN main.cascade_edge AS e ON e.\(end) = g.id"
-      losses.append(try count("\(edges) WHERE \(isDead)", "main.cascade_edge", end))
+      losses.append(try count("\(edges) WHERE \(isDead)", "main.cascade_edge", "\(end)"))
     }
     return losses
   }
@@ -92,10 +92,12 @@ extension EdgeRelation {
   /// The references that are lost, and the table of all references.
   fileprivate func losses(_ numbers: NumberedTables) -> [(rows: String, all: String)] {
     let lost = numbers.forms(of: destination).map {
-      edgesToDestinations(in: .gone, $0, numbers)
+      edgesToDestinations(in: .gone, $0, numbers).text
     }
     if case .join(let table, _, _) = form {
-      let joins = numbers.forms(of: source).map { edgesFromSources(in: .gone, $0) }
+      let joins = numbers.forms(of: source).map {
+        edgesFromSources(in: .gone, $0, withDestinations: false).text
+      }
       return (lost + joins).map { ($0, "main.\(quoted(table.name))") }
     }
     if !rules.contains(.nullifySourceIfDestinationDeleted) { return [] }

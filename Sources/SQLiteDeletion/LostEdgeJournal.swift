@@ -16,7 +16,7 @@ extension Writer {
   func journalReferences(toObjectsIn slice: Slice, _ ends: NodeCounts) throws {
     for relation in binding.edgeRelations where relation.destination.kind == .managed {
       if ends.forms(of: relation.destination).isEmpty { continue }
-      try journalSources(of: relation, relation.rules, slice)
+      try journal(relation, losing: .destination, relation.rules, slice)
     }
   }
 
@@ -24,10 +24,10 @@ extension Writer {
   /// sweep.
   func journalLostJoins(of relation: EdgeRelation, _ slice: Slice) throws {
     let others = relation.rules.subtracting(current.sweep.followedRules)
-    try stageDestinations(of: relation, others, slice)
-    try journalFound(removal: .sourceDeleted, slice)
     // If the destinations are objects, the sources were journaled before.
-    if relation.destination.kind != .managed { try journalSources(of: relation, others, slice) }
+    for end in EdgeEnd.allCases where end == .source || relation.destination.kind != .managed {
+      try journal(relation, losing: end, others, slice)
+    }
   }
 
   /// To be called before the rows go: journals the edges that the plan did not know. A node in the
@@ -36,70 +36,50 @@ extension Writer {
   func journalUnplanned(_ relation: EdgeRelation, _ slice: Slice) throws {
     let numbers = current.numbers
     let rules = relation.rules.intersection(current.sweep.followedRules)
-    try stageDestinations(of: relation, rules, slice)
-    try journalUnplanned(removal: .sourceDeleted, slice, unlessRule: 8) {
-      numbers.forms(of: relation.destination).map {
-        relation.edgesToDestinations(in: .found, $0, numbers)
-          + " AND \(relation.source.stays("s", numbers))"
+    for effect in RuleEffect.all(.delete) {
+      let (end, other) = (effect.lostEnd, effect.lostEnd.other)
+      if end == .destination && relation.destination.kind == .managed { continue }
+      try stage(relation, losing: end, rules, slice)
+      if try !hasFound { continue }
+      try db.numberFound()
+      try db.run("DELETE FROM temp.staged WHERE id IN (SELECT id FROM temp.gone)")
+      for form in numbers.forms(of: relation[other]) {
+        try db.run(
+          """
+          DELETE FROM temp.staged WHERE rule <> \(effect.bit) AND id IN (
+            SELECT g.id \(relation.edges(at: other, in: .found, form, numbers))
+            AND \(relation.stays(end, numbers)))
+          """)
       }
+      try journalFound(losing: end, slice)
     }
-    if relation.destination.kind == .managed { return }
-    try stageSources(of: relation, rules, slice)
-    try journalUnplanned(removal: .destinationDeleted, slice, unlessRule: 4) {
-      numbers.forms(of: relation.source).map {
-        relation.edgesFromSources(in: .found, $0, withDestinations: true)
-          + " AND \(relation.destination.stays("d", numbers))"
-      }
-    }
-  }
-
-  /// Journals what is in `temp.staged`, if anything. `edges`: queries for the edges at these nodes
-  /// that stay.
-  private func journalUnplanned(
-    removal: Removal, _ slice: Slice, unlessRule rule: Int64, besides edges: () -> [String]
-  ) throws {
-    if try !hasFound { return }
-    try db.numberFound()
-    try db.run("DELETE FROM temp.staged WHERE id IN (SELECT id FROM temp.gone)")
-    for edges in edges() {
-      try db.run(
-        generated: "DELETE FROM temp.staged WHERE rule <> ? AND id IN (SELECT g.id \(edges))",
-        [.integer(rule)])
-    }
-    try journalFound(removal: removal, slice)
   }
 
   private var hasFound: Bool {
     get throws { try db.integer("SELECT 1 FROM temp.staged LIMIT 1") != nil }
   }
 
-  private func journalSources(of relation: EdgeRelation, _ rules: Rules, _ slice: Slice) throws {
-    try stageSources(of: relation, rules, slice)
-    try journalFound(removal: .destinationDeleted, slice)
+  private func journal(
+    _ relation: EdgeRelation, losing end: EdgeEnd, _ rules: Rules, _ slice: Slice
+  ) throws {
+    try stage(relation, losing: end, rules, slice)
+    try journalFound(losing: end, slice)
   }
 
-  private func stageSources(of relation: EdgeRelation, _ rules: Rules, _ slice: Slice) throws {
-    let following = rules.intersection(.ofLostDestination).rawValue
+  private func stage(
+    _ relation: EdgeRelation, losing end: EdgeEnd, _ rules: Rules, _ slice: Slice
+  ) throws {
+    let following = rules.intersection(.deleting(losing: end)).rawValue
     if following == 0 { return }
-    for form in current.numbers.forms(of: relation.destination) {
-      try db.stageSources(
-        of: relation, form, rule: following, in: slice, current.numbers,
-        from: current.numbers.existingReferences(relation))
-    }
-  }
-
-  private func stageDestinations(of relation: EdgeRelation, _ rules: Rules, _ slice: Slice) throws {
-    let following = rules.intersection(.ofLostSource).rawValue
-    if following == 0 { return }
-    for form in current.numbers.forms(of: relation.source) {
-      try db.stageDestinations(of: relation, form, rule: following, in: slice, current.numbers)
-    }
+    try db.stageNodes(
+      losing: end, of: relation, rule: following, in: slice, current.numbers,
+      from: current.numbers.existingReferences(relation))
   }
 
   /// Journals the edges in `temp.staged`. An edge that loses both ends runs no rule, and is left
   /// out. In a sweep in steps, a node that is to go in a later step may stay after all, so its edge
   /// is journaled.
-  private func journalFound(removal: Removal, _ slice: Slice) throws {
+  private func journalFound(losing end: EdgeEnd, _ slice: Slice) throws {
     if try !hasFound { return }
     try db.numberFound()
     try db.run(
@@ -108,7 +88,7 @@ extension Writer {
       WHERE EXISTS (SELECT 1 FROM temp.gone AS g WHERE g.id = f.id AND g.seq <= ?)
       """, .integer(current.sweep.isStepped ? slice.high : .max))
     try persistFoundNumbers()
-    let (source, destination) = removal == .sourceDeleted ? ("v", "s") : ("s", "v")
+    let (source, destination) = end == .source ? ("v", "s") : ("s", "v")
     try db.run(
       generated: """
         INSERT INTO main.cascade_journal(what, key, a, b, c, d)
@@ -117,7 +97,7 @@ extension Writer {
           CROSS JOIN main.cascade_node AS n ON n.collection = k.collection AND n.key = k.key
           WHERE k.id IN (SELECT id FROM temp.staged UNION SELECT via FROM temp.staged)
         )
-        SELECT \(JournalSubject.tableEdge), \(removal.code), \(source).kept, f.name,
+        SELECT \(JournalSubject.tableEdge), \(end.removal), \(source).kept, f.name,
           \(destination).kept, f.rule
         FROM temp.staged AS f JOIN numbered AS s ON s.id = f.id JOIN numbered AS v ON v.id = f.via
         """)

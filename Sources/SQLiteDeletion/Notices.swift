@@ -8,19 +8,18 @@ extension Writer {
   func writeNotices(_ slice: Slice) throws {
     if rulesInUse.isDisjoint(with: .notifying) { return }
     if !current.step.isHighFanOut {
-      try LosingEdges.all(of: slice).forEach(collectStoredEdgeNotices)
+      for effect in RuleEffect.all(.notify) {
+        try collectStoredEdgeNotices(LosingEdges(end: effect.lostEnd, slice: slice), effect)
+      }
     }
     for relation in binding.edgeRelations where !current.keepsReferencesUntilGone(relation, binding)
     {
-      try collectRelationNotices(of: relation, losing: .source) {
-        try db.stageDestinations(of: relation, rule: 1, in: slice, current.numbers)
-      }
-      try collectRelationNotices(of: relation, losing: .destination) {
-        let numbers = current.numbers
-        for form in numbers.forms(of: relation.destination) {
-          try db.stageSources(
-            of: relation, form, rule: 2, in: slice, numbers, from: numbers.gone,
-            where: binding.edgeStillExists(relation, numbers))
+      for effect in RuleEffect.all(.notify) {
+        try collectRelationNotices(of: relation, effect) {
+          try db.stageNodes(
+            losing: effect.lostEnd, of: relation, rule: effect.bit, in: slice, current.numbers,
+            from: current.numbers.gone,
+            where: binding.isLosing(effect.lostEnd, relation, current.numbers))
         }
       }
     }
@@ -45,37 +44,38 @@ extension Writer {
       """, slice.bound[0], slice.bound[1])
   }
 
-  func collectStoredEdgeNotices(_ edges: LosingEdges) throws {
-    let end = edges.end
+  func collectStoredEdgeNotices(_ edges: LosingEdges, _ effect: RuleEffect) throws {
+    let end = effect.lostEnd
     try db.run(
-      generated: """
-        INSERT INTO temp.pending_notices
-        SELECT '\(end)Deleted', \(end == .source ? 1 : 0), e.source, e.name, e.destination,
-          e.rules, e.origin
-        FROM \(edges.edgesClause) WHERE \(edges.condition(.first)) AND e.rules & \(end.notifyingRule)
-        AND e.\(end.other) NOT IN (SELECT id FROM temp.gone)
-        """, edges.bound)
+      """
+      INSERT INTO temp.pending_notices
+      SELECT \(literal("\(end)Deleted")), \(end == .source ? 1 : 0), e.source, e.name, e.destination,
+        e.rules, e.origin
+      FROM \(edges.edgesClause) WHERE \(edges.condition) AND e.rules & \(effect.bit)
+      AND e.\(end.other.rawValue) NOT IN (SELECT id FROM temp.gone)
+      """)
   }
 
   /// Collects the notices for edges of a relation. The receivers get numbers first, since they may be
   /// rows of the application.
   func collectRelationNotices(
-    of relation: EdgeRelation, losing end: LosingEdges.End, staged stage: () throws -> Void
+    of relation: EdgeRelation, _ effect: RuleEffect, staged stage: () throws -> Void
   ) throws {
-    if relation.rules.rawValue & end.notifyingRule == 0 { return }
+    if !relation.rules.contains(effect.rule) { return }
+    let end = effect.lostEnd
     try stage()
     try db.numberFound()
     let isTold = end == .destination && relation.leavesReferences ? "1" : "NOT leaves"
-    let (toDestination, ends) = end == .source ? (1, ("f.via", "f.id")) : (0, ("f.id", "f.via"))
+    let ends = EdgeEnd.allCases.map { $0 == end ? "f.via" : "f.id" }
     try db.run(
-      generated: """
-        INSERT INTO temp.pending_notices
-        SELECT DISTINCT '\(end)Deleted', \(toDestination), \(ends.0), f.name, \(ends.1), ?,
-          \(Origin.declared.rawValue)
-        FROM temp.staged AS f
-        WHERE NOT EXISTS (SELECT 1 FROM temp.still_to_go AS g WHERE g.id = f.id)
-        AND f.via NOT IN (SELECT id FROM temp.already_notified WHERE \(isTold))
-        """, [.integer(relation.rules.rawValue)])
+      """
+      INSERT INTO temp.pending_notices
+      SELECT DISTINCT \(literal("\(end)Deleted")), \(end == .source ? 1 : 0), \(ends[0]), f.name,
+        \(ends[1]), \(relation.rules.rawValue), 1
+      FROM temp.staged AS f
+      WHERE NOT EXISTS (SELECT 1 FROM temp.still_to_go AS g WHERE g.id = f.id)
+      AND f.via NOT IN (SELECT id FROM temp.already_notified WHERE \(isTold))
+      """)
     try db.clearFound()
   }
 
@@ -83,21 +83,22 @@ extension Writer {
   /// plans, so no other writer waits for it, however many edges there are.
   package func collectRemovedEdgeNotices() throws {
     if !current.notifiesOfEarlierDeletions || rulesInUse.isDisjoint(with: .notifying) { return }
-    let hasLostSource = "l.removal = \(Removal.sourceDeleted.code)"
-    try db.run(
-      generated: """
+    for effect in RuleEffect.all(.notify) {
+      let (end, other) = (effect.lostEnd, effect.lostEnd.other)
+      let isUnnotified =
+        end == .source ? "OR (l.source, l.name, l.destination) IN temp.unnotified_edges" : ""
+      try db.run(
+        """
         INSERT INTO temp.pending_notices
-        SELECT iif(\(hasLostSource), 'sourceDeleted', 'destinationDeleted'), \(hasLostSource),
-          l.source, l.name, l.destination, l.rules, l.origin
+        SELECT \(literal("\(end)Deleted")), \(end == .source ? 1 : 0), l.source, l.name,
+          l.destination, l.rules, l.origin
         FROM temp.lost_edges AS l
-        WHERE (\(hasLostSource) AND l.rules & 1
-          AND (l.source NOT IN (SELECT id FROM temp.already_notified WHERE NOT leaves)
-            OR (l.source, l.name, l.destination) IN temp.unnotified_edges)
-          AND l.destination NOT IN (SELECT id FROM temp.gone))
-        OR (l.removal = \(Removal.destinationDeleted.code) AND l.rules & 2
-          AND l.destination NOT IN (SELECT id FROM temp.already_notified WHERE NOT leaves)
-          AND l.source NOT IN (SELECT id FROM temp.gone))
+        WHERE l.removal = \(end.removal) AND l.rules & \(effect.bit)
+        AND (l.\(end.rawValue) NOT IN (SELECT id FROM temp.already_notified WHERE NOT leaves)
+          \(isUnnotified))
+        AND l.\(other.rawValue) NOT IN (SELECT id FROM temp.gone)
         """)
+    }
   }
 
   package func writeCollectedNotices(_ few: Slice = .all) throws {

@@ -14,13 +14,12 @@ extension Writer {
   func nullifyReferences(_ edges: LosingEdges) throws {
     if !nullifiesObjects { return }
     try db.run(
-      generated: """
-        INSERT OR IGNORE INTO temp.nullified
-        SELECT e.source FROM \(edges.edgesClause)
-        WHERE \(edges.condition(.first)) AND e.origin >= \(Origin.firstOfValues.rawValue)
-        AND e.rules & 64
-        AND e.source NOT IN (SELECT id FROM temp.gone)
-        """, edges.bound)
+      """
+      INSERT OR IGNORE INTO temp.nullified
+      SELECT e.source FROM \(edges.edgesClause)
+      WHERE \(edges.condition) AND e.origin >= \(Origin.firstOfValues.rawValue) AND e.rules & \(Rules.nullifySourceIfDestinationDeleted.rawValue)
+      AND e.source NOT IN (SELECT id FROM temp.gone)
+      """)
     if db.changes == 0 { return }
     var page = try nullified(after: 0)
     while let last = page.last {

@@ -1,5 +1,5 @@
 internal import CascadeModel
-internal import CascadeSQLite
+package import CascadeSQLite
 internal import CascadeStore
 package import SQLiteTables
 internal import SQLiteJournal
@@ -18,14 +18,17 @@ extension Writer {
         if current.sweep.isStepped && !current.step.isUndisturbed {
           try journalUnplanned(relation, slice)
         }
-        let rows = ends.flatMap {
-          table.joinRows($0.end, other: $0.other, slice, current.numbers, .first)
+        let leavesLater = slice.high != .max
+        let numbers = current.numbers
+        let rows = { (slice: Slice) in
+          ends.flatMap {
+            table.joinRows($0.end, other: $0.other, slice, numbers, leavesLater: leavesLater)
+          }
         }
-        try attemptOrRefuse(slice, "a row of \"\(table.name)\" cannot be deleted", rows: rows) {
-          slice in
-          for rows in rows {
-            current.counts.edgesRemoved += try db.deleteJoins(of: table, in: rows, slice.bound)
-            try refuseIfReferencesRemain(rows, of: table, slice)
+        try attemptOrRefuse(slice, "a row of \"\(table.name)\" cannot go", rows: rows) { slice in
+          for rows in rows(slice) {
+            current.counts.edgesRemoved += try db.deleteJoins(of: table, in: rows)
+            try refuseIfReferencesRemain(rows, of: table)
           }
         }
       } else if !relation.isInJoinTable
@@ -40,29 +43,26 @@ extension Writer {
     guard let table = relation.source.table else { return }
     let what = "\"\(relation.name)\" of \"\(relation.source.collection)\" cannot be set to null"
     let mayRefuse = binding.hasTriggers || !table.allowsNull(relation.nulledNames)
-    let losing = relation.losingRows(of: table, forms, current.numbers, .first)
+    let numbers = current.numbers
+    let losing = { relation.losingRows(of: table, forms, in: $0, numbers) }
     try attemptOrRefuse(slice, what, .missingMandatory, rows: losing) { slice in
       // The savepoint takes back the trash entries of rows that stay after all.
       current.counts.edgesRemoved +=
         mayRefuse
-        ? try db.savepoint { try nullify(relation, of: table, slice, forms, losing) }
-        : try nullify(relation, of: table, slice, forms, losing)
+        ? try db.savepoint { try nullify(relation, of: table, slice, losing(slice)) }
+        : try nullify(relation, of: table, slice, losing(slice))
     }
   }
 
   private func nullify(
-    _ relation: EdgeRelation, of table: Table, _ slice: Slice, _ forms: [NumberForm],
-    _ losing: [String]
+    _ relation: EdgeRelation, of table: Table, _ slice: Slice, _ losing: [Query]
   ) throws -> Int {
-    if model.trash > .zero {
-      let rows = relation.losingRows(of: table, forms, current.numbers, .inTrash)
-      try trashReferences(of: relation, rows, slice)
-    }
+    if model.trash > .zero { try trashReferences(of: relation, losing, slice) }
     let mark = try journalMark
     let count = try losing.reduce(0) {
-      try $0 + db.nullify(relation, of: table, in: $1, slice.bound, current.numbers)
+      try $0 + db.nullify(relation, of: table, in: $1, slice, current.numbers)
     }
-    for rows in losing { try refuseIfReferencesRemain(rows, of: table, slice) }
+    for rows in losing { try refuseIfReferencesRemain(rows, of: table) }
     try unjournalOwnNulls(of: relation, slice, behind: mark)
     return count
   }
@@ -75,7 +75,9 @@ extension Writer {
       if forms.isEmpty { continue }
       try attemptOrRefuse(
         slice, "the application's own rules refuse",
-        rows: forms.map { "SELECT 1 FROM \(table.rows) AS o WHERE \(table.isGone("o", $0))" }
+        rows: { slice in
+          forms.map { "SELECT 1 FROM \(table.rows) AS o WHERE \(table.isGone("o", $0, slice))" }
+        }
       ) { slice in
         if !current.journalsDeletions || !binding.hasConsequences(table, current.numbers) {
           try db.deleteGoneRows(of: table, forms, slice)
@@ -111,9 +113,9 @@ extension Writer {
     let triggers = WatchTriggers(watches: attachment.activeWatches, binding: binding, model: model)
     for watched in triggers.subjects(of: table) {
       for watch in watched.watches {
-        for condition in forms.map({ table.isGone("o", $0) }) {
-          let rows = "FROM \(table.rows) AS o WHERE \(condition)"
-          try db.run(generated: watched.insert(watch, from: rows), slice.bound)
+        for condition in forms.map({ table.isGone("o", $0, slice) }) {
+          let rows = "FROM \(table.rows) AS o WHERE \(condition.text)"
+          try db.run(generated: watched.insert(watch, from: rows), condition.values)
         }
       }
     }
@@ -122,40 +124,39 @@ extension Writer {
   /// Journals the edges that a step removes with one of their ends: the other end may still have to
   /// follow.
   func journal(_ edges: LosingEdges) throws {
-    let rules = "e.rules & \(edges.end.deletingRules)"
+    let rules = "e.rules & \(Rules.deleting(losing: edges.end).rawValue)"
     try db.run(
-      generated: """
-        INSERT INTO main.cascade_journal(what, key, a, b, c, d)
-        SELECT \(JournalSubject.storedEdge), \(edges.end.removal.code), e.source, e.name,
-          e.destination, \(rules)
-        FROM \(edges.edgesClause) WHERE \(edges.condition(.first)) AND \(rules)
-        """, edges.bound)
+      """
+      INSERT INTO main.cascade_journal(what, key, a, b, c, d)
+      SELECT 0, \(edges.end.removal), e.source, e.name, e.destination, \(rules)
+      FROM \(edges.edgesClause) WHERE \(edges.condition) AND \(rules)
+      """)
   }
 }
 
 extension Connection {
   /// Returns how many rows were deleted.
-  func deleteJoins(
-    of table: Table, in rows: String, _ bound: [Value]
-  ) throws(SQLiteError) -> Int {
+  func deleteJoins(of table: Table, in rows: Query) throws(SQLiteError) -> Int {
     try run(
-      generated: """
-        DELETE FROM main.\(quoted(table.name)) AS r WHERE \(table.identity("r")) IN (
-          \(rows))
-        """, bound)
+      """
+      DELETE FROM main.\(quoted(table.name)) AS r WHERE \(table.identity("r")) IN (
+        \(rows))
+      """)
     return changes
   }
 
   func nullify(
-    _ relation: EdgeRelation, of table: Table, in rows: String, _ bound: [Value],
+    _ relation: EdgeRelation, of table: Table, in rows: Query, _ slice: Slice,
     _ numbers: NumberedTables
   ) throws(SQLiteError) -> Int {
+    let assignments = relation.nulledColumns("r", slice, numbers)
+      .map { "\(quoted($0.column)) = \($0.value)" as Query }
     try run(
-      generated: """
-        UPDATE OR ABORT main.\(quoted(table.name)) AS r SET \(relation.nullAssignments("r", numbers))
-        WHERE \(table.identity("r")) IN (
-          \(rows))
-        """, bound)
+      """
+      UPDATE OR ABORT main.\(quoted(table.name)) AS r SET \(assignments.joined(separator: ", "))
+      WHERE \(table.identity("r")) IN (
+        \(rows))
+      """)
     return changes
   }
 
@@ -163,21 +164,20 @@ extension Connection {
     of end: NodeTable, _ forms: [NumberForm], _ slice: Slice
   ) throws(SQLiteError) {
     for form in forms {
-      try run(
-        generated: "DELETE FROM \(end.rows) AS r WHERE \(end.isGone("r", form))", slice.bound)
+      try run("DELETE FROM \(end.rows) AS r WHERE \(end.isGone("r", form, slice))")
     }
   }
 }
 
 extension NodeTable {
   /// Whether the row `r` of the application goes in this slice.
-  fileprivate func isGone(_ r: String, _ form: NumberForm) -> String {
+  fileprivate func isGone(_ r: String, _ form: NumberForm, _ slice: Slice) -> Query {
     switch form {
     case .byRowid:
       return """
         \(row(r)) IN (
           SELECT \(rowid(of: "g.id")) FROM temp.gone AS g
-          WHERE g.seq > ?1 AND g.seq <= ?2 AND \(hasRow("g.id")))
+          WHERE \(slice.contains()) AND \(hasRow("g.id")))
         """
     case .byKey:
       let hasRowid = table?.rowid != nil
@@ -186,7 +186,7 @@ extension NodeTable {
         (\(hasRowid ? row(r) : keyColumns(r).joined(separator: ", "))) IN (
           SELECT \(columns) FROM temp.gone AS g CROSS JOIN temp.known AS k
             ON k.id = g.id AND k.collection = \(id)
-          WHERE k.present AND g.id > 0 AND g.seq > ?1 AND g.seq <= ?2)
+          WHERE k.present AND g.id > 0 AND \(slice.contains()))
         """
     }
   }
@@ -198,15 +198,9 @@ extension EdgeRelation {
     ends.has(destination) || isInJoinTable && ends.has(source)
   }
 
-  /// The assignments for the row `r` when its destination goes.
-  fileprivate func nullAssignments(_ r: String, _ numbers: NumberedTables) -> String {
-    nulledColumns(r, numbers, .first).map { "\(quoted($0.column)) = \($0.value)" }
-      .joined(separator: ", ")
-  }
-
   func nulledColumns(
-    _ r: String, _ numbers: NumberedTables, _ names: SliceParameters
-  ) -> [(column: String, value: String)] {
+    _ r: String, _ slice: Slice, _ numbers: NumberedTables
+  ) -> [(column: String, value: Query)] {
     switch form {
     case .column(let column): [(column, "NULL")]
     case .typed(let column, let typeColumn, _): [(column, "NULL"), (typeColumn, "NULL")]
@@ -216,7 +210,7 @@ extension EdgeRelation {
           column,
           listWithoutGone(
             "\(r).\(quoted(column))", path,
-            without: destination.isGoingReference(reference, numbers, where: names.condition))
+            without: destination.isGoingReference(reference, numbers, where: slice.contains()))
         )
       ]
     case .join, .foreignKey: []
@@ -225,8 +219,7 @@ extension EdgeRelation {
 
   /// The list without the elements that go, or null in place of a single value. An element that
   /// went before is kept: the node may exist again, or wait for the next plan.
-  package func listWithoutGone(_ list: String, _ path: String, without condition: String) -> String
-  {
+  package func listWithoutGone(_ list: String, _ path: String, without condition: Query) -> Query {
     let path = memberPath(path, in: list)
     return """
       iif(json_type(\(list), \(path)) = 'array',

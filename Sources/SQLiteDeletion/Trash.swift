@@ -34,75 +34,72 @@ extension Writer {
     let layout = TrashLayout(.row, table, keys: key.map(\.name), collection: end.id)
     let form: NumberForm = group.form == .byRow ? .byRowid : .byKey
     let isThere = form == .byRowid ? "g.id < 0" : "g.id > 0 AND m.present"
-    try writeToTrash(layout, values: layout.values(of: "d", in: table), group.slice.bound) {
-      part, values in
-      """
-      SELECT ?1, g.id, \(part), ?2, g.via, g.name, g.rule\(values)
-      FROM temp.gone AS g CROSS JOIN \(end.row("d", of: "g.id", form))
-      WHERE g.seq > ?3 AND g.seq <= ?4 AND \(isThere)
-      """
-    }
+    try writeToTrash(
+      layout, id: "g.id", values: layout.values(of: "d", in: table), reason: Writer.ownReason,
+      from: """
+        temp.gone AS g CROSS JOIN \(end.row("d", of: "g.id", form))
+        WHERE \(group.slice.contains()) AND \(isThere)
+        """)
   }
+
+  /// The reason of the node `g`.
+  private static let ownReason = "g.via, g.name, g.rule"
 
   /// Keeps the keys of nodes that were gone before the sweep examined them: each is a link in a
   /// chain of reasons. The value behind the key tells whether an earlier batch may know more.
   private func trashKeysOfAbsentNodes(of end: NodeTable, _ group: GoneGroup) throws {
     let layout = TrashLayout(kind: .name, collection: end.id)
-    let values = ["k.key", "k.id IN (SELECT id FROM temp.explained_elsewhere)"]
-    try writeToTrash(layout, values: values, group.slice.bound) { part, values in
-      """
-      SELECT ?1, k.id, \(part), ?2, g.via, g.name, g.rule\(values)
-      FROM temp.gone AS g CROSS JOIN temp.known AS k
-        ON k.id = g.id AND k.collection = \(end.id) AND NOT k.present
-      WHERE g.seq > ?3 AND g.seq <= ?4
-      """
-    }
+    try writeToTrash(
+      layout, id: "k.id", values: Writer.keyAndExplanation, reason: Writer.ownReason,
+      from: """
+        temp.gone AS g CROSS JOIN temp.known AS k
+          ON k.id = g.id AND k.collection = \(end.id) AND NOT k.present
+        WHERE \(group.slice.contains())
+        """)
   }
+
+  private static let keyAndExplanation: [Query] = [
+    "k.key", "k.id IN (SELECT id FROM temp.explained_elsewhere)",
+  ]
 
   /// Keeps the keys of reasons that an earlier sweep deleted, or found gone: they are links in the
   /// chain here too. That sweep was of the other kind, or could not delete what the node leads to.
   private func trashKeysOfReasons(_ slice: Slice) throws {
     for collection in try db.collectionsOfAbsentReasons(slice) {
       let layout = TrashLayout(kind: .name, collection: collection)
-      let values = ["k.key", "k.id IN (SELECT id FROM temp.explained_elsewhere)"]
-      try writeToTrash(layout, values: values, slice.bound + [.integer(collection)]) {
-        part, values in
-        """
-        SELECT DISTINCT ?1, k.id, \(part), ?2, NULL, NULL, NULL\(values)
-        FROM temp.gone AS g CROSS JOIN temp.known AS k
-          ON k.id = g.via AND k.collection = ?5 AND NOT k.present
-        WHERE g.seq > ?3 AND g.seq <= ?4
-        """
-      }
+      try writeToTrash(
+        layout, id: "k.id", values: Writer.keyAndExplanation,
+        from: """
+          temp.gone AS g CROSS JOIN temp.known AS k
+            ON k.id = g.via AND k.collection = \(bind: collection) AND NOT k.present
+          WHERE \(slice.contains())
+          """)
     }
   }
 
   /// What becomes of the file itself is recorded elsewhere (`ReleasedFiles.swift`).
   private func trashFilePaths(_ group: GoneGroup) throws {
     let layout = TrashLayout(kind: .name, collection: group.collection)
-    let values = ["CAST(coalesce(n.key, k.key) AS TEXT)", "0"]
-    try writeToTrash(layout, values: values, group.slice.bound + [.integer(group.collection)]) {
-      part, values in
-      """
-      SELECT ?1, g.id, \(part), ?2, g.via, g.name, g.rule\(values)
-      FROM temp.gone AS g LEFT JOIN main.cascade_node AS n ON n.id = g.id
-      LEFT JOIN temp.known AS k ON k.id = g.id
-      WHERE g.seq > ?3 AND g.seq <= ?4 AND g.collection = ?5
-      """
-    }
+    try writeToTrash(
+      layout, id: "g.id", values: ["CAST(coalesce(n.key, k.key) AS TEXT)", "0"],
+      reason: Writer.ownReason,
+      from: """
+        temp.gone AS g LEFT JOIN main.cascade_node AS n ON n.id = g.id
+        LEFT JOIN temp.known AS k ON k.id = g.id
+        WHERE \(group.slice.contains()) AND g.collection = \(bind: group.collection)
+        """)
   }
 
   private func trashObjects(_ group: GoneGroup) throws {
     let layout = TrashLayout(
       kind: .object, collection: group.collection, columns: ["key", "type", "value"])
-    let bound = group.slice.bound + [.integer(group.collection)]
-    try writeToTrash(layout, values: ["n.key", "n.type", "n.value"], bound) { part, values in
-      """
-      SELECT ?1, n.id, \(part), ?2, g.via, g.name, g.rule\(values)
-      FROM temp.gone AS g CROSS JOIN main.cascade_node AS n ON n.id = g.id AND n.collection = ?5
-      WHERE g.counts AND g.seq > ?3 AND g.seq <= ?4
-      """
-    }
+    try writeToTrash(
+      layout, id: "n.id", values: ["n.key", "n.type", "n.value"], reason: Writer.ownReason,
+      from: """
+        temp.gone AS g CROSS JOIN main.cascade_node AS n
+          ON n.id = g.id AND n.collection = \(bind: group.collection)
+        WHERE g.counts AND \(group.slice.contains())
+        """)
   }
 }
 

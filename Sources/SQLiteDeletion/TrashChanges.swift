@@ -6,27 +6,22 @@ internal import SQLiteRules
 /// Keeps in the trash the references that surviving nodes lose, and rows that are not nodes.
 extension Writer {
   /// Keeps the old and the new values of references in surviving rows, before they are set to null.
-  /// `more` is bound to the parameters of `rows` behind the fifth.
-  func trashReferences(
-    of relation: EdgeRelation, _ rows: [String], _ slice: Slice, _ more: [Value] = []
-  ) throws {
+  func trashReferences(of relation: EdgeRelation, _ rows: [Query], _ slice: Slice) throws {
     guard case .mapped(let table, let key, _) = relation.source.kind else { return }
-    let numbers = current.numbers
-    let nulled = relation.nulledColumns("r", numbers, .inTrash)
+    let nulled = relation.nulledColumns("r", slice, current.numbers)
     let columns = key.map(\.name) + nulled.map(\.column)
     if columns.count + nulled.count > TrashLayout.columnsPerPart { return }
     let layout = TrashLayout(
       kind: .change, collection: relation.source.id, subject: table.name, columns: columns,
       keys: key.count)
-    let values = columns.map { "r.\(quoted($0))" } + nulled.map(\.value)
-    let bound = slice.bound + [.integer(try lowestSideId())] + more
-    try writeToTrash(layout, values: values, bound) { part, values in
-      """
-      SELECT ?1, ?5 - row_number() OVER (), \(part), ?2, NULL, NULL, NULL\(values)
-      FROM main.\(quoted(table.name)) AS r WHERE \(table.identity("r")) IN (
-        \(Table.union(rows)))
-      """
-    }
+    let values = columns.map { "r.\(quoted($0))" as Query } + nulled.map(\.value)
+    try writeToTrash(
+      layout, id: try sideId, values: values, from: TrashLayout.rows(of: table, Table.union(rows)))
+  }
+
+  /// Numbers the entries that are not nodes, from the lowest number down.
+  private var sideId: Query {
+    get throws { "\(bind: try lowestSideId()) - row_number() OVER ()" }
   }
 
   /// Keeps the references that the application's foreign keys will remove from rows that stay.
@@ -34,14 +29,16 @@ extension Writer {
     let followers = foreignKeyEffects()
     for follower in followers {
       guard let key = follower.lost else { continue }
-      let going = followers.filter { $0.lost == nil && $0.table == follower.table }.map(\.rows)
-      let isLeft = going.map { " AND \(follower.table.identity("r")) NOT IN (\($0))" }
-      try trashReferences(of: key, follower, isLeft.joined(), slice)
+      let going = followers.filter { $0.lost == nil && $0.table == follower.table }.map {
+        $0.rows(slice)
+      }
+      let isLeft = going.map { " AND \(follower.table.identity("r")) NOT IN (\($0))" as Query }
+      try trashReferences(of: key, follower, isLeft.joined(separator: ""), slice)
     }
   }
 
   private func trashReferences(
-    of key: Table.ForeignKey, _ follower: ForeignKeyEffect, _ isLeft: String, _ slice: Slice
+    of key: Table.ForeignKey, _ follower: ForeignKeyEffect, _ isLeft: Query, _ slice: Slice
   ) throws {
     let table = follower.table
     let collection = binding.collection(in: table)
@@ -53,16 +50,11 @@ extension Writer {
       kind: .change, collection: collection?.id, subject: table.name,
       columns: identity + key.columns, keys: identity.count)
     if layout.columns.count + key.columns.count > TrashLayout.columnsPerPart { return }
-    let bound = try slice.bound + [.integer(lowestSideId())] + defaults(key, in: table)
-    let values =
-      layout.values(of: "r", in: table) + key.columns.indices.map { "?\($0 + 6)" }
-    try writeToTrash(layout, values: values, bound) { part, values in
-      """
-      SELECT ?1, ?5 - row_number() OVER (), \(part), ?2, NULL, NULL, NULL\(values)
-      FROM main.\(quoted(table.name)) AS r
-      WHERE \(table.identity("r")) IN (\(follower.rows))\(isLeft)
-      """
-    }
+    let defaults = try defaults(key, in: table).map { "\(bind: $0)" as Query }
+    let rows = TrashLayout.rows(of: table, follower.rows(slice))
+    try writeToTrash(
+      layout, id: try sideId, values: layout.values(of: "r", in: table) + defaults,
+      from: "\(rows)\(isLeft)")
   }
 
   /// The values that the foreign key sets its columns to.
@@ -77,13 +69,20 @@ extension Writer {
   func trashValue(of id: Int64, becoming value: String) throws {
     if model.trash <= .zero { return }
     let layout = TrashLayout(kind: .value, columns: ["id", "value", "value"])
-    let bound: [Value] = [.integer(id), .text(value), .integer(try lowestSideId())]
-    try writeToTrash(layout, values: ["n.id", "n.value", "?4"], bound) { part, values in
-      """
-      SELECT ?1, ?5 - 1, \(part), ?2, NULL, NULL, NULL\(values)
-      FROM main.cascade_node AS n WHERE n.id = ?3
-      """
-    }
+    try writeToTrash(
+      layout, id: "\(bind: try lowestSideId()) - 1",
+      values: ["n.id", "n.value", "\(bind: .text(value))"],
+      from: "main.cascade_node AS n WHERE n.id = \(bind: id)")
+  }
+}
+
+extension TrashLayout {
+  /// The rows `r` of the table that are identified by the query.
+  fileprivate static func rows(of table: Table, _ identities: Query) -> Query {
+    """
+    main.\(quoted(table.name)) AS r WHERE \(table.identity("r")) IN (
+      \(identities))
+    """
   }
 }
 
@@ -103,7 +102,7 @@ extension Table {
 extension Writer {
   /// Keeps join rows, and rows that go by foreign keys which no rule examines.
   func trashSideRows(_ slice: Slice) throws {
-    var relations: [Table: [String]] = [:]
+    var relations: [Table: [Query]] = [:]
     for relation in binding.edgeRelations {
       guard let (table, ends) = binding.joinRowsWithoutNodes(of: relation),
         !current.keepsReferencesUntilGone(relation, binding)
@@ -111,29 +110,23 @@ extension Writer {
         continue
       }
       relations[table, default: []] += ends.flatMap {
-        table.joinRows($0.end, other: $0.other, slice, current.numbers, .inTrash)
+        table.joinRows(
+          $0.end, other: $0.other, slice, current.numbers, leavesLater: slice.high != .max)
       }
     }
     for follower in foreignKeyEffects() where follower.lost == nil {
-      relations[follower.table, default: []].append(follower.rows)
+      relations[follower.table, default: []].append(follower.rows(slice))
     }
     for (table, rows) in relations.sorted(by: { $0.key.name < $1.key.name }) {
-      try trashSideRows(of: table, rows.unique, slice)
+      try trashSideRows(of: table, rows.unique)
     }
   }
 
-  func trashSideRows(
-    of table: Table, _ rows: [String], _ slice: Slice, _ more: [Value] = []
-  ) throws {
+  func trashSideRows(of table: Table, _ rows: [Query]) throws {
     let layout = TrashLayout(.side, table)
-    let bound = slice.bound + [.integer(try lowestSideId())] + more
-    try writeToTrash(layout, values: layout.values(of: "r", in: table), bound) { part, values in
-      """
-      SELECT ?1, ?5 - row_number() OVER (), \(part), ?2, NULL, NULL, NULL\(values)
-      FROM main.\(quoted(table.name)) AS r WHERE \(table.identity("r")) IN (
-        \(Table.union(rows)))
-      """
-    }
+    try writeToTrash(
+      layout, id: try sideId, values: layout.values(of: "r", in: table),
+      from: TrashLayout.rows(of: table, Table.union(rows)))
   }
 
   /// The value of a column that a change does not give. The default is evaluated alone, where names

@@ -30,21 +30,22 @@ extension Writer {
 
   /// Keeps the edges, and the identities of the surviving nodes at their other ends.
   func trashLosingEdges(_ edges: LosingEdges) throws {
-    let bound = [.integer(current.batch), .integer(identities.counters.serial)] + edges.bound
     try db.run(
-      generated: """
-        INSERT OR IGNORE INTO main.cascade_trash_edge
-        SELECT ?1, e.source, e.name, e.destination, e.origin, e.rules, e.born
-        FROM \(edges.edgesClause) WHERE e.born < ?2 AND \(edges.condition(.inTrash))
-        """, bound)
+      """
+      INSERT OR IGNORE INTO main.cascade_trash_edge
+      SELECT \(bind: current.batch), e.source, e.name, e.destination, e.origin, e.rules, e.born
+      FROM \(edges.edgesClause)
+      WHERE e.born < \(bind: identities.counters.serial) AND \(edges.condition)
+      """)
     try countTrashedEdges(db.changes)
     try db.run(
-      generated: """
-        INSERT OR IGNORE INTO main.cascade_trash_node
-        SELECT ?1, n.id, n.collection, n.key
-        FROM \(edges.edgesClause) CROSS JOIN main.cascade_node AS n ON n.id = e.\(edges.end.other)
-        WHERE \(edges.condition(.inTrash)) AND n.id NOT IN (SELECT id FROM temp.gone)
-        """, bound)
+      """
+      INSERT OR IGNORE INTO main.cascade_trash_node
+      SELECT \(bind: current.batch), n.id, n.collection, n.key
+      FROM \(edges.edgesClause)
+      CROSS JOIN main.cascade_node AS n ON n.id = e.\(edges.end.other.rawValue)
+      WHERE \(edges.condition) AND n.id NOT IN (SELECT id FROM temp.gone)
+      """)
   }
 
   /// Keeps edges that were unlinked. An edge that is missing from a new value or declared list is

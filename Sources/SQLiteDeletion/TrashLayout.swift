@@ -102,30 +102,30 @@ extension TrashLayout {
   }
 
   /// The values of the row `alias`, in the order of the columns.
-  func values(of alias: String, in table: Table) -> [String] {
+  func values(of alias: String, in table: Table) -> [Query] {
     columns.map { "\(alias).\($0.map(quoted) ?? table.rowid ?? "rowid")" }
   }
 }
 
 extension Writer {
-  /// Writes entries into the trash. `select` returns the SQL for a part, given its number and the
-  /// values to select. `bound` is bound behind batch and layout.
+  /// Writes entries into the trash, with their ids and values by the layout. `reason`: the columns
+  /// via, name and rule.
   func writeToTrash(
-    _ layout: TrashLayout, values: [String], _ bound: [Value] = [],
-    select: (_ part: Int, _ values: String) -> String
+    _ layout: TrashLayout, id: Query, values: [Query], reason: String = "NULL, NULL, NULL",
+    from rows: Query
   ) throws {
     let number = try layoutNumber(layout)
     var count = 0
     for part in layout.parts {
-      let places =
-        part
-        * TrashLayout.columnsPerPart..<min((part + 1) * TrashLayout.columnsPerPart, values.count)
-      let columns = places.map { ", c\($0 % TrashLayout.columnsPerPart)" }.joined()
+      let first = part * TrashLayout.columnsPerPart
+      let values = values[first..<min(first + TrashLayout.columnsPerPart, values.count)]
+      let columns = values.indices.map { ", c\($0 - first)" }.joined()
       try db.run(
-        generated: """
-          INSERT OR IGNORE INTO main.cascade_trash(batch, id, part, layout, via, name, rule\(columns))
-          \(select(part, values[places].map { ", \($0)" }.joined()))
-          """, [.integer(current.batch), .integer(number)] + bound)
+        """
+        INSERT OR IGNORE INTO main.cascade_trash(batch, id, part, layout, via, name, rule\(columns))
+        SELECT \(bind: current.batch), \(id), \(part), \(bind: number), \(reason),
+          \(values.joined(separator: ", ")) FROM \(rows)
+        """)
       if part == 0 { count = db.changes }
     }
     if count > 0 { try countTrashedEntries(layout, number, count: count) }

@@ -15,16 +15,15 @@ extension Writer {
   package func storeDanglingReferences(_ edges: LosingEdges) throws {
     if facts.references.collections.isEmpty || edges.end == .source { return }
     try db.run(
-      generated: """
-        INSERT OR IGNORE INTO main.cascade_dangling_reference
-        SELECT n.collection, n.key, e.source, e.name, e.origin, e.rules
-        FROM \(edges.edgesClause) CROSS JOIN main.cascade_node AS n ON n.id = e.destination
-        WHERE \(edges.condition(.first)) AND e.origin >= \(Origin.firstOfValues.rawValue)
-        AND NOT e.rules & 64
-        AND e.source NOT IN (SELECT id FROM temp.gone)
-        AND n.collection NOT IN (
-          SELECT id FROM main.cascade_collection WHERE name GLOB 'cascade_file/*')
-        """, edges.bound)
+      """
+      INSERT OR IGNORE INTO main.cascade_dangling_reference
+      SELECT n.collection, n.key, e.source, e.name, e.origin, e.rules
+      FROM \(edges.edgesClause) CROSS JOIN main.cascade_node AS n ON n.id = e.destination
+      WHERE \(edges.condition) AND e.origin >= \(Origin.firstOfValues.rawValue) AND NOT e.rules & \(Rules.nullifySourceIfDestinationDeleted.rawValue)
+      AND e.source NOT IN (SELECT id FROM temp.gone)
+      AND n.collection NOT IN (
+        SELECT id FROM main.cascade_collection WHERE name GLOB 'cascade_file/*')
+      """)
   }
 
   func storeDanglingReferences(_ place: PropertyReference, of source: Int64, to node: Node) throws {

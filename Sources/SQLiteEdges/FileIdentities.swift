@@ -21,7 +21,7 @@ extension Writer {
   package static let lostFiles = """
     SELECT DISTINCT l.destination AS id FROM temp.lost_edges AS l
     CROSS JOIN temp.known AS k ON k.id = l.destination
-    WHERE NOT l.rules & 40 AND k.collection IN (\(Writer.fileCollections))
+    WHERE NOT l.rules & \(Rules.ofLostSource.rawValue) AND k.collection IN (\(Writer.fileCollections))
     AND k.id NOT IN (SELECT id FROM temp.gone)
     """
 
@@ -29,7 +29,7 @@ extension Writer {
   package func addFileIdentities(of slice: Slice) throws {
     for relation in binding.edgeRelations
     where relation.leadsToFiles && relation.rules.isDisjoint(with: .ofLostSource) {
-      try db.stageDestinations(of: relation, rule: 0, in: slice, current.numbers)
+      try db.stageNodes(losing: .source, of: relation, rule: 0, in: slice, current.numbers)
       try addFileIdentities("SELECT DISTINCT collection, key FROM temp.staged")
       try db.clearFound()
     }

@@ -32,10 +32,9 @@ package struct Closure {
   /// Set where unreachable nodes go too. Nodes that were reachable only through deleted nodes
   /// are then unreachable as well.
   let reaching: Reachability?
-  /// The relations whose edges count at their sources, and at their destinations: because the edges
-  /// themselves have the counting rule, or another edge of the same name has it.
-  let countedAtSources: [EdgeRelation]
-  let countedAtDestinations: [EdgeRelation]
+  /// For each rule that counts, the relations whose edges count: because they have the rule
+  /// themselves, or another edge of the same name has it.
+  let counted: [RuleEffect: [EdgeRelation]]
 
   package init(
     rulesSeen: Rules, binding: Binding, numbers: NumberedTables, firstNewId: Int64,
@@ -50,8 +49,9 @@ package struct Closure {
     self.followed = followed
     self.goesInSteps = goesInSteps
     reaching = model.map { Reachability(model: $0, binding: binding, numbers: numbers) }
-    countedAtSources = binding.countedAtSources(stored: storedRules, following: followed)
-    countedAtDestinations = binding.countedAtDestinations(stored: storedRules, following: followed)
+    counted = RuleEffect.all(.deleteLast).reduce(into: [:]) {
+      $0[$1] = binding.counted($1, stored: rulesSeen, following: followed)
+    }
   }
 
   /// The rows of `temp.gone` that the last step brought in.
@@ -79,7 +79,12 @@ package struct Closure {
     try count(db, level, withRemoved: true)
     while true {
       try addConsequences(db, level)
-      if level.slice.low == 0 { try addForRemovedEdges(db) }
+      // A removed edge has lost the end that its removal counts as losing, and only that end.
+      if level.slice.low == 0 {
+        for effect in RuleEffect.all(.delete) where followed.contains(effect.rule) {
+          try db.run(LossQuery.removed(effect).addingToGone(effect))
+        }
+      }
       level = try self.level(db, above: level.slice.high)
       if level.slice.isEmpty, let reaching,
         levels.dropFirst(marked).contains(where: \.hasRuleEffects)
@@ -161,9 +166,9 @@ package struct Closure {
     let joins = binding.impliedRelations.filter { $0.kind == .join }
     if joins.isEmpty || !followed.isDisjoint(with: .cascading) { return }
     for relation in joins {
-      for form in level.ends.forms(of: relation.destination) {
-        try db.stageSources(of: relation, form, rule: 4, in: level.slice, numbers)
-      }
+      try db.stageNodes(
+        losing: .destination, of: relation, level.ends.forms(of: relation.destination),
+        rule: Rules.deleteSourceIfDestinationDeleted.rawValue, in: level.slice, numbers)
     }
     try db.numberFound()
     try db.run("INSERT OR IGNORE INTO temp.pending_join_rows SELECT id FROM temp.staged")
@@ -175,8 +180,7 @@ package struct Closure {
     let slice = Slice(low: low, high: high)
     if low == high { return Level(slice: slice, ends: NodeCounts()) }
     for table in binding.collections.values where numbers.tablesInNodes.contains(table.id) {
-      try db.addKnownRows(
-        table, .gone, where: "g.seq > ?1 AND g.seq <= ?2", [.integer(low), .integer(high)])
+      try db.addKnownRows(table, .gone.limited(to: slice))
     }
     if !numbers.tablesInNodes.isEmpty { try db.markNeverExisted(above: low) }
     return Level(slice: slice, ends: try db.nodeCounts(in: slice))
@@ -184,69 +188,54 @@ package struct Closure {
 
   private func addConsequences(_ db: borrowing Connection, _ level: Level) throws {
     try addNodesWithoutRemainingEdges(db)
-    if storedRules.contains(.deleteDestinationIfSourceDeleted) {
+    for effect in RuleEffect.all(.delete) where storedRules.contains(effect.rule) {
       try db.run(
-        """
-        INSERT OR IGNORE INTO temp.gone(id, via, name, rule, collection)
-        SELECT e.destination, e.source, e.name, 8,
-          (SELECT collection FROM cascade_node AS n WHERE n.id = e.destination)
-        FROM temp.gone AS g CROSS JOIN cascade_edge AS e ON e.source = g.id
-        WHERE g.seq > ? AND g.seq <= ? AND e.rules & 8
-        AND e.destination NOT IN (SELECT id FROM temp.blocked)
-        ORDER BY 1, 2, 3
-        """, .integer(level.slice.low), .integer(level.slice.high))
+        LossQuery.stored(losing: effect.lostEnd, in: level.slice).addingToGone(effect))
     }
-    if storedRules.contains(.deleteSourceIfDestinationDeleted) {
-      try db.run(
-        """
-        INSERT OR IGNORE INTO temp.gone(id, via, name, rule, collection)
-        SELECT e.source, e.destination, e.name, 4,
-          (SELECT collection FROM cascade_node AS n WHERE n.id = e.source)
-        FROM temp.gone AS g CROSS JOIN cascade_edge AS e ON e.destination = g.id
-        WHERE g.seq > ? AND g.seq <= ? AND e.rules & 4
-        AND e.source NOT IN (SELECT id FROM temp.blocked)
-        ORDER BY 1, 2, 3
-        """, .integer(level.slice.low), .integer(level.slice.high))
-    }
-    try addFromRelations(db, level)
-  }
-
-  private func addFromRelations(_ db: borrowing Connection, _ level: Level) throws {
     for relation in binding.examinedRelations {
       // SQLite enforces a foreign key at once, whichever kind of sweep this is.
       let rules = relation.isForeignKey ? relation.rules : relation.rules.intersection(followed)
-      if rules.contains(.deleteDestinationIfSourceDeleted) {
-        for form in level.ends.forms(of: relation.source) {
-          try db.stageDestinations(
-            of: relation, form, rule: 8, in: level.slice, numbers,
-            where: binding.isLastForEdge(of: relation, numbers))
-        }
-      }
-      if rules.contains(.deleteSourceIfDestinationDeleted) {
-        let isThere = binding.edgeStillExists(relation, numbers)
-        for form in level.ends.forms(of: relation.destination) {
-          if numbers.isEachByRow(in: relation.source) {
-            try db.addSources(
-              of: relation, form, to: level.slice, numbers, where: isThere,
-              ordersBlocks: goesInSteps)
-          } else {
-            try db.stageSources(
-              of: relation, form, rule: 4, in: level.slice, numbers, where: isThere)
-          }
-        }
+      for effect in RuleEffect.all(.delete) where rules.contains(effect.rule) {
+        try addNodes(db, effect, relation, level)
       }
     }
     try addThroughOutsideTables(db, level)
     if !binding.isEmpty { try addFound(db) }
   }
 
+  /// Nodes that all have their numbers by their rows need not be staged, so that no key has to be
+  /// looked up. Destinations are found by their keys, in the order of the nodes that go.
+  ///
+  /// A step of a large sweep changes the fewest pages if its sources are in the order of the index
+  /// that finds them, within blocks of 32,768 rows that lie together in the table.
+  private func addNodes(
+    _ db: borrowing Connection, _ effect: RuleEffect, _ relation: EdgeRelation, _ level: Level
+  ) throws {
+    let end = effect.lostEnd
+    let condition = binding.isLosing(end, relation, numbers)
+    let forms = level.ends.forms(of: relation[end])
+    if end == .source || !numbers.isEachByRow(in: relation[end.other]) {
+      return try db.stageNodes(
+        losing: end, of: relation, forms, rule: effect.bit, in: level.slice, numbers,
+        where: condition)
+    }
+    for form in forms {
+      let lost = LossQuery.edges(
+        of: relation, losing: end, in: .goneByKey(relation[end], form, level.slice), form, numbers,
+        where: condition)
+      try db.run(
+        lost.addingToGone(effect, orderedBy: "(\(lost.node))\(goesInSteps ? " >> 15" : "")"))
+    }
+  }
+
   private func addThroughOutsideTables(_ db: borrowing Connection, _ level: Level) throws {
     guard let name = binding.foreignKeyPathName else { return }
-    let ways = ForeignKeyPlanSQL(binding.foreignKeyPlan, numbers, .first)
-    for nodes in ways.nodes({ "\($0.numberKeyAndRow("r", numbers)), \($0.id), \(name), 4" }) {
-      try db.run(
-        generated: "INSERT INTO temp.staged(id, key, row, collection, name, rule, via) \(nodes)",
-        [.integer(level.slice.low), .integer(level.slice.high)])
+    let rule = Rules.deleteSourceIfDestinationDeleted.rawValue
+    let nodes = ForeignKeyPlanSQL(binding.foreignKeyPlan, numbers).nodes(in: level.slice) {
+      "\($0.numberKeyAndRow("r", numbers)), \($0.id), \(name), \(rule)"
+    }
+    for nodes in nodes {
+      try db.run("INSERT INTO temp.staged(id, key, row, collection, name, rule, via) \(nodes)")
     }
   }
 
@@ -261,27 +250,6 @@ package struct Closure {
       """)
     try db.clearFound()
   }
-
-  /// A removed edge has lost the end that its removal counts as losing (`removal`), and only that
-  /// end.
-  private func addForRemovedEdges(_ db: borrowing Connection) throws {
-    try db.run(
-      generated: """
-        INSERT OR IGNORE INTO temp.gone(id, via, name, rule, collection)
-        SELECT f.*, coalesce(n.collection, k.collection)
-        FROM (
-          SELECT destination AS id, source, name, 8 FROM temp.lost_edges
-          WHERE removal = \(Removal.sourceDeleted.code) AND rules & ?1 & 8
-          AND destination NOT IN (SELECT id FROM temp.blocked)
-          UNION ALL
-          SELECT source, destination, name, 4 FROM temp.lost_edges
-          WHERE removal = \(Removal.destinationDeleted.code) AND rules & ?1 & 4
-          AND source NOT IN (SELECT id FROM temp.blocked)
-        ) AS f
-        LEFT JOIN main.cascade_node AS n ON n.id = f.id
-        LEFT JOIN temp.known AS k ON k.id = f.id
-        """, [.integer(followed.rawValue)])
-  }
 }
 
 extension Connection {
@@ -293,42 +261,29 @@ extension Connection {
     try empty(.ownedBy(.closure))
   }
 
-  /// Adds the sources that go with their destinations, where all sources are numbered by their
-  /// rows, so that no key has to be looked up.
-  ///
-  /// A step of a large sweep changes the fewest pages if these sources are in the order of the
-  /// index that finds them, within blocks of 32,768 rows that lie together in the table
-  /// (`ordersBlocks`).
-  fileprivate func addSources(
-    of relation: EdgeRelation, _ form: NumberForm, to level: Slice, _ numbers: NumberedTables,
-    where condition: String, ordersBlocks: Bool
-  ) throws(SQLiteError) {
-    let number = relation.source.number("s", numbers)
-    try run(
-      generated: """
-        INSERT OR IGNORE INTO temp.gone(id, via, name, rule, collection)
-        SELECT \(number), g.id, \(relation.nameId), 4, \(relation.source.id)
-        \(relation.edgesToDestinations(in: .goneByKey(relation.destination, form), form, numbers))
-        AND \(number) NOT IN (SELECT id FROM temp.blocked) AND \(condition)
-        ORDER BY (\(number))\(ordersBlocks ? " >> 15" : "")
-        """, [.integer(level.low), .integer(level.high)])
+  package func clearGone() throws(SQLiteError) {
+    try run("DELETE FROM temp.gone")
+    try run("DELETE FROM temp.pending_join_rows")
+    try run("UPDATE temp.removed_up_to SET seq = 0")
+    try run("DELETE FROM temp.remaining_counts")
+    try run("DELETE FROM temp.level_losses")
+    try run("DELETE FROM temp.list_references")
   }
 
   /// Adds the application's rows among the nodes of `driver` to `temp.known`: a stored edge led to
   /// them, so until now only their id in `cascade_node` is known.
   func addKnownRows(
-    _ table: NodeTable, _ driver: EdgeRelation.StartingNodes, where condition: String,
-    _ values: [Value] = []
+    _ table: NodeTable, _ driver: EdgeRelation.StartingNodes
   ) throws(SQLiteError) {
     try run(
-      generated: """
-        INSERT OR IGNORE INTO temp.known(id, collection, key, row, present)
-        SELECT n.id, n.collection, n.key, \(table.row("d")), \(table.isFound("d"))
-        FROM \(driver.rows) CROSS JOIN cascade_node AS n
-          ON n.id = \(driver.id) AND n.collection = \(table.id)
-        LEFT JOIN \(table.rows) AS d ON \(table.hasKey("d", "n.key"))
-        WHERE \(condition) AND n.id NOT IN (SELECT id FROM temp.known)
-        """, values)
+      """
+      INSERT OR IGNORE INTO temp.known(id, collection, key, row, present)
+      SELECT n.id, n.collection, n.key, \(table.row("d")), \(table.isFound("d"))
+      FROM \(driver.rows) CROSS JOIN cascade_node AS n
+        ON n.id = \(driver.id) AND n.collection = \(table.id)
+      LEFT JOIN \(table.rows) AS d ON \(table.hasKey("d", "n.key"))
+      WHERE \(driver.condition ?? "1") AND n.id NOT IN (SELECT id FROM temp.known)
+      """)
   }
 
   fileprivate func markNeverExisted(above low: Int64) throws(SQLiteError) {
@@ -343,13 +298,13 @@ extension Connection {
 extension EdgeRelation.StartingNodes {
   /// A slice of `temp.gone` in the order of the nodes' keys, which is the order of the indexes on
   /// references to them.
-  fileprivate static func goneByKey(_ table: NodeTable, _ form: NumberForm)
-    -> EdgeRelation.StartingNodes
-  {
+  fileprivate static func goneByKey(
+    _ table: NodeTable, _ form: NumberForm, _ slice: Slice
+  ) -> EdgeRelation.StartingNodes {
     let nodes = table.node(form, "g.id")
     return EdgeRelation.StartingNodes(
       rows: """
-        (SELECT g.id FROM temp.gone AS g CROSS JOIN \(nodes) WHERE g.seq > ?1 AND g.seq <= ?2
+        (SELECT g.id FROM temp.gone AS g CROSS JOIN \(nodes) WHERE \(slice.contains())
           ORDER BY \(table.nodeKey(form)) LIMIT -1) AS g
         """, id: "g.id")
   }

@@ -10,25 +10,25 @@ internal import SQLiteTables
 extension Closure {
   /// Whether the walk pays off, and this index has every edge of the name that a row can be.
   func canCountAlongIndex(
-    _ db: borrowing Connection, of relation: EdgeRelation, _ level: Level
+    _ db: borrowing Connection, _ effect: RuleEffect, _ relation: EdgeRelation, _ level: Level
   ) throws -> Bool {
     guard case .column(let column) = relation.form, let table = relation.source.table,
       table.hasIndex(on: column), relation.destination.isMapped, relation.tellsKeysApart,
-      countedAtDestinations.filter(relation.hasSameEdgesAs) == [relation],
+      counted[effect]!.filter(relation.hasSameEdgesAs) == [relation],
       numbers.isEachByRow(in: relation.source), numbers.isEachByRow(in: relation.destination)
     else { return false }
     let going = level.ends.byRow(of: relation.source)
     return try going > 0 && going * 2 >= db.rowCountUpperBound(of: relation.source)
   }
 
-  func collectAlongIndex(_ db: borrowing Connection, _ relation: EdgeRelation, _ level: Level)
-    throws
-  {
+  func collectAlongIndex(
+    _ db: borrowing Connection, _ effect: RuleEffect, _ relation: EdgeRelation, _ level: Level
+  ) throws {
     try db.run(
       generated: """
         INSERT INTO temp.level_losses
-        SELECT 32, \(relation.destination.number("d", numbers)), \(relation.nameId), sum(l.goes), min(l.via),
-          \(relation.rules.rawValue) & 32 <> 0, \(relation.destination.id), sum(l.stays)
+        SELECT \(effect.bit), \(relation.destination.number("d", numbers)), \(relation.nameId), sum(l.goes), min(l.via),
+          \(relation.rules.rawValue & effect.bit) <> 0, \(relation.destination.id), sum(l.stays)
         FROM (
           SELECT \(relation.reference) AS reference, count(iif(g.seq > ?1, 1, NULL)) AS goes,
             min(iif(g.seq > ?1, g.id, NULL)) AS via, count(*) - count(g.id) AS stays
@@ -36,7 +36,7 @@ extension Closure {
           LEFT JOIN temp.gone AS g ON g.id = \(relation.source.number("s", numbers))
           WHERE \(relation.isEdge) AND \(relation.source.isNode("s", numbers)) GROUP BY 1
         ) AS l \(relation.destinationRow(of: "l.reference")) GROUP BY 2 HAVING sum(l.goes) > 0
-        \(Closure.addUpLosses)
+        \(LossQuery.addUp)
         """, [.integer(level.slice.low)])
   }
 }

@@ -93,11 +93,9 @@ extension EdgeRelation {
   /// join row always minds: without its destination it has no meaning.
   package var reactsToMissingDestination: Bool {
     if case .join = form { return true }
-    let ofDestination: Rules = [
-      .deleteSourceIfDestinationDeleted,
-      .deleteSourceIfAllDestinationsDeleted, .nullifySourceIfDestinationDeleted,
-    ]
-    return destination.kind != .files && !rules.isDisjoint(with: ofDestination)
+    let rules = rules.subtracting(.notifying)
+    return destination.kind != .files
+      && !rules.isDisjoint(with: .following(losing: .destination))
   }
 
   fileprivate var notifiesMissingDestination: Bool {

@@ -4,12 +4,9 @@ internal import CascadePlanning
 internal import SQLiteTables
 
 extension Demand {
-  /// Whether the demand counts the destinations of this place's edges.
-  func counts(destinationsOf relation: EdgeRelation) -> Bool {
-    relation.name == constraint.outgoing && relation.source.collection == collection
-  }
-
-  func counts(sourcesOf relation: EdgeRelation) -> Bool {
-    relation.name == constraint.incoming && relation.destination.collection == collection
+  /// Whether the demand counts the nodes at this end of the relation's edges.
+  func counts(_ end: EdgeEnd, of relation: EdgeRelation) -> Bool {
+    relation.name == (end == .destination ? constraint.outgoing : constraint.incoming)
+      && relation[end.other].collection == collection
   }
 }

@@ -31,11 +31,24 @@ extension Connection {
     let model = binding.model
     var denials = rules.isDisjoint(with: .denying) ? [] : try storedDenials(model, slice)
     for relation in binding.examinedRelations {
-      denials += try self.denials(relation, binding, slice, ends, numbers)
+      for effect in RuleEffect.all(.deny) where relation.rules.contains(effect.rule) {
+        let end = effect.lostEnd
+        let holds =
+          relation.stays(end.other, numbers) + " AND "
+          + binding.edgeStillExists(relation, numbers)
+        denials += try self.denials(
+          relation, losing: end, ends?.forms(of: relation[end]), model, slice, numbers, where: holds
+        )
+      }
     }
     if try integer("SELECT 1 FROM temp.blocked LIMIT 1") != nil {
-      for relation in binding.impliedRelations where relation.isForeignKey {
-        denials += try denialsByBlockedRows(relation, model, slice, numbers)
+      // A blocked node also keeps the node that it refers to by an ON DELETE CASCADE: deleting that
+      // one would delete the blocked node.
+      for relation in binding.impliedRelations
+      where relation.isForeignKey && relation.rules.contains(.deleteSourceIfDestinationDeleted) {
+        denials += try self.denials(
+          relation, losing: .destination, nil, model, slice, numbers,
+          where: "NOT (\(relation.source.isNotListed("temp.blocked", "s", numbers)))")
       }
       denials += try denialsThroughOutsideTables(binding, slice, numbers)
     }
@@ -43,79 +56,59 @@ extension Connection {
   }
 
   private func storedDenials(_ model: StoreModel, _ slice: Slice) throws -> [Denial] {
-    try all(
+    let edges = RuleEffect.all(.deny).map { effect -> Query in
+      let (lost, other) = (effect.lostEnd.rawValue, effect.lostEnd.other.rawValue)
+      return """
+        SELECT e.source AS source, e.name AS name, e.destination AS destination,
+          e.origin AS origin, e.rules AS rules, \(effect.lostEnd == .source ? 1 : 0) AS denies_source
+        FROM temp.gone AS g CROSS JOIN main.cascade_edge AS e ON e.\(lost) = g.id
+        WHERE g.counts AND \(slice.contains()) AND e.rules & \(effect.bit)
+        AND e.\(other) NOT IN (SELECT id FROM temp.gone)
+        """
+    }
+    return try all(
       """
-      WITH denial(source, name, destination, origin, rules, denies_source) AS (
-        SELECT e.source, e.name, e.destination, e.origin, e.rules, 0
-        FROM temp.gone AS g CROSS JOIN cascade_edge AS e ON e.destination = g.id
-        WHERE g.counts AND g.seq > ?1 AND g.seq <= ?2 AND e.rules & 128 AND e.source NOT IN (SELECT id FROM temp.gone)
-        UNION ALL
-        SELECT e.source, e.name, e.destination, e.origin, e.rules, 1
-        FROM temp.gone AS g CROSS JOIN cascade_edge AS e ON e.source = g.id
-        WHERE g.counts AND g.seq > ?1 AND g.seq <= ?2 AND e.rules & 256 AND e.destination NOT IN (SELECT id FROM temp.gone)
-      )
       SELECT m.name, sc.name, s.key, dc.name, d.key, x.rules, x.origin, x.denies_source,
         iif(x.denies_source, x.source, x.destination)
-      FROM denial AS x
+      FROM (\(edges.joined(separator: " UNION ALL "))) AS x
       JOIN cascade_name AS m ON m.id = x.name
       JOIN cascade_node AS s ON s.id = x.source
       JOIN cascade_collection AS sc ON sc.id = s.collection
       JOIN cascade_node AS d ON d.id = x.destination
       JOIN cascade_collection AS dc ON dc.id = d.collection
       ORDER BY 2, 3, 1, 4, 5
-      """, .integer(slice.low), .integer(slice.high)
+      """
     ) { Denial(row: $0, model) }
   }
 
+  /// The nodes of the slice that edges of the relation keep, where the condition holds. `forms`: how
+  /// the nodes may be numbered, if that is known.
   private func denials(
-    _ relation: EdgeRelation, _ binding: Binding, _ slice: Slice, _ ends: NodeCounts?,
-    _ numbers: NumberedTables
+    _ relation: EdgeRelation, losing end: EdgeEnd, _ forms: [NumberForm]?, _ model: StoreModel,
+    _ slice: Slice, _ numbers: NumberedTables, where condition: String
   ) throws -> [Denial] {
-    if relation.rules.isDisjoint(with: .denying) { return [] }
-    var queries: [String] = []
-    let isThere = binding.edgeStillExists(relation, numbers)
-    let (source, destination) = (relation.source, relation.destination)
-    func forms(_ table: NodeTable) -> [NumberForm] {
-      ends?.forms(of: table) ?? numbers.forms(of: table)
-    }
-    if relation.rules.contains(.denyDestinationDeletion) {
-      queries += forms(destination).map { form in
-        """
-        SELECT ?1, ?2, \(source.key("s")), ?3, \(destination.nodeKey(form)),
-          \(relation.rules.rawValue), 1, 0, g.id
-        \(relation.edgesToDestinations(in: numbers.existingReferences(relation), form, numbers))
-        AND \(source.stays("s", numbers)) AND \(isThere)
-        """
+    let driver = numbers.existingReferences(relation).limited(to: slice)
+    return try (forms ?? numbers.forms(of: relation[end])).flatMap { form in
+      let keys = EdgeEnd.allCases.map {
+        $0 == end ? relation[end].nodeKey(form) : relation[$0].key($0.alias)
       }
-    }
-    if relation.rules.contains(.denySourceDeletion) {
-      queries += forms(source).map { form in
+      return try all(
         """
-        SELECT ?1, ?2, \(source.nodeKey(form)), ?3, \(destination.key("d")),
-          \(relation.rules.rawValue), 1, 1, g.id
-        \(relation.edgesFromSources(in: .gone, form, withDestinations: true))
-        AND \(destination.stays("d", numbers)) AND \(isThere)
+        SELECT \(bind: .text(relation.name)), \(bind: .text(relation.source.collection)), \(keys[0]),
+          \(bind: .text(relation.destination.collection)), \(keys[1]),
+          \(relation.rules.rawValue), 1, \(end == .source ? 1 : 0), g.id
+        \(relation.edges(at: end, in: driver, form, numbers)) AND g.counts AND \(condition)
         """
-      }
+      ) { Denial(row: $0, model) }
     }
-    return try queries.flatMap { try denials(relation, binding.model, slice, $0) }
-  }
-
-  private func denials(
-    _ relation: EdgeRelation, _ model: StoreModel, _ slice: Slice, _ query: String
-  ) throws -> [Denial] {
-    try all(
-      generated: "\(query) AND g.counts AND g.seq > ?4 AND g.seq <= ?5",
-      relation.names + slice.bound
-    ) { Denial(row: $0, model) }
   }
 
   private func denialsThroughOutsideTables(
     _ binding: Binding, _ slice: Slice, _ numbers: NumberedTables
   ) throws -> [Denial] {
     if binding.foreignKeyPathName == nil { return [] }
-    let parents = ForeignKeyPlanSQL(binding.foreignKeyPlan, numbers, .first).parents(
-      ofThoseIn: "temp.blocked")
+    let parents = ForeignKeyPlanSQL(binding.foreignKeyPlan, numbers)
+      .parents(in: slice, ofThoseIn: "temp.blocked")
     let why =
       "a row that stays would be deleted with it, "
       + "through a table that is not in the model (ON DELETE CASCADE)"
@@ -123,31 +116,6 @@ extension Connection {
       try goneNodes(of: table, slice, binding.model, where: "g.id IN (\(parents))")
         .map { Denial($0, because: why) }
     }
-  }
-
-  /// A blocked node also keeps the node that it refers to by an ON DELETE CASCADE: deleting that
-  /// one would delete the blocked node.
-  private func denialsByBlockedRows(
-    _ relation: EdgeRelation, _ model: StoreModel, _ slice: Slice, _ numbers: NumberedTables
-  ) throws -> [Denial] {
-    guard relation.rules.contains(.deleteSourceIfDestinationDeleted) else { return [] }
-    let (source, destination) = (relation.source, relation.destination)
-    return try numbers.forms(of: destination).flatMap { form in
-      try denials(
-        relation, model, slice,
-        """
-        SELECT ?1, ?2, \(source.key("s")), ?3, \(destination.nodeKey(form)),
-          \(relation.rules.rawValue), 1, 0, g.id
-        \(relation.edgesToDestinations(in: numbers.existingReferences(relation), form, numbers))
-        AND NOT (\(source.isNotListed("temp.blocked", "s", numbers)))
-        """)
-    }
-  }
-}
-
-extension EdgeRelation {
-  fileprivate var names: [Value] {
-    [.text(name), .text(source.collection), .text(destination.collection)]
   }
 }
 

@@ -89,12 +89,12 @@ extension Writer {
 package struct UntrackedLists: Error {}
 
 extension Connection {
-  fileprivate func fillListed(_ relation: EdgeRelation, _ references: String) throws(SQLiteError) {
+  fileprivate func fillListed(_ relation: EdgeRelation, _ references: Query) throws(SQLiteError) {
     try run(
-      generated: """
-        INSERT OR IGNORE INTO temp.list_references
-        SELECT \(literal(relation.listedName)), g.id, \(relation.source.listed("s")) \(references)
-        """, [])
+      """
+      INSERT OR IGNORE INTO temp.list_references
+      SELECT \(literal(relation.listedName)), g.id, \(relation.source.listed("s")) \(references)
+      """)
   }
 
   /// Deletes the first rows of `temp.list_references` of these lists. They have lost the only node of the
@@ -102,12 +102,12 @@ extension Connection {
   package func deleteListed(_ relation: EdgeRelation, _ slice: Slice, most: Int) throws(SQLiteError)
   {
     try run(
-      generated: """
-        DELETE FROM temp.list_references WHERE (relation, destination, row) IN (
-          SELECT l.relation, l.destination, l.row FROM temp.gone AS g CROSS JOIN temp.list_references AS l
-            ON l.relation = \(literal(relation.listedName)) AND l.destination = g.id
-          WHERE \(SliceParameters.first.condition) ORDER BY l.row LIMIT ?3)
-        """, slice.bound + [.integer(Int64(most))])
+      """
+      DELETE FROM temp.list_references WHERE (relation, destination, row) IN (
+        SELECT l.relation, l.destination, l.row FROM temp.gone AS g CROSS JOIN temp.list_references AS l
+          ON l.relation = \(literal(relation.listedName)) AND l.destination = g.id
+        WHERE \(slice.contains()) ORDER BY l.row LIMIT \(bind: Int64(most)))
+      """)
   }
 }
 

@@ -4,32 +4,20 @@ package import SQLiteTables
 
 /// Stored edges that lose one of their ends with a slice: rows of `cascade_edge`, called `e`.
 package struct LosingEdges {
-  package let end: End
+  package let end: EdgeEnd
   package let slice: Slice
-  /// Limits the edges to this number, bound behind the slice; nil: all edges.
-  package var edgeLimit: Int64?
+  /// Limits the edges to this number; nil: all edges.
+  package let edgeLimit: Int64?
 
-  package init(end: End, slice: Slice, edgeLimit: Int64? = nil) {
+  package init(end: EdgeEnd, slice: Slice, edgeLimit: Int64? = nil) {
     self.end = end
     self.slice = slice
     self.edgeLimit = edgeLimit
   }
 
-  package enum End: String, CaseIterable {
-    case source, destination
-
-    package var other: End { self == .source ? .destination : .source }
-    /// The rules by which the node at the other end may go.
-    package var deletingRules: Int64 { self == .source ? 40 : 20 }
-    package var notifyingRule: Int64 { self == .source ? 1 : 2 }
-    package var removal: Removal { self == .source ? .sourceDeleted : .destinationDeleted }
-  }
-
   package static func all(of slice: Slice) -> [LosingEdges] {
-    End.allCases.map { LosingEdges(end: $0, slice: slice) }
+    EdgeEnd.allCases.map { LosingEdges(end: $0, slice: slice) }
   }
-
-  package var bound: [Value] { slice.bound + (edgeLimit.map { [.integer($0)] } ?? []) }
 
   /// The FROM clause, without the keyword.
   package var edgesClause: String {
@@ -37,16 +25,16 @@ package struct LosingEdges {
     return edgeLimit == nil ? "temp.gone AS g CROSS JOIN \(edges) ON e.\(end) = g.id" : edges
   }
 
-  package func condition(_ names: SliceParameters) -> String {
-    guard edgeLimit != nil else { return names.condition }
+  package var condition: Query {
+    guard let edgeLimit else { return slice.contains() }
     return
-      "(\(LosingEdges.identity)) IN (SELECT * FROM (\(identities(names)) LIMIT \(names.extraParameter)))"
+      "(\(LosingEdges.identity)) IN (SELECT * FROM (\(identities) LIMIT \(bind: edgeLimit)))"
   }
 
-  package func identities(_ names: SliceParameters) -> String {
+  package var identities: Query {
     """
     SELECT \(LosingEdges.identity) FROM temp.gone AS g
-    CROSS JOIN main.cascade_edge AS e ON e.\(end) = g.id WHERE \(names.condition)
+    CROSS JOIN main.cascade_edge AS e ON e.\(end.rawValue) = g.id WHERE \(slice.contains())
     """
   }
 

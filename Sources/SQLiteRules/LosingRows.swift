@@ -1,24 +1,26 @@
 internal import CascadeModel
-internal import CascadeSQLite
+package import CascadeSQLite
 package import SQLiteTables
 
 /// Rows that lose an edge when nodes are deleted.
 
 extension Table {
   /// The rows of a join table that go with nodes of one end, one query for each way in which these
-  /// are numbered. A join row whose ends both go is deleted with the later one.
+  /// are numbered. With `leavesLater`, a join row whose ends both go is deleted with the later one.
   package func joinRows(
-    _ end: End, other: End, _ slice: Slice, _ numbers: NumberedTables, _ names: SliceParameters
-  ) -> [String] {
+    _ end: End, other: End, _ slice: Slice, _ numbers: NumberedTables, leavesLater: Bool
+  ) -> [Query] {
     let otherGoesLater = other.table.isGoingReference(
-      other.table.asKey("j.\(quoted(other.column))"), numbers, where: "g.seq > \(names.high)")
+      other.table.asKey("j.\(quoted(other.column))"), numbers,
+      where: "g.seq > \(bind: slice.high)")
+    let isLast: Query = leavesLater ? "NOT \(otherGoesLater)" : "1"
     return numbers.forms(of: end.table).map { form in
       """
       SELECT \(identityColumns("j"))
       FROM temp.gone AS g CROSS JOIN \(end.table.node(form, "g.id"))
       CROSS JOIN main.\(quoted(name)) AS j
         ON \(end.table.isReferenceToNode(by: "j.\(quoted(end.column))", in: column(end.column), form))
-      WHERE \(names.condition) \(slice.high == .max ? "" : "AND NOT \(otherGoesLater)")
+      WHERE \(slice.contains()) AND \(isLast)
       """
     }
   }
@@ -27,12 +29,13 @@ extension Table {
 extension EdgeRelation {
   /// The rows of `table` (the source's) that stay and refer to nodes that go.
   package func losingRows(
-    of table: Table, _ forms: [NumberForm], _ numbers: NumberedTables, _ names: SliceParameters
-  ) -> [String] {
+    of table: Table, _ forms: [NumberForm], in slice: Slice, _ numbers: NumberedTables
+  ) -> [Query] {
     forms.map { form in
       """
-      SELECT \(table.identityColumns("s")) \(edgesToDestinations(in: numbers.gone, form, numbers))
-      AND \(names.condition) AND \(source.stays("s", numbers))
+      SELECT \(table.identityColumns("s"))
+      \(edges(at: .destination, in: numbers.gone.limited(to: slice), form, numbers))
+      AND \(stays(.source, numbers))
       """
     }
   }

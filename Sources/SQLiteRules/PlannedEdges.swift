@@ -8,24 +8,24 @@ extension Connection {
   package func edgesOfGone(
     _ binding: Binding, _ numbers: NumberedTables, _ slice: Slice
   ) throws(SQLiteError) -> Int {
-    var kinds = [LosingEdges.all(of: slice).map { $0.identities(.first) }]
-    var joins: [String: [String]] = [:]
+    var kinds = [LosingEdges.all(of: slice).map(\.identities)]
+    var joins: [String: [Query]] = [:]
     for relation in binding.edgeRelations {
       if let (table, ends) = binding.joinRowsWithoutNodes(of: relation) {
         joins[table.name, default: []] += ends.flatMap {
-          table.joinRows($0.end, other: $0.other, slice, numbers, .first)
+          table.joinRows(
+            $0.end, other: $0.other, slice, numbers, leavesLater: slice.high != .max)
         }
       } else if relation.rules.contains(.nullifySourceIfDestinationDeleted),
         let table = relation.source.table
       {
-        kinds.append(
-          relation.losingRows(of: table, numbers.forms(of: relation.destination), numbers, .first))
+        let forms = numbers.forms(of: relation.destination)
+        kinds.append(relation.losingRows(of: table, forms, in: slice, numbers))
       }
     }
     var count: Int64 = 0
     for rows in kinds + joins.values {
-      let rows = rows.joined(separator: " UNION ")
-      count += try integer(generated: "SELECT count(*) FROM (\(rows))", slice.bound) ?? 0
+      count += try integer("SELECT count(*) FROM (\(rows.joined(separator: " UNION ")))") ?? 0
     }
     return Int(count)
   }

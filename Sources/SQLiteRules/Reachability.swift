@@ -84,34 +84,27 @@ struct Reachability {
   // MARK: - A level
 
   private func follow(_ db: borrowing Connection, _ level: Slice) throws {
-    let bounds: [Value] = [.integer(level.low), .integer(level.high)]
+    let driver = EdgeRelation.StartingNodes.reached.limited(to: level)
     for table in binding.collections.values where numbers.tablesInNodes.contains(table.id) {
-      try db.addKnownRows(table, .reached, where: "g.seq > ?1 AND g.seq <= ?2", bounds)
+      try db.addKnownRows(table, driver)
     }
-    try db.run(
-      """
-      INSERT OR IGNORE INTO temp.reachable_nodes(id)
-      SELECT e.destination FROM temp.reachable_nodes AS g CROSS JOIN cascade_edge AS e ON e.source = g.id
-      WHERE g.seq > ?1 AND g.seq <= ?2
-      UNION ALL
-      SELECT e.source FROM temp.reachable_nodes AS g CROSS JOIN cascade_edge AS e ON e.destination = g.id
-      WHERE g.seq > ?1 AND g.seq <= ?2 AND e.rules & 20
-      """, bounds[0], bounds[1])
-    for relation in binding.examinedRelations { try follow(db, relation, level) }
-    try db.markFoundReached()
-    try db.removeGoneFromReached(above: level.high)
-  }
-
-  private func follow(_ db: borrowing Connection, _ relation: EdgeRelation, _ level: Slice) throws {
-    if relation.leadsToDestination {
-      for form in numbers.forms(of: relation.source) {
-        try db.stageDestinations(of: relation, form, rule: 0, in: level, numbers, from: .reached)
+    for end in EdgeEnd.allCases {
+      // Only some edges lead back to their sources.
+      let leads = end == .source ? "1" : "e.rules & \(Rules.ofLostDestination.rawValue)"
+      try db.run(
+        """
+        INSERT OR IGNORE INTO temp.reachable_nodes(id)
+        SELECT e.\(end.other.rawValue) FROM \(driver.rows)
+        CROSS JOIN main.cascade_edge AS e ON e.\(end.rawValue) = g.id
+        WHERE \(level.contains()) AND \(leads)
+        """)
+      for relation in binding.examinedRelations where relation.leads(to: end.other) {
+        try db.stageNodes(
+          losing: end, of: relation, rule: 0, in: level, numbers, from: .reached)
       }
     }
-    if !relation.leadsToSource { return }
-    for form in numbers.forms(of: relation.destination) {
-      try db.stageSources(of: relation, form, rule: 0, in: level, numbers, from: .reached)
-    }
+    try db.markFoundReached()
+    try db.removeGoneFromReached(above: level.high)
   }
 }
 

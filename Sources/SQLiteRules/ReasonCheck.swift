@@ -1,5 +1,5 @@
 internal import CascadeModel
-internal import CascadeSQLite
+package import CascadeSQLite
 package import SQLiteTables
 
 /// Whether the reasons for which planned nodes are to go still hold, after other connections have
@@ -19,14 +19,17 @@ package struct ReasonCheck {
 
   /// Queries for the nodes that have no reason any more. A condition for rows `g` of `temp.gone` is
   /// to be added with AND.
-  package var withoutReason: [String] {
+  package var withoutReason: [Query] {
     (ends.has(rule: 0) ? binding.collections.values.map(returned) : [])
-      + ["SELECT g.id FROM temp.gone AS g WHERE g.via IN (SELECT id FROM temp.staying_nodes)"]
+      + [
+        "SELECT g.id FROM temp.gone AS g WHERE g.via IN (SELECT id FROM temp.staying_nodes)"
+          as Query
+      ]
       + binding.examinedRelations.flatMap(stillLinked) + noLongerDangling
   }
 
   /// Nodes whose row was gone and exists again.
-  private func returned(_ table: NodeTable) -> String {
+  private func returned(_ table: NodeTable) -> Query {
     """
     SELECT g.id FROM temp.gone AS g
     CROSS JOIN temp.known AS k ON k.id = g.id AND k.collection = \(table.id)
@@ -38,29 +41,29 @@ package struct ReasonCheck {
   /// Nodes that still have an edge of the name. The plan expected every such edge to be lost before
   /// its node's turn. But the node at the other end may be in the plan too, and stay when its turn
   /// comes.
-  private func stillLinked(_ relation: EdgeRelation) -> [String] {
-    var nodes: [String] = []
+  private func stillLinked(_ relation: EdgeRelation) -> [Query] {
+    var nodes: [Query] = []
     if ends.has(rule: 32) && binding.countsAtDestination(relation) {
       nodes += destinations(of: relation, rule: 32)
     }
     // One lost edge is enough to delete the destination. If its source exists again, the next plan
     // can tell what follows.
     if ends.has(rule: 8) && relation.rules.contains(.deleteDestinationIfSourceDeleted) {
-      nodes += destinations(of: relation, rule: 8).map {
-        "\($0) AND \(relation.source.mayBeNode("g.via", "s", numbers))"
+      nodes += destinations(of: relation, rule: 8).map { edges -> Query in
+        "\(edges) AND \(relation.source.mayBeNode("g.via", "s", numbers))"
       }
     }
     if !ends.has(rule: 16) || !relation.countsAtSource { return nodes }
     return nodes
-      + ends.forms(of: relation.source).map { form in
+      + ends.forms(of: relation.source).map { form -> Query in
         let edges = relation.edgesFromSources(
           in: .gone, form, withDestinations: !relation.leadsToFiles)
         return "SELECT g.id \(edges) AND g.rule = 16 AND g.name = \(relation.nameId)"
       }
   }
 
-  private func destinations(of relation: EdgeRelation, rule: Int) -> [String] {
-    ends.forms(of: relation.destination).map { form in
+  private func destinations(of relation: EdgeRelation, rule: Int) -> [Query] {
+    ends.forms(of: relation.destination).map { form -> Query in
       let edges = relation.edgesToDestinations(
         in: numbers.existingReferences(relation), form, numbers)
       return "SELECT g.id \(edges) AND g.rule = \(rule) AND g.name = \(relation.nameId)"
@@ -69,7 +72,7 @@ package struct ReasonCheck {
 
   /// Nodes that were to be deleted with a node they referred to, and no longer refer to any such
   /// node.
-  private var noLongerDangling: [String] {
+  private var noLongerDangling: [Query] {
     let following = binding.examinedRelations.filter {
       $0.rules.contains(.deleteSourceIfDestinationDeleted)
     }
@@ -77,12 +80,12 @@ package struct ReasonCheck {
     return noLongerDangling(following, rule: 4) + noLongerDangling(counted, rule: 16)
   }
 
-  private func noLongerDangling(_ relations: [EdgeRelation], rule: Int64) -> [String] {
+  private func noLongerDangling(_ relations: [EdgeRelation], rule: Int64) -> [Query] {
     if !ends.has(rule: rule) { return [] }
-    return Dictionary(grouping: relations, by: \.source).flatMap { source, relations in
-      Dictionary(grouping: relations, by: \.nameId).flatMap { name, alike in
+    return Dictionary(grouping: relations, by: \.source).flatMap { source, relations -> [Query] in
+      Dictionary(grouping: relations, by: \.nameId).flatMap { name, alike -> [Query] in
         let missing = alike.map { "NOT \($0.refersToMissingNode)" }
-        return ends.forms(of: source).map { form in
+        return ends.forms(of: source).map { form -> Query in
           """
           SELECT g.id FROM temp.gone AS g CROSS JOIN \(source.row("s", of: "g.id", form))
           WHERE g.rule = \(rule) AND g.name = \(name) AND g.via IN (SELECT id FROM temp.gone)

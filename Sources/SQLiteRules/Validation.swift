@@ -52,28 +52,31 @@ extension Connection {
     throws
   {
     if demands.isEmpty { return }
-    try run(
-      """
-      INSERT OR IGNORE INTO temp.touched SELECT id FROM (
-        SELECT e.source AS id
-        FROM temp.gone AS g CROSS JOIN cascade_edge AS e ON e.destination = g.id
-        UNION ALL
-        SELECT e.destination FROM temp.gone AS g CROSS JOIN cascade_edge AS e ON e.source = g.id
-        UNION ALL SELECT source FROM temp.lost_edges
-        UNION ALL SELECT destination FROM temp.lost_edges)
-      WHERE id NOT IN (SELECT id FROM temp.new_candidates)
-      """)
+    for end in EdgeEnd.allCases {
+      try run(
+        """
+        INSERT OR IGNORE INTO temp.touched SELECT id FROM (
+          SELECT e.\(end.other.rawValue) AS id FROM temp.gone AS g
+          CROSS JOIN main.cascade_edge AS e ON e.\(end.rawValue) = g.id
+          UNION ALL SELECT \(end.rawValue) FROM temp.lost_edges)
+        WHERE id NOT IN (SELECT id FROM temp.new_candidates)
+        """)
+    }
     for relation in binding.edgeRelations { try touchNeighbours(relation, demands, numbers) }
   }
 
   private func touchNeighbours(
     _ relation: EdgeRelation, _ demands: Demands, _ numbers: NumberedTables
   ) throws {
-    let losesDestinations = demands.all.contains { $0.counts(destinationsOf: relation) }
-    let losesSources = demands.all.contains { $0.counts(sourcesOf: relation) }
-    if losesDestinations { try stageLosingSources(of: relation, numbers) }
-    if losesSources { try stageDestinations(of: relation, rule: 0, numbers) }
-    if !losesDestinations && !losesSources { return }
+    // What goes at one end counts for the node at the other.
+    let losing = EdgeEnd.allCases.filter { end in
+      demands.all.contains { $0.counts(end, of: relation) }
+    }
+    if losing.isEmpty { return }
+    for end in losing {
+      try stageNodes(
+        losing: end, of: relation, rule: 0, numbers, where: relation.stays(end.other, numbers))
+    }
     try numberFound()
     // A node that stays only because of a lease is not validated.
     try run(

@@ -37,23 +37,22 @@ extension Writer {
   /// exactly: only then is it asked which of the referring rows stay.
   private func weight(of slice: Slice, most: Int64) throws -> Int64 {
     let (hangers, numbers) = (dependentGroups, current.numbers)
-    let objects = nullifiesObjects ? [Dependents.objects] : []
-    let all = hangers.flatMap { $0.writtenUpperBound(numbers) }
-    let limit = try weight(of: all + objects, slice, most: most)
+    let objects = nullifiesObjects ? [Dependents.objects(slice)] : []
+    let all = hangers.flatMap { $0.writtenUpperBound(slice, numbers) }
+    let limit = try weight(of: all + objects, most: most)
     if limit <= most { return limit }
     let written = hangers.flatMap { $0.writtenQueries(slice, numbers) }
-    return try weight(of: written + objects, slice, most: most)
+    return try weight(of: written + objects, most: most)
   }
 
-  private func weight(of rows: [Dependents.DependentQuery], _ slice: Slice, most: Int64) throws
-    -> Int64
-  {
+  private func weight(of rows: [Dependents.DependentQuery], most: Int64) throws -> Int64 {
     if rows.isEmpty { return 0 }
-    let counts = rows.map {
-      "\($0.weight) * (SELECT count(*) FROM (SELECT 1 FROM (\($0.sql)) LIMIT ?3 / \($0.weight) + 1))"
+    let counts = rows.map { rows -> Query in
+      let limit: Query = "\(bind: most) / \(rows.weight) + 1"
+      return
+        "\(rows.weight) * (SELECT count(*) FROM (SELECT 1 FROM (\(rows.sql)) LIMIT \(limit)))"
     }
-    return try db.integer(
-      generated: "SELECT \(counts.joined(separator: "\n+ "))", slice.bound + [.integer(most)]) ?? 0
+    return try db.integer("SELECT \(counts.joined(separator: "\n+ "))") ?? 0
   }
 
   func isGone(_ slice: Slice) throws -> Bool {

@@ -91,16 +91,17 @@ extension Writer {
 
   private func holderQueries(by relation: EdgeRelation, _ tablesOutside: Set<Int64>) -> [String] {
     let numbers = current.numbers
+    let level = " AND g.seq > ?2 AND g.seq <= ?3"
     var questions: [String] = []
     if relation.leadsToDestination && !tablesOutside.contains(relation.source.id) {
       let driver = numbers.existingReferences(relation, .leading)
       questions += numbers.forms(of: relation.destination).map {
-        relation.stagingSources($0, numbers, from: driver)
+        relation.staging(losing: .destination, $0, rule: 0, numbers, from: driver).text + level
       }
     }
     if relation.leadsToSource && !tablesOutside.contains(relation.destination.id) {
       questions += numbers.forms(of: relation.source).map {
-        relation.stagingDestinations($0, numbers, from: .leading)
+        relation.staging(losing: .source, $0, rule: 0, numbers, from: .leading).text + level
       }
     }
     return questions

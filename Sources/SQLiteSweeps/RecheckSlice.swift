@@ -113,25 +113,15 @@ extension Writer {
   }
 
   private func stageDenying(by relation: EdgeRelation, _ slice: Slice, _ ends: NodeCounts) throws {
-    if relation.rules.contains(.denyDestinationDeletion) {
-      for form in ends.forms(of: relation.destination) {
-        try db.stageSources(
-          of: relation, form, rule: 128, in: slice, current.numbers,
-          from: current.numbers.existingReferences(relation))
-      }
-    }
-    if relation.rules.contains(.denySourceDeletion) {
-      for form in ends.forms(of: relation.source) {
-        try db.stageDestinations(of: relation, form, rule: 256, in: slice, current.numbers)
-      }
+    for effect in RuleEffect.all(.deny) where relation.rules.contains(effect.rule) {
+      try db.stageNodes(
+        losing: effect.lostEnd, of: relation, ends.forms(of: relation[effect.lostEnd]),
+        rule: effect.bit, in: slice, current.numbers,
+        from: current.numbers.existingReferences(relation))
     }
   }
 
-  func exclude(_ slice: Slice, _ nodes: String) throws {
-    try db.run(
-      generated: """
-        INSERT OR IGNORE INTO temp.staying_nodes
-        \(nodes) AND g.seq > ?1 AND g.seq <= ?2
-        """, slice.bound)
+  func exclude(_ slice: Slice, _ nodes: Query) throws {
+    try db.run("INSERT OR IGNORE INTO temp.staying_nodes \(nodes) AND \(slice.contains())")
   }
 }

@@ -40,10 +40,8 @@ extension Writer {
     let numbers = try db.numbers(binding)
     for relation in binding.examinedRelations
     where relation.leadsToDestination && !relation.leadsToSource {
-      for form in numbers.forms(of: relation.source) {
-        try db.stageDestinations(
-          of: relation, form, rule: 0, in: .allNumbers, numbers, from: .unreached)
-      }
+      try db.stageNodes(
+        losing: .source, of: relation, rule: 0, in: .allNumbers, numbers, from: .unreached)
     }
     try db.numberFound()
     try db.run(

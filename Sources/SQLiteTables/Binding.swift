@@ -108,19 +108,13 @@ package struct Binding: Sendable {
 
   /// Whether rules or notices may follow from the deletion of a row of this table.
   package func hasConsequences(_ table: NodeTable, _ numbers: NumberedTables) -> Bool {
-    let asSource: Rules = [
-      .notifyIfSourceDeleted, .deleteDestinationIfSourceDeleted,
-      .deleteDestinationIfAllSourcesDeleted,
-    ]
-    let asDestination: Rules = [
-      .notifyIfDestinationDeleted, .deleteSourceIfDestinationDeleted,
-      .deleteSourceIfAllDestinationsDeleted, .nullifySourceIfDestinationDeleted,
-    ]
     return numbers.tablesInNodes.contains(table.id)
       || examinedRelations.contains { relation in
-        relation.source == table && !relation.rules.isDisjoint(with: asSource)
-          || relation.destination == table && !relation.rules.isDisjoint(with: asDestination)
-          || relation.isInJoinTable && (relation.source == table || relation.destination == table)
+        EdgeEnd.allCases.contains { end in
+          relation[end] == table
+            && (relation.isInJoinTable
+              || !relation.rules.isDisjoint(with: .following(losing: end)))
+        }
       }
   }
 

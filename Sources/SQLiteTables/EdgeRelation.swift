@@ -1,5 +1,5 @@
 package import CascadeModel
-internal import CascadeSQLite
+package import CascadeSQLite
 
 /// Edges in the application's own tables: a relationship of the model, or one of the targets of a
 /// polymorphic one, bound to existing columns.
@@ -114,12 +114,23 @@ package struct EdgeRelation: Hashable, Sendable {
     }
   }
 
+  /// The edges that have a node of `driver` at this end. Gives rows of the driver, of m (the node),
+  /// and of the other end, s or d, if it exists.
+  package func edges(
+    at end: EdgeEnd, in driver: StartingNodes, _ numbered: NumberForm, _ numbers: NumberedTables
+  ) -> Query {
+    let edges =
+      end == .source
+      ? edgesFromSources(in: driver, numbered) : edgesToDestinations(in: driver, numbered, numbers)
+    return driver.condition.map { "\(edges) AND \($0)" } ?? edges
+  }
+
   /// The edges whose source is a node of `driver`. Gives rows of the driver, of m (the source), of
   /// the references, and, if requested, of their destinations `d` that exist. The edges in a row
   /// are deleted with the row; join rows remain after their source is gone.
   package func edgesFromSources(
-    in driver: StartingNodes, _ numbered: NumberForm, withDestinations: Bool = false
-  ) -> String {
+    in driver: StartingNodes, _ numbered: NumberForm, withDestinations: Bool = true
+  ) -> Query {
     let edges: String
     if case .join(let table, let column, _) = form {
       edges =
@@ -140,8 +151,8 @@ package struct EdgeRelation: Hashable, Sendable {
   /// destination), of s and of the references.
   package func edgesToDestinations(
     in driver: StartingNodes, _ numbered: NumberForm, _ numbers: NumberedTables
-  ) -> String {
-    let node = "FROM \(driver.rows) CROSS JOIN \(destination.node(numbered, driver.id))"
+  ) -> Query {
+    let node: Query = "FROM \(driver.rows) CROSS JOIN \(destination.node(numbered, driver.id))"
     let match = destination.isReferenceToNode(by: reference, in: referringColumn, numbered)
     switch form {
     case .column, .typed:
@@ -168,7 +179,7 @@ package struct EdgeRelation: Hashable, Sendable {
   /// No index helps: the lists are scanned once for all nodes, or were scanned before.
   private func edgesToDestinationsInLists(
     _ driver: StartingNodes, _ numbered: NumberForm, _ numbers: NumberedTables
-  ) -> String {
+  ) -> Query {
     if driver.hasLists {
       return """
         FROM \(driver.rows) CROSS JOIN temp.list_references AS l
@@ -179,7 +190,7 @@ package struct EdgeRelation: Hashable, Sendable {
           AND \(source.isNode("s", numbers))
         """
     }
-    let node: String
+    let node: Query
     switch numbered {
     case .byKey:
       node = """
@@ -205,19 +216,30 @@ package struct EdgeRelation: Hashable, Sendable {
 
   /// A table of node numbers to start from. Its rows are called g.
   package struct StartingNodes {
-    package let rows: String
+    package let rows: Query
     package let id: String
+    /// Which of the rows; nil: all.
+    package private(set) var condition: Query?
     /// The lists that refer to these nodes are in `temp.list_references`.
     var hasLists = false
     /// Only lists of rows in `cascade_list_write` are examined.
     package var onlyWrittenLists = false
 
-    package init(rows: String, id: String, hasLists: Bool = false, onlyWrittenLists: Bool = false) {
+    package init(rows: Query, id: String, hasLists: Bool = false, onlyWrittenLists: Bool = false) {
       self.rows = rows
       self.id = id
       self.hasLists = hasLists
       self.onlyWrittenLists = onlyWrittenLists
     }
+
+    package func limited(to condition: Query) -> StartingNodes {
+      var limited = self
+      limited.condition = condition
+      return limited
+    }
+
+    package func limited(to slice: Slice) -> StartingNodes { limited(to: slice.contains()) }
+
     package static let gone = StartingNodes(rows: "temp.gone AS g", id: "g.id")
     package static let reached = StartingNodes(rows: "temp.reachable_nodes AS g", id: "g.id")
     package static let leading = StartingNodes(rows: "temp.holder_order AS g", id: "g.id")
@@ -253,7 +275,30 @@ package struct EdgeRelation: Hashable, Sendable {
   }
 }
 
+extension EdgeEnd {
+  /// The alias of the rows at this end.
+  package var alias: String { self == .source ? "s" : "d" }
+}
+
 extension EdgeRelation {
+  package subscript(end: EdgeEnd) -> NodeTable { end == .source ? source : destination }
+
+  /// Number, key and row of the node at this end.
+  package func numberKeyAndRow(of end: EdgeEnd, _ numbers: NumberedTables) -> String {
+    end == .source
+      ? source.numberKeyAndRow("s", numbers) : destinationColumns(of: reference, numbers)
+  }
+
+  /// Whether the node at this end stays. A file always does.
+  package func stays(_ end: EdgeEnd, _ numbers: NumberedTables) -> String {
+    self[end].kind == .files ? "1" : self[end].stays(end.alias, numbers)
+  }
+
+  /// Whether the edges lead to the node at this end, for what is reachable.
+  package func leads(to end: EdgeEnd) -> Bool {
+    end == .source ? leadsToSource : leadsToDestination
+  }
+
   package var isInJoinTable: Bool { if case .join = form { true } else { false } }
 
   package var isInLists: Bool {

@@ -1,5 +1,5 @@
 internal import CascadeModel
-internal import CascadeSQLite
+package import CascadeSQLite
 
 /// Rows that block the deletion of the nodes they refer to, because SQLite enforces a foreign key.
 package struct ForeignHold: Sendable {
@@ -7,9 +7,9 @@ package struct ForeignHold: Sendable {
   package let child: Table
   package let key: Table.ForeignKey
   /// Which rows `h` of the child hold, as SQL.
-  package let stays: String
+  package let stays: Query
 
-  package init(parent: NodeTable, child: Table, key: Table.ForeignKey, stays: String) {
+  package init(parent: NodeTable, child: Table, key: Table.ForeignKey, stays: Query) {
     self.parent = parent
     self.child = child
     self.key = key
@@ -18,7 +18,7 @@ package struct ForeignHold: Sendable {
 
   /// Whether such rows hold the row `d` of the parent. Compares by the rules of the parent's
   /// columns, as SQLite does.
-  package var holds: String {
+  package var holds: Query {
     let columns = key.columns.map { "h.\(quoted($0))" }.joined(separator: ", ")
     let named = key.names(in: parent.table!).map { "d.\(quoted($0))" }.joined(separator: ", ")
     return "(\(named)) IN (SELECT \(columns) FROM main.\(quoted(child.name)) AS h WHERE \(stays))"
@@ -65,7 +65,7 @@ extension Binding {
 }
 
 extension Table {
-  package func holds(_ parent: NodeTable, where stays: String = "1") -> [ForeignHold] {
+  package func holds(_ parent: NodeTable, where stays: Query = "1") -> [ForeignHold] {
     foreignKeys.filter { $0.onDelete.blocksDeletion && $0.refers(to: parent.table!) }
       .map { ForeignHold(parent: parent, child: self, key: $0, stays: stays) }
   }

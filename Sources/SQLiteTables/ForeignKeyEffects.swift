@@ -1,5 +1,5 @@
 internal import CascadeModel
-internal import CascadeSQLite
+package import CascadeSQLite
 
 /// Rows that the application's foreign keys delete or change along with ours.
 ///
@@ -8,14 +8,14 @@ internal import CascadeSQLite
 package struct ForeignKeyEffect {
   package let table: Table
   /// Selects the rows that a slice affects, as SQL.
-  package let rows: String
+  package let rows: (Slice) -> Query
   /// The foreign key by which they lose a reference; nil where the rows go.
   package let lost: Table.ForeignKey?
 }
 
 extension Writer {
-  package func foreignKeyEffects(_ names: SliceParameters = .inTrash) -> [ForeignKeyEffect] {
-    ForeignKeyPlanSQL(binding.foreignKeyPlan, current.numbers, names).followers()
+  package func foreignKeyEffects() -> [ForeignKeyEffect] {
+    ForeignKeyPlanSQL(binding.foreignKeyPlan, current.numbers).followers()
   }
 }
 

@@ -1,4 +1,4 @@
-internal import CascadeModel
+package import CascadeModel
 internal import CascadeSQLite
 
 extension Binding {
@@ -69,10 +69,7 @@ extension Binding {
   /// with either end. If it is deleted alone, the edge that it stands for has lost its source
   /// (DESIGN 2.3, 1).
   func joinRows() -> [EdgeRelation] {
-    let ofSource: Rules = [
-      .deleteDestinationIfSourceDeleted, .deleteDestinationIfAllSourcesDeleted,
-    ]
-    return edgeRelations.flatMap { relation -> [EdgeRelation] in
+    edgeRelations.flatMap { relation -> [EdgeRelation] in
       guard case .join(let table, let source, let destination) = relation.form,
         let rows = collection(in: table)
       else { return [] }
@@ -84,14 +81,14 @@ extension Binding {
       }
       return [
         follower(source, relation.source, []),
-        follower(destination, relation.destination, relation.rules.intersection(ofSource)),
+        follower(destination, relation.destination, relation.rules.intersection(.ofLostSource)),
       ]
     }
   }
 
   /// Whether no other row that stays holds the same edge as the join row `s` (DESIGN 2.2). A row
   /// that is not a join row is always an edge of its own.
-  package func isLastForEdge(of relation: EdgeRelation, _ numbers: NumberedTables) -> String {
+  private func isLastForEdge(of relation: EdgeRelation, _ numbers: NumberedTables) -> String {
     guard relation.kind == .join, case .column(let destination) = relation.form else { return "1" }
     let columns = edgeRelations.compactMap { join -> String? in
       guard case .join(relation.source.table, let source, destination) = join.form,
@@ -134,6 +131,15 @@ extension Binding {
       return "1"
     }
     return rows.isNotListed("temp.dead", "j", numbers)
+  }
+
+  /// Whether an edge loses this end with the nodes that go: it was not removed before, and no other
+  /// row holds it.
+  package func isLosing(
+    _ end: EdgeEnd, _ relation: EdgeRelation, _ numbers: NumberedTables
+  ) -> String {
+    end == .source
+      ? isLastForEdge(of: relation, numbers) : edgeStillExists(relation, numbers)
   }
 
   /// The join table of a relation if its rows are not nodes, and its ends, each with the other end.

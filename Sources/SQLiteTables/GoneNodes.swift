@@ -13,7 +13,7 @@ extension Connection {
   /// satisfies the condition.
   package func goneNodes(
     of end: NodeTable, _ slice: Slice, _ model: StoreModel, stillThere: Bool = false,
-    where condition: String? = nil
+    where condition: Query? = nil
   ) throws(SQLiteError) -> [GoneNode] {
     var nodes: [GoneNode] = []
     for form in NumberForm.allCases where form == .byKey || end.numberBase != nil {
@@ -21,12 +21,12 @@ extension Connection {
         stillThere || condition != nil
         ? "CROSS JOIN \(end.rows) AS d ON \(end.isRow("d", of: "m", form))" : ""
       nodes += try all(
-        generated: """
-          SELECT g.id, \(end.nodeKey(form)), g.counts
-          FROM temp.gone AS g CROSS JOIN \(end.node(form, "g.id"))
-          \(row)
-          WHERE \(row.isEmpty ? "1" : "g.counts") AND g.seq > ?1 AND g.seq <= ?2 AND \(condition ?? "1")
-          """, slice.bound
+        """
+        SELECT g.id, \(end.nodeKey(form)), g.counts
+        FROM temp.gone AS g CROSS JOIN \(end.node(form, "g.id"))
+        \(row)
+        WHERE \(row.isEmpty ? "1" : "g.counts") AND \(slice.contains()) AND \(condition ?? "1")
+        """
       ) { row in
         let node = Node(end.collection, row.key(1, in: end.collection, model))
         return GoneNode(id: row.integer(0), node: node, isThere: row.integer(2) != 0)

@@ -149,12 +149,10 @@ extension NodeTable {
   /// Whether the node that a reference names is among the rows of `temp.gone`, called g. The
   /// reference has the form that the key's column would store.
   package func isGoingReference(
-    _ reference: String, _ numbers: NumberedTables, where condition: String
-  )
-    -> String
-  {
+    _ reference: String, _ numbers: NumberedTables, where condition: Query
+  ) -> Query {
     let named = kind == .managed ? "" : "m.id > 0 AND "
-    var ways = [
+    var ways: [Query] = [
       """
       EXISTS (SELECT 1 FROM \(nodes) AS m CROSS JOIN temp.gone AS g ON g.id = m.id
         WHERE \(named)m.collection = \(id) AND \(keyEqualsReference("m.key", by: reference))
@@ -179,6 +177,10 @@ extension NodeTable {
 
   /// Whether the row of `alias` is not in a table of numbers.
   package func isNotListed(_ list: String, _ alias: String, _ numbers: NumberedTables) -> String {
+    isNotListed(Query(list), alias, numbers).text
+  }
+
+  func isNotListed(_ list: Query, _ alias: String, _ numbers: NumberedTables) -> Query {
     if kind == .managed || numbers.byRowid.contains(id) {
       return """
         NOT EXISTS (SELECT 1 FROM \(list) AS x WHERE x.id = \(number(alias, numbers)))

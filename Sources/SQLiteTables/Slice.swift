@@ -24,25 +24,12 @@ package struct Slice: Hashable, Sendable {
 
   package var bound: [Value] { [.integer(low), .integer(high)] }
 
+  /// Whether the row `g` is in the slice.
+  package func contains(_ seq: String = "g.seq") -> Query {
+    "\(seq) > \(bind: low) AND \(seq) <= \(bind: high)"
+  }
+
   package static let all = Slice(low: 0, high: .max)
   /// By the numbers of nodes, which may be below zero.
   package static let allNumbers = Slice(low: .min, high: .max)
-}
-
-/// The parameters of a slice in a statement.
-package struct SliceParameters {
-  let low: String
-  package let high: String
-  /// A further value, bound after the slice.
-  package let extraParameter: String
-
-  package static let first = SliceParameters(low: "?1", high: "?2", extraParameter: "?3")
-  /// For statements that bind what is found first.
-  package static let inFound = SliceParameters(low: "?2", high: "?3", extraParameter: "?4")
-  /// For statements that bind batch and layout first, when the trash is written.
-  package static let inTrash = SliceParameters(low: "?3", high: "?4", extraParameter: "?5")
-  /// The same, where the lowest number is bound before `most`.
-  package static let inTrashNumbered = SliceParameters(low: "?3", high: "?4", extraParameter: "?6")
-
-  package var condition: String { "g.seq > \(low) AND g.seq <= \(high)" }
 }

@@ -1,45 +1,20 @@
-internal import CascadeModel
+package import CascadeModel
 package import CascadeSQLite
 
 /// Stages the neighbours of nodes that go, by edges in the application's tables. They are put into
 /// `temp.staged` until they have a number.
 extension Connection {
-  /// Sources whose destination is in these rows of `temp.gone`, one row for each edge.
-  package func stageSources(
-    of relation: EdgeRelation, _ form: NumberForm, rule: Int64, in slice: Slice,
-    _ numbers: NumberedTables,
+  /// Stages the nodes at the other ends of edges that have a node of the slice at `end`, one row for
+  /// each edge. `forms`: how the nodes of the slice may be numbered.
+  package func stageNodes(
+    losing end: EdgeEnd, of relation: EdgeRelation, _ forms: [NumberForm]? = nil, rule: Int64,
+    in slice: Slice = .all, _ numbers: NumberedTables,
     from driver: EdgeRelation.StartingNodes = .gone, where condition: String = "1"
   ) throws(SQLiteError) {
-    let sql = relation.stagingSources(form, numbers, from: driver, where: condition)
-    try run(generated: sql, [.integer(rule)] + slice.bound)
-  }
-
-  /// Destinations that exist and whose source is in these rows of `temp.gone`.
-  package func stageDestinations(
-    of relation: EdgeRelation, _ form: NumberForm, rule: Int64, in slice: Slice,
-    _ numbers: NumberedTables,
-    from driver: EdgeRelation.StartingNodes = .gone, where condition: String = "1"
-  ) throws(SQLiteError) {
-    let sql = relation.stagingDestinations(form, numbers, from: driver, where: condition)
-    try run(generated: sql, [.integer(rule)] + slice.bound)
-  }
-
-  /// The sources that stay, however the nodes that go are numbered.
-  package func stageLosingSources(of relation: EdgeRelation, _ numbers: NumberedTables)
-    throws(SQLiteError)
-  {
-    for form in numbers.forms(of: relation.destination) {
-      try stageSources(
-        of: relation, form, rule: 0, in: .all, numbers, where: relation.source.stays("s", numbers))
-    }
-  }
-
-  /// The destinations, however their sources are numbered.
-  package func stageDestinations(
-    of relation: EdgeRelation, rule: Int64, in slice: Slice = .all, _ numbers: NumberedTables
-  ) throws(SQLiteError) {
-    for form in numbers.forms(of: relation.source) {
-      try stageDestinations(of: relation, form, rule: rule, in: slice, numbers)
+    for form in forms ?? numbers.forms(of: relation[end]) {
+      try run(
+        "\(relation.staging(losing: end, form, rule: rule, numbers, from: driver.limited(to: slice))) AND \(condition)"
+      )
     }
   }
 
@@ -88,30 +63,16 @@ extension Connection {
   }
 }
 
-/// The rule is bound first, and the slice behind it.
 extension EdgeRelation {
-  package func stagingSources(
-    _ form: NumberForm, _ numbers: NumberedTables, from driver: StartingNodes,
-    where condition: String = "1"
-  ) -> String {
+  package func staging(
+    losing end: EdgeEnd, _ form: NumberForm, rule: Int64, _ numbers: NumberedTables,
+    from driver: StartingNodes
+  ) -> Query {
     """
     INSERT INTO temp.staged(id, key, row, collection, via, name, rule, asks)
-    SELECT \(source.numberKeyAndRow("s", numbers)), \(source.id), g.id, \(nameId), ?1,
-      \(rules.rawValue) & ?1 <> 0
-    \(edgesToDestinations(in: driver, form, numbers)) AND g.seq > ?2 AND g.seq <= ?3 AND \(condition)
-    """
-  }
-
-  package func stagingDestinations(
-    _ form: NumberForm, _ numbers: NumberedTables, from driver: StartingNodes,
-    where condition: String = "1"
-  ) -> String {
-    """
-    INSERT INTO temp.staged(id, key, row, collection, via, name, rule, asks)
-    SELECT \(destinationColumns(of: reference, numbers)), \(destination.id), g.id, \(nameId), ?1,
-      \(rules.rawValue) & ?1 <> 0
-    \(edgesFromSources(in: driver, form, withDestinations: true))
-    AND g.seq > ?2 AND g.seq <= ?3 AND \(condition)
+    SELECT \(numberKeyAndRow(of: end.other, numbers)), \(self[end.other].id), g.id, \(nameId),
+      \(rule), \(rules.rawValue & rule == 0 ? 0 : 1)
+    \(edges(at: end, in: driver, form, numbers))
     """
   }
 }

@@ -1,5 +1,5 @@
 internal import CascadeModel
-internal import CascadeSQLite
+package import CascadeSQLite
 
 /// A table of the application, as SQLite describes it.
 package struct Table: Hashable, Sendable {
@@ -107,7 +107,7 @@ package struct Table: Hashable, Sendable {
 
   /// For use after `identity` and IN. With several columns, SQLite uses no index for a bare UNION,
   /// and scans every row.
-  package static func union(_ rows: [String]) -> String {
+  package static func union(_ rows: [Query]) -> Query {
     rows.count == 1 ? rows[0] : "SELECT * FROM (\(rows.joined(separator: "\nUNION ")))"
   }
 

@@ -113,7 +113,7 @@ extension EdgeRelation {
     func isList(_ column: String) -> String {
       "json_type(\(column), \(relation(column))) = 'array'"
     }
-    let part = listWithoutGone("?2", path, without: isMissing(but: "?3", path))
+    let part = listWithoutGone("?2", path, without: Query(isMissing(but: "?3", path))).text
     let isMissing = "EXISTS (SELECT 1 FROM \(missing(from: "?2", but: "?3")))"
     let isAsNulled = "\(list("?1")) IS \(list("?3"))"
     let found = try db.all(

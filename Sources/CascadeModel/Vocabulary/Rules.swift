@@ -24,16 +24,6 @@ package struct Rules: OptionSet, Hashable, Sendable {
     "nullifySourceIfDestinationDeleted", "denyDestinationDeletion", "denySourceDeletion",
   ]
 
-  /// These rules all act on the same event. An edge may have at most one of such a set.
-  private static let answersToDestination: Rules = [
-    .deleteSourceIfDestinationDeleted, .deleteSourceIfAllDestinationsDeleted,
-    .nullifySourceIfDestinationDeleted, .denyDestinationDeletion,
-  ]
-  private static let answersToSource: Rules = [
-    .deleteDestinationIfSourceDeleted, .deleteDestinationIfAllSourcesDeleted,
-    .denySourceDeletion,
-  ]
-
   package init?(name: String) {
     guard let bit = Rules.allNames.firstIndex(of: name) else { return nil }
     self.init(rawValue: 1 << Int64(bit))
@@ -41,15 +31,6 @@ package struct Rules: OptionSet, Hashable, Sendable {
 
   package var names: [String] {
     Rules.allNames.enumerated().filter { rawValue & (1 << Int64($0.offset)) != 0 }.map(\.element)
-  }
-
-  /// The names of rules that contradict each other; nil if none do.
-  package var conflict: [String]? {
-    for answers in [Rules.answersToDestination, .answersToSource] {
-      let given = intersection(answers)
-      if given.rawValue.nonzeroBitCount > 1 { return given.names }
-    }
-    return nil
   }
 
   /// The rules that an edge to a file may have.
