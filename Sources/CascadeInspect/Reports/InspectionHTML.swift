@@ -2,7 +2,7 @@ internal import CascadeModel
 internal import CascadeSQLite
 
 extension Inspection {
-  /// One file without any other: it can be sent to somebody.
+  /// One file that needs no other, so that it can be sent on.
   package var html: String {
     let picture = Picture(self)
     return """

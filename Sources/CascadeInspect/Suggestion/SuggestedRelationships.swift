@@ -173,7 +173,7 @@ struct SuggestedRelationships {
     return !column.isRequired && !column.isGenerated && !key.contains(column.name)
   }
 
-  /// The rule that would delete, for those who want it.
+  /// The rule that would delete, as a comment.
   private func ruleComments(_ reference: InspectedRelationship) -> [String] {
     if declaredRule(reference) != nil { return [] }
     var text =
