@@ -4,6 +4,7 @@ import CascadeStore
 import SQLiteStore
 import SQLiteSweeps
 import SQLiteTables
+import StoreDefinition
 import Testing
 
 #if canImport(Glibc)

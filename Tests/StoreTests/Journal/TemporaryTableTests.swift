@@ -6,6 +6,7 @@ import SQLiteStore
 import SQLiteSweeps
 import SQLiteTables
 import SQLiteUndo
+import StoreDefinition
 import Testing
 
 /// Every temporary table is declared once, with its owner, and is empty when its lifetime is over.
