@@ -37,8 +37,8 @@ extension Closure {
         .map { "\($0.nameId)" }.unique.joined(separator: ", ")
       try db.run(
         """
-        INSERT OR IGNORE INTO temp.new_candidates(id, via, name, rule, collection, denied)
-        SELECT node, via, name, rule, collection, 3 FROM temp.remaining_counts
+        INSERT OR IGNORE INTO temp.new_candidates(id, via, name, rule, collection, waits_for)
+        SELECT node, via, name, rule, collection, \(WaitsFor.removalByOtherKind.rawValue) FROM temp.remaining_counts
         WHERE remaining > 0 AND rule = \(effect.bit) AND (name IN (\(silent)) OR EXISTS (
           SELECT 1 FROM main.cascade_edge AS e
           WHERE e.\(effect.affectedEnd.rawValue) = remaining_counts.node
