@@ -22,7 +22,7 @@ schema_of_source() {
     /^ *"CREATE .*",?$/ { gsub(/^ *"|",?$/, ""); print $0 ";" }
     /^ *""",?$/ { inside = !inside; if (!inside) print ";"; next }
     inside
-  ' "$here"/../Sources/Store/Schema/*.swift
+  ' "$here"/../Sources/SQLiteTables/Schema.swift
   cat <<'END'
 CREATE TABLE IF NOT EXISTS cascade_ledger(
   seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, fingerprint INTEGER, author TEXT, at INTEGER,
