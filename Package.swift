@@ -3,11 +3,15 @@ import PackageDescription
 
 // Layers: a target imports only from lower layers, and only what is listed here.
 //
-//   4  cascaded        cascadectl
-//   3  Daemon          CascadeKit     CascadeInspect
-//   2  VarlinkServer   Spool
-//   1  SystemdService  Store          CascadeVarlink
+//   6  cascaded        cascadectl
+//   5  Daemon          CascadeKit     CascadeInspect
+//   4  VarlinkServer   Spool          SQLiteStore
+//   3  SQLiteUndo … SQLiteJournal, in the order of `layers`
+//   2  CascadePlanning SQLiteTables
+//   1  SystemdService  CascadeStore   CascadeVarlink
 //   0  CascadeModel    CascadeSQLite  CascadeSystem  (and the C libraries below them)
+//
+// Only `cascaded` knows an engine: `Daemon` and `Spool` use the protocols of `CascadeStore`.
 //
 // The daemon needs Linux and libsystemd, so its targets are declared on Linux only. CascadeKit,
 // cascadectl and the targets that they depend on do not link libsystemd.
@@ -61,6 +65,15 @@ let package = Package(
       ],
       swiftSettings: sources, linkerSettings: alone),
 
+    .target(name: "CascadeStore", dependencies: ["CascadeModel"], swiftSettings: sources),
+    .target(
+      name: "CascadePlanning", dependencies: ["CascadeModel", "CascadeStore", "CascadeSystem"],
+      swiftSettings: sources),
+    .target(
+      name: "CascadeInspect",
+      dependencies: ["CascadeModel", "CascadeSQLite", "CascadeSystem", "SQLiteTables"],
+      swiftSettings: sources),
+
     .target(
       name: "TestSupport", dependencies: ["CascadeSystem"], path: "Tests/TestSupport",
       swiftSettings: settings),
@@ -75,38 +88,26 @@ let package = Package(
   ]
 )
 
+// The engine: each layer uses those before it.
+let layers = [
+  "SQLiteTables", "SQLiteJournal", "SQLiteRules", "SQLiteEdges", "SQLiteDeletion", "SQLiteSweeps",
+  "SQLiteUndo", "SQLiteStore",
+]
+let foundations: [Target.Dependency] = [
+  "CascadeModel", "CascadePlanning", "CascadeSQLite", "CascadeStore", "CascadeSystem",
+]
+for (index, layer) in layers.enumerated() {
+  package.targets.append(
+    .target(
+      name: layer, dependencies: foundations + layers.prefix(index).map { .byName(name: $0) },
+      swiftSettings: sources))
+}
+
 #if os(Linux)
   package.products.append(.executable(name: "cascaded", targets: ["cascaded"]))
   package.targets += [
     .systemLibrary(
       name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
-
-    .target(name: "CascadeStore", dependencies: ["CascadeModel"], swiftSettings: sources),
-    .target(
-      name: "CascadePlanning", dependencies: ["CascadeModel", "CascadeStore", "CascadeSystem"],
-      swiftSettings: sources),
-  ]
-
-  // The engine: each layer uses those before it.
-  let layers = [
-    "SQLiteTables", "SQLiteJournal", "SQLiteRules", "SQLiteEdges", "SQLiteDeletion", "SQLiteSweeps",
-    "SQLiteUndo", "SQLiteStore",
-  ]
-  let foundations: [Target.Dependency] = [
-    "CascadeModel", "CascadePlanning", "CascadeSQLite", "CascadeStore", "CascadeSystem",
-  ]
-  for (index, layer) in layers.enumerated() {
-    package.targets.append(
-      .target(
-        name: layer, dependencies: foundations + layers.prefix(index).map { .byName(name: $0) },
-        swiftSettings: sources))
-  }
-
-  package.targets += [
-    .target(
-      name: "CascadeInspect",
-      dependencies: ["CascadeModel", "CascadeSQLite", "CascadeSystem", "SQLiteTables"],
-      swiftSettings: sources),
     .target(
       name: "Spool", dependencies: ["CascadeModel", "CascadeStore", "CascadeSystem"],
       swiftSettings: sources),

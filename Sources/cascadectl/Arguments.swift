@@ -92,8 +92,15 @@ struct Arguments {
     if let extra = try operands().first { throw UsageError("unexpected argument \"\(extra)\"") }
   }
 
+  mutating func numberOption(_ name: String) throws -> Int64? {
+    try option(name).map(Arguments.number)
+  }
+
   mutating func number(_ what: String) throws -> Int64 {
-    let text = try operand(what)
+    try Arguments.number(operand(what))
+  }
+
+  private static func number(_ text: String) throws -> Int64 {
     guard let number = Int64(text) else { throw UsageError("\"\(text)\" is not a number") }
     return number
   }

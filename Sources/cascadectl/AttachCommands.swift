@@ -70,12 +70,10 @@ enum AttachCommands {
 
   static func check(_ arguments: inout Arguments) throws -> Commands.Prepared {
     let repair = arguments.flag("--repair")
-    let limit = try arguments.option("--limit")
-    let number = limit.flatMap { Int64($0) }
-    if let limit, number == nil { throw UsageError("\"\(limit)\" is not a number") }
+    let limit = try arguments.numberOption("--limit")
     try arguments.noOperands()
     let parameters: JSON = [
-      "repair": .bool(repair), "limit": number.map(JSON.integer) ?? .null,
+      "repair": .bool(repair), "limit": limit.map(JSON.integer) ?? .null,
     ]
     return { client, output in
       let reply = try client.call("Check", parameters)

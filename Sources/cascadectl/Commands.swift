@@ -97,8 +97,7 @@ enum Commands {
   }
 
   private static func notices(_ arguments: inout Arguments) throws -> Prepared {
-    let text = try arguments.option("--after") ?? "0"
-    guard let after = Int64(text) else { throw UsageError("\"\(text)\" is not a number") }
+    let after = try arguments.numberOption("--after") ?? 0
     let follow = arguments.flag("--follow")
     try arguments.noOperands()
     return { client, output in

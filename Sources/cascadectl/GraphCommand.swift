@@ -25,9 +25,7 @@ enum GraphCommand {
   }
 
   private static func number(_ option: String, _ arguments: inout Arguments) throws -> JSON {
-    guard let text = try arguments.option(option) else { return .null }
-    guard let number = Int64(text) else { throw UsageError("\"\(text)\" is not a number") }
-    return .integer(number)
+    try arguments.numberOption(option).map(JSON.integer) ?? .null
   }
 
   private static func draw(_ text: String, _ output: Output) throws -> CInt {
@@ -103,24 +101,8 @@ struct DotText {
   private static func bytes(_ node: JSON?) -> [UInt8] { Array((node?.text ?? "").utf8) }
 
   private func list(_ attributes: [(String, String)]) -> String {
-    let pairs = attributes.map { "\($0)=\(DotText.quoted($1))" }
+    let pairs = attributes.map { "\($0)=\($1.quotedForGraphviz)" }
     return "[\(pairs.joined(separator: ", "))]"
-  }
-
-  /// Quotes a label. A backslash begins an escape and an ampersand an entity; a line end is an
-  /// escape.
-  private static func quoted(_ text: String) -> String {
-    var quoted = "\""
-    for scalar in text.unicodeScalars {
-      switch scalar {
-      case "\"": quoted += "\\\""
-      case "\\": quoted += "\\\\"
-      case "&": quoted += "&amp;"
-      case "\n": quoted += "\\n"
-      default: quoted.unicodeScalars.append(scalar)
-      }
-    }
-    return quoted + "\""
   }
 
   /// The arrow heads that show where an edge is stored.

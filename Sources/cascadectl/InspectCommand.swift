@@ -107,21 +107,19 @@ enum InspectCommand {
 
 /// One line on a terminal that shows how far an inspection is.
 private final class InspectLine {
-  private let isShown: Bool
-  private var isWritten = false
+  private var line: TerminalLine
 
-  init(_ output: Output) {
-    isShown = !output.json && !output.quiet && StandardStream.error.isTerminal
-  }
+  init(_ output: Output) { line = TerminalLine(output) }
 
   private static let barWidth = 20
 
   func show(_ progress: Inspect.Progress) {
-    if !isShown { return }
-    isWritten = true
+    line.show(text(progress))
+  }
+
+  private func text(_ progress: Inspect.Progress) -> String {
     let width = (StandardStream.error.width ?? 80) - 1
-    let text = String("\(bar(progress))\(progress.what.printable)".prefix(width))
-    StandardStream.error.write("\r\u{1B}[K\(text)")
+    return String("\(bar(progress))\(progress.what.printable)".prefix(width))
   }
 
   private func bar(_ progress: Inspect.Progress) -> String {
@@ -132,8 +130,5 @@ private final class InspectLine {
       + "] \(progress.done) of \(progress.of): "
   }
 
-  func clear() {
-    if isWritten { StandardStream.error.write("\r\u{1B}[K") }
-    isWritten = false
-  }
+  func clear() { line.clear() }
 }

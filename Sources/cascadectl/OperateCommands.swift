@@ -61,9 +61,7 @@ enum OperateCommands {
   }
 
   static func events(_ arguments: inout Arguments) throws -> Commands.Prepared {
-    let text = try arguments.option("--after")
-    let after = text.flatMap { Int64($0) }
-    if let text, after == nil { throw UsageError("\"\(text)\" is not a number") }
+    let after = try arguments.numberOption("--after")
     let follow = arguments.flag("--follow")
     try arguments.noOperands()
     let parameters: JSON = [

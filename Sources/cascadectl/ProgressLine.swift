@@ -2,10 +2,8 @@ internal import CascadeKit
 internal import CascadeModel
 internal import CascadeSystem
 
-/// One line on a terminal that shows the progress of a sweep or an undo.
+/// Shows the progress of a sweep or an undo on a terminal.
 struct ProgressLine {
-  private let isShown: Bool
-  private var isWritten = false
   private let start = SystemClock.monotonic()
 
   /// Calls a method that reports its progress, and returns its last reply.
@@ -13,28 +11,16 @@ struct ProgressLine {
     _ method: String, _ parameters: JSON, _ client: inout ControlClient, _ output: Output
   ) throws -> JSON {
     var last: JSON = .null
-    var line = ProgressLine(output)
+    let progressLine = ProgressLine()
+    var line = TerminalLine(output)
     defer { line.clear() }
     try client.stream(method, parameters) { reply in
-      if let progress = reply["progress"], !progress.isNull { return line.show(progress) }
+      if let progress = reply["progress"], !progress.isNull {
+        return line.show(progressLine.text(progress))
+      }
       last = reply
     }
     return last
-  }
-
-  private init(_ output: Output) {
-    isShown = !output.json && !output.quiet && StandardStream.error.isTerminal
-  }
-
-  private mutating func show(_ progress: JSON) {
-    if !isShown { return }
-    isWritten = true
-    StandardStream.error.write("\r\u{1B}[K\(text(progress))")
-  }
-
-  private mutating func clear() {
-    if isWritten { StandardStream.error.write("\r\u{1B}[K") }
-    isWritten = false
   }
 
   private func text(_ progress: JSON) -> String {

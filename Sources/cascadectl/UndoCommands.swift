@@ -43,8 +43,7 @@ enum UndoCommands {
   }
 
   static func batches(_ arguments: inout Arguments) throws -> Commands.Prepared {
-    let text = try arguments.option("--after") ?? "0"
-    guard let after = Int64(text) else { throw UsageError("\"\(text)\" is not a number") }
+    let after = try arguments.numberOption("--after") ?? 0
     try arguments.noOperands()
     return { client, output in
       try client.stream("Batches", ["after": .integer(after)]) {

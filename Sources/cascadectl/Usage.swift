@@ -43,8 +43,9 @@ enum Usage {
 
     A NODE is collection/key, or ["collection", "key"].
     Exit status: 0 done, 1 check found something, 3 held, 4 blocked or denied, 64 usage,
-    65 bad data or no database, 66 a file cannot be read, 69 no such store, 74 the output cannot be written,
-    75 the daemon is not running or is busy, 77 not allowed, 78 bad configuration.
+    65 bad data or no database, 66 a file cannot be read, 69 no such store,
+    74 the output cannot be written, 75 the daemon is not running or is busy, 77 not allowed,
+    78 bad configuration.
     """
 }
 

@@ -38,7 +38,8 @@ extension Database {
     return values
   }
 
-  /// Finds the values that no row has. Returns the rows that refer, and those that refer to nothing.
+  /// Finds the values that no row has. Returns the rows that refer, and those that refer to
+  /// nothing.
   func findDangling(
     _ values: ReferredValues, in parent: String, key: String
   ) throws -> (rows: Int, orphans: Int) {

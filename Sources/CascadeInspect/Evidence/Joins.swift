@@ -45,8 +45,6 @@ extension Detective {
     join.join = InspectedRelationship.Join(
       table: table.name, source: source.columns, destination: destination.columns)
     join.isIndexed = source.isIndexed && destination.isIndexed
-    join.refers = "\(source.refers) AND \(destination.refers)"
-    join.dangles = "(\(source.dangles) OR \(destination.dangles))"
     return join
   }
 }

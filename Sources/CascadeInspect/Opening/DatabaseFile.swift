@@ -11,7 +11,7 @@ struct DatabaseFile {
     case privateCopy
     /// A log and its index are there: an ordinary connection blocks no other.
     case shared
-    /// A rollback journal: a reader's lock delays those who write.
+    /// A rollback journal: a reader's lock delays writers.
     case paced
   }
 

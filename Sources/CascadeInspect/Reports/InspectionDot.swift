@@ -10,7 +10,7 @@ extension Inspection {
     for (number, table) in tables.enumerated() {
       let label = "\(table.table.printable)\n\(table.rows.groupedCount("row", "rows"))"
       let colour = broken.contains(table.table) ? ", color=\"red\"" : ""
-      lines.append("  t\(number) [label=\(quotedLabel(label))\(colour)];")
+      lines.append("  t\(number) [label=\(label.quotedForGraphviz)\(colour)];")
     }
     for reference in relationships where reference.found != .join {
       guard let from = numbers[reference.from], let to = numbers[reference.to] else { continue }
@@ -23,26 +23,11 @@ extension Inspection {
     let orphans =
       reference.orphans > 0 ? "\n\(reference.orphans.groupedCount("orphan", "orphans"))" : ""
     let label = reference.columns.joined(separator: ", ").printable + orphans
-    var attributes = ["label=\(quotedLabel(label))"]
+    var attributes = ["label=\(label.quotedForGraphviz)"]
     if reference.orphans > 0, reference.isLikely {
       attributes += ["color=\"red\"", "fontcolor=\"red\""]
     }
     if !reference.isLikely { attributes.append("style=\"dashed\"") }
     return attributes.joined(separator: ", ")
-  }
-
-  /// A backslash begins an escape and an ampersand an entity; a line end is an escape.
-  private func quotedLabel(_ text: String) -> String {
-    var quoted = "\""
-    for scalar in text.unicodeScalars {
-      switch scalar {
-      case "\"": quoted += "\\\""
-      case "\\": quoted += "\\\\"
-      case "&": quoted += "&amp;"
-      case "\n": quoted += "\\n"
-      default: quoted.unicodeScalars.append(scalar)
-      }
-    }
-    return quoted + "\""
   }
 }
