@@ -17,7 +17,7 @@ package struct FileMover {
     /// The file is in the trash now, or already was.
     case moved
     case missing
-    /// Written after it was released: an application may be about to refer to it (DESIGN 8.7).
+    /// Written after it was released: an application may be about to refer to it.
     case writtenRecently
     /// The file will never be moved.
     case unmovable(String)

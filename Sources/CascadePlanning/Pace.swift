@@ -1,7 +1,7 @@
 package import CascadeModel
 
 /// How long the write lock may be held, depending on whether other connections write too, and how
-/// much work fits into that time (DESIGN 8.3).
+/// much work fits into that time.
 package struct Pace: Sendable {
   private let limits: StoreModel.Limits
   private var foreignCommits: Int64?

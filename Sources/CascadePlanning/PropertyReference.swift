@@ -1,6 +1,6 @@
 package import CascadeModel
 
-/// A relationship whose edges are references within the values of managed objects (DESIGN 4).
+/// A relationship whose edges are references within the values of managed objects.
 package struct PropertyReference {
   package let name: String
   /// A collection, or a type within one.

@@ -1,6 +1,6 @@
 package import CascadeModel
 
-/// The result of a fetched property (DESIGN 11).
+/// The result of a fetched property.
 package struct Fetched: Sendable {
   /// In the property's order.
   package let nodes: [StoredNode]

@@ -32,7 +32,7 @@ package struct SetupFinding: Hashable, Sendable {
 
 /// Something in a store that is not as the model demands.
 package struct Finding: Sendable {
-  /// `dangling`, or the code of a violation of DESIGN 2.4.
+  /// `dangling`, or the code of a violation of the model's conditions.
   package let kind: String
   package let message: String
   package let node: Node?

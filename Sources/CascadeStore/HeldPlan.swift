@@ -1,7 +1,7 @@
 package import CascadeModel
 
 /// Thrown when more would be deleted than the hold limit allows. Nothing is deleted until an
-/// operator approves (DESIGN 8.4).
+/// operator approves.
 package struct HeldPlan: Error {
   package let id: String
   package let deletedCount: Int

@@ -44,7 +44,7 @@ package struct Reason: Error, Sendable, CustomStringConvertible {
     case invalid
     /// The id was used before, for other content.
     case idReused
-    /// The violations that DESIGN 2.4 lists.
+    /// The violations of the model's conditions.
     case missingMandatory, tooFew, tooMany, notUnique, denied
     /// More nodes than the hold limit allows would be deleted.
     case overLimit
@@ -54,18 +54,22 @@ package struct Reason: Error, Sendable, CustomStringConvertible {
   package var message: String
   package var node: Node?
   package var edge: Edge?
+  /// Whether the reason is that the node, which exists, must stay.
+  package var keepsNode: Bool
   /// Where in the file: the change, and its line and column if they are known.
   package var path: String?
   package var line: Int?
   package var column: Int?
 
   package init(
-    _ code: Code, _ message: String, node: Node? = nil, edge: Edge? = nil, path: String? = nil
+    _ code: Code, _ message: String, node: Node? = nil, edge: Edge? = nil,
+    keepsNode: Bool = false, path: String? = nil
   ) {
     self.code = code
     self.message = message
     self.node = node
     self.edge = edge
+    self.keepsNode = keepsNode
     self.path = path
   }
 

@@ -1,6 +1,6 @@
 package import CascadeModel
 
-/// Receipts as the socket and the reason files show them (DESIGN 9.3).
+/// Receipts as the socket and the reason files show them.
 extension Receipt {
   package var json: JSON {
     .object(

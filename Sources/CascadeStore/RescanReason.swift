@@ -4,6 +4,6 @@ package enum RescanReason: Hashable, Sendable {
   /// A collection existed before it was watched. What dangled then is deleted only with approval,
   /// however little it is.
   case firstWatch
-  /// For some time the tables were not watched. The usual limits apply (DESIGN 8.4).
+  /// For some time the tables were not watched. The usual limits apply.
   case watchGap
 }

@@ -1,15 +1,6 @@
-/// Why a part of the model cannot be served with the existing tables.
-package struct BindingProblem: Hashable, Sendable, CustomStringConvertible {
-  /// Where in the model: `collections.songs`, `relationships[2]`.
-  package let path: String
-  package let message: String
+package import CascadeModel
 
-  package init(path: String, message: String) {
-    self.path = path
-    self.message = message
-  }
-  package var description: String { "\(path): \(message)" }
-
+extension ModelProblem {
   package static func path(of collection: String) -> String { "collections.\(collection)" }
 }
 
@@ -20,10 +11,10 @@ package struct AttachReport: Sendable {
   package var triggersMade: [String] = []
   package var indexesMade: [String] = []
   package var missingIndexes: [MissingIndex] = []
-  package var problems: [BindingProblem] = []
-  /// `gap`: for some time the tables were not watched. `unseen`: a collection is watched for the
-  /// first time.
+  package var problems: [ModelProblem] = []
+  /// For some time the tables were not watched.
   package var hasWatchGap = false
+  /// A collection is watched for the first time.
   package var hasFirstWatch = false
 
   package init() {}

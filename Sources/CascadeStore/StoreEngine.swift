@@ -39,7 +39,7 @@ package struct HarmfulOwnership: Error, CustomStringConvertible {
   package init(description: String) { self.description = description }
 }
 
-/// Whether the store that was opened is still the one at its path (DESIGN 7).
+/// Whether the store that was opened is still the one at its path.
 package enum StoreStanding: Sendable {
   /// The open file is still the one at the path.
   case sameFile

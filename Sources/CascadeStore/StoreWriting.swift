@@ -124,7 +124,7 @@ package protocol StoreWriting: AnyObject {
 
   /// Nothing is deleted while the model fits the tables only in part.
   var isPartlyBound: Bool { get }
-  var bindingProblems: [BindingProblem] { get }
+  var bindingProblems: [ModelProblem] { get }
 
   var operatorPause: OperatorPause? { get throws }
   func set(_ pause: OperatorPause?) throws

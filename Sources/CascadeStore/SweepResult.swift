@@ -48,8 +48,8 @@ package struct SweepResult: Sendable {
   package mutating func dropDenialsOfGoneNodes(unless isThere: (Node) throws -> Bool) rethrows {
     if blocked.isEmpty { return }
     blocked = try blocked.filter { reason in
-      guard let node = reason.node else { return true }
-      return try !reason.message.hasPrefix("\(node) must stay") || isThere(node)
+      guard reason.keepsNode, let node = reason.node else { return true }
+      return try isThere(node)
     }
     if blocked.isEmpty && outcome == .blocked { outcome = .nothing }
   }

@@ -50,8 +50,8 @@ package func checkedUnlessBlocking<Result: SignedInteger>(
   }
 }
 
-/// A path for C. A path with a NUL inside is refused, because C would read only the part before it, and
-/// that names a different file.
+/// A path for C. A path with a NUL inside is refused, because C would read only the part before it,
+/// and that names a different file.
 package func cString(_ path: String) throws(SystemError) -> [CChar] {
   if path.utf8.contains(0) { throw SystemError(code: EINVAL, call: "path", path: path) }
   return path.utf8.map { CChar(bitPattern: $0) } + [0]

@@ -8,8 +8,8 @@ package import SQLiteTables
 /// the application has, for example.
 ///
 /// A transaction is refused as a whole. A sweep leaves the node where it is, with what would follow
-/// from it, and goes on (DESIGN 2.5). It also goes on where the node is already gone: then what
-/// refers to it stays.
+/// from it, and goes on. It also goes on where the node is already gone: then what refers
+/// to it stays.
 package struct ApplicationRefusal: Error {
   package var nodes: [Int64] = []
   package var reasons: [Reason] = []
@@ -17,7 +17,8 @@ package struct ApplicationRefusal: Error {
   mutating func add(_ found: GoneNode, _ code: Reason.Code = .denied, because why: String) {
     if found.isThere { nodes.append(found.id) }
     let what = found.isThere ? "must stay: \(why)" : "no longer exists, but \(why)"
-    reasons.append(Reason(code, "\(found.node) \(what)", node: found.node))
+    reasons.append(
+      Reason(code, "\(found.node) \(what)", node: found.node, keepsNode: found.isThere))
   }
 }
 

@@ -270,7 +270,8 @@ extension Table {
 }
 
 extension TransactionState {
-  /// Whether the rows that refer to the node by this relation stay as they are until the node is gone.
+  /// Whether the rows that refer to the node by this relation stay as they are until the node is
+  /// gone.
   func keepsReferencesUntilGone(_ relation: EdgeRelation, _ binding: Binding) -> Bool {
     step.isHighFanOut && !relation.dependentGroups(binding, self).isEmpty
   }

@@ -7,7 +7,7 @@ internal import SQLiteJournal
 package import SQLiteRules
 internal import SQLiteEdges
 
-/// The flush: finds the nodes that must go, checks that they may, and removes them (DESIGN 2.3).
+/// The flush: finds the nodes that must go, checks that they may, and removes them.
 extension Writer {
   /// The last flush of a transaction also checks the whole transaction against the hold limit.
   /// `check` is called with the levels of D, before anything is removed, and may refuse them.
@@ -34,7 +34,7 @@ extension Writer {
   }
 
   /// Repeats the deletion until nothing is refused. A node that the application's own rules keep
-  /// stays, and D is found again without it (DESIGN 2.5). A transaction, in contrast, is refused as
+  /// stays, and D is found again without it. A transaction, in contrast, is refused as
   /// a whole.
   private func removeUntilAccepted(
     isLast: Bool, _ check: ([Closure.Level]) throws -> Void

@@ -4,8 +4,8 @@ internal import CascadePlanning
 package import SQLiteTables
 
 /// References to nodes that no watch saw go: because a table was recreated and is still empty, for
-/// example, or because the model names the wrong key. They are treated much like nodes (DESIGN
-/// 8.4): their removal waits for approval.
+/// example, or because the model names the wrong key. They are treated much like nodes: their
+/// removal waits for approval.
 extension Connection {
   /// Counts the references that would be removed because they lead to dead nodes in `temp.gone`,
   /// with the number of all references of their kind. Without `ofDeadOnly`, those that lead to any

@@ -3,7 +3,7 @@ internal import CascadeSQLite
 package import SQLiteTables
 internal import SQLiteRules
 
-/// Notices: messages for surviving nodes that one of their edges lost its other end (DESIGN 2.3).
+/// Notices: messages for surviving nodes that one of their edges lost its other end.
 extension Writer {
   func writeNotices(_ slice: Slice) throws {
     if rulesInUse.isDisjoint(with: .notifying) { return }
@@ -56,8 +56,8 @@ extension Writer {
       """)
   }
 
-  /// Collects the notices for edges of a relation. The receivers get numbers first, since they may be
-  /// rows of the application.
+  /// Collects the notices for edges of a relation. The receivers get numbers first, since they may
+  /// be rows of the application.
   func collectRelationNotices(
     of relation: EdgeRelation, _ effect: RuleEffect, staged stage: () throws -> Void
   ) throws {
@@ -79,8 +79,8 @@ extension Writer {
     try db.clearFound()
   }
 
-  /// Collects the notices for the removed edges in `temp.lost_edges`. A sweep in steps does this while it
-  /// plans, so no other writer waits for it, however many edges there are.
+  /// Collects the notices for the removed edges in `temp.lost_edges`. A sweep in steps does this
+  /// while it plans, so no other writer waits for it, however many edges there are.
   package func collectRemovedEdgeNotices() throws {
     if !current.notifiesOfEarlierDeletions || rulesInUse.isDisjoint(with: .notifying) { return }
     for effect in RuleEffect.all(.notify) {

@@ -6,7 +6,7 @@ internal import SQLiteRules
 internal import SQLiteEdges
 
 /// Rule 64 in managed objects: an object that survives the destination of its reference loses the
-/// reference (DESIGN 2.1).
+/// reference.
 ///
 /// Stored edges need no more than to go with their destination.
 extension Writer {

@@ -92,7 +92,7 @@ extension Writer {
     }
   }
 
-  /// Whether one of the leases that `keepLeasedReasons` recorded has ended.
+  /// Whether one of the leases that `recordReachingLeases` recorded has ended.
   package func hasReachingLeaseEnded(at now: Int64) throws -> Bool {
     if attachment.isDetached { return false }
     return try db.integer(

@@ -6,7 +6,7 @@ internal import SQLiteRules
 /// Checks after a deletion whether a trigger of the application wrote rows that hold a deleted
 /// node: an archive, for example. What triggers do cannot be known before the deletion.
 extension Writer {
-  /// A node that is held in this way stays, and D is found again without it (DESIGN 2.5).
+  /// A node that is held in this way stays, and D is found again without it.
   func recheckAfterTriggers(_ slice: Slice, _ ends: NodeCounts) throws {
     if !binding.hasTriggers || !ends.has(rule: 32) { return }
     let relations = binding.examinedRelations.filter {

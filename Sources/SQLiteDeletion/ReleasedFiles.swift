@@ -6,7 +6,7 @@ internal import SQLiteTables
 internal import SQLiteEdges
 
 /// Releases files. A file is not a node: its release is recorded here, and it is removed after the
-/// commit (DESIGN 8.8).
+/// commit.
 extension Writer {
   /// Records the files to be removed. The record commits with the rows that released them. A path
   /// of digits may be stored as a number; any other value that is not text names no file.

@@ -25,7 +25,8 @@ extension Writer {
             table.joinRows($0.end, other: $0.other, slice, numbers, leavesLater: leavesLater)
           }
         }
-        try attemptOrRefuse(slice, "a row of \"\(table.name)\" cannot go", rows: rows) { slice in
+        try attemptOrRefuse(slice, "a row of \"\(table.name)\" cannot be deleted", rows: rows) {
+          slice in
           for rows in rows(slice) {
             current.counts.edgesRemoved += try db.deleteJoins(of: table, in: rows)
             try refuseIfReferencesRemain(rows, of: table)

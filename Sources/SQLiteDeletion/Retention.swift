@@ -155,13 +155,22 @@ extension Writer {
   /// Marks at most `rows` files of a batch to be removed for good after the commit. Returns false
   /// if there are none.
   func markFilesForDeletion(of batch: Int64, rows: Int64) throws -> Bool {
-    try db.run(
+    try db.markTrashedFiles(of: batch, .toDelete, most: rows) > 0
+  }
+}
+
+extension Connection {
+  /// Gives a fate to at most `most` files of a batch that are in the trash. Returns how many.
+  package func markTrashedFiles(
+    of batch: Int64, _ fate: FileFate, most: Int64
+  ) throws(SQLiteError) -> Int {
+    try run(
       """
       UPDATE cascade_trash_file SET fate = ?1 WHERE (batch, collection, path) IN (
         SELECT batch, collection, path FROM cascade_trash_file
         WHERE batch = ?2 AND fate = ?4 LIMIT ?3)
-      """, .integer(FileFate.toDelete.rawValue), .integer(batch), .integer(rows),
+      """, .integer(fate.rawValue), .integer(batch), .integer(most),
       .integer(FileFate.trashed.rawValue))
-    return db.changes > 0
+    return changes
   }
 }

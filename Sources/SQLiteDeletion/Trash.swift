@@ -4,7 +4,7 @@ internal import CascadePlanning
 internal import SQLiteTables
 
 /// The trash keeps what a batch deletes as it was, with the reason why each node went, until its
-/// time is over (DESIGN 8.5).
+/// time is over.
 ///
 /// 1. A slice is kept in the transaction that deletes it, before the deletion. A batch may have
 ///    many slices.

@@ -37,11 +37,6 @@ package struct TrashLayout: Hashable {
     0..<max(1, (columns.count + TrashLayout.columnsPerPart - 1) / TrashLayout.columnsPerPart)
   }
 
-  /// The indexes of the columns in one part.
-  func columnIndexes(in part: Int) -> Range<Int> {
-    part * TrashLayout.columnsPerPart..<min((part + 1) * TrashLayout.columnsPerPart, columns.count)
-  }
-
   /// SQLite joins at most 64 tables: values in later parts are looked up one by one.
   private static let maxJoinedParts = 48
 

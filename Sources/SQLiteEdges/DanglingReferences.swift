@@ -7,8 +7,8 @@ internal import SQLiteJournal
 package import SQLiteRules
 
 /// References in the values of objects to nodes that do not exist. They have no edge. As soon as
-/// the node exists they get one, like a column that dangled. `cascade_dangling_reference` stores them by the
-/// node that they name.
+/// the node exists they get one, like a column that dangled. `cascade_dangling_reference` stores
+/// them by the node that they name.
 extension Writer {
   /// Stores the references that stay in values although their destinations are deleted, because no
   /// rule nullifies them. Runs before the edges are deleted.

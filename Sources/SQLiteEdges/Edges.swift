@@ -5,7 +5,7 @@ package import SQLiteTables
 internal import SQLiteJournal
 internal import SQLiteRules
 
-/// What makes two edges the same (DESIGN 2.2).
+/// What makes two edges the same.
 package struct EdgeKey: Hashable {
   package var source: Int64
   package var name: Int64
@@ -21,8 +21,7 @@ package struct EdgeKey: Hashable {
 }
 
 /// Adding and removing edges between flushes. `born` tells an edge that was added since the last
-/// flush from one that was there before: an edge of the first kind that is removed again never was
-/// (DESIGN 2.3, 6).
+/// flush from one that was there before: an edge of the first kind that is removed again never was.
 extension Writer {
   /// Adds an edge, or replaces the rules of one. With `isOwn` false, the edge was not made by this
   /// transaction: it is not counted, and its ends are not validated.
@@ -99,7 +98,7 @@ extension Writer {
   }
 
   /// An edge that its source no longer declares in one relation, but still declares in another, was
-  /// not removed (DESIGN 2.2).
+  /// not removed.
   package func cancelRemovalsDeclaredElsewhere() throws {
     try cancelLostEdges(
       """
@@ -178,8 +177,8 @@ extension Writer {
 }
 
 extension EdgeRelation {
-  /// A query that has a row if the source of a row of `temp.lost_edges` also declares the destination in
-  /// this relation. It looks both ends up in `cascade_node`, as stored edges do.
+  /// A query that has a row if the source of a row of `temp.lost_edges` also declares the
+  /// destination in this relation. It looks both ends up in `cascade_node`, as stored edges do.
   fileprivate var lostEdgeIsDeclared: String {
     """
     SELECT 1 FROM main.cascade_node AS sm

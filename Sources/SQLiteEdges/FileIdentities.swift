@@ -54,7 +54,7 @@ extension Writer {
     }
   }
 
-  /// Forgets a file that was named only by an edge that never was (DESIGN 2.3, 6): it has lost
+  /// Forgets a file that was named only by an edge that never was: it has lost
   /// nothing.
   func deleteUnusedFileIdentity(_ id: Int64) throws {
     if model.files.isEmpty || id < current.firstNewId { return }

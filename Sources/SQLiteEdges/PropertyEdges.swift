@@ -4,7 +4,7 @@ internal import CascadeStore
 package import CascadePlanning
 package import SQLiteTables
 
-/// Edges that the value of a managed object holds (DESIGN 4). Only Cascade writes such values, so
+/// Edges that the value of a managed object holds. Only Cascade writes such values, so
 /// their edges are stored with the others, and follow the value.
 extension Writer {
   /// A put describes the whole object: its property edges become those of the value.

@@ -5,7 +5,7 @@ internal import CascadePlanning
 package import SQLiteTables
 internal import SQLiteJournal
 
-/// Does much work of one kind beside other writers (DESIGN 8.3). Each transaction does small
+/// Does much work of one kind beside other writers. Each transaction does small
 /// portions, one after the other, as long as there is time.
 extension Writer {
   /// `body` does one small portion and returns whether there may be more.

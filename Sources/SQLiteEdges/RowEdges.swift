@@ -16,7 +16,7 @@ package struct RowEdge {
     let row: Value
   }
 
-  /// What makes two of them the same (DESIGN 2.2), in whichever places they are. Keys are compared
+  /// What makes two of them the same, in whichever places they are. Keys are compared
   /// by bytes.
   var identity: Identity {
     Identity(
@@ -284,7 +284,7 @@ extension EdgeRelation {
       """
   }
 
-  /// A query: the edges of the source row whose number is bound, with both ends as in `PlacedEdge`.
+  /// A query: the edges of the source row whose number is bound, with both ends.
   fileprivate var ofSource: String {
     """
     SELECT 1, m.key, m.row, \(destinationEnd)

@@ -1,4 +1,4 @@
-package import CascadeStore
+internal import CascadeStore
 package import CascadeModel
 package import CascadeSQLite
 package import SQLiteTables
@@ -68,7 +68,7 @@ extension Writer {
   /// are not read yet. Nothing may be deleted for good then.
   package var isPartlyBound: Bool { !binding.problems.isEmpty || !attachment.areReferencesRead }
 
-  package var bindingProblems: [BindingProblem] { binding.problems }
+  package var bindingProblems: [ModelProblem] { binding.problems }
 
   private func installTriggers() throws -> TriggerChanges {
     let found = try db.ourTriggers()

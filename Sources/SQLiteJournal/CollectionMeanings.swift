@@ -1,4 +1,4 @@
-package import CascadeStore
+internal import CascadeStore
 package import CascadeModel
 package import CascadeSQLite
 internal import CascadePlanning
@@ -13,7 +13,7 @@ internal import SQLiteTables
 /// of another table, by another key or with other references, were not watched.
 extension Writer {
   /// Runs before the model is bound: applies renames, and finds what the store does not allow.
-  func checkCollectionMeanings() throws -> [BindingProblem] {
+  func checkCollectionMeanings() throws -> [ModelProblem] {
     try applyRenames()
     return try db.problems(ofPlacesIn: model)
   }
@@ -132,7 +132,7 @@ package struct RecordedCollection {
   var names: [String]? {
     recordedMeaning.flatMap { try? JSON.parse($0).array?.compactMap(\.string) }
   }
-  var path: String { BindingProblem.path(of: name) }
+  var path: String { ModelProblem.path(of: name) }
 
   /// The name of a collection while it is renamed.
   static func temporaryName(_ id: Int64) -> String { "cascade_renamed/\(id)" }
@@ -202,16 +202,16 @@ extension Connection {
     }
   }
 
-  package func problems(ofPlacesIn model: StoreModel) throws -> [BindingProblem] {
+  package func problems(ofPlacesIn model: StoreModel) throws -> [ModelProblem] {
     let kept = try recordedCollections()
     let problems = try kept.compactMap { one in
-      try objection(to: one, in: model, kept).map { BindingProblem(path: one.path, message: $0) }
+      try objection(to: one, in: model, kept).map { ModelProblem(path: one.path, message: $0) }
     }
     return try problems
       + model.collections.keys.sorted().compactMap { name in
         try collection(lookingLike: name).map {
-          BindingProblem(
-            path: BindingProblem.path(of: name), message: RecordedCollection.looksLike($0))
+          ModelProblem(
+            path: ModelProblem.path(of: name), message: RecordedCollection.looksLike($0))
         }
       }
   }

@@ -72,7 +72,7 @@ extension NodeTable {
       when: "EXISTS (SELECT 1 FROM cascade_displaced)", body)
   }
 
-  /// See `Refusal.body`.
+  /// See `DenialTriggers.body`.
   private var displacedDenialStatements: [String] {
     let rows = """
       FROM cascade_displaced AS p

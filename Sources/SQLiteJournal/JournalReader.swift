@@ -5,7 +5,7 @@ package import SQLiteTables
 /// Reads the journal, and checks which of its suspicions hold now. Nodes that are gone are put into
 /// `temp.dead`, edges that are lost into `temp.lost_edges`.
 ///
-/// An edge that was removed counts as having lost its source (DESIGN 2.3, 1). The exception is an
+/// An edge that was removed counts as having lost its source. The exception is an
 /// edge that a foreign key removed because its destination was deleted: it has lost its
 /// destination. The order of the journal shows this, because a parent is journaled before what a
 /// foreign key removes with it. If the application itself removes an edge whose destination is
@@ -110,7 +110,7 @@ package struct JournalReader {
   }
 
   /// Queries for the same edge, one for each relation that may hold it now. If one finds it, the
-  /// edge has moved and was not removed (DESIGN 2.2).
+  /// edge has moved and was not removed.
   private func queriesForSameEdge(
     of relation: EdgeRelation, _ old: JournaledEdge, _ db: borrowing Connection
   ) throws -> [String] {
@@ -143,10 +143,11 @@ package struct JournalReader {
         """, rows)
   }
 
-  /// Finds edges that a step of a sweep removed together with one of their ends (`JournalPositions.swift`):
-  /// the other end, if it still exists, has lost them. Their former origin does not matter, because
-  /// the batch of that step has them in its trash. Edges in the application's tables
-  /// (`LostEdgeJournal.swift`) are used only if the model still describes them.
+  /// Finds edges that a step of a sweep removed together with one of their ends
+  /// (`JournalPositions.swift`): the other end, if it still exists, has lost them. Their former
+  /// origin does not matter, because the batch of that step has them in its trash. Edges in the
+  /// application's tables (`LostEdgeJournal.swift`) are used only if the model still describes
+  /// them.
   private func findLostInSweepRows(_ db: borrowing Connection, _ rows: [Value]) throws {
     let relations =
       ["(0, 0, 0, 0)"]
@@ -206,7 +207,8 @@ extension JournalReader {
       ON d.id > 0 AND d.collection = l.destination_collection AND d.key = l.destination_key
     """
 
-  /// Whether Cascade wrote a journal row itself and has written the notices for it (`JournalPositions.swift`).
+  /// Whether Cascade wrote a journal row itself and has written the notices for it
+  /// (`JournalPositions.swift`).
   fileprivate static func isNotified(_ seq: String) -> String {
     """
     EXISTS (SELECT 1 FROM cascade_meta AS m WHERE \(MetaKey.isNotifiedRange)

@@ -3,7 +3,7 @@ package import CascadeSQLite
 package import SQLiteTables
 
 /// Triggers that record which rows may have had their lists of references written. They exist only
-/// while a sweep needs that (`Sweep/JSONLists.swift`).
+/// while a sweep needs that (`SQLiteRules/JSONLists.swift`).
 extension WatchTriggers {
   var listTriggers: [Trigger] {
     Set(binding.holdingLists.map(\.source)).sorted { $0.id < $1.id }

@@ -13,7 +13,7 @@ extension Writer {
     get throws { binding.hasTriggers ? try db.lastInJournal : 0 }
   }
 
-  /// Rows that are gone, and their join rows. A sweep that journals its own deletions (`isLoud`)
+  /// Rows that are gone, and their join rows. A sweep that journals its own deletions (`journalsDeletions`)
   /// leaves its rows in the journal, but not the join rows that are no nodes: `journalLostJoins`
   /// records what another kind of sweep needs to know of those.
   package func unjournalOwnRemovals(_ slice: Slice, behind mark: Int64) throws {

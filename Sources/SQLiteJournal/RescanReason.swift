@@ -33,13 +33,6 @@ extension Writer {
       binding.hasTriggers ? try db.integer("SELECT max(seq) FROM cascade_journal") : nil
     }
   }
-
-  /// Whether the application's triggers may have written journal rows. A comparison of
-  /// `answersOfTriggers` is not enough: if the journal was empty meanwhile, new rows may have the
-  /// same number.
-  package var mayHaveTriggerResponses: Bool {
-    get throws { try binding.hasTriggers && hasJournal }
-  }
 }
 
 extension Writer {

@@ -3,12 +3,12 @@ package import CascadeSQLite
 package import CascadeStore
 package import SQLiteTables
 
-/// The set D of DESIGN 2.3: the nodes that must go because of nodes that are gone.
+/// The set D: the nodes that must go because of nodes that are gone.
 ///
 /// D is built in `temp.gone`, in the order in which it grows. A level is the set of nodes that the
 /// previous level brought in. Each rule examines a whole level with one statement for the stored
-/// edges, and one for each relation in the application's tables. So a cascade costs a few statements
-/// per level, however many nodes it has. Edges are read in the order of their B-tree.
+/// edges, and one for each relation in the application's tables. So a cascade costs a few
+/// statements per level, however many nodes it has. Edges are read in the order of their B-tree.
 ///
 /// 1. While a level is counted, D consists of complete levels up to that one. The counts of rules
 ///    16 and 32 are exact, because each edge loses its source (or destination) in exactly one
@@ -67,8 +67,8 @@ package struct Closure {
     package var hasRuleEffects: Bool { ends.rows.keys.contains { $0.rule != 0 } }
   }
 
-  /// Completes D from the nodes in `temp.dead` and the edges in `temp.lost_edges`. Returns the levels,
-  /// each of which the previous one brought in.
+  /// Completes D from the nodes in `temp.dead` and the edges in `temp.lost_edges`. Returns the
+  /// levels, each of which the previous one brought in.
   @discardableResult
   package func complete(_ db: borrowing Connection) throws -> [Level] {
     try addDead(db)
@@ -103,7 +103,7 @@ package struct Closure {
   }
 
   /// Takes the files out of D that a stored edge of any name still leads to, from a source that
-  /// stays (DESIGN 8.8). D needs no other correction: nothing follows from a file. References in
+  /// stays. D needs no other correction: nothing follows from a file. References in
   /// the application's rows are checked before the file is moved.
   private func excludeNamedFiles(_ db: borrowing Connection) throws {
     let roots = "SELECT id FROM main.cascade_collection WHERE name GLOB 'cascade_file/*'"
@@ -116,12 +116,12 @@ package struct Closure {
         """, [])
   }
 
-  /// Completes D without the denied nodes, and without what would follow from these alone (DESIGN
-  /// 2.5). Returns the denials too. A node that stays may deny in its turn, so this is repeated
-  /// until nothing is denied.
+  /// Completes D without the denied nodes, and without what would follow from these alone. Returns
+  /// the denials too. A node that stays may deny in its turn, so this is repeated until nothing is
+  /// denied.
   ///
-  /// `denied` says how long a denial is remembered (`PendingDenials.swift`). A caller that only reads
-  /// has no use for it.
+  /// `denied` says how long a denial is remembered (`PendingDenials.swift`). A caller that only
+  /// reads has no use for it.
   package func completeUndenied(
     _ db: borrowing Connection, deniedAs denied: WaitsFor = .restOfSweep
   ) throws -> (levels: [Level], denials: [Reason]) {
@@ -160,8 +160,8 @@ package struct Closure {
   }
 
   /// In a sweep that follows no cascading rule: puts the join rows that are nodes, and have lost an
-  /// end, into `temp.pending_join_rows`. A sweep that cascades finds out what follows from the loss, and
-  /// deletes them too.
+  /// end, into `temp.pending_join_rows`. A sweep that cascades finds out what follows from the
+  /// loss, and deletes them too.
   private func leaveJoinRowsToCascade(_ db: borrowing Connection, _ level: Level) throws {
     let joins = binding.impliedRelations.filter { $0.kind == .join }
     if joins.isEmpty || !followed.isDisjoint(with: .cascading) { return }
@@ -259,15 +259,6 @@ extension Connection {
       try run("INSERT OR IGNORE INTO temp.blocked VALUES(?)", .integer(node))
     }
     try empty(.ownedBy(.closure))
-  }
-
-  package func clearGone() throws(SQLiteError) {
-    try run("DELETE FROM temp.gone")
-    try run("DELETE FROM temp.pending_join_rows")
-    try run("UPDATE temp.removed_up_to SET seq = 0")
-    try run("DELETE FROM temp.remaining_counts")
-    try run("DELETE FROM temp.level_losses")
-    try run("DELETE FROM temp.list_references")
   }
 
   /// Adds the application's rows among the nodes of `driver` to `temp.known`: a stored edge led to

@@ -4,10 +4,10 @@ internal import SQLiteTables
 
 /// Rules 16 and 32: whether any edge of a name remains at a node.
 ///
-/// The edges that nodes lose in a level are collected in `temp.level_losses`. They are subtracted from
-/// the nodes that are in `temp.remaining_counts` already. A node that is not there yet is added, and its
-/// remaining edges are counted, if an edge that it lost has the counting rule (`asks`). Of several
-/// lost edges, one that has the rule is recorded as the reason.
+/// The edges that nodes lose in a level are collected in `temp.level_losses`. They are subtracted
+/// from the nodes that are in `temp.remaining_counts` already. A node that is not there yet is
+/// added, and its remaining edges are counted, if an edge that it lost has the counting rule
+/// (`asks`). Of several lost edges, one that has the rule is recorded as the reason.
 extension Closure {
   private var counts: Bool {
     counted.values.contains { !$0.isEmpty } || !storedRules.isDisjoint(with: .counting)
@@ -102,8 +102,8 @@ extension Closure {
     }
   }
 
-  /// Subtracts the losses of the level, and adds the nodes that are counted for the first time, with
-  /// the stored edges that remain.
+  /// Subtracts the losses of the level, and adds the nodes that are counted for the first time,
+  /// with the stored edges that remain.
   private func startCounts(
     _ db: borrowing Connection, _ effects: [RuleEffect], _ level: Level
   ) throws {

@@ -5,7 +5,7 @@ internal import SQLiteJournal
 
 /// Scans whole tables for references to nothing, whatever the journal says.
 extension Connection {
-  /// Nothing records which notices were written for a missing node. So `tells` is set only where
+  /// Nothing records which notices were written for a missing node. So `notifiesMissingDestination` is set only where
   /// the node may have gone while the store was not watched.
   package func addDanglingEnds(_ binding: Binding, notifiesMissingDestination: Bool = false)
     throws(SQLiteError)

@@ -4,7 +4,7 @@ package import CascadeStore
 internal import CascadePlanning
 package import SQLiteTables
 
-/// Denials: nodes that must not go although the rules say so (DESIGN 2.3, 5). A node that goes
+/// Denials: nodes that must not go although the rules say so. A node that goes
 /// itself cannot deny. A node that never existed cannot be denied.
 extension Writer {
   package func rejectIfDenied() throws {
@@ -81,8 +81,8 @@ extension Connection {
     ) { Denial(row: $0, model) }
   }
 
-  /// The nodes of the slice that edges of the relation keep, where the condition holds. `forms`: how
-  /// the nodes may be numbered, if that is known.
+  /// The nodes of the slice that edges of the relation keep, where the condition holds. `forms`:
+  /// how the nodes may be numbered, if that is known.
   private func denials(
     _ relation: EdgeRelation, losing end: EdgeEnd, _ forms: [NumberForm]?, _ model: StoreModel,
     _ slice: Slice, _ numbers: NumberedTables, where condition: String
@@ -122,7 +122,7 @@ extension Connection {
 extension Denial {
   init(_ found: GoneNode, because why: String) {
     denied = found.id
-    reason = Reason(.denied, "\(found.node) must stay: \(why)", node: found.node)
+    reason = Reason(.denied, "\(found.node) must stay: \(why)", node: found.node, keepsNode: true)
   }
 
   fileprivate init(row: Row, _ model: StoreModel) {
@@ -137,7 +137,7 @@ extension Denial {
       .denied,
       "\(denied?.description ?? "") must stay: \(holder?.description ?? "") holds it by "
         + "\"\(edge.name)\" (\(follows ? "ON DELETE CASCADE" : rule))",
-      node: denied, edge: edge)
+      node: denied, edge: edge, keepsNode: denied != nil)
   }
 }
 

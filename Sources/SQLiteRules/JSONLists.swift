@@ -97,8 +97,8 @@ extension Connection {
       """)
   }
 
-  /// Deletes the first rows of `temp.list_references` of these lists. They have lost the only node of the
-  /// slice.
+  /// Deletes the first rows of `temp.list_references` of these lists. They have lost the only node
+  /// of the slice.
   package func deleteListed(_ relation: EdgeRelation, _ slice: Slice, most: Int) throws(SQLiteError)
   {
     try run(

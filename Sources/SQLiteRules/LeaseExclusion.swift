@@ -3,7 +3,7 @@ package import CascadeSQLite
 internal import CascadeStore
 package import SQLiteTables
 
-/// A lease holds a node as an edge would (DESIGN 8.7). No rule brings a leased node into D, so
+/// A lease holds a node as an edge would. No rule brings a leased node into D, so
 /// nothing follows from it. An explicit deletion removes a node even if it is leased.
 ///
 /// Leased nodes get their numbers before D is computed. A trigger on `temp.gone` then rejects them,
@@ -142,7 +142,7 @@ extension Connection {
         reason: Reason(
           .denied,
           "\(denied) must stay: \(row.node(3, binding.model)) is leased, "
-            + "and would be deleted with it by \"\(name)\"", node: denied))
+            + "and would be deleted with it by \"\(name)\"", node: denied, keepsNode: true))
     }
   }
 

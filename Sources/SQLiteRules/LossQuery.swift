@@ -127,5 +127,7 @@ struct LossQuery {
 
 extension EdgeEnd {
   /// The value of `removal` in `temp.lost_edges`.
-  package var removal: Int64 { self == .source ? 0 : 1 }
+  package var removal: Int64 {
+    (self == .source ? Removal.sourceDeleted : .destinationDeleted).code
+  }
 }

@@ -5,8 +5,8 @@ package import SQLiteTables
 internal import SQLiteJournal
 
 /// Nodes that had a reason to go, but had to stay. The sweep may later delete what denied them, so
-/// the reason is kept (`PendingCandidates.swift`) until the sweep has examined them again. It is not kept
-/// longer: if another node took the key meanwhile, nothing would record that.
+/// the reason is kept (`PendingCandidates.swift`) until the sweep has examined them again. It is
+/// not kept longer: if another node took the key meanwhile, nothing would record that.
 extension Connection {
   func remember(denied nodes: [Int64], as reason: WaitsFor) throws(SQLiteError) {
     for node in nodes {

@@ -2,7 +2,7 @@ package import CascadeModel
 package import CascadeSQLite
 package import SQLiteTables
 
-/// The unreachable sweep (DESIGN 8.1): finds the nodes that no chain of edges reaches from the
+/// The unreachable sweep: finds the nodes that no chain of edges reaches from the
 /// `roots` of the model, cycles included.
 ///
 /// An edge leads from its source to its destination. It also leads back where the source lives by
@@ -121,8 +121,8 @@ extension StoreModel {
 }
 
 extension Connection {
-  /// Writes the unreachable nodes into `temp.unreachable_nodes`. Returns whether there would be more of
-  /// them without leases.
+  /// Writes the unreachable nodes into `temp.unreachable_nodes`. Returns whether there would be
+  /// more of them without leases.
   @discardableResult
   package func findUnreachable(_ binding: Binding, _ model: StoreModel, at now: Int64) throws
     -> Bool

@@ -3,7 +3,7 @@ package import CascadeSQLite
 package import SQLiteTables
 
 /// Whether the reasons for which planned nodes are to go still hold, after other connections have
-/// committed (DESIGN 2.5).
+/// committed.
 ///
 /// The reason is in `temp.gone`: a rule, the edge's name, and the node at its other end (`via`). A
 /// node of rule 0 is gone or unreachable itself.

@@ -4,7 +4,7 @@ internal import CascadeStore
 package import CascadePlanning
 package import SQLiteTables
 
-/// Validates the nodes that a transaction touched, at its end (DESIGN 2.4).
+/// Validates the nodes that a transaction touched, at its end.
 extension Writer {
   /// Notes a node whose relationships may have changed. A model without constraints pays nothing.
   package func touch(_ id: Int64) throws {

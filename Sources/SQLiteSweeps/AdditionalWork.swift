@@ -6,7 +6,7 @@ internal import SQLiteEdges
 internal import SQLiteDeletion
 
 extension Writer {
-  /// The same in steps of a sweep.
+  /// Repeats the body in steps of a sweep until it returns false.
   func repeatInSteps(_ manners: StepPolicy, _ body: () throws -> Bool) throws {
     var isMore = true
     while isMore {
@@ -15,7 +15,7 @@ extension Writer {
     }
   }
 
-  /// The same in steps of a sweep.
+  /// Calls the body with slices of the rows, in steps of a sweep.
   func forEachSliceInSteps(
     _ ids: String, _ manners: StepPolicy, _ body: (Slice) throws -> Void
   ) throws {

@@ -10,7 +10,7 @@ internal import SQLiteEdges
 /// `cascade` has finished may still be news to `refcount`.
 ///
 /// A sweep of one kind, and a sweep in steps, journals its own deletions: they enter the journal
-/// like an application's, behind the rows that the sweep read (`isLoud`). So the other kind finds
+/// like an application's, behind the rows that the sweep read (`journalsDeletions`). So the other kind finds
 /// them, and so does the sweep that goes on after a crash.
 extension Writer {
   /// One run serves both kinds, if both have read equally far. If not, each first reads what it has
@@ -86,7 +86,7 @@ extension Writer {
     let last = try db.lastInJournal
     if last == 0 { return try restartJournalNumbers() }
     // A sweep that does not cascade explains none of the rows that were there before it. Its own
-    // rows are marked by `markTold`.
+    // rows are marked by `recordNotifiedRange`.
     if !current.notifiesOfEarlierDeletions && !binding.hasTriggers { return }
     let end = current.sweep.isStepped ? current.step.ownJournalEnd : last
     if end > 0 { try db.setMeta(.ownJournalEnd, end) }
@@ -125,7 +125,7 @@ extension Writer {
     }
   }
 
-  /// The ranges of own rows that `markTold` recorded from `start` on.
+  /// The ranges of own rows that `recordNotifiedRange` recorded from `start` on.
   private func ownJournalRanges(behind start: Int64) throws -> [Slice] {
     try db.all(
       generated: """

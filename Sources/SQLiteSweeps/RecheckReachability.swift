@@ -4,7 +4,7 @@ internal import CascadePlanning
 internal import SQLiteTables
 internal import SQLiteRules
 
-/// Keeps nodes that were unreachable when the plan was made and are reachable now (`Reaching`),
+/// Keeps nodes that were unreachable when the plan was made and are reachable now (`Reachability`),
 /// because a node that stays leads to them.
 ///
 /// A node that leads to another may be in the plan too, and may have become reachable since. So
@@ -23,8 +23,8 @@ extension Writer {
   // MARK: - The nodes that lead to them
 
   /// Puts the nodes of the slice, and the planned nodes in `part` that lead to them, into
-  /// `temp.holder_order`. Returns whether it found all of them. It stops early if the search takes so
-  /// long that others wait.
+  /// `temp.holder_order`. Returns whether it found all of them. It stops early if the search takes
+  /// so long that others wait.
   func findHolders(of slice: Slice, in part: Slice) throws -> Bool {
     try db.empty(.ownedBy(.unreachableOrder))
     current.reachability.sliceWithHolders = nil
@@ -83,7 +83,7 @@ extension Writer {
       WHERE g.seq > ?2 AND g.seq <= ?3
       UNION ALL
       SELECT n.id, g.id, ?1 FROM temp.holder_order AS g
-      CROSS JOIN main.cascade_edge AS e ON e.source = g.id AND e.rules & 20
+      CROSS JOIN main.cascade_edge AS e ON e.source = g.id AND e.rules & \(Rules.ofLostDestination.rawValue)
       CROSS JOIN main.cascade_node AS n ON n.id = e.destination AND \(isMeant)
       WHERE g.seq > ?2 AND g.seq <= ?3
       """

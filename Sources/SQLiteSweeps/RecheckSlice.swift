@@ -4,8 +4,7 @@ internal import SQLiteTables
 internal import SQLiteRules
 
 /// Rechecks a slice, under the lock, before it is deleted, if other connections have committed
-/// since the plan was made. For each node it asks whether its reason to be deleted still holds
-/// (DESIGN 2.5).
+/// since the plan was made. For each node it asks whether its reason to be deleted still holds.
 ///
 /// A node whose case is unclear stays. The sweep makes another plan as long as there is such a
 /// node.
@@ -91,17 +90,15 @@ extension Writer {
   private func excludeDeniedByLater(_ slice: Slice, _ ends: NodeCounts) throws {
     if rulesInUse.isDisjoint(with: .denying) { return }
     for relation in binding.examinedRelations { try stageDenying(by: relation, slice, ends) }
-    try db.run(
-      """
-      INSERT INTO temp.staged(id, via)
-      SELECT e.source, g.id
-      FROM temp.gone AS g CROSS JOIN cascade_edge AS e ON e.destination = g.id
-      WHERE g.counts AND g.seq > ?1 AND g.seq <= ?2 AND e.rules & 128
-      UNION ALL
-      SELECT e.destination, g.id
-      FROM temp.gone AS g CROSS JOIN cascade_edge AS e ON e.source = g.id
-      WHERE g.counts AND g.seq > ?1 AND g.seq <= ?2 AND e.rules & 256
-      """, .integer(slice.low), .integer(slice.high))
+    for effect in RuleEffect.all(.deny) {
+      try db.run(
+        """
+        INSERT INTO temp.staged(id, via) SELECT e.\(effect.lostEnd.other.rawValue), g.id
+        FROM temp.gone AS g
+        CROSS JOIN main.cascade_edge AS e ON e.\(effect.lostEnd.rawValue) = g.id
+        WHERE g.counts AND \(slice.contains()) AND e.rules & \(effect.bit)
+        """)
+    }
     try db.numberFound()
     try db.run(
       """

@@ -8,15 +8,15 @@ internal import SQLiteRules
 internal import SQLiteEdges
 internal import SQLiteDeletion
 
-/// A large sweep beside other writers (DESIGN 8.3). It is planned in a snapshot, and deletes in
+/// A large sweep beside other writers. It is planned in a snapshot, and deletes in
 /// steps that hold the lock for a short while each.
 ///
 /// 1. Causes go before consequences: a node is deleted after the deletion of its cause is
 ///    committed. So a node that turns out to stay also keeps everything that would have followed
 ///    it.
-/// 2. Each step journals its deletions (`JournalPositions.swift`), so the journal says what still has to
-///    follow. If the daemon is killed between two steps, the next sweep finds there what this one
-///    left.
+/// 2. Each step journals its deletions (`JournalPositions.swift`), so the journal says what still
+///    has to follow. If the daemon is killed between two steps, the next sweep finds there what
+///    this one left.
 /// 3. If another connection has committed since the plan was made, each step rechecks
 ///    (`RecheckSlice.swift`) before it deletes. The following plan finds what this plan could not
 ///    know, because it reads what the steps wrote. The last plan finds nothing more.

@@ -8,7 +8,7 @@ internal import SQLiteDeletion
 
 extension Writer {
   /// Runs a sweep. What others wrote cannot be rejected any more, so nothing is validated, and a
-  /// denied node stays (DESIGN 2.4, 2.5). A sweep that changed nothing is not recorded.
+  /// denied node stays. A sweep that changed nothing is not recorded.
   ///
   /// Each sweep has an id of its own. An approval is for any sweep that comes to the same plan.
   func sweep(

@@ -7,7 +7,7 @@ internal import SQLiteJournal
 internal import SQLiteEdges
 
 /// Files that an edge once named, that none names now, and that no rule released. `sweep files`
-/// releases them too (DESIGN 8.1).
+/// releases them too.
 extension Writer {
   func sweepFiles(_ result: inout SweepResult, _ manners: StepPolicy) throws {
     if model.files.isEmpty || isPartlyBound { return }

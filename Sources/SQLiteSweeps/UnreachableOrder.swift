@@ -2,7 +2,7 @@ internal import CascadeModel
 internal import CascadeSQLite
 internal import SQLiteTables
 
-/// The order in which unreachable nodes (`Reaching`) are deleted in steps.
+/// The order in which unreachable nodes (`Reachability`) are deleted in steps.
 ///
 /// Between two steps, another process may see such a node and let a root lead to it. Then
 /// everything that the node leads to must still exist. So a node is deleted after the nodes that
@@ -17,8 +17,8 @@ internal import SQLiteTables
 extension Writer {
   // MARK: - The plan
 
-  /// Puts the nodes that are in no circle, nor behind one, into `temp.holder_order`. Returns whether
-  /// there may be circles.
+  /// Puts the nodes that are in no circle, nor behind one, into `temp.holder_order`. Returns
+  /// whether there may be circles.
   func orderUnreachable() throws -> Bool {
     try findPathsAmongUnreachable()
     try db.run(
@@ -51,7 +51,7 @@ extension Writer {
         SELECT via AS holder, id AS held FROM temp.staged
         UNION ALL
         SELECT e.source, e.destination FROM temp.unreachable_nodes AS u
-        CROSS JOIN main.cascade_edge AS e ON e.source = u.id AND NOT e.rules & 20)
+        CROSS JOIN main.cascade_edge AS e ON e.source = u.id AND NOT e.rules & \(Rules.ofLostDestination.rawValue))
       WHERE holder <> held AND held IN (SELECT id FROM temp.unreachable_nodes)
       """)
     try db.clearFound()
@@ -122,8 +122,8 @@ extension Writer {
     return all * 3 < holderLimit(of: slice) ? slice.count * 2 : slice.count
   }
 
-  /// Moves the nodes in `temp.holder_order` to right behind the slice. The nodes that were there take
-  /// their places.
+  /// Moves the nodes in `temp.holder_order` to right behind the slice. The nodes that were there
+  /// take their places.
   private func moveHoldersForward(behind slice: Slice) throws -> Slice {
     defer { try? db.empty(.ownedBy(.reorder)) }
     try db.run(

@@ -1,4 +1,4 @@
-package import CascadeStore
+internal import CascadeStore
 package import CascadeModel
 package import CascadeSQLite
 
@@ -20,7 +20,7 @@ package struct Binding: Sendable {
   package private(set) var foreignKeyPathName: Int64?
   /// Rows outside of the model that hold nodes by a foreign key.
   package private(set) var holdsOutsideModel: [ForeignHold] = []
-  /// Whether rows outside of the model may hold more nodes than `outsideHolds` tells.
+  /// Whether rows outside of the model may hold more nodes than `holdsOutsideModel` has.
   package private(set) var mayBeHeldOutsideModel = false
   /// The collections in the order in which rows are deleted.
   package private(set) var childrenFirst: [NodeTable] = []
@@ -28,7 +28,7 @@ package struct Binding: Sendable {
   package private(set) var parents: Set<Int64> = []
   /// What the model says and the tables do not allow. Nothing is deleted while the model is bound
   /// only in part.
-  package private(set) var problems: [BindingProblem] = []
+  package private(set) var problems: [ModelProblem] = []
   /// Lists that may hold nodes that a sweep wants to delete.
   package private(set) var holdingLists: [EdgeRelation] = []
   /// Collections without a relationship in the model and without an edge in the store.
@@ -49,7 +49,7 @@ package struct Binding: Sendable {
   /// All relations that the rules must examine, including those of the application's foreign keys.
   package var examinedRelations: [EdgeRelation] { edgeRelations + impliedRelations }
 
-  package init(schemaVersion: Int64 = -1, problems: [BindingProblem] = []) {
+  package init(schemaVersion: Int64 = -1, problems: [ModelProblem] = []) {
     (self.schemaVersion, self.problems) = (schemaVersion, problems)
   }
 
@@ -57,7 +57,7 @@ package struct Binding: Sendable {
   /// left out.
   package init(
     _ model: StoreModel, _ db: borrowing Connection, numbers: some Numbering,
-    problems known: [BindingProblem] = []
+    problems known: [ModelProblem] = []
   ) throws {
     self.model = model
     problems = known
@@ -70,7 +70,7 @@ package struct Binding: Sendable {
     ) { $0.text(0).folded }
     for (name, collection) in model.collections.sorted(by: { $0.key < $1.key }) {
       guard case .mapped(let table, let key, _) = collection else { continue }
-      let path = BindingProblem.path(of: name)
+      let path = ModelProblem.path(of: name)
       if known.contains(where: { $0.path == path }) { continue }
       try bind(name, path, key, to: catalog.table(table, in: db), numbers)
     }
@@ -82,7 +82,7 @@ package struct Binding: Sendable {
       do {
         edgeRelations += try binder.relations(catalog, db, numbers)
       } catch let unusable as Catalog.Unusable {
-        problems.append(BindingProblem(path: binder.path, message: unusable.reason))
+        problems.append(ModelProblem(path: binder.path, message: unusable.reason))
       }
     }
     holdingLists = findHoldingLists()
@@ -146,12 +146,11 @@ package struct Binding: Sendable {
         id: try numbers.number(ofCollection: name), collection: name,
         kind: .mapped(table, key: columns, collations: columns.map(\.collation)))
     } catch let unusable as Catalog.Unusable {
-      problems.append(BindingProblem(path: path, message: unusable.reason))
+      problems.append(ModelProblem(path: path, message: unusable.reason))
     }
   }
 
-  /// All relations that may hold the same edges: an edge is identified by its name and its ends
-  /// (DESIGN 2.2).
+  /// All relations that may hold the same edges: an edge is identified by its name and its ends.
   package func edgeRelations(like relation: EdgeRelation) -> [EdgeRelation] {
     edgeRelations.filter {
       $0.nameId == relation.nameId && $0.source == relation.source
@@ -159,8 +158,8 @@ package struct Binding: Sendable {
     }
   }
 
-  package func problem(of collection: String) -> BindingProblem? {
-    problems.first { $0.path == BindingProblem.path(of: collection) }
+  package func problem(of collection: String) -> ModelProblem? {
+    problems.first { $0.path == ModelProblem.path(of: collection) }
   }
 
   package func collection(_ id: Int64) -> NodeTable? { collections.values.first { $0.id == id } }
@@ -201,8 +200,8 @@ extension StoreModel {
 }
 
 extension Binding {
-  /// Lists that hold nodes: by a rule of their own, by rule 32 of another relation of the same name,
-  /// or because what they lead to is reached from the roots.
+  /// Lists that hold nodes: by a rule of their own, by rule 32 of another relation of the same
+  /// name, or because what they lead to is reached from the roots.
   func findHoldingLists() -> [EdgeRelation] {
     let counted = edgeRelations.filter { $0.rules.contains(.deleteDestinationIfAllSourcesDeleted) }
     let names = Set(counted.map(\.name))

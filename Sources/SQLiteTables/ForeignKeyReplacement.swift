@@ -3,7 +3,7 @@ internal import CascadeSQLite
 
 /// A sweep in steps works without SQLite's foreign keys, because it deletes causes before their
 /// consequences. The rules see what the foreign keys would do or refuse. Each step handles the rows
-/// that follow outside of the model (`Writer.followForeignKeys`).
+/// that follow outside of the model (`Writer.applyForeignKeyEffects`).
 extension Binding {
   /// A foreign key, with the names of its tables in lower case.
   typealias SchemaForeignKey = (child: String, parent: String, onDelete: Table.ForeignKey.Action)

@@ -66,8 +66,7 @@ extension Binding {
 
 extension Binding {
   /// Relations for join tables that are collections too. A join row is a node then, and is deleted
-  /// with either end. If it is deleted alone, the edge that it stands for has lost its source
-  /// (DESIGN 2.3, 1).
+  /// with either end. If it is deleted alone, the edge that it stands for has lost its source.
   func joinRows() -> [EdgeRelation] {
     edgeRelations.flatMap { relation -> [EdgeRelation] in
       guard case .join(let table, let source, let destination) = relation.form,
@@ -86,7 +85,7 @@ extension Binding {
     }
   }
 
-  /// Whether no other row that stays holds the same edge as the join row `s` (DESIGN 2.2). A row
+  /// Whether no other row that stays holds the same edge as the join row `s`. A row
   /// that is not a join row is always an edge of its own.
   private func isLastForEdge(of relation: EdgeRelation, _ numbers: NumberedTables) -> String {
     guard relation.kind == .join, case .column(let destination) = relation.form else { return "1" }

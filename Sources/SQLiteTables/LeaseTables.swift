@@ -1,7 +1,7 @@
 /// The tables of leases, and of what leases and denials keep from being deleted.
 extension Schema {
   static let leases: [StaticString] = [
-    // Leases of nodes that are being built and have no reference yet (DESIGN 8.7). Applications
+    // Leases of nodes that are being built and have no reference yet. Applications
     // write these rows themselves, so the table is plain: any number of rows may name the same
     // node, and the node need not exist. A row without a key is for the whole collection. Only the
     // daemon sets `connection`: it marks the lease of a client, which ends with its connection. The

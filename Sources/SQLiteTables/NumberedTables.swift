@@ -26,8 +26,8 @@ package struct NumberedTables: Sendable {
   /// Whether the JSON lists that refer to nodes that go are known.
   package var hasLists = false
 
-  /// Lists for which `temp.list_references` has all rows that refer to nodes that go, including rows written
-  /// since the plan.
+  /// Lists for which `temp.list_references` has all rows that refer to nodes that go, including
+  /// rows written since the plan.
   package var notedLists: Set<String> = []
 
   package var gone: EdgeRelation.StartingNodes {

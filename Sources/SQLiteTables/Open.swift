@@ -103,7 +103,8 @@ extension Connection {
     if version > 0 && version < Schema.version {
       throw StoreError(
         "the store was attached by an older Cascade (schema \(version)): run `cascadectl detach` with "
-          + "that version, and attach the store again with this one")
+          + "that version, and attach the store again with this one; detaching deletes managed objects, "
+          + "the trash, notices and leases, so save what you need of them first")
     }
     try rejectPartialSchema()
     let before = try integer("PRAGMA main.schema_version")

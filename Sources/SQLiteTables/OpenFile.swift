@@ -2,7 +2,7 @@ package import CascadeStore
 package import CascadeSystem
 
 /// Identifies the database file and log that were opened. The file may be replaced by a rename or a
-/// restored backup, and its log may be removed (DESIGN 7).
+/// restored backup, and its log may be removed.
 package struct OpenFile: OpenedStore {
   private let path: String
   private let database: FileStatus?

@@ -7,7 +7,8 @@
 /// 3. A file that an edge names is a row of `cascade_node`, in the collection `cascade_file/ROOT`.
 ///    No collection of the application's can have such a name.
 /// 4. An edge of origin 2 or 3 repeats what its source's value says, so that rules see it among the
-///    other edges. A reference to a missing node has no such edge, but a row of `cascade_dangling_reference`.
+///    other edges. A reference to a missing node has no such edge, but a row of
+///    `cascade_dangling_reference`.
 /// 5. A change file took effect if, and only if, its row is in `cascade_ledger`.
 package enum Schema {
   static let version: Int64 = 11
@@ -211,7 +212,7 @@ package enum Schema {
   ]
 
   static let journal: [StaticString] = [
-    // See `DisplacedDenials`. Triggers write and delete the rows.
+    // See `DisplacedDenials.swift`. Triggers write and delete the rows.
     "CREATE TABLE IF NOT EXISTS cascade_displaced(collection, key, message)",
     // See `Watch`. Triggers write the rows, in the application's transactions. No constraint may
     // fail here: for a statement whose trigger can fail, SQLite keeps a copy of every page that it

@@ -4,8 +4,8 @@ package import CascadeSQLite
 /// Stages the neighbours of nodes that go, by edges in the application's tables. They are put into
 /// `temp.staged` until they have a number.
 extension Connection {
-  /// Stages the nodes at the other ends of edges that have a node of the slice at `end`, one row for
-  /// each edge. `forms`: how the nodes of the slice may be numbered.
+  /// Stages the nodes at the other ends of edges that have a node of the slice at `end`, one row
+  /// for each edge. `forms`: how the nodes of the slice may be numbered.
   package func stageNodes(
     losing end: EdgeEnd, of relation: EdgeRelation, _ forms: [NumberForm]? = nil, rule: Int64,
     in slice: Slice = .all, _ numbers: NumberedTables,

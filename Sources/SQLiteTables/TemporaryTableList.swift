@@ -118,7 +118,7 @@ extension TemporaryTable {
 
   // MARK: The set D
 
-  /// The set D of DESIGN 2.3, in the order in which it grew, with what put each node there.
+  /// The set D, in the order in which it grew, with what put each node there.
   /// `counts` is zero for a node that was never there: it was only named by an edge, or gone before
   /// it was examined.
   package static let gone = TemporaryTable(

@@ -64,7 +64,7 @@ package struct ChangeCounts {
   package var passedOver = 0
 }
 
-/// What the hold limit and its approvals need (DESIGN 8.4).
+/// What the hold limit and its approvals need.
 package struct HoldState {
   /// The id of the file, for which an approval counts.
   package var id = ""

@@ -50,8 +50,8 @@ package struct Watch: Hashable, Sendable {
   }
 }
 
-/// An edge among the values of a journal row. It is identified by its name and its ends (DESIGN
-/// 2.2), so the reader recognizes it even if another column holds it today.
+/// An edge among the values of a journal row. It is identified by its name and its ends, so the
+/// reader recognizes it even if another column holds it today.
 package struct WatchedEdge: Hashable, Sendable {
   package let name: Int64
   package let source: Int64

@@ -6,7 +6,7 @@ internal import SQLiteJournal
 internal import SQLiteEdges
 package import SQLiteDeletion
 
-/// Brings back what a batch deleted (DESIGN 8.5).
+/// Brings back what a batch deleted.
 ///
 /// 1. No rule runs, and nothing that exists is replaced. What cannot come back is listed, stays in
 ///    the trash, and can be tried again.

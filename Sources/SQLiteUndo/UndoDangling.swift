@@ -36,8 +36,8 @@ extension Undo {
 }
 
 extension EdgeRelation {
-  /// Whether rows of this layout hold references in this relation, and a sweep would act on those that
-  /// lead to nothing.
+  /// Whether rows of this layout hold references in this relation, and a sweep would act on those
+  /// that lead to nothing.
   fileprivate func mayDangle(_ kept: Undo.NumberedLayout) -> Bool {
     if case .join = form { return false }
     return reactsToMissingDestination && source.collection == kept.collection

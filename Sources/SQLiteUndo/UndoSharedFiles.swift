@@ -70,13 +70,6 @@ extension Writer {
       DELETE FROM cascade_released_file WHERE id IN (
         SELECT id FROM cascade_released_file WHERE batch = ? LIMIT ?)
       """, .integer(batch), .integer(most))
-    try db.run(
-      """
-      UPDATE cascade_trash_file SET fate = ?1 WHERE (batch, collection, path) IN (
-        SELECT batch, collection, path FROM cascade_trash_file
-        WHERE batch = ?2 AND fate = ?4 LIMIT ?3)
-      """, .integer(FileFate.toRestore.rawValue), .integer(batch), .integer(most),
-      .integer(FileFate.trashed.rawValue))
-    return db.changes
+    return try db.markTrashedFiles(of: batch, .toRestore, most: most)
   }
 }

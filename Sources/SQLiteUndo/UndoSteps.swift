@@ -8,7 +8,7 @@ internal import SQLiteEdges
 internal import SQLiteDeletion
 internal import SQLiteSweeps
 
-/// A large undo, beside other writers (DESIGN 8.3): each portion is a transaction of its own.
+/// A large undo, beside other writers: each portion is a transaction of its own.
 ///
 /// After every step, what came back is no longer in the trash, and what is in the trash did not
 /// come back. So an undo that was stopped continues with what is left.

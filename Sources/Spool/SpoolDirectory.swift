@@ -2,7 +2,7 @@ internal import CascadeModel
 internal import Synchronization
 package import CascadeSystem
 
-/// The directories of a spool (DESIGN 6). The directory of a file is its state.
+/// The directories of a spool. The directory of a file is its state.
 package final class SpoolDirectory: Sendable {
   package let path: String
   let incoming: Directory

@@ -11,8 +11,8 @@ package enum Supervisor {
     _ = unsafe sd_notify(0, state.joined(separator: "\n"))
   }
 
-  /// The listening socket that the service manager passed under this name. If it passed only one, that
-  /// one, regardless of its name. Each socket can be taken once.
+  /// The listening socket that the service manager passed under this name. If it passed only one,
+  /// that one, regardless of its name. Each socket can be taken once.
   package static func takeListener(named name: String) throws(SystemError) -> FileDescriptor? {
     let names = try passedNames()
     guard let index = names.firstIndex(of: name) ?? (names.count == 1 ? 0 : nil) else {
@@ -24,7 +24,8 @@ package enum Supervisor {
     return descriptor
   }
 
-  /// Reports that the process serves none of the sockets. A client that connects to one waits forever.
+  /// Reports that the process serves none of the sockets. A client that connects to one waits
+  /// forever.
   private static func complain(of names: [String], wanting name: String) {
     Log.write(
       .error,

@@ -17,8 +17,9 @@ package struct Call: Sendable {
   /// An object that lives as long as the connection.
   package var session: AnyObject { connection }
 
-  /// Sends a reply before the last one, and returns when the socket of the client has taken it. A slow
-  /// client delays this, so the caller must hold no lock and must limit what it collects meanwhile.
+  /// Sends a reply before the last one, and returns when the socket of the client has taken it. A
+  /// slow client delays this, so the caller must hold no lock and must limit what it collects
+  /// meanwhile.
   @EventLoopActor
   package func reply(continues parameters: JSON) async throws {
     try requireMore()

@@ -18,8 +18,9 @@ final class Connection {
     self.server = server
   }
 
-  /// Returns when the client has no more calls, has left, or has sent something that is not Varlink. A
-  /// client that has closed only its sending side has no more calls, but its earlier calls are answered.
+  /// Returns when the client has no more calls, has left, or has sent something that is not
+  /// Varlink. A client that has closed only its sending side has no more calls, but its earlier
+  /// calls are answered.
   func run() async {
     do {
       while let frame = try await nextFrame(), let request = Request(frame) {
@@ -32,8 +33,8 @@ final class Connection {
     }
   }
 
-  /// Nothing that follows a part of a message could be understood. So after a send that was cancelled, or
-  /// if two sends overlap, the connection ends.
+  /// Nothing that follows a part of a message could be understood. So after a send that was
+  /// cancelled, or if two sends overlap, the connection ends.
   func send(_ reply: Reply) async throws {
     if isSending { throw SystemError.disconnection }
     isSending = true
@@ -61,7 +62,8 @@ final class Connection {
 
   private static let readSize = 1 << 16
 
-  /// If the client has left, calls that expect a reply are skipped, but oneway calls are carried out.
+  /// If the client has left, calls that expect a reply are skipped, but oneway calls are carried
+  /// out.
   private func handle(_ request: Request) async throws {
     if request.oneway {
       _ = try await server.outcome(of: request, call(request))
@@ -88,8 +90,8 @@ final class Connection {
       connection: self)
   }
 
-  /// Cancels the work when the client has closed both directions. Otherwise the work might wait for a
-  /// very long time for an event.
+  /// Cancels the work when the client has closed both directions. Otherwise the work might wait for
+  /// a very long time for an event.
   private func whileConnected(
     _ work: @escaping @EventLoopActor @Sendable (Connection) async throws -> Void
   ) async throws {

@@ -4,8 +4,8 @@ internal import SystemdService
 
 /// An interface and the code of its methods.
 package struct Interface: Sendable {
-  /// Returns the parameters of the last reply. The parameters of the call have the described shape. The
-  /// task is cancelled if the client leaves.
+  /// Returns the parameters of the last reply. The parameters of the call have the described shape.
+  /// The task is cancelled if the client leaves.
   package typealias Handler = @EventLoopActor @Sendable (Call) async throws -> JSON
 
   package let description: Description
@@ -39,7 +39,8 @@ package struct Interface: Sendable {
     return reply
   }
 
-  /// An undescribed reply is an error in this program. Debug builds check for it, so that tests find it.
+  /// An undescribed reply is an error in this program. Debug builds check for it, so that tests
+  /// find it.
   func assertDescribed(_ reply: JSON, _ fields: [Description.Field], _ name: String) {
     assert(
       description.mismatch(of: reply, with: fields) == nil,

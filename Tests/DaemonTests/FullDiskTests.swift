@@ -4,7 +4,8 @@ import Testing
 
 /// What finds no room takes no effect, and takes it when there is some.
 ///
-/// No file of the daemon's may be longer than two megabytes here: the log would be, with the commit.
+/// No file of the daemon's may be longer than two megabytes here: the log would be, with the
+/// commit.
 @Suite struct FullDiskTests {
   private static let short = [
     "/bin/sh", "-c", "ulimit -f 4096; exec \"$0\" \"$@\"",

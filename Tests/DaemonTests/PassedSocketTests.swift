@@ -2,7 +2,7 @@ import Glibc
 import CascadeSystem
 import Testing
 
-/// Sockets as systemd passes them (DESIGN 9.1).
+/// Sockets as systemd passes them.
 @Suite struct PassedSocketTests {
   /// A store whose daemon is started with a socket.
   private final class Passed {

@@ -4,7 +4,7 @@ import CascadeSystem
 import Testing
 
 /// Killed at any instant of a sweep of any kind, while others write, the daemon goes on where it
-/// stopped, and ends where it would have (DESIGN 8.6).
+/// stopped, and ends where it would have.
 @Suite struct SweepKillTests {
   private static let isLong = Process.environment("CASCADE_LONG") != nil
   private static let rounds = isLong ? 20 : 1

@@ -83,8 +83,8 @@ struct CronOracle {
     return fields[3].contains(day.month) && (isAny ? isDay && isWeekday : isDay || isWeekday)
   }
 
-  /// In seconds since 1970. What names a time runs in the first minute that shows it, or that shows a
-  /// later one; what names none runs whenever it is shown.
+  /// In seconds since 1970. What names a time runs in the first minute that shows it, or that shows
+  /// a later one; what names none runs whenever it is shown.
   func runs(in minutes: Minutes) -> [Int64] {
     let days = minutes.days.map(matches)
     let times = (0..<1440).map { fields[0].contains($0 % 60) && fields[1].contains($0 / 60) }

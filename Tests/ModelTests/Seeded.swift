@@ -1,7 +1,7 @@
 import CascadeModel
 
-/// SplitMix64: the same numbers for the same seed, everywhere. A test takes its seed as an argument,
-/// so that a failure prints it.
+/// SplitMix64: the same numbers for the same seed, everywhere. A test takes its seed as an
+/// argument, so that a failure prints it.
 struct Seeded: RandomNumberGenerator {
   private var state: UInt64
 

@@ -16,7 +16,7 @@ func problems(in text: String) -> [String] {
 }
 
 @Suite struct StoreModelTests {
-  /// The example of DESIGN 3, whole.
+  /// A model that uses every part of the format.
   static let example = """
     {
       store: "/srv/music/library.db",

@@ -2,7 +2,7 @@ import Spool
 import CascadeSystem
 import Testing
 
-/// How many files wait, for `status` (DESIGN 9.2).
+/// How many files wait, for `status`.
 @Suite struct CountTests {
   private func make(_ range: Range<Int>, _ store: TestSpool) throws {
     for number in range { _ = try store.new.file("\(number).json", .createNew) }

@@ -4,7 +4,7 @@ import CascadeStore
 import CascadeSystem
 import Testing
 
-/// Change files on their way through the spool (DESIGN 5, 6).
+/// Change files on their way through the spool.
 @Suite("The inbox")
 struct InboxTests {
   let spool: TestSpool

@@ -138,8 +138,8 @@ extension StepPolicy {
   }
 }
 
-/// Sweeps that are stopped after so many steps, more each time, by the end of the daemon. Another one
-/// goes on.
+/// Sweeps that are stopped after so many steps, more each time, by the end of the daemon. Another
+/// one goes on.
 package struct Stops {
   package let store: any StoreUnderTest
   /// None, if it is zero.

@@ -3,9 +3,9 @@ internal import CascadeStore
 import Testing
 
 /// Others write at random between the steps of sweeps over random graphs. Whatever goes in a step,
-/// a sweep in one step would have deleted too, had it begun there; afterwards nothing is left to do,
-/// nothing is lost for ever, whatever went had a reason, and what one step would have deleted behind the
-/// last write is gone.
+/// a sweep in one step would have deleted too, had it begun there; afterwards nothing is left to
+/// do, nothing is lost for ever, whatever went had a reason, and what one step would have deleted
+/// behind the last write is gone.
 package struct InterferedSweeps {
   package static let runs: UInt64 = Histories.isLong ? 600 : 6
 
@@ -43,8 +43,8 @@ private final class World {
   private var random: Seeded
   private var said: [Node: PlacedStep] = [:]
   private(set) var log: [String] = []
-  /// What a sweep would delete behind the last write; unless a node came meanwhile, of whose key the
-  /// journal knows what another one lost.
+  /// What a sweep would delete behind the last write; unless a node came meanwhile, of whose key
+  /// the journal knows what another one lost.
   private var expected: Set<Node> = []
   private var hasNewcomers = false
 

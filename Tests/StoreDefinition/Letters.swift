@@ -110,7 +110,7 @@ extension [Node] {
   package var letters: String { map(\.letters).sorted().joined(separator: " ") }
 }
 
-/// Rules as the numbers of DESIGN 2.1.
+/// Rules as their numbers.
 extension Rules: ExpressibleByIntegerLiteral {
   package init(integerLiteral value: Int64) { self.init(rawValue: value) }
 }

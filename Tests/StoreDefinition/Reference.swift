@@ -1,6 +1,6 @@
 package import CascadeModel
 
-/// DESIGN section 2.3 in plain Swift, as it is written: every rule looks at every edge until
+/// The meaning of the rules, in plain Swift: every rule looks at every edge until
 /// nothing changes. Slow, and short enough to be believed.
 package struct Reference {
   package struct EdgeID: Hashable {

@@ -1,4 +1,4 @@
-/// How many nodes must and may be at the other end of a node's edges (DESIGN 2.4).
+/// How many nodes must and may be at the other end of a node's edges.
 package struct Constraint: Hashable, Sendable {
   /// The relationship's name at the constrained end.
   package var name: String

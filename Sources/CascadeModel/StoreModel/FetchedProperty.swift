@@ -1,4 +1,4 @@
-/// A weak, one-way relationship that a query finds on request (DESIGN 11).
+/// A weak, one-way relationship that a query finds on request.
 package struct FetchedProperty: Hashable, Sendable {
   /// The collection that is searched.
   package var from: String

@@ -1,4 +1,5 @@
-/// A problem at one path of a model file. The path is empty for the whole file.
+/// A problem at one path of a model file (`collections.songs`, `relationships[2]`): of the model
+/// itself, or why the existing tables cannot serve that part. The path is empty for the whole file.
 package struct ModelProblem: Hashable, Sendable, CustomStringConvertible {
   package let path: String
   package let message: String

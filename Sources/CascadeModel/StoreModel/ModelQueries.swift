@@ -90,7 +90,7 @@ extension StoreModel {
   }
 
   /// The schedule of a kind. If the model has `sweeps`, only the kinds named there run
-  /// automatically (DESIGN 8.2).
+  /// automatically.
   package func schedule(of kind: SweepKind) -> Schedule {
     if let sweeps { return sweeps[kind] ?? .never }
     switch kind {

@@ -116,7 +116,7 @@ struct DeclaredNames {
 }
 
 extension ModelValue {
-  /// Checks a name by the rule for names of collections (DESIGN 5.2), which file roots share.
+  /// Checks a name by the rule for names of collections, which file roots share.
   @discardableResult
   func checkName(name: String, of what: String) -> Bool {
     if name.isEmpty {

@@ -31,7 +31,7 @@ package struct Relationship: Hashable, Sendable {
     }
   }
 
-  /// Where the edges are stored (DESIGN 4).
+  /// Where the edges are stored.
   package enum EdgeStorage: Hashable, Sendable {
     case stored
     case column(String)
@@ -51,7 +51,7 @@ package struct Relationship: Hashable, Sendable {
   }
 }
 
-/// Core Data's words for what a deletion does to the other end (DESIGN 2.1).
+/// Core Data's words for what a deletion does to the other end.
 package enum DeleteRule: String, Hashable, Sendable, CaseIterable {
   case cascade, deny, nullify, noAction
 

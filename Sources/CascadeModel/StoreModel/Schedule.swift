@@ -1,4 +1,4 @@
-/// What a sweep looks for and removes (DESIGN 8.1).
+/// What a sweep looks for and removes.
 package enum SweepKind: String, Hashable, Sendable, CaseIterable {
   case cascade, refcount, dangling, unreachable, files, trash, all
 }
@@ -8,7 +8,7 @@ extension [SweepKind] {
   package func include(_ kind: SweepKind) -> Bool { contains(kind) || contains(.all) }
 }
 
-/// When a sweep runs automatically (DESIGN 8.2).
+/// When a sweep runs automatically.
 package enum Schedule: Hashable, Sendable {
   /// As soon as the journal has entries.
   case immediate

@@ -1,4 +1,4 @@
-/// The content of a store's model file (DESIGN 3). An existing model is valid; afterwards only its
+/// The content of a store's model file. An existing model is valid; afterwards only its
 /// paths and its limits may be changed.
 package struct StoreModel: Hashable, Sendable {
   package var store: String?
@@ -53,7 +53,7 @@ package struct StoreModel: Hashable, Sendable {
     case managed(types: [String: String])
   }
 
-  /// Whether the daemon looks for rows that `INSERT OR REPLACE` displaced (DESIGN 7).
+  /// Whether the daemon looks for rows that `INSERT OR REPLACE` displaced.
   package enum Replacement: String, Hashable, Sendable, CaseIterable {
     case watch, ignore
   }
@@ -71,7 +71,7 @@ package struct StoreModel: Hashable, Sendable {
     package internal(set) var notices = Duration.seconds(30 * 86_400)
   }
 
-  /// DESIGN 8.3 and 8.4.
+  /// How long a sweep holds the write lock, and how much it deletes without approval.
   package struct Limits: Hashable, Sendable {
     /// The longest time that the write lock is held; nil is one transaction, however long.
     package var lock: Duration? = .milliseconds(10)

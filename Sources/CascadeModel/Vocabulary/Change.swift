@@ -1,4 +1,4 @@
-/// One change of a transaction (DESIGN 5.2). An existing value is well-formed: rules and names are
+/// One change of a transaction. An existing value is well-formed: rules and names are
 /// valid, values are JSON.
 package enum Change: Hashable, Sendable {
   case put(Node, type: String?, value: JSONText?, edges: [DeclaredEdge]?)

@@ -1,4 +1,4 @@
-/// Where an edge is stored (DESIGN 4), as listings show it.
+/// Where an edge is stored, as listings show it.
 package enum EdgeKind: String, Hashable, Sendable, CaseIterable {
   case stored, column, join, property, polymorphic, file
 }

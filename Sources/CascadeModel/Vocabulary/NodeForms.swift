@@ -81,6 +81,22 @@ extension String {
   /// in JSON.
   package var printable: String { hasControls ? JSON.string(self).text : self }
 
+  /// As an attribute of a Graphviz file. A backslash begins an escape and an ampersand an entity; a
+  /// line end is an escape.
+  package var quotedForGraphviz: String {
+    var quoted = "\""
+    for scalar in unicodeScalars {
+      switch scalar {
+      case "\"": quoted += "\\\""
+      case "\\": quoted += "\\\\"
+      case "&": quoted += "&amp;"
+      case "\n": quoted += "\\n"
+      default: quoted.unicodeScalars.append(scalar)
+      }
+    }
+    return quoted + "\""
+  }
+
   fileprivate var hasControls: Bool {
     unicodeScalars.contains { $0.properties.generalCategory == .control }
   }

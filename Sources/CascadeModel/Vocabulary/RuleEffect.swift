@@ -5,7 +5,7 @@ package enum EdgeEnd: String, CaseIterable, Hashable, Sendable {
   package var other: EdgeEnd { self == .source ? .destination : .source }
 }
 
-/// What one rule does. DESIGN 2.1 as a table: statements and sets of rules are made from it.
+/// What one rule does. Statements and sets of rules are made from this table.
 package struct RuleEffect: Hashable, Sendable {
   package enum Kind: Hashable, Sendable {
     case notify
@@ -40,8 +40,10 @@ package struct RuleEffect: Hashable, Sendable {
   ]
 
   /// The effects of one kind, that of a lost source first.
-  package static func all(_ kind: Kind) -> [RuleEffect] {
-    EdgeEnd.allCases.compactMap { end in all.first { $0.kind == kind && $0.lostEnd == end } }
+  package static func all(_ kind: Kind) -> [RuleEffect] { byKind[kind]! }
+
+  private static let byKind = Dictionary(grouping: all, by: \.kind).mapValues { effects in
+    EdgeEnd.allCases.flatMap { end in effects.filter { $0.lostEnd == end } }
   }
 
   private init(_ rule: Rules, _ kind: Kind, losing lostEnd: EdgeEnd) {

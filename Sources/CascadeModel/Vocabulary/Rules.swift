@@ -1,4 +1,4 @@
-/// What the loss of one end of an edge does to the other end (DESIGN 2.1).
+/// What the loss of one end of an edge does to the other end.
 package struct Rules: OptionSet, Hashable, Sendable {
   package let rawValue: Int64
 

@@ -1,8 +1,8 @@
 internal import CascadeCSystem
 internal import Glibc
 
-/// An open directory. Names are resolved relative to it, so that it may be moved. Symbolic links are
-/// not followed, so a name never leads elsewhere.
+/// An open directory. Names are resolved relative to it, so that it may be moved. Symbolic links
+/// are not followed, so a name never leads elsewhere.
 package struct Directory: ~Copyable, Sendable {
   package let descriptor: FileDescriptor
   /// Only for messages.
@@ -59,8 +59,8 @@ package struct Directory: ~Copyable, Sendable {
     return found ? FileStatus(status) : nil
   }
 
-  /// All names but "." and "..", in no particular order. Names that are created or removed meanwhile
-  /// may or may not be included.
+  /// All names but "." and "..", in no particular order. Names that are created or removed
+  /// meanwhile may or may not be included.
   package func names() throws(SystemError) -> [FileName] {
     let entries = try entries()
     var names: [FileName] = []

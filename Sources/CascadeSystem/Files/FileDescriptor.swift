@@ -38,8 +38,8 @@ package struct FileDescriptor: ~Copyable, Sendable {
   /// What a caller can wait for.
   package enum Readiness: Int, CaseIterable, Sendable {
     case readable, writable
-    /// Both directions are closed, so no reply can be delivered. If the peer has closed only its sending
-    /// side, the socket is merely readable.
+    /// Both directions are closed, so no reply can be delivered. If the peer has closed only its
+    /// sending side, the socket is merely readable.
     case hungUp
   }
 

@@ -1,15 +1,15 @@
 internal import CascadeCSystem
 internal import Glibc
 
-/// An exclusive lock on a file. The kernel releases it when the process ends, also after a crash. The
-/// file stays, and its existence means nothing.
+/// An exclusive lock on a file. The kernel releases it when the process ends, also after a crash.
+/// The file stays, and its existence means nothing.
 package struct FileLock: ~Copyable, Sendable {
   private let descriptor: FileDescriptor
 
   private init(descriptor: consuming FileDescriptor) { self.descriptor = descriptor }
 
-  /// Unlocks explicitly. After a mere close, a forked child that has not executed its program yet would
-  /// still hold the lock.
+  /// Unlocks explicitly. After a mere close, a forked child that has not executed its program yet
+  /// would still hold the lock.
   deinit { _ = flock(descriptor.raw, LOCK_UN) }
 
   /// Returns nil if another owner holds the lock.

@@ -1,5 +1,5 @@
-/// The name of a directory entry. It consists of bytes, which need not be UTF-8, and is compared byte
-/// by byte.
+/// The name of a directory entry. It consists of bytes, which need not be UTF-8, and is compared
+/// byte by byte.
 package struct FileName: Hashable, Comparable, Sendable, CustomStringConvertible,
   ExpressibleByStringInterpolation
 {

@@ -32,8 +32,8 @@ package struct FileStatus: Sendable, Hashable {
     changedMilliseconds = FileStatus.milliseconds(status.st_ctim)
   }
 
-  /// The owner of a file can set its times to any value. Values that no clock ever shows are clamped, so
-  /// that calculations with them do not overflow.
+  /// The owner of a file can set its times to any value. Values that no clock ever shows are
+  /// clamped, so that calculations with them do not overflow.
   private static func milliseconds(_ time: timespec) -> Int64 {
     max(-mostSeconds, min(Int64(time.tv_sec), mostSeconds)) * 1000
       + Int64(time.tv_nsec) / 1_000_000

@@ -2,8 +2,8 @@ internal import CascadeCSystem
 internal import Glibc
 
 extension FileDescriptor {
-  /// Appends at most `count` bytes to `bytes`. Returns how many were read: 0 at the end of the file, nil
-  /// if none are available yet. `bytes` grows only by the bytes that were read.
+  /// Appends at most `count` bytes to `bytes`. Returns how many were read: 0 at the end of the
+  /// file, nil if none are available yet. `bytes` grows only by the bytes that were read.
   package func read(
     into bytes: inout [UInt8], upTo count: Int
   ) throws(SystemError) -> Int? {
@@ -51,9 +51,9 @@ extension FileDescriptor {
     }
   }
 
-  /// Writes as much as possible without waiting, and returns the number of bytes. This also works if the
-  /// descriptor blocks, because a writable pipe takes PIPE_BUF bytes at once. The descriptor is not set
-  /// to non-blocking, because other processes may share it.
+  /// Writes as much as possible without waiting, and returns the number of bytes. This also works
+  /// if the descriptor blocks, because a writable pipe takes PIPE_BUF bytes at once. The descriptor
+  /// is not set to non-blocking, because other processes may share it.
   package func writeNow(_ bytes: [UInt8]) -> Int {
     var written = 0
     while written < bytes.count,
@@ -93,19 +93,20 @@ extension FileDescriptor {
     _ = try checked("fsync") { fsync(raw) }
   }
 
-  /// Like `sync`, but without metadata such as the modification time, which reading back the content
-  /// does not need.
+  /// Like `sync`, but without metadata such as the modification time, which reading back the
+  /// content does not need.
   package func syncData() throws(SystemError) {
     _ = try checked("fdatasync") { fdatasync(raw) }
   }
 
-  /// Writes the changed pages of a part to the disk, and waits for that. This alone does not make them
-  /// durable (see `syncData`).
+  /// Writes the changed pages of a part to the disk, and waits for that. This alone does not make
+  /// them durable (see `syncData`).
   package func writeOut(_ part: Range<Int>) {
     _ = cascade_write_out(raw, part.lowerBound, part.count)
   }
 
-  /// Advises the kernel that it need not keep in memory what is behind `offset` and already on the disk.
+  /// Advises the kernel that it need not keep in memory what is behind `offset` and already on the
+  /// disk.
   package func forgetPages(behind offset: Int) {
     posix_fadvise(raw, offset, 0, POSIX_FADV_DONTNEED)
   }

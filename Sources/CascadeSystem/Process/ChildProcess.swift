@@ -3,8 +3,8 @@ internal import Glibc
 
 /// Runs another program to its end. It inherits the output streams and the environment.
 package enum ChildProcess {
-  /// Finds the program by PATH, as a shell does. Returns its exit status, or 128 plus the number of the
-  /// signal that ended it.
+  /// Finds the program by PATH, as a shell does. Returns its exit status, or 128 plus the number of
+  /// the signal that ended it.
   package static func run(
     _ program: String, _ arguments: [String], input: [UInt8]
   ) throws(SystemError) -> CInt {

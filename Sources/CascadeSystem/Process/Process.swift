@@ -3,8 +3,8 @@ internal import Glibc
 
 /// The current process and its environment.
 package enum Process {
-  /// The arguments of the program. nil if one of them is not UTF-8, because with replacement characters
-  /// it would name a different file.
+  /// The arguments of the program. nil if one of them is not UTF-8, because with replacement
+  /// characters it would name a different file.
   package static var arguments: [String]? {
     var arguments: [String] = []
     for index in 1..<max(1, Int(CommandLine.argc)) {
@@ -32,7 +32,8 @@ package enum Process {
     return bytes
   }
 
-  /// Gives freed memory back to the system. Takes a millisecond, so call it when the process is idle.
+  /// Gives freed memory back to the system. Takes a millisecond, so call it when the process is
+  /// idle.
   package static func trimMemory() { _ = malloc_trim(0) }
 
   /// Raises the limit of open descriptors to the maximum that the administrator allows. The default
@@ -54,7 +55,8 @@ package enum Process {
     return unsafe String(cString: path)
   }
 
-  /// A path that does not depend on the working directory, so that it means the same to other processes.
+  /// A path that does not depend on the working directory, so that it means the same to other
+  /// processes.
   package static func absolutePath(_ path: String) throws(SystemError) -> String {
     path.hasPrefix("/") ? path : "\(try workingDirectory())/\(path)"
   }

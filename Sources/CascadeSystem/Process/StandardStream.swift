@@ -4,9 +4,9 @@ internal import Glibc
 package enum StandardStream: CInt, Sendable {
   case input, output, error
 
-  /// Opens /dev/null in the place of streams that are closed. Otherwise a file that is opened later would
-  /// get the number of a closed stream and be taken for it: a socket for standard input, or a database
-  /// for the log. Call this before anything is opened.
+  /// Opens /dev/null in the place of streams that are closed. Otherwise a file that is opened later
+  /// would get the number of a closed stream and be taken for it: a socket for standard input, or a
+  /// database for the log. Call this before anything is opened.
   package static func openMissing() {
     // The kernel assigns the lowest free number.
     while true {

@@ -1,7 +1,8 @@
 internal import CascadeCSystem
 internal import Glibc
 
-/// The process at the other end of a socket, as the kernel recorded it when the connection was made.
+/// The process at the other end of a socket, as the kernel recorded it when the connection was
+/// made.
 package struct Peer: Hashable, Sendable {
   package let pid: Int32
   package let uid: UInt32
@@ -18,8 +19,8 @@ extension FileDescriptor {
     return FileDescriptor(owning: accepted)
   }
 
-  /// Returns the number of bytes that the socket took, or nil if it takes none now. Raises no SIGPIPE
-  /// if the peer is gone.
+  /// Returns the number of bytes that the socket took, or nil if it takes none now. Raises no
+  /// SIGPIPE if the peer is gone.
   package func send(_ bytes: [UInt8], from start: Int) throws(SystemError) -> Int? {
     try checkedUnlessBlocking("send") {
       unsafe bytes.withUnsafeBytes { bytes in

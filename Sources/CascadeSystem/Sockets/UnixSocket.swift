@@ -4,8 +4,8 @@ internal import Glibc
 /// Stream sockets that have a path in the file system.
 package enum UnixSocket {
   /// Listens at `path`. A socket file without a listener is the remainder of a killed daemon and is
-  /// replaced. Any other file stays and causes an error. If two processes may start at the same time, the
-  /// callers must hold a lock.
+  /// replaced. Any other file stays and causes an error. If two processes may start at the same
+  /// time, the callers must hold a lock.
   package static func listen(
     _ path: String, mode: UInt32 = 0o660
   ) throws(SystemError) -> FileDescriptor {
@@ -72,8 +72,8 @@ package enum UnixSocket {
     throw SystemError(code: EADDRINUSE, call: "bind", path: path)
   }
 
-  /// A path that is too long for a socket address is expressed by way of /proc/self/fd, relative to its
-  /// directory.
+  /// A path that is too long for a socket address is expressed by way of /proc/self/fd, relative to
+  /// its directory.
   private static func withAddress(
     _ path: String,
     _ body: (UnsafePointer<sockaddr>, socklen_t) throws(SystemError) -> Void

@@ -1,7 +1,7 @@
 internal import Glibc
 
-/// Work on a thread of its own, while the owner continues. The destruction of this value waits until
-/// the work is done.
+/// Work on a thread of its own, while the owner continues. The destruction of this value waits
+/// until the work is done.
 package struct BackgroundWork: ~Copyable {
   private let thread: pthread_t
 

@@ -3,8 +3,8 @@ internal import Glibc
 internal import Synchronization
 
 /// A dedicated thread as the executor of an actor whose work blocks, such as database access. The
-/// thread exists while there is work and for some seconds after that. It ends then, because a sleeping
-/// thread keeps its stack and the memory that it has freed.
+/// thread exists while there is work and for some seconds after that. It ends then, because a
+/// sleeping thread keeps its stack and the memory that it has freed.
 ///
 ///     actor Store {
 ///       private nonisolated let thread = WorkerThread(name: "store")
@@ -36,7 +36,8 @@ package final class WorkerThread: SerialExecutor {
   }
 }
 
-/// The state that a thread shares with its executor. It outlives the executor until the thread ends.
+/// The state that a thread shares with its executor. It outlives the executor until the thread
+/// ends.
 // Unchecked, because mutable state is accessed only under `mutex`.
 @safe private final class JobQueue: @unchecked Sendable {
   struct Entry {
@@ -98,8 +99,8 @@ package final class WorkerThread: SerialExecutor {
 
   // MARK: - The thread
 
-  /// Starts the thread. If there are temporarily too many threads, tries again for five seconds, because
-  /// a job can neither be dropped nor run on another thread.
+  /// Starts the thread. If there are temporarily too many threads, tries again for five seconds,
+  /// because a job can neither be dropped nor run on another thread.
   private func start() {
     for _ in 0..<500 {
       if tryToStart() { return }

@@ -1,9 +1,10 @@
 internal import CascadeCSystem
 internal import Glibc
 
-/// A wall clock that tests control. The environment variable CASCADE_CLOCK names a file with the time
-/// in milliseconds since 1970. A test sets the clock by renaming a new file over it. The file should be
-/// in a quiet directory, because each event in that directory makes the waiting tasks read it again.
+/// A wall clock that tests control. The environment variable CASCADE_CLOCK names a file with the
+/// time in milliseconds since 1970. A test sets the clock by renaming a new file over it. The file
+/// should be in a quiet directory, because each event in that directory makes the waiting tasks
+/// read it again.
 package enum TestClock {
   package static let file = Process.environment("CASCADE_CLOCK")
 

@@ -2,8 +2,8 @@ package import CascadeModel
 
 /// Checks that a value has the shape that the description gives it.
 extension Description {
-  /// The path of the first part that does not have its described shape, such as `filter.names[2]`, or
-  /// nil. Null counts as an empty object, because absent, null and {} all mean "no parameters".
+  /// The path of the first part that does not have its described shape, such as `filter.names[2]`,
+  /// or nil. Null counts as an empty object, because absent, null and {} all mean "no parameters".
   package func mismatch(of value: JSON, with fields: [Field]) -> String? {
     mismatch(value.isNull ? .object([]) : value, .structure(fields), "")
   }

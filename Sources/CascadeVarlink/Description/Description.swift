@@ -1,5 +1,5 @@
-/// An interface as its text describes it. The parameters and replies of all methods are checked against
-/// this in one place.
+/// An interface as its text describes it. The parameters and replies of all methods are checked
+/// against this in one place.
 package struct Description: Sendable, Hashable {
   package let text: String
   package internal(set) var name = ""

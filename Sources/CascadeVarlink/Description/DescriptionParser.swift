@@ -1,5 +1,6 @@
-/// Reads the part of the interface description language on which all known implementations agree. It
-/// accepts no `[][]T`, no `[]?T`, no `[string][]T`, no empty types and no unknown or repeated names.
+/// Reads the part of the interface description language on which all known implementations agree.
+/// It accepts no `[][]T`, no `[]?T`, no `[string][]T`, no empty types and no unknown or repeated
+/// names.
 struct DescriptionParser {
   private var scanner: DescriptionScanner
   private var result: Description

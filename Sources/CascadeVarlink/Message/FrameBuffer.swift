@@ -1,5 +1,5 @@
-/// Splits the received bytes into messages. Each message ends with a NUL and may arrive in any number of
-/// parts.
+/// Splits the received bytes into messages. Each message ends with a NUL and may arrive in any
+/// number of parts.
 package struct FrameBuffer {
   private var bytes: [UInt8] = []
   private var start = 0

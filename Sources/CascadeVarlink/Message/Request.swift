@@ -9,7 +9,8 @@ package struct Request: Sendable {
   package private(set) var more = false
   package private(set) var upgrade = false
 
-  /// nil if the message is not a call. It cannot be answered then, and the connection must be closed.
+  /// nil if the message is not a call. It cannot be answered then, and the connection must be
+  /// closed.
   package init?(_ frame: [UInt8]) {
     guard let message = try? JSON.parse(frame, as: .json), let members = message.object,
       let method = message["method"]?.string

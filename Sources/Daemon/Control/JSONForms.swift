@@ -2,7 +2,7 @@ internal import CascadeModel
 internal import CascadeStore
 internal import CascadePlanning
 
-/// The JSON forms of DESIGN 9.3.
+/// What the socket replies, as JSON.
 extension StoredNode {
   var json: JSON {
     [

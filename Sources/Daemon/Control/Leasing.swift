@@ -5,7 +5,7 @@ internal import CascadeStore
 internal import SystemdService
 internal import VarlinkServer
 
-/// Leases over the socket (DESIGN 8.7): for a time, or as long as the connection is open.
+/// Leases over the socket: for a time, or as long as the connection is open.
 extension Control {
   /// The longest lease is about a year.
   private nonisolated static let longest: Int64 = 366 * 86_400

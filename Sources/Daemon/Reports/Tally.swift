@@ -42,7 +42,7 @@ struct StoreCounters {
 
 /// A histogram of durations in seconds.
 struct Histogram {
-  /// They include the limits of DESIGN 8.3.
+  /// They include the limits on the time of the lock.
   static let bounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5]
 
   /// The last count is of values beyond all bounds.

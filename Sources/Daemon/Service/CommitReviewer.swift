@@ -2,7 +2,7 @@ internal import CascadeModel
 internal import CascadeStore
 internal import CascadeSystem
 
-/// Examines what other connections committed, and runs the sweeps that this requires (DESIGN 7).
+/// Examines what other connections committed, and runs the sweeps that this requires.
 ///
 /// 1. Nothing is examined twice. Without another commit, a sweep would find what the last one
 ///    found, and be held or blocked again. The exception: a sweep of other kinds deleted something

@@ -2,7 +2,7 @@ internal import CascadeModel
 internal import SystemdService
 
 /// Watches the store's directory with inotify. An event is only a hint: the worker then asks SQLite
-/// whether another connection committed. The slow poll finds what inotify missed (DESIGN 7).
+/// whether another connection committed. The slow poll finds what inotify missed.
 extension StoreService {
   /// A burst of commits wakes the worker only a few times within this interval.
   private static let calm = DirectoryWatch.Rate(interval: .milliseconds(50), burst: 4)

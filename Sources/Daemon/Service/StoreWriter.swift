@@ -320,7 +320,7 @@ actor StoreWriter {
 
 /// What other connections did to a store, and what was done about it.
 struct CommitReview: Sendable {
-  let problems: [BindingProblem]
+  let problems: [ModelProblem]
   let sweeps: [SweepResult]
   /// When the next lease ends, in milliseconds since 1970.
   let leaseEnd: Int64?

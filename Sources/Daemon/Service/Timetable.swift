@@ -2,7 +2,7 @@ internal import CascadeModel
 internal import CascadeStore
 internal import CascadeSystem
 
-/// When the sweeps of a store run automatically (DESIGN 8.2), and when they last ran. The caller
+/// When the sweeps of a store run automatically, and when they last ran. The caller
 /// passes the current time.
 ///
 /// 1. A kind's next run is the first one after its last run, on whatever occasion that was. Without

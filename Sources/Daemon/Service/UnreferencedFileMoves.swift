@@ -3,7 +3,7 @@ internal import CascadeSystem
 internal import CascadeStore
 internal import SystemdService
 
-/// Moves files that lost their last edge, after the commit that removed it (DESIGN 8.8).
+/// Moves files that lost their last edge, after the commit that removed it.
 extension StoreService {
   /// Works until nothing can be done at the moment.
   @discardableResult

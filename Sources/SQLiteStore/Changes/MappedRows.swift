@@ -7,7 +7,7 @@ internal import SQLiteRules
 internal import SQLiteEdges
 internal import SQLiteDeletion
 
-/// Changes of the application's rows (DESIGN 5.2). A deleted row stays in its table until the flush
+/// Changes of the application's rows. A deleted row stays in its table until the flush
 /// has judged its edges.
 extension Writer {
   func put(

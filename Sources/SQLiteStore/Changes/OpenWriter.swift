@@ -6,8 +6,8 @@ internal import SQLiteJournal
 internal import SQLiteEdges
 
 extension Writer {
-  /// Opens a store. Waits up to `busyMilliseconds` for another writer. Creates a missing database if
-  /// `creates` is set.
+  /// Opens a store. Waits up to `busyMilliseconds` for another writer. Creates a missing database
+  /// if `creates` is set.
   package convenience init(
     path: String, model: StoreModel, busyMilliseconds: Int32 = 5_000, creates: Bool = true
   ) throws {

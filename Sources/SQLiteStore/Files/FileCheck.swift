@@ -99,13 +99,11 @@ extension Reader {
   /// Leaves out files that are on their way into the trash, or will be with the next `sweep files`.
   private func leaveOutKnown(_ roots: FileRoots) throws {
     try leaveOutJournal(roots)
+    try leaveOutReleased(roots)
     for (number, root) in roots.all.enumerated() {
       try db.run(
         """
         DELETE FROM temp.files_on_disk WHERE root = ?1 AND path IN (
-          SELECT r.path FROM cascade_released_file AS r
-          JOIN cascade_collection AS c ON c.id = r.collection WHERE c.name = ?2
-          UNION ALL
           SELECT n.key FROM cascade_collection AS c
           CROSS JOIN cascade_node AS n ON n.collection = c.id WHERE c.name = ?2)
         """, .integer(Int64(number)), .text(Destination.fileCollection + root.name))

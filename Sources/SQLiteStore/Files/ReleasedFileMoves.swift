@@ -8,7 +8,7 @@ internal import SQLiteJournal
 internal import SQLiteEdges
 internal import SQLiteDeletion
 
-/// Files that lost their last edge are moved into the trash of their root (DESIGN 8.8).
+/// Files that lost their last edge are moved into the trash of their root.
 ///
 /// 1. Under the write lock, an edge to the file is looked for. If there is none, the file is moved.
 ///    Nothing is written meanwhile, so the lock is short.

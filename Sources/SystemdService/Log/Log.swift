@@ -2,7 +2,8 @@ package import CascadeSystem
 internal import CSystemd
 internal import Glibc
 
-/// Writes messages to the journal, or to stderr if that is not the journal. All messages go this way.
+/// Writes messages to the journal, or to stderr if that is not the journal. All messages go this
+/// way.
 package enum Log {
   package enum Priority: Int, Sendable, Comparable {
     case emergency, alert, critical, error, warning, notice, info, debug
@@ -12,7 +13,8 @@ package enum Log {
     }
   }
 
-  /// The fields are written only to the journal, so the message must be understandable without them.
+  /// The fields are written only to the journal, so the message must be understandable without
+  /// them.
   package static func write(
     _ priority: Priority = .info, _ message: String, fields: [(LogField, String)] = [],
     messageID: LogMessageID? = nil, file: String = #fileID, line: Int = #line,
@@ -48,7 +50,8 @@ package enum LogSink: Hashable {
   case prefixed
   case journal
 
-  /// JOURNAL_STREAM alone is not sufficient, because a program inherits it even if its stderr differs.
+  /// JOURNAL_STREAM alone is not sufficient, because a program inherits it even if its stderr
+  /// differs.
   package static func choose(stderr: FileStatus?, journalStream: String?) -> LogSink {
     guard let stderr, stderr.kind == .socket else { return .plain }
     return journalStream == "\(stderr.device):\(stderr.inode)" ? .journal : .prefixed

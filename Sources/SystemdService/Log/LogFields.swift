@@ -1,5 +1,5 @@
-/// The fields that messages carry. All are declared here, because the message catalog and the filters
-/// of operators depend on their names.
+/// The fields that messages carry. All are declared here, because the message catalog and the
+/// filters of operators depend on their names.
 package struct LogField: Hashable, Sendable {
   package let name: String
   /// The name of the field in the JSON of an event.

@@ -2,9 +2,9 @@ internal import CascadeSystem
 internal import Glibc
 internal import Synchronization
 
-/// Writes lines to stderr. The reader of stderr may stop reading for a while or forever, which must not
-/// stop the work. So what cannot be written at once is dropped, and the number of lost messages is
-/// reported when the reader reads again.
+/// Writes lines to stderr. The reader of stderr may stop reading for a while or forever, which must
+/// not stop the work. So what cannot be written at once is dropped, and the number of lost messages
+/// is reported when the reader reads again.
 enum LogLines {
   private struct State {
     var dropped = 0

@@ -1,7 +1,7 @@
 internal import Synchronization
 
-/// Wakes one waiting task. Any thread may ring. A ring without a waiting task is kept for the next wait,
-/// so that no ring is missed between two waits. Several rings may become one.
+/// Wakes one waiting task. Any thread may ring. A ring without a waiting task is kept for the next
+/// wait, so that no ring is missed between two waits. Several rings may become one.
 package final class Bell: Sendable {
   private enum State {
     case quiet
@@ -25,8 +25,9 @@ package final class Bell: Sendable {
     }
   }
 
-  /// Reads the cancellation flag of the task under the lock. A cancellation before that has set the flag
-  /// already, even though it found no continuation. A cancellation after that finds the continuation.
+  /// Reads the cancellation flag of the task under the lock. A cancellation before that has set the
+  /// flag already, even though it found no continuation. A cancellation after that finds the
+  /// continuation.
   private func begin(_ continuation: CheckedContinuation<Void, any Error>) {
     let result: Result<Void, any Error>? = state.withLock { state in
       if Task.isCancelled { return .failure(CancellationError()) }

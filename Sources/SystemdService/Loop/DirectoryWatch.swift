@@ -2,8 +2,8 @@ package import CascadeSystem
 internal import CascadeCSystem
 internal import Glibc
 
-/// Reports that a directory changed. This is only a hint: the caller examines the directory and waits
-/// again. The next wait reports changes that happened meanwhile.
+/// Reports that a directory changed. This is only a hint: the caller examines the directory and
+/// waits again. The next wait reports changes that happened meanwhile.
 ///
 /// It does not use sd_event_add_inotify, because libsystemd 252 spins if that has a rate limit.
 @EventLoopActor

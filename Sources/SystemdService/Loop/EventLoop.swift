@@ -4,7 +4,8 @@ internal import CascadeSystem
 internal import Glibc
 internal import Synchronization
 
-/// The event loop of the process. It is libsystemd's event loop, used as the executor of all async code.
+/// The event loop of the process. It is libsystemd's event loop, used as the executor of all async
+/// code.
 ///
 /// Swift's own executors keep a pool of threads that wakes up every second. Here one thread serves
 /// timers, descriptors, signals and tasks. When idle, it sleeps in epoll_wait.
@@ -28,8 +29,8 @@ internal import Synchronization
     }
   }
 
-  /// Runs the loop on this thread until `body` returns, and returns the exit status that `body` gave.
-  /// Only one call is allowed in a process. A program calls it on the main thread.
+  /// Runs the loop on this thread until `body` returns, and returns the exit status that `body`
+  /// gave. Only one call is allowed in a process. A program calls it on the main thread.
   package static func run(_ body: @escaping @Sendable @EventLoopActor () async -> CInt) -> CInt {
     let loop = shared
     let (first, _) = loop.thread.compareExchange(
@@ -60,8 +61,8 @@ internal import Synchronization
     if wasEmpty { eventfd_write(wakeup.raw, 1) }
   }
 
-  /// Jobs that are enqueued meanwhile run in the next iteration of the loop, so that descriptors and
-  /// timers are served in between.
+  /// Jobs that are enqueued meanwhile run in the next iteration of the loop, so that descriptors
+  /// and timers are served in between.
   private func runPendingJobs() {
     var count: eventfd_t = 0
     unsafe eventfd_read(wakeup.raw, &count)
@@ -109,8 +110,8 @@ internal import Synchronization
 }
 
 extension EventLoop {
-  /// Makes libsystemd open the descriptors of the clocks now, by a first timer of each clock. Later no
-  /// descriptor might be available, and then the loop would end.
+  /// Makes libsystemd open the descriptors of the clocks now, by a first timer of each clock. Later
+  /// no descriptor might be available, and then the loop would end.
   private func makeTimers() throws(SystemError) {
     for clock in [CLOCK_BOOTTIME, CLOCK_MONOTONIC] {
       var source: OpaquePointer?

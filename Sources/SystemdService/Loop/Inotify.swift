@@ -2,8 +2,8 @@ internal import CascadeSystem
 internal import CascadeCSystem
 internal import Glibc
 
-/// The inotify descriptor that all watches of the same rate share. The kernel limits a user to about 128
-/// such descriptors.
+/// The inotify descriptor that all watches of the same rate share. The kernel limits a user to
+/// about 128 such descriptors.
 @EventLoopActor
 final class Inotify {
   private struct Listener {

@@ -1,8 +1,8 @@
 package import CascadeSystem
 internal import CascadeCSystem
 
-/// Watches one descriptor with a single source, because epoll accepts a descriptor only once. One task
-/// may wait for each kind of readiness. A wait may return early, but `isHungUp` is exact.
+/// Watches one descriptor with a single source, because epoll accepts a descriptor only once. One
+/// task may wait for each kind of readiness. A wait may return early, but `isHungUp` is exact.
 @EventLoopActor
 package final class Readiness {
   package typealias Kind = FileDescriptor.Readiness

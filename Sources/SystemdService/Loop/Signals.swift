@@ -2,16 +2,17 @@ package import CascadeSystem
 internal import CSystemd
 internal import Glibc
 
-/// Receives signals as values. No signal is lost between two calls of `next`. Several signals of the
-/// same kind may become one, as in the kernel.
+/// Receives signals as values. No signal is lost between two calls of `next`. Several signals of
+/// the same kind may become one, as in the kernel.
 @EventLoopActor
 package final class Signals {
   private let bell = Bell()
   private var pending: [CInt] = []
   private var sources: [EventSource] = []
 
-  /// Blocks the signals for this thread and all threads that it starts. Call this first in `main`, before
-  /// other threads exist: if one thread does not block a signal, the signal ends the process.
+  /// Blocks the signals for this thread and all threads that it starts. Call this first in `main`,
+  /// before other threads exist: if one thread does not block a signal, the signal ends the
+  /// process.
   package nonisolated static func block(_ signals: [CInt]) {
     var set = sigset_t()
     unsafe sigemptyset(&set)

@@ -2,8 +2,8 @@ package import CascadeSystem
 internal import CSystemd
 internal import Glibc
 
-/// What a task can wait for. Each wait throws `CancellationError` if its task is cancelled, and removes
-/// its source from the loop.
+/// What a task can wait for. Each wait throws `CancellationError` if its task is cancelled, and
+/// removes its source from the loop.
 extension EventLoop {
   /// Returns between `duration` and `duration + tolerance` later. Time during which the machine is
   /// suspended counts. A large tolerance lets the wake-up coincide with others.
@@ -32,8 +32,8 @@ extension EventLoop {
     }
   }
 
-  /// Lets all other ready tasks run first. For loops that may always find more to do and would otherwise
-  /// keep the thread.
+  /// Lets all other ready tasks run first. For loops that may always find more to do and would
+  /// otherwise keep the thread.
   @EventLoopActor
   package static func turn() async {
     await Task(executorPreference: shared) { @EventLoopActor in }.value

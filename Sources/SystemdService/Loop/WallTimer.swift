@@ -15,8 +15,8 @@ package final class WallTimer {
   /// Ends the current or next wait, because the time to wait for has changed.
   package nonisolated func ring() { bell.ring() }
 
-  /// Returns when the clock reaches `end`, in milliseconds since 1970. Returns early when the clock is set
-  /// or after a ring. Without `end`, it returns only in these two cases.
+  /// Returns when the clock reaches `end`, in milliseconds since 1970. Returns early when the clock
+  /// is set or after a ring. Without `end`, it returns only in these two cases.
   package func wait(until end: Int64?) async throws {
     guard let end else { return try await bell.wait() }
     let rest = end - SystemClock.wall()

@@ -2,12 +2,12 @@ import Glibc
 import CascadeSQLite
 import CascadeSystem
 
-/// A store with edges and rows of every kind below some roots, and with files; for who sweeps it, and
-/// what becomes of it.
+/// A store with edges and rows of every kind below some roots, and with files; for who sweeps it,
+/// and what becomes of it.
 ///
-/// An artist takes the albums along, those their songs, those their parts, and what is written about
-/// a song its replies. A tag goes with its last song, a cover with its last album, and a pick forgets
-/// songs that go. A ring is held by its artist alone, and by itself.
+/// An artist takes the albums along, those their songs, those their parts, and what is written
+/// about a song its replies. A tag goes with its last song, a cover with its last album, and a pick
+/// forgets songs that go. A ring is held by its artist alone, and by itself.
 final class Estate {
   let store: TestStore
   private let roots: Int

@@ -1,8 +1,8 @@
 import CascadeSystem
 import SystemdService
 
-/// Runs `body` on the event loop of the test process. The loop has a thread of its own, because Swift
-/// Testing uses the main thread.
+/// Runs `body` on the event loop of the test process. The loop has a thread of its own, because
+/// Swift Testing uses the main thread.
 func onLoop<Result: Sendable>(
   _ body: @EventLoopActor @Sendable () async throws -> Result
 ) async throws -> Result {

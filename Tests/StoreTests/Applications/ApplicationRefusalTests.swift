@@ -7,8 +7,8 @@ import SQLiteTables
 import Testing
 import SQLiteSweeps
 
-/// Of what goes with a top, the application's own rules keep `mids/11`, each in its way. It stays with
-/// all that it holds, is told of, and is in nobody's way.
+/// Of what goes with a top, the application's own rules keep `mids/11`, each in its way. It stays
+/// with all that it holds, is told of, and is in nobody's way.
 @Suite("What the application's own rules keep")
 struct ApplicationRefusalTests {
   private static let schema = """

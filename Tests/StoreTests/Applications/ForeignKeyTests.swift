@@ -8,8 +8,8 @@ import Testing
 import SQLiteUndo
 import SQLiteSweeps
 
-/// Tables outside of the model may refer to its nodes by foreign keys. What SQLite does with their rows
-/// when a node goes, steps do in its place; where they cannot, the sweep is one transaction.
+/// Tables outside of the model may refer to its nodes by foreign keys. What SQLite does with their
+/// rows when a node goes, steps do in its place; where they cannot, the sweep is one transaction.
 @Suite("Foreign keys outside of the model")
 struct ForeignKeyTests {
   private static let model = """

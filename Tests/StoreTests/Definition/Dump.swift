@@ -2,8 +2,8 @@ import StoreDefinition
 import CascadeSQLite
 
 extension TestStore {
-  /// Every row of the application's tables, and the nodes and edges that Cascade stores, with rowids,
-  /// bit for bit.
+  /// Every row of the application's tables, and the nodes and edges that Cascade stores, with
+  /// rowids, bit for bit.
   func dump() throws -> [String] {
     let db = try Connection(path: path, access: .readOnly)
     let tables = try db.all(

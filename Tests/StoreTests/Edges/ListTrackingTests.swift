@@ -7,8 +7,8 @@ import SQLiteTables
 import Testing
 import SQLiteSweeps
 
-/// Posts of a blog show photos, in lists; a photo that is in a list which somebody writes between two
-/// steps stays.
+/// Posts of a blog show photos, in lists; a photo that is in a list which somebody writes between
+/// two steps stays.
 @Suite("Lists in JSON columns hold what they name")
 struct ListTrackingTests {
   private static let posts = [
@@ -143,7 +143,7 @@ struct ListTrackingTests {
   }
 
   private static let triggers =
-    "SELECT name FROM sqlite_schema WHERE name type = 'trigger' AND name GLOB 'cascade_*list_*'"
+    "SELECT name FROM sqlite_schema WHERE type = 'trigger' AND name GLOB 'cascade_*list_*'"
   private static let written = "SELECT count(*) FROM cascade_list_write"
 
   @Test("Who writes is noted from the second plan on, and by nobody afterwards")

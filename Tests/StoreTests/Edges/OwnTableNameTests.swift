@@ -7,7 +7,8 @@ import SQLiteTables
 import Testing
 import SQLiteSweeps
 
-/// The application's tables may be called as those are which Cascade keeps for itself while it works.
+/// The application's tables may be called as those are which Cascade keeps for itself while it
+/// works.
 @Suite("Tables with names that Cascade uses")
 struct OwnTableNameTests {
   @Test(

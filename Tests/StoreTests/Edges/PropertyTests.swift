@@ -5,7 +5,7 @@ import SQLiteStore
 import SQLiteTables
 import Testing
 
-/// Edges that objects hold in their values (DESIGN 4).
+/// Edges that objects hold in their values.
 @Suite("Properties")
 struct PropertyTests {
   // MARK: - What is a reference

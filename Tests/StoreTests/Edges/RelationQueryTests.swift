@@ -5,7 +5,7 @@ import SQLiteStore
 import SQLiteTables
 import Testing
 
-/// Questions about edges that live in the application's tables (DESIGN 4).
+/// Questions about edges that live in the application's tables.
 @Suite("Querying for edges in places")
 struct RelationQueryTests {
   let store: TestStore

@@ -10,7 +10,8 @@ import CascadeSystem
 import SQLiteJournal
 import SQLiteSweeps
 
-/// A store with a root of files: covers that albums name in a column, and whatever stored edges name.
+/// A store with a root of files: covers that albums name in a column, and whatever stored edges
+/// name.
 final class FileFixture {
   let store: TestStore
   let root: Directory

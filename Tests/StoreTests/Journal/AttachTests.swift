@@ -8,7 +8,7 @@ import Testing
 import SQLiteJournal
 import SQLiteEdges
 
-/// Attaching, detaching, and what the application does to its schema meanwhile (DESIGN 4, 7).
+/// Attaching, detaching, and what the application does to its schema meanwhile.
 @Suite("Attach and detach")
 struct AttachTests {
   private static let model = JournalTriggerTests.model

@@ -6,7 +6,7 @@ import SQLiteTables
 import Testing
 import SQLiteSweeps
 
-/// What is wrong with the data, whoever wrote them (DESIGN 9.3).
+/// What is wrong with the data, whoever wrote them.
 @Suite("Checking references")
 struct CheckTests {
   /// Each as `kind: edge` or `kind: node`.

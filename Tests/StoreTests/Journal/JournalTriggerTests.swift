@@ -8,7 +8,7 @@ import Testing
 import SQLiteJournal
 import SQLiteSweeps
 
-/// What the applications' own statements leave in the journal (DESIGN 7).
+/// What the applications' own statements leave in the journal.
 @Suite("The journal's triggers")
 struct JournalTriggerTests {
   static let model = """

@@ -7,8 +7,8 @@ import Testing
 import SQLiteUndo
 import SQLiteSweeps
 
-/// What we write where the application has triggers or foreign keys of its own: what these do about it
-/// is theirs, and what we did is not taken for theirs.
+/// What we write where the application has triggers or foreign keys of its own: what these do about
+/// it is theirs, and what we did is not taken for theirs.
 @Suite("Our own writes among an application's triggers")
 struct OwnWriteTests {
   private static let schema = """

@@ -10,7 +10,7 @@ import SQLiteJournal
 import SQLiteSweeps
 import SQLiteEdges
 
-/// What nobody watched is looked for in whole tables, once, and with care (DESIGN 7, 8.4).
+/// What nobody watched is looked for in whole tables, once, and with care.
 @Suite("What dangled before")
 struct RescanTests {
   private static let model = """

@@ -7,7 +7,7 @@ import SQLiteTables
 import Testing
 import SQLiteSweeps
 
-/// What is being built is not referenced yet: a lease holds it like an edge would (DESIGN 8.7).
+/// What is being built is not referenced yet: a lease holds it like an edge would.
 @Suite("Leases")
 struct LeaseTests {
   let store: TestStore

@@ -7,8 +7,8 @@ import SQLiteTables
 import Testing
 import SQLiteSweeps
 
-/// Why something went that was spared at first: the sweep that deletes it has no part in what began it.
-/// An album goes with its artist, and a song with its album, by whichever rule.
+/// Why something went that was spared at first: the sweep that deletes it has no part in what began
+/// it. An album goes with its artist, and a song with its album, by whichever rule.
 @Suite("Why, of what was spared")
 struct WhyLeaseTests {
   typealias Way = (rule: Rules, source: String, destination: String)

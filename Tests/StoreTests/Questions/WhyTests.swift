@@ -6,8 +6,8 @@ import SQLiteTables
 import Testing
 import SQLiteSweeps
 
-/// Why something went that went in several sweeps: a tag goes with its last song, which goes with its
-/// album, and a note with its tag.
+/// Why something went that went in several sweeps: a tag goes with its last song, which goes with
+/// its album, and a note with its tag.
 @Suite("Why, over several batches")
 struct WhyTests {
   let store: TestStore

@@ -7,9 +7,9 @@ import SQLiteTables
 import Testing
 import SQLiteSweeps
 
-/// Much of a table of posts goes, with blogs and with the posts that they answer, so that photos lose
-/// theirs in many levels, some of them most of a table and some a row. Compared with what SQL says
-/// in one query.
+/// Much of a table of posts goes, with blogs and with the posts that they answer, so that photos
+/// lose theirs in many levels, some of them most of a table and some a row. Compared with what SQL
+/// says in one query.
 @Suite("Counting where much of a table goes")
 struct CountingAlongIndexTests {
   private static let schema = """

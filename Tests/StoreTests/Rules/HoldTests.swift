@@ -7,7 +7,7 @@ import Testing
 import SQLiteDeletion
 import SQLiteSweeps
 
-/// More would go than happens by intention: somebody has to agree (DESIGN 8.4).
+/// More would go than happens by intention: somebody has to agree.
 @Suite("The hold limit")
 struct HoldTests {
   let store: TestStore

@@ -6,7 +6,7 @@ import SQLiteTables
 import Testing
 import SQLiteSweeps
 
-/// Rule 64 on the values of objects (DESIGN 2.1), and what is left where it is not.
+/// Rule 64 on the values of objects, and what is left where it is not.
 @Suite("References that lose their end")
 struct NullifyTests {
   private static let nullify = "rules: ['nullifySourceIfDestinationDeleted']"

@@ -5,7 +5,7 @@ import SQLiteStore
 import SQLiteTables
 import Testing
 
-/// The same demands where the ends are rows of the application (DESIGN 2.4).
+/// The same demands where the ends are rows of the application.
 @Suite("Validation of rows")
 struct RowValidationTests {
   /// `songs/1 {"album":"A"}`: a row is put; without the object it has only its key.

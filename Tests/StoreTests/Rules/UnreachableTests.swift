@@ -9,7 +9,7 @@ import SQLiteSweeps
 import SQLiteDeletion
 import SQLiteUndo
 
-/// What no chain of edges reaches from the roots goes, cycles too (DESIGN 8.1).
+/// What no chain of edges reaches from the roots goes, cycles too.
 @Suite("Unreachable")
 struct UnreachableTests {
   private func managed(_ roots: String = "roots: ['r'],", _ more: String = "") throws -> TestStore {

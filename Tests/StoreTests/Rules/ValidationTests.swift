@@ -7,7 +7,7 @@ import Testing
 import SQLiteSweeps
 import SQLiteJournal
 
-/// What the model demands of the nodes that a transaction touched (DESIGN 2.4).
+/// What the model demands of the nodes that a transaction touched.
 @Suite("Validation")
 struct ValidationTests {
   /// A store whose relationships these are, from songs to albums unless they say otherwise.

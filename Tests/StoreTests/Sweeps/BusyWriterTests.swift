@@ -8,8 +8,8 @@ import Testing
 import SQLiteUndo
 import SQLiteSweeps
 
-/// Somebody commits between any two steps, in a table that is nobody's business: a sweep must end where
-/// it would have ended alone (DESIGN 2.5), and not leave the rest to a better time.
+/// Somebody commits between any two steps, in a table that is nobody's business: a sweep must end
+/// where it would have ended alone, and not leave the rest to a better time.
 @Suite("Sweeps beside a writer that never rests")
 struct BusyWriterTests {
   private static let keys = [

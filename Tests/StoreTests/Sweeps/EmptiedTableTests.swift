@@ -7,7 +7,8 @@ import Testing
 import SQLiteUndo
 import SQLiteSweeps
 
-/// A table of which nothing stays is emptied at once, behind everything else that its rows bring about.
+/// A table of which nothing stays is emptied at once, behind everything else that its rows bring
+/// about.
 @Suite("A table that loses all of its rows")
 struct EmptiedTableTests {
   private static let rows = 25_000
@@ -94,8 +95,8 @@ struct EmptiedTableTests {
 
   private static let nullify = "'nullifySourceIfDestinationDeleted'"
 
-  /// Its parts are small: what waits for the end is there while others go. An edge of its own gives a
-  /// row a number that goes with it.
+  /// Its parts are small: what waits for the end is there while others go. An edge of its own gives
+  /// a row a number that goes with it.
   @Test(
     "Rows that refer to each other lose nothing before, and nobody is told",
     arguments: [nullify, "\(nullify), 'notifyIfSourceDeleted', 'notifyIfDestinationDeleted'"],

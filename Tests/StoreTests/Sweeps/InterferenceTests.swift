@@ -8,7 +8,7 @@ import Testing
 import SQLiteSweeps
 import SQLiteUndo
 
-/// What others do between the steps of a sweep (DESIGN 2.5): what gained a holder stays with all that
+/// What others do between the steps of a sweep: what gained a holder stays with all that
 /// would have followed it, and who comes to refer to what goes follows it.
 ///
 /// An artist takes the albums along, which take their songs; a tag goes with its last song, and a

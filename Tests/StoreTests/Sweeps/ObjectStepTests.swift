@@ -7,8 +7,8 @@ import SQLiteTables
 import Testing
 import SQLiteSweeps
 
-/// Of an object that went in a step nothing is left that says so: rows that refer to it follow all the
-/// same, whatever comes between.
+/// Of an object that went in a step nothing is left that says so: rows that refer to it follow all
+/// the same, whatever comes between.
 @Suite("Rows that follow objects in steps")
 struct ObjectStepTests {
   /// Two tops, each with a note, that has a row and a joined one.

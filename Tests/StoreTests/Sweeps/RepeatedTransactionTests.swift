@@ -7,8 +7,8 @@ import SQLiteTables
 import Testing
 import SQLiteSweeps
 
-/// What comes with the nodes that go, or without any: there may be as much of it, and nobody waits for
-/// all of it at once.
+/// What comes with the nodes that go, or without any: there may be as much of it, and nobody waits
+/// for all of it at once.
 @Suite("Much of one kind, a little at a time")
 struct RepeatedTransactionTests {
   private static let many: Int64 = 200

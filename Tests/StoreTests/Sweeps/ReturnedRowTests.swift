@@ -7,11 +7,11 @@ import SQLiteTables
 import Testing
 import SQLiteSweeps
 
-/// Rows that come back under the key of one that went, between the steps of a sweep: what they refer
-/// to is held by them.
+/// Rows that come back under the key of one that went, between the steps of a sweep: what they
+/// refer to is held by them.
 ///
-/// An author takes the posts along, and a photo goes with its last post, which names it in a column or
-/// in a list. A tag goes with its author too: lists lose it, and drafts are told.
+/// An author takes the posts along, and a photo goes with its last post, which names it in a column
+/// or in a list. A tag goes with its author too: lists lose it, and drafts are told.
 @Suite("Rows that come back between the steps of a sweep")
 struct ReturnedRowTests {
   private static let model = """

@@ -10,8 +10,8 @@ import SQLiteSweeps
 /// A sweep of one kind leaves what the other has to do, and both end where one of all ends.
 @Suite("Kinds one by one")
 struct SingleKindTests {
-  /// Each d goes with its x, by a join row, a rule of x and a column; h denies that, and goes as soon as
-  /// nothing refers to it.
+  /// Each d goes with its x, by a join row, a rule of x and a column; h denies that, and goes as
+  /// soon as nothing refers to it.
   private static let model = """
     { collections: { x: { table: 'x', key: 'id' }, d: { table: 'd', key: 'id' },
         h: { table: 'h', key: 'id' }, p: { table: 'p', key: 'id' } },
@@ -191,8 +191,8 @@ struct SingleKindTests {
 
   // MARK: - Edges of one name with other rules
 
-  /// t goes with the last s that refers to it; what a refers to by the same name is held, and goes by
-  /// no rule. a goes with its p.
+  /// t goes with the last s that refers to it; what a refers to by the same name is held, and goes
+  /// by no rule. a goes with its p.
   private func mixed() throws -> TestStore {
     let store = try TestStore(
       model: StoreModel(

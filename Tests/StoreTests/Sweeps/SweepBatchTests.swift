@@ -7,8 +7,8 @@ import Testing
 import SQLiteUndo
 import SQLiteSweeps
 
-/// A sweep may have to be made in parts, and is one batch all the same: what it tells of, `undo` takes
-/// back.
+/// A sweep may have to be made in parts, and is one batch all the same: what it tells of, `undo`
+/// takes back.
 @Suite("One sweep, one batch")
 struct SweepBatchTests {
   private static let relationships = """
@@ -62,7 +62,8 @@ struct SweepBatchTests {
     try expectOneBatch(store, result, of: 3)
   }
 
-  /// The album refers to the photo by the same name, and only a look through whole tables lets it go.
+  /// The album refers to the photo by the same name, and only a look through whole tables lets it
+  /// go.
   @Test("What waits for another kind is counted behind a look through whole tables")
   func silentHolder() throws {
     for orders in [[[.refcount, .dangling]], [[.refcount], [.dangling]]] as [[[SweepKind]]] {

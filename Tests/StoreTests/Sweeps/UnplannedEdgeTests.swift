@@ -11,8 +11,8 @@ import SQLiteSweeps
 struct UnplannedEdgeTests {
   private static let follows = "rules: ['deleteSourceIfDestinationDeleted']"
 
-  /// Songs go with their album; between two steps the first list, or tag, is joined to a song that is
-  /// still there.
+  /// Songs go with their album; between two steps the first list, or tag, is joined to a song that
+  /// is still there.
   private func store(_ rule: String, from source: String, to destination: String) throws
     -> TestStore
   {

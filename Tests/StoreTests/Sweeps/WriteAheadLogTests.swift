@@ -12,7 +12,7 @@ import SQLiteSweeps
 import SQLiteEdges
 
 /// What a large sweep leaves in the write-ahead log comes into the database without keeping anybody
-/// (DESIGN 8.3), where SQLite's own checkpoints are not to be trusted.
+///, where SQLite's own checkpoints are not to be trusted.
 @Suite("The log of a large sweep", .enabled(if: Connection.libraryVersion < 3_051_003))
 struct WriteAheadLogTests {
   private static let most = 1_000
