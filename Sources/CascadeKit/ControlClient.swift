@@ -18,16 +18,29 @@ package struct ControlClient: ~Copyable {
   }
 
   package mutating func call(
-    _ method: String, _ parameters: JSON = [:]
+    _ method: String, _ parameters: JSON = [:], timeout: Duration? = nil
   ) throws(VarlinkClientError) -> JSON {
-    try client.call("\(ControlClient.interface).\(method)", complete(parameters, method))
+    try client.call(
+      "\(ControlClient.interface).\(method)", complete(parameters, method), timeout: timeout)
+  }
+
+  /// Makes a call with several replies, which `next` returns.
+  package mutating func start(
+    _ method: String, _ parameters: JSON = [:]
+  ) throws(VarlinkClientError) {
+    try client.start("\(ControlClient.interface).\(method)", complete(parameters, method))
+  }
+
+  /// The next reply, or nil after the last one.
+  package mutating func next(timeout: Duration? = nil) throws(VarlinkClientError) -> JSON? {
+    try client.next(timeout: timeout)
   }
 
   /// Calls `body` with each reply as it arrives.
   package mutating func stream(
     _ method: String, _ parameters: JSON = [:], body: (JSON) throws -> Void
   ) throws {
-    try client.start("\(ControlClient.interface).\(method)", complete(parameters, method))
+    try start(method, parameters)
     while let reply = try client.next() { try body(reply) }
   }
 

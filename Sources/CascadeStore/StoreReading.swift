@@ -40,6 +40,7 @@ package protocol StoreReading: AnyObject {
 
   /// A page of batches after `batch`, the oldest first.
   func batches(after batch: Int64, limit: Int) throws -> [Batch]
+  func newestBatches(limit: Int) throws -> [Batch]
 
   /// The leases in force, the first to end first.
   func leases(at now: Int64?, limit: Int) throws -> [Lease]

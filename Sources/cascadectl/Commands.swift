@@ -12,6 +12,12 @@ enum Commands {
   typealias Local = (Output) throws -> CInt
   typealias LocalCommand = @Sendable (inout Arguments) throws -> Local
 
+  /// A command that runs until its user ends it, and connects to the daemon again and again.
+  typealias Live = (@escaping () throws -> ControlClient) throws -> CInt
+  typealias LiveCommand = @Sendable (inout Arguments) throws -> Live
+
+  static let live: [String: LiveCommand] = ["top": Top.command]
+
   static let local: [String: LocalCommand] = [
     "inspect": InspectCommand.inspect, "suggest": InspectCommand.suggest,
   ]
@@ -27,6 +33,10 @@ enum Commands {
     "resume": OperateCommands.resume, "reload": OperateCommands.reload,
     "events": OperateCommands.events, "metrics": OperateCommands.metrics,
   ]
+
+  static var names: [String] {
+    (Array(all.keys) + Array(local.keys) + Array(live.keys)).sorted()
+  }
 
   private static func status(_ arguments: inout Arguments) throws -> Prepared {
     try arguments.noOperands()

@@ -15,7 +15,7 @@ extension Commands {
     }
   }
 
-  private static func describePlan(_ plan: JSON) -> String {
+  static func describePlan(_ plan: JSON) -> String {
     let denied = plan["denied"]?.array ?? []
     if plan["deletedCount"]?.integer == 0 { return "nothing would be deleted: no such node" }
     let count = DisplayText.count(plan["deletedCount"], "node", "nodes")
@@ -54,7 +54,7 @@ extension Commands {
     }
   }
 
-  private static func describeWhy(_ why: JSON) -> String {
+  static func describeWhy(_ why: JSON) -> String {
     let node = DisplayText.destination(why["node"])
     switch why["state"]?.string {
     case "alive": return describeHolders(node, why)

@@ -37,8 +37,12 @@ enum Program {
     guard let name = arguments.command() else { throw UsageError("a command is missing") }
     let output = Output(json: arguments.json, quiet: arguments.quiet)
     if let command = Commands.local[name] { return try command(&arguments)(output) }
+    if let command = Commands.live[name] {
+      let live = try command(&arguments)
+      return try live { [arguments] in try connect(arguments) }
+    }
     guard let command = Commands.all[name] else {
-      let names = (Array(Commands.all.keys) + Array(Commands.local.keys)).sorted()
+      let names = Commands.names
       let hint = nearest(name, in: names).map { ", did you mean \($0)?" }
       throw UsageError("unknown command \(name)\(hint ?? "")")
     }
@@ -56,7 +60,9 @@ enum Program {
     } catch .system(let error) where error.isNotAllowed {
       throw Failure("this user may not use \(socket)", EX_NOPERM)
     } catch {
-      throw Failure("no daemon answers on \(socket): is cascaded running?", EX_TEMPFAIL)
+      throw Failure(
+        "no daemon answers on \(socket): is cascaded running? Start `cascaded STORE.db`, or name "
+          + "another socket by --store, --instance or --socket", EX_TEMPFAIL)
     }
   }
 

@@ -33,6 +33,7 @@ enum Usage {
       pause, resume                         stop and continue all work
       reload                                reads the models again
       events [--after N] [--follow]         recent events, and new ones as they happen
+      top                                   a live view of all stores on the terminal
       metrics                               metrics in the OpenMetrics format, for Prometheus
       attach [--create-indexes]             creates the tables, triggers and indexes
       detach                                removes everything of Cascade from the store

@@ -2,7 +2,7 @@
 
 set -g __cascadectl_commands status apply node nodes edges fetch plan graph why sweep lease batches \
     undo notices ack events spool approve check attach detach pause resume reload metrics inspect \
-    suggest
+    suggest top
 
 # The answer of the daemon that the line selects, if it runs: a line for each object.
 function __cascadectl_ask

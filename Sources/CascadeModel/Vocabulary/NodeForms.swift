@@ -97,7 +97,7 @@ extension String {
     return quoted + "\""
   }
 
-  fileprivate var hasControls: Bool {
+  package var hasControls: Bool {
     unicodeScalars.contains { $0.properties.generalCategory == .control }
   }
 }

@@ -112,8 +112,10 @@ final class Control {
     return [
       "store": .string(service.configuration.path), "state": .string(state),
       "reason": reason.map(JSON.string) ?? .null, "spool": spool,
-      "journal": .integer(Int64(journal)), "lastSweep": service.lastSweep,
-      "schedules": service.schedules,
+      "journal": .integer(Int64(journal)), "progress": service.progress.progress?.status ?? .null,
+      "lockMs": service.tally.recentHolds.json,
+      "heldPlans": .array(service.condition.heldSweeps.map(\.heldPlan)),
+      "lastSweep": service.lastSweep, "schedules": service.schedules,
     ]
   }
 }

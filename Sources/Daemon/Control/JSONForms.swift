@@ -117,14 +117,28 @@ extension SweepResult {
       "batch": batch.map(JSON.integer) ?? .null, "plan": plan.map(JSON.integer) ?? .null,
       "heldCount": .integer(Int64(heldCount)), "heldEdges": .integer(Int64(heldEdges)),
       "files": .integer(Int64(files)),
-      "lockMs": lockSummary,
+      "lockMs": LockHolds.summary(of: lockMilliseconds),
     ]
     guard case .object(let all) = sweep else { return sweep }
     return .object(all + fields)
   }
 
-  private var lockSummary: JSON {
-    let sorted = lockMilliseconds.sorted()
+  /// A sweep that waits for approval, in the list of held plans.
+  var heldPlan: JSON {
+    [
+      "plan": plan.map(JSON.integer) ?? .null,
+      "kinds": .array(heldKinds.map { .string($0.rawValue) }),
+      "deletedCount": .integer(Int64(heldCount)), "edges": .integer(Int64(heldEdges)),
+      "byCollection": counts(batch == nil ? byCollection : [:]),
+    ]
+  }
+}
+
+extension LockHolds {
+  var json: JSON { LockHolds.summary(of: milliseconds) }
+
+  fileprivate static func summary(of milliseconds: [Double]) -> JSON {
+    let sorted = milliseconds.sorted()
     guard let longest = sorted.last else { return ["p50": 0, "p99": 0, "max": 0] }
     func rank(_ share: Double) -> JSON {
       .number(sorted[min(sorted.count - 1, Int(Double(sorted.count) * share))])
@@ -138,6 +152,13 @@ extension WorkProgress {
     [
       "phase": .string(phase.rawValue), "done": .integer(Int64(done)),
       "total": .integer(Int64(total)),
+    ]
+  }
+
+  /// The form in the status of a store.
+  var status: JSON {
+    [
+      "what": .string(phase.rawValue), "done": .integer(Int64(done)), "of": .integer(Int64(total)),
     ]
   }
 }

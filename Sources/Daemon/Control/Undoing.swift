@@ -12,6 +12,9 @@ extension Control {
     let reader = try await service(call).reader
     var rest = call.parameters["limit"]?.integer.map { Int(clamping: $0) } ?? .max
     if rest < 0 { throw VarlinkError.unusable("limit", "a limit must not be negative") }
+    if call.parameters["newest"]?.bool == true {
+      return try await newestBatches(call, reader, limit: min(rest, Control.page))
+    }
     var last = call.parameters["after"]?.integer ?? 0
     while true {
       let (after, limit) = (last, min(rest, Control.page))
@@ -22,6 +25,16 @@ extension Control {
       if page.count < Control.page || rest == 0 || !call.more { return reply }
       try await call.reply(continues: reply)
     }
+  }
+
+  private func newestBatches(
+    _ call: Call, _ reader: StoreReader, limit: Int
+  ) async throws -> JSON {
+    if call.parameters["after"]?.integer != nil {
+      throw VarlinkError.unusable("newest", "not together with `after`")
+    }
+    let page = try await reader.read { try $0.newestBatches(limit: limit) }
+    return ["batches": .array(page.map(\.json))]
   }
 
   func undo(_ call: Call) async throws -> JSON {

@@ -3,6 +3,7 @@ internal import CascadeStore
 /// What a store did since the daemon began to serve it, for the metrics.
 struct StoreCounters {
   private(set) var locks = Histogram()
+  private(set) var recentHolds = LockHolds()
   /// By rule. A node that was deleted by name has no rule.
   private(set) var deletions: [String: Int] = [:]
   /// Files by outcome.
@@ -12,7 +13,7 @@ struct StoreCounters {
   var lastConsistent: Int64?
 
   mutating func add(_ holds: [Duration]) {
-    for hold in holds { locks.add(hold / .seconds(1)) }
+    for hold in holds { add(milliseconds: hold / .milliseconds(1)) }
   }
 
   mutating func add(_ receipt: Receipt) {
@@ -22,12 +23,17 @@ struct StoreCounters {
 
   mutating func add(_ result: SweepResult, at now: Int64) {
     sweeps[result.outcome.rawValue, default: 0] += 1
-    for hold in result.lockMilliseconds { locks.add(hold / 1_000) }
+    for hold in result.lockMilliseconds { add(milliseconds: hold) }
     // If the whole sweep is held, the numbers are of what it would delete.
     if result.outcome != .held || result.batch != nil {
       add(result.byRule, of: result.deletedCount)
     }
     if result.isGood { lastConsistent = now }
+  }
+
+  private mutating func add(milliseconds: Double) {
+    locks.add(milliseconds / 1_000)
+    recentHolds.add(milliseconds)
   }
 
   private mutating func add(_ byRule: [String: Int], of count: Int) {
@@ -37,6 +43,21 @@ struct StoreCounters {
       rest -= count
     }
     if rest > 0 { deletions["explicit", default: 0] += rest }
+  }
+}
+
+/// How long the write lock was held, the last times.
+struct LockHolds {
+  private(set) var milliseconds: [Double] = []
+  private var oldest = 0
+
+  /// Enough for a 99th percentile.
+  private static let most = 1_000
+
+  mutating func add(_ hold: Double) {
+    if milliseconds.count < LockHolds.most { return milliseconds.append(hold) }
+    milliseconds[oldest] = hold
+    oldest = (oldest + 1) % LockHolds.most
   }
 }
 

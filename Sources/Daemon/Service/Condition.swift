@@ -51,6 +51,9 @@ struct StoreCondition {
     held = held.filter { plans.contains($0.value.plan) }
   }
 
+  /// The sweeps that wait for approval, in the order of their plans.
+  var heldSweeps: [SweepResult] { held.values.sorted { $0.plan ?? 0 < $1.plan ?? 0 } }
+
   var heldPlans: [Int64] { held.values.compactMap(\.plan) }
 
   /// The held sweep for dangling references, which scans whole tables.
@@ -68,8 +71,9 @@ struct StoreCondition {
     if isDetached { return ("paused", StoreError.detached.description) }
     if let pause { return ("paused", pause.error.description) }
     if let reason = trouble ?? problemText ?? filesText { return ("degraded", reason) }
-    let sweep = held.values.min { $0.plan ?? 0 < $1.plan ?? 0 }
-    if let sweep { return ("held", "a sweep is held: \(sweep.heldText(plan: sweep.plan ?? 0))") }
+    if let sweep = heldSweeps.first {
+      return ("held", "a sweep is held: \(sweep.heldText(plan: sweep.plan ?? 0))")
+    }
     if heldFiles == 0 { return ("ok", nil) }
     let files = heldFiles.counted("file is held", "files are held")
     return ("held", "\(files): `cascadectl spool` shows the plans")

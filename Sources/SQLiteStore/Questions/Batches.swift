@@ -6,20 +6,30 @@ internal import SQLiteTables
 extension Reader {
   /// A page of batches after `batch`, the oldest first.
   package func batches(after batch: Int64, limit: Int) throws -> [Batch] {
+    try batches(after: batch, limit: limit, order: "ASC")
+  }
+
+  /// The last batches, the newest first.
+  package func newestBatches(limit: Int) throws -> [Batch] {
+    try batches(after: 0, limit: limit, order: "DESC")
+  }
+
+  private func batches(after batch: Int64, limit: Int, order: String) throws -> [Batch] {
     try db.snapshot {
       try db.all(
-        """
-        SELECT l.seq, l.at, l.author, l.id, l.fingerprint, l.deleted, l.undone_at, l.undone_by,
-          EXISTS (SELECT 1 FROM cascade_trash_layout WHERE batch = l.seq AND remaining > 0)
-            OR EXISTS (SELECT 1 FROM cascade_trash_file WHERE batch = l.seq AND fate = ?3)
-            OR l.seq IN (SELECT batch FROM cascade_released_file)
-        FROM cascade_ledger AS l
-        WHERE l.seq > ?1 AND (l.deleted > 0 OR l.undone_at IS NOT NULL
-          OR EXISTS (SELECT 1 FROM cascade_trash_layout WHERE batch = l.seq AND kind <> 'name')
-          OR EXISTS (SELECT 1 FROM cascade_trash_file WHERE batch = l.seq)
-          OR l.seq IN (SELECT batch FROM cascade_released_file))
-        ORDER BY l.seq LIMIT ?2
-        """, .integer(batch), .integer(Int64(limit)), .integer(FileFate.trashed.rawValue)
+        generated: """
+          SELECT l.seq, l.at, l.author, l.id, l.fingerprint, l.deleted, l.undone_at, l.undone_by,
+            EXISTS (SELECT 1 FROM cascade_trash_layout WHERE batch = l.seq AND remaining > 0)
+              OR EXISTS (SELECT 1 FROM cascade_trash_file WHERE batch = l.seq AND fate = ?3)
+              OR l.seq IN (SELECT batch FROM cascade_released_file)
+          FROM cascade_ledger AS l
+          WHERE l.seq > ?1 AND (l.deleted > 0 OR l.undone_at IS NOT NULL
+            OR EXISTS (SELECT 1 FROM cascade_trash_layout WHERE batch = l.seq AND kind <> 'name')
+            OR EXISTS (SELECT 1 FROM cascade_trash_file WHERE batch = l.seq)
+            OR l.seq IN (SELECT batch FROM cascade_released_file))
+          ORDER BY l.seq \(order) LIMIT ?2
+          """,
+        [.integer(batch), .integer(Int64(limit)), .integer(FileFate.trashed.rawValue)]
       ) { Row($0) }.map(describe)
     }
   }

@@ -1,0 +1,46 @@
+internal import CascadeKit
+internal import CascadeModel
+internal import CascadeVarlink
+
+/// Two connections to the daemon: one for questions, one on which events arrive.
+final class TopConnection {
+  private var questions: ControlClient
+  private var events: ControlClient
+
+  /// A daemon that is alive answers a question about its state much sooner.
+  private static let patience = Duration.seconds(2)
+
+  init(_ connect: () throws -> ControlClient) throws {
+    questions = try connect()
+    events = try connect()
+    try events.start("Events", ["follow": true])
+  }
+
+  func status() throws -> JSON { try questions.call("Status", timeout: Self.patience) }
+
+  /// The events that have arrived.
+  func newEvents() throws -> [JSON] {
+    var list: [JSON] = []
+    while let reply = try arrived() { list += reply["events"]?.array ?? [] }
+    return list
+  }
+
+  /// The next reply with events, or nil if none has arrived.
+  private func arrived() throws(VarlinkClientError) -> JSON? {
+    do throws(VarlinkClientError) {
+      guard let reply = try events.next(timeout: .zero) else { throw .disconnected }
+      return reply
+    } catch {
+      if error == .timedOut { return nil }
+      throw error
+    }
+  }
+
+  /// Asks about a store. The answer may take a while in a large store.
+  func ask(_ method: String, _ parameters: JSON, store: String) throws -> JSON {
+    let chosen = questions.store
+    questions.store = store
+    defer { questions.store = chosen }
+    return try questions.call(method, parameters)
+  }
+}

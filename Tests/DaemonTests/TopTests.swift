@@ -1,0 +1,72 @@
+import CascadeKit
+import CascadeModel
+import CascadeSystem
+import Testing
+
+/// `top`, in a pseudo-terminal whose screen a script reads.
+@Suite struct TopTests {
+  private static func use(_ store: TestStore, _ what: String) throws {
+    let tests = "\(#filePath)".split(separator: "/").dropLast(2).joined(separator: "/")
+    let outcome = try run(
+      ["/usr/bin/python3", "-B", "/\(tests)/Foreign/top.py", Programs.cascadectl, store.path, what]
+        + ["\(store.identifier)"], environment: ["PATH=/usr/bin:/bin"], limit: .seconds(120))
+    #expect(outcome.status == 0, "\(outcome.error)")
+  }
+
+  @Worker
+  @Test(arguments: [
+    "shows", "resizes", "is_quiet", "ends", "stops", "stalls", "waits",
+  ])
+  func isUsedByAPerson(what: String) throws {
+    try TopTests.use(try Library.store(), what)
+  }
+
+  @Worker @Test func showsHeldPlans() throws {
+    let store = try Library.store(more: "limits: { hold: { deletes: 1, share: 0 } },")
+    try store.sql("DELETE FROM artist WHERE id = 'nina'")
+    try TopTests.use(store, "holds")
+  }
+
+  @Worker @Test func showsHowFarASweepIs() throws {
+    let sweep = try LongSweep(rows: 60_000)
+    try TopTests.use(sweep.store, "progresses")
+  }
+
+  @Worker @Test func saysWhatToDoWithoutATerminalOrADaemon() throws {
+    let store = try Library.store()
+    let piped = try store.ctl("top")
+    #expect(piped.status == 64)
+    #expect(piped.error.contains("events --follow"))
+    try store.end()
+    let alone = try run(
+      ["/usr/bin/script", "-qec", "\(Programs.cascadectl) --store \(store.path) top", "/dev/null"])
+    #expect(alone.status == 75)
+    #expect(alone.output.contains("is cascaded running? Start `cascaded STORE.db`"))
+  }
+
+  @Worker @Test func statusHasWhatTopShows() throws {
+    let store = try Library.store(more: "limits: { hold: { deletes: 1, share: 0 } },")
+    #expect(try store.status()["progress"] == .null)
+    #expect(try store.status()["heldPlans"] == [])
+    try store.sql("DELETE FROM artist WHERE id = 'nina'")
+    try store.waitUntil("it is held") { try store.state() == "held" }
+    let plan = try #require(try store.status()["heldPlans"]?.array?.first)
+    #expect(plan["plan"]?.integer != nil && plan["kinds"] == ["cascade", "refcount"])
+    #expect(plan["deletedCount"] == 3 && plan["byCollection"] == ["albums": 1, "songs": 2])
+    try store.ctl("approve", plan["plan"]!.text)
+    let status = try store.status()
+    #expect(status["heldPlans"] == [])
+    #expect(status["lockMs"]?["max"]?.number ?? 0 > 0)
+  }
+
+  @Worker @Test func batchesCanBeginWithTheNewest() throws {
+    let store = try Library.store()
+    try store.ctl("apply", "-", input: #"{"changes": [{"delete": ["songs", 10]}]}"#)
+    try store.ctl("apply", "-", input: #"{"changes": [{"delete": ["songs", 20]}]}"#)
+    var client = try store.client()
+    let newest = try client.call("Batches", ["newest": true, "limit": 1])["batches"]
+    let all = try client.call("Batches")["batches"]?.array ?? []
+    #expect(all.count == 2)
+    #expect(newest == .array([try #require(all.last)]))
+  }
+}

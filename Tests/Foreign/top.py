@@ -1,0 +1,150 @@
+"""Uses `cascadectl top` as a person does. Arguments: cascadectl, the store, what to try."""
+import os
+import signal
+import subprocess
+import sys
+import termios
+import time
+
+from terminal import Terminal
+
+CTL, STORE, WHAT = sys.argv[1:4]
+
+
+def top(**options):
+    return Terminal([CTL, "--store", STORE, "top"], **options)
+
+
+def ctl(*arguments, input=None):
+    return subprocess.run(
+        [CTL, "--store", STORE, *arguments], input=input, text=True, capture_output=True)
+
+
+def sql(text):
+    subprocess.run(["sqlite3", "-cmd", ".timeout 5000", STORE, text], check=True)
+
+
+def shows():
+    """The store, events as they come, held plans; answers; and it leaves when asked to."""
+    it = top()
+    it.wait_for("ok")
+    assert os.path.basename(STORE) in it.text() and "p99" in it.text(), it.text()
+    sql("DELETE FROM artist WHERE id = 'nina'")
+    it.wait_for("deleted 3 nodes", seconds=5)
+    it.type("w")
+    it.wait_for("why of")
+    it.type("songs/1x\x7f0\r")
+    it.wait_for("songs/10 was deleted at")
+    assert "deleteSourceIfDestinationDeleted" in it.text()
+    it.type("\x1b")
+    it.wait_for("look into")
+    it.type("partists/ella\r")
+    it.wait_for("denied: nothing would be deleted")
+    it.type("\x1b")
+    it.wait_for("look into")
+    it.type("\r")
+    it.wait_for("SCHEDULES")
+    assert "WRITE LOCK" in it.text() and "LAST SWEEP" in it.text(), it.text()
+    it.type("\x1b")
+    it.type("?")
+    it.wait_for("suspend")
+    it.type("q")
+    assert it.finish() == 0
+
+
+def holds():
+    it = top()
+    it.wait_for("HELD PLANS", seconds=30)
+    assert "plan 1" in it.text() and "held" in it.text(), it.text()
+    it.type("q")
+    assert it.finish() == 0
+
+
+def progresses():
+    """A long sweep has a bar, a rate and a rest."""
+    it = top()
+    it.wait_for("ok")
+    ctl("sweep", "--no-wait")
+    it.wait_for("a second, ", seconds=60)
+    assert "deleting [" in it.text(), it.text()
+    it.type("q")
+    assert it.finish() == 0
+
+
+def resizes():
+    it = top()
+    it.wait_for("ok")
+    for rows, columns in [(10, 40), (40, 160), (24, 80), (2, 5)]:
+        it.resize(rows, columns)
+        it.wait(lambda it: rows < 9 or "q quit" in it.text() or columns < 60, "the last line")
+        it.read(0.3)
+        lines = it.text().splitlines()
+        assert all(len(line) <= columns for line in lines), lines
+        if columns == 160:
+            assert "JOURNAL" in it.text() and "q quit" in lines[39], lines
+    it.type("q")
+    assert it.finish() == 0
+
+
+def is_quiet():
+    """Where nothing happens, nothing is drawn; where something does, only that."""
+    it = top(columns=80)
+    it.wait_for("ok")
+    it.read(1)
+    assert it.read(3) == 0, "it draws though nothing has changed"
+    sql("DELETE FROM artist WHERE id = 'nina'")
+    drawn = it.read(3)
+    assert 0 < drawn < 1200, f"{drawn} bytes for one event"
+    it.type("\x03")
+    assert it.finish() == 0
+
+
+def ends():
+    for number in [signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT]:
+        it = top()
+        it.wait_for("ok")
+        it.kill(number)
+        assert it.finish() == -number
+
+
+def stops():
+    """Suspended by a key, it gives the terminal back, and takes it again."""
+    it = top()
+    it.wait_for("ok")
+    it.type("\x1a")
+    it.wait(lambda it: os.waitpid(it.pid, os.WUNTRACED | os.WNOHANG)[0], "it stops")
+    it.read(0.1)
+    assert "?1049" not in it.modes and termios.tcgetattr(it.terminal) == it.before
+    it.kill(signal.SIGCONT)
+    it.wait_for("ok")
+    it.type("q")
+    assert it.finish() == 0
+
+
+def stalls():
+    """A terminal that takes nothing keeps it from nothing."""
+    it = top()
+    it.wait_for("ok")
+    it.type("?" + "\x1b?" * 400)
+    it.kill(signal.SIGTERM)
+    end, status = time.monotonic() + 5, 0
+    while not status and time.monotonic() < end:
+        status = os.waitpid(it.pid, os.WNOHANG)[1]
+        time.sleep(0.02)
+    assert os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGTERM, status
+
+
+def waits():
+    """The daemon goes and comes back."""
+    it = top()
+    it.wait_for("ok")
+    daemon = int(sys.argv[4])
+    os.kill(daemon, signal.SIGSTOP)
+    it.wait_for("no answer since", seconds=20)
+    os.kill(daemon, signal.SIGCONT)
+    it.wait(lambda it: "no answer" not in it.text(), "an answer")
+    it.type("q")
+    assert it.finish() == 0
+
+
+globals()[WHAT]()
