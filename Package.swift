@@ -8,7 +8,7 @@ import PackageDescription
 //   4  VarlinkServer   Spool          SQLiteStore
 //   3  SQLiteUndo … SQLiteJournal, in the order of `layers`
 //   2  CascadePlanning SQLiteTables
-//   1  SystemdService  CascadeStore   CascadeVarlink
+//   1  SystemdService  CascadeStore   CascadeVarlink  HTTPServer
 //   0  CascadeModel    CascadeSQLite  CascadeSystem  (and the C libraries below them)
 //
 // Only `cascaded` knows an engine: `Daemon` and `Spool` use the protocols of `CascadeStore`.
@@ -49,6 +49,8 @@ let package = Package(
     .systemLibrary(
       name: "CascadeCSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(name: "CascadeCSystem"),
+    .systemLibrary(
+      name: "CMicrohttpd", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
 
     .target(name: "CascadeModel", swiftSettings: sources),
     .target(name: "CascadeSQLite", dependencies: ["CascadeCSQLite"], swiftSettings: sources),
@@ -58,11 +60,15 @@ let package = Package(
       swiftSettings: sources),
     .target(
       name: "CascadeKit", dependencies: ["CascadeModel", "CascadeVarlink"], swiftSettings: sources),
+    .target(name: "HTTPServer", dependencies: ["CMicrohttpd"], swiftSettings: sources),
     .executableTarget(
       name: "cascadectl",
       dependencies: [
         "CascadeInspect", "CascadeKit", "CascadeModel", "CascadeSystem", "CascadeVarlink",
+        "HTTPServer",
       ],
+      resources: ["index.html", "style.css", "app.js", "views.js", "explain.js", "picture.js"]
+        .map { .embedInCode("Web/Page/\($0)") },
       swiftSettings: sources, linkerSettings: alone),
 
     .target(name: "CascadeStore", dependencies: ["CascadeModel"], swiftSettings: sources),

@@ -13,10 +13,10 @@ enum Commands {
   typealias LocalCommand = @Sendable (inout Arguments) throws -> Local
 
   /// A command that runs until its user ends it, and connects to the daemon again and again.
-  typealias Live = (@escaping () throws -> ControlClient) throws -> CInt
+  typealias Live = (@escaping @Sendable () throws -> ControlClient) throws -> CInt
   typealias LiveCommand = @Sendable (inout Arguments) throws -> Live
 
-  static let live: [String: LiveCommand] = ["top": Top.command]
+  static let live: [String: LiveCommand] = ["top": Top.command, "web": WebCommand.command]
 
   static let local: [String: LocalCommand] = [
     "inspect": InspectCommand.inspect, "suggest": InspectCommand.suggest,

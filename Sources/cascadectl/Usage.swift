@@ -34,6 +34,7 @@ enum Usage {
       reload                                reads the models again
       events [--after N] [--follow]         recent events, and new ones as they happen
       top                                   a live view of all stores on the terminal
+      web [--port N] [--read-only]          a page for a browser on this machine
       metrics                               metrics in the OpenMetrics format, for Prometheus
       attach [--create-indexes]             creates the tables, triggers and indexes
       detach                                removes everything of Cascade from the store

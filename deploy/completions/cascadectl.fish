@@ -2,7 +2,7 @@
 
 set -g __cascadectl_commands status apply node nodes edges fetch plan graph why sweep lease batches \
     undo notices ack events spool approve check attach detach pause resume reload metrics inspect \
-    suggest top
+    suggest top web
 
 # The answer of the daemon that the line selects, if it runs: a line for each object.
 function __cascadectl_ask
@@ -96,3 +96,5 @@ complete -c cascadectl -n '__cascadectl_is attach' -l create-indexes -d 'Create 
 complete -c cascadectl -n '__cascadectl_is inspect' -l root -x -a '(__fish_complete_directories)' -d 'The directory of the files'
 complete -c cascadectl -n '__cascadectl_is inspect' -l html -rF -d 'Write a page for a browser'
 complete -c cascadectl -n '__cascadectl_is inspect' -l format -x -a 'dot svg' -d 'The format of the picture'
+complete -c cascadectl -n '__cascadectl_is web' -l port -x -d 'The port of the page'
+complete -c cascadectl -n '__cascadectl_is web' -l read-only -d 'A page without buttons'

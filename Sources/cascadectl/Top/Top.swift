@@ -22,14 +22,14 @@ enum Top {
   }
 
   private static func run(_ connect: @escaping () throws -> ControlClient) throws -> CInt? {
-    try TopSession(TopConnection(connect), connect).run()
+    try TopSession(LiveConnection(connect), connect).run()
   }
 }
 
 /// One run of `top`. It asks the daemon twice a second, and writes only the lines that changed.
 private final class TopSession {
   private let connect: () throws -> ControlClient
-  private var connection: TopConnection?
+  private var connection: LiveConnection?
   private let terminal: Terminal
   private var state = TopState()
   private var screen = Screen()
@@ -38,7 +38,7 @@ private final class TopSession {
 
   private static let interval: Int64 = 500
 
-  init(_ connection: TopConnection, _ connect: @escaping () throws -> ControlClient) throws {
+  init(_ connection: LiveConnection, _ connect: @escaping () throws -> ControlClient) throws {
     self.connect = connect
     self.connection = connection
     terminal = try Terminal()
@@ -76,9 +76,9 @@ private final class TopSession {
     }
   }
 
-  private func connected() throws -> TopConnection {
+  private func connected() throws -> LiveConnection {
     if let connection { return connection }
-    let new = try TopConnection(connect)
+    let new = try LiveConnection(connect)
     connection = new
     return new
   }

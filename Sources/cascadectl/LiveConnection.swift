@@ -3,7 +3,7 @@ internal import CascadeModel
 internal import CascadeVarlink
 
 /// Two connections to the daemon: one for questions, one on which events arrive.
-final class TopConnection {
+final class LiveConnection {
   private var questions: ControlClient
   private var events: ControlClient
 
@@ -18,17 +18,19 @@ final class TopConnection {
 
   func status() throws -> JSON { try questions.call("Status", timeout: Self.patience) }
 
-  /// The events that have arrived.
-  func newEvents() throws -> [JSON] {
+  /// The events that have arrived, or that arrive within a time.
+  func newEvents(within time: Duration = .zero) throws -> [JSON] {
     var list: [JSON] = []
-    while let reply = try arrived() { list += reply["events"]?.array ?? [] }
+    while let reply = try arrived(within: list.isEmpty ? time : .zero) {
+      list += reply["events"]?.array ?? []
+    }
     return list
   }
 
-  /// The next reply with events, or nil if none has arrived.
-  private func arrived() throws(VarlinkClientError) -> JSON? {
+  /// The next reply with events, or nil if none arrives in time.
+  private func arrived(within time: Duration) throws(VarlinkClientError) -> JSON? {
     do throws(VarlinkClientError) {
-      guard let reply = try events.next(timeout: .zero) else { throw .disconnected }
+      guard let reply = try events.next(timeout: time) else { throw .disconnected }
       return reply
     } catch {
       if error == .timedOut { return nil }

@@ -1,0 +1,235 @@
+// The frame of the page: what is known, which view is shown, questions before changes.
+import { views } from "./views.js";
+
+export const state = {
+  readOnly: true, version: "", stores: [], problems: [], events: [], store: null, gone: null,
+};
+
+// Elements. A name may have classes: "p.soft.small". An attribute `on…` is a listener.
+export function h(name, attributes, ...children) {
+  const [tag, ...classes] = name.split(".");
+  const element = document.createElement(tag);
+  if (classes.length) element.className = classes.join(" ");
+  for (const [key, value] of Object.entries(attributes ?? {})) {
+    if (value === undefined || value === null || value === false) continue;
+    if (key.startsWith("on")) element.addEventListener(key.slice(2), value);
+    else element.setAttribute(key, value === true ? "" : value);
+  }
+  element.append(...children.flat(9).filter((child) => child !== null && child !== undefined));
+  return element;
+}
+
+// Texts
+const counts = new Intl.NumberFormat("en");
+const stamps = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "medium" });
+const hours = new Intl.DateTimeFormat("en-GB", { timeStyle: "medium" });
+
+export const number = (value) => counts.format(value ?? 0);
+export const count = (value, one, many) => `${number(value)} ${value === 1 ? one : many}`;
+export const moment = (ms) => (ms === null || ms === undefined ? "–" : stamps.format(ms));
+export const clock = (ms) => hours.format(ms);
+export const millis = (value) => (value > 0 ? `${value.toFixed(value < 10 ? 1 : 0)} ms` : "–");
+
+// The form of a node that the command line has.
+export function nodeText(node) {
+  if (!node) return "?";
+  if (!Array.isArray(node)) return node.root ? `${node.root}:${node.file}` : JSON.stringify(node);
+  const [collection, key] = node;
+  const plain = /^[\w.:@+ -]+$/;
+  const isPlain = typeof key === "string" && plain.test(key) && !/^-?\d+$/.test(key);
+  const isNumber = typeof key === "number" && Number.isSafeInteger(key);
+  return isPlain || isNumber ? `${collection}/${key}` : JSON.stringify(node);
+}
+
+// The daemon
+export class Refused extends Error {}
+
+async function answer(response) {
+  if (response.ok) return response.json();
+  let text = await response.text();
+  try {
+    text = JSON.parse(text).error;
+  } catch { /* It is a sentence. */ }
+  throw new Refused(text.trim());
+}
+
+export async function ask(method, parameters = {}, store = state.store) {
+  const query = encodeURIComponent(JSON.stringify({ store, ...parameters }));
+  return answer(await fetch(`api/${method}?parameters=${query}`));
+}
+
+async function change(method, parameters, store) {
+  const body = JSON.stringify({ store, ...parameters });
+  const headers = { "Content-Type": "application/json" };
+  return answer(await fetch(`api/${method}`, { method: "POST", headers, body }));
+}
+
+// Tells what happened, until it has been read.
+export function tell(text, failed = false) {
+  const line = h(failed ? "p.failed" : "p", {}, text);
+  document.getElementById("told").append(line);
+  setTimeout(() => line.remove(), failed ? 15000 : 8000);
+}
+
+function confirmed(title, text, yes) {
+  const dialog = document.getElementById("ask");
+  document.getElementById("ask-title").textContent = title;
+  document.getElementById("ask-text").textContent = text;
+  document.getElementById("ask-yes").textContent = yes;
+  dialog.returnValue = "no";
+  dialog.showModal();
+  document.getElementById("ask-no").focus();
+  return new Promise((resolve) =>
+    dialog.addEventListener("close", () => resolve(dialog.returnValue === "yes"), { once: true }));
+}
+
+// A button that asks, does, and tells. `key` names it, so that it keeps the focus.
+export function act(key, label, { title, text, yes, method, parameters, told, grave, store }) {
+  if (state.readOnly) return null;
+  const run = async (event) => {
+    const button = event.currentTarget;
+    if (!(await confirmed(title, text, yes ?? label))) return;
+    button.disabled = true;
+    try {
+      tell(told(await change(method, parameters ?? {}, store ?? state.store)));
+    } catch (error) {
+      tell(error.message, true);
+    }
+    button.disabled = false;
+    show();
+  };
+  const tag = grave ? "button.grave" : "button";
+  return h(tag, { "data-key": key, type: "button", onclick: run }, label);
+}
+
+// Views. The address has the view and its parameters: #why?node=songs/1.
+export function place() {
+  const [name, query] = location.hash.slice(1).split("?");
+  return { name: views[name] ? name : "now", query: new URLSearchParams(query ?? "") };
+}
+
+export const link = (name, query = {}) => {
+  const text = new URLSearchParams(query).toString();
+  return text ? `#${name}?${text}` : `#${name}`;
+};
+
+function drawNav(current) {
+  const links = Object.entries(views).map(([name, view]) => {
+    const waiting = view.waiting?.() ?? 0;
+    return h("a", { href: link(name), "aria-current": name === current ? "page" : null,
+      "data-key": `nav-${name}` }, view.title,
+      waiting ? h("span.count", { "aria-label": `${waiting} waiting` }, number(waiting)) : null);
+  });
+  const nav = document.getElementById("nav");
+  swap(nav, links);
+  // Where it is narrow, the views are in one line that scrolls.
+  const all = nav.getBoundingClientRect();
+  const one = nav.querySelector("[aria-current]").getBoundingClientRect();
+  if (one.right > all.right || one.left < all.left) nav.scrollLeft += one.left - all.left - 20;
+}
+
+function drawFrame() {
+  document.getElementById("version").textContent = state.version;
+  const connection = document.getElementById("connection");
+  connection.className = state.gone ? "gone" : "";
+  const text = state.gone ?? (state.readOnly ? "live, read-only" : "live");
+  if (connection.textContent !== text) connection.textContent = text;
+  const chooser = document.getElementById("store");
+  const paths = state.stores.map((store) => store.store);
+  document.getElementById("chooser").hidden = paths.length < 2;
+  if ([...chooser.options].map((option) => option.value).join("\n") !== paths.join("\n")) {
+    chooser.replaceChildren(...paths.map((path) => h("option", { value: path }, path)));
+  }
+  if (!paths.includes(state.store)) state.store = paths[0] ?? null;
+  chooser.value = state.store;
+}
+
+// Replaces what an element has. What has the focus keeps it, by its key.
+function swap(element, children) {
+  const focused = element.contains(document.activeElement) && document.activeElement.dataset.key;
+  element.replaceChildren(...children.flat(9).filter(Boolean));
+  if (focused) element.querySelector(`[data-key="${CSS.escape(focused)}"]`)?.focus();
+}
+
+let drawing = 0;
+let shown = "";
+
+// Draws the current view. A view that asks the daemon first is drawn when the answer is there.
+export async function show() {
+  const turn = ++drawing;
+  const { name, query } = place();
+  drawNav(name);
+  drawFrame();
+  const main = document.getElementById("main");
+  if (!state.store) {
+    swap(main, [h("p.empty", {}, state.gone ?? "No store is served.")]);
+    return;
+  }
+  let content;
+  try {
+    content = await views[name].draw(query);
+  } catch (error) {
+    content = [h("h1", {}, views[name].title), h("p.card.reason", {}, error.message)];
+  }
+  // Another one began meanwhile.
+  if (turn !== drawing) return;
+  const isTyping = main.contains(document.activeElement) && document.activeElement.matches("input");
+  if (isTyping && shown === location.hash) return;
+  swap(main, content);
+  document.title = `${views[name].title} – Cascade`;
+  if (shown !== location.hash && shown) main.focus({ preventScroll: true });
+  shown = location.hash;
+}
+
+let wish;
+const showSoon = () => {
+  clearTimeout(wish);
+  wish = setTimeout(show, 60);
+};
+
+// What happens now
+function listen() {
+  const live = new EventSource("api/live");
+  const data = (event) => JSON.parse(event.data);
+  live.addEventListener("page", (event) => {
+    Object.assign(state, data(event), { gone: null, events: [] });
+    showSoon();
+  });
+  live.addEventListener("status", (event) => {
+    const { stores, problems, version } = data(event);
+    Object.assign(state, { stores, problems, version });
+    showSoon();
+  });
+  live.addEventListener("events", (event) => {
+    const isFirst = !state.events.length;
+    const fresh = data(event).events.map((one) => ({ ...one, isNew: !isFirst }));
+    state.events = state.events.map((one) => ({ ...one, isNew: false }));
+    state.events = [...state.events, ...fresh].slice(-200);
+    showSoon();
+  });
+  live.addEventListener("gone", (event) => {
+    state.gone = data(event).error;
+    showSoon();
+  });
+  live.addEventListener("error", () => {
+    state.gone ??= "no answer from cascadectl web: is it still running?";
+    showSoon();
+  });
+}
+
+document.getElementById("store").addEventListener("change", (event) => {
+  state.store = event.target.value;
+  show();
+});
+addEventListener("hashchange", show);
+addEventListener("keydown", (event) => {
+  const isBusy = event.target.matches("input, select") || document.getElementById("ask").open;
+  if (isBusy || event.ctrlKey || event.metaKey || event.altKey) return;
+  const name = Object.keys(views)[Number(event.key) - 1];
+  if (name) location.hash = link(name);
+  if (event.key !== "/") return;
+  event.preventDefault();
+  if (place().name !== "why") location.hash = link("why");
+  setTimeout(() => document.querySelector("main input")?.focus(), 150);
+});
+listen();
