@@ -7,12 +7,31 @@ internal import CascadeSystem
 extension Commands {
   static func plan(_ arguments: inout Arguments) throws -> Prepared {
     let nodes = try arguments.operands()
-    if nodes.isEmpty { throw UsageError("plan needs a NODE") }
+    if nodes.isEmpty { throw UsageError("plan needs a NODE, or a PLAN that is held") }
+    if nodes.count == 1, let plan = Int64(nodes[0]) { return heldPlan(plan) }
     return { client, output in
       let reply = try client.call("Plan", ["nodes": .array(nodes.map(JSON.string))])
       try output.show(reply["plan"] ?? .null, describePlan)
       return EX_OK
     }
+  }
+
+  private static func heldPlan(_ number: Int64) -> Prepared {
+    { client, output in
+      let reply = try client.call("HeldPlan", ["plan": .integer(number)])
+      try output.show(reply["plan"] ?? .null, describeHeldPlan)
+      return EX_OK
+    }
+  }
+
+  static func describeHeldPlan(_ plan: JSON) -> String {
+    let kinds = DisplayText.texts(plan["kinds"]).joined(separator: ", ")
+    let source = plan["file"]?.string.map { "change file \($0.printable)" } ?? "a sweep (\(kinds))"
+    let sums = [("collection", "byCollection"), ("rule", "byRule")].flatMap { title, name in
+      (plan[name]?.object ?? []).map { "  by \(title) \($0.name.printable): \($0.value.text)" }
+    }
+    let head = "plan \(plan["plan"]?.text ?? "") of \(source):"
+    return ([head] + sums + [describePlan(plan)]).joined(separator: "\n")
   }
 
   static func describePlan(_ plan: JSON) -> String {

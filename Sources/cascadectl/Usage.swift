@@ -10,7 +10,7 @@ enum Usage {
       nodes COLLECTION                      the nodes of a collection
       edges [--name N] [--from NODE] [--to NODE | FILE] [--count]
       fetch [--refresh] NODE NAME           the nodes that a fetched property finds
-      plan NODE...                          what deleting them would delete as well
+      plan NODE... | PLAN                   what deleting them, or a held plan, would delete
       graph NODE [--format dot | svg] [--depth N] [--limit N]
                                             the surroundings of a node, for Graphviz
       why NODE | FILE                       why it exists, or why it was deleted

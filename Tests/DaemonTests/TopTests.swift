@@ -53,10 +53,32 @@ import Testing
     let plan = try #require(try store.status()["heldPlans"]?.array?.first)
     #expect(plan["plan"]?.integer != nil && plan["kinds"] == ["cascade", "refcount"])
     #expect(plan["deletedCount"] == 3 && plan["byCollection"] == ["albums": 1, "songs": 2])
+    let held = try store.ctl("--json", "plan", plan["plan"]!.text).json
+    #expect(held["plan"] == plan["plan"] && held["kinds"] == ["cascade", "refcount"])
+    #expect(held["deletedCount"] == 3)
+    let nodes = held["steps"]?.array?.map { $0["node"] }
+    #expect(nodes == [["albums", 1], ["songs", 10], ["songs", 11]])
+    #expect(try store.ctl("plan", "77").status == 65)
     try store.ctl("approve", plan["plan"]!.text)
     let status = try store.status()
     #expect(status["heldPlans"] == [])
     #expect(status["lockMs"]?["max"]?.number ?? 0 > 0)
+  }
+
+  @Worker
+  @Test(arguments: [
+    #"{"delete": ["albums", 1]}, {"put": ["notes", "x"]}"#, #"{"deleteAll": "albums"}"#,
+  ])
+  func plansOfHeldFilesListWhatTheyWouldDelete(changes: String) throws {
+    let store = try Library.store(more: "limits: { hold: { deletes: 1, share: 0 } },")
+    let held = try store.ctl("--json", "apply", "-", input: #"{"changes": [\#(changes)]}"#).json
+    let number = try #require(held["plan"])
+    let plan = try store.ctl("--json", "plan", number.text).json
+    #expect(plan["plan"] == number && plan["file"]?.string != nil && plan["kinds"] == .null)
+    #expect(plan["deletedCount"] == held["deletedCount"])
+    #expect(plan["byRule"]?["deleteSourceIfDestinationDeleted"]?.integer ?? 0 > 1)
+    let text = try store.ctl("plan", number.text).output
+    #expect(text.hasPrefix("plan \(number.text) of change file"))
   }
 
   @Worker @Test func batchesCanBeginWithTheNewest() throws {

@@ -69,6 +69,7 @@ import Testing
     let outcome = try run(
       [
         "/usr/bin/python3", "-B", script("page.py"), Programs.cascadectl, store.path, what,
+        "\(store.identifier)",
       ], environment: environment, limit: .seconds(300))
     #expect(outcome.status == 0, "\(outcome.error)")
   }

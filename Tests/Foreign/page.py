@@ -1,9 +1,11 @@
 """Uses the page of `cascadectl web` in a browser, as a person does.
 
-Arguments: cascadectl, the store, what to try, and a directory for pictures if they are wanted.
+Arguments: cascadectl, the store, what to try, the daemon's number, and a directory for pictures if they
+are wanted.
 """
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -11,7 +13,7 @@ import time
 from browser import Browser
 
 CTL, STORE, WHAT = sys.argv[1:4]
-PICTURES = sys.argv[4] if len(sys.argv) > 4 else None
+PICTURES = sys.argv[5] if len(sys.argv) > 5 else None
 VIEWS = ["Now", "Sweeps", "Batches", "Held", "Why", "Check", "Spool"]
 
 
@@ -144,6 +146,8 @@ def approves():
         it.wait("document.querySelector('nav .count')?.innerText === '1'", "the count of held plans")
         go(it, "held")
         it.wait_for("It would delete 3 nodes.")
+        it.wait_for("songs/11")
+        assert "deleteSourceIfDestinationDeleted of album" in it.text(), it.text()
         agree(it, "Approve")
         it.wait_for("applied: 3 nodes deleted")
         it.wait_for("Nothing waits.")
@@ -159,6 +163,11 @@ def lives():
         it.wait_for("deleted 3 nodes", seconds=5)
         took = time.monotonic() - start
         assert took < 1, f"{took:.2f} s"
+        daemon = int(sys.argv[4])
+        os.kill(daemon, signal.SIGSTOP)
+        it.wait("document.getElementById('connection').className === 'gone'", "it is told")
+        os.kill(daemon, signal.SIGCONT)
+        it.wait("document.getElementById('connection').className === ''", "it is told")
 
 
 def keyboard():

@@ -18,7 +18,7 @@ SEQUENCE = re.compile(r"\x1b\[([?0-9;]*)([A-Za-z])")
 class Terminal:
     def __init__(self, command, rows=24, columns=100, environment=None):
         self.rows, self.columns = rows, columns
-        self.cells = [[" "] * columns for _ in range(rows)]
+        self.cells, self.styles, self.style = [[" "] * columns for _ in range(rows)], {}, ""
         self.row = self.column = self.bytes = 0
         self.modes, self.rest, self.status = set(), "", None
         self.modes.add("?25")
@@ -109,6 +109,7 @@ class Terminal:
             self.row = min(self.row + 1, self.rows - 1)
         elif self.column < self.columns:
             self.cells[self.row][self.column] = character
+            self.styles[self.row, self.column] = self.style
             self.column += 1
 
     def control(self, parameters, kind):
@@ -126,3 +127,4 @@ class Terminal:
             (self.modes.add if kind == "h" else self.modes.discard)(parameters)
         else:
             assert kind == "m", f"unknown sequence {parameters}{kind}"
+            self.style = "" if parameters == "0" else parameters

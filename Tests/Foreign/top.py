@@ -56,6 +56,10 @@ def holds():
     it = top()
     it.wait_for("HELD PLANS", seconds=30)
     assert "plan 1" in it.text() and "held" in it.text(), it.text()
+    it.type("p1\r")
+    it.wait_for("by collection songs: 2")
+    it.wait_for("songs/11  by deleteSourceIfDestinationDeleted")
+    it.type("\x1b")
     it.type("q")
     assert it.finish() == 0
 
@@ -66,7 +70,7 @@ def progresses():
     it.wait_for("ok")
     ctl("sweep", "--no-wait")
     it.wait_for("a second, ", seconds=60)
-    assert "deleting [" in it.text(), it.text()
+    assert "deleting [" in it.text() and "s left" in it.text(), it.text()
     it.type("q")
     assert it.finish() == 0
 

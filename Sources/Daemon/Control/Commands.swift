@@ -163,6 +163,7 @@ extension Control {
     guard let approved else {
       throw VarlinkError.noSuchThing("plan \(plan) that waits for approval")
     }
+    service.condition.noteApproved(plan)
     service.reportApproved(plan: plan, by: user)
     switch approved {
     case .sweep(let kinds):

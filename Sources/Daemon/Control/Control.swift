@@ -33,6 +33,7 @@ final class Control {
         "Fetch": { try await self.fetch($0) },
         "Plan": { try await self.plan($0) },
         "Graph": { try await self.graph($0) },
+        "HeldPlan": { try await self.heldPlan($0) },
         "Why": { try await self.why($0) },
         "Sweep": { try await self.sweep($0) },
         "Batches": { try await self.batches($0) },

@@ -46,6 +46,9 @@ struct StoreCondition {
     for part in parts where held[part.heldKinds] == nil { held[part.heldKinds] = part }
   }
 
+  /// An approved plan waits no longer, also before it is carried out.
+  mutating func noteApproved(_ plan: Int64) { held = held.filter { $0.value.plan != plan } }
+
   mutating func retainHeld(only parts: [SweepResult]) {
     let plans = Set(parts.map(\.plan))
     held = held.filter { plans.contains($0.value.plan) }

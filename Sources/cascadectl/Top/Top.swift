@@ -107,6 +107,9 @@ private final class TopSession {
     case .why:
       let reply = try connected().ask("Why", ["node": .string(typed)], store: store)
       return Commands.describeWhy(reply["why"] ?? .null)
+    case .plan where Int64(typed) != nil:
+      let reply = try connected().ask("HeldPlan", ["plan": .integer(Int64(typed)!)], store: store)
+      return Commands.describeHeldPlan(reply["plan"] ?? .null)
     case .plan:
       let reply = try connected().ask("Plan", ["nodes": [.string(typed)]], store: store)
       return Commands.describePlan(reply["plan"] ?? .null)

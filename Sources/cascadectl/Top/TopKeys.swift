@@ -113,7 +113,8 @@ extension TopState {
   private static let help = [
     "↑ ↓, k j      choose a store, or move in a text", "⏎             look into the store",
     "w             why does a node exist, or why was it deleted?",
-    "p             what would be deleted with a node?", "esc           back", "q, ^C         quit",
+    "p             what would be deleted with a node, or by a held plan?", "esc           back",
+    "q, ^C         quit",
     "^Z            suspend", "",
     "The columns: QUEUE, HELD and REJECTED count change files, JOURNAL",
     "rows that wait for a sweep; p50, p99 and max are how long the daemon held",

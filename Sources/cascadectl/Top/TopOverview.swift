@@ -127,7 +127,8 @@ struct TopOverview {
     let edges = plan["edges"]?.integer ?? 0
     let more = edges > 0 ? " and \(edges.grouped) references" : ""
     let path = (store["store"]?.string?.printable ?? "").cutFront(to: 30)
-    line.add("  \(path): it would delete \(what)\(more); cascadectl approve \(number) allows it")
+    let place = state.stores.count > 1 ? "\(path): " : ""
+    line.add("  \(place)it would delete \(what)\(more); cascadectl approve \(number) allows it")
     return line
   }
 
@@ -136,7 +137,7 @@ struct TopOverview {
     let isBad = ["warning", "error", "critical"].contains(event["priority"]?.string)
     var line = ScreenLine("  \(time)  ", .dim)
     line.add("\(event["kind"]?.string ?? "")  ", isBad ? .yellow : .plain)
-    line.add(event["message"]?.string?.printable ?? "")
+    line.add(state.message(of: event))
     return line
   }
 }

@@ -13,7 +13,11 @@ struct TopState {
     case prompt(Question, typed: String)
   }
 
-  enum Question: String { case why, plan }
+  enum Question: String {
+    case why, plan
+
+    var form: String { self == .why ? "collection/key" : "collection/key, or a held plan" }
+  }
 
   private(set) var status: JSON = .null
   private(set) var events: [JSON] = []
@@ -46,6 +50,14 @@ struct TopState {
 
   mutating func select(_ step: Int) {
     selected = max(0, min(stores.count - 1, selected + step))
+  }
+
+  /// What happened; without the store where there is only one.
+  func message(of event: JSON) -> String {
+    let message = event["message"]?.string ?? ""
+    let start = "\(event["store"]?.string ?? ""): "
+    let isClear = stores.count == 1 && message.hasPrefix(start)
+    return (isClear ? String(message.dropFirst(start.count)) : message).printable
   }
 
   /// The nodes a second of what runs in a store.

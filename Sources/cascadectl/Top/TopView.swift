@@ -43,7 +43,7 @@ struct TopView {
     case .store: keys("esc back   w why   p plan   q quit")
     case .text: keys("↑↓ move   esc back   q quit")
     case .prompt(let question, let typed):
-      ScreenLine("\(question.rawValue) of (collection/key, esc: never mind): \(typed)_", .bold)
+      ScreenLine("\(question.rawValue) of (\(question.form), esc: never mind): \(typed)_", .bold)
     }
   }
 
@@ -92,7 +92,7 @@ struct TopView {
   private func events(of store: JSON) -> [String] {
     state.events.filter { $0["store"] == store["store"] }.suffix(8).map {
       let time = $0["at"]?.integer.map { SystemClock.text($0).dropFirst(11).dropLast() } ?? ""
-      return "  \(time)  \($0["message"]?.string?.printable ?? "")"
+      return "  \(time)  \(state.message(of: $0))"
     }
   }
 

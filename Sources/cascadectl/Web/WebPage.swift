@@ -15,7 +15,8 @@ struct WebPage: Sendable {
   private let connect: @Sendable () throws -> ControlClient
 
   private static let reading: Set = [
-    "Status", "Node", "Nodes", "Edges", "CountEdges", "Plan", "Why", "Graph", "Batches", "Notices",
+    "Status", "Node", "Nodes", "Edges", "CountEdges", "Plan", "HeldPlan", "Why", "Graph", "Batches",
+    "Notices",
     "Spool", "Check", "Events", "Leases",
   ]
   private static let changing: Set = [

@@ -173,13 +173,27 @@ const approve = (plan, what) => act(`approve-${plan}`, "Approve", {
   method: "Approve", parameters: { plan }, title: `Approve plan ${plan}?`, grave: true,
   text: `${what}\nThe approval is for this plan only, once.`, told: approvedText });
 
-function planCard(plan) {
+// A node of a plan, and by what it would go.
+const step = ({ node, edge, rule }) => h("li", {}, h("span.grow", {}, nodeLink(node)),
+  h("span.soft.small", {}, rule ? `${rule} of ${edge ? edge.name : "a changed reference"}` : ""));
+
+async function steps(plan) {
+  const { plan: whole } = await ask("HeldPlan", { plan: plan.plan });
+  const rest = whole.deletedCount - Math.min(whole.steps.length, 100);
+  return [bars(whole.byCollection, "nodes"),
+    whole.denied.slice(0, 10).map((reason) => h("p.reason", {}, reason.message)),
+    h("details", { open: whole.deletedCount < 20 }, h("summary", {}, "node by node"),
+      h("ul.plain.events", {}, whole.steps.slice(0, 100).map(step)),
+      rest > 0 ? h("p.soft", {}, `and ${number(rest)} more`) : null)];
+}
+
+async function planCard(plan) {
   const edges = plan.edges ? ` and ${count(plan.edges, "reference", "references")}` : "";
   const what = `It would delete ${count(plan.deletedCount, "node", "nodes")}${edges}.`;
   return h("section.card", {},
     h("div.row", {}, h("h2.grow", {}, `Plan ${plan.plan}`), approve(plan.plan, what)),
     h("p", {}, what), h("p.soft", {}, plan.file ? `change file ${plan.file}`
-      : `a sweep (${plan.kinds.join(", ")})`), bars(plan.byCollection, "nodes"));
+      : `a sweep (${plan.kinds.join(", ")})`), await steps(plan));
 }
 
 async function drawHeld() {
@@ -187,7 +201,7 @@ async function drawHeld() {
   const plans = [...(current()?.heldPlans ?? []), ...held.filter((file) => file.plan)];
   return [h("h1", {}, "Held"),
     h("p.soft", {}, "What would delete more than the limit waits here for an approval."),
-    plans.length ? plans.map(planCard) : h("section.card", {}, empty("Nothing waits."))];
+    plans.length ? await Promise.all(plans.map(planCard)) : h("section.card", {}, empty("Nothing waits."))];
 }
 
 // Check
