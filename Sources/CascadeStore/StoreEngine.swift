@@ -24,6 +24,9 @@ package protocol StoreEngine: Sendable {
   /// The files that every commit writes to.
   func filesOfCommits(at path: String) -> [String]
 
+  /// Whether another program has locked the store, so that it has to be waited for.
+  func isLocked(_ error: any Error) -> Bool
+
   /// Whether the error may end when the store is opened again.
   func endsByReopening(_ error: any Error) -> Bool
 

@@ -1,3 +1,9 @@
+/// Why a store has to be waited for: another program has it, or it is not there now.
+package struct StoreAway: Error, CustomStringConvertible {
+  package let description: String
+  package init(_ description: String) { self.description = description }
+}
+
 /// Why a store cannot be served in its present state.
 package struct StoreError: Error, CustomStringConvertible {
   package let description: String

@@ -72,9 +72,11 @@ package struct SweepResult: Sendable {
 
 /// The progress of a sweep or an undo.
 package struct WorkProgress: Hashable, Sendable {
-  package enum Phase: String, Sendable { case planning, deleting, restoring }
+  package enum Phase: String, Sendable { case looking, planning, deleting, restoring }
 
   package var phase: Phase
+  /// What is looked through now, while `done` of `total` relationships are.
+  package var subject: String?
   package var done = 0
   package var total = 0
 
@@ -82,6 +84,11 @@ package struct WorkProgress: Hashable, Sendable {
     self.phase = phase
     self.done = done
     self.total = total
+  }
+
+  package init(looking subject: String, done: Int, total: Int) {
+    self.init(phase: .looking, done: done, total: total)
+    self.subject = subject
   }
 }
 

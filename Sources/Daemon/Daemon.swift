@@ -32,18 +32,19 @@ package struct Daemon: Sendable {
   package func run() async throws {
     let signals = try Signals([SIGTERM, SIGINT, SIGHUP])
     let stores = Stores(engine, configuration, found)
-    try await stores.open()
     let server = VarlinkServer(
       Daemon.identity, [try Control(stores).interface()], failure: VarlinkError.unavailable)
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask(executorPreference: EventLoop.shared) { await stores.run() }
-      await stores.wait()
+      Supervisor.notify(Daemon.moreTime)
+      try await stores.start()
       let (listener, own) = try listen(stores)
       defer { if let own { UnixSocket.remove(own) } }
       group.addTask(executorPreference: EventLoop.shared) {
         try await server.serve(FileDescriptor(owning: listener))
       }
-      announce(stores)
+      Log.write(.info, "cascaded \(Release.version) serves \(what(stores))", fields: [])
+      group.addTask(executorPreference: EventLoop.shared) { try await announce(stores) }
       if Supervisor.isThere {
         group.addTask(executorPreference: EventLoop.shared) {
           try await updateServiceStatus(stores)
@@ -87,11 +88,22 @@ package struct Daemon: Sendable {
     path: "", message: "missing, and systemd passed no socket named varlink")
 
   @EventLoopActor
-  private func announce(_ stores: Stores) {
-    let what = stores.services.isEmpty ? "no store" : stores.paths
-    Supervisor.notify("READY=1", "STATUS=\(stores.summary)")
-    Log.write(.info, "cascaded \(Release.version) serves \(what)", fields: [])
+  private func what(_ stores: Stores) -> String {
+    stores.services.isEmpty ? "no store" : stores.paths
   }
+
+  /// Announces that the daemon is ready when all stores are, or wait for other programs. Until then
+  /// it asks the service manager for more time.
+  @EventLoopActor
+  private func announce(_ stores: Stores) async throws {
+    while try await !EventLoop.limit(.seconds(10), { await stores.settle() }) {
+      Supervisor.notify(Daemon.moreTime, "STATUS=\(stores.summary)")
+    }
+    Supervisor.notify("READY=1", "STATUS=\(stores.summary)")
+  }
+
+  /// In microseconds, from each time that it is said.
+  private static let moreTime = "EXTEND_TIMEOUT_USEC=60000000"
 
   /// Keeps the status line of `systemctl status` up to date, with a delay of a second.
   @EventLoopActor

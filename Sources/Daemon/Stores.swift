@@ -37,11 +37,32 @@ final class Stores {
     StoreService(configuration, events, of: self)
   }
 
-  /// Opens a single store at once, so that the daemon fails to start if it cannot be served. Stores
-  /// of a directory are tried again one by one.
-  func open() async throws {
-    if case .directory = configuration { return }
-    for service in services { try await service.openFile() }
+  // MARK: - The start
+
+  /// Why the only store will never be served, so that the daemon ends.
+  private(set) var refusal: (any Error)?
+  private var hasStarted = false
+
+  /// Gives the stores a moment, so that most are served when the socket answers first. Throws if
+  /// the daemon has a single store that cannot be served; stores of a directory are tried again.
+  func start() async throws {
+    try await EventLoop.limit(.milliseconds(500)) { await self.settle() }
+    hasStarted = true
+    if let refusal { throw refusal }
+  }
+
+  /// Returns when each store was looked through, waits for another program, or failed.
+  func settle() async {
+    for service in services { try? await service.settled() }
+  }
+
+  /// Whether this error ends the daemon.
+  func refuses(_ error: any Error, of service: StoreService) -> Bool {
+    if case .directory = configuration { return false }
+    if hasStarted || service.isFileOpen || service.reasonToWait(for: error) != nil { return false }
+    refusal = error
+    service.ringOpenings()
+    return true
   }
 
   /// Works until the task is cancelled.
@@ -78,11 +99,6 @@ final class Stores {
       hasRested = !idle.isEmpty
       if !hasRested && services.allSatisfy({ $0.lastUse == nil }) { try? await inUse.wait() }
     }
-  }
-
-  /// Waits until each store was opened or failed to open, or takes long.
-  func wait() async {
-    for service in services { try? await service.opened() }
   }
 
   var paths: String { services.map(\.configuration.path).joined(separator: ", ") }

@@ -7,9 +7,11 @@ internal import SQLiteJournal
 extension Connection {
   /// Nothing records which notices were written for a missing node. So `notifiesMissingDestination` is set only where
   /// the node may have gone while the store was not watched.
-  package func addDanglingEnds(_ binding: Binding, notifiesMissingDestination: Bool = false)
-    throws(SQLiteError)
-  {
+  /// `tell` is called before each relationship that is looked through.
+  package func addDanglingEnds(
+    _ binding: Binding, notifiesMissingDestination: Bool = false,
+    telling tell: (_ subject: String, _ done: Int, _ total: Int) -> Void = { _, _, _ in }
+  ) throws(SQLiteError) {
     try run(
       """
       INSERT OR IGNORE INTO temp.dead
@@ -19,10 +21,13 @@ extension Connection {
       WHERE destination NOT IN (SELECT id FROM cascade_node)
       """)
     for table in binding.collections.values { try findLostIdentities(of: table) }
-    for relation in binding.edgeRelations
-    where relation.reactsToMissingDestination
-      || notifiesMissingDestination && relation.notifiesMissingDestination
-    { try findMissingDestinations(relation) }
+    let relations = binding.edgeRelations.filter {
+      $0.reactsToMissingDestination || notifiesMissingDestination && $0.notifiesMissingDestination
+    }
+    for (number, relation) in relations.enumerated() {
+      tell("\(relation.source.collection).\(relation.name)", number, relations.count)
+      try findMissingDestinations(relation)
+    }
     for relation in binding.edgeRelations { try findMissingSources(relation) }
     try numberFound(present: false)
     if !notifiesMissingDestination { try markFoundExplained() }

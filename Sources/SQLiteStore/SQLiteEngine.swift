@@ -20,10 +20,15 @@ package struct SQLiteEngine: StoreEngine {
     let before = try FileStatus.of(path)
     if before != nil { try Ownership(of: path).refuseHarm() }
     let writer = try Writer(
-      path: path, model: model, busyMilliseconds: lockTimeout.busyMilliseconds, creates: creates)
+      path: path, model: model, busyMilliseconds: lockTimeout.busyMilliseconds,
+      openingMilliseconds: SQLiteEngine.openingMilliseconds, creates: creates)
     writer.openFile = try OpenFile(path, opened: before)
     return writer
   }
+
+  /// How long the opening waits for a lock. A store that is locked for longer is tried again, and
+  /// until then its state says so.
+  private static let openingMilliseconds: Int32 = 200
 
   package func openForReading(
     _ path: String, model: StoreModel, lockTimeout: Duration
@@ -48,6 +53,8 @@ package struct SQLiteEngine: StoreEngine {
   package func endsByReopening(_ error: any Error) -> Bool {
     (error as? SQLiteError)?.isReadOnly ?? false
   }
+
+  package func isLocked(_ error: any Error) -> Bool { (error as? SQLiteError)?.isBusy ?? false }
 
   package func isDamage(_ error: any Error) -> Bool { (error as? SQLiteError)?.isDamage ?? false }
 }

@@ -82,7 +82,7 @@ extension Writer {
   private func sweepParts(
     _ kinds: [SweepKind], _ result: inout SweepResult, at now: Int64, _ manners: StepPolicy
   ) throws {
-    var parts = try parts(of: addingIdleCounting(kinds))[...]
+    var parts = try parts(of: addingIdleCounting(kinds), manners)[...]
     while let part = parts.popFirst() {
       sweepRun.hasMoreParts = kinds.sweepsUnreachable(from: model) || !parts.isEmpty
       try sweepEdges(part, &result, at: now, manners)
@@ -152,14 +152,14 @@ extension Writer {
   /// What dangled before the store was watched waits for approval by itself, without what can go
   /// now. One kind leaves to the other what a scan of whole tables would not leave. A scan that
   /// finds nothing needs no lock.
-  private func parts(of kinds: [SweepKind]) throws -> [[SweepKind]] {
+  private func parts(of kinds: [SweepKind], _ manners: StepPolicy) throws -> [[SweepKind]] {
     let edges = kinds.filter(\.sweepsEdges)
     if edges.isEmpty { return [] }
     if attachment.isDetached || !facts.hasTables { return [edges] }
     try adaptToSchema()
     let journal = try sweepPartsOfJournal(of: edges)
     if !edges.scansTables { return journal }
-    let dangles = try isPartlyBound || hasDangling()
+    let dangles = try isPartlyBound || hasDangling(manners)
     let isWhole = edges.cascades == edges.counts && journal.count < 2
     if try dangles && rescanReason == nil && isWhole { return [edges] }
     if dangles {
@@ -194,15 +194,26 @@ extension Writer {
 
   package func clearRescanUnlessDangling() throws {
     try adaptToSchema()
-    if try !attachment.isDetached && !isPartlyBound && !hasDangling() { try clearDanglingDebt() }
+    if attachment.isDetached || isPartlyBound { return }
+    if try !hasDangling(.none) { try clearDanglingDebt() }
   }
 
-  private func hasDangling() throws -> Bool {
-    try db.snapshot {
-      try db.addDanglingEnds(binding, notifiesMissingDestination: rescanReason != nil)
-      let dead = try db.integer("SELECT 1 FROM temp.dead LIMIT 1")
-      return try dead != nil || db.hasUnusedIdentities(binding)
+  private func hasDangling(_ manners: StepPolicy) throws -> Bool {
+    do {
+      return try db.snapshot {
+        try db.interrupting(when: manners.shouldStop) { try findsDangling(manners) }
+      }
+    } catch let error as SQLiteError where error.isInterrupted {
+      throw CancellationError()
     }
+  }
+
+  private func findsDangling(_ manners: StepPolicy) throws -> Bool {
+    try db.addDanglingEnds(binding, notifiesMissingDestination: rescanReason != nil) {
+      manners.reportProgress(WorkProgress(looking: $0, done: $1, total: $2))
+    }
+    let dead = try db.integer("SELECT 1 FROM temp.dead LIMIT 1")
+    return try dead != nil || db.hasUnusedIdentities(binding)
   }
 
   private func sweepUnreachable(

@@ -18,6 +18,9 @@ struct ProgressLine {
       if let progress = reply["progress"], !progress.isNull {
         return line.show(progressLine.text(progress))
       }
+      if let reason = reply["waiting"]?.string {
+        return line.show("waiting: \(reason.printable)")
+      }
       last = reply
     }
     return last
@@ -28,6 +31,7 @@ struct ProgressLine {
     let total = progress["total"]?.integer ?? 0
     let phase = progress["phase"]?.string ?? ""
     guard total > 0 else { return done > 0 ? "\(phase) \(done) nodes" : phase }
+    if phase == "looking" { return "looking through relationship \(done + 1) of \(total)" }
     let unit = phase == "restoring" ? "items" : "nodes"
     let share = "\(phase) \(done) of \(total) \(unit) (\(done * 100 / total) %)"
     let elapsed = max(1, SystemClock.monotonic() - start)

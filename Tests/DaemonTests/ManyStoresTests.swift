@@ -39,7 +39,7 @@ import Testing
     try host.scratch.write("bad.db", String(repeating: "no database ", count: 1_000))
     try host.start()
     try host.wait(for: "bad", toBe: "degraded")
-    try host.wait(for: "mapped", toBe: "degraded")
+    try host.wait(for: "mapped", toBe: "waiting")
     #expect(try host.ctl(of: "good", "apply", "-", input: ManyStoresTests.put).status == 0)
     let refused = try host.ctl(of: "bad", "nodes", "a")
     #expect(refused.status == 75)
@@ -52,9 +52,7 @@ import Testing
     #expect(sweep.output.contains("good.db: nothing"))
     let pause = try host.ctl("pause")
     #expect(pause.status == 75)
-    for part in ["bad.db", "mapped.db does not exist", "the others are paused"] {
-      #expect(pause.error.contains(part))
-    }
+    for part in ["bad.db", "the others are paused"] { #expect(pause.error.contains(part)) }
     #expect(try host.ctl(of: "good", "resume").status == 0)
     try host.scratch.directory.remove("bad.db")
     try host.wait(for: "bad", toBe: "ok")
@@ -78,7 +76,7 @@ import Testing
     #expect(ContinuousClock.now - start < .seconds(3))
     try host.wait(for: "pipe", toBe: "degraded")
     #expect(host.log.contains("pipe.db is not a regular file"))
-    try host.wait(for: "locked", toBe: "degraded")
+    try host.wait(for: "locked", toBe: "waiting")
     try other.execute("COMMIT")
     try host.wait(for: "locked", toBe: "ok")
     #expect(try host.end() == .exit(0))

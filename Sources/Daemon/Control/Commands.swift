@@ -56,7 +56,7 @@ extension Control {
   }
 
   func sweep(_ call: Call) async throws -> JSON {
-    let service = try await service(call)
+    let service = try await awaitedService(call)
     let kinds = try call.sweepKinds()
     if call.parameters["dryRun"]?.bool != true {
       try service.mayWork()

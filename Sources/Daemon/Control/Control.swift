@@ -65,6 +65,20 @@ final class Control {
     return service
   }
 
+  /// The same. With `more` it waits until the store is served, and tells why.
+  func awaitedService(_ call: Call) async throws -> StoreService {
+    let service = try named(call)
+    var told: String?
+    while call.more && service.isStartingOrAway {
+      try await EventLoop.limit(.milliseconds(200)) { try await service.settled() }
+      guard let reason = service.reasonNotServed, reason != told else { continue }
+      try await call.reply(continues: ["waiting": .string(reason)])
+      told = reason
+    }
+    try await service.opened()
+    return service
+  }
+
   /// The same, also for a store that cannot be served now.
   func named(_ call: Call) throws -> StoreService {
     let services = stores.services
@@ -109,7 +123,7 @@ final class Control {
       "rejected": .integer(Int64(counts.rejected)),
     ]
     let journal = await service.journal()?.count ?? 0
-    let (state, reason) = service.condition.state(heldFiles: counts.held)
+    let (state, reason) = service.state
     return [
       "store": .string(service.configuration.path), "state": .string(state),
       "reason": reason.map(JSON.string) ?? .null, "spool": spool,

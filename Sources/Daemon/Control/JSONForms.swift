@@ -148,17 +148,18 @@ extension LockHolds {
 }
 
 extension WorkProgress {
+  /// As `status` shows it.
+  var status: JSON {
+    [
+      "what": .string(subject ?? phase.rawValue), "done": .integer(Int64(done)),
+      "of": .integer(Int64(total)),
+    ]
+  }
+
   var json: JSON {
     [
       "phase": .string(phase.rawValue), "done": .integer(Int64(done)),
       "total": .integer(Int64(total)),
-    ]
-  }
-
-  /// The form in the status of a store.
-  var status: JSON {
-    [
-      "what": .string(phase.rawValue), "done": .integer(Int64(done)), "of": .integer(Int64(total)),
     ]
   }
 }

@@ -8,11 +8,17 @@ internal import VarlinkServer
 /// Commands for the daemon itself.
 extension Control {
   func pause(_ call: Call) async throws -> JSON {
-    try await each(call, "paused") { try await $0.pause(by: call.peer.uid) }
+    try await each(call, "paused") {
+      try $0.mayBePaused()
+      try await $0.pause(by: call.peer.uid)
+    }
   }
 
   func resume(_ call: Call) async throws -> JSON {
-    try await each(call, "resumed") { try await $0.resume(by: call.peer.uid) }
+    try await each(call, "resumed") {
+      try $0.mayBePaused()
+      try await $0.resume(by: call.peer.uid)
+    }
   }
 
   /// Runs `body` for the named store, or for all stores. A failure of one does not stop the others.
@@ -23,7 +29,6 @@ extension Control {
     var failures: [any Error] = []
     for service in chosen {
       do {
-        try await service.opened()
         try await body(service)
       } catch {
         failures.append(error)

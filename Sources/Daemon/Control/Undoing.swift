@@ -38,7 +38,7 @@ extension Control {
   }
 
   func undo(_ call: Call) async throws -> JSON {
-    let service = try await service(call)
+    let service = try await awaitedService(call)
     try service.mayWork()
     return try await call.tellingProgress(of: service) { try await self.undo(call, service) }
   }

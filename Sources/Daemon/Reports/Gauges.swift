@@ -18,14 +18,16 @@ extension StoreService {
     let journal = await journal()?.count ?? 0
     let oldest = [(try? spool.oldest()) ?? nil, journalSince?.at].compactMap(\.self).min()
     return Gauges(
-      store: path, state: condition.state(heldFiles: counts.held).state, counts: counts,
+      store: path, state: self.state.state, counts: counts,
       journal: journal, heldPlans: condition.heldPlans.count + counts.held, oldestChange: oldest,
       tally: tally)
   }
 }
 
 extension Metrics {
-  private static let states = ["ok", "degraded", "held", "paused"]
+  private static let states = ["starting", "waiting", "ok", "degraded", "held", "paused"]
+
+  private static let down: Set = ["starting", "waiting", "degraded"]
 
   init(of stores: [Gauges], at now: Int64) {
     add(
@@ -39,8 +41,9 @@ extension Metrics {
 
   private mutating func addStates(_ stores: [Gauges]) {
     add(
-      "cascaded_store_up", "gauge", "Whether the store is served: 0 while it is degraded.",
-      stores.map { Sample(store: $0.store, value: $0.state == "degraded" ? 0 : 1) })
+      "cascaded_store_up", "gauge",
+      "Whether the store is served: 0 while it is starting, waiting or degraded.",
+      stores.map { Sample(store: $0.store, value: Metrics.down.contains($0.state) ? 0 : 1) })
     add(
       "cascaded_store_state", "stateset", "The state of the store.",
       stores.flatMap { store in

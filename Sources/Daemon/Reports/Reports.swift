@@ -117,6 +117,15 @@ extension StoreService {
     }
   }
 
+  func reportLook() {
+    tell(.info, .looking, "looking through the tables for references to nothing")
+  }
+
+  func reportLooked(in time: Duration) {
+    let seconds = Double(time / .milliseconds(100)).rounded(.up) / 10
+    tell(.info, .looked, "looked through the tables in \(seconds) s")
+  }
+
   func reportReplaced(_ standing: StoreStanding) {
     let what =
       switch standing {

@@ -5,8 +5,12 @@ internal import CascadeSystem
 
 /// The condition of a store, as `status` shows it.
 struct StoreCondition {
+  /// The store was not looked through yet.
+  var isStarting = true
   /// A failure of the machine or the file. The work is tried again.
   var trouble: String?
+  /// The trouble is that another program has the store, or that it is not there.
+  var isAway = false
   /// Where the tables do not fit the model.
   var problems: [String] = []
   /// The reasons, as last reported, why unreferenced files cannot be moved. They are tried again.
@@ -73,6 +77,8 @@ struct StoreCondition {
   func state(heldFiles: Int) -> (state: String, reason: String?) {
     if isDetached { return ("paused", StoreError.detached.description) }
     if let pause { return ("paused", pause.error.description) }
+    if let trouble, isAway { return ("waiting", trouble) }
+    if isStarting && trouble == nil { return ("starting", nil) }
     if let reason = trouble ?? problemText ?? filesText { return ("degraded", reason) }
     if let sweep = heldSweeps.first {
       return ("held", "a sweep is held: \(sweep.heldText(plan: sweep.plan ?? 0))")

@@ -12,7 +12,7 @@ extension StoreService {
     condition.pause = pause
     writer.stop()
     do {
-      try await onStore { try await writer.set(pause) }
+      if isServed { try await savePause() }
     } catch {
       condition.pause = nil
       throw error
@@ -22,14 +22,31 @@ extension StoreService {
     reportPaused(by: user)
   }
 
+  /// A store that starts or waits can be paused. One that cannot be served has nothing to pause.
+  func mayBePaused() throws {
+    if !isServed && !condition.isAway, let trouble = condition.trouble { throw StoreError(trouble) }
+  }
+
   func resume(by user: UInt32) async throws {
     if condition.isDetached { throw StoreError.detached }
-    if condition.pause == nil { return }
-    try await onStore { try await writer.set(nil) }
+    guard let pause = condition.pause else { return }
     condition.pause = nil
+    do {
+      if isServed { try await savePause() } else { writer.goOn() }
+    } catch {
+      condition.pause = pause
+      throw error
+    }
+    condition.isStarting = !hasLooked
     reportResumed(by: user)
     wakeUp()
     refreshTimetable()
+  }
+
+  /// Keeps the pause, or its end, in the store. What was stopped has ended by then.
+  func savePause() async throws {
+    let pause = condition.pause
+    try await onStore { try await writer.set(pause) }
   }
 
   /// Refuses work while the store is paused.

@@ -17,6 +17,7 @@ extension StoreService {
       } catch is CancellationError {
         return
       } catch {
+        if stores.refuses(error, of: self) { return }
         await pause(after: error, &backoff)
       }
     }
@@ -48,17 +49,23 @@ extension StoreService {
     if !condition.isDetached { try await onStore { try await writer.followSchema() } }
   }
 
-  private func recover() {
+  func recover() {
     if condition.trouble == nil { return }
     condition.trouble = nil
+    condition.isAway = false
     tell(.notice, .recovered, "works again")
   }
 
   /// Waits after a failure. Nothing is lost, because the files are still in the queue.
   private func pause(after error: any Error, _ backoff: inout Backoff) async {
-    // Work that a detachment or a pause stopped is not tried again.
-    if condition.isAtRest { return }
-    let text = "\(error)"
+    // Work that a detachment or a pause stopped is no failure.
+    if condition.isAtRest {
+      try? await EventLoop.sleep(for: backoff.next())
+      return
+    }
+    let wait = isServed ? nil : reasonToWait(for: error)
+    let text = wait ?? "\(error)"
+    condition.isAway = wait != nil
     if condition.trouble != text {
       condition.trouble = text
       tell(.warning, .trouble, "\(text); trying again", [(.reason, text)])
@@ -68,7 +75,17 @@ extension StoreService {
     if error is StoreError || stores.engine.isDamage(error) {
       failWaiters(StoreError("\(text); submitted files stay in the spool"))
     }
-    try? await EventLoop.sleep(for: backoff.next())
+    try? await EventLoop.sleep(for: wait == nil ? backoff.next() : min(backoff.next(), .seconds(2)))
+  }
+
+  /// Why the store has to be waited for: another program has it, or it is not there. Nil for any
+  /// other error.
+  func reasonToWait(for error: any Error) -> String? {
+    if stores.engine.isLocked(error) {
+      return "\(path) is locked by another program, or a transaction is open in it"
+    }
+    if let away = error as? StoreAway { return away.description }
+    return (error as? SystemError)?.isAbsence == true ? "\(error)" : nil
   }
 
   private func publish(_ outcome: Inbox.Outcome) {

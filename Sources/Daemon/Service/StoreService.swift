@@ -11,14 +11,16 @@ final class StoreService {
   private(set) var configuration: StoreConfiguration
   private(set) var connections: Connections
   /// The spool's files, for questions and uploads. The writer alone takes files from the queue.
-  private var openSpool: SpoolDirectory?
+  private(set) var openSpool: SpoolDirectory?
   let events: Events
   unowned let stores: Stores
 
   var isStarted = false
   var condition = StoreCondition()
-  /// Whether the store was examined once since it was opened.
-  private(set) var isServed = false
+  /// Whether questions are answered and work is done. A store is served once it was looked through,
+  /// or is paused.
+  var isServed: Bool { !condition.isStarting }
+  var hasLooked = false
   private(set) var isFileOpen = false
   let openings = Broadcast()
   private var queueWatch: DirectoryWatch?
@@ -72,16 +74,12 @@ final class StoreService {
   /// The counts of the spool; zero if it is not open.
   var spoolCounts: SpoolDirectory.Counts { (try? spool.counts()) ?? SpoolDirectory.Counts() }
 
-  var state: (state: String, reason: String?) {
-    condition.state(heldFiles: spoolCounts.held)
-  }
-
   // MARK: - Opening
 
   /// Opens the store and its spool.
   func openFile() async throws {
     if try !configuration.creates && FileStatus.of(path) == nil {
-      throw StoreError("\(path) does not exist")
+      throw StoreAway("\(path) does not exist")
     }
     let made = try [configuration.spoolPath, configuration.home].filter {
       try FileStatus.of($0) == nil
@@ -96,7 +94,7 @@ final class StoreService {
       made.forEach(SpoolDirectory.removeEmpty)
       throw error
     }
-    condition.pause = try await writer.storedPause()
+    if condition.pause == nil { condition.pause = try await writer.storedPause() }
     isFileOpen = true
     ringOpenings()
   }
@@ -106,47 +104,6 @@ final class StoreService {
       guard let openSpool else { throw StoreError(condition.trouble ?? "\(path) is not open yet") }
       return openSpool
     }
-  }
-
-  /// Returns when the store is served. Throws if it cannot be served now.
-  func opened() async throws {
-    let bell = openings.subscribe()
-    while !isServed {
-      if let trouble = condition.trouble { throw StoreError(trouble) }
-      try await bell.wait()
-    }
-  }
-
-  /// Opens the store. References that dangled before it was watched are looked for before questions
-  /// are answered. So nodes that an application deletes from then on are not mistaken for them.
-  func beginToServe() async throws {
-    if !isFileOpen { try await openFile() }
-    if isServed { return }
-    try? await loadTimetable()
-    // A long sweep continues while questions are answered.
-    if try await onStore({ try await writer.isUnfinished() }) { return serveFromNow() }
-    if !condition.isAtRest {
-      try? await resumeSweep()
-      try? await reviewStore()
-    }
-    serveFromNow()
-  }
-
-  /// Wakes the tasks that wait for the opening.
-  func ringOpenings() { openings.ring() }
-
-  private func serveFromNow() {
-    isServed = true
-    openings.ring()
-    refreshTimetable()
-  }
-
-  /// Serves the store after half a minute, even if the first look takes longer.
-  private func serveAfterHalfMinute() async {
-    for _ in 0..<30 where !isServed {
-      if (try? await EventLoop.sleep(for: .seconds(1), tolerance: .seconds(1))) == nil { return }
-    }
-    if isFileOpen && !isServed { serveFromNow() }
   }
 
   // MARK: - Running
@@ -171,7 +128,7 @@ final class StoreService {
   private func serve() async {
     await withDiscardingTaskGroup { group in
       for work in [
-        watchQueue, serveAfterHalfMinute, endLeases, retryPostponedSweeps, watchStore,
+        watchQueue, endLeases, retryPostponedSweeps, watchStore,
         followTimetable,
         runRequestedSweeps, work,
       ] {

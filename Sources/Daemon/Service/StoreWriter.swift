@@ -173,6 +173,11 @@ actor StoreWriter {
   /// Ends the work after the current step.
   nonisolated func stop() { isStopping.set() }
 
+  nonisolated func goOn() { isStopping.clear() }
+
+  /// Whether whole tables have to be looked through.
+  func owesLook() throws -> Bool { try attached().writer.rescanReason != nil }
+
   func storedPause() throws -> OperatorPause? { try attached().writer.operatorPause }
 
   /// Sets or ends a pause. The request to stop is cleared, because the stopped work has ended.

@@ -1,3 +1,4 @@
+internal import CSystemd
 internal import CascadeCSystem
 internal import CascadeSystem
 internal import Glibc

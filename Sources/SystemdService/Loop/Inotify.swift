@@ -1,4 +1,5 @@
 internal import CascadeSystem
+internal import CSystemd
 internal import CascadeCSystem
 internal import Glibc
 

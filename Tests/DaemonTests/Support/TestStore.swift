@@ -45,6 +45,7 @@ final class TestStore {
     try waitUntil("cascaded answers", limit: .seconds(30)) {
       (try? UnixSocket.connect(socket)) != nil
     }
+    try waitUntil("the store was looked through") { try state() != "starting" }
   }
 
   /// The command runs the program that its arguments name.
