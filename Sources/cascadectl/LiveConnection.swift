@@ -13,7 +13,8 @@ final class LiveConnection {
   init(_ connect: () throws -> ControlClient) throws {
     questions = try connect()
     events = try connect()
-    try events.start("Events", ["follow": true])
+    // All that the daemon still knows, and then what comes.
+    try events.start("Events", ["after": 0, "follow": true])
   }
 
   func status() throws -> JSON { try questions.call("Status", timeout: Self.patience) }

@@ -6,19 +6,32 @@ import Testing
 /// `top`, in a pseudo-terminal whose screen a script reads.
 @Suite struct TopTests {
   private static func use(_ store: TestStore, _ what: String) throws {
+    try use(store.path, what, ["\(store.identifier)"])
+  }
+
+  /// Of a store, or of the daemon behind a socket.
+  private static func use(_ target: String, _ what: String, _ more: [String] = []) throws {
     let tests = "\(#filePath)".split(separator: "/").dropLast(2).joined(separator: "/")
     let outcome = try run(
-      ["/usr/bin/python3", "-B", "/\(tests)/Foreign/top.py", Programs.cascadectl, store.path, what]
-        + ["\(store.identifier)"], environment: ["PATH=/usr/bin:/bin"], limit: .seconds(120))
+      ["/usr/bin/python3", "-B", "/\(tests)/Foreign/top.py", Programs.cascadectl, target, what]
+        + more, environment: ["PATH=/usr/bin:/bin"], limit: .seconds(120))
     #expect(outcome.status == 0, "\(outcome.error)")
   }
 
   @Worker
   @Test(arguments: [
-    "shows", "resizes", "is_quiet", "ends", "stops", "stalls", "waits",
+    "shows", "resizes", "is_quiet", "ends", "stops", "stalls", "waits", "wraps",
   ])
   func isUsedByAPerson(what: String) throws {
     try TopTests.use(try Library.store(), what)
+  }
+
+  @Worker @Test func showsOfManyStoresThoseAroundTheChosenOne() throws {
+    let host = try Host()
+    for number in 0..<30 { try host.model("one-\(number < 10 ? "0" : "")\(number)") }
+    try host.start()
+    try host.wait(for: "one-29", toBe: "ok")
+    try TopTests.use(host.socket, "many")
   }
 
   @Worker @Test func showsHeldPlans() throws {

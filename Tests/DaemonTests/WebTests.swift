@@ -65,12 +65,26 @@ import Testing
       try Library.store(more: "limits: { hold: { deletes: 1, share: 0 } },"), "approves")
   }
 
+  @Worker
+  @Test(.enabled(if: isLong && FileStatus.realPath("/usr/bin/chromedriver") != nil))
+  func asksTheChosenOfSeveralStoresInABrowser() throws {
+    let host = try Host()
+    for store in ["one", "two"] { try host.model(store) }
+    try host.start()
+    try host.wait(for: "two", toBe: "ok")
+    _ = try host.ctl(of: "two", "apply", "-", input: #"{"changes": [{"put": ["a", "1"]}]}"#)
+    try WebTests.use(host.socket, "several")
+  }
+
   private static func use(_ store: TestStore, _ what: String) throws {
+    try use(store.path, what, ["\(store.identifier)"])
+  }
+
+  /// Of a store, or of the daemon behind a socket.
+  private static func use(_ target: String, _ what: String, _ more: [String] = []) throws {
     let outcome = try run(
-      [
-        "/usr/bin/python3", "-B", script("page.py"), Programs.cascadectl, store.path, what,
-        "\(store.identifier)",
-      ], environment: environment, limit: .seconds(300))
+      ["/usr/bin/python3", "-B", script("page.py"), Programs.cascadectl, target, what] + more,
+      environment: environment, limit: .seconds(300))
     #expect(outcome.status == 0, "\(outcome.error)")
   }
 }

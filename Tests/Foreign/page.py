@@ -1,7 +1,7 @@
 """Uses the page of `cascadectl web` in a browser, as a person does.
 
-Arguments: cascadectl, the store, what to try, the daemon's number, and a directory for pictures if they
-are wanted.
+Arguments: cascadectl, the store, what to try, the daemon's number, and a directory for pictures if
+they are wanted.
 """
 import json
 import os
@@ -14,12 +14,13 @@ from browser import Browser
 
 CTL, STORE, WHAT = sys.argv[1:4]
 PICTURES = sys.argv[5] if len(sys.argv) > 5 else None
+TARGET = ["--socket" if STORE.endswith("/control") else "--store", STORE]
 VIEWS = ["Now", "Sweeps", "Batches", "Held", "Why", "Check", "Spool"]
 
 
 def ctl(*arguments, input=None):
     run = subprocess.run(
-        [CTL, "--store", STORE, "--json", *arguments], input=input, text=True, capture_output=True)
+        [CTL, *TARGET, "--json", *arguments], input=input, text=True, capture_output=True)
     return [json.loads(line) for line in run.stdout.splitlines()]
 
 
@@ -32,7 +33,7 @@ class Page:
 
     def __init__(self, *options, **browser):
         self.web = subprocess.Popen(
-            [CTL, "--store", STORE, "web", *options], stdin=subprocess.DEVNULL,
+            [CTL, *TARGET, "web", *options], stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE, text=True)
         self.address = self.web.stdout.readline().strip()
         self.browser = Browser(**browser)
@@ -143,7 +144,7 @@ def approves():
     sql("DELETE FROM artist WHERE id = 'nina'")
     with Page() as it:
         it.wait_for("approve")
-        it.wait("document.querySelector('nav .count')?.innerText === '1'", "the count of held plans")
+        it.wait("document.querySelector('nav .count')?.innerText === '1'", "a held plan is counted")
         go(it, "held")
         it.wait_for("It would delete 3 nodes.")
         it.wait_for("songs/11")
@@ -217,6 +218,28 @@ def narrow():
                         shade = "dark" if dark else "light"
                         it.picture(f"{PICTURES}/{name}-{width}-{shade}.png")
     assert len(colours) == 2, colours
+
+
+def several():
+    """Of several stores, one is chosen, and asked."""
+    stores = [store["store"] for store in ctl("status")[0]["stores"]]
+    one, other = [next(s for s in stores if s.endswith(f"{n}.db")) for n in ["one", "two"]]
+    with Page() as it:
+        it.wait_for(other)
+        it.run("const it = document.getElementById('store'); it.value = arguments[0];"
+               "it.dispatchEvent(new Event('change'))", other)
+        go(it, "why", node="a/1")
+        it.wait_for("alive")
+        it.run("const it = document.getElementById('store'); it.value = arguments[0];"
+               "it.dispatchEvent(new Event('change'))", one)
+        it.wait_for("It is not known")
+        go(it, "now")
+        it.wait_for("Sweep now")
+        it.run("document.querySelector(`[data-key='pause-${arguments[0]}']`).click()", other)
+        it.run("document.getElementById('ask-yes').click()")
+        it.wait_for("Paused.")
+        states = {s["store"]: s["state"] for s in ctl("status")[0]["stores"]}
+        assert states == {one: "ok", other: "paused"}, states
 
 
 def read_only():

@@ -12,7 +12,8 @@ CTL, STORE, WHAT = sys.argv[1:4]
 
 
 def top(**options):
-    return Terminal([CTL, "--store", STORE, "top"], **options)
+    choice = "--socket" if STORE.endswith("/control") else "--store"
+    return Terminal([CTL, choice, STORE, "top"], **options)
 
 
 def ctl(*arguments, input=None):
@@ -86,6 +87,35 @@ def resizes():
         assert all(len(line) <= columns for line in lines), lines
         if columns == 160:
             assert "JOURNAL" in it.text() and "q quit" in lines[39], lines
+    it.type("q")
+    assert it.finish() == 0
+
+
+def wraps():
+    """A long answer is shown whole on a narrow terminal."""
+    sql("DELETE FROM artist WHERE id = 'nina'")
+    it = top(rows=30, columns=50)
+    it.wait_for("deleted 3 nodes")
+    it.type("wsongs/10\r")
+    it.wait_for("was deleted at")
+    words = " ".join(it.text().split())
+    assert "deleteSourceIfDestinationDeleted of songs/10 -album-> albums/1" in words, it.text()
+    assert all(len(line) <= 50 for line in it.text().splitlines())
+    it.type("q")
+    assert it.finish() == 0
+
+
+def many():
+    """Of many stores, those around the chosen one are shown."""
+    it = top(rows=16)
+    it.wait_for("one-00.db")
+    assert "EVENTS" in it.text() or "one-05.db" in it.text(), it.text()
+    it.type("j" * 25)
+    it.wait(lambda it: any(line.startswith(">") and "one-25.db" in line
+                           for line in it.text().splitlines()), "the store is chosen")
+    it.type("\r")
+    it.wait_for("WRITE LOCK")
+    assert "one-25.db" in it.text()
     it.type("q")
     assert it.finish() == 0
 

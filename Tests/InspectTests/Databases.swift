@@ -16,6 +16,17 @@ final class TestDatabase {
     try db.execute("PRAGMA journal_mode = \(journalMode); \(sql)")
   }
 
+  /// Gives a column a collation that is not known here, as an application's database has it.
+  func hideCollation(_ collation: String, of table: String, column: String) throws {
+    let db = try Connection(path: path, access: .readWrite)
+    try db.execute(
+      """
+      PRAGMA writable_schema = ON;
+      UPDATE sqlite_schema SET sql = replace(sql, '\(column)', '\(column) COLLATE \(collation)')
+      WHERE name = '\(table)';
+      """)
+  }
+
   /// What is in the directory, with the number, the size and the time of each file.
   func files() throws -> [String: [Int64]] {
     var found: [String: [Int64]] = [:]

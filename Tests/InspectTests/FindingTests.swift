@@ -46,6 +46,37 @@ import Testing
     #expect(inspection.sum == "2 orphaned rows in 2 relationships")
   }
 
+  @Test func readsTablesWhoseCollationOnlyTheApplicationHas() throws {
+    let database = try TestDatabase(
+      """
+      CREATE TABLE deck(id INTEGER PRIMARY KEY, name TEXT);
+      CREATE TABLE card(id INTEGER PRIMARY KEY, deck_id INTEGER);
+      CREATE TABLE tag(name TEXT PRIMARY KEY) WITHOUT ROWID;
+      INSERT INTO tag VALUES('a'), ('B');
+      \(rows(10, into: "deck", "i, 'x'"))
+      \(rows(50, into: "card", "i, i % 11 + 1"))
+      """)
+    try database.hideCollation("unicase", of: "tag", column: "name TEXT")
+    try database.hideCollation("unicase", of: "deck", column: "name TEXT")
+    let inspection = try database.inspect(examples: true)
+    #expect(inspection.likely("card", "deck_id")?.orphans == 4)
+    #expect(inspection.tables.first { $0.table == "tag" }?.rows == 2)
+  }
+
+  @Test func takesOneRandomIdentifierForAReference() throws {
+    let identifiers = "'0f8fad5bd9cb469fa16570867728950e', '7c9e6679f7424de5944b00d1d2b1e4a1'"
+    let inspection = try TestDatabase(
+      """
+      CREATE TABLE commodity(guid TEXT PRIMARY KEY, name TEXT);
+      CREATE TABLE payment(guid TEXT PRIMARY KEY, currency TEXT, note TEXT);
+      INSERT INTO commodity SELECT value, 'EUR' FROM json_each(json_array(\(identifiers)));
+      \(rows(5, into: "payment", "hex(randomblob(16)), '0f8fad5bd9cb469fa16570867728950e', 'x'"))
+      """
+    ).inspect()
+    #expect(inspection.likely("payment", "currency")?.to == "commodity")
+    #expect(inspection.relationships.count == 1)
+  }
+
   @Test(arguments: ["0", "-1", "''", "'00000000-0000-0000-0000-000000000000'"])
   func knowsValuesThatMeanNone(_ none: String) throws {
     let inspection = try TestDatabase(

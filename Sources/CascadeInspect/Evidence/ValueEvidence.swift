@@ -10,10 +10,13 @@ struct ValueEvidence {
   let hits: Int
   /// The decimal logarithm of the chance that this many values of this kind are there by accident.
   let chance: Double
+  /// Whether the values are identifiers that were drawn at random: one of them is enough.
+  let isRandom: Bool
   /// Whether the values are only the lowest of many keys, as numbers that count something are.
   let isNarrow: Bool
 
-  static let none = ValueEvidence(count: 0, hits: 0, chance: 0, isNarrow: false)
+  static let none = ValueEvidence(
+    count: 0, hits: 0, chance: 0, isRandom: false, isNarrow: false)
 
   var share: Double { count == 0 ? 0 : Double(hits) / Double(count) }
   /// It would be a strange accident.
@@ -54,6 +57,18 @@ extension Value {
   }
 }
 
+extension [Value] {
+  /// Whether all are hexadecimal, of 80 bits or more, with digits and letters.
+  var areRandom: Bool {
+    !isEmpty
+      && allSatisfy { value in
+        guard case .text(let text) = value, text.utf8.count >= 20 else { return false }
+        return text.allSatisfy { $0.isHexDigit || "-{}".contains($0) }
+          && text.contains(where: \.isNumber) && text.contains(where: \.isLetter)
+      }
+  }
+}
+
 extension Database {
   private static let mostLookups = 200
 
@@ -77,7 +92,7 @@ extension Database {
     let range = try keyRange(of: parent, key)
     let chance = Double(hits) * log10(range.chance(of: distinct, rows: parent.rows))
     return ValueEvidence(
-      count: distinct.count, hits: hits, chance: chance,
+      count: distinct.count, hits: hits, chance: chance, isRandom: distinct.areRandom,
       isNarrow: range.isNarrow(sample.compactMap(\.integer)))
   }
 

@@ -33,7 +33,9 @@ struct Candidate {
       values.count == 0 ? name.hasKey : values.isTelling || values.isGood && !values.isNarrow
     case 1.65...: values.isTelling || name.hasKey && values.isGood && !values.isNarrow
     case 0.9...: values.isTelling
-    default: values.share >= 0.95 && values.hits >= 3 && values.chance <= -9
+    default:
+      values.isRandom
+        ? values.share == 1 : values.share >= 0.95 && values.hits >= 3 && values.chance <= -9
     }
   }
 
@@ -152,7 +154,7 @@ struct Detective {
     _ name: ColumnName, _ sample: [Value], _ table: SampledTable
   ) throws -> [Candidate] {
     let values = Array(sample.filter { !$0.looksLikeNone }.prefix(300))
-    guard Set(values).count >= 3, values.areDistinctive else { return [] }
+    guard values.areRandom || Set(values).count >= 3 && values.areDistinctive else { return [] }
     var found: [Candidate] = []
     for parent in tables where parent.rows > 0 {
       for key in parent.singleKeys where parent.isIdentity(key) {

@@ -22,6 +22,7 @@ final class Database {
     }
     db.setBusyTimeout(milliseconds: 5_000)
     db.keepLogOnClose()
+    db.standInForUnknownCollations()
     try db.execute("PRAGMA cache_size = -65536")
   }
 

@@ -28,13 +28,22 @@ package final class Terminal {
   private static let leave = "\u{1B}[0m\u{1B}[?7h\u{1B}[?25h\u{1B}[?1049l"
 
   package init() throws(SystemError) {
-    // An open file of its own: that it does not block is not seen by other programs.
-    file = try FileDescriptor.open("/proc/self/fd/1", .readWrite(create: false))
+    file = try Terminal.open()
     var attributes = termios()
     _ = try checked("tcgetattr") { [raw = file.raw] in unsafe tcgetattr(raw, &attributes) }
     original = attributes
     signals = FileDescriptor(owning: try Terminal.watchSignals())
     enter()
+  }
+
+  /// An open file of its own: that it does not block is not seen by other programs. After a change
+  /// of the user, only the controlling terminal may be opened.
+  private static func open() throws(SystemError) -> FileDescriptor {
+    do {
+      return try FileDescriptor.open("/proc/self/fd/1", .readWrite(create: false))
+    } catch {
+      return try FileDescriptor.open("/dev/tty", .readWrite(create: false))
+    }
   }
 
   deinit {

@@ -86,6 +86,19 @@ extension String {
     return most > 0 ? cut + "…" : ""
   }
 
+  /// The text in lines of this width. Those behind the first are indented.
+  func wrapped(to most: Int) -> [String] {
+    var (lines, rest) = ([String](), self)
+    while rest.columns > most, most > 20 {
+      let full = String(rest.cut(to: most + 1).dropLast())
+      let words = full.lastIndex(of: " ").map { full[..<$0] }
+      let line = words.flatMap { $0.count > most / 2 ? String($0) : nil } ?? full
+      lines.append(line)
+      rest = "      " + rest.dropFirst(line.count).drop { $0 == " " }
+    }
+    return lines + [rest]
+  }
+
   /// The text, or an ellipsis and its end: of a path, the end tells more.
   func cutFront(to most: Int) -> String {
     if columns <= most { return self }

@@ -8,7 +8,9 @@ struct TopOverview {
   let columns: Int
 
   var lines: [ScreenLine] {
-    let top = stores + plans
+    let plans = plans
+    // Of many stores, those around the chosen one are shown, and some events.
+    let top = [head] + stores(in: max(2, rows - plans.count - 7)) + plans
     let room = max(0, rows - top.count - 2)
     let events = state.events.suffix(room).map(event)
     return top + (events.isEmpty ? [] : [ScreenLine(), ScreenLine("EVENTS (UTC)", .dim)] + events)
@@ -30,11 +32,14 @@ struct TopOverview {
     max(8, (isNarrow ? columns - 9 : numbers) - TopOverview.stateWidth - 2)
   }
 
-  private var stores: [ScreenLine] {
-    [head]
-      + state.stores.enumerated().flatMap { number, store in
-        [line(store, isSelected: number == state.selected)] + details(store)
-      }
+  private func stores(in room: Int) -> ArraySlice<ScreenLine> {
+    let blocks = state.stores.enumerated().map { number, store in
+      [line(store, isSelected: number == state.selected)] + details(store)
+    }
+    let lines = blocks.flatMap { $0 }
+    let before = blocks.prefix(state.selected).reduce(0) { $0 + $1.count }
+    let first = max(0, min(before - room / 2, lines.count - room))
+    return lines.dropFirst(first).prefix(room)
   }
 
   private var head: ScreenLine {

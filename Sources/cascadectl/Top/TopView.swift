@@ -28,7 +28,8 @@ struct TopView {
     case .overview: overview
     case .store: store
     case .text(let title, let lines, let top):
-      [ScreenLine(title, .bold), ScreenLine()] + lines.dropFirst(top).map { ScreenLine($0) }
+      [ScreenLine(title, .bold), ScreenLine()]
+        + lines.dropFirst(top).flatMap { $0.wrapped(to: columns) }.map { ScreenLine($0) }
     case .prompt: overview
     }
   }

@@ -187,9 +187,12 @@ const showSoon = () => {
   wish = setTimeout(show, 60);
 };
 
-// What happens now
+// What happens now. A page that nobody sees does not ask.
+let live;
 function listen() {
-  const live = new EventSource("api/live");
+  live?.close();
+  if (document.hidden) return;
+  live = new EventSource("api/live");
   const data = (event) => JSON.parse(event.data);
   live.addEventListener("page", (event) => {
     Object.assign(state, data(event), { gone: null, events: [] });
@@ -222,6 +225,7 @@ document.getElementById("store").addEventListener("change", (event) => {
   show();
 });
 addEventListener("hashchange", show);
+document.addEventListener("visibilitychange", listen);
 addEventListener("keydown", (event) => {
   const isBusy = event.target.matches("input, select") || document.getElementById("ask").open;
   if (isBusy || event.ctrlKey || event.metaKey || event.altKey) return;

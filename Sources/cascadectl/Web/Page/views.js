@@ -215,13 +215,15 @@ async function drawCheck() {
     told: ({ repaired }) => `Created ${count(repaired.triggers.length, "trigger", "triggers")} and `
       + `${count(repaired.indexes.length, "index", "indexes")}.` });
   return [
-    h("div.row", {}, h("h1.grow", {}, "Check"), total ? repair : null),
+    h("div.row", {}, h("h1.grow", {}, "Check"),
+      kinds.has("missingIndex") || kinds.has("trigger") ? repair : null),
     h("p.soft", {}, total ? count(total, "finding", "findings") : ""),
     total ? [...kinds].map(([kind, list]) => h("section.card", {}, h("h2", {}, kind),
       h("ul.plain.events", {}, list.map((one) =>
-        h("li", {}, h("span", {}, one.message, " ", edgeLine(one.edge)))))))
+        h("li", {}, h("span", {}, one.message,
+          one.edge ? h("div.soft.small", {}, edgeLine(one.edge)) : null))))))
       : h("section.card", {}, empty("All is as the model says.")),
-    remarks.map((remark) => h("p.reason", {}, remark.message)),
+    remarks.map((remark) => h("p.card.small", {}, remark.message)),
   ];
 }
 
