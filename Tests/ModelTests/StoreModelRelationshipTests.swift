@@ -138,15 +138,15 @@ private func relationship(_ members: String, to: String = "\"albums\"") -> Strin
     ),
     (
       "{ name: \"n\", from: \"songs\", to: \"tags\", column: \"c\" }",
-      #"column: one column cannot hold the key of 2 columns of "tags""#
+      #"column: one column cannot hold the key of 2 columns of "tags": list one for each of a, b"#
     ),
     (
       "{ name: \"n\", from: \"tags\", to: \"songs\", join: {table: \"t\", source: \"s\", destination: \"d\"} }",
-      #"join.source: one column cannot hold the key of 2 columns of "tags""#
+      #"join.source: one column cannot hold the key of 2 columns of "tags": list one for each of a, b"#
     ),
     (
       "{ name: \"n\", from: \"songs\", to: \"tags\", join: {table: \"t\", source: \"s\", destination: \"d\"} }",
-      #"join.destination: one column cannot hold the key of 2 columns of "tags""#
+      #"join.destination: one column cannot hold the key of 2 columns of "tags": list one for each of a, b"#
     ),
     (
       "{ name: \"n\", from: \"songs\", to: { files: \"media\" }, join: {table: \"t\", source: \"s\", destination: \"d\"} }",
