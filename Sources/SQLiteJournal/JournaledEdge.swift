@@ -56,10 +56,8 @@ extension EdgeRelation {
 
   /// The value as a key of the destination. A path is left as it is: a blob names no file.
   private func named(_ old: Reference, in column: String) -> String {
-    if destination.kind == .files { return column }
     // Several values were written as the list of a key.
-    return old.hasSeveralValues && destination.storesValues(like: old)
-      ? column : destination.asKey(old)
+    destination.kind == .files || old.hasSeveralValues ? column : destination.asKey(old)
   }
 
   /// An edge that another relation held. If that relation still holds it, the row was journaled

@@ -77,7 +77,7 @@ extension NodeTable {
   }
 
   /// Whether the columns of the reference store each value as those of the key do.
-  package func storesValues(like reference: Reference) -> Bool {
+  private func storesValues(like reference: Reference) -> Bool {
     guard case .mapped(_, let key, _) = kind else { return false }
     return zip(reference.columns, key).allSatisfy { $0?.affinity == $1.affinity }
   }

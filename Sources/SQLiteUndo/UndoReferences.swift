@@ -145,6 +145,7 @@ extension Undo.NumberedLayout {
     let ways = relations.compactMap { relation -> String? in
       if relation.source.table?.name != layout.subject { return nil }
       let columns = relation.referringColumns
+      if columns.isEmpty { return nil }
       let parts = columns.indices.map { "t.c\(layout.keys + $0)" }
       let isThere = relation.destination.hasRow(asKeyOf: Reference(values: parts))
       switch relation.form {
