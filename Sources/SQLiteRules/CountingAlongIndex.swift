@@ -13,7 +13,8 @@ extension Closure {
     _ db: borrowing Connection, _ effect: RuleEffect, _ relation: EdgeRelation, _ level: Level
   ) throws -> Bool {
     guard case .column(let columns) = relation.form, columns.count == 1,
-      let table = relation.source.table, table.hasIndex(on: columns), relation.destination.isMapped, relation.tellsKeysApart,
+      let table = relation.source.table, table.hasIndex(on: columns), relation.destination.isMapped,
+      relation.tellsKeysApart,
       counted[effect]!.filter(relation.hasSameEdgesAs) == [relation],
       numbers.isEachByRow(in: relation.source), numbers.isEachByRow(in: relation.destination)
     else { return false }

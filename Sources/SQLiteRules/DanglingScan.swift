@@ -115,6 +115,7 @@ extension NodeTable {
       !key[0].affinity.isNumeric
     else { return "NOT \(hasRow(withKey: reference))" }
     let column = "d.\(quoted(key[0].name))"
-    return "\(reference.value) NOT IN (SELECT \(column) FROM \(rows) AS d WHERE \(column) IS NOT NULL)"
+    let keys = "SELECT \(column) FROM \(rows) AS d WHERE \(column) IS NOT NULL"
+    return "\(reference.value) NOT IN (\(keys))"
   }
 }

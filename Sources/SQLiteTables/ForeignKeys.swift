@@ -50,8 +50,9 @@ extension Binding {
       // already.
       let isAnswered = edgeRelations.contains {
         $0.source == child
-          && ($0.nullifies(key) || $0.rules.contains(.denyDestinationDeletion)
-            && $0.destination == parent && $0.form == parent.columns(of: key).map { .column($0) })
+          && ($0.nullifies(key)
+            || $0.rules.contains(.denyDestinationDeletion)
+              && $0.destination == parent && $0.form == parent.columns(of: key).map { .column($0) })
       }
       return isAnswered ? nil : .denyDestinationDeletion
     }
@@ -210,4 +211,3 @@ extension NodeTable {
     return key.contains { $0.name.folded == column.folded }
   }
 }
-

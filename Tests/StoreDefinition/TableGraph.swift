@@ -132,7 +132,8 @@ package struct PlacedGraph {
     }
     // Half of them: who has an index is looked up another way.
     for relation in relations where relation.place == .column && relation.name == "x" {
-      statements.append("CREATE INDEX by_\(relation.table) ON "
+      statements.append(
+        "CREATE INDEX by_\(relation.table) ON "
           + "\"t \(relation.from)\"(\(columns(of: relation).reversed().joined(separator: ", ")))")
     }
     return statements.joined(separator: ";\n")

@@ -58,7 +58,8 @@ extension Binding {
       + missingIndexes.map { index in
         SetupFinding(
           kind: .missingIndex, table: index.table,
-          message: "no index on \"\(index.table)\"(\(index.quotedColumns)): rows are searched by it")
+          message: "no index on \"\(index.table)\"(\(index.quotedColumns)): rows are searched by it"
+        )
       } + edgeRelations.flatMap(\.affinityFindings).unique
   }
 

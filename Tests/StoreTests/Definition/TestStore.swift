@@ -93,10 +93,10 @@ extension TestStore {
     let isKey = parts.enumerated().map { "CAST(t.c\($0) AS TEXT) = \(literal($1))" }
     return try Connection(path: path, access: .readOnly).integer(
       generated: """
-      SELECT 1 FROM cascade_trash AS t JOIN cascade_trash_layout AS l USING(batch, layout)
-      JOIN cascade_collection AS c ON c.id = l.collection
-      WHERE l.kind = 'row' AND c.name = ? AND \(isKey.joined(separator: " AND "))
-      """, [.text(node.collection)]) != nil
+        SELECT 1 FROM cascade_trash AS t JOIN cascade_trash_layout AS l USING(batch, layout)
+        JOIN cascade_collection AS c ON c.id = l.collection
+        WHERE l.kind = 'row' AND c.name = ? AND \(isKey.joined(separator: " AND "))
+        """, [.text(node.collection)]) != nil
   }
 
   func lease(_ key: String, in collection: String, until end: some CustomStringConvertible) throws {
