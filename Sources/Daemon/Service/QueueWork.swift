@@ -13,7 +13,7 @@ extension StoreService {
         try await beginToServe()
         try await workUntilIdle()
         backoff = Backoff()
-        try await wake.wait()
+        try await waitForWork()
       } catch is CancellationError {
         return
       } catch {
@@ -21,6 +21,16 @@ extension StoreService {
         await pause(after: error, &backoff)
       }
     }
+  }
+
+  private func waitForWork() async throws {
+    guard let delay = await connections.writer.retryDelay else { return try await wake.wait() }
+    let timer = Task {
+      try await EventLoop.sleep(for: delay, tolerance: delay / 4)
+      wake.ring()
+    }
+    defer { timer.cancel() }
+    try await wake.wait()
   }
 
   private func workUntilIdle() async throws {
@@ -72,7 +82,7 @@ extension StoreService {
       ringOpenings()
     }
     // A fault of the store itself may last for days, so callers do not wait for its end.
-    if error is StoreError || stores.engine.isDamage(error) {
+    if error is StoreError || error is UnsafePath || stores.engine.isDamage(error) {
       failWaiters(StoreError("\(text); submitted files stay in the spool"))
     }
     try? await EventLoop.sleep(for: wait == nil ? backoff.next() : min(backoff.next(), .seconds(2)))

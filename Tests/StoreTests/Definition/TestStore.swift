@@ -21,8 +21,10 @@ final class TestStore: StoreUnderTest {
   var count: Int64 = 0
 
   /// The application's tables are there first.
-  init(model: StoreModel = .lenient, schema: String = "") throws {
-    path = "\(TestStore.directory)/cascade-test-\(getpid())-\(UInt64.random(in: 0 ... .max)).db"
+  init(
+    model: StoreModel = .lenient, schema: String = "", in directory: String = TestStore.directory
+  ) throws {
+    path = "\(directory)/cascade-test-\(getpid())-\(UInt64.random(in: 0 ... .max)).db"
     if !schema.isEmpty { try Connection(path: path, access: .create).execute(schema) }
     self.model = model
     writer = try Writer(path: path, model: model)
@@ -32,7 +34,7 @@ final class TestStore: StoreUnderTest {
   deinit { for suffix in ["", "-wal", "-shm"] { unsafe unlink(path + suffix) } }
 
   /// Syncing costs nothing there, so that a test may commit as often as it likes.
-  private static let directory = unsafe access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/var/tmp"
+  static let directory = unsafe access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/var/tmp"
 
   /// As the next daemon does.
   func reopen() throws {
@@ -89,12 +91,14 @@ extension TestStore {
 
   /// What a later batch found to be gone is a mere name there, and a row in an earlier one.
   func isRowInTrash(_ node: Node) throws -> Bool {
-    try Connection(path: path, access: .readOnly).integer(
-      """
-      SELECT 1 FROM cascade_trash AS t JOIN cascade_trash_layout AS l USING(batch, layout)
-      JOIN cascade_collection AS c ON c.id = l.collection
-      WHERE l.kind = 'row' AND c.name = ? AND CAST(t.c0 AS TEXT) = ?
-      """, .text(node.collection), .text(node.key.managedText)) != nil
+    let parts = (node.key.json.array ?? [node.key.json]).map { $0.string ?? $0.text }
+    let isKey = parts.enumerated().map { "CAST(t.c\($0) AS TEXT) = \(literal($1))" }
+    return try Connection(path: path, access: .readOnly).integer(
+      generated: """
+        SELECT 1 FROM cascade_trash AS t JOIN cascade_trash_layout AS l USING(batch, layout)
+        JOIN cascade_collection AS c ON c.id = l.collection
+        WHERE l.kind = 'row' AND c.name = ? AND \(isKey.joined(separator: " AND "))
+        """, [.text(node.collection)]) != nil
   }
 
   func lease(_ key: String, in collection: String, until end: some CustomStringConvertible) throws {
