@@ -84,6 +84,13 @@ public struct EdgeName: Hashable, Sendable, CustomStringConvertible {
   /// The rules, where they are known.
   public let rules: Rules
 
+  init(_ name: String, from source: NodeName, to destination: EdgeEnd, _ rules: Rules) {
+    self.name = name
+    self.source = source
+    self.destination = destination
+    self.rules = rules
+  }
+
   init?(_ json: JSON?) {
     guard let json, let name = json["name"]?.string, let source = NodeName(json["from"]),
       let destination = EdgeEnd(json["to"])

@@ -34,7 +34,7 @@ final class ReadConnection {
   }
 
   deinit {
-    for unsafestatement in unsafe idle.values { unsafe sqlite3_finalize(statement) }
+    unsafe idle.values.forEach { unsafe sqlite3_finalize($0) }
     if isOwned { unsafe sqlite3_close_v2(handle) }
   }
 

@@ -1,4 +1,4 @@
-internal import CascadeModel
+package import CascadeModel
 
 /// The changes of one write: all of them take effect, or none. They apply in the order in which they
 /// are made, and the rules run at the end.
@@ -13,6 +13,12 @@ public struct Transaction: Sendable {
 
   /// Begins a transaction. ``Store/write(by:timeout:_:)`` does this by itself.
   public init(id: UUIDv7 = UUIDv7()) { self.id = id }
+
+  /// With changes that were written as JSON.
+  package init(written changes: [JSON]) {
+    id = UUIDv7()
+    self.changes = changes
+  }
 
   /// Whether there are no changes.
   public var isEmpty: Bool { changes.isEmpty }
