@@ -1,4 +1,5 @@
 // swift-tools-version: 6.2
+import CompilerPluginSupport
 import PackageDescription
 
 // Layers: a target imports only from lower layers, and only what is listed here.
@@ -10,6 +11,7 @@ import PackageDescription
 //   2  CascadePlanning SQLiteTables
 //   1  SystemdService  CascadeStore   CascadeVarlink  HTTPServer
 //   0  CascadeModel    CascadeSQLite  CascadeSystem  (and the C libraries below them)
+//      CascadeMacros runs in the compiler, and uses only CascadeModel.
 //
 // Only `cascaded` knows an engine: `Daemon` and `Spool` use the protocols of `CascadeStore`.
 //
@@ -44,6 +46,7 @@ let package = Package(
   products: [
     .executable(name: "cascadectl", targets: ["cascadectl"]),
     .library(name: "CascadeKit", targets: ["CascadeKit"]),
+    .library(name: "CascadeKitFoundation", targets: ["CascadeKitFoundation"]),
   ],
   targets: [
     .systemLibrary(
@@ -58,9 +61,17 @@ let package = Package(
     .target(
       name: "CascadeVarlink", dependencies: ["CascadeModel", "CascadeSystem"],
       swiftSettings: sources),
-    .target(
-      name: "CascadeKit", dependencies: ["CascadeModel", "CascadeVarlink"], swiftSettings: sources),
+    .macro(name: "CascadeMacros", dependencies: ["CascadeModel"], swiftSettings: sources),
     .target(name: "HTTPServer", dependencies: ["CMicrohttpd"], swiftSettings: sources),
+    .target(
+      name: "CascadeKit",
+      dependencies: [
+        "CascadeCSQLite", "CascadeCSystem", "CascadeMacros", "CascadeModel", "CascadeSystem",
+        "CascadeVarlink",
+      ],
+      swiftSettings: sources),
+    .target(
+      name: "CascadeKitFoundation", dependencies: ["CascadeKit"], swiftSettings: sources),
     .executableTarget(
       name: "cascadectl",
       dependencies: [
@@ -169,6 +180,10 @@ for (index, layer) in layers.enumerated() {
         "CascadeModel", "CascadeSystem", "CascadeVarlink", "SystemdService", "TestSupport",
         "VarlinkServer",
       ],
+      swiftSettings: settings),
+    .testTarget(
+      name: "CascadeKitTests",
+      dependencies: ["CascadeKit", "CascadeModel", "CascadeSystem", "TestSupport"],
       swiftSettings: settings),
     .testTarget(
       name: "DaemonTests",

@@ -35,6 +35,13 @@ package enum OtherConnections {
     return unsafe fcntl(index, F_GETLK, &lock) != 0 || lock.l_type != Int16(F_UNLCK)
   }
 
+  /// Whether another process has the write lock now.
+  package static func holdWriteLock(of path: String) -> Bool {
+    guard let index = open("\(path)-shm") else { return false }
+    var lock = flock(F_WRLCK, writeLock)
+    return unsafe fcntl(index, F_GETLK, &lock) == 0 && lock.l_type != Int16(F_UNLCK)
+  }
+
   /// Runs `body` while no other process can checkpoint; nil if one does so now. A checkpoint in
   /// this process is not prevented, and releases the lock. So does one in `body` that could not
   /// read the WAL-index because of a commit at that moment. Then `body` runs again, before the

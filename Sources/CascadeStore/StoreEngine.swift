@@ -27,6 +27,9 @@ package protocol StoreEngine: Sendable {
   /// Whether another program has locked the store, so that it has to be waited for.
   func isLocked(_ error: any Error) -> Bool
 
+  /// Whether another process keeps this one from writing now.
+  func isLocked(at path: String) -> Bool
+
   /// Whether the error may end when the store is opened again.
   func endsByReopening(_ error: any Error) -> Bool
 

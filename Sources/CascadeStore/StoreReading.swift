@@ -54,6 +54,9 @@ package protocol StoreReading: AnyObject {
   /// The fingerprint of the content for which an id was used; nil if it was not used.
   func fingerprint(ofId id: String) throws -> Int64?
 
+  /// What became of a change file; nil if none with this id was applied.
+  func ledgerEntry(_ id: String) throws -> LedgerEntry?
+
   // MARK: Checks
 
   func checkSetup() throws -> [SetupFinding]

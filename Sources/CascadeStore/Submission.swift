@@ -29,12 +29,17 @@ package struct LedgerEntry: Sendable {
   package let fingerprint: Int64
   package let isComplete: Bool
   package let line: Int64
+  /// What the transactions of the id did, without the list of deleted nodes.
+  package let receipt: Receipt
 
-  package init(batch: Int64, part: Int64, fingerprint: Int64, isComplete: Bool, line: Int64) {
+  package init(
+    batch: Int64, part: Int64, fingerprint: Int64, isComplete: Bool, line: Int64, receipt: Receipt
+  ) {
     self.batch = batch
     self.part = part
     self.fingerprint = fingerprint
     self.isComplete = isComplete
     self.line = line
+    self.receipt = receipt
   }
 }

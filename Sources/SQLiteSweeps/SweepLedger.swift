@@ -77,12 +77,15 @@ extension Writer {
   package func record(_ submission: Submission) throws {
     try db.run(
       """
-      INSERT INTO cascade_ledger(seq, id, part, fingerprint, author, at, outcome, line, deleted)
-      VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)
+      INSERT INTO cascade_ledger(seq, id, part, fingerprint, author, at, outcome, line, deleted,
+        edges_added, edges_removed, notices, passed_over)
+      VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       """, .integer(current.batch), .text(submission.id), .integer(submission.part),
       .integer(submission.fingerprint), .text(submission.author), .integer(submission.at),
       .text(submission.isLast ? "applied" : "partial"), .integer(submission.line),
-      .integer(Int64(current.counts.deletedCount)))
+      .integer(Int64(current.counts.deletedCount)), .integer(Int64(current.counts.edgesAdded)),
+      .integer(Int64(current.counts.edgesRemoved)), .integer(Int64(current.counts.notices)),
+      .integer(Int64(current.counts.passedOver)))
   }
 
   package func receipt(_ submission: Submission) -> Receipt {

@@ -49,6 +49,14 @@ package enum Schema {
       value TEXT,
       UNIQUE(collection, key)) STRICT
     """,
+    // For programs that read managed objects. Rows of the application and files that a stored edge
+    // names are no objects.
+    """
+    CREATE VIEW IF NOT EXISTS cascade_object(collection, key, type, value) AS
+    SELECT c.name, n.key, n.type, n.value
+    FROM cascade_node AS n JOIN cascade_collection AS c ON c.id = n.collection
+    WHERE c.place IS NULL AND c.name NOT GLOB 'cascade_*'
+    """,
   ]
 
   /// Three B-trees, each covering: by source, by destination, and by name alone.
@@ -69,6 +77,16 @@ package enum Schema {
     ON cascade_edge(destination, name, source, origin, rules)
     """,
     "CREATE INDEX IF NOT EXISTS cascade_edge_name ON cascade_edge(name, source, destination, origin)",
+    // For programs that read stored edges.
+    """
+    CREATE VIEW IF NOT EXISTS cascade_stored_edge(
+      name, source_collection, source_key, destination_collection, destination_key) AS
+    SELECT m.name, f.name, s.key, t.name, d.key
+    FROM cascade_edge AS e JOIN cascade_name AS m ON m.id = e.name
+      JOIN cascade_node AS s ON s.id = e.source JOIN cascade_collection AS f ON f.id = s.collection
+      JOIN cascade_node AS d ON d.id = e.destination
+      JOIN cascade_collection AS t ON t.id = d.collection
+    """,
   ]
 
   /// See `DanglingReferences.swift`.
@@ -101,6 +119,10 @@ package enum Schema {
       outcome TEXT NOT NULL,
       line INTEGER NOT NULL,
       deleted INTEGER NOT NULL,
+      edges_added INTEGER NOT NULL DEFAULT 0,
+      edges_removed INTEGER NOT NULL DEFAULT 0,
+      notices INTEGER NOT NULL DEFAULT 0,
+      passed_over INTEGER NOT NULL DEFAULT 0,
       undone_at INTEGER,
       undone_by TEXT,
       UNIQUE(id, part)) STRICT

@@ -189,8 +189,8 @@ package final class Inbox {
       return receipt
     }
     if !entry.isComplete { return nil }
-    var receipt = Receipt(id: file.id, outcome: .duplicate)
-    receipt.batch = entry.batch
+    var receipt = entry.receipt
+    receipt.outcome = .duplicate
     return receipt
   }
 

@@ -9,7 +9,7 @@ package struct SQLExpression {
     package let member: String?
   }
 
-  struct Illegal: Error {
+  package struct Illegal: Error {
     let reason: String
   }
 
@@ -19,7 +19,7 @@ package struct SQLExpression {
   private var rest: Substring.UnicodeScalarView
   private var depth = 0
 
-  init(_ text: String) throws(Illegal) {
+  package init(_ text: String) throws(Illegal) {
     rest = Substring(text).unicodeScalars
     var start = rest.startIndex
     while let scalar = rest.first {

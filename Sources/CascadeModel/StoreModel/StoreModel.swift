@@ -26,6 +26,8 @@ package struct StoreModel: Hashable, Sendable {
   package internal(set) var retention = Retention()
   /// The setting of our connection; nil is SQLite's default.
   package internal(set) var secureDelete: SecureDelete?
+  /// The file that the model was read from.
+  package private(set) var source = ModelSource([:])
 
   /// The model of a store without a model file.
   package static let empty = StoreModel()
@@ -36,6 +38,7 @@ package struct StoreModel: Hashable, Sendable {
     do {
       let file = try JSON.parse(bytes, as: .json5)
       self = ModelReader(ModelValue(json: file, path: "", problems: problems)).read()
+      source = ModelSource(file)
     } catch {
       let message = "line \(error.line), column \(error.column): \(error.message)"
       throw ModelErrors(problems: [ModelProblem(path: "", message: message)])

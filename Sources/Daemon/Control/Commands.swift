@@ -9,9 +9,12 @@ internal import VarlinkServer
 /// Commands that change the store or its spool.
 extension Control {
   func upload(_ call: Call) async throws -> JSON {
-    guard let bytes = Base64.decode(call.text("data")!) else {
-      throw VarlinkError.unusable("data", "not base64")
-    }
+    ["upload": .string(try await begin(call.text("data")!, call))]
+  }
+
+  /// Begins or continues an upload, and returns its id.
+  private func begin(_ data: String, _ call: Call) async throws -> String {
+    guard let bytes = Base64.decode(data) else { throw VarlinkError.unusable("data", "not base64") }
     let known = call.text("upload")
     let service = try await service(call)
     // A detached store would not apply the file.
@@ -20,23 +23,38 @@ extension Control {
     guard let id = try uploads.append(bytes, to: known, for: call, service) else {
       throw VarlinkError.noSuchThing("upload \(known ?? "")")
     }
-    return ["upload": .string(id)]
+    return id
   }
 
   func apply(_ call: Call) async throws -> JSON {
-    let id = call.text("upload")!
-    guard let upload = uploads.take(id) else { throw VarlinkError.noSuchThing("upload \(id)") }
+    let upload = try await wholeUpload(call)
     let service = upload.service
     do {
       try Uploads.refuseLong(upload, as: call.text("name"))
       let name = try await freeName(call.text("name")!, for: upload)
-      let receipt = try await service.enqueueAndWait(name) { try service.submit(upload, as: name) }
-      return ["receipt": receipt.json]
+      return try await call.tellingReasons(of: service) {
+        let receipt = try await service.enqueueAndWait(name) {
+          try service.submit(upload, as: name)
+        }
+        return ["receipt": receipt.json]
+      }
     } catch {
       // If the upload was already submitted, there is nothing left to drop.
       try? service.spool.dropUpload(upload.name)
       throw error
     }
+  }
+
+  /// A small file comes with the call; a larger one was uploaded before.
+  private func wholeUpload(_ call: Call) async throws -> Uploads.Upload {
+    var id = call.text("upload")
+    if let data = call.text("data") {
+      if id != nil { throw VarlinkError.unusable("data", "the file was uploaded already") }
+      id = try await begin(data, call)
+    }
+    guard let id else { throw VarlinkError.unusable("upload", "give either upload or data") }
+    guard let upload = uploads.take(id) else { throw VarlinkError.noSuchThing("upload \(id)") }
+    return upload
   }
 
   /// The name for an upload in the queue. It is the id of a file that gives none. If the name was

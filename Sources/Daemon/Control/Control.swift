@@ -26,6 +26,8 @@ final class Control {
         "Status": { try await self.status($0) },
         "Upload": { try await self.upload($0) },
         "Apply": { try await self.apply($0) },
+        "Receipt": { try await self.receipt($0) },
+        "Model": { try await self.model($0) },
         "Node": { try await self.node($0) },
         "Nodes": { try await self.nodes($0) },
         "Edges": { try await self.edges($0) },

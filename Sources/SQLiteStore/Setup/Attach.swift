@@ -123,6 +123,7 @@ extension Connection {
       SELECT (SELECT count(*) FROM cascade_released_file)
         + (SELECT count(*) FROM cascade_trash_file WHERE fate = ?)
       """, .integer(FileFate.toRestore.rawValue))
+    _ = try drop("view", "name IN ('cascade_object', 'cascade_stored_edge')")
     return DetachReport(
       triggers: try drop("trigger", Trigger.isOurs),
       tables: try drop("table", "name IN (\(tables))"),

@@ -26,9 +26,10 @@ package struct ControlClient: ~Copyable {
 
   /// Makes a call with several replies, which `next` returns.
   package mutating func start(
-    _ method: String, _ parameters: JSON = [:]
+    _ method: String, _ parameters: JSON = [:], timeout: Duration? = nil
   ) throws(VarlinkClientError) {
-    try client.start("\(ControlClient.interface).\(method)", complete(parameters, method))
+    try client.start(
+      "\(ControlClient.interface).\(method)", complete(parameters, method), timeout: timeout)
   }
 
   /// The next reply, or nil after the last one.

@@ -1,0 +1,1 @@
+public let usage = "usage: Music model STORE.db | Music run STORE.db"

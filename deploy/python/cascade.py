@@ -1,0 +1,343 @@
+"""Writes to a store of cascaded, and asks the daemon. Only the standard library is used.
+
+    store = cascade.Store("/srv/music.db", author="music/1.0")
+    with store.transaction() as tx:
+        tx.put("albums", album, {"title": "Pastel Blues", "artist": nina})
+        tx.delete("songs", old)
+    print(tx.receipt["deletedCount"])
+
+Reading needs no module: open the database with sqlite3.
+"""
+from __future__ import annotations
+
+import base64
+import contextlib
+import json
+import os
+import secrets
+import socket
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Union
+
+Key = Union[str, int, Sequence[Union[str, int]]]
+Node = tuple[str, Key]
+
+# One part of an upload. In base64, with the call around it, it is below the daemon's limit.
+PART = 512 << 10
+
+
+class WriteError(Exception):
+    """A write has no effect, or is not known to have one."""
+
+
+class Refused(WriteError):
+    """Nothing took effect. `reasons` has a code, a message and, where it applies, a node and an edge."""
+
+    def __init__(self, receipt: dict[str, Any]) -> None:
+        self.receipt = receipt
+        self.reasons: list[dict[str, Any]] = receipt.get("reasons", [])
+        super().__init__("; ".join(reason["message"] for reason in self.reasons))
+
+
+class Denied(Refused):
+    """A rule denies a deletion."""
+
+
+class Rejected(Refused):
+    """The changes are not valid."""
+
+
+class Held(Refused):
+    """The changes would delete so much that they wait for approval, as the plan `plan`."""
+
+    @property
+    def plan(self) -> int:
+        return int(self.receipt["plan"])
+
+
+class Pending(WriteError):
+    """The changes are in the queue and take effect later. `receipt(id)` tells what became of them."""
+
+    def __init__(self, id: str, why: str) -> None:
+        self.id, self.why = id, why
+        super().__init__(f"{id} waits in the queue: {why}")
+
+
+class Unavailable(WriteError):
+    """The daemon is away. If `is_queued`, the changes take effect when it is back."""
+
+    def __init__(self, why: str, is_queued: bool = False) -> None:
+        self.why, self.is_queued = why, is_queued
+        super().__init__(why)
+
+
+class CallError(Exception):
+    """The daemon answered with an error."""
+
+    def __init__(self, name: str, parameters: dict[str, Any]) -> None:
+        self.name, self.parameters = name.rpartition(".")[2], parameters
+        super().__init__(f"{self.name} {json.dumps(parameters)}")
+
+
+def uuid7() -> str:
+    """A new key: a UUID that begins with the time."""
+    milliseconds, rest = divmod(time.time_ns(), 1_000_000)
+    fraction = rest * 4096 // 1_000_000
+    number = milliseconds << 80 | 7 << 76 | fraction << 64 | 2 << 62 | secrets.randbits(62)
+    digits = f"{number:032x}"
+    return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
+
+
+class Transaction:
+    """The changes of one write. They apply in the order in which they are made."""
+
+    def __init__(self, id: str | None = None) -> None:
+        self.id = id or uuid7()
+        self.changes: list[dict[str, Any]] = []
+        self.receipt: dict[str, Any] = {}
+
+    def put(
+        self, collection: str, key: Key, value: dict[str, Any] | None = None, *,
+        edges: Iterable[dict[str, Any]] | None = None, type: str | None = None,
+    ) -> None:
+        """Inserts or replaces a node. `edges` is its whole declared list."""
+        change: dict[str, Any] = {"put": [collection, key]}
+        if type is not None:
+            change["type"] = type
+        if value is not None:
+            change["value"] = value
+        if edges is not None:
+            change["edges"] = list(edges)
+        self.changes.append(change)
+
+    def patch(
+        self, collection: str, key: Key, set: dict[str, Any] | None = None, unset: Iterable[str] = (),
+    ) -> None:
+        """Changes some columns or properties of a node that exists."""
+        change: dict[str, Any] = {"patch": [collection, key]}
+        if set:
+            change["set"] = set
+        if unset := list(unset):
+            change["unset"] = unset
+        self.changes.append(change)
+
+    def delete(self, collection: str, key: Key) -> None:
+        self.changes.append({"delete": [collection, key]})
+
+    def delete_all(self, collection: str) -> None:
+        self.changes.append({"deleteAll": collection})
+
+    def link(self, name: str, source: Node, to: Node, rules: Iterable[str] = ()) -> None:
+        """Adds an edge by hand."""
+        edge = {"name": name, "from": list(source), "to": list(to), "rules": list(rules)}
+        self.changes.append({"link": edge})
+
+    def unlink(self, name: str, source: Node, to: Node, as_: str = "sourceDeleted") -> None:
+        """Removes an edge that was added by hand."""
+        edge = {"name": name, "from": list(source), "to": list(to)}
+        self.changes.append({"unlink": edge, "as": as_})
+
+    def flush(self) -> None:
+        """Runs the rules now, and not only at the end."""
+        self.changes.append({"flush": True})
+
+
+class _Wire:
+    """A connection, on which one call is made at a time."""
+
+    def __init__(self, path: str, store: str | None) -> None:
+        self.store = store
+        self.socket = socket.socket(socket.AF_UNIX)
+        try:
+            self.socket.connect(path)
+        except OSError:
+            self.socket.close()
+            raise
+        self.rest = b""
+
+    def send(self, method: str, parameters: dict[str, Any], more: bool = False) -> None:
+        if self.store is not None:
+            parameters = {**parameters, "store": self.store}
+        call: dict[str, Any] = {"method": f"io.cascaded.Control.{method}", "parameters": parameters}
+        if more:
+            call["more"] = True
+        self.socket.sendall(json.dumps(call).encode() + b"\0")
+
+    def receive(self, deadline: float | None = None) -> tuple[dict[str, Any], bool]:
+        """The parameters of a reply, and whether more replies follow."""
+        parts = [self.rest]
+        while b"\0" not in parts[-1]:
+            if deadline is not None:
+                self.socket.settimeout(max(0.001, deadline - time.monotonic()))
+            part = self.socket.recv(1 << 16)
+            if not part:
+                raise ConnectionError("the daemon closed the connection")
+            parts.append(part)
+        frame, _, self.rest = b"".join(parts).partition(b"\0")
+        reply = json.loads(frame)
+        if "error" in reply:
+            raise CallError(reply["error"], reply.get("parameters") or {})
+        return reply.get("parameters") or {}, bool(reply.get("continues"))
+
+    def call(self, method: str, parameters: dict[str, Any], deadline: float | None = None) -> dict[str, Any]:
+        self.send(method, parameters)
+        return self.receive(deadline)[0]
+
+
+class Store:
+    """A store, and the daemon that serves it. Use one for each thread."""
+
+    def __init__(
+        self, path: str | os.PathLike[str], *, socket: str | None = None, spool: str | None = None,
+        author: str | None = None,
+    ) -> None:
+        self.path = os.path.abspath(path)
+        self.socket = socket or f"{self.path}.cascade/control"
+        self.spool = spool or f"{self.path}.cascade"
+        self.author = author
+        self._store = self.path if socket else None
+        self._kept: _Wire | None = None
+
+    @contextlib.contextmanager
+    def transaction(self, *, spool: bool = False, timeout: float = 30) -> Iterator[Transaction]:
+        """Writes what the block makes, when it ends without an error. Then `receipt` is there."""
+        transaction = Transaction()
+        yield transaction
+        self.submit(transaction, spool=spool, timeout=timeout)
+
+    def submit(
+        self, transaction: Transaction, *, spool: bool = False, timeout: float = 30,
+    ) -> dict[str, Any]:
+        """Writes. The same transaction, submitted again, takes effect once."""
+        file: dict[str, Any] = {"id": transaction.id, "changes": transaction.changes}
+        if self.author is not None:
+            file["author"] = self.author
+        data = json.dumps(file, allow_nan=False).encode()
+        deadline = time.monotonic() + timeout
+        if spool:
+            self._enqueue(transaction.id, data)
+            receipt = self._wait(transaction.id, deadline)
+        else:
+            receipt = self._send(transaction.id, data, deadline)
+        transaction.receipt = receipt
+        if receipt["outcome"] == "held":
+            raise Held(receipt)
+        if receipt["outcome"] == "rejected":
+            denied = any(reason["code"] == "denied" for reason in receipt["reasons"])
+            raise (Denied if denied else Rejected)(receipt)
+        return receipt
+
+    def receipt(self, id: str, wait: bool = False) -> dict[str, Any]:
+        """What became of a change file: `state`, and a receipt or a reason to wait."""
+        return self.call("Receipt", id=id, wait=wait)
+
+    def call(self, method: str, **parameters: Any) -> dict[str, Any]:
+        """Calls a method of `io.cascaded.Control`."""
+        try:
+            return self._wire().call(method, parameters)
+        except OSError as error:
+            self._kept = None
+            raise Unavailable(str(error)) from error
+
+    def follow(self, method: str, **parameters: Any) -> Iterator[dict[str, Any]]:
+        """The replies to a call, as they come: `follow("Notices", follow=True)`."""
+        try:
+            wire = _Wire(self.socket, self._store)
+            with contextlib.closing(wire.socket):
+                wire.send(method, parameters, more=True)
+                continues = True
+                while continues:
+                    reply, continues = wire.receive()
+                    yield reply
+        except OSError as error:
+            raise Unavailable(str(error)) from error
+
+    @contextlib.contextmanager
+    def lease(self, *nodes: Node, owner: str | None = None) -> Iterator[None]:
+        """Holds nodes until the block ends, or the process."""
+        parameters: dict[str, Any] = {"nodes": [json.dumps(list(node)) for node in nodes]}
+        if owner is not None:
+            parameters["owner"] = owner
+        replies = self.follow("Lease", **parameters)
+        next(replies)
+        try:
+            yield
+        finally:
+            replies.close()  # type: ignore[attr-defined]
+
+    def _wire(self) -> _Wire:
+        if self._kept is None:
+            self._kept = _Wire(self.socket, self._store)
+        return self._kept
+
+    def _send(self, id: str, data: bytes, deadline: float) -> dict[str, Any]:
+        """Sends until there is a receipt: the daemon recognises a repetition by the id."""
+        is_sent, why = False, ""
+        while True:
+            try:
+                wire = self._wire()
+                file = self._upload(wire, data, deadline)
+                is_sent = True
+                wire.send("Apply", {"name": f"{id}.json", **file}, more=True)
+                while True:
+                    reply, _ = wire.receive(deadline)
+                    why = reply.get("waiting") or why
+                    if reply.get("receipt"):
+                        return reply["receipt"]
+            except CallError as error:
+                self._kept = None
+                if is_sent and self.receipt(id)["state"] == "waiting":
+                    raise Pending(id, str(error)) from error
+                raise Unavailable(str(error)) from error
+            except OSError as error:
+                was_kept, self._kept = self._kept is not None, None
+                if time.monotonic() >= deadline:
+                    raise (Pending(id, why or str(error)) if is_sent else Unavailable(str(error))) from error
+                if not is_sent and not was_kept:
+                    raise Unavailable(str(error)) from error
+            time.sleep(0.02)
+
+    def _upload(self, wire: _Wire, data: bytes, deadline: float) -> dict[str, Any]:
+        """What names the file in the call that applies it: a small one comes with the call."""
+        parts = [base64.b64encode(data[at:at + PART]).decode() for at in range(0, len(data), PART)]
+        if len(parts) == 1:
+            return {"data": parts[0]}
+        upload = None
+        for part in parts:
+            upload = wire.call("Upload", {"upload": upload, "data": part}, deadline)["upload"]
+        return {"upload": upload}
+
+    def _enqueue(self, id: str, data: bytes) -> None:
+        """When this returns, the file is on the disk."""
+        temporary = f"{self.spool}/tmp/{id}.json"
+        try:
+            with open(temporary, "wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            os.rename(temporary, f"{self.spool}/new/{id}.json")
+            queue = os.open(f"{self.spool}/new", os.O_RDONLY | os.O_DIRECTORY)
+            try:
+                os.fsync(queue)
+            finally:
+                os.close(queue)
+        except OSError as error:
+            raise Unavailable(str(error)) from error
+
+    def _wait(self, id: str, deadline: float) -> dict[str, Any]:
+        why = "the daemon did not answer in time"
+        try:
+            wire = self._wire()
+            wire.send("Receipt", {"id": id, "wait": True}, more=True)
+            while True:
+                reply, _ = wire.receive(deadline)
+                why = reply.get("waiting") or why
+                if reply.get("receipt"):
+                    return reply["receipt"]
+        except TimeoutError as error:
+            self._kept = None
+            raise Pending(id, why) from error
+        except (OSError, CallError) as error:
+            self._kept = None
+            raise Unavailable(str(error), is_queued=True) from error
