@@ -37,6 +37,17 @@ package struct DetachReport: Sendable {
   }
 }
 
+/// About how long it takes to create an index. SQLite cannot create one in parts.
+package struct IndexEstimate: Sendable {
+  package let index: MissingIndex
+  package let time: Duration
+
+  package init(index: MissingIndex, time: Duration) {
+    self.index = index
+    self.time = time
+  }
+}
+
 /// Columns by which rows are looked up, and that no index begins with.
 package struct MissingIndex: Hashable, Sendable, CustomStringConvertible {
   package let table: String

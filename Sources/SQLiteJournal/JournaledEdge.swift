@@ -54,10 +54,10 @@ extension EdgeRelation {
       reference: destination.asKey("y.value"), isEdge: "y.type IN ('text', 'integer')")
   }
 
-  /// The value as a key of the destination. A path is left as it is: a blob names no file.
+  /// The value as a key of the destination.
   private func named(_ old: Reference, in column: String) -> String {
     // Several values were written as the list of a key.
-    destination.kind == .files || old.hasSeveralValues ? column : destination.asKey(old)
+    old.hasSeveralValues ? column : destination.asKey(old)
   }
 
   /// An edge that another relation held. If that relation still holds it, the row was journaled

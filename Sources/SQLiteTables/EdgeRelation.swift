@@ -104,7 +104,11 @@ package struct EdgeRelation: Hashable, Sendable {
 
   /// A column without a type keeps numbers as numbers, which are not texts for SQLite.
   private func isPart(_ value: String, _ column: Table.Column?, at index: Int) -> String {
-    if destination.kind == .managed { return "typeof(\(value)) IN ('text', 'integer')" }
+    switch destination.kind {
+    case .managed: return "typeof(\(value)) IN ('text', 'integer')"
+    case .files: return "typeof(\(value)) IN ('text', 'blob', 'integer')"
+    case .mapped: break
+    }
     guard column?.affinity == .blob, case .mapped(_, let key, _) = destination.kind,
       key[index].affinity == .text
     else { return "\(value) IS NOT NULL" }
@@ -280,7 +284,7 @@ package struct EdgeRelation: Hashable, Sendable {
     switch destination.kind {
     case .mapped: destination.numberKeyAndRow("d", numbers)
     case .managed: "d.id, d.key, NULL"
-    case .files: "NULL, \(reference.value), NULL"
+    case .files: "NULL, \(destination.asKey(reference)), NULL"
     }
   }
 }

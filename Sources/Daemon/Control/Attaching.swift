@@ -15,6 +15,31 @@ extension Control {
     return ["report": report.json(service)]
   }
 
+  func estimateIndexes(_ call: Call) async throws -> JSON {
+    let service = try await service(call)
+    let estimates = try await service.reader.read { try $0.estimateIndexes() }
+    return [
+      "indexes": .array(
+        estimates.map {
+          [
+            "table": .string($0.index.table), "column": .string($0.index.column),
+            "seconds": .number($0.time / .seconds(1)),
+          ]
+        })
+    ]
+  }
+
+  func beginMigration(_ call: Call) async throws -> JSON {
+    let service = try await service(call)
+    try await service.beginMigration(by: call.peer.uid)
+    return [:]
+  }
+
+  func endMigration(_ call: Call) async throws -> JSON {
+    let service = try await service(call)
+    return ["report": try await service.endMigration(by: call.peer.uid).json(service)]
+  }
+
   func detach(_ call: Call) async throws -> JSON {
     let service = try await service(call)
     let removed = try await service.detach(by: call.peer.uid)

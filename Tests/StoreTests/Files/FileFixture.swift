@@ -26,7 +26,8 @@ final class FileFixture {
 
   init(
     _ more: String = "", model files: String = "",
-    rules: String = #"["deleteDestinationIfAllSourcesDeleted"]"#, hasOwnDirectory: Bool = false
+    rules: String = #"["deleteDestinationIfAllSourcesDeleted"]"#,
+    schema: String = FileFixture.schema, hasOwnDirectory: Bool = false
   ) throws {
     let random = try Process.randomBytes(8).map { String($0, radix: 16) }.joined()
     directory = try Directory.openOrMake("/tmp/cascade-files-\(random)")
@@ -49,7 +50,7 @@ final class FileFixture {
       """
     let place = hasOwnDirectory ? "\(directory.path)/database" : TestStore.directory
     if hasOwnDirectory { try directory.makeDirectory("database") }
-    store = try TestStore(model: StoreModel(model), schema: FileFixture.schema, in: place)
+    store = try TestStore(model: StoreModel(model), schema: schema, in: place)
   }
 
   deinit {
