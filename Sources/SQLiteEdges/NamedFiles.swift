@@ -50,7 +50,7 @@ extension EdgeRelation {
     default:
       return """
         SELECT DISTINCT a.id FROM \(source.rows) AS s \(references) CROSS JOIN \(asked)
-          ON \(isOfRoot) AND \(destination.keyEqualsReference("a.key", by: reference))
+          ON \(isOfRoot) AND \(destination.keyEqualsReference("a.key", by: reference.value))
         WHERE \(isEdge) AND \(source.isNode("s"))
         """
     }
