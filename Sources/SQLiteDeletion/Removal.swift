@@ -22,7 +22,8 @@ extension Writer {
         let numbers = current.numbers
         let rows = { (slice: Slice) in
           ends.flatMap {
-            table.joinRows($0.end, other: $0.other, slice, numbers, leavesLater: leavesLater)
+            table.joinRows(
+              of: relation, $0.end, other: $0.other, slice, numbers, leavesLater: leavesLater)
           }
         }
         try attemptOrRefuse(slice, "a row of \"\(table.name)\" cannot be deleted", rows: rows) {
@@ -203,8 +204,9 @@ extension EdgeRelation {
     _ r: String, _ slice: Slice, _ numbers: NumberedTables
   ) -> [(column: String, value: Query)] {
     switch form {
-    case .column(let column): [(column, "NULL")]
-    case .typed(let column, let typeColumn, _): [(column, "NULL"), (typeColumn, "NULL")]
+    case .column(let column): [(column, Query(emptyReference))]
+    case .typed(let column, let typeColumn, _):
+      [(column, Query(emptyReference)), (typeColumn, emptyType(r, typeColumn))]
     case .json(let column, let path):
       [
         (
@@ -218,6 +220,12 @@ extension EdgeRelation {
     }
   }
 
+  /// A type that may not be NULL stays: without a reference beside it, it has no meaning.
+  private func emptyType(_ r: String, _ typeColumn: String) -> Query {
+    let mustStay = emptyReference != "NULL" && source.table?.column(typeColumn)?.isRequired == true
+    return mustStay ? "\(r).\(quoted(typeColumn))" : "NULL"
+  }
+
   /// The list without the elements that go, or null in place of a single value. An element that
   /// went before is kept: the node may exist again, or wait for the next plan.
   package func listWithoutGone(_ list: String, _ path: String, without condition: Query) -> Query {
@@ -227,7 +235,7 @@ extension EdgeRelation {
         json_set(\(list), \(path), json((
           SELECT json_group_array(\(element(of: list)))
           FROM json_each(\(list), \(path)) AS x
-          WHERE NOT (x.type IN ('text', 'integer')
+          WHERE NOT (\(isReference(element: "x"))
             AND \(condition))))),
         json_set(\(list), \(path), NULL))
       """

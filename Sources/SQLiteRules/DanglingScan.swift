@@ -88,7 +88,7 @@ extension EdgeRelation {
     let key = source.asKey(value)
     let rows = """
       FROM main.\(quoted(table.name)) AS j
-      WHERE \(value) IS NOT NULL AND \(source.isMissing(value, table.column(column)?.affinity))
+      WHERE \(value) IS NOT NULL\(isSome(source: value)) AND \(source.isMissing(value, table.column(column)?.affinity))
       AND NOT \(source.hasRow(withKey: key))
       """
     return (key, rows)

@@ -86,13 +86,18 @@ package struct EdgeRelation: Hashable, Sendable {
     case .column, .join, .foreignKey: isReference(reference)
     case .typed(_, let typeColumn, let type):
       "\(isReference(reference)) AND s.\(quoted(typeColumn)) = \(literal(type))"
-    case .json: "x.type IN ('text', 'integer')"
+    case .json: isReference(element: "x")
     }
   }
 
-  /// Whether a value of the referring column may name a node. A column without a type keeps numbers
-  /// as numbers, which are not texts for SQLite.
+  /// Whether a value of the referring column names a node.
   package func isReference(_ value: String) -> String {
+    mayBeKey(value) + isSome(value)
+  }
+
+  /// Whether a value may be a key of the destination. A column without a type keeps numbers as
+  /// numbers, which are not texts for SQLite.
+  private func mayBeKey(_ value: String) -> String {
     if destination.kind == .managed { return "typeof(\(value)) IN ('text', 'integer')" }
     guard referringColumn?.affinity == .blob, case .mapped(_, let key, _) = destination.kind,
       key.count == 1, key[0].affinity == .text

@@ -29,7 +29,7 @@ extension PlacedGraph {
   }
 
   private func declared(_ relation: Relation, _ references: [String: [Node]]) -> [DeclaredEdge] {
-    (references[relation.key] ?? []).map {
+    (references[relation.key] ?? []).filter { !relation.isNone($0) }.map {
       DeclaredEdge(name: relation.name, destination: .node($0), rules: relation.rules)
     }
   }
@@ -55,7 +55,7 @@ extension PlacedGraph {
     }
     for relation in relations where relation.place == .column {
       let node = references[relation.key]?.first
-      fields.append(.init(relation.name, node?.key.json ?? .null))
+      fields.append(.init(relation.name, node?.key.json ?? relation.nothing))
       if relation.isTyped { fields.append(.init(relation.typeColumn, type(of: node))) }
     }
     let properties = relations.filter { $0.place == .json }
@@ -69,7 +69,8 @@ extension PlacedGraph {
 
   private func property(_ relation: Relation, _ references: [String: [Node]]) -> JSON.Field {
     let keys = (references[relation.key] ?? []).map(\.key.json)
-    return .init(relation.name, relation.isScalar ? keys.first ?? .null : .array(keys))
+    if relation.isScalar { return .init(relation.name, keys.first ?? relation.nothing) }
+    return .init(relation.name, .array(keys + (relation.none.map { [$0.json] } ?? [])))
   }
 
   private func type(of node: Node?) -> JSON {
@@ -88,10 +89,7 @@ extension PlacedGraph {
     }
   }
 
-  private func sql(_ node: Node) -> String {
-    if case .integer(let number) = node.key { return "\(number)" }
-    return "'\(node.key.managedText!)'"
-  }
+  private func sql(_ node: Node) -> String { node.key.sql }
 
   private func upsert(
     _ node: Node, _ references: [String: [Node]], _ replacing: Bool
@@ -102,7 +100,7 @@ extension PlacedGraph {
     for relation in relations where relation.place == .column {
       let node = references[relation.key]?.first
       columns.append("\"\(relation.name)\"")
-      values.append(node.map { sql($0) } ?? "NULL")
+      values.append(node.map { sql($0) } ?? relation.none?.sql ?? "NULL")
       if !relation.isTyped { continue }
       columns.append(relation.typeColumn)
       values.append(node.map { "'of_\($0.collection)'" } ?? "NULL")
@@ -118,11 +116,24 @@ extension PlacedGraph {
   /// Only what differs is written, as an application would.
   private func joins(_ node: Node, _ references: [String: [Node]]) -> [String] {
     relations(of: node.collection).filter { $0.place == .join }.flatMap { relation in
-      let wanted = (references[relation.key] ?? []).map { sql($0) }
+      let wanted =
+        (references[relation.key] ?? []).map { sql($0) } + [relation.none?.sql].compactMap(\.self)
       return [
         "DELETE FROM \(relation.table) WHERE s = \(sql(node)) "
           + "AND d NOT IN (\(wanted.joined(separator: ", ")))"
       ] + wanted.map { "INSERT OR IGNORE INTO \(relation.table) VALUES(\(sql(node)), \($0))" }
     }
+  }
+}
+
+extension PlacedGraph.Relation {
+  /// What is written where it refers to nothing.
+  fileprivate var nothing: JSON { none?.json ?? .null }
+}
+
+extension Key {
+  fileprivate var sql: String {
+    if case .integer(let number) = self { return "\(number)" }
+    return "'\(managedText!)'"
   }
 }
