@@ -15,7 +15,8 @@ extension Table {
     let otherGoesLater = other.table.isGoingReference(
       other.table.asKey("j.\(quoted(other.column))"), numbers,
       where: "g.seq > \(bind: slice.high)")
-    let isLast: Query = leavesLater ? "NOT \(otherGoesLater)" : "1"
+    let isEdgeOfOther = relation.isSome(joined: other.column)
+    let isLast: Query = leavesLater ? "NOT (\(otherGoesLater)\(isEdgeOfOther))" : "1"
     let isSome = relation.isSome(joined: end.column)
     return numbers.forms(of: end.table).map { form in
       """

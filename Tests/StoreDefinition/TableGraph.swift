@@ -50,9 +50,10 @@ package struct PlacedGraph {
 
   package func isMapped(_ collection: String) -> Bool { keys[collection]! != nil }
 
+  /// No key looks like a value for nothing: a scan would hold references to it.
   package func node(_ collection: String, _ number: Int) -> Node {
     let isInteger = keys[collection]! == .integer
-    return Node(collection, isInteger ? .integer(Int64(number)) : .text("k\(number)"))
+    return Node(collection, isInteger ? .integer(Int64(number) + 1) : .text("k\(number)"))
   }
 
   /// What a relation refers to by a number.
@@ -178,7 +179,7 @@ package struct PlacedGraph {
   /// The key of a node may be a value for nothing too: then nothing refers to that node.
   private static func none(_ keys: Keys?, _ rules: Rules) -> Key? {
     var random = Seeded(UInt64(rules.rawValue))
-    let ofNode: Key = keys == .integer ? .integer(3) : .text("k3")
+    let ofNode: Key = keys == .integer ? .integer(4) : .text("k3")
     return [nil, nil, .integer(0), .integer(-1), .text(""), ofNode].randomElement(using: &random)!
   }
 
