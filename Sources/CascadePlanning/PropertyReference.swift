@@ -8,6 +8,8 @@ package struct PropertyReference {
   package let origin: Origin
   package let rules: Rules
   private let toMany: Bool
+  /// Values that refer to nothing, as text: 0 and "0" are the same key.
+  private let none: [String]
   /// Names stored collections, never types.
   private let target: Relationship.Target
   private let path: PropertyPath
@@ -26,6 +28,7 @@ package struct PropertyReference {
     }
     (name, from) = (relationship.name, relationship.from)
     (rules, toMany) = (relationship.rules, relationship.toMany)
+    none = relationship.none.compactMap(\.managedText)
     target = relationship.to.inStore(of: model)
   }
 
@@ -44,11 +47,12 @@ package struct PropertyReference {
           .string($0)
         })
     }
-    return [
+    let words: [JSON] = [
       .string(name), .string(from), .integer(origin.rawValue), .integer(rules.rawValue),
       .bool(toMany), .array(types), .string(path.description),
       .string(typePath?.description ?? ""),
     ]
+    return .array(words + none.map { .string($0) })
   }
 }
 
@@ -68,7 +72,7 @@ extension PropertyReference {
     do {
       guard let collection = try collection(in: members) else { return [] }
       var destinations: [Destination] = []
-      for reference in try references(in: members) {
+      for reference in try references(in: members) where !isNone(reference) {
         do {
           destinations.append(try destination(reference, in: collection))
         } catch {
@@ -90,6 +94,7 @@ extension PropertyReference {
       let references = try? references(in: members)
     else { return false }
     let kept = try references.filter { reference in
+      if isNone(reference) { return true }
       guard let destination = try? destination(reference, in: collection) else { return true }
       return try !isGone(destination)
     }
@@ -98,6 +103,13 @@ extension PropertyReference {
     members.replace(at: path, with: isList ? JSONText(list: kept) : .null)
     if let typePath { members.replace(at: typePath, with: .null) }
     return true
+  }
+
+  private func isNone(_ reference: JSONText) -> Bool {
+    if none.isEmpty { return false }
+    let json = reference.json
+    guard let text = json.string ?? json.integer.map({ String($0) }) else { return false }
+    return none.contains { $0.hasBytes(of: text) }
   }
 
   /// The references as they are written: none for null, one for a single value.
@@ -115,7 +127,8 @@ extension PropertyReference {
     guard let typePath else { return target.words.first?.value }
     let word = try value(in: members, at: typePath)
     if word.isNull { return nil }
-    if try value(in: members, at: path).isNull { return nil }
+    let reference = try value(in: members, at: path)
+    if reference.isNull || isNone(reference) { return nil }
     guard let text = word.json.string else {
       throw misfit("\"\(typePath)\" must be the name of a type, but it is \(word.json.found)")
     }

@@ -29,9 +29,10 @@ package enum Dependents {
       case .references(let relation, let table):
         relation.losingRows(
           of: table, numbers.forms(of: relation.destination), in: slice, numbers)
-      case .joins(_, let table, let end, let other):
+      case .joins(let relation, let table, let end, let other):
         table.joinRows(
-          end, other: other, slice, numbers, leavesLater: leavesLater ?? (slice.high != .max))
+          of: relation, end, other: other, slice, numbers,
+          leavesLater: leavesLater ?? (slice.high != .max))
       case .edges(let end, _): [LosingEdges(end: end, slice: slice).identities]
       }
     return queries.map { DependentQuery(sql: $0, weight: weight) }
@@ -157,7 +158,9 @@ extension Writer {
         ? relation.destinationRow
         : "CROSS JOIN \(relation.source.rows) AS s ON "
           + relation.source.hasKey("s", sourceReference)
-      let rows = "main.\(quoted(table.name)) AS j \(otherRow) WHERE \(table.identity("j"))"
+      let rows =
+        "main.\(quoted(table.name)) AS j \(otherRow) WHERE \(relation.isEdge) "
+        + "AND \(table.identity("j"))"
       try collectRelationNotices(of: relation, effect) {
         try db.stage(relation, effect, rows, part, current.numbers)
       }

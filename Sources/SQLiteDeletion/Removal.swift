@@ -22,7 +22,8 @@ extension Writer {
         let numbers = current.numbers
         let rows = { (slice: Slice) in
           ends.flatMap {
-            table.joinRows($0.end, other: $0.other, slice, numbers, leavesLater: leavesLater)
+            table.joinRows(
+              of: relation, $0.end, other: $0.other, slice, numbers, leavesLater: leavesLater)
           }
         }
         try attemptOrRefuse(slice, "a row of \"\(table.name)\" cannot be deleted", rows: rows) {
@@ -203,8 +204,10 @@ extension EdgeRelation {
     _ r: String, _ slice: Slice, _ numbers: NumberedTables
   ) -> [(column: String, value: Query)] {
     switch form {
-    case .column(let columns): columns.map { ($0, "NULL") }
-    case .typed(let columns, let typeColumn, _): (columns + [typeColumn]).map { ($0, "NULL") }
+    case .column(let columns): columns.map { ($0, Query(emptyValue(of: $0))) }
+    case .typed(let columns, let typeColumn, _):
+      columns.map { ($0, Query(emptyValue(of: $0))) }
+        + [(typeColumn, emptyType(r, columns, typeColumn))]
     case .json(let column, let path):
       [
         (
@@ -218,6 +221,14 @@ extension EdgeRelation {
     }
   }
 
+  /// A type that may not be NULL stays: without a reference beside it, it has no meaning.
+  private func emptyType(_ r: String, _ columns: [String], _ typeColumn: String) -> Query {
+    let mustStay =
+      columns.contains { emptyValue(of: $0) != "NULL" }
+      && source.table?.column(typeColumn)?.isRequired == true
+    return mustStay ? "\(r).\(quoted(typeColumn))" : "NULL"
+  }
+
   /// The list without the elements that go, or null in place of a single value. An element that
   /// went before is kept: the node may exist again, or wait for the next plan.
   package func listWithoutGone(_ list: String, _ path: String, without condition: Query) -> Query {
@@ -227,7 +238,7 @@ extension EdgeRelation {
         json_set(\(list), \(path), json((
           SELECT json_group_array(\(element(of: list)))
           FROM json_each(\(list), \(path)) AS x
-          WHERE NOT (x.type IN ('text', 'integer')
+          WHERE NOT (\(isReference(element: "x"))
             AND \(condition))))),
         json_set(\(list), \(path), NULL))
       """

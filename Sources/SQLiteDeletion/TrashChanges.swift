@@ -111,7 +111,8 @@ extension Writer {
       }
       relations[table, default: []] += ends.flatMap {
         table.joinRows(
-          $0.end, other: $0.other, slice, current.numbers, leavesLater: slice.high != .max)
+          of: relation, $0.end, other: $0.other, slice, current.numbers,
+          leavesLater: slice.high != .max)
       }
     }
     for follower in foreignKeyEffects() where follower.lost == nil {

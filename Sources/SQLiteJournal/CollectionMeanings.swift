@@ -164,8 +164,15 @@ extension StoreModel {
   /// The references that the journal and a scan of whole tables depend on, in a fixed order.
   fileprivate var referencesInTables: [JSON] {
     relationships.filter { collections[$0.from]?.recordedMeaning != nil }
-      .map { [$0.name, $0.from] + $0.edgeStorage.words + $0.to.words }
+      .map { [$0.name, $0.from] + $0.edgeStorage.words + $0.to.words + $0.wordsOfNone }
       .map { JSON.array($0.map { .string($0) }).text }.sorted().map { .string($0) }
+  }
+}
+
+extension Relationship {
+  /// A value that no longer means "none" dangles.
+  fileprivate var wordsOfNone: [String] {
+    none.isEmpty ? [] : ["none"] + none.map { "\($0)" }
   }
 }
 

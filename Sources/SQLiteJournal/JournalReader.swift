@@ -229,7 +229,7 @@ extension EdgeRelation {
   /// Whether a source that can refer to one thing only refers to nothing now.
   fileprivate var refersToNothing: String {
     switch form {
-    case .column, .typed: "NOT (\(reference.isComplete))"
+    case .column, .typed: "NOT (\(isReference(reference)))"
     case .join, .json, .foreignKey: "1"
     }
   }

@@ -51,7 +51,7 @@ extension EdgeRelation {
         CROSS JOIN json_each(iif(json_valid(\(column)) AND json_type(\(column)) <> 'object',
           \(column), 'null')) AS y
         """,
-      reference: destination.asKey("y.value"), isEdge: "y.type IN ('text', 'integer')")
+      reference: destination.asKey("y.value"), isEdge: isReference(element: "y"))
   }
 
   /// The value as a key of the destination.

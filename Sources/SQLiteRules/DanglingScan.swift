@@ -86,8 +86,8 @@ extension EdgeRelation {
     guard let sourceReference, let table = referringTable else { return nil }
     let rows = """
       FROM main.\(quoted(table.name)) AS j
-      WHERE \(sourceReference.isComplete) AND \(source.isMissing(sourceReference))
-      AND NOT \(source.hasRow(asKeyOf: sourceReference))
+      WHERE \(sourceReference.isComplete)\(isSome(sourceReference))
+      AND \(source.isMissing(sourceReference)) AND NOT \(source.hasRow(asKeyOf: sourceReference))
       """
     return (source.asKey(sourceReference), rows)
   }

@@ -6,9 +6,11 @@ package import SQLiteTables
 
 extension Table {
   /// The rows of a join table that go with nodes of one end, one query for each way in which these
-  /// are numbered. With `leavesLater`, a join row whose ends both go is deleted with the later one.
+  /// are numbered. A value that refers to nothing does not go with a node of that key. With
+  /// `leavesLater`, a join row whose ends both go is deleted with the later one.
   package func joinRows(
-    _ end: End, other: End, _ slice: Slice, _ numbers: NumberedTables, leavesLater: Bool
+    of relation: EdgeRelation, _ end: End, other: End, _ slice: Slice, _ numbers: NumberedTables,
+    leavesLater: Bool
   ) -> [Query] {
     let (named, otherNamed) = (
       Reference(end.columns, of: "j", in: self), Reference(other.columns, of: "j", in: self)
@@ -16,14 +18,16 @@ extension Table {
     let otherGoesLater = other.table.isGoingReference(
       otherNamed.hasSeveralValues ? otherNamed : Reference(other.table.asKey(otherNamed)), numbers,
       where: "g.seq > \(bind: slice.high)")
-    let isLast: Query = leavesLater ? "NOT \(otherGoesLater)" : "1"
+    let isEdgeOfOther = relation.isSome(joined: other.columns)
+    let isLast: Query = leavesLater ? "NOT (\(otherGoesLater)\(isEdgeOfOther))" : "1"
+    let isSome = relation.isSome(joined: end.columns)
     return numbers.forms(of: end.table).map { form in
       """
       SELECT \(identityColumns("j"))
       FROM temp.gone AS g CROSS JOIN \(end.table.node(form, "g.id"))
       CROSS JOIN main.\(quoted(name)) AS j
         ON \(end.table.isReferenceToNode(by: named, form))
-      WHERE \(slice.contains()) AND \(isLast)
+      WHERE \(slice.contains()) AND \(isLast)\(isSome)
       """
     }
   }

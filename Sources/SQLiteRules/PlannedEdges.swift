@@ -14,7 +14,7 @@ extension Connection {
       if let (table, ends) = binding.joinRowsWithoutNodes(of: relation) {
         joins[table.name, default: []] += ends.flatMap {
           table.joinRows(
-            $0.end, other: $0.other, slice, numbers, leavesLater: slice.high != .max)
+            of: relation, $0.end, other: $0.other, slice, numbers, leavesLater: slice.high != .max)
         }
       } else if relation.rules.contains(.nullifySourceIfDestinationDeleted),
         let table = relation.source.table

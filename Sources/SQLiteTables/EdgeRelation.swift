@@ -92,17 +92,18 @@ package struct EdgeRelation: Hashable, Sendable {
     case .column, .join, .foreignKey: isReference(reference)
     case .typed(_, let typeColumn, let type):
       "\(isReference(reference)) AND s.\(quoted(typeColumn)) = \(literal(type))"
-    case .json: "x.type IN ('text', 'integer')"
+    case .json: isReference(element: "x")
     }
   }
 
-  /// Whether the values of the referring columns may name a node: all of them have to.
+  /// Whether the values of the referring columns name a node: all of them have to.
   package func isReference(_ reference: Reference) -> String {
     reference.values.indices.map { isPart(reference.values[$0], reference.columns[$0], at: $0) }
-      .joined(separator: " AND ")
+      .joined(separator: " AND ") + isSome(reference)
   }
 
-  /// A column without a type keeps numbers as numbers, which are not texts for SQLite.
+  /// Whether a value may be this part of a key of the destination. A column without a type keeps
+  /// numbers as numbers, which are not texts for SQLite.
   private func isPart(_ value: String, _ column: Table.Column?, at index: Int) -> String {
     switch destination.kind {
     case .managed: return "typeof(\(value)) IN ('text', 'integer')"

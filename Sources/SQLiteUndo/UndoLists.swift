@@ -164,9 +164,10 @@ extension EdgeRelation {
 
   /// A condition: the element of one list is not in the other.
   private func isMissingElement(but new: String, _ path: String) -> String {
-    let left = "\(elements(of: new, at: path)) WHERE x.type IN ('text', 'integer')"
+    let isElement = isReference(element: "x")
+    let left = "\(elements(of: new, at: path)) WHERE \(isElement)"
     return """
-      x.type IN ('text', 'integer') AND x.value NOT IN (SELECT x.value FROM (SELECT 1) \(left))
+      \(isElement) AND x.value NOT IN (SELECT x.value FROM (SELECT 1) \(left))
       """
   }
 }

@@ -116,6 +116,14 @@ private func relationship(_ members: String, to: String = "\"albums\"") -> Strin
       "unique: true, inverse: { name: \"s\", toMany: true }",
       "inverse: a unique relationship has a to-one inverse"
     ),
+    ("column: \"c\", none: 0", "none: expected a list of values, found a number"),
+    ("column: \"c\", none: [0, null]", "none[1]: null never refers to anything: leave it out"),
+    ("column: \"c\", none: [0.5]", "none[0]: expected a string or a whole number, found a number"),
+    ("column: \"c\", none: [0, 0]", "none[1]: is listed twice"),
+    (
+      "none: [0]",
+      "none: Cascade stores these edges itself: an edge that is not there has no value"
+    ),
   ])
   func `a member that cannot be is refused`(members: String, problem: String) {
     let found = problems(in: file(relationship(members)))

@@ -12,6 +12,8 @@ package struct PlacedGraph {
     package let to: String
     package let place: Place
     package let rules: Rules
+    /// A value that refers to nothing, and that is written for nothing; nil: only null is.
+    package let none: Key?
     /// A name may have edges in two places, where references are told apart.
     package var key: String { "\(name) in \(place)" }
     /// Of a column; none keeps what it is given.
@@ -24,6 +26,9 @@ package struct PlacedGraph {
     package var isScalar: Bool { [.json, .property].contains(place) && rules.rawValue % 3 == 0 }
     package var most: Int { place == .column || isScalar ? 1 : 3 }
     package var typeColumn: String { "\(name)_type" }
+
+    /// Whether the value of this reference refers to nothing.
+    package func isNone(_ node: Node) -> Bool { none.map { $0 == node.key } ?? false }
 
     package func leads(to collection: String) -> Bool { isTyped || to == collection }
 
@@ -53,12 +58,13 @@ package struct PlacedGraph {
     isPair(collection) ? [first, "\(first)_of"] : [first]
   }
 
+  /// No key looks like a value for nothing: a scan would hold references to it.
   package func node(_ collection: String, _ number: Int) -> Node {
     if isPair(collection) {
       return Node(collection, .composite([.text("k\(number)"), .integer(Int64(number % 2))]))
     }
     let isInteger = keys[collection]! == .integer
-    return Node(collection, isInteger ? .integer(Int64(number)) : .text("k\(number)"))
+    return Node(collection, isInteger ? .integer(Int64(number) + 1) : .text("k\(number)"))
   }
 
   /// What a relation refers to by a number.
@@ -98,8 +104,9 @@ package struct PlacedGraph {
       case .property: "property: '\(relation.name)', toMany: \(!relation.isScalar)"
       }
     let to = relation.isTyped ? "{ of_a: 'a', of_b: 'b' }" : "'\(relation.to)'"
+    let none = relation.none.map { "none: [\($0.json.text)]," } ?? ""
     return """
-      { name: '\(relation.name)', from: '\(relation.from)', to: \(to), \(place),
+      { name: '\(relation.name)', from: '\(relation.from)', to: \(to), \(place), \(none)
         rules: [\(rules)] }
       """
   }
@@ -116,8 +123,9 @@ package struct PlacedGraph {
   package var schema: String {
     var statements = PlacedGraph.collections.filter(isMapped).map { collection in
       let columns = relations(of: collection).filter { $0.place == .column }.map { relation in
-        self.columns(of: relation).map { ", \"\($0)\" \(relation.type)" }.joined()
-          + (relation.isTyped ? ", \(relation.typeColumn)" : "")
+        self.columns(of: relation).map {
+          ", \"\($0)\" \(relation.type) \(relation.none == nil ? "" : "NOT NULL")"
+        }.joined() + (relation.isTyped ? ", \(relation.typeColumn)" : "")
       }
       return "CREATE TABLE \"t \(collection)\"(\(keyColumn(collection))\(columns.joined()), doc)"
         + (keys[collection]! == .withoutRowid ? " WITHOUT ROWID" : "")
@@ -188,8 +196,12 @@ package struct PlacedGraph {
         places.shuffle(using: &random)
         places = Array(places.prefix(Int.random(in: 0..<4, using: &random) == 0 ? 2 : 1))
         let rules = PlacedGraph.rules(places, bySQL: bySQL, &random)
-        relations += places.map {
-          Relation(name: name, from: from, to: to, place: $0, rules: rules)
+        let none = PlacedGraph.none(keys[to]!, rules)
+        relations += places.map { place in
+          let isStored = place == .stored || place == .linked
+          return Relation(
+            name: name, from: from, to: to, place: place, rules: rules,
+            none: isStored ? nil : none)
         }
       }
     }
@@ -209,6 +221,14 @@ package struct PlacedGraph {
         keys[collection] = .withoutRowid
       }
     }
+  }
+
+  /// The key of a node may be a value for nothing too: then nothing refers to that node.
+  private static func none(_ keys: Keys?, _ rules: Rules) -> Key? {
+    if keys == .pair { return nil }
+    var random = Seeded(UInt64(rules.rawValue))
+    let ofNode: Key = keys == .integer ? .integer(4) : .text("k3")
+    return [nil, nil, .integer(0), .integer(-1), .text(""), ofNode].randomElement(using: &random)!
   }
 
   private static func places(isManaged: Bool, bySQL: Bool) -> [Place] {

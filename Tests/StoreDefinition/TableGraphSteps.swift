@@ -29,7 +29,7 @@ extension PlacedGraph {
   }
 
   private func declared(_ relation: Relation, _ references: [String: [Node]]) -> [DeclaredEdge] {
-    (references[relation.key] ?? []).map {
+    (references[relation.key] ?? []).filter { !relation.isNone($0) }.map {
       DeclaredEdge(name: relation.name, destination: .node($0), rules: relation.rules)
     }
   }
@@ -71,12 +71,13 @@ extension PlacedGraph {
 
   private func property(_ relation: Relation, _ references: [String: [Node]]) -> JSON.Field {
     let keys = (references[relation.key] ?? []).map(\.key.json)
-    return .init(relation.name, relation.isScalar ? keys.first ?? .null : .array(keys))
+    if relation.isScalar { return .init(relation.name, keys.first ?? relation.nothing) }
+    return .init(relation.name, .array(keys + (relation.none.map { [$0.json] } ?? [])))
   }
 
   /// The value of each column that refers to the node.
   private func parts(of node: Node?, like relation: Relation) -> [JSON] {
-    guard let key = node?.key.json else { return columns(of: relation).map { _ in .null } }
+    guard let key = node?.key.json else { return columns(of: relation).map { _ in relation.nothing } }
     return key.array ?? [key]
   }
 
@@ -115,7 +116,9 @@ extension PlacedGraph {
     for relation in relations where relation.place == .column {
       let node = references[relation.key]?.first
       columns += self.columns(of: relation).map { "\"\($0)\"" }
-      values += node.map { sql($0) } ?? self.columns(of: relation).map { _ in "NULL" }
+      values +=
+        node.map { sql($0) }
+        ?? self.columns(of: relation).map { _ in relation.none?.sql ?? "NULL" }
       if !relation.isTyped { continue }
       columns.append(relation.typeColumn)
       values.append(node.map { "'of_\($0.collection)'" } ?? "NULL")
@@ -132,7 +135,9 @@ extension PlacedGraph {
   /// Only what differs is written, as an application would.
   private func joins(_ node: Node, _ references: [String: [Node]]) -> [String] {
     relations(of: node.collection).filter { $0.place == .join }.flatMap { relation in
-      let (source, wanted) = (sql(node), (references[relation.key] ?? []).map { sql($0) })
+      let source = sql(node)
+      let wanted =
+        (references[relation.key] ?? []).map { sql($0) } + (relation.none.map { [[$0.sql]] } ?? [])
       let isOfNode = zip(columns("s", to: relation.from), source).map { "\($0) = \($1) AND " }
       let isWanted = wanted.map { destination in
         let parts = zip(columns("d", to: relation.to), destination).map { "\($0) = \($1)" }
@@ -146,5 +151,17 @@ extension PlacedGraph {
             + "VALUES(\((source + $0).joined(separator: ", ")))"
         }
     }
+  }
+}
+
+extension PlacedGraph.Relation {
+  /// What is written where it refers to nothing.
+  fileprivate var nothing: JSON { none?.json ?? .null }
+}
+
+extension Key {
+  fileprivate var sql: String {
+    if case .integer(let number) = self { return "\(number)" }
+    return "'\(managedText!)'"
   }
 }

@@ -25,6 +25,12 @@ struct InversePairs {
       optional: bounds.optional ?? true, min: bounds.min, max: bounds.max)
   }
 
+  /// What the inverse relationship says of the rows of the join table that both read.
+  func noneOfSharedJoin(_ index: Int) -> [Key] {
+    guard case .join = drafts[index].value.edgeStorage else { return [] }
+    return halves(of: index).first?.value.none ?? []
+  }
+
   private func named(by draft: RelationshipDraft) -> [Int] {
     guard let name = draft.inverse?.name else { return [] }
     return drafts.indices.filter {

@@ -11,6 +11,8 @@ package struct Relationship: Hashable, Sendable {
   package var max: Int?
   /// Whether no two sources may have the same destination.
   package var unique: Bool
+  /// Values that refer to nothing, beside null.
+  package var none: [Key] = []
   /// Includes the rules that follow from `deleteRule` and from the inverse.
   package var rules: Rules
   package var inverse: Inverse?

@@ -2,7 +2,7 @@
 struct RelationshipReader {
   private static let keys = [
     "name", "from", "to", "column", "typeColumn", "join", "property", "toMany", "optional", "min",
-    "max", "unique", "rules", "deleteRule", "inverse",
+    "max", "unique", "none", "rules", "deleteRule", "inverse",
   ]
 
   let names: DeclaredNames
@@ -22,7 +22,7 @@ struct RelationshipReader {
     let value = Relationship(
       name: name, from: from, to: to, edgeStorage: place, toMany: toMany(bounds, place, fields),
       optional: bounds.optional ?? true, min: bounds.min, max: bounds.max, unique: unique,
-      rules: [])
+      none: fields["none"].map { readNone($0, place) } ?? [], rules: [])
     return RelationshipDraft(
       fields: fields, value: value, rules: rules, deleteRule: deleteRule, inverse: inverse)
   }
@@ -62,6 +62,19 @@ struct RelationshipReader {
     return Fields(entry, ["files"])?.required("files").flatMap(names.root).map { .files(root: $0) }
   }
 
+  private func readNone(_ entry: ModelValue, _ place: Relationship.EdgeStorage) -> [Key] {
+    if place == .stored {
+      entry.addProblem("Cascade stores these edges itself: an edge that is not there has no value")
+    }
+    var values: [Key] = []
+    for entry in entry.elements("a list of values") ?? [] {
+      guard let value = entry.noneValue else { continue }
+      if values.contains(value) { entry.addProblem("is listed twice") }
+      values.append(value)
+    }
+    return values
+  }
+
   private func readRules(_ entry: ModelValue) -> Rules {
     var rules: Rules = []
     for entry in entry.elements("a list of rules") ?? [] {
@@ -88,5 +101,19 @@ struct RelationshipReader {
     let deleteRule: DeleteRule? = fields["deleteRule"]?.word("delete rule")
     guard let name = fields.required("name")?.name() else { return nil }
     return InverseDraft(entry: entry, name: name, deleteRule: deleteRule, bounds: bounds)
+  }
+}
+
+extension ModelValue {
+  /// A value that may stand for "no reference".
+  fileprivate var noneValue: Key? {
+    switch json {
+    case .integer(let number): return .integer(number)
+    case .string(let text): return .text(text)
+    case .null:
+      addProblem("null never refers to anything: leave it out")
+      return nil
+    default: return wrongType("a string or a whole number")
+    }
   }
 }

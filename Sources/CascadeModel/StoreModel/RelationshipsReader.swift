@@ -12,6 +12,7 @@ struct RelationshipsReader {
       var value = pairs.drafts[index].value
       value.inverse = pairs.inverse(of: index)
       value.rules = RuleCombination(pairs, index).fold()
+      if value.none.isEmpty { value.none = pairs.noneOfSharedJoin(index) }
       return value
     }
     judgeRepeated(pairs.drafts)
