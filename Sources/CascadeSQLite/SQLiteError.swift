@@ -24,6 +24,8 @@ package struct SQLiteError: Error, Hashable, CustomStringConvertible {
   /// A journal is left from a crash, and this connection may not roll it back.
   package var isHotJournal: Bool { extendedCode == SQLITE_READONLY | 3 << 8 }
 
+  package var isFull: Bool { code == SQLITE_FULL }
+
   package var isNoDatabase: Bool { code == SQLITE_NOTADB }
 
   package var isDamage: Bool { code == SQLITE_CORRUPT || code == SQLITE_NOTADB }
@@ -37,6 +39,10 @@ package struct SQLiteError: Error, Hashable, CustomStringConvertible {
   package var isAboutTheStatement: Bool {
     [SQLITE_ERROR, SQLITE_AUTH, SQLITE_TOOBIG, SQLITE_MISMATCH, SQLITE_RANGE].contains(code)
   }
+
+  static let interrupted = SQLiteError(
+    code: SQLITE_INTERRUPT, extendedCode: SQLITE_INTERRUPT, message: "interrupted",
+    doing: "begin a statement", sql: nil)
 
   /// The time was over.
   package var isInterrupted: Bool { code == SQLITE_INTERRUPT }

@@ -27,6 +27,10 @@ package protocol StoreEngine: Sendable {
   /// Whether another program has locked the store, so that it has to be waited for.
   func isLocked(_ error: any Error) -> Bool
 
+  /// The transactions that other processes have open now. While one is open, the store may keep
+  /// what others wrote since its beginning.
+  func openTransactions(at path: String) -> [OpenTransaction]
+
   /// Whether the error may end when the store is opened again.
   func endsByReopening(_ error: any Error) -> Bool
 
