@@ -20,7 +20,8 @@ package struct PropertyReference {
     switch relationship.edgeStorage {
     case .property(let text): (origin, path, typePath) = (.property, PropertyPath(text), nil)
     case .polymorphic(let column, let typeColumn):
-      (origin, path, typePath) = (.polymorphic, PropertyPath(column), PropertyPath(typeColumn))
+      (origin, path) = (.polymorphic, PropertyPath(column.first ?? ""))
+      typePath = PropertyPath(typeColumn)
     case .stored, .column, .join: return nil
     }
     (name, from) = (relationship.name, relationship.from)

@@ -37,15 +37,18 @@ package struct DetachReport: Sendable {
   }
 }
 
-/// A column by which rows are looked up, and that no index supports.
+/// Columns by which rows are looked up, and that no index begins with.
 package struct MissingIndex: Hashable, Sendable, CustomStringConvertible {
   package let table: String
-  package let column: String
+  package let columns: [String]
+
+  /// The columns as one text.
+  package var column: String { columns.joined(separator: ", ") }
 
   package var description: String { "\(table)(\(column))" }
 
-  package init(table: String, column: String) {
+  package init(table: String, columns: [String]) {
     self.table = table
-    self.column = column
+    self.columns = columns
   }
 }

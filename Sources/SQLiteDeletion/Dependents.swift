@@ -146,7 +146,9 @@ extension Writer {
   private func stageOtherEnds(
     of relation: EdgeRelation, _ table: Table, _ end: Table.End, _ part: DependentsPart
   ) throws {
-    guard case .join(_, let source, let destination) = relation.form else { return }
+    guard case .join(_, let source, let destination) = relation.form,
+      let sourceReference = relation.sourceReference
+    else { return }
     for effect in RuleEffect.all(.notify) {
       let lost = effect.lostEnd
       if end != (lost == .source ? source : destination, relation[lost]) { continue }
@@ -154,7 +156,7 @@ extension Writer {
         lost == .source
         ? relation.destinationRow
         : "CROSS JOIN \(relation.source.rows) AS s ON "
-          + relation.source.hasKey("s", "j.\(quoted(source))")
+          + relation.source.hasKey("s", sourceReference)
       let rows = "main.\(quoted(table.name)) AS j \(otherRow) WHERE \(table.identity("j"))"
       try collectRelationNotices(of: relation, effect) {
         try db.stage(relation, effect, rows, part, current.numbers)
@@ -228,7 +230,7 @@ extension EdgeRelation {
     switch form {
     case .join:
       guard let (table, ends) = binding.joinRowsWithoutNodes(of: self) else { return [] }
-      return ends.filter { table.hasIndex(on: $0.end.column) }
+      return ends.filter { table.hasIndex(on: $0.end.columns) }
         .map { .joins(self, table, $0.end, other: $0.other) }
     case .foreignKey: return []
     case .column, .typed, .json:
@@ -242,7 +244,7 @@ extension EdgeRelation {
   /// Whether the rows that refer to a node are found without scanning the table.
   private func isFoundWithoutScan(in table: Table, _ numbers: NumberedTables) -> Bool {
     switch form {
-    case .column(let column), .typed(let column, _, _): table.hasIndex(on: column)
+    case .column(let columns), .typed(let columns, _, _): table.hasIndex(on: columns)
     case .json: numbers.hasLists
     case .join, .foreignKey: false
     }
@@ -250,8 +252,8 @@ extension EdgeRelation {
 
   var nulledNames: [String] {
     switch form {
-    case .typed(let column, let typeColumn, _): [column, typeColumn]
-    case .column(let column): [column]
+    case .typed(let columns, let typeColumn, _): columns + [typeColumn]
+    case .column(let columns): columns
     case .json, .join, .foreignKey: []
     }
   }

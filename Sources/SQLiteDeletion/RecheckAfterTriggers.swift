@@ -29,7 +29,7 @@ extension Connection {
       if case .json = relation.form {
         // The lists are read once for all nodes.
         destination.keyEqualsReference(
-          "m.key", byOneOf: relation.reference,
+          "m.key", byOneOf: relation.reference.value,
           """
           FROM \(relation.source.rows) AS s \(relation.references)
           WHERE \(relation.isEdge) AND \(relation.source.isNode("s"))

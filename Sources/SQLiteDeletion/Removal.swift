@@ -203,8 +203,8 @@ extension EdgeRelation {
     _ r: String, _ slice: Slice, _ numbers: NumberedTables
   ) -> [(column: String, value: Query)] {
     switch form {
-    case .column(let column): [(column, "NULL")]
-    case .typed(let column, let typeColumn, _): [(column, "NULL"), (typeColumn, "NULL")]
+    case .column(let columns): columns.map { ($0, "NULL") }
+    case .typed(let columns, let typeColumn, _): (columns + [typeColumn]).map { ($0, "NULL") }
     case .json(let column, let path):
       [
         (

@@ -186,7 +186,7 @@ extension EdgeRelation {
     CROSS JOIN main.cascade_node AS m
     WHERE sm.id = lost_edges.source AND sm.collection = \(source.id) AND m.id = lost_edges.destination
     AND m.collection = \(destination.id) AND \(isEdge)
-    AND \(destination.isReferenceToNode(by: reference, in: referringColumn))
+    AND \(destination.isReferenceToNode(by: reference))
     """
   }
 }

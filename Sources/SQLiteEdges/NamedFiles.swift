@@ -43,10 +43,10 @@ extension EdgeRelation {
   /// table.
   fileprivate var naming: String {
     let asked = "temp.queried_files AS a"
-    let match = "\(reference) = a.key AND a.collection = \(destination.id)"
+    let match = "\(reference.value) = a.key AND a.collection = \(destination.id)"
     switch form {
-    case .column(let column) where source.table?.hasIndex(on: column) == true,
-      .typed(let column, _, _) where source.table?.hasIndex(on: column) == true:
+    case .column(let columns) where source.table?.hasIndex(on: columns) == true,
+      .typed(let columns, _, _) where source.table?.hasIndex(on: columns) == true:
       return """
         SELECT DISTINCT a.id FROM \(asked) CROSS JOIN \(source.rows) AS s ON \(match)
         WHERE \(isEdge) AND \(source.isNode("s"))

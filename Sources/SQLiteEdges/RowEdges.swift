@@ -68,7 +68,7 @@ extension Writer {
     var edges: [RowEdge] = []
     for place in binding.edgeRelations {
       if place.source == table { edges += try read(place, place.ofSource, id) }
-      if case .join(let join, let source, _) = place.form, join.name == table.table?.name {
+      if let source = place.sourceReference, place.referringTable?.name == table.table?.name {
         edges += try read(place, place.ofJoinRow(table, source: source), id)
       }
     }
@@ -276,7 +276,7 @@ extension EdgeRelation {
 
   /// Columns: whether the destination exists, its key, its row.
   private var destinationEnd: String {
-    if destination.kind == .files { return "1, \(reference), NULL" }
+    if destination.kind == .files { return "1, \(reference.value), NULL" }
     let isThere = destination.isNode("d")
     let name = destination.asKey(reference)
     return """
@@ -294,8 +294,7 @@ extension EdgeRelation {
   }
 
   /// The same for a row of the join table, if that is a node too.
-  fileprivate func ofJoinRow(_ table: NodeTable, source column: String) -> String {
-    let reference = "j.\(quoted(column))"
+  fileprivate func ofJoinRow(_ table: NodeTable, source reference: Reference) -> String {
     let isThere = source.isNode("s")
     let name = source.asKey(reference)
     return """
@@ -303,7 +302,7 @@ extension EdgeRelation {
         \(destinationEnd)
       FROM temp.known AS m CROSS JOIN \(table.rows) AS j ON \(table.isRow("j", of: "m"))
       LEFT JOIN \(source.rows) AS s ON \(source.hasKey("s", reference)) \(lookedUpDestination)
-      WHERE m.id = ?1 AND \(isEdge) AND \(reference) IS NOT NULL
+      WHERE m.id = ?1 AND \(isEdge) AND \(reference.isComplete)
       """
   }
 
@@ -314,7 +313,7 @@ extension EdgeRelation {
     SELECT count(*) FROM temp.known AS sm CROSS JOIN \(destination.nodes) AS m
     CROSS JOIN \(source.rows) AS s ON \(source.isRow("s", of: "sm")) \(references)
     WHERE sm.id = ?1 AND m.id = ?2 AND \(isEdge)
-    AND \(destination.isReferenceToNode(by: reference, in: referringColumn))
+    AND \(destination.isReferenceToNode(by: reference))
     """
   }
 }

@@ -173,14 +173,18 @@ extension Relationship.EdgeStorage {
   fileprivate var words: [String] {
     switch self {
     case .stored: ["stored"]
-    case .column(let column): ["column", column.folded]
+    case .column(let columns): ["column", columns.words]
     case .join(let table, let source, let destination):
-      ["join", table.folded, source.folded, destination.folded]
+      ["join", table.folded, source.words, destination.words]
     case .property(let path): ["property", path]
-    case .polymorphic(let column, let typeColumn):
-      ["polymorphic", column.folded, typeColumn.folded]
+    case .polymorphic(let columns, let typeColumn):
+      ["polymorphic", columns.words, typeColumn.folded]
     }
   }
+}
+
+extension [String] {
+  fileprivate var words: String { map(\.folded).joined(separator: ", ") }
 }
 
 extension Relationship.Target {

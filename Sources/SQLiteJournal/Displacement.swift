@@ -45,7 +45,7 @@ extension WatchTriggers {
     _ subject: Watch.Subject, _ table: Table, _ watches: [Watch]
   ) -> [Displacement] {
     guard case .joins(_, let source) = subject, watchesDisplaced(subject) else { return [] }
-    let columns = [source] + watches.flatMap(\.meaning.values).map(\.column).unique
+    let columns = source + watches.flatMap(\.meaning.values).flatMap(\.columns).unique
     let lost = columns.map { "o.\(quoted($0)) IS NOT NEW.\(quoted($0)) COLLATE BINARY" }
     return table.indexedKeys.filter { !$0.coversColumns(apart: columns) }.map {
       Displacement(key: $0, condition: lost.joined(separator: " OR "))

@@ -98,10 +98,10 @@ package struct JournalReader {
         INSERT INTO temp.journaled_losses(source_collection, source_key, source_row, source_present,
           destination, destination_key, destination_row, destination_collection,
           name, rules, removal, seq)
-        SELECT DISTINCT \(relation.oldSourceColumns), \(relation.destinationColumns(of: old.reference)),
+        SELECT DISTINCT \(relation.oldSourceColumns), \(relation.destinationColumns(of: Reference(old.reference))),
           \(relation.destination.id), \(relation.nameId), \(relation.rules.rawValue),
           \(Removal.sourceDeleted.code), \(asksWhen ? "max(o.seq)" : "NULL")
-        FROM main.cascade_journal AS o \(old.elementsJoin) \(relation.destinationRow(of: old.reference))
+        FROM main.cascade_journal AS o \(old.elementsJoin) \(relation.destinationRow(of: Reference(old.reference)))
         LEFT JOIN \(relation.source.rows) AS s ON \(relation.source.hasKey("s", "o.key"))
         WHERE o.what = ?1 AND o.seq > ?2 AND o.seq <= ?3 AND o.key IS NOT NULL AND \(old.isEdge)
         \(sayings.map { "AND NOT EXISTS (\($0))" }.joined(separator: "\n"))
@@ -229,7 +229,7 @@ extension EdgeRelation {
   /// Whether a source that can refer to one thing only refers to nothing now.
   fileprivate var refersToNothing: String {
     switch form {
-    case .column, .typed: "\(reference) IS NULL"
+    case .column, .typed: "NOT (\(reference.isComplete))"
     case .join, .json, .foreignKey: "1"
     }
   }

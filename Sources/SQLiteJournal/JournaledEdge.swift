@@ -40,8 +40,9 @@ extension EdgeRelation {
     let columns = edge.values.map { "o.\(Watch.columns[$0])" }
     if case .json = values[edge.values[0]] { return oldList(columns[0]) }
     let isOfType = edge.type.map { " AND \(columns[1]) = \(literal($0))" } ?? ""
+    let old = Reference(columns[0], like: reference)
     return JournaledEdge(
-      elementsJoin: "", reference: named(columns[0]), isEdge: isReference(columns[0]) + isOfType)
+      elementsJoin: "", reference: named(old, in: columns[0]), isEdge: isReference(old) + isOfType)
   }
 
   private func oldList(_ column: String) -> JournaledEdge {
@@ -54,8 +55,9 @@ extension EdgeRelation {
   }
 
   /// The value as a key of the destination. A path is left as it is: a blob names no file.
-  private func named(_ value: String) -> String {
-    destination.kind == .files ? value : destination.asKey(value)
+  private func named(_ old: Reference, in column: String) -> String {
+    // Several values were written as the list of a key.
+    destination.kind == .files || old.hasSeveralValues ? column : destination.asKey(old)
   }
 
   /// An edge that another relation held. If that relation still holds it, the row was journaled
@@ -89,14 +91,14 @@ extension EdgeRelation {
   ) throws -> Form? {
     if case .joins(let table, let source) = subject {
       let join = try Catalog(db).table(table, in: db)
-      guard case .success(let join) = join, join.has([source, said[0].column]) else { return nil }
-      return .join(join, source: source, destination: said[0].column)
+      guard case .success(let join) = join, join.has(source + said[0].columns) else { return nil }
+      return .join(join, source: source, destination: said[0].columns)
     }
-    guard source.table?.has(said.map(\.column)) == true else { return nil }
+    guard source.table?.has(said.flatMap(\.columns)) == true else { return nil }
     switch said[0] {
-    case .column(let column):
-      guard let type else { return .column(column) }
-      return .typed(column: column, typeColumn: said[1].column, type: type)
+    case .column, .columns:
+      guard let type else { return .column(said[0].columns) }
+      return .typed(column: said[0].columns, typeColumn: said[1].columns[0], type: type)
     case .json(let column, let path):
       return .json(column: column, path: path)
     }

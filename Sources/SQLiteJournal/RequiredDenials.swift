@@ -86,7 +86,7 @@ package struct RequiredDenials {
 extension EdgeRelation {
   fileprivate var deniesDestination: DenialTriggers {
     func rows(_ row: String) -> String {
-      "\(sources) WHERE \(destination.referenceHasKey(destination.key(row), of: reference, in: referringColumn))"
+      "\(sources) WHERE \(destination.isReference(reference, toRow: row))"
         + " AND \(isEdge) AND \(source.isNode("s"))"
     }
     func isOther(_ row: String) -> String {
@@ -100,12 +100,11 @@ extension EdgeRelation {
 
   /// The sources and their references, for a trigger.
   private var sources: String {
-    guard case .join(let table, let column, _) = form else {
+    guard let sourceReference, let table = referringTable else {
       return "FROM \(source.rowsInTrigger) AS s \(references)"
     }
-    let named = "j.\(quoted(column))"
     return "FROM \(quoted(table.name)) AS j CROSS JOIN \(source.rowsInTrigger) AS s "
-      + "ON \(source.isComposite ? source.isSame("s", list: named) : source.hasKey("s", named))"
+      + "ON \(source.hasKey("s", sourceReference))"
   }
 
   /// A reference in the row itself moves to the new key with the row. One in a join table stays
@@ -123,9 +122,9 @@ extension EdgeRelation {
   }
 
   private var joinRowsLeftBehind: String? {
-    guard case .join(let table, let column, _) = form else { return nil }
+    guard let sourceReference, let table = referringTable else { return nil }
     return "FROM \(quoted(table.name)) AS j\(destinationInTrigger.join) "
-      + "WHERE \(source.referenceHasKey(source.key("OLD"), of: "j.\(quoted(column))", in: table.column(column)))"
+      + "WHERE \(source.isReference(sourceReference, toRow: "OLD"))"
       + " AND \(isEdge) AND \(destinationInTrigger.isThere)"
   }
 
@@ -134,10 +133,11 @@ extension EdgeRelation {
   private var destinationInTrigger:
     (join: String, isThere: String, name: String, isSame: (String) -> String)
   {
-    if destination.isComposite {
+    if destination.isComposite && !reference.hasSeveralValues {
+      let list = reference.value
       return (
-        "", "(\(destination.hasRowInTrigger(withKey: reference)))",
-        destination.described(list: reference), { destination.isSame($0, list: reference) }
+        "", "(\(destination.hasRowInTrigger(withKey: list)))",
+        destination.described(list: list), { destination.isSame($0, list: list) }
       )
     }
     let join =

@@ -46,11 +46,11 @@ package struct WatchTriggers {
 
   private func joinSubject(_ subject: Watch.Subject) -> WatchedTable? {
     guard case .joins(_, let source) = subject, let table = joinTable(subject),
-      let column = table.column(source)
+      case let columns = source.compactMap(table.column), columns.count == source.count
     else { return nil }
     let watches = watches.filter { $0.meaning.watchSubject == subject }
     return WatchedTable(
-      name: "join_\(watches[0].number)_\(table.name)", table: table, keyColumns: [column],
+      name: "join_\(watches[0].number)_\(table.name)", table: table, keyColumns: columns,
       watches: watches, unique: watchedDisplacements(subject, table, watches))
   }
 
@@ -90,7 +90,7 @@ package struct WatchedTable {
   }
 
   private var columns: String {
-    table.assignments(to: keyColumns + values.compactMap { table.column($0.column) })
+    table.assignments(to: keyColumns + values.flatMap(\.columns).compactMap(table.column))
   }
 
   /// Compares by bytes: a reference in another spelling may name another node.
@@ -155,6 +155,7 @@ extension WatchedValue {
   func sql(_ row: String) -> String {
     switch self {
     case .column(let name): return "\(row).\(quoted(name))"
+    case .columns(let names): return Reference(names, of: row, in: nil).value
     case .json(let column, let path):
       let value = "\(row).\(quoted(column))"
       return "iif(json_valid(\(value)), \(value) -> \(memberPath(path, in: value)), NULL)"

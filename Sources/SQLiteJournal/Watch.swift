@@ -2,13 +2,26 @@ internal import CascadeModel
 internal import CascadeSQLite
 internal import SQLiteTables
 
+extension Table? {
+  fileprivate func clearsReference(in columns: [String]) -> Bool {
+    self?.foreignKeys.contains { $0.onDelete.clearsReference && columns.contains(where: $0.has) }
+      ?? false
+  }
+}
+
+extension WatchedValue {
+  /// The reference that these columns hold.
+  init(_ columns: [String]) {
+    self = columns.count == 1 ? .column(columns[0]) : .columns(columns)
+  }
+}
+
 extension EdgeRelation {
   /// The values that must be known of a deleted or changed row to tell which edges it had.
   var watchedValues: [WatchedValue] {
     switch form {
-    case .column(let column): [.column(column)]
-    case .typed(let column, let typeColumn, _): [.column(column), .column(typeColumn)]
-    case .join(_, _, let destination): [.column(destination)]
+    case .column(let columns), .join(_, _, let columns): [WatchedValue(columns)]
+    case .typed(let columns, let typeColumn, _): [WatchedValue(columns), .column(typeColumn)]
     case .json(let column, let path): [.json(column: column, path: path)]
     case .foreignKey: []
     }
@@ -53,10 +66,10 @@ extension EdgeRelation {
   /// row, or with its row where the row is nothing else.
   var losesEdgesByForeignKey: Bool {
     switch form {
-    case .column(let column), .typed(let column, _, _), .json(let column, _):
-      source.table?.foreignKeys.contains { $0.onDelete.clearsReference && $0.has(column) } ?? false
-    case .join(let table, _, let destination):
-      table.foreignKeys.contains { !$0.onDelete.blocksDeletion && $0.has(destination) }
+    case .column(let columns), .typed(let columns, _, _): source.table.clearsReference(in: columns)
+    case .json(let column, _): source.table.clearsReference(in: [column])
+    case .join(let table, _, let columns):
+      table.foreignKeys.contains { !$0.onDelete.blocksDeletion && columns.contains(where: $0.has) }
     case .foreignKey: false
     }
   }

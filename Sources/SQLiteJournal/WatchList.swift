@@ -49,13 +49,15 @@ extension [[WatchedValue]] {
 
 /// The text in `cascade_watch`:
 /// `{"rows":2,"values":[["album_id"],["meta","$.\"by\""]],"edges":[…]}`, or
-/// `{"joins":["song_artist","song_id"],"values":[["artist_id"]],"edges":[…]}`.
+/// `{"joins":["song_artist","song_id"],"values":[["artist_id"]],"edges":[…]}`. Several columns that
+/// are one value: `[["feed","id"]]`.
 extension Watch.Meaning {
   package var text: String {
     let head =
       switch watchSubject {
       case .rows(let collection): JSON.Field("rows", .integer(collection))
-      case .joins(let table, let source): JSON.Field("joins", [.string(table), .string(source)])
+      case .joins(let table, let source):
+        JSON.Field("joins", .array(([table] + source).map { .string($0) }))
       }
     let fields = [head, JSON.Field("values", .array(values.map(\.json)))]
     return JSON.object(
@@ -90,8 +92,8 @@ extension Watch.Subject {
   fileprivate init?(json: JSON) {
     if let collection = json["rows"]?.integer {
       self = .rows(of: collection)
-    } else if let names = json["joins"]?.array?.compactMap(\.string), names.count == 2 {
-      self = .joins(table: names[0], source: names[1])
+    } else if let names = json["joins"]?.array?.compactMap(\.string), names.count >= 2 {
+      self = .joins(table: names[0], source: Array(names.dropFirst()))
     } else {
       return nil
     }
@@ -120,21 +122,27 @@ extension WatchedEdge {
 }
 
 extension WatchedValue {
-  /// The column that contains it.
-  var column: String {
+  /// The columns that contain it.
+  var columns: [String] {
     switch self {
-    case .column(let name), .json(let name, _): name
+    case .column(let name), .json(let name, _): [name]
+    case .columns(let names): names
     }
   }
 
   fileprivate var json: JSON {
     switch self {
     case .column(let name): [.string(name)]
+    case .columns(let names): [.array(names.map { .string($0) })]
     case .json(let column, let path): [.string(column), .string(path)]
     }
   }
 
   fileprivate init?(json: JSON) {
+    if let names = json.array?.first?.array {
+      self = .columns(names.compactMap(\.string))
+      return
+    }
     guard let parts = json.array?.compactMap(\.string), parts.count == json.array?.count
     else { return nil }
     switch parts.count {

@@ -12,8 +12,9 @@ extension Closure {
   func canCountAlongIndex(
     _ db: borrowing Connection, _ effect: RuleEffect, _ relation: EdgeRelation, _ level: Level
   ) throws -> Bool {
-    guard case .column(let column) = relation.form, let table = relation.source.table,
-      table.hasIndex(on: column), relation.destination.isMapped, relation.tellsKeysApart,
+    guard case .column(let columns) = relation.form, columns.count == 1,
+      let table = relation.source.table, table.hasIndex(on: columns), relation.destination.isMapped,
+      relation.tellsKeysApart,
       counted[effect]!.filter(relation.hasSameEdgesAs) == [relation],
       numbers.isEachByRow(in: relation.source), numbers.isEachByRow(in: relation.destination)
     else { return false }
@@ -30,12 +31,12 @@ extension Closure {
         SELECT \(effect.bit), \(relation.destination.number("d", numbers)), \(relation.nameId), sum(l.goes), min(l.via),
           \(relation.rules.rawValue & effect.bit) <> 0, \(relation.destination.id), sum(l.stays)
         FROM (
-          SELECT \(relation.reference) AS reference, count(iif(g.seq > ?1, 1, NULL)) AS goes,
+          SELECT \(relation.reference.value) AS reference, count(iif(g.seq > ?1, 1, NULL)) AS goes,
             min(iif(g.seq > ?1, g.id, NULL)) AS via, count(*) - count(g.id) AS stays
           FROM \(relation.source.rows) AS s
           LEFT JOIN temp.gone AS g ON g.id = \(relation.source.number("s", numbers))
           WHERE \(relation.isEdge) AND \(relation.source.isNode("s", numbers)) GROUP BY 1
-        ) AS l \(relation.destinationRow(of: "l.reference")) GROUP BY 2 HAVING sum(l.goes) > 0
+        ) AS l \(relation.destinationRow(of: Reference("l.reference"))) GROUP BY 2 HAVING sum(l.goes) > 0
         \(LossQuery.addUp)
         """, [.integer(level.slice.low)])
   }
@@ -44,7 +45,8 @@ extension Closure {
 extension EdgeRelation {
   /// Whether values that are equal for the column always lead to the same node.
   fileprivate var tellsKeysApart: Bool {
-    let own = referringColumn?.collation.uppercased() ?? "BINARY"
+    let column = referringColumns.first.flatMap { referringTable?.column($0) }
+    let own = column?.collation.uppercased() ?? "BINARY"
     return own == "BINARY" || own == destination.collations?.first?.uppercased()
   }
 

@@ -60,7 +60,7 @@ extension Connection {
         INSERT INTO temp.staged(collection, key)
         SELECT DISTINCT \(relation.destination.id), \(relation.destination.asKey(relation.reference))
         \(relation.all) AND \(relation.isDangling)
-        AND NOT \(relation.destination.hasRow(withKey: relation.destination.asKey(relation.reference)))
+        AND NOT \(relation.destination.hasRow(asKeyOf: relation.reference))
         """)
   }
 
@@ -77,21 +77,19 @@ extension Connection {
 extension EdgeRelation {
   /// Whether the node that the reference names does not exist.
   package var isDangling: String {
-    destination.isMissing(reference, referringColumn?.affinity)
+    destination.isMissing(reference)
   }
 
   /// Only a join row can be without its source: the rows `j` without one, and the key that no row
   /// has.
   package var rowsWithoutSource: (source: String, rows: String)? {
-    guard case .join(let table, let column, _) = form else { return nil }
-    let value = "j.\(quoted(column))"
-    let key = source.asKey(value)
+    guard let sourceReference, let table = referringTable else { return nil }
     let rows = """
       FROM main.\(quoted(table.name)) AS j
-      WHERE \(value) IS NOT NULL AND \(source.isMissing(value, table.column(column)?.affinity))
-      AND NOT \(source.hasRow(withKey: key))
+      WHERE \(sourceReference.isComplete) AND \(source.isMissing(sourceReference))
+      AND NOT \(source.hasRow(asKeyOf: sourceReference))
       """
-    return (key, rows)
+    return (source.asKey(sourceReference), rows)
   }
 
   /// Whether a missing destination has a consequence. If not, the reference is left as it is. A
@@ -112,11 +110,12 @@ extension NodeTable {
   /// Whether no row has the key that a column names. SQLite compares a number with a text as
   /// numbers, and an index of texts does not help with that. Then all keys are read once, not once
   /// for each reference.
-  fileprivate func isMissing(_ reference: String, _ affinity: Table.Affinity?) -> String {
-    guard case .mapped(_, let key, _) = kind, key.count == 1, affinity?.isNumeric == true,
+  fileprivate func isMissing(_ reference: Reference) -> String {
+    guard case .mapped(_, let key, _) = kind, key.count == 1, reference.isNumber,
       !key[0].affinity.isNumeric
     else { return "NOT \(hasRow(withKey: reference))" }
     let column = "d.\(quoted(key[0].name))"
-    return "\(reference) NOT IN (SELECT \(column) FROM \(rows) AS d WHERE \(column) IS NOT NULL)"
+    let keys = "SELECT \(column) FROM \(rows) AS d WHERE \(column) IS NOT NULL"
+    return "\(reference.value) NOT IN (\(keys))"
   }
 }

@@ -139,7 +139,7 @@ extension DemandQuery {
     incomingRelations.filter { if case .json = $0.form { true } else { false } }.map { relation in
       """
       \(listName(relation))(k, reference) AS MATERIALIZED (
-        SELECT \(relation.source.key("s")), \(relation.reference) \(relation.all)
+        SELECT \(relation.source.key("s")), \(relation.reference.value) \(relation.all)
         \(andStays(relation.source, "s")))
       """
     }

@@ -10,8 +10,11 @@ extension Table {
   package func joinRows(
     _ end: End, other: End, _ slice: Slice, _ numbers: NumberedTables, leavesLater: Bool
   ) -> [Query] {
+    let (named, otherNamed) = (
+      Reference(end.columns, of: "j", in: self), Reference(other.columns, of: "j", in: self)
+    )
     let otherGoesLater = other.table.isGoingReference(
-      other.table.asKey("j.\(quoted(other.column))"), numbers,
+      otherNamed.hasSeveralValues ? otherNamed : Reference(other.table.asKey(otherNamed)), numbers,
       where: "g.seq > \(bind: slice.high)")
     let isLast: Query = leavesLater ? "NOT \(otherGoesLater)" : "1"
     return numbers.forms(of: end.table).map { form in
@@ -19,7 +22,7 @@ extension Table {
       SELECT \(identityColumns("j"))
       FROM temp.gone AS g CROSS JOIN \(end.table.node(form, "g.id"))
       CROSS JOIN main.\(quoted(name)) AS j
-        ON \(end.table.isReferenceToNode(by: "j.\(quoted(end.column))", in: column(end.column), form))
+        ON \(end.table.isReferenceToNode(by: named, form))
       WHERE \(slice.contains()) AND \(isLast)
       """
     }

@@ -5,7 +5,7 @@ package import CascadeSQLite
 /// polymorphic one, bound to existing columns.
 ///
 /// In the SQL, `s` is a row of the source, `d` one of the destination, `j` of the join table, `x`
-/// an element of a JSON list; `reference` is the value that names the destination.
+/// an element of a JSON list; `reference` is what names the destination.
 package struct EdgeRelation: Hashable, Sendable {
   package let name: String
   package let nameId: Int64
@@ -32,28 +32,33 @@ package struct EdgeRelation: Hashable, Sendable {
   }
 
   package enum Form: Hashable, Sendable {
-    case column(String)
+    /// The columns of a reference, in the order of the key that it names.
+    case column([String])
     /// Applies if the type column has this value.
-    case typed(column: String, typeColumn: String, type: String)
-    case join(Table, source: String, destination: String)
+    case typed(column: [String], typeColumn: String, type: String)
+    case join(Table, source: [String], destination: [String])
     /// A list or a single value at a path within a JSON column.
     case json(column: String, path: String)
-    /// A foreign key of several columns, or to columns other than the destination's key.
+    /// A foreign key to columns other than the destination's key.
     case foreignKey(Table.ForeignKey)
+  }
 
-    func `is`(_ key: Table.ForeignKey) -> Bool {
-      self == .foreignKey(key) || key.columns.count == 1 && self == .column(key.columns[0])
+  package var reference: Reference {
+    switch form {
+    case .column(let columns), .typed(let columns, _, _):
+      Reference(columns, of: "s", in: source.table)
+    case .join(let table, _, let columns): Reference(columns, of: "j", in: table)
+    case .json: Reference(destination.asKey("x.value"))
+    case .foreignKey(let key):
+      Reference(
+        "(SELECT \(destination.key("p")) FROM \(destination.rows) AS p WHERE \(matches(key)))")
     }
   }
 
-  package var reference: String {
-    switch form {
-    case .column(let column), .typed(let column, _, _): "s.\(quoted(column))"
-    case .join(_, _, let destination): "j.\(quoted(destination))"
-    case .json: destination.asKey("x.value")
-    case .foreignKey(let key):
-      "(SELECT \(destination.key("p")) FROM \(destination.rows) AS p WHERE \(matches(key)))"
-    }
+  /// What names the source in a join row `j`.
+  package var sourceReference: Reference? {
+    guard case .join(let table, let columns, _) = form else { return nil }
+    return Reference(columns, of: "j", in: table)
   }
 
   /// The condition that joins the rows `s` and `p` of both ends.
@@ -65,8 +70,9 @@ package struct EdgeRelation: Hashable, Sendable {
   package var references: String {
     switch form {
     case .column, .typed, .foreignKey: ""
-    case .join(let table, let source, _):
-      "CROSS JOIN main.\(quoted(table.name)) AS j ON \(self.source.key("s")) = j.\(quoted(source))"
+    case .join(let table, let columns, _):
+      "CROSS JOIN main.\(quoted(table.name)) AS j "
+        + "ON \(source.hasKey("s", Reference(columns, of: "j", in: table)))"
     case .json(let column, let path):
       elements(of: "s.\(quoted(column))", at: path)
     }
@@ -90,12 +96,17 @@ package struct EdgeRelation: Hashable, Sendable {
     }
   }
 
-  /// Whether a value of the referring column may name a node. A column without a type keeps numbers
-  /// as numbers, which are not texts for SQLite.
-  package func isReference(_ value: String) -> String {
+  /// Whether the values of the referring columns may name a node: all of them have to.
+  package func isReference(_ reference: Reference) -> String {
+    reference.values.indices.map { isPart(reference.values[$0], reference.columns[$0], at: $0) }
+      .joined(separator: " AND ")
+  }
+
+  /// A column without a type keeps numbers as numbers, which are not texts for SQLite.
+  private func isPart(_ value: String, _ column: Table.Column?, at index: Int) -> String {
     if destination.kind == .managed { return "typeof(\(value)) IN ('text', 'integer')" }
-    guard referringColumn?.affinity == .blob, case .mapped(_, let key, _) = destination.kind,
-      key.count == 1, key[0].affinity == .text
+    guard column?.affinity == .blob, case .mapped(_, let key, _) = destination.kind,
+      key[index].affinity == .text
     else { return "\(value) IS NOT NULL" }
     return "typeof(\(value)) IN ('text', 'blob')"
   }
@@ -105,12 +116,11 @@ package struct EdgeRelation: Hashable, Sendable {
     if case .join(let table, _, _) = form { table } else { source.table }
   }
 
-  /// Nil for lists and for `.foreignKey`.
-  package var referringColumn: Table.Column? {
+  /// The names of the columns that contain them; empty for lists and for `.foreignKey`.
+  package var referringColumns: [String] {
     switch form {
-    case .column(let column), .typed(let column, _, _): source.table?.column(column)
-    case .join(let table, _, let column): table.column(column)
-    case .json, .foreignKey: nil
+    case .column(let columns), .typed(let columns, _, _), .join(_, _, let columns): columns
+    case .json, .foreignKey: []
     }
   }
 
@@ -132,10 +142,10 @@ package struct EdgeRelation: Hashable, Sendable {
     in driver: StartingNodes, _ numbered: NumberForm, withDestinations: Bool = true
   ) -> Query {
     let edges: String
-    if case .join(let table, let column, _) = form {
+    if let sourceReference, let table = referringTable {
       edges =
         "CROSS JOIN main.\(quoted(table.name)) AS j "
-        + "ON \(source.isReferenceToNode(by: "j.\(quoted(column))", in: table.column(column), numbered))"
+        + "ON \(source.isReferenceToNode(by: sourceReference, numbered))"
     } else {
       edges = """
         CROSS JOIN \(source.rows) AS s ON \(source.isRow("s", of: "m", numbered)) \(references)
@@ -153,17 +163,17 @@ package struct EdgeRelation: Hashable, Sendable {
     in driver: StartingNodes, _ numbered: NumberForm, _ numbers: NumberedTables
   ) -> Query {
     let node: Query = "FROM \(driver.rows) CROSS JOIN \(destination.node(numbered, driver.id))"
-    let match = destination.isReferenceToNode(by: reference, in: referringColumn, numbered)
+    let match = destination.isReferenceToNode(by: reference, numbered)
     switch form {
     case .column, .typed:
       return """
         \(node) CROSS JOIN \(source.rows) AS s ON \(match)
         WHERE \(isEdge) AND \(source.isNode("s", numbers))
         """
-    case .join(let table, let column, _):
+    case .join(let table, let columns, _):
       return """
         \(node) CROSS JOIN main.\(quoted(table.name)) AS j ON \(match)
-        CROSS JOIN \(source.rows) AS s ON \(source.hasKey("s", "j.\(quoted(column))"))
+        CROSS JOIN \(source.rows) AS s ON \(source.hasKey("s", Reference(columns, of: "j", in: table)))
         WHERE \(isEdge)
         """
     case .foreignKey(let key):
@@ -186,7 +196,7 @@ package struct EdgeRelation: Hashable, Sendable {
           ON l.relation = \(literal(listedName)) AND l.destination = \(driver.id)
         CROSS JOIN \(source.rows) AS s ON \(source.isListed("s", "l.row")) \(references)
         CROSS JOIN \(destination.node(numbered, driver.id))
-        WHERE \(isEdge) AND \(destination.isReferenceToNode(by: reference, in: referringColumn, numbered))
+        WHERE \(isEdge) AND \(destination.isReferenceToNode(by: reference, numbered))
           AND \(source.isNode("s", numbers))
         """
     }
@@ -195,7 +205,7 @@ package struct EdgeRelation: Hashable, Sendable {
     case .byKey:
       node = """
         \(destination.nodes) AS m ON m.id > 0 AND m.collection = \(destination.id)
-          AND \(destination.keyEqualsReference("m.key", by: reference))
+          AND \(destination.keyEqualsReference("m.key", by: reference.value))
         CROSS JOIN \(driver.rows) ON \(driver.id) = m.id
         """
     case .byRowid:
@@ -255,7 +265,7 @@ package struct EdgeRelation: Hashable, Sendable {
   /// The row of the destination, if it exists. A file has no row, and always counts as existing.
   package var destinationRow: String { destinationRow(of: reference) }
 
-  package func destinationRow(of reference: String) -> String {
+  package func destinationRow(of reference: Reference) -> String {
     if destination.kind == .files { return "" }
     return "CROSS JOIN \(destination.rows) AS d ON \(destination.hasKey("d", reference))"
   }
@@ -263,14 +273,14 @@ package struct EdgeRelation: Hashable, Sendable {
   /// The destination's id (if it has one), key and row, for use after `destinationRow`. Without
   /// `numbers`, the row is named by its key.
   package func destinationColumns(
-    of reference: String, _ numbers: NumberedTables = NumberedTables()
+    of reference: Reference, _ numbers: NumberedTables = NumberedTables()
   )
     -> String
   {
     switch destination.kind {
     case .mapped: destination.numberKeyAndRow("d", numbers)
     case .managed: "d.id, d.key, NULL"
-    case .files: "NULL, \(reference), NULL"
+    case .files: "NULL, \(reference.value), NULL"
     }
   }
 }

@@ -65,16 +65,16 @@ struct EdgeRelationBinder {
   ) throws -> EdgeRelation.Form {
     switch relationship.edgeStorage {
     case .stored: throw Catalog.Unusable("stored edges are in no column")
-    case .column(let column): return .column(try referring(column, table))
-    case .polymorphic(let column, let typeColumn):
+    case .column(let columns): return .column(try referring(columns, table))
+    case .polymorphic(let columns, let typeColumn):
       return .typed(
-        column: try referring(column, table), typeColumn: try referring(typeColumn, table),
+        column: try referring(columns, table), typeColumn: try referring(typeColumn, table),
         type: type)
     case .join(let join, let source, let destination):
       let join = try catalog.table(join, in: db).get()
       return .join(
-        join, source: try join.required(source).name,
-        destination: try join.required(destination).name)
+        join, source: try source.map { try join.required($0).name },
+        destination: try destination.map { try join.required($0).name })
     case .property(let property):
       let steps = property.split(separator: ".", omittingEmptySubsequences: false)
       let column = try referring(String(steps[0]), table)
@@ -84,6 +84,15 @@ struct EdgeRelationBinder {
       }
       return .json(column: column, path: jsonPath(steps.dropFirst()))
     }
+  }
+
+  private func referring(
+    _ names: [String], _ table: Table
+  ) throws(Catalog.Unusable) -> [String] {
+    try refuseToShare(names)
+    var columns: [String] = []
+    for name in names { columns.append(try referring(name, table)) }
+    return columns
   }
 
   private func referring(_ name: String, _ table: Table) throws(Catalog.Unusable) -> String {
@@ -106,6 +115,24 @@ struct EdgeRelationBinder {
     throw Catalog.Unusable(
       "column \"\(column.name)\" is in the key of \"\(relationship.from)\": setting it to null "
         + "would remove its row from the collection")
+  }
+
+  /// Rule 64 sets all columns of a reference to null, and so may not share one with another
+  /// reference of the row.
+  private func refuseToShare(_ columns: [String]) throws(Catalog.Unusable) {
+    let own = Set(columns.map(\.folded))
+    guard own.count > 1, relationship.rules.contains(.nullifySourceIfDestinationDeleted) else {
+      return
+    }
+    for other in model.relationships where other.from == relationship.from {
+      let its = Set(other.edgeStorage.columns.map(\.folded))
+      guard its != own, let shared = columns.first(where: { its.contains($0.folded) }) else {
+        continue
+      }
+      throw Catalog.Unusable(
+        "column \"\(shared)\" is also in the reference \"\(other.name)\", which setting it to null "
+          + "would remove")
+    }
   }
 
   private func jsonPath(_ steps: some Sequence<Substring>) -> String {

@@ -43,15 +43,12 @@ extension Binding {
 
   /// Whether the rules see what a foreign key between two tables of the model does.
   private func rulesCover(_ key: Table.ForeignKey, of child: NodeTable) -> Bool {
-    if key.columns.count != 1 || parent(of: key) == nil { return false }
+    if parent(of: key) == nil { return false }
     return key.onDelete != .setDefault || nullifies(key, of: child)
   }
 
   private func nullifies(_ key: Table.ForeignKey, of child: NodeTable) -> Bool {
-    edgeRelations.contains {
-      $0.source == child && $0.form == .column(key.columns[0])
-        && $0.rules.contains(.nullifySourceIfDestinationDeleted)
-    }
+    edgeRelations.contains { $0.source == child && $0.nullifies(key) }
   }
 
   /// Whether the rules do what the foreign key would.
@@ -99,11 +96,10 @@ extension Binding {
     edgeRelations.contains { relation in
       guard case .join(table, let source, let destination) = relation.form,
         !hasNodesAsRows(relation),
-        key.columns.count == 1, let parent = parent(of: key)
+        let parent = parent(of: key), let columns = parent.columns(of: key)?.map(\.folded)
       else { return false }
-      let column = key.columns[0].folded
-      return parent == relation.source && column == source.folded
-        || parent == relation.destination && column == destination.folded
+      return parent == relation.source && columns == source.map(\.folded)
+        || parent == relation.destination && columns == destination.map(\.folded)
     }
   }
 }

@@ -24,23 +24,17 @@ extension Binding {
 
   /// The collection that a foreign key refers to, and the form of the reference.
   private func end(of key: Table.ForeignKey) -> (parent: NodeTable, form: EdgeRelation.Form)? {
-    if key.columns.count == 1, let parent = parent(of: key) {
-      return (parent, .column(key.columns[0]))
+    if let parent = parent(of: key), let columns = parent.columns(of: key) {
+      return (parent, .column(columns))
     }
-    let parent = collections.values.first { $0.table.map(key.refers) ?? false }
-    guard let parent, key.fits(parent.table!) else { return nil }
-    return (parent, .foreignKey(key))
+    guard let parent = collections.values.first(where: { $0.table.map(key.refers) ?? false })
+    else { return nil }
+    return key.fits(parent.table!) ? (parent, .foreignKey(key)) : nil
   }
 
   /// The collection whose key the foreign key refers to.
   func parent(of key: Table.ForeignKey) -> NodeTable? {
-    collections.values.first { parent in
-      guard case .mapped(let table, let columns, _) = parent.kind, columns.count == 1,
-        key.refers(to: table)
-      else { return false }
-      guard let column = key.parentColumns.first else { return table.isPrimaryKey(columns[0].name) }
-      return column.folded == columns[0].name.folded
-    }
+    collections.values.first { $0.columns(of: key) != nil }
   }
 
   private func rules(
@@ -55,9 +49,10 @@ extension Binding {
       // No denial is needed for a reference that the rules take away first, or that is denied
       // already.
       let isAnswered = edgeRelations.contains {
-        $0.source == child && $0.form == .column(key.columns[0])
-          && ($0.rules.contains(.nullifySourceIfDestinationDeleted)
-            || $0.rules.contains(.denyDestinationDeletion) && $0.destination == parent)
+        $0.source == child
+          && ($0.nullifies(key)
+            || $0.rules.contains(.denyDestinationDeletion)
+              && $0.destination == parent && $0.form == parent.columns(of: key).map { .column($0) })
       }
       return isAnswered ? nil : .denyDestinationDeletion
     }
@@ -72,11 +67,11 @@ extension Binding {
       guard case .join(let table, let source, let destination) = relation.form,
         let rows = collection(in: table)
       else { return [] }
-      func follower(_ column: String, _ end: NodeTable, _ rules: Rules) -> EdgeRelation {
+      func follower(_ columns: [String], _ end: NodeTable, _ rules: Rules) -> EdgeRelation {
         EdgeRelation(
           name: relation.name, nameId: relation.nameId,
           rules: rules.union(.deleteSourceIfDestinationDeleted), kind: .join, source: rows,
-          destination: end, form: .column(column), relationship: nil)
+          destination: end, form: .column(columns), relationship: nil)
       }
       return [
         follower(source, relation.source, []),
@@ -93,7 +88,7 @@ extension Binding {
       guard case .join(relation.source.table, let source, destination) = join.form,
         join.nameId == relation.nameId
       else { return nil }
-      return [source, destination].map { "o.\(quoted($0)) = s.\(quoted($0))" }
+      return (source + destination).map { "o.\(quoted($0)) = s.\(quoted($0))" }
         .joined(separator: " AND ")
     }
     guard let isSame = columns.first else { return "1" }
@@ -188,15 +183,31 @@ func childrenBeforeParents<Item: Equatable>(
   return ordered
 }
 
-extension NodeTable {
-  func hasInKey(_ column: String) -> Bool {
-    guard case .mapped(_, let key, _) = kind else { return false }
-    return key.contains { $0.name.folded == column.folded }
+extension EdgeRelation {
+  /// Whether rule 64 takes the reference of a foreign key away before SQLite checks the key.
+  func nullifies(_ key: Table.ForeignKey) -> Bool {
+    guard case .column(let columns) = form else { return false }
+    return rules.contains(.nullifySourceIfDestinationDeleted) && columns.contains(where: key.has)
   }
 }
 
-extension Table {
-  fileprivate func isPrimaryKey(_ column: String) -> Bool {
-    primaryKey.count == 1 && primaryKey[0].folded == column.folded
+extension NodeTable {
+  /// The columns of a foreign key in the order of this collection's key; nil if it refers to other
+  /// columns.
+  func columns(of foreignKey: Table.ForeignKey) -> [String]? {
+    guard case .mapped(let table, let key, _) = kind, foreignKey.refers(to: table),
+      foreignKey.columns.count == key.count
+    else { return nil }
+    let named =
+      foreignKey.parentColumns.isEmpty ? table.primaryKey : foreignKey.parentColumns
+    let parts = key.map { part in
+      named.firstIndex { $0.folded == part.name.folded }.map { foreignKey.columns[$0] }
+    }
+    return parts.contains(nil) ? nil : parts.compactMap(\.self)
+  }
+
+  func hasInKey(_ column: String) -> Bool {
+    guard case .mapped(_, let key, _) = kind else { return false }
+    return key.contains { $0.name.folded == column.folded }
   }
 }

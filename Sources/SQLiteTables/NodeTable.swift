@@ -114,18 +114,8 @@ package struct NodeTable: Hashable, Sendable {
       .joined(separator: " AND ")
   }
 
-  /// Whether a reference leads to the node `m`. Compares by the rules of the reference's column, so
-  /// that its index is used, unless the key has a collation of its own.
-  package func isReferenceToNode(
-    by reference: String, in column: Table.Column?, _ form: NumberForm = .byKey
-  ) -> String {
-    referenceHasKey(nodeKey(form), of: reference, in: column)
-  }
-
-  /// The same for a key that is a literal, or bound. It has no affinity, so SQLite compares it as
-  /// the reference's column does: a number may be stored as text there. A column without a type
-  /// keeps values as written, so digits stand for the number, and a number for its digits.
-  package func referenceHasKey(_ key: String, of reference: String, in column: Table.Column?)
+  /// Whether a reference is what a key says (`Reference.swift`).
+  func referenceHasKey(_ key: String, of reference: String, in column: Table.Column?)
     -> String
   {
     if kind == .managed {
@@ -135,59 +125,71 @@ package struct NodeTable: Hashable, Sendable {
         "(\(reference) IN (+\(key), iif(\(key) = CAST(\(number) AS TEXT), \(number), +\(key))) "
         + "AND CAST(\(reference) AS TEXT) = +\(key) COLLATE BINARY)"
     }
-    if isNumber && column?.affinity == .blob {
+    return isValue(reference, key, column, at: isComposite ? nil : 0)
+  }
+
+  /// Whether the value of a reference is the part of the key at `index`; nil: the list of all parts.
+  func isValue(
+    _ reference: String, _ key: String, _ column: Table.Column?, at index: Int?
+  ) -> String {
+    let affinity = index.flatMap(keyAffinity)
+    let collation = collation(at: index ?? 0)
+    if affinity?.isNumeric == true && column?.affinity == .blob {
       return "\(reference)\(collation) "
         + "IN (+\(key), iif(typeof(\(key)) = 'blob', +\(key), CAST(\(key) AS TEXT)))"
     }
     // A column without a type does not convert a number to text, even beside another column.
-    return "\(reference) = \(keyAffinity == .blob ? "" : "+")\(key)\(collation)"
+    return "\(reference) = \(affinity == .blob ? "" : "+")\(key)\(collation)"
   }
 
   /// The other direction: whether a key that has a number is what a reference says.
   func keyEqualsReference(_ key: String, by reference: String) -> String {
-    "\(key) = \(named(by: reference))\(collation)"
+    "\(key) = \(named(by: reference))\(collation())"
   }
 
   /// Whether the key is what one of the references in these rows says.
   package func keyEqualsReference(_ key: String, byOneOf reference: String, _ rows: String)
     -> String
   {
-    "\(key)\(collation) IN (SELECT \(named(by: reference)) \(rows))"
+    "\(key)\(collation()) IN (SELECT \(named(by: reference)) \(rows))"
   }
 
   private func named(by reference: String) -> String {
     kind == .managed ? "+CAST(\(reference) AS TEXT)" : reference
   }
 
-  /// How the key compares, whatever the collation of the other side.
-  private var collation: String {
-    guard case .mapped(let table, _, let collations) = kind, let collation = collations.first
-    else { return "" }
+  /// How a part of the key compares, whatever the collation of the other side.
+  private func collation(at index: Int = 0) -> String {
+    guard case .mapped(let table, let key, let collations) = kind, index < collations.count else {
+      return ""
+    }
     // A rowid is never text. Other numeric columns may hold text: UUID and STRING are numeric types
     // for SQLite.
-    return isNumber && table.isRowidColumn ? "" : " COLLATE \(quoted(collation))"
+    let isNumber = key.count == 1 && key[index].affinity.isNumeric
+    return isNumber && table.isRowidColumn ? "" : " COLLATE \(quoted(collations[index]))"
   }
 
   package var collations: [String]? {
     if case .mapped(_, _, let collations) = kind { collations } else { nil }
   }
 
-  private var isNumber: Bool { keyAffinity?.isNumeric == true }
-
-  /// Nil for a key of several columns.
-  private var keyAffinity: Table.Affinity? {
-    guard case .mapped(_, let key, _) = kind, key.count == 1 else { return nil }
-    return key[0].affinity
+  private func keyAffinity(at index: Int) -> Table.Affinity? {
+    guard case .mapped(_, let key, _) = kind else { return nil }
+    return key[index].affinity
   }
 
   /// A value from a JSON text, or from a column of another type, as the key's column would store
   /// it. Bytes stay what they are. The `+` removes the affinity.
   package func asKey(_ value: String) -> String {
     guard case .mapped(_, let key, _) = kind else { return "+CAST(\(value) AS TEXT)" }
-    if key[0].affinity == .text {
+    return asKey(value, as: key[0])
+  }
+
+  func asKey(_ value: String, as column: Table.Column) -> String {
+    if column.affinity == .text {
       return "iif(typeof(\(value)) = 'blob', \(value), CAST(\(value) AS TEXT))"
     }
-    if !key[0].affinity.isNumeric { return value }
+    if !column.affinity.isNumeric { return value }
     return "iif(\(value) = CAST(CAST(\(value) AS INTEGER) AS TEXT), CAST(\(value) AS INTEGER), "
       + "\(value))"
   }

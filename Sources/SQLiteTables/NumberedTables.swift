@@ -149,14 +149,13 @@ extension NodeTable {
   /// Whether the node that a reference names is among the rows of `temp.gone`, called g. The
   /// reference has the form that the key's column would store.
   package func isGoingReference(
-    _ reference: String, _ numbers: NumberedTables, where condition: Query
+    _ reference: Reference, _ numbers: NumberedTables, where condition: Query
   ) -> Query {
-    let named = kind == .managed ? "" : "m.id > 0 AND "
+    let named = nodesNamed(by: reference)
     var ways: [Query] = [
       """
-      EXISTS (SELECT 1 FROM \(nodes) AS m CROSS JOIN temp.gone AS g ON g.id = m.id
-        WHERE \(named)m.collection = \(id) AND \(keyEqualsReference("m.key", by: reference))
-          AND \(condition))
+      EXISTS (SELECT 1 FROM \(named.rows) CROSS JOIN temp.gone AS g ON g.id = m.id
+        WHERE \(named.condition) AND \(condition))
       """
     ]
     if let numberBase, numbers.byRowid.contains(id) {
@@ -167,6 +166,20 @@ extension NodeTable {
         """)
     }
     return "(\(ways.joined(separator: " OR ")))"
+  }
+
+  /// The nodes `m` with a number that a reference names by their key. Several values are compared
+  /// with the columns of the row `p`, which has the key.
+  private func nodesNamed(by reference: Reference) -> (rows: String, condition: String) {
+    let isNumbered = "\(kind == .managed ? "" : "m.id > 0 AND ")m.collection = \(id)"
+    if !reference.hasSeveralValues {
+      let isNamed = keyEqualsReference("m.key", by: reference.value)
+      return ("\(nodes) AS m", "\(isNumbered) AND \(isNamed)")
+    }
+    return (
+      "\(rows) AS p CROSS JOIN \(nodes) AS m",
+      "\(hasKey("p", reference)) AND \(isNumbered) AND m.key = +\(key("p"))"
+    )
   }
 
   /// Whether the row of `alias` stays, because it is not among the rows still to be deleted. Rows

@@ -68,38 +68,37 @@ extension NodeTable {
 extension EdgeRelation {
   /// The key of the destination, for use after `destinationRow`.
   package var destinationKey: String {
-    destination.kind == .files ? reference : destination.key("d")
+    destination.kind == .files ? reference.value : destination.key("d")
   }
 
   /// A query for the edge from the source with one key to the destination with another, in this or
   /// another row of a join.
   package func edge(fromKey source: String, toKey destination: String) -> String {
     let sources =
-      if case .join(let table, let column, _) = form {
+      if let sourceReference, let table = referringTable {
         "main.\(quoted(table.name)) AS j WHERE "
-          + self.source.referenceHasKey(
-            source, of: "j.\(quoted(column))", in: table.column(column))
+          + self.source.referenceHasKey(source, of: sourceReference)
       } else {
         "\(self.source.rows) AS s \(references) WHERE \(self.source.hasKey("s", source))"
       }
     return """
       SELECT 1 FROM \(sources) AND \(isEdge)
-      AND \(self.destination.referenceHasKey(destination, of: reference, in: referringColumn))
+      AND \(self.destination.referenceHasKey(destination, of: reference))
       """
   }
 
   /// The rows of the sources that refer to the node `m`, found by an index. Not for lists.
   package func sources(of m: String) -> String {
     let condition = """
-      WHERE \(destination.referenceHasKey("\(m).key", of: reference, in: referringColumn))
+      WHERE \(destination.referenceHasKey("\(m).key", of: reference))
       AND \(isEdge) AND \(source.isNode("s"))
       """
-    guard case .join(let table, let column, _) = form else {
+    guard let sourceReference, let table = referringTable else {
       return "FROM \(source.rows) AS s \(condition)"
     }
     return """
       FROM main.\(quoted(table.name)) AS j
-      CROSS JOIN \(source.rows) AS s ON \(source.hasKey("s", "j.\(quoted(column))")) \(condition)
+      CROSS JOIN \(source.rows) AS s ON \(source.hasKey("s", sourceReference)) \(condition)
       """
   }
 }

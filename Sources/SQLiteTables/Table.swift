@@ -129,11 +129,16 @@ package struct Table: Hashable, Sendable {
   }
 
   /// Whether rows can be found by this column without a scan of the table.
-  package func hasIndex(on column: String) -> Bool {
-    indexes.contains { $0.first?.folded == column.folded }
+  package func hasIndex(on column: String) -> Bool { hasIndex(on: [column]) }
+
+  /// The same for several columns, in any order: an index begins with them.
+  package func hasIndex(on columns: [String]) -> Bool {
+    let wanted = Set(columns.map(\.folded))
+    return indexes.contains { Set($0.prefix(columns.count).map(\.folded)) == wanted }
   }
 }
 
 extension Table {
-  package typealias End = (column: String, table: NodeTable)
+  /// The columns that name a node of `table`.
+  package typealias End = (columns: [String], table: NodeTable)
 }

@@ -38,7 +38,7 @@ package struct Watch: Hashable, Sendable {
   package enum Subject: Hashable, Sendable {
     /// The number of the collection, which does not change with its name.
     case rows(of: Int64)
-    case joins(table: String, source: String)
+    case joins(table: String, source: [String])
   }
 
   /// The columns of the journal that hold values.
@@ -71,6 +71,8 @@ package struct WatchedEdge: Hashable, Sendable {
 
 package enum WatchedValue: Hashable, Sendable {
   case column(String)
+  /// Several columns as one list; NULL if one of them is NULL.
+  case columns([String])
   /// The text of a part of a JSON column.
   case json(column: String, path: String)
 }

@@ -20,7 +20,7 @@ extension Undo {
     let rows = relation.missing(kept)
     let room = max(0, UndoResult.mostListed - result.dangling.count)
     result.dangling += try writer.db.all(
-      generated: "SELECT \(relation.source.key("s")), \(relation.reference) \(rows) LIMIT ?2",
+      generated: "SELECT \(relation.source.key("s")), \(relation.reference.value) \(rows) LIMIT ?2",
       [.integer(kept.number), .integer(Int64(room))]
     ) { row in
       Edge(

@@ -144,12 +144,15 @@ extension Undo.NumberedLayout {
     if !lists.isEmpty { return "(\(lists.joined(separator: " AND ")))" }
     let ways = relations.compactMap { relation -> String? in
       if relation.source.table?.name != layout.subject { return nil }
-      let isThere = relation.destination.hasRow(withKey: relation.destination.asKey(old))
+      let columns = relation.referringColumns
+      if columns.isEmpty { return nil }
+      let parts = columns.indices.map { "t.c\(layout.keys + $0)" }
+      let isThere = relation.destination.hasRow(asKeyOf: Reference(values: parts))
       switch relation.form {
-      case .column(let column): return [column] == changed ? isThere : nil
-      case .typed(let column, let typeColumn, let type):
-        if [column, typeColumn] != changed { return nil }
-        return "(t.c\(layout.keys + 1) = \(literal(type)) AND \(isThere))"
+      case .column: return columns == changed ? isThere : nil
+      case .typed(_, let typeColumn, let type):
+        if columns + [typeColumn] != changed { return nil }
+        return "(t.c\(layout.keys + columns.count) = \(literal(type)) AND \(isThere))"
       case .join, .json, .foreignKey: return nil
       }
     }

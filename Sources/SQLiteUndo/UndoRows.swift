@@ -193,23 +193,29 @@ extension EdgeRelation {
     guard case .join(let table, let from, let to) = form, table.name == layout.subject else {
       return []
     }
-    return [(from, source), (to, destination)].compactMap { column, end in
-      layout.columns.firstIndex { $0?.folded == column.folded }.map { relation in
-        end.isLeft(withKey: end.asKey(TrashLayout.value(relation)))
+    return [(from, source), (to, destination)].compactMap { columns, end in
+      let places = columns.compactMap { column in
+        layout.columns.firstIndex { $0?.folded == column.folded }
       }
+      if places.count != columns.count { return nil }
+      return end.isLeft(named: Reference(values: places.map(TrashLayout.value)))
     }
   }
 }
 
 extension NodeTable {
-  fileprivate func isLeft(withKey key: String) -> String {
-    """
-    (NOT \(hasRow(withKey: key)) AND EXISTS (
-      SELECT 1 FROM temp.left_alone AS a CROSS JOIN main.cascade_trash AS e
-        ON e.batch = ?1 AND e.id = a.id AND e.part = 0
-      CROSS JOIN main.cascade_trash_layout AS l
-        ON l.batch = ?1 AND l.layout = e.layout AND l.collection = \(id)
-      WHERE e.c0 = \(key)))
-    """
+  fileprivate func isLeft(named reference: Reference) -> String {
+    let isSame =
+      reference.hasSeveralValues
+      ? reference.values.enumerated().map { "e.c\($0) = \($1)" }.joined(separator: " AND ")
+      : "e.c0 = \(asKey(reference))"
+    return """
+      (NOT \(hasRow(asKeyOf: reference)) AND EXISTS (
+        SELECT 1 FROM temp.left_alone AS a CROSS JOIN main.cascade_trash AS e
+          ON e.batch = ?1 AND e.id = a.id AND e.part = 0
+        CROSS JOIN main.cascade_trash_layout AS l
+          ON l.batch = ?1 AND l.layout = e.layout AND l.collection = \(id)
+        WHERE \(isSame)))
+      """
   }
 }

@@ -138,15 +138,35 @@ private func relationship(_ members: String, to: String = "\"albums\"") -> Strin
     ),
     (
       "{ name: \"n\", from: \"songs\", to: \"tags\", column: \"c\" }",
-      #"column: one column cannot hold the key of 2 columns of "tags""#
+      #"column: one column cannot hold the key of 2 columns of "tags": list one for each of a, b"#
     ),
     (
       "{ name: \"n\", from: \"tags\", to: \"songs\", join: {table: \"t\", source: \"s\", destination: \"d\"} }",
-      #"join.source: one column cannot hold the key of 2 columns of "tags""#
+      #"join.source: one column cannot hold the key of 2 columns of "tags": list one for each of a, b"#
     ),
     (
       "{ name: \"n\", from: \"songs\", to: \"tags\", join: {table: \"t\", source: \"s\", destination: \"d\"} }",
-      #"join.destination: one column cannot hold the key of 2 columns of "tags""#
+      #"join.destination: one column cannot hold the key of 2 columns of "tags": list one for each of a, b"#
+    ),
+    (
+      "{ name: \"n\", from: \"songs\", to: \"tags\", column: [\"c\", \"d\", \"e\"] }",
+      #"column: 3 columns cannot hold the key of 2 columns of "tags": list one for each of a, b"#
+    ),
+    (
+      "{ name: \"n\", from: \"tags\", to: \"songs\", column: [\"c\", \"d\"] }",
+      #"column: 2 columns cannot hold the key of one column of "songs""#
+    ),
+    (
+      "{ name: \"n\", from: \"songs\", to: \"tags\", column: [\"c\", \"C\"] }",
+      #"column[1]: column "C" is listed twice"#
+    ),
+    (
+      "{ name: \"n\", from: \"songs\", to: { files: \"media\" }, column: [\"c\", \"d\"] }",
+      "column: a path is in one column"
+    ),
+    (
+      "{ name: \"n\", from: \"songs\", to: \"tags\", property: [\"c\", \"d\"] }",
+      #"property: a property holds the whole reference; only "column" may be a list"#
     ),
     (
       "{ name: \"n\", from: \"songs\", to: { files: \"media\" }, join: {table: \"t\", source: \"s\", destination: \"d\"} }",

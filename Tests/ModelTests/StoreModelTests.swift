@@ -72,10 +72,10 @@ func problems(in text: String) -> [String] {
   @Test func `the example's edges live in six kinds of places`() {
     #expect(
       model.relationships.map(\.edgeStorage) == [
-        .column("album_id"), .column("artist_id"),
-        .join(table: "song_artist", source: "song_id", destination: "artist_id"),
-        .polymorphic(column: "about", typeColumn: "about_type"), .property("imageIds"),
-        .column("cover_path"),
+        .column(["album_id"]), .column(["artist_id"]),
+        .join(table: "song_artist", source: ["song_id"], destination: ["artist_id"]),
+        .polymorphic(column: ["about"], typeColumn: "about_type"), .property("imageIds"),
+        .column(["cover_path"]),
       ])
     #expect(
       model.relationships.map(\.to) == [

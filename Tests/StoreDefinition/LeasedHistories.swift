@@ -74,7 +74,8 @@ package struct LeasedHistories {
     let leasing = try run.store { store in
       for (collection, number) in leases {
         let node = graph.node(collection, number)
-        try store.lease("'\(node.key.managedText!)'", in: collection, until: 1_000)
+        let key = node.key.managedText ?? node.key.json.text
+        try store.lease("'\(key)'", in: collection, until: 1_000)
       }
       if leasesAll { try store.lease("NULL", in: "b", until: 1_000) }
     }

@@ -30,10 +30,11 @@ package struct PlacedGraph {
     package var table: String { "\(name)_\(from)" }
   }
 
-  /// How the keys of a collection look; nil is a managed one.
-  package enum Keys: CaseIterable { case text, integer, withoutRowid, nocase }
+  /// How the keys of a collection look; nil is a managed one. A pair is a key of two columns, to
+  /// which only columns refer.
+  package enum Keys: CaseIterable { case text, integer, withoutRowid, nocase, pair }
 
-  package let keys: [String: Keys?]
+  package private(set) var keys: [String: Keys?]
   /// Of a collection.
   package var nodes = 4
   package let relations: [Relation]
@@ -45,7 +46,17 @@ package struct PlacedGraph {
 
   package func isMapped(_ collection: String) -> Bool { keys[collection]! != nil }
 
+  package func isPair(_ collection: String) -> Bool { keys[collection]! == .pair }
+
+  /// The columns of a reference, or of a key, that begins with this one.
+  package func columns(_ first: String, to collection: String) -> [String] {
+    isPair(collection) ? [first, "\(first)_of"] : [first]
+  }
+
   package func node(_ collection: String, _ number: Int) -> Node {
+    if isPair(collection) {
+      return Node(collection, .composite([.text("k\(number)"), .integer(Int64(number % 2))]))
+    }
     let isInteger = keys[collection]! == .integer
     return Node(collection, isInteger ? .integer(Int64(number)) : .text("k\(number)"))
   }
@@ -62,7 +73,8 @@ package struct PlacedGraph {
 
   package func model(trash: String) -> String {
     let collections = PlacedGraph.collections.map {
-      isMapped($0) ? "\($0): { table: 't \($0)', key: 'id' }" : "\($0): {}"
+      isMapped($0)
+        ? "\($0): { table: 't \($0)', key: \(list(columns("id", to: $0))) }" : "\($0): {}"
     }
     return """
       { collections: { \(collections.joined(separator: ", ")) },
@@ -77,9 +89,11 @@ package struct PlacedGraph {
       switch relation.place {
       case .stored, .linked: "toMany: true"
       case .column where relation.isTyped:
-        "column: '\(relation.name)', typeColumn: '\(relation.typeColumn)'"
-      case .column: "column: '\(relation.name)'"
-      case .join: "join: { table: '\(relation.table)', source: 's', destination: 'd' }"
+        "column: \(list(columns(of: relation))), typeColumn: '\(relation.typeColumn)'"
+      case .column: "column: \(list(columns(of: relation)))"
+      case .join:
+        "join: { table: '\(relation.table)', source: \(list(columns("s", to: relation.from))), "
+          + "destination: \(list(columns("d", to: relation.to))) }"
       case .json: "property: 'doc.\(relation.name)', toMany: \(!relation.isScalar)"
       case .property: "property: '\(relation.name)', toMany: \(!relation.isScalar)"
       }
@@ -90,20 +104,37 @@ package struct PlacedGraph {
       """
   }
 
+  package func columns(of relation: Relation) -> [String] {
+    columns(relation.name, to: relation.to)
+  }
+
+  private func list(_ columns: [String]) -> String {
+    columns.count == 1
+      ? "'\(columns[0])'" : "[\(columns.map { "'\($0)'" }.joined(separator: ", "))]"
+  }
+
   package var schema: String {
     var statements = PlacedGraph.collections.filter(isMapped).map { collection in
-      let columns = relations(of: collection).filter { $0.place == .column }.map {
-        ", \"\($0.name)\" \($0.type)" + ($0.isTyped ? ", \($0.typeColumn)" : "")
+      let columns = relations(of: collection).filter { $0.place == .column }.map { relation in
+        self.columns(of: relation).map { ", \"\($0)\" \(relation.type)" }.joined()
+          + (relation.isTyped ? ", \(relation.typeColumn)" : "")
       }
       return "CREATE TABLE \"t \(collection)\"(\(keyColumn(collection))\(columns.joined()), doc)"
         + (keys[collection]! == .withoutRowid ? " WITHOUT ROWID" : "")
     }
+    for collection in PlacedGraph.collections where isPair(collection) {
+      statements.append("CREATE UNIQUE INDEX pairs_\(collection) ON \"t \(collection)\"(id_of, id)")
+    }
     for relation in relations where relation.place == .join {
-      statements.append("CREATE TABLE \(relation.table)(s, d, PRIMARY KEY(s, d))")
+      let ends = columns("s", to: relation.from) + columns("d", to: relation.to)
+      let list = ends.joined(separator: ", ")
+      statements.append("CREATE TABLE \(relation.table)(\(list), PRIMARY KEY(\(list)))")
     }
     // Half of them: who has an index is looked up another way.
     for relation in relations where relation.place == .column && relation.name == "x" {
-      statements.append("CREATE INDEX by_\(relation.table) ON \"t \(relation.from)\"(x)")
+      statements.append(
+        "CREATE INDEX by_\(relation.table) ON "
+          + "\"t \(relation.from)\"(\(columns(of: relation).reversed().joined(separator: ", ")))")
     }
     return statements.joined(separator: ";\n")
   }
@@ -133,6 +164,7 @@ package struct PlacedGraph {
     switch keys[collection]! {
     case .integer: "id INTEGER PRIMARY KEY"
     case .nocase: "id TEXT COLLATE NOCASE PRIMARY KEY"
+    case .pair: "id TEXT NOT NULL, id_of INTEGER NOT NULL"
     default: "id TEXT PRIMARY KEY"
     }
   }
@@ -162,6 +194,21 @@ package struct PlacedGraph {
       }
     }
     self.relations = relations
+    makePairsSingle()
+  }
+
+  /// Only columns can name a key of two columns, and a type column needs keys that are alike.
+  private mutating func makePairsSingle() {
+    for relation in relations {
+      let isNamedByColumns = [.stored, .linked, .column, .join].contains(relation.place)
+      if !isNamedByColumns && isPair(relation.to) { keys[relation.to] = .text }
+    }
+    let isTyped = relations.contains(where: \.isTyped)
+    if isTyped, !PlacedGraph.collections.allSatisfy(isPair) {
+      for collection in PlacedGraph.collections where isPair(collection) {
+        keys[collection] = .withoutRowid
+      }
+    }
   }
 
   private static func places(isManaged: Bool, bySQL: Bool) -> [Place] {

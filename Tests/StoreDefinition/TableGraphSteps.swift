@@ -55,7 +55,9 @@ extension PlacedGraph {
     }
     for relation in relations where relation.place == .column {
       let node = references[relation.key]?.first
-      fields.append(.init(relation.name, node?.key.json ?? .null))
+      for (column, part) in zip(columns(of: relation), parts(of: node, like: relation)) {
+        fields.append(.init(column, part))
+      }
       if relation.isTyped { fields.append(.init(relation.typeColumn, type(of: node))) }
     }
     let properties = relations.filter { $0.place == .json }
@@ -72,6 +74,12 @@ extension PlacedGraph {
     return .init(relation.name, relation.isScalar ? keys.first ?? .null : .array(keys))
   }
 
+  /// The value of each column that refers to the node.
+  private func parts(of node: Node?, like relation: Relation) -> [JSON] {
+    guard let key = node?.key.json else { return columns(of: relation).map { _ in .null } }
+    return key.array ?? [key]
+  }
+
   private func type(of node: Node?) -> JSON {
     node.map { .string("of_\($0.collection)") } ?? .null
   }
@@ -83,14 +91,19 @@ extension PlacedGraph {
     case .put(let node, let references):
       return [upsert(node, references, replacing)] + joins(node, references)
     case .delete(let node):
-      return ["DELETE FROM \"t \(node.collection)\" WHERE id = \(sql(node))"]
+      let isKey = zip(columns("id", to: node.collection), sql(node)).map { "\($0) = \($1)" }
+      return [
+        "DELETE FROM \"t \(node.collection)\" WHERE \(isKey.joined(separator: " AND "))"
+      ]
     case .deleteAll, .flush, .link, .unlink: return []
     }
   }
 
-  private func sql(_ node: Node) -> String {
-    if case .integer(let number) = node.key { return "\(number)" }
-    return "'\(node.key.managedText!)'"
+  /// The parts of a key.
+  private func sql(_ node: Node) -> [String] {
+    (node.key.json.array ?? [node.key.json]).map { part in
+      part.string.map { "'\($0)'" } ?? part.text
+    }
   }
 
   private func upsert(
@@ -101,28 +114,37 @@ extension PlacedGraph {
     var values = ["'\(document(relations.filter { $0.place == .json }, references).text)'"]
     for relation in relations where relation.place == .column {
       let node = references[relation.key]?.first
-      columns.append("\"\(relation.name)\"")
-      values.append(node.map { sql($0) } ?? "NULL")
+      columns += self.columns(of: relation).map { "\"\($0)\"" }
+      values += node.map { sql($0) } ?? self.columns(of: relation).map { _ in "NULL" }
       if !relation.isTyped { continue }
       columns.append(relation.typeColumn)
       values.append(node.map { "'of_\($0.collection)'" } ?? "NULL")
     }
+    let keys = self.columns("id", to: node.collection)
     let head =
-      "INTO \"t \(node.collection)\"(id, \(columns.joined(separator: ", "))) "
-      + "VALUES(\(sql(node)), \(values.joined(separator: ", ")))"
+      "INTO \"t \(node.collection)\"(\((keys + columns).joined(separator: ", "))) "
+      + "VALUES(\((sql(node) + values).joined(separator: ", ")))"
     if replacing { return "INSERT OR REPLACE \(head)" }
     let updates = columns.map { "\($0) = excluded.\($0)" }.joined(separator: ", ")
-    return "INSERT \(head) ON CONFLICT(id) DO UPDATE SET \(updates)"
+    return "INSERT \(head) ON CONFLICT(\(keys.joined(separator: ", "))) DO UPDATE SET \(updates)"
   }
 
   /// Only what differs is written, as an application would.
   private func joins(_ node: Node, _ references: [String: [Node]]) -> [String] {
     relations(of: node.collection).filter { $0.place == .join }.flatMap { relation in
-      let wanted = (references[relation.key] ?? []).map { sql($0) }
+      let (source, wanted) = (sql(node), (references[relation.key] ?? []).map { sql($0) })
+      let isOfNode = zip(columns("s", to: relation.from), source).map { "\($0) = \($1) AND " }
+      let isWanted = wanted.map { destination in
+        let parts = zip(columns("d", to: relation.to), destination).map { "\($0) = \($1)" }
+        return " OR \(parts.joined(separator: " AND "))"
+      }
       return [
-        "DELETE FROM \(relation.table) WHERE s = \(sql(node)) "
-          + "AND d NOT IN (\(wanted.joined(separator: ", ")))"
-      ] + wanted.map { "INSERT OR IGNORE INTO \(relation.table) VALUES(\(sql(node)), \($0))" }
+        "DELETE FROM \(relation.table) WHERE \(isOfNode.joined())NOT (0\(isWanted.joined()))"
+      ]
+        + wanted.map {
+          "INSERT OR IGNORE INTO \(relation.table) "
+            + "VALUES(\((source + $0).joined(separator: ", ")))"
+        }
     }
   }
 }

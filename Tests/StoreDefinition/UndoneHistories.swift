@@ -118,9 +118,10 @@ extension PlacedGraph {
   /// A query for the statement that puts a row back as it is.
   fileprivate func insertion(_ node: Node) -> String {
     let places = relations(of: node.collection).filter { $0.place == .column }
-    var columns = ["id", "doc"] + places.map { "\"\($0.name)\"" }
+    var columns = self.columns("id", to: node.collection) + ["doc"]
+    columns += places.flatMap { self.columns(of: $0) }.map { "\"\($0)\"" }
     columns += places.filter(\.isTyped).map(\.typeColumn)
-    if [.text, .nocase].contains(keys[node.collection]!) { columns.append("rowid") }
+    if [.text, .nocase, .pair].contains(keys[node.collection]!) { columns.append("rowid") }
     let table = "\"t \(node.collection)\""
     return """
       SELECT 'INSERT INTO \(table)(\(columns.joined(separator: ", "))) VALUES('

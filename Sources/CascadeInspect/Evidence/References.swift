@@ -227,7 +227,7 @@ extension Table {
   func hasIndex(onAll columns: [String]) -> Bool {
     let wanted = Set(columns.map(\.folded))
     let isRowid = isRowidColumn && Set(primaryKey.map(\.folded)) == wanted
-    return isRowid || indexes.contains { Set($0.prefix(wanted.count).map(\.folded)) == wanted }
+    return isRowid || hasIndex(on: columns)
   }
 }
 

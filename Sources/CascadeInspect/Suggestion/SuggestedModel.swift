@@ -79,7 +79,7 @@ struct SuggestedCollections {
     let counts = Dictionary(grouping: said, by: { $0 }).mapValues(\.count)
     let wanted = counts.sorted { ($0.value, $1.key.count) > ($1.value, $0.key.count) }.map(\.key)
     let others = [table.primaryKey] + table.uniqueKeys.map(\.columns)
-    return (wanted.filter { $0.count == 1 } + others).first { table.canBeKey($0) }
+    return (wanted + others).first { table.canBeKey($0) }
   }
 
   func key(of table: String) -> [String]? { keys[table] }
@@ -88,11 +88,8 @@ struct SuggestedCollections {
     var lines: [String] = []
     for table in inspection.schema {
       guard let key = keys[table.name] else { continue }
-      let columns =
-        key.count == 1
-        ? quotedText(key[0]) : "[\(key.map(quotedText).joined(separator: ", "))]"
       lines.append(
-        "    \(name(table.name)): { table: \(quotedText(table.name)), key: \(columns) },")
+        "    \(name(table.name)): { table: \(quotedText(table.name)), key: \(columnList(key)) },")
     }
     for table in withoutKey {
       lines += comment(
@@ -115,6 +112,12 @@ struct SuggestedCollections {
     }
     return isPlain && !text.isEmpty ? text : quotedText(text)
   }
+}
+
+/// One column, or a list of several.
+func columnList(_ columns: [String]) -> String {
+  if columns.count == 1 { return quotedText(columns[0]) }
+  return "[\(columns.map(quotedText).joined(separator: ", "))]"
 }
 
 extension Table {

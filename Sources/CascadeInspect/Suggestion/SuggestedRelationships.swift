@@ -67,11 +67,9 @@ struct SuggestedRelationships {
     guard let key = collections.key(of: reference.from), tables[reference.to] != nil,
       let other = collections.key(of: reference.to)
     else { return "Not in the model: one of the two tables is no collection." }
-    if reference.toColumns.count > 1 || other.count > 1 {
-      return "Not in the model: a reference by several columns cannot be said yet."
-    }
-    if other != reference.toColumns {
-      return "Not in the model: the key of the collection is \(other[0].printable)."
+    if inOrder(reference.columns, naming: reference.toColumns, of: other) == nil {
+      let names = other.map(\.printable).joined(separator: ", ")
+      return "Not in the model: the key of the collection is \(names)."
     }
     let columns = reference.columns
     if tables[reference.from]?.canCompare(columns) != true {
@@ -83,19 +81,39 @@ struct SuggestedRelationships {
     return key.isEmpty ? "Not in the model: there is no key." : nil
   }
 
+  /// The columns of a reference in the order of the key; nil if they name other columns.
+  private func inOrder(
+    _ columns: [String], naming named: [String], of key: [String]?
+  ) -> [String]? {
+    guard let key, key.count == named.count else { return nil }
+    let ordered = key.compactMap { part in named.firstIndex(of: part).map { columns[$0] } }
+    return ordered.count == key.count ? ordered : nil
+  }
+
+  /// The columns as the model lists them.
+  private func columnList(_ reference: InspectedRelationship) -> String {
+    let key = collections.key(of: reference.to)
+    return CascadeInspect.columnList(
+      inOrder(reference.columns, naming: reference.toColumns, of: key) ?? reference.columns)
+  }
+
   /// A join row goes with either end, which the schema may not ask for.
   private func join(
     _ reference: InspectedRelationship, _ join: InspectedRelationship.Join
   ) -> String? {
-    guard join.source.count == 1, join.destination.count == 1 else {
-      return "Not in the model: a reference by several columns cannot be said yet."
+    let source = inOrder(
+      join.source, naming: reference.columns, of: collections.key(of: reference.from))
+    let destination = inOrder(
+      join.destination, naming: reference.toColumns, of: collections.key(of: reference.to))
+    guard let source, let destination else {
+      return "Not in the model: it names other columns than the collections' keys."
     }
     let name = Words(of: reference.to).list.joined(separator: "_")
     return "Its rows would go with either end, by this relationship in the place of the "
       + "collection \(join.table.printable) and its two: { name: \(quotedText(name)), "
       + "from: \(quotedText(reference.from)), to: \(quotedText(reference.to)), join: { table: "
-      + "\(quotedText(join.table)), source: \(quotedText(join.source[0])), "
-      + "destination: \(quotedText(join.destination[0])) } }"
+      + "\(quotedText(join.table)), source: \(CascadeInspect.columnList(source)), "
+      + "destination: \(CascadeInspect.columnList(destination)) } }"
   }
 
   // MARK: - What can
@@ -105,7 +123,7 @@ struct SuggestedRelationships {
       "    \(head(reference, name)), to: \(quotedText(reference.to)),")
     lines += ruleComments(reference)
     lines.append(
-      "      column: \(quotedText(reference.columns[0])), rules: \(rules(reference)) },")
+      "      column: \(columnList(reference)), rules: \(rules(reference)) },")
   }
 
   private mutating func addTyped(_ reference: InspectedRelationship, _ name: String) {
@@ -138,14 +156,17 @@ struct SuggestedRelationships {
   }
 
   /// The column's name without its word for a key; the whole name if another column has that.
+  /// Several columns are called after the table that they refer to.
   private mutating func name(for reference: InspectedRelationship) -> String {
-    let words = Words(of: reference.columns[0])
+    let isOneColumn = reference.columns.count == 1 || reference.found == .typed
+    let words = isOneColumn ? Words(of: reference.columns[0]) : Words(of: reference.to).singular
     let isKey = words.list.count > 1 && ColumnName.keys.contains(words.list.last ?? "")
     let base = isKey ? words.dropLast() : words
     let rest = base.list.dropFirst().map { $0.prefix(1).uppercased() + $0.dropFirst() }
     let short = (base.list.first ?? "") + rest.joined()
     let isFree = names.insert([reference.from, short]).inserted
-    return isFree && !short.isEmpty ? short : reference.columns[0]
+    if isFree && !short.isEmpty { return short }
+    return isOneColumn ? reference.columns[0] : reference.columns.joined(separator: "_")
   }
 
   // MARK: - Rules
@@ -167,10 +188,11 @@ struct SuggestedRelationships {
   }
 
   private func canBeNull(_ reference: InspectedRelationship) -> Bool {
-    let column = tables[reference.from]?.column(reference.columns[0])
     let key = collections.key(of: reference.from) ?? []
-    guard let column else { return false }
-    return !column.isRequired && !column.isGenerated && !key.contains(column.name)
+    return reference.columns.allSatisfy { name in
+      guard let column = tables[reference.from]?.column(name) else { return false }
+      return !column.isRequired && !column.isGenerated && !key.contains(column.name)
+    }
   }
 
   /// The rule that would delete, as a comment.

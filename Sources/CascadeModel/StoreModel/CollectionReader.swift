@@ -26,7 +26,7 @@ struct CollectionReader {
     let name = table.name("a table") ?? ""
     table.judge(table: name)
     fields["types"]?.addProblem("only a managed collection has types")
-    let key = fields.required("key").map(columns) ?? []
+    let key = fields.required("key").map { $0.columns(of: "a key") } ?? []
     return .mapped(table: name, key: key, replace: fields["replace"]?.word() ?? .watch)
   }
 
@@ -35,22 +35,6 @@ struct CollectionReader {
       fields[key]?.addProblem("\"\(key)\" applies to a table, but \"table\" is missing")
     }
     return .managed(types: fields["types"].map(types) ?? [:])
-  }
-
-  private func columns(_ entry: ModelValue) -> [String] {
-    if case .string = entry.json { return entry.name("a column").map { [$0] } ?? [] }
-    let entries = entry.elements("a column or a list of columns") ?? []
-    if case .array(let list) = entry.json, list.isEmpty { entry.addProblem("a key needs a column") }
-    var columns: [String] = []
-    for entry in entries {
-      guard let column = entry.name("a column") else { continue }
-      // SQLite's names do not depend on case.
-      if columns.contains(where: { $0.folded == column.folded }) {
-        entry.addProblem("column \"\(column)\" is listed twice")
-      }
-      columns.append(column)
-    }
-    return columns
   }
 
   private func types(_ entry: ModelValue) -> [String: String] {

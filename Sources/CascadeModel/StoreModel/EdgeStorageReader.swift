@@ -10,7 +10,7 @@ struct EdgeStorageReader {
     if let column = fields["column"] { return self.column(column) }
     fields["typeColumn"]?.addProblem("\"typeColumn\" needs \"column\" beside it")
     if let join = fields["join"] { return self.join(join) }
-    if let property = fields["property"] { return .property(property.name("a property") ?? "") }
+    if let property = fields["property"] { return self.property(property) }
     return .stored
   }
 
@@ -22,24 +22,42 @@ struct EdgeStorageReader {
   }
 
   private func column(_ entry: ModelValue) -> Relationship.EdgeStorage {
-    let column = entry.name("a column") ?? ""
+    let columns = self.columns(entry, to: to.collections)
     if fields["toMany"]?.json == .bool(true) {
       fields["toMany"]?.addProblem("a column holds one reference; use join or property for many")
     }
-    for collection in to.collections { names.requireSimpleKey(collection, for: entry) }
-    if let type = fields["typeColumn"] { return polymorphic(column, type) }
+    if columns.count > 1 { checkSeveral(entry) }
+    if let type = fields["typeColumn"] { return polymorphic(columns, type) }
     names.requireTable(from, for: entry, "a column")
-    return .column(column)
+    return .column(columns)
   }
 
-  private func polymorphic(_ column: String, _ entry: ModelValue) -> Relationship.EdgeStorage {
+  private func property(_ entry: ModelValue) -> Relationship.EdgeStorage {
+    if case .array = entry.json {
+      entry.addProblem("a property holds the whole reference; only \"column\" may be a list")
+      return .property("")
+    }
+    return .property(entry.name("a property") ?? "")
+  }
+
+  /// Only a table has columns to list; an object has properties.
+  private func checkSeveral(_ entry: ModelValue) {
+    names.requireTable(from, for: entry, "a list of columns")
+    if case .files = to { entry.addProblem("a path is in one column") }
+  }
+
+  private func polymorphic(
+    _ columns: [String], _ entry: ModelValue
+  ) -> Relationship.EdgeStorage {
     let typeColumn = entry.name("a column") ?? ""
     if case .types = to {
-      if typeColumn == column { entry.addProblem("\"\(column)\" is the column of the reference") }
+      if columns.contains(typeColumn) {
+        entry.addProblem("\"\(typeColumn)\" is the column of the reference")
+      }
     } else {
       entry.addProblem("\"typeColumn\" needs a map from types to collections in \"to\"")
     }
-    return .polymorphic(column: column, typeColumn: typeColumn)
+    return .polymorphic(column: columns, typeColumn: typeColumn)
   }
 
   private func join(_ entry: ModelValue) -> Relationship.EdgeStorage {
@@ -47,10 +65,12 @@ struct EdgeStorageReader {
     if case .files = to { entry.addProblem("a join table joins tables, not files") }
     let join = Fields(entry, ["table", "source", "destination"])
     let table = table(join?.required("table"))
-    let source = column(join?.required("source"), to: [from])
-    let destination = column(join?.required("destination"), to: to.collections)
+    let source = columns(join?.required("source"), to: [from])
+    let destination = columns(join?.required("destination"), to: to.collections)
     if !source.isEmpty, source == destination {
-      join?["destination"]?.addProblem("\"\(source)\" is the column of the source")
+      let names = source.map { "\"\($0)\"" }.joined(separator: ", ")
+      join?["destination"]?.addProblem(
+        "\(names) \(source.count == 1 ? "is the column" : "are the columns") of the source")
     }
     return .join(table: table, source: source, destination: destination)
   }
@@ -61,9 +81,12 @@ struct EdgeStorageReader {
     return table
   }
 
-  private func column(_ entry: ModelValue?, to collections: [String]) -> String {
-    guard let entry else { return "" }
-    for collection in collections { names.requireSimpleKey(collection, for: entry) }
-    return entry.name("a column") ?? ""
+  private func columns(_ entry: ModelValue?, to collections: [String]) -> [String] {
+    guard let entry else { return [] }
+    let columns = entry.columns(of: "a reference")
+    for collection in collections {
+      names.requireKey(of: collection, like: columns, for: entry)
+    }
+    return columns
   }
 }

@@ -108,10 +108,14 @@ struct DeclaredNames {
       "\(what) needs a table, and collection \"\(collection)\" has none\(near ?? "")")
   }
 
-  /// Requires a key of one column, because one column cannot refer to a composite key.
-  func requireSimpleKey(_ collection: String, for place: ModelValue) {
-    guard let count = mapped[collection]?.count, count > 1 else { return }
-    place.addProblem("one column cannot hold the key of \(count) columns of \"\(collection)\"")
+  /// Requires a key of as many columns as the reference has.
+  func requireKey(of collection: String, like columns: [String], for place: ModelValue) {
+    let key = mapped[collection] ?? [""]
+    if columns.isEmpty || key.isEmpty || columns.count == key.count { return }
+    let held = columns.count == 1 ? "one column" : "\(columns.count) columns"
+    let needed = key.count == 1 ? "one column" : "\(key.count) columns"
+    let hint = key.count == 1 ? "" : ": list one for each of \(key.joined(separator: ", "))"
+    place.addProblem("\(held) cannot hold the key of \(needed) of \"\(collection)\"\(hint)")
   }
 }
 
@@ -129,6 +133,23 @@ extension ModelValue {
       return true
     }
     return false
+  }
+
+  /// A column, or a list of columns. `what` has them.
+  func columns(of what: String) -> [String] {
+    if case .string = json { return name("a column").map { [$0] } ?? [] }
+    let entries = elements("a column or a list of columns") ?? []
+    if case .array(let list) = json, list.isEmpty { addProblem("\(what) needs a column") }
+    var columns: [String] = []
+    for entry in entries {
+      guard let column = entry.name("a column") else { continue }
+      // SQLite's names do not depend on case.
+      if columns.contains(where: { $0.folded == column.folded }) {
+        entry.addProblem("column \"\(column)\" is listed twice")
+      }
+      columns.append(column)
+    }
+    return columns
   }
 
   /// An absolute path, without slashes at its end.

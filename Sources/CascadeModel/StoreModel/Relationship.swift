@@ -34,11 +34,20 @@ package struct Relationship: Hashable, Sendable {
   /// Where the edges are stored.
   package enum EdgeStorage: Hashable, Sendable {
     case stored
-    case column(String)
-    case join(table: String, source: String, destination: String)
+    /// Columns, in the order of the key that they refer to.
+    case column([String])
+    case join(table: String, source: [String], destination: [String])
     case property(String)
     /// In a managed collection, both are properties.
-    case polymorphic(column: String, typeColumn: String)
+    case polymorphic(column: [String], typeColumn: String)
+
+    /// The columns of the reference in a row of the source.
+    package var columns: [String] {
+      switch self {
+      case .column(let columns), .polymorphic(let columns, _): columns
+      case .stored, .join, .property: []
+      }
+    }
   }
 
   /// The same edges, seen from their destination.

@@ -39,7 +39,7 @@ extension Reader {
     throws
   {
     let dangling = """
-      SELECT DISTINCT \(relation.source.key("s")), \(relation.reference) \(relation.all)
+      SELECT DISTINCT \(relation.source.key("s")), \(relation.reference.value) \(relation.all)
       AND \(relation.isDangling)
       """
     try add(dangling, of: relation, &findings, limit, as: Finding.init(dangling:))
@@ -53,7 +53,7 @@ extension Reader {
     guard let lost = relation.rowsWithoutSource else { return }
     let isSaid = binding.edgeRelations.contains { $0.isInverse(of: relation) }
     let joins = """
-      SELECT DISTINCT \(lost.source), \(relation.reference) \(lost.rows) AND \(relation.isEdge)
+      SELECT DISTINCT \(lost.source), \(relation.reference.value) \(lost.rows) AND \(relation.isEdge)
       AND \(isSaid ? relation.isDangling : "1")
       """
     try add(joins, of: relation, &findings, limit, as: Finding.init(sourceless:))

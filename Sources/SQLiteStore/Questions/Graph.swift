@@ -43,7 +43,7 @@ extension Reader {
       guard let key = try keyInTable(of: node) else { return false }
       if try isGone(key, in: node.collection) { return true }
       guard let table = try binding().collections[node.collection] else { return false }
-      let goes = table.isGoingReference("?1", numbers, where: "1").text
+      let goes = table.isGoingReference(Reference("?1"), numbers, where: "1").text
       return try db.integer(generated: "SELECT \(goes)", [key]) == 1
     }
   }

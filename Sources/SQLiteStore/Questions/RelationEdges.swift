@@ -27,12 +27,12 @@ struct RelationEdges: EdgeListing {
 
   /// The join table comes first if only the destination is given.
   private var fromJoin: String? {
-    guard case .join(let table, let column, _) = relation.form, to != nil, from == nil else {
-      return nil
-    }
+    guard let reference = relation.sourceReference, let table = relation.referringTable, to != nil,
+      from == nil
+    else { return nil }
     return """
       main.\(quoted(table.name)) AS j
-      CROSS JOIN \(source.rows) AS s ON \(source.hasKey("s", "j.\(quoted(column))"))
+      CROSS JOIN \(source.rows) AS s ON \(source.hasKey("s", reference))
       """
   }
 
@@ -41,7 +41,7 @@ struct RelationEdges: EdgeListing {
     if from != nil { conditions.append(source.isKeyed("s")) }
     if to != nil {
       conditions.append(
-        destination.referenceHasKey(boundTo, of: relation.reference, in: relation.referringColumn))
+        destination.referenceHasKey(boundTo, of: relation.reference))
     }
     if excluded != nil { conditions.append("\(relation.destinationKey) <> ?\(bound.count)") }
     return conditions
@@ -102,7 +102,7 @@ extension RelationEdges {
 
   private var destinationOrder: [String] {
     if !hasMany || to != nil { return [] }
-    return destination.kind == .files ? [relation.reference] : destination.sortColumns("d")
+    return destination.kind == .files ? [relation.reference.value] : destination.sortColumns("d")
   }
 
   /// The values of the position are bound after the others.

@@ -8,6 +8,7 @@ internal import SQLiteEdges
 
 extension MissingIndex {
   var name: String { "cascade_index_\(description)" }
+  var quotedColumns: String { columns.map(quoted).joined(separator: ", ") }
 
   /// Whether a row of the schema is an index that Cascade created, as SQL.
   static let isOurs = "name GLOB 'cascade_index_*(*)'"
@@ -82,7 +83,7 @@ extension Writer {
     for index in missing {
       try db.execute(
         "CREATE INDEX IF NOT EXISTS main.\(quoted(index.name)) "
-          + "ON \(quoted(index.table))(\(quoted(index.column)))")
+          + "ON \(quoted(index.table))(\(index.quotedColumns))")
     }
     if !missing.isEmpty { try rebind() }
     return missing.map(\.name)
@@ -93,18 +94,19 @@ extension Binding {
   /// Includes the columns of foreign keys: SQLite looks up the children of each row that is
   /// deleted.
   var missingIndexes: [MissingIndex] {
-    examinedRelations.flatMap(\.lookupColumns).filter { !$0.table.hasIndex(on: $0.column) }
-      .map { MissingIndex(table: $0.table.name, column: $0.column) }.unique
+    examinedRelations.flatMap(\.lookupColumns).filter { !$0.table.hasIndex(on: $0.columns) }
+      .map { MissingIndex(table: $0.table.name, columns: $0.columns) }.unique
   }
 }
 
 extension EdgeRelation {
   /// The columns by which rows are looked up when the other end is deleted.
-  fileprivate var lookupColumns: [(table: Table, column: String)] {
+  fileprivate var lookupColumns: [(table: Table, columns: [String])] {
     switch form {
-    case .column(let column), .typed(let column, _, _): source.table.map { [($0, column)] } ?? []
+    case .column(let columns), .typed(let columns, _, _):
+      source.table.map { [($0, columns)] } ?? []
     case .join(let table, let source, let destination): [(table, source), (table, destination)]
-    case .foreignKey(let key): source.table.map { [($0, key.columns[0])] } ?? []
+    case .foreignKey(let key): source.table.map { [($0, [key.columns[0]])] } ?? []
     case .json: []
     }
   }

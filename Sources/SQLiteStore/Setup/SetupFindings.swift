@@ -58,8 +58,9 @@ extension Binding {
       + missingIndexes.map { index in
         SetupFinding(
           kind: .missingIndex, table: index.table,
-          message: "no index on \"\(index.table)\"(\"\(index.column)\"): rows are searched by it")
-      } + edgeRelations.compactMap(\.affinityFinding).unique
+          message: "no index on \"\(index.table)\"(\(index.quotedColumns)): rows are searched by it"
+        )
+      } + edgeRelations.flatMap(\.affinityFindings).unique
   }
 
   fileprivate func replaceFindings(_ model: StoreModel) -> [SetupFinding] {
@@ -106,26 +107,16 @@ extension Table {
 
 extension EdgeRelation {
   /// Values of different types are never equal, however they look.
-  fileprivate var affinityFinding: SetupFinding? {
-    guard case .mapped(let target, let key, _) = destination.kind, key.count == 1,
-      let (table, column) = referenceColumn,
-      column.affinity.isNumeric != key[0].affinity.isNumeric
-    else { return nil }
-    return SetupFinding(
-      kind: .affinity, table: table.name,
-      message: "\"\(table.name)\".\"\(column.name)\" and \"\(target.name)\".\"\(key[0].name)\" "
-        + "have different types: values that look equal may differ")
-  }
-
-  private var referenceColumn: (Table, Table.Column)? {
-    let (table, name): (Table?, String)
-    switch form {
-    case .column(let column), .typed(let column, _, _): (table, name) = (source.table, column)
-    case .join(let join, _, let destination): (table, name) = (join, destination)
-    case .json, .foreignKey: return nil
+  fileprivate var affinityFindings: [SetupFinding] {
+    guard case .mapped(let target, let key, _) = destination.kind, let table = referringTable
+    else { return [] }
+    return zip(referringColumns.compactMap(table.column), key).compactMap { column, part in
+      if column.affinity.isNumeric == part.affinity.isNumeric { return nil }
+      return SetupFinding(
+        kind: .affinity, table: table.name,
+        message: "\"\(table.name)\".\"\(column.name)\" and \"\(target.name)\".\"\(part.name)\" "
+          + "have different types: values that look equal may differ")
     }
-    guard let table, let column = table.column(name) else { return nil }
-    return (table, column)
   }
 }
 

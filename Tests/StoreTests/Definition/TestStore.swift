@@ -89,12 +89,14 @@ extension TestStore {
 
   /// What a later batch found to be gone is a mere name there, and a row in an earlier one.
   func isRowInTrash(_ node: Node) throws -> Bool {
-    try Connection(path: path, access: .readOnly).integer(
-      """
-      SELECT 1 FROM cascade_trash AS t JOIN cascade_trash_layout AS l USING(batch, layout)
-      JOIN cascade_collection AS c ON c.id = l.collection
-      WHERE l.kind = 'row' AND c.name = ? AND CAST(t.c0 AS TEXT) = ?
-      """, .text(node.collection), .text(node.key.managedText)) != nil
+    let parts = (node.key.json.array ?? [node.key.json]).map { $0.string ?? $0.text }
+    let isKey = parts.enumerated().map { "CAST(t.c\($0) AS TEXT) = \(literal($1))" }
+    return try Connection(path: path, access: .readOnly).integer(
+      generated: """
+        SELECT 1 FROM cascade_trash AS t JOIN cascade_trash_layout AS l USING(batch, layout)
+        JOIN cascade_collection AS c ON c.id = l.collection
+        WHERE l.kind = 'row' AND c.name = ? AND \(isKey.joined(separator: " AND "))
+        """, [.text(node.collection)]) != nil
   }
 
   func lease(_ key: String, in collection: String, until end: some CustomStringConvertible) throws {

@@ -1,0 +1,111 @@
+internal import CascadeSQLite
+
+/// The values by which a row names a node, as SQL: one for each column of the node's key, in the
+/// key's order. A list in a JSON column names a composite key by one value: the list of its parts.
+package struct Reference {
+  package let values: [String]
+  /// The columns that hold the values; nil for a value that is in no column.
+  let columns: [Table.Column?]
+
+  /// Values that are in no columns.
+  package init(values: [String]) {
+    self.values = values
+    columns = values.map { _ in nil }
+  }
+
+  package init(_ value: String) { self.init(values: [value]) }
+
+  /// Columns of a row.
+  package init(_ names: [String], of row: String, in table: Table?) {
+    values = names.map { "\(row).\(quoted($0))" }
+    columns = names.map { table?.column($0) }
+  }
+
+  /// The reference that other columns hold now, from the value `list` in which it was recorded.
+  package init(_ list: String, like other: Reference) {
+    values =
+      other.hasSeveralValues ? other.values.indices.map { KeyPart.read($0, of: list) } : [list]
+    columns = other.columns
+  }
+
+  package var hasSeveralValues: Bool { values.count > 1 }
+
+  /// The reference as one value: if it has several, their list, or NULL if one of them is NULL.
+  package var value: String { Reference.list(of: values, parts: values) }
+
+  /// Whether it is a column of numbers.
+  package var isNumber: Bool { !hasSeveralValues && columns[0]?.affinity.isNumeric == true }
+
+  package var isComplete: String { Reference.areNotNull(values) }
+
+  private static func areNotNull(_ values: [String]) -> String {
+    values.map { "\($0) IS NOT NULL" }.joined(separator: " AND ")
+  }
+
+  fileprivate static func list(of values: [String], parts: [String]) -> String {
+    if values.count == 1 { return parts[0] }
+    let list = "json_array(\(parts.map(KeyPart.written).joined(separator: ", ")))"
+    return "iif(\(areNotNull(values)), \(list), NULL)"
+  }
+}
+
+extension NodeTable {
+  /// Whether the row `alias` is what the reference names, compared as the key's columns compare.
+  package func hasKey(_ alias: String, _ reference: Reference) -> String {
+    if !reference.hasSeveralValues { return hasKey(alias, reference.values[0]) }
+    return zip(keyColumns(alias), reference.values).map { "\($0) = \($1)" }
+      .joined(separator: " AND ")
+  }
+
+  package func hasRow(withKey reference: Reference) -> String {
+    "EXISTS (SELECT 1 FROM \(rows) AS p WHERE \(hasKey("p", reference)))"
+  }
+
+  /// The same for the values as the key's columns would store them.
+  package func hasRow(asKeyOf reference: Reference) -> String {
+    reference.hasSeveralValues
+      ? hasRow(withKey: reference) : hasRow(withKey: asKey(reference.values[0]))
+  }
+
+  /// The reference as a key of this table, as `asKey` of one value.
+  package func asKey(_ reference: Reference) -> String {
+    if !reference.hasSeveralValues { return asKey(reference.values[0]) }
+    guard case .mapped(_, let key, _) = kind else { return reference.value }
+    if storesValues(like: reference) { return reference.value }
+    let parts = zip(reference.values, key).map { asKey($0, as: $1) }
+    return Reference.list(of: reference.values, parts: parts)
+  }
+
+  /// Whether the columns of the reference store each value as those of the key do.
+  private func storesValues(like reference: Reference) -> Bool {
+    guard case .mapped(_, let key, _) = kind else { return false }
+    return zip(reference.columns, key).allSatisfy { $0?.affinity == $1.affinity }
+  }
+
+  /// Whether a reference leads to the node `m`. Compares by the rules of the reference's columns,
+  /// so that their index is used, unless the key has a collation of its own.
+  package func isReferenceToNode(by reference: Reference, _ form: NumberForm = .byKey) -> String {
+    form == .byRowid
+      ? isReference(reference, toRow: "m") : referenceHasKey(nodeKey(form), of: reference)
+  }
+
+  /// Whether a reference leads to an existing row.
+  package func isReference(_ reference: Reference, toRow row: String) -> String {
+    if !reference.hasSeveralValues { return referenceHasKey(key(row), of: reference) }
+    return isReference(reference, to: keyColumns(row))
+  }
+
+  /// The same for a key that is a literal, or bound. It has no affinity, so SQLite compares it as
+  /// the reference's column does: a number may be stored as text there. A column without a type
+  /// keeps values as written, so digits stand for the number, and a number for its digits.
+  package func referenceHasKey(_ key: String, of reference: Reference) -> String {
+    if reference.hasSeveralValues { return isReference(reference, to: keyParts(key)) }
+    return referenceHasKey(key, of: reference.values[0], in: reference.columns[0])
+  }
+
+  private func isReference(_ reference: Reference, to parts: [String]) -> String {
+    parts.indices.map { index in
+      isValue(reference.values[index], parts[index], reference.columns[index], at: index)
+    }.joined(separator: " AND ")
+  }
+}
