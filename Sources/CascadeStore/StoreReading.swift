@@ -29,6 +29,9 @@ package protocol StoreReading: AnyObject {
   /// What a sweep would delete.
   func planSweep(_ kinds: [SweepKind], at now: Int64?) throws -> Plan
 
+  /// What the approval of a held value would delete.
+  func plan(ofHeld value: HeldValue) throws -> Plan
+
   /// Nil if the node does not exist.
   func graph(around node: Node, depth: Int, limit: Int) throws -> Graph?
 

@@ -23,6 +23,8 @@ package struct SweepResult: Sendable {
   package var heldCount = 0
   /// References that the plan would take away, as far as they are the reason.
   package var heldEdges = 0
+  /// The value that waits, if the plan is about one that may mean "none".
+  package var heldValue: HeldValue?
   /// The other held parts of the sweep.
   package var otherHeldParts: [SweepResult] = []
   /// How long the write lock was held, each time.
@@ -60,6 +62,18 @@ package struct SweepResult: Sendable {
       return try isThere(node)
     }
     if blocked.isEmpty && outcome == .blocked { outcome = .nothing }
+  }
+
+  /// A value that may mean "none" waits for approval, with what would follow from it.
+  package mutating func hold(_ value: HeldValue, plan: Int64) {
+    if outcome == .held { otherHeldParts.append(self) }
+    outcome = .held
+    heldKinds = [.dangling]
+    heldValue = value
+    (heldCount, heldEdges) = (value.deletedCount, value.count)
+    self.plan = plan
+    if batch != nil { return }
+    (deletedCount, byCollection) = (value.deletedCount, value.byCollection)
   }
 
   /// The plan was not carried out, and waits for approval.

@@ -25,6 +25,11 @@ extension Writer {
   }
 
   private func planOverLimit() throws -> HeldPlan? {
+    if !sweepRun.releasedNodes.isEmpty {
+      // The plans of these nodes were approved before the sweep began.
+      current.hold.wasApproved = true
+      return nil
+    }
     var limit = model.limits.hold
     let losses = try current.hold.holdsLosses ? db.losses(binding, current.numbers) : []
     let lostCount = losses.reduce(0) { $0 + $1.gone }
@@ -138,7 +143,10 @@ extension Writer {
   /// not what it would have done before.
   package func deletePlans(ofSweep file: String, but plan: Int64?) throws {
     try db.run(
-      "DELETE FROM cascade_plan WHERE id = '' AND file = ?1 AND plan IS NOT ?2",
+      """
+      DELETE FROM cascade_plan
+      WHERE id = '' AND file = ?1 AND plan IS NOT ?2 AND value IS NULL
+      """,
       .text(file), .integer(plan))
   }
 
@@ -169,13 +177,18 @@ extension Writer {
       if attachment.isDetached { return [] }
       return try db.all(
         """
-        SELECT file, plan, deleted FROM cascade_plan WHERE id = '' AND NOT approved ORDER BY plan
+        SELECT file, plan, deleted, value, referring FROM cascade_plan
+        WHERE id = '' AND NOT approved ORDER BY plan
         """
       ) { row in
         var held = SweepResult(kinds: [SweepKind](planFile: row.text(0)), outcome: .held)
         held.heldKinds = held.kinds
         held.plan = row.integer(1)
         held.heldCount = Int(row.integer(2))
+        held.heldEdges = Int(row.integer(4))
+        held.heldValue = row.optionalText(3).flatMap { try? JSON.parse($0) }.flatMap {
+          HeldValue(identity: $0, count: held.heldEdges)
+        }
         return held
       }
     }

@@ -1,4 +1,4 @@
-internal import CascadeModel
+package import CascadeModel
 package import CascadeSQLite
 package import SQLiteTables
 internal import SQLiteJournal
@@ -7,11 +7,32 @@ internal import SQLiteJournal
 extension Connection {
   /// Nothing records which notices were written for a missing node. So `notifiesMissingDestination` is set only where
   /// the node may have gone while the store was not watched.
+  /// With `released`, only these missing nodes count as gone, all of which are held otherwise.
   /// `tell` is called before each relationship that is looked through.
   package func addDanglingEnds(
     _ binding: Binding, notifiesMissingDestination: Bool = false,
+    releasing released: Set<Node> = [],
     telling tell: (_ subject: String, _ done: Int, _ total: Int) -> Void = { _, _, _ in }
   ) throws(SQLiteError) {
+    try empty(.ownedBy(.danglingScan))
+    if released.isEmpty { try addEndsOfStoredEdges(binding) }
+    let notifies = notifiesMissingDestination || !released.isEmpty
+    let relations = binding.edgeRelations.filter {
+      $0.reactsToMissingDestination || notifies && $0.notifiesMissingDestination
+    }
+    for (number, relation) in relations.enumerated() {
+      tell("\(relation.source.collection).\(relation.name)", number, relations.count)
+      try findMissingDestinations(relation)
+    }
+    for relation in binding.edgeRelations { try findMissingSources(relation) }
+    try chooseHeldValues()
+    try stageMissing(releasing: released, binding.model)
+    try numberFound(present: false)
+    if !notifies { try markFoundExplained() }
+    try moveFoundToDead()
+  }
+
+  private func addEndsOfStoredEdges(_ binding: Binding) throws(SQLiteError) {
     try run(
       """
       INSERT OR IGNORE INTO temp.dead
@@ -21,17 +42,6 @@ extension Connection {
       WHERE destination NOT IN (SELECT id FROM cascade_node)
       """)
     for table in binding.collections.values { try findLostIdentities(of: table) }
-    let relations = binding.edgeRelations.filter {
-      $0.reactsToMissingDestination || notifiesMissingDestination && $0.notifiesMissingDestination
-    }
-    for (number, relation) in relations.enumerated() {
-      tell("\(relation.source.collection).\(relation.name)", number, relations.count)
-      try findMissingDestinations(relation)
-    }
-    for relation in binding.edgeRelations { try findMissingSources(relation) }
-    try numberFound(present: false)
-    if !notifiesMissingDestination { try markFoundExplained() }
-    try moveFoundToDead()
   }
 
   /// While the store was watched, an earlier sweep saw all of these nodes go, and notified the
@@ -57,10 +67,12 @@ extension Connection {
   private func findMissingDestinations(_ relation: EdgeRelation) throws(SQLiteError) {
     try run(
       generated: """
-        INSERT INTO temp.staged(collection, key)
-        SELECT DISTINCT \(relation.destination.id), \(relation.destination.asKey(relation.reference))
+        INSERT INTO temp.missing_values
+        SELECT \(relation.ends(lost: .destination)),
+          \(relation.destination.asKey(relation.reference)), count(*)
         \(relation.all) AND \(relation.isDangling)
         AND NOT \(relation.destination.hasRow(asKeyOf: relation.reference))
+        GROUP BY 6
         """)
   }
 
@@ -68,8 +80,8 @@ extension Connection {
     guard let lost = relation.rowsWithoutSource else { return }
     try run(
       generated: """
-        INSERT INTO temp.staged(collection, key)
-        SELECT DISTINCT \(relation.source.id), \(lost.source) \(lost.rows)
+        INSERT INTO temp.missing_values
+        SELECT \(relation.ends(lost: .source)), \(lost.source), count(*) \(lost.rows) GROUP BY 6
         """)
   }
 }
@@ -99,6 +111,12 @@ extension EdgeRelation {
     let rules = rules.subtracting(.notifying)
     return destination.kind != .files
       && !rules.isDisjoint(with: .following(losing: .destination))
+  }
+
+  /// The first columns of `temp.missing_values`.
+  fileprivate func ends(lost end: EdgeEnd) -> String {
+    let texts = [name, source.collection, "\(end)", self[end].collection].map(literal)
+    return (texts + ["\(self[end].id)"]).joined(separator: ", ")
   }
 
   fileprivate var notifiesMissingDestination: Bool {

@@ -37,6 +37,7 @@ extension Writer {
     sweepRun.deletedByEarlierParts = [:]
     sweepRun.requestedKinds = kinds
     sweepRun.hasEndedPart = false
+    sweepRun.heldValues = nil
     try postponeOtherKinds()
     sweepRun.openSweepBatch = attachment.isDetached ? nil : try db.meta(.sweepBatch)
     defer { sweepRun.hasMoreParts = false }
@@ -46,6 +47,7 @@ extension Writer {
       result.deletedCount + result.edgesRemoved + result.notices + result.files
       + result.trashedBatchesDeleted
     if result.outcome == .nothing && done > 0 { result.outcome = .done }
+    if result.spaceReason == nil { try holdValues(&result) }
     return result
   }
 
@@ -126,6 +128,8 @@ extension Writer {
   private func sweepParts(
     _ kinds: [SweepKind], _ result: inout SweepResult, at now: Int64, _ manners: StepPolicy
   ) throws {
+    try sweepReleasedValues(kinds, &result, at: now, manners)
+    if result.isCutShort { return }
     var parts = try parts(of: addingIdleCounting(kinds), manners)[...]
     while let part = parts.popFirst() {
       sweepRun.hasMoreParts = kinds.sweepsUnreachable(from: model) || !parts.isEmpty
@@ -203,7 +207,10 @@ extension Writer {
     try adaptToSchema()
     let journal = try sweepPartsOfJournal(of: edges)
     if !edges.scansTables { return journal }
-    let dangles = try isPartlyBound || hasDangling(manners)
+    let found = try findDangling(manners)
+    // What cannot be seen is not settled.
+    if !isPartlyBound { sweepRun.heldValues = found.held }
+    let dangles = isPartlyBound || found.isAny
     let isWhole = edges.cascades == edges.counts && journal.count < 2
     if try dangles && rescanReason == nil && isWhole { return [edges] }
     if dangles {
@@ -218,14 +225,16 @@ extension Writer {
   private func continuesApprovedDanglingPlan() throws -> Bool {
     try db.meta(.sweepBatch) != nil
       && db.integer(
-        "SELECT 1 FROM cascade_plan WHERE file = '/dangling' AND approved LIMIT 1") != nil
+        """
+        SELECT 1 FROM cascade_plan WHERE file = '/dangling' AND approved AND value IS NULL LIMIT 1
+        """) != nil
   }
 
   /// Nothing dangles, so no scan is owed, and no plan for one waits.
   private func clearDanglingDebt() throws {
     let plans = """
       FROM cascade_plan
-      WHERE id = '' AND (file GLOB '/*dangling*' OR file GLOB '/*all*')
+      WHERE id = '' AND (file GLOB '/*dangling*' OR file GLOB '/*all*') AND value IS NULL
       """
     if try rescanReason == nil && db.integer(generated: "SELECT 1 \(plans) LIMIT 1") == nil {
       return
@@ -239,10 +248,12 @@ extension Writer {
   package func clearRescanUnlessDangling() throws {
     try adaptToSchema()
     if attachment.isDetached || isPartlyBound { return }
-    if try !hasDangling(.none) { try clearDanglingDebt() }
+    let found = try findDangling(.none)
+    if !found.isAny && found.held.isEmpty { try clearDanglingDebt() }
   }
 
-  private func hasDangling(_ manners: StepPolicy) throws -> Bool {
+  /// Whether a sweep has something to do with what dangles, and what it has to hold.
+  func findDangling(_ manners: StepPolicy) throws -> (isAny: Bool, held: [HeldValue]) {
     do {
       return try db.snapshot {
         try db.interrupting(when: manners.shouldStop) { try findsDangling(manners) }
@@ -252,12 +263,14 @@ extension Writer {
     }
   }
 
-  private func findsDangling(_ manners: StepPolicy) throws -> Bool {
+  private func findsDangling(
+    _ manners: StepPolicy
+  ) throws -> (isAny: Bool, held: [HeldValue]) {
     try db.addDanglingEnds(binding, notifiesMissingDestination: rescanReason != nil) {
       manners.reportProgress(WorkProgress(looking: $0, done: $1, total: $2))
     }
     let dead = try db.integer("SELECT 1 FROM temp.dead LIMIT 1")
-    return try dead != nil || db.hasUnusedIdentities(binding)
+    return (try dead != nil || db.hasUnusedIdentities(binding), try db.heldValues(model))
   }
 
   private func sweepUnreachable(
@@ -270,7 +283,7 @@ extension Writer {
     try recordReachingLeases(at: now)
   }
 
-  private func sweepEdges(
+  func sweepEdges(
     _ kinds: [SweepKind], _ result: inout SweepResult, at now: Int64, _ manners: StepPolicy
   ) throws {
     // What nothing reachable refers to may be referred to by what cannot be read.
@@ -342,6 +355,8 @@ extension Writer {
     if !current.step.hasSkippedNodes { try advanceJournalPosition(kinds) }
     try recordOwnEnd()
     try requeueDenied(kinds)
+    // Approved values are only a part of what a scan finds.
+    if !sweepRun.releasedNodes.isEmpty { return }
     if kinds.scansTables { try clearRescanReason() }
     try deletePlans(coveredBy: kinds)
   }
@@ -367,7 +382,9 @@ extension Writer {
       try db.examineCandidates(binding, following: current.sweep.followedRules, at: clock.now)
     }
     if kinds.scansTables {
-      try db.addDanglingEnds(binding, notifiesMissingDestination: rescanReason != nil)
+      try db.addDanglingEnds(
+        binding, notifiesMissingDestination: rescanReason != nil,
+        releasing: sweepRun.releasedNodes)
     }
     if kinds == [.unreachable] {
       sweepRun.leasesKeepUnreachable = try db.findUnreachable(binding, model, at: clock.now)

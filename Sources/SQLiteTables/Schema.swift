@@ -143,7 +143,8 @@ package enum Schema {
     """,
     "CREATE INDEX IF NOT EXISTS cascade_notice_receiver ON cascade_notice(receiver_collection, receiver_key)",
     // Deletions over the limit that wait for approval, or have it. The plan of a sweep has an empty
-    // id, which no change file has, and its `file` is a slash and the kinds.
+    // id, which no change file has, and its `file` is a slash and the kinds. `value` is set for a
+    // value that may mean "none", and `referring` says how many references have it.
     """
     CREATE TABLE IF NOT EXISTS cascade_plan(
       plan INTEGER PRIMARY KEY,
@@ -152,6 +153,8 @@ package enum Schema {
       checksum INTEGER NOT NULL,
       deleted INTEGER NOT NULL,
       approved INTEGER NOT NULL DEFAULT 0,
+      value TEXT,
+      referring INTEGER,
       UNIQUE(id, checksum)) STRICT
     """,
     // Change files that were rejected (or held: no reasons). They are listed until they have left

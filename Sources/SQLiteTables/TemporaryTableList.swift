@@ -4,7 +4,7 @@ extension TemporaryTable {
     known, staged,
     newEdges, newRows, namedMissingRows,
     dead, explainedElsewhere, alreadyNotified, unnotifiedEdges, lostEdges, pendingNotices, blocked,
-    unreachableNodes,
+    unreachableNodes, missingValues, heldValues,
     gone, pendingJoinRows, removedUpTo, remainingCounts, levelLosses, listReferences,
     leased, leasedCollection, newCandidates, dueCandidates,
     journaledLosses, goneSince,
@@ -43,6 +43,22 @@ extension TemporaryTable {
       id INTEGER, collection INTEGER, key, row INTEGER, via INTEGER, name INTEGER, rule INTEGER,
       asks INTEGER)
     """)
+
+  // MARK: A scan of whole tables
+
+  /// References to nodes that do not exist, by relationship, lost end and key of the missing node.
+  package static let missingValues = TemporaryTable(
+    "missing_values", .danglingScan, .nextUse,
+    """
+    (
+      name TEXT, source TEXT, lost TEXT, destination TEXT, collection INTEGER, key,
+      referring INTEGER)
+    """)
+
+  /// Those of the missing nodes whose key may mean "none".
+  package static let heldValues = TemporaryTable(
+    "held_values", .danglingScan, .nextUse,
+    "(collection INTEGER, key, PRIMARY KEY(collection, key)) WITHOUT ROWID")
 
   // MARK: A change file
 

@@ -22,6 +22,8 @@ package struct TemporaryTable: Hashable, Sendable {
     case candidates
     /// The reader of the journal (`JournalReader.swift`).
     case journalReader
+    /// A scan of whole tables for references to nothing (`DanglingScan.swift`).
+    case danglingScan
     /// The search for nodes that the roots do not reach (`Reachability.swift`).
     case reachability
     /// The order in which unreachable nodes are deleted (`UnreachableOrder.swift`).

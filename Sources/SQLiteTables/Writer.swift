@@ -1,6 +1,7 @@
 package import CascadeModel
 package import CascadeSQLite
 package import CascadePlanning
+package import CascadeStore
 
 /// The writing side of a store: one connection, used by one thread, which applies the rules.
 ///
@@ -168,6 +169,10 @@ package struct SweepRunState {
   package var deletedByEarlierParts: [String: Int] = [:]
   /// The batch of these parts.
   package var openSweepBatch: Int64?
+  /// Missing nodes whose plans are approved: the current part sweeps the references to them.
+  package var releasedNodes: Set<Node> = []
+  /// What a scan of whole tables has held; nil if the sweep has made no scan.
+  package var heldValues: [HeldValue]?
   /// Without leases, the last sweep would have found more nodes that the roots do not reach.
   package var leasesKeepUnreachable = false
 }

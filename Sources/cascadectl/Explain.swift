@@ -31,7 +31,8 @@ extension Commands {
       (plan[name]?.object ?? []).map { "  by \(title) \($0.name.printable): \($0.value.text)" }
     }
     let head = "plan \(plan["plan"]?.text ?? "") of \(source):"
-    return ([head] + sums + [describePlan(plan)]).joined(separator: "\n")
+    let value = plan["value"]?["message"]?.string.map { ["  \($0.printable)"] } ?? []
+    return ([head] + value + sums + [describePlan(plan)]).joined(separator: "\n")
   }
 
   static func describePlan(_ plan: JSON) -> String {

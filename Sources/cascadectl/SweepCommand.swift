@@ -132,8 +132,13 @@ enum SweepCommand {
       held += " and \(DisplayText.count(sweep["heldEdges"], "edge", "edges"))"
     }
     let done = DisplayText.count(sweep["deletedCount"], "node", "nodes")
+    let parts = (sweep["held"]?.array ?? []).compactMap { part in
+      part["value"]?["message"]?.string.map {
+        "\n  plan \(part["plan"]?.text ?? ""): \($0.printable)"
+      }
+    }
     return "held as plan \(plan): \(held) would be deleted"
-      + (isDone ? ", after \(done) deleted" : "")
+      + (isDone ? ", after \(done) deleted" : "") + parts.joined()
   }
 
   private static func describeFiles(_ sweep: JSON) -> [String] {

@@ -12,16 +12,24 @@ extension Control {
     let number = call.parameters["plan"]!.integer!
     if let sweep = service.condition.heldSweeps.first(where: { $0.plan == number }) {
       let kinds = sweep.heldKinds
-      let plan = try await service.reader.read { try $0.planSweep(kinds) }
-      let names = JSON.array(kinds.map { .string($0.rawValue) })
-      return reply(plan.json(of: []), ["plan": .integer(number), "kinds": names, "file": .null])
+      let plan = try await service.reader.read { reader in
+        try sweep.heldValue.map { try reader.plan(ofHeld: $0) } ?? reader.planSweep(kinds)
+      }
+      let head: JSON = [
+        "plan": .integer(number), "kinds": .array(kinds.map { .string($0.rawValue) }),
+        "file": .null, "value": sweep.heldValue?.json ?? .null,
+      ]
+      return reply(plan.json(of: []), head)
     }
     let files = try await service.reader.read { try $0.plansOfFiles() }
     guard let file = files.first(where: { $0.value.plan == number })?.key else {
       throw VarlinkError.noSuchThing("plan \(number) that waits for approval")
     }
     let plan = try await plan(ofHeld: FileName(file), service)
-    return reply(plan, ["plan": .integer(number), "kinds": .null, "file": .string(file)])
+    let head: JSON = [
+      "plan": .integer(number), "kinds": .null, "file": .string(file), "value": .null,
+    ]
+    return reply(plan, head)
   }
 
   private func plan(ofHeld file: FileName, _ service: StoreService) async throws -> JSON {

@@ -109,6 +109,7 @@ extension SweepResult {
   func json(number: Int64) -> JSON {
     var fields: [JSON.Field] = []
     if let unreferenced { fields = [JSON.Field("unreferenced", unreferenced.json)] }
+    if outcome == .held { fields.append(JSON.Field("held", .array(heldParts.map(\.heldPlan)))) }
     let sweep: JSON = [
       "sweep": .integer(number), "kinds": .array(kinds.map { .string($0.rawValue) }),
       "outcome": .string(outcome.rawValue), "deletedCount": .integer(Int64(deletedCount)),
@@ -129,9 +130,12 @@ extension SweepResult {
       "plan": plan.map(JSON.integer) ?? .null,
       "kinds": .array(heldKinds.map { .string($0.rawValue) }),
       "deletedCount": .integer(Int64(heldCount)), "edges": .integer(Int64(heldEdges)),
-      "byCollection": counts(batch == nil ? byCollection : [:]),
+      "byCollection": counts(heldValue?.byCollection ?? (batch == nil ? byCollection : [:])),
+      "value": heldValue?.json ?? .null,
     ]
   }
+
+  private var heldParts: [SweepResult] { plan == nil ? [] : otherHeldParts + [self] }
 }
 
 extension LockHolds {
@@ -160,6 +164,15 @@ extension WorkProgress {
     [
       "phase": .string(phase.rawValue), "done": .integer(Int64(done)),
       "total": .integer(Int64(total)),
+    ]
+  }
+}
+
+extension HeldValue {
+  var json: JSON {
+    [
+      "relationship": .string(name), "from": .string(from), "value": missing.key.json,
+      "count": .integer(Int64(count)), "message": .string(sentence),
     ]
   }
 }

@@ -16,7 +16,7 @@ struct StoreCondition {
   /// The reasons, as last reported, why unreferenced files cannot be moved. They are tried again.
   var filesWait: Set<String> = []
   /// Sweeps that wait for approval, by kinds.
-  private var held: [[SweepKind]: SweepResult] = [:]
+  private var held: [HeldPart: SweepResult] = [:]
   /// What the last sweep of these kinds could not delete, if that sweep deleted nothing.
   private var blocked: [[SweepKind]: [String]] = [:]
   /// Nodes that sweeps had to leave, and why.
@@ -36,13 +36,13 @@ struct StoreCondition {
     if spaceReason != nil { return !hasWaited }
     if result.outcome == .held {
       let plans = heldPlans
-      held = held.filter { !result.kinds.cover($0.key) }
-      for part in result.otherHeldParts + [result] { held[part.heldKinds] = part }
+      held = held.filter { !result.kinds.cover($0.key.kinds) }
+      for part in result.otherHeldParts + [result] { held[HeldPart(part)] = part }
       return result.batch != nil || !heldPlans.allSatisfy(plans.contains)
     }
     // A sweep that was blocked because the tables do not fit has examined nothing.
     if result.outcome != .blocked || result.batch != nil {
-      held = held.filter { !result.kinds.cover($0.key) }
+      held = held.filter { !result.kinds.cover($0.key.kinds) }
     }
     // Scheduled sweeps find the same result again and again.
     let reasons =
@@ -54,7 +54,7 @@ struct StoreCondition {
 
   /// Records the sweeps that were held before the daemon started.
   mutating func remember(held parts: [SweepResult]) {
-    for part in parts where held[part.heldKinds] == nil { held[part.heldKinds] = part }
+    for part in parts where held[HeldPart(part)] == nil { held[HeldPart(part)] = part }
   }
 
   /// An approved plan waits no longer, also before it is carried out.
@@ -73,7 +73,7 @@ struct StoreCondition {
   var heldPlans: [Int64] { held.values.compactMap(\.plan) }
 
   /// The held sweep for dangling references, which scans whole tables.
-  var heldRescan: SweepResult? { held[[.dangling]] }
+  var heldRescan: SweepResult? { heldSweeps.first { $0.heldKinds == [.dangling] } }
 
   /// Forgets what was known, because it was about another file.
   mutating func clearFindings() {
@@ -126,6 +126,17 @@ struct StoreCondition {
   }
 }
 
+/// What distinguishes held sweeps: the kinds, and the value if one is held.
+private struct HeldPart: Hashable {
+  let kinds: [SweepKind]
+  let value: String?
+
+  init(_ part: SweepResult) {
+    kinds = part.heldKinds
+    value = part.heldValue?.identity.text
+  }
+}
+
 extension OperatorPause {
   var error: StoreError {
     let since = "since \(SystemClock.text(at)) by uid \(user)"
@@ -140,6 +151,7 @@ extension SweepResult {
   func heldText(plan: Int64) -> String {
     let nodes = heldCount.counted("node", "nodes")
     let edges = heldEdges > 0 ? " and \(heldEdges.counted("edge", "edges"))" : ""
-    return "it would delete \(nodes)\(edges); `cascadectl approve \(plan)` allows it"
+    let what = heldValue.map { "\($0.sentence). " } ?? ""
+    return "\(what)it would delete \(nodes)\(edges); `cascadectl approve \(plan)` allows it"
   }
 }

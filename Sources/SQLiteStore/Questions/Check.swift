@@ -139,9 +139,10 @@ extension Findings {
 extension Finding {
   fileprivate init(dangling edge: Edge) {
     let end = edge.destination.node.map { "\($0)" } ?? edge.destination.json.text
+    let hint = edge.destination.node?.key.hintOfNone.map { ". \($0)" } ?? ""
     self.init(
       kind: "dangling",
-      message: "\"\(edge.name)\" of \(edge.source) refers to \(end), which does not exist",
+      message: "\"\(edge.name)\" of \(edge.source) refers to \(end), which does not exist\(hint)",
       node: edge.source, edge: edge)
   }
 

@@ -13,6 +13,7 @@ extension Reader {
   package func planSweep(_ kinds: [SweepKind], at now: Int64? = nil) throws -> Plan {
     let now = now ?? SystemClock.wall()
     let marks = kinds.sweepsUnreachable(from: model)
+    var holdsValues = false
     var plan = try plan(ofSweep: true, following: kinds.followedRules, marks: marks, at: now) {
       let binding = try binding()
       if kinds.readsJournal {
@@ -20,7 +21,10 @@ extension Reader {
           db, above: db.journalStart(kinds), upTo: .max)
         try db.examineCandidates(binding, following: kinds.followedRules, at: now)
       }
-      if kinds.scansTables { try db.addDanglingEnds(binding) }
+      if kinds.scansTables {
+        try db.addDanglingEnds(binding)
+        holdsValues = try !db.heldValues(model, limit: 1).isEmpty
+      }
       if kinds.sweepsUnreachable { try db.findUnreachable(binding, model, at: now) }
     }
     if kinds.sweepsFiles { plan.files += try unnamedFiles() }
@@ -29,7 +33,15 @@ extension Reader {
     }
     let holdsAll = try kinds.scansTables && db.meta(.firstWatch) == 1
     if holdsAll && plan.deletedCount > 0 { plan.isOverLimit = true }
+    if holdsValues { plan.isOverLimit = true }
     return plan
+  }
+
+  /// What the approval of a held value would delete.
+  package func plan(ofHeld value: HeldValue) throws -> Plan {
+    try plan(ofSweep: true, at: SystemClock.wall()) {
+      try db.addDanglingEnds(binding(), releasing: [value.missing])
+    }
   }
 
   func unnamedFiles() throws -> Int {
