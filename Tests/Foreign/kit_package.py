@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """A program of somebody else's that uses CascadeKit.
 
-The example is copied into a fresh directory and depends on this repository by a file:// URL. It builds
-offline and without flags, although its targets are called Model, Store and System; it links neither
-systemd nor Foundation; it runs beside a daemon. And what must not compile does not, on the line where it
-is wrong. $BIN is the directory with the daemon.
+The example is copied into a fresh directory and depends on this repository by a file:// URL. It
+builds offline and without flags, although its targets are called Model, Store and System; it links
+neither systemd nor Foundation; it runs beside a daemon. And what must not compile does not, on the
+line where it is wrong. $BIN is the directory with the daemon.
 """
 import os
 import pathlib

@@ -26,6 +26,8 @@ CALLS = {
     "Status": {},
     "Upload": changes('{"id": "foreign", "changes": [{"put": ["a", "1"]}]}'),
     "Apply": {"store": store, "name": "foreign.json"},
+    "Receipt": {"store": store, "id": "foreign", "wait": True},
+    "Model": {"store": store},
     "Node": {"store": store, "node": "a/1"},
     "Nodes": {"store": store, "collection": "a", "_more": True},
     "Edges": {"store": store, "from": "a/1", "_more": True},

@@ -32,7 +32,7 @@ class WriteError(Exception):
 
 
 class Refused(WriteError):
-    """Nothing took effect. `reasons` has a code, a message and, where it applies, a node and an edge."""
+    """Nothing took effect. Each of `reasons` has a code, a message, perhaps a node and an edge."""
 
     def __init__(self, receipt: dict[str, Any]) -> None:
         self.receipt = receipt
@@ -57,7 +57,7 @@ class Held(Refused):
 
 
 class Pending(WriteError):
-    """The changes are in the queue and take effect later. `receipt(id)` tells what became of them."""
+    """The changes are in the queue. `receipt(id)` tells what became of them."""
 
     def __init__(self, id: str, why: str) -> None:
         self.id, self.why = id, why
@@ -112,7 +112,8 @@ class Transaction:
         self.changes.append(change)
 
     def patch(
-        self, collection: str, key: Key, set: dict[str, Any] | None = None, unset: Iterable[str] = (),
+        self, collection: str, key: Key, set: dict[str, Any] | None = None,
+        unset: Iterable[str] = (),
     ) -> None:
         """Changes some columns or properties of a node that exists."""
         change: dict[str, Any] = {"patch": [collection, key]}
@@ -180,7 +181,9 @@ class _Wire:
             raise CallError(reply["error"], reply.get("parameters") or {})
         return reply.get("parameters") or {}, bool(reply.get("continues"))
 
-    def call(self, method: str, parameters: dict[str, Any], deadline: float | None = None) -> dict[str, Any]:
+    def call(
+        self, method: str, parameters: dict[str, Any], deadline: float | None = None,
+    ) -> dict[str, Any]:
         self.send(method, parameters)
         return self.receive(deadline)[0]
 
@@ -293,7 +296,8 @@ class Store:
             except OSError as error:
                 was_kept, self._kept = self._kept is not None, None
                 if time.monotonic() >= deadline:
-                    raise (Pending(id, why or str(error)) if is_sent else Unavailable(str(error))) from error
+                    late = Pending(id, why or str(error)) if is_sent else Unavailable(str(error))
+                    raise late from error
                 if not is_sent and not was_kept:
                     raise Unavailable(str(error)) from error
             time.sleep(0.02)
