@@ -1,4 +1,5 @@
 package import CascadeSystem
+internal import CSystemd
 internal import CascadeCSystem
 
 /// Watches one descriptor with a single source, because epoll accepts a descriptor only once. One
