@@ -8,24 +8,22 @@ internal import SQLiteEdges
 /// Releases files. A file is not a node: its release is recorded here, and it is removed after the
 /// commit.
 extension Writer {
-  /// Records the files to be removed. The record commits with the rows that released them. A path
-  /// of digits may be stored as a number; any other value that is not text names no file.
+  /// Records the files to be removed. The record commits with the rows that released them.
   func releaseFiles(_ slice: Slice = .all) throws {
     try addFileIdentities(of: slice)
     // A further plan finds files again that lost their edges in an earlier one.
     let known = """
-      AND (c.id, CAST(coalesce(n.key, k.key) AS TEXT)) NOT IN (
+      AND (c.id, coalesce(n.key, k.key)) NOT IN (
         SELECT collection, path FROM cascade_released_file WHERE batch = ?1)
       """
     try db.run(
       generated: """
         INSERT INTO cascade_released_file(batch, collection, path, at)
-        SELECT ?1, c.id, CAST(coalesce(n.key, k.key) AS TEXT), ?4
+        SELECT ?1, c.id, coalesce(n.key, k.key), ?4
         FROM temp.gone AS g LEFT JOIN cascade_node AS n ON n.id = g.id
         LEFT JOIN temp.known AS k ON k.id = g.id
         CROSS JOIN cascade_collection AS c ON c.id = coalesce(n.collection, k.collection)
         WHERE g.seq > ?2 AND g.seq <= ?3 AND c.name GLOB 'cascade_file/*'
-        AND typeof(coalesce(n.key, k.key)) IN ('text', 'integer')
         \(current.sweep.isResumed ? known : "")
         """, [.integer(current.batch)] + slice.bound + [.integer(SystemClock.ofFiles())])
     current.counts.filesReleased += db.changes

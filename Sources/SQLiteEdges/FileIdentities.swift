@@ -40,9 +40,9 @@ extension Writer {
   ) throws {
     let files = try db.all(
       generated: """
-        SELECT row_number() OVER (), c.id, substr(c.name, 14), CAST(f.key AS TEXT)
+        SELECT row_number() OVER (), c.id, substr(c.name, 14), f.key
         FROM (\(found)) AS f CROSS JOIN main.cascade_collection AS c ON c.id = f.collection
-        WHERE c.name GLOB 'cascade_file/*' AND typeof(f.key) IN ('text', 'integer')
+        WHERE c.name GLOB 'cascade_file/*'
         """, bound
     ) {
       let file = FileQuery(id: $0.integer(0), collection: $0.integer(1), path: $0.text(3))

@@ -23,17 +23,12 @@ extension Connection {
     return named
   }
 
-  /// A column may store a path as text, as bytes or, if it consists of digits, as a number.
   private func ask(_ files: [FileQuery]) throws(SQLiteError) {
     try empty(.queriedFiles)
     for file in files {
-      var keys: [Value] = [.text(file.path), .blob(Array(file.path.utf8))]
-      if let number = Int64(file.path) { keys.append(.integer(number)) }
-      for key in keys {
-        try run(
-          "INSERT INTO temp.queried_files VALUES(?, ?, ?)", .integer(file.collection), key,
-          .integer(file.id))
-      }
+      try run(
+        "INSERT INTO temp.queried_files VALUES(?, ?, ?)", .integer(file.collection),
+        .text(file.path), .integer(file.id))
     }
   }
 }
@@ -43,17 +38,19 @@ extension EdgeRelation {
   /// table.
   fileprivate var naming: String {
     let asked = "temp.queried_files AS a"
-    let match = "\(reference) = a.key AND a.collection = \(destination.id)"
+    let isOfRoot = "a.collection = \(destination.id)"
     switch form {
     case .column(let column) where source.table?.hasIndex(on: column) == true,
       .typed(let column, _, _) where source.table?.hasIndex(on: column) == true:
       return """
-        SELECT DISTINCT a.id FROM \(asked) CROSS JOIN \(source.rows) AS s ON \(match)
+        SELECT DISTINCT a.id FROM \(asked) CROSS JOIN \(source.rows) AS s
+          ON \(isOfRoot) AND \(destination.referenceHasKey("a.key", of: reference, in: referringColumn))
         WHERE \(isEdge) AND \(source.isNode("s"))
         """
     default:
       return """
-        SELECT DISTINCT a.id FROM \(source.rows) AS s \(references) CROSS JOIN \(asked) ON \(match)
+        SELECT DISTINCT a.id FROM \(source.rows) AS s \(references) CROSS JOIN \(asked)
+          ON \(isOfRoot) AND \(destination.keyEqualsReference("a.key", by: reference))
         WHERE \(isEdge) AND \(source.isNode("s"))
         """
     }

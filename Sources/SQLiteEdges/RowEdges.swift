@@ -276,7 +276,7 @@ extension EdgeRelation {
 
   /// Columns: whether the destination exists, its key, its row.
   private var destinationEnd: String {
-    if destination.kind == .files { return "1, \(reference), NULL" }
+    if destination.kind == .files { return "1, \(destinationKey), NULL" }
     let isThere = destination.isNode("d")
     let name = destination.asKey(reference)
     return """

@@ -41,7 +41,7 @@ extension EdgeRelation {
     if case .json = values[edge.values[0]] { return oldList(columns[0]) }
     let isOfType = edge.type.map { " AND \(columns[1]) = \(literal($0))" } ?? ""
     return JournaledEdge(
-      elementsJoin: "", reference: named(columns[0]), isEdge: isReference(columns[0]) + isOfType)
+      elementsJoin: "", reference: destination.asKey(columns[0]), isEdge: isReference(columns[0]) + isOfType)
   }
 
   private func oldList(_ column: String) -> JournaledEdge {
@@ -51,11 +51,6 @@ extension EdgeRelation {
           \(column), 'null')) AS y
         """,
       reference: destination.asKey("y.value"), isEdge: "y.type IN ('text', 'integer')")
-  }
-
-  /// The value as a key of the destination. A path is left as it is: a blob names no file.
-  private func named(_ value: String) -> String {
-    destination.kind == .files ? value : destination.asKey(value)
   }
 
   /// An edge that another relation held. If that relation still holds it, the row was journaled

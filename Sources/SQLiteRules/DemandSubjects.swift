@@ -49,7 +49,7 @@ extension DemandQuery {
       SELECT i.key AS key FROM main.cascade_node AS i
       WHERE i.collection = \(number(ofCollection: subject.collection))
       """
-    let referred = incomingRelations.map { "SELECT \($0.reference) \($0.all)" }
+    let referred = incomingRelations.map { "SELECT \($0.destinationKey) \($0.all)" }
     return ([stored] + referred).joined(separator: " UNION ")
   }
 }

@@ -37,7 +37,7 @@ extension Writer {
       INSERT INTO cascade_released_file(batch, collection, path, at)
       SELECT ?3, n.collection, n.key, ?4
       FROM temp.unused_identities AS u CROSS JOIN cascade_node AS n ON n.id = u.id
-      WHERE u.id > ?1 AND u.id <= ?2 AND typeof(n.key) = 'text'
+      WHERE u.id > ?1 AND u.id <= ?2
       AND NOT EXISTS (SELECT 1 FROM cascade_edge WHERE destination = n.id)
       AND (n.collection, n.key) NOT IN (
         SELECT collection, path FROM cascade_released_file WHERE batch = ?3)

@@ -93,7 +93,11 @@ package struct EdgeRelation: Hashable, Sendable {
   /// Whether a value of the referring column may name a node. A column without a type keeps numbers
   /// as numbers, which are not texts for SQLite.
   package func isReference(_ value: String) -> String {
-    if destination.kind == .managed { return "typeof(\(value)) IN ('text', 'integer')" }
+    switch destination.kind {
+    case .managed: return "typeof(\(value)) IN ('text', 'integer')"
+    case .files: return "typeof(\(value)) IN ('text', 'blob', 'integer')"
+    case .mapped: break
+    }
     guard referringColumn?.affinity == .blob, case .mapped(_, let key, _) = destination.kind,
       key.count == 1, key[0].affinity == .text
     else { return "\(value) IS NOT NULL" }
@@ -270,7 +274,7 @@ package struct EdgeRelation: Hashable, Sendable {
     switch destination.kind {
     case .mapped: destination.numberKeyAndRow("d", numbers)
     case .managed: "d.id, d.key, NULL"
-    case .files: "NULL, \(reference), NULL"
+    case .files: "NULL, \(destination.asKey(reference)), NULL"
     }
   }
 }

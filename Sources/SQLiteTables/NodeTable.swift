@@ -17,7 +17,8 @@ package struct NodeTable: Hashable, Sendable {
   package enum Kind: Hashable, Sendable {
     case mapped(Table, key: [Table.Column], collations: [String])
     case managed
-    /// Paths below a root. They have no rows, and every path that is named counts as existing.
+    /// Paths below a root. They have no rows, and every path that is named counts as existing. The
+    /// key is the path as text; a reference may have the same bytes as a blob.
     case files
   }
 
@@ -128,11 +129,12 @@ package struct NodeTable: Hashable, Sendable {
   package func referenceHasKey(_ key: String, of reference: String, in column: Table.Column?)
     -> String
   {
-    if kind == .managed {
+    if !isMapped {
       // The list allows the use of an index. By that alone, '007' would be 7 in a numeric column.
       let number = "CAST(\(key) AS INTEGER)"
+      let bytes = kind == .files ? ", CAST(\(key) AS BLOB)" : ""
       return
-        "(\(reference) IN (+\(key), iif(\(key) = CAST(\(number) AS TEXT), \(number), +\(key))) "
+        "(\(reference) IN (+\(key), iif(\(key) = CAST(\(number) AS TEXT), \(number), +\(key))\(bytes)) "
         + "AND CAST(\(reference) AS TEXT) = +\(key) COLLATE BINARY)"
     }
     if isNumber && column?.affinity == .blob {
@@ -144,7 +146,7 @@ package struct NodeTable: Hashable, Sendable {
   }
 
   /// The other direction: whether a key that has a number is what a reference says.
-  func keyEqualsReference(_ key: String, by reference: String) -> String {
+  package func keyEqualsReference(_ key: String, by reference: String) -> String {
     "\(key) = \(named(by: reference))\(collation)"
   }
 
@@ -156,7 +158,7 @@ package struct NodeTable: Hashable, Sendable {
   }
 
   private func named(by reference: String) -> String {
-    kind == .managed ? "+CAST(\(reference) AS TEXT)" : reference
+    isMapped ? reference : "+CAST(\(reference) AS TEXT)"
   }
 
   /// How the key compares, whatever the collation of the other side.

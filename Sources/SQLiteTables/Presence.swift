@@ -68,7 +68,7 @@ extension NodeTable {
 extension EdgeRelation {
   /// The key of the destination, for use after `destinationRow`.
   package var destinationKey: String {
-    destination.kind == .files ? reference : destination.key("d")
+    destination.kind == .files ? destination.asKey(reference) : destination.key("d")
   }
 
   /// A query for the edge from the source with one key to the destination with another, in this or

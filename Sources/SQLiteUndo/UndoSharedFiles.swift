@@ -19,7 +19,7 @@ extension Undo {
       for layout in kept {
         try markForRestore(
           """
-          SELECT b.batch, \(relation.destination.id), CAST(\(relation.reference) AS TEXT) \(others)
+          SELECT b.batch, \(relation.destination.id), \(relation.destinationKey) \(others)
           CROSS JOIN temp.restored AS r
           CROSS JOIN \(relation.source.rows) AS s ON \(relation.source.hasKey("s", "r.key"))
           \(relation.references) WHERE r.layout = \(layout.number) AND \(relation.isEdge)

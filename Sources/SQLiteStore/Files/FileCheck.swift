@@ -87,7 +87,7 @@ extension Reader {
         try db.run(
           generated: """
             INSERT OR IGNORE INTO temp.files_with_edges
-            SELECT ?1, CAST(\(relation.reference) AS TEXT), ?2, \(relation.source.key("s")), ?3
+            SELECT ?1, \(relation.destinationKey), ?2, \(relation.source.key("s")), ?3
             \(relation.all)
             """, [.integer(Int64(number)), .text(relation.source.collection), .text(relation.name)])
       }

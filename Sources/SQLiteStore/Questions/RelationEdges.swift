@@ -102,7 +102,7 @@ extension RelationEdges {
 
   private var destinationOrder: [String] {
     if !hasMany || to != nil { return [] }
-    return destination.kind == .files ? [relation.reference] : destination.sortColumns("d")
+    return destination.kind == .files ? [relation.destinationKey] : destination.sortColumns("d")
   }
 
   /// The values of the position are bound after the others.

@@ -26,7 +26,8 @@ final class FileFixture {
 
   init(
     _ more: String = "", model files: String = "",
-    rules: String = #"["deleteDestinationIfAllSourcesDeleted"]"#
+    rules: String = #"["deleteDestinationIfAllSourcesDeleted"]"#,
+    schema: String = FileFixture.schema
   ) throws {
     let random = try Process.randomBytes(8).map { String($0, radix: 16) }.joined()
     directory = try Directory.openOrMake("/tmp/cascade-files-\(random)")
@@ -47,7 +48,7 @@ final class FileFixture {
         \(more)
       }
       """
-    store = try TestStore(model: StoreModel(model), schema: FileFixture.schema)
+    store = try TestStore(model: StoreModel(model), schema: schema)
   }
 
   deinit {
