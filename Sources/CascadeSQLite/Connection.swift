@@ -176,6 +176,11 @@ extension Connection {
     }
   }
 
+  /// Prepares a statement without executing it, to learn whether it could be.
+  package func validate(_ sql: String) throws(SQLiteError) {
+    _ = try unsafe Statement(generated: sql, on: handle)
+  }
+
   /// The texts of the statements that are kept, for tests that examine their plans.
   package var keptTexts: [String] { statements.texts }
 
@@ -270,6 +275,18 @@ extension Connection {
   /// are prepared again.
   package func setTriggers(_ areOn: Bool) {
     _ = unsafe cascade_db_config(handle, SQLITE_DBCONFIG_ENABLE_TRIGGER, areOn ? 1 : 0)
+  }
+
+  /// Runs `body` without triggers, or without CHECK constraints. Triggers must be on.
+  package func executing<T>(
+    triggers: Bool = true, checks: Bool = true, _ body: () throws -> T
+  ) throws -> T {
+    if !triggers { setTriggers(false) }
+    defer { if !triggers { setTriggers(true) } }
+    if checks { return try body() }
+    try execute("PRAGMA ignore_check_constraints = ON")
+    defer { try? execute("PRAGMA ignore_check_constraints = OFF") }
+    return try body()
   }
 
   /// Whether SQLite opened the file only for reading, because it may not be written.

@@ -38,6 +38,13 @@ package struct SQLiteError: Error, Hashable, CustomStringConvertible {
     [SQLITE_ERROR, SQLITE_AUTH, SQLITE_TOOBIG, SQLITE_MISMATCH, SQLITE_RANGE].contains(code)
   }
 
+  /// The statement needs a function, a collation or a module that only the application defines.
+  package var isAboutMissingDefinition: Bool {
+    ["no such function", "no such collation sequence", "no such module", "unknown function",
+      "no such window function", "wrong number of arguments to function",
+    ].contains(where: message.hasPrefix)
+  }
+
   /// The time was over.
   package var isInterrupted: Bool { code == SQLITE_INTERRUPT }
 

@@ -16,6 +16,12 @@ package struct SetupFinding: Hashable, Sendable {
     case foreignKey
     case missingKey
     case affinity
+    /// Rows that the daemon cannot delete, because the application alone defines what that needs.
+    case cannotDelete
+    /// Rows that could never come back, for the same reason.
+    case cannotUndo
+    /// Rows that come back without triggers or CHECK constraints, for the same reason.
+    case undoneWithout
     case library
   }
 

@@ -22,6 +22,9 @@ package struct UndoResult: Sendable {
   package var dangling: [Edge] = []
   package var danglingCount = 0
 
+  /// What was left out for rows that came back, such as the application's triggers; each remark once.
+  package private(set) var remarks: [String] = []
+
   package struct Left: Sendable {
     /// Nil for what is not a node.
     package let node: Node?
@@ -41,6 +44,10 @@ package struct UndoResult: Sendable {
 
   /// A reply lists at most this many: it has to fit into a message.
   package static let mostListed = 1_000
+
+  package mutating func remark(_ text: String) {
+    if !remarks.contains(text) { remarks.append(text) }
+  }
 
   /// Leaves a file that was already counted as restored.
   package mutating func leave(_ file: Destination, because reason: String) {

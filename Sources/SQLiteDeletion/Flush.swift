@@ -29,6 +29,8 @@ extension Writer {
       try clearFlushState()
     } else if isLast {
       try holdIfOverLimit()
+      // Candidates whose node is gone may have left a cause that explains nothing.
+      if current.sweep.isSweep { try clearFlushState() }
     }
     try clearAdditions()
   }
@@ -197,10 +199,10 @@ extension Writer {
   /// change file waits until the tables are back.
   private func requireAllTables() throws {
     if !isPartlyBound { return }
-    if binding.problems.isEmpty {
+    if binding.stoppingProblems.isEmpty {
       throw StoreError("nothing is deleted before the properties of objects are read again")
     }
-    let problems = binding.problems.map(\.description).joined(separator: "; ")
+    let problems = binding.stoppingProblems.map(\.description).joined(separator: "; ")
     throw StoreError("nothing is deleted while the tables do not match the model: \(problems)")
   }
 

@@ -21,7 +21,7 @@ extension Writer {
     attachment.areReferencesRead = known == fingerprint
     if attachment.areReferencesRead { return }
     if known != Writer.unread { try group { try markReferencesUnread() } }
-    if !binding.problems.isEmpty { return }
+    if !binding.stoppingProblems.isEmpty { return }
     for collection in try db.collectionsOfObjects() {
       try rebuildReferences(in: collection)
     }

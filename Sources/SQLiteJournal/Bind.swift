@@ -66,7 +66,7 @@ extension Writer {
 
   /// Whether the model is known only in part: a part of it has no table, or the edges in properties
   /// are not read yet. Nothing may be deleted for good then.
-  package var isPartlyBound: Bool { !binding.problems.isEmpty || !attachment.areReferencesRead }
+  package var isPartlyBound: Bool { !binding.stoppingProblems.isEmpty || !attachment.areReferencesRead }
 
   package var bindingProblems: [ModelProblem] { binding.problems }
 

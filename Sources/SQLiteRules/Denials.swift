@@ -8,7 +8,9 @@ package import SQLiteTables
 /// itself cannot deny. A node that never existed cannot be denied.
 extension Writer {
   package func rejectIfDenied() throws {
-    let denies = !rulesInUse.isDisjoint(with: .denying) || !binding.holdsOutsideModel.isEmpty
+    let denies =
+      !rulesInUse.isDisjoint(with: .denying) || !binding.holdsOutsideModel.isEmpty
+      || !binding.kept.isEmpty
     if try !denies && !db.hasNewCandidates { return }
     let denials = try db.denials(binding, current.numbers, stored: identities.counters.rulesSeen)
     if !denials.isEmpty { throw Rejection(denials.map(\.reason)) }
@@ -51,6 +53,11 @@ extension Connection {
           where: "NOT (\(relation.source.isNotListed("temp.blocked", "s", numbers)))")
       }
       denials += try denialsThroughOutsideTables(binding, slice, numbers)
+    }
+    for kept in binding.kept {
+      denials += try goneNodes(of: kept.nodes, slice, model, where: "1").map {
+        Denial($0, because: kept.reason)
+      }
     }
     return try denials + outsideDenials(binding, in: slice) + leaseDenials(binding)
   }

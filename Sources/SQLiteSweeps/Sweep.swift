@@ -229,8 +229,10 @@ extension Writer {
   private func sweepEdges(
     _ kinds: [SweepKind], _ result: inout SweepResult, at now: Int64, _ manners: StepPolicy
   ) throws {
-    if !binding.problems.isEmpty {
-      result.blocked = binding.problems.map { Reason(.invalid, "\($0)") }
+    // What nothing reachable refers to may be referred to by what cannot be read.
+    let problems = kinds == [.unreachable] ? binding.problems : binding.stoppingProblems
+    if !problems.isEmpty {
+      result.blocked = problems.map { Reason(.invalid, "\($0)") }
       return result.outcome = .blocked
     }
     do {

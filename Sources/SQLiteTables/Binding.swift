@@ -26,9 +26,20 @@ package struct Binding: Sendable {
   package private(set) var childrenFirst: [NodeTable] = []
   /// Collections that foreign keys refer to.
   package private(set) var parents: Set<Int64> = []
-  /// What the model says and the tables do not allow. Nothing is deleted while the model is bound
-  /// only in part.
+  /// What the model says and the tables do not allow.
   package private(set) var problems: [ModelProblem] = []
+  /// The problems because of which nothing is deleted at all.
+  package var stoppingProblems: [ModelProblem] {
+    problems.filter { !containedProblems.contains($0.path) }
+  }
+  /// The paths of those problems that concern only one collection and what it is related to.
+  private var containedProblems: Set<String> = []
+  /// What is related to a collection that cannot be read, and why that is so.
+  private var relatedToContained: [(nodes: NodeTable, problem: ModelProblem)] = []
+  /// What stays, for the reason given.
+  package private(set) var kept: [KeptCollection] = []
+  /// What SQLite cannot do with tables, by their folded names.
+  package private(set) var missingDefinitions: [String: MissingDefinitions] = [:]
   /// Lists that may hold nodes that a sweep wants to delete.
   package private(set) var holdingLists: [EdgeRelation] = []
   /// Collections without a relationship in the model and without an edge in the store.
@@ -82,9 +93,10 @@ package struct Binding: Sendable {
       do {
         edgeRelations += try binder.relations(catalog, db, numbers)
       } catch let unusable as Catalog.Unusable {
-        problems.append(ModelProblem(path: binder.path, message: unusable.reason))
+        add(unusable, binder.path, of: model.ends(of: relationship))
       }
     }
+    try findKeptCollections(db, numbers)
     holdingLists = findHoldingLists()
     impliedRelations = try bindForeignKeys(numbers) + joinRows()
     childrenFirst = orderedByForeignKeys()
@@ -146,8 +158,45 @@ package struct Binding: Sendable {
         id: try numbers.number(ofCollection: name), collection: name,
         kind: .mapped(table, key: columns, collations: columns.map(\.collation)))
     } catch let unusable as Catalog.Unusable {
-      problems.append(ModelProblem(path: path, message: unusable.reason))
+      add(unusable, path, of: [name])
     }
+  }
+
+  /// A problem is contained if what it makes unknown is known: the edges of relationships that are
+  /// in tables of the application alone.
+  private mutating func add(
+    _ unusable: Catalog.Unusable, _ path: String, of names: [String]
+  ) {
+    let problem = ModelProblem(path: path, message: unusable.reason)
+    problems.append(problem)
+    if !unusable.isContained || !names.allSatisfy(model.isRelatedByTablesOnly) { return }
+    containedProblems.insert(path)
+    relatedToContained += names.compactMap { collections[$0] }.map { ($0, problem) }
+  }
+
+  private mutating func findKeptCollections(
+    _ db: borrowing Connection, _ numbers: some Numbering
+  ) throws {
+    let tables = collections.values.compactMap(\.table) + edgeRelations.compactMap(\.referringTable)
+    for table in Set(tables) {
+      missingDefinitions[table.name.folded] = try db.missingDefinitions(of: table)
+    }
+    kept = collections.values.sorted { $0.id < $1.id }.compactMap { nodes in
+      reasonToKeep(nodes).map { KeptCollection(nodes: nodes, reason: $0) }
+    }
+    for (nodes, problem) in relatedToContained {
+      let reason = "what it is related to cannot be read: \(problem)"
+      kept.append(KeptCollection(nodes: nodes, reason: reason))
+    }
+  }
+
+  private func reasonToKeep(_ nodes: NodeTable) -> String? {
+    guard let table = nodes.table, let missing = missingDefinitions[table.name.folded] else {
+      return nil
+    }
+    if let reason = missing.reasonAgainstDeletion(from: table) { return reason }
+    let mayGo = model.trash == .zero || model.irrevocable.contains(nodes.collection)
+    return mayGo ? nil : missing.reasonAgainstRestoring(to: table)
   }
 
   /// All relations that may hold the same edges: an edge is identified by its name and its ends.
@@ -184,11 +233,16 @@ extension Table {
     if ["BINARY", "NOCASE", "RTRIM"].contains(column.collation.uppercased()) { return column }
     throw Catalog.Unusable(
       "column \"\(column.name)\" of \"\(self.name)\" compares by \"\(column.collation)\", which "
-        + "only the application defines: SQLite itself has BINARY, NOCASE and RTRIM")
+        + "only the application defines: SQLite itself has BINARY, NOCASE and RTRIM",
+      isContained: true)
   }
 }
 
 extension StoreModel {
+  fileprivate func ends(of relationship: Relationship) -> [String] {
+    ([relationship.from] + relationship.to.collections).map(collection(of:))
+  }
+
   /// Whether it matters to the model that a node of this collection vanishes.
   package func hasRelationship(with collection: String) -> Bool {
     relationships.contains { relationship in

@@ -48,12 +48,19 @@ package struct Catalog: ~Copyable {
 
   package struct Unusable: Error {
     package let reason: String
-    package init(_ reason: String) { self.reason = reason }
+    /// Whether only this collection or relationship is affected, and what is known of the others is
+    /// complete.
+    package let isContained: Bool
+
+    package init(_ reason: String, isContained: Bool = false) {
+      self.reason = reason
+      self.isContained = isContained
+    }
 
     /// Swift treats names as equal if they differ only in how their letters are composed.
     fileprivate init(lookalikes what: String, _ names: [String]) {
       let list = names.map { "\"\($0)\"" }.joined(separator: " and ")
-      reason = "\(what) that look alike cannot be distinguished: \(list)"
+      self.init("\(what) that look alike cannot be distinguished: \(list)")
     }
   }
 }

@@ -19,7 +19,7 @@ struct EdgeRelationBinder {
       return []
     }
     guard let source = collections[from], let table = source.table else {
-      throw Catalog.Unusable("collection \"\(from)\" cannot be used")
+      throw Catalog.Unusable("collection \"\(from)\" cannot be used", isContained: true)
     }
     let nameId = try numbers.number(ofName: relationship.name)
     return try targets(numbers).map { target in
@@ -55,7 +55,7 @@ struct EdgeRelationBinder {
     let name = model.collection(of: name)
     if let table = collections[name] { return table }
     if case .mapped = model.collections[name] {
-      throw Catalog.Unusable("collection \"\(name)\" cannot be used")
+      throw Catalog.Unusable("collection \"\(name)\" cannot be used", isContained: true)
     }
     return NodeTable(id: try numbers.number(ofCollection: name), collection: name, kind: .managed)
   }

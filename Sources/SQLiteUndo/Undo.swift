@@ -12,7 +12,8 @@ package import SQLiteDeletion
 ///    the trash, and can be tried again.
 /// 2. Foreign keys are not enforced: what the application itself deleted is not ours to bring back,
 ///    and a row that referred to it does come back. `dangling` lists such references.
-/// 3. Triggers of the application run, as they did when the rows were deleted. Ours do not.
+/// 3. Triggers of the application run, as they did when the rows were deleted, but do not change
+///    what comes back (`UndoTriggers.swift`). Ours do not run.
 /// 4. A large batch comes back in steps, as it was deleted (`UndoSteps.swift`).
 extension Writer {
   package func undo(
@@ -89,7 +90,12 @@ struct Undo {
       }
     }
     for layout in layouts where layout.layout.kind == .side { try restoreRows(layout) }
+    // A row that lost a reference before it was deleted must not lose it again.
+    let rows = layouts.filter { [.row, .side].contains($0.layout.kind) }
+    let changed = Set(layouts.filter { $0.layout.kind == .change }.map(\.layout.subject))
+    try finishRows(rows.filter { changed.contains($0.layout.subject) })
     for layout in layouts.reversed() { try restoreReferences(layout) }
+    try finishRows(rows.filter { !changed.contains($0.layout.subject) })
     try restoreEdges()
     try rebuildRestoredReferences()
     try findDangling()

@@ -33,15 +33,46 @@ extension Undo {
   private mutating func restoreChanges(
     _ slice: Slice, of kept: NumberedLayout, _ table: Table, _ sql: String
   ) throws {
+    let mayBeWritten = writer.binding.mayBeWrittenByTrigger(table)
+    var again: [Int64] = []
+    var refused: [(id: Int64, reason: String)] = []
     for id in try ids(of: kept, in: slice) {
       do {
-        try writer.db.run(generated: sql, [kept.bound.0, kept.bound.1, .integer(id)])
+        try run(sql, id, kept)
         if try writer.db.changes == 0 && restorePart(of: id, kept, table) { continue }
+        if mayBeWritten && writer.db.changes == 1 { again.append(id) }
         try countOrLeave(id, kept)
       } catch let error as SQLiteError where error.isAboutTheValue || error.isAboutTheStatement {
         try writer.requireTransaction(error)
-        try leaveInTrash(id, kept, because: error.message)
+        refused.append((id, error.message))
       }
+    }
+    if again.isEmpty && (refused.isEmpty || !mayBeWritten) {
+      for (id, reason) in refused { try leaveInTrash(id, kept, because: reason) }
+      return
+    }
+    // A trigger may have removed the reference again, or refused it.
+    try writer.db.executing(triggers: false) { for id in again { try run(sql, id, kept) } }
+    for (id, reason) in refused { try restoreWithoutTriggers(id, kept, table, sql, reason) }
+  }
+
+  private func run(_ sql: String, _ id: Int64, _ kept: NumberedLayout) throws {
+    try writer.db.run(generated: sql, [kept.bound.0, kept.bound.1, .integer(id)])
+  }
+
+  private mutating func restoreWithoutTriggers(
+    _ id: Int64, _ kept: NumberedLayout, _ table: Table, _ sql: String, _ reason: String
+  ) throws {
+    let isChecked = try target(table).isChecked
+    do {
+      try writer.db.executing(triggers: false, checks: isChecked) { try run(sql, id, kept) }
+      if writer.db.changes == 1 {
+        result.remark(
+          "references of \"\(table.name)\" came back without the triggers of the application: \(reason)")
+      }
+      try countOrLeave(id, kept)
+    } catch let error as SQLiteError where error.isAboutTheValue || error.isAboutTheStatement {
+      try leaveInTrash(id, kept, because: error.message)
     }
   }
 

@@ -9,15 +9,16 @@ extension Undo {
   mutating func restoreRows(_ kept: NumberedLayout) throws {
     if kept.remaining == 0 { return }
     let table = try table(of: kept)
-    try forEachPortion(of: kept) { undo, slice, count in
+    try forEachPortion(of: kept, removing: !finishesRowsAtEnd) { undo, slice, count in
       switch table {
       case .failure(let unusable): try undo.leave(slice, of: kept, because: unusable.reason)
       case .success(let table):
         let count = try count - undo.leaveWithoutEnds(slice, of: kept)
-        if try undo.restoreAtOnce(slice, of: kept, table, count) {
+        let target = try undo.target(table)
+        if try undo.restoreAtOnce(slice, of: kept, target, count) {
           undo.count(kept, count)
         } else {
-          try undo.restoreOneByOne(slice, of: kept, table)
+          try undo.restoreOneByOne(slice, of: kept, target)
         }
       }
     }
@@ -40,7 +41,7 @@ extension Undo {
   }
 
   /// The table as it is now. A row cannot come back as it was if a column is gone.
-  private func table(of kept: NumberedLayout) throws -> Result<Table, Catalog.Unusable> {
+  func table(of kept: NumberedLayout) throws -> Result<Table, Catalog.Unusable> {
     let found = try Catalog(writer.db).table(kept.layout.subject, in: writer.db)
     guard case .success(let table) = found else { return found }
     for (relation, name) in kept.layout.columns.enumerated() {
@@ -57,17 +58,13 @@ extension Undo {
 
   fileprivate static let isNotLeft = "t.id NOT IN (SELECT id FROM temp.left_alone)"
 
-  private struct IncompleteInsert: Error {}
-
-  private func restoreAtOnce(
-    _ slice: Slice, of kept: NumberedLayout, _ table: Table, _ count: Int
+  private mutating func restoreAtOnce(
+    _ slice: Slice, of kept: NumberedLayout, _ target: Target, _ count: Int
   ) throws -> Bool {
+    if target.isWrittenByTriggers && kept.identity(in: target.table) == nil { return false }
     do {
-      try writer.db.savepoint {
-        try writer.db.run(
-          generated: kept.insertion(into: table), kept.bound(slice))
-        if writer.db.changes != count { throw IncompleteInsert() }
-      }
+      try insert(slice, of: kept, target, count)
+      remarkMissing(of: target)
       return true
     } catch is IncompleteInsert {
       return false
@@ -78,22 +75,14 @@ extension Undo {
   }
 
   private mutating func restoreOneByOne(
-    _ slice: Slice, of kept: NumberedLayout, _ table: Table
+    _ slice: Slice, of kept: NumberedLayout, _ target: Target
   ) throws {
-    let insertion = kept.insertion(into: table)
     var restored = 0
     for id in try ids(of: kept, in: slice) {
-      let one = Slice(low: id - 1, high: id)
-      do {
-        try writer.db.run(generated: insertion, kept.bound(one))
-        if writer.db.changes == 1 {
-          restored += 1
-        } else {
-          try leaveInTrash(id, kept, because: "a trigger of \"\(table.name)\" prevents it")
-        }
-      } catch let error as SQLiteError where error.isAboutTheValue || error.isAboutTheStatement {
-        try writer.requireTransaction(error)
-        try leaveInTrash(id, kept, because: error.message)
+      if let reason = try restoreOne(Slice(low: id - 1, high: id), of: kept, target) {
+        try leaveInTrash(id, kept, because: reason)
+      } else {
+        restored += 1
       }
     }
     count(kept, restored)
@@ -161,7 +150,7 @@ extension Undo.NumberedLayout {
   /// A conflict is an error, whatever the table declares: no existing row is replaced. A rowid that
   /// is not a column comes back if it is free. Rows that need another rowid are inserted last, so
   /// that they take none that a restored row needs.
-  fileprivate func insertion(into table: Table) -> String {
+  func insertion(into table: Table) -> String {
     var columns: [String] = []
     var values: [String] = []
     var order = ""

@@ -90,12 +90,13 @@ extension Undo {
   // MARK: - What is in the trash, in portions
 
   mutating func forEachPortion(
-    of kept: NumberedLayout, _ body: (inout Undo, Slice, _ count: Int) throws -> Void
+    of kept: NumberedLayout, removing: Bool = true,
+    _ body: (inout Undo, Slice, _ count: Int) throws -> Void
   ) throws {
     let ids = "SELECT t.id FROM main.cascade_trash AS t WHERE \(TrashLayout.isOfLayout)"
     try forEachPortion(ids, kept.number) { undo, slice, count in
       try body(&undo, slice, count)
-      try undo.removeRestored(slice, of: kept)
+      if removing { try undo.removeRestored(slice, of: kept) }
     }
   }
 
@@ -127,7 +128,7 @@ extension Undo {
   }
 
   /// Removes what came back from the trash. Nodes are remembered until their edges are restored.
-  private func removeRestored(_ slice: Slice, of kept: NumberedLayout) throws {
+  func removeRestored(_ slice: Slice, of kept: NumberedLayout) throws {
     let bound = kept.bound(slice)
     if [.row, .object].contains(kept.layout.kind) {
       try writer.db.run(

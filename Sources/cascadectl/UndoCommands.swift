@@ -24,7 +24,9 @@ enum UndoCommands {
     ]
     let list = counts.filter { $0.0 == "restored" || undone[$0.0]?.integer ?? 0 > 0 }
       .map { DisplayText.count(undone[$0.0], $0.1, $0.2) }.joined(separator: ", ")
-    return (["restored: \(list)"] + left(undone) + dangling(undone)).joined(separator: "\n")
+    let remarks = undone["remarks"]?.array?.compactMap(\.string?.printable) ?? []
+    return (["restored: \(list)"] + remarks + left(undone) + dangling(undone))
+      .joined(separator: "\n")
   }
 
   private static func left(_ undone: JSON) -> [String] {

@@ -1,6 +1,6 @@
 /// Reads `collections`.
 struct CollectionReader {
-  private static let keys = ["table", "key", "types", "replace", "fetched"]
+  private static let keys = ["table", "key", "types", "replace", "undo", "fetched"]
 
   private let entry: ModelValue
 
@@ -15,6 +15,7 @@ struct CollectionReader {
       if case .managed(let types) = collection {
         for type in types.values { model.typeNames[type] = name }
       }
+      if fields["undo"]?.bool() == false { model.irrevocable.insert(name) }
       let fetched = fields["fetched"].map(FetchedReader.read) ?? [:]
       if !fetched.isEmpty { model.fetched[name] = fetched }
     }
@@ -31,7 +32,7 @@ struct CollectionReader {
   }
 
   private func managed(_ fields: Fields) -> StoreModel.Collection {
-    for key in ["key", "replace"] {
+    for key in ["key", "replace", "undo"] {
       fields[key]?.addProblem("\"\(key)\" applies to a table, but \"table\" is missing")
     }
     return .managed(types: fields["types"].map(types) ?? [:])

@@ -56,6 +56,19 @@ extension StoreModel {
     Set(relationships.map { [$0.name, $0.from] }).count < relationships.count
   }
 
+  /// Whether only tables of the application hold the edges of this collection, and all of them lead
+  /// to nodes. Then no edge is taken for something else while the collection cannot be read.
+  package func isRelatedByTablesOnly(_ collection: String) -> Bool {
+    relationships.allSatisfy { relationship in
+      let from = self.collection(of: relationship.from)
+      let ends = [from] + relationship.to.collections.map(self.collection(of:))
+      if !ends.contains(collection) { return true }
+      if case .files = relationship.to { return false }
+      guard case .mapped = collections[from] else { return false }
+      return relationship.edgeStorage != .stored
+    }
+  }
+
   /// Whether some collection is a table of the application.
   package var hasTables: Bool {
     collections.values.contains { if case .mapped = $0 { true } else { false } }

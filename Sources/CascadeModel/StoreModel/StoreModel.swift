@@ -8,6 +8,8 @@ package struct StoreModel: Hashable, Sendable {
   package internal(set) var collections: [String: Collection] = [:]
   /// The names of types, and the collections that they belong to.
   package internal(set) var typeNames: [String: String] = [:]
+  /// Collections whose rows may be deleted although they could never come back.
+  package internal(set) var irrevocable: Set<String> = []
   /// By collection, then by name.
   package internal(set) var fetched: [String: [String: FetchedProperty]] = [:]
   /// In the order of the file.

@@ -99,6 +99,7 @@ extension UndoResult {
       "files": .integer(Int64(files)), "left": .array(left.map(\.json)),
       "leftCount": .integer(Int64(leftCount)), "dangling": .array(dangling.map(\.listed)),
       "danglingCount": .integer(Int64(danglingCount)),
+      "remarks": .array(remarks.map(JSON.string)),
     ]
   }
 }

@@ -59,7 +59,14 @@ extension Binding {
         SetupFinding(
           kind: .missingIndex, table: index.table,
           message: "no index on \"\(index.table)\"(\"\(index.column)\"): rows are searched by it")
-      } + edgeRelations.compactMap(\.affinityFinding).unique
+      } + edgeRelations.compactMap(\.affinityFinding).unique + missingDefinitionFindings
+  }
+
+  private var missingDefinitionFindings: [SetupFinding] {
+    let tables = collections.values.compactMap(\.table) + edgeRelations.compactMap(\.referringTable)
+    return Set(tables).sorted { $0.name < $1.name }.flatMap { table in
+      missingDefinitions[table.name.folded]?.findings(table) ?? []
+    }
   }
 
   fileprivate func replaceFindings(_ model: StoreModel) -> [SetupFinding] {
@@ -91,6 +98,31 @@ extension Binding {
       if !table.foreignKeys.isEmpty { found += try db.foreignKeyFindings(table) }
     }
     return found
+  }
+}
+
+extension MissingDefinitions {
+  fileprivate func findings(_ table: Table) -> [SetupFinding] {
+    let rows = "rows of \"\(table.name)\""
+    let without = [
+      ofInsertTrigger.map { ("its triggers", $0) }, ofCheck.map { ("its CHECK constraints", $0) },
+    ].compactMap(\.self)
+    return [
+      reasonAgainstDeletion(from: table).map {
+        SetupFinding(kind: .cannotDelete, table: table.name, message: "\(rows) cannot go: \($0)")
+      },
+      reasonAgainstRestoring(to: table).map {
+        SetupFinding(
+          kind: .cannotUndo, table: table.name,
+          message: "\(rows) stay unless the model says undo: false, or trash: \"0\": \($0)")
+      },
+    ].compactMap(\.self)
+      + without.map { what, message in
+        SetupFinding(
+          kind: .undoneWithout, table: table.name,
+          message: "undo brings \(rows) back without \(what), which need what only the "
+            + "application defines (\(message))")
+      }
   }
 }
 

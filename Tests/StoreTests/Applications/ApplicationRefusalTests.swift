@@ -139,8 +139,8 @@ struct ApplicationRefusalTests {
     let result = try store.writer.sweep([.all], at: 1)
     #expect(
       result.blocked.map(\.message) == [
-        "mids/21 must stay: the application's own rules refuse "
-          + "(SQLite cannot execute it: no such function: unknown)"
+        "mids/21 must stay: a trigger of \"mid\" needs what only the application defines "
+          + "(no such function: unknown)"
       ])
     #expect(try store.apply([.delete(Node("photos", .integer(40)))]).deletedCount == 1)
     try store.bySQL("DROP TRIGGER of_mid")

@@ -51,6 +51,23 @@ struct TemporaryTableTests {
     #expect(try store.texts("SELECT count(*) FROM leaf WHERE root = 1") == ["0"])
   }
 
+  @Test("A sweep forgets the cause of a candidate that is gone")
+  func causeOfNothing() throws {
+    let files = try FileFixture()
+    try files.apply(
+      .put(Node("notes", .text("n")), type: nil, value: nil, edges: nil), files.edge("n", "1"))
+    try files.store.bySQL(
+      """
+      INSERT INTO cascade_candidate(
+        collection, key, via_collection, via_key, name, rule, stored, waits_for)
+      SELECT f.id, 'gone', a.id, '7', n.id, 32, 0, 0
+      FROM cascade_collection AS f, cascade_collection AS a, cascade_name AS n
+      WHERE f.name = 'cascade_file/media' AND a.name = 'albums' AND n.name = 'of'
+      """)
+    _ = try files.store.writer.sweep([.cascade, .refcount], at: 1)
+    try expectEmpty(files.store)
+  }
+
   @Test("An undo leaves nothing of its own", arguments: [nil, 3] as [Int64?])
   func undo(rows: Int64?) throws {
     let store = try store()
