@@ -40,7 +40,8 @@ package struct SQLiteError: Error, Hashable, CustomStringConvertible {
 
   /// The statement needs a function, a collation or a module that only the application defines.
   package var isAboutMissingDefinition: Bool {
-    ["no such function", "no such collation sequence", "no such module", "unknown function",
+    [
+      "no such function", "no such collation sequence", "no such module", "unknown function",
       "no such window function", "wrong number of arguments to function",
     ].contains(where: message.hasPrefix)
   }

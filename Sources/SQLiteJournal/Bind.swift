@@ -31,9 +31,11 @@ extension Writer {
 
   @discardableResult
   package func rebind() throws -> TriggerChanges {
-    let problems = try checkCollectionMeanings()
+    let isMigrating = try db.isMigrating
+    let problems = try isMigrating ? db.problems(ofPlacesIn: model) : checkCollectionMeanings()
     binding = try Binding(model, db, numbers: self, problems: problems)
-    try recordCollectionMeanings()
+    // A table that is missing now may be back at the end.
+    if !isMigrating { try recordCollectionMeanings() }
     let changes = try installTriggers()
     // Installing the triggers changed the schema version again.
     if !changes.isEmpty {
@@ -66,12 +68,15 @@ extension Writer {
 
   /// Whether the model is known only in part: a part of it has no table, or the edges in properties
   /// are not read yet. Nothing may be deleted for good then.
-  package var isPartlyBound: Bool { !binding.stoppingProblems.isEmpty || !attachment.areReferencesRead }
+  package var isPartlyBound: Bool {
+    !binding.stoppingProblems.isEmpty || !attachment.areReferencesRead
+  }
 
   package var bindingProblems: [ModelProblem] { binding.problems }
 
   private func installTriggers() throws -> TriggerChanges {
     let found = try db.ourTriggers()
+    if try db.isMigrating { return TriggerChanges(found: found, wanted: found, isHalf: false) }
     let wanted = try triggers()
     let changes = TriggerChanges(found: found, wanted: wanted, isHalf: !binding.problems.isEmpty)
     try recordTriggerState(found, changes)

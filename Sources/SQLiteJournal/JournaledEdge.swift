@@ -41,7 +41,8 @@ extension EdgeRelation {
     if case .json = values[edge.values[0]] { return oldList(columns[0]) }
     let isOfType = edge.type.map { " AND \(columns[1]) = \(literal($0))" } ?? ""
     return JournaledEdge(
-      elementsJoin: "", reference: destination.asKey(columns[0]), isEdge: isReference(columns[0]) + isOfType)
+      elementsJoin: "", reference: destination.asKey(columns[0]),
+      isEdge: isReference(columns[0]) + isOfType)
   }
 
   private func oldList(_ column: String) -> JournaledEdge {

@@ -27,6 +27,9 @@ package enum MetaKey: Hashable, Sendable {
   case paused
   /// The user who paused it. Deleted together with `paused`.
   case pausedBy
+  /// 1: the application changes its tables, and no trigger is created. Deleted together with
+  /// `paused`.
+  case migrating
   /// The inode of the directory that last had something in it, for a root of files and its path
   /// (`MountedRoots.swift`).
   case fileRoot(String, path: String)
@@ -100,6 +103,7 @@ package enum MetaKey: Hashable, Sendable {
     case .lastPlan: "last_plan"
     case .paused: "paused"
     case .pausedBy: "paused.by"
+    case .migrating: "migrating"
     case .fileRoot(let root, let path): "root.\(root):\(path)"
     case .valueReferences: "value_references"
     case .tableReferences: "table_references"

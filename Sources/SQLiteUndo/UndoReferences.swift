@@ -68,7 +68,8 @@ extension Undo {
       try writer.db.executing(triggers: false, checks: isChecked) { try run(sql, id, kept) }
       if writer.db.changes == 1 {
         result.remark(
-          "references of \"\(table.name)\" came back without the triggers of the application: \(reason)")
+          "references of \"\(table.name)\" came back without the triggers of the application: \(reason)"
+        )
       }
       try countOrLeave(id, kept)
     } catch let error as SQLiteError where error.isAboutTheValue || error.isAboutTheStatement {

@@ -67,7 +67,8 @@ extension Undo {
       return refusal
     }
     result.remark(
-      "rows of \"\(target.table.name)\" came back without the triggers of the application: \(refusal)")
+      "rows of \"\(target.table.name)\" came back without the triggers of the application: \(refusal)"
+    )
     return nil
   }
 

@@ -14,6 +14,23 @@ enum AttachCommands {
     }
   }
 
+  static func migrate(_ arguments: inout Arguments) throws -> Commands.Prepared {
+    switch try arguments.operands() {
+    case ["begin"]:
+      return { client, output in
+        _ = try client.call("BeginMigration")
+        try output.acknowledge(["outcome": "migrating"])
+        return EX_OK
+      }
+    case ["end"]:
+      return { client, output in
+        try output.show(client.call("EndMigration")["report"] ?? .null, describeAttached)
+        return EX_OK
+      }
+    default: throw UsageError("expected migrate begin or migrate end")
+    }
+  }
+
   private static func describeAttached(_ report: JSON) -> String {
     let collections = DisplayText.texts(report["collections"])
     let what = collections.isEmpty ? "no tables" : collections.joined(separator: ", ")

@@ -38,6 +38,7 @@ enum Usage {
       metrics                               metrics in the OpenMetrics format, for Prometheus
       attach [--create-indexes]             creates the tables, triggers and indexes
       detach                                removes everything of Cascade from the store
+      migrate begin, migrate end            lets the application rebuild its tables in between
       inspect FILE.db [--root DIR] [--html FILE] [--format dot | svg]
                                             finds the references in a database, and orphans;
                                             needs no daemon

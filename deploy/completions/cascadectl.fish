@@ -1,8 +1,8 @@
 # fish completion for cascadectl
 
 set -g __cascadectl_commands status apply node nodes edges fetch plan graph why sweep lease batches \
-    undo notices ack events spool approve check attach detach pause resume reload metrics inspect \
-    suggest top web
+    undo notices ack events spool approve check attach detach migrate pause resume reload metrics \
+    inspect suggest top web
 
 # The answer of the daemon that the line selects, if it runs: a line for each object.
 function __cascadectl_ask
@@ -92,6 +92,7 @@ complete -c cascadectl -n '__cascadectl_is notices events' -l follow -d 'Wait fo
 complete -c cascadectl -n '__cascadectl_is spool' -a 'list retry drop (__cascadectl_spool)'
 complete -c cascadectl -n '__cascadectl_is check' -l repair -d 'Create missing triggers and indexes'
 complete -c cascadectl -n '__cascadectl_is check' -l limit -x -d 'The greatest number of findings'
+complete -c cascadectl -n '__cascadectl_is migrate' -a 'begin end'
 complete -c cascadectl -n '__cascadectl_is attach' -l create-indexes -d 'Create missing indexes'
 complete -c cascadectl -n '__cascadectl_is inspect' -l root -x -a '(__fish_complete_directories)' -d 'The directory of the files'
 complete -c cascadectl -n '__cascadectl_is inspect' -l html -rF -d 'Write a page for a browser'

@@ -15,6 +15,17 @@ extension Control {
     return ["report": report.json(service)]
   }
 
+  func beginMigration(_ call: Call) async throws -> JSON {
+    let service = try await service(call)
+    try await service.beginMigration(by: call.peer.uid)
+    return [:]
+  }
+
+  func endMigration(_ call: Call) async throws -> JSON {
+    let service = try await service(call)
+    return ["report": try await service.endMigration(by: call.peer.uid).json(service)]
+  }
+
   func detach(_ call: Call) async throws -> JSON {
     let service = try await service(call)
     let removed = try await service.detach(by: call.peer.uid)

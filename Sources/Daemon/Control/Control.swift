@@ -48,6 +48,8 @@ final class Control {
         "Leases": { try await self.leases($0) },
         "Release": { try await self.release($0) },
         "Attach": { try await self.attach($0) },
+        "BeginMigration": { try await self.beginMigration($0) },
+        "EndMigration": { try await self.endMigration($0) },
         "Detach": { try await self.detach($0) },
         "Check": { try await self.check($0) },
         "Pause": { try await self.pause($0) },

@@ -87,7 +87,7 @@ extension StoreService {
     let outcome: SweepResult.Outcome = result.blocked.isEmpty ? .done : .blocked
     tell(
       outcome == .done ? .info : .warning, .swept,
-      "sweep \(number)\(by(user)) \(outcome.rawValue), deleted "
+      "\(result.title)\(by(user)) \(outcome.rawValue), deleted "
         + nodes(result.deletedCount) + result.edgesAlone + result.blockedText,
       [
         (.sweep, String(number)), (.deleted, String(result.deletedCount)),
@@ -98,7 +98,7 @@ extension StoreService {
   private func reportHeld(_ result: SweepResult, number: Int64, by user: UInt32?) {
     let plan = result.plan ?? 0
     tell(
-      .warning, .held, "sweep \(number)\(by(user)) is held: \(result.heldText(plan: plan))",
+      .warning, .held, "\(result.title)\(by(user)) is held: \(result.heldText(plan: plan))",
       [
         (.sweep, String(number)), (.plan, String(plan)), (.deleted, String(result.heldCount)),
         (.peerUser, self.number(user)),
@@ -216,6 +216,9 @@ extension SweepResult {
   }
 
   /// The first reason and the number of others, for the log.
+  /// As `batches` names it. A sweep that deleted nothing has no batch.
+  fileprivate var title: String { batch.map { "sweep-\($0)" } ?? "a sweep" }
+
   fileprivate var blockedText: String {
     guard let first = blocked.first else { return "" }
     return ": \(first.message)" + (blocked.count > 1 ? " (and \(blocked.count - 1) more)" : "")

@@ -104,8 +104,11 @@ struct StoreCondition {
 
 extension OperatorPause {
   var error: StoreError {
-    StoreError(
-      "paused since \(SystemClock.text(at)) by uid \(user); `cascadectl resume` continues")
+    let since = "since \(SystemClock.text(at)) by uid \(user)"
+    return StoreError(
+      isForMigration
+        ? "paused for a migration \(since); `cascadectl migrate end` continues"
+        : "paused \(since); `cascadectl resume` continues")
   }
 }
 

@@ -8,18 +8,22 @@ extension StoreService {
   func pause(by user: UInt32) async throws {
     if condition.isDetached { throw StoreError.detached }
     if condition.pause != nil { return }
-    let pause = OperatorPause(at: SystemClock.wall(), user: Int64(user))
+    try await set(OperatorPause(at: SystemClock.wall(), user: Int64(user)))
+    reportPaused(by: user)
+  }
+
+  private func set(_ pause: OperatorPause) async throws {
+    let before = condition.pause
     condition.pause = pause
     writer.stop()
     do {
       if isServed { try await savePause() }
     } catch {
-      condition.pause = nil
+      condition.pause = before
       throw error
     }
     hasUnfinishedSweep = true
     failWaiters(pause.error)
-    reportPaused(by: user)
   }
 
   /// A store that starts or waits can be paused. One that cannot be served has nothing to pause.
@@ -30,6 +34,13 @@ extension StoreService {
   func resume(by user: UInt32) async throws {
     if condition.isDetached { throw StoreError.detached }
     guard let pause = condition.pause else { return }
+    if pause.isForMigration { throw pause.error }
+    try await end(pause, by: user)
+    wakeUp()
+    refreshTimetable()
+  }
+
+  private func end(_ pause: OperatorPause, by user: UInt32) async throws {
     condition.pause = nil
     do {
       if isServed { try await savePause() } else { writer.goOn() }
@@ -39,8 +50,28 @@ extension StoreService {
     }
     condition.isStarting = !hasLooked
     reportResumed(by: user)
-    wakeUp()
-    refreshTimetable()
+  }
+
+  // MARK: - Migrations
+
+  /// Pauses the store, and drops the triggers that would keep the application from rebuilding its
+  /// tables. A pause becomes a migration.
+  func beginMigration(by user: UInt32) async throws {
+    if condition.isDetached { throw StoreError.detached }
+    if condition.pause?.isForMigration == true { return }
+    let wasPaused = condition.pause != nil
+    try await set(
+      OperatorPause(at: SystemClock.wall(), user: Int64(user), isForMigration: true))
+    if !wasPaused { reportPaused(by: user) }
+  }
+
+  /// Creates what is missing, and looks through the tables whose changes were not seen. Without a
+  /// migration it does the same.
+  func endMigration(by user: UInt32) async throws -> AttachReport {
+    if condition.isDetached { throw StoreError.detached }
+    if let pause = condition.pause, pause.isForMigration { try await end(pause, by: user) }
+    try mayWork()
+    return try await attach(createIndexes: false, by: user)
   }
 
   /// Keeps the pause, or its end, in the store. What was stopped has ended by then.

@@ -46,7 +46,8 @@ extension StoreService {
   /// Restores triggers while the store is paused, because a pause may be for a migration that drops
   /// them.
   private func restoreTriggers() async throws {
-    if !condition.isDetached { try await onStore { try await writer.followSchema() } }
+    if condition.isDetached || condition.pause?.isForMigration == true { return }
+    try await onStore { try await writer.followSchema() }
   }
 
   func recover() {
