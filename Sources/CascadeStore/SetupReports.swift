@@ -38,6 +38,17 @@ package struct DetachReport: Sendable {
 }
 
 /// A column by which rows are looked up, and that no index supports.
+/// About how long it takes to create an index. SQLite cannot create one in parts.
+package struct IndexEstimate: Sendable {
+  package let index: MissingIndex
+  package let time: Duration
+
+  package init(index: MissingIndex, time: Duration) {
+    self.index = index
+    self.time = time
+  }
+}
+
 package struct MissingIndex: Hashable, Sendable, CustomStringConvertible {
   package let table: String
   package let column: String

@@ -58,6 +58,9 @@ package protocol StoreReading: AnyObject {
 
   func checkSetup() throws -> [SetupFinding]
 
+  /// The indexes that `attach` would create if it were asked to.
+  func estimateIndexes() throws -> [IndexEstimate]
+
   /// Checks the data: references to nothing, wherever they are, and the demands of the model.
   func checkReferences(limit: Int) throws -> Findings
 

@@ -6,12 +6,31 @@ internal import CascadeModel
 enum AttachCommands {
   static func attach(_ arguments: inout Arguments) throws -> Commands.Prepared {
     let createIndexes = arguments.flag("--create-indexes")
+    let isSure = arguments.flag("--yes")
     try arguments.noOperands()
     return { client, output in
+      if createIndexes, try !mayCreateIndexes(&client, output, isSure) {
+        throw Failure("no index was created", Status.denied)
+      }
       let reply = try client.call("Attach", ["createIndexes": .bool(createIndexes)])
       try output.show(reply["report"] ?? .null, describeAttached)
       return EX_OK
     }
+  }
+
+  /// Tells how long the indexes take, and asks for them on a terminal.
+  private static func mayCreateIndexes(
+    _ client: inout ControlClient, _ output: Output, _ isSure: Bool
+  ) throws -> Bool {
+    let indexes = try client.call("EstimateIndexes")["indexes"]?.array ?? []
+    if indexes.isEmpty || output.json || output.quiet { return true }
+    let seconds = indexes.reduce(0) { $0 + ($1["seconds"]?.number ?? 0) }
+    let time = seconds < 1 ? "less than 1 s" : "about \(Int(seconds.rounded(.up))) s"
+    let count = indexes.count.counted("index", "indexes")
+    output.problem("creating \(count) takes \(time); nobody else can write to the store meanwhile")
+    if isSure || isatty(STDIN_FILENO) != 1 { return true }
+    StandardStream.error.write("create? [y/N] ")
+    return readLine()?.lowercased().hasPrefix("y") == true
   }
 
   static func migrate(_ arguments: inout Arguments) throws -> Commands.Prepared {

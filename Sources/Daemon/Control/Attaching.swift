@@ -15,6 +15,20 @@ extension Control {
     return ["report": report.json(service)]
   }
 
+  func estimateIndexes(_ call: Call) async throws -> JSON {
+    let service = try await service(call)
+    let estimates = try await service.reader.read { try $0.estimateIndexes() }
+    return [
+      "indexes": .array(
+        estimates.map {
+          [
+            "table": .string($0.index.table), "column": .string($0.index.column),
+            "seconds": .number($0.time / .seconds(1)),
+          ]
+        })
+    ]
+  }
+
   func beginMigration(_ call: Call) async throws -> JSON {
     let service = try await service(call)
     try await service.beginMigration(by: call.peer.uid)

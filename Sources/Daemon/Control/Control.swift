@@ -48,6 +48,7 @@ final class Control {
         "Leases": { try await self.leases($0) },
         "Release": { try await self.release($0) },
         "Attach": { try await self.attach($0) },
+        "EstimateIndexes": { try await self.estimateIndexes($0) },
         "BeginMigration": { try await self.beginMigration($0) },
         "EndMigration": { try await self.endMigration($0) },
         "Detach": { try await self.detach($0) },

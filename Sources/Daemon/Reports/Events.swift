@@ -40,12 +40,13 @@ final class Events {
 
   /// Reports an event only to the clients that watch events.
   func add(
-    _ id: LogMessageID, _ priority: Log.Priority, _ message: String, _ fields: [(LogField, String)]
+    _ id: LogMessageID, _ priority: Log.Priority, _ message: String, _ fields: [(LogField, String)],
+    at time: Int64 = SystemClock.wall()
   ) {
     count += 1
     if kept.count == Events.most { kept.removeFirst(Events.most / 10) }
     let head: JSON = [
-      "event": .integer(count), "at": .integer(SystemClock.wall()), "kind": .string(id.name),
+      "event": .integer(count), "at": .integer(time), "kind": .string(id.name),
       "priority": .string("\(priority)"), "message": .string(message),
     ]
     guard case .object(let fixed) = head else { return }

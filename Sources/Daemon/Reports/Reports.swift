@@ -17,6 +17,19 @@ extension StoreService {
       function: function)
   }
 
+  /// Tells the clients that watch events what happened before the daemon started.
+  func recall(_ batches: [Batch]) {
+    for batch in batches {
+      events.add(
+        batch.isSweep ? .swept : .deleted, .info,
+        "\(path): \(batch.id.printable) deleted \(nodes(batch.deletedCount))",
+        [
+          (.store, path), (.batch, String(batch.batch)), (.deleted, String(batch.deletedCount)),
+          (.author, batch.author ?? ""),
+        ], at: batch.at)
+    }
+  }
+
   /// Reports a file's outcome. The user is known if the file was submitted over the socket,
   /// whatever author it names.
   func report(_ outcome: Inbox.Outcome, submittedBy user: UInt32?) {

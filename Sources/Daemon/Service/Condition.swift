@@ -19,6 +19,8 @@ struct StoreCondition {
   private var held: [[SweepKind]: SweepResult] = [:]
   /// What the last sweep of these kinds could not delete, if that sweep deleted nothing.
   private var blocked: [[SweepKind]: [String]] = [:]
+  /// Nodes that sweeps had to leave, and why.
+  private(set) var denied: [Reason] = []
   var isDetached = false
   var pause: OperatorPause?
 
@@ -72,7 +74,19 @@ struct StoreCondition {
     filesWait = []
     held = [:]
     blocked = [:]
+    denied = []
   }
+
+  /// Remembers the nodes that a sweep had to leave.
+  mutating func noteDenied(_ reasons: [Reason]) {
+    let known = Set(denied.compactMap(\.node))
+    let new = reasons.filter { reason in
+      reason.keepsNode && reason.node.map { !known.contains($0) } ?? false
+    }
+    denied += new.prefix(max(0, Receipt.mostListed - denied.count))
+  }
+
+  mutating func forgetDenied(except reasons: [Reason]) { denied = reasons }
 
   func state(heldFiles: Int) -> (state: String, reason: String?) {
     if isDetached { return ("paused", StoreError.detached.description) }

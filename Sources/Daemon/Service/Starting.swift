@@ -12,6 +12,7 @@ extension StoreService {
     if isServed { return }
     recover()
     try? await loadTimetable()
+    try? await recallBatches()
     // A long sweep continues while questions are answered.
     let goesOn = try await onStore { try await writer.isUnfinished() }
     if !goesOn && !condition.isAtRest {
@@ -22,6 +23,18 @@ extension StoreService {
     // A pause that came meanwhile is not in the store yet.
     if condition.pause != nil { try await savePause() }
     serveFromNow()
+  }
+
+  private nonisolated static let recalledBatches = 100
+
+  /// `events` also tells what earlier daemons did.
+  private func recallBatches() async throws {
+    if hasRecalled { return }
+    let newest = try await reader.read {
+      try $0.newestBatches(limit: StoreService.recalledBatches)
+    }
+    hasRecalled = true
+    recall(newest.reversed())
   }
 
   /// Only a lock is waited for. Whatever else fails is tried again while questions are answered.

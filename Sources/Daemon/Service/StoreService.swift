@@ -35,6 +35,7 @@ final class StoreService {
   var retriesFiles = true
   var hasTooYoungFiles = false
   var lastSweep: JSON = .null
+  var hasRecalled = false
   var sweepCount: Int64 = 0
   var tally = StoreCounters()
   /// When the oldest row of the journal was first seen.

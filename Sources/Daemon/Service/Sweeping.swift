@@ -16,6 +16,10 @@ extension StoreService {
     if kinds.sweepsFiles { retriesFiles = true }
     try await moveUnreferencedFiles()
     if kinds.sweepsFiles { result.unreferenced = try await unreferencedFiles() }
+    if result.outcome == .nothing && kinds.contains(where: \.sweepsEdges) {
+      result.blocked = try await stillDenied()
+      if !result.blocked.isEmpty { result.outcome = .blocked }
+    }
     let run = result.run(occasion)
     await remember(run, of: kinds)
     if result.isCutShort { postpone() }
@@ -23,6 +27,16 @@ extension StoreService {
     try await forgetSettledPlans()
     if result.batch != nil { wakeUp() }
     return result
+  }
+
+  /// Nodes that earlier sweeps had to leave, and that would still be left.
+  private func stillDenied() async throws -> [Reason] {
+    let nodes = Set(condition.denied.compactMap(\.node))
+    if nodes.isEmpty { return [] }
+    let plan = try await reader.read { try $0.planSweep([.cascade, .refcount, .dangling]) }
+    let still = plan.denials.filter { $0.node.map(nodes.contains) ?? false }
+    condition.forgetDenied(except: still)
+    return still
   }
 
   /// Forgets held plans that another sweep has carried out.
@@ -143,6 +157,7 @@ extension StoreService {
     tally.add(result, at: SystemClock.wall())
     timetable.note(run, of: result.kinds, number: sweepCount, took: time)
     refreshTimetable()
+    condition.noteDenied(result.blocked)
     if condition.noteResult(result) { report(result, number: sweepCount, by: user) }
   }
 
