@@ -1,6 +1,7 @@
 internal import CascadeKit
 internal import Glibc
 internal import CascadeModel
+internal import CascadeSystem
 
 /// Commands that make, remove or check what Cascade keeps in the store.
 enum AttachCommands {

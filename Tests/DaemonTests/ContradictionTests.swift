@@ -64,7 +64,7 @@ import Testing
     try store.ctl("nodes", "songs")
     let event = try store.ctl("--json", "events").output.split(separator: "\n")
       .map { try JSON.parse(String($0)) }.first { $0["kind"] == "swept" }
-    #expect(event?["deleted"] == 1)
+    #expect(event?["deletedCount"] == 1)
   }
 
   @Worker @Test func indexesAreAnnounced() throws {
