@@ -67,3 +67,9 @@ static inline int cascade_clock_watch(void) {
 }
 
 static inline char **cascade_environment(void) { return __environ; }
+
+// A descriptor of the entry itself, which need not be readable and may be a link. O_PATH needs
+// _GNU_SOURCE.
+static inline int cascade_open_entry(int directory, const char *name) {
+  return openat(directory, name, __O_PATH | O_NOFOLLOW | O_CLOEXEC);
+}

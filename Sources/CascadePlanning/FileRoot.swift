@@ -17,11 +17,13 @@ package final class FileRoot {
 
   static let trash = ".cascade-trash"
 
-  init(_ name: String, _ path: String, _ surroundings: Surroundings) throws(SystemError) {
+  init(
+    _ name: String, _ path: String, _ surroundings: Surroundings, _ paths: SafePaths
+  ) throws {
     self.name = name
     self.path = path
     self.surroundings = surroundings
-    directory = try Directory.open(path)
+    directory = try paths.directory(path)
     realPath = FileStatus.realPath(path) ?? path
   }
 
@@ -49,7 +51,7 @@ package final class FileRoot {
   }
 
   package func isInTrash(_ path: String, batch: Int64) throws -> Bool {
-    guard let spot = try spot(FileRoot.trashPath(path, batch)) else { return false }
+    guard let spot = try spotInTrash(path, batch) else { return false }
     return try spot.parent.status(of: spot.name)?.kind == .file
   }
 
@@ -68,7 +70,9 @@ package final class FileRoot {
   /// Moves a file back from the trash. Returns false if something else is in its place.
   package func restore(_ path: String, batch: Int64, changed: inout Set<String>) throws -> Bool {
     let kept = FileRoot.trashPath(path, batch)
-    guard try isInTrash(path, batch: batch), let spot = try spot(kept) else { return true }
+    guard try isInTrash(path, batch: batch), let spot = try spotInTrash(path, batch) else {
+      return true
+    }
     let target = try directory.makeDirectory(beneath: path.parentPath, mode: 0o777)
     do {
       try spot.parent.rename(spot.name, to: target, asNew: spot.name)
@@ -84,10 +88,9 @@ package final class FileRoot {
 
   /// Removes a file from the trash for good.
   package func deleteFromTrash(_ path: String, batch: Int64) throws {
-    let kept = FileRoot.trashPath(path, batch)
-    guard try isInTrash(path, batch: batch), let spot = try spot(kept) else { return }
+    guard try isInTrash(path, batch: batch), let spot = try spotInTrash(path, batch) else { return }
     try spot.parent.remove(spot.name)
-    try removeEmpty(kept.parentPath)
+    try removeEmpty(FileRoot.trashPath(path, batch).parentPath)
   }
 
   /// Removes directories of the trash that have become empty.
@@ -138,13 +141,29 @@ package final class FileRoot {
     }
   }
 
+  /// What is wrong with the trash is not wrong with the file: the file waits.
+  private func spotInTrash(_ path: String, _ batch: Int64) throws -> DirectoryEntry? {
+    do {
+      return try spot(FileRoot.trashPath(path, batch))
+    } catch let error as UnmovableFile {
+      let trash = "\(self.path)/\(FileRoot.trash)"
+      throw UnusableTrash(description: "\(trash) cannot be used: \(error.reason); remove it")
+    }
+  }
+
   private static func trashPath(_ path: String, _ batch: Int64) -> String {
     "\(trash)/\(batch)/\(path)"
   }
 }
 
 /// A file that must be left where it is, and why.
-package struct UnmovableFile: Error {
+package struct UnmovableFile: Error, CustomStringConvertible {
   package let reason: String
+  package var description: String { reason }
   init(_ reason: String) { self.reason = reason }
+}
+
+/// A trash that is no directory of the root's. Its files wait until it is one.
+package struct UnusableTrash: Error, CustomStringConvertible {
+  package let description: String
 }

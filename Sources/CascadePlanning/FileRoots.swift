@@ -5,6 +5,8 @@ internal import CascadeSystem
 /// The roots of the model, as they are on the disk now.
 package struct FileRoots {
   private var roots: [String: FileRoot] = [:]
+  /// The real paths of roots that others could replace. They may be those of other roots.
+  private var refused: [String] = []
   package private(set) var problems: [Problem] = []
 
   /// Why the files of a root are left alone, or are at risk.
@@ -17,15 +19,19 @@ package struct FileRoots {
 
   package init(_ model: StoreModel, _ paths: StorePaths) {
     let surroundings = Surroundings(paths)
+    let store = FileStatus.realPath(paths.store) ?? paths.store
+    let safe = Result { try SafePaths(store: store) }
     for (name, path) in model.files.sorted(by: { $0.key < $1.key }) {
       do {
-        roots[name] = try FileRoot(name, path, surroundings)
+        roots[name] = try FileRoot(name, path, surroundings, safe.get())
       } catch {
+        if error is UnsafePath { refused.append(FileStatus.realPath(path) ?? path) }
         problems.append(
           Problem(kind: .fileRoot, root: name, message: "files.\(name) cannot be used: \(error)"))
       }
     }
     leaveOutOverlaps()
+    leaveOutRefused()
     for root in all { warn(of: root, surroundings) }
   }
 
@@ -55,6 +61,20 @@ package struct FileRoots {
         roots[one.name] = nil
         roots[other.name] = nil
       }
+    }
+  }
+
+  /// Edges of a root that is refused may name the same files.
+  private mutating func leaveOutRefused() {
+    for root in all {
+      let isShared = refused.contains { $0.isWithin(root.realPath) || root.realPath.isWithin($0) }
+      if !isShared { continue }
+      roots[root.name] = nil
+      problems.append(
+        Problem(
+          kind: .unsafeFileRoot, root: root.name,
+          message: "files.\(root.name) has files of a root that cannot be used, so none of its "
+            + "files is removed"))
     }
   }
 

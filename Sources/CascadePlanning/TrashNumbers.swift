@@ -14,7 +14,7 @@ extension FileRoot {
   private static let mostBatches: Int64 = 1 << 53
 
   fileprivate static func lastBatch(below root: String) throws -> Int64 {
-    let entries = try Directory.open("\(root)/\(trash)").entries()
+    let entries = try Directory.open(root).directory(FileName(trash)).entries()
     var last: Int64 = 0
     while let entry = try entries.next() {
       if let batch = Int64("\(entry.name)"), batch < mostBatches { last = max(last, batch) }

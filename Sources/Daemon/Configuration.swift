@@ -11,19 +11,22 @@ package enum Configuration: Sendable {
   /// The stores of all models in a directory.
   case directory(String)
 
+  /// Whether a model is refused that another user could have written. Who only checks models may
+  /// be another user than the daemon.
+  package enum Purpose: Sendable { case check, service }
+
   /// Reads the whole configuration, or throws an error that lists everything that is wrong.
-  package func read() throws -> [StoreConfiguration] {
+  package func read(for purpose: Purpose) throws -> [StoreConfiguration] {
     switch self {
     case .store(let path, let file):
       let path = try Process.absolutePath(path)
       let model = try Configuration.model(of: path, named: file)
       return [StoreConfiguration(path: path, model: model)]
     case .model(let file):
-      let model = try StoreModel.read(file)
-      guard let store = model.store else { throw ConfigurationError(file, [Configuration.noStore]) }
+      let (store, model) = try Configuration.model(naming: file, purpose)
       return [StoreConfiguration(path: store, model: model)]
     case .directory(let directory):
-      let (stores, errors) = try Configuration.stores(in: directory)
+      let (stores, errors) = try Configuration.stores(in: directory, purpose)
       if !errors.isEmpty { throw ConfigurationError(joining: errors) }
       return stores
     }
@@ -39,9 +42,9 @@ package enum Configuration: Sendable {
   /// served.
   func readValid() throws -> ReadResult {
     guard case .directory(let directory) = self else {
-      return ReadResult(stores: try read(), complaints: [])
+      return ReadResult(stores: try read(for: .service), complaints: [])
     }
-    let (stores, errors) = try Configuration.stores(in: directory)
+    let (stores, errors) = try Configuration.stores(in: directory, .service)
     if stores.isEmpty && !errors.isEmpty { throw ConfigurationError(joining: errors) }
     return ReadResult(stores: stores, complaints: errors.flatMap(\.complaints))
   }
@@ -50,9 +53,26 @@ package enum Configuration: Sendable {
     path: "store", message: "missing: name the database file")
 
   private static func model(of store: String, named file: String?) throws -> StoreModel {
-    if let file { return try StoreModel.read(file) }
+    let paths = SafePaths(groupOf: store)
+    if let file { return try StoreModel.read(file, paths) }
     let beside = StoreConfiguration.modelFile(of: store)
-    return try FileStatus.of(beside) == nil ? .empty : try StoreModel.read(beside)
+    return try FileStatus.isThere(beside) ? try StoreModel.read(beside, paths) : .empty
+  }
+
+  /// The model of a file, and the store that it names. It is read twice, because the store's group
+  /// may write it.
+  private static func model(
+    naming file: String, _ purpose: Purpose
+  ) throws -> (store: String, StoreModel) {
+    let first = try StoreModel.read(file)
+    guard let store = first.store else { throw ConfigurationError(file, [noStore]) }
+    if purpose == .check { return (store, first) }
+    let model = try StoreModel.read(file, SafePaths(groupOf: store))
+    guard model.store == store else {
+      throw ConfigurationError(
+        file, [ModelProblem(path: "store", message: "it changed while it was read")])
+    }
+    return (store, model)
   }
 
   // MARK: - A directory of models
@@ -65,18 +85,20 @@ package enum Configuration: Sendable {
   }
 
   private static func stores(
-    in directory: String
+    in directory: String, _ purpose: Purpose
   ) throws -> ([StoreConfiguration], [ConfigurationError]) {
     var found: [(file: String, store: StoreConfiguration)] = []
     var errors: [ConfigurationError] = []
     for file in try models(in: directory) {
       do {
-        let store = try store(of: file)
+        let store = try store(of: file, purpose)
         try refuseDuplicates(store, of: file, among: found)
         try refuseSharedRoots(store, of: file, among: found)
         found.append((file, store))
       } catch let error as ConfigurationError {
         errors.append(error)
+      } catch let error as UnsafePath {
+        errors.append(ConfigurationError(file, error))
       } catch let error as SystemError {
         errors.append(ConfigurationError(file, [ModelProblem(path: "", message: "\(error)")]))
       }
@@ -86,9 +108,8 @@ package enum Configuration: Sendable {
 
   /// The store of a model file. A database with tables of the application is not created, because
   /// that is left to the application.
-  private static func store(of file: String) throws -> StoreConfiguration {
-    let model = try StoreModel.read(file)
-    guard let store = model.store else { throw ConfigurationError(file, [noStore]) }
+  private static func store(of file: String, _ purpose: Purpose) throws -> StoreConfiguration {
+    let (store, model) = try model(naming: file, purpose)
     return StoreConfiguration(path: store, model: model, creates: !model.hasTables)
   }
 
@@ -142,6 +163,13 @@ extension Configuration {
 /// Model files that cannot be used, with all reasons.
 package struct ConfigurationError: Error, CustomStringConvertible {
   package let complaints: [String]
+  /// Whether the files are refused only because another user could have written them.
+  package private(set) var isOfUnsafePaths = false
+
+  init(_ file: String, _ error: UnsafePath) {
+    complaints = ["\(file): \(error)"]
+    isOfUnsafePaths = true
+  }
 
   package init(_ file: String, _ problems: [ModelProblem]) {
     complaints = problems.map { problem in
@@ -150,7 +178,10 @@ package struct ConfigurationError: Error, CustomStringConvertible {
     }
   }
 
-  init(joining errors: [ConfigurationError]) { complaints = errors.flatMap(\.complaints) }
+  init(joining errors: [ConfigurationError]) {
+    complaints = errors.flatMap(\.complaints)
+    isOfUnsafePaths = errors.allSatisfy(\.isOfUnsafePaths)
+  }
 
   package var description: String { complaints.joined(separator: "\n") }
 }
@@ -158,7 +189,17 @@ package struct ConfigurationError: Error, CustomStringConvertible {
 extension StoreModel {
   /// Reads and checks a model file.
   package static func read(_ file: String) throws -> StoreModel {
-    let descriptor = try FileDescriptor.open(file)
+    try read(file, FileDescriptor.open(file))
+  }
+
+  /// The same, if no other user could have written the file.
+  static func read(_ file: String, _ paths: SafePaths) throws -> StoreModel {
+    try read(file, paths.file(file))
+  }
+
+  private static func read(
+    _ file: String, _ descriptor: consuming FileDescriptor
+  ) throws -> StoreModel {
     guard let bytes = try descriptor.readWhole(limit: 16 << 20) else {
       throw ConfigurationError(file, [ModelProblem(path: "", message: "larger than 16 MiB")])
     }

@@ -77,11 +77,11 @@ package struct Daemon: Sendable {
   /// The default path. Its directory may be missing if the store has its spool elsewhere.
   @EventLoopActor
   private func defaultSocketPath(_ stores: Stores) throws -> String {
-    guard let store = stores.services.first?.path else {
+    guard let store = stores.services.first?.configuration else {
       throw ConfigurationError("--socket", [Daemon.noSocket])
     }
-    _ = try Directory.openOrMake(StoreConfiguration.directory(of: store))
-    return StoreConfiguration.socket(of: store)
+    _ = try store.safePaths().makeDirectory(StoreConfiguration.directory(of: store.path))
+    return StoreConfiguration.socket(of: store.path)
   }
 
   private static let noSocket = ModelProblem(

@@ -126,7 +126,7 @@ final class Stores {
       reloads.ring()
     }
     do {
-      let reloaded = try await take(try configuration.read())
+      let reloaded = try await take(try configuration.read(for: .service))
       complaints = reloaded.failed.map { "\($0.store) keeps its old model: \($0.reason)" }
       report(reloaded, by: user)
       return reloaded

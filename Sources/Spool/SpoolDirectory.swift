@@ -14,13 +14,20 @@ package final class SpoolDirectory: Sendable {
   private let submitters = Mutex<[FileName: String]>([:])
   private let known = Mutex((waiting: FileCount(), held: FileCount(), rejected: FileCount()))
 
-  package init(_ path: String) throws {
-    _ = try Directory.openOrMake(path)
-    let temporary = try Directory.openOrMake("\(path)/tmp")
-    let incoming = try Directory.openOrMake("\(path)/new")
-    let held = try Directory.openOrMake("\(path)/held")
-    let rejected = try Directory.openOrMake("\(path)/rejected")
+  /// Who can write to the spool commands the store, so its directories are opened only if nobody
+  /// else can replace or write them.
+  private let paths: SafePaths
+  private let root: Directory
+
+  package init(_ path: String, _ paths: SafePaths) throws {
+    let root = try paths.makeDirectory(path)
+    let temporary = try paths.makeDirectory("tmp", in: root)
+    let incoming = try paths.makeDirectory("new", in: root)
+    let held = try paths.makeDirectory("held", in: root)
+    let rejected = try paths.makeDirectory("rejected", in: root)
     self.path = path
+    self.paths = paths
+    self.root = root
     self.temporary = temporary
     self.incoming = incoming
     self.held = held
@@ -29,8 +36,7 @@ package final class SpoolDirectory: Sendable {
 
   /// Takes the lock of a spool, so that one daemon at most serves it. The lock ends with the
   /// process. Without it, the store is not opened either.
-  package static func lock(_ path: String) throws -> FileLock {
-    let root = try Directory.openOrMake(path)
+  package func lock() throws -> FileLock {
     guard let lock = try FileLock.take(".lock", in: root) else {
       throw SpoolError("another cascaded holds the spool \(path)")
     }
@@ -38,12 +44,12 @@ package final class SpoolDirectory: Sendable {
   }
 
   /// Takes the lock of a database, so that one daemon at most serves it, whatever its path and
-  /// spool. Like SQLite, this follows symbolic links. Nil if `home`, the directory beside the
-  /// database, is the spool, which is locked already.
-  package static func lock(home: String, besides spool: String) throws -> FileLock? {
-    let root = try Directory.openOrMake(home)
-    if try FileStatus.areSame(home, spool) { return nil }
-    guard let lock = try FileLock.take(".lock", in: root) else {
+  /// spool. Nil if `home`, the directory beside the database, is the spool, which is locked
+  /// already.
+  package func lock(home: String) throws -> FileLock? {
+    let directory = try paths.makeDirectory(home)
+    if try directory.descriptor.status().isSame(as: root.descriptor.status()) { return nil }
+    guard let lock = try FileLock.take(".lock", in: directory) else {
       throw SpoolError("another cascaded serves the same database: it holds \(home)")
     }
     return lock
@@ -51,10 +57,9 @@ package final class SpoolDirectory: Sendable {
 
   /// Removes the directories made for a path that turned out not to be a store. A directory that
   /// has files in it, or is locked by another daemon, stays.
-  package static func removeEmpty(_ path: String) {
-    guard let root = try? Directory.open(path), let lock = try? SpoolDirectory.lock(path) else {
-      return
-    }
+  package static func removeEmpty(_ path: String, _ paths: SafePaths) {
+    guard let root = try? paths.directory(path), let lock = try? FileLock.take(".lock", in: root)
+    else { return }
     _ = try? root.remove(".lock")
     _ = consume lock
     for name in ["tmp", "new", "held", "rejected"] as [FileName] {
@@ -63,16 +68,26 @@ package final class SpoolDirectory: Sendable {
     Directory.removeEmpty(path)
   }
 
-  /// Whether one of these directories was moved away or replaced.
+  /// Whether one of these directories was moved away or replaced. Throws if others can write one
+  /// of them by now.
   package var isReplaced: Bool {
     get throws {
-      try SpoolDirectory.isReplaced(incoming) || SpoolDirectory.isReplaced(temporary)
-        || SpoolDirectory.isReplaced(held) || SpoolDirectory.isReplaced(rejected)
+      let now: Directory
+      do {
+        now = try paths.directory(path)
+      } catch let error as SystemError where error.isAbsence {
+        return true
+      }
+      return try !now.descriptor.status().isSame(as: root.descriptor.status())
+        || isReplaced(incoming, "new") || isReplaced(temporary, "tmp")
+        || isReplaced(held, "held") || isReplaced(rejected, "rejected")
     }
   }
 
-  private static func isReplaced(_ directory: borrowing Directory) throws -> Bool {
-    try FileStatus.of(directory.path)?.isSame(as: directory.descriptor.status()) != true
+  private func isReplaced(_ directory: borrowing Directory, _ name: FileName) throws -> Bool {
+    let status = try directory.descriptor.status()
+    try paths.refuseUnsafe(status, path: directory.path, isAtEnd: true)
+    return try root.status(of: name)?.isSame(as: status) != true
   }
 
   /// The directory to watch.

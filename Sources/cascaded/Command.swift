@@ -37,7 +37,7 @@ enum Command {
       return EX_USAGE
     } catch let error as ConfigurationError {
       complain(error.description)
-      return EX_CONFIG
+      return exitStatus(error)
     } catch {
       complain("cascaded: \(error)")
       return exitStatus(error)
@@ -65,13 +65,13 @@ enum Command {
   }
 
   private static func check(directory: String) -> CInt {
-    judge(directory) { _ = try Configuration.directory(directory).read() }
+    judge(directory) { _ = try Configuration.directory(directory).read(for: .check) }
   }
 
   /// Reads a directory of models, a model file, or a store that may have a model beside it.
   private static func read(_ operand: String) throws {
     if try FileStatus.of(operand)?.kind == .directory {
-      _ = try Configuration.directory(operand).read()
+      _ = try Configuration.directory(operand).read(for: .check)
       return
     }
     let beside = StoreConfiguration.modelFile(of: operand)
@@ -141,8 +141,10 @@ enum Command {
       if error.isNotAllowed { return EX_NOPERM }
       return error.isAbsence || error.code == EISDIR ? EX_NOINPUT : EX_TEMPFAIL
     }
-    if error is ConfigurationError { return EX_CONFIG }
-    if error is HarmfulOwnership { return EX_NOPERM }
+    if let error = error as? ConfigurationError {
+      return error.isOfUnsafePaths ? EX_NOPERM : EX_CONFIG
+    }
+    if error is HarmfulOwnership || error is UnsafePath { return EX_NOPERM }
     return error is StoreError ? EX_DATAERR : EX_TEMPFAIL
   }
 

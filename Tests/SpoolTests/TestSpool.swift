@@ -27,7 +27,7 @@ final class TestSpool {
     reader = try TestSpool.engine.openForReading(
       "\(path)/store.db", model: model, lockTimeout: .seconds(5))
     new = try Directory.open("\(path)/spool/new")
-    spool = try SpoolDirectory("\(path)/spool")
+    spool = try TestSpool.directory(path)
   }
 
   deinit {
@@ -44,10 +44,15 @@ final class TestSpool {
   }
 
   static func open(_ path: String, _ model: StoreModel, _ clock: Ticks) throws -> Inbox {
-    let lock = try SpoolDirectory.lock("\(path)/spool")
+    let spool = try directory(path)
+    let lock = try spool.lock()
     let writer = try engine.openForWriting(
       "\(path)/store.db", model: model, creates: true, lockTimeout: .zero)
-    return try Inbox(SpoolDirectory("\(path)/spool"), lock, writer: writer, now: { clock.tick() })
+    return try Inbox(spool, lock, writer: writer, now: { clock.tick() })
+  }
+
+  static func directory(_ path: String) throws -> SpoolDirectory {
+    try SpoolDirectory("\(path)/spool", SafePaths(store: "\(path)/store.db"))
   }
 
   /// As after a crash: what was in memory is gone.

@@ -22,7 +22,7 @@ struct VerdictTests {
     #expect(try spool.settle() == [])
     #expect(try spool.names("rejected") == ["1.json", "1.json.reason.json"])
     #expect(try spool.spool.retry("1.json") == false)
-    #expect(try SpoolDirectory("\(spool.path)/spool").retry("1.json"))
+    #expect(try TestSpool.directory(spool.path).retry("1.json"))
     #expect(try spool.settle() == ["1.json applied"])
   }
 

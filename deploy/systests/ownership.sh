@@ -48,27 +48,45 @@ check_serves_as_the_owner_whatever_the_modes() {
   served open
 }
 
-check_serves_as_another_user_of_its_main_group() {
-  layout shared 770 660 'User=sweeper\nGroup=shared'
+check_serves_as_the_owner_where_a_group_shares_the_store() {
+  layout shared 2770 660
+  is_mode 770 /var/lib/shared/library.db.cascade/new
   served shared
 }
 
-check_serves_as_another_user_where_the_directory_hands_the_group_on() {
+check_refuses_another_user_of_the_stores_group() {
+  layout grouped 770 660 'User=sweeper\nGroup=grouped'
+  refused grouped '/var/lib/grouped belongs to user .*serve a store as its owner'
   layout setgid 2770 660 'User=sweeper\nSupplementaryGroups=setgid'
-  served setgid
+  refused setgid '/var/lib/setgid belongs to user .*serve a store as its owner'
 }
 
-check_refuses_where_the_directory_keeps_the_group() {
-  layout keeps 770 660 'User=sweeper\nSupplementaryGroups=keeps'
-  refused keeps 'could not write'
-}
-
-check_refuses_where_the_database_is_the_owners_alone() {
-  layout alone 2770 644 'User=sweeper\nGroup=alone'
-  refused alone '(could not|cannot) (be )?writ'
-}
-
-check_refuses_root_in_the_sandbox() {
+check_refuses_root_on_a_users_store() {
   layout boxed 700 600 'User=root'
-  refused boxed 'boxed/library.db'
+  refused boxed '/var/lib/boxed belongs to user .*serve a store as its owner'
 }
+
+check_refuses_a_directory_that_everybody_can_write() {
+  layout wide 777 644
+  refused wide '/var/lib/wide can be written by every user'
+}
+
+# A user who swaps the spool of a daemon for one that leads elsewhere.
+check_moves_nothing_where_a_link_leads() {
+  layout swapped 700 600
+  ctl swapped status | grep 'ok  '
+  mv /var/lib/swapped/library.db.cascade /var/lib/swapped/away
+  runuser -u sweeper -- mkdir -p /tmp/sweeper/new
+  ln -s /tmp/sweeper /var/lib/swapped/library.db.cascade
+  runuser -u sweeper -- sh -c 'echo evil >/tmp/sweeper/new/x.sh'
+  ctl swapped apply - <<<'{"changes": []}' || true
+  wait_for 20 says swapped 'is a symbolic link'
+  [[ -e /tmp/sweeper/new/x.sh ]]
+  rm /var/lib/swapped/library.db.cascade
+  mv /var/lib/swapped/away /var/lib/swapped/library.db.cascade
+  wait_for 90 says swapped 'ok  '
+  served swapped
+}
+
+says() { ctl "$1" status | grep -q "$2"; }
+is_mode() { [[ $(stat -c %a "$2") == "$1" ]]; }

@@ -70,6 +70,13 @@ package struct FileDescriptor: ~Copyable, Sendable {
     _ = try checked("fcntl") { cascade_set_status_flags(raw, flags | O_NONBLOCK) }
   }
 
+  package func setMode(_ mode: UInt32) throws(SystemError) {
+    _ = try checked("fchmod") { fchmod(raw, mode) }
+  }
+
+  /// Gives the file to a group. False if this process may not.
+  func give(to group: UInt32) -> Bool { fchown(raw, uid_t.max, group) == 0 }
+
   /// Passes the reading end and the writing end of a new pipe to `body`.
   package static func withPipe<Result, Failure: Error>(
     _ body: (consuming FileDescriptor, consuming FileDescriptor) throws(Failure) -> Result

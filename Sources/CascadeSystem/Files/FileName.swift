@@ -9,8 +9,15 @@ package struct FileName: Hashable, Comparable, Sendable, CustomStringConvertible
   package init(_ text: String) { bytes = Array(text.utf8) }
   package init(stringLiteral text: String) { self.init(text) }
 
-  /// For display. Bytes that are not UTF-8 are replaced, so two names may look the same.
-  package var description: String { String(decoding: bytes, as: UTF8.self) }
+  /// For display. In a name that is not UTF-8, a byte that is not ASCII is written as \xNN, and a
+  /// backslash is doubled. So two such names never look the same.
+  package var description: String {
+    if let text = String(validating: bytes, as: UTF8.self) { return text }
+    return bytes.map { byte in
+      if byte >= 0x80 { return "\\x" + String(byte, radix: 16) }
+      return byte == UInt8(ascii: "\\") ? "\\\\" : String(UnicodeScalar(byte))
+    }.joined()
+  }
 
   package var isHidden: Bool { bytes.first == UInt8(ascii: ".") }
 

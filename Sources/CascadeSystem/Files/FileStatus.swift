@@ -66,6 +66,13 @@ package struct FileStatus: Sendable, Hashable {
     return unsafe String(cString: real)
   }
 
+  /// Whether there is an entry at a path. A symbolic link is one, wherever it leads.
+  package static func isThere(_ path: String) throws(SystemError) -> Bool {
+    let name = try cString(path)
+    var status = stat()
+    return unsafe lstat(name, &status) == 0
+  }
+
   /// Follows symbolic links. Returns nil if the file does not exist.
   package static func of(_ path: String) throws(SystemError) -> FileStatus? {
     let name = try cString(path)

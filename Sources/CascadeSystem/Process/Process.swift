@@ -6,12 +6,15 @@ package enum Process {
   /// The arguments of the program. nil if one of them is not UTF-8, because with replacement
   /// characters it would name a different file.
   package static var arguments: [String]? {
-    var arguments: [String] = []
+    let arguments = argumentBytes.map { String(validating: $0, as: UTF8.self) }
+    return arguments.contains(nil) ? nil : arguments.compactMap(\.self)
+  }
+
+  package static var argumentBytes: [[UInt8]] {
+    var arguments: [[UInt8]] = []
     for index in 1..<max(1, Int(CommandLine.argc)) {
-      guard let argument = unsafe CommandLine.unsafeArgv[index],
-        let text = unsafe String(validatingCString: argument)
-      else { return nil }
-      arguments.append(text)
+      guard let argument = unsafe CommandLine.unsafeArgv[index] else { break }
+      arguments.append(unsafe Array(UnsafeRawBufferPointer(start: argument, count: strlen(argument))))
     }
     return arguments
   }

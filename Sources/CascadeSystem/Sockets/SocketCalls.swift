@@ -35,6 +35,9 @@ extension FileDescriptor {
     _ = try checked("shutdown") { shutdown(raw, CInt(SHUT_WR)) }
   }
 
+  /// Ends both directions. A wait for the socket ends too.
+  package func shutdownBoth() { _ = shutdown(raw, CInt(SHUT_RDWR)) }
+
   /// The path of a listener in the file system, or nil if it has none.
   package var localPath: String? {
     var address = sockaddr_un()

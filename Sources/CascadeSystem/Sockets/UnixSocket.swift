@@ -16,10 +16,24 @@ package enum UnixSocket {
     try unsafe withAddress(path) { address, length throws(SystemError) in
       _ = try checked("bind", path) { unsafe bind(descriptor.raw, address, length) }
     }
-    let name = try cString(path)
-    _ = try checked("chmod", path) { unsafe chmod(name, mode) }
+    try setMode(mode, ofSocketAt: path)
     _ = try checked("listen", path) { Glibc.listen(descriptor.raw, SOMAXCONN) }
     return descriptor
+  }
+
+  /// By a descriptor of the file itself. Another user may have put a link in its place meanwhile.
+  private static func setMode(
+    _ mode: UInt32, ofSocketAt path: String
+  ) throws(SystemError) {
+    let name = try cString(path)
+    let raw = try checked("open", path) { unsafe cascade_open_entry(AT_FDCWD, name) }
+    let entry = FileDescriptor(owning: raw)
+    let status = try entry.status()
+    if status.kind != .socket || status.uid != Process.userIdentifier {
+      throw SystemError(code: EEXIST, call: "chmod", path: path)
+    }
+    let link = try cString("/proc/self/fd/\(entry.raw)")
+    _ = try checked("chmod", path) { unsafe chmod(link, mode) }
   }
 
   /// Removes the file of a listener that no longer serves.

@@ -45,7 +45,7 @@ extension Control {
     let configuration = service.configuration
     let setUp =
       try stores.engine.ownershipProblems(at: configuration.path).map(Control.ownershipFinding)
-      + WriteAccess.findings(spool: configuration.spoolPath, socket: stores.socket)
+      + WriteAccess.findings(of: configuration, socket: stores.socket)
     let found = structure.filter { $0.kind != .library }
     return [
       "findings": .array(

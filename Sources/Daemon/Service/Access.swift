@@ -1,21 +1,39 @@
 internal import CascadeModel
-internal import Spool
 internal import CascadeSystem
 
-/// Checks who may write to the spool and the socket, and so change the store. Access for the owner
-/// and the group is deliberate; access for all users is a mistake.
+/// Who may write what a store consists of, and so change the store. What is unsafe when the store
+/// is opened is refused; here it is found as long as the store is served.
 enum WriteAccess {
-  static func findings(spool: String, socket: String?) throws -> [JSON] {
-    let parts = ["", "/new", "/held", "/rejected", "/tmp"].map { spool + $0 }
-    let open = try parts.first(where: isOpenToOthers).map { ($0, "puts a change file there") }
-    let openSocket = try socket.flatMap { try isOpenToOthers($0) ? $0 : nil }
-    let found = [open, openSocket.map { ($0, "connects there") }].compactMap(\.self)
-    return found.map { path, how in
-      [
-        "kind": "access",
-        "message": .string(
-          "\(path) can be written by every user: a user who \(how) can change the whole store"),
-      ]
+  static func findings(of configuration: StoreConfiguration, socket: String?) throws -> [JSON] {
+    var messages: [String] = []
+    for path in unsafePaths(of: configuration) where !messages.contains(path) {
+      messages.append(path)
+    }
+    if let socket, try isOpenToOthers(socket) {
+      messages.append(
+        "\(socket) can be written by every user: a user who connects there can change the whole "
+          + "store")
+    }
+    return messages.map { ["kind": "access", "message": .string($0)] }
+  }
+
+  private static func unsafePaths(of configuration: StoreConfiguration) -> [String] {
+    let spool = configuration.spoolPath
+    let directories =
+      ["", "/new", "/held", "/rejected", "/tmp"].map { spool + $0 }
+      + configuration.model.files.values.sorted()
+    let paths = SafePaths(groupOf: configuration.path)
+    return [reason { _ = try configuration.safePaths() }].compactMap(\.self)
+      + directories.compactMap { path in reason { _ = try paths.directory(path) } }
+  }
+
+  /// Why something is unsafe; nil if it is safe, or away.
+  private static func reason(_ body: () throws -> Void) -> String? {
+    do {
+      try body()
+      return nil
+    } catch {
+      return (error as? UnsafePath)?.description
     }
   }
 

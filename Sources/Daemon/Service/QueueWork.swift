@@ -72,7 +72,7 @@ extension StoreService {
       ringOpenings()
     }
     // A fault of the store itself may last for days, so callers do not wait for its end.
-    if error is StoreError || stores.engine.isDamage(error) {
+    if error is StoreError || error is UnsafePath || stores.engine.isDamage(error) {
       failWaiters(StoreError("\(text); submitted files stay in the spool"))
     }
     try? await EventLoop.sleep(for: wait == nil ? backoff.next() : min(backoff.next(), .seconds(2)))

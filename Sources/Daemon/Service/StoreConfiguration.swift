@@ -30,6 +30,18 @@ package struct StoreConfiguration: Sendable, Hashable {
   /// That directory beside the actual database file, whatever path it is served by.
   var home: String { StoreConfiguration.directory(of: FileStatus.realPath(path) ?? path) }
 
+  /// Throws if another user could replace the database, or what is beside it.
+  func safePaths() throws -> SafePaths { try SafePaths(store: path) }
+
+  /// A root that is away is no danger: its files wait.
+  func refuseUnsafeRoots(_ paths: SafePaths) throws {
+    for (_, root) in model.files.sorted(by: { $0.key < $1.key }) {
+      do {
+        _ = try paths.directory(root)
+      } catch is SystemError {}
+    }
+  }
+
   /// The paths that no sweep of files may touch.
   var surroundings: StorePaths { StorePaths(store: path, spool: spoolPath) }
 }

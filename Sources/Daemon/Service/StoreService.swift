@@ -81,17 +81,19 @@ final class StoreService {
     if try !configuration.creates && FileStatus.of(path) == nil {
       throw StoreAway("\(path) does not exist")
     }
+    let paths = try configuration.safePaths()
+    try configuration.refuseUnsafeRoots(paths)
     let made = try [configuration.spoolPath, configuration.home].filter {
       try FileStatus.of($0) == nil
     }
-    let spool = try SpoolDirectory(configuration.spoolPath)
+    let spool = try SpoolDirectory(configuration.spoolPath, paths)
     openSpool = spool
     do {
       try await writer.open(spool)
     } catch {
       // If this is not a store, remove what we made beside it.
       if made.contains(configuration.spoolPath) { openSpool = nil }
-      made.forEach(SpoolDirectory.removeEmpty)
+      for path in made { SpoolDirectory.removeEmpty(path, paths) }
       throw error
     }
     if condition.pause == nil { condition.pause = try await writer.storedPause() }
@@ -181,7 +183,7 @@ final class StoreService {
   private func refuseToLeaveFiles(for new: StoreConfiguration) throws {
     let path = configuration.spoolPath
     if new.spoolPath == path { return }
-    let counts = try SpoolDirectory(path).counts()
+    let counts = try SpoolDirectory(path, configuration.safePaths()).counts()
     if counts.waiting + counts.held == 0 { return }
     throw StoreError(
       "files wait in its spool \(path) (\(counts.waiting), and \(counts.held) are held): apply, "
@@ -255,7 +257,7 @@ extension StoreService {
     guard let old = openSpool, try old.isReplaced else { return }
     // Leave time to create the new directories.
     try await EventLoop.sleep(for: .seconds(1))
-    let new = try SpoolDirectory(configuration.spoolPath)
+    let new = try SpoolDirectory(configuration.spoolPath, configuration.safePaths())
     let isTaken = try await writer.take(new)
     openSpool = new
     failWaiters(StoreError("the spool was replaced: check it, and try again"))

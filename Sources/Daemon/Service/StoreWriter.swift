@@ -46,9 +46,10 @@ actor StoreWriter {
 
   private func open(creates: Bool) throws {
     let path = configuration.path
+    _ = try configuration.safePaths()
     try engine.refuseHarm(at: path)
-    let lock = try SpoolDirectory.lock(spool!.path)
-    let databaseLock = try SpoolDirectory.lock(home: configuration.home, besides: spool!.path)
+    let lock = try spool!.lock()
+    let databaseLock = try spool!.lock(home: configuration.home)
     let writer = try engine.openForWriting(
       path, model: configuration.model, creates: creates, lockTimeout: .seconds(5))
     opened = writer.opened
@@ -64,8 +65,7 @@ actor StoreWriter {
     self.spool = spool
     guard let writer = inbox?.writer else { return false }
     inbox = nil
-    inbox = try Inbox(
-      spool, SpoolDirectory.lock(spool.path), writer: writer, now: SystemClock.wall)
+    inbox = try Inbox(spool, spool.lock(), writer: writer, now: SystemClock.wall)
     return true
   }
 

@@ -77,14 +77,25 @@ extension Writer {
     case .unmovable(let reason): work.unmovable.append("\(file.root):\(file.path): \(reason)")
     case .missing: work.missing += 1
     case .named, .moved:
-      if try (sight == .named || isNamed) && mover.restoreFromTrash(file) {
-        work.stillNamed += 1
-      } else {
-        try trashOrDelete(file, mover)
-        work.moved += 1
+      do {
+        try finishTrashing(file, isNamed: sight == .named || isNamed, mover, &work)
+      } catch let error as UnusableTrash {
+        work.waiting.insert(error.description)
+        return
       }
     }
     try db.deleteReleased(file)
+  }
+
+  private func finishTrashing(
+    _ file: ReleasedFile, isNamed: Bool, _ mover: FileMover, _ work: inout FileWork
+  ) throws {
+    if try isNamed && mover.restoreFromTrash(file) {
+      work.stillNamed += 1
+    } else {
+      try trashOrDelete(file, mover)
+      work.moved += 1
+    }
   }
 
   private func trashOrDelete(_ file: ReleasedFile, _ mover: FileMover) throws {

@@ -97,6 +97,8 @@ extension Writer {
       return "\(error)"
     } catch let error as UnmovableFile {
       return error.reason
+    } catch let error as UnusableTrash {
+      return error.description
     }
   }
 

@@ -45,6 +45,14 @@ package final class Channel {
 
   package var isHungUp: Bool { readiness.isHungUp }
 
+  /// Ends the connection. A read returns 0 from then on.
+  package func shutdown() { descriptor.shutdownBoth() }
+
+  /// Whether bytes have come that were not read.
+  package var hasInput: Bool {
+    (try? descriptor.waitBlocking(for: .readable, milliseconds: 0)) ?? false
+  }
+
   /// Waits for the next connection of a listener.
   package func accept() async throws -> FileDescriptor {
     while true {

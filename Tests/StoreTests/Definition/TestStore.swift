@@ -21,8 +21,10 @@ final class TestStore: StoreUnderTest {
   var count: Int64 = 0
 
   /// The application's tables are there first.
-  init(model: StoreModel = .lenient, schema: String = "") throws {
-    path = "\(TestStore.directory)/cascade-test-\(getpid())-\(UInt64.random(in: 0 ... .max)).db"
+  init(
+    model: StoreModel = .lenient, schema: String = "", in directory: String = TestStore.directory
+  ) throws {
+    path = "\(directory)/cascade-test-\(getpid())-\(UInt64.random(in: 0 ... .max)).db"
     if !schema.isEmpty { try Connection(path: path, access: .create).execute(schema) }
     self.model = model
     writer = try Writer(path: path, model: model)
@@ -32,7 +34,7 @@ final class TestStore: StoreUnderTest {
   deinit { for suffix in ["", "-wal", "-shm"] { unsafe unlink(path + suffix) } }
 
   /// Syncing costs nothing there, so that a test may commit as often as it likes.
-  private static let directory = unsafe access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/var/tmp"
+  static let directory = unsafe access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/var/tmp"
 
   /// As the next daemon does.
   func reopen() throws {

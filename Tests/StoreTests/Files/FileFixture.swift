@@ -26,7 +26,7 @@ final class FileFixture {
 
   init(
     _ more: String = "", model files: String = "",
-    rules: String = #"["deleteDestinationIfAllSourcesDeleted"]"#
+    rules: String = #"["deleteDestinationIfAllSourcesDeleted"]"#, hasOwnDirectory: Bool = false
   ) throws {
     let random = try Process.randomBytes(8).map { String($0, radix: 16) }.joined()
     directory = try Directory.openOrMake("/tmp/cascade-files-\(random)")
@@ -47,7 +47,9 @@ final class FileFixture {
         \(more)
       }
       """
-    store = try TestStore(model: StoreModel(model), schema: FileFixture.schema)
+    let place = hasOwnDirectory ? "\(directory.path)/database" : TestStore.directory
+    if hasOwnDirectory { try directory.makeDirectory("database") }
+    store = try TestStore(model: StoreModel(model), schema: FileFixture.schema, in: place)
   }
 
   deinit {

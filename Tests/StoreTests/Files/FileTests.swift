@@ -233,6 +233,40 @@ struct FileTests {
     #expect(files.isThere("real/1") && files.isThere("file"))
   }
 
+  @Test("While the trash is a link, files wait and say so", arguments: ["..", "/no/where", "real"])
+  func linkedTrash(target: String) throws {
+    try files.write("1", "2", "real/2")
+    try link(target, ".cascade-trash")
+    try files.store.bySQL("INSERT INTO album VALUES(1, '1', NULL), (2, '2', NULL)")
+    try files.bySQL("DELETE FROM album WHERE id = 1")
+    let work = try files.tend()
+    #expect(work.moved == 0 && work.unmovable.isEmpty)
+    #expect(work.waiting.first?.hasPrefix("\(files.root.path)/.cascade-trash cannot be") == true)
+    #expect(files.isThere("1"))
+    #expect(unsafe unlink("\(files.root.path)/.cascade-trash") == 0)
+    files.store.writer.retryFiles()
+    #expect(try files.tend().moved == 1)
+    #expect(!files.isThere("1"))
+  }
+
+  @Test("A file in a trash that became a link comes back when the trash is there again")
+  func trashBecomesLink() throws {
+    try files.write("1")
+    try files.store.bySQL("INSERT INTO album VALUES(1, '1', NULL)")
+    let batch = try #require(try files.bySQL("DELETE FROM album"))
+    try files.tend()
+    let trash = "\(files.root.path)/.cascade-trash"
+    #expect(unsafe rename(trash, "\(files.outside)/trash") == 0)
+    try link("\(files.outside)/trash", ".cascade-trash")
+    _ = try files.store.writer.undo(
+      batch, by: "test", at: SystemClock.wall(), manners: .none)
+    #expect(try files.tend().waiting.contains { $0.contains("cannot be used") })
+    #expect(!files.isThere("1"))
+    #expect(unsafe unlink(trash) == 0 && rename("\(files.outside)/trash", trash) == 0)
+    #expect(try files.tend().restored == 1)
+    #expect(files.isThere("1"))
+  }
+
   @Test("A kernel that resolves paths only step by step follows no link either")
   func stepwise() throws {
     try files.write("a/b/1")
@@ -252,6 +286,7 @@ struct FileTests {
 
   @Test("The store, its spool and what else is Cascade's are never moved, whoever names them")
   func ours() throws {
+    let files = try FileFixture(hasOwnDirectory: true)
     try files.write("spool/new/1.json", "free")
     let name = files.store.path.split(separator: "/").last!
     let model = try StoreModel(
