@@ -65,7 +65,10 @@ package struct ControlClient: ~Copyable {
       let part = try next()
       if part.isEmpty && !upload.isNull { break }
       let reply = try call(
-        "Upload", ["upload": upload, "data": .string(Base64.encode(part[...]))])
+        "Upload",
+        [
+          "upload": upload, "name": .string(name), "data": .string(Base64.encode(part[...])),
+        ])
       upload = reply["upload"] ?? .null
       if part.isEmpty { break }
     } while true

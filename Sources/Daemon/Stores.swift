@@ -110,7 +110,8 @@ final class Stores {
       .sorted { $0.key < $1.key }.map { services.count == 1 ? $0.key : "\($0.value) \($0.key)" }
     let what = services.count == 1 ? paths : "\(services.count) stores"
     let last = events.last?["message"]?.string.map { "; \($0)" } ?? ""
-    return "Serving \(what): \(counts.joined(separator: ", "))\(last)"
+    // The service manager would take a second line for another message.
+    return "Serving \(what): \(counts.joined(separator: ", "))\(last)".escapingControls()
   }
 
   // MARK: - Reload
@@ -133,7 +134,8 @@ final class Stores {
     } catch {
       complaints = (error as? ConfigurationError)?.complaints ?? ["\(error)"]
       events.tell(
-        .error, .reloadFailed, "reload failed, nothing was changed: \(error)",
+        .error, .reloadFailed,
+        "reload failed, nothing was changed: \(complaints.joined(separator: "; "))",
         [(.reason, "\(error)"), (.peerUser, user.map { String($0) } ?? "")])
       throw error
     }

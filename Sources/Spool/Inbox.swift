@@ -20,6 +20,7 @@ package final class Inbox {
   var hasStoredVerdicts = false
   /// When stuck files were last tried.
   var stuckSince: Int64 = 0
+  var retryInterval = Inbox.shortestRetry
 
   /// `now` returns milliseconds since 1970.
   package init(

@@ -193,6 +193,15 @@ extension SpoolDirectory {
     }
   }
 
+  /// The held or rejected file that is listed as this text. A name that is not UTF-8 is listed
+  /// otherwise than it is.
+  package func listed(_ text: String) throws -> FileName {
+    let name = FileName(text)
+    if !text.contains("\\") { return name }
+    if try rejected.status(of: name) != nil || isHeld(name) { return name }
+    return try (rejectedNames() + heldNames()).first { $0.description == text } ?? name
+  }
+
   package func isHeld(_ name: FileName) throws -> Bool { try held.status(of: name) != nil }
 
   /// Moves a held file back into the queue. False if there is none.
@@ -238,6 +247,7 @@ extension SpoolDirectory {
   package func dropRejected(_ name: FileName) throws -> Bool {
     guard try rejected.status(of: name) != nil else { return false }
     if try rejected.status(of: name)?.kind == .directory {
+      try rejected.directory(name).removeContents()
       try rejected.removeDirectory(name)
     } else {
       try rejected.remove(name)

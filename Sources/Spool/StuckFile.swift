@@ -11,18 +11,25 @@ struct StuckFile {
 }
 
 extension Inbox {
-  /// Milliseconds between two tries.
-  private static let retryInterval: Int64 = 60_000
+  /// Milliseconds between two tries: few at first, because most causes soon pass.
+  static let shortestRetry: Int64 = 1_000
+  private static let longestRetry: Int64 = 16_000
+
+  /// When to try the stuck files again; nil if there are none.
+  package var retryDelay: Duration? { stuck.isEmpty ? nil : .milliseconds(retryInterval) }
 
   /// Moves a judged file out of the queue. Returns why it could not be moved, or nil.
   func moveOut(_ name: FileName, _ receipt: Receipt) -> String? {
     let reasons = receipt.outcome == .rejected ? reasonFile(name, receipt) : ""
+    retryInterval = Inbox.shortestRetry
     return leave(name, receipt.outcome, reasons)
   }
 
   /// The same. It runs after the commit and does not throw, so that the outcome is still reported.
   @discardableResult
-  func leave(_ name: FileName, _ outcome: Receipt.Outcome, _ reasons: String) -> String? {
+  func leave(
+    _ name: FileName, _ outcome: Receipt.Outcome, _ reasons: String, storesVerdict: Bool = true
+  ) -> String? {
     do {
       try move(name, outcome, reasons)
       return nil
@@ -30,7 +37,7 @@ extension Inbox {
       guard let status = try? spool.incoming.status(of: name) else { return nil }
       stuck[name] = StuckFile(outcome: outcome, reasons: reasons, status: status)
       stuckSince = now()
-      try? storeVerdict(outcome, reasons, ofStuck: name)
+      if storesVerdict { try? storeVerdict(outcome, reasons, ofStuck: name) }
       return "it cannot be \(outcome.moveDescription): \(error)"
     }
   }
@@ -52,10 +59,11 @@ extension Inbox {
   }
 
   func retryStuck() throws {
-    if stuck.isEmpty || 0..<Inbox.retryInterval ~= now() - stuckSince { return }
+    if stuck.isEmpty || 0..<retryInterval ~= now() - stuckSince { return }
+    retryInterval = min(2 * retryInterval, Inbox.longestRetry)
     for (name, file) in stuck where try isStuck(name) {
       stuck[name] = nil
-      leave(name, file.outcome, file.reasons)
+      leave(name, file.outcome, file.reasons, storesVerdict: false)
     }
     deleteVerdicts()
   }

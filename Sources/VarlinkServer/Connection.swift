@@ -3,6 +3,21 @@ internal import CascadeSystem
 internal import CascadeVarlink
 internal import SystemdService
 
+/// Why a reply is not sent.
+enum ReplyRefused: Error, CustomStringConvertible {
+  case tooLong(limit: Int)
+  case tooManyUnread
+
+  var description: String {
+    switch self {
+    case .tooLong(let limit):
+      "the reply is longer than \(limit >> 20) MiB: ask for less, or with `more`"
+    case .tooManyUnread:
+      "replies that this user's clients do not read need too much memory: end those clients"
+    }
+  }
+}
+
 /// The connection of one client. Its calls are answered one after another, in order.
 @EventLoopActor
 final class Connection {
@@ -10,6 +25,10 @@ final class Connection {
   private let peer: Peer
   private let server: VarlinkServer
   private var input = FrameBuffer()
+  /// The part of the input that the user's share of the memory has.
+  var sharedInput = 0
+  private var isReading = false
+  private(set) var lastUse = ContinuousClock.now
   private var isSending = false
 
   init(_ descriptor: consuming FileDescriptor, _ server: VarlinkServer) throws {
@@ -18,10 +37,19 @@ final class Connection {
     self.server = server
   }
 
+  var user: UInt32 { peer.uid }
+
+  /// Whether no call is being answered, and none has come.
+  var isIdle: Bool { isReading && !channel.hasInput }
+
+  /// Ends the connection, while it is idle.
+  func end() { channel.shutdown() }
+
   /// Returns when the client has no more calls, has left, or has sent something that is not
   /// Varlink. A client that has closed only its sending side has no more calls, but its earlier
   /// calls are answered.
   func run() async {
+    defer { server.clients.giveBackMemory(sharedInput, of: self) }
     do {
       while let frame = try await nextFrame(), let request = Request(frame) {
         try await handle(request)
@@ -38,8 +66,27 @@ final class Connection {
   func send(_ reply: Reply) async throws {
     if isSending { throw SystemError.disconnection }
     isSending = true
-    try await channel.send(reply.frame)
+    let frame = try sendableFrame(reply)
+    let shared = frame.count > Clients.free ? frame.count : 0
+    defer { server.clients.giveBackMemory(shared, of: self) }
+    try await channel.send(frame)
     isSending = false
+  }
+
+  /// The reply as it is sent, or an error if it is too long. The caller gives its memory back.
+  private func sendableFrame(_ reply: Reply) throws -> [UInt8] {
+    let frame = reply.frame
+    if frame.count <= Clients.free { return frame }
+    var problem: ReplyRefused?
+    if frame.count > server.limits.reply {
+      problem = .tooLong(limit: server.limits.reply)
+    } else if !server.clients.takeMemory(frame.count, for: self) {
+      problem = .tooManyUnread
+    }
+    guard let problem else { return frame }
+    if !reply.continues { return Reply(server.failure(problem)).frame }
+    isSending = false
+    throw problem
   }
 
   private func nextFrame() async throws -> [UInt8]? {
@@ -55,9 +102,21 @@ final class Connection {
 
   private func fill() async throws -> Int {
     var bytes: [UInt8] = []
+    lastUse = .now
+    isReading = true
+    defer { isReading = false }
     let count = try await channel.read(into: &bytes, upTo: Self.readSize)
     input.append(bytes)
-    return count
+    return shareInput() ? count : 0
+  }
+
+  /// Counts a long message that has begun. False if there is no room for it.
+  private func shareInput() -> Bool {
+    let more = max(0, input.pendingCount - Clients.free) - sharedInput
+    if more > 0 && !server.clients.takeMemory(more, for: self) { return false }
+    if more < 0 { server.clients.giveBackMemory(-more, of: self) }
+    sharedInput += more
+    return true
   }
 
   private static let readSize = 1 << 16

@@ -7,10 +7,17 @@ package import SystemdService
 @EventLoopActor
 package final class VarlinkServer {
   package struct Limits: Sendable {
-    /// Further connections are closed at once. Each connection may need the memory of one message.
+    /// The connections that one user may have. All users share twice as many.
     package var connections = 256
     /// The limit for a call, in bytes.
     package var message = 1 << 20
+    /// The limit for a reply, in bytes. A longer one is refused.
+    package var reply = 64 << 20
+    /// The bytes of unfinished calls and of replies that were not taken, of one user. All users
+    /// share twice as many.
+    package var memory = 128 << 20
+    /// Users who always get a connection: root and the user of this process.
+    package var alwaysServed: Set<UInt32> = [0, Process.userIdentifier]
 
     package init() {}
   }
@@ -31,8 +38,8 @@ package final class VarlinkServer {
 
   let limits: Limits
   private let interfaces: [String: Interface]
-  private let failure: @Sendable (any Error) -> VarlinkError
-  private var connectionCount = 0
+  let failure: @Sendable (any Error) -> VarlinkError
+  let clients: Clients
 
   /// `failure` translates errors of handlers that are not a `VarlinkError`.
   package init(
@@ -42,6 +49,7 @@ package final class VarlinkServer {
     let all = interfaces + [Self.serviceInterface(identity, describing: interfaces)]
     self.interfaces = Dictionary(uniqueKeysWithValues: all.map { ($0.description.name, $0) })
     self.limits = limits
+    clients = Clients(limits)
     self.failure = failure
   }
 
@@ -53,12 +61,11 @@ package final class VarlinkServer {
         let descriptor = try await listener.accept()
         // Otherwise a client that connects again and again would block the existing connections.
         await EventLoop.turn()
-        // The descriptor is dropped, and thereby closed, if there are too many connections or the client
-        // has already left.
-        guard connectionCount < limits.connections,
-          let connection = try? Connection(descriptor, self)
-        else { continue }
-        connectionCount += 1
+        // The descriptor is dropped, and thereby closed, if there is no room or the client has
+        // already left.
+        guard let connection = try? Connection(descriptor, self), clients.admit(connection) else {
+          continue
+        }
         group.addTask(executorPreference: EventLoop.shared) { await self.run(connection) }
       }
     }
@@ -66,7 +73,7 @@ package final class VarlinkServer {
 
   private func run(_ connection: Connection) async {
     await connection.run()
-    connectionCount -= 1
+    clients.remove(connection)
   }
 
   /// The reply to a call. All errors become replies. Throws only if the call was cancelled.

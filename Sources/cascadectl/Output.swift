@@ -29,7 +29,7 @@ struct Output {
   /// taken for complete. If the reader closed the pipe, there is no message.
   static func write(_ text: String) throws {
     do {
-      try StandardStream.output.writeAll(text)
+      try StandardStream.output.writeAll(text.escapingControls(keepingLines: true))
     } catch let error as SystemError {
       let isEnough = error.isDisconnection
       throw Failure(isEnough ? "" : "cannot write the output: \(error)", EX_IOERR)

@@ -76,6 +76,7 @@ enum Program {
   }
 
   private static func complain(_ text: String, _ status: CInt) -> CInt {
+    let text = text.escapingControls(keepingLines: true)
     if !text.isEmpty { StandardStream.error.write("cascadectl: \(text)\n") }
     return status
   }
@@ -132,7 +133,9 @@ struct Failure: Error {
       self.init("no such store: \(store)", EX_UNAVAILABLE)
     case "NoSuchThing":
       self.init("there is no \(parameters["what"]?.string?.printable ?? "")", EX_DATAERR)
-    case "Unusable": self.init(reason, EX_USAGE)
+    case "Unusable":
+      // What was sent of a file is no argument.
+      self.init(reason, parameters["parameter"]?.string == "data" ? EX_DATAERR : EX_USAGE)
     case "Unavailable": self.init(reason, EX_TEMPFAIL)
     case "Misconfigured":
       let complaints = parameters["complaints"]?.array?.compactMap(\.string?.printable) ?? []

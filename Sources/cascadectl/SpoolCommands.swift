@@ -1,6 +1,7 @@
 internal import CascadeKit
 internal import Glibc
 internal import CascadeModel
+internal import CascadeSystem
 
 /// `spool`: the files that wait, are held or were rejected.
 enum SpoolCommands {
@@ -14,6 +15,12 @@ enum SpoolCommands {
     case ("retry", _), ("drop", _): throw UsageError("spool \(verb) needs one FILE")
     default: throw UsageError("expected spool list, spool retry FILE or spool drop FILE")
     }
+  }
+
+  /// Arguments that are not all UTF-8. Only `spool` takes such a name, as it lists it.
+  static func arguments(_ bytes: [[UInt8]]) -> [String]? {
+    let shown = bytes.map { FileName(bytes: $0).description }
+    return shown.contains("spool") ? shown : nil
   }
 
   private static func each(

@@ -2,4 +2,4 @@ internal import Glibc
 internal import CascadeSystem
 
 StandardStream.openMissing()
-exit(Program.run(Process.arguments))
+exit(Program.run(Process.arguments ?? SpoolCommands.arguments(Process.argumentBytes)))

@@ -38,7 +38,8 @@ struct UnsafePathTests {
   // MARK: - What is refused at the start
 
   /// Each is done to a store that could be served before.
-  @Worker @Test(arguments: [
+  @Worker
+  @Test(arguments: [
     "chown 1234 DIR", "chmod 777 DIR", "chmod o+w STORE", "chown 1234 STORE",
     "chgrp 1234 DIR; chmod g+w DIR", "mkdir STORE.cascade; chown 1234 STORE.cascade",
     "mkdir -m 777 STORE.cascade", "mkdir DIR/away; ln -s DIR/away STORE.cascade",
@@ -124,7 +125,8 @@ struct UnsafePathTests {
 
   // MARK: - What is replaced while it is served
 
-  @Worker @Test(arguments: [
+  @Worker
+  @Test(arguments: [
     "mkdir SPOOL; chown 1234 SPOOL", "mkdir -m 777 SPOOL", "ln -s DIR/away SPOOL",
     "mkdir SPOOL; mkdir -p DIR/target; ln -s DIR/target SPOOL/rejected",
   ])

@@ -103,21 +103,98 @@ struct ConnectionTests {
     }
   }
 
-  @Test("closes connections above the limit, and takes new ones when there is room")
-  func connectionLimit() async throws {
+  @Test("Above the limit, a new connection ends the one that was idle longest")
+  func idleConnections() async throws {
     var limits = VarlinkServer.Limits()
     limits.connections = 2
-    try await withService(limits: limits) { path, _ in
-      var first = try VarlinkClient.connect(path)
-      _ = try first.call("io.cascaded.Test.Notes")
-      do {
-        var second = try VarlinkClient.connect(path)
-        _ = try second.call("io.cascaded.Test.Notes")
-        var third = try RawClient(path)
-        #expect(try third.receive() == nil)
+    try await withService(limits: limits) { path, service in
+      let waits = try RawClient(path)
+      try waits.send(wait)
+      #expect(try await onLoop { try await eventually { service.waiting == 1 } })
+      var idle = try RawClient(path)
+      try idle.send(notes)
+      #expect(try idle.receive() != nil)
+      for _ in 0..<10 { try Self.ask(path) }
+      #expect(try idle.receive() == nil)
+      #expect(await service.cancelled == 0)
+    }
+  }
+
+  @Test("Above the limit, a connection is closed where none is idle, but not root's")
+  func busyConnections() async throws {
+    var limits = VarlinkServer.Limits()
+    limits.connections = 2
+    for served: Set<UInt32> in [[], [Process.userIdentifier]] {
+      limits.alwaysServed = served
+      try await withService(limits: limits) { path, service in
+        do {
+          var waiting = [Holder(try RawClient(path)), Holder(try RawClient(path))]
+          for client in waiting { try client.value.send(wait) }
+          #expect(try await onLoop { try await eventually { service.waiting == 2 } })
+          if served.isEmpty {
+            var third = try RawClient(path)
+            #expect(try third.receive() == nil)
+          } else {
+            try Self.ask(path)
+          }
+          waiting = []
+        }
+        // Each attempt lasts until the server closes or answers.
+        #expect((0..<1000).contains { _ in (try? Self.ask(path)) != nil })
       }
-      // Each attempt lasts until the server closes or answers.
-      #expect((0..<1000).contains { _ in (try? Self.ask(path)) != nil })
+    }
+  }
+
+  @Test("A user leaves as much to others as he has")
+  func shares() {
+    var shares = Shares(of: 512)
+    for (user, most) in [(1, 256), (2, 128), (3, 64)] as [(UInt32, Int)] {
+      while shares.hasRoom(of: user) { shares.take(for: user) }
+      #expect(shares.part(of: user) == most)
+    }
+    #expect(shares.users(with: 64) == [1, 2, 3])
+    while shares.part(of: 1) > 0 { shares.take(-1, for: 1) }
+    #expect(shares.hasRoom(for: 100, of: 4) && !shares.hasRoom(for: 200, of: 4))
+  }
+
+  @Test("A reply over the limit is refused, and so are unread ones that need much memory")
+  func longReplies() async throws {
+    var limits = VarlinkServer.Limits()
+    limits.reply = 10 << 20
+    limits.memory = 20 << 20
+    try await withService(limits: limits) { path, _ in
+      var client = try RawClient(path)
+      try client.send(big(11 << 20))
+      #expect(try client.receive()?.contains("the reply is longer than 10 MiB") == true)
+      var deaf: [Holder] = []
+      for _ in 0..<4 {
+        deaf.append(Holder(try RawClient(path)))
+        try deaf.last!.value.send(big(8 << 20))
+      }
+      // Each reply is written when the next connection is answered.
+      try Self.ask(path)
+      try client.send(big(8 << 20))
+      #expect(try client.receive()?.contains("need too much memory") == true)
+      try client.send(big(1 << 10))
+      #expect(try client.receive()?.utf8.count ?? 0 > 1 << 10)
+      deaf = []
+    }
+  }
+
+  @Test("Unfinished calls share memory: the longest idle one makes room")
+  func unfinishedCalls() async throws {
+    var limits = VarlinkServer.Limits()
+    limits.memory = 2 << 20
+    try await withService(limits: limits) { path, _ in
+      var clients: [Holder] = []
+      for _ in 0..<6 {
+        clients.append(Holder(try RawClient(path)))
+        try clients.last!.value.send("{\"method\":\"" + String(repeating: "x", count: 900_000))
+        try Self.ask(path)
+      }
+      #expect(try clients[0].value.receive() == nil)
+      try clients[5].value.send("\"}\0")
+      #expect(try clients[5].value.receive() != nil)
     }
   }
 
@@ -142,6 +219,7 @@ struct ConnectionTests {
   }
 }
 
+private let notes = #"{"method":"io.cascaded.Test.Notes"}"# + "\0"
 private let wait = #"{"method":"io.cascaded.Test.Wait"}"# + "\0"
 
 private func big(_ size: Int) -> String {

@@ -14,7 +14,8 @@ package enum Process {
     var arguments: [[UInt8]] = []
     for index in 1..<max(1, Int(CommandLine.argc)) {
       guard let argument = unsafe CommandLine.unsafeArgv[index] else { break }
-      arguments.append(unsafe Array(UnsafeRawBufferPointer(start: argument, count: strlen(argument))))
+      let bytes = unsafe UnsafeRawBufferPointer(start: argument, count: strlen(argument))
+      arguments.append(unsafe Array(bytes))
     }
     return arguments
   }

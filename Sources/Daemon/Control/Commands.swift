@@ -28,6 +28,7 @@ extension Control {
     guard let upload = uploads.take(id) else { throw VarlinkError.noSuchThing("upload \(id)") }
     let service = upload.service
     do {
+      try Uploads.refuseLong(upload, as: call.text("name"))
       let name = try await freeName(call.text("name")!, for: upload)
       let receipt = try await service.enqueueAndWait(name) { try service.submit(upload, as: name) }
       return ["receipt": receipt.json]
@@ -116,7 +117,7 @@ extension Control {
 
   func retry(_ call: Call) async throws -> JSON {
     let service = try await service(call)
-    let name = try spoolName(call)
+    let name = try spoolName(call, in: service.spool)
     guard try service.spool.retry(name) || service.spool.release(name) else {
       throw VarlinkError.noSuchThing("file \(name) among the rejected and held ones")
     }
@@ -127,7 +128,7 @@ extension Control {
 
   func drop(_ call: Call) async throws -> JSON {
     let service = try await service(call)
-    let name = try spoolName(call)
+    let name = try spoolName(call, in: service.spool)
     var isDropped = try service.spool.dropRejected(name)
     if !isDropped { isDropped = try await dropHeld(name, service) }
     guard isDropped else {
@@ -146,8 +147,8 @@ extension Control {
     return try service.spool.dropHeld(name)
   }
 
-  private func spoolName(_ call: Call) throws -> FileName {
-    let name = FileName(call.text("file")!)
+  private func spoolName(_ call: Call, in spool: SpoolDirectory) throws -> FileName {
+    let name = try spool.listed(call.text("file")!)
     if !name.isValid || name.isHidden {
       throw VarlinkError.unusable("file", "\"\(name)\" is not a name of a file in the spool")
     }

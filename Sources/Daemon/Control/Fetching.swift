@@ -12,12 +12,27 @@ extension Control {
   func fetch(_ call: Call) async throws -> JSON {
     let fetched = try await fetched(call)
     var rest = fetched.nodes[...]
-    while rest.count > Control.page && call.more {
-      try await call.reply(continues: reply(rest.prefix(Control.page), fetched))
-      rest = rest.dropFirst(Control.page)
+    while call.more {
+      let count = Control.pageCount(of: rest)
+      if count == rest.count { break }
+      try await call.reply(continues: reply(rest.prefix(count), fetched))
+      rest = rest.dropFirst(count)
     }
     return reply(rest.prefix(Control.page), fetched)
   }
+
+  /// How many nodes the next reply has: a thousand, or fewer long ones.
+  private nonisolated static func pageCount(of nodes: ArraySlice<StoredNode>) -> Int {
+    var (count, bytes) = (0, 0)
+    for node in nodes.prefix(page) {
+      bytes += node.value?.text.utf8.count ?? 0
+      if count > 0 && bytes > pageBytes { break }
+      count += 1
+    }
+    return count
+  }
+
+  private nonisolated static let pageBytes = 4 << 20
 
   private func reply(_ nodes: ArraySlice<StoredNode>, _ fetched: Fetched) -> JSON {
     ["nodes": .array(nodes.map(\.json)), "cached": .bool(fetched.isCached)]

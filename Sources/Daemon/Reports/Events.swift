@@ -46,7 +46,7 @@ final class Events {
     if kept.count == Events.most { kept.removeFirst(Events.most / 10) }
     let head: JSON = [
       "event": .integer(count), "at": .integer(SystemClock.wall()), "kind": .string(id.name),
-      "priority": .string("\(priority)"), "message": .string(message),
+      "priority": .string("\(priority)"), "message": .string(message.escapingControls()),
     ]
     guard case .object(let fixed) = head else { return }
     kept.append(.object(fixed + fields.filter { !$0.1.isEmpty }.map(Events.field)))

@@ -13,7 +13,7 @@ extension StoreService {
         try await beginToServe()
         try await workUntilIdle()
         backoff = Backoff()
-        try await wake.wait()
+        try await waitForWork()
       } catch is CancellationError {
         return
       } catch {
@@ -21,6 +21,16 @@ extension StoreService {
         await pause(after: error, &backoff)
       }
     }
+  }
+
+  private func waitForWork() async throws {
+    guard let delay = await connections.writer.retryDelay else { return try await wake.wait() }
+    let timer = Task {
+      try await EventLoop.sleep(for: delay, tolerance: delay / 4)
+      wake.ring()
+    }
+    defer { timer.cancel() }
+    try await wake.wait()
   }
 
   private func workUntilIdle() async throws {

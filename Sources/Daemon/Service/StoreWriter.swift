@@ -96,6 +96,9 @@ actor StoreWriter {
     }
   }
 
+  /// When to try files again that could not leave the queue; nil if there are none.
+  var retryDelay: Duration? { inbox?.retryDelay }
+
   /// Tidies up when the queue is empty.
   func tidy() throws { try attached().writer.tidy(.atLeisure) }
 

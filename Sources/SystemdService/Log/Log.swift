@@ -20,6 +20,8 @@ package enum Log {
     messageID: LogMessageID? = nil, file: String = #fileID, line: Int = #line,
     function: String = #function
   ) {
+    // Some of the text comes from files and clients.
+    let message = message.escapingControls()
     switch sink {
     case .plain: LogLines.write(message)
     case .prefixed: LogLines.write(message, priority)
@@ -31,7 +33,9 @@ package enum Log {
       entry.add("CODE_FILE", file)
       entry.add("CODE_LINE", String(line))
       entry.add("CODE_FUNC", function)
-      for (field, value) in fields where !value.isEmpty { entry.add(field.name, value) }
+      for (field, value) in fields where !value.isEmpty {
+        entry.add(field.name, value.escapingControls())
+      }
       // Errors are ignored, because a missing journal must not stop the work.
       entry.send()
     }

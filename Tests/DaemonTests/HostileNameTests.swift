@@ -1,0 +1,63 @@
+import CascadeModel
+import CascadeSystem
+import Testing
+
+/// What files call themselves is shown, and used, as a name only.
+@Suite struct HostileNameTests {
+  /// A terminal would obey the escape, and a reader of the log would take the next line for ours.
+  @Worker @Test func noControlCharacterReachesALogOrATerminal() throws {
+    let store = try TestStore()
+    let id = #""x\n\u001b]0;y\u0007\u0085fake: line""#
+    try store.enqueue("1.json", #"{"id": \#(id), "author": \#(id), "changes": []}"#)
+    try store.waitUntilIdle()
+    try store.enqueue(
+      "2\n\u{1b}[2J.json", #"{"id": \#(id), "author": \#(id), "changes": [{"put": ["n", "1"]}]}"#)
+    try store.waitUntilIdle()
+    let shown = [
+      store.log, try store.ctl("spool").output, try store.ctl("status").output,
+      try store.ctl("events").output, try store.ctl("batches").output,
+      try store.ctl("--json", "spool").output, try store.ctl("metrics").output,
+      try store.ctl("spool", "drop", "no\u{1b}").error,
+    ]
+    #expect(shown[0].contains("was already used"))
+    for text in shown {
+      let controls = text.unicodeScalars.filter {
+        $0.properties.generalCategory == .control && $0 != "\n"
+      }
+      #expect(controls.isEmpty, "\(text)")
+      #expect(!text.split(separator: "\n").contains { $0.hasPrefix("fake") }, "\(text)")
+    }
+  }
+
+  @Worker @Test func dropsADirectoryAndANameThatIsNotUTF8() throws {
+    let store = try TestStore()
+    let queue = try store.directory("new")
+    try queue.makeDirectory("d.json")
+    try queue.directory("d.json").makeDirectory("below")
+    try queue.directory("d.json").file("f", .createNew).writeAll([1])
+    let names = [0xff, 0xfe].map { FileName(bytes: Array("a\\".utf8) + [$0] + ".json".utf8) }
+    for name in names { try store.enqueue(name, "{}") }
+    try store.waitUntilIdle()
+    let listed = try store.ctl("--json", "spool").lines.compactMap { $0["file"]?.string }
+    #expect(listed == ["a\\\\\\xfe.json", "a\\\\\\xff.json", "d.json"])
+    for name in [listed[0], listed[2]] { #expect(try store.ctl("spool", "drop", name).status == 0) }
+    let raw = try run([
+      "/bin/sh", "-c", #"exec "$0" --store "$1" spool drop "$(printf 'a\\\377.json')""#,
+      Programs.cascadectl, store.path,
+    ])
+    #expect(raw.status == 0, "\(raw.error)")
+    #expect(try store.count(in: "rejected") == 0)
+  }
+
+  /// The reasons cannot be written while a directory has the place of their file.
+  @Worker @Test func triesAFileAgainSoonAfterItsCauseHasGone() throws {
+    let store = try TestStore()
+    try store.directory("tmp").makeDirectory(".reasons")
+    try store.enqueue("1.json", "no JSON")
+    try store.waitUntil("it is stuck") { store.log.contains("cannot leave the queue") }
+    try store.directory("tmp").removeDirectory(".reasons")
+    try store.waitUntil("it is rejected", limit: .seconds(10)) {
+      try store.count(in: "rejected") == 2
+    }
+  }
+}
