@@ -30,10 +30,6 @@ package protocol StoreEngine: Sendable {
   /// Whether another process keeps this one from writing now.
   func isLocked(at path: String) -> Bool
 
-  /// The transactions that other processes have open now. While one is open, the store may keep
-  /// what others wrote since its beginning.
-  func openTransactions(at path: String) -> [OpenTransaction]
-
   /// Whether the error may end when the store is opened again.
   func endsByReopening(_ error: any Error) -> Bool
 

@@ -18,7 +18,6 @@ package final class Writer {
   package var identities: Identities
   package var lock: LockUse
   package var log = WALControl()
-  package var logUse = LogUse()
   package var clock = TransactionClock()
   /// The transaction at hand.
   package var current = TransactionState()
@@ -33,7 +32,7 @@ package final class Writer {
     self.path = path
     self.model = model
     facts = ModelFacts(model)
-    lock = LockUse(model.limits)
+    lock = LockUse(Pace(model.limits))
     identities = Identities(counters)
   }
 
@@ -122,14 +121,8 @@ package struct LockUse {
   package var manyNodes = 20_000
   /// How long each transaction of the current sweep held the write lock.
   package var durations: [Duration] = []
-  /// Since when a transaction has held it.
-  package var heldSince: ContinuousClock.Instant?
-  package let patience: Patience
 
-  init(_ limits: StoreModel.Limits) {
-    pace = Pace(limits)
-    patience = Patience(limits.patience)
-  }
+  init(_ pace: Pace) { self.pace = pace }
 }
 
 /// The time of a transaction or a sweep.
@@ -139,20 +132,6 @@ package struct TransactionClock {
   private var begun = ContinuousClock.now
   /// How long it has been running, in milliseconds.
   package var elapsed: Int64 { Int64((.now - begun) / .milliseconds(1)) }
-  /// What the clocks showed when they were last compared, and the last lease of then.
-  package var lastComparison: Comparison?
-
-  package struct Comparison {
-    package let wall: Int64
-    package let elapsed: Int64
-    package let lease: Int64
-
-    package init(wall: Int64, elapsed: Int64, lease: Int64) {
-      self.wall = wall
-      self.elapsed = elapsed
-      self.lease = lease
-    }
-  }
 
   init() {}
 }
