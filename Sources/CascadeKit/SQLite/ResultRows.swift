@@ -27,7 +27,11 @@ struct ResultRows: ~Copyable {
     object = isObject ? ObjectValues(names, key: key) : nil
   }
 
-  deinit { unsafe connection.giveBack(statement, sql) }
+  // Inlinable code ends such a value, so its end has to be inlinable too.
+  @inlinable deinit { giveBack() }
+
+  @usableFromInline
+  borrowing func giveBack() { unsafe connection.giveBack(statement, sql) }
 
   /// Goes to the next row. False if there is none.
   @inlinable
