@@ -35,9 +35,8 @@ extension EdgeRelation {
   /// What nullifying leaves in a referring column: NULL, or the first of these values where the
   /// column is NOT NULL.
   package func emptyValue(of column: String) -> String {
-    guard let column = source.table?.column(column), column.isRequired, let first = none.first else {
-      return "NULL"
-    }
+    guard let first = none.first, let column = source.table?.column(column), column.isRequired
+    else { return "NULL" }
     return first.value(as: column.affinity).literal
   }
 }

@@ -77,7 +77,9 @@ extension PlacedGraph {
 
   /// The value of each column that refers to the node.
   private func parts(of node: Node?, like relation: Relation) -> [JSON] {
-    guard let key = node?.key.json else { return columns(of: relation).map { _ in relation.nothing } }
+    guard let key = node?.key.json else {
+      return columns(of: relation).map { _ in relation.nothing }
+    }
     return key.array ?? [key]
   }
 
