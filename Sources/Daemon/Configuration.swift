@@ -194,7 +194,12 @@ extension StoreModel {
 
   /// The same, if no other user could have written the file.
   static func read(_ file: String, _ paths: SafePaths) throws -> StoreModel {
-    try read(file, paths.file(file))
+    do {
+      return try read(file, paths.file(file))
+    } catch let error as SystemError where error.isAbsence {
+      // What was asked for is the file, whichever directory above it is missing.
+      throw SystemError(code: error.code, call: error.call, path: file)
+    }
   }
 
   private static func read(
