@@ -71,7 +71,8 @@ import Testing
     return try estate.everything()
   }
 
-  /// How many sweeps it hit. Every fourth comes while the daemon starts, and goes on with the last.
+  /// How many sweeps it hit. Every second kill waits until the sweep has begun, however busy the
+  /// machine is. Every fourth is followed by another, while the daemon starts and goes on.
   private static func kill(
     _ estate: Estate, _ kind: String, _ random: inout Seeded
   ) throws -> Int {
@@ -79,7 +80,13 @@ import Testing
     let input = try FileDescriptor.open("/dev/null")
     let asking = try Running(
       [Programs.cascadectl, "--store", store.path, "sweep", kind], input: input)
-    SystemClock.sleep(for: .milliseconds(Int.random(in: 0..<300, using: &random)))
+    if Bool.random(using: &random) {
+      try store.waitUntil("the sweep begins, or ends") {
+        try asking.process.hasEnded || sweepsUnderWay(store) > 0
+      }
+    } else {
+      SystemClock.sleep(for: .milliseconds(Int.random(in: 0..<300, using: &random)))
+    }
     var hits = try killed(store)
     _ = try asking.finish()
     if Int.random(in: 0..<4, using: &random) == 0 {
@@ -93,8 +100,11 @@ import Testing
 
   private static func killed(_ store: TestStore) throws -> Int {
     #expect(try store.end(SIGKILL) == .signal(SIGKILL))
-    return Int(
-      try store.integers("SELECT count(*) FROM cascade_meta WHERE name = 'sweep.batch'")[0])
+    return try sweepsUnderWay(store)
+  }
+
+  private static func sweepsUnderWay(_ store: TestStore) throws -> Int {
+    Int(try store.integers("SELECT count(*) FROM cascade_meta WHERE name = 'sweep.batch'")[0])
   }
 
   private static func difference(_ actual: [String], _ expected: [String]) -> String {

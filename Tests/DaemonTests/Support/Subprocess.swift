@@ -34,14 +34,23 @@ final class Subprocess {
     if ending == nil { kill(identifier, signal) }
   }
 
+  /// Whether it has ended, at once.
+  var hasEnded: Bool { reap(WNOHANG) != nil }
+
   /// Blocks until it has ended.
-  func wait() -> Ending {
+  func wait() -> Ending { reap(0)! }
+
+  private func reap(_ options: CInt) -> Ending? {
     if let ending { return ending }
     var status: CInt = 0
-    while unsafe waitpid(identifier, &status, 0) < 0 && errno == EINTR {}
+    var result: pid_t = -1
+    repeat {
+      unsafe result = waitpid(identifier, &status, options)
+    } while result < 0
+      && errno == EINTR
+    if result == 0 { return nil }
     let signal = status & 0x7f
-    let ending = signal == 0 ? Ending.exit(status >> 8 & 0xff) : .signal(signal)
-    self.ending = ending
+    ending = signal == 0 ? Ending.exit(status >> 8 & 0xff) : .signal(signal)
     return ending
   }
 }
