@@ -11,11 +11,11 @@ extension Description {
   private func mismatch(_ value: JSON, _ shape: Shape, _ path: String) -> String? {
     switch (shape, value) {
     // Raw text is written unchanged. It was parsed at its origin and is not parsed again.
-    case (_, .raw), (.any, _): nil
+    case (_, .raw), (.any, _), (.object, _): nil
     case (.optional, .null): nil
     case (.optional(let shape), _): mismatch(value, shape, path)
     case (.named(let name), _): types[name].flatMap { mismatch(value, $0, path) }
-    case (.bool, .bool), (.string, .string), (.object, .object), (.float, .integer): nil
+    case (.bool, .bool), (.string, .string), (.float, .integer): nil
     case (.float, .number), (.int, .integer): nil
     case (.choice(let names), .string(let name)): names.contains(name) ? nil : path
     case (.list(let shape), .array(let values)): mismatch(values, shape, path)

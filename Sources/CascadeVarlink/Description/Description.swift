@@ -24,7 +24,7 @@ package struct Description: Sendable, Hashable {
 
   package indirect enum Shape: Sendable, Hashable {
     case bool, int, float, string
-    /// Any JSON object.
+    /// Any JSON value, as clients of other languages read it.
     case object
     /// Any JSON value. systemd 257 does not know this type yet.
     case any
