@@ -52,8 +52,8 @@ let package = Package(
     .systemLibrary(
       name: "CascadeCSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(name: "CascadeCSystem"),
-    .systemLibrary(
-      name: "CMicrohttpd", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
+    // Without pkgConfig, which would link it: it is loaded when `cascadectl web` starts.
+    .systemLibrary(name: "CMicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
 
     .target(name: "CascadeModel", swiftSettings: sources),
     .target(name: "CascadeSQLite", dependencies: ["CascadeCSQLite"], swiftSettings: sources),

@@ -1,13 +1,19 @@
 internal import CMicrohttpd
 internal import Glibc
 
-/// The port is taken, or may not be used.
-package struct HTTPServerError: Error, CustomStringConvertible {
-  package let code: CInt
+package enum HTTPServerError: Error, CustomStringConvertible {
+  case noLibrary
+  /// The port is taken, or may not be used.
+  case system(CInt)
 
   package var description: String {
-    guard let text = unsafe strerror(code) else { return "error \(code)" }
-    return unsafe String(cString: text)
+    switch self {
+    case .noLibrary:
+      return "\(CASCADE_HTTP_LIBRARY) is not installed (in Debian, the package libmicrohttpd12)"
+    case .system(let code):
+      guard let text = unsafe strerror(code) else { return "error \(code)" }
+      return unsafe String(cString: text)
+    }
   }
 }
 
@@ -30,11 +36,12 @@ package final class HTTPServer: Sendable {
   package static func start(
     port: UInt16, _ handler: @escaping Handler
   ) throws(HTTPServerError) -> UInt16 {
+    guard cascade_http_load() else { throw .noLibrary }
     let server = HTTPServer(handler)
     let context = unsafe Unmanaged.passRetained(server).toOpaque()
     errno = 0
     guard let daemon = unsafe cascade_http_start(port, handle, complete, context) else {
-      throw HTTPServerError(code: errno)
+      throw .system(errno)
     }
     return unsafe cascade_http_port(daemon)
   }
@@ -49,11 +56,10 @@ package final class HTTPServer: Sendable {
 
   private func send(_ response: HTTPResponse, _ connection: OpaquePointer) -> MHD_Result {
     guard let made = unsafe make(response.body) else { return cascade_http_no }
-    defer { unsafe MHD_destroy_response(made) }
     for (name, value) in response.headers {
-      _ = unsafe MHD_add_response_header(made, name, value)
+      unsafe cascade_http_header(made, name, value)
     }
-    return unsafe MHD_queue_response(connection, response.status, made)
+    return unsafe cascade_http_send(connection, response.status, made)
   }
 
   private func make(_ body: HTTPResponse.Body) -> OpaquePointer? {
@@ -64,8 +70,7 @@ package final class HTTPServer: Sendable {
       }
     case .stream(let next):
       let context = unsafe Unmanaged.passRetained(Outgoing(next)).toOpaque()
-      return unsafe MHD_create_response_from_callback(
-        cascade_http_unknown_size, 16 << 10, readPart, context, releaseStream)
+      return unsafe cascade_http_stream(16 << 10, readPart, context, releaseStream)
     }
   }
 }
@@ -126,7 +131,7 @@ private func values(
   of connection: OpaquePointer, _ kind: MHD_ValueKind, isCaseless: Bool
 ) -> [String: String] {
   let values = Values(isCaseless: isCaseless)
-  _ = unsafe MHD_get_connection_values(
+  unsafe cascade_http_values(
     connection, kind,
     { context, _, name, value in
       let values = unsafe Unmanaged<Values>.fromOpaque(context!).takeUnretainedValue()

@@ -1,5 +1,6 @@
 import CascadeModel
 import CascadeSystem
+import Glibc
 import Testing
 
 /// `web`: who may use the page, and the page in a browser.
@@ -46,6 +47,24 @@ import Testing
     _ = web
     try store.end()
     #expect(try store.ctl("web").status == 75)
+  }
+
+  private static let library = "/usr/lib/x86_64-linux-gnu/libmicrohttpd.so.12"
+
+  /// The library is loaded by this command alone, and hidden by a mount that only its process sees.
+  @Worker @Test(.enabled(if: Process.userIdentifier == 0 && FileStatus.realPath(library) != nil))
+  func saysWhichLibraryIsMissing() throws {
+    let store = try Library.store()
+    let hidden =
+      "mount --bind /dev/null \(WebTests.library) && exec \(Programs.cascadectl) "
+      + "--store \(store.path)"
+    func withoutLibrary(_ command: String) throws -> Outcome {
+      try run(["/usr/bin/unshare", "-m", "/bin/sh", "-c", "\(hidden) \(command)"])
+    }
+    let web = try withoutLibrary("web")
+    #expect(web.status == EX_UNAVAILABLE)
+    #expect(web.error.contains("libmicrohttpd.so.12 is not installed"), "\(web.error)")
+    #expect(try withoutLibrary("status").status == 0)
   }
 
   /// Long, and only where there is a browser.
