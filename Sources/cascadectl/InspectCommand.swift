@@ -62,9 +62,24 @@ enum InspectCommand {
     case .dot where !output.quiet: try Output.write(inspection.dot + "\n")
     case .svg where !output.quiet: try Output.write(inspection.svg)
     default:
-      let width = StandardStream.output.width ?? 100
-      try output.show(inspection.json) { _ in inspection.text(width: width) }
-      return
+      let lines = inspection.lines(width: StandardStream.output.width ?? 100)
+      try output.show(inspection.json, lines.map(line))
+    }
+  }
+
+  private static func line(_ line: ReportLine) -> ScreenLine {
+    var shown = ScreenLine()
+    for (text, emphasis) in line.parts { shown.add(text, style(emphasis)) }
+    return shown
+  }
+
+  private static func style(_ emphasis: ReportLine.Emphasis) -> TextStyle {
+    switch emphasis {
+    case .plain: .plain
+    case .title: .bold
+    case .soft: .dim
+    case .good: .green
+    case .bad: .red
     }
   }
 

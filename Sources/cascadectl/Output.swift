@@ -18,6 +18,14 @@ struct Output {
     if !text.isEmpty { try Output.write(text + "\n") }
   }
 
+  /// Prints one object on one line, or lines that have colours on a terminal.
+  func show(_ value: JSON, _ lines: [ScreenLine]) throws {
+    if json || quiet { return try show(value) { _ in "" } }
+    let hasColors = StandardStream.output.hasColors
+    let text = lines.map { $0.rendered(.max, hasColors: hasColors) }.joined(separator: "\n")
+    try Output.writeUnchanged(text + "\n")
+  }
+
   /// Prints one object per line.
   func list(_ values: [JSON], _ sentence: (JSON) -> String) throws {
     if quiet || values.isEmpty { return }
@@ -28,8 +36,12 @@ struct Output {
   /// Writes to standard output. If that fails, the command fails, so that partial output is not
   /// taken for complete. If the reader closed the pipe, there is no message.
   static func write(_ text: String) throws {
+    try writeUnchanged(text.escapingControls(keepingLines: true))
+  }
+
+  private static func writeUnchanged(_ text: String) throws {
     do {
-      try StandardStream.output.writeAll(text.escapingControls(keepingLines: true))
+      try StandardStream.output.writeAll(text)
     } catch let error as SystemError {
       let isEnough = error.isDisconnection
       throw Failure(isEnough ? "" : "cannot write the output: \(error)", EX_IOERR)
@@ -43,6 +55,14 @@ struct Output {
 
   func problem(_ text: String) {
     if !json { StandardStream.error.write(text + "\n") }
+  }
+}
+
+extension StandardStream {
+  /// A terminal that has colours, and whose user wants them.
+  var hasColors: Bool {
+    isTerminal && (Process.environment("NO_COLOR") ?? "").isEmpty
+      && Process.environment("TERM") != "dumb"
   }
 }
 

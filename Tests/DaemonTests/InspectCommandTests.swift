@@ -41,6 +41,30 @@ import Testing
     #expect(try FileStatus.of(page)?.size ?? 0 > 1_000)
   }
 
+  /// The output, as a terminal with this environment gets it.
+  private func terminal(_ path: String, _ environment: String...) throws -> String {
+    try run(
+      ["/usr/bin/script", "-qec", "\(Programs.cascadectl) inspect \(path)", "/dev/null"],
+      environment: ["PATH=/usr/bin:/bin"] + environment
+    ).output
+  }
+
+  @Worker @Test func hasColoursOnATerminalThatHasThem() throws {
+    let store = try InspectCommandTests.database()
+    let red = "\u{1B}[31m"
+    let sum = "4 orphaned rows in 4 relationships"
+    #expect(try terminal(store.path, "TERM=xterm").contains("\(red)\(sum)\u{1B}[0m"))
+    #expect(try terminal(store.path, "TERM=xterm", "NO_COLOR=").contains(red))
+    for plain in [["TERM=xterm", "NO_COLOR=1"], ["TERM=dumb"]] {
+      let text = try terminal(store.path, plain[0], plain.last!)
+      #expect(text.contains(sum) && !text.contains("\u{1B}[31m") && !text.contains("\u{1B}[1m"))
+    }
+    #expect(try inspect(store.path).output.contains("\u{1B}") == false)
+    // A name cannot colour the terminal.
+    try store.sql("CREATE TABLE \"t\u{1B}[31m\"(id INTEGER PRIMARY KEY, tag_id REFERENCES tag)")
+    #expect(!(try terminal(store.path, "TERM=dumb")).contains(red))
+  }
+
   @Worker @Test func exitsAsItSays() throws {
     let store = try InspectCommandTests.database()
     #expect(try inspect(store.scratch.path("none")).status == EX_UNAVAILABLE)

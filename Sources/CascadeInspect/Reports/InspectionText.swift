@@ -1,23 +1,49 @@
 internal import CascadeModel
 
+/// A line of the report. What shows it decides how each emphasis looks.
+package struct ReportLine: Sendable {
+  package enum Emphasis: Sendable {
+    case plain, title, soft, good, bad
+  }
+
+  package private(set) var parts: [(text: String, emphasis: Emphasis)] = []
+
+  init(_ text: String = "", _ emphasis: Emphasis = .plain) { add(text, emphasis) }
+
+  mutating func add(_ text: String, _ emphasis: Emphasis = .plain) {
+    parts.append((text, emphasis))
+  }
+
+  package var text: String { parts.reduce("") { $0 + $1.text } }
+}
+
 extension Inspection {
-  /// For a terminal that has so many columns.
   package func text(width: Int) -> String {
-    let rows = tables.reduce(0) { $0 + $1.rows }
-    var lines = [
-      "\(shortName.printable): \(tables.count.groupedCount("table", "tables")), "
-        + rows.groupedCount("row", "rows"), "",
-    ]
+    lines(width: width).map(\.text).joined(separator: "\n")
+  }
+
+  /// For a terminal that has so many columns.
+  package func lines(width: Int) -> [ReportLine] {
+    var lines = [head, ReportLine()]
     if relationships.isEmpty {
-      lines += ["No table refers to another.", ""]
+      lines += [ReportLine("No table refers to another."), ReportLine()]
     } else {
-      lines += TextTable(self, width: width).lines + [""]
+      lines += TextTable(self, width: width).lines + [ReportLine()]
     }
     lines += unreferenced.map {
-      "\($0.rows.groupedCount("row", "rows")) of \($0.table.printable): nothing refers to them"
+      ReportLine(
+        "\($0.rows.groupedCount("row", "rows")) of \($0.table.printable): nothing refers to them")
     }
-    if declaresKeys { lines.append(Inspection.enforcement) }
-    return (lines + [sum]).joined(separator: "\n")
+    if declaresKeys { lines.append(ReportLine(Inspection.enforcement, .soft)) }
+    return lines + [ReportLine(sum, orphans > 0 ? .bad : .good)]
+  }
+
+  private var head: ReportLine {
+    let rows = tables.reduce(0) { $0 + $1.rows }
+    var line = ReportLine(shortName.printable, .title)
+    line.add(
+      ": \(tables.count.groupedCount("table", "tables")), \(rows.groupedCount("row", "rows"))")
+    return line
   }
 }
 
@@ -25,6 +51,7 @@ extension Inspection {
 private struct TextTable {
   private let cells: [[String]]
   private let widths: [Int]
+  private let emphases: [(whole: ReportLine.Emphasis, orphans: ReportLine.Emphasis)]
 
   private static let titles = ["FROM", "TO", "ROWS", "ORPHANS", ""]
   /// Two blanks between the columns.
@@ -41,6 +68,10 @@ private struct TextTable {
       ]
     }
     self.cells = cells
+    emphases = inspection.relationships.map {
+      let whole: ReportLine.Emphasis = $0.isLikely ? .plain : .soft
+      return (whole, $0.isLikely && $0.orphans > 0 ? .bad : whole)
+    }
     let wanted = TextTable.titles.indices.map { column in
       ([TextTable.titles] + cells).map { $0[column].count }.max() ?? 0
     }
@@ -62,19 +93,28 @@ private struct TextTable {
     return widths
   }
 
-  var lines: [String] { [line(TextTable.titles)] + cells.flatMap(lines) }
-
-  private func line(_ cells: [String]) -> String {
-    let line = [
-      pad(cells[0], widths[0]), pad(cells[1], widths[1]), lead(cells[2], widths[2]),
-      lead(cells[3], widths[3]), cells[4],
-    ].joined(separator: "  ")
-    return String(line.reversed().drop { $0 == " " }.reversed())
+  var lines: [ReportLine] {
+    [line(TextTable.titles, .soft, .soft)]
+      + zip(cells, emphases).flatMap { lines($0, $1.whole, $1.orphans) }
   }
 
-  private func lines(_ cells: [String]) -> [String] {
-    if cells[4].count <= widths[4] { return [line(cells)] }
-    return [line(Array(cells[..<4]) + [""]), "    " + cells[4]]
+  private func line(
+    _ cells: [String], _ whole: ReportLine.Emphasis, _ orphans: ReportLine.Emphasis
+  ) -> ReportLine {
+    let names = "\(pad(cells[0], widths[0]))  \(pad(cells[1], widths[1]))  "
+    var line = ReportLine("\(names)\(lead(cells[2], widths[2]))  ", whole)
+    line.add(lead(cells[3], widths[3]), orphans)
+    if !cells[4].isEmpty { line.add("  \(cells[4])", .soft) }
+    return line
+  }
+
+  private func lines(
+    _ cells: [String], _ whole: ReportLine.Emphasis, _ orphans: ReportLine.Emphasis
+  ) -> [ReportLine] {
+    if cells[4].count <= widths[4] { return [line(cells, whole, orphans)] }
+    return [
+      line(Array(cells[..<4]) + [""], whole, orphans), ReportLine("    \(cells[4])", .soft),
+    ]
   }
 
   private func pad(_ text: String, _ width: Int) -> String {

@@ -28,7 +28,7 @@ extension Inspection {
   var declaresKeys: Bool { relationships.contains { $0.found == .foreignKey } }
 
   static let enforcement =
-    "SQLite enforces declared keys only for programs that say PRAGMA foreign_keys = ON."
+    "SQLite enforces declared keys only for programs that set PRAGMA foreign_keys=ON."
 
   var shortName: String { file.split(separator: "/").last.map(String.init) ?? file }
 }

@@ -20,6 +20,7 @@ struct ScreenLine {
 
   init(_ text: String, _ style: TextStyle = .plain) { add(text, style) }
 
+  /// The text must not have control characters.
   mutating func add(_ text: String, _ style: TextStyle = .plain) {
     parts.append((text, style))
     width += text.columns

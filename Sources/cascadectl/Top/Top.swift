@@ -34,7 +34,7 @@ private final class TopSession {
   private var state = TopState()
   private var screen = Screen()
   private var nextRefresh: Int64 = 0
-  private let hasColors = Process.environment("NO_COLOR") == nil
+  private let hasColors = StandardStream.output.hasColors
 
   private static let interval: Int64 = 500
 
