@@ -1,0 +1,126 @@
+"""What must follow from a change: the meaning of the rules over dumps, without SQL and without the daemon.
+
+A dump is {table: [row…]}, a row a dict by column. A model is what the daemon gets, as Python values;
+its relationships are columns, types beside columns, and join tables. A node is (collection, values
+of its key).
+"""
+import collections
+
+Edge = collections.namedtuple("Edge", "relationship source destination")
+
+
+def values(row, columns):
+    return tuple(row[column] for column in as_list(columns))
+
+
+def as_list(value):
+    return value if isinstance(value, list) else [value]
+
+
+def nodes_by_row(model, dump, name):
+    collection = model["collections"][name]
+    return [((name, values(row, collection["key"])), row) for row in dump[collection["table"]]]
+
+
+def nodes(model, dump):
+    return {node for name in model["collections"] for node, _ in nodes_by_row(model, dump, name)}
+
+
+def relationships(model):
+    return [one for one in model["relationships"] if "files" not in one["to"]]
+
+
+def place(model, relationship):
+    """The table with the references, and the columns of the source's key and of the destination's."""
+    if join := relationship.get("join"):
+        return join["table"], join["source"], join["destination"]
+    collection = model["collections"][relationship["from"]]
+    return collection["table"], collection["key"], relationship["column"]
+
+
+def edge(relationship, row, source, destination):
+    """The edge of a row, or None: NULL and what the model calls none refer to nothing."""
+    to, key = relationship["to"], values(row, destination)
+    if "typeColumn" in relationship:
+        to = to.get(str(row[relationship["typeColumn"]]))
+    if to is None or any(value in [None, *relationship.get("none", [])] for value in key):
+        return None
+    return Edge(relationship["name"], (relationship["from"], values(row, source)), (to, key))
+
+
+def edges(model, dump):
+    """The rules of each edge."""
+    found = {}
+    for relationship in relationships(model):
+        table, source, destination = place(model, relationship)
+        for row in dump[table]:
+            if one := edge(relationship, row, source, destination):
+                found[one] = set(relationship["rules"])
+    return found
+
+
+def followers(known, removed, gone):
+    """The nodes that the rules delete because these have gone and these edges were removed."""
+    remaining = [one for one in known if one not in removed and not {one.source, one.destination} & gone]
+    sources = {(one.relationship, one.source) for one in remaining}
+    destinations = {(one.relationship, one.destination) for one in remaining}
+    for one, rules in known.items():
+        has_source = one.source not in gone and one not in removed
+        has_destination = one.destination not in gone
+        if has_destination and not has_source:
+            last = (one.relationship, one.destination) not in destinations
+            if ("deleteDestinationIfSourceDeleted" in rules
+                    or last and "deleteDestinationIfAllSourcesDeleted" in rules):
+                yield one.destination
+        if has_source and not has_destination:
+            last = (one.relationship, one.source) not in sources
+            if ("deleteSourceIfDestinationDeleted" in rules
+                    or last and "deleteSourceIfAllDestinationsDeleted" in rules):
+                yield one.source
+
+
+def gone(model, before, between):
+    """The nodes that the application's change deleted, and those that must follow."""
+    present, old, new = nodes(model, between), edges(model, before), edges(model, between)
+    known, removed = old | new, old.keys() - new.keys()
+    found = (nodes(model, before) | {one.destination for one in known}) - present
+    while more := set(followers(known, removed, found)) - found:
+        found |= more
+    return found
+
+
+def expected(model, before, between):
+    """The dump after the sweep, and how many nodes it deletes."""
+    missing = gone(model, before, between)
+    left = nullified(model, between, missing)
+    for name, collection in model["collections"].items():
+        left[collection["table"]] = [
+            row for node, row in nodes_by_row(model, left, name) if node not in missing]
+    for relationship in relationships(model):
+        if "join" in relationship:
+            table = relationship["join"]["table"]
+            left[table] = [
+                row for row in left[table] if not has_lost(model, relationship, row, missing)]
+    return left, len(missing & nodes(model, between))
+
+
+def undone(model, before, between):
+    """The dump after an undo: a reference that became null stays so, as its destination is not back."""
+    return nullified(model, between, gone(model, before, between))
+
+
+def nullified(model, dump, missing):
+    left = dict(dump)
+    for relationship in relationships(model):
+        if "nullifySourceIfDestinationDeleted" in relationship["rules"]:
+            table = place(model, relationship)[0]
+            null = dict.fromkeys(as_list(relationship["column"]))
+            left[table] = [row | null if has_lost(model, relationship, row, missing) else row
+                           for row in left[table]]
+    return left
+
+
+def has_lost(model, relationship, row, missing):
+    """Whether the edge of a row led to or from a node that has gone."""
+    one = edge(relationship, row, *place(model, relationship)[1:])
+    return one is not None and bool({one.source, one.destination} & missing)
