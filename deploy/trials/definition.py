@@ -1,8 +1,8 @@
-"""What must follow from a change: the meaning of the rules over dumps, without SQL and without the daemon.
+"""What must follow from a change: the meaning of the rules over dumps, without SQL and daemon.
 
-A dump is {table: [row…]}, a row a dict by column. A model is what the daemon gets, as Python values;
-its relationships are columns, types beside columns, and join tables. A node is (collection, values
-of its key).
+A dump is {table: [row…]}, a row a dict by column. A model is what the daemon gets, as Python
+values; its relationships are columns, types beside columns, and join tables. A node is (collection,
+values of its key).
 """
 import collections
 
@@ -31,7 +31,7 @@ def relationships(model):
 
 
 def place(model, relationship):
-    """The table with the references, and the columns of the source's key and of the destination's."""
+    """The table with the references, the columns of the source's key and of the destination's."""
     if join := relationship.get("join"):
         return join["table"], join["source"], join["destination"]
     collection = model["collections"][relationship["from"]]
@@ -60,8 +60,9 @@ def edges(model, dump):
 
 
 def followers(known, removed, gone):
-    """The nodes that the rules delete because these have gone and these edges were removed."""
-    remaining = [one for one in known if one not in removed and not {one.source, one.destination} & gone]
+    """What the rules delete because these nodes have gone and these edges were removed."""
+    remaining = [one for one in known if one not in removed
+                 and one.source not in gone and one.destination not in gone]
     sources = {(one.relationship, one.source) for one in remaining}
     destinations = {(one.relationship, one.destination) for one in remaining}
     for one, rules in known.items():
@@ -105,7 +106,7 @@ def expected(model, before, between):
 
 
 def undone(model, before, between):
-    """The dump after an undo: a reference that became null stays so, as its destination is not back."""
+    """The dump after an undo: a reference stays null, as its destination is not back."""
     return nullified(model, between, gone(model, before, between))
 
 

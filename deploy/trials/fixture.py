@@ -36,7 +36,7 @@ def reading(database, **settings):
 
 
 def schema(database):
-    """What the application's schema is: everything that is not Cascade's."""
+    """The schema without what is Cascade's."""
     with reading(database) as db:
         return db.execute(
             "SELECT type, name, tbl_name, sql FROM sqlite_schema WHERE name NOT GLOB 'cascade_*' "
@@ -48,14 +48,15 @@ def cascades(database):
         return db.execute("SELECT name FROM sqlite_schema WHERE name GLOB 'cascade_*'").fetchall()
 
 
-def dump(database):
-    """The rows of the application's ordinary tables, in any order that is always the same."""
+def dump(database, ours=False):
+    """The rows of the application's ordinary tables, or also of `ours`, in one order."""
     with reading(database) as db:
         db.execute("BEGIN")  # one snapshot
         names = [row[1] for row in db.execute("PRAGMA main.table_list") if row[2] == "table"]
         db.row_factory = sqlite3.Row
         return {name: sorted(map(dict, db.execute(f'SELECT * FROM "{name}"')), key=repr)
-                for name in names if not name.startswith(("cascade_", "sqlite_"))}
+                for name in names
+                if ours or not name.startswith(("cascade_", "sqlite_"))}
 
 
 def assert_same(found, wanted, what):
@@ -70,12 +71,12 @@ def assert_same(found, wanted, what):
 
 
 class Store:
-    """Serves a database as long as the block runs, by a model that sweeps only when it is asked to."""
+    """Serves a database while the block runs, by a model that sweeps only when it is asked to."""
 
     def __init__(self, database, model, unmodelled=(), sweeps=None):
         self.path = pathlib.Path(database).resolve()
         self.model, self.sweeps = model, {} if sweeps is None else sweeps
-        self.unmodelled = unmodelled  # tables that the application's triggers write
+        self.unmodelled = unmodelled  # tables, and TABLE.COLUMN, that others write meanwhile
         self.log = self.path.with_name("cascaded.log")
         self.schema = schema(self.path)
 
@@ -99,7 +100,7 @@ class Store:
     def start(self):
         with self.log.open("a") as log:
             self.daemon = subprocess.Popen([BIN / "cascaded", *self.arguments], stderr=log)
-        wait(lambda: self.state() == "ok", "the store is served")
+        wait(lambda: self.state() in ("ok", "held"), "the store is served")
 
     def stop(self):
         self.daemon.terminate()
@@ -127,7 +128,9 @@ class Store:
         return self.ask("sweep", *kinds, status=status)[0]
 
     def dump(self):
-        return {name: rows for name, rows in dump(self.path).items() if name not in self.unmodelled}
+        return {name: [{column: value for column, value in row.items()
+                        if f"{name}.{column}" not in self.unmodelled} for row in rows]
+                for name, rows in dump(self.path).items() if name not in self.unmodelled}
 
     def follow(self, change, nodes, nulls=0):
         """What must follow a change of the application's follows; an undo takes that back, but for
@@ -152,8 +155,8 @@ class Store:
         return swept
 
     def live(self, work):
-        """The application works while the daemon sweeps by itself: it must find nothing in its way,
-        and leave nothing behind."""
+        """The application works while the daemon sweeps by itself: nothing is in its way, and
+        nothing is left."""
         self.sweeps = "default"
         self.write_model()
         self.ask("reload")

@@ -1,7 +1,7 @@
-"""Django: what a model leaves to the database (DO_NOTHING, no constraint) follows what the ORM deletes,
-by foreign keys, many-to-many tables and content types. A migration rebuilds a table that a rule
-denies deletions for, between `migrate begin` and `migrate end`. inspectdb passes Cascade's tables
-over."""
+"""Django: what a model leaves to the database (DO_NOTHING, no constraint) follows what the ORM
+deletes, by foreign keys, many-to-many tables and content types. A migration rebuilds a table that a
+rule denies deletions for, between `migrate begin` and `migrate end`. inspectdb passes Cascade's
+tables over where it is told to."""
 import io
 import os
 import pathlib

@@ -1,6 +1,5 @@
-"""GnuCash's book, by piecash: splits go with their transaction and with their account, and notes with
-what they belong to."""
-import pathlib
+"""GnuCash's book, by piecash: splits go with their transaction, where a query of SQLAlchemy deletes
+it and the session cascades nothing; a transaction goes with its last split."""
 import warnings
 
 warnings.filterwarnings("ignore")
@@ -74,7 +73,8 @@ def main():
     book.close()
     with Store("book.gnucash", MODEL) as store:
         store.follow(lambda: with_book(lambda book: delete_transactions(book, "bank")), nodes=20)
-        store.follow(lambda: with_book(lambda book: delete_accounts(book, "food", "rent")), nodes=10)
+        store.follow(
+            lambda: with_book(lambda book: delete_accounts(book, "food", "rent")), nodes=10)
         store.live(work)
         store.detach()
     with_book(lambda book: fill_pair(book, 100))
