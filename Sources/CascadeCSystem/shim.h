@@ -1,6 +1,8 @@
 #pragma once
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <linux/openat2.h>
 #include <malloc.h>
 #include <sys/epoll.h>
@@ -41,6 +43,16 @@ static inline unsigned long cascade_thread(void) { return (unsigned long)pthread
 static inline int cascade_set_status_flags(int fd, int flags) { return fcntl(fd, F_SETFL, flags); }
 static inline int cascade_status_flags(int fd) { return fcntl(fd, F_GETFL); }
 static inline int cascade_duplicate(int fd) { return fcntl(fd, F_DUPFD_CLOEXEC, 3); }
+
+// Whether another descriptor is open on the file of `fd`: then the kernel gives no write lease on it.
+// -1 if the file system knows no leases, or the file is another user's. The lease is given back at
+// once. The signal for a program that opens the file in between is one that is ignored.
+// F_SETSIG and F_SETLEASE need _GNU_SOURCE.
+static inline int cascade_is_in_use(int fd) {
+  fcntl(fd, 10, SIGURG);
+  if (fcntl(fd, 1024, F_WRLCK) == 0) return fcntl(fd, 1024, F_UNLCK) & 0;
+  return errno == EAGAIN || errno == EBUSY ? 1 : -1;
+}
 
 // glibc has no wrapper for openat2. The path never leaves `directory` and follows no symbolic link.
 static inline int cascade_open_beneath(int directory, const char *path, int flags) {

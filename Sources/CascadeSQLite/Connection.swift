@@ -17,12 +17,14 @@ package struct Connection: ~Copyable {
   private let statements: StatementCache
   let log = LogFrameCount()
   private let batchedLog = BatchedLogWriter()
+  private let registration: OwnConnection
 
   /// Runs once, before SQLite is first used.
   private static let isConfigured = cascade_configure(120 << 10) == SQLITE_OK
 
   package init(path: String, access: Access) throws(SQLiteError) {
     _ = Connection.isConfigured
+    let registration = OwnConnection(path)
     var handle: OpaquePointer?
     let result = unsafe sqlite3_open_v2(access.name(of: path), &handle, access.flags, nil)
     guard let opened = unsafe handle, result == SQLITE_OK else {
@@ -31,6 +33,7 @@ package struct Connection: ~Copyable {
       throw error
     }
     unsafe self.handle = opened
+    self.registration = registration
     unsafe statements = StatementCache(opened)
     unsafe sqlite3_extended_result_codes(opened, 1)
   }

@@ -6,7 +6,8 @@ internal import Synchronization
 /// (https://sqlite.org/walformat.html).
 package enum OtherConnections {
   /// If a process closes a descriptor of a file, it loses all its locks on that file, including
-  /// SQLite's. So these descriptors stay open, one for each WAL-index.
+  /// SQLite's. So these descriptors, one for each WAL-index, stay open as long as this process has a
+  /// connection.
   private static let indexes = Mutex<[Index: Open]>([:])
 
   private struct Index: Hashable {
@@ -16,6 +17,8 @@ package enum OtherConnections {
 
   private struct Open {
     let descriptor: Int32
+    /// The database.
+    let place: String
     /// When the file was found to be removed.
     var removed: ContinuousClock.Instant?
   }
@@ -94,17 +97,31 @@ package enum OtherConnections {
     return count == size ? changes : nil
   }
 
+  /// Nil also if this process has no connection to the database.
   private static func open(_ path: String) -> Int32? {
     var status = stat()
     if unsafe stat(path, &status) != 0 { return nil }
     let index = Index(device: status.st_dev, inode: status.st_ino)
+    if let known = indexes.withLock({ $0[index]?.descriptor }) { return known }
+    let place = OwnConnections.name(of: String(path.dropLast("-shm".count)))
+    if !OwnConnections.isOpen(place) { return nil }
     return indexes.withLock { indexes in
       if let known = indexes[index] { return known.descriptor }
       closeRemoved(&indexes)
       let new = unsafe Glibc.open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW)
       if new < 0 { return nil }
-      indexes[index] = Open(descriptor: new)
+      indexes[index] = Open(descriptor: new, place: place)
       return new
+    }
+  }
+
+  /// The last connection of this process to the database is closed.
+  static func closeIndex(of place: String) {
+    indexes.withLock { indexes in
+      for (index, open) in indexes where open.place == place {
+        close(open.descriptor)
+        indexes[index] = nil
+      }
     }
   }
 

@@ -7,6 +7,12 @@ extension Connection {
     _ = unsafe cascade_db_config(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
   }
 
+  /// Closing the last connection checkpoints, and removes the log. Only for a database that no other
+  /// process has open.
+  package func removeLogOnClose() {
+    _ = unsafe cascade_db_config(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0)
+  }
+
   /// Frames that the log held after this connection's last commit.
   package var framesInLog: Int { log.frames }
 

@@ -4,9 +4,10 @@ package import CascadeModel
 /// a kind of database.
 package protocol StoreEngine: Sendable {
   /// Opens a store for writing. Waits up to `lockTimeout` for another writer. A missing store is
-  /// created if `creates` is set.
+  /// created if `creates` is set. Without `attaches` it is detached if it was. Throws `StoreAway` if
+  /// its application wants it for itself, and has it now.
   func openForWriting(
-    _ path: String, model: StoreModel, creates: Bool, lockTimeout: Duration
+    _ path: String, model: StoreModel, creates: Bool, attaches: Bool, lockTimeout: Duration
   ) throws -> any StoreWriting
 
   /// Opens a store for reading. It must have been opened for writing before.
@@ -30,11 +31,26 @@ package protocol StoreEngine: Sendable {
   /// Whether another process keeps this one from writing now.
   func isLocked(at path: String) -> Bool
 
+  /// Which other program has the store open, in words; nil also while it is open here.
+  func userOfFile(at path: String) -> String?
+
+  /// Whether nobody has written to the store since it was closed here.
+  func isAsLeft(at path: String) -> Bool
+
   /// Whether the error may end when the store is opened again.
   func endsByReopening(_ error: any Error) -> Bool
 
   /// Whether the content of the store is damaged, so that waiting does not help.
   func isDamage(_ error: any Error) -> Bool
+}
+
+extension StoreEngine {
+  package func openForWriting(
+    _ path: String, model: StoreModel, creates: Bool, lockTimeout: Duration
+  ) throws -> any StoreWriting {
+    try openForWriting(
+      path, model: model, creates: creates, attaches: true, lockTimeout: lockTimeout)
+  }
 }
 
 /// A refusal: the files that the daemon would create beside the database would lock out the
@@ -63,6 +79,9 @@ package enum StoreStanding: Sendable {
 /// Tells what happened to a store that was opened. It outlives the connection.
 package protocol OpenedStore: Sendable {
   var standing: StoreStanding { get throws }
+
+  /// The same, once the connection is closed: the log belongs to whoever opens the file next.
+  var closed: any OpenedStore { get }
 
   /// Waits until whatever replaces the store is complete.
   func waitForQuiet()

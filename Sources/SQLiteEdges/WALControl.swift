@@ -63,7 +63,7 @@ extension Writer {
 
   /// Sets the fence before the first step. A sweep that makes another plan keeps the fence it has.
   package func setFirstBarrier() throws {
-    if Connection.checkpointsAreSafe || log.barrier != nil { return }
+    if Connection.checkpointsAreSafe || log.barrier != nil || db.isWithoutLog { return }
     log.barrier = try CheckpointBarrier(path, isInLog: false)
   }
 
@@ -151,6 +151,7 @@ extension Writer {
 
   /// Copies the whole log into the database file, for a program that copies only that file.
   package func copyLogIntoDatabase() throws {
+    if db.isWithoutLog { return }
     let came = try db.checkpoint(keptBy: lockHolder().db, at: path)
     if came?.brought.isWhole == true { db.truncateLog() }
   }

@@ -15,13 +15,15 @@ package struct SQLiteEngine: StoreEngine {
   package init() {}
 
   package func openForWriting(
-    _ path: String, model: StoreModel, creates: Bool, lockTimeout: Duration
+    _ path: String, model: StoreModel, creates: Bool, attaches: Bool, lockTimeout: Duration
   ) throws -> any StoreWriting {
     let before = try FileStatus.of(path)
+    if model.exclusive { try ExclusiveTurn.wait(for: path) }
     if before != nil { try Ownership(of: path).refuseHarm() }
     let writer = try Writer(
       path: path, model: model, busyMilliseconds: lockTimeout.busyMilliseconds,
-      openingMilliseconds: SQLiteEngine.openingMilliseconds, creates: creates)
+      openingMilliseconds: SQLiteEngine.openingMilliseconds, creates: creates,
+      attaches: attaches)
     writer.openFile = try OpenFile(path, opened: before)
     return writer
   }
@@ -34,6 +36,7 @@ package struct SQLiteEngine: StoreEngine {
     _ path: String, model: StoreModel, lockTimeout: Duration
   ) throws -> any StoreReading {
     // SQLite creates files beside the database for a reader too.
+    if model.exclusive { try ExclusiveTurn.wait(for: path) }
     try Ownership(of: path).refuseHarm()
     return try Reader(path: path, model: model, busyMilliseconds: lockTimeout.busyMilliseconds)
   }
@@ -57,6 +60,10 @@ package struct SQLiteEngine: StoreEngine {
   }
 
   package func isLocked(_ error: any Error) -> Bool { (error as? SQLiteError)?.isBusy ?? false }
+
+  package func userOfFile(at path: String) -> String? { ExclusiveTurn.user(of: path) }
+
+  package func isAsLeft(at path: String) -> Bool { OwnConnections.isAsLeft(path) }
 
   package func isDamage(_ error: any Error) -> Bool { (error as? SQLiteError)?.isDamage ?? false }
 }
@@ -105,7 +112,8 @@ extension Writer: StoreWriting {
   package var standing: StoreStanding {
     get throws {
       let standing = try openFile?.standing ?? .sameFile
-      return standing == .sameFile && isOverwritten ? .overwritten : standing
+      // The application may choose to have no log.
+      return standing == .sameFile && isOverwritten && !model.exclusive ? .overwritten : standing
     }
   }
 
@@ -113,7 +121,9 @@ extension Writer: StoreWriting {
   /// into the old file only if it has no commits that are unknown to us.
   package func close() {
     switch try? standing {
-    case .sameFile: try? copyLogIntoDatabase()
+    case .sameFile:
+      try? copyLogIntoDatabase()
+      if model.exclusive { db.removeLogOnClose() }
     case .logRemoved: saveRemovedLog()
     case .logReplaced, .overwritten: abandonReplacedLog()
     case .replaced, nil:

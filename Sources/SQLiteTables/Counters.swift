@@ -13,6 +13,9 @@ package struct Counters {
   private var saved: [Int64] = []
   package var areSaved: Bool { !saved.isEmpty }
 
+  /// Of a store that is not attached.
+  package init() { (nextId, serial, rulesSeen) = (1, 1, []) }
+
   package init(_ db: borrowing Connection, behind batch: Int64) throws {
     nextId = try db.meta(.nextNodeId) ?? 1
     let next = try db.meta(.nextBatch) ?? 1

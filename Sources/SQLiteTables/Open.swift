@@ -2,19 +2,34 @@ internal import CascadeStore
 package import CascadeSQLite
 
 extension Connection {
+  /// How a store is opened for writing.
+  package struct Opening {
+    /// Waits so long for a lock.
+    package var busyMilliseconds: Int32 = 5_000
+    /// Creates a missing database.
+    package var creates = true
+    /// Leaves the journal mode as it is, because the application chooses it.
+    package var keepsJournalMode = false
+    /// Creates Cascade's tables if they are missing.
+    package var attaches = true
+
+    package init() {}
+  }
+
   /// Opens a store for writing, with Cascade's tables in it.
   package static func openForWriting(
-    _ path: String, busyMilliseconds: Int32, creates: Bool
+    _ path: String, _ opening: Opening = Opening()
   ) throws -> Connection {
+    let (busyMilliseconds, creates) = (opening.busyMilliseconds, opening.creates)
     let db = try Connection(path: path, access: creates ? .create : .readWrite)
     if db.isReadOnly { throw StoreError("\(path) cannot be written by this user") }
     db.setBusyTimeout(milliseconds: busyMilliseconds)
     db.fixStatementPlans()
-    try db.enableWriteAheadLog(path)
+    try db.setJournal(of: path, keepingMode: opening.keepsJournalMode)
     try db.setCache(.ordinary)
     try db.limitLog(.ordinary)
     try db.avoidUnsafeCheckpoints()
-    try db.migrate()
+    if opening.attaches { try db.migrate() }
     try db.makeTemporaryTables(cache: Connection.temporaryCache)
     return db
   }
@@ -39,9 +54,9 @@ extension Connection {
   }
 
   /// A change file is unlinked once its commit is safe, so the commit must survive a power cut.
-  private borrowing func enableWriteAheadLog(_ path: String) throws {
+  private borrowing func setJournal(of path: String, keepingMode keepsMode: Bool) throws {
     do {
-      try execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL")
+      try execute("PRAGMA journal_mode\(keepsMode ? "" : " = WAL"); PRAGMA synchronous = FULL")
     } catch {
       throw error.isNoDatabase ? StoreError("\(path) is not a SQLite database") : error
     }

@@ -8,6 +8,12 @@ package struct OpenFile: OpenedStore {
   private let database: FileStatus?
   private let log: FileStatus?
 
+  private init(_ path: String, closed database: FileStatus?) {
+    (self.path, self.database, log) = (path, database, nil)
+  }
+
+  package var closed: any OpenedStore { OpenFile(path, closed: database) }
+
   /// `database` is the status of the file before it was opened. If another file took its place in
   /// between, it counts as replaced and is opened again.
   package init(_ path: String, opened database: FileStatus?) throws {

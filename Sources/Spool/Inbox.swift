@@ -11,7 +11,7 @@ package import CascadeSystem
 package final class Inbox {
   let spool: SpoolDirectory
   package let writer: any StoreWriting
-  private let lock: FileLock
+  private var lock: FileLock?
   let now: () -> Int64
   private var queue: ArraySlice<FileName> = []
   private var unfinished: BatchFile?
@@ -27,7 +27,7 @@ package final class Inbox {
     _ spool: SpoolDirectory, _ lock: consuming FileLock, writer: any StoreWriting,
     now: @escaping () -> Int64
   ) throws {
-    self.lock = lock
+    self.lock = .some(lock)
     self.spool = spool
     try spool.removeStaleUploads(olderThan: now() - Inbox.uploadLifetime)
     self.writer = writer
@@ -70,6 +70,9 @@ package final class Inbox {
   package var hasQueue: Bool {
     get throws { try unfinished != nil || !queue.isEmpty || !spool.queue().isEmpty }
   }
+
+  /// Ends the work, and returns the spool's lock.
+  package func retire() -> FileLock? { lock.take() }
 
   /// Discards what was read of the queue, because the ledger may be another one now.
   package func restart() {

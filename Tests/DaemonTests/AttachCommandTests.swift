@@ -39,7 +39,7 @@ import Testing
     let report = try store.ctl("--json", "detach").json
     #expect(report["tables"]?.array?.contains("cascade_node") == true)
     #expect(try store.schema() == before)
-    #expect(try FileStatus.of("\(store.path)-wal")?.size == 0)
+    #expect(try FileStatus.of("\(store.path)-wal")?.size ?? 0 == 0)
     let again = try store.ctl("detach")
     #expect(again.status == 0 && again.output.contains("nothing to remove"))
     try store.sql("DELETE FROM artist WHERE id = 'nina'")

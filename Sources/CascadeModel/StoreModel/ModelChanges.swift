@@ -14,7 +14,8 @@ extension StoreModel {
 
   private func settings(since old: StoreModel) -> [String] {
     [
-      (spool != old.spool, "spool"), (strict != old.strict, "strict"),
+      (spool != old.spool, "spool"), (exclusive != old.exclusive, "exclusive"),
+      (strict != old.strict, "strict"),
       (roots != old.roots, "roots"),
       (sweeps != old.sweeps, "sweeps"), (limits != old.limits, "limits"),
       (trash != old.trash, "trash"), (retention != old.retention, "keep"),

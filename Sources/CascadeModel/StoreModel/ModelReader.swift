@@ -2,8 +2,8 @@
 /// refer to it are still checked against what was meant.
 struct ModelReader {
   private static let keys = [
-    "store", "spool", "strict", "collections", "relationships", "files", "roots", "sweeps",
-    "limits", "trash", "keep", "secureDelete",
+    "store", "spool", "exclusive", "strict", "collections", "relationships", "files", "roots",
+    "sweeps", "limits", "trash", "keep", "secureDelete",
   ]
 
   private let file: ModelValue
@@ -15,6 +15,7 @@ struct ModelReader {
     var model = StoreModel()
     model.store = fields["store"]?.filePath()
     model.spool = fields["spool"]?.absolutePath()
+    model.exclusive = fields["exclusive"]?.bool() ?? false
     model.strict = fields["strict"]?.bool() ?? false
     fields["collections"].map { CollectionReader($0).read(into: &model) }
     model.files = fields["files"].map(readFiles) ?? [:]

@@ -3,6 +3,9 @@
 package struct StoreModel: Hashable, Sendable {
   package var store: String?
   package var spool: String?
+  /// Whether the application locks the database for itself while it runs, or changes its journal
+  /// mode. Then the store is opened only while no other process has it open.
+  package internal(set) var exclusive = false
   /// Whether only the declared collections exist.
   package internal(set) var strict = false
   package internal(set) var collections: [String: Collection] = [:]

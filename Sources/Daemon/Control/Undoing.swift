@@ -40,7 +40,9 @@ extension Control {
   func undo(_ call: Call) async throws -> JSON {
     let service = try await awaitedService(call)
     try service.mayWork()
-    return try await call.tellingProgress(of: service) { try await self.undo(call, service) }
+    return try await call.tellingProgress(of: service) {
+      try await service.inTurn { try await self.undo(call, service) }
+    }
   }
 
   private func undo(_ call: Call, _ service: StoreService) async throws -> JSON {

@@ -23,6 +23,9 @@ struct CommitReviewer {
   /// Whether the last look found something new.
   private(set) var wasNews = false
 
+  /// The store was opened again, and numbers commits anew.
+  mutating func forgetCommits() { (seenCommits, seenResponses) = (nil, nil) }
+
   mutating func noteOwnNews() { hasOwnNews = true }
 
   /// The journal is empty and numbers its rows anew.

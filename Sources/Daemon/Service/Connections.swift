@@ -41,6 +41,12 @@ struct Connections {
     closeFetcher()
   }
 
+  /// Whether each question closes the store again. A question that is being answered is not waited
+  /// for.
+  func setBrief(_ isBrief: Bool) {
+    for reader in readers + [queryReader] { Task { await reader.setBrief(isBrief) } }
+  }
+
   /// Closes the connection for queries, without waiting for a query that is running.
   func closeFetcher(because reason: StoreError? = nil) {
     Task { [queryReader] in await queryReader.close(because: reason) }

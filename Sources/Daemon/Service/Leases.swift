@@ -49,11 +49,11 @@ final class LeaseTimer {
     timer.ring()
   }
 
-  func run(ringing bell: Bell) async {
+  func run(at leaseEnd: () -> Void) async {
     while (try? await timer.wait(until: end)) != nil {
       guard let end, end <= SystemClock.wall() else { continue }
       self.end = nil
-      bell.ring()
+      leaseEnd()
     }
   }
 }

@@ -1,8 +1,8 @@
 internal import CascadeStore
 internal import CascadeSystem
 
-/// Pausing a store until an operator resumes it. Meanwhile questions are answered, leases are taken
-/// and triggers are restored; nothing else is written.
+/// Pausing a store until an operator resumes it. Meanwhile questions are answered and leases are
+/// taken, for which the store is opened for a moment; nothing else is done.
 extension StoreService {
   /// Pauses the store. A sweep stops after the current step, and continues after the pause.
   func pause(by user: UInt32) async throws {
@@ -24,6 +24,7 @@ extension StoreService {
     }
     hasUnfinishedSweep = true
     failWaiters(pause.error)
+    await followRest()
   }
 
   /// A store that starts or waits can be paused. One that cannot be served has nothing to pause.
@@ -49,6 +50,7 @@ extension StoreService {
       throw error
     }
     condition.isStarting = !hasLooked
+    await followRest()
     reportResumed(by: user)
   }
 

@@ -35,6 +35,12 @@ extension StoreService {
 
   private func workUntilIdle() async throws {
     try await followReplacedSpool()
+    if condition.isAtRest || !hasReasonForTurn { return await closeIfAtRest() }
+    hasOwnWork = false
+    try await inTurn { try await workInTurn() }
+  }
+
+  private func workInTurn() async throws {
     while !Task.isCancelled && !condition.isAtRest {
       try await continueUnfinishedSweep()
       try await reviewStore()
@@ -47,23 +53,18 @@ extension StoreService {
       try await moveUnreferencedFiles()
       if let pause { try await EventLoop.sleep(for: pause) }
     }
-    if condition.isAtRest { return try await restoreTriggers() }
+    if condition.isAtRest { return }
     try await moveUnreferencedFiles()
     try await onStore { try await writer.tidy() }
     recover()
   }
 
-  /// Restores triggers while the store is paused, because a pause may be for a migration that drops
-  /// them.
-  private func restoreTriggers() async throws {
-    if condition.isDetached || condition.pause?.isForMigration == true { return }
-    try await onStore { try await writer.followSchema() }
-  }
-
   func recover() {
     if condition.trouble == nil { return }
+    let wasWithApplication = condition.isAway && isServed
     condition.trouble = nil
     condition.isAway = false
+    if wasWithApplication { return }
     tell(.notice, .recovered, "works again")
   }
 
@@ -74,26 +75,43 @@ extension StoreService {
       try? await EventLoop.sleep(for: backoff.next())
       return
     }
-    let wait = isServed ? nil : reasonToWait(for: error)
+    let isAwaited = !isServed || configuration.model.exclusive
+    let wait = isAwaited ? reasonToWait(for: error) : nil
     let text = wait ?? "\(error)"
     condition.isAway = wait != nil
     if condition.trouble != text {
       condition.trouble = text
-      tell(.warning, .trouble, "\(text); trying again", [(.reason, text)])
+      if !(isServed && condition.isAway) { report(trouble: text) }
       ringOpenings()
     }
     // A fault of the store itself may last for days, so callers do not wait for its end.
     if error is StoreError || error is UnsafePath || stores.engine.isDamage(error) {
       failWaiters(StoreError("\(text); submitted files stay in the spool"))
     }
-    try? await EventLoop.sleep(for: wait == nil ? backoff.next() : min(backoff.next(), .seconds(2)))
+    await rest(backoff.next(), untilWoken: isServed && condition.isAway)
+  }
+
+  /// A store that its application has is looked at again when something happened in its directory,
+  /// and then was quiet for a while.
+  private func rest(_ time: Duration, untilWoken: Bool) async {
+    if !untilWoken {
+      try? await EventLoop.sleep(for: condition.isAway ? min(time, .seconds(2)) : time)
+      return
+    }
+    _ = try? await EventLoop.limit(.seconds(60)) { try await self.wake.wait() }
+    try? await EventLoop.sleep(for: .seconds(1), tolerance: .milliseconds(100))
+  }
+
+  private func report(trouble text: String) {
+    tell(.warning, .trouble, "\(text); trying again", [(.reason, text)])
   }
 
   /// Why the store has to be waited for: another program has it, or it is not there. Nil for any
   /// other error.
   func reasonToWait(for error: any Error) -> String? {
     if stores.engine.isLocked(error) {
-      return "\(path) is locked by another program, or a transaction is open in it"
+      let hint = configuration.model.exclusive ? "" : "; `exclusive: true` is for this"
+      return "\(path) is locked by another program, or a transaction is open in it\(hint)"
     }
     if let away = error as? StoreAway { return away.description }
     return (error as? SystemError)?.isAbsence == true ? "\(error)" : nil
@@ -137,7 +155,10 @@ extension StoreService {
     waiters = [:]
   }
 
-  func wakeUp() { wake.ring() }
+  func wakeUp() {
+    hasOwnWork = true
+    wake.ring()
+  }
 
   /// A bell that rings when notices may have come. It rings until it is released.
   func watchNotices() -> Bell { noticesCame.subscribe() }

@@ -51,7 +51,7 @@ extension StoreService {
     // Work that a detachment or a pause stopped is not tried again.
     if !mayRunBySchedule { return }
     let text = "\(error)"
-    if text != timetable.trouble && text != condition.trouble {
+    if text != timetable.trouble && text != condition.trouble && !(error is StoreAway) {
       tell(
         .warning, .trouble, "the scheduled sweep failed: \(text); trying again", [(.reason, text)])
     }

@@ -8,6 +8,11 @@ extension StoreService {
   /// Opens the store. References that dangled before it was watched are looked for before questions
   /// are answered. So nodes that an application deletes from then on are not mistaken for them.
   func beginToServe() async throws {
+    if isServed && isFileOpen { return }
+    try await inTurn { try await beginInTurn() }
+  }
+
+  private func beginInTurn() async throws {
     if !isFileOpen { try await openFile() }
     if isServed { return }
     recover()
@@ -23,6 +28,7 @@ extension StoreService {
     // A pause that came meanwhile is not in the store yet.
     if condition.pause != nil { try await savePause() }
     serveFromNow()
+    await followRest()
   }
 
   private nonisolated static let recalledBatches = 100
@@ -92,6 +98,7 @@ extension StoreService {
 
   var state: (state: String, reason: String?) {
     let (state, reason) = condition.state(heldFiles: spoolCounts.held)
+    if ["ok", "held"].contains(state), let user = exclusiveUser { return ("waiting", user) }
     return state == "starting" ? (state, startText) : (state, reason)
   }
 }

@@ -6,6 +6,10 @@ internal import SystemdService
 extension StoreService {
   /// Runs `body` on the store's current file. If the file was replaced, opens the new one first.
   func onStore<T: Sendable>(_ body: () async throws -> T) async throws -> T {
+    try await inTurn { try await onOpenStore(body) }
+  }
+
+  private func onOpenStore<T: Sendable>(_ body: () async throws -> T) async throws -> T {
     do {
       let result = try await body()
       // The file was missing for a while and is back.
@@ -65,6 +69,7 @@ extension StoreService {
     let report = try await onStore { try await writer.attach(createIndexes: createIndexes) }
     condition.isDetached = false
     await openReaders()
+    await followRest()
     refreshTimetable(forgetting: true)
     reportAttached(report, by: user)
     try await reviewStore()
@@ -114,5 +119,6 @@ extension StoreService {
     // Moves the log into the database file, so that a copy of the file alone is complete. If a
     // reader prevents that, it is left out.
     try? await writer.tidyCompletely()
+    await followRest()
   }
 }

@@ -11,6 +11,9 @@ actor StoreReader {
   private let configuration: StoreConfiguration
   private let lockTimeout: Duration
   private var reader: (any StoreReading)?
+  /// Whether each question opens and closes the store.
+  private var isBrief: Bool
+
   /// Why nothing can be read now; nil if it can.
   private var refusal: StoreError?
 
@@ -22,6 +25,13 @@ actor StoreReader {
     self.engine = engine
     self.configuration = configuration
     self.lockTimeout = lockTimeout
+    isBrief = configuration.model.exclusive
+  }
+
+  /// From now on each question closes the store, or keeps it open.
+  func setBrief(_ isBrief: Bool) {
+    self.isBrief = isBrief
+    if isBrief { reader = nil }
   }
 
   /// Reads from the store. The connection is opened by the first question, so a daemon without
@@ -32,6 +42,7 @@ actor StoreReader {
       reader = try engine.openForReading(
         configuration.path, model: configuration.model, lockTimeout: lockTimeout)
     }
+    defer { if isBrief { reader = nil } }
     return try body(reader!)
   }
 

@@ -16,6 +16,10 @@ final class StoreService {
   unowned let stores: Stores
 
   var isStarted = false
+  /// How many tasks use the writer now.
+  var uses = 0
+  /// There is work that the daemon itself has a reason for.
+  var hasOwnWork = true
   var condition = StoreCondition()
   /// Whether questions are answered and work is done. A store is served once it was looked through,
   /// or is paused.
@@ -143,7 +147,9 @@ final class StoreService {
     }
   }
 
-  private func endLeases() async { await leaseTimer.run(ringing: wake) }
+  private func endLeases() async {
+    await leaseTimer.run { self.wakeUp() }
+  }
 
   // MARK: - Changing the model, retiring
 
@@ -200,6 +206,7 @@ final class StoreService {
     hasUnfinishedSweep = true
     condition.clearFindings()
     try await openFile()
+    await followRest()
   }
 
   // MARK: - The slow poll
@@ -242,6 +249,7 @@ final class StoreService {
   /// writer's outlook reports a commit before it.
   func releaseMemory() async {
     let now = currentFileStatuses
+    await closeIfAtRest()
     guard let outlook = await connections.releaseMemory(connections.takeUsed()) else { return }
     idleFileStatuses = outlook.hasQueue ? nil : now
     if outlook.isNews { wake.ring() }

@@ -15,6 +15,10 @@ actor StoreWriter {
   private var inbox: Inbox?
   /// Nil if the spool's lock is the database's too.
   private var databaseLock: FileLock?
+  /// The spool's lock while the store is closed for a while.
+  private var keptLock: FileLock?
+  private var isClosedForNow = false
+  private var isDetached = false
   private var opened: (any OpenedStore)?
   private var watch = CommitReviewer()
   /// Connections that were closed and whose leases are still to be released.
@@ -48,21 +52,37 @@ actor StoreWriter {
     let path = configuration.path
     _ = try configuration.safePaths()
     try engine.refuseHarm(at: path)
-    let lock = try spool!.lock()
-    let databaseLock = try spool!.lock(home: configuration.home)
-    let writer = try engine.openForWriting(
-      path, model: configuration.model, creates: creates, lockTimeout: .seconds(5))
+    let lock = try keptLock.take() ?? spool!.lock()
+    let other = try databaseLock.take() ?? spool!.lock(home: configuration.home)
+    let writer: any StoreWriting
+    do {
+      writer = try engine.openForWriting(
+        path, model: configuration.model, creates: creates, attaches: !isDetached,
+        lockTimeout: .seconds(5))
+    } catch {
+      // A store that was not open before leaves nothing behind.
+      if isClosedForNow {
+        keptLock = .some(lock)
+        databaseLock = other
+      }
+      throw error
+    }
     opened = writer.opened
     inbox = try Inbox(spool!, lock, writer: writer, now: SystemClock.wall)
-    self.databaseLock = databaseLock
-    watch = CommitReviewer()
-    hasHeldLeases = false
+    databaseLock = other
+    watch.forgetCommits()
+    (hasHeldLeases, isClosedForNow) = (false, false)
   }
 
   /// Takes another spool in place of the old one. Its lock may be another one or the same. False if
   /// no store is open.
   func take(_ spool: SpoolDirectory) throws -> Bool {
     self.spool = spool
+    if isClosedForNow {
+      keptLock = nil
+      keptLock = .some(try spool.lock())
+      return true
+    }
     guard let writer = inbox?.writer else { return false }
     inbox = nil
     inbox = try Inbox(spool, spool.lock(), writer: writer, now: SystemClock.wall)
@@ -105,6 +125,7 @@ actor StoreWriter {
   /// Releases memory that only makes the next use faster. Errors are ignored, because the next use
   /// meets them again.
   func releaseMemory() -> RemainingWork {
+    if isClosedForNow { return RemainingWork() }
     defer { try? inbox?.writer.releaseMemoryUntilWakeUp() }
     return (try? outlook) ?? RemainingWork()
   }
@@ -114,6 +135,17 @@ actor StoreWriter {
     inbox?.writer.close()
     inbox = nil
     databaseLock = nil
+    keptLock = nil
+    isClosedForNow = false
+  }
+
+  /// Closes the database, and keeps the spool. The next use opens it again.
+  func closeForNow() {
+    guard let inbox else { return }
+    inbox.writer.close()
+    keptLock = inbox.retire()
+    opened = opened?.closed
+    (self.inbox, isClosedForNow) = (nil, true)
   }
 
   private var standing: StoreStanding {
@@ -128,9 +160,13 @@ actor StoreWriter {
     if try FileStatus.of(configuration.path) == nil {
       throw StoreError("\(configuration.path) no longer exists")
     }
-    if standing != .sameFile { opened?.waitForQuiet() }
+    if standing != .sameFile {
+      isDetached = false
+      opened?.waitForQuiet()
+    }
     close()
     if standing == .replaced || standing == .overwritten { try opened?.refuseLeftovers() }
+    watch = CommitReviewer()
     try open(creates: false)
     if standing == .sameFile { return nil }
     try inbox?.writer.requestRescan()
@@ -298,13 +334,16 @@ actor StoreWriter {
 
   func attach(createIndexes: Bool) throws -> AttachReport {
     watch = CommitReviewer()
-    return try current().writer.attach(createIndexes: createIndexes)
+    let report = try current().writer.attach(createIndexes: createIndexes)
+    isDetached = false
+    return report
   }
 
   func detach() throws -> DetachReport {
     let inbox = try current()
     let removed = try inbox.writer.detach()
     inbox.restart()
+    isDetached = true
     return removed
   }
 
@@ -320,6 +359,7 @@ actor StoreWriter {
   /// The open store, even if it is detached.
   private func current() throws -> Inbox {
     if opened == nil { throw StoreError("the store is not open") }
+    if isClosedForNow && (try? opened?.standing) == .sameFile { try open(creates: false) }
     guard let inbox, try standing == .sameFile else { throw FileReplaced() }
     try inbox.writer.wakeUp()
     return inbox

@@ -9,6 +9,12 @@ extension StoreService {
   func sweep(
     _ kinds: [SweepKind], because occasion: SweepRun.StartReason = .asked, by user: UInt32? = nil
   ) async throws -> SweepResult {
+    try await inTurn { try await sweepInTurn(kinds, occasion, user) }
+  }
+
+  private func sweepInTurn(
+    _ kinds: [SweepKind], _ occasion: SweepRun.StartReason, _ user: UInt32?
+  ) async throws -> SweepResult {
     // An unfinished sweep continues first, so that its deletions stay in one batch.
     if occasion != .resumed { try? await continueUnfinishedSweep() }
     let start = ContinuousClock.now
@@ -169,7 +175,8 @@ extension StoreService {
 
   /// The rows in the journal, if they can be read now.
   func journal() async -> ClosedRange<Int64>? {
-    guard let gauge, !condition.isDetached, condition.trouble == nil else { return nil }
+    guard let gauge, !condition.isAtRest, condition.trouble == nil, !configuration.model.exclusive
+    else { return nil }
     let journal = (try? await gauge.read { try $0.journal() }) ?? nil
     noteJournal(journal)
     return journal
