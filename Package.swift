@@ -181,6 +181,10 @@ for (index, layer) in layers.enumerated() {
         "VarlinkServer",
       ],
       swiftSettings: settings),
+    // What the tests and benchmarks of CascadeKit run as another process.
+    .executableTarget(
+      name: "KitProgram", dependencies: ["CascadeKit", "CascadeSystem"], path: "Tests/KitProgram",
+      swiftSettings: settings, linkerSettings: alone),
     .testTarget(
       name: "CascadeKitTests",
       dependencies: ["CascadeKit", "CascadeModel", "CascadeSystem", "TestSupport"],

@@ -4,11 +4,14 @@ internal import CascadeModel
 /// hand.
 struct Expansion {
   private let type: Declaration
+  /// How code outside of the types around it names the structure.
+  private let name: String
   private let arguments: String
   private let stored: [Property]
 
-  init(_ type: Declaration, attribute: String) throws(Problem) {
+  init(_ type: Declaration, attribute: String, name: String? = nil) throws(Problem) {
     self.type = type
+    self.name = name ?? type.name
     arguments = Expansion.arguments(of: attribute)
     stored = type.properties.filter {
       !$0.isStatic && !$0.isComputed && $0.attributes["Unstored"] == nil
@@ -58,22 +61,21 @@ struct Expansion {
   // MARK: -
 
   func text() -> String {
-    let name = type.name
-    return """
-      extension \(name): CascadeKit.Model {
-        \(type.access)static let collection = CascadeKit.Collection(\(arguments))
-        \(type.access)static let columns = CascadeKit.Columns<\(name)>([
-      \(lines { "    .init(\"\($1.name)\", \\\(name).\($1.name)\(column($1)))," })
-        ])
-        \(type.access)static var relationships: [any CascadeKit.Declared] { [\(declared)] }
-        \(type.access)init(row: borrowing CascadeKit.Row) throws(CascadeKit.ReadError) {
-      \(lines { "    self.\($1.name) = try row.value(\($0))" })
-        }
-        \(type.access)func write(to row: inout CascadeKit.RowValues) {
-      \(lines { "    row.set(\($0), self.\($1.name))" })
-        }
+    """
+    extension \(name): CascadeKit.Model {
+      \(type.access)static let collection = CascadeKit.Collection(\(arguments))
+      \(type.access)static let columns = CascadeKit.Columns<\(name)>([
+    \(lines { "    .init(\"\($1.name)\", \\\(name).\($1.name)\(column($1)))," })
+      ])
+      \(type.access)static var relationships: [any CascadeKit.Declared] { [\(declared)] }
+      \(type.access)init(row: borrowing CascadeKit.Row) throws(CascadeKit.ReadError) {
+    \(lines { "    self.\($1.name) = try row.value(\($0))" })
       }
-      """
+      \(type.access)func write(to row: inout CascadeKit.RowValues) {
+    \(lines { "    row.set(\($0), self.\($1.name))" })
+      }
+    }
+    """
   }
 
   private func lines(_ line: (Int, Property) -> String) -> String {
@@ -93,6 +95,6 @@ struct Expansion {
       return property.isStatic && !property.isComputed
         && Expansion.declarations.contains { text.hasPrefix($0) && !text.hasSuffix(".inverse") }
     }
-    return properties.map { "\(type.name).\($0.name)" }.joined(separator: ", ")
+    return properties.map { "\(name).\($0.name)" }.joined(separator: ", ")
   }
 }

@@ -14,9 +14,10 @@ enum Plugin {
   private static func expand(_ request: JSON) -> JSON {
     let declaration = request["declSyntax"]
     let attribute = request["attributeSyntax"]?["source"]?.string ?? ""
+    let name = request["extendedTypeSyntax"]?["source"]?.string
     do throws(Problem) {
       let type = try Declaration(declaration?["source"]?.string ?? "")
-      return result(try Expansion(type, attribute: attribute).text(), [])
+      return result(try Expansion(type, attribute: attribute, name: name).text(), [])
     } catch {
       return result(nil, [diagnostic(error, declaration?["location"])])
     }

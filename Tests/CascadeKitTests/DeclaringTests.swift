@@ -119,18 +119,22 @@ extension HandwrittenAlbum: Model {
 
 /// Identities.
 @Suite struct IdentityTests {
+  private static let count = isLong ? 1_000_000 : 100_000
+
   @Test func identitiesOfManyThreadsDifferAndGrow() async throws {
-    let all = await withTaskGroup(of: [UUIDv7].self) { group in
-      for _ in 0..<8 {
-        group.addTask {
-          let made = (0..<100_000).map { _ in UUIDv7() }
-          #expect(zip(made, made.dropFirst()).allSatisfy { $0 < $1 })
-          return made
-        }
-      }
-      return await group.reduce(into: Set<UUIDv7>()) { $0.formUnion($1) }
+    let lists = await withTaskGroup(of: [UUIDv7].self) { group in
+      for _ in 0..<8 { group.addTask { (0..<IdentityTests.count).map { _ in UUIDv7() } } }
+      return await group.reduce(into: []) { $0.append($1) }
     }
-    #expect(all.count == 800_000)
+    for list in lists { #expect(zip(list, list.dropFirst()).allSatisfy { $0 < $1 }) }
+    #expect(Set(lists.joined()).count == 8 * IdentityTests.count)
+  }
+
+  @Test func identitiesGrowAlsoWhenTheClockIsSetBack() {
+    let hour: UInt64 = 3_600_000 << 12
+    let before = UUIDv7()
+    let after = (0..<1_000).map { _ in UUIDv7(at: UUIDv7.currentStamp() - hour) }
+    #expect(zip([before] + after, after).allSatisfy { $0 < $1 })
   }
 
   @Test func anIdentityIsAUUIDOfVersion7() throws {

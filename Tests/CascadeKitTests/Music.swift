@@ -104,8 +104,8 @@ struct Page: Equatable {
 }
 extension Page { static let referrers = Page.refs.inverse }
 
-func musicModel(media: String) -> ModelFile {
-  ModelFile(files: ["media": media]) {
+func musicModel(media: String = "/srv/media", settings: String = "") -> ModelFile {
+  ModelFile(files: ["media": media], settings: settings) {
     Artist.self
     Album.self
     Song.self

@@ -1,4 +1,8 @@
+import CascadeSystem
 import Synchronization
+
+/// Whether the tests that take long run, too.
+let isLong = CascadeSystem.Process.environment("CASCADE_LONG") != nil
 
 /// A value that several threads use.
 final class Shared<Value: Sendable>: Sendable {

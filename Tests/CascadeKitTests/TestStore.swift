@@ -118,9 +118,16 @@ final class Process: Sendable {
     identifier.value = try spawn(program("cascaded"), [path], output: log)
     let end = ContinuousClock.now + .seconds(30)
     while (try? UnixSocket.connect("\(path).cascade/control")) == nil {
-      if ContinuousClock.now > end { throw Failure(description: "cascaded does not answer") }
+      if ContinuousClock.now > end {
+        throw Failure(description: "cascaded does not answer: \(said)")
+      }
       usleep(5_000)
     }
+  }
+
+  private var said: String {
+    let bytes = (try? FileDescriptor.open(log).readWhole(limit: 1 << 20)) ?? []
+    return String(decoding: bytes, as: UTF8.self)
   }
 
   /// Sends a signal, and waits for the end.

@@ -90,6 +90,34 @@ import Testing
     #expect(try test.sql("SELECT count(*) FROM artist") == "1\n")
   }
 
+  @Test func changesThatAreNotValidAreRejected() async throws {
+    let test = try TestStore()
+    await #expect {
+      try await test.store.write { [self] tx in try tx.edit(fruit) { $0.year = 1939 } }
+    } throws: { error in
+      guard case WriteError.rejected(let reasons) = error else { return false }
+      return reasons.map(\.code) == [.invalid] && reasons[0].node?.isNode(fruit.id) == true
+    }
+    #expect(try test.sql("SELECT count(*) FROM song") == "0\n")
+  }
+
+  @Test func aLargeDeletionIsHeldUntilItIsApproved() async throws {
+    let test = try TestStore(
+      model: musicModel(settings: "limits: { hold: { deletes: 2, share: 0.01 } }"))
+    _ = try await put(test.store)
+    let plan = Shared(0)
+    await #expect {
+      try await test.store.write { [self] tx in tx.delete(nina.id) }
+    } throws: { error in
+      guard case WriteError.held(let number, let receipt) = error else { return false }
+      plan.value = number
+      return receipt.deletedCount == 4
+    }
+    #expect(try test.sql("SELECT count(*) FROM artist") == "1\n")
+    try run(program("cascadectl"), ["--store", test.path, "approve", "\(plan.value)"])
+    #expect(try test.sql("SELECT count(*) FROM artist") == "0\n")
+  }
+
   @Test func aHookRefusesBeforeAnythingIsSent() async throws {
     let test = try TestStore(starts: false)
     await #expect(throws: Song.Invalid.noTitle) {

@@ -31,10 +31,10 @@ MISTAKES = [
 }"""),
     ("a snapshot that is kept", "Snapshot|db", """
 func keep(_ store: CascadeKit.Store) async throws {
-  _ = try await store.read { db in
-    let kept = { db } //!
-    return 1
+  let kept = try await store.read { db in
+    return db //!
   }
+  _ = kept
 }"""),
     ("an identity that changes", "`id` is the identity", """
 @Model("a", table: "a") struct A {
@@ -87,7 +87,8 @@ def check_program(directory, scratch):
     daemon = subprocess.Popen([BIN / "cascaded", "--model", model, store], stderr=subprocess.DEVNULL)
     try:
         end = time.monotonic() + 30
-        while not (scratch / "music.db.cascade/control").exists() and time.monotonic() < end:
+        while run(BIN / "cascadectl", "--store", store, "status").returncode != 0:
+            check(time.monotonic() < end, "the daemon does not answer")
             time.sleep(0.05)
         result = run(program, "run", store)
         check(result.returncode == 0, result.stdout)

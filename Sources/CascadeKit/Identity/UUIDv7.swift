@@ -21,8 +21,11 @@ public struct UUIDv7: Hashable, Sendable, Comparable, LosslessStringConvertible 
   }
 
   /// Makes a new one. In one process each is greater than all before, also if the clock is set back.
-  public init() {
-    let stamp = UUIDv7.nextStamp()
+  public init() { self.init(at: UUIDv7.currentStamp()) }
+
+  /// Makes one at a time of the clock.
+  package init(at now: UInt64) {
+    let stamp = UUIDv7.nextStamp(now)
     high = (stamp >> 12) << 16 | 0x7000 | stamp & 0xFFF
     low = UInt64.random(in: 0...UInt64.max) & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000
   }
@@ -30,8 +33,7 @@ public struct UUIDv7: Hashable, Sendable, Comparable, LosslessStringConvertible 
   /// 48 bits of milliseconds, then 12 bits of their fraction.
   private static let last = Atomic<UInt64>(0)
 
-  private static func nextStamp() -> UInt64 {
-    let now = currentStamp()
+  private static func nextStamp(_ now: UInt64) -> UInt64 {
     var before = last.load(ordering: .relaxed)
     while true {
       let next = max(now, before + 1)
@@ -41,7 +43,8 @@ public struct UUIDv7: Hashable, Sendable, Comparable, LosslessStringConvertible 
     }
   }
 
-  private static func currentStamp() -> UInt64 {
+  /// The time now, in the form of `last`.
+  package static func currentStamp() -> UInt64 {
     var time = timespec()
     unsafe clock_gettime(CLOCK_REALTIME, &time)
     let nanoseconds = UInt64(time.tv_nsec)

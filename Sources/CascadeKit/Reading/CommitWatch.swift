@@ -2,7 +2,7 @@ internal import CascadeSystem
 internal import Synchronization
 
 /// Tells when any process has committed to a store. One thread looks for all that watch, and only
-/// while somebody does.
+/// while there are watchers.
 final class CommitWatch: Sendable {
   private let path: String
   private let state = Mutex(State())
@@ -41,12 +41,14 @@ final class CommitWatch: Sendable {
     }
   }
 
-  /// False if nobody watches any more.
+  /// False if there are no watchers any more.
   private func waitForCommit(_ thread: Worker<WatchedFile>) async -> Bool {
-    let hasCommit = try? await thread.run({ [path] in try WatchedFile(path) }, { _ in true }) {
-      try $0.waitForCommit()
-    }
-    if hasCommit == nil {
+    do {
+      // Only this thread wakes while nothing happens.
+      try await thread.run({ [path] in try WatchedFile(path) }, { _ in true }) { file in
+        while try !file.waitForCommit(), hasWatchers {}
+      }
+    } catch {
       // The file is away for now. When it is back, it may be another one.
       try? await Task.sleep(for: .seconds(1))
     }
@@ -55,6 +57,8 @@ final class CommitWatch: Sendable {
       return state.isRunning
     }
   }
+
+  private var hasWatchers: Bool { state.withLock { !$0.watchers.isEmpty } }
 
   private func tell() {
     for watcher in state.withLock({ Array($0.watchers.values) }) { watcher.yield() }

@@ -192,7 +192,7 @@ extension RelationshipFrom {
 
 extension Transaction {
   /// The change file. The same transaction has the same bytes each time.
-  func file(author: String?) -> [UInt8] {
+  package func file(author: String?) -> [UInt8] {
     var fields = [JSON.Field("id", .string(id.description))]
     if let author { fields.append(JSON.Field("author", .string(author))) }
     fields.append(JSON.Field("changes", .array(changes)))
