@@ -62,6 +62,7 @@ struct Expansion {
 
   func text() -> String {
     """
+    extension \(name): CascadeKit.Identified {}
     extension \(name): CascadeKit.Model {
       \(type.access)static let collection = CascadeKit.Collection(\(arguments))
       \(type.access)static let columns = CascadeKit.Columns<\(name)>([

@@ -162,10 +162,12 @@ private func reap(_ process: pid_t) {
   while unsafe waitpid(process, &status, 0) < 0 && errno == EINTR {}
 }
 
-/// How often the threads of a process have waited for something.
+/// How often the threads of CascadeKit in a process have waited for something. Those of Dispatch have
+/// a timer of a second in every program with tasks.
 private func wakes(_ process: pid_t) throws -> Int {
   let tasks = "/proc/\(process)/task"
   return try Directory.open(tasks).names().reduce(0) { sum, name in
+    if try lines("\(tasks)/\(name)/comm").first?.hasPrefix("cascade") != true { return sum }
     let line = try lines("\(tasks)/\(name)/status").first { $0.hasPrefix("voluntary_ctxt") }
     return sum + (line?.split(separator: "\t").last.flatMap { Int($0) } ?? 0)
   }

@@ -31,8 +31,8 @@ MISTAKES = [
 }"""),
     ("a snapshot that is kept", "Snapshot|db", """
 func keep(_ store: CascadeKit.Store) async throws {
-  let kept = try await store.read { db in
-    return db //!
+  let kept = try await store.read { db in //!
+    return db
   }
   _ = kept
 }"""),

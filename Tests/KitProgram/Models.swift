@@ -26,8 +26,9 @@ struct Album {
 extension Album { static let songs = Song.album.inverse }
 
 /// An object in Cascade's own table.
-@Model("images")
-struct Image {
-  let id: ID<Image>
-  var width: Int
+@Model("things")
+struct Thing {
+  let id: ID<Thing>
+  var title: String
+  var year: Int
 }

@@ -9,6 +9,11 @@ let usage = """
                     lease STORE KEY                   holds a tag until it is killed
                     watch STORE                       prints the number of tags when it changes, and the time
                     retitle STORE ID COUNT            changes the title of a song so often
+                    read STORE WHAT                   times rows, each, objects, inverse or count
+                    writes STORE COUNT WRITERS        times writes with receipts
+                    put STORE COUNT                   times one write of so many songs
+                    puts COUNT                        prints the change file of such a write
+                    idle STORE                        reads once, and rests
   """
 
 /// Prints a line at once.
@@ -35,6 +40,15 @@ case ("retitle", 4):
   for number in 1...Int(arguments[3])! {
     try await store.write { tx in try tx.edit(song) { $0.title = "title \(number)" } }
   }
+case ("read", 3): try await Timing.read(arguments[2], arguments[1])
+case ("writes", 4):
+  try await Timing.write(arguments[1], Int(arguments[2])!, writers: Int(arguments[3])!)
+case ("put", 3): try await Timing.put(arguments[1], Int(arguments[2])!)
+case ("puts", 2): try Timing.printPuts(Int(arguments[1])!)
+case ("idle", 2):
+  _ = try await Store(arguments[1]).read { db in try db.count(Album.all) }
+  say("read")
+  while true { try await Task.sleep(for: .seconds(60)) }
 default:
   print(usage)
 }

@@ -1,9 +1,9 @@
 /// What a relationship can lead to: `Album`, `Album?` or `[Album]`.
 public protocol Destination: Sendable {
   /// The model at the other end.
-  associatedtype Node: Identified
+  associatedtype DestinationModel: Identified = Self
   /// The type of the property that has the reference.
-  associatedtype Reference: ColumnValue
+  associatedtype DestinationReference: ColumnValue = ID<DestinationModel>
   /// Whether the reference may be missing.
   static var isOptional: Bool { get }
   /// Whether there may be several.
@@ -12,9 +12,9 @@ public protocol Destination: Sendable {
 
 extension Optional: Destination where Wrapped: Model {
   /// The wrapped model.
-  public typealias Node = Wrapped
+  public typealias DestinationModel = Wrapped
   /// An identity, or nil.
-  public typealias Reference = ID<Wrapped>?
+  public typealias DestinationReference = ID<Wrapped>?
   /// True.
   public static var isOptional: Bool { true }
   /// False.
@@ -23,9 +23,9 @@ extension Optional: Destination where Wrapped: Model {
 
 extension Array: Destination where Element: Model {
   /// The model of the elements.
-  public typealias Node = Element
+  public typealias DestinationModel = Element
   /// A list of identities.
-  public typealias Reference = [ID<Element>]
+  public typealias DestinationReference = [ID<Element>]
   /// True: a list may be empty.
   public static var isOptional: Bool { true }
   /// True.

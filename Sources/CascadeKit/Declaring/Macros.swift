@@ -14,7 +14,7 @@
 ///   - key: The key column of the table.
 ///   - type: The type of the objects, if the collection has several.
 @attached(
-  extension, conformances: Model,
+  extension, conformances: Identified, Model,
   names: named(collection), named(columns), named(relationships), named(init(row:)),
   named(write(to:)))
 public macro Model(

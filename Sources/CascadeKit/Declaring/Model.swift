@@ -15,7 +15,8 @@
 ///         row.set(1, title)
 ///       }
 ///     }
-public protocol Model: Identified, Destination where Node == Self, Reference == ID<Self> {
+public protocol Model: Identified, Destination
+where DestinationModel == Self, DestinationReference == ID<Self> {
   /// The identity. It never changes.
   var id: ID<Self> { get }
   /// Where the values are.

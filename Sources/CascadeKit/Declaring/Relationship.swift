@@ -39,7 +39,8 @@ public struct RelationshipFrom<Source: Model, Target: Destination>: Declared {
   ///   - max: The greatest number of destinations.
   ///   - inverse: The name of the relationship, seen from the other end.
   public init(
-    _ path: any KeyPath<Source, Target.Reference> & Sendable, _ name: String, rules: Rules = [],
+    _ path: any KeyPath<Source, Target.DestinationReference> & Sendable, _ name: String,
+    rules: Rules = [],
     unique: Bool = false, min: Int? = nil, max: Int? = nil, inverse: String? = nil
   ) {
     self.init(name, .property(path), rules, unique, (min, max), inverse)
@@ -55,7 +56,7 @@ public struct RelationshipFrom<Source: Model, Target: Destination>: Declared {
   ///   - inverse: The name of the relationship, seen from the other end.
   public init(
     _ name: String, join: Join, rules: Rules = [], max: Int? = nil, inverse: String? = nil
-  ) where Target.Reference == [ID<Target.Node>] {
+  ) where Target.DestinationReference == [ID<Target.DestinationModel>] {
     self.init(name, .join(join), rules, false, (nil, max), inverse)
   }
 
@@ -69,7 +70,7 @@ public struct RelationshipFrom<Source: Model, Target: Destination>: Declared {
   ///   - inverse: The name of the relationship, seen from the other end.
   public init(
     _ name: String, rules: Rules = [], max: Int? = nil, inverse: String? = nil
-  ) where Target.Reference == [ID<Target.Node>] {
+  ) where Target.DestinationReference == [ID<Target.DestinationModel>] {
     self.init(name, .stored, rules, false, (nil, max), inverse)
   }
 
@@ -86,9 +87,9 @@ public struct RelationshipFrom<Source: Model, Target: Destination>: Declared {
   }
 }
 
-extension RelationshipFrom where Target.Node: Model {
+extension RelationshipFrom where Target.DestinationModel: Model {
   /// The same edges, seen from their destination. It is stored nowhere, so it is always true.
-  public var inverse: Inverse<Target.Node, Source> {
+  public var inverse: Inverse<Target.DestinationModel, Source> {
     Inverse(name: inverseName ?? "inverse of \(name)", of: name, storage: storage)
   }
 }
@@ -131,7 +132,7 @@ extension RelationshipFrom {
   /// Adds the relationship to a model file.
   public func declare(in model: inout ModelFile) {
     var fields = [JSON.Field("name", .string(name)), JSON.Field("from", .string(Source.label))]
-    fields.append(JSON.Field("to", .string(label(of: Target.Node.self))))
+    fields.append(JSON.Field("to", .string(label(of: Target.DestinationModel.self))))
     if let place = storage.field { fields.append(place) }
     if Target.isToMany { fields.append(JSON.Field("toMany", true)) }
     if !Target.isOptional { fields.append(JSON.Field("optional", false)) }

@@ -62,10 +62,17 @@ extension Snapshot {
   ) throws(ReadError) -> [ID<N>: [O]] {
     let rows = try rows(inverse.statement(ofEach: ids), of: O.self, from: 1)
     var result: [ID<N>: [O]] = [:]
+    // The rows of one node mostly come one after the other.
+    var group: (id: ID<N>?, values: [O]) = (nil, [])
     while try rows.next() {
-      let id = try ID<N>(lenient: rows.leading)
-      result[id, default: []].append(try O(row: rows.row))
+      let id = try rows.leading(N.self)
+      if id != group.id {
+        if let id = group.id { result[id, default: []] += group.values }
+        group = (id, [])
+      }
+      group.values.append(try O(row: rows.row))
     }
+    if let id = group.id { result[id, default: []] += group.values }
     return result
   }
 }
@@ -74,11 +81,11 @@ extension Snapshot {
 
 extension RelationshipFrom {
   /// The value of the property. Only a relationship by a property has one.
-  fileprivate func reference(of source: Source) -> Target.Reference {
+  fileprivate func reference(of source: Source) -> Target.DestinationReference {
     guard case .property(let path) = storage else {
       preconditionFailure("\(name) is in no property")
     }
-    return source[keyPath: path as! KeyPath<Source, Target.Reference>]
+    return source[keyPath: path as! KeyPath<Source, Target.DestinationReference>]
   }
 
   fileprivate func query<D: Model>(of source: Source) -> Query<D> where Target == [D] {

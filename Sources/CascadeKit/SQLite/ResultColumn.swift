@@ -34,6 +34,15 @@ public struct ResultColumn: ~Copyable {
     return unsafe String(decoding: UnsafeBufferPointer(start: text, count: count), as: UTF8.self)
   }
 
+  /// The UUID that the text of the column is; nil if it is none, or no text.
+  @usableFromInline var uuid: UUIDv7? {
+    guard unsafe sqlite3_column_type(statement, index) == SQLITE_TEXT,
+      let text = unsafe sqlite3_column_text(statement, index)
+    else { return nil }
+    let count = unsafe Int(sqlite3_column_bytes(statement, index))
+    return unsafe UUIDv7(utf8: Span(_unsafeStart: text, count: count))
+  }
+
   /// The value of the column, whatever it is.
   public var value: SQLValue {
     switch unsafe sqlite3_column_type(statement, index) {

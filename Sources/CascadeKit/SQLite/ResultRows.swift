@@ -48,8 +48,13 @@ struct ResultRows: ~Copyable {
   @usableFromInline
   borrowing func failure() -> ReadError { connection.failure(sql.text) }
 
-  /// The column before those of the model.
-  @inlinable var leading: SQLValue { unsafe ResultColumn(statement, 0).value }
+  /// The key in the column before those of the model, which an object may have as text.
+  @inlinable
+  borrowing func leading<N: Identified>(_ model: N.Type) throws(ReadError) -> ID<N> {
+    let column = unsafe ResultColumn(statement, 0)
+    if let id = try? ID<N>(column) { return id }
+    return try ID<N>(lenient: column.value)
+  }
 
   /// The current row.
   @inlinable var row: Row { unsafe Row(statement, from: first, names, object) }

@@ -115,6 +115,13 @@ extension UUIDv7: ColumnValue {
     self = value
   }
 
+  /// Reads the usual form of a UUID, of any version.
+  @inlinable
+  public init(_ column: borrowing ResultColumn) throws(ReadError) {
+    guard let value = column.uuid else { throw .unexpected(column.value, wanted: "a UUID") }
+    self = value
+  }
+
   /// Text in the usual form.
   public var sqlValue: SQLValue { .text(description) }
 }
