@@ -30,7 +30,12 @@ import Testing
     #expect(try store.state() == "ok")
   }
 
-  @Worker @Test func tellsThoseWhoWaitWhy() throws {
+  private static let change: JSON = [
+    "name": "1.json", "data": .string(Base64.encode(Array(#"{"changes": []}"#.utf8)[...])),
+  ]
+
+  @Worker @Test(arguments: [("Sweep", [:]), ("Apply", change)] as [(String, JSON)])
+  func tellsThoseWhoWaitWhy(method: String, parameters: JSON) throws {
     let store = try Library.store(starts: false)
     let other = try Connection(path: store.path, access: .readWrite)
     try other.execute("BEGIN IMMEDIATE")
@@ -38,7 +43,7 @@ import Testing
     try wait(for: store, toBe: "waiting")
     var client = try store.client()
     var reasons: [String] = []
-    try client.stream("Sweep") { reply in
+    try client.stream(method, parameters) { reply in
       guard let reason = reply["waiting"]?.string else { return }
       if reasons.isEmpty { try other.execute("COMMIT") }
       reasons.append(reason)

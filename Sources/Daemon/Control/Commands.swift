@@ -16,7 +16,7 @@ extension Control {
   private func begin(_ data: String, _ call: Call) async throws -> String {
     guard let bytes = Base64.decode(data) else { throw VarlinkError.unusable("data", "not base64") }
     let known = call.text("upload")
-    let service = try await service(call)
+    let service = try await awaitedService(call)
     // A detached store would not apply the file.
     if service.condition.isDetached { throw StoreError.detached }
     try service.mayWork()
