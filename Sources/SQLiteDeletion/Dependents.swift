@@ -238,16 +238,16 @@ extension EdgeRelation {
     case .foreignKey: return []
     case .column, .typed, .json:
       guard rules.contains(.nullifySourceIfDestinationDeleted), let table = source.table,
-        isFoundWithoutScan(in: table, current.numbers), table.allowsNull(nulledNames)
+        isFoundWithoutScan(current.numbers), table.allowsNull(nulledNames)
       else { return [] }
       return [.references(self, table)]
     }
   }
 
   /// Whether the rows that refer to a node are found without scanning the table.
-  private func isFoundWithoutScan(in table: Table, _ numbers: NumberedTables) -> Bool {
+  private func isFoundWithoutScan(_ numbers: NumberedTables) -> Bool {
     switch form {
-    case .column(let columns), .typed(let columns, _, _): table.hasIndex(on: columns)
+    case .column, .typed: isIndexed
     case .json: numbers.hasLists
     case .join, .foreignKey: false
     }

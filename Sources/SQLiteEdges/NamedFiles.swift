@@ -40,8 +40,7 @@ extension EdgeRelation {
     let asked = "temp.queried_files AS a"
     let isOfRoot = "a.collection = \(destination.id)"
     switch form {
-    case .column(let columns) where source.table?.hasIndex(on: columns) == true,
-      .typed(let columns, _, _) where source.table?.hasIndex(on: columns) == true:
+    case .column where isIndexed, .typed where isIndexed:
       return """
         SELECT DISTINCT a.id FROM \(asked) CROSS JOIN \(source.rows) AS s
           ON \(isOfRoot) AND \(destination.referenceHasKey("a.key", of: reference))

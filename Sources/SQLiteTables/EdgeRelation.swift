@@ -314,6 +314,18 @@ extension EdgeRelation {
     end == .source ? leadsToSource : leadsToDestination
   }
 
+  /// Whether an index of the source's table finds the rows that refer to a node. For a polymorphic
+  /// reference, one that has the type as well serves, in any order.
+  package var isIndexed: Bool {
+    switch form {
+    case .column(let columns): source.table?.hasIndex(on: columns) == true
+    case .typed(let columns, let typeColumn, _):
+      source.table?.hasIndex(on: columns) == true
+        || source.table?.hasIndex(on: columns + [typeColumn]) == true
+    case .join, .json, .foreignKey: false
+    }
+  }
+
   package var isInJoinTable: Bool { if case .join = form { true } else { false } }
 
   package var isInLists: Bool {

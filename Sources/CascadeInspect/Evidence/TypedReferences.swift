@@ -44,7 +44,9 @@ extension Detective {
       toColumns: [key.name], found: .typed,
       evidence: "\(type.name) is \(JSON.string(value).text), which names the table")
     reference.type = value
-    reference.isIndexed = table.table.hasIndex(on: column.name)
+    reference.isIndexed =
+      table.table.hasIndex(on: column.name)
+      || table.table.hasIndex(on: [type.name, column.name])
     reference.refers =
       "\(ReferenceSQL.refers([column.name])) AND "
       + "\(ReferenceSQL.column(type.name)) = \(literal(value))"

@@ -104,7 +104,7 @@ extension EdgeRelation {
   fileprivate var lookupColumns: [(table: Table, columns: [String])] {
     switch form {
     case .column(let columns), .typed(let columns, _, _):
-      source.table.map { [($0, columns)] } ?? []
+      isIndexed ? [] : source.table.map { [($0, columns)] } ?? []
     case .join(let table, let source, let destination): [(table, source), (table, destination)]
     case .foreignKey(let key): source.table.map { [($0, [key.columns[0]])] } ?? []
     case .json: []

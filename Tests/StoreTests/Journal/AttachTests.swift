@@ -40,6 +40,28 @@ struct AttachTests {
     #expect(try store.meta("watch_gap") == nil)
   }
 
+  @Test(
+    "An index that has the type, too, is enough for a polymorphic reference",
+    arguments: ["about, kind", "kind, about", "about"])
+  func typedIndex(columns: String) throws {
+    let store = try TestStore(
+      model: StoreModel(
+        """
+        { collections: { books: { table: 'book', key: 'id' }, notes: { table: 'note', key: 'id' } },
+          relationships: [ { name: 'about', from: 'notes', column: 'about', typeColumn: 'kind',
+            to: { Book: 'books' }, rules: ['deleteSourceIfDestinationDeleted'] } ] }
+        """),
+      schema: """
+        CREATE TABLE book(id INTEGER PRIMARY KEY);
+        CREATE TABLE note(id INTEGER PRIMARY KEY, text TEXT, about INTEGER, kind TEXT);
+        CREATE INDEX note_text ON note(text, about);
+        """)
+    let report = try store.writer.attach(createIndexes: false)
+    #expect(report.missingIndexes.map(\.description) == ["note(about)"])
+    try store.bySQL("CREATE INDEX note_about ON note(\(columns))")
+    #expect(try store.writer.attach(createIndexes: false).missingIndexes == [])
+  }
+
   @Test("Indexes are made where they are asked for, once")
   func indexes() throws {
     let store = try store()
