@@ -27,11 +27,17 @@ def text(data):
     return data.decode("utf-8", "surrogateescape")
 
 
+def add_collations(db):
+    """Those that only an application has: Anki's."""
+    db.create_collation("unicase", lambda one, other: (one > other) - (one < other))
+
+
 @contextlib.contextmanager
-def reading(database, **settings):
+def reading(database):
     with contextlib.closing(sqlite3.connect(
             f"{pathlib.Path(database).resolve().as_uri()}?mode=ro", uri=True, timeout=30)) as db:
         db.text_factory = text
+        add_collations(db)
         yield db
 
 
@@ -79,6 +85,7 @@ class Store:
         self.unmodelled = unmodelled  # tables, and TABLE.COLUMN, that others write meanwhile
         self.log = self.path.with_name("cascaded.log")
         self.schema = schema(self.path)
+        self.met = 0  # how often an application could not begin because of a turn
 
     def __enter__(self):
         self.write_model()
@@ -169,13 +176,31 @@ class Store:
         status = self.status()
         return status.get("state") == "ok" and not status["journal"]
 
+    def is_open(self):
+        """Whether the daemon has the database open: where the model says `exclusive`, a turn."""
+        directory = f"/proc/{self.daemon.pid}/fd"
+        for name in os.listdir(directory):
+            with contextlib.suppress(OSError):
+                if os.readlink(f"{directory}/{name}") == str(self.path):
+                    return True
+        return False
+
+    def between_turns(self, run, error):
+        """As a user would: a second try when the turn is over, if the first one was during one."""
+        try:
+            return run()
+        except error:
+            self.met += 1
+            wait(lambda: not self.is_open(), "the turn ends")
+            return run()
+
     def detach(self):
         self.ask("detach")
         assert schema(self.path) == self.schema, "detach leaves another schema"
         assert not cascades(self.path), f"detach leaves {cascades(self.path)}"
 
 
-def is_sound(database, **functions):
+def is_sound(database):
     with contextlib.closing(sqlite3.connect(database)) as db:
-        db.create_collation("unicase", lambda one, other: (one > other) - (one < other))
+        add_collations(db)
         return db.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
