@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import pathlib
+import re
 import sqlite3
 import subprocess
 import time
@@ -42,9 +43,11 @@ def reading(database):
 
 
 def schema(database):
-    """The schema without what is Cascade's."""
+    """The schema without what is Cascade's, and the numbers that applications write beside it."""
     with reading(database) as db:
-        return db.execute(
+        numbers = [db.execute(f"PRAGMA {name}").fetchone()
+                   for name in ("user_version", "application_id", "encoding", "auto_vacuum")]
+        return numbers + db.execute(
             "SELECT type, name, tbl_name, sql FROM sqlite_schema WHERE name NOT GLOB 'cascade_*' "
             "AND tbl_name NOT GLOB 'cascade_*' ORDER BY type, name").fetchall()
 
@@ -74,6 +77,14 @@ def assert_same(found, wanted, what):
             f"{what}: {name} has {len(is_there)} rows, {len(is_due)} were expected\n"
             + "\n".join([*(f"+ {row}" for row in sorted(more)[:5]),
                          *(f"- {row}" for row in sorted(fewer)[:5])]))
+
+
+def suggest(database):
+    """The model that cascadectl suggests, as Python values."""
+    command = [BIN / "cascadectl", "suggest", database]
+    model = re.sub(r"^ *//.*", "", subprocess.check_output(command, text=True), flags=re.MULTILINE)
+    model = re.sub(r"(?<=[{, ])(\w+): ", r'"\1": ', model)
+    return json.loads(re.sub(r",(\s*[}\]])", r"\1", model))
 
 
 class Store:
@@ -135,9 +146,15 @@ class Store:
         return self.ask("sweep", *kinds, status=status)[0]
 
     def dump(self):
+        return dump(self.path)
+
+    def assert_dump(self, wanted, what):
+        assert_same(*(self.modelled(one) for one in (self.dump(), wanted)), what)
+
+    def modelled(self, dump):
         return {name: [{column: value for column, value in row.items()
                         if f"{name}.{column}" not in self.unmodelled} for row in rows]
-                for name, rows in dump(self.path).items() if name not in self.unmodelled}
+                for name, rows in dump.items() if name not in self.unmodelled}
 
     def follow(self, change, nodes, nulls=0):
         """What must follow a change of the application's follows; an undo takes that back, but for
@@ -150,14 +167,14 @@ class Store:
         undo = self.ask("undo", swept["batch"], status=4 if nulls else 0)[0]
         assert undo["leftCount"] == nulls, f"{nulls} nulls were to stay: {undo}"
         undone = definition.undone(self.model, before, between)
-        assert_same(self.dump(), undone, "after undo")
+        self.assert_dump(undone, "after undo")
         self.expect(undone, undone)
         return swept
 
     def expect(self, before, between):
         wanted, count = definition.expected(self.model, before, between)
         swept = self.sweep()
-        assert_same(self.dump(), wanted, "after the sweep")
+        self.assert_dump(wanted, "after the sweep")
         assert swept["deletedCount"] == count, f"{count} nodes were to go: {swept}"
         return swept
 
@@ -170,7 +187,7 @@ class Store:
         work()
         wait(lambda: self.is_idle(), "all is swept")
         after = self.dump()
-        assert_same(after, definition.expected(self.model, after, after)[0], "after work")
+        self.assert_dump(definition.expected(self.model, after, after)[0], "after work")
 
     def is_idle(self):
         status = self.status()

@@ -44,7 +44,7 @@ class Comment(models.Model):
     about = GenericForeignKey("about_type", "about_id")
 
     class Meta:
-        indexes = [models.Index(fields=["about_id", "about_type"])]
+        indexes = [models.Index(fields=["about_type", "about_id"])]
 """
 
 

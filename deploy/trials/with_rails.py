@@ -77,7 +77,7 @@ def main():
         assert ruby(IGNORE, DUMP) == plain
         store.follow(lambda: ruby('Author.find_by!(name: "ada").destroy!'), nodes=6)
         store.live(lambda: ruby(WORK))
-        print(store.command("check").stdout)
+        assert store.command("check").returncode == 0, store.command("check").stdout
         store.detach()
     assert ruby(DUMP) == plain
     assert ruby('add("eve"); puts Comment.all.map { |one| one.about.title }.size').strip() == "6"

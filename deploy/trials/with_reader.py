@@ -1,29 +1,17 @@
 """reader: entries and tags go with their feed, and tags with their entry, by a reference of two
-columns; a search index and triggers of the application's follow the rows, also those of an undo."""
+columns, as in the model that cascadectl suggests; a search index and triggers of the application's
+follow the rows, also those of an undo."""
 import contextlib
 import pathlib
 import sqlite3
 
-from fixture import Store, is_sound
+from fixture import Store, is_sound, suggest
 from reader import make_reader
 
 FEED = """<?xml version="1.0"?><rss version="2.0"><channel><title>Feed {0}</title>
 <link>http://example.org/{0}</link><description>d</description>{1}</channel></rss>"""
 ITEM = """<item><title>title {0}</title><guid>{1}-{0}</guid><link>http://example.org/{1}/{0}</link>
 <description>words of {1}</description></item>"""
-MODEL = {
-    "collections": {
-        "feeds": {"table": "feeds", "key": "url"},
-        "entries": {"table": "entries", "key": ["id", "feed"]},
-        "entry_tags": {"table": "entry_tags", "key": ["id", "feed", "key"]},
-        "feed_tags": {"table": "feed_tags", "key": ["feed", "key"]}},
-    "relationships": [
-        {"name": "feed", "from": "entries", "to": "feeds", "column": "feed",
-         "rules": ["deleteSourceIfDestinationDeleted"]},
-        {"name": "entry", "from": "entry_tags", "to": "entries", "column": ["id", "feed"],
-         "rules": ["deleteSourceIfDestinationDeleted"]},
-        {"name": "feed", "from": "feed_tags", "to": "feeds", "column": "feed",
-         "rules": ["deleteSourceIfDestinationDeleted"]}]}
 
 
 def write_feed(number, items=6):
@@ -67,7 +55,7 @@ def main():
     reader.enable_search()
     everything = found(reader)
     assert len(everything) == 24
-    with Store("reader.db", MODEL, unmodelled=["changes"]) as store:
+    with Store("reader.db", suggest("reader.db"), unmodelled=["changes"]) as store:
         store.follow(lambda: delete_without_keys(urls[0]), nodes=6 + 3 + 1)
         assert found(reader) == {one for one in everything if one[0] != urls[0]}
         store.live(lambda: work(reader))
