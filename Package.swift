@@ -145,7 +145,8 @@ for (index, layer) in layers.enumerated() {
     .executableTarget(
       name: "cascaded",
       dependencies: [
-        "CascadeModel", "CascadeStore", "CascadeSystem", "Daemon", "SQLiteStore", "SystemdService",
+        "CascadeInspect", "CascadeModel", "CascadeStore", "CascadeSystem", "Daemon", "SQLiteStore",
+        "SystemdService",
       ],
       swiftSettings: sources, linkerSettings: alone),
 

@@ -1,5 +1,5 @@
 internal import CascadeModel
-internal import CascadeSQLite
+package import CascadeSQLite
 internal import CascadeSystem
 internal import SQLiteTables
 
@@ -25,9 +25,21 @@ package enum Inspect {
   private static let mostAttempts = 10
 
   package static func file(_ path: String, _ options: Options = Options()) throws -> Inspection {
+    try unchanged(path) { try Inspector($0, options).run() }
+  }
+
+  /// Reads a database in the same way, by a connection to it. `read` runs again if the file changed
+  /// meanwhile.
+  package static func reading<T>(
+    _ path: String, _ read: (consuming Connection) throws -> T
+  ) throws -> T {
+    try unchanged(path) { try read($0.open()) }
+  }
+
+  private static func unchanged<T>(_ path: String, _ read: (DatabaseFile) throws -> T) throws -> T {
     do {
       for _ in 1...mostAttempts {
-        if let inspection = try attempt(path, options) { return inspection }
+        if let found = try attempt(path, read) { return found }
         SystemClock.sleep(for: .milliseconds(50))
       }
     } catch let error as SQLiteError {
@@ -39,11 +51,13 @@ package enum Inspect {
   }
 
   /// Nil if the file changed while it was read without a lock.
-  private static func attempt(_ path: String, _ options: Options) throws -> Inspection? {
+  private static func attempt<T>(
+    _ path: String, _ read: (DatabaseFile) throws -> T
+  ) throws -> T? {
     let file = try DatabaseFile(path)
     let isUnprotected = file.method == .immutable
     do {
-      let found = try Inspector(file, options).run()
+      let found = try read(file)
       return isUnprotected && file.hasChanged ? nil : found
     } catch {
       if isUnprotected && file.hasChanged { return nil }

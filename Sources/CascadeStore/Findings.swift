@@ -22,6 +22,8 @@ package struct SetupFinding: Hashable, Sendable {
     case cannotUndo
     /// Rows that come back without triggers or CHECK constraints, for the same reason.
     case undoneWithout
+    /// The application chose another journal mode than WAL.
+    case journalMode
     case library
   }
 

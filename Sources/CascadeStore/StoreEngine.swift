@@ -37,6 +37,12 @@ package protocol StoreEngine: Sendable {
   /// Whether nobody has written to the store since it was closed here.
   func isAsLeft(at path: String) -> Bool
 
+  /// Whether opening the store would put it into WAL mode, because it is in another mode now.
+  func willChangeJournal(at path: String, _ model: StoreModel) -> Bool
+
+  /// Removes everything of Cascade's from a store that nobody serves.
+  func detach(_ path: String) throws -> DetachReport
+
   /// Whether the error may end when the store is opened again.
   func endsByReopening(_ error: any Error) -> Bool
 

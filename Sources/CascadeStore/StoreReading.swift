@@ -64,6 +64,9 @@ package protocol StoreReading: AnyObject {
 
   func checkSetup() throws -> [SetupFinding]
 
+  /// How many tables are Cascade's, and how many the application's.
+  func tableCounts() throws -> (own: Int, others: Int)
+
   /// The indexes that `attach` would create if it were asked to.
   func estimateIndexes() throws -> [IndexEstimate]
 

@@ -21,7 +21,8 @@ package enum Configuration: Sendable {
     case .store(let path, let file):
       let path = try Process.absolutePath(path)
       let model = try Configuration.model(of: path, named: file)
-      return [StoreConfiguration(path: path, model: model)]
+      let hasModel = try file != nil || FileStatus.isThere(StoreConfiguration.modelFile(of: path))
+      return [StoreConfiguration(path: path, model: model, hasModel: hasModel)]
     case .model(let file):
       let (store, model) = try Configuration.model(naming: file, purpose)
       return [StoreConfiguration(path: store, model: model)]

@@ -15,6 +15,8 @@ final class Stores {
   let events = Events()
   /// Rings when a connection is used, and may keep memory for its next use.
   let inUse = Bell()
+  /// Whether `check` has told of SQLite's defect.
+  var hasToldOfLibrary = false
   /// The path of the control socket.
   var socket: String?
   /// What is wrong with the current configuration, so that not all of it is served.

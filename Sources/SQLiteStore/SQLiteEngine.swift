@@ -65,6 +65,10 @@ package struct SQLiteEngine: StoreEngine {
 
   package func isAsLeft(at path: String) -> Bool { OwnConnections.isAsLeft(path) }
 
+  package func willChangeJournal(at path: String, _ model: StoreModel) -> Bool {
+    !model.exclusive && JournalMode.isRollback(at: path)
+  }
+
   package func isDamage(_ error: any Error) -> Bool { (error as? SQLiteError)?.isDamage ?? false }
 }
 

@@ -131,6 +131,16 @@ extension Connection {
     }
   }
 
+  /// For a connection that only reads: creates temporary tables in place of Cascade's own, unless
+  /// the database has them in this version.
+  package borrowing func standInForTables() throws {
+    if try schemaVersion() == Schema.version { return }
+    let table = "CREATE TABLE IF NOT EXISTS "
+    for statement in Schema.create.map({ "\($0)" }) where statement.hasPrefix(table) {
+      try execute("CREATE TEMP TABLE \(statement.dropFirst(table.count))")
+    }
+  }
+
   /// Rejects a store in which some of the basic tables are missing: what other tables name by
   /// number cannot be reconstructed.
   private borrowing func rejectPartialSchema() throws {

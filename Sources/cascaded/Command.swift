@@ -1,3 +1,4 @@
+internal import CascadeInspect
 internal import CascadeStore
 internal import CascadeModel
 internal import CascadeSystem
@@ -13,6 +14,8 @@ enum Command {
            cascaded [--socket PATH] --model FILE
            cascaded [--socket PATH] --config DIR
            cascaded --check-config FILE... | DIR | STORE.db
+           cascaded --check-config --model FILE STORE.db
+           cascaded --detach STORE.db
            cascaded --version | --help
 
     Serves SQLite stores: applies the change files of their spools, runs the rules of their
@@ -24,7 +27,9 @@ enum Command {
       --config DIR     serves the store of every *.json model in DIR
       --socket PATH    the control socket; default: STORE.db.cascade/control, or the one that
                        systemd passes
-      --check-config   checks model files, a directory of them, or a store's, and exits
+      --check-config   checks model files, a directory of them, or a store's, and exits; with
+                       --model, whether the model fits the database, and what it would meet there
+      --detach         removes everything of Cascade's from a database that no daemon serves
     """
 
   /// `arguments` is nil if an argument is not valid text.
@@ -47,56 +52,27 @@ enum Command {
   private static func perform(_ options: Options) throws -> CInt {
     if options.wantsHelp { return say(usage) }
     if options.wantsVersion { return say("cascaded \(Release.version)") }
-    if options.checksConfiguration { return check(options) }
+    if options.checksConfiguration { return ConfigurationCheck.run(options) }
+    if options.detaches { return try detach(options) }
     return try serve(options)
   }
 
-  /// Checks all that is given, even after a failure.
-  private static func check(_ options: Options) -> CInt {
-    var results: [CInt] = []
-    if let directory = options.directory { results.append(check(directory: directory)) }
-    if let model = options.model { results.append(judge(model) { _ = try StoreModel.read(model) }) }
-    // A model that is named belongs to the store.
-    let hasModel = options.model != nil
-    results += options.operands.map { operand in
-      judge(operand) { if try !hasModel || !isDatabase(operand) { try read(operand) } }
+  private static func detach(_ options: Options) throws -> CInt {
+    guard options.operands.count == 1, options.directory == nil, options.model == nil,
+      options.socket == nil
+    else { throw UsageError("--detach takes one STORE.db, and nothing else") }
+    let store = options.operands[0]
+    if try FileStatus.of(store) == nil {
+      complain("cascaded: there is no store \(store)")
+      return EX_UNAVAILABLE
     }
-    return results.max() ?? EX_OK
-  }
-
-  private static func check(directory: String) -> CInt {
-    judge(directory) { _ = try Configuration.directory(directory).read(for: .check) }
-  }
-
-  /// Reads a directory of models, a model file, or a store that may have a model beside it.
-  private static func read(_ operand: String) throws {
-    if try FileStatus.of(operand)?.kind == .directory {
-      _ = try Configuration.directory(operand).read(for: .check)
-      return
-    }
-    let beside = StoreConfiguration.modelFile(of: operand)
-    if try FileStatus.of(beside) != nil {
-      _ = try StoreModel.read(beside)
-    } else if try !isDatabase(operand) {
-      _ = try StoreModel.read(operand)
-    }
-  }
-
-  private static func judge(_ name: String, _ body: () throws -> Void) -> CInt {
-    do {
-      try body()
-      return EX_OK
-    } catch {
-      let isNamed = error is ConfigurationError || (error as? SystemError)?.path != nil
-      complain(isNamed ? "\(error)" : "\(name): \(error)")
-      return exitStatus(error)
-    }
-  }
-
-  private static func isDatabase(_ path: String) throws -> Bool {
-    var head: [UInt8] = []
-    _ = try FileDescriptor.open(path).read(into: &head, upTo: 16)
-    return head == Array("SQLite format 3\0".utf8)
+    let report = try OfflineDetachment.run(SQLiteEngine(), store)
+    let removed = [
+      (report.triggers, "trigger", "triggers"), (report.tables, "table", "tables"),
+      (report.indexes, "index", "indexes"),
+    ].filter { !$0.0.isEmpty }.map { "removed \($0.0.count.counted($0.1, $0.2))" }
+    let lines = removed.isEmpty ? ["nothing to remove"] : removed
+    return say((["detached \(store)"] + lines).joined(separator: "\n  "))
   }
 
   private static func serve(_ options: Options) throws -> CInt {
@@ -136,7 +112,7 @@ enum Command {
     return .model(model)
   }
 
-  private nonisolated static func exitStatus(_ error: any Error) -> CInt {
+  nonisolated static func exitStatus(_ error: any Error) -> CInt {
     if let error = error as? SystemError {
       if error.isNotAllowed { return EX_NOPERM }
       return error.isAbsence || error.code == EISDIR ? EX_NOINPUT : EX_TEMPFAIL
@@ -144,11 +120,21 @@ enum Command {
     if let error = error as? ConfigurationError {
       return error.isOfUnsafePaths ? EX_NOPERM : EX_CONFIG
     }
+    if let error = error as? InspectError { return exitStatus(error.kind) }
     if error is HarmfulOwnership || error is UnsafePath { return EX_NOPERM }
     return error is StoreError ? EX_DATAERR : EX_TEMPFAIL
   }
 
-  private static func say(_ text: String) -> CInt {
+  private nonisolated static func exitStatus(_ kind: InspectError.Kind) -> CInt {
+    switch kind {
+    case .missing: EX_UNAVAILABLE
+    case .noDatabase: EX_DATAERR
+    case .notAllowed: EX_NOPERM
+    case .busy, .unreadable: EX_TEMPFAIL
+    }
+  }
+
+  static func say(_ text: String) -> CInt {
     do {
       try StandardStream.output.writeAll(text + "\n")
       return EX_OK
@@ -158,7 +144,7 @@ enum Command {
     }
   }
 
-  private static func complain(_ text: String) { StandardStream.error.write(text + "\n") }
+  static func complain(_ text: String) { StandardStream.error.write(text + "\n") }
 }
 
 struct UsageError: Error {
@@ -173,6 +159,7 @@ struct Options {
   var directory: String?
   var socket: String?
   var checksConfiguration = false
+  var detaches = false
   var wantsHelp = false
   var wantsVersion = false
 
@@ -184,6 +171,7 @@ struct Options {
       case "--config": directory = try Options.value(of: argument, &rest)
       case "--socket": socket = try Options.value(of: argument, &rest)
       case "--check-config": checksConfiguration = true
+      case "--detach": detaches = true
       case "--help", "-h": wantsHelp = true
       case "--version": wantsVersion = true
       case "--": operands += rest.drain()
@@ -193,6 +181,9 @@ struct Options {
       }
     }
     if operands.contains("") { throw UsageError("STORE.db is missing") }
+    if checksConfiguration && detaches {
+      throw UsageError("use only one of --check-config and --detach")
+    }
     if checksConfiguration && operands.isEmpty && model == nil && directory == nil {
       throw UsageError("--check-config needs a FILE, DIR or STORE.db")
     }

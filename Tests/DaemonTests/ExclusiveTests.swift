@@ -48,6 +48,24 @@ import Testing
     #expect(try store.songs() == [20])
   }
 
+  /// The model does not say that the application wants the database for itself.
+  @Worker @Test func checkNamesTheSetting() throws {
+    let store = try Library.store()
+    try store.ctl("pause")
+    try store.waitUntil("nothing is open", limit: .seconds(5)) { try store.openFiles().isEmpty }
+    let program = try ExclusiveTests.program(store, journal: "DELETE", deletes: 1)
+    #expect(try program.lines(2) == ["delete", "deleted"])
+    let locked = try store.ctl("check")
+    #expect(locked.status == 75 && locked.error.contains("`exclusive: true`"), "\(locked.error)")
+    try store.scratch.write("go", "")
+    #expect(try program.finish().last == "closed")
+    let found = try store.ctl("--json", "check").lines
+    #expect(found.contains { $0["kind"] == "journalMode" }, "\(found)")
+    try store.ctl("resume")
+    try store.waitUntil("it is announced") { store.log.contains("it is put into it now") }
+    try store.waitUntil("it is swept") { try store.songs() == [20] }
+  }
+
   // MARK: - A store that is its application's
 
   @Worker @Test(arguments: ["WAL", "DELETE"])

@@ -15,13 +15,7 @@ final class Database {
   init(_ file: DatabaseFile, tick: @escaping () -> Void) throws {
     self.tick = tick
     isPaced = file.method == .paced
-    switch file.method {
-    case .immutable: db = try Connection(path: file.path, access: .immutable)
-    case .privateCopy: db = try PrivateCopy.open(file)
-    case .shared, .paced: db = try Connection(path: file.path, access: .readOnly)
-    }
-    db.setBusyTimeout(milliseconds: 5_000)
-    db.keepLogOnClose()
+    db = try file.open()
     db.standInForUnknownCollations()
     try db.execute("PRAGMA cache_size = -65536")
   }

@@ -1,3 +1,4 @@
+internal import CascadeSQLite
 internal import CascadeSystem
 
 /// A database file that is to be read so that it, and what is beside it, stay as they are.
@@ -32,6 +33,18 @@ struct DatabaseFile {
       throw InspectError.noDatabase(name)
     }
     method = state.method(isInLogMode: header.count > 19 && (header[18] == 2 || header[19] == 2))
+  }
+
+  func open() throws -> Connection {
+    let db: Connection =
+      switch method {
+      case .immutable: try Connection(path: path, access: .immutable)
+      case .privateCopy: try PrivateCopy.open(self)
+      case .shared, .paced: try Connection(path: path, access: .readOnly)
+      }
+    db.setBusyTimeout(milliseconds: 5_000)
+    db.keepLogOnClose()
+    return db
   }
 
   /// Whether the database, or its log, changed since this value was made.

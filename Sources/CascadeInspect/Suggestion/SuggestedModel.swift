@@ -16,11 +16,17 @@ package struct SuggestedModel {
   package var text: String {
     let relationships = SuggestedRelationships(inspection, collections)
     let lines =
-      head + ["{", "  store: \(quotedText(inspection.file)),", "  collections: {"]
-      + collections.lines + ["  },", "  relationships: ["] + relationships.lines + [
-        "  ],", "}", "",
-      ]
+      head + ["{", "  store: \(quotedText(inspection.file)),"] + SuggestedModel.exclusive
+      + ["  collections: {"] + collections.lines + ["  },", "  relationships: ["]
+      + relationships.lines + ["  ],", "}", ""]
     return lines.joined(separator: "\n")
+  }
+
+  private static var exclusive: [String] {
+    comment(
+      "For an application that locks its database while it runs, as Anki does, or that chooses the "
+        + "journal mode: the daemon then works only while no other program has it open.", indent: 2)
+      + ["  // exclusive: true,"]
   }
 
   private var head: [String] {

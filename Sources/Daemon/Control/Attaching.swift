@@ -62,7 +62,7 @@ extension Control {
       let made = try await service.attach(createIndexes: true, by: call.peer.uid)
       repaired = ["triggers": names(made.triggersMade), "indexes": names(made.indexesMade)]
     }
-    let structure = try await service.reader.read { try $0.checkSetup() }
+    let structure = try await setupFindings(of: service)
     let references = try await service.reader.read { try $0.checkReferences(limit: limit) }
     let surroundings = service.configuration.surroundings
     let room = max(limit - references.list.count, 0)
@@ -72,17 +72,28 @@ extension Control {
       try stores.engine.ownershipProblems(at: configuration.path).map(Control.ownershipFinding)
       + WriteAccess.findings(of: configuration, socket: stores.socket)
     let found = structure.filter { $0.kind != .library }
+    let remarks = stores.hasToldOfLibrary ? [] : structure.filter { $0.kind == .library }
+    stores.hasToldOfLibrary = true
     return [
       "findings": .array(
         setUp + found.map(\.json) + references.list.map(\.json) + files.list.map(\.json)),
       "count": .integer(Int64(setUp.count + found.count + references.total + files.total)),
-      "remarks": .array(structure.filter { $0.kind == .library }.map(\.json)),
+      "remarks": .array(remarks.map(\.json)),
       "repaired": repaired,
     ]
   }
 }
 
 extension Control {
+  /// A paused store may be locked by its application.
+  private func setupFindings(of service: StoreService) async throws -> [SetupFinding] {
+    do {
+      return try await service.reader.read { try $0.checkSetup() }
+    } catch  where stores.engine.isLocked(error) {
+      throw StoreError(service.reasonToWait(for: error) ?? "\(error)")
+    }
+  }
+
   private static func ownershipFinding(_ problem: String) -> JSON {
     ["kind": "ownership", "message": .string(problem)]
   }

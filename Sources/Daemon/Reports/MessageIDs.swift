@@ -22,6 +22,8 @@ extension LogMessageID {
   static let resumed = LogMessageID("d17b5e2a90c64c3f8e2a4f6b7d03c9ee", "resumed")
   static let reloaded = LogMessageID("49e7a3d15b8f4c60923d0e6f8b71c5f1", "reloaded")
   static let reloadFailed = LogMessageID("b3f60c82e7d94a1d85c29e4a6f07d1f2", "reloadFailed")
+  static let journalMode = LogMessageID("c07e5a2b94d34f18b6e1a9d2730f5c84", "journalMode")
+  static let noModel = LogMessageID("1b94f6d0a3c8472e9f05e7b1c26d8a3f", "noModel")
   static let looking = LogMessageID("3f8b0c6ad1e74f2b9a5d7c14e60b8f27", "looking")
   static let looked = LogMessageID("a95e21d4c7f04b6e8d13f6b2905ac741", "looked")
   static let filesTended = LogMessageID("5d0a7be1c3924f6fa1e8d27b90c46e13", "filesTended")

@@ -43,6 +43,8 @@ extension StoreService {
 
   private func end(_ pause: OperatorPause, by user: UInt32) async throws {
     condition.pause = nil
+    hasAnnouncedJournal = false
+    announceJournalMode()
     do {
       if isServed { try await savePause() } else { writer.goOn() }
     } catch {

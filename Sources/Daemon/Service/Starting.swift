@@ -24,6 +24,7 @@ extension StoreService {
       try? await resumeSweep()
       try await lookThrough()
     }
+    await tellOfMissingModel()
     hasLooked = hasLooked || !condition.isAtRest
     // A pause that came meanwhile is not in the store yet.
     if condition.pause != nil { try await savePause() }

@@ -8,6 +8,8 @@ package struct StoreConfiguration: Sendable, Hashable {
   package let path: String
   package let spoolPath: String
   package let model: StoreModel
+  /// Whether a file says what the model is.
+  let hasModel: Bool
   /// Whether a missing database is created.
   package let creates: Bool
 
@@ -20,9 +22,10 @@ package struct StoreConfiguration: Sendable, Hashable {
     "\(directory(of: store))/model.json"
   }
 
-  package init(path: String, model: StoreModel, creates: Bool = true) {
+  package init(path: String, model: StoreModel, hasModel: Bool = true, creates: Bool = true) {
     self.path = path
     self.model = model
+    self.hasModel = hasModel
     self.creates = creates
     spoolPath = model.spool ?? StoreConfiguration.directory(of: path)
   }

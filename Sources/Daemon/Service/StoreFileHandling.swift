@@ -66,6 +66,7 @@ extension StoreService {
 
   /// Attaches the store. If it was never searched for dangling references, that is done now.
   func attach(createIndexes: Bool, by user: UInt32) async throws -> AttachReport {
+    announceJournalMode()
     let report = try await onStore { try await writer.attach(createIndexes: createIndexes) }
     condition.isDetached = false
     await openReaders()

@@ -25,6 +25,7 @@ final class StoreService {
   /// or is paused.
   var isServed: Bool { !condition.isStarting }
   var hasLooked = false
+  var hasAnnouncedJournal = false
   private(set) var isFileOpen = false
   let openings = Broadcast()
   private var queueWatch: DirectoryWatch?
@@ -93,6 +94,7 @@ final class StoreService {
     }
     let spool = try SpoolDirectory(configuration.spoolPath, paths)
     openSpool = spool
+    announceJournalMode()
     do {
       try await writer.open(spool)
     } catch {

@@ -10,12 +10,13 @@ extension Writer {
   /// `openingMilliseconds`. Creates a missing database if `creates` is set.
   package convenience init(
     path: String, model: StoreModel, busyMilliseconds: Int32 = 5_000,
-    openingMilliseconds: Int32? = nil, creates: Bool = true, attaches: Bool = true
+    openingMilliseconds: Int32? = nil, creates: Bool = true, attaches: Bool = true,
+    keepsJournalMode: Bool? = nil
   ) throws {
     var opening = Connection.Opening()
     opening.busyMilliseconds = openingMilliseconds ?? busyMilliseconds
     (opening.creates, opening.attaches) = (creates, attaches)
-    opening.keepsJournalMode = model.exclusive
+    opening.keepsJournalMode = keepsJournalMode ?? model.exclusive
     let db = try Connection.openForWriting(path, opening)
     if let mode = model.secureDelete {
       try db.execute("PRAGMA main.secure_delete = \(mode.rawValue)")

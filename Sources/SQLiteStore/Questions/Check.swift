@@ -27,6 +27,21 @@ extension Reader {
     }
   }
 
+  /// The same for references between rows, in a database that was never attached: it has no managed
+  /// nodes and no stored edges.
+  func checkReferencesOfRows(limit: Int) throws -> Findings {
+    try db.snapshot {
+      let binding = try binding()
+      var findings = Findings()
+      for relation in binding.edgeRelations
+      where relation.source.table != nil && relation.destination.table != nil {
+        try addDangling(relation, &findings, limit)
+        try addJoinsWithoutSource(relation, binding, &findings, limit)
+      }
+      return findings
+    }
+  }
+
   private func add(_ judgement: Judgement, _ findings: inout Findings, _ limit: Int) throws {
     let room = findings.room(limit)
     let found = try judgement.violations(db, model, limit: room).map {

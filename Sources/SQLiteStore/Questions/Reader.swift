@@ -18,6 +18,19 @@ package final class Reader {
     self.model = model
   }
 
+  /// Empty temporary tables stand in for those of Cascade's that the database does not have.
+  init(judging db: consuming Connection, by model: StoreModel) throws {
+    try db.makeTemporaryTables()
+    try db.standInForTables()
+    self.db = db
+    self.model = model
+  }
+
+  /// Whether the database has Cascade's own tables.
+  func isAttached() throws -> Bool {
+    try db.integer("SELECT 1 FROM temp.sqlite_schema WHERE name = 'cascade_node'") == nil
+  }
+
   private var cachedBinding = Binding()
   private var provisionalNumbers: [String: Int64] = [:]
 

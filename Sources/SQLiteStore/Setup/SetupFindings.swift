@@ -9,9 +9,15 @@ extension Reader {
   package func checkSetup() throws -> [SetupFinding] {
     try db.snapshot {
       let binding = try binding()
-      return Reader.libraryFindings + binding.findings + binding.replaceFindings(model)
-        + (try triggerFindings(binding)) + (try binding.rowFindings(db))
+      return try Reader.libraryFindings + binding.findings + binding.replaceFindings(model)
+        + triggerFindings(binding) + binding.rowFindings(db) + journalFindings()
     }
+  }
+
+  /// What `checkSetup` would find right after the store was attached, but for what does not fit.
+  func setupFindings(of binding: Binding) throws -> [SetupFinding] {
+    let found = try binding.findings + binding.replaceFindings(model) + binding.rowFindings(db)
+    return found.filter { $0.kind != .binding }
   }
 
   private static var libraryFindings: [SetupFinding] {
@@ -19,8 +25,12 @@ extension Reader {
     return [
       SetupFinding(
         kind: .library, table: nil,
-        message: "SQLite \(Connection.libraryVersionText) can corrupt a database in WAL mode when "
-          + "a checkpoint meets a commit: every program that opens the store needs 3.51.3 or newer")
+        message: "SQLite \(Connection.libraryVersionText), which cascaded uses, can corrupt a "
+          + "database in WAL mode when a checkpoint meets a commit. cascaded takes no such "
+          + "checkpoint, but an application may: every program that opens the store needs 3.51.3 or "
+          + "newer. On Debian, `apt-cache policy libsqlite3-0` shows the versions there are; where "
+          + "those of the release are older, take it from backports or testing, and start the "
+          + "programs again")
     ]
   }
 
