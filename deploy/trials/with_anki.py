@@ -100,6 +100,18 @@ class Turns:
               f"{alone * 1000:.0f} ms without the daemon")
 
 
+def put_away():
+    """Also without `exclusive`, a store that is paused or detached is not open any more."""
+    with Store(NAME, {**MODEL, "exclusive": False}) as store:
+        for command, back in (("pause", "resume"), ("detach", "attach")):
+            store.ask(command)
+            wait(lambda: not store.is_open(), f"nothing is open after {command}", limit=5)
+            with anki() as collection:
+                add(collection, command)
+            store.ask(back)
+        store.detach()
+
+
 def main():
     with anki() as collection:
         for name in ("one", "two", "three"):
@@ -115,8 +127,9 @@ def main():
             store.live(lambda: work(store))
         store.detach()
     turns.report(alone)
+    put_away()
     with anki() as collection:
-        assert collection.card_count() == 12 and collection.note_count() == 12
+        assert collection.card_count() == 24 and collection.note_count() == 24
         assert collection.fix_integrity()[1]
     assert is_sound(NAME)
 
