@@ -13,6 +13,9 @@ package struct Pace: Sendable {
   package var rowsToAStep: Int64?
   /// Frames up to which the log grows in a large sweep: 400 MB of 4 KB pages.
   package var mostFrames = 100_000
+  /// Bytes that the next step may add to the log, and that a row adds, estimated from the last steps.
+  package var roomInLog = Int64.max
+  private var bytesPerRow: Int64 = 16_384
   /// The time of a commit, relative to that of the work before it.
   private var commitShare = 1.0
 
@@ -46,7 +49,14 @@ package struct Pace: Sendable {
 extension Pace {
   /// Rows of a step that is expected to end within the budget, with some reserve.
   package var rows: Int64 {
-    rowsToAStep ?? Int64(max(Double(Pace.fewestRows), rate * targetMilliseconds))
+    rowsToAStep ?? min(rowsInLog, Int64(max(Double(Pace.fewestRows), rate * targetMilliseconds)))
+  }
+
+  /// Rows for which the log has room.
+  private var rowsInLog: Int64 { max(Pace.fewestRows, roomInLog / bytesPerRow) }
+
+  package mutating func noteLog(rows: Int64, bytes: Int64) {
+    if rows > 0 { bytesPerRow = max(1, bytes / rows, bytesPerRow * 3 / 4) }
   }
 
   /// After this many rows a step looks at the clock. Fewer are not worth their statements.
@@ -70,7 +80,8 @@ extension Pace {
 
   private func fitting(behind rows: Int64, _ worked: Duration) -> Int64 {
     let soFar = worked / .milliseconds(1) * (1 + commitShare)
-    return Int64(max(0, targetMilliseconds - soFar) * Double(rows) / max(soFar, 0.001))
+    let inTime = Int64(max(0, targetMilliseconds - soFar) * Double(rows) / max(soFar, 0.001))
+    return min(inTime, max(0, rowsInLog - rows))
   }
 
   /// How long a step is expected to take, in milliseconds. A step that ends just before a waiting

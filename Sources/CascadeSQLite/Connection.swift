@@ -203,6 +203,8 @@ extension Connection {
   }
 
   package func rollback() {
+    // What interrupts other statements must not interrupt this one.
+    statements.isOver = nil
     // Some errors roll back by themselves. Then nothing is left to do.
     if isInTransaction { try? run("ROLLBACK") }
   }
@@ -216,12 +218,16 @@ extension Connection {
     return try body()
   }
 
-  /// Interrupts SQLite with an error once `isOver` returns true.
+  /// Interrupts SQLite with an error once `isOver` returns true, within a statement or before it.
   package func interrupting<T>(
     when isOver: @escaping () -> Bool, _ body: () throws -> T
   ) throws -> T {
     let steps = unsafe StepGuard(handle, isOver: isOver)
-    defer { steps.end() }
+    statements.isOver = isOver
+    defer {
+      statements.isOver = nil
+      steps.end()
+    }
     return try body()
   }
 

@@ -27,8 +27,38 @@ package enum OtherConnections {
   private static let writeLock: off_t = 120
   private static let checkpointLock: off_t = 121
 
+  /// A transaction locks one of these five for as long as it lasts.
+  private static let readLocks: ClosedRange<off_t> = 123...127
+
   /// SQLite's "dead man's switch", the byte after these.
   private static let lockedByAll: off_t = 128
+
+  /// Where the index has the five read marks.
+  private static let readMarks: off_t = 100
+
+  /// A lock that another process has on a read mark: one of its transactions, or several that read
+  /// the same state.
+  package struct ReadLock: Hashable, Sendable {
+    package let process: Int32
+    let byte: off_t
+    /// Whether the log cannot begin anew while they read.
+    package var keepsLog: Bool { byte > readLocks.lowerBound }
+    /// Up to which frame of the log they read. It changes only while nobody has the lock.
+    package let mark: UInt32
+  }
+
+  /// The read marks that other processes have locked now. If several have the same mark, one of
+  /// them is found.
+  package static func transactions(at path: String) -> Set<ReadLock> {
+    guard let index = open("\(path)-shm") else { return [] }
+    return Set(
+      readLocks.compactMap { byte in
+        var lock = flock(F_WRLCK, byte)
+        if unsafe fcntl(index, F_GETLK, &lock) != 0 || lock.l_type == Int16(F_UNLCK) { return nil }
+        let mark = number(in: index, at: readMarks + 4 * (byte - readLocks.lowerBound))
+        return ReadLock(process: lock.l_pid, byte: byte, mark: mark ?? 0)
+      })
+  }
 
   /// Whether another process has the database open and so may wait for the write lock: each of them
   /// holds a lock on one byte. True also if that cannot be found out.
@@ -88,13 +118,38 @@ package enum OtherConnections {
 
   /// A number that grows by one with each transaction of any process; nil if it cannot be read.
   package static func commits(at path: String) -> UInt32? {
-    guard let index = open("\(path)-shm") else { return nil }
-    var changes: UInt32 = 0
+    open("\(path)-shm").flatMap { number(in: $0, at: 8) }
+  }
+
+  /// The log, as its index describes it.
+  package struct LogState: Hashable {
+    /// Another number when the log begins anew.
+    package let generation: UInt32
+    package let frames: Int64
+    /// Of them, in the database.
+    package let copiedFrames: Int64
+    package let frameSize: Int64
+  }
+
+  package static func log(at path: String) -> LogState? {
+    guard let index = open("\(path)-shm"), let generation = number(in: index, at: 32),
+      let frames = number(in: index, at: 16), let copied = number(in: index, at: 96),
+      let sizes = number(in: index, at: 12)
+    else { return nil }
+    // The size of a page is the upper half, where 1 means 65,536.
+    let page = Int64(sizes >> 16)
+    return LogState(
+      generation: generation, frames: Int64(frames), copiedFrames: Int64(copied),
+      frameSize: (page == 1 ? 65_536 : page) + 24)
+  }
+
+  private static func number(in index: Int32, at offset: off_t) -> UInt32? {
+    var number: UInt32 = 0
     let size = MemoryLayout<UInt32>.size
-    let count = unsafe withUnsafeMutableBytes(of: &changes) {
-      unsafe pread(index, $0.baseAddress, size, 8)
+    let count = unsafe withUnsafeMutableBytes(of: &number) {
+      unsafe pread(index, $0.baseAddress, size, offset)
     }
-    return count == size ? changes : nil
+    return count == size ? number : nil
   }
 
   /// Nil also if this process has no connection to the database.

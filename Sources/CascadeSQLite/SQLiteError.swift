@@ -24,6 +24,8 @@ package struct SQLiteError: Error, Hashable, CustomStringConvertible {
   /// A journal is left from a crash, and this connection may not roll it back.
   package var isHotJournal: Bool { extendedCode == SQLITE_READONLY | 3 << 8 }
 
+  package var isFull: Bool { code == SQLITE_FULL }
+
   package var isNoDatabase: Bool { code == SQLITE_NOTADB }
 
   package var isDamage: Bool { code == SQLITE_CORRUPT || code == SQLITE_NOTADB }
@@ -45,6 +47,10 @@ package struct SQLiteError: Error, Hashable, CustomStringConvertible {
       "no such window function", "wrong number of arguments to function",
     ].contains(where: message.hasPrefix)
   }
+
+  static let interrupted = SQLiteError(
+    code: SQLITE_INTERRUPT, extendedCode: SQLITE_INTERRUPT, message: "interrupted",
+    doing: "begin a statement", sql: nil)
 
   /// The time was over.
   package var isInterrupted: Bool { code == SQLITE_INTERRUPT }

@@ -160,9 +160,19 @@ final class StatementCache {
     .init(repeating: nil, count: 256)
   }
 
+  /// Asked before each statement: once it returns true, the statement does not begin.
+  var isOver: (() -> Bool)?
+
   init(_ database: OpaquePointer) { unsafe self.database = database }
 
+  private func refuseIfOver() throws(SQLiteError) {
+    guard let isOver, isOver() else { return }
+    self.isOver = nil
+    throw .interrupted
+  }
+
   func statement(for sql: StaticString) throws(SQLiteError) -> Statement {
+    try refuseIfOver()
     let address = unsafe UInt(bitPattern: sql.utf8Start)
     let slot = Int((address ^ address >> 8) % 256)
     if let recent = recent[slot], recent.address == address, !recent.statement.isBusy {
@@ -174,6 +184,7 @@ final class StatementCache {
   }
 
   func statement(forGenerated sql: String) throws(SQLiteError) -> Statement {
+    try refuseIfOver()
     if let statement = generated[sql], !statement.isBusy { return statement }
     let statement = try unsafe Statement(generated: sql, on: database)
     if generated.count == StatementCache.mostGenerated { generated = [:] }

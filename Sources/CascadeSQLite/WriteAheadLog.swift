@@ -84,7 +84,13 @@ extension Connection {
 
   /// Syncs the log to the disk. Every checkpoint begins with that; done before, without a lock, it
   /// delays no other connection.
-  package func syncLog() { unsafe file(SQLITE_FCNTL_JOURNAL_POINTER)?.sync() }
+  package func syncLog() { _ = unsafe file(SQLITE_FCNTL_JOURNAL_POINTER)?.sync() }
+
+  /// Syncs what was committed without a sync.
+  package func syncCommits() throws(SQLiteError) {
+    let result = unsafe file(SQLITE_FCNTL_JOURNAL_POINTER)?.sync() ?? SQLITE_OK
+    if result != SQLITE_OK { throw unsafe SQLiteError(result, handle, doing: "sync the log") }
+  }
 
   /// Syncs the database, with which a checkpoint of the whole log ends.
   package func syncDatabase() { databaseSync() }
@@ -93,7 +99,7 @@ extension Connection {
   /// and uses only its file.
   package var databaseSync: @Sendable () -> Void {
     nonisolated(unsafe) let database = unsafe file(SQLITE_FCNTL_FILE_POINTER)
-    return { unsafe database?.sync() }
+    return { _ = unsafe database?.sync() }
   }
 
   /// Whether the header of the file says that it has no log. So may a copy that was written over
@@ -117,9 +123,9 @@ extension Connection {
 }
 
 extension UnsafeMutablePointer<sqlite3_file> {
-  fileprivate func sync() {
-    guard let methods = unsafe pointee.pMethods else { return }
-    _ = unsafe methods.pointee.xSync(self, SQLITE_SYNC_NORMAL | SQLITE_SYNC_DATAONLY)
+  fileprivate func sync() -> Int32 {
+    guard let methods = unsafe pointee.pMethods else { return SQLITE_OK }
+    return unsafe methods.pointee.xSync(self, SQLITE_SYNC_NORMAL | SQLITE_SYNC_DATAONLY)
   }
 }
 

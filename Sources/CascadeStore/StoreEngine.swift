@@ -43,6 +43,10 @@ package protocol StoreEngine: Sendable {
   /// Removes everything of Cascade's from a store that nobody serves.
   func detach(_ path: String) throws -> DetachReport
 
+  /// The transactions that other processes have open now. While one is open, the store may keep
+  /// what others wrote since its beginning.
+  func openTransactions(at path: String) -> [OpenTransaction]
+
   /// Whether the error may end when the store is opened again.
   func endsByReopening(_ error: any Error) -> Bool
 

@@ -89,6 +89,13 @@ package protocol StoreWriting: AnyObject {
   /// Ends the leases of all connections.
   func releaseConnections() throws
 
+  /// Notes what the wall clock shows, and a clock that nobody sets, in milliseconds. To be called
+  /// before anything ends because of its time: leases, the trash, the ledger.
+  func noteTime(wall: Int64, elapsed: Int64) throws
+
+  /// Saves the time for the next daemon.
+  func saveTime(wall: Int64) throws
+
   /// Deletes the leases that have ended. Returns when the next one ends, in milliseconds.
   func deleteExpiredLeases(at now: Int64) throws -> (wereAny: Bool, next: Int64?)
 

@@ -46,6 +46,14 @@ package struct SweepResult: Sendable {
     blocked.append(Reason(.invalid, reason))
   }
 
+  /// It was cut short because there is no room for what it would write. The reason is of that kind.
+  package private(set) var spaceReason: String?
+
+  package mutating func waitForSpace(because reason: String) {
+    cutShort(because: reason)
+    spaceReason = reason
+  }
+
   /// Drops denials of nodes that are gone now: another part may have released what one part denied.
   package mutating func dropDenialsOfGoneNodes(unless isThere: (Node) throws -> Bool) rethrows {
     if blocked.isEmpty { return }
@@ -114,6 +122,9 @@ package struct StepPolicy {
   /// Whether `pause` would throw now. Long work before the first pause ends then too.
   package var shouldStop: () -> Bool
   package var reportProgress: (WorkProgress) -> Void
+  /// Whether each transaction of a sweep waits until no other process is in one
+  /// (`limits.patience`).
+  package var waitsForTransactions = false
 
   package init(
     pause: @escaping (Duration) throws -> Void, shouldStop: @escaping () -> Bool = { false },

@@ -106,21 +106,23 @@ extension Writer {
   /// Does not examine rows behind the last one that is past its time: there may be many.
   private func deleteExpiredLedger(before limit: Int64, at now: Int64, _ rows: Int) throws -> Bool {
     try db.run(
-      """
-      WITH young(seq) AS (SELECT min(seq) FROM cascade_ledger WHERE at BETWEEN ?1 AND ?2),
-      old(seq) AS (
-        SELECT max(l.seq) FROM cascade_ledger AS l, young AS y
-        WHERE l.at < ?1 AND l.seq < coalesce(y.seq, 0x7fffffffffffffff))
-      DELETE FROM cascade_ledger WHERE seq IN (
-        SELECT l.seq FROM cascade_ledger AS l WHERE l.seq <= (SELECT seq FROM old)
-        AND l.seq NOT IN (SELECT batch FROM cascade_trash_layout)
-        AND l.seq NOT IN (SELECT batch FROM cascade_trash_file)
-        AND l.seq NOT IN (SELECT batch FROM cascade_released_file)
-        AND l.seq NOT IN (SELECT batch FROM cascade_notice)
-        AND NOT (l.outcome = 'partial' AND NOT EXISTS (
-          SELECT 1 FROM cascade_ledger AS n WHERE n.id = l.id AND n.part > l.part))
-        ORDER BY l.seq LIMIT ?3)
-      """, .integer(limit), .integer(now), .integer(Int64(rows)))
+      generated: """
+        WITH young(seq) AS (
+          SELECT min(l.seq) FROM cascade_ledger AS l
+          WHERE \(Connection.realTime("l")) BETWEEN ?1 AND ?2),
+        old(seq) AS (
+          SELECT max(l.seq) FROM cascade_ledger AS l, young AS y
+          WHERE \(Connection.realTime("l")) < ?1 AND l.seq < coalesce(y.seq, 0x7fffffffffffffff))
+        DELETE FROM cascade_ledger WHERE seq IN (
+          SELECT l.seq FROM cascade_ledger AS l WHERE l.seq <= (SELECT seq FROM old)
+          AND l.seq NOT IN (SELECT batch FROM cascade_trash_layout)
+          AND l.seq NOT IN (SELECT batch FROM cascade_trash_file)
+          AND l.seq NOT IN (SELECT batch FROM cascade_released_file)
+          AND l.seq NOT IN (SELECT batch FROM cascade_notice)
+          AND NOT (l.outcome = 'partial' AND NOT EXISTS (
+            SELECT 1 FROM cascade_ledger AS n WHERE n.id = l.id AND n.part > l.part))
+          ORDER BY l.seq LIMIT ?3)
+        """, [.integer(limit), .integer(now), .integer(Int64(rows))])
     return db.changes > 0
   }
 }
@@ -145,9 +147,16 @@ extension Connection {
   /// while the clock was ahead, is as old as the next batch.
   fileprivate static func time(ofBatch batch: String) -> String {
     """
-    (SELECT n.at FROM cascade_ledger AS n WHERE n.seq >= \(batch) AND n.at <= ?2
+    (SELECT \(realTime("n")) FROM cascade_ledger AS n
+      WHERE n.seq >= \(batch) AND \(realTime("n")) <= ?2
       ORDER BY n.seq LIMIT 1)
     """
+  }
+
+  /// The time of a row of the ledger by the present clock, as SQL: later jumps of the clock do not
+  /// make it older.
+  fileprivate static func realTime(_ entry: String) -> String {
+    "(\(entry).at + \(MetaKey.clockJumps(after: "\(entry).seq")))"
   }
 }
 

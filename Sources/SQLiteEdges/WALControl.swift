@@ -12,7 +12,11 @@ extension Writer {
   /// Yields the lock to other connections after a step, and checkpoints the log if it is long.
   package func yieldLock(_ manners: StepPolicy) throws {
     try pauseForOthers(manners)
-    if Connection.checkpointsAreSafe { return }
+    if !Connection.checkpointsAreSafe { try checkpointIfLong(manners) }
+    try keepLogWithinBounds(manners, attempts: 20)
+  }
+
+  private func checkpointIfLong(_ manners: StepPolicy) throws {
     let frames = db.framesInLog
     if frames < log.framesNotCopied { log.framesNotCopied = 0 }
     if log.barrier?.isInLog == false { _ = try checkpointToNewBarrier(manners) }
@@ -85,7 +89,7 @@ extension Writer {
   /// Checkpoints the log. Most of it, and what others write meanwhile, is copied without the lock.
   /// A checkpoint of the whole log ends with a sync of the database, which takes little time if
   /// most of the database is synced already.
-  private func checkpointLog(_ manners: StepPolicy) throws {
+  func checkpointLog(_ manners: StepPolicy) throws {
     log.sync = nil
     var done = 0
     for _ in 0..<Writer.mostPasses {
@@ -117,6 +121,7 @@ extension Writer {
   }
 
   private func checkpointTail(_ manners: StepPolicy) throws {
+    try lock.patience.begin(at: path, {}, undo: {})
     let tail = try retryingCheckpoint(manners) {
       try db.checkpoint(
         keptBy: lockHolder().db, at: path, behind: { log.barrier = nil },
@@ -144,6 +149,8 @@ extension Writer {
   package func limitLogLength(atLeisure: Bool) throws {
     let most = atLeisure ? Writer.fewFrames : 4 * Writer.fewFrames
     if Connection.checkpointsAreSafe || db.framesInLog <= most { return }
+    lock.patience.start { SystemClock.sleep(for: $0) }
+    defer { lock.patience.stop() }
     try checkpointLog(.none)
     dropCachedLogPages()
     removeBarrier()

@@ -22,12 +22,17 @@ extension Writer {
 
   func measuringLock<T>(_ body: () throws -> T) rethrows -> T {
     let start = ContinuousClock.now
-    defer { lock.durations.append(.now - start) }
+    lock.heldSince = start
+    defer {
+      lock.durations.append(.now - start)
+      lock.heldSince = nil
+    }
     return try body()
   }
 
   private func groupUnderLock<T>(_ isStep: Bool, _ body: () throws -> T) throws -> T {
     let bindings = attachment.bindingChanges
+    let log = OtherConnections.log(at: path)
     do {
       try bind()
       try detectRestoredBackup()
@@ -37,6 +42,7 @@ extension Writer {
       try identities.counters.save(db)
       try unmuteTriggers()
       try db.commit()
+      logUse.note(from: log, at: path)
       return result
     } catch {
       db.rollback()
@@ -139,9 +145,15 @@ extension Writer: Numbering {
 }
 
 extension Writer {
-  /// Begins a write transaction. A checkpoint that waits for readers, and so for our fence, may
+  /// Begins a write transaction. A sweep waits for other processes' transactions first. A checkpoint that waits for readers, and so for our fence, may
   /// hold the lock that this waits for: then the fence is removed.
-  func begin() throws { try db.begin(besideOthersAt: path, orElse: removeBarrier) }
+  func begin() throws {
+    try lock.patience.begin(at: path) {
+      try db.begin(besideOthersAt: path, orElse: removeBarrier)
+    } undo: {
+      db.rollback()
+    }
+  }
 
   package func removeBarrier() { log.barrier = nil }
 }

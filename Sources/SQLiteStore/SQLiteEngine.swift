@@ -53,6 +53,12 @@ package struct SQLiteEngine: StoreEngine {
 
   package func isLocked(at path: String) -> Bool { OtherConnections.holdWriteLock(of: path) }
 
+  package func openTransactions(at path: String) -> [OpenTransaction] {
+    OtherConnections.transactions(at: path).map {
+      OpenTransaction(process: $0.process, mark: Int64($0.mark))
+    }
+  }
+
   /// SQLite treats a write-ahead log that it cannot write as read-only, and does so for as long as
   /// the connection is open. A new connection can write as soon as the cause is gone.
   package func endsByReopening(_ error: any Error) -> Bool {

@@ -14,27 +14,58 @@ internal import SQLiteDeletion
 ///    snapshot. So what follows from a small deletion is computed once.
 /// 2. The attempt ends as soon as it has held the lock for half of the time that a step may take,
 ///    and D is not known. Nothing is deleted then.
-/// 3. It is not made where the attempt itself would take long: the sweep scans whole tables, or the
+/// 3. If another process begins a transaction meanwhile, the attempt is given up and made again: a
+///    commit would make that transaction fail.
+/// 4. It is not made where the attempt itself would take long: the sweep scans whole tables, or the
 ///    journal is long.
 extension Writer {
   /// Returns false if the sweep has to be planned.
   func sweepAtOnceIfSmall(_ kinds: [SweepKind], _ result: inout SweepResult) throws -> Bool {
     if try !isWorthTrying(kinds) { return false }
     lock.pace.noteForeignCommits(foreignCommits: try foreignCommits())
-    let end = ContinuousClock.now + lock.pace.budget / 2
-    var isKnown = false
+    while true {
+      switch try attempt(kinds, &result, isKnown: false) {
+      case .done: return true
+      case .large: return false
+      case .disturbed: continue
+      }
+    }
+  }
+
+  /// Does a sweep that was planned, and turned out to be small.
+  func sweepAtOncePlanned(_ kinds: [SweepKind], _ result: inout SweepResult) throws {
+    while try attempt(kinds, &result, isKnown: true) == .disturbed {}
+  }
+
+  private enum Attempt { case done, large, disturbed }
+
+  /// `isKnown`: the sweep is known to be small, so it may take its time.
+  private func attempt(
+    _ kinds: [SweepKind], _ result: inout SweepResult, isKnown: Bool
+  ) throws -> Attempt {
+    var (isKnown, isDisturbed) = (isKnown, false)
+    let isOver = { [self] (now: Bool) in
+      guard let start = lock.heldSince else { return false }
+      isDisturbed = isDisturbed || lock.patience.shouldYield(at: path, now: now)
+      return isDisturbed || !isKnown && .now - start > lock.pace.budget / 2
+    }
     do {
-      try db.interrupting(when: { !isKnown && .now > end }) {
+      try db.interrupting(when: { isOver(false) }) {
         try sweepAtOnce(kinds, &result) { levels in
-          if try !isSmall(SweepPlan(levels, current), kinds) || mayBeHeld { throw LargeSweep() }
+          if try !isKnown && !isSmall(SweepPlan(levels, current), kinds) || !isKnown && mayBeHeld {
+            throw LargeSweep()
+          }
           isKnown = true
+        } beforeCommit: {
+          if isOver(true) { throw LargeSweep() }
         }
       }
-      return true
-    } catch is LargeSweep {
-    } catch let error as SQLiteError where error.isInterrupted {
+      return .done
+    } catch let error where error is LargeSweep || (error as? SQLiteError)?.isInterrupted == true {
+      if !isDisturbed { return .large }
+      lock.patience.noteLost(lock.durations.popLast() ?? .zero)
+      return .disturbed
     }
-    return false
   }
 
   private func isWorthTrying(_ kinds: [SweepKind]) throws -> Bool {

@@ -49,7 +49,7 @@ extension Writer {
       let plan = try plan(kinds, manners)
       if try isSmall(plan, kinds) {
         clearPlan()
-        return try sweepAtOnce(kinds, &result)
+        return try sweepAtOncePlanned(kinds, &result)
       }
       let (before, told) = (result.deletedCount, try db.lastInJournal)
       cut = "the tables were altered repeatedly: the rest is deleted later"

@@ -13,8 +13,26 @@ extension Writer {
   package func sweep(
     _ kinds: [SweepKind], at now: Int64, manners: StepPolicy = .none
   ) throws -> SweepResult {
-    var result = SweepResult(kinds: kinds, outcome: .nothing)
     lock.durations = []
+    return try syncingOnce { try sweepWithoutSync(kinds, at: now, manners) }
+  }
+
+  /// Commits without a sync, so that no other connection waits for the disk, and syncs the commits
+  /// when the lock is free again.
+  private func syncingOnce<T>(_ body: () throws -> T) throws -> T {
+    try db.execute("PRAGMA synchronous = NORMAL")
+    defer { try? db.execute("PRAGMA synchronous = FULL") }
+    let result = Result { try body() }
+    if !lock.durations.isEmpty { try db.syncCommits() }
+    return try result.get()
+  }
+
+  private func sweepWithoutSync(
+    _ kinds: [SweepKind], at now: Int64, _ manners: StepPolicy
+  ) throws -> SweepResult {
+    var result = SweepResult(kinds: kinds, outcome: .nothing)
+    if manners.waitsForTransactions { lock.patience.start(pausing: manners.pause) }
+    defer { lock.patience.stop() }
     self.clock.now = now
     sweepRun.deletedByEarlierParts = [:]
     sweepRun.requestedKinds = kinds
@@ -23,6 +41,20 @@ extension Writer {
     try postponeOtherKinds()
     sweepRun.openSweepBatch = attachment.isDetached ? nil : try db.meta(.sweepBatch)
     defer { sweepRun.hasMoreParts = false }
+    try waitingForSpace(kinds, &result) { try sweepEverything(kinds, &$0, at: now, manners) }
+    result.lockMilliseconds = lock.durations.map { $0 / .milliseconds(1) }
+    let done =
+      result.deletedCount + result.edgesRemoved + result.notices + result.files
+      + result.trashedBatchesDeleted
+    if result.outcome == .nothing && done > 0 { result.outcome = .done }
+    if result.spaceReason == nil { try holdValues(&result) }
+    return result
+  }
+
+  private func sweepEverything(
+    _ kinds: [SweepKind], _ result: inout SweepResult, at now: Int64, _ manners: StepPolicy
+  ) throws {
+    try keepLogWithinBounds(manners, attempts: 1)
     try resolveReferencesBeforeSweep(manners)
     try deleteDenialsOfThisSweep()
     try deleteStaleCandidates(manners)
@@ -30,13 +62,25 @@ extension Writer {
     try deleteDenialsOfThisSweep()
     try result.dropDenialsOfGoneNodes { try isThere($0) }
     try sweepFilesAndTrash(kinds, &result, at: now, manners)
-    result.lockMilliseconds = lock.durations.map { $0 / .milliseconds(1) }
-    let done =
-      result.deletedCount + result.edgesRemoved + result.notices + result.files
-      + result.trashedBatchesDeleted
-    if result.outcome == .nothing && done > 0 { result.outcome = .done }
-    try holdValues(&result)
-    return result
+  }
+
+  /// Cuts the sweep short if there is no room for what it would write. The batch stays open, so that
+  /// the sweep goes on where it stopped.
+  private func waitingForSpace(
+    _ kinds: [SweepKind], _ result: inout SweepResult, _ body: (inout SweepResult) throws -> Void
+  ) throws {
+    logUse.beginSweep()
+    defer { logUse.isSweeping = false }
+    do {
+      try body(&result)
+    } catch let full as LogIsFull {
+      result.waitForSpace(because: full.reason)
+    } catch let error as SQLiteError where error.isFull {
+      try? releaseLogFile()
+      result.waitForSpace(because: "\(error.message): the sweep goes on when there is more space")
+    }
+    // If even this finds no room, the journal still has what is to be swept.
+    if result.spaceReason != nil { try? remember(kinds, areCutShort: true) }
   }
 
   private func sweepAllParts(
@@ -266,21 +310,22 @@ extension Writer {
 
   /// Sweeps in one transaction. Its guard has each page written once more, so the first attempt is
   /// made without the guard, and repeated with it if something was refused. `check` may refuse what
-  /// would be deleted.
+  /// would be deleted, and `confirm` the commit.
   func sweepAtOnce(
     _ kinds: [SweepKind], _ result: inout SweepResult,
-    checking check: ([Closure.Level]) throws -> Void = { _ in }
+    checking check: ([Closure.Level]) throws -> Void = { _ in },
+    beforeCommit confirm: () throws -> Void = {}
   ) throws {
     do {
-      try sweepAtOnce(kinds, &result, isGuarded: false, check)
+      try sweepAtOnce(kinds, &result, isGuarded: false, check, confirm)
     } catch let error where error is ApplicationRefusal || error is ForeignKeyRefusal {
-      try sweepAtOnce(kinds, &result, isGuarded: true, check)
+      try sweepAtOnce(kinds, &result, isGuarded: true, check, confirm)
     }
   }
 
   private func sweepAtOnce(
     _ kinds: [SweepKind], _ result: inout SweepResult, isGuarded: Bool,
-    _ check: ([Closure.Level]) throws -> Void
+    _ check: ([Closure.Level]) throws -> Void, _ confirm: () throws -> Void
   ) throws {
     try group {
       let receipt = try sweep(checking: check) {
@@ -294,6 +339,7 @@ extension Writer {
       }
       try recordNotifiedRange(behind: current.step.journalEnd, upTo: db.lastInJournal)
       try finishSweep(kinds)
+      try confirm()
       result.add(receipt, current)
     }
   }

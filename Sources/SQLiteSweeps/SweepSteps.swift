@@ -27,14 +27,15 @@ extension Writer {
     if isNews || current.step.needsAnotherPlan { current.step.isUndisturbed = false }
   }
 
-  /// The last commit makes all steps durable. What foreign keys would do or refuse, the rules do in
+  /// What comes after the last step makes all of them durable. What foreign keys would do or refuse, the rules do in
   /// their own order, or the steps do in their place (`ForeignKeyReplacement.swift`).
   package func withStepSettings(_ body: () throws -> Void) throws {
+    let synchronous = try db.integer("PRAGMA synchronous") ?? 2
     try db.execute("PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = OFF")
     try db.setCache(.deleting)
     try db.limitLog(.none)
     defer {
-      try? db.execute("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON")
+      try? db.execute("PRAGMA synchronous = \(synchronous); PRAGMA foreign_keys = ON")
       try? db.setCache(.ordinary)
       try? db.limitLog(.ordinary)
     }
@@ -108,6 +109,7 @@ extension Writer {
           try addToDeletedCount(current.counts.deletedCount - before)
         }
         lock.pace.note(rows: rows, worked: worked, held: held)
+        lock.pace.noteLog(rows: rows, bytes: logUse.last)
         return high
       } catch let refused as ApplicationRefusal {
         current.block(refused.reasons)

@@ -34,6 +34,13 @@ package enum MetaKey: Hashable, Sendable {
   /// (`MountedRoots.swift`).
   case fileRoot(String, path: String)
 
+  /// What the wall clock last showed, in milliseconds since 1970: at the end of the daemon, and about
+  /// every hour while it works.
+  case lastTime
+  /// By how many milliseconds the clock jumped, although that time had not passed, between this batch
+  /// and the one before it.
+  case clockJump(before: Int64)
+
   // MARK: The model and the tables
 
   /// The fingerprint of the references in values that the stored edges of values were made of;
@@ -105,6 +112,8 @@ package enum MetaKey: Hashable, Sendable {
     case .pausedBy: "paused.by"
     case .migrating: "migrating"
     case .fileRoot(let root, let path): "root.\(root):\(path)"
+    case .lastTime: "clock.last"
+    case .clockJump(let batch): "clock.jump.\(batch)"
     case .valueReferences: "value_references"
     case .tableReferences: "table_references"
     case .triggers: "triggers"
@@ -131,6 +140,14 @@ package enum MetaKey: Hashable, Sendable {
   /// The row behind which this range begins, as SQL.
   package static let startOfNotifiedRange =
     "CAST(substr(m.name, \("notified.".count + 1)) AS INTEGER)"
+  /// By how much the clock jumped after a batch, as SQL.
+  package static func clockJumps(after batch: String) -> String {
+    """
+    coalesce((SELECT sum(j.value) FROM cascade_meta AS j WHERE j.name GLOB 'clock.jump.*'
+      AND CAST(substr(j.name, \("clock.jump.".count + 1)) AS INTEGER) > \(batch)), 0)
+    """
+  }
+
   /// A condition: the row `m` of `cascade_meta` is a number of approved losses.
   package static let isApprovedLosses = "m.name GLOB 'sweep.approved_losses.*'"
 }

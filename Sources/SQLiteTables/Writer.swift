@@ -18,6 +18,7 @@ package final class Writer {
   package var identities: Identities
   package var lock: LockUse
   package var log = WALControl()
+  package var logUse = LogUse()
   package var clock = TransactionClock()
   /// The transaction at hand.
   package var current = TransactionState()
@@ -32,7 +33,7 @@ package final class Writer {
     self.path = path
     self.model = model
     facts = ModelFacts(model)
-    lock = LockUse(Pace(model.limits))
+    lock = LockUse(model.limits)
     identities = Identities(counters)
   }
 
@@ -121,8 +122,14 @@ package struct LockUse {
   package var manyNodes = 20_000
   /// How long each transaction of the current sweep held the write lock.
   package var durations: [Duration] = []
+  /// Since when a transaction has held it.
+  package var heldSince: ContinuousClock.Instant?
+  package let patience: Patience
 
-  init(_ pace: Pace) { self.pace = pace }
+  init(_ limits: StoreModel.Limits) {
+    pace = Pace(limits)
+    patience = Patience(limits.patience)
+  }
 }
 
 /// The time of a transaction or a sweep.
@@ -132,6 +139,20 @@ package struct TransactionClock {
   private var begun = ContinuousClock.now
   /// How long it has been running, in milliseconds.
   package var elapsed: Int64 { Int64((.now - begun) / .milliseconds(1)) }
+  /// What the clocks showed when they were last compared, and the last lease of then.
+  package var lastComparison: Comparison?
+
+  package struct Comparison {
+    package let wall: Int64
+    package let elapsed: Int64
+    package let lease: Int64
+
+    package init(wall: Int64, elapsed: Int64, lease: Int64) {
+      self.wall = wall
+      self.elapsed = elapsed
+      self.lease = lease
+    }
+  }
 
   init() {}
 }

@@ -134,6 +134,8 @@ func problems(in text: String) -> [String] {
     #expect(slow.limits.hold.deletes == 0)
     let quick = try readModel(#"{ limits: { alone: "20ms" } }"#)
     #expect(quick.limits.uncontendedLock == .milliseconds(20))
+    #expect(StoreModel.empty.limits.patience == .seconds(1))
+    #expect(try readModel(#"{ limits: { patience: "0" } }"#).limits.patience == .zero)
   }
 
   @Test func `what is written down is kept for a month, or as long as the model says`() throws {

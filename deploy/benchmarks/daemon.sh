@@ -2,8 +2,8 @@
 
 # The daemon
 
-# What the model of the next daemon says: limits.lock (empty: the default), trash.
-lock='' trash=0
+# What the model of the next daemon says: limits.lock, limits.patience (empty: the defaults), trash.
+lock='' patience='' trash=0
 
 # start STORE [MODEL]: a daemon for it, in the background, ready for work.
 start() {
@@ -11,7 +11,8 @@ start() {
   mkdir -p "$spool"
   cat >"$spool/model.json" <<END
 {
-  limits: { ${lock:+lock: \"$lock\",} hold: { deletes: 100000000, share: 1 } },
+  limits: { ${lock:+lock: \"$lock\",} ${patience:+patience: \"$patience\",}
+    hold: { deletes: 100000000, share: 1 } },
   trash: "$trash",
   ${2-}
 }

@@ -42,12 +42,13 @@ struct SettingsReader {
   }
 
   private func limits(_ entry: ModelValue, _ limits: inout StoreModel.Limits) {
-    guard let fields = Fields(entry, ["lock", "alone", "hold"]) else { return }
+    guard let fields = Fields(entry, ["lock", "alone", "hold", "patience"]) else { return }
     if let entry = fields["lock"] { lock(entry, &limits) }
     if let entry = fields["alone"], let time = entry.positiveDuration() {
       limits.uncontendedLock = time
       if let lock = limits.lock, time < lock { entry.addProblem("is shorter than limits.lock") }
     }
+    if let time = fields["patience"]?.duration() { limits.patience = time }
     if let entry = fields["hold"] { hold(entry, &limits.hold) }
   }
 

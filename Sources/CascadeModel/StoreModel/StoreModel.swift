@@ -85,6 +85,9 @@ package struct StoreModel: Hashable, Sendable {
     package var lock: Duration? = .milliseconds(10)
     /// The same, while no other connection writes.
     package var uncontendedLock: Duration = .milliseconds(100)
+    /// The longest time that a sweep waits for the transactions of other processes; zero is not at
+    /// all.
+    package var patience: Duration = .seconds(1)
     package var hold = Hold()
   }
 

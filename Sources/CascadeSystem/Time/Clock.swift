@@ -5,7 +5,13 @@ internal import Glibc
 package enum SystemClock {
   /// The time since 1970. It jumps when the clock is set.
   package static func wall() -> Int64 {
-    TestClock.file.map(TestClock.read) ?? milliseconds(CLOCK_REALTIME)
+    TestClock.file.map { TestClock.read($0).wall } ?? milliseconds(CLOCK_REALTIME)
+  }
+
+  /// The time that has really passed, from some beginning on, also while the machine is suspended.
+  /// Nothing sets it.
+  package static func elapsed() -> Int64 {
+    TestClock.file.map { TestClock.read($0).elapsed } ?? milliseconds(CLOCK_BOOTTIME)
   }
 
   /// The time since 1970 by the clock that the file system uses, also when a test sets `wall`.

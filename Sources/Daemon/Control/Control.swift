@@ -133,6 +133,7 @@ final class Control {
       "store": .string(service.configuration.path), "state": .string(state),
       "reason": reason.map(JSON.string) ?? .null, "spool": spool,
       "journal": .integer(Int64(journal)), "progress": service.progress.progress?.status ?? .null,
+      "longestReader": service.longestReaderJSON,
       "lockMs": service.tally.recentHolds.json,
       "heldPlans": .array(service.condition.heldSweeps.map(\.heldPlan)),
       "lastSweep": service.lastSweep, "schedules": service.schedules,

@@ -9,6 +9,7 @@ struct Gauges {
   let journal: Int
   let heldPlans: Int
   let oldestChange: Int64?
+  let longestReader: Duration
   let tally: StoreCounters
 }
 
@@ -20,6 +21,7 @@ extension StoreService {
     return Gauges(
       store: path, state: self.state.state, counts: counts,
       journal: journal, heldPlans: condition.heldPlans.count + counts.held, oldestChange: oldest,
+      longestReader: longestReader()?.time ?? .zero,
       tally: tally)
   }
 }
@@ -35,6 +37,7 @@ extension Metrics {
       [Sample(store: "", labels: [("version", Release.version)], value: 1)])
     addStates(stores)
     addQueues(stores, now)
+    addReaders(stores)
     addWork(stores, now)
     end()
   }
@@ -77,6 +80,13 @@ extension Metrics {
       "cascaded_oldest_change_seconds", "The age of the oldest waiting change; 0 for none.",
       stores
     ) { $0.oldestChange.map { Double(max(0, now - $0)) / 1_000 } ?? 0 }
+  }
+
+  private mutating func addReaders(_ stores: [Gauges]) {
+    gauge(
+      "cascaded_longest_reader_seconds",
+      "How long another process has been in a transaction; 0 for none.", stores
+    ) { $0.longestReader / .seconds(1) }
   }
 
   private mutating func addWork(_ stores: [Gauges], _ now: Int64) {

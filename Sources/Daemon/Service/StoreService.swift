@@ -39,6 +39,7 @@ final class StoreService {
   /// Whether waiting files are to be tried again.
   var retriesFiles = true
   var hasTooYoungFiles = false
+  var openTransactions = OpenTransactions()
   var lastSweep: JSON = .null
   var hasRecalled = false
   var sweepCount: Int64 = 0
@@ -218,6 +219,7 @@ final class StoreService {
   func poll() {
     retriesFiles = true
     refreshTimetable()
+    _ = longestReader()
     if condition.isAtRest { return }
     let isLeftAlone = lastUse == nil
     if isLeftAlone && idleFileStatuses != currentFileStatuses || mustRetryFiles { wake.ring() }

@@ -132,6 +132,8 @@ actor StoreWriter {
 
   /// Closes the store, so that it leaves no needless files.
   func close() {
+    // The next daemon counts the time from then on.
+    if (try? standing) == .sameFile { try? inbox?.writer.saveTime(wall: SystemClock.wall()) }
     inbox?.writer.close()
     inbox = nil
     databaseLock = nil
@@ -173,12 +175,14 @@ actor StoreWriter {
     return standing
   }
 
-  /// Sweeps. What was deleted may concern the immediate kinds, so the store is examined again.
-  func sweep(_ kinds: [SweepKind]) throws -> SweepResult {
+  /// Sweeps. If it `waits`, it leaves other processes' transactions the time to end. What was
+  /// deleted may concern the immediate kinds, so the store is examined again.
+  func sweep(_ kinds: [SweepKind], waits: Bool) throws -> SweepResult {
     defer { progress.set(nil) }
     let writer = try attached().writer
+    try noteTime(writer)
     try takeHeldLeases(writer)
-    let result = try writer.sweep(kinds, at: SystemClock.wall(), manners: stepPolicy)
+    let result = try writer.sweep(kinds, at: SystemClock.wall(), manners: sweepPolicy(waits: waits))
     let isRead = !configuration.model.immediateKinds.isEmpty
     if try !writer.hasJournal {
       watch.forgetTriggerWrites()
@@ -186,6 +190,10 @@ actor StoreWriter {
       watch.noteOwnNews()
     }
     return result
+  }
+
+  private func noteTime(_ writer: any StoreWriting) throws {
+    try writer.noteTime(wall: SystemClock.wall(), elapsed: SystemClock.elapsed())
   }
 
   func sweepTimes(timed: [SweepKind]) throws -> [SweepKind: SweepTimes] {
@@ -207,6 +215,12 @@ actor StoreWriter {
     } reportProgress: { [progress] in
       progress.set($0)
     }
+  }
+
+  private func sweepPolicy(waits: Bool) -> StepPolicy {
+    var policy = stepPolicy
+    policy.waitsForTransactions = waits
+    return policy
   }
 
   /// Ends the work after the current step.
@@ -237,13 +251,14 @@ actor StoreWriter {
   /// requires.
   func reviewCommits(sweeping kinds: [SweepKind]) throws -> CommitReview {
     let writer = try attached().writer
+    try noteTime(writer)
     try takeHeldLeases(writer)
     try releaseEndedConnections()
     let tables = configuration.model.hasTables
     defer { progress.set(nil) }
     let sweeps = try watch.review(
       at: writer, tables: tables, sweeping: kinds,
-      marks: configuration.model.schedule(of: .unreachable), manners: stepPolicy)
+      marks: configuration.model.schedule(of: .unreachable), manners: sweepPolicy(waits: true))
     return CommitReview(
       problems: writer.bindingProblems, sweeps: sweeps, leaseEnd: watch.leaseEnd,
       isNews: watch.wasNews, hasMore: watch.hasOwnNews,

@@ -18,7 +18,7 @@ extension StoreService {
     // An unfinished sweep continues first, so that its deletions stay in one batch.
     if occasion != .resumed { try? await continueUnfinishedSweep() }
     let start = ContinuousClock.now
-    var result = try await onStore { try await writer.sweep(kinds) }
+    var result = try await onStore { try await writer.sweep(kinds, waits: occasion != .asked) }
     if kinds.sweepsFiles { retriesFiles = true }
     try await moveUnreferencedFiles()
     if kinds.sweepsFiles { result.unreferenced = try await unreferencedFiles() }
@@ -140,7 +140,8 @@ extension StoreService {
     while (try? await sweepWasCutShort.wait()) != nil {
       if .now - last > .seconds(120) { backoff = Backoff() }
       last = .now
-      try? await EventLoop.sleep(for: backoff.next())
+      // Space may be there at any moment, and looking costs little.
+      try? await EventLoop.sleep(for: condition.waitsForSpace ? .seconds(1) : backoff.next())
       isSweepPostponed = false
       wakeUp()
     }
