@@ -41,6 +41,7 @@ import Testing
           [
             "store": .string(store.path), "state": "ok", "reason": nil,
             "spool": ["waiting": 0, "held": 0, "rejected": 0], "journal": 0, "progress": nil,
+            "longestReader": nil,
             "lockMs": ["p50": 0, "p99": 0, "max": 0], "heldPlans": [], "lastSweep": nil,
             "schedules": .array(schedules),
           ]

@@ -4,8 +4,9 @@ small_disk.py DIRECTORY CASCADED CASCADECTL READER
 
 DIRECTORY is the mount point of an empty disk of 40 MiB. The application deletes half of its artists,
 and commits a row every 10 ms from then on. READER is "none", or "reader" for a transaction that
-stays open, "restart" for one beside which the daemon is restarted, or "full" for a file that fills
-the disk meanwhile. Each commit must succeed. In the end nothing may be left to sweep.
+stays open, "restart" for one beside which the daemon is restarted, "full" for a file that fills the
+disk meanwhile, or "full-restart" for both. Each commit must succeed. In the end nothing may be left
+to sweep.
 """
 import json
 import os
@@ -42,7 +43,9 @@ MODEL = """{
     { name: "album", from: "songs", to: "albums", column: "album",
       rules: ["deleteSourceIfDestinationDeleted"] } ],
   limits: { hold: { deletes: 1000000 } } }"""
-LEFT = "SELECT count(*) FROM song WHERE album NOT IN (SELECT id FROM album)"
+LEFT = """
+SELECT (SELECT count(*) FROM album WHERE artist NOT IN (SELECT id FROM artist))
+  + (SELECT count(*) FROM song WHERE album NOT IN (SELECT id FROM album))"""
 
 
 def connect():
@@ -139,6 +142,7 @@ def main():
         most = max(most, sizes().get("app.db-wal", 0))
         return application.db.execute(LEFT).fetchone()[0] == 0
 
+    assert application.db.execute(LEFT).fetchone()[0] > 0 or scenario == "none"
     application.commit_until("nothing is left", is_over, 120)
     application.commit_until("it is well", lambda: store().get("state") == "ok", 60)
     assert application.db.execute("PRAGMA integrity_check").fetchone()[0] == "ok"

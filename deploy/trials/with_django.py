@@ -1,7 +1,8 @@
 """Django: what a model leaves to the database (DO_NOTHING, no constraint) follows what the ORM
 deletes, by foreign keys, many-to-many tables and content types. A migration rebuilds a table that a
 rule denies deletions for, between `migrate begin` and `migrate end`. inspectdb passes Cascade's
-tables over where it is told to."""
+tables over where it is told to. With `transaction_mode`, no other writer comes between reading and
+writing; without it, Django's default, the transaction fails then."""
 import io
 import os
 import pathlib
@@ -10,7 +11,9 @@ import sys
 
 SETTINGS = """
 DATABASES = {"default": {"ENGINE": "django.db.backends.sqlite3", "NAME": "django.db",
-                         "OPTIONS": {"transaction_mode": "IMMEDIATE", "timeout": 30}}}
+                         "OPTIONS": {"transaction_mode": "IMMEDIATE", "timeout": 30}},
+             "deferred": {"ENGINE": "django.db.backends.sqlite3", "NAME": "django.db",
+                          "OPTIONS": {"timeout": 0}}}
 INSTALLED_APPS = ["django.contrib.admin", "django.contrib.auth", "django.contrib.contenttypes",
                   "django.contrib.sessions", "django.contrib.messages", "shop"]
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
@@ -75,7 +78,7 @@ from django.contrib.admin.models import LogEntry  # noqa: E402
 from django.contrib.auth.models import Group, User  # noqa: E402
 from django.contrib.contenttypes.models import ContentType  # noqa: E402
 from django.core.management import call_command  # noqa: E402
-from django.db import DatabaseError, transaction  # noqa: E402
+from django.db import DatabaseError, OperationalError, transaction  # noqa: E402
 from fixture import Store, is_sound, schema  # noqa: E402
 from shop.models import Book, Comment, Photo, Publisher  # noqa: E402
 
@@ -126,6 +129,24 @@ def is_denied(publisher):
         return "must stay" in str(error)
 
 
+def takes_effect(write):
+    try:
+        write()
+        return True
+    except OperationalError as error:
+        assert "locked" in str(error), error
+        return False
+
+
+def read_then_write(using, other):
+    """Which of two writes take effect: one between reading and writing, and the one that follows."""
+    publishers = Publisher.objects.using(using)
+    with transaction.atomic(using=using):
+        assert publishers.count() == 1
+        between = takes_effect(lambda: Publisher.objects.using(other).update(name="two"))
+        return between, takes_effect(lambda: publishers.update(name="one"))
+
+
 def migrate(store):
     """Rebuilds the table of books, which denies the deletion of publishers."""
     write_application(length=200)
@@ -156,6 +177,9 @@ def main():
         store.follow(ada.delete, nodes=9, nulls=3)
         assert Photo.objects.filter(name="shared").exists()
         assert is_denied(publisher)
+        assert read_then_write("default", other="deferred") == (False, True)
+        assert read_then_write("deferred", other="default") == (True, False)
+        Publisher.objects.update(name="one")
         migrate(store)
         assert is_denied(publisher)
         store.follow(eve.delete, nodes=9)
