@@ -115,7 +115,7 @@ struct UnreferencedTests {
     let store = try store()
     try store.run("A B")
     let batch = try #require(try sweep(store).batch)
-    _ = try store.writer.undo(batch, at: 2)
+    _ = try store.writer.undo(batch, by: "", at: 2)
     #expect(try store.alive() == "A B")
   }
 
