@@ -3,12 +3,17 @@ package import CascadeModel
 /// What a list of sweep kinds asks for.
 
 extension SweepKind {
-  package var sweepsEdges: Bool { ![.trash, .files, .unreachable].contains(self) }
+  package var sweepsEdges: Bool { ![.trash, .files, .unreachable, .unreferenced].contains(self) }
 }
 
 extension [SweepKind] {
   /// Whether whole tables are scanned for references to nothing.
   package var scansTables: Bool { include(.dangling) }
+
+  /// Whether a part of the sweep looks at all nodes of a collection.
+  package var lookThroughTables: Bool {
+    scansTables || sweepsUnreachable || include(.unreferenced)
+  }
 
   /// Whether files are searched that no edge names.
   package var sweepsFiles: Bool { include(.files) }
@@ -38,6 +43,11 @@ extension [SweepKind] {
   /// Without roots nothing is reached, and nothing is deleted.
   package func sweepsUnreachable(from model: StoreModel) -> Bool {
     sweepsUnreachable && !model.roots.isEmpty
+  }
+
+  /// Whether unreferenced nodes are searched. `all` does so only if the model schedules it.
+  package func sweepsUnreferenced(of model: StoreModel) -> Bool {
+    contains(.unreferenced) || contains(.all) && model.schedule(of: .unreferenced) != .never
   }
 
   package func cover(_ kinds: [SweepKind]) -> Bool { kinds.allSatisfy(include) }

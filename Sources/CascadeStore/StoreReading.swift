@@ -73,6 +73,9 @@ package protocol StoreReading: AnyObject {
   /// Checks the data: references to nothing, wherever they are, and the demands of the model.
   func checkReferences(limit: Int) throws -> Findings
 
+  /// How many nodes of each collection a sweep of unreferenced nodes would find.
+  func countUnreferenced() throws -> [(collection: String, count: Int)]
+
   /// Finds edges without files, and files without edges.
   func checkFiles(_ paths: StorePaths, limit: Int) throws -> Findings
   func unreferencedFiles(_ paths: StorePaths) throws -> UnreferencedFiles

@@ -82,7 +82,7 @@ package struct SweepResult: Sendable {
     outcome = .held
     // A sweep that cascades does the other kind's work where there is none of it. The plan is only
     // of the kinds that were asked for.
-    heldKinds = kinds.filter(self.kinds.include)
+    heldKinds = kinds.filter { $0 == .unreferenced || self.kinds.include($0) }
     heldCount = held.deletedCount
     heldEdges = held.lostCount
     self.plan = plan

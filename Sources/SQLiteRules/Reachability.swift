@@ -41,15 +41,9 @@ struct Reachability {
         try db.stageAllRows(of: table, numbers)
         try db.markFoundReached()
       } else {
-        try addObjects(db, collection, types: root == collection ? nil : types(called: root))
+        try addObjects(db, collection, types: root == collection ? nil : model.types(called: root))
       }
     }
-  }
-
-  private func types(called name: String) -> [String] {
-    let collection = model.collections[model.collection(of: name)]
-    guard case .managed(let types) = collection else { return [] }
-    return types.filter { $0.value == name }.map(\.key)
   }
 
   private func addObjects(
@@ -190,8 +184,7 @@ extension Connection {
       .integer(low))
   }
 
-  fileprivate func stageAllRows(of table: NodeTable, _ numbers: NumberedTables) throws(SQLiteError)
-  {
+  func stageAllRows(of table: NodeTable, _ numbers: NumberedTables) throws(SQLiteError) {
     try run(
       generated: """
         INSERT INTO temp.staged(id, key, row, collection)

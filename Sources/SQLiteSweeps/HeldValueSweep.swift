@@ -24,7 +24,7 @@ extension Writer {
     if approved.isEmpty { return }
     try adaptToSchema()
     let found = try findDangling(manners).held
-    let plans = try approved.filter { plan in try isReleased(plan, approved, found) }
+    let plans = try approved.filter { try isReleased($0, approved, found, manners) }
     if plans.isEmpty { return }
     sweepRun.releasedNodes = Set(plans.map(\.value.missing))
     defer { sweepRun.releasedNodes = [] }
@@ -37,7 +37,8 @@ extension Writer {
 
   /// Whether the approval still covers what would go now.
   private func isReleased(
-    _ plan: Connection.HeldValuePlan, _ approved: [Connection.HeldValuePlan], _ found: [HeldValue]
+    _ plan: Connection.HeldValuePlan, _ approved: [Connection.HeldValuePlan],
+    _ found: [HeldValue], _ manners: StepPolicy
   ) throws -> Bool {
     let missing = plan.value.missing
     let same = found.filter { $0.missing == missing }
@@ -45,32 +46,40 @@ extension Writer {
       approved.contains { $0.value.identity == value.identity && $0.value.count >= value.count }
     }
     if same.isEmpty || !areApproved { return false }
-    let gone = try consequences(of: missing).values.reduce(0, +)
+    let gone = try consequences(of: missing, manners).values.reduce(0, +)
     return gone - plan.deletedCount <= model.limits.hold.deletes
   }
 
   /// The nodes that would be deleted with the references to a missing node, by collection.
-  private func consequences(of missing: Node) throws -> [String: Int] {
+  private func consequences(
+    of missing: Node, _ manners: StepPolicy
+  ) throws -> [String: Int] {
     sweepRun.releasedNodes = [missing]
     defer {
       sweepRun.releasedNodes = []
       clearPlan()
       current = TransactionState()
     }
-    return try db.snapshot {
-      _ = try makePlan([.dangling], [])
-      let counts = try db.goneByCollection().map { ($0.name, $0.gone) }
-      return Dictionary(counts, uniquingKeysWith: +)
+    do {
+      return try db.snapshot {
+        try db.interrupting(when: manners.shouldStop) {
+          _ = try makePlan([.dangling], [])
+          let counts = try db.goneByCollection().map { ($0.name, $0.gone) }
+          return Dictionary(counts, uniquingKeysWith: +)
+        }
+      }
+    } catch let error as SQLiteError where error.isInterrupted {
+      throw CancellationError()
     }
   }
 
   /// Has the held values wait for approval, at the end of a sweep that has found them.
-  func holdValues(_ result: inout SweepResult) throws {
+  func holdValues(_ result: inout SweepResult, _ manners: StepPolicy) throws {
     guard var values = sweepRun.heldValues else { return }
     let known = try db.heldValuePlans()
     if values.isEmpty && known.isEmpty { return }
     for index in values.indices {
-      values[index].byCollection = try consequences(of: values[index].missing)
+      values[index].byCollection = try consequences(of: values[index].missing, manners)
     }
     let settled = known.filter { plan in
       !values.contains { $0.identity == plan.value.identity }

@@ -18,6 +18,7 @@ extension Writer {
       try exclude(slice, nodes)
     }
     try excludeChangedRows(slice)
+    try excludeReferenced(slice)
     try excludeDeniedByLater(slice, ends)
     try removeExcludedFromPlan(slice)
     try excludeReachable(slice)

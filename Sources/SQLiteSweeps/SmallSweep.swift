@@ -69,7 +69,7 @@ extension Writer {
   }
 
   private func isWorthTrying(_ kinds: [SweepKind]) throws -> Bool {
-    if attachment.isDetached || kinds.scansTables || kinds.sweepsUnreachable { return false }
+    if attachment.isDetached || kinds.lookThroughTables { return false }
     if try sweepRun.openSweepBatch != nil || db.meta(.sweepBatch) != nil { return false }
     try adaptToSchema()
     let rows = try db.integer(
@@ -84,9 +84,7 @@ extension Writer {
   /// Whether the plan can be carried out in one transaction. A sweep that scans whole tables,
   /// however little it deletes, does so only where no writer waits.
   func isSmall(_ plan: SweepPlan, _ kinds: [SweepKind]) throws -> Bool {
-    if plan.size > lock.fewNodes || current.sweep.isResumed || kinds.scansTables
-      || kinds.sweepsUnreachable
-    {
+    if plan.size > lock.fewNodes || current.sweep.isResumed || kinds.lookThroughTables {
       return false
     }
     if try plan.size > 0 && hasLongLists { return false }

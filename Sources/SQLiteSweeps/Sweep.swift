@@ -47,7 +47,7 @@ extension Writer {
       result.deletedCount + result.edgesRemoved + result.notices + result.files
       + result.trashedBatchesDeleted
     if result.outcome == .nothing && done > 0 { result.outcome = .done }
-    if result.spaceReason == nil { try holdValues(&result) }
+    if result.spaceReason == nil { try holdValues(&result, manners) }
     return result
   }
 
@@ -92,6 +92,7 @@ extension Writer {
         try sweepParts(kinds, &result, at: now, manners)
         let before = result.deletedCount
         try sweepUnreachablePart(kinds, &result, at: now, manners)
+        try sweepUnreferencedParts(kinds, &result, manners)
         // A node that is gone now may have denied something that the earlier parts found.
         isOver = try result.deletedCount == before || !db.hasDenialsOfThisSweep
       }
@@ -130,9 +131,10 @@ extension Writer {
   ) throws {
     try sweepReleasedValues(kinds, &result, at: now, manners)
     if result.isCutShort { return }
+    let hasLaterParts = kinds.sweepsUnreachable(from: model) || kinds.sweepsUnreferenced(of: model)
     var parts = try parts(of: addingIdleCounting(kinds), manners)[...]
     while let part = parts.popFirst() {
-      sweepRun.hasMoreParts = kinds.sweepsUnreachable(from: model) || !parts.isEmpty
+      sweepRun.hasMoreParts = hasLaterParts || !parts.isEmpty
       try sweepEdges(part, &result, at: now, manners)
       sweepRun.deletedByEarlierParts = current.hold.wasApproved ? [:] : result.byCollection
       sweepRun.openSweepBatch = result.batch ?? sweepRun.openSweepBatch
@@ -178,6 +180,8 @@ extension Writer {
   ) throws {
     if !kinds.sweepsUnreachable(from: model) || result.isCutShort { return }
     try result.dropDenialsOfGoneNodes { try isThere($0) }
+    sweepRun.hasMoreParts = kinds.sweepsUnreferenced(of: model)
+    defer { sweepRun.hasMoreParts = false }
     try sweepUnreachable(&result, at: now, manners)
   }
 
@@ -286,8 +290,9 @@ extension Writer {
   func sweepEdges(
     _ kinds: [SweepKind], _ result: inout SweepResult, at now: Int64, _ manners: StepPolicy
   ) throws {
-    // What nothing reachable refers to may be referred to by what cannot be read.
-    let problems = kinds == [.unreachable] ? binding.problems : binding.stoppingProblems
+    // What nothing that can be read refers to may be referred to by what cannot be read.
+    let needsAll = kinds == [.unreachable] || kinds == [.unreferenced]
+    let problems = needsAll ? binding.problems : binding.stoppingProblems
     if !problems.isEmpty {
       result.blocked = problems.map { Reason(.invalid, "\($0)") }
       return result.outcome = .blocked
@@ -301,8 +306,8 @@ extension Writer {
       if kinds.scansTables && !result.isCutShort { try deleteUnusedIdentities(manners) }
     } catch let held as HeldPlan {
       try group {
-        let plan = try persistPlan(held, file: kinds.planFile)
-        try deletePlans(ofSweep: kinds.planFile, but: plan)
+        let plan = try persistPlan(held, file: planFile(kinds))
+        try deletePlans(ofSweep: planFile(kinds), but: plan)
         result.hold(held, kinds, plan: plan)
       }
     }
@@ -358,6 +363,7 @@ extension Writer {
     // Approved values are only a part of what a scan finds.
     if !sweepRun.releasedNodes.isEmpty { return }
     if kinds.scansTables { try clearRescanReason() }
+    if kinds == [.unreferenced] { return try deletePlans(ofSweep: planFile(kinds), but: nil) }
     try deletePlans(coveredBy: kinds)
   }
 
@@ -368,7 +374,9 @@ extension Writer {
     current.sweep.followedRules = kinds.followedRules
     current.sweep.readsJournal = kinds.readsJournal
     current.reachability.deletesUnreachable = kinds == [.unreachable]
-    current.hold.holdsAll = try kinds.scansTables && db.meta(.firstWatch) == 1
+    current.hold.holdsAll =
+      try sweepRun.unreferenced?.needApproval == true
+      || kinds.scansTables && db.meta(.firstWatch) == 1
     current.hold.holdsLosses = try kinds.scansTables && rescanReason != nil
     // Dead nodes were gone before. Only what follows from them is deleted by this sweep.
     current.firstNewId = .min
@@ -385,6 +393,9 @@ extension Writer {
       try db.addDanglingEnds(
         binding, notifiesMissingDestination: rescanReason != nil,
         releasing: sweepRun.releasedNodes)
+    }
+    if let ends = sweepRun.unreferenced?.ends {
+      try db.findUnreferenced(binding, ends, at: clock.now)
     }
     if kinds == [.unreachable] {
       sweepRun.leasesKeepUnreachable = try db.findUnreachable(binding, model, at: clock.now)

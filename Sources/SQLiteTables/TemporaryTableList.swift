@@ -128,7 +128,7 @@ extension TemporaryTable {
   package static let blocked = TemporaryTable(
     "blocked", .flush, .flush, "(id INTEGER PRIMARY KEY)")
 
-  /// Nodes that no root reaches. A sweep starts from them as from `dead`.
+  /// Nodes that no root reaches, or that nothing refers to. A sweep starts from them as from `dead`.
   package static let unreachableNodes = TemporaryTable(
     "unreachable_nodes", .flush, .flush, "(id INTEGER PRIMARY KEY, collection INTEGER)")
 

@@ -175,6 +175,8 @@ package struct SweepRunState {
   package var heldValues: [HeldValue]?
   /// Without leases, the last sweep would have found more nodes that the roots do not reach.
   package var leasesKeepUnreachable = false
+  /// Whose unreferenced nodes the current part deletes, and whether that needs an approval.
+  package var unreferenced: (ends: [CountedEnd], needApproval: Bool)?
 }
 
 /// The work on files after their rows are gone.

@@ -116,6 +116,7 @@ enum AttachCommands {
       let reply = try client.call("Check", parameters)
       try output.list(repaired(reply["repaired"]), describe)
       try output.list(reply["findings"]?.array ?? [], describe)
+      if output.json { try output.list(reply["unreferenced"]?.array ?? [], describe) }
       tellTheRest(reply, output)
       return reply["count"]?.integer == 0 ? EX_OK : Status.found
     }
@@ -135,7 +136,8 @@ enum AttachCommands {
 
   private static func tellTheRest(_ reply: JSON, _ output: Output) {
     if output.json || output.quiet { return }
-    for remark in reply["remarks"]?.array ?? [] { output.problem("note: \(describe(remark))") }
+    let remarks = [reply["remarks"], reply["unreferenced"]].flatMap { $0?.array ?? [] }
+    for remark in remarks { output.problem("note: \(describe(remark))") }
     let rest = (reply["count"]?.integer ?? 0) - Int64(reply["findings"]?.array?.count ?? 0)
     if rest > 0 { output.problem("… and \(rest) more: --limit lists more of them") }
   }

@@ -103,7 +103,7 @@ extension Commands {
     let seen =
       switch deletion["cause"]?.string {
       case "sweep": ", after an application's change"
-      case "unreachable": ", which found unreachable nodes"
+      case "unreachable": ", by a sweep that found nothing that keeps it"
       default: ""
       }
     let first = deletion["began"].flatMap { $0 == .null ? nil : describeBatch($0) }

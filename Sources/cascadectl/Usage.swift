@@ -15,8 +15,8 @@ enum Usage {
                                             the surroundings of a node, for Graphviz
       why NODE | FILE                       why it exists, or why it was deleted
       sweep [KIND...] [--dry-run] [--no-wait]
-                                            cascade, refcount, dangling, unreachable, files,
-                                            trash, all
+                                            cascade, refcount, dangling, unreachable,
+                                            unreferenced, files, trash, all
       lease NODE... [--collection C] [--owner NAME] [--for 15m]
                                             keeps nodes that nothing refers to yet: for a time,
                                             or until the command is interrupted

@@ -37,6 +37,26 @@ import Testing
     #expect(try store.state() == "ok")
   }
 
+  @Worker @Test func holdsWhatNothingRefersTo() throws {
+    let store = try Library.store(more: "sweeps: {},")
+    try store.sql("INSERT INTO album VALUES(3, 'Unheard', NULL)")
+    let check = try store.ctl("check")
+    #expect(check.status == 0)
+    #expect(check.error.contains("note: unreferenced: 1 node of \"albums\""))
+    let line = try store.ctl("--json", "check").lines.first
+    #expect(line?["kind"] == "unreferenced" && line?["count"] == 1)
+    #expect(try store.ctl("sweep").status == 0)
+    #expect(try store.ctl("--json", "sweep", "unreferenced", "--dry-run").json["outcome"] == "held")
+    let held = try store.ctl("sweep", "unreferenced")
+    #expect(held.status == 3)
+    #expect(try store.integers("SELECT id FROM album") == [1, 2, 3])
+    #expect(try store.ctl("--json", "plan", "1").json["deletedCount"] == 1)
+    #expect(try store.ctl("approve", "1").status == 0)
+    #expect(try store.integers("SELECT id FROM album") == [1, 2])
+    #expect(try store.ctl("why", "albums/3").output.contains("found nothing that keeps it"))
+    #expect(try store.state() == "ok")
+  }
+
   /// A checkpoint that waits for all readers has the write lock meanwhile, and the sweep reads.
   @Worker @Test func givesWayToACheckpointThatWaits() throws {
     let sweep = try LongSweep(rows: 200_000, lock: "100ms")

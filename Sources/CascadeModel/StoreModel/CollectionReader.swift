@@ -1,6 +1,6 @@
 /// Reads `collections`.
 struct CollectionReader {
-  private static let keys = ["table", "key", "types", "replace", "undo", "fetched"]
+  private static let keys = ["table", "key", "types", "replace", "undo", "unreferenced", "fetched"]
 
   private let entry: ModelValue
 
@@ -16,6 +16,7 @@ struct CollectionReader {
         for type in types.values { model.typeNames[type] = name }
       }
       if fields["undo"]?.bool() == false { model.irrevocable.insert(name) }
+      if fields["unreferenced"]?.bool() == true { model.freelyUnreferenced.insert(name) }
       let fetched = fields["fetched"].map(FetchedReader.read) ?? [:]
       if !fetched.isEmpty { model.fetched[name] = fetched }
     }

@@ -109,7 +109,7 @@ extension StoreModel {
     switch kind {
     case .cascade, .refcount: return .immediate
     case .dangling, .unreachable, .files, .trash: return .daily
-    case .all: return .never
+    case .all, .unreferenced: return .never
     }
   }
 

@@ -1,11 +1,14 @@
 /// What a sweep looks for and removes.
 package enum SweepKind: String, Hashable, Sendable, CaseIterable {
-  case cascade, refcount, dangling, unreachable, files, trash, all
+  case cascade, refcount, dangling, unreachable, unreferenced, files, trash, all
 }
 
 extension [SweepKind] {
-  /// Whether a sweep of these kinds does what one of that kind does.
-  package func include(_ kind: SweepKind) -> Bool { contains(kind) || contains(.all) }
+  /// Whether a sweep of these kinds does what one of that kind does. What is being built is not
+  /// referred to yet, so `all` does not stand for `unreferenced`.
+  package func include(_ kind: SweepKind) -> Bool {
+    contains(kind) || kind != .unreferenced && contains(.all)
+  }
 }
 
 /// When a sweep runs automatically.

@@ -13,6 +13,8 @@ package struct StoreModel: Hashable, Sendable {
   package internal(set) var typeNames: [String: String] = [:]
   /// Collections whose rows may be deleted although they could never come back.
   package internal(set) var irrevocable: Set<String> = []
+  /// Collections whose unreferenced nodes may be deleted without approval.
+  package internal(set) var freelyUnreferenced: Set<String> = []
   /// By collection, then by name.
   package internal(set) var fetched: [String: [String: FetchedProperty]] = [:]
   /// In the order of the file.

@@ -67,6 +67,7 @@ extension Control {
     let surroundings = service.configuration.surroundings
     let room = max(limit - references.list.count, 0)
     let files = try await service.reader.read { try $0.checkFiles(surroundings, limit: room) }
+    let unreferenced = try await service.reader.read { try $0.countUnreferenced() }
     let configuration = service.configuration
     let setUp =
       try stores.engine.ownershipProblems(at: configuration.path).map(Control.ownershipFinding)
@@ -80,6 +81,7 @@ extension Control {
         setUp + found.map(\.json) + references.list.map(\.json) + files.list.map(\.json)),
       "count": .integer(Int64(setUp.count + found.count + references.total + files.total)),
       "remarks": .array(remarks.map(\.json)),
+      "unreferenced": .array(unreferenced.map(Control.unreferencedRemark)),
       "repaired": repaired,
     ]
   }
@@ -93,6 +95,17 @@ extension Control {
     } catch  where stores.engine.isLocked(error) {
       throw StoreError(service.reasonToWait(for: error) ?? "\(error)")
     }
+  }
+
+  private static func unreferencedRemark(_ found: (collection: String, count: Int)) -> JSON {
+    let nodes = found.count.counted("node", "nodes")
+    return [
+      "kind": "unreferenced", "collection": .string(found.collection),
+      "count": .integer(Int64(found.count)),
+      "message": .string(
+        "\(nodes) of \"\(found.collection)\" that nothing refers to: "
+          + "\"sweep unreferenced\" finds them"),
+    ]
   }
 
   private static func ownershipFinding(_ problem: String) -> JSON {

@@ -1,5 +1,6 @@
 internal import CascadeModel
 internal import CascadeSQLite
+internal import CascadeSystem
 package import CascadeStore
 internal import CascadePlanning
 internal import SQLiteTables
@@ -39,6 +40,14 @@ extension Reader {
         try addJoinsWithoutSource(relation, binding, &findings, limit)
       }
       return findings
+    }
+  }
+
+  /// How many nodes of each collection `sweep unreferenced` would find.
+  package func countUnreferenced() throws -> [(collection: String, count: Int)] {
+    try db.snapshot {
+      try db.findUnreferenced(binding(), model.countedEnds, at: SystemClock.wall())
+      return try db.unreferencedCounts().map { (collection: $0.name, count: $0.count) }
     }
   }
 

@@ -14,6 +14,7 @@ extension Reader {
     let now = now ?? SystemClock.wall()
     let marks = kinds.sweepsUnreachable(from: model)
     var holdsValues = false
+    var needsApproval = false
     var plan = try plan(ofSweep: true, following: kinds.followedRules, marks: marks, at: now) {
       let binding = try binding()
       if kinds.readsJournal {
@@ -26,6 +27,12 @@ extension Reader {
         holdsValues = try !db.heldValues(model, limit: 1).isEmpty
       }
       if kinds.sweepsUnreachable { try db.findUnreachable(binding, model, at: now) }
+      if kinds.sweepsUnreferenced(of: model) {
+        try db.findUnreferenced(binding, model.countedEnds, at: now)
+        needsApproval = try db.unreferencedCounts().contains {
+          !model.freelyUnreferenced.contains($0.name)
+        }
+      }
     }
     if kinds.sweepsFiles { plan.files += try unnamedFiles() }
     if kinds.deletesTrash {
@@ -33,7 +40,7 @@ extension Reader {
     }
     let holdsAll = try kinds.scansTables && db.meta(.firstWatch) == 1
     if holdsAll && plan.deletedCount > 0 { plan.isOverLimit = true }
-    if holdsValues { plan.isOverLimit = true }
+    if holdsValues || needsApproval { plan.isOverLimit = true }
     return plan
   }
 

@@ -23,7 +23,7 @@ function deletion(why) {
   const first = deleted.began;
   const began = first ? `It began in batch ${first.batch}, ${first.id}.` : "";
   const cause = { sweep: "An application's change began it.",
-    unreachable: "No chain of edges led to it from the roots." }[deleted.cause]
+    unreachable: "Nothing kept it: no edge, or no chain of edges from the roots." }[deleted.cause]
     ?? "A change file began it.";
   return [
     h("p", {}, `Deleted ${moment(deleted.at)}${author}, in `,

@@ -1,0 +1,17 @@
+import StoreDefinition
+import Testing
+
+@Suite("Random tables, and what nothing refers to in them")
+struct RandomUnreferenced {
+  @Test(
+    "Exactly what plain SQL finds goes",
+    arguments: ["", "'deleteDestinationIfAllSourcesDeleted'"], ["", "unreferenced: true"])
+  func isExact(rule: String, free: String) throws {
+    try UnreferencedSweeps(SQLiteUnderTest()).compare(rule: rule, free: free)
+  }
+
+  @Test("What a writer refers to between two steps stays")
+  func staysBesideWriters() throws {
+    try UnreferencedSweeps(SQLiteUnderTest()).holdBesideWriters()
+  }
+}
