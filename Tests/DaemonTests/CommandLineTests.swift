@@ -187,7 +187,7 @@ import Testing
 }
 
 /// A user who owns nothing, where the tests run as root.
-private enum Nobody {
+enum Nobody {
   static let prefix = [
     "/usr/bin/setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--",
   ]

@@ -76,48 +76,15 @@ import Testing
     #expect(try inspect("--root", store.scratch.path("none"), store.path).status == EX_UNAVAILABLE)
   }
 
-  @Worker @Test func disturbsNoWriterInLogMode() throws {
-    let store = try InspectCommandTests.database()
-    let db = try Connection(path: store.path, access: .readWrite)
-    try db.execute(
-      """
-      PRAGMA wal_autocheckpoint = 0;
-      INSERT INTO song WITH RECURSIVE n(i) AS (VALUES(10) UNION ALL SELECT i + 1 FROM n LIMIT 200000)
-        SELECT i, 1 FROM n;
-      """)
-    let input = try FileDescriptor.open("/dev/null")
-    let program = try Running([Programs.cascadectl, "inspect", store.path], input: input)
-    // Without a busy timeout: a statement that had to wait would fail.
-    for number in 1...500 {
-      try db.run("INSERT INTO tag VALUES(?, 'x')", .integer(Int64(number + 10)))
-    }
-    let outcome = try program.finish()
+  /// Beside a writer at full speed, as a user who may only read the file, where there is one.
+  @Worker @Test(arguments: ["wal", "delete"])
+  func disturbsNoWriterAndLeavesNothingBehind(mode: String) throws {
+    let tests = "\(#filePath)".split(separator: "/").dropLast(2).joined(separator: "/")
+    let outcome = try run(
+      ["/usr/bin/python3", "-B", "/\(tests)/Foreign/inspected.py", mode]
+        + (Nobody.canRun ? Nobody.prefix : []) + [Programs.cascadectl],
+      environment: ["PATH=/usr/bin:/bin"])
     #expect(outcome.status == 0, "\(outcome.error)")
-    #expect(outcome.output.hasSuffix(" in 4 relationships\n"))
-  }
-
-  @Worker @Test func letsWritersCommitInRollbackMode() throws {
-    let store = try InspectCommandTests.database()
-    let db = try Connection(path: store.path, access: .readWrite)
-    try db.execute(
-      """
-      PRAGMA journal_mode = DELETE; PRAGMA synchronous = OFF;
-      INSERT INTO song WITH RECURSIVE n(i) AS (VALUES(10) UNION ALL SELECT i + 1 FROM n LIMIT 200000)
-        SELECT i, 1 FROM n;
-      """)
-    db.setBusyTimeout(milliseconds: 10_000)
-    let input = try FileDescriptor.open("/dev/null")
-    let program = try Running([Programs.cascadectl, "inspect", store.path], input: input)
-    var longest = Duration.zero
-    for number in 1...300 {
-      let start = ContinuousClock.now
-      try db.run("INSERT INTO tag VALUES(?, 'x')", .integer(Int64(number + 10)))
-      longest = max(longest, .now - start)
-    }
-    let outcome = try program.finish()
-    #expect(outcome.status == 0, "\(outcome.error)")
-    // 10 ms where the machine has nothing else to do.
-    #expect(longest < .milliseconds(200))
   }
 
   @Worker @Test func saysThatADatabaseIsLocked() throws {

@@ -2,7 +2,6 @@
 import base64
 import json
 import subprocess
-import time
 import urllib.error
 import urllib.request
 
@@ -32,6 +31,7 @@ class Browser:
             "goog:loggingPrefs": {"browser": "ALL", "performance": "ALL"}}
         reply = self.call("POST", "/session", {"capabilities": {"alwaysMatch": options}})
         self.base += f"/session/{reply['sessionId']}"
+        self.call("POST", "/timeouts", {"script": 120_000})
         # A window is not narrower than 500 pixels; the page can be.
         self.devtools("Emulation.setDeviceMetricsOverride", width=width, height=height,
                       deviceScaleFactor=1, mobile=width < 500)
@@ -43,7 +43,7 @@ class Browser:
         data = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(self.base + path, data, method=method)
         try:
-            with urllib.request.urlopen(request, timeout=60) as reply:
+            with urllib.request.urlopen(request, timeout=120) as reply:
                 return json.load(reply)["value"]
         except urllib.error.HTTPError as error:
             raise AssertionError(error.read().decode()[:500]) from error
@@ -60,15 +60,18 @@ class Browser:
     def text(self):
         return self.run("return document.body.innerText")
 
-    def wait(self, script, what, seconds=15):
-        end = time.monotonic() + seconds
-        while True:
-            value = self.run(f"return {script}")
-            if value:
-                return value
-            if time.monotonic() > end:
-                raise AssertionError(f"not in time: {what}\n{self.text()}\n{self.complaints()}")
-            time.sleep(0.03)
+    def wait(self, condition, what, seconds=15):
+        """Waits until an expression is true; the page itself looks, every 15 ms."""
+        value = self.call("POST", "/execute/async", {"args": [], "script": f"""
+            const [done] = arguments, end = Date.now() + {seconds * 1000};
+            const look = () => {{
+              const value = {condition};
+              if (value || Date.now() > end) done(value); else setTimeout(look, 15);
+            }};
+            look();"""})
+        if not value:
+            raise AssertionError(f"not in time: {what}\n{self.text()}\n{self.complaints()}")
+        return value
 
     def wait_for(self, text, seconds=15):
         self.wait(f"document.body.innerText.includes({json.dumps(text)})", repr(text), seconds)

@@ -50,4 +50,33 @@ import Testing
     #expect(inspection.dot.mentions("t0 -> t1 [label=\"artist_id\\n2,000 orphans\", color=\"red\""))
     #expect(inspection.svg.hasPrefix("<svg xmlns=") && inspection.svg.mentions("edge broken"))
   }
+
+  /// The numbers behind each occurrence of a text.
+  private static func numbers(behind text: String, in svg: String) -> [[Int]] {
+    svg.split(separator: text, omittingEmptySubsequences: false).dropFirst().map { rest in
+      rest.prefix { !"/CLM".contains($0) }.split { !$0.isNumber }.compactMap { Int($0) }
+    }
+  }
+
+  /// A line from the fourth column to the first passes the two between them.
+  @Test func drawsNoLineThroughATable() throws {
+    let svg = try TestDatabase(
+      """
+      CREATE TABLE a(id INTEGER PRIMARY KEY);
+      CREATE TABLE b(id INTEGER PRIMARY KEY, a_id INTEGER REFERENCES a);
+      CREATE TABLE c(id INTEGER PRIMARY KEY, b_id INTEGER REFERENCES b);
+      CREATE TABLE d(id INTEGER PRIMARY KEY, c_id INTEGER REFERENCES c, a_id INTEGER REFERENCES a);
+      """
+    ).inspect().svg
+    let boxes = ReportTests.numbers(behind: "<rect x=\"", in: svg)
+    let passes = ReportTests.numbers(behind: "L", in: svg)
+      .filter { $0.count == 2 && $0[0] >= boxes[0][0] }
+    #expect(boxes.count == 4 && passes.count >= 2)
+    for pass in passes {
+      let isFree = boxes.allSatisfy { box in
+        box[0] != pass[0] || !(box[1]...box[1] + box[3] ~= pass[1])
+      }
+      #expect(isFree, "\(pass) in \(boxes)")
+    }
+  }
 }

@@ -47,7 +47,7 @@ extension Inspection {
 
   private var legend: String {
     "<p class=\"note\">An arrow leads from the table with the reference to the one that it refers "
-      + "to. Red: some rows refer to nothing. Dashed: the names or values speak for it, but not "
+      + "to. Red: so many rows refer to nothing. Dashed: the names or values speak for it, but not "
       + "enough. A bar shows a table's share of the largest.</p>\n"
   }
 
@@ -80,14 +80,19 @@ extension Inspection {
       return [
         escaped((reference.isLikely ? "" : "? ") + reference.origin),
         escaped(reference.destination), reference.rows.grouped,
-        reference.orphans > 0 && reference.isLikely
+        reference.orphans > 0 && reference.isLikely && reference.found != .join
           ? "<b class=\"broken\">\(orphans)</b>" : orphans,
-        escaped(reference.remarks.joined(separator: ", ")), escaped(reference.evidence),
+        escaped(reference.remarks.joined(separator: ", ")) + evidence(reference),
       ]
     }
     if rows.isEmpty { return "<p>No table refers to another.</p>" }
     return table(
-      ["from", "to", "rows", "orphans", "remarks", "evidence"], rows, numbers: [2, 3])
+      ["from", "to", "rows", "orphans", "why"], rows, numbers: [2, 3])
+  }
+
+  private func evidence(_ reference: InspectedRelationship) -> String {
+    if reference.found == .foreignKey { return "" }
+    return "<div class=\"note\">\(escaped(reference.evidence))</div>"
   }
 
   private func orphanTable(_ reference: InspectedRelationship) -> String {
@@ -132,7 +137,11 @@ extension Inspection {
     table { border-collapse: collapse; font-size: .9rem; }
     th, td { padding: .3rem .7rem .3rem 0; border-bottom: 1px solid var(--line); text-align: left;
       vertical-align: top; }
-    th { color: var(--soft); font-weight: 600; }
+    th { color: var(--soft); font-weight: 600; white-space: nowrap; }
+    td { max-width: 30rem; overflow-wrap: break-word; }
+    th:last-child, td:last-child { padding-right: 0; }
+    td:has(.note) { min-width: 14rem; }
+    tbody tr:hover { background: var(--box); }
     .number { text-align: right; font-variant-numeric: tabular-nums; }
     footer { margin-top: 2.5rem; }
     svg { background: var(--back); font: 13px system-ui, sans-serif; }
@@ -144,6 +153,8 @@ extension Inspection {
     svg .edge { fill: none; stroke: var(--soft); stroke-width: 1.3; }
     svg .edge.broken { stroke: var(--red); stroke-width: 2; }
     svg .edge.perhaps { stroke-dasharray: 4 4; }
+    svg .orphans { fill: var(--red); font-size: 12px; font-weight: 600; text-anchor: middle;
+      paint-order: stroke; stroke: var(--back); stroke-width: 5px; }
     svg .tip { fill: var(--soft); }
     svg .redtip { fill: var(--red); }
     """

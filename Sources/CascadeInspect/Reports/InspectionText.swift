@@ -70,7 +70,8 @@ private struct TextTable {
     self.cells = cells
     emphases = inspection.relationships.map {
       let whole: ReportLine.Emphasis = $0.isLikely ? .plain : .soft
-      return (whole, $0.isLikely && $0.orphans > 0 ? .bad : whole)
+      // The orphans of a join are those of its two references.
+      return (whole, $0.isLikely && $0.found != .join && $0.orphans > 0 ? .bad : whole)
     }
     let wanted = TextTable.titles.indices.map { column in
       ([TextTable.titles] + cells).map { $0[column].count }.max() ?? 0

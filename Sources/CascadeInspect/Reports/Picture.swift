@@ -1,30 +1,25 @@
-/// Where the tables stand in a picture: those that others refer to on the left.
+/// The tables of a database and what they refer to. A table without a relationship is not drawn.
 struct Picture {
   struct Box {
     let table: Inspection.TableSize
-    let x: Int
-    let y: Int
-    var isBroken = false
+    let corner: PictureLayout.Point
+    let isBroken: Bool
   }
 
   struct Line {
     let reference: InspectedRelationship
-    let from: Box
-    let to: Box
+    let from: PictureLayout.Point
+    /// Where it passes columns between its ends.
+    let stops: [PictureLayout.Point]
+    let to: PictureLayout.Point
+
+    var isBroken: Bool { reference.orphans > 0 && reference.isLikely }
   }
 
-  private(set) var boxes: [String: Box] = [:]
+  let boxes: [Box]
   let lines: [Line]
   let width: Int
   let height: Int
-  /// The tables without a relationship, which are not drawn.
-  let alone: [Inspection.TableSize]
-
-  static let boxWidth = 200
-  static let boxHeight = 44
-  private static let columnGap = 110
-  private static let rowGap = 22
-  private static let margin = 16
 
   init(_ inspection: Inspection) {
     let tables = Set(inspection.tables.map(\.table))
@@ -32,62 +27,29 @@ struct Picture {
       $0.found != .join && tables.contains($0.from) && tables.contains($0.to)
     }
     let ends = Set(drawn.flatMap { [$0.from, $0.to] })
-    let levels = Picture.levels(ends.sorted(), drawn)
-    var columns: [Int: [Inspection.TableSize]] = [:]
-    for table in inspection.tables where ends.contains(table.table) {
-      columns[levels[table.table] ?? 0, default: []].append(table)
-    }
+    let shown = inspection.tables.filter { ends.contains($0.table) }
+    let layout = PictureLayout(
+      tables: shown.map(\.table), references: drawn.map { ($0.from, $0.to) })
     let broken = Set(inspection.broken.map(\.from))
-    // Every other column is lower by half a row, so that lines over it pass between its boxes.
-    let pitch = Picture.boxHeight + Picture.rowGap
-    for (column, tables) in columns {
-      for (row, table) in tables.enumerated() {
-        boxes[table.table] = Box(
-          table: table,
-          x: Picture.margin + column * (Picture.boxWidth + Picture.columnGap),
-          y: Picture.margin + row * pitch + column % 2 * pitch / 2,
-          isBroken: broken.contains(table.table))
-      }
+    boxes = shown.map {
+      Box(table: $0, corner: layout.corner($0.table), isBroken: broken.contains($0.table))
     }
-    let boxes = boxes
-    lines = drawn.compactMap { reference in
-      guard let from = boxes[reference.from], let to = boxes[reference.to] else { return nil }
-      return Line(reference: reference, from: from, to: to)
+    lines = drawn.enumerated().map { number, reference in
+      Line(
+        reference: reference, from: layout.corner(reference.from), stops: layout.stops(number),
+        to: layout.corner(reference.to))
     }
-    width = (boxes.values.map(\.x).max() ?? 0) + Picture.boxWidth + 2 * Picture.margin
-    height = (boxes.values.map(\.y).max() ?? 0) + Picture.boxHeight + 2 * Picture.margin
-    alone = inspection.tables.filter { !ends.contains($0.table) }
-  }
-
-  /// A table stands to the right of those that it refers to, as far as there is no circle.
-  private static func levels(
-    _ tables: [String], _ references: [InspectedRelationship]
-  ) -> [String: Int] {
-    var levels = Dictionary(uniqueKeysWithValues: tables.map { ($0, 0) })
-    for _ in 0..<min(tables.count, 8) {
-      var moved = false
-      for reference in references where reference.from != reference.to {
-        let wanted = (levels[reference.to] ?? 0) + 1
-        if wanted <= 8, wanted > levels[reference.from] ?? 0 {
-          levels[reference.from] = wanted
-          moved = true
-        }
-      }
-      if !moved { break }
-    }
-    // A circle pushes its tables to the right: leave no empty columns.
-    let used = Set(levels.values).sorted()
-    return levels.mapValues { used.firstIndex(of: $0) ?? 0 }
+    width = layout.width + 2 * PictureLayout.margin
+    height = layout.height + 2 * PictureLayout.margin
   }
 }
 
 extension Picture {
   /// As SVG. The style is that of the page, or the one that is given.
   func svg(style: String = "") -> String {
-    let largest = boxes.values.map(\.table.rows).max() ?? 0
+    let largest = boxes.map(\.table.rows).max() ?? 0
     let body =
-      lines.map(Picture.path)
-      + boxes.values.sorted { ($0.x, $0.y) < ($1.x, $1.y) }.map { $0.svg(largest: largest) }
+      lines.map(Picture.path) + boxes.map { $0.svg(largest: largest) } + lines.map(Picture.label)
     return """
       <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 \(width) \(height)" width="\(width)" \
       height="\(height)" role="img" aria-label="The tables and what they refer to">
@@ -101,40 +63,75 @@ extension Picture {
   }
 
   private static func path(_ line: Line) -> String {
-    let isBroken = line.reference.orphans > 0 && line.reference.isLikely
     let kind =
-      (isBroken ? "edge broken" : "edge") + (line.reference.isLikely ? "" : " perhaps")
-    let tip = isBroken ? "redtip" : "tip"
+      (line.isBroken ? "edge broken" : "edge") + (line.reference.isLikely ? "" : " perhaps")
+    let tip = line.isBroken ? "redtip" : "tip"
     let orphans =
-      isBroken ? ": \(line.reference.orphans.groupedCount("orphan", "orphans"))" : ""
+      line.isBroken ? ": \(line.reference.orphans.groupedCount("orphan", "orphans"))" : ""
     let title = "\(line.reference.origin) → \(line.reference.destination)\(orphans)"
     return "<path class=\"\(kind)\" marker-end=\"url(#\(tip))\" d=\"\(curve(line))\">"
       + "<title>\(escaped(title))</title></path>"
   }
 
+  /// How many rows refer to nothing, in the middle of the line's first part.
+  private static func label(_ line: Line) -> String {
+    guard line.isBroken else { return "" }
+    let (start, end) = sides(line)
+    let next = line.stops.first.map { entry($0, from: start) } ?? end
+    let isLoop = line.from.x == line.to.x
+    let x = isLoop ? start.x - 36 : (start.x + next.x) / 2
+    return "<text class=\"orphans\" x=\"\(x)\" y=\"\((start.y + next.y) / 2 + 4)\">"
+      + "\(line.reference.orphans.grouped)</text>"
+  }
+
+  private typealias Point = PictureLayout.Point
+
+  /// Where a line leaves its source and reaches its destination.
+  private static func sides(_ line: Line) -> (start: Point, end: Point) {
+    let (width, middle) = (PictureLayout.boxWidth, PictureLayout.boxHeight / 2)
+    let isBackwards = line.to.x > line.from.x
+    let isLoop = line.to.x == line.from.x
+    return (
+      Point(x: line.from.x + (isBackwards ? width : 0), y: line.from.y + middle),
+      Point(x: line.to.x + (isBackwards || isLoop ? 0 : width), y: line.to.y + middle)
+    )
+  }
+
+  /// The side on which a line comes into a column that it passes.
+  private static func entry(_ stop: Point, from start: Point) -> Point {
+    Point(x: start.x > stop.x ? stop.x + PictureLayout.boxWidth : stop.x, y: stop.y)
+  }
+
   private static func curve(_ line: Line) -> String {
-    let middle = boxHeight / 2
-    let (x, y) = (line.from.x, line.from.y + middle)
+    let (start, end) = sides(line)
     if line.from.x == line.to.x {
       // To its own table, or to one above or below: around the left side.
-      let isSelf = line.from.y == line.to.y
-      let end = isSelf ? y - 12 : line.to.y + middle
-      let start = isSelf ? y + 12 : y
-      return "M\(x) \(start)C\(x - 46) \(start) \(x - 46) \(end) \(x) \(end)"
+      let shift = line.from.y == line.to.y ? 12 : 0
+      return "M\(start.x) \(start.y + shift)C\(start.x - 46) \(start.y + shift) "
+        + "\(end.x - 46) \(end.y - shift) \(end.x) \(end.y - shift)"
     }
-    let isBackwards = line.to.x > x
-    let start = isBackwards ? x + boxWidth : x
-    let end = isBackwards ? line.to.x : line.to.x + boxWidth
-    let bend = isBackwards ? 60 : -60
-    let target = line.to.y + middle
-    return "M\(start) \(y)C\(start + bend) \(y) \(end - bend) \(target) \(end) \(target)"
+    var path = "M\(start.x) \(start.y)"
+    var last = start
+    for stop in line.stops {
+      let entry = entry(stop, from: last)
+      path += bend(last, entry)
+      last = Point(x: entry.x == stop.x ? stop.x + PictureLayout.boxWidth : stop.x, y: stop.y)
+      path += "L\(last.x) \(last.y)"
+    }
+    return path + bend(last, end)
+  }
+
+  private static func bend(_ from: Point, _ to: Point) -> String {
+    let middle = (from.x + to.x) / 2
+    return "C\(middle) \(from.y) \(middle) \(to.y) \(to.x) \(to.y)"
   }
 }
 
 extension Picture.Box {
   /// With a bar that shows its share of the largest table.
   fileprivate func svg(largest: Int) -> String {
-    let (width, height) = (Picture.boxWidth, Picture.boxHeight)
+    let (width, height) = (PictureLayout.boxWidth, PictureLayout.boxHeight)
+    let (x, y) = (corner.x, corner.y)
     let bar = largest == 0 ? 0 : max(2, (width - 16) * table.rows / largest)
     let name = table.table.count > 21 ? table.table.prefix(20) + "…" : table.table
     return """

@@ -105,6 +105,7 @@ extension StoreService {
       [
         (.sweep, String(number)), (.deleted, String(result.deletedCount)),
         (.batch, result.batch.map { String($0) } ?? ""), (.peerUser, self.number(user)),
+        (.longestLock, result.lockMilliseconds.max().map { "\(Int64($0.rounded(.up)))" } ?? ""),
       ])
   }
 

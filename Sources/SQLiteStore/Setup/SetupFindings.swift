@@ -182,10 +182,11 @@ extension Connection {
       """, .text(table.name), .integer(most)
     ) { (name: $0.text(0), count: $0.integer(1)) }
     return parents.map { parent in
-      SetupFinding(
+      let rows = Int(parent.count).counted("row", "rows")
+      return SetupFinding(
         kind: .foreignKey, table: table.name,
-        message: "\(parent.count == most ? "at least " : "")\(parent.count) rows of "
-          + "\"\(table.name)\" refer to a row of \"\(parent.name)\" that does not exist, although "
+        message: "\(parent.count == most ? "at least " : "")\(rows) of \"\(table.name)\" "
+          + "\(parent.count == 1 ? "refers" : "refer") to a row of \"\(parent.name)\" that does not exist, although "
           + "a foreign key is declared")
     }
   }

@@ -15,6 +15,7 @@ package struct LogField: Hashable, Sendable {
   package static let batch = LogField("CASCADE_BATCH", "batch", isNumber: true)
   package static let author = LogField("CASCADE_AUTHOR", "author")
   package static let deleted = LogField("CASCADE_DELETED", "deletedCount", isNumber: true)
+  package static let longestLock = LogField("CASCADE_LOCK_MAX_MS", "lockMaxMs", isNumber: true)
   package static let file = LogField("CASCADE_FILE", "file")
   package static let plan = LogField("CASCADE_PLAN", "plan", isNumber: true)
   package static let reason = LogField("CASCADE_REASON", "reason")

@@ -151,41 +151,74 @@ function swap(element, children) {
   if (focused) element.querySelector(`[data-key="${CSS.escape(focused)}"]`)?.focus();
 }
 
+const main = document.getElementById("main");
 let drawing = 0;
-let shown = "";
+let wantsField = false;
 
-// Draws the current view. A view that asks the daemon first is drawn when the answer is there.
+// Draws the current view. A view that asks the daemon first is drawn when the answer is there;
+// `aria-busy` tells that it is not there yet, and `data-place` what is drawn.
 export async function show() {
   const turn = ++drawing;
   const { name, query } = place();
   drawNav(name);
   drawFrame();
-  const main = document.getElementById("main");
   if (!state.store) {
+    main.removeAttribute("aria-busy");
     swap(main, [h("p.empty", {}, state.gone ?? "No store is served.")]);
     return;
   }
+  const hash = location.hash;
+  const head = h("h1", {}, views[name].title);
+  main.setAttribute("aria-busy", "true");
+  setTimeout(() => {
+    const isLate = turn === drawing && main.matches("[aria-busy]") && main.dataset.place !== hash;
+    if (isLate) swap(main, [head, h("p.empty", {}, "Asking the daemon …")]);
+  }, 200);
   let content;
   try {
     content = await views[name].draw(query);
   } catch (error) {
-    content = [h("h1", {}, views[name].title), h("p.card.reason", {}, error.message)];
+    content = [head, h("p.card.reason", {}, error.message)];
   }
   // Another one began meanwhile.
   if (turn !== drawing) return;
+  main.removeAttribute("aria-busy");
+  const isSame = main.dataset.place === hash;
   const isTyping = main.contains(document.activeElement) && document.activeElement.matches("input");
-  if (isTyping && shown === location.hash) return;
+  if (isTyping && isSame) return;
+  const before = main.dataset.place;
   swap(main, content);
+  main.dataset.place = hash;
   document.title = `${views[name].title} – Cascade`;
-  if (shown !== location.hash && shown) main.focus({ preventScroll: true });
-  shown = location.hash;
+  for (const middle of main.querySelectorAll(".picture .middle")) {
+    const picture = middle.closest(".picture");
+    const [all, one] = [picture.getBoundingClientRect(), middle.getBoundingClientRect()];
+    if (!isSame) picture.scrollLeft += one.left - all.left - (all.width - one.width) / 2;
+  }
+  const field = wantsField && main.querySelector("input");
+  if (field) field.focus();
+  else if (!isSame && before !== undefined) main.focus({ preventScroll: true });
+  wantsField = false;
 }
 
 let wish;
-const showSoon = () => {
+let isEventful = false;
+
+// Draws what has come. A view that asks the daemon asks again only after an event, and has one
+// question at a time.
+function showSoon(hasEvents) {
+  isEventful ||= hasEvents;
   clearTimeout(wish);
-  wish = setTimeout(show, 60);
-};
+  wish = setTimeout(() => {
+    const { name } = place();
+    const isDue = isEventful || views[name].isLive || main.dataset.place !== location.hash;
+    if (isDue && main.matches("[aria-busy]")) return showSoon(false);
+    isEventful = false;
+    if (isDue) return show();
+    drawNav(name);
+    drawFrame();
+  }, 60);
+}
 
 // What happens now. A page that nobody sees does not ask.
 let live;
@@ -196,27 +229,27 @@ function listen() {
   const data = (event) => JSON.parse(event.data);
   live.addEventListener("page", (event) => {
     Object.assign(state, data(event), { gone: null, events: [] });
-    showSoon();
+    showSoon(true);
   });
   live.addEventListener("status", (event) => {
     const { stores, problems, version } = data(event);
     Object.assign(state, { stores, problems, version });
-    showSoon();
+    showSoon(false);
   });
   live.addEventListener("events", (event) => {
     const isFirst = !state.events.length;
     const fresh = data(event).events.map((one) => ({ ...one, isNew: !isFirst }));
     state.events = state.events.map((one) => ({ ...one, isNew: false }));
-    state.events = [...state.events, ...fresh].slice(-200);
-    showSoon();
+    state.events = [...state.events, ...fresh].slice(-1000);
+    showSoon(true);
   });
   live.addEventListener("gone", (event) => {
     state.gone = data(event).error;
-    showSoon();
+    showSoon(false);
   });
   live.addEventListener("error", () => {
     state.gone ??= "no answer from cascadectl web: is it still running?";
-    showSoon();
+    showSoon(false);
   });
 }
 
@@ -233,7 +266,11 @@ addEventListener("keydown", (event) => {
   if (name) location.hash = link(name);
   if (event.key !== "/") return;
   event.preventDefault();
-  if (place().name !== "why") location.hash = link("why");
-  setTimeout(() => document.querySelector("main input")?.focus(), 150);
+  const field = place().name === "why" && document.querySelector("main input");
+  if (field) return field.focus();
+  wantsField = true;
+  location.hash = link("why");
 });
+// Time passes in the pictures, too.
+setInterval(() => showSoon(false), 20_000);
 listen();

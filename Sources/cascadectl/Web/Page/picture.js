@@ -1,5 +1,5 @@
 // Pictures: a chain of causes, and a graph, as SVG.
-import { link, nodeText } from "./app.js";
+import { h, link, nodeText } from "./app.js";
 
 function s(name, attributes, ...children) {
   const element = document.createElementNS("http://www.w3.org/2000/svg", name);
@@ -57,6 +57,22 @@ export function chainPicture(chain) {
     return [arrow, box(one.node, middle, y, index === rows.length - 1 ? "gone middle" : "gone")];
   });
   return picture(width, 24 + (rows.length - 1) * step + 30, parts);
+}
+
+// A bar for each minute; the last one is the current minute.
+export function minuteChart(values) {
+  const [step, height] = [10, 60];
+  const most = Math.max(1, ...values);
+  const bars = values.map((value, index) => {
+    const size = value ? Math.max(3, (height * value) / most) : 1;
+    const ago = values.length - 1 - index;
+    return s("rect", { x: index * step, y: height - size, width: step - 3, height: size, rx: 1,
+      class: value ? "some" : "none" },
+    s("title", {}, `${value.toLocaleString("en")} nodes, ${ago ? `${ago} min ago` : "now"}`));
+  });
+  const chart = s("svg", { viewBox: `0 0 ${values.length * step - 3} ${height}`, class: "chart",
+    preserveAspectRatio: "none", role: "img", "aria-label": "nodes deleted in each minute" }, bars);
+  return [chart, h("div.axis", {}, h("span", {}, `${values.length} min ago`), h("span", {}, "now"))];
 }
 
 const keyOf = (node) => JSON.stringify(node);

@@ -1,6 +1,7 @@
 // The views, but for the pictures of a node.
 import { act, ask, clock, count, h, link, millis, moment, nodeText, number, state } from "./app.js";
 import { drawWhy } from "./explain.js";
+import { minuteChart } from "./picture.js";
 
 const pill = (text) => h(`span.pill.${/^\w+$/.test(text) ? text : "other"}`, {}, text);
 const empty = (text) => h("p.empty", {}, text);
@@ -45,6 +46,11 @@ function progress(store) {
     h("progress", isKnown ? { max: now.of, value: now.done } : {}));
 }
 
+// To what waits for an approval, in the store that is chosen by it.
+const heldLink = (store) => (store.heldPlans?.length
+  ? [" ", h("a", { href: link("held"), onclick: () => { state.store = store.store; },
+    "data-key": `held-${store.store}` }, "Look at it.")] : null);
+
 function storeCard(store) {
   const name = store.store;
   const isPaused = store.state === "paused";
@@ -55,8 +61,10 @@ function storeCard(store) {
     : act(`pause-${name}`, "Pause", {
       store: name, method: "Pause", title: "Pause all work?", told: () => "Paused.",
       text: `${name}\nChange files wait and no sweep runs until it is resumed.` });
-  return h("section.card", {}, h("div.row", {}, h("h2.path.grow", {}, name), pill(store.state)),
-    store.reason ? h("p.reason", {}, store.reason) : null, progress(store),
+  const folder = name.slice(0, name.lastIndexOf("/") + 1);
+  return h("section.card", {}, h("div.row", {}, h("h2.path.grow", {},
+    h("span.folder", {}, folder), name.slice(folder.length)), pill(store.state)),
+    store.reason ? h("p.reason", {}, store.reason, heldLink(store)) : null, progress(store),
     figures([["waiting files", number(store.spool?.waiting)],
       ["held files", number(store.spool?.held)],
       ["rejected files", number(store.spool?.rejected)], ["rows to sweep", number(store.journal)],
@@ -87,9 +95,24 @@ function messageOf(event) {
   return isClear ? event.message.slice(start.length) : event.message;
 }
 
+const isDeletion = (event) => ["swept", "deleted"].includes(event.kind) && event.deletedCount > 0;
+
+// What the events say of the last hour: a bar for each minute.
+function lastHour() {
+  const minutes = 60;
+  const bars = Array(minutes).fill(0);
+  for (const event of state.events.filter(isDeletion)) {
+    const ago = Math.max(0, Math.floor((Date.now() - event.at) / 60_000));
+    if (ago < minutes) bars[minutes - 1 - ago] += event.deletedCount;
+  }
+  const sum = bars.reduce((all, one) => all + one, 0);
+  return h("section.card", {}, h("div.row", {}, h("h2.grow", {}, "Deleted in the last hour"),
+    h("strong", {}, count(sum, "node", "nodes"))), minuteChart(bars));
+}
+
 const drawNow = () => [
   h("h1", {}, "Now"), state.problems.map((text) => h("p.reason", {}, text)),
-  state.stores.map(storeCard),
+  state.stores.map(storeCard), lastHour(),
   h("section.card", {}, h("h2", {}, "Events"), eventList(state.events.slice(-60))),
 ];
 
@@ -99,16 +122,30 @@ function lastRun(last) {
   return last ? [`${last.outcome} (${last.why})`, h("div.soft.small", {}, moment(last.at))] : "–";
 }
 
+const sums = (title, values) =>
+  Object.keys(values ?? {}).length ? [h("h3", {}, title), bars(values, "nodes")] : null;
+
+// Of the events that the daemon still has, the newest first.
+function recentSweeps(store) {
+  const events = state.events.filter((one) => one.kind === "swept" && one.store === store.store);
+  const longest = Math.max(1, ...events.map((one) => one.lockMaxMs ?? 0));
+  return [...events].reverse().slice(0, 20).map((one) => [
+    [one.sweep ? `sweep ${one.sweep}` : "earlier", h("div.soft.small", {}, moment(one.at))],
+    number(one.deletedCount),
+    one.lockMaxMs === undefined ? "–" : h("div.bars", {}, h("meter", { max: longest,
+      value: one.lockMaxMs, "aria-label": `${one.lockMaxMs} ms` }), millis(one.lockMaxMs)),
+    one.batch ? h("a", { href: link("batches") }, `batch ${one.batch}`) : "–"]);
+}
+
 function lastSweep(sweep) {
   if (!sweep) return empty("No sweep has done anything since the daemon began.");
   return [
     h("div.row", {}, h("h2.grow", {}, `Sweep ${sweep.sweep}`), pill(sweep.outcome)),
     h("p.soft", {}, (sweep.kinds ?? []).join(", ")),
-    figures([["deleted", number(sweep.deletedCount)], ["batch", sweep.batch ?? "–"],
+    figures([[sweep.outcome === "held" ? "would delete" : "deleted", number(sweep.deletedCount)], ["batch", sweep.batch ?? "–"],
       ["references removed", number(sweep.edgesRemoved)], ["lock p50", millis(sweep.lockMs?.p50)],
       ["p99", millis(sweep.lockMs?.p99)], ["max", millis(sweep.lockMs?.max)]]),
-    h("h3", {}, "By collection"), bars(sweep.byCollection, "nodes"),
-    h("h3", {}, "By rule"), bars(sweep.byRule, "nodes"),
+    sums("By collection", sweep.byCollection), sums("By rule", sweep.byRule),
     (sweep.blocked ?? []).slice(0, 20).map((reason) => h("p.reason", {}, reason.message)),
   ];
 }
@@ -117,7 +154,10 @@ function drawSweeps() {
   const store = current();
   const rows = (store?.schedules ?? []).map((one) => [one.kind, h("code", {}, one.schedule),
     one.next ? moment(one.next) : (one.nextWhy ?? "–"), lastRun(one.last)]);
+  const recent = store ? recentSweeps(store) : [];
   return [h("h1", {}, "Sweeps"), h("section.card", {}, lastSweep(store?.lastSweep)),
+    recent.length ? h("section.card", {}, h("h2", {}, "Recent sweeps"),
+      table(["sweep", "deleted", "longest hold of the lock", "undo"], recent)) : null,
     h("section.card", {}, h("h2", {}, "Schedules"),
       table(["kind", "schedule", "next", "last"], rows)),
     h("section.card", {}, h("h2", {}, "Write lock"),
@@ -156,7 +196,7 @@ async function drawBatches() {
     [count(batch.deletedCount, "node", "nodes"), h("div.soft.small", {},
       Object.entries(batch.byCollection).map(([n, v]) => `${number(v)} of ${n}`).join(", "))],
     undoCell(batch)]);
-  return [h("h1", {}, "Batches"), h("p.soft", {}, "What was deleted together, the newest first."),
+  return [h("h1", {}, "Batches"), h("p.lead", {}, "What was deleted together, the newest first."),
     h("section.card", {}, rows.length ? table(["batch", "cause", "deleted", "undo"], rows)
       : empty("Nothing was deleted."))];
 }
@@ -200,11 +240,24 @@ async function drawHeld() {
   const { held } = await ask("Spool");
   const plans = [...(current()?.heldPlans ?? []), ...held.filter((file) => file.plan)];
   return [h("h1", {}, "Held"),
-    h("p.soft", {}, "What would delete more than the limit waits here for an approval."),
+    h("p.lead", {}, "What would delete more than the limit waits here for an approval."),
     plans.length ? await Promise.all(plans.map(planCard)) : h("section.card", {}, empty("Nothing waits."))];
 }
 
 // Check
+
+const titles = {
+  dangling: "References to nothing", foreignKey: "Foreign keys that rows violate",
+  missingMandatory: "Missing references", tooFew: "Too few references",
+  tooMany: "Too many references", notUnique: "References that are not unique",
+  denied: "Denials", missingIndex: "Missing indexes", trigger: "Triggers",
+  binding: "What the tables do not have", hiddenKey: "Keys by which REPLACE displaces rows",
+  replaceIgnored: "REPLACE is not seen", missingKey: "Missing keys",
+  affinity: "Types that differ", cannotDelete: "Rows that cannot be deleted",
+  cannotUndo: "Rows that could not come back", undoneWithout: "Rows that come back without triggers",
+  fileRoot: "Directories", fileWithoutEdge: "Files that nothing refers to",
+  edgeWithoutFile: "References to missing files",
+};
 
 async function drawCheck() {
   const { findings, count: total, remarks } = await ask("Check", { limit: 200 });
@@ -217,8 +270,9 @@ async function drawCheck() {
   return [
     h("div.row", {}, h("h1.grow", {}, "Check"),
       kinds.has("missingIndex") || kinds.has("trigger") ? repair : null),
-    h("p.soft", {}, total ? count(total, "finding", "findings") : ""),
-    total ? [...kinds].map(([kind, list]) => h("section.card", {}, h("h2", {}, kind),
+    total ? h("p.lead", {}, count(total, "finding", "findings")) : null,
+    total ? [...kinds].map(([kind, list]) => h("section.card", {},
+      h("div.row", {}, h("h2.grow", {}, titles[kind] ?? kind), h("span.soft.small", {}, kind)),
       h("ul.plain.events", {}, list.map((one) =>
         h("li", {}, h("span", {}, one.message,
           one.edge ? h("div.soft.small", {}, edgeLine(one.edge)) : null))))))
@@ -243,21 +297,22 @@ function rejectedRow({ file, reasons }) {
 async function drawSpool() {
   const { waiting, held, rejected } = await ask("Spool");
   const names = (list) => h("ul.plain", {}, list.map((name) => h("li", {}, h("code", {}, name))));
+  const part = (title, list, ...content) =>
+    (list.length ? h("section.card", {}, h("h2", {}, title), content) : null);
   return [h("h1", {}, "Spool"),
-    h("section.card", {}, h("h2", {}, `Waiting: ${number(waiting.length)}`),
-      names(waiting.slice(0, 100))),
-    h("section.card", {}, h("h2", {}, `Held: ${number(held.length)}`),
-      names(held.map((one) => one.file)),
-      held.length ? h("a", { href: link("held") }, "what they would delete") : null),
-    h("section.card", {}, h("h2", {}, `Rejected: ${number(rejected.length)}`),
-      rejected.length ? table(["file", "why", ""], rejected.map(rejectedRow)) : null)];
+    h("section.card", {}, figures([["waiting", number(waiting.length)],
+      ["held", number(held.length)], ["rejected", number(rejected.length)]])),
+    part("Waiting", waiting, names(waiting.slice(0, 100))),
+    part("Held", held, names(held.map((one) => one.file)),
+      h("p", {}, h("a", { href: link("held") }, "what they would delete"))),
+    part("Rejected", rejected, table(["file", "why", ""], rejected.map(rejectedRow)))];
 }
 
 const sumOf = (read) => state.stores.reduce((sum, store) => sum + read(store), 0);
 
 export const views = {
-  now: { title: "Now", draw: drawNow },
-  sweeps: { title: "Sweeps", draw: drawSweeps },
+  now: { title: "Now", draw: drawNow, isLive: true },
+  sweeps: { title: "Sweeps", draw: drawSweeps, isLive: true },
   batches: { title: "Batches", draw: drawBatches },
   held: { title: "Held", draw: drawHeld,
     waiting: () => sumOf((store) => store.heldPlans.length + store.spool.held) },
