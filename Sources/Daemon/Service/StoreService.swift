@@ -39,6 +39,8 @@ final class StoreService {
   /// Whether waiting files are to be tried again.
   var retriesFiles = true
   var hasTooYoungFiles = false
+  let filesMustWait = Bell()
+  var fileBackoff = Backoff()
   var lastSweep: JSON = .null
   var hasRecalled = false
   var sweepCount: Int64 = 0
@@ -137,9 +139,8 @@ final class StoreService {
   private func serve() async {
     await withDiscardingTaskGroup { group in
       for work in [
-        watchQueue, endLeases, retryPostponedSweeps, watchStore,
-        followTimetable,
-        runRequestedSweeps, work,
+        watchQueue, endLeases, retryPostponedSweeps, retryWaitingFiles, watchStore,
+        followTimetable, runRequestedSweeps, work,
       ] {
         group.addTask(executorPreference: EventLoop.shared) { await work() }
       }
