@@ -40,6 +40,8 @@ final class StoreService {
   var retriesFiles = true
   var hasTooYoungFiles = false
   var openTransactions = OpenTransactions()
+  let filesMustWait = Bell()
+  var fileBackoff = Backoff()
   var lastSweep: JSON = .null
   var hasRecalled = false
   var sweepCount: Int64 = 0
@@ -138,9 +140,8 @@ final class StoreService {
   private func serve() async {
     await withDiscardingTaskGroup { group in
       for work in [
-        watchQueue, endLeases, retryPostponedSweeps, watchStore,
-        followTimetable,
-        runRequestedSweeps, work,
+        watchQueue, endLeases, retryPostponedSweeps, retryWaitingFiles, watchStore,
+        followTimetable, runRequestedSweeps, work,
       ] {
         group.addTask(executorPreference: EventLoop.shared) { await work() }
       }

@@ -34,6 +34,15 @@ extension StoreService {
     return try await reader.read { try $0.unreferencedFiles(surroundings) }
   }
 
+  /// Tries the files that wait again, at longer and longer intervals.
+  func retryWaitingFiles() async {
+    while (try? await filesMustWait.wait()) != nil {
+      try? await EventLoop.sleep(for: fileBackoff.next())
+      retriesFiles = true
+      wakeUp()
+    }
+  }
+
   /// Reports the work. If not all waiting files were tried, the earlier reasons still count.
   private func report(_ work: FileWork, ofAll asksAll: Bool) {
     for reason in work.unmovable.prefix(10) {
@@ -45,6 +54,7 @@ extension StoreService {
     }
     let waited = condition.filesWait
     condition.filesWait = asksAll ? work.waiting : waited.union(work.waiting)
+    if condition.filesWait.isEmpty { fileBackoff = Backoff() } else { filesMustWait.ring() }
     if !waited.isEmpty && condition.filesWait.isEmpty {
       tell(.notice, .recovered, "all waiting files were moved")
     }

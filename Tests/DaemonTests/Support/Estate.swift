@@ -14,7 +14,7 @@ final class Estate {
   private var bystander: Subprocess?
   private var media: String { store.scratch.path("media") }
 
-  init(roots: Int, albums: Int) throws {
+  init(roots: Int, albums: Int, more: String = #"sweeps: { trash: "@daily" }"#) throws {
     self.roots = roots
     store = try TestStore(schema: Estate.schema + Estate.rows(roots, albums), starts: false)
     let media = try Directory.openOrMake(store.scratch.path("media"))
@@ -24,7 +24,7 @@ final class Estate {
       }
     }
     try Directory.openOrMake(store.spool).file("model.json", .createNew)
-      .writeAll(Array(Estate.model(media.path).utf8))
+      .writeAll(Array(Estate.model(media.path, more).utf8))
     try store.start()
     try store.ctl("apply", "-", input: Estate.notes(roots))
     try store.ctl("sweep")
@@ -71,7 +71,7 @@ final class Estate {
     """
   }
 
-  private static func model(_ media: String) -> String {
+  private static func model(_ media: String, _ more: String) -> String {
     """
     {
       collections: {
@@ -98,8 +98,8 @@ final class Estate {
       ],
       files: { media: "\(media)" },
       roots: ["artists", "albums", "picks"],
-      sweeps: { trash: "@daily" },
       limits: { lock: "1ms", hold: { deletes: 1000000000 } },
+      \(more),
     }
     """
   }
@@ -170,11 +170,16 @@ final class Estate {
 
   /// Everything but the artists, whom nobody brings back, and what only the other process wrote.
   func belowRoots() throws -> [String] {
+    let notes = "SELECT key, value FROM cascade_node WHERE value IS NOT NULL ORDER BY key;"
+    return try rows() + lines(of: notes) + files("*", outside: true)
+  }
+
+  /// The application's own.
+  func rows() throws -> [String] {
     let tables = [
       "album", "song WHERE id < 1000000", "part", "tag", "song_tag", "pick", "ring",
     ].map { "SELECT '\($0.prefix { $0 != " " })', * FROM \($0);" }
-    let notes = "SELECT key, value FROM cascade_node WHERE value IS NOT NULL ORDER BY key;"
-    return try lines(of: (tables + [notes]).joined()) + files("*", outside: true)
+    return try lines(of: tables.joined())
   }
 
   func everything() throws -> [String] {

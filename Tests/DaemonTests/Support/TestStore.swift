@@ -14,6 +14,8 @@ final class TestStore {
 
   /// The daemon's, where it is not the machine's.
   var clock: SetClock?
+  /// What is under the daemon, where system calls fail.
+  var faults: Faults?
 
   var path: String { scratch.path(name) }
   var spool: String { "\(path).cascade" }
@@ -54,8 +56,9 @@ final class TestStore {
     let input = try FileDescriptor.open("/dev/null")
     let log = try FileDescriptor.open(scratch.path("log"), .append)
     daemon = try Subprocess(
-      command + [Programs.cascaded] + arguments + [path], environment: clock?.environment ?? [],
-      input: input, output: output.writing, error: log)
+      command + [Programs.cascaded] + arguments + [path],
+      environment: (clock?.environment ?? []) + (faults?.environment ?? []), input: input,
+      output: output.writing, error: log)
     life = output.takeReading()
   }
 
@@ -70,6 +73,9 @@ final class TestStore {
     if !isOver { throw TooLate(description: "signal \(signal) did not end cascaded:\n\(log)") }
     return daemon.wait()
   }
+
+  /// Nil while it runs.
+  var ending: Subprocess.Ending? { daemon!.hasEnded ? daemon!.wait() : nil }
 
   var log: String { (try? scratch.directory.text("log")) ?? "" }
 
