@@ -151,7 +151,7 @@ extension SweepResult {
   func heldText(plan: Int64) -> String {
     let nodes = heldCount.counted("node", "nodes")
     let edges = heldEdges > 0 ? " and \(heldEdges.counted("edge", "edges"))" : ""
-    let what = heldValue.map { "\($0.sentence). " } ?? ""
-    return "\(what)it would delete \(nodes)\(edges); `cascadectl approve \(plan)` allows it"
+    let what = heldValue.map { "\($0.sentence). It" } ?? "it"
+    return "\(what) would delete \(nodes)\(edges); `cascadectl approve \(plan)` allows it"
   }
 }
