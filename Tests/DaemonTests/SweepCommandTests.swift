@@ -49,10 +49,10 @@ import Testing
     #expect(try store.ctl("--json", "sweep", "unreferenced", "--dry-run").json["outcome"] == "held")
     let held = try store.ctl("sweep", "unreferenced")
     #expect(held.status == 3)
-    #expect(try store.integers("SELECT id FROM album") == [1, 2, 3])
+    #expect(try store.integers("SELECT id FROM album ORDER BY id") == [1, 2, 3])
     #expect(try store.ctl("--json", "plan", "1").json["deletedCount"] == 1)
     #expect(try store.ctl("approve", "1").status == 0)
-    #expect(try store.integers("SELECT id FROM album") == [1, 2])
+    #expect(try store.integers("SELECT id FROM album ORDER BY id") == [1, 2])
     #expect(try store.ctl("why", "albums/3").output.contains("found nothing that keeps it"))
     #expect(try store.state() == "ok")
   }

@@ -111,11 +111,13 @@ func problems(in text: String) -> [String] {
     #expect(try readModel("{}") == .empty)
   }
 
-  @Test func `without sweeps, cascade and refcount are immediate and the others daily`() throws {
+  @Test func `without sweeps, cascade and refcount are immediate and most others daily`() throws {
     let daily = try Schedule(text: "@daily")
+    let schedules = SweepKind.allCases.map { ($0, StoreModel.empty.schedule($0)) }
+    #expect(schedules.filter { $0.1 == .immediate }.map(\.0) == [.cascade, .refcount])
     #expect(
-      SweepKind.allCases.map(StoreModel.empty.schedule)
-        == [.immediate, .immediate, daily, daily, daily, daily, .never])
+      schedules.filter { $0.1 == daily }.map(\.0) == [.dangling, .unreachable, .files, .trash])
+    #expect(schedules.filter { $0.1 == .never }.map(\.0) == [.unreferenced, .all])
   }
 
   @Test func `with sweeps, only the kinds named run by themselves`() throws {

@@ -103,7 +103,8 @@ struct TimetableEntry {
 extension Timetable {
   /// The form that `status` shows. A paused store has no next runs.
   func json(isPaused: Bool, at now: Int64) -> JSON {
-    let shown = entries.filter { $0.kind != .all || $0.schedule != .never }
+    let unlessNamed: [SweepKind] = [.all, .unreferenced]
+    let shown = entries.filter { !unlessNamed.contains($0.kind) || $0.schedule != .never }
     return .array(shown.map { $0.json(isPaused: isPaused, trouble: trouble != nil, at: now) })
   }
 }

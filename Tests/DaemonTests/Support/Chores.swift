@@ -22,6 +22,9 @@ final class Chore {
   private let saved: Scratch
   /// Of the sweep.
   private var batch: Int64 = 0
+  /// How many calls there were when this was looked at last, and until when there must be no more.
+  private var lastCalls: Int64 = 0
+  private var quiet = Deadline(.milliseconds(500))
   /// Change files whose receipts came: what they say holds, whatever happens afterwards.
   private var receipts: Set<String> = []
   var store: TestStore { estate.store }
@@ -103,7 +106,7 @@ final class Chore {
     var isAccepted = (try? ask()) ?? false
     let deadline = Deadline(.seconds(10))
     while try store.ending == nil && !hasSeenEnough(plan) && !deadline.isOver {
-      if !isAccepted { isAccepted = (try? ask()) ?? false }
+      if !isAccepted && plan.mode != .cut { isAccepted = (try? ask()) ?? false }
       SystemClock.sleep(for: .milliseconds(3))
     }
     let hasFailed = try faults.failed > 0
@@ -135,8 +138,18 @@ final class Chore {
 
   private func hasSeenEnough(_ plan: Faults.Plan) throws -> Bool {
     let failed = try faults.failed
-    if plan.mode == .cut && failed > 0 { return false }
+    if plan.mode == .cut { return try failed == 0 && isQuiet }
     return failed >= (plan.mode == .lasting ? 3 : 1) || (try? isDone) ?? false
+  }
+
+  /// Whether the daemon has made no call for a while, so that none is left that could be cut. A
+  /// process that looks into the database would lose its memory of it with the power, too.
+  private var isQuiet: Bool {
+    get throws {
+      let sum = try faults.calls.values.reduce(0, +)
+      if sum != lastCalls { (lastCalls, quiet) = (sum, Deadline(.milliseconds(500))) }
+      return quiet.isOver
+    }
   }
 
   /// The store is ready for what it shall do. It is attached when the daemon starts.

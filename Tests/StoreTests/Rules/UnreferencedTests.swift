@@ -48,7 +48,7 @@ struct UnreferencedTests {
   @Test("Rules run from what goes, and what it alone referred to goes too")
   func follows() throws {
     let store = try store()
-    try store.run("A B C D A-8>x/1 A-0>B B-0>C")
+    try store.run("A B C D x/1 A-8>x/1 A-0>B B-0>C")
     let result = try sweep(store)
     #expect(result.byCollection == ["n": 4, "x": 1])
     #expect(result.outcome == .done)
