@@ -113,7 +113,7 @@ func problems(in text: String) -> [String] {
 
   @Test func `without sweeps, cascade and refcount are immediate and most others daily`() throws {
     let daily = try Schedule(text: "@daily")
-    let schedules = SweepKind.allCases.map { ($0, StoreModel.empty.schedule($0)) }
+    let schedules = SweepKind.allCases.map { ($0, StoreModel.empty.schedule(of: $0)) }
     #expect(schedules.filter { $0.1 == .immediate }.map(\.0) == [.cascade, .refcount])
     #expect(
       schedules.filter { $0.1 == daily }.map(\.0) == [.dangling, .unreachable, .files, .trash])
