@@ -174,6 +174,8 @@ extension SpoolDirectory {
     try file.writeAll(Array(reasons.utf8))
     try file.sync()
     try temporary.rename(".reasons", to: rejected, as: reasonName)
+    // The file may not be there without its reasons, also after a power cut.
+    try rejected.sync()
     if try !moveFromQueue(name, to: rejected, as: free) { try rejected.remove(reasonName) }
   }
 
