@@ -2,6 +2,7 @@ internal import CascadeModel
 internal import CascadeSQLite
 package import SQLiteTables
 internal import SQLiteJournal
+internal import SQLiteEdges
 
 /// Leases, the trash and the ledger end when their time has really passed, also if the wall clock is
 /// set.
@@ -20,6 +21,8 @@ extension Writer {
   /// Notes what the clocks show. To be called before anything ends because of its time.
   package func noteTime(wall: Int64, elapsed: Int64) throws {
     if attachment.isDetached { return }
+    // A backup that was restored into the file may have none of our tables.
+    try adaptToSchema()
     let saved = try db.meta(.lastTime)
     if let last = clock.lastComparison {
       let jump = (wall - last.wall) - (elapsed - last.elapsed)

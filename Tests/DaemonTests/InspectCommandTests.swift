@@ -83,7 +83,8 @@ import Testing
     let outcome = try run(
       ["/usr/bin/python3", "-B", "/\(tests)/Foreign/inspected.py", mode]
         + (Nobody.canRun ? Nobody.prefix : []) + [Programs.cascadectl],
-      environment: ["PATH=/usr/bin:/bin"])
+      environment: ["PATH=/usr/bin:/bin"]
+        + (Process.environment("CASCADE_LONG") == nil ? [] : ["CASCADE_LONG=1"]))
     #expect(outcome.status == 0, "\(outcome.error)")
   }
 

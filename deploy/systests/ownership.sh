@@ -62,7 +62,7 @@ check_refuses_another_user_of_the_stores_group() {
 }
 
 check_refuses_root_on_a_users_store() {
-  layout boxed 700 600 'User=root'
+  layout boxed 755 644 'User=root'
   refused boxed '/var/lib/boxed belongs to user .*serve a store as its owner'
 }
 

@@ -69,13 +69,17 @@ check_lets_the_application_write() {
   [[ -z $(find /var/lib/music ! -user music) ]]
 }
 
+serves_both() {
+  [[ $(ctl music --json status | jq -r '.stores[] | select(.state == "ok") | .store' | sort) == \
+    /var/lib/music/big.db$'\n'$store ]]
+}
+
 check_serves_a_second_store() {
   sql music /var/lib/music/big.db 'PRAGMA journal_mode = WAL'
   library music /var/lib/music/big.db
   model music big /var/lib/music/big.db 'limits: { hold: { deletes: 100000000, share: 1 } }'
   systemctl reload cascaded@music
-  [[ $(ctl music --json status | jq -r '.stores[] | select(.state == "ok") | .store' | sort) == \
-    /var/lib/music/big.db$'\n'$store ]]
+  wait_for 10 serves_both
   sql music /var/lib/music/big.db "DELETE FROM artist WHERE id = 'nina'"
   wait_for 10 is music /var/lib/music/big.db 'SELECT count(*) FROM song' 1
 }
