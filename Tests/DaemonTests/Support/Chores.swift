@@ -239,6 +239,8 @@ final class Chore {
     for part in ["new", "held", "rejected"] {
       spool += try store.directory(part).names().map { "\(part)/\($0)" }.sorted()
     }
+    // A client whose answer was lost asks again, and its file gets another name.
+    spool.removeAll { $0.hasPrefix("rejected/stdin-") }
     // How many sweeps it took is of no importance.
     let applied = try store.texts(
       """
