@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <linux/openat2.h>
 #include <malloc.h>
+#include <stdint.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/file.h>
@@ -52,6 +53,15 @@ static inline int cascade_is_in_use(int fd) {
   fcntl(fd, 10, SIGURG);
   if (fcntl(fd, 1024, F_WRLCK) == 0) return fcntl(fd, 1024, F_UNLCK) & 0;
   return errno == EAGAIN || errno == EBUSY ? 1 : -1;
+}
+
+// Gives back the pages of the program's code and constants. They stay in the page cache, and come
+// back from there when they are used. What lies behind `etext` has been written to.
+extern const char __executable_start[], etext[];
+static inline int cascade_release_code(void) {
+  uintptr_t page = 4096, start = (uintptr_t)__executable_start & -page;
+  uintptr_t end = (uintptr_t)etext & -page;
+  return madvise((void *)start, end - start, MADV_DONTNEED);
 }
 
 // glibc has no wrapper for openat2. The path never leaves `directory` and follows no symbolic link.

@@ -20,7 +20,7 @@ import Testing
     try store.sql(dropAlbum)
     try store.waitUntil("the other song is gone") { try store.songs() == [10, 20] }
     try store.sql("DELETE FROM cascade_lease")
-    try store.waitUntil("the song is gone", limit: .seconds(120)) { try store.songs() == [20] }
+    try store.waitUntil("the song is gone") { try store.songs() == [20] }
     #expect(try store.ctl("why", "songs/10").output.contains("albums/1"))
   }
 
@@ -53,7 +53,7 @@ import Testing
     #expect(try store.ctl("lease", "--list").output.contains("songs/10"))
     holder.process.send(SIGINT)
     _ = holder.process.wait()
-    try store.waitUntil("the song is gone", limit: .seconds(120)) { try store.songs() == [20] }
+    try store.waitUntil("the song is gone") { try store.songs() == [20] }
     #expect(try store.ctl("lease", "--list").output == "")
   }
 
@@ -75,7 +75,7 @@ import Testing
     #expect(try store.ctl("lease", "--list").output.contains("songs/10"))
     holder.process.send(SIGINT)
     _ = holder.process.wait()
-    try store.waitUntil("the song is gone", limit: .seconds(120)) { try store.songs() == [20] }
+    try store.waitUntil("the song is gone") { try store.songs() == [20] }
   }
 
   @Worker @Test func saysThatADetachedStoreHoldsNothing() throws {
@@ -111,7 +111,7 @@ import Testing
     #expect(try store.songs() == [10, 20])
     let released = try store.ctl("lease", "--release", "songs/10", "--collection", "notes")
     #expect(released.output == "2 leases released\n")
-    try store.waitUntil("the song is gone", limit: .seconds(120)) { try store.songs() == [20] }
+    try store.waitUntil("the song is gone") { try store.songs() == [20] }
   }
 
   @Worker @Test func holdsObjectsOfAStoreWithoutTables() throws {
@@ -159,8 +159,6 @@ import Testing
     } else {
       try store.sql("DELETE FROM cascade_lease WHERE key = 30")
     }
-    try store.waitUntil("the song is gone", limit: .seconds(120)) {
-      try store.songs() == [10, 11, 20]
-    }
+    try store.waitUntil("the song is gone") { try store.songs() == [10, 11, 20] }
   }
 }

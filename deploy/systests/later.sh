@@ -18,5 +18,5 @@ check_is_small_while_nothing_happens() {
   local kilobytes
   kilobytes=$(awk '/^VmRSS/ { print $2 }' "/proc/$(property MainPID cascaded@quiet.service)/status")
   echo "$kilobytes"
-  ((kilobytes < 18432))
+  ((kilobytes < 16384))
 }

@@ -38,7 +38,10 @@ package enum Process {
 
   /// Gives freed memory back to the system. Takes a millisecond, so call it when the process is
   /// idle.
-  package static func trimMemory() { _ = malloc_trim(0) }
+  package static func trimMemory() {
+    _ = malloc_trim(0)
+    _ = cascade_release_code()
+  }
 
   /// Raises the limit of open descriptors to the maximum that the administrator allows. The default
   /// is low for the sake of programs that use select().
