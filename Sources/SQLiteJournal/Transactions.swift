@@ -32,7 +32,8 @@ extension Writer {
 
   private func groupUnderLock<T>(_ isStep: Bool, _ body: () throws -> T) throws -> T {
     let bindings = attachment.bindingChanges
-    let log = OtherConnections.log(at: path)
+    let log = logUse.isSweeping ? OtherConnections.log(at: path) : nil
+    let serial = identities.counters.serial
     do {
       try bind()
       try detectRestoredBackup()
@@ -47,6 +48,8 @@ extension Writer {
     } catch {
       db.rollback()
       identities.caches.forget()
+      // Nothing has the numbers that were given in the transaction.
+      identities.counters.serial = serial
       identities.counters.forgetSaved()
       // An attempt at a sweep that turned out to be large changed nothing that is bound.
       let isLarge = error is LargeSweep || (error as? SQLiteError)?.isInterrupted == true
@@ -145,8 +148,9 @@ extension Writer: Numbering {
 }
 
 extension Writer {
-  /// Begins a write transaction. A sweep waits for other processes' transactions first. A checkpoint that waits for readers, and so for our fence, may
-  /// hold the lock that this waits for: then the fence is removed.
+  /// Begins a write transaction. A sweep waits for other processes' transactions first. A checkpoint
+  /// that waits for readers, and so for our fence, may hold the lock that this waits for: then the
+  /// fence is removed.
   func begin() throws {
     try lock.patience.begin(at: path) {
       try db.begin(besideOthersAt: path, orElse: removeBarrier)

@@ -44,7 +44,7 @@ extension Writer {
     _ kinds: [SweepKind], _ result: inout SweepResult, isKnown: Bool
   ) throws -> Attempt {
     var (isKnown, isDisturbed) = (isKnown, false)
-    let serial = identities.counters.serial
+    let mark = lock.patience.mark
     let isOver = { [self] (now: Bool) in
       guard let start = lock.heldSince else { return false }
       isDisturbed = isDisturbed || lock.patience.shouldYield(at: path, now: now)
@@ -63,10 +63,9 @@ extension Writer {
       }
       return .done
     } catch let error where error is LargeSweep || (error as? SQLiteError)?.isInterrupted == true {
-      // Nothing has the number of this attempt.
-      identities.counters.serial = serial
       if !isDisturbed { return .large }
-      lock.patience.noteLost(lock.durations.popLast() ?? .zero)
+      _ = lock.durations.popLast()
+      lock.patience.noteLost(since: mark)
       return .disturbed
     }
   }

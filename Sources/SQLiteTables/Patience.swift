@@ -59,8 +59,16 @@ package final class Patience {
     return !open(at: path).isEmpty
   }
 
-  /// Notes how long the sweep worked until it gave up for another's transaction.
-  package func noteLost(_ time: Duration) { sweep?.lost += time }
+  /// Where an attempt begins.
+  package struct Mark {
+    fileprivate let time = ContinuousClock.now
+    fileprivate let lost: Duration
+  }
+
+  package var mark: Mark { Mark(lost: sweep?.lost ?? .zero) }
+
+  /// Notes that all the time since then was in vain, also that without the lock.
+  package func noteLost(since mark: Mark) { sweep?.lost = mark.lost + (.now - mark.time) }
 
   /// How long the sweep may still wait.
   private var left: Duration {
