@@ -23,12 +23,12 @@ import Testing
     let test = try TestStore(starts: false)
     let (watched, written) = (test.scratch.path("watch"), test.scratch.path("times"))
     let watcher = try spawn(program("KitProgram"), ["watch", test.path], output: watched)
-    defer { reap(watcher) }
+    defer { end(watcher) }
     try await waitUntil("it watches") { try pairs(watched).first?.value == 0 }
     let writer = try spawn(
       "/usr/bin/python3", ["-c", ProcessTests.writer, test.path, "\(ProcessTests.commits)"],
       output: written)
-    defer { reap(writer) }
+    defer { end(writer) }
     try await waitUntil("it has seen the last commit", limit: .seconds(120)) {
       try pairs(watched).last?.value == ProcessTests.commits
     }
@@ -55,7 +55,7 @@ import Testing
     let test = try TestStore(starts: false)
     let log = test.scratch.path("watch")
     let process = try spawn(program("KitProgram"), ["watch", test.path], output: log)
-    defer { reap(process) }
+    defer { end(process) }
     try await waitUntil("it watches") { try pairs(log).first?.value == 0 }
     let seconds = isLong ? 60 : 5
     let before = try wakes(process)
@@ -72,7 +72,7 @@ import Testing
     let other = try spawn(
       program("KitProgram"), ["retitle", test.path, "\(song.id)", "\(ProcessTests.edits)"],
       output: test.scratch.path("retitle"))
-    defer { reap(other) }
+    defer { end(other) }
     for year in 1...ProcessTests.edits {
       try await test.store.write { tx in try tx.edit(song) { $0.year = year } }
       let read = try await test.store.read { db in try db.get(song.id)!.year }
@@ -88,7 +88,7 @@ import Testing
     let test = try TestStore()
     let log = test.scratch.path("lease")
     let holder = try spawn(program("KitProgram"), ["lease", test.path, "jazz"], output: log)
-    defer { reap(holder) }
+    defer { end(holder) }
     try await waitUntil("it holds") { try lines(log) == ["held"] }
     try await test.store.write { tx in try tx.put(Tag(id: "jazz", color: .red)) }
     try test.sql("INSERT INTO song_tag VALUES('x', 'jazz'); DELETE FROM song_tag")
@@ -144,8 +144,7 @@ import Testing
 }
 
 private func lines(_ path: String) throws -> [String] {
-  let bytes = try FileDescriptor.open(path).readWhole(limit: 1 << 30) ?? []
-  return String(decoding: bytes, as: UTF8.self).split(separator: "\n").map(String.init)
+  try contents(of: path).split(separator: "\n").map(String.init)
 }
 
 /// A number and a time in each line.
@@ -156,10 +155,9 @@ private func pairs(_ path: String) throws -> [(value: Int, time: Int)] {
   }
 }
 
-private func reap(_ process: pid_t) {
+private func end(_ process: pid_t) {
   kill(process, SIGKILL)
-  var status: CInt = 0
-  while unsafe waitpid(process, &status, 0) < 0 && errno == EINTR {}
+  reap(process)
 }
 
 /// How often the threads of CascadeKit in a process have waited for something. Those of Dispatch have

@@ -21,8 +21,7 @@ final class Shell {
 
   deinit {
     kill(identifier, SIGKILL)
-    var status: CInt = 0
-    _ = unsafe waitpid(identifier, &status, 0)
+    reap(identifier)
   }
 
   /// Runs statements, and returns when they are done.

@@ -58,13 +58,23 @@ func program(_ name: String) -> String {
 @discardableResult
 func run(_ path: String, _ arguments: [String]) throws -> String {
   let scratch = try Scratch()
-  let identifier = try spawn(path, arguments, output: scratch.path("output"))
-  var status: CInt = 0
-  while unsafe waitpid(identifier, &status, 0) < 0 && errno == EINTR {}
-  let bytes = try FileDescriptor.open(scratch.path("output")).readWhole(limit: 1 << 30) ?? []
-  let output = String(decoding: bytes, as: UTF8.self)
+  let status = reap(try spawn(path, arguments, output: scratch.path("output")))
+  let output = try contents(of: scratch.path("output"))
   if status != 0 { throw Failure(description: "\(path) ended with \(status): \(output)") }
   return output
+}
+
+/// Waits for the end of a process, and returns its status.
+@discardableResult
+func reap(_ process: pid_t) -> CInt {
+  var status: CInt = 0
+  while unsafe waitpid(process, &status, 0) < 0 && errno == EINTR {}
+  return status
+}
+
+func contents(of path: String) throws -> String {
+  let bytes = try FileDescriptor.open(path).readWhole(limit: 1 << 30) ?? []
+  return String(decoding: bytes, as: UTF8.self)
 }
 
 /// Starts a program, whose output and errors go to the end of a file.
@@ -119,15 +129,10 @@ final class Process: Sendable {
     let end = ContinuousClock.now + .seconds(30)
     while (try? UnixSocket.connect("\(path).cascade/control")) == nil {
       if ContinuousClock.now > end {
-        throw Failure(description: "cascaded does not answer: \(said)")
+        throw Failure(description: "cascaded does not answer: \((try? contents(of: log)) ?? "")")
       }
       usleep(5_000)
     }
-  }
-
-  private var said: String {
-    let bytes = (try? FileDescriptor.open(log).readWhole(limit: 1 << 20)) ?? []
-    return String(decoding: bytes, as: UTF8.self)
   }
 
   /// Sends a signal, and waits for the end.
@@ -136,7 +141,6 @@ final class Process: Sendable {
     if number == 0 { return }
     identifier.value = 0
     kill(number, signal)
-    var status: CInt = 0
-    while unsafe waitpid(number, &status, 0) < 0 && errno == EINTR {}
+    reap(number)
   }
 }
