@@ -43,7 +43,7 @@ package enum OtherConnections {
     let byte: off_t
     /// Whether the log cannot begin anew while they read.
     package var keepsLog: Bool { byte > readLocks.lowerBound }
-    /// Up to which frame of the log they read. It changes only while nobody has the lock.
+    /// Up to which frame of the log they read. It changes only while no process has the lock.
     package let mark: UInt32
   }
 

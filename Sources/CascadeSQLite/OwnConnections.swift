@@ -13,7 +13,7 @@ package enum OwnConnections {
   }
   private static let places = Mutex<[String: Place]>([:])
 
-  /// Runs `body` if this process does not have the database open, and opens it for nobody meanwhile.
+  /// Runs `body` if this process does not have the database open. It cannot be opened meanwhile.
   /// Nil if it is open.
   package static func unlessOpen<T: Sendable>(
     _ path: String, _ body: () throws -> T
@@ -22,7 +22,7 @@ package enum OwnConnections {
     return try places.withLock { try $0[place]?.count ?? 0 > 0 ? nil : body() }
   }
 
-  /// Whether nobody has written to the database since this process closed it.
+  /// Whether no program has written to the database since this process closed it.
   package static func isAsLeft(_ path: String) -> Bool {
     let place = name(of: path)
     return places.withLock {

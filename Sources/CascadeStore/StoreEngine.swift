@@ -34,13 +34,13 @@ package protocol StoreEngine: Sendable {
   /// Which other program has the store open, in words; nil also while it is open here.
   func userOfFile(at path: String) -> String?
 
-  /// Whether nobody has written to the store since it was closed here.
+  /// Whether no program has written to the store since it was closed here.
   func isAsLeft(at path: String) -> Bool
 
   /// Whether opening the store would put it into WAL mode, because it is in another mode now.
   func willChangeJournal(at path: String, _ model: StoreModel) -> Bool
 
-  /// Removes everything of Cascade's from a store that nobody serves.
+  /// Removes everything of Cascade's from a store that no daemon serves.
   func detach(_ path: String) throws -> DetachReport
 
   /// The transactions that other processes have open now. While one is open, the store may keep
@@ -90,7 +90,7 @@ package enum StoreStanding: Sendable {
 package protocol OpenedStore: Sendable {
   var standing: StoreStanding { get throws }
 
-  /// The same, once the connection is closed: the log belongs to whoever opens the file next.
+  /// The same, once the connection is closed: the log belongs to the next connection.
   var closed: any OpenedStore { get }
 
   /// Waits until whatever replaces the store is complete.

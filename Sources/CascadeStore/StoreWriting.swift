@@ -89,7 +89,7 @@ package protocol StoreWriting: AnyObject {
   /// Ends the leases of all connections.
   func releaseConnections() throws
 
-  /// Notes what the wall clock shows, and a clock that nobody sets, in milliseconds. To be called
+  /// Notes what the wall clock shows, and a clock that is never set, in milliseconds. To be called
   /// before anything ends because of its time: leases, the trash, the ledger.
   func noteTime(wall: Int64, elapsed: Int64) throws
 

@@ -7,7 +7,7 @@ internal import SQLiteEdges
 /// Leases, the trash and the ledger end when their time has really passed, also if the wall clock is
 /// set.
 ///
-/// 1. While the daemon runs, the wall clock is compared with one that nobody sets. If the wall clock
+/// 1. While the daemon runs, the wall clock is compared with one that is never set. If the wall clock
 ///    jumps, the leases that were known by then jump with it. The trash and the ledger keep their
 ///    times, and the jump is recorded beside them (`MetaKey.clockJump`).
 /// 2. For the time that the daemon was away, there is only the wall clock. A lease ends by it. Of that

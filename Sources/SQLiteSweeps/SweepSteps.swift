@@ -27,8 +27,8 @@ extension Writer {
     if isNews || current.step.needsAnotherPlan { current.step.isUndisturbed = false }
   }
 
-  /// What comes after the last step makes all of them durable. What foreign keys would do or refuse, the rules do in
-  /// their own order, or the steps do in their place (`ForeignKeyReplacement.swift`).
+  /// What comes after the last step makes all of them durable. What foreign keys would do or refuse,
+  /// the rules do in their own order, or the steps do in their place (`ForeignKeyReplacement.swift`).
   package func withStepSettings(_ body: () throws -> Void) throws {
     let synchronous = try db.integer("PRAGMA synchronous") ?? 2
     try db.execute("PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = OFF")

@@ -1,7 +1,7 @@
 internal import CascadeCSystem
 internal import Glibc
 
-/// Who has a file open.
+/// Whether a file is open in any process.
 package enum FileUse {
   /// Whether any descriptor is open on the file, in this process or another one. This process must
   /// hold no POSIX lock on the file, because the look drops it.
