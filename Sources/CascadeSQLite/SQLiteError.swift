@@ -52,6 +52,12 @@ package struct SQLiteError: Error, Hashable, CustomStringConvertible {
     code: SQLITE_INTERRUPT, extendedCode: SQLITE_INTERRUPT, message: "interrupted",
     doing: "begin a statement", sql: nil)
 
+  package static func cannotOpen(_ message: String) -> SQLiteError {
+    SQLiteError(
+      code: SQLITE_CANTOPEN, extendedCode: SQLITE_CANTOPEN, message: message,
+      doing: "open a database", sql: nil)
+  }
+
   /// The time was over.
   package var isInterrupted: Bool { code == SQLITE_INTERRUPT }
 

@@ -1,4 +1,5 @@
 internal import CascadeCSQLite
+internal import Glibc
 
 /// A prepared statement. Only `Connection` steps one, and always resets it.
 @safe
@@ -17,7 +18,9 @@ final class Statement {
 
   private init(_ sql: String, _ flags: Int32, on database: OpaquePointer) throws(SQLiteError) {
     var handle: OpaquePointer?
-    let result = unsafe sqlite3_prepare_v3(database, sql, -1, UInt32(flags), &handle, nil)
+    let result = Statement.besideWriters {
+      unsafe sqlite3_prepare_v3(database, sql, -1, UInt32(flags), &handle, nil)
+    }
     guard let prepared = unsafe handle, result == SQLITE_OK else {
       throw unsafe SQLiteError(result, database, doing: "prepare a statement", sql: sql)
     }
@@ -33,11 +36,25 @@ final class Statement {
 
   /// Returns true if there is a row.
   func step() throws(SQLiteError) -> Bool {
-    switch unsafe sqlite3_step(handle) {
+    switch Statement.besideWriters({ unsafe sqlite3_step(handle) }) {
     case SQLITE_ROW: return true
     case SQLITE_DONE: return false
     case let result: throw unsafe SQLiteError(result, database, doing: "run a statement", sql: sql)
     }
+  }
+
+  /// Calls SQLite again while the index of the write-ahead log seems to be incomplete.
+  ///
+  /// A connection that may not write the index cannot tell a commit of this moment from one that
+  /// was cut short. SQLite reports both as a log that must be recovered, and does not wait.
+  private static func besideWriters(_ call: () -> Int32) -> Int32 {
+    let mustRecover = SQLITE_READONLY | 1 << 8
+    for _ in 0..<200 {
+      let result = call()
+      if result != mustRecover { return result }
+      usleep(1_000)
+    }
+    return mustRecover
   }
 
   func reset() {

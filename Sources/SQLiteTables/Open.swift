@@ -1,4 +1,5 @@
 internal import CascadeStore
+internal import CascadeSystem
 package import CascadeSQLite
 
 extension Connection {
@@ -22,7 +23,7 @@ extension Connection {
   ) throws -> Connection {
     let (busyMilliseconds, creates) = (opening.busyMilliseconds, opening.creates)
     let db = try Connection(path: path, access: creates ? .create : .readWrite)
-    if db.isReadOnly { throw StoreError("\(path) cannot be written by this user") }
+    if db.isReadOnly { throw refusal(to: path) }
     db.setBusyTimeout(milliseconds: busyMilliseconds)
     db.fixStatementPlans()
     try db.setJournal(of: path, keepingMode: opening.keepsJournalMode)
@@ -32,6 +33,13 @@ extension Connection {
     if opening.attaches { try db.migrate() }
     try db.makeTemporaryTables(cache: Connection.temporaryCache)
     return db
+  }
+
+  /// SQLite opens a file only for reading where it cannot open it for writing, for whatever reason.
+  private static func refusal(to path: String) -> any Error {
+    FileStatus.isWritable(path)
+      ? SQLiteError.cannotOpen("\(path) could not be opened for writing")
+      : StoreError("\(path) cannot be written by this user")
   }
 
   /// In KiB. A large sweep keeps what it has found in temporary tables.

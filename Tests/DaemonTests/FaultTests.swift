@@ -60,6 +60,15 @@ import Testing
     #expect(try FaultTests.fails(Chore(.sweep), plan))
   }
 
+  /// SQLite opens a database only for reading where it cannot open it for writing.
+  @Worker @Test func aFileThatCannotBeOpenedForAMomentIsNotTakenForOneThatMayNotBeWritten() throws {
+    let chore = try Chore(.attach)
+    for call in 1...(chore.calls[.open] ?? 1) {
+      let plan = Faults.Plan(kinds: [.open], call: call, error: EMFILE)
+      _ = FaultTests.fails(chore, plan)
+    }
+  }
+
   /// One for each call.
   private static func plans(_ way: Way, _ chore: Chore, _ random: inout Seeded) -> [Faults.Plan] {
     let calls = way.kinds.reduce(0) { $0 + (chore.calls[$1] ?? 0) }
