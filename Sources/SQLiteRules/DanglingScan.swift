@@ -88,8 +88,23 @@ extension Connection {
 
 extension EdgeRelation {
   /// Whether the node that the reference names does not exist.
+  ///
+  /// A row with one reference is found by its rowid first. An index of the reference is enough for
+  /// that, so the table is read only where something is missing.
   package var isDangling: String {
-    destination.isMissing(reference)
+    let isMissing = destination.isMissing(reference)
+    guard hasReferenceInColumns, let rowid = source.table?.rowid else { return isMissing }
+    return """
+      s.\(rowid) IN (
+        SELECT s.\(rowid) FROM \(source.rows) AS s WHERE \(isEdge) AND \(isMissing))
+      """
+  }
+
+  private var hasReferenceInColumns: Bool {
+    switch form {
+    case .column, .typed: true
+    case .join, .json, .foreignKey: false
+    }
   }
 
   /// Only a join row can be without its source: the rows `j` without one, and the key that no row
