@@ -43,18 +43,25 @@ final class Statement {
     }
   }
 
-  /// Calls SQLite again while the index of the write-ahead log seems to be incomplete.
+  /// Calls SQLite again where a connection that may only read met a commit.
   ///
-  /// A connection that may not write the index cannot tell a commit of this moment from one that
-  /// was cut short. SQLite reports both as a log that must be recovered, and does not wait.
+  /// Without the right to write, it cannot tell a commit of this moment from one that was cut short,
+  /// be it by the index of the write-ahead log or by a rollback journal. SQLite then reports that
+  /// the database must be recovered, and does not wait.
   private static func besideWriters(_ call: () -> Int32) -> Int32 {
-    let mustRecover = SQLITE_READONLY | 1 << 8
-    for _ in 0..<200 {
-      let result = call()
-      if result != mustRecover { return result }
+    var result = call()
+    var tries = 0
+    while mustRecover(result), tries < 200 {
       usleep(1_000)
+      result = call()
+      tries += 1
     }
-    return mustRecover
+    return result
+  }
+
+  /// Whether it is SQLITE_READONLY_RECOVERY or SQLITE_READONLY_ROLLBACK.
+  private static func mustRecover(_ result: Int32) -> Bool {
+    result == SQLITE_READONLY | 1 << 8 || result == SQLITE_READONLY | 3 << 8
   }
 
   func reset() {

@@ -174,8 +174,10 @@ extension SpoolDirectory {
     try file.writeAll(Array(reasons.utf8))
     try file.sync()
     try temporary.rename(".reasons", to: rejected, as: reasonName)
-    // The file may not be there without its reasons, also after a power cut.
+    // The file may not be there without its reasons, also after a power cut. A move is only safe
+    // once both directories are.
     try rejected.sync()
+    try temporary.sync()
     if try !moveFromQueue(name, to: rejected, as: free) { try rejected.remove(reasonName) }
   }
 
