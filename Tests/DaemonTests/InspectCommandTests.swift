@@ -83,8 +83,7 @@ import Testing
     let outcome = try run(
       ["/usr/bin/python3", "-B", "/\(tests)/Foreign/inspected.py", mode]
         + (Nobody.canRun ? Nobody.prefix : []) + [Programs.cascadectl],
-      environment: ["PATH=/usr/bin:/bin"]
-        + (Process.environment("CASCADE_LONG") == nil ? [] : ["CASCADE_LONG=1"]))
+      environment: ["PATH=/usr/bin:/bin"])
     #expect(outcome.status == 0, "\(outcome.error)")
   }
 

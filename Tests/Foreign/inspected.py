@@ -84,10 +84,7 @@ def main():
         waits = sorted(writer.waits) or [0]
         print(f"{MODE}: {writer.commits} commits, {len(writer.waits)} had to wait; "
               f"median {waits[len(waits) // 2]:.1f} ms, longest {waits[-1]:.1f} ms")
-        assert writer.commits > 10
-        # Where other tests run at the same time, nobody can say how long a commit takes.
-        if "CASCADE_LONG" not in os.environ:
-            return
+        assert writer.commits > 100
         if MODE == "wal":
             assert not writer.waits, "a statement had to wait"
         # At most 10 ms where the machine has nothing else to do. Without pauses it would be as long
