@@ -54,11 +54,11 @@ bench_look() {
   local n=${size:-5000000} store=$work/look.db copy=$work/ours.db lock='' trash=0
   "$work/mapped" load "$store" "$n" plain "${order:-random}"
   for ((run = 0; run < runs; run++)); do
-    cp "$store" "$copy"
     looked_by_hand "$store" >>"$work/look.c"
     inspected_by_hand "$store" >>"$work/inspect.c"
     [[ ! $only_c ]] || continue
     timed "$BIN/cascadectl" inspect "$store" >>"$work/inspect.ours"
+    cp "$store" "$copy"
     first_look "$copy"
     remove "$copy"
   done
