@@ -47,6 +47,25 @@ import Testing
     #expect(try store.ctl("check").status == 0)
   }
 
+  /// The triggers went with the old table, and the daemon may still be about to create them again.
+  @Worker @Test func findsNothingRightAfterATableWasRebuilt() throws {
+    let store = try Library.store()
+    let rebuild = """
+      BEGIN IMMEDIATE;
+      CREATE TABLE new_album(id INTEGER PRIMARY KEY, title TEXT UNIQUE, artist_id TEXT);
+      INSERT INTO new_album SELECT * FROM album;
+      DROP TABLE album;
+      ALTER TABLE new_album RENAME TO album;
+      CREATE INDEX album_artist ON album(artist_id);
+      COMMIT;
+      """
+    for _ in 1...20 {
+      try store.sql(rebuild)
+      let outcome = try store.ctl("check")
+      #expect(outcome.status == 0 && outcome.output == "", "\(outcome.output)")
+    }
+  }
+
   @Worker @Test func findsATableThatIsNotThere() throws {
     let store = try Library.store()
     try store.sql("DROP TABLE contract")

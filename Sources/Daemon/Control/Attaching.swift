@@ -88,8 +88,19 @@ extension Control {
 }
 
 extension Control {
-  /// A paused store may be locked by its application.
+  /// Triggers that were dropped with a table that was rebuilt a moment ago, and that the daemon is
+  /// about to create again, are no finding. A store that is paused or locked is shown as it is.
   private func setupFindings(of service: StoreService) async throws -> [SetupFinding] {
+    let found = try await currentFindings(of: service)
+    if !found.contains(where: { $0.kind == .trigger }) || service.condition.pause != nil {
+      return found
+    }
+    try? await service.onStore { try await service.writer.followSchema() }
+    return try await currentFindings(of: service)
+  }
+
+  /// A paused store may be locked by its application.
+  private func currentFindings(of service: StoreService) async throws -> [SetupFinding] {
     do {
       return try await service.reader.read { try $0.checkSetup() }
     } catch  where stores.engine.isLocked(error) {
