@@ -8,7 +8,7 @@ import PackageDescription
 //   5  Daemon          CascadeKit     CascadeInspect
 //   4  VarlinkServer   Spool          SQLiteStore
 //   3  SQLiteUndo … SQLiteJournal, in the order of `layers`
-//   2  CascadePlanning SQLiteTables
+//   2  CascadePlanning SQLiteBinding  SQLiteTables
 //   1  SystemdService  CascadeStore   CascadeVarlink  HTTPServer
 //   0  CascadeModel    CascadeSQLite  CascadeSystem  (and the C libraries below them)
 //      CascadeMacros runs in the compiler, and uses only CascadeModel.
@@ -88,7 +88,7 @@ let package = Package(
       swiftSettings: sources),
     .target(
       name: "CascadeInspect",
-      dependencies: ["CascadeModel", "CascadeSQLite", "CascadeSystem", "SQLiteTables"],
+      dependencies: ["CascadeModel", "CascadeSQLite", "CascadeSystem", "SQLiteBinding"],
       swiftSettings: sources),
 
     .target(
@@ -107,8 +107,8 @@ let package = Package(
 
 // The engine: each layer uses those before it.
 let layers = [
-  "SQLiteTables", "SQLiteJournal", "SQLiteRules", "SQLiteEdges", "SQLiteDeletion", "SQLiteSweeps",
-  "SQLiteUndo", "SQLiteStore",
+  "SQLiteBinding", "SQLiteTables", "SQLiteJournal", "SQLiteRules", "SQLiteEdges", "SQLiteDeletion",
+  "SQLiteSweeps", "SQLiteUndo", "SQLiteStore",
 ]
 let foundations: [Target.Dependency] = [
   "CascadeModel", "CascadePlanning", "CascadeSQLite", "CascadeStore", "CascadeSystem",
@@ -156,7 +156,7 @@ for (index, layer) in layers.enumerated() {
     .testTarget(
       name: "InspectTests",
       dependencies: [
-        "CascadeInspect", "CascadeModel", "CascadeSQLite", "CascadeSystem", "SQLiteTables",
+        "CascadeInspect", "CascadeModel", "CascadeSQLite", "CascadeSystem", "SQLiteBinding",
         "TestSupport",
       ],
       exclude: ["Schemas"], swiftSettings: settings),
@@ -165,8 +165,8 @@ for (index, layer) in layers.enumerated() {
       dependencies: [
         "StoreDefinition",
         "CascadeModel", "CascadeSQLite", "CascadeSystem", "CascadePlanning", "CascadeStore",
-        "SQLiteTables", "SQLiteJournal", "SQLiteRules", "SQLiteEdges", "SQLiteDeletion",
-        "SQLiteSweeps", "SQLiteUndo", "SQLiteStore",
+        "SQLiteBinding", "SQLiteTables", "SQLiteJournal", "SQLiteRules", "SQLiteEdges",
+        "SQLiteDeletion", "SQLiteSweeps", "SQLiteUndo", "SQLiteStore",
       ],
       swiftSettings: settings),
     .testTarget(

@@ -1,7 +1,7 @@
 internal import CascadeModel
 package import CascadeSQLite
 internal import CascadeSystem
-internal import SQLiteTables
+internal import SQLiteBinding
 
 /// Reads any SQLite database, and tells what refers to what and what is broken.
 package enum Inspect {

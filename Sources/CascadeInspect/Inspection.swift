@@ -1,5 +1,5 @@
 package import CascadeSQLite
-package import SQLiteTables
+package import SQLiteBinding
 
 /// What refers to what in a database, and what is broken.
 package struct Inspection: Sendable {

@@ -1,6 +1,7 @@
 internal import CascadeModel
 package import CascadeSQLite
 package import CascadeStore
+internal import SQLiteBinding
 package import SQLiteTables
 
 /// Nodes that the application's own rules keep: a trigger, a foreign key, a CHECK or a NOT NULL

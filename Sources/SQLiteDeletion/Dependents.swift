@@ -1,5 +1,6 @@
 package import CascadeModel
 package import CascadeSQLite
+package import SQLiteBinding
 package import SQLiteTables
 internal import SQLiteRules
 internal import SQLiteEdges

@@ -1,6 +1,7 @@
 internal import CascadeModel
 internal import CascadeSQLite
 internal import CascadeStore
+internal import SQLiteBinding
 internal import SQLiteTables
 
 /// A foreign key refuses a deletion. SQLite reports this at the end of the deletion; which rows are

@@ -1,6 +1,7 @@
 internal import CascadeModel
 internal import CascadeSQLite
 internal import CascadePlanning
+internal import SQLiteBinding
 package import SQLiteTables
 
 /// References to nodes that no watch saw go: because a table was recreated and is still empty, for

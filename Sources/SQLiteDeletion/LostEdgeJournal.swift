@@ -1,5 +1,6 @@
 internal import CascadeModel
 internal import CascadeSQLite
+internal import SQLiteBinding
 internal import SQLiteTables
 internal import SQLiteRules
 

@@ -1,6 +1,7 @@
 internal import CascadeModel
 internal import CascadeSQLite
 internal import CascadePlanning
+internal import SQLiteBinding
 package import SQLiteTables
 internal import SQLiteRules
 internal import SQLiteEdges

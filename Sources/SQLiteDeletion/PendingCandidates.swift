@@ -1,6 +1,7 @@
 package import CascadeModel
 package import CascadeSQLite
 internal import CascadePlanning
+package import SQLiteBinding
 package import SQLiteTables
 internal import SQLiteJournal
 internal import SQLiteRules

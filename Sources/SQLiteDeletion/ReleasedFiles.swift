@@ -2,6 +2,7 @@ internal import CascadeModel
 package import CascadeSQLite
 internal import CascadeSystem
 package import CascadePlanning
+internal import SQLiteBinding
 internal import SQLiteTables
 internal import SQLiteEdges
 

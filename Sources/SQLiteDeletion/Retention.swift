@@ -1,6 +1,7 @@
 internal import CascadeModel
 package import CascadeSQLite
 package import CascadeStore
+package import SQLiteBinding
 package import SQLiteTables
 internal import SQLiteEdges
 

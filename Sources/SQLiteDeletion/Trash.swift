@@ -1,6 +1,7 @@
 internal import CascadeModel
 internal import CascadeSQLite
 internal import CascadePlanning
+internal import SQLiteBinding
 internal import SQLiteTables
 
 /// The trash keeps what a batch deletes as it was, with the reason why each node went, until its

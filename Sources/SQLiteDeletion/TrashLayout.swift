@@ -1,5 +1,6 @@
 internal import CascadeModel
 package import CascadeSQLite
+internal import SQLiteBinding
 internal import SQLiteTables
 
 /// Describes an entry of the trash: what it is, and which of its values is in which column of

@@ -2,6 +2,7 @@ package import CascadeModel
 internal import CascadeSQLite
 package import CascadeStore
 package import CascadePlanning
+package import SQLiteBinding
 package import SQLiteTables
 internal import SQLiteJournal
 package import SQLiteRules

@@ -4,6 +4,7 @@ internal import CascadeStore
 internal import CascadePlanning
 package import SQLiteTables
 internal import SQLiteJournal
+internal import SQLiteBinding
 
 extension Writer {
   /// The identity of a managed node, whether the node exists or not.

@@ -1,6 +1,7 @@
 package import CascadeModel
 internal import CascadeSQLite
 internal import CascadeStore
+internal import SQLiteBinding
 package import SQLiteTables
 internal import SQLiteJournal
 internal import SQLiteRules

@@ -1,7 +1,8 @@
 internal import CascadeModel
 package import CascadeSQLite
 package import CascadePlanning
-package import SQLiteTables
+package import SQLiteBinding
+internal import SQLiteTables
 
 /// Finds out which of some files are named by an edge, wherever the edges are stored.
 extension Connection {

@@ -2,6 +2,7 @@ package import CascadeModel
 internal import CascadeSQLite
 internal import CascadeStore
 package import CascadePlanning
+internal import SQLiteBinding
 package import SQLiteTables
 
 /// Edges that the value of a managed object holds. Only Cascade writes such values, so

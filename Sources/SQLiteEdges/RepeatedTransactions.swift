@@ -2,6 +2,7 @@ internal import CascadeModel
 internal import CascadeSQLite
 package import CascadeStore
 internal import CascadePlanning
+package import SQLiteBinding
 package import SQLiteTables
 internal import SQLiteJournal
 

@@ -1,6 +1,7 @@
 internal import CascadeModel
 internal import CascadeSQLite
 internal import CascadeStore
+package import SQLiteBinding
 package import SQLiteTables
 internal import SQLiteRules
 

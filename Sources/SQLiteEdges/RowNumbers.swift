@@ -1,6 +1,7 @@
 package import CascadeModel
 package import CascadeSQLite
 internal import CascadeStore
+package import SQLiteBinding
 package import SQLiteTables
 
 /// Numbers for the nodes that a transaction's changes name and that are in no table of Cascade's:

@@ -1,5 +1,6 @@
 internal import CascadeModel
 package import CascadeSQLite
+package import SQLiteBinding
 package import SQLiteTables
 
 extension Writer {

@@ -1,6 +1,7 @@
 internal import CascadeModel
 package import CascadeSQLite
 package import CascadeStore
+package import SQLiteBinding
 package import SQLiteTables
 
 /// Removes the numbers of files, and of rows of the application, that no stored edge names any

@@ -1,6 +1,7 @@
 internal import CascadeStore
 package import CascadeModel
 package import CascadeSQLite
+package import SQLiteBinding
 package import SQLiteTables
 
 /// Keeps the model bound to the existing tables, and Cascade's triggers on them up to date.

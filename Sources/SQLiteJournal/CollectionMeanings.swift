@@ -2,6 +2,7 @@ internal import CascadeStore
 package import CascadeModel
 package import CascadeSQLite
 internal import CascadePlanning
+internal import SQLiteBinding
 internal import SQLiteTables
 
 /// What the collections of a store stand for: objects, or the rows of a table by a key.

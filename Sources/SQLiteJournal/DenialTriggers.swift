@@ -1,6 +1,6 @@
 internal import CascadeModel
 internal import CascadeSQLite
-internal import SQLiteTables
+internal import SQLiteBinding
 
 /// A denial (rules 128 and 256) as triggers that refuse at once what it denies.
 ///

@@ -1,6 +1,6 @@
 internal import CascadeModel
 internal import CascadeSQLite
-internal import SQLiteTables
+internal import SQLiteBinding
 
 /// Triggers for denied rows that REPLACE displaces by a UNIQUE value other than their key. Before a
 /// row is written, no trigger can tell whether it will displace the other row, be ignored, or

@@ -1,6 +1,7 @@
 package import CascadeModel
 internal import CascadeSQLite
-package import SQLiteTables
+package import SQLiteBinding
+internal import SQLiteTables
 
 /// Finds rows that REPLACE displaces. Without `recursive_triggers` they fire no delete trigger. So
 /// before a row is written, a trigger looks for an existing row in its place. That costs a lookup

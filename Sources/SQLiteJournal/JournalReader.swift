@@ -1,5 +1,6 @@
 internal import CascadeModel
 package import CascadeSQLite
+package import SQLiteBinding
 package import SQLiteTables
 
 /// Reads the journal, and checks which of its suspicions hold now. Nodes that are gone are put into

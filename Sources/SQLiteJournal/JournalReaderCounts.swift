@@ -1,5 +1,6 @@
 internal import CascadeModel
 internal import CascadeSQLite
+internal import SQLiteBinding
 internal import SQLiteTables
 
 /// A shorter way to read the journal if causes of deletions are not reported. A counting rule only

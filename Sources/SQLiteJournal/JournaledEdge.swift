@@ -1,5 +1,6 @@
 internal import CascadeModel
 package import CascadeSQLite
+package import SQLiteBinding
 package import SQLiteTables
 
 /// An edge as a journal row `o` recorded it.

@@ -1,5 +1,6 @@
 internal import CascadeModel
 package import CascadeSQLite
+internal import SQLiteBinding
 package import SQLiteTables
 
 /// Triggers that record which rows may have had their lists of references written. They exist only

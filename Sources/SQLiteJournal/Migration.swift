@@ -1,5 +1,6 @@
 internal import CascadeModel
 package import CascadeSQLite
+internal import SQLiteBinding
 package import SQLiteTables
 
 /// A migration: the application may rebuild any of its tables. SQLite refuses to drop a table that a

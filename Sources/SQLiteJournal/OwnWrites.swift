@@ -1,5 +1,6 @@
 internal import CascadeModel
 internal import CascadeSQLite
+package import SQLiteBinding
 package import SQLiteTables
 
 /// Removes Cascade's own writes from the journal. If the application has triggers, Cascade's

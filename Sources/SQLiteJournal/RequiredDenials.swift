@@ -1,6 +1,7 @@
 package import CascadeModel
 internal import CascadeSQLite
-package import SQLiteTables
+package import SQLiteBinding
+internal import SQLiteTables
 
 /// The denials that the model, and the edges of the store, require.
 package struct RequiredDenials {

@@ -1,5 +1,6 @@
 package import CascadeModel
 internal import CascadeSQLite
+package import SQLiteBinding
 package import SQLiteTables
 
 /// The triggers that write the journal, in the application's own transactions.

@@ -1,5 +1,6 @@
 internal import CascadeModel
 package import CascadeSQLite
+package import SQLiteBinding
 package import SQLiteTables
 
 /// The watches that a binding needs. A watch has room for four values. The values of one relation

@@ -1,7 +1,8 @@
 package import CascadeModel
 package import CascadeSQLite
 package import CascadeStore
-package import SQLiteTables
+package import SQLiteBinding
+internal import SQLiteTables
 
 /// The set D: the nodes that must go because of nodes that are gone.
 ///

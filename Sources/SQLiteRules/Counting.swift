@@ -1,5 +1,6 @@
 internal import CascadeModel
 internal import CascadeSQLite
+internal import SQLiteBinding
 internal import SQLiteTables
 
 /// Rules 16 and 32: whether any edge of a name remains at a node.

@@ -1,5 +1,6 @@
 internal import CascadeModel
 internal import CascadeSQLite
+internal import SQLiteBinding
 internal import SQLiteTables
 
 /// Rule 32 where a large part of a table goes in one level.

@@ -1,6 +1,7 @@
 package import CascadeModel
 package import CascadeSQLite
-package import SQLiteTables
+package import SQLiteBinding
+internal import SQLiteTables
 internal import SQLiteJournal
 
 /// Scans whole tables for references to nothing, whatever the journal says.

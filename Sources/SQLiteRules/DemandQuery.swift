@@ -1,7 +1,8 @@
 internal import CascadeModel
 internal import CascadeSQLite
 internal import CascadePlanning
-package import SQLiteTables
+package import SQLiteBinding
+internal import SQLiteTables
 
 /// The statement that checks a demand. It finds the nodes with too few or too many distinct nodes
 /// at the other ends of their edges, wherever the edges are stored.

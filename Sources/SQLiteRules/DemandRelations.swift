@@ -1,7 +1,7 @@
 internal import CascadeModel
 internal import CascadeSQLite
 internal import CascadePlanning
-internal import SQLiteTables
+internal import SQLiteBinding
 
 extension Demand {
   /// Whether the demand counts the nodes at this end of the relation's edges.

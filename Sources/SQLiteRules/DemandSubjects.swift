@@ -1,7 +1,7 @@
 internal import CascadeModel
 internal import CascadeSQLite
 internal import CascadePlanning
-internal import SQLiteTables
+internal import SQLiteBinding
 
 /// The nodes that a demand is about, as rows of key, number and row. The number is the node's id in
 /// `cascade_node`, if it has one. The row tells where the application's row is.

@@ -2,6 +2,7 @@ package import CascadeModel
 package import CascadeSQLite
 package import CascadeStore
 internal import CascadePlanning
+package import SQLiteBinding
 package import SQLiteTables
 
 /// Denials: nodes that must not go although the rules say so. A node that goes

@@ -2,6 +2,7 @@ package import CascadeModel
 package import CascadeSQLite
 package import CascadeStore
 internal import SQLiteTables
+internal import SQLiteBinding
 
 /// References to a node that no row is and that nobody saw go, if their value looks like "none". A
 /// scan of whole tables finds them, and holds them: it does not count the node as gone.

@@ -1,7 +1,8 @@
 internal import CascadeModel
 package import CascadeSQLite
 internal import CascadeStore
-package import SQLiteTables
+package import SQLiteBinding
+internal import SQLiteTables
 
 /// A lease holds a node as an edge would. No rule brings a leased node into D, so
 /// nothing follows from it. An explicit deletion removes a node even if it is leased.

@@ -1,6 +1,6 @@
 package import CascadeModel
 package import CascadeSQLite
-package import SQLiteTables
+package import SQLiteBinding
 
 /// Stored edges that lose one of their ends with a slice: rows of `cascade_edge`, called `e`.
 package struct LosingEdges {

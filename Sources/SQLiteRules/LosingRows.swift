@@ -1,6 +1,6 @@
 internal import CascadeModel
 package import CascadeSQLite
-package import SQLiteTables
+package import SQLiteBinding
 
 /// Rows that lose an edge when nodes are deleted.
 

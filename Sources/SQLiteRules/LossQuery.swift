@@ -1,5 +1,6 @@
 internal import CascadeModel
 internal import CascadeSQLite
+internal import SQLiteBinding
 internal import SQLiteTables
 
 /// Edges that lose an end, and the nodes at their other ends, as SQL. Stored edges, removed edges,

@@ -1,5 +1,5 @@
 package import CascadeSQLite
-package import SQLiteTables
+package import SQLiteBinding
 
 /// What kinds of nodes a slice has, why they go, and how many there are. Statements for kinds that
 /// do not occur are not run.

@@ -1,6 +1,7 @@
 internal import CascadeModel
 package import CascadeSQLite
 internal import CascadePlanning
+package import SQLiteBinding
 package import SQLiteTables
 internal import SQLiteJournal
 

@@ -1,6 +1,6 @@
 internal import CascadeModel
 package import CascadeSQLite
-package import SQLiteTables
+package import SQLiteBinding
 
 /// Counts the edges that a sweep would remove with the nodes in `temp.gone`, as the sweep itself
 /// counts (`Removal.swift`).

@@ -1,6 +1,7 @@
 package import CascadeModel
 package import CascadeSQLite
-package import SQLiteTables
+package import SQLiteBinding
+internal import SQLiteTables
 
 /// The unreachable sweep: finds the nodes that no chain of edges reaches from the
 /// `roots` of the model, cycles included.

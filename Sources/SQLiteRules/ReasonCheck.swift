@@ -1,6 +1,7 @@
 internal import CascadeModel
 package import CascadeSQLite
-package import SQLiteTables
+package import SQLiteBinding
+internal import SQLiteTables
 
 /// Whether the reasons for which planned nodes are to go still hold, after other connections have
 /// committed.

@@ -1,6 +1,7 @@
 package import CascadeModel
 package import CascadeSQLite
-package import SQLiteTables
+package import SQLiteBinding
+internal import SQLiteTables
 
 /// The unreferenced sweep: finds the nodes that a counting rule would keep, and that nothing refers
 /// to: they have no edge of any name at that end. No counting rule finds a node that never had one.

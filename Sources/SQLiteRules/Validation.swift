@@ -2,6 +2,7 @@ package import CascadeModel
 package import CascadeSQLite
 internal import CascadeStore
 package import CascadePlanning
+package import SQLiteBinding
 package import SQLiteTables
 
 /// Validates the nodes that a transaction touched, at its end.

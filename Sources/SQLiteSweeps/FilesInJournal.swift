@@ -1,4 +1,5 @@
 package import CascadeSQLite
+package import SQLiteBinding
 package import SQLiteTables
 internal import SQLiteJournal
 

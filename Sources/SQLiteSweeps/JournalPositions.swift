@@ -2,6 +2,7 @@ internal import CascadeModel
 internal import CascadeSQLite
 internal import CascadeStore
 internal import CascadePlanning
+internal import SQLiteBinding
 internal import SQLiteTables
 internal import SQLiteJournal
 internal import SQLiteEdges

@@ -5,6 +5,7 @@ package import CascadeStore
 package import SQLiteTables
 internal import SQLiteDeletion
 internal import SQLiteJournal
+internal import SQLiteBinding
 
 /// What the daemon does with leases. An application writes the rows itself.
 extension Writer {

@@ -2,6 +2,7 @@ package import CascadeModel
 internal import CascadeSQLite
 internal import CascadeStore
 internal import CascadePlanning
+internal import SQLiteBinding
 package import SQLiteTables
 internal import SQLiteJournal
 internal import SQLiteRules

@@ -3,6 +3,7 @@ internal import CascadeSQLite
 internal import CascadeSystem
 package import CascadeStore
 internal import CascadePlanning
+internal import SQLiteBinding
 package import SQLiteTables
 internal import SQLiteJournal
 internal import SQLiteRules

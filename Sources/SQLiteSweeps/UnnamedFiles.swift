@@ -2,6 +2,7 @@ internal import CascadeModel
 internal import CascadeSQLite
 internal import CascadeSystem
 internal import CascadeStore
+internal import SQLiteBinding
 internal import SQLiteTables
 internal import SQLiteJournal
 internal import SQLiteEdges

@@ -6,6 +6,7 @@ internal import SQLiteDeletion
 internal import SQLiteEdges
 internal import SQLiteJournal
 internal import SQLiteRules
+internal import SQLiteBinding
 internal import SQLiteTables
 
 /// The unreferenced sweep (`Unreferenced.swift`), after all others: what they delete refers to

@@ -1,5 +1,6 @@
 internal import CascadeModel
 internal import CascadeSQLite
+package import SQLiteBinding
 
 /// Deleted rows that no record names. They are identified by a number made from their rowid
 /// (`Numbers`, 3). So a change file can delete very many rows without naming each, and what follows

@@ -2,6 +2,7 @@ package import CascadeModel
 package import CascadeSQLite
 package import CascadeStore
 package import CascadePlanning
+package import SQLiteBinding
 
 /// All demands of the model.
 package final class Demands {

@@ -1,6 +1,7 @@
 package import CascadeModel
 package import CascadeSQLite
 internal import CascadePlanning
+internal import SQLiteBinding
 
 extension Row {
   /// The end of an edge whose key is in this column.

@@ -1,5 +1,6 @@
 package import CascadeModel
 package import CascadeSQLite
+package import SQLiteBinding
 
 /// A node that is to go, or is already gone.
 package struct GoneNode {

@@ -1,5 +1,6 @@
 package import CascadeModel
 package import CascadeSQLite
+internal import SQLiteBinding
 
 /// The keys of `cascade_meta`: what a store remembers beside its rows, one integer for each key.
 ///

@@ -1,6 +1,7 @@
 internal import CascadeStore
 internal import CascadeSystem
 package import CascadeSQLite
+internal import SQLiteBinding
 
 extension Connection {
   /// How a store is opened for writing.

@@ -1,5 +1,6 @@
 package import CascadeModel
 package import CascadeSQLite
+package import SQLiteBinding
 
 /// Stages the neighbours of nodes that go, by edges in the application's tables. They are put into
 /// `temp.staged` until they have a number.

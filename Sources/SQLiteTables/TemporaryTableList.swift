@@ -1,3 +1,5 @@
+internal import SQLiteBinding
+
 /// Every temporary table. Numbers of nodes are those of `NumberRange`.
 extension TemporaryTable {
   package static let all: [TemporaryTable] = [

@@ -2,6 +2,7 @@ package import CascadeModel
 internal import CascadeSQLite
 package import CascadeStore
 package import CascadePlanning
+package import SQLiteBinding
 
 /// The state of a transaction, beside the temporary tables.
 package struct TransactionState {

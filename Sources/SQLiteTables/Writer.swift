@@ -2,6 +2,7 @@ package import CascadeModel
 package import CascadeSQLite
 package import CascadePlanning
 package import CascadeStore
+package import SQLiteBinding
 
 /// The writing side of a store: one connection, used by one thread, which applies the rules.
 ///
@@ -186,4 +187,10 @@ package struct FileWorkState {
   /// Whether the roots' directories were recorded. The record tells a root from the empty directory
   /// at which it is usually mounted.
   package var areRootsRecorded = false
+}
+
+extension Writer {
+  package func foreignKeyEffects() -> [ForeignKeyEffect] {
+    ForeignKeyPlanSQL(binding.foreignKeyPlan, current.numbers).followers()
+  }
 }

@@ -1,9 +1,10 @@
 internal import CascadeModel
 internal import CascadeSQLite
 internal import CascadeStore
-internal import SQLiteTables
+internal import SQLiteBinding
 internal import SQLiteRules
 internal import SQLiteDeletion
+internal import SQLiteTables
 
 /// Lists the references of restored rows to what the application deleted itself, which is not ours
 /// to bring back.

@@ -2,6 +2,7 @@ internal import CascadeModel
 internal import CascadeSQLite
 internal import CascadeStore
 internal import CascadePlanning
+internal import SQLiteBinding
 internal import SQLiteTables
 internal import SQLiteRules
 internal import SQLiteEdges

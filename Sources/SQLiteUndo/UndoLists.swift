@@ -2,8 +2,9 @@ internal import CascadeModel
 internal import CascadeSQLite
 internal import CascadeStore
 internal import CascadePlanning
-internal import SQLiteTables
+internal import SQLiteBinding
 internal import SQLiteDeletion
+internal import SQLiteTables
 
 /// References in a JSON column come back one by one: of a list, those that lead to an existing
 /// node; of a column, those members that are still as nulling left them, or that are still a list.

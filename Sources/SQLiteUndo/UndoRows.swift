@@ -1,8 +1,9 @@
 internal import CascadeModel
 internal import CascadeSQLite
 internal import CascadeStore
-internal import SQLiteTables
+internal import SQLiteBinding
 internal import SQLiteDeletion
+internal import SQLiteTables
 
 /// Restores rows and objects: all of a portion at once, and one by one if some of them fail.
 extension Undo {

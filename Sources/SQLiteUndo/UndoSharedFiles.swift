@@ -1,5 +1,6 @@
 internal import CascadeModel
 internal import CascadeSQLite
+internal import SQLiteBinding
 package import SQLiteTables
 internal import SQLiteEdges
 internal import SQLiteDeletion

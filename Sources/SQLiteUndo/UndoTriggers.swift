@@ -1,6 +1,7 @@
 internal import CascadeModel
 internal import CascadeSQLite
 internal import CascadeStore
+internal import SQLiteBinding
 internal import SQLiteTables
 internal import SQLiteDeletion
 

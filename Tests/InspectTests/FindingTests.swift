@@ -1,7 +1,7 @@
 import CascadeInspect
 import CascadeSQLite
 import CascadeSystem
-import SQLiteTables
+import SQLiteBinding
 import Testing
 
 /// What refers to what, and what is broken.

@@ -1,5 +1,5 @@
 internal import CascadeSQLite
-internal import SQLiteTables
+internal import SQLiteBinding
 
 extension InspectedRelationship {
   /// The table whose rows refer.

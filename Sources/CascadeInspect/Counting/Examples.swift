@@ -1,5 +1,5 @@
 internal import CascadeSQLite
-internal import SQLiteTables
+internal import SQLiteBinding
 
 extension Database {
   private static let mostExamples = 5

@@ -1,6 +1,6 @@
 internal import CascadeSQLite
 internal import CascadeSystem
-internal import SQLiteTables
+internal import SQLiteBinding
 
 /// Columns of paths, and the files below a root.
 struct PathFinder {

@@ -1,5 +1,5 @@
 internal import CascadeSQLite
-internal import SQLiteTables
+internal import SQLiteBinding
 
 /// The values of a referring column, each once with the number of its rows, in a temporary table.
 /// Sorted values are found in the key's index one after the other, which is faster than a lookup

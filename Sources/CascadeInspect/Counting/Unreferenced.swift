@@ -1,5 +1,5 @@
 internal import CascadeSQLite
-internal import SQLiteTables
+internal import SQLiteBinding
 
 extension Database {
   /// The number of rows that nothing refers to. Nil if that cannot be told without reading another

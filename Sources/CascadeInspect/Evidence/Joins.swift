@@ -1,4 +1,4 @@
-internal import SQLiteTables
+internal import SQLiteBinding
 
 extension Detective {
   /// Tables that do nothing but join the rows of two others.

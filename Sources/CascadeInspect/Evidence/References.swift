@@ -1,6 +1,6 @@
 internal import CascadeModel
 internal import CascadeSQLite
-internal import SQLiteTables
+internal import SQLiteBinding
 
 /// Conditions on the rows `c` of a referring table.
 enum ReferenceSQL {

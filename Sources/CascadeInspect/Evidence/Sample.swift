@@ -1,6 +1,6 @@
 internal import CascadeSQLite
 internal import CascadeSystem
-internal import SQLiteTables
+internal import SQLiteBinding
 
 /// A table, with what was seen of it before anything was counted.
 struct SampledTable {

@@ -1,6 +1,6 @@
 internal import CascadeModel
 internal import CascadeSQLite
-internal import SQLiteTables
+internal import SQLiteBinding
 
 extension Detective {
   private static let typeWords: Set<String> = ["type", "class", "kind", "model", "table", "entity"]

@@ -1,6 +1,6 @@
 internal import CascadeSQLite
 internal import Glibc
-internal import SQLiteTables
+internal import SQLiteBinding
 
 /// What the values of a column say: whether they are in the key of a table, and whether that may be
 /// by accident.

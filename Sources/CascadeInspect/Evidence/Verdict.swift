@@ -1,6 +1,6 @@
 internal import CascadeModel
 internal import CascadeSQLite
-internal import SQLiteTables
+internal import SQLiteBinding
 
 /// A table and a key that a column may refer to, with the evidence.
 struct Candidate {

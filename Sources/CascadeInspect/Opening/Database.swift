@@ -1,6 +1,6 @@
 internal import CascadeSQLite
 internal import CascadeSystem
-internal import SQLiteTables
+internal import SQLiteBinding
 
 /// A database that is only read, beside the programs that use it.
 final class Database {

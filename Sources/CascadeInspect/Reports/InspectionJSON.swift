@@ -1,6 +1,6 @@
 package import CascadeModel
 internal import CascadeSQLite
-internal import SQLiteTables
+internal import SQLiteBinding
 
 extension Inspection {
   package var json: JSON {

@@ -1,6 +1,6 @@
 internal import CascadeModel
 internal import CascadeSQLite
-internal import SQLiteTables
+internal import SQLiteBinding
 
 extension Int {
   /// With commas: `204,927`.

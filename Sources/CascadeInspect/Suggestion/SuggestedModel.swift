@@ -1,6 +1,6 @@
 internal import CascadeModel
 internal import CascadeSQLite
-internal import SQLiteTables
+internal import SQLiteBinding
 
 /// A model in JSON5 for a database that was inspected. It deletes nothing that the schema does not
 /// ask for: what is only implied has no rules, and stands beside it as a comment.

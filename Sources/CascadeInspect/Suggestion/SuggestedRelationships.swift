@@ -1,5 +1,5 @@
 internal import CascadeModel
-internal import SQLiteTables
+internal import SQLiteBinding
 
 /// The relationships of a suggested model.
 struct SuggestedRelationships {

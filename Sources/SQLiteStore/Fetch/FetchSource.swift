@@ -1,7 +1,7 @@
 internal import CascadeStore
 internal import CascadeModel
 internal import CascadeSQLite
-internal import SQLiteTables
+internal import SQLiteBinding
 
 /// The node that has the property. It answers `$source.NAME`.
 struct FetchSource {

@@ -1,7 +1,7 @@
 internal import CascadeStore
 internal import CascadeModel
 internal import CascadeSQLite
-internal import SQLiteTables
+internal import SQLiteBinding
 
 /// A row of an application's table. The query selects the columns of its key first, and then all
 /// columns.

@@ -3,7 +3,7 @@ internal import CascadeSQLite
 internal import CascadeSystem
 package import CascadeStore
 internal import CascadePlanning
-internal import SQLiteTables
+internal import SQLiteBinding
 internal import SQLiteJournal
 internal import SQLiteSweeps
 

@@ -3,6 +3,7 @@ internal import CascadeModel
 internal import CascadeSQLite
 internal import CascadeSystem
 internal import CascadePlanning
+internal import SQLiteBinding
 internal import SQLiteTables
 internal import SQLiteJournal
 internal import SQLiteEdges

@@ -3,6 +3,7 @@ package import CascadeModel
 internal import CascadeSQLite
 internal import CascadeSystem
 internal import CascadePlanning
+internal import SQLiteBinding
 package import SQLiteTables
 internal import SQLiteJournal
 internal import SQLiteDeletion

@@ -1,7 +1,7 @@
 package import CascadeStore
 internal import CascadeModel
 internal import CascadeSQLite
-internal import SQLiteTables
+internal import SQLiteBinding
 
 /// Edges of one kind that a query selects, in an order of their own.
 protocol EdgeListing {

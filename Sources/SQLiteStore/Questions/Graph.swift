@@ -2,7 +2,7 @@ package import CascadeModel
 internal import CascadeSQLite
 package import CascadeStore
 internal import CascadePlanning
-internal import SQLiteTables
+internal import SQLiteBinding
 
 extension Reader {
   /// Nil if the node does not exist.

@@ -1,7 +1,7 @@
 internal import CascadeModel
 internal import CascadeSQLite
 internal import CascadeStore
-internal import SQLiteTables
+internal import SQLiteBinding
 internal import SQLiteRules
 
 /// The edges that hold a node, wherever they are stored.

@@ -2,7 +2,7 @@ internal import CascadeModel
 internal import CascadeSQLite
 internal import CascadeSystem
 package import CascadeStore
-internal import SQLiteTables
+internal import SQLiteBinding
 internal import SQLiteSweeps
 internal import SQLiteRules
 

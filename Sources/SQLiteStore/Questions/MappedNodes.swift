@@ -1,7 +1,7 @@
 internal import CascadeStore
 package import CascadeModel
 internal import CascadeSQLite
-internal import SQLiteTables
+internal import SQLiteBinding
 
 /// Rows of the application, read as nodes: the value is an object of all columns.
 extension Reader {

@@ -3,6 +3,7 @@ internal import CascadeSQLite
 internal import CascadeSystem
 package import CascadeStore
 internal import CascadePlanning
+internal import SQLiteBinding
 internal import SQLiteTables
 internal import SQLiteRules
 internal import SQLiteDeletion

@@ -1,6 +1,7 @@
 package import CascadeStore
 package import CascadeModel
 package import CascadeSQLite
+internal import SQLiteBinding
 internal import SQLiteTables
 internal import SQLiteJournal
 

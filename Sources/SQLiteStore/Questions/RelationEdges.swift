@@ -2,6 +2,7 @@ internal import CascadeStore
 internal import CascadeModel
 internal import CascadeSQLite
 internal import CascadePlanning
+internal import SQLiteBinding
 internal import SQLiteTables
 
 /// The edges of one relation that a query selects, in the order of their sources' keys. Several

@@ -2,7 +2,7 @@ internal import CascadeStore
 internal import CascadeModel
 internal import CascadeSQLite
 internal import CascadePlanning
-internal import SQLiteTables
+internal import SQLiteBinding
 internal import SQLiteRules
 
 /// The edges in Cascade's own table that a query selects, in the order of the index that is used.

@@ -1,6 +1,6 @@
 internal import CascadeModel
 internal import CascadeSQLite
-internal import SQLiteTables
+internal import SQLiteBinding
 
 extension Reader {
   /// The key as the node's own row has it; nil if the node does not exist.

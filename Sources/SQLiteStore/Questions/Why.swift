@@ -1,6 +1,7 @@
 package import CascadeModel
 internal import CascadeSQLite
 package import CascadeStore
+internal import SQLiteBinding
 internal import SQLiteTables
 internal import SQLiteDeletion
 internal import SQLiteUndo

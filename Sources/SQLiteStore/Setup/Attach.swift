@@ -2,6 +2,7 @@ package import CascadeStore
 internal import CascadeModel
 internal import CascadeSQLite
 internal import CascadePlanning
+internal import SQLiteBinding
 package import SQLiteTables
 internal import SQLiteJournal
 internal import SQLiteEdges

@@ -1,6 +1,5 @@
 package import CascadeStore
 internal import CascadeSQLite
-internal import SQLiteTables
 
 extension Reader {
   /// A part of each table is read and sorted, which is most of the work.

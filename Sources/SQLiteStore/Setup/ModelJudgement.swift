@@ -1,7 +1,7 @@
 package import CascadeModel
 package import CascadeSQLite
 package import CascadeStore
-internal import SQLiteTables
+internal import SQLiteBinding
 
 /// Whether a model fits a database, and what the daemon would find there.
 package struct ModelJudgement: Sendable {

@@ -1,6 +1,7 @@
 package import CascadeStore
 internal import CascadeModel
 internal import CascadeSQLite
+internal import SQLiteBinding
 internal import SQLiteTables
 internal import SQLiteJournal
 

@@ -2,7 +2,6 @@ import StoreDefinition
 import CascadeModel
 import CascadeStore
 import SQLiteStore
-import SQLiteTables
 
 /// An application with every kind of place: keys of numbers, of texts that ignore case, of two
 /// columns; rows that repeat, and names that need quotes.

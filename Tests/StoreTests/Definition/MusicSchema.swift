@@ -2,7 +2,6 @@ import StoreDefinition
 import CascadeModel
 import CascadeStore
 import SQLiteStore
-import SQLiteTables
 
 /// An application's tables with edges in place of every kind.
 enum Music {

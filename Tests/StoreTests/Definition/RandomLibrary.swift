@@ -2,7 +2,6 @@ import StoreDefinition
 import CascadeModel
 import CascadeStore
 import SQLiteStore
-import SQLiteTables
 
 /// A library with references of all kinds at random, the edges that it must have, and the
 /// references to nothing.

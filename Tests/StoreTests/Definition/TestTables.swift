@@ -3,7 +3,6 @@ import CascadeModel
 import CascadeSQLite
 import CascadeStore
 import SQLiteStore
-import SQLiteTables
 
 extension TestStore {
   /// What the journal says, in the order in which it was written: the subject, the key and the

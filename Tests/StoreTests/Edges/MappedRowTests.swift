@@ -2,7 +2,6 @@ import StoreDefinition
 import CascadeModel
 import CascadeStore
 import SQLiteStore
-import SQLiteTables
 import Testing
 
 @Suite("Rows of the application")

@@ -2,6 +2,7 @@ import CascadeModel
 import CascadeStore
 import SQLiteJournal
 import SQLiteStore
+import SQLiteBinding
 import SQLiteTables
 import SQLiteUndo
 import StoreDefinition

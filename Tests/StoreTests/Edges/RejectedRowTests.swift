@@ -2,7 +2,7 @@ import StoreDefinition
 import CascadeModel
 import CascadeStore
 import SQLiteStore
-import SQLiteTables
+import SQLiteBinding
 import Testing
 import SQLiteSweeps
 

@@ -4,7 +4,6 @@ import CascadeModel
 import CascadeSQLite
 import CascadeStore
 import SQLiteStore
-import SQLiteTables
 import Testing
 import SQLiteEdges
 

@@ -2,7 +2,6 @@ import StoreDefinition
 import CascadeModel
 import CascadeStore
 import SQLiteStore
-import SQLiteTables
 
 /// Tables and objects that fetched properties lead from and to.
 struct FetchFixture {

@@ -3,7 +3,6 @@ import CascadeModel
 import CascadeSQLite
 import CascadeStore
 import SQLiteStore
-import SQLiteTables
 import Testing
 
 /// Deletions by SQL that rules 128 and 256 refuse at once.

@@ -2,7 +2,6 @@ import StoreDefinition
 import CascadeModel
 import CascadeStore
 import SQLiteStore
-import SQLiteTables
 import Testing
 
 /// Reference counts: rules 32 and, mirrored, 16.

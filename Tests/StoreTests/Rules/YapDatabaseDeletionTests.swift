@@ -2,6 +2,7 @@ import StoreDefinition
 import CascadeModel
 import CascadeStore
 import SQLiteStore
+import SQLiteBinding
 import SQLiteTables
 import Testing
 import SQLiteJournal

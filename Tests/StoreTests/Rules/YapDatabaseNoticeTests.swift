@@ -2,7 +2,6 @@ import StoreDefinition
 import CascadeModel
 import CascadeStore
 import SQLiteStore
-import SQLiteTables
 import Testing
 
 /// What survivors are told, and what may not go.

@@ -3,6 +3,7 @@ import CascadeModel
 import CascadeSQLite
 import CascadeStore
 import SQLiteStore
+import SQLiteBinding
 import SQLiteTables
 import Testing
 import SQLiteUndo

@@ -3,7 +3,6 @@ import CascadeSQLite
 import CascadeStore
 import SQLiteStore
 import SQLiteSweeps
-import SQLiteTables
 import StoreDefinition
 import Testing
 

@@ -3,7 +3,6 @@ import CascadeModel
 import CascadePlanning
 import CascadeStore
 import SQLiteStore
-import SQLiteTables
 import Testing
 
 @Suite("Between two steps of a large sweep")

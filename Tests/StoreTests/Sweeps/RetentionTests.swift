@@ -3,7 +3,6 @@ import CascadeModel
 import CascadeSQLite
 import CascadeStore
 import SQLiteStore
-import SQLiteTables
 import CascadeSystem
 import Testing
 import SQLiteJournal

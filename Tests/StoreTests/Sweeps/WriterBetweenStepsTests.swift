@@ -3,7 +3,7 @@ import CascadeModel
 import CascadeSQLite
 import CascadeStore
 import SQLiteStore
-import SQLiteTables
+import SQLiteBinding
 import Testing
 import SQLiteSweeps
 

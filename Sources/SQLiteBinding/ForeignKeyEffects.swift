@@ -13,12 +13,6 @@ package struct ForeignKeyEffect {
   package let lost: Table.ForeignKey?
 }
 
-extension Writer {
-  package func foreignKeyEffects() -> [ForeignKeyEffect] {
-    ForeignKeyPlanSQL(binding.foreignKeyPlan, current.numbers).followers()
-  }
-}
-
 extension Connection {
   /// The tables that have a foreign key which changes rows.
   func tablesChangedByForeignKeys() throws -> [Table] {

@@ -1,5 +1,5 @@
 internal import CascadeModel
-internal import CascadeSQLite
+package import CascadeSQLite
 
 /// A part of a composite key, in the list that stands for the key (`NodeTable.key`). It is encoded
 /// so that reading it gives the same value. SQLite's own JSON functions know no blob, write reals
@@ -46,7 +46,7 @@ package enum KeyPart {
   }
 
   /// Implements `cascade_value`: the value that such a part stands for.
-  static func value(_ part: String) -> Value {
+  package static func value(_ part: String) -> Value {
     guard let text = try? JSON.parse(part).string else { return .null }
     return [UInt8](sqlBlob: text).map(Value.blob) ?? .text(text)
   }

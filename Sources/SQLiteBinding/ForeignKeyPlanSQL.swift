@@ -13,7 +13,7 @@ package struct ForeignKeyPlanSQL {
 
   /// The rows that go, parents before their children; behind them, the rows that only lose a
   /// reference.
-  func followers() -> [ForeignKeyEffect] {
+  package func followers() -> [ForeignKeyEffect] {
     ways.followingTables.filter(ways.deletesRows).map { table in
       ForeignKeyEffect(
         table: ways.tables[table], rows: { rows(of: table, in: $0) }, lost: nil)

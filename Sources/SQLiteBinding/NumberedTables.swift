@@ -30,6 +30,8 @@ package struct NumberedTables: Sendable {
   /// rows written since the plan.
   package var notedLists: Set<String> = []
 
+  package init() {}
+
   package var gone: EdgeRelation.StartingNodes {
     EdgeRelation.StartingNodes(rows: "temp.gone AS g", id: "g.id", hasLists: hasLists)
   }
@@ -79,7 +81,7 @@ extension NodeTable {
   }
 
   /// Whether the row `alias` may have such a number.
-  func isInRange(_ alias: String) -> String {
+  package func isInRange(_ alias: String) -> String {
     "\(row(alias)) BETWEEN 0 AND \(NumberRange.rowsOfATable - 1)"
   }
 
