@@ -4,13 +4,13 @@ import PackageDescription
 
 // Layers: a target imports only from lower layers, and only what is listed here.
 //
-//   6  cascaded        cascadectl
+//   6  cascaded        cascadectl     cascaded-postgres
 //   5  Daemon          CascadeKit     CascadeInspect
-//   4  VarlinkServer   Spool          SQLiteStore
+//   4  VarlinkServer   Spool          SQLiteStore    PostgresStore
 //   3  SQLiteUndo … SQLiteJournal, in the order of `layers`
 //   2  CascadePlanning SQLiteBinding  SQLiteTables
 //   1  SystemdService  CascadeStore   CascadeVarlink  HTTPServer
-//   0  CascadeModel    CascadeSQLite  CascadeSystem  (and the C libraries below them)
+//   0  CascadeModel    CascadeSQLite  CascadeSystem  CascadePostgres (and the C libraries below)
 //      CascadeMacros runs in the compiler, and uses only CascadeModel.
 //
 // Only `cascaded` knows an engine: `Daemon` and `Spool` use the protocols of `CascadeStore`.
@@ -149,6 +149,18 @@ for (index, layer) in layers.enumerated() {
         "SystemdService",
       ],
       swiftSettings: sources, linkerSettings: alone),
+
+    .systemLibrary(
+      name: "CPostgreSQL", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
+    .target(name: "CascadePostgres", dependencies: ["CPostgreSQL"], swiftSettings: sources),
+    .target(
+      name: "PostgresSupport",
+      dependencies: ["CascadeCSystem", "CascadePostgres", "CascadeSystem"],
+      path: "Tests/PostgresSupport", swiftSettings: settings),
+    .testTarget(
+      name: "PostgresTests",
+      dependencies: ["CascadePostgres", "CascadeSystem", "PostgresSupport"],
+      swiftSettings: settings),
 
     .target(
       name: "StoreDefinition", dependencies: ["CascadeModel", "CascadeStore"],

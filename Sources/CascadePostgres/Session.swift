@@ -1,0 +1,140 @@
+internal import CPostgreSQL
+internal import Glibc
+
+/// One connection to a PostgreSQL server, used by one thread at a time.
+@safe
+package struct Session: ~Copyable {
+  private let connection: OpaquePointer
+
+  /// `location` is a URI or a list of settings:
+  /// https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING
+  package init(_ location: String, name: String = "cascaded") throws(PostgresError) {
+    unsafe connection = try Session.open(location, name)
+    unsafe PQsetNoticeProcessor(connection, { _, _ in }, nil)
+  }
+
+  private static func open(
+    _ location: String, _ name: String
+  ) throws(PostgresError) -> OpaquePointer {
+    let words = CStrings(["dbname", "fallback_application_name", "client_encoding"])
+    let values = CStrings([location, name, "UTF8"])
+    let opened = unsafe words.withPointers { words in
+      unsafe values.withPointers { unsafe PQconnectdbParams(words, $0, 1) }
+    }
+    guard let opened = unsafe opened else {
+      throw PostgresError(sqlState: nil, message: "out of memory", doing: "connect")
+    }
+    if unsafe PQstatus(opened) == CONNECTION_OK { return unsafe opened }
+    defer { unsafe PQfinish(opened) }
+    throw unsafe PostgresError(nil, opened, doing: "connect")
+  }
+
+  deinit { unsafe PQfinish(connection) }
+
+  /// Runs one statement with the values of `$1`, `$2`, …
+  @discardableResult
+  package func run(_ sql: String, _ values: [String?] = []) throws(PostgresError) -> Rows {
+    if values.contains(where: { $0?.utf8.contains(0) ?? false }) {
+      throw PostgresError(
+        sqlState: "22021", message: "a text may not contain the character NUL", doing: sql)
+    }
+    let result = unsafe CStrings(values).withPointers {
+      unsafe PQexecParams(connection, sql, Int32(values.count), nil, $0, nil, nil, 0)
+    }
+    return try unsafe take(result, sql)
+  }
+
+  /// Runs statements, separated by semicolons. Without a transaction they are one.
+  package func execute(_ script: String) throws(PostgresError) {
+    _ = try unsafe take(unsafe PQexec(connection, script), script)
+  }
+
+  private func take(_ result: OpaquePointer?, _ sql: String) throws(PostgresError) -> Rows {
+    defer { unsafe PQclear(result) }
+    let status = unsafe PQresultStatus(result)
+    guard let result = unsafe result, status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK else {
+      throw unsafe PostgresError(result, connection, doing: sql)
+    }
+    return unsafe Rows(result)
+  }
+
+  // MARK: - Transactions
+
+  package enum Isolation: String, Sendable {
+    case readCommitted = "READ COMMITTED"
+    case repeatableRead = "REPEATABLE READ"
+  }
+
+  package var isInTransaction: Bool { unsafe PQtransactionStatus(connection) != PQTRANS_IDLE }
+
+  /// Runs `body` in a transaction of its own, and rolls it back if `body` throws.
+  package func transaction<T>(
+    _ isolation: Isolation = .readCommitted, _ body: () throws -> T
+  ) throws -> T {
+    try execute("BEGIN ISOLATION LEVEL \(isolation.rawValue)")
+    do {
+      let result = try body()
+      try execute("COMMIT")
+      return result
+    } catch {
+      try? execute("ROLLBACK")
+      throw error
+    }
+  }
+
+  /// Runs `body` within the transaction that is open; what it did is undone if it throws.
+  package func savepoint<T>(_ body: () throws -> T) throws -> T {
+    try execute("SAVEPOINT part")
+    do {
+      let result = try body()
+      try execute("RELEASE part")
+      return result
+    } catch {
+      try execute("ROLLBACK TO part; RELEASE part")
+      throw error
+    }
+  }
+
+  // MARK: - Notifications
+
+  package func listen(_ channel: String) throws(PostgresError) {
+    try execute("LISTEN \(quoted(channel))")
+  }
+
+  /// Whether a notification came, waiting for at most so many milliseconds.
+  package func notification(within milliseconds: Int32) throws(PostgresError) -> Bool {
+    if takeNotifications() { return true }
+    var poll = unsafe pollfd(fd: PQsocket(connection), events: Int16(POLLIN), revents: 0)
+    if unsafe Glibc.poll(&poll, 1, milliseconds) <= 0 { return false }
+    if unsafe PQconsumeInput(connection) == 0 {
+      throw unsafe PostgresError(nil, connection, doing: "wait for a notification")
+    }
+    return takeNotifications()
+  }
+
+  private func takeNotifications() -> Bool {
+    var isAny = false
+    while let notification = unsafe PQnotifies(connection) {
+      unsafe PQfreemem(notification)
+      isAny = true
+    }
+    return isAny
+  }
+}
+
+/// Texts for a C function, which sees null for nil and null behind the last.
+@safe
+private struct CStrings: ~Copyable {
+  private let pointers: [UnsafeMutablePointer<CChar>?]
+
+  init(_ texts: [String?]) {
+    unsafe pointers = texts.map { unsafe $0.flatMap { unsafe strdup($0) } } + [nil]
+  }
+
+  deinit { unsafe pointers.forEach { unsafe free($0) } }
+
+  func withPointers<T>(_ body: (UnsafePointer<UnsafePointer<CChar>?>) -> T) -> T {
+    let constant = unsafe pointers.map { unsafe UnsafePointer($0) }
+    return unsafe constant.withUnsafeBufferPointer { unsafe body($0.baseAddress!) }
+  }
+}

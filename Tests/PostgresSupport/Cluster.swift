@@ -1,0 +1,141 @@
+import CascadeCSystem
+package import CascadePostgres
+import CascadeSystem
+import Glibc
+
+/// A throw-away PostgreSQL server for the tests of one process, on a socket in a directory of its
+/// own. It ends with the process, however that ends, and its directory is removed.
+///
+/// Roles: `postgres`, the superuser; `application`, which owns the tables; and `cascaded`.
+package final class Cluster: Sendable {
+  package let directory: String
+  /// The server ends when this descriptor is closed.
+  private let lifeline: CInt
+
+  /// The directory of the programs; nil if PostgreSQL is not installed.
+  static let programs: String? = {
+    let versions = (try? Directory.open("/usr/lib/postgresql").names().map(\.description)) ?? []
+    let newest = versions.compactMap { Int($0) }.max()
+    return newest.map { "/usr/lib/postgresql/\($0)/bin" }
+  }()
+
+  package static var isInstalled: Bool { programs != nil }
+  package static let missing =
+    "PostgreSQL is not installed: apt-get install postgresql"
+
+  private static let shared = Result { try Cluster() }
+
+  package static func running() throws -> Cluster { try shared.get() }
+
+  private init() throws {
+    let name = try Process.randomBytes(6).map { String($0, radix: 16) }.joined()
+    directory = "\(unsafe access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp")/cascade-pg-\(name)"
+    let (output, lifeline) = try Cluster.start([
+      "bash", "-c", Cluster.script, "cluster", directory, Cluster.programs ?? "",
+    ])
+    self.lifeline = lifeline
+    defer { close(output) }
+    var byte: UInt8 = 0
+    if unsafe read(output, &byte, 1) != 1 {
+      throw ClusterError(description: "no throw-away server: see \(directory).log")
+    }
+    let session = try Session(location("postgres", as: "postgres"))
+    try session.execute("CREATE ROLE application LOGIN; CREATE ROLE cascaded LOGIN")
+  }
+
+  /// Starts the server, says one byte when it answers, and ends it when its input is closed. The
+  /// server refuses to run as root.
+  private static let script = """
+    set -eu
+    directory=$1 programs=$2
+    as=()
+    if ((EUID == 0)); then as=(setpriv --reuid=nobody --regid=nogroup --clear-groups); fi
+    exec 2>"$directory.log"
+    mkdir -m 700 "$directory"
+    ((EUID)) || chown nobody:nogroup "$directory"
+    cd "$directory"
+    "${as[@]}" "$programs/initdb" -D data -U postgres -A trust -E UTF8 --locale=C.UTF-8 \\
+      --no-sync --no-instructions >&2
+    "${as[@]}" "$programs/postgres" -D data -k "$directory" -c listen_addresses= -c fsync=off \\
+      -c full_page_writes=off -c max_connections=60 -c autovacuum=off -c shared_buffers=16MB \\
+      </dev/null >&2 &
+    server=$!
+    until "$programs/pg_isready" -q -h "$directory"; do
+      kill -0 "$server"
+      sleep 0.02
+    done
+    printf r
+    exec >&2
+    cat >/dev/null || true
+    kill -QUIT "$server"
+    wait "$server" || true
+    cd /
+    rm -rf "$directory" "$directory.log"
+    """
+
+  private static func start(_ arguments: [String]) throws -> (output: CInt, lifeline: CInt) {
+    var input: [CInt] = [0, 0]
+    var output: [CInt] = [0, 0]
+    guard unsafe pipe2(&input, O_CLOEXEC) == 0, unsafe pipe2(&output, O_CLOEXEC) == 0 else {
+      throw ClusterError(description: "no pipes")
+    }
+    var actions = unsafe posix_spawn_file_actions_t()
+    unsafe posix_spawn_file_actions_init(&actions)
+    defer { unsafe posix_spawn_file_actions_destroy(&actions) }
+    unsafe posix_spawn_file_actions_adddup2(&actions, input[0], STDIN_FILENO)
+    unsafe posix_spawn_file_actions_adddup2(&actions, output[1], STDOUT_FILENO)
+    var words = unsafe arguments.map { unsafe strdup($0) } + [nil]
+    defer { unsafe words.forEach { unsafe free($0) } }
+    var identifier: pid_t = 0
+    let result = unsafe posix_spawnp(
+      &identifier, words[0]!, &actions, nil, &words, cascade_environment())
+    close(input[0])
+    close(output[1])
+    if result != 0 { throw ClusterError(description: "bash does not start") }
+    return (output[0], input[1])
+  }
+
+  package func location(_ database: String, as role: String) -> String {
+    "postgresql:///\(database)?host=\(directory)&user=\(role)"
+  }
+}
+
+package struct ClusterError: Error, CustomStringConvertible {
+  package let description: String
+}
+
+/// A database for one test, which is dropped with it. `application` may create tables in it, and
+/// `cascaded` has the rights that the guide asks for.
+package final class Database: Sendable {
+  package let name: String
+  private let cluster: Cluster
+
+  package init(schema: String = "") throws {
+    cluster = try Cluster.running()
+    name = try "t" + Process.randomBytes(6).map { String($0, radix: 16) }.joined()
+    let administrator = try Session(cluster.location("postgres", as: "postgres"))
+    try administrator.execute("CREATE DATABASE \(name) OWNER application")
+    try administrator.execute("GRANT CREATE ON DATABASE \(name) TO cascaded")
+    let application = try session()
+    try application.execute(
+      """
+      GRANT USAGE ON SCHEMA public TO cascaded;
+      ALTER DEFAULT PRIVILEGES GRANT SELECT, INSERT, UPDATE, DELETE, TRIGGER ON TABLES TO cascaded
+      """)
+    if !schema.isEmpty { try application.execute(schema) }
+  }
+
+  deinit {
+    guard let administrator = try? Session(cluster.location("postgres", as: "postgres")) else {
+      return
+    }
+    try? administrator.execute("DROP DATABASE \(name) WITH (FORCE)")
+  }
+
+  /// What a model names.
+  package var location: String { cluster.location(name, as: "cascaded") }
+
+  package func session(as role: String = "application") throws -> Session {
+    try Session(cluster.location(name, as: role))
+  }
+}
