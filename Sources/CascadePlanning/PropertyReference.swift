@@ -177,7 +177,7 @@ extension Relationship.Target {
     switch self {
     case .collection(let name): .collection(model.collection(of: name))
     case .types(let map): .types(map.mapValues { model.collection(of: $0) })
-    case .files: self
+    case .either, .files: self
     }
   }
 
@@ -187,6 +187,8 @@ extension Relationship.Target {
     switch self {
     case .collection(let name): [("", name)]
     case .types(let map): map.sorted { $0.key < $1.key }
+    // Only columns lead to one of several collections.
+    case .either: []
     case .files(let root): [("", Destination.fileCollection + root)]
     }
   }

@@ -13,13 +13,17 @@ package struct EdgeRelation: Hashable, Sendable {
   package let kind: EdgeKind
   package let source: NodeTable
   package let destination: NodeTable
+  /// All tables that the same reference may lead to, where no type says which
+  /// (`Alternatives.swift`). The destination is one of them.
+  package let alternatives: [NodeTable]
   package let form: Form
   /// The relationship in the model; nil for a foreign key of the application's.
   package let relationship: Relationship?
 
   package init(
     name: String, nameId: Int64, rules: Rules, kind: EdgeKind, source: NodeTable,
-    destination: NodeTable, form: Form, relationship: Relationship?
+    destination: NodeTable, alternatives: [NodeTable] = [], form: Form,
+    relationship: Relationship?
   ) {
     self.name = name
     self.nameId = nameId
@@ -27,6 +31,7 @@ package struct EdgeRelation: Hashable, Sendable {
     self.kind = kind
     self.source = source
     self.destination = destination
+    self.alternatives = alternatives
     self.form = form
     self.relationship = relationship
   }

@@ -22,11 +22,14 @@ struct EdgeRelationBinder {
       throw Catalog.Unusable("collection \"\(from)\" cannot be used", isContained: true)
     }
     let nameId = try numbers.number(ofName: relationship.name)
-    return try targets(numbers).map { target in
+    let targets = try targets(numbers)
+    let isEither = relationship.to.isEither && targets.count > 1
+    return try targets.map { target in
       EdgeRelation(
         name: relationship.name, nameId: nameId, rules: relationship.rules,
         kind: kind(target.table),
         source: source, destination: target.table,
+        alternatives: isEither ? targets.map(\.table) : [],
         form: try form(table, type: target.type, catalog, db), relationship: relationship)
     }
   }
@@ -42,6 +45,9 @@ struct EdgeRelationBinder {
         targets.append((type, try nodes(name, numbers)))
       }
       return targets
+    case .either(let names):
+      // Types of one collection are the same table.
+      return try names.map(model.collection(of:)).unique.map { ("", try nodes($0, numbers)) }
     case .files(let root):
       let name = Destination.fileCollection + root
       let id = try numbers.number(ofCollection: name)

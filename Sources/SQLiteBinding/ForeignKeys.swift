@@ -127,13 +127,14 @@ extension Binding {
     return rows.isNotListed("temp.dead", "j", numbers)
   }
 
-  /// Whether an edge loses this end with the nodes that go: it was not removed before, and no other
-  /// row holds it.
+  /// Whether an edge loses this end with the nodes that go: it was not removed before, no other row
+  /// holds it, and its reference leads to no other node that stays.
   package func isLosing(
     _ end: EdgeEnd, _ relation: EdgeRelation, _ numbers: NumberedTables
   ) -> String {
     end == .source
-      ? isLastForEdge(of: relation, numbers) : edgeStillExists(relation, numbers)
+      ? isLastForEdge(of: relation, numbers)
+      : "\(edgeStillExists(relation, numbers)) AND \(relation.leadsNowhereElse(staying: numbers))"
   }
 
   /// The join table of a relation if its rows are not nodes, and its ends, each with the other end.
@@ -186,7 +187,7 @@ func childrenBeforeParents<Item: Equatable>(
 extension EdgeRelation {
   /// Whether rule 64 takes the reference of a foreign key away before SQLite checks the key.
   func nullifies(_ key: Table.ForeignKey) -> Bool {
-    guard case .column(let columns) = form else { return false }
+    guard case .column(let columns) = form, alternatives.isEmpty else { return false }
     return rules.contains(.nullifySourceIfDestinationDeleted) && columns.contains(where: key.has)
   }
 }

@@ -170,6 +170,16 @@ extension NodeTable {
     return "(\(ways.joined(separator: " OR ")))"
   }
 
+  /// Whether a table of numbers has the node that a reference names by its key.
+  func isListed(_ list: String, by reference: Reference) -> String {
+    let named = nodesNamed(
+      by: reference.hasSeveralValues ? reference : Reference(asKey(reference)))
+    return """
+      EXISTS (SELECT 1 FROM \(named.rows) CROSS JOIN \(list) AS n ON n.id = m.id
+        WHERE \(named.condition))
+      """
+  }
+
   /// The nodes `m` with a number that a reference names by their key. Several values are compared
   /// with the columns of the row `p`, which has the key.
   private func nodesNamed(by reference: Reference) -> (rows: String, condition: String) {

@@ -93,7 +93,7 @@ extension EdgeRelation {
   /// The references that are lost, and the table of all references.
   fileprivate func losses(_ numbers: NumberedTables) -> [(rows: String, all: String)] {
     let lost = numbers.forms(of: destination).map {
-      edgesToDestinations(in: .gone, $0, numbers).text
+      "\(edgesToDestinations(in: .gone, $0, numbers).text) AND \(leadsNowhereElse(staying: numbers))"
     }
     if case .join(let table, _, _) = form {
       let joins = numbers.forms(of: source).map {

@@ -74,7 +74,8 @@ extension Writer {
     if following == 0 { return }
     try db.stageNodes(
       losing: end, of: relation, rule: following, in: slice, current.numbers,
-      from: current.numbers.existingReferences(relation))
+      from: current.numbers.existingReferences(relation),
+      where: end == .source ? "1" : relation.leadsNowhereElse(staying: current.numbers))
   }
 
   /// Journals the edges in `temp.staged`. An edge that loses both ends runs no rule, and is left

@@ -115,36 +115,52 @@ extension Writer {
     if try occurrences(of: key, like: edge.place, atLeast: times) > times { return }
     try touch(source)
     try touch(destination)
-    if try cancelRowEdgeRemoval(key) { return }
+    if try cancelRowEdgeRemoval(key, edge.place) { return }
     try addFresh(key)
-    current.counts.edgesAdded += db.changes
+    if edge.place.countsReferences { current.counts.edgesAdded += db.changes }
   }
 
-  private func cancelRowEdgeRemoval(_ key: EdgeKey) throws -> Bool {
+  private func cancelRowEdgeRemoval(_ key: EdgeKey, _ place: EdgeRelation) throws -> Bool {
     if current.lostCount == 0 { return false }
     try db.run(
       "DELETE FROM temp.lost_edges WHERE source = ? AND name = ? AND destination = ? AND origin = ?",
       .integer(key.source), .integer(key.name), .integer(key.destination),
       .integer(Origin.declared.rawValue))
-    current.lostCount -= db.changes
-    current.counts.edgesRemoved -= db.changes
-    return db.changes > 0
+    let cancelled = db.changes
+    current.lostCount -= cancelled
+    if place.countsReferences { current.counts.edgesRemoved -= cancelled }
+    return cancelled > 0
   }
 
   private func removed(_ edge: RowEdge) throws {
     // An absent end that no change named since the last flush has no number, and gets none.
     guard let source = try knownNumber(edge.source, in: edge.place.source),
       let destination = try knownNumber(edge.destination, in: edge.place.destination)
-    else { return current.counts.edgesRemoved += 1 }
+    else { return countRemoved(edge) }
     let key = EdgeKey(
       source: source, name: edge.place.nameId, destination: destination, origin: .declared)
     if try occurrences(of: key, like: edge.place, atLeast: 0) > 0 { return }
     try touch(source)
     try touch(destination)
-    if try cancelAddition(key) { return current.counts.edgesAdded -= 1 }
-    current.counts.edgesRemoved += 1
+    if try cancelAddition(key) {
+      if edge.place.countsReferences { current.counts.edgesAdded -= 1 }
+      return
+    }
+    countRemoved(edge)
+    // There was no edge to a node that came since, though the reference has its key.
+    if try !edge.place.alternatives.isEmpty && isNew(destination, in: edge.place.destination) {
+      return
+    }
     // An edge that lost both ends runs no rule.
     if edge.source.isThere && edge.destination.isThere { try recordLoss(key, edge.place.rules) }
+  }
+
+  private func isNew(_ id: Int64, in table: NodeTable) throws -> Bool {
+    try table.kind == .managed ? id >= current.firstNewId : isInsertedSinceFlush(id)
+  }
+
+  private func countRemoved(_ edge: RowEdge) {
+    if edge.place.countsReferences { current.counts.edgesRemoved += 1 }
   }
 
   /// Whether the row itself still holds an edge that a list added since the last flush and that is
@@ -178,7 +194,7 @@ extension Writer {
         source: source, name: edge.place.nameId, destination: destination, origin: .declared)
       try touch(destination)
       let isFresh = try cancelAddition(key)
-      if isFresh { current.counts.edgesAdded -= 1 }
+      if isFresh && edge.place.countsReferences { current.counts.edgesAdded -= 1 }
       if edge.place.source != table { continue }
       try recordLoss(key, edge.place.rules, born: isFresh ? identities.counters.serial : 0)
     }

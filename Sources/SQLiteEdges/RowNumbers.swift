@@ -75,6 +75,9 @@ extension Writer {
   /// an edge of this transaction names it. References that dangled before are left to a sweep,
   /// which may have to ask.
   package func dropUnusedAbsentNodes() throws {
+    for relation in binding.edgeRelations where !relation.alternatives.isEmpty {
+      try dropEdgesToAbsentNodes(relation)
+    }
     try db.run(
       """
       DELETE FROM temp.named_missing_rows WHERE id NOT IN (SELECT id FROM temp.dead)
@@ -87,6 +90,22 @@ extension Writer {
     current.deadCount -= db.changes
     if db.changes == 0 { return }
     try db.run("DELETE FROM cascade_node WHERE id IN (SELECT id FROM temp.named_missing_rows)")
+  }
+
+  /// A reference to one of several tables is an edge to those that have its key. If none has, it is
+  /// one of the relation that stands for nothing.
+  private func dropEdgesToAbsentNodes(_ relation: EdgeRelation) throws {
+    let (source, destination) = (relation.source, relation.destination)
+    try db.run(
+      generated: """
+        DELETE FROM temp.new_edges AS e WHERE name = \(relation.nameId)
+        AND EXISTS (SELECT 1 FROM temp.named_missing_rows AS n CROSS JOIN temp.known AS k ON k.id = n.id
+          WHERE n.id = e.destination AND k.collection = \(destination.id))
+        AND EXISTS (SELECT 1 FROM temp.known AS m
+          CROSS JOIN \(source.rows) AS s ON \(source.isRow("s", of: "m"))
+          WHERE m.id = e.source AND m.collection = \(source.id)
+          AND NOT (\(relation.leadsNowhereElse) AND \(relation.standsForNothing)))
+        """)
   }
 
   /// An absent node keeps the spelling of the key that it was first given, however it is spelled

@@ -200,6 +200,7 @@ extension Relationship.Target {
     switch self {
     case .collection(let name): [name]
     case .types(let map): map.sorted { $0.key < $1.key }.flatMap { [$0.key, $0.value] }
+    case .either(let names): names.sorted()
     case .files: []
     }
   }

@@ -84,7 +84,8 @@ extension EdgeRelation {
     }
     return EdgeRelation(
       name: name, nameId: nameId, rules: rules, kind: kind, source: source,
-      destination: destination, form: form, relationship: relationship)
+      destination: destination, alternatives: alternatives, form: form,
+      relationship: relationship)
   }
 
   private func formerForm(

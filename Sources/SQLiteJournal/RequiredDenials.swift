@@ -88,7 +88,7 @@ extension EdgeRelation {
   fileprivate var deniesDestination: DenialTriggers {
     func rows(_ row: String) -> String {
       "\(sources) WHERE \(destination.isReference(reference, toRow: row))"
-        + " AND \(isEdge) AND \(source.isNode("s"))"
+        + " AND \(isEdge) AND \(source.isNode("s")) AND \(leadsNowhereElseInTrigger)"
     }
     func isOther(_ row: String) -> String {
       source == destination ? " AND NOT (\(source.isSame("s", row)))" : ""

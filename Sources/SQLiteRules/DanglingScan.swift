@@ -18,7 +18,7 @@ extension Connection {
     try empty(.ownedBy(.danglingScan))
     if released.isEmpty { try addEndsOfStoredEdges(binding) }
     let notifies = notifiesMissingDestination || !released.isEmpty
-    let relations = binding.edgeRelations.filter {
+    let relations = binding.edgeRelations.filter(\.mayStandForNothing).filter {
       $0.reactsToMissingDestination || notifies && $0.notifiesMissingDestination
     }
     for (number, relation) in relations.enumerated() {
@@ -73,6 +73,7 @@ extension Connection {
           \(relation.destination.asKey(relation.reference)), count(*)
         \(relation.all) AND \(relation.isDangling)
         AND NOT \(relation.destination.hasRow(asKeyOf: relation.reference))
+        AND NOT \(relation.ledToDead)
         GROUP BY 6
         """)
   }
@@ -88,12 +89,13 @@ extension Connection {
 }
 
 extension EdgeRelation {
-  /// Whether the node that the reference names does not exist.
+  /// Whether the node that the reference names does not exist, nor another one that it may lead to.
   ///
   /// A row with one reference is found by its rowid first. An index of the reference is enough for
   /// that, so the table is read only where something is missing.
   package var isDangling: String {
-    let isMissing = destination.isMissing(reference)
+    let isMissing = [destination.isMissing(reference), leadsNowhereElse, standsForNothing]
+      .filter { $0 != "1" }.joined(separator: " AND ")
     guard hasReferenceInColumns, let rowid = source.table?.rowid else { return isMissing }
     return """
       s.\(rowid) IN (

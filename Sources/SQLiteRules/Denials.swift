@@ -36,9 +36,10 @@ extension Connection {
     for relation in binding.examinedRelations {
       for effect in RuleEffect.all(.deny) where relation.rules.contains(effect.rule) {
         let end = effect.lostEnd
-        let holds =
-          relation.stays(end.other, numbers) + " AND "
-          + binding.edgeStillExists(relation, numbers)
+        let isLost =
+          end == .destination
+          ? binding.isLosing(end, relation, numbers) : binding.edgeStillExists(relation, numbers)
+        let holds = "\(relation.stays(end.other, numbers)) AND \(isLost)"
         denials += try self.denials(
           relation, losing: end, ends?.forms(of: relation[end]), model, slice, numbers, where: holds
         )

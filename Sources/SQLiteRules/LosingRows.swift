@@ -42,7 +42,7 @@ extension EdgeRelation {
       """
       SELECT \(table.identityColumns("s"))
       \(edges(at: .destination, in: numbers.gone.limited(to: slice), form, numbers))
-      AND \(stays(.source, numbers))
+      AND \(stays(.source, numbers)) AND \(leadsNowhereElse(but: slice, numbers))
       """
     }
   }

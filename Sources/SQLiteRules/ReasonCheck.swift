@@ -103,7 +103,7 @@ extension EdgeRelation {
   fileprivate var refersToMissingNode: String {
     let isMissing = """
       \(isEdge) AND NOT EXISTS (SELECT 1 FROM \(destination.rows) AS d
-        WHERE \(destination.hasKey("d", reference)))
+        WHERE \(destination.hasKey("d", reference))) AND \(leadsNowhereElse)
       """
     if references.isEmpty { return "coalesce(\(isMissing), 0)" }
     return "EXISTS (SELECT 1 FROM (SELECT 1) \(references) WHERE \(isMissing))"

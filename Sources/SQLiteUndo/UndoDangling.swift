@@ -41,7 +41,7 @@ extension EdgeRelation {
   /// that lead to nothing.
   fileprivate func mayDangle(_ kept: Undo.NumberedLayout) -> Bool {
     if case .join = form { return false }
-    return reactsToMissingDestination && source.collection == kept.collection
+    return reactsToMissingDestination && mayStandForNothing && source.collection == kept.collection
       && source.table?.name == kept.layout.subject
   }
 
@@ -51,6 +51,7 @@ extension EdgeRelation {
     FROM temp.restored AS r CROSS JOIN \(source.rows) AS s ON \(source.hasKey("s", "r.key"))
     \(references)
     WHERE r.layout = ?1 AND \(isEdge) AND NOT \(destination.hasRow(withKey: reference))
+    AND \(leadsNowhereElse) AND \(standsForNothing)
     """
   }
 }

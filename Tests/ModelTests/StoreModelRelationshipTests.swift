@@ -26,7 +26,7 @@ private func relationship(_ members: String, to: String = "\"albums\"") -> Strin
     ),
     (
       "{ name: \"n\", from: \"a\", to: 1 }",
-      ".to: expected a collection, { files: ROOT } or a map from types to collections, found a number"
+      ".to: expected a collection, a list of them, { files: ROOT } or a map from types to collections, found a number"
     ),
     (
       "{ name: \"n\", from: \"a\", to: { A: \"b\" } }",
@@ -199,6 +199,63 @@ private func relationship(_ members: String, to: String = "\"albums\"") -> Strin
   ])
   func `a place that cannot hold the edges is refused`(written: String, problem: String) {
     #expect(problems(in: file(written)) == ["relationships[0]." + problem])
+  }
+
+  private static let either = "name: \"n\", from: \"songs\", to: [\"songs\", \"notes\"]"
+
+  @Test func `a column may lead to one of several collections`() throws {
+    let model = try readModel(file("{ \(Self.either), column: \"c\", rules: [] }"))
+    #expect(model.relationships[0].to == .either(["songs", "notes"]))
+    #expect(model.relationships[0].to.collections == ["notes", "songs"])
+    let note = Destination.node(Node("notes", .text("1")))
+    #expect(model.rules(for: "n", from: "songs", to: note) == [])
+  }
+
+  @Test(arguments: [
+    (
+      "\(either), column: \"c\", typeColumn: \"t\"",
+      #".typeColumn: "typeColumn" needs a map from types to collections in "to""#
+    ),
+    (
+      "\(either), column: \"c\", inverse: \"i\"",
+      ".inverse: a reference to one of several collections has no inverse"
+    ),
+    (
+      either, #".to: only a reference in a "column" may lead to one of several collections"#
+    ),
+    (
+      "\(either), property: \"c\"",
+      #".to: only a reference in a "column" may lead to one of several collections"#
+    ),
+    (
+      "name: \"n\", from: \"songs\", to: [\"songs\"], column: \"c\"",
+      ".to: a list has at least two collections"
+    ),
+    (
+      "name: \"n\", from: \"songs\", to: [\"a\", \"a\"], column: \"c\"",
+      ".to[1]: is listed twice"
+    ),
+    (
+      "name: \"n\", from: \"songs\", to: [\"a\", { files: \"media\" }], column: \"c\"",
+      ".to[1]: files cannot be one of several destinations"
+    ),
+    (
+      "name: \"n\", from: \"songs\", to: [\"a\", \"tags\"], column: \"c\"",
+      #".column: one column cannot hold the key of 2 columns of "tags": list one for each of a, b"#
+    ),
+  ])
+  func `what cannot lead to one of several collections is refused`(
+    written: String, problem: String
+  ) {
+    #expect(problems(in: file("{ \(written) }")) == ["relationships[0]" + problem])
+  }
+
+  @Test func `such a reference is no inverse of another`() {
+    let other = "{ name: \"m\", from: \"notes\", to: \"songs\", inverse: \"n\" }"
+    #expect(
+      problems(in: file("{ \(Self.either), column: \"c\" }", other)) == [
+        #"relationships[1].inverse: "n" of "songs": a reference to one of several collections has no inverse"#
+      ])
   }
 
   @Test func `references of a managed collection may be polymorphic`() {

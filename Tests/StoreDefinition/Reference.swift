@@ -27,9 +27,14 @@ package struct Reference {
   /// Of edges in properties, by `name/from/to`. Property `x_a` refers to the collection "a" by "x".
   package var propertyRules: [String: Rules] = [:]
 
+  /// References without a type, by `name/from`: the collections that they may lead to. There is an
+  /// edge to each of these in `edges`, and it counts while the node is there.
+  package var alternatives: [String: [String]] = [:]
+
   /// Edges in properties whose destination is not there. Once it is, they are edges.
   private var loose: [EdgeID: Rules] = [:]
   private var nodesBefore: Set<Node> = []
+  private var nodesPut: Set<Node> = []
   private var edgesBefore: Set<EdgeID> = []
   private var removed: [EdgeID: (rules: Rules, removal: Removal)] = [:]
   /// A patch of this node found nothing to patch.
@@ -58,6 +63,7 @@ package struct Reference {
 
   private mutating func begin() {
     nodesBefore = Set(nodes.keys)
+    nodesPut = []
     edgesBefore = Set(edges.keys)
     removed = [:]
   }
@@ -66,6 +72,7 @@ package struct Reference {
     switch change {
     case .put(let node, _, let value, let declared):
       nodes[node] = value?.text ?? ""
+      nodesPut.insert(node)
       tie(to: node)
       if let declared { declare(declared, of: node) }
     case .delete(let node): nodes[node] = nil
@@ -122,7 +129,42 @@ package struct Reference {
 
   private mutating func remove(_ id: EdgeID, _ removal: Removal) {
     guard let rules = edges.removeValue(forKey: id) else { return }
+    if alternatives(of: id) != nil && !nodesBefore.contains(id.destination) { return }
     if edgesBefore.contains(id) { removed[id] = (rules, removal) }
+  }
+
+  // MARK: - References without a type
+
+  /// The edges of the same reference; nil for others.
+  package func alternatives(of edge: EdgeID) -> [EdgeID]? {
+    alternatives["\(edge.name)/\(edge.source.collection)"]?.map { collection in
+      var other = edge
+      other.destination = Node(collection, edge.destination.key)
+      return other
+    }
+  }
+
+  /// Those whose destination is there.
+  package var existingEdges: [EdgeID: Rules] {
+    edges.filter { alternatives(of: $0.key) == nil || nodes[$0.key.destination] != nil }
+  }
+
+  /// A reference is an edge to each node of its key that was there. If there was none, it is an edge
+  /// to nothing in the first collection.
+  private func isEdge(_ edge: EdgeID) -> Bool {
+    guard let all = alternatives(of: edge) else { return true }
+    func wasThere(_ edge: EdgeID) -> Bool {
+      let node = edge.destination
+      return nodes[node] != nil || nodesBefore.contains(node) || nodesPut.contains(node)
+    }
+    return wasThere(edge) || edge == all.first && !all.contains(where: wasThere)
+  }
+
+  /// Whether a reference leads to nothing that stays.
+  private func isLost(_ edge: EdgeID, _ gone: Set<Node>) -> Bool {
+    (alternatives(of: edge) ?? [edge]).map(\.destination).allSatisfy {
+      nodes[$0] == nil || gone.contains($0)
+    }
   }
 
   // MARK: - Flush
@@ -136,7 +178,7 @@ package struct Reference {
     result.deleted.formUnion(gone.filter { nodes[$0] != nil || nodesBefore.contains($0) })
     nodes = nodes.filter { !gone.contains($0.key) }
     if !propertyRules.isEmpty { loosen(gone) }
-    edges = edges.filter { !gone.contains($0.key.source) && !gone.contains($0.key.destination) }
+    edges = edges.filter { edge, _ in !gone.contains(edge.source) && !isLost(edge, gone) }
     begin()
     return nil
   }
@@ -151,7 +193,7 @@ package struct Reference {
 
   private func closure() -> Set<Node> {
     var gone = nodesBefore
-    for edge in edges.keys { gone.formUnion([edge.source, edge.destination]) }
+    for edge in edges.keys where isEdge(edge) { gone.formUnion([edge.source, edge.destination]) }
     gone = gone.filter { nodes[$0] == nil }
     while true {
       let count = gone.count
@@ -164,9 +206,10 @@ package struct Reference {
 
   /// Every edge that lost exactly one end: whether it is the source.
   private func eachLoss(_ gone: Set<Node>, _ body: (EdgeID, Rules, Bool) -> Void) {
-    for (edge, rules) in edges {
+    for (edge, rules) in edges where isEdge(edge) {
       let source = gone.contains(edge.source)
-      if source != gone.contains(edge.destination) { body(edge, rules, source) }
+      if source == gone.contains(edge.destination) { continue }
+      if source || isLost(edge, gone) { body(edge, rules, source) }
     }
     for (edge, (rules, removal)) in removed {
       if removal == .sourceDeleted && !gone.contains(edge.destination) { body(edge, rules, true) }
@@ -191,13 +234,17 @@ package struct Reference {
   }
 
   private func remaining(_ gone: Set<Node>) -> some Sequence<EdgeID> {
-    edges.keys.lazy.filter { !gone.contains($0.source) && !gone.contains($0.destination) }
+    edges.keys.lazy.filter {
+      !gone.contains($0.source) && !gone.contains($0.destination) && isEdge($0)
+    }
   }
 
   private func denied(_ gone: Set<Node>) -> Set<Node> {
     var denied: Set<Node> = []
-    for (edge, rules) in edges {
-      if rules.contains(.denyDestinationDeletion) && !gone.contains(edge.source) {
+    for (edge, rules) in edges where isEdge(edge) {
+      if rules.contains(.denyDestinationDeletion) && !gone.contains(edge.source)
+        && isLost(edge, gone)
+      {
         denied.insert(edge.destination)
       }
       if rules.contains(.denySourceDeletion) && !gone.contains(edge.destination) {

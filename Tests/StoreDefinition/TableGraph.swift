@@ -14,6 +14,8 @@ package struct PlacedGraph {
     package let rules: Rules
     /// A value that refers to nothing, and that is written for nothing; nil: only null is.
     package let none: Key?
+    /// Whether all edges of the name from this collection are in this place.
+    package let isAlone: Bool
     /// A name may have edges in two places, where references are told apart.
     package var key: String { "\(name) in \(place)" }
     /// Of a column; none keeps what it is given.
@@ -22,6 +24,13 @@ package struct PlacedGraph {
     }
     /// Whether a second column says which collection it is.
     package var isTyped: Bool { place == .column && rules.rawValue % 3 == 0 }
+    /// Whether it may be either collection, and nothing says which.
+    package var isEither: Bool { place == .column && isAlone && rules.rawValue % 3 == 1 }
+    package var leadsToBoth: Bool { isTyped || isEither }
+    /// The collections that a reference of this key leads to, if they have it.
+    package func collections(of node: Node) -> [String] {
+      isEither ? [to] + PlacedGraph.collections.filter { $0 != to } : [node.collection]
+    }
     /// A property without a list around it.
     package var isScalar: Bool { [.json, .property].contains(place) && rules.rawValue % 3 == 0 }
     package var most: Int { place == .column || isScalar ? 1 : 3 }
@@ -30,7 +39,7 @@ package struct PlacedGraph {
     /// Whether the value of this reference refers to nothing.
     package func isNone(_ node: Node) -> Bool { none.map { $0 == node.key } ?? false }
 
-    package func leads(to collection: String) -> Bool { isTyped || to == collection }
+    package func leads(to collection: String) -> Bool { leadsToBoth || to == collection }
 
     package var table: String { "\(name)_\(from)" }
   }
@@ -70,7 +79,7 @@ package struct PlacedGraph {
   /// What a relation refers to by a number.
   package func destination(_ relation: Relation, _ number: Int) -> Node {
     let other = PlacedGraph.collections.first { $0 != relation.to }!
-    return node(relation.isTyped && number % 2 == 1 ? other : relation.to, number)
+    return node(relation.leadsToBoth && number % 2 == 1 ? other : relation.to, number)
   }
 
   // MARK: - As the store is told
@@ -103,12 +112,26 @@ package struct PlacedGraph {
       case .json: "property: 'doc.\(relation.name)', toMany: \(!relation.isScalar)"
       case .property: "property: '\(relation.name)', toMany: \(!relation.isScalar)"
       }
-    let to = relation.isTyped ? "{ of_a: 'a', of_b: 'b' }" : "'\(relation.to)'"
+    let to =
+      relation.isTyped
+      ? "{ of_a: 'a', of_b: 'b' }"
+      : relation.isEither ? list(either(relation)) : "'\(relation.to)'"
     let none = relation.none.map { "none: [\($0.json.text)]," } ?? ""
     return """
       { name: '\(relation.name)', from: '\(relation.from)', to: \(to), \(place), \(none)
         rules: [\(rules)] }
       """
+  }
+
+  /// The collections of a reference without a type, in the order of the model.
+  private func either(_ relation: Relation) -> [String] {
+    relation.collections(of: node(relation.to, 0))
+  }
+
+  /// The same of all such relations, as the reference is told.
+  package var alternatives: [String: [String]] {
+    let known = relations.filter(\.isEither).map { ("\($0.name)/\($0.from)", either($0)) }
+    return Dictionary(known) { $1 }
   }
 
   package func columns(of relation: Relation) -> [String] {
@@ -201,7 +224,7 @@ package struct PlacedGraph {
           let isStored = place == .stored || place == .linked
           return Relation(
             name: name, from: from, to: to, place: place, rules: rules,
-            none: isStored ? nil : none)
+            none: isStored ? nil : none, isAlone: places.count == 1)
         }
       }
     }
@@ -209,14 +232,16 @@ package struct PlacedGraph {
     makePairsSingle()
   }
 
-  /// Only columns can name a key of two columns, and a type column needs keys that are alike.
+  /// Only columns can name a key of two columns, and one that leads to both collections needs keys
+  /// that are alike.
   private mutating func makePairsSingle() {
     for relation in relations {
       let isNamedByColumns = [.stored, .linked, .column, .join].contains(relation.place)
       if !isNamedByColumns && isPair(relation.to) { keys[relation.to] = .text }
     }
-    let isTyped = relations.contains(where: \.isTyped)
-    if isTyped, !PlacedGraph.collections.allSatisfy(isPair) {
+    if relations.contains(where: \.leadsToBoth),
+      !PlacedGraph.collections.allSatisfy(isPair)
+    {
       for collection in PlacedGraph.collections where isPair(collection) {
         keys[collection] = .withoutRowid
       }

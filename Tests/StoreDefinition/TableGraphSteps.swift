@@ -29,8 +29,11 @@ extension PlacedGraph {
   }
 
   private func declared(_ relation: Relation, _ references: [String: [Node]]) -> [DeclaredEdge] {
-    (references[relation.key] ?? []).filter { !relation.isNone($0) }.map {
-      DeclaredEdge(name: relation.name, destination: .node($0), rules: relation.rules)
+    (references[relation.key] ?? []).filter { !relation.isNone($0) }.flatMap { node in
+      relation.collections(of: node).map {
+        DeclaredEdge(
+          name: relation.name, destination: .node(Node($0, node.key)), rules: relation.rules)
+      }
     }
   }
 

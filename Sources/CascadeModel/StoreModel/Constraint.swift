@@ -54,9 +54,11 @@ extension StoreModel {
   }
 
   /// The maximum. If several relationships have this name and source, a to-one has none, because
-  /// the edges of all of them count.
+  /// the edges of all of them count. Nor has one that leads to several collections: each may have
+  /// the key.
   private func maximumCount(_ relationship: Relationship) -> Int? {
     if relationship.toMany { return relationship.max }
+    if relationship.to.isEither { return nil }
     let alike = relationships.filter {
       $0.name == relationship.name && $0.from == relationship.from
     }

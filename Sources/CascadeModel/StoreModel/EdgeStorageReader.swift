@@ -7,6 +7,7 @@ struct EdgeStorageReader {
 
   func read() -> Relationship.EdgeStorage {
     checkSingleStorage()
+    if to.isEither { checkEither() }
     if let column = fields["column"] { return self.column(column) }
     fields["typeColumn"]?.addProblem("\"typeColumn\" needs \"column\" beside it")
     if let join = fields["join"] { return self.join(join) }
@@ -19,6 +20,13 @@ struct EdgeStorageReader {
     for entry in given.dropFirst() {
       entry.addProblem("a relationship needs exactly one of column, join and property")
     }
+  }
+
+  /// The value of a column alone says where it leads. Elsewhere an edge names its collection.
+  private func checkEither() {
+    if fields["column"] != nil { return }
+    fields["to"]?.addProblem(
+      "only a reference in a \"column\" may lead to one of several collections")
   }
 
   private func column(_ entry: ModelValue) -> Relationship.EdgeStorage {

@@ -42,21 +42,28 @@ struct InversePairs {
   private mutating func completeInverses() {
     for draft in drafts {
       for index in named(by: draft)
-      where drafts[index].inverse == nil && drafts[index].collections.contains(draft.value.from) {
+      where drafts[index].inverse == nil && !drafts[index].value.to.isEither
+        && drafts[index].collections.contains(draft.value.from)
+      {
         drafts[index].inverse = InverseDraft(
           entry: drafts[index].fields.entry, name: draft.value.name)
       }
     }
   }
 
+  private static let ofEither = "a reference to one of several collections has no inverse"
+
   private func judge(_ index: Int) {
     let draft = drafts[index]
     guard let inverse = draft.inverse else { return }
     if case .files = draft.value.to { return inverse.entry.addProblem("a file has no inverse") }
+    if draft.value.to.isEither { return inverse.entry.addProblem(InversePairs.ofEither) }
     checkUnique(draft, inverse.bounds, inverse)
     for half in named(by: draft) {
       let other = drafts[half]
-      if !other.collections.contains(draft.value.from) {
+      if other.value.to.isEither {
+        inverse.entry.addProblem("\(other.title): \(InversePairs.ofEither)")
+      } else if !other.collections.contains(draft.value.from) {
         inverse.entry.addProblem("\(other.title) does not lead back to \"\(draft.value.from)\"")
       } else if let name = other.inverse?.name, name != draft.value.name {
         inverse.entry.addProblem("the inverse of \(other.title) is \"\(name)\"")

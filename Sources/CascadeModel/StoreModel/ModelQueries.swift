@@ -38,8 +38,10 @@ extension StoreModel {
     case (.collection(let name), .node(let node)): refersTo(name, for: node.collection)
     case (.types(let map), .node(let node)):
       map.values.contains { refersTo($0, for: node.collection) }
+    case (.either(let names), .node(let node)):
+      names.contains { refersTo($0, for: node.collection) }
     case (.files(let root), .file(let its, _)): root == its
-    case (.files, .node), (.collection, .file), (.types, .file): false
+    case (.files, .node), (.collection, .file), (.types, .file), (.either, .file): false
     }
   }
 

@@ -21,6 +21,8 @@ package struct Relationship: Hashable, Sendable {
     case collection(String)
     /// Polymorphic: maps the values of the type column to collections.
     case types([String: String])
+    /// Any of these collections: those that have the key. No type says which.
+    case either([String])
     case files(root: String)
 
     /// Every collection that an edge may lead to, sorted; empty for files.
@@ -28,9 +30,12 @@ package struct Relationship: Hashable, Sendable {
       switch self {
       case .collection(let name): [name]
       case .types(let map): Set(map.values).sorted()
+      case .either(let names): names.sorted()
       case .files: []
       }
     }
+
+    package var isEither: Bool { if case .either = self { true } else { false } }
   }
 
   /// Where the edges are stored.

@@ -42,8 +42,26 @@ struct RelationshipReader {
     case .string: names.collection(entry).map { .collection($0) }
     case .object where polymorphic: types(entry)
     case .object: files(entry)
-    default: entry.wrongType("a collection, { files: ROOT } or a map from types to collections")
+    case .array: either(entry)
+    default:
+      entry.wrongType(
+        "a collection, a list of them, { files: ROOT } or a map from types to collections")
     }
+  }
+
+  private func either(_ entry: ModelValue) -> Relationship.Target? {
+    var collections: [String] = []
+    for entry in entry.elements() ?? [] {
+      if case .object = entry.json {
+        entry.addProblem("files cannot be one of several destinations")
+        continue
+      }
+      guard let name = names.collection(entry) else { continue }
+      if collections.contains(name) { entry.addProblem("is listed twice") }
+      collections.append(name)
+    }
+    if entry.elements()?.count ?? 0 < 2 { entry.addProblem("a list has at least two collections") }
+    return .either(collections)
   }
 
   private func types(_ entry: ModelValue) -> Relationship.Target? {

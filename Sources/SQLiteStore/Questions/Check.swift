@@ -63,11 +63,13 @@ extension Reader {
   private func addDangling(_ relation: EdgeRelation, _ findings: inout Findings, _ limit: Int)
     throws
   {
+    if !relation.mayStandForNothing { return }
+    let tables = relation.alternatives.map(\.collection)
     let dangling = """
       SELECT DISTINCT \(relation.source.key("s")), \(relation.reference.value) \(relation.all)
       AND \(relation.isDangling)
       """
-    try add(dangling, of: relation, &findings, limit, as: Finding.init(dangling:))
+    try add(dangling, of: relation, &findings, limit) { Finding(dangling: $0, in: tables) }
   }
 
   /// Finds join rows without a source. If the inverse relationship uses the same rows, those that
@@ -162,12 +164,17 @@ extension Findings {
 }
 
 extension Finding {
-  fileprivate init(dangling edge: Edge) {
-    let end = edge.destination.node.map { "\($0)" } ?? edge.destination.json.text
-    let hint = edge.destination.node?.key.hintOfNone.map { ". \($0)" } ?? ""
+  /// `collections` are those that a reference without a type may lead to.
+  fileprivate init(dangling edge: Edge, in collections: [String] = []) {
+    let node = edge.destination.node
+    var end = "\(node.map { "\($0)" } ?? edge.destination.json.text), which does not exist"
+    if let node, !collections.isEmpty {
+      end = "\(node.key.json.text), which is in none of \(collections.joined(separator: ", "))"
+    }
+    let hint = node?.key.hintOfNone.map { ". \($0)" } ?? ""
     self.init(
       kind: "dangling",
-      message: "\"\(edge.name)\" of \(edge.source) refers to \(end), which does not exist\(hint)",
+      message: "\"\(edge.name)\" of \(edge.source) refers to \(end)\(hint)",
       node: edge.source, edge: edge)
   }
 
