@@ -1,8 +1,8 @@
 """What must follow from a change: the meaning of the rules over dumps, without SQL and daemon.
 
 A dump is {table: [row…]}, a row a dict by column. A model is what the daemon gets, as Python
-values; its relationships are columns, types beside columns, and join tables. A node is (collection,
-values of its key).
+values; its relationships are columns, also without a type for several collections, types beside
+columns, and join tables. A node is (collection, values of its key).
 """
 import collections
 
@@ -38,23 +38,28 @@ def place(model, relationship):
     return collection["table"], collection["key"], relationship["column"]
 
 
-def edge(relationship, row, source, destination):
-    """The edge of a row, or None: NULL and what the model calls none refer to nothing."""
+def row_edges(relationship, row, source, destination, there):
+    """The edges of a row: NULL and what the model calls none refer to nothing. A reference without a
+    type leads to each collection that has its key, or to nothing in the first one."""
     to, key = relationship["to"], values(row, destination)
     if "typeColumn" in relationship:
         to = to.get(str(row[relationship["typeColumn"]]))
     if to is None or any(value in [None, *relationship.get("none", [])] for value in key):
-        return None
-    return Edge(relationship["name"], (relationship["from"], values(row, source)), (to, key))
+        return []
+    ends = [(name, key) for name in as_list(to)]
+    if len(ends) > 1:
+        ends = [end for end in ends if end in there] or ends[:1]
+    return [Edge(relationship["name"], (relationship["from"], values(row, source)), end)
+            for end in ends]
 
 
-def edges(model, dump):
-    """The rules of each edge."""
+def edges(model, dump, there):
+    """The rules of each edge; `there` are the nodes that a reference without a type may name."""
     found = {}
     for relationship in relationships(model):
         table, source, destination = place(model, relationship)
         for row in dump[table]:
-            if one := edge(relationship, row, source, destination):
+            for one in row_edges(relationship, row, source, destination, there):
                 found[one] = set(relationship["rules"])
     return found
 
@@ -65,6 +70,8 @@ def followers(known, removed, gone):
                  and one.source not in gone and one.destination not in gone]
     sources = {(one.relationship, one.source) for one in remaining}
     destinations = {(one.relationship, one.destination) for one in remaining}
+    # Of references without a type, only one may have lost its end.
+    references = {(one.relationship, one.source, one.destination[1]) for one in remaining}
     for one, rules in known.items():
         has_source = one.source not in gone and one not in removed
         has_destination = one.destination not in gone
@@ -73,7 +80,8 @@ def followers(known, removed, gone):
             if ("deleteDestinationIfSourceDeleted" in rules
                     or last and "deleteDestinationIfAllSourcesDeleted" in rules):
                 yield one.destination
-        if has_source and not has_destination:
+        reference = (one.relationship, one.source, one.destination[1])
+        if has_source and not has_destination and reference not in references:
             last = (one.relationship, one.source) not in sources
             if ("deleteSourceIfDestinationDeleted" in rules
                     or last and "deleteSourceIfAllDestinationsDeleted" in rules):
@@ -82,9 +90,11 @@ def followers(known, removed, gone):
 
 def gone(model, before, between):
     """The nodes that the application's change deleted, and those that must follow."""
-    present, old, new = nodes(model, between), edges(model, before), edges(model, between)
+    present = nodes(model, between)
+    there = nodes(model, before) | present
+    old, new = edges(model, before, there), edges(model, between, there)
     known, removed = old | new, old.keys() - new.keys()
-    found = (nodes(model, before) | {one.destination for one in known}) - present
+    found = (there | {one.destination for one in known}) - present
     while more := set(followers(known, removed, found)) - found:
         found |= more
     return found
@@ -100,8 +110,9 @@ def expected(model, before, between):
     for relationship in relationships(model):
         if "join" in relationship:
             table = relationship["join"]["table"]
-            left[table] = [
-                row for row in left[table] if not has_lost(model, relationship, row, missing)]
+            there = nodes(model, between) | missing
+            left[table] = [row for row in left[table]
+                           if not has_lost(model, relationship, row, missing, there)]
     return left, len(missing & nodes(model, between))
 
 
@@ -112,16 +123,18 @@ def undone(model, before, between):
 
 def nullified(model, dump, missing):
     left = dict(dump)
+    there = nodes(model, dump) | missing
     for relationship in relationships(model):
         if "nullifySourceIfDestinationDeleted" in relationship["rules"]:
             table = place(model, relationship)[0]
             null = dict.fromkeys(as_list(relationship["column"]))
-            left[table] = [row | null if has_lost(model, relationship, row, missing) else row
-                           for row in left[table]]
+            left[table] = [
+                row | null if has_lost(model, relationship, row, missing, there) else row
+                for row in left[table]]
     return left
 
 
-def has_lost(model, relationship, row, missing):
-    """Whether the edge of a row led to or from a node that has gone."""
-    one = edge(relationship, row, *place(model, relationship)[1:])
-    return one is not None and bool({one.source, one.destination} & missing)
+def has_lost(model, relationship, row, missing, there):
+    """Whether all edges of a row led to or from nodes that have gone."""
+    found = row_edges(relationship, row, *place(model, relationship)[1:], there)
+    return bool(found) and all({one.source, one.destination} & missing for one in found)

@@ -1,5 +1,6 @@
 """GnuCash's book, by piecash: splits go with their transaction, where a query of SQLAlchemy deletes
-it and the session cascades nothing; a transaction goes with its last split."""
+it and the session cascades nothing; a transaction goes with its last split. A slot has a GUID of
+whatever it belongs to, and nothing says of what."""
 import warnings
 
 warnings.filterwarnings("ignore")
@@ -7,15 +8,18 @@ warnings.filterwarnings("ignore")
 import piecash  # noqa: E402
 from fixture import Store, is_sound  # noqa: E402
 
-TABLES = ["accounts", "transactions", "splits", "commodities", "prices"]
+TABLES = ["accounts", "transactions", "splits", "commodities", "prices", "books"]
 MODEL = {
-    "collections": {name: {"table": name, "key": "guid"} for name in TABLES},
+    "collections": {**{name: {"table": name, "key": "guid"} for name in TABLES},
+                    "slots": {"table": "slots", "key": "id"}},
     "relationships": [
         {"name": "parent", "from": "accounts", "to": "accounts", "column": "parent_guid",
          "rules": ["deleteSourceIfDestinationDeleted"]},
         {"name": "transaction", "from": "splits", "to": "transactions", "column": "tx_guid",
          "rules": ["deleteSourceIfDestinationDeleted", "deleteDestinationIfAllSourcesDeleted"]},
         {"name": "account", "from": "splits", "to": "accounts", "column": "account_guid",
+         "rules": ["deleteSourceIfDestinationDeleted"]},
+        {"name": "object", "from": "slots", "to": TABLES, "column": "obj_guid",
          "rules": ["deleteSourceIfDestinationDeleted"]}]}
 
 
@@ -30,13 +34,18 @@ def account(book, name):
 
 
 def transfer(book, source, target, number):
-    piecash.Transaction(book.default_currency, description=f"{source.name} {number}", splits=[
-        piecash.Split(account=source, value=-number - 1),
-        piecash.Split(account=target, value=number + 1)])
+    """piecash keeps the date of each transaction in a slot."""
+    transaction = piecash.Transaction(
+        book.default_currency, description=f"{source.name} {number}", splits=[
+            piecash.Split(account=source, value=-number - 1),
+            piecash.Split(account=target, value=number + 1)])
+    transaction["notes"] = "of the family"
+    transaction.splits[0]["memo"] = "by hand"
 
 
 def fill(book):
     bank, food, rent = (account(book, name) for name in ("bank", "food", "rent"))
+    rent["notes"] = "in advance"
     for number in range(10):
         transfer(book, bank, food, number)
         transfer(book, food, rent, number)
@@ -72,9 +81,9 @@ def main():
     book.save()
     book.close()
     with Store("book.gnucash", MODEL) as store:
-        store.follow(lambda: with_book(lambda book: delete_transactions(book, "bank")), nodes=20)
+        store.follow(lambda: with_book(lambda book: delete_transactions(book, "bank")), nodes=50)
         store.follow(
-            lambda: with_book(lambda book: delete_accounts(book, "food", "rent")), nodes=10)
+            lambda: with_book(lambda book: delete_accounts(book, "food", "rent")), nodes=30)
         store.live(work)
         store.detach()
     with_book(lambda book: fill_pair(book, 100))
