@@ -57,6 +57,8 @@ package struct InspectedRelationship: Sendable {
   package var join: Join?
   /// The value of the type column that means this table.
   package var type: String?
+  /// The tables that the same column refers to without a type; empty for other references.
+  package var either: [String] = []
   package var evidence: String
   package var onDelete: Table.ForeignKey.Action?
   package var rows = 0

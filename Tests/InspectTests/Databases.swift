@@ -70,6 +70,18 @@ func rows(_ count: Int, into table: String, _ values: String) -> String {
   """
 }
 
+/// Slots that belong to payments and accounts, by random identifiers alone; two belong to nothing.
+let slots = """
+  CREATE TABLE account(guid TEXT PRIMARY KEY, name TEXT);
+  CREATE TABLE payment(guid TEXT PRIMARY KEY, note TEXT);
+  CREATE TABLE slot(id INTEGER PRIMARY KEY, obj TEXT NOT NULL);
+  \(rows(10, into: "account", "hex(randomblob(16)), 'x'"))
+  \(rows(20, into: "payment", "hex(randomblob(16)), 'x'"))
+  INSERT INTO slot(obj) SELECT guid FROM account UNION ALL SELECT guid FROM payment;
+  \(rows(2, into: "slot(obj)", "hex(randomblob(16))"))
+  INSERT INTO slot(obj) VALUES('');
+  """
+
 extension Inspection {
   /// The relationships of a column.
   func found(_ from: String, _ columns: String...) -> [InspectedRelationship] {

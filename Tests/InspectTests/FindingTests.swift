@@ -77,6 +77,27 @@ import Testing
     #expect(inspection.relationships.count == 1)
   }
 
+  @Test func findsAColumnThatRefersToOneOfSeveralTables() throws {
+    let inspection = try TestDatabase(slots).inspect()
+    let found = inspection.found("slot", "obj")
+    #expect(found.map(\.to) == ["payment", "account"] && found.allSatisfy(\.isLikely))
+    #expect(found.map(\.rows) == [22, 10] && found.map(\.orphans) == [2, 0])
+    #expect(inspection.orphans == 2)
+    #expect(found[0].evidence.mentions("others are in account"))
+  }
+
+  @Test func takesNoAccidentForSuchAColumn() throws {
+    let inspection = try TestDatabase(
+      """
+      CREATE TABLE a(id INTEGER PRIMARY KEY, x); CREATE TABLE b(id INTEGER PRIMARY KEY, x);
+      CREATE TABLE note(id INTEGER PRIMARY KEY, page INTEGER, hash TEXT);
+      \(rows(20, into: "a", "i, 'x'")) \(rows(40, into: "b", "i + 10, 'x'"))
+      \(rows(40, into: "note", "i, i, hex(randomblob(16))"))
+      """
+    ).inspect()
+    #expect(inspection.relationships.filter(\.isLikely).isEmpty)
+  }
+
   @Test(arguments: ["0", "-1", "''", "'00000000-0000-0000-0000-000000000000'"])
   func knowsValuesThatMeanNone(_ none: String) throws {
     let inspection = try TestDatabase(

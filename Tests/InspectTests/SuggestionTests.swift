@@ -31,6 +31,29 @@ import Testing
       Dictionary(uniqueKeysWithValues: rules) == Dictionary(uniqueKeysWithValues: expected))
   }
 
+  @Test func saysWhichValuesMeanNone() throws {
+    let database = try TestDatabase(
+      """
+      CREATE TABLE artist(id INTEGER PRIMARY KEY, name TEXT);
+      CREATE TABLE album(id INTEGER PRIMARY KEY, artist_id INTEGER, parent_id INTEGER,
+        owner_id INTEGER REFERENCES artist ON DELETE CASCADE);
+      \(rows(10, into: "artist", "i, 'x'"))
+      \(rows(30, into: "album", "i, i % 11, iif(i = 1, -1, 1), iif(i % 2, 999, i % 3)"))
+      """)
+    let model = try SuggestionTests.model(database)
+    let none = model.relationships.map { ($0.name, $0.none) }
+    #expect(
+      Dictionary(uniqueKeysWithValues: none)
+        == ["artist": [.integer(0)], "parent": [.integer(-1)], "owner": [.integer(0)]])
+  }
+
+  @Test func writesOneRelationshipToSeveralTables() throws {
+    let model = try SuggestionTests.model(TestDatabase(slots))
+    let found = try #require(model.relationships.first)
+    #expect(model.relationships.count == 1 && found.name == "obj" && found.rules == [])
+    #expect(found.to == .either(["payment", "account"]) && found.none == [.text("")])
+  }
+
   @Test func onlyNotesWhatIsImplied() throws {
     let database = try TestDatabase(
       """

@@ -69,7 +69,11 @@ extension Detective {
       let single = Set(declared.filter { $0.columns.count == 1 }.flatMap(\.columns).map(\.folded))
       var implied: [InspectedRelationship] = []
       for column in table.table.columns where !known.contains(column.name.folded) {
-        if let reference = try self.implied(column, of: table) { implied.append(reference) }
+        if let reference = try self.implied(column, of: table) {
+          implied.append(reference)
+        } else {
+          implied += try either(column, of: table)
+        }
       }
       let composite = try self.composite(table, besides: declared)
       implied.removeAll { reference in

@@ -84,16 +84,20 @@ extension Database {
       let step = distinct.count / Database.mostLookups
       distinct = distinct.enumerated().filter { $0.offset % step == 0 }.map(\.element)
     }
-    let sql = """
-      SELECT EXISTS (SELECT 1 FROM main.\(quoted(parent.name)) AS p
-        WHERE p.\(quoted(key.name)) = ?1)
-      """
-    let hits = try distinct.count { value in try rows(sql, [value])[0][0] == .integer(1) }
+    let hits = try distinct.count { try has($0, in: parent, key: key) }
     let range = try keyRange(of: parent, key)
     let chance = Double(hits) * log10(range.chance(of: distinct, rows: parent.rows))
     return ValueEvidence(
       count: distinct.count, hits: hits, chance: chance, isRandom: distinct.areRandom,
       isNarrow: range.isNarrow(sample.compactMap(\.integer)))
+  }
+
+  func has(_ value: Value, in parent: SampledTable, key: Table.Column) throws -> Bool {
+    let sql = """
+      SELECT EXISTS (SELECT 1 FROM main.\(quoted(parent.name)) AS p
+        WHERE p.\(quoted(key.name)) = ?1)
+      """
+    return try rows(sql, [value])[0][0] == .integer(1)
   }
 
   private func keyRange(of parent: SampledTable, _ key: Table.Column) throws -> KeyRange {

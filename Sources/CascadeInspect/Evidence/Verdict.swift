@@ -174,7 +174,7 @@ struct Detective {
 
 extension SampledTable {
   /// Whether the key is one by its name, too: a unique title is none.
-  fileprivate func isIdentity(_ key: Table.Column) -> Bool {
+  func isIdentity(_ key: Table.Column) -> Bool {
     if table.primaryKey == [key.name] { return true }
     return ColumnName.keys.contains(Words(of: key.name).list.last ?? "")
   }
@@ -184,7 +184,7 @@ extension [Value] {
   fileprivate var areMostlyText: Bool { count(where: \.isText) * 2 > count }
 
   /// Whether hardly two things would have the same value by accident.
-  fileprivate var areDistinctive: Bool {
+  var areDistinctive: Bool {
     count { $0.length >= 8 || ($0.integer ?? 0) > 1_000_000_000 } * 10 >= count * 9 && !isEmpty
   }
 }

@@ -1,4 +1,5 @@
 internal import CascadeModel
+internal import CascadeSQLite
 internal import SQLiteBinding
 
 /// The relationships of a suggested model.
@@ -8,7 +9,8 @@ struct SuggestedRelationships {
   private let tables: [String: Table]
   private(set) var lines: [String] = []
   private var names: Set<[String]> = []
-  private var typed: Set<[String]> = []
+  /// The columns of references to several tables that are written already.
+  private var written: Set<[String]> = []
 
   init(_ inspection: Inspection, _ collections: SuggestedCollections) {
     self.inspection = inspection
@@ -18,9 +20,10 @@ struct SuggestedRelationships {
   }
 
   private mutating func add(_ reference: InspectedRelationship) {
-    if reference.found == .typed, reference.isLikely {
-      let pair = [reference.from] + reference.columns
-      if !typed.insert(pair).inserted { return }
+    if reference.leadsToSeveral, reference.isLikely,
+      !written.insert([reference.from] + reference.columns).inserted
+    {
+      return
     }
     lines += comment(title(reference), indent: 4)
     if let obstacle = obstacle(reference) {
@@ -31,7 +34,7 @@ struct SuggestedRelationships {
     switch reference.found {
     case .typed: addTyped(reference, name)
     case .list: addList(reference, name)
-    default: addColumn(reference, name)
+    default: addColumn(reference, name, to: either(reference))
     }
   }
 
@@ -118,19 +121,39 @@ struct SuggestedRelationships {
 
   // MARK: - What can
 
-  private mutating func addColumn(_ reference: InspectedRelationship, _ name: String) {
-    lines.append(
-      "    \(head(reference, name)), to: \(quotedText(reference.to)),")
+  private mutating func addColumn(
+    _ reference: InspectedRelationship, _ name: String, to tables: [String]
+  ) {
+    lines.append("    \(head(reference, name)), to: \(CascadeInspect.columnList(tables)),")
     lines += ruleComments(reference)
     lines.append(
-      "      column: \(columnList(reference)), rules: \(rules(reference)) },")
+      "      column: \(columnList(reference)), \(none([reference]))rules: \(rules(reference)) },")
+  }
+
+  /// The references of the same columns to several tables.
+  private func alike(_ reference: InspectedRelationship) -> [InspectedRelationship] {
+    inspection.relationships.filter {
+      $0.leadsToSeveral && $0.isLikely && $0.from == reference.from
+        && $0.columns == reference.columns
+    }
+  }
+
+  /// The tables that a reference without a type leads to, as far as the model can say so.
+  private mutating func either(_ reference: InspectedRelationship) -> [String] {
+    if reference.either.isEmpty { return [reference.to] }
+    let all = alike(reference)
+    for other in all.dropFirst() { lines += comment(title(other), indent: 4) }
+    return all.filter { obstacle($0) == nil }.map(\.to)
+  }
+
+  /// Values that mean "none" by their look. Those that many rows merely share stay in the comment.
+  private func none(_ references: [InspectedRelationship]) -> String {
+    let values = references.flatMap(\.none).compactMap { $0.looksLikeNone ? $0.json5 : nil }.unique
+    return values.isEmpty ? "" : "none: [\(values.joined(separator: ", "))], "
   }
 
   private mutating func addTyped(_ reference: InspectedRelationship, _ name: String) {
-    let all = inspection.relationships.filter {
-      $0.found == .typed && $0.isLikely && $0.from == reference.from
-        && $0.columns == reference.columns
-    }
+    let all = alike(reference)
     for other in all.dropFirst() { lines += comment(title(other), indent: 4) }
     let usable = all.filter { obstacle($0) == nil }
     let map = usable.map { "\(quotedText($0.type ?? "")): \(quotedText($0.to))" }
@@ -139,7 +162,7 @@ struct SuggestedRelationships {
     lines += [
       "      column: \(quotedText(reference.columns[0])), "
         + "typeColumn: \(quotedText(reference.columns[1])),",
-      "      to: { \(map.joined(separator: ", ")) }, rules: [] },",
+      "      to: { \(map.joined(separator: ", ")) }, \(none(usable))rules: [] },",
     ]
   }
 
@@ -212,7 +235,20 @@ struct SuggestedRelationships {
   }
 }
 
+extension Value {
+  /// As the model writes it; nil for what it cannot say.
+  fileprivate var json5: String? {
+    switch self {
+    case .integer(let number): "\(number)"
+    case .text(let text): quotedText(text)
+    case .null, .real, .blob: nil
+    }
+  }
+}
+
 extension InspectedRelationship {
+  fileprivate var leadsToSeveral: Bool { found == .typed || !either.isEmpty }
+
   fileprivate var lacksIndex: Bool {
     !isIndexed && rows > 0 && [.foreignKey, .name, .typed].contains(found)
   }
