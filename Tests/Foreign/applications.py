@@ -114,6 +114,7 @@ def gnucash():
         ("splits", "tx_guid", "transactions", "guid"),
         ("splits", "account_guid", "accounts", "guid"),
         ("transactions", "currency_guid", "commodities", "guid"),
+        ("slots", "obj_guid", "accounts", "guid"), ("slots", "obj_guid", "transactions", "guid"),
         ("books", "root_account_guid", "accounts", "guid"),
         ("books", "root_template_guid", "accounts", "guid")]
 

@@ -48,7 +48,9 @@ import Testing
   }
 
   @Test func writesOneRelationshipToSeveralTables() throws {
-    let model = try SuggestionTests.model(TestDatabase(slots))
+    let database = try TestDatabase(slots)
+    #expect(try SuggestedModel(database.inspect()).text.mentions("Add the other tables"))
+    let model = try SuggestionTests.model(database)
     let found = try #require(model.relationships.first)
     #expect(model.relationships.count == 1 && found.name == "obj" && found.rules == [])
     #expect(found.to == .either(["payment", "account"]) && found.none == [.text("")])

@@ -143,6 +143,9 @@ struct SuggestedRelationships {
     if reference.either.isEmpty { return [reference.to] }
     let all = alike(reference)
     for other in all.dropFirst() { lines += comment(title(other), indent: 4) }
+    lines += comment(
+      "Add the other tables that it may lead to: a reference to one that is not listed dangles.",
+      indent: 4)
     return all.filter { obstacle($0) == nil }.map(\.to)
   }
 
