@@ -16,10 +16,9 @@ package struct InspectError: Error, Hashable, CustomStringConvertible {
   }
 
   package init(_ error: SQLiteError, at path: String) {
-    if error.isHotJournal {
+    if error.needsRecovery {
       self.init(
-        .busy,
-        "\(path) has a journal that a crash left behind: the application has to open it first")
+        .busy, "\(path) was left by a crash as it was: the application has to open it first")
     } else if error.isBusy {
       self.init(.busy, "\(path) is locked by another program: try again later")
     } else if error.isNoDatabase {

@@ -21,8 +21,13 @@ package struct SQLiteError: Error, Hashable, CustomStringConvertible {
   /// may be able to.
   package var isReadOnly: Bool { code == SQLITE_READONLY }
 
-  /// A journal is left from a crash, and this connection may not roll it back.
-  package var isHotJournal: Bool { extendedCode == SQLITE_READONLY | 3 << 8 }
+  /// A crash left a log or a journal, and this connection may not recover the database from it.
+  package var needsRecovery: Bool { SQLiteError.needsRecovery(extendedCode) }
+
+  /// Whether it is SQLITE_READONLY_RECOVERY or SQLITE_READONLY_ROLLBACK.
+  static func needsRecovery(_ code: Int32) -> Bool {
+    code == SQLITE_READONLY | 1 << 8 || code == SQLITE_READONLY | 3 << 8
+  }
 
   package var isFull: Bool { code == SQLITE_FULL }
 

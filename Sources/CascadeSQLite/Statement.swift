@@ -51,17 +51,12 @@ final class Statement {
   private static func besideWriters(_ call: () -> Int32) -> Int32 {
     var result = call()
     var tries = 0
-    while mustRecover(result), tries < 200 {
+    while SQLiteError.needsRecovery(result), tries < 200 {
       usleep(1_000)
       result = call()
       tries += 1
     }
     return result
-  }
-
-  /// Whether it is SQLITE_READONLY_RECOVERY or SQLITE_READONLY_ROLLBACK.
-  private static func mustRecover(_ result: Int32) -> Bool {
-    result == SQLITE_READONLY | 1 << 8 || result == SQLITE_READONLY | 3 << 8
   }
 
   func reset() {

@@ -240,7 +240,9 @@ final class Chore {
       spool += try store.directory(part).names().map { "\(part)/\($0)" }.sorted()
     }
     // A client whose answer was lost asks again, and its file gets another name.
-    spool.removeAll { $0.hasPrefix("rejected/stdin-") }
+    let fromStdin = spool.filter { $0.hasPrefix("rejected/stdin-") }
+    spool.removeAll(where: fromStdin.contains)
+    spool += Set(fromStdin.map { "rejected/stdin-…" + $0.drop { $0 != "." } }).sorted()
     // How many sweeps it took is of no importance.
     let applied = try store.texts(
       """
