@@ -28,6 +28,9 @@ let settings: [SwiftSetting] = [
   .treatAllWarnings(as: .error),
 ]
 
+/// The tests spend their time in the engine, so optimizing them would only make the build longer.
+let tests = settings + [.unsafeFlags(["-Onone"])]
+
 /// Without the regular expressions of the standard library: they cost a megabyte and are not used.
 let sources =
   settings + [
@@ -95,13 +98,13 @@ let package = Package(
       name: "TestSupport", dependencies: ["CascadeSystem"], path: "Tests/TestSupport",
       swiftSettings: settings),
     .testTarget(
-      name: "ModelTests", dependencies: ["CascadeModel", "CascadeSystem"], swiftSettings: settings),
+      name: "ModelTests", dependencies: ["CascadeModel", "CascadeSystem"], swiftSettings: tests),
     .testTarget(
-      name: "SystemTests", dependencies: ["CascadeSystem", "TestSupport"], swiftSettings: settings),
+      name: "SystemTests", dependencies: ["CascadeSystem", "TestSupport"], swiftSettings: tests),
     .testTarget(
       name: "VarlinkTests",
       dependencies: ["CascadeSystem", "CascadeVarlink", "TestSupport"],
-      swiftSettings: settings),
+      swiftSettings: tests),
   ]
 )
 
@@ -171,7 +174,7 @@ for (index, layer) in layers.enumerated() {
         "CascadeInspect", "CascadeModel", "CascadeSQLite", "CascadeSystem", "SQLiteBinding",
         "TestSupport",
       ],
-      exclude: ["Schemas"], swiftSettings: settings),
+      exclude: ["Schemas"], swiftSettings: tests),
     .testTarget(
       name: "StoreTests",
       dependencies: [
@@ -180,20 +183,20 @@ for (index, layer) in layers.enumerated() {
         "SQLiteBinding", "SQLiteTables", "SQLiteJournal", "SQLiteRules", "SQLiteEdges",
         "SQLiteDeletion", "SQLiteSweeps", "SQLiteUndo", "SQLiteStore",
       ],
-      swiftSettings: settings),
+      swiftSettings: tests),
     .testTarget(
       name: "SpoolTests",
       dependencies: [
         "CascadeModel", "CascadeSQLite", "CascadeStore", "CascadeSystem", "Spool", "SQLiteStore",
       ],
-      swiftSettings: settings),
+      swiftSettings: tests),
     .testTarget(
       name: "ServiceTests",
       dependencies: [
         "CascadeModel", "CascadeSystem", "CascadeVarlink", "SystemdService", "TestSupport",
         "VarlinkServer",
       ],
-      swiftSettings: settings),
+      swiftSettings: tests),
     // What the tests and benchmarks of CascadeKit run as another process.
     .executableTarget(
       name: "KitProgram", dependencies: ["CascadeKit", "CascadeSystem"], path: "Tests/KitProgram",
@@ -201,10 +204,10 @@ for (index, layer) in layers.enumerated() {
     .testTarget(
       name: "CascadeKitTests",
       dependencies: ["CascadeKit", "CascadeModel", "CascadeSystem", "TestSupport"],
-      swiftSettings: settings),
+      swiftSettings: tests),
     .testTarget(
       name: "DaemonTests",
       dependencies: ["CascadeKit", "CascadeModel", "CascadeSQLite", "CascadeSystem"],
-      swiftSettings: settings),
+      swiftSettings: tests),
   ]
 #endif
