@@ -164,6 +164,7 @@ extension Connection {
     try findDueCandidates(followed, waiting: followed == .all, at: now, limit: -1)
     try findCandidateEnds(binding)
     try findReturnedEdges(binding)
+    try findOtherDestinations(binding)
     // The batch of that time may explain why the node went, unless it came back and went again.
     try run(
       """
@@ -272,6 +273,22 @@ extension Connection {
           WHERE rule = 8 AND via_there AND name = \(relation.nameId)
           AND via_collection = \(relation.source.id) AND collection = \(relation.destination.id)
           AND EXISTS (\(edge))
+          """)
+    }
+  }
+
+  /// A reference to an object that is gone counts as lost, because the object left no number behind.
+  /// One without a type may lead to another node.
+  private func findOtherDestinations(_ binding: Binding) throws(SQLiteError) {
+    for relation in binding.edgeRelations where !relation.alternatives.isEmpty {
+      let source = relation.source
+      try run(
+        generated: """
+          UPDATE temp.due_candidates SET via_there = 1
+          WHERE rule = 4 AND stored AND name = \(relation.nameId) AND collection = \(source.id)
+          AND EXISTS (SELECT 1 FROM \(source.rows) AS s
+            WHERE \(source.hasKey("s", "due_candidates.key")) AND \(relation.isEdge)
+            AND \(relation.destination.hasRow(withKey: relation.reference)))
           """)
     }
   }

@@ -3,6 +3,7 @@ import CascadeSQLite
 import CascadeStore
 import SQLiteDeletion
 import SQLiteStore
+import SQLiteSweeps
 import StoreDefinition
 import Testing
 
@@ -123,6 +124,26 @@ struct AlternativeTests {
     #expect(try store.texts(count) == ["0"])
   }
 
+  @Test("A row stays if its reference leads somewhere again between two steps")
+  func writerBetweenSteps() throws {
+    let store = try store("deleteSourceIfDestinationDeleted", rows: 1)
+    try store.bySQL(
+      """
+      INSERT INTO slots VALUES(7, 'two'), (8, 'two');
+      DELETE FROM accounts WHERE guid = 'two'; DELETE FROM transactions WHERE guid = 'two'
+      """)
+    var left: [String] = []
+    let policy = StepPolicy { _ in
+      let now = try store.texts(slots)
+      if !left.isEmpty || now.count == 8 { return }
+      left = now
+      try store.bySQL("INSERT INTO transactions VALUES('two')")
+    }
+    _ = try store.writer.sweep([.cascade], at: 1, manners: policy)
+    #expect((5..<8).contains(left.count))
+    #expect(try store.texts(slots) == left)
+  }
+
   @Test("A notice is due when the last destination has gone")
   func notices() throws {
     let store = try store("notifyIfDestinationDeleted")
@@ -230,6 +251,33 @@ struct AlternativeTests {
     ])
     #expect(receipt.deletedCount == 0 && receipt.edgesAdded == 1)
     #expect(try store.exists(node("accounts", "a")))
+  }
+
+  @Test(
+    "A leased source stays after the lease if its reference leads elsewhere by then",
+    arguments: [false, true])
+  func leased(isThere: Bool) throws {
+    let store = try TestStore(
+      model: StoreModel(
+        """
+        { collections: { accounts: { table: 'accounts', key: 'guid' }, notes: {},
+            slots: { table: 'slots', key: 'id' } },
+          relationships: [ { name: 'obj', from: 'slots', to: ['notes', 'accounts'], column: 'obj',
+            rules: ['deleteSourceIfDestinationDeleted'] } ] }
+        """),
+      schema: """
+        CREATE TABLE accounts(guid TEXT PRIMARY KEY);
+        CREATE TABLE slots(id INTEGER PRIMARY KEY, obj TEXT);
+        """)
+    try store.apply([.put(node("notes", "n"), type: nil, value: nil, edges: nil)])
+    try store.bySQL("INSERT INTO slots VALUES(1, 'n')")
+    try store.lease("1", in: "slots", until: 1_000)
+    try store.apply([.delete(node("notes", "n"))])
+    #expect(try store.texts(slots) == ["1n"])
+    if isThere { try store.bySQL("INSERT INTO accounts VALUES('n')") }
+    _ = try store.writer.sweep([.cascade, .refcount], at: 1_000_000)
+    #expect(try store.texts(slots) == (isThere ? ["1n"] : []))
+    #expect(try store.writer.sweep([.all], at: 1_000_001).outcome == .nothing)
   }
 
   // MARK: - Questions
