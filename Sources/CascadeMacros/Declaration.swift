@@ -1,7 +1,8 @@
 /// What is wrong with a declaration, and at which byte of it.
-struct Problem: Error {
+struct Problem: Error, CustomStringConvertible {
   let message: String
   let offset: Int
+  var description: String { message }
 }
 
 /// A property of a type, as far as the macro needs to know it.

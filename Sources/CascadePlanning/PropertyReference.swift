@@ -59,8 +59,9 @@ package struct PropertyReference {
 // MARK: - Reading a value
 
 /// Why something in a value cannot be a reference.
-package struct InvalidReference: Error {
+package struct InvalidReference: Error, CustomStringConvertible {
   package let message: String
+  package var description: String { message }
 }
 
 extension PropertyReference {

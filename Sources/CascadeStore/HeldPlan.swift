@@ -2,7 +2,7 @@ package import CascadeModel
 
 /// Thrown when more would be deleted than the hold limit allows. Nothing is deleted until an
 /// operator approves.
-package struct HeldPlan: Error {
+package struct HeldPlan: Error, CustomStringConvertible {
   package let id: String
   package let deletedCount: Int
   package let byCollection: [String: Int]
@@ -20,6 +20,8 @@ package struct HeldPlan: Error {
     self.lostCount = lostCount
     self.checksum = checksum
   }
+
+  package var description: String { Reason(self).message }
 
   /// The id that all sweeps share.
   package static let sweep = ""

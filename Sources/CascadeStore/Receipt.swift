@@ -87,9 +87,15 @@ extension Reason {
   }
 }
 
+extension [Reason] {
+  package var text: String { map(\.message).joined(separator: "; ") }
+}
+
 /// A transaction is rejected as a whole.
-package struct Rejection: Error {
+package struct Rejection: Error, CustomStringConvertible {
   package var reasons: [Reason]
+
+  package var description: String { reasons.text }
 
   package init(_ reasons: [Reason]) { self.reasons = reasons }
 
@@ -118,5 +124,5 @@ package struct RejectionWithRollback: Error, CustomStringConvertible {
     self.rejection = rejection
   }
 
-  package var description: String { rejection.reasons.map(\.message).joined(separator: "; ") }
+  package var description: String { rejection.description }
 }

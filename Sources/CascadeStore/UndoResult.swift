@@ -64,17 +64,26 @@ package struct UndoResult: Sendable {
 }
 
 /// Why a batch cannot be undone at all.
-package enum UndoUnavailable: Error, Hashable, Sendable {
+package enum UndoUnavailable: Error, Hashable, Sendable, CustomStringConvertible {
   case unknown
   case undone(at: Int64, by: String)
   /// Nothing of it is in the trash, or no longer.
   case notInTrash
+
+  package var description: String {
+    switch self {
+    case .unknown: "there is no such batch"
+    case .undone(_, let by): "the batch was undone by \(by)"
+    case .notInTrash: "the trash of the batch was deleted"
+    }
+  }
 }
 
 /// An undo that was stopped and cannot continue.
-package struct UndoFailed: Error {
+package struct UndoFailed: Error, CustomStringConvertible {
   package let batch: Int64
   package let reason: String
+  package var description: String { "the undo of batch \(batch) cannot continue: \(reason)" }
 
   package init(batch: Int64, reason: String) {
     self.batch = batch

@@ -46,8 +46,9 @@ package struct Catalog: ~Copyable {
     return .success(table)
   }
 
-  package struct Unusable: Error {
+  package struct Unusable: Error, CustomStringConvertible {
     package let reason: String
+    package var description: String { reason }
     /// Whether only this collection or relationship is affected, and what is known of the others is
     /// complete.
     package let isContained: Bool

@@ -11,9 +11,11 @@ package import SQLiteTables
 /// A transaction is refused as a whole. A sweep leaves the node where it is, with what would follow
 /// from it, and goes on. It also goes on where the node is already gone: then what refers
 /// to it stays.
-package struct ApplicationRefusal: Error {
+package struct ApplicationRefusal: Error, CustomStringConvertible {
   package var nodes: [Int64] = []
   package var reasons: [Reason] = []
+
+  package var description: String { reasons.text }
 
   mutating func add(_ found: GoneNode, _ code: Reason.Code = .denied, because why: String) {
     if found.isThere { nodes.append(found.id) }
@@ -24,16 +26,16 @@ package struct ApplicationRefusal: Error {
 }
 
 /// A trigger let a statement succeed, but kept the rows that it was about.
-struct IgnoredByTrigger: Error {
+struct IgnoredByTrigger: Error, CustomStringConvertible {
   let table: String
+
+  var description: String { "a trigger of \"\(table)\" prevents this" }
 }
 
 extension Error {
   /// Why the application's own rules refuse a statement; nil for any other error.
   fileprivate var refusalReason: String? {
-    if let ignored = self as? IgnoredByTrigger {
-      return "a trigger of \"\(ignored.table)\" prevents this"
-    }
+    if let ignored = self as? IgnoredByTrigger { return ignored.description }
     guard let error = self as? SQLiteError else { return nil }
     if error.isAboutTheValue { return error.message }
     return error.isAboutTheStatement ? "SQLite cannot execute it: \(error.message)" : nil

@@ -6,7 +6,9 @@ internal import SQLiteTables
 
 /// A foreign key refuses a deletion. SQLite reports this at the end of the deletion; which rows are
 /// held is found out after the rollback, when they are there again.
-package struct ForeignKeyRefusal: Error {}
+package struct ForeignKeyRefusal: Error, CustomStringConvertible {
+  package var description: String { "a foreign key prevents this" }
+}
 
 extension Writer {
   /// Finds the nodes that foreign keys hold. To be called after the rollback, when the rows are

@@ -139,8 +139,9 @@ extension Writer {
 }
 
 /// A sweep that was tried in one transaction deletes too much for that.
-package struct LargeSweep: Error {
+package struct LargeSweep: Error, CustomStringConvertible {
   package init() {}
+  package var description: String { "the sweep deletes too much for one transaction" }
 }
 
 extension Writer: Numbering {

@@ -87,7 +87,9 @@ extension Writer {
 }
 
 /// Another connection commits beside a plan for which no lists are noted.
-package struct UntrackedLists: Error {}
+package struct UntrackedLists: Error, CustomStringConvertible {
+  package var description: String { "lists were changed during the sweep; try again" }
+}
 
 extension Connection {
   fileprivate func fillListed(_ relation: EdgeRelation, _ references: Query) throws(SQLiteError) {

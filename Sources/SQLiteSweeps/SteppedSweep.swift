@@ -262,4 +262,6 @@ extension Connection {
 }
 
 /// The tables are no longer those that the plan was made of.
-struct StalePlan: Error {}
+struct StalePlan: Error, CustomStringConvertible {
+  var description: String { "the tables were changed meanwhile; try again" }
+}

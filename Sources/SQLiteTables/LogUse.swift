@@ -43,8 +43,9 @@ package struct LogUse {
 }
 
 /// A sweep cannot go on now, because the log may not become longer.
-package struct LogIsFull: Error {
+package struct LogIsFull: Error, CustomStringConvertible {
   package let reason: String
+  package var description: String { reason }
 
   package init(reason: String) { self.reason = reason }
 }

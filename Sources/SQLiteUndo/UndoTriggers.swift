@@ -30,7 +30,9 @@ extension Undo {
       isWrittenByTriggers: writer.binding.mayBeWrittenByTrigger(table))
   }
 
-  struct IncompleteInsert: Error {}
+  struct IncompleteInsert: Error, CustomStringConvertible {
+    var description: String { "a trigger removed rows that were to come back" }
+  }
 
   /// Inserts the rows of a slice; throws, and inserts none, if not all of them are there afterwards.
   func insert(

@@ -2,12 +2,19 @@ internal import CascadeModel
 internal import CascadeSystem
 
 /// Why a file of the spool cannot be taken.
-enum SpoolFault: Error {
+enum SpoolFault: Error, CustomStringConvertible {
   /// The file is gone: it was taken out of the spool.
   case vanished
   /// A fault of the machine, not of the file. The file stays in the queue.
   case transient(String)
   case refused(String)
+
+  var description: String {
+    switch self {
+    case .vanished: "the file is no longer in the spool"
+    case .transient(let reason), .refused(let reason): reason
+    }
+  }
 
   static func tooLarge(_ what: String) -> SpoolFault { .refused("\(what) 64 MiB") }
 }

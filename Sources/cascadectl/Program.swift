@@ -111,9 +111,10 @@ enum Socket {
 }
 
 /// A failure, with its exit status.
-struct Failure: Error {
+struct Failure: Error, CustomStringConvertible {
   let text: String
   let status: CInt
+  var description: String { text }
 
   init(_ text: String, _ status: CInt) {
     self.text = text

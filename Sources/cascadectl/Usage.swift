@@ -52,7 +52,8 @@ enum Usage {
     """
 }
 
-struct UsageError: Error {
+struct UsageError: Error, CustomStringConvertible {
   let text: String
+  var description: String { text }
   init(_ text: String) { self.text = text }
 }

@@ -147,8 +147,9 @@ enum Command {
   static func complain(_ text: String) { StandardStream.error.write(text + "\n") }
 }
 
-struct UsageError: Error {
+struct UsageError: Error, CustomStringConvertible {
   let text: String
+  var description: String { text }
   init(_ text: String) { self.text = text }
 }
 

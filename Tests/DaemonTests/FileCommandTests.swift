@@ -5,7 +5,7 @@ import Testing
 
 /// Files that edges lead to, with the real programs and a real directory.
 @Suite struct FileCommandTests {
-  private static func store(_ more: String = "") throws -> TestStore {
+  static func store(_ more: String = "") throws -> TestStore {
     let store = try TestStore(starts: false)
     let media = try Directory.openOrMake(store.scratch.path("media"))
     for name in ["1", "2", "stray"] { try media.file(FileName(name), .createNew).writeAll([1]) }

@@ -15,10 +15,12 @@ package struct PropertyPath: Hashable, Sendable, CustomStringConvertible {
 }
 
 /// A value on the path is not an object, so it has no members.
-package struct NoObject: Error {
+package struct NoObject: Error, CustomStringConvertible {
   package let path: String
   /// The kind of the value found instead.
   package let kind: String
+
+  package var description: String { "\(path) is \(kind), and no object" }
 }
 
 extension [Member] {

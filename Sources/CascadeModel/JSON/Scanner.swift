@@ -4,9 +4,10 @@ typealias Bytes = Span<UInt8>
 
 /// What is wrong, and at which offset. Line, column and path are computed only when they are
 /// needed.
-struct Fault: Error {
+struct Fault: Error, CustomStringConvertible {
   let offset: Int
   let message: String
+  var description: String { message }
 
   init(_ offset: Int, _ message: String) {
     self.offset = offset

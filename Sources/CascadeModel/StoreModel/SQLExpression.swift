@@ -9,8 +9,9 @@ package struct SQLExpression {
     package let member: String?
   }
 
-  package struct Illegal: Error {
+  package struct Illegal: Error, CustomStringConvertible {
     let reason: String
+    package var description: String { reason }
   }
 
   package private(set) var variables: [Variable] = []

@@ -61,7 +61,8 @@ package enum Schedule: Hashable, Sendable {
   }
 }
 
-package struct IllegalSchedule: Error, Hashable {
+package struct IllegalSchedule: Error, Hashable, CustomStringConvertible {
   package let reason: String
+  package var description: String { reason }
   init(_ reason: String) { self.reason = reason }
 }

@@ -158,6 +158,8 @@ extension VarlinkError {
 
   /// The error for any other failure: of the disk, SQLite or the spool.
   static func unavailable(_ error: any Error) -> VarlinkError {
-    VarlinkError("io.cascaded.Control.Unavailable", ["store": "", "reason": .string("\(error)")])
+    let reason = error is CancellationError ? "it was stopped; try again" : "\(error)"
+    return VarlinkError(
+      "io.cascaded.Control.Unavailable", ["store": "", "reason": .string(reason)])
   }
 }

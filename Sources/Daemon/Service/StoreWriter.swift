@@ -395,4 +395,6 @@ struct CommitReview: Sendable {
 }
 
 /// The file at the store's path is not the one that was opened.
-struct FileReplaced: Error {}
+struct FileReplaced: Error, CustomStringConvertible {
+  var description: String { "the store was replaced by another file; try again" }
+}
