@@ -89,6 +89,7 @@ import Testing
       let difference = Set(outcome).symmetricDifference(chore.expected).sorted()
       #expect(difference.isEmpty, "\(label)\n\(chore.store.log)")
       #expect(outcome.count == chore.expected.count, label)
+      #expect(ErrorTextTests.rawDescription(in: chore.store.log) == nil, label)
       try chore.store.end()
       return hasFailed
     } catch {

@@ -21,8 +21,9 @@ struct StoreCondition {
   private var blocked: [[SweepKind]: [String]] = [:]
   /// Nodes that sweeps had to leave, and why.
   private(set) var denied: [Reason] = []
-  /// Why a sweep waits: there is no room for what it would write.
-  private var spaceReason: String?
+  /// A sweep that waits because there is no room for what it would write, and why. There may not
+  /// even have been room to record in the store that it has to go on.
+  private(set) var sweepWithoutSpace: (kinds: [SweepKind], reason: String)?
   var isDetached = false
   var pause: OperatorPause?
 
@@ -31,9 +32,11 @@ struct StoreCondition {
 
   /// Records the result of a sweep. Returns whether it is new and should be reported.
   mutating func noteResult(_ result: SweepResult) -> Bool {
-    let hasWaited = spaceReason != nil
-    spaceReason = result.spaceReason
-    if spaceReason != nil { return !hasWaited }
+    if let reason = result.spaceReason {
+      defer { sweepWithoutSpace = (result.kinds, reason) }
+      return sweepWithoutSpace == nil
+    }
+    if sweepWithoutSpace.map({ result.kinds.cover($0.kinds) }) == true { sweepWithoutSpace = nil }
     if result.outcome == .held {
       let plans = heldPlans
       held = held.filter { !result.kinds.cover($0.key.kinds) }
@@ -68,8 +71,6 @@ struct StoreCondition {
   /// The sweeps that wait for approval, in the order of their plans.
   var heldSweeps: [SweepResult] { held.values.sorted { $0.plan ?? 0 < $1.plan ?? 0 } }
 
-  var waitsForSpace: Bool { spaceReason != nil }
-
   var heldPlans: [Int64] { held.values.compactMap(\.plan) }
 
   /// The held sweep for dangling references, which scans whole tables.
@@ -78,7 +79,7 @@ struct StoreCondition {
   /// Forgets what was known, because it was about another file.
   mutating func clearFindings() {
     problems = []
-    spaceReason = nil
+    sweepWithoutSpace = nil
     filesWait = []
     held = [:]
     blocked = [:]
@@ -101,7 +102,7 @@ struct StoreCondition {
     if let pause { return ("paused", pause.error.description) }
     if let trouble, isAway { return ("waiting", trouble) }
     if isStarting && trouble == nil { return ("starting", nil) }
-    if let reason = trouble ?? spaceReason ?? problemText ?? filesText {
+    if let reason = trouble ?? sweepWithoutSpace?.reason ?? problemText ?? filesText {
       return ("degraded", reason)
     }
     if let sweep = heldSweeps.first {

@@ -113,7 +113,8 @@ extension StoreService {
   func resumeSweep() async throws {
     condition.remember(held: try await onStore { try await writer.heldSweeps() })
     var isCutShort = false
-    if let kinds = try await onStore({ try await writer.unfinishedSweep() }) {
+    let recorded = try await onStore { try await writer.unfinishedSweep() }
+    if let kinds = recorded ?? condition.sweepWithoutSpace?.kinds {
       isCutShort = try await sweep(kinds, because: .resumed).isCutShort
     }
     // If it was paused meanwhile, it continues after the pause.
@@ -141,7 +142,8 @@ extension StoreService {
       if .now - last > .seconds(120) { backoff = Backoff() }
       last = .now
       // Space may be there at any moment, and looking costs little.
-      try? await EventLoop.sleep(for: condition.waitsForSpace ? .seconds(1) : backoff.next())
+      let isWithoutSpace = condition.sweepWithoutSpace != nil
+      try? await EventLoop.sleep(for: isWithoutSpace ? .seconds(1) : backoff.next())
       isSweepPostponed = false
       wakeUp()
     }
