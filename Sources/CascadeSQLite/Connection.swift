@@ -341,5 +341,9 @@ extension SQLiteError {
       code: result & 0xff, extendedCode: result,
       message: message.map { unsafe String(cString: $0) } ?? "unknown", doing: doing,
       sql: sql)
+    // For other errors, SQLite still has the code of an earlier one.
+    if let handle = unsafe handle, [SQLITE_IOERR, SQLITE_CANTOPEN].contains(code) {
+      systemCode = unsafe sqlite3_system_errno(handle)
+    }
   }
 }

@@ -1,4 +1,5 @@
 import CascadeCSQLite
+internal import Glibc
 
 /// An error of SQLite, and what was being done.
 package struct SQLiteError: Error, Hashable, CustomStringConvertible {
@@ -9,9 +10,16 @@ package struct SQLiteError: Error, Hashable, CustomStringConvertible {
   package let doing: String
   /// The text of the statement, if there was one.
   package let sql: String?
+  /// What the system said; 0 if SQLite did not ask it.
+  package var systemCode: Int32 = 0
 
   package var description: String {
-    "SQLite error \(extendedCode): \(message) (\(sql ?? doing))"
+    "SQLite error \(extendedCode): \(message)\(systemText) (\(sql ?? doing))"
+  }
+
+  private var systemText: String {
+    guard systemCode != 0, let text = unsafe strerror(systemCode) else { return "" }
+    return unsafe ": \(String(cString: text))"
   }
 
   /// Another connection holds the lock: trying again later may succeed.
@@ -29,7 +37,10 @@ package struct SQLiteError: Error, Hashable, CustomStringConvertible {
     code == SQLITE_READONLY | 1 << 8 || code == SQLITE_READONLY | 3 << 8
   }
 
-  package var isFull: Bool { code == SQLITE_FULL }
+  /// The disk has no room, neither for the database nor for what SQLite keeps beside it.
+  package var isFull: Bool {
+    code == SQLITE_FULL || systemCode == ENOSPC || systemCode == EDQUOT
+  }
 
   package var isNoDatabase: Bool { code == SQLITE_NOTADB }
 

@@ -50,6 +50,9 @@ package protocol StoreEngine: Sendable {
   /// Whether the error may end when the store is opened again.
   func endsByReopening(_ error: any Error) -> Bool
 
+  /// Whether the disk has no room for what was to be written.
+  func isFull(_ error: any Error) -> Bool
+
   /// Whether the content of the store is damaged, so that waiting does not help.
   func isDamage(_ error: any Error) -> Bool
 }

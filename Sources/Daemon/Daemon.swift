@@ -38,7 +38,9 @@ package struct Daemon: Sendable {
       group.addTask(executorPreference: EventLoop.shared) { await stores.run() }
       Supervisor.notify(Daemon.moreTime)
       try await stores.start()
-      let (listener, own) = try listen(stores)
+      guard let (listener, own) = try await listen(stores, until: signals) else {
+        return group.cancelAll()
+      }
       defer { if let own { UnixSocket.remove(own) } }
       group.addTask(executorPreference: EventLoop.shared) {
         try await server.serve(FileDescriptor(owning: listener))
@@ -63,6 +65,26 @@ package struct Daemon: Sendable {
   }
 
   /// Returns the socket that systemd passed, or our own with its path, which is removed at the end.
+  /// Waits while the disk has no room for the socket. Returns nil if a signal ended that.
+  @EventLoopActor
+  private func listen(
+    _ stores: Stores, until signals: Signals
+  ) async throws -> (descriptor: CInt, own: String?)? {
+    var isTold = false
+    while true {
+      do {
+        return try listen(stores)
+      } catch let error as SystemError where error.isFull {
+        if !isTold { Log.write(.warning, "cannot listen: \(error); trying again") }
+        isTold = true
+      }
+      try await EventLoop.sleep(for: .seconds(1))
+      while let signal = signals.takePending() {
+        if signal != SIGHUP { return nil }
+      }
+    }
+  }
+
   @EventLoopActor
   private func listen(_ stores: Stores) throws -> (descriptor: CInt, own: String?) {
     if let passed = try Supervisor.takeListener(named: "varlink") {

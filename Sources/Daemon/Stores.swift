@@ -61,7 +61,7 @@ final class Stores {
   /// Whether this error ends the daemon.
   func refuses(_ error: any Error, of service: StoreService) -> Bool {
     if case .directory = configuration { return false }
-    if hasStarted || service.isFileOpen || service.reasonToWait(for: error) != nil { return false }
+    if hasStarted || service.isFileOpen || service.isPassing(error) { return false }
     refusal = error
     service.ringOpenings()
     return true

@@ -75,6 +75,8 @@ package struct SQLiteEngine: StoreEngine {
     !model.exclusive && JournalMode.isRollback(at: path)
   }
 
+  package func isFull(_ error: any Error) -> Bool { (error as? SQLiteError)?.isFull ?? false }
+
   package func isDamage(_ error: any Error) -> Bool { (error as? SQLiteError)?.isDamage ?? false }
 }
 

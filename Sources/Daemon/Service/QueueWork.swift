@@ -77,7 +77,7 @@ extension StoreService {
     }
     let isAwaited = !isServed || configuration.model.exclusive
     let wait = isAwaited ? reasonToWait(for: error) : nil
-    let text = wait ?? "\(error)"
+    let text = wait ?? (isFull(error) ? "the disk is full: \(error)" : "\(error)")
     condition.isAway = wait != nil
     if condition.trouble != text {
       condition.trouble = text
@@ -88,14 +88,15 @@ extension StoreService {
     if error is StoreError || error is UnsafePath || stores.engine.isDamage(error) {
       failWaiters(StoreError("\(text); submitted files stay in the spool"))
     }
-    await rest(backoff.next(), untilWoken: isServed && condition.isAway)
+    let time = condition.isAway || isFull(error) ? min(backoff.next(), .seconds(2)) : backoff.next()
+    await rest(time, untilWoken: isServed && condition.isAway)
   }
 
   /// A store that its application has is looked at again when something happened in its directory,
   /// and then was quiet for a while.
   private func rest(_ time: Duration, untilWoken: Bool) async {
     if !untilWoken {
-      try? await EventLoop.sleep(for: condition.isAway ? min(time, .seconds(2)) : time)
+      try? await EventLoop.sleep(for: time)
       return
     }
     _ = try? await EventLoop.limit(.seconds(60)) { try await self.wake.wait() }
@@ -115,6 +116,14 @@ extension StoreService {
     }
     if let away = error as? StoreAway { return away.description }
     return (error as? SystemError)?.isAbsence == true ? "\(error)" : nil
+  }
+
+  /// Whether the store can be served later without anybody's help to the daemon.
+  func isPassing(_ error: any Error) -> Bool { reasonToWait(for: error) != nil || isFull(error) }
+
+  /// Whether the disk is full. There may be room at any moment.
+  func isFull(_ error: any Error) -> Bool {
+    (error as? SystemError)?.isFull ?? stores.engine.isFull(error)
   }
 
   private func publish(_ outcome: Inbox.Outcome) {

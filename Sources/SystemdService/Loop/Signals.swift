@@ -31,6 +31,9 @@ package final class Signals {
     return pending.removeFirst()
   }
 
+  /// Nil if none is pending.
+  package func takePending() -> CInt? { pending.isEmpty ? nil : pending.removeFirst() }
+
   private func source(for signal: CInt) throws(SystemError) -> EventSource {
     let context = unsafe Unmanaged.passUnretained(self).toOpaque()
     return try unsafe EventSource("sd_event_add_signal") { event, source in
