@@ -2,7 +2,8 @@
 // client of the same protocol.
 //
 //   kit load DB SONGS            10,000 albums, and so many songs of theirs
-//   kit read DB WHAT             the seconds of rows, objects, inverse or count
+//   kit read DB WHAT             the seconds of rows, objects, members, inverse or count; `members`
+//                                also reads what the objects have, as whoever makes a structure must
 //   kit writes SOCKET COUNT WRITERS
 //                                the percentiles of the time to a receipt in milliseconds, and the
 //                                writes in a second
@@ -61,19 +62,41 @@ static void copy_row(sqlite3_stmt *statement, Copy *copy) {
   }
 }
 
+// Reads a flat object, as Cascade stores it: its texts are copied, its numbers read.
+static void copy_members(const char *json, Copy *copy) {
+  for (int i = 1; i < COLUMNS && (json = strstr(json, "\":")); i++) {
+    json += 2;
+    if (*json != '"') {
+      copy->numbers[i] = strtoll(json, NULL, 10);
+      continue;
+    }
+    const char *end = ++json;
+    while (*end && *end != '"') end += *end == '\\' ? 2 : 1;
+    copy->texts[i] = strndup(json, end - json);
+    json = end;
+  }
+}
+
+static void copy_object(sqlite3_stmt *statement, Copy *copy) {
+  copy->texts[0] = strdup((const char *)sqlite3_column_text(statement, 0));
+  copy_members((const char *)sqlite3_column_text(statement, 1), copy);
+}
+
 // All rows are in memory at the end, as they are on the other side.
-static void copy_all(sqlite3 *db, const char *sql) {
+static void copy_all_by(void (*copy)(sqlite3_stmt *, Copy *), sqlite3 *db, const char *sql) {
   sqlite3_stmt *statement = prepare(db, sql);
   size_t count = 0, limit = 1024;
   Copy *copies = allocate(limit, sizeof *copies);
   while (sqlite3_step(statement) == SQLITE_ROW) {
     if (count == limit) CHECK(copies = realloc(copies, (limit *= 2) * sizeof *copies), "memory");
     memset(&copies[count], 0, sizeof *copies);
-    copy_row(statement, &copies[count++]);
+    copy(statement, &copies[count++]);
   }
   CHECK(count, "no rows: %s", sql);
   finalize(statement);
 }
+
+static void copy_all(sqlite3 *db, const char *sql) { copy_all_by(copy_row, db, sql); }
 
 static void count_often(sqlite3 *db) {
   for (int i = 0; i < CALLS; i++) copy_all(db, "SELECT count(*) FROM song WHERE year > 1950");
@@ -84,6 +107,9 @@ static void read_once(sqlite3 *db, const char *what) {
     copy_all(db, "SELECT id, title, year, album FROM song");
   } else if (!strcmp(what, "objects")) {
     copy_all(db, "SELECT key, value FROM cascade_object WHERE collection = 'things'");
+  } else if (!strcmp(what, "members")) {
+    copy_all_by(copy_object, db,
+                "SELECT key, value FROM cascade_object WHERE collection = 'things'");
   } else if (!strcmp(what, "inverse")) {
     copy_all(db, "SELECT some.id, song.id, song.title, song.year, song.album "
                  "FROM (SELECT id FROM album ORDER BY id LIMIT 1000) AS some "

@@ -29,6 +29,7 @@ report_reads() {
   report kit-rows "$1 rows into structures" 'C that copies' 1.3
   report kit-each "$1 rows, one after the other" 'C that copies' 1.15
   report kit-objects "$1 objects" 'C that copies' 1.8
+  printf '  of which C that copies also needs to read their members: %.3f s\n' "$(median "$work/kit-members.c")"
   report kit-inverse '1,000 nodes, what refers to each' 'a join in C' 1.4
   report kit-count "20 counts of half of $1 rows" 'the same in C' 1.07
 }
@@ -67,24 +68,40 @@ compare_puts() {
 
 pss() { awk '/^Pss:/ { print $2 }' "/proc/$1/smaps_rollup"; }
 
-# What the library costs a program that has a store open and does nothing.
-measure_memory() {
-  local nothing with
-  echo 'import Glibc; pause()' >"$work/nothing.swift"
-  swiftc -O -static-stdlib -o "$work/nothing" "$work/nothing.swift"
-  "$work/nothing" &
-  writer=$!
-  sleep 1
-  nothing=$(pss "$writer")
-  kill "$writer"
-  "$BIN/KitProgram" idle "$work/ours.db" >"$work/idle.out" &
+# memory_of PROGRAM…: of one that printed "read" and rests.
+memory_of() {
+  rm -f "$work/idle.out"
+  "$@" >"$work/idle.out" &
   writer=$!
   until grep -qs read "$work/idle.out"; do sleep 0.05; done
-  with=$(pss "$writer")
+  pss "$writer"
   kill "$writer"
+  wait "$writer" 2>/dev/null || true
   writer=''
+}
+
+# Programs without the library: one that does nothing, and one that waits as the library does, in an
+# asynchronous function, and has counted the same rows by SQLite alone.
+build_bare_programs() {
+  echo 'import Glibc; print("read"); fflush(stdout); pause()' >"$work/nothing.swift"
+  swiftc -O -static-stdlib -o "$work/nothing" "$work/nothing.swift"
+  mkdir -p "$work/CSQLite"
+  echo '#include <sqlite3.h>' >"$work/CSQLite/shim.h"
+  echo 'module CSQLite { header "shim.h" link "sqlite3" export * }' >"$work/CSQLite/module.modulemap"
+  swiftc -O -parse-as-library -static-stdlib -I "$work/CSQLite" -o "$work/bare" \
+    "$here/benchmarks/bare.swift"
+}
+
+# What the library costs a program that has a store open and does nothing.
+measure_memory() {
+  local nothing bare with
+  build_bare_programs
+  nothing=$(memory_of "$work/nothing")
+  bare=$(memory_of "$work/bare" "$work/ours.db")
+  with=$(memory_of "$BIN/KitProgram" idle "$work/ours.db")
   bound "an idle store open: $with KB, a program without $nothing KB" \
     "$(awk "BEGIN { printf \"%.2f\", ($with - $nothing) / 1024 }")" MB 2
+  echo "  of which Swift's tasks and SQLite alone: $((bare - nothing)) KB"
 }
 
 bench_kit() {
@@ -98,6 +115,9 @@ bench_kit() {
   compare_reads rows rows
   compare_reads each rows
   compare_reads objects objects
+  for ((run = 0; run < runs; run++)); do
+    "$work/kit" read "$store" members >>"$work/kit-members.c"
+  done
   compare_reads inverse inverse
   compare_reads count count
   report_reads "$n"

@@ -4,13 +4,17 @@ internal import CascadeModel
 /// object is read once, whatever the number of properties.
 @usableFromInline
 final class ObjectValues {
-  private let names: [[UInt8]]
+  /// The names, one behind the other, and where each begins: of an array of arrays, Swift would count
+  /// the references at each comparison.
+  private let names: [UInt8]
+  private let starts: [Int]
   private let key: Int?
   @usableFromInline private(set) var values: [SQLValue]
 
   /// `key` is the index of the property that has the key, which is not in the value.
   init(_ names: [String], key: Int?) {
-    self.names = names.map { Array($0.utf8) }
+    self.names = names.flatMap { Array($0.utf8) }
+    starts = names.reduce(into: [0]) { $0.append($0[$0.count - 1] + $1.utf8.count) }
     self.key = key
     values = Array(repeating: .null, count: names.count)
   }
@@ -24,14 +28,27 @@ final class ObjectValues {
   /// Reads the value of the object, which does not have the key.
   func read(_ value: Span<UInt8>) throws(ReadError) {
     var scanner = ObjectScanner()
+    // In a variable of its own, because Swift checks each access to one of a class.
+    var found = values
+    values = []
+    defer { values = found }
     do {
       try scanner.members(of: value) { name, member in
-        let index = names.firstIndex { ObjectScanner.isName(name, of: value, $0) }
-        if let index, index != key { values[index] = ObjectScanner.value(member, of: value) }
+        let index = property(named: name, in: value)
+        if let index, index != key { found[index] = ObjectScanner.value(member, of: value) }
       }
     } catch {
       throw .unexpected(.text(String(decoding: value)), wanted: "an object in JSON")
     }
+  }
+
+  private func property(named name: Range<Int>, in value: Span<UInt8>) -> Int? {
+    let names = names
+    for index in 0..<(starts.count - 1) {
+      let place = starts[index]..<starts[index + 1]
+      if ObjectScanner.isName(name, of: value, names.span.extracting(place)) { return index }
+    }
+    return nil
   }
 
   /// The keys of objects are text, also those that the model has as numbers.
@@ -46,7 +63,9 @@ final class ObjectValues {
 
 /// Reads the members of an object that the daemon stored, which is valid JSON.
 struct ObjectScanner {
-  struct Malformed: Error {}
+  struct Malformed: Error, CustomStringConvertible {
+    var description: String { "it is no object in JSON" }
+  }
   private var offset = 0
 
   /// Calls `body` with the places of each name, quotes included, and of its value.
@@ -133,10 +152,11 @@ struct ObjectScanner {
 
   // MARK: - Values
 
-  static func isName(_ place: Range<Int>, of bytes: Span<UInt8>, _ name: [UInt8]) -> Bool {
+  static func isName(_ place: Range<Int>, of bytes: Span<UInt8>, _ name: Span<UInt8>) -> Bool {
     let text = bytes.extracting(place)
     if text.contains(UInt8(ascii: "\\")) {
-      return (try? JSON.parse(text))?.string.map { Array($0.utf8) == name } ?? false
+      let wanted = String(decoding: name).utf8
+      return (try? JSON.parse(text))?.string.map { $0.utf8.elementsEqual(wanted) } ?? false
     }
     if text.count != name.count + 2 { return false }
     for index in name.indices where text[index + 1] != name[index] { return false }
