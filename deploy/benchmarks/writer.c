@@ -2,6 +2,8 @@
 //
 //   writer prepare DB            makes the table
 //   writer run DB MICROSECONDS   commits a row again and again, with such a pause between two
+//   writer hold DB MICROSECONDS  holds the write lock so long in turns, as a sweep in steps does,
+//                                until SIGTERM comes: what this costs the others is the floor
 //
 // It prints "ready". SIGUSR1 makes it forget what it saw; with SIGTERM it ends, and prints the
 // milliseconds that commits took, p50, p99 and the longest, and how many there were. It opens the
@@ -50,6 +52,10 @@ static void print_latencies(float *seconds, long count) {
          seconds[count - 1] * 1e3, count);
 }
 
+static void pause_for(long microseconds) {
+  nanosleep(&(struct timespec){.tv_nsec = microseconds * 1000}, NULL);
+}
+
 static void write_rows(const char *path, long pause) {
   float *seconds = allocate(MOST_COMMITS, sizeof *seconds);
   sqlite3 *db = open_as_application(path);
@@ -62,9 +68,27 @@ static void write_rows(const char *path, long pause) {
     if (must_forget) count = must_forget = 0;
     seconds[count] = (float)commit(insert, count);
     count++;
-    if (pause) nanosleep(&(struct timespec){.tv_nsec = pause * 1000}, NULL);
+    if (pause) pause_for(pause);
   }
   print_latencies(seconds, count);
+  finalize(insert);
+  close_database(db);
+}
+
+// The pause is one in which SQLite's busy handler, which waits for longer each time, tries again.
+static void hold_in_turns(const char *path, long microseconds) {
+  sqlite3 *db = open_as_application(path);
+  execute(db, "PRAGMA wal_autocheckpoint = 0");
+  sqlite3_stmt *insert = prepare(db, "INSERT INTO note(text) VALUES ('held')");
+  puts("ready");
+  flush_output();
+  while (!must_end) {
+    if (sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL) != SQLITE_OK) continue;
+    run(insert);
+    pause_for(microseconds);
+    execute(db, "COMMIT");
+    pause_for(microseconds);
+  }
   finalize(insert);
   close_database(db);
 }
@@ -78,8 +102,11 @@ int main(int count, char **arguments) {
   } else if (count == 4 && !strcmp(command, "run")) {
     catch_signals();
     write_rows(arguments[2], strtol(arguments[3], NULL, 10));
+  } else if (count == 4 && !strcmp(command, "hold")) {
+    catch_signals();
+    hold_in_turns(arguments[2], strtol(arguments[3], NULL, 10));
   } else {
-    fprintf(stderr, "usage: writer prepare DB | writer run DB MICROSECONDS\n");
+    fprintf(stderr, "usage: writer prepare DB | writer run|hold DB MICROSECONDS\n");
     return 64;
   }
   return 0;
