@@ -51,13 +51,21 @@ package enum OtherConnections {
   /// them is found.
   package static func transactions(at path: String) -> Set<ReadLock> {
     guard let index = open("\(path)-shm") else { return [] }
+    // Mostly there is none, and one call says so. A sweep looks often, while it has the lock.
+    if holder(of: readLocks, in: index) == nil { return [] }
     return Set(
       readLocks.compactMap { byte in
-        var lock = flock(F_WRLCK, byte)
-        if unsafe fcntl(index, F_GETLK, &lock) != 0 || lock.l_type == Int16(F_UNLCK) { return nil }
+        guard let process = holder(of: byte...byte, in: index) else { return nil }
         let mark = number(in: index, at: readMarks + 4 * (byte - readLocks.lowerBound))
-        return ReadLock(process: lock.l_pid, byte: byte, mark: mark ?? 0)
+        return ReadLock(process: process, byte: byte, mark: mark ?? 0)
       })
+  }
+
+  /// Another process that has one of these bytes locked; nil if none has.
+  private static func holder(of bytes: ClosedRange<off_t>, in index: Int32) -> Int32? {
+    var lock = flock(F_WRLCK, bytes.lowerBound, count: off_t(bytes.count))
+    if unsafe fcntl(index, F_GETLK, &lock) != 0 || lock.l_type == Int16(F_UNLCK) { return nil }
+    return lock.l_pid
   }
 
   /// Whether another process has the database open and so may wait for the write lock: each of them
@@ -217,11 +225,11 @@ extension Connection {
 }
 
 extension flock {
-  fileprivate init(_ type: Int32, _ byte: off_t) {
+  fileprivate init(_ type: Int32, _ byte: off_t, count: off_t = 1) {
     self.init()
     l_type = Int16(type)
     l_whence = Int16(SEEK_SET)
     l_start = byte
-    l_len = 1
+    l_len = count
   }
 }
