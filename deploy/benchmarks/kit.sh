@@ -29,7 +29,7 @@ report_reads() {
   report kit-rows "$1 rows into structures" 'C that copies' 1.3
   report kit-each "$1 rows, one after the other" 'C that copies' 1.15
   report kit-objects "$1 objects" 'C that copies' 1.8
-  printf '  of which C that copies also needs to read their members: %.3f s\n' "$(median "$work/kit-members.c")"
+  printf '  a loop in C that also reads their members  %.3f s\n' "$(median "$work/kit-members.c")"
   report kit-inverse '1,000 nodes, what refers to each' 'a join in C' 1.4
   report kit-count "20 counts of half of $1 rows" 'the same in C' 1.07
 }
