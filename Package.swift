@@ -125,6 +125,7 @@ for (index, layer) in layers.enumerated() {
 
 #if os(Linux)
   package.products.append(.executable(name: "cascaded", targets: ["cascaded"]))
+  package.products.append(.executable(name: "cascaded-postgres", targets: ["cascaded-postgres"]))
   package.targets += [
     .systemLibrary(
       name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
@@ -157,13 +158,29 @@ for (index, layer) in layers.enumerated() {
       name: "CPostgreSQL", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
     .target(name: "CascadePostgres", dependencies: ["CPostgreSQL"], swiftSettings: sources),
     .target(
+      name: "PostgresStore",
+      dependencies: [
+        "CascadeModel", "CascadePlanning", "CascadePostgres", "CascadeStore", "CascadeSystem",
+      ],
+      swiftSettings: sources),
+    .executableTarget(
+      name: "cascaded-postgres",
+      dependencies: [
+        "CascadeModel", "CascadePostgres", "CascadeStore", "CascadeSystem", "Daemon",
+        "PostgresStore", "SystemdService",
+      ],
+      swiftSettings: sources, linkerSettings: alone),
+    .target(
       name: "PostgresSupport",
       dependencies: ["CascadeCSystem", "CascadePostgres", "CascadeSystem"],
-      path: "Tests/PostgresSupport", swiftSettings: settings),
+      path: "Tests/PostgresSupport", swiftSettings: tests),
     .testTarget(
       name: "PostgresTests",
-      dependencies: ["CascadePostgres", "CascadeSystem", "PostgresSupport"],
-      swiftSettings: settings),
+      dependencies: [
+        "CascadeModel", "CascadePostgres", "CascadeStore", "CascadeSystem", "PostgresStore",
+        "PostgresSupport", "StoreDefinition",
+      ],
+      swiftSettings: tests),
 
     .target(
       name: "StoreDefinition", dependencies: ["CascadeModel", "CascadeStore"],
@@ -207,7 +224,10 @@ for (index, layer) in layers.enumerated() {
       swiftSettings: tests),
     .testTarget(
       name: "DaemonTests",
-      dependencies: ["CascadeKit", "CascadeModel", "CascadeSQLite", "CascadeSystem"],
+      dependencies: [
+        "CascadeKit", "CascadeModel", "CascadePostgres", "CascadeSQLite", "CascadeSystem",
+        "PostgresSupport",
+      ],
       swiftSettings: tests),
   ]
 #endif

@@ -3,6 +3,12 @@ package import CascadeModel
 /// What a kind of database gives to the daemon. The program chooses the engine; nothing else names
 /// a kind of database.
 package protocol StoreEngine: Sendable {
+  /// Why this engine cannot serve a store with this model; empty if it can. Nothing is opened.
+  func objections(to path: String, _ model: StoreModel) -> [ModelProblem]
+
+  /// Waits for commits by a connection of its own. Nil if the files of the store are watched.
+  func watchCommits(of path: String) throws -> (any CommitWatching)?
+
   /// Opens a store for writing. Waits up to `lockTimeout` for another writer. A missing store is
   /// created if `creates` is set. Without `attaches` it is detached if it was. Throws `StoreAway` if
   /// its application wants it for itself, and has it now.
@@ -72,6 +78,12 @@ package struct HarmfulOwnership: Error, CustomStringConvertible {
   package let description: String
 
   package init(description: String) { self.description = description }
+}
+
+/// Waits for what others commit, on one thread.
+package protocol CommitWatching: AnyObject {
+  /// Blocks for about a second at most. Whether there is something new to examine.
+  func next() throws -> Bool
 }
 
 /// Whether the store that was opened is still the one at its path.

@@ -1,4 +1,5 @@
 package import CascadeModel
+package import CascadeStore
 internal import CascadePlanning
 internal import CascadeSystem
 
@@ -16,18 +17,21 @@ package enum Configuration: Sendable {
   package enum Purpose: Sendable { case check, service }
 
   /// Reads the whole configuration, or throws an error that lists everything that is wrong.
-  package func read(for purpose: Purpose) throws -> [StoreConfiguration] {
+  package func read(
+    for purpose: Purpose, by engine: any StoreEngine
+  ) throws -> [StoreConfiguration] {
     switch self {
     case .store(let path, let file):
-      let path = try Process.absolutePath(path)
+      let path = path.isDatabaseURI ? path : try Process.absolutePath(path)
       let model = try Configuration.model(of: path, named: file)
+      try engine.refuse(path, model, of: file ?? path)
       let hasModel = try file != nil || FileStatus.isThere(StoreConfiguration.modelFile(of: path))
       return [StoreConfiguration(path: path, model: model, hasModel: hasModel)]
     case .model(let file):
-      let (store, model) = try Configuration.model(naming: file, purpose)
+      let (store, model) = try Configuration.model(naming: file, purpose, engine)
       return [StoreConfiguration(path: store, model: model)]
     case .directory(let directory):
-      let (stores, errors) = try Configuration.stores(in: directory, purpose)
+      let (stores, errors) = try Configuration.stores(in: directory, purpose, engine)
       if !errors.isEmpty { throw ConfigurationError(joining: errors) }
       return stores
     }
@@ -41,11 +45,11 @@ package enum Configuration: Sendable {
 
   /// Reads what is valid. Of many models, an invalid one does not keep the others from being
   /// served.
-  func readValid() throws -> ReadResult {
+  func readValid(by engine: any StoreEngine) throws -> ReadResult {
     guard case .directory(let directory) = self else {
-      return ReadResult(stores: try read(for: .service), complaints: [])
+      return ReadResult(stores: try read(for: .service, by: engine), complaints: [])
     }
-    let (stores, errors) = try Configuration.stores(in: directory, .service)
+    let (stores, errors) = try Configuration.stores(in: directory, .service, engine)
     if stores.isEmpty && !errors.isEmpty { throw ConfigurationError(joining: errors) }
     return ReadResult(stores: stores, complaints: errors.flatMap(\.complaints))
   }
@@ -63,12 +67,13 @@ package enum Configuration: Sendable {
   /// The model of a file, and the store that it names. It is read twice, because the store's group
   /// may write it.
   private static func model(
-    naming file: String, _ purpose: Purpose
+    naming file: String, _ purpose: Purpose, _ engine: any StoreEngine
   ) throws -> (store: String, StoreModel) {
     let first = try StoreModel.read(file)
     guard let store = first.store else { throw ConfigurationError(file, [noStore]) }
+    try engine.refuse(store, first, of: file)
     if purpose == .check { return (store, first) }
-    let model = try StoreModel.read(file, SafePaths(groupOf: store))
+    let model = try StoreModel.read(file, SafePaths(groupOf: first.groupFile ?? store))
     guard model.store == store else {
       throw ConfigurationError(
         file, [ModelProblem(path: "store", message: "it changed while it was read")])
@@ -86,13 +91,13 @@ package enum Configuration: Sendable {
   }
 
   private static func stores(
-    in directory: String, _ purpose: Purpose
+    in directory: String, _ purpose: Purpose, _ engine: any StoreEngine
   ) throws -> ([StoreConfiguration], [ConfigurationError]) {
     var found: [(file: String, store: StoreConfiguration)] = []
     var errors: [ConfigurationError] = []
     for file in try models(in: directory) {
       do {
-        let store = try store(of: file, purpose)
+        let store = try store(of: file, purpose, engine)
         try refuseDuplicates(store, of: file, among: found)
         try refuseSharedRoots(store, of: file, among: found)
         found.append((file, store))
@@ -109,8 +114,10 @@ package enum Configuration: Sendable {
 
   /// The store of a model file. A database with tables of the application is not created, because
   /// that is left to the application.
-  private static func store(of file: String, _ purpose: Purpose) throws -> StoreConfiguration {
-    let (store, model) = try model(naming: file, purpose)
+  private static func store(
+    of file: String, _ purpose: Purpose, _ engine: any StoreEngine
+  ) throws -> StoreConfiguration {
+    let (store, model) = try model(naming: file, purpose, engine)
     return StoreConfiguration(path: store, model: model, creates: !model.hasTables)
   }
 
@@ -187,7 +194,18 @@ package struct ConfigurationError: Error, CustomStringConvertible {
   package var description: String { complaints.joined(separator: "\n") }
 }
 
+extension StoreEngine {
+  /// Throws what this engine cannot serve.
+  package func refuse(_ path: String, _ model: StoreModel, of file: String) throws {
+    let problems = objections(to: path, model)
+    if !problems.isEmpty { throw ConfigurationError(file, problems) }
+  }
+}
+
 extension StoreModel {
+  /// A database of a server has no group: what belongs to it is in the spool.
+  fileprivate var groupFile: String? { store?.isDatabaseURI == true ? spool : nil }
+
   /// Reads and checks a model file.
   package static func read(_ file: String) throws -> StoreModel {
     try read(file, FileDescriptor.open(file))

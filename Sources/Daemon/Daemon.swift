@@ -20,7 +20,7 @@ package struct Daemon: Sendable {
   ) throws {
     self.engine = engine
     self.configuration = configuration
-    found = try configuration.readValid()
+    found = try configuration.readValid(by: engine)
     self.socketPath = socketPath
   }
 
@@ -102,8 +102,8 @@ package struct Daemon: Sendable {
     guard let store = stores.services.first?.configuration else {
       throw ConfigurationError("--socket", [Daemon.noSocket])
     }
-    _ = try store.safePaths().makeDirectory(StoreConfiguration.directory(of: store.path))
-    return StoreConfiguration.socket(of: store.path)
+    _ = try store.safePaths().makeDirectory(store.directory)
+    return store.socket
   }
 
   private static let noSocket = ModelProblem(

@@ -129,7 +129,7 @@ final class Stores {
       reloads.ring()
     }
     do {
-      let reloaded = try await take(try configuration.read(for: .service))
+      let reloaded = try await take(try configuration.read(for: .service, by: engine))
       complaints = reloaded.failed.map { "\($0.store) keeps its old model: \($0.reason)" }
       report(reloaded, by: user)
       return reloaded

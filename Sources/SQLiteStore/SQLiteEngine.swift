@@ -14,6 +14,16 @@ internal import SQLiteUndo
 package struct SQLiteEngine: StoreEngine {
   package init() {}
 
+  package func objections(to path: String, _ model: StoreModel) -> [ModelProblem] {
+    if !path.isDatabaseURI { return [] }
+    return [
+      ModelProblem(
+        path: "store", message: "is a PostgreSQL database: cascaded-postgres serves it")
+    ]
+  }
+
+  package func watchCommits(of path: String) -> (any CommitWatching)? { nil }
+
   package func openForWriting(
     _ path: String, model: StoreModel, creates: Bool, attaches: Bool, lockTimeout: Duration
   ) throws -> any StoreWriting {

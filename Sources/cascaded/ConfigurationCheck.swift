@@ -23,7 +23,7 @@ enum ConfigurationCheck {
   private static func check(_ file: String, for operands: [String]) -> CInt {
     let stores = operands.filter(isDatabase)
     var model = StoreModel.empty
-    let status = judge(file, isSilent: !stores.isEmpty) { model = try StoreModel.read(file) }
+    let status = judge(file, isSilent: !stores.isEmpty) { model = try readModel(file) }
     if status != 0 { return status }
     return stores.map { store in
       judge("\(file) for \(store)") { try judge(model, of: file, for: store) }
@@ -38,12 +38,12 @@ enum ConfigurationCheck {
   /// Reads a directory of models, a model file, or the model beside a store.
   private static func read(_ operand: String) throws {
     if try FileStatus.of(operand)?.kind == .directory {
-      _ = try Configuration.directory(operand).read(for: .check)
+      _ = try Configuration.directory(operand).read(for: .check, by: SQLiteEngine())
       return
     }
     let beside = StoreConfiguration.modelFile(of: operand)
     if try FileStatus.of(beside) != nil {
-      _ = try StoreModel.read(beside)
+      _ = try readModel(beside)
     } else if try hasDatabaseHeader(operand) {
       throw ConfigurationError(
         operand,
@@ -54,8 +54,14 @@ enum ConfigurationCheck {
               + beside)
         ])
     } else {
-      _ = try StoreModel.read(operand)
+      _ = try readModel(operand)
     }
+  }
+
+  private static func readModel(_ file: String) throws -> StoreModel {
+    let model = try StoreModel.read(file)
+    if let store = model.store { try SQLiteEngine().refuse(store, model, of: file) }
+    return model
   }
 
   private static func hasDatabaseHeader(_ path: String) throws -> Bool {

@@ -102,6 +102,7 @@ package final class Cluster: Sendable {
 
 package struct ClusterError: Error, CustomStringConvertible {
   package let description: String
+  package init(description: String) { self.description = description }
 }
 
 /// A database for one test, which is dropped with it. `application` may create tables in it, and

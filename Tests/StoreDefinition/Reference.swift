@@ -19,6 +19,10 @@ package struct Reference {
   package struct Result: Equatable {
     package var deleted: Set<Node> = []
     package var denied: Set<Node>?
+
+    package init(deleted: Set<Node> = [], denied: Set<Node>? = nil) {
+      (self.deleted, self.denied) = (deleted, denied)
+    }
   }
 
   package var nodes: [Node: String] = [:]
@@ -39,6 +43,8 @@ package struct Reference {
   private var removed: [EdgeID: (rules: Rules, removal: Removal)] = [:]
   /// A patch of this node found nothing to patch.
   private var unpatched: Node?
+
+  package init() {}
 
   package mutating func apply(_ changes: [Change]) -> Result {
     let before = self

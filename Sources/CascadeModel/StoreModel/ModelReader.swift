@@ -13,7 +13,7 @@ struct ModelReader {
   func read() -> StoreModel {
     guard let fields = Fields(file, Self.keys) else { return .empty }
     var model = StoreModel()
-    model.store = fields["store"]?.filePath()
+    model.store = fields["store"]?.storeLocation()
     model.spool = fields["spool"]?.absolutePath()
     model.exclusive = fields["exclusive"]?.bool() ?? false
     model.strict = fields["strict"]?.bool() ?? false
@@ -164,6 +164,12 @@ extension ModelValue {
     return path
   }
 
+  /// A database file, or the URI of a server's database, which its engine judges.
+  func storeLocation() -> String? {
+    if case .string(let text) = json, text.isDatabaseURI { return text }
+    return filePath()
+  }
+
   func filePath() -> String? {
     guard let path = absolutePath() else { return nil }
     if case .string(let text) = json, text.hasSuffix("/") {
@@ -171,4 +177,9 @@ extension ModelValue {
     }
     return path
   }
+}
+
+extension String {
+  /// Whether a store is the database of a server, and not a file.
+  package var isDatabaseURI: Bool { hasPrefix("postgresql://") || hasPrefix("postgres://") }
 }

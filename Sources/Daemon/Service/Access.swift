@@ -22,7 +22,7 @@ enum WriteAccess {
     let directories =
       ["", "/new", "/held", "/rejected", "/tmp"].map { spool + $0 }
       + configuration.model.files.values.sorted()
-    let paths = SafePaths(groupOf: configuration.path)
+    let paths = SafePaths(groupOf: configuration.groupFile)
     return [reason { _ = try configuration.safePaths() }].compactMap(\.self)
       + directories.compactMap { path in reason { _ = try paths.directory(path) } }
   }

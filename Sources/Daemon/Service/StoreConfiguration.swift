@@ -30,11 +30,28 @@ package struct StoreConfiguration: Sendable, Hashable {
     spoolPath = model.spool ?? StoreConfiguration.directory(of: path)
   }
 
+  /// A server's database has no file, so its other files are in the spool, which its model names.
+  var isFile: Bool { !path.isDatabaseURI }
+
+  /// The directory of the default socket.
+  var directory: String { isFile ? StoreConfiguration.directory(of: path) : spoolPath }
+  var socket: String { "\(directory)/control" }
+
   /// That directory beside the actual database file, whatever path it is served by.
-  var home: String { StoreConfiguration.directory(of: FileStatus.realPath(path) ?? path) }
+  var home: String {
+    isFile ? StoreConfiguration.directory(of: FileStatus.realPath(path) ?? path) : spoolPath
+  }
+
+  /// Whether the file is there. A server says that by itself.
+  var isThere: Bool {
+    get throws { try !isFile || FileStatus.of(path) != nil }
+  }
+
+  /// Files belong to the group of this one.
+  var groupFile: String { isFile ? path : spoolPath }
 
   /// Throws if another user could replace the database, or what is beside it.
-  func safePaths() throws -> SafePaths { try SafePaths(store: path) }
+  func safePaths() throws -> SafePaths { try SafePaths(store: groupFile) }
 
   /// A root that is away is no danger: its files wait.
   func refuseUnsafeRoots(_ paths: SafePaths) throws {

@@ -87,7 +87,7 @@ final class StoreService {
 
   /// Opens the store and its spool.
   func openFile() async throws {
-    if try !configuration.creates && FileStatus.of(path) == nil {
+    if try !configuration.creates && !configuration.isThere {
       throw StoreAway("\(path) does not exist")
     }
     let paths = try configuration.safePaths()

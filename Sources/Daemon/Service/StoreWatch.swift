@@ -11,6 +11,7 @@ extension StoreService {
     do {
       // The directory may be missing until then.
       while !isFileOpen { try await openings.subscribe().wait() }
+      if !configuration.isFile { return try await listenToServer() }
       // A store without tables of the application has no other writer. But its file may be
       // replaced.
       let events: DirectoryWatch.Events =
@@ -22,6 +23,19 @@ extension StoreService {
     } catch {
       if !Task.isCancelled {
         tell(.warning, .trouble, "the store is polled, because it cannot be watched: \(error)")
+      }
+    }
+  }
+
+  /// A server tells of commits over a connection. It is closed while the store is at rest.
+  private func listenToServer() async throws {
+    let listener = CommitListener(stores.engine, path)
+    while !Task.isCancelled {
+      if condition.isAtRest {
+        await listener.close()
+        try await EventLoop.sleep(for: .seconds(1), tolerance: .seconds(1))
+      } else if await listener.next() {
+        wakeUp()
       }
     }
   }

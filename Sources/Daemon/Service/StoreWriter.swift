@@ -159,7 +159,7 @@ actor StoreWriter {
   func reopen() throws -> StoreStanding? {
     let standing = try self.standing
     if inbox != nil && standing == .sameFile { return nil }
-    if try FileStatus.of(configuration.path) == nil {
+    if try !configuration.isThere {
       throw StoreError("\(configuration.path) no longer exists")
     }
     if standing != .sameFile {

@@ -1,0 +1,112 @@
+internal import CascadeModel
+internal import CascadePostgres
+internal import CascadeStore
+
+/// Whether the rules see everything, and whether they are fast.
+struct SetupCheck {
+  private let store: StoreConnection
+
+  init(_ store: StoreConnection) { self.store = store }
+
+  func findings() throws -> [SetupFinding] {
+    let problems = store.binding.problems.map {
+      SetupFinding(kind: .binding, table: nil, message: $0.description)
+    }
+    let indexes = try IndexSearch(store).missing().map { index in
+      SetupFinding(
+        kind: .missingIndex, table: index.table,
+        message: "no index begins with \(index); as the table's owner: "
+          + IndexSearch.statement(index))
+    }
+    return try problems + indexes + triggerFindings() + isolationFindings()
+  }
+
+  private func triggerFindings() throws -> [SetupFinding] {
+    let role = try store.db.run("SELECT session_user").text!
+    let there = try store.db.run(
+      """
+      SELECT 'cascade.' || p.proname FROM pg_trigger t JOIN pg_proc p ON p.oid = t.tgfoid
+      WHERE p.pronamespace = 'cascade'::regnamespace AND t.tgenabled <> 'D'
+      """
+    ).texts
+    return Triggers(binding: store.binding, role: role).all
+      .filter { !there.contains($0.function) }.map { trigger in
+        SetupFinding(
+          kind: .trigger, table: trigger.table,
+          message: "the trigger \(trigger.name) of \(trigger.table) is missing or disabled")
+      }
+  }
+
+  /// Triggers that deny, and those that hold what is counted, see only what their snapshot has.
+  private func isolationFindings() throws -> [SetupFinding] {
+    let roles = try store.db.run(
+      """
+      SELECT DISTINCT coalesce(r.rolname, d.datname) FROM pg_db_role_setting s
+      LEFT JOIN pg_roles r ON r.oid = s.setrole LEFT JOIN pg_database d ON d.oid = s.setdatabase,
+      unnest(s.setconfig) c
+      WHERE c LIKE 'default_transaction_isolation=%' AND c NOT LIKE '%=read committed'
+        AND (s.setdatabase = 0 OR d.datname = current_database()) ORDER BY 1
+      """
+    ).texts
+    return roles.map { role in
+      SetupFinding(
+        kind: .binding, table: nil,
+        message: "\(role) has a default isolation above READ COMMITTED, in which the triggers "
+          + "cannot see what others committed meanwhile")
+    }
+  }
+}
+
+/// References to nothing, whatever their rules.
+struct ReferenceCheck {
+  private let store: StoreConnection
+
+  init(_ store: StoreConnection) { self.store = store }
+
+  func findings(_ limit: Int) throws -> Findings {
+    var findings = Findings()
+    for relation in store.binding.relations {
+      try add(
+        relation, to: &findings, limit,
+        where: """
+          x.\(relation.column) IS NOT NULL
+          AND NOT EXISTS (SELECT FROM \(relation.destination.name) t
+            WHERE t.\(relation.destination.key) = x.\(relation.column))
+          """, dangling)
+      if relation.relationship.optional { continue }
+      try add(relation, to: &findings, limit, where: "x.\(relation.column) IS NULL", missing)
+    }
+    return findings
+  }
+
+  private func add(
+    _ relation: ColumnRelation, to findings: inout Findings, _ limit: Int,
+    where condition: String, _ finding: (ColumnRelation, [String?]) -> Finding
+  ) throws {
+    let from = "FROM \(relation.source.name) x WHERE \(condition)"
+    findings.total += Int(try store.db.run("SELECT count(*) \(from)").integer ?? 0)
+    let rows = try store.db.run(
+      """
+      SELECT x.\(relation.source.key)::text, x.\(relation.column)::text \(from)
+      ORDER BY x.\(relation.source.key) LIMIT \(max(0, limit - findings.list.count))
+      """
+    ).rows
+    findings.list += rows.map { finding(relation, $0) }
+  }
+
+  private func dangling(_ relation: ColumnRelation, _ row: [String?]) -> Finding {
+    let edge = relation.edge(row[0]!, row[1]!)
+    return Finding(
+      kind: "dangling",
+      message: "\(edge.source) refers by \"\(relation.name)\" to "
+        + "\(relation.destination.node(row[1]!)), which does not exist",
+      node: edge.source, edge: edge)
+  }
+
+  private func missing(_ relation: ColumnRelation, _ row: [String?]) -> Finding {
+    let node = relation.source.node(row[0]!)
+    return Finding(
+      kind: Violation.missingMandatory.rawValue, message: "\(node) has no \"\(relation.name)\"",
+      node: node)
+  }
+}

@@ -1,0 +1,120 @@
+internal import CascadeModel
+internal import CascadePlanning
+internal import CascadePostgres
+internal import CascadeStore
+
+/// What a completed closure has.
+extension Closure {
+  /// The nodes that would go and are there: those of the journal are gone already.
+  private var isThere: String { "g.level > 0" }
+
+  func countByCollection(includingFirst: Bool) throws -> [(MappedTable, Int)] {
+    try store.db.run(
+      """
+      SELECT g.collection, count(*) FROM pg_temp.gone g
+      WHERE \(includingFirst ? "true" : isThere) GROUP BY 1
+      """
+    ).rows.compactMap { row in
+      store.binding.table(Int64(row[0]!)!).map { ($0, Int(row[1]!)!) }
+    }
+  }
+
+  /// Whether so much would go that somebody has to approve it.
+  /// `always`: however little it is.
+  func heldPlan(id: String, includingFirst: Bool, always: Bool = false) throws -> HeldPlan? {
+    let hold = store.model.limits.hold
+    let counts = try countByCollection(includingFirst: includingFirst)
+    let deleted = counts.reduce(0) { $0 + $1.1 }
+    if deleted == 0 || !always && deleted <= hold.deletes { return nil }
+    let isOver =
+      try always
+      || counts.contains { table, gone in
+        let left = try store.readingWholeTables {
+          try Int(store.db.run("SELECT count(*) FROM \(table.name)").integer ?? 0)
+        }
+        return CollectionCount(name: table.collection, gone: gone, all: max(left, gone)).isOver(
+          hold)
+      }
+    if !isOver { return nil }
+    return HeldPlan(
+      id: id, deletedCount: deleted,
+      byCollection: Dictionary(uniqueKeysWithValues: counts.map { ($0.0.collection, $0.1) }),
+      lostCount: 0, checksum: try checksum())
+  }
+
+  /// The same for the same nodes, in whatever order.
+  private func checksum() throws -> Int64 {
+    try store.db.run(
+      """
+      SELECT coalesce(bit_xor(hashtextextended(g.collection || '/' || g.key, 0)), 0)
+      FROM pg_temp.gone g
+      """
+    ).integer ?? 0
+  }
+
+  func denials() throws -> [Reason] {
+    try store.db.run(
+      """
+      SELECT DISTINCT d.collection, d.key, d.via, d.source, d.destination FROM pg_temp.denied d
+      ORDER BY 1, 2, 3, 4, 5 LIMIT \(Receipt.mostListed)
+      """
+    ).rows.compactMap { row in
+      guard let table = store.binding.table(Int64(row[0]!)!),
+        let relation = store.binding.relation(Int64(row[2]!)!)
+      else { return nil }
+      let node = table.node(row[1]!)
+      let edge = relation.edge(row[3]!, row[4]!)
+      let keeper = node == edge.source ? edge.destination.json.text : "\(edge.source)"
+      return Reason(
+        .denied,
+        "\(node) must stay: \"\(relation.name)\" denies its deletion while \(keeper) is there",
+        node: node, edge: edge, keepsNode: true)
+    }
+  }
+
+  func plan(limit: Int, includingFirst: Bool) throws -> Plan {
+    let counts = try countByCollection(includingFirst: includingFirst)
+    let rows = try store.db.run(
+      """
+      SELECT g.collection, g.key, g.rule, g.via, g.other FROM pg_temp.gone g
+      WHERE \(includingFirst ? "true" : isThere) ORDER BY g.level, g.collection, g.key
+      LIMIT \(limit)
+      """
+    ).rows
+    return Plan(
+      steps: rows.compactMap(step), deletedCount: counts.reduce(0) { $0 + $1.1 },
+      byCollection: Dictionary(uniqueKeysWithValues: counts.map { ($0.0.collection, $0.1) }),
+      byRule: try byRule(), denials: try denials(), files: 0,
+      isOverLimit: try heldPlan(id: "", includingFirst: includingFirst) != nil)
+  }
+
+  private func step(_ row: [String?]) -> Plan.Step? {
+    guard let table = store.binding.table(Int64(row[0]!)!) else { return nil }
+    return Plan.Step(
+      node: table.node(row[1]!), edge: row[3].flatMap { store.edge($0, row[1]!, row[4]!, row[2]!) },
+      rule: row[2].flatMap(Rules.name))
+  }
+
+  private func byRule() throws -> [String: Int] {
+    let rows = try store.db.run(
+      "SELECT g.rule, count(*) FROM pg_temp.gone g WHERE g.rule IS NOT NULL GROUP BY 1"
+    ).rows
+    return Dictionary(uniqueKeysWithValues: rows.map { (Rules.name($0[0]!)!, Int($0[1]!)!) })
+  }
+}
+
+extension StoreConnection {
+  /// The edge by which a node goes: `other` is its other end.
+  func edge(_ relation: String, _ key: String, _ other: String, _ rule: String) -> Edge? {
+    guard let relation = binding.relation(Int64(relation)!) else { return nil }
+    let losesSource = Rules(rawValue: Int64(rule)!).isSubset(of: .losingSource)
+    return losesSource ? relation.edge(other, key) : relation.edge(key, other)
+  }
+}
+
+extension Rules {
+  /// The name of the rule with this number.
+  static func name(_ number: String) -> String? {
+    Int64(number).flatMap { Rules(rawValue: $0).names.first }
+  }
+}

@@ -1,0 +1,61 @@
+internal import CascadePostgres
+internal import CascadeStore
+
+/// Waits for what others write to the journal.
+///
+/// While the daemon sleeps, a row in `cascade.asleep` asks the triggers to notify it. A transaction
+/// that looked for that row before it was there notifies nobody, so the journal is looked at each
+/// second too. Without the row, no commit pays for a notification.
+final class CommitWatch: CommitWatching {
+  private let db: Session
+  private var isAsleep = false
+  private var seen: [String?] = []
+
+  init(_ path: String) throws {
+    db = try Session(path, name: "cascaded listener")
+    try db.listen("cascade")
+    try wake()
+  }
+
+  deinit { try? wake() }
+
+  private func wake() throws {
+    isAsleep = false
+    if try db.run("SELECT to_regclass('cascade.asleep') IS NOT NULL").bool {
+      try db.run("DELETE FROM cascade.asleep")
+    }
+  }
+
+  func next() throws -> Bool {
+    if !isAsleep {
+      try db.run("INSERT INTO cascade.asleep DEFAULT VALUES")
+      isAsleep = true
+      if try isNews() { return true }
+    }
+    let isNotified = try db.notification(within: 1_000)
+    guard try isNews() || isNotified else { return false }
+    try wake()
+    return true
+  }
+
+  private func isNews() throws -> Bool {
+    let now = try JournalNews.read(db)
+    defer { seen = now }
+    return now != seen && now.first != "0"
+  }
+}
+
+/// A fingerprint of the journal. Rows may appear in another order than their numbers.
+enum JournalNews {
+  private static let mostCounted = 100_000
+
+  static func read(_ db: borrowing Session) throws -> [String?] {
+    try db.run(
+      """
+      SELECT (SELECT count(*) FROM (SELECT FROM cascade.journal LIMIT \(mostCounted)) j)
+        + (SELECT count(*) FROM cascade.meta WHERE key = 'watch_gap'),
+        (SELECT max(seq) FROM cascade.journal)
+      """
+    ).rows[0]
+  }
+}

@@ -1,0 +1,74 @@
+internal import CascadePostgres
+
+/// Cascade's own tables: the schema `cascade`, which `detach` drops.
+enum OwnSchema {
+  static let version: Int64 = 1
+
+  static let tables = """
+    CREATE SCHEMA cascade;
+    CREATE TABLE cascade.meta(key text PRIMARY KEY, value bigint NOT NULL);
+    CREATE TABLE cascade.collection(
+      number int GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name text NOT NULL UNIQUE);
+    CREATE TABLE cascade.relation(
+      number int GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name text NOT NULL,
+      source text NOT NULL, destination text NOT NULL, part text NOT NULL,
+      UNIQUE(name, source, destination, part));
+
+    -- What a sweep has to examine, and what it has found. `what` is a JournalSubject; `subject`
+    -- numbers a collection or a relation; `batch` is null for what others wrote. A row that was
+    -- examined is `done`, and stays until the end of the sweep.
+    CREATE TABLE cascade.journal(
+      seq bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, what smallint NOT NULL,
+      subject int NOT NULL, key text NOT NULL, other text, batch bigint,
+      done boolean NOT NULL DEFAULT false);
+    CREATE INDEX journal_open ON cascade.journal(what, seq) WHERE NOT done;
+    CREATE INDEX journal_done ON cascade.journal(batch, what, subject) WHERE done;
+    -- The daemon sleeps while there is a row, and wants to be notified.
+    CREATE TABLE cascade.asleep(since timestamptz NOT NULL DEFAULT now());
+
+    -- Nodes that went: `row` is the text of the row, if it is kept. `rule`, `via` and `other` say
+    -- why; they are null for what an application or a change file deleted.
+    CREATE TABLE cascade.deleted(
+      id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, batch bigint NOT NULL,
+      collection int NOT NULL, key text NOT NULL, is_own boolean NOT NULL, row text,
+      rule smallint, via int, other text);
+    CREATE INDEX deleted_nodes ON cascade.deleted(collection, key);
+    CREATE INDEX deleted_batches ON cascade.deleted(batch);
+    -- References that rule 64 removed.
+    CREATE TABLE cascade.nullified(
+      batch bigint NOT NULL, relation int NOT NULL, key text NOT NULL, value text NOT NULL);
+    CREATE INDEX nullified_batches ON cascade.nullified(batch);
+    CREATE TABLE cascade.blocked(
+      collection int NOT NULL, key text NOT NULL, PRIMARY KEY(collection, key));
+    CREATE TABLE cascade.notice(
+      id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, relation int NOT NULL,
+      source text NOT NULL, destination text NOT NULL, lost_source boolean NOT NULL,
+      batch bigint NOT NULL, at bigint NOT NULL);
+
+    CREATE SEQUENCE cascade.batch;
+    CREATE TABLE cascade.ledger(
+      batch bigint PRIMARY KEY, id text NOT NULL, part bigint NOT NULL, author text,
+      fingerprint bigint NOT NULL, at bigint NOT NULL, is_last boolean NOT NULL,
+      line bigint NOT NULL, deleted bigint NOT NULL, edges bigint NOT NULL,
+      notices bigint NOT NULL, skipped bigint NOT NULL, undone_at bigint, undone_by text);
+    CREATE INDEX ledger_ids ON cascade.ledger(id, batch);
+    CREATE TABLE cascade.verdict(
+      name bytea PRIMARY KEY, fingerprint bigint NOT NULL, reasons text);
+    CREATE TABLE cascade.plan(
+      number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, file text NOT NULL, id text NOT NULL,
+      checksum bigint NOT NULL, deleted bigint NOT NULL, by_collection text NOT NULL,
+      is_approved boolean NOT NULL DEFAULT false);
+    CREATE TABLE cascade.sweep_time(
+      kind text PRIMARY KEY, since bigint, at bigint, outcome text, occasion text);
+    """
+}
+
+/// What a row of the journal is about: the values of `cascade.journal.what`.
+enum JournalSubject: Int {
+  /// A node of the collection `subject` is gone.
+  case gone = 1
+  /// An edge of the relation `subject`, from `key` to `other`, lost its source or was removed.
+  case lost = 2
+  /// A reference came whose destination was not there.
+  case arrived = 3
+}

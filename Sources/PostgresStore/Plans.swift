@@ -1,0 +1,133 @@
+internal import CascadeModel
+internal import CascadePlanning
+internal import CascadePostgres
+package import CascadeStore
+
+/// Plans that wait for approval.
+extension PostgresWriter {
+  /// The same plan keeps its number.
+  package func persistPlan(_ held: HeldPlan, file: String) throws -> Int64 {
+    let counts = JSON.object(
+      held.byCollection.sorted { $0.key < $1.key }.map {
+        JSON.Field($0.key, .integer(Int64($0.value)))
+      }
+    ).text
+    let same = try db.run(
+      "SELECT number FROM cascade.plan WHERE file = $1 AND id = $2 AND checksum = \(held.checksum)",
+      [file, held.id]
+    ).integer
+    if let same { return same }
+    try deletePlans(ofFile: file)
+    return try db.run(
+      """
+      INSERT INTO cascade.plan(file, id, checksum, deleted, by_collection)
+      VALUES($1, $2, \(held.checksum), \(held.deletedCount), $3) RETURNING number
+      """, [file, held.id, counts]
+    ).integer!
+  }
+
+  package func filesHeld(underIdOf held: HeldPlan, but file: String) throws -> [String] {
+    try db.run(
+      "SELECT file FROM cascade.plan WHERE id = $1 AND file <> $2 AND NOT is_approved",
+      [held.id, file]
+    ).texts
+  }
+
+  package func deletePlans(ofFile file: String) throws {
+    try db.run("DELETE FROM cascade.plan WHERE file = $1", [file])
+  }
+
+  package func approve(plan: Int64) throws -> ApprovedPlan? {
+    let file = try db.run(
+      "UPDATE cascade.plan SET is_approved = true WHERE number = \(plan) RETURNING file"
+    ).text
+    guard let file else { return nil }
+    return file.hasPrefix("/") ? .sweep([SweepKind](planFile: file)) : .file(file)
+  }
+
+  /// An approval is for what the plan would delete, and not for much more.
+  func isApproved(_ held: HeldPlan, _ kinds: [SweepKind]) throws -> Bool {
+    try isApproved(held, where: "file = $1", kinds.planFile)
+  }
+
+  func isApproved(_ held: HeldPlan, ofFile id: String) throws -> Bool {
+    try isApproved(held, where: "id = $1", id)
+  }
+
+  private func isApproved(_ held: HeldPlan, where condition: String, _ value: String) throws -> Bool
+  {
+    try db.run(
+      """
+      SELECT EXISTS (SELECT FROM cascade.plan WHERE \(condition) AND is_approved
+        AND (checksum = \(held.checksum)
+          OR \(held.deletedCount) - deleted <= \(model.limits.hold.deletes)))
+      """, [value]
+    ).bool
+  }
+
+  package var heldSweeps: [SweepResult] {
+    get throws {
+      try db.run(
+        """
+        SELECT number, file, deleted, by_collection FROM cascade.plan
+        WHERE file LIKE '/%' AND NOT is_approved ORDER BY number
+        """
+      ).rows.map { row in
+        let kinds = [SweepKind](planFile: row[1]!)
+        var result = SweepResult(kinds: kinds, outcome: .nothing)
+        let held = HeldPlan(
+          id: HeldPlan.sweep, deletedCount: Int(row[2]!)!, byCollection: counts(row[3]!),
+          lostCount: 0, checksum: 0)
+        result.hold(held, kinds, plan: Int64(row[0]!)!)
+        return result
+      }
+    }
+  }
+
+  private func counts(_ text: String) -> [String: Int] {
+    guard case .object(let fields)? = try? JSON.parse(text) else { return [:] }
+    return Dictionary(
+      uniqueKeysWithValues: fields.map { ($0.name, Int($0.value.integer ?? 0)) })
+  }
+
+  // MARK: - Verdicts of change files
+
+  package func saveVerdict(_ verdict: FileVerdict) throws {
+    try db.run(
+      """
+      INSERT INTO cascade.verdict VALUES(\(bytes(verdict.name)), \(verdict.fingerprint), $1)
+      ON CONFLICT(name) DO UPDATE
+      SET fingerprint = excluded.fingerprint, reasons = excluded.reasons
+      """, [verdict.reasons])
+  }
+
+  private func bytes(_ name: [UInt8]) -> String {
+    let digits = name.map { byte in
+      let text = String(byte, radix: 16)
+      return text.utf8.count == 1 ? "0\(text)" : text
+    }
+    return "'\\x\(digits.joined())'::bytea"
+  }
+
+  package var verdicts: [FileVerdict] {
+    get throws {
+      if isDetached { return [] }
+      return try db.run("SELECT encode(name, 'hex'), fingerprint, reasons FROM cascade.verdict")
+        .rows.map {
+          FileVerdict(name: bytes(hex: $0[0]!), fingerprint: Int64($0[1]!)!, reasons: $0[2])
+        }
+    }
+  }
+
+  private func bytes(hex: String) -> [UInt8] {
+    let digits = hex.utf8.map { UInt8($0 < 58 ? $0 - 48 : $0 - 87) }
+    return stride(from: 0, to: digits.count, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
+  }
+
+  package func deleteVerdicts(but stuck: Set<[UInt8]>) throws {
+    if isDetached { return }
+    let kept = stuck.map { bytes($0) }.joined(separator: ", ")
+    try db.run(
+      "DELETE FROM cascade.verdict" + (stuck.isEmpty ? "" : " WHERE name NOT IN (\(kept))"))
+  }
+}

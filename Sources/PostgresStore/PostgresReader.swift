@@ -1,0 +1,173 @@
+package import CascadeModel
+internal import CascadePostgres
+package import CascadeStore
+
+/// The reading side of a store. A connection that was lost is made again by the next question.
+package final class PostgresReader: StoreReading {
+  private let path: String
+  private let model: StoreModel
+  private let lockTimeout: Duration
+  private var connection: StoreConnection?
+
+  package init(_ path: String, _ model: StoreModel, lockTimeout: Duration) throws {
+    (self.path, self.model, self.lockTimeout) = (path, model, lockTimeout)
+    _ = try connected()
+  }
+
+  private func connected() throws -> StoreConnection {
+    if let connection { return connection }
+    let new = try StoreConnection(path, model, lockTimeout: lockTimeout)
+    if try !new.isAttached { throw StoreError.detached }
+    connection = new
+    return new
+  }
+
+  /// Answers a question in one snapshot. Tables may have changed since the last one.
+  func ask<T>(_ body: (StoreConnection) throws -> T) throws -> T {
+    do {
+      return try askOnce(body)
+    } catch let error as PostgresError where error.isConnectionLost {
+      connection = nil
+      return try askOnce(body)
+    }
+  }
+
+  private func askOnce<T>(_ body: (StoreConnection) throws -> T) throws -> T {
+    let store = try connected()
+    return try store.db.transaction(.repeatableRead) {
+      if try !store.isAttached { throw StoreError.detached }
+      try store.bind(numbering: false)
+      return try body(store)
+    }
+  }
+
+  // MARK: - Nodes
+
+  package func node(_ node: Node) throws -> StoredNode {
+    try ask { store in
+      let stored = try self.stored(node, store)
+      guard let table = store.binding.tables[node.collection], let key = table.family.text(node.key)
+      else { return StoredNode(node: stored, exists: false, type: nil, value: nil) }
+      let row = try store.db.run(
+        "SELECT row_to_json(t) FROM \(table.name) t WHERE t.\(table.key) = "
+          + "$1".cast(to: table.family), [key]
+      ).text
+      return StoredNode(
+        node: stored, exists: row != nil, type: nil, value: row.map { JSONText(valid: $0) })
+    }
+  }
+
+  package func nodes(in collection: String, after key: Key?, limit: Int) throws -> [StoredNode] {
+    try ask { store in
+      guard let table = store.binding.tables[collection] else { return [] }
+      let after = key.flatMap(table.family.text)
+      let isAfter = after == nil ? "" : "WHERE t.\(table.key) > \("$1".cast(to: table.family))"
+      let rows = try store.db.run(
+        """
+        SELECT t.\(table.key)::text, row_to_json(t) FROM \(table.name) t \(isAfter)
+        ORDER BY t.\(table.key) LIMIT \(limit)
+        """, after.map { [$0] } ?? [])
+      return rows.rows.map {
+        StoredNode(
+          node: table.node($0[0]!), exists: true, type: nil, value: JSONText(valid: $0[1]!))
+      }
+    }
+  }
+
+  package func withStoredKey(_ node: Node) throws -> Node { try ask { try stored(node, $0) } }
+
+  package func withStoredKey(_ destination: Destination) throws -> Destination {
+    guard case .node(let node) = destination else { return destination }
+    return .node(try withStoredKey(node))
+  }
+
+  private func stored(_ node: Node, _ store: StoreConnection) throws -> Node {
+    guard let table = store.binding.tables[node.collection], let key = table.family.text(node.key)
+    else { return node }
+    return table.node(key)
+  }
+
+  // MARK: - Edges
+
+  package func edges(
+    _ query: EdgeQuery, after cursor: EdgeCursor?, limit: Int
+  ) throws -> EdgePage {
+    try ask { try EdgeListing(store: $0, query: query).page(after: cursor, limit: limit) }
+  }
+
+  package func count(_ query: EdgeQuery) throws -> Int {
+    try ask { try EdgeListing(store: $0, query: query).count() }
+  }
+
+  package func fetch(
+    _ name: String, of node: Node, refresh: Bool, timeLimit: Duration
+  ) throws -> Fetched {
+    throw FetchError.noSuchProperty("fetched properties are not supported on PostgreSQL yet")
+  }
+
+  // MARK: - Consequences
+
+  package func plan(deleting nodes: [Node], at now: Int64?) throws -> Plan {
+    try ask { store in
+      var closure = try Closure(store, journal: nil)
+      for node in nodes {
+        let table = try store.table(node.collection)
+        if let key = table.family.text(node.key) { try closure.begin(with: table, keys: [key]) }
+      }
+      try closure.complete()
+      return try closure.plan(limit: Receipt.mostListed, includingFirst: true)
+    }
+  }
+
+  package func planSweep(_ kinds: [SweepKind], at now: Int64?) throws -> Plan {
+    try ask { store in
+      var closure = try Closure(store, journal: "true")
+      if kinds.include(.dangling) {
+        try closure.begin(with: DanglingReferences(store).find().filter { !$0.isDoubtful })
+      }
+      try closure.complete()
+      return try closure.plan(limit: Receipt.mostListed, includingFirst: false)
+    }
+  }
+
+  package func plan(ofHeld value: HeldValue) throws -> Plan {
+    throw StoreError("values that may mean \"none\" are not held on PostgreSQL yet")
+  }
+
+  package func graph(around node: Node, depth: Int, limit: Int) throws -> Graph? {
+    throw StoreError("graphs are not supported on PostgreSQL yet")
+  }
+
+  package func why(_ destination: Destination, at now: Int64?) throws -> Why {
+    guard case .node(let node) = destination else { return .unknown }
+    return try ask { try Explanation(store: $0).why(node) }
+  }
+
+  // MARK: - Checks
+
+  package func checkSetup() throws -> [SetupFinding] { try ask { try SetupCheck($0).findings() } }
+
+  package func tableCounts() throws -> (own: Int, others: Int) {
+    try ask { store in
+      let row = try store.db.run(
+        """
+        SELECT count(*) FILTER (WHERE schemaname = 'cascade'),
+          count(*) FILTER (WHERE schemaname <> 'cascade') FROM pg_tables
+        WHERE schemaname NOT IN ('pg_catalog', 'information_schema')
+        """
+      ).rows[0]
+      return (Int(row[0]!)!, Int(row[1]!)!)
+    }
+  }
+
+  /// Only the tables' owner can create indexes.
+  package func estimateIndexes() -> [IndexEstimate] { [] }
+
+  package func checkReferences(limit: Int) throws -> Findings {
+    try ask { store in try store.readingWholeTables { try ReferenceCheck(store).findings(limit) } }
+  }
+
+  package func countUnreferenced() -> [(collection: String, count: Int)] { [] }
+  package func checkFiles(_ paths: StorePaths, limit: Int) -> Findings { Findings() }
+  package func unreferencedFiles(_ paths: StorePaths) -> UnreferencedFiles { UnreferencedFiles() }
+}

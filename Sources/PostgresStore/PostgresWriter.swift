@@ -1,0 +1,180 @@
+package import CascadeModel
+internal import CascadePlanning
+internal import CascadePostgres
+package import CascadeStore
+
+/// The writing side of a store. Its connection holds a lock by which one daemon at most serves the
+/// database: the daemon that lost the connection has lost the lock, and writes nothing more.
+package final class PostgresWriter: StoreWriting {
+  let store: StoreConnection
+  package private(set) var isDetached = false
+  /// How many rows a step begins with; nil: as many as fit into the time.
+  package var rowsToAStep: Int?
+  var pace = StepPace()
+  private var holds: [Duration] = []
+  private let role: String
+
+  var db: Session { _read { yield store.db } }
+  package var model: StoreModel { store.model }
+
+  /// `attaches` is nil if the store is left as it is.
+  package init(
+    _ path: String, _ model: StoreModel, attaches: Bool?, lockTimeout: Duration
+  ) throws {
+    store = try StoreConnection(path, model, lockTimeout: lockTimeout)
+    role = try store.db.run("SELECT session_user").text!
+    try lead(path)
+    switch attaches {
+    case true?: _ = try attach(createIndexes: false)
+    case false?: if try store.isAttached { try detach() } else { isDetached = true }
+    case nil: isDetached = try !store.isAttached
+    }
+  }
+
+  /// A connection that was closed a moment ago may have the lock for a moment longer.
+  private func lead(_ path: String) throws {
+    do throws(PostgresError) {
+      try db.execute(
+        """
+        BEGIN; SET LOCAL lock_timeout = '1s';
+        SELECT pg_advisory_lock(hashtext('cascade'), 0); COMMIT
+        """)
+    } catch {
+      if error.isLocked { throw StoreAway("another daemon serves \(path)") }
+      throw error
+    }
+  }
+
+  // MARK: - Attachment
+
+  package func attach(createIndexes: Bool) throws -> AttachReport {
+    try refuseUnsafeRole()
+    let report = try db.transaction { try Attachment(store, role: role).attach() }
+    isDetached = false
+    return report
+  }
+
+  private func refuseUnsafeRole() throws {
+    if try db.run("SELECT rolsuper FROM pg_roles WHERE rolname = session_user").bool {
+      throw StoreError(
+        "the role \"\(role)\" is a superuser: give the daemon a role of its own, with the rights "
+          + "that the guide lists")
+    }
+  }
+
+  @discardableResult
+  package func detach() throws -> DetachReport {
+    let report = try db.transaction { try Attachment(store, role: role).detach() }
+    isDetached = true
+    return report
+  }
+
+  package var bindingProblems: [ModelProblem] { store.binding.problems }
+  package var isPartlyBound: Bool { !store.binding.problems.isEmpty }
+
+  /// A dropped table takes its triggers along, so they are looked for after each commit.
+  @discardableResult
+  package func followSchema() throws -> Int64 {
+    if isDetached { return 0 }
+    let commits = try news.commits
+    try db.transaction { _ = try Attachment(store, role: role).follow() }
+    return commits
+  }
+
+  // MARK: - News
+
+  package var news: StoreNews {
+    get throws {
+      let now = try JournalNews.read(db)
+      let text = now.map { $0 ?? "" }.joined(separator: " ")
+      return StoreNews(commits: Fingerprint(text).signed, responses: nil)
+    }
+  }
+
+  package var hasJournal: Bool {
+    get throws { try db.run("SELECT EXISTS (SELECT FROM cascade.journal)").bool }
+  }
+
+  package var rescanReason: RescanReason? {
+    get throws {
+      if try store[meta: "first_watch"] != nil { return .firstWatch }
+      return try store[meta: "watch_gap"] == nil ? nil : .watchGap
+    }
+  }
+
+  package func requestRescan() throws { try store.set("watch_gap", 1) }
+
+  package func clearRescanUnlessDangling() throws {
+    if try DanglingReferences(store).find().isEmpty { try clearRescan() }
+  }
+
+  func clearRescan() throws {
+    try db.run("DELETE FROM cascade.meta WHERE key IN ('first_watch', 'watch_gap')")
+  }
+
+  package func resolveReferencesBeforeSweep(_ manners: StepPolicy) {}
+
+  // MARK: - Time
+
+  package func lookForWriters() {}
+  package var budget: Duration { pace.budget(model.limits) }
+  package var pause: Duration? { nil }
+
+  func noteHold(_ time: Duration) { holds.append(time) }
+
+  package func takeLockDurations() -> [Duration] {
+    defer { holds = [] }
+    return holds
+  }
+
+  // MARK: - Tidying and closing
+
+  package func tidy(_ extent: Tidying) {}
+  package func releaseMemoryUntilWakeUp() {}
+  package func wakeUp() {}
+  package var opened: any OpenedStore { OpenDatabase() }
+  package var standing: StoreStanding { .sameFile }
+  package func close() {}
+
+  // MARK: - Pause
+
+  package var operatorPause: OperatorPause? {
+    get throws {
+      guard !isDetached, let at = try store[meta: "paused"] else { return nil }
+      return OperatorPause(
+        at: at, user: try store[meta: "paused.by"] ?? 0,
+        isForMigration: try store[meta: "migrating"] != nil)
+    }
+  }
+
+  package func set(_ pause: OperatorPause?) throws {
+    if pause?.isForMigration == true {
+      throw StoreError(
+        "migrations need no pause on PostgreSQL: change the tables in a transaction")
+    }
+    try db.transaction {
+      try store.set("paused", pause?.at)
+      try store.set("paused.by", pause?.user)
+    }
+  }
+}
+
+/// How many rows a step takes, so that it ends in time.
+struct StepPace {
+  private var rows = StepPace.first
+  private static let first = 50.0
+  private static let most = 20_000.0
+
+  /// How long a step may take. Others do not wait for it, except for the same rows; so it may take
+  /// what a SQLite store allows while nobody else writes.
+  func budget(_ limits: StoreModel.Limits) -> Duration {
+    limits.lock.map { max($0, limits.uncontendedLock) } ?? .seconds(60)
+  }
+
+  var limit: Int { Int(rows) }
+
+  mutating func note(_ time: Duration, _ limits: StoreModel.Limits) {
+    let ratio = budget(limits) / max(time, .microseconds(1))
+    rows = min(StepPace.most, max(10, rows * min(1.5, max(0.5, ratio))))
+  }
+}

@@ -1,0 +1,207 @@
+package import CascadeModel
+internal import CascadePlanning
+internal import CascadePostgres
+package import CascadeStore
+internal import CascadeSystem
+
+/// One sweep, from the plan to the ledger.
+extension PostgresWriter {
+  package func sweep(
+    _ kinds: [SweepKind], at now: Int64, manners: StepPolicy
+  ) throws -> SweepResult {
+    try refusePart(of: kinds)
+    var result = SweepResult(kinds: kinds, outcome: .nothing)
+    if kinds.readsJournal || kinds.scansTables {
+      try sweepEdges(kinds, now, manners, &result)
+    }
+    if kinds.deletesTrash { result.trashedBatchesDeleted = try Retention(store, now).deleteOld() }
+    return result
+  }
+
+  /// What one kind leaves to the other is not told apart here.
+  private func refusePart(of kinds: [SweepKind]) throws {
+    let counts = !store.binding.relations(with: .counted).isEmpty
+    if kinds.readsJournal && kinds.cascades != kinds.counts && counts {
+      throw StoreError("on PostgreSQL, \"cascade\" and \"refcount\" go together: sweep both")
+    }
+    // A model with roots or files is refused, so these kinds have nothing to find.
+    if kinds.contains(.unreferenced) {
+      throw StoreError("sweeps of unreferenced rows are not supported on PostgreSQL yet")
+    }
+  }
+
+  private func sweepEdges(
+    _ kinds: [SweepKind], _ now: Int64, _ manners: StepPolicy, _ result: inout SweepResult
+  ) throws {
+    let unfinished = try store[meta: "sweep.batch"]
+    if unfinished == nil {
+      let scans = kinds.scansTables
+      if try !plan(kinds, scans: scans, &result) { return }
+    }
+    let batch = try unfinished ?? begin(kinds)
+    var waves = Waves(store, batch: batch, isSweep: true)
+    try carryOut(&waves, manners)
+    try end(&waves, now, &result)
+  }
+
+  /// Looks at everything that would go before anything does. False if nothing is to be done now.
+  private func plan(
+    _ kinds: [SweepKind], scans: Bool, _ result: inout SweepResult
+  ) throws -> Bool {
+    let isFirst = try store[meta: "first_watch"] != nil
+    let missing = try scans ? DanglingReferences(store).find() : []
+    let clear = missing.filter { !$0.isDoubtful }
+    result.blocked += missing.filter(\.isDoubtful).prefix(100).map(\.reason)
+    let isAny: Bool
+    do {
+      isAny = try db.transaction(.repeatableRead) {
+        try DanglingReferences(store).journal(clear)
+        return try hasJournal && planJournal(kinds, isFirst: isFirst && !clear.isEmpty, &result)
+      }
+    } catch let held as HeldPlan {
+      result.hold(held, kinds, plan: try persistPlan(held, file: kinds.planFile))
+      return false
+    }
+    if scans { try clearRescan() }
+    if !isAny && !result.blocked.isEmpty { result.outcome = .blocked }
+    return isAny
+  }
+
+  /// Throws the plan if it has to be approved. What the journal was given is then taken back.
+  private func planJournal(
+    _ kinds: [SweepKind], isFirst: Bool, _ result: inout SweepResult
+  ) throws -> Bool {
+    var closure = try Closure(store, journal: "true")
+    try closure.complete()
+    result.blocked += try closure.denials()
+    let held = try closure.heldPlan(id: HeldPlan.sweep, includingFirst: false, always: isFirst)
+    if let held, try !isApproved(held, kinds) { throw held }
+    try block(closure)
+    return true
+  }
+
+  /// What was denied is kept in a table, so that each step leaves it.
+  private func block(_ closure: Closure) throws {
+    if !store.binding.denies { return }
+    try db.execute(
+      """
+      DELETE FROM cascade.blocked;
+      INSERT INTO cascade.blocked SELECT collection, key FROM pg_temp.kept
+      """)
+  }
+
+  private func begin(_ kinds: [SweepKind]) throws -> Int64 {
+    try db.transaction {
+      let batch = try db.run("SELECT nextval('cascade.batch')").integer!
+      try store.set("sweep.batch", batch)
+      try store.set("sweep.kinds", kinds.code)
+      return batch
+    }
+  }
+
+  // MARK: - Steps
+
+  private func carryOut(_ waves: inout Waves, _ manners: StepPolicy) throws {
+    repeat {
+      while try step(&waves, manners, { try $0.step($1) }) != nil {}
+    } while try step(&waves, manners, { try $0.deleteUncounted($1) }) ?? 0 > 0
+  }
+
+  /// One transaction, and what comes behind it. One that met another is tried again.
+  private func step(
+    _ waves: inout Waves, _ manners: StepPolicy, _ body: (inout Waves, Int) throws -> Int?
+  ) throws -> Int? {
+    let start = ContinuousClock.now
+    var next = waves
+    let worked = try retrying {
+      next = waves
+      return try db.transaction { try body(&next, rowsToAStep ?? pace.limit) }
+    }
+    waves = next
+    let time = ContinuousClock.now - start
+    noteHold(time)
+    if worked == nil { return nil }
+    pace.note(time, model.limits)
+    manners.reportProgress(WorkProgress(phase: .deleting, done: waves.count.rows))
+    try manners.pause(.zero)
+    return worked
+  }
+
+  private func retrying<T>(_ body: () throws -> T) throws -> T {
+    for _ in 0..<5 {
+      do {
+        return try body()
+      } catch let error as PostgresError where error.isConflict {}
+    }
+    return try body()
+  }
+
+  // MARK: - The end
+
+  private func end(_ waves: inout Waves, _ now: Int64, _ result: inout SweepResult) throws {
+    let batch = waves.batch
+    var next = waves
+    let (notices, hasLocked) = try retrying {
+      next = waves
+      return try db.transaction { try close(&next, now) }
+    }
+    waves = next
+    let summary = try BatchSummary(store, batch)
+    result.deleted = summary.deleted
+    result.deletedCount = summary.deletedCount
+    result.byCollection = summary.byCollection
+    result.byRule = summary.byRule
+    result.notices = notices
+    result.edgesRemoved = waves.count.edges
+    result.lockMilliseconds = takeLockDurations().map { $0 / .milliseconds(1) }
+    let isDone = result.deletedCount + result.notices + result.edgesRemoved > 0
+    if isDone { (result.outcome, result.batch) = (.done, batch) }
+    if !isDone && !result.blocked.isEmpty { result.outcome = .blocked }
+    if hasLocked {
+      result.cutShort(because: "other transactions hold rows that could go")
+    }
+  }
+
+  private func close(_ waves: inout Waves, _ now: Int64) throws -> (Int, Bool) {
+    let (notices, hasLocked) = try waves.finish(at: now)
+    let batch = waves.batch
+    let summary = try BatchSummary(store, batch)
+    if summary.deletedCount + notices + waves.count.edges > 0 {
+      try Ledger(store).add(
+        Submission(id: "sweep-\(batch)", author: nil, fingerprint: 0, at: now).asSweep,
+        batch: batch, deleted: summary.deletedCount, edges: waves.count.edges, notices: notices,
+        skipped: 0)
+    }
+    try store.set("sweep.batch", nil)
+    try store.set("sweep.kinds", nil)
+    try db.run("DELETE FROM cascade.plan WHERE file LIKE '/%'")
+    return (notices, hasLocked)
+  }
+
+  package var unfinishedSweep: [SweepKind]? {
+    get throws {
+      if try isDetached || store[meta: "sweep.batch"] == nil { return nil }
+      return [SweepKind](code: try store[meta: "sweep.kinds"] ?? SweepKind.allCode)
+    }
+  }
+
+  package var unfinishedUndo: Int64? { nil }
+}
+
+extension SweepKind {
+  fileprivate static let allCode = [SweepKind.cascade, .refcount].code
+}
+
+extension Submission {
+  fileprivate var asSweep: Submission {
+    var submission = self
+    submission.part = Submission.partOfSweep
+    return submission
+  }
+}
+
+extension Rules {
+  static let counted: Rules = [
+    .deleteDestinationIfAllSourcesDeleted, .deleteSourceIfAllDestinationsDeleted,
+  ]
+}

@@ -1,0 +1,185 @@
+internal import CascadeModel
+internal import CascadePostgres
+package import CascadeStore
+
+/// Brings back what a batch deleted, in one transaction.
+///
+/// The application's triggers see the rows come. Then each row is made what it was, should one of
+/// them have changed it. What others deleted before the sweep was never kept.
+extension PostgresWriter {
+  package func undo(
+    _ batch: Int64, by author: String, at now: Int64, manners: StepPolicy
+  ) throws -> UndoResult {
+    try refuseUndo(of: batch)
+    return try db.transaction {
+      var undo = Undo(store, batch, by: author)
+      try undo.restore()
+      if undo.result.restoredNothing { return undo.result }
+      try db.run(
+        "UPDATE cascade.ledger SET undone_at = \(now), undone_by = $1 WHERE batch = \(batch)",
+        [author])
+      return undo.result
+    }
+  }
+
+  private func refuseUndo(of batch: Int64) throws {
+    let row = try db.run(
+      "SELECT undone_at, undone_by FROM cascade.ledger WHERE batch = \(batch)"
+    ).rows.first
+    guard let row else { throw UndoUnavailable.unknown }
+    if let at = row[0].flatMap({ Int64($0) }) {
+      throw UndoUnavailable.undone(at: at, by: row[1] ?? "")
+    }
+    let isKept = try db.run(
+      """
+      SELECT EXISTS (SELECT FROM cascade.deleted WHERE batch = \(batch) AND row IS NOT NULL)
+        OR EXISTS (SELECT FROM cascade.nullified WHERE batch = \(batch))
+      """)
+    if !isKept.bool { throw UndoUnavailable.notInTrash }
+  }
+}
+
+private struct Undo {
+  private let store: StoreConnection
+  private let batch: Int64
+  private(set) var result: UndoResult
+
+  init(_ store: StoreConnection, _ batch: Int64, by author: String) {
+    (self.store, self.batch) = (store, batch)
+    result = UndoResult(batch: batch, author: author)
+  }
+
+  private var db: Session { _read { yield store.db } }
+
+  mutating func restore() throws {
+    for table in store.binding.tables.values.sorted(by: { $0.number < $1.number }) {
+      do {
+        try db.savepoint { try restoreRows(of: table) }
+      } catch let error as PostgresError where error.isAboutTheValue {
+        try leave(table, "its rows do not come back: \(error.message)")
+      }
+      try leave(table, "its key was taken meanwhile")
+    }
+    for relation in store.binding.relations { try restoreReferences(relation) }
+    try listDangling()
+  }
+
+  // MARK: - Rows
+
+  private mutating func restoreRows(of table: MappedTable) throws {
+    let columns = try columns(of: table)
+    let list = columns.joined(separator: ", ")
+    let kept = """
+      SELECT DISTINCT ON (k.key) (k.row::\(table.name)).* FROM cascade.deleted k
+      WHERE k.batch = \(batch) AND k.collection = \(table.number) AND k.row IS NOT NULL
+      ORDER BY k.key, k.id
+      """
+    let keys = try db.run(
+      """
+      INSERT INTO \(table.name) AS x (\(list)) OVERRIDING SYSTEM VALUE
+      SELECT \(list) FROM (\(kept)) r ON CONFLICT DO NOTHING RETURNING x.\(table.key)::text
+      """
+    ).texts
+    if keys.isEmpty { return }
+    try rewrite(table, try self.columns(of: table, changeable: true), kept, keys)
+    try forget(table, keys)
+    result.restored += keys.count
+    result.byCollection[table.collection] = keys.count
+  }
+
+  /// The columns that can be written, or also be changed later.
+  private func columns(of table: MappedTable, changeable: Bool = false) throws -> [String] {
+    try db.run(
+      """
+      SELECT format('%I', attname) FROM pg_attribute WHERE attrelid = $1::regclass
+        AND attnum > 0 AND NOT attisdropped AND attgenerated = ''
+        AND NOT (attidentity = 'a' AND \(changeable)) ORDER BY attnum
+      """, [table.name]
+    ).texts
+  }
+
+  /// Undoes what a trigger made of the rows. Rows that are as they were are not touched.
+  private func rewrite(
+    _ table: MappedTable, _ columns: [String], _ kept: String, _ keys: [String]
+  ) throws {
+    let list = columns.joined(separator: ", ")
+    try db.run(
+      """
+      UPDATE \(table.name) x SET (\(list)) = \(qualified(columns, "r"))
+      FROM (\(kept)) r WHERE x.\(table.key) = r.\(table.key)
+        AND (\(qualified(columns, "x")))::text <> (\(qualified(columns, "r")))::text
+        AND x.\(table.key) = ANY\("$1".array(of: table.family))
+      """, [arrayText(keys)])
+  }
+
+  private func qualified(_ columns: [String], _ row: String) -> String {
+    "ROW(\(columns.map { "\(row).\($0)" }.joined(separator: ", ")))"
+  }
+
+  private func forget(_ table: MappedTable, _ keys: [String]) throws {
+    try db.run(
+      """
+      DELETE FROM cascade.deleted
+      WHERE batch = \(batch) AND collection = \(table.number) AND key = ANY($1::text[])
+      """, [arrayText(keys)])
+  }
+
+  /// Lists what of the batch does not come back.
+  private mutating func leave(_ table: MappedTable, _ reason: String) throws {
+    let rows = try db.run(
+      """
+      SELECT DISTINCT key, row IS NOT NULL FROM cascade.deleted
+      WHERE batch = \(batch) AND collection = \(table.number) AND is_own ORDER BY 1
+      """
+    ).rows
+    for row in rows {
+      let node = table.node(row[0]!)
+      if result.left.contains(where: { $0.node == node }) { continue }
+      let why = row[1] == "t" ? reason : "its row was not kept"
+      result.leave(node, node.json.text, because: why)
+    }
+  }
+
+  // MARK: - References
+
+  /// Of rows that still have none, to what is there.
+  private mutating func restoreReferences(_ relation: ColumnRelation) throws {
+    let (source, table) = (relation.source, relation.destination)
+    let keys = try db.run(
+      """
+      UPDATE \(source.name) x SET \(relation.column) = \("n.value".cast(to: table.family))
+      FROM cascade.nullified n WHERE n.batch = \(batch) AND n.relation = \(relation.number)
+      AND x.\(source.key) = \("n.key".cast(to: source.family)) AND x.\(relation.column) IS NULL
+      AND EXISTS (SELECT FROM \(table.name) t
+        WHERE t.\(table.key) = \("n.value".cast(to: table.family)))
+      RETURNING n.key
+      """
+    ).texts
+    result.references += keys.count
+    try db.run(
+      """
+      DELETE FROM cascade.nullified n WHERE n.batch = \(batch)
+      AND n.relation = \(relation.number) AND n.key = ANY($1::text[])
+      """, [arrayText(keys)])
+  }
+
+  /// References of what came back to what did not.
+  private mutating func listDangling() throws {
+    for relation in store.binding.relations
+    where result.byCollection[relation.source.collection] != nil {
+      let rows = try db.run(
+        """
+        SELECT x.\(relation.source.key)::text, x.\(relation.column)::text
+        FROM \(relation.source.name) x JOIN cascade.deleted k
+        ON k.batch = \(batch) AND k.collection = \(relation.destination.number)
+        AND x.\(relation.column) = \("k.key".cast(to: relation.destination.family))
+        WHERE NOT EXISTS (SELECT FROM \(relation.destination.name) t
+          WHERE t.\(relation.destination.key) = x.\(relation.column))
+        LIMIT \(UndoResult.mostListed)
+        """
+      ).rows
+      result.danglingCount += rows.count
+      result.dangling += rows.map { relation.edge($0[0]!, $0[1]!) }
+    }
+  }
+}

@@ -1,0 +1,101 @@
+internal import CascadeModel
+internal import CascadePostgres
+
+/// What this engine cannot do yet is refused when the model is read, and never passed over.
+enum UnsupportedParts {
+  static func problems(of model: StoreModel, at path: String) -> [ModelProblem] {
+    locationProblems(path, model)
+      + model.collections.sorted { $0.key < $1.key }.flatMap { problems(of: $0.key, $0.value) }
+      + model.fetched.keys.sorted().map {
+        notYet("collections.\($0).fetched", "fetched properties")
+      }
+      + model.relationships.enumerated().flatMap { index, relationship in
+        problems(of: relationship, model).map {
+          ModelProblem(path: "relationships[\(index)]", message: $0)
+        }
+      }
+      + settingProblems(model)
+  }
+
+  private static func notYet(_ path: String, _ what: String) -> ModelProblem {
+    ModelProblem(path: path, message: "\(what) are not supported on PostgreSQL yet")
+  }
+
+  private static func locationProblems(_ path: String, _ model: StoreModel) -> [ModelProblem] {
+    guard path.isDatabaseURI else {
+      return [
+        ModelProblem(
+          path: "store", message: "\(path) is no PostgreSQL database: cascaded serves files")
+      ]
+    }
+    var problems: [ModelProblem] = []
+    do throws(InvalidLocation) {
+      _ = try Location(path)
+    } catch {
+      problems.append(ModelProblem(path: "store", message: error.description))
+    }
+    if model.spool == nil {
+      problems.append(
+        ModelProblem(
+          path: "spool",
+          message: "missing: a database of a server needs a directory for its change files"))
+    }
+    return problems
+  }
+
+  private static func problems(
+    of name: String, _ collection: StoreModel.Collection
+  ) -> [ModelProblem] {
+    let path = "collections.\(name)"
+    switch collection {
+    case .managed: return [notYet(path, "collections without a table")]
+    case .mapped(_, let key, _):
+      return key.count == 1 ? [] : [notYet("\(path).key", "keys of several columns")]
+    }
+  }
+
+  private static func problems(of relationship: Relationship, _ model: StoreModel) -> [String] {
+    var parts: [String] = []
+    if case .column(let columns) = relationship.edgeStorage, columns.count == 1 {
+    } else {
+      parts.append("edges that are not in one column")
+    }
+    if case .collection(let name) = relationship.to, model.collections[name] != nil {
+    } else {
+      parts.append("destinations that are not one table")
+    }
+    if model.collections[relationship.from] == nil { parts.append("sources without a table") }
+    if !relationship.none.isEmpty { parts.append("values that mean \"none\"") }
+    if hasConditions(relationship) { parts.append("conditions (min, max, unique)") }
+    if !relationship.optional && relationship.rules.isDisjoint(with: mandatory) {
+      parts.append("mandatory references whose destination may go without them")
+    }
+    return parts.map { "\($0) are not supported on PostgreSQL yet" }
+  }
+
+  /// With these a reference never outlives its destination.
+  private static let mandatory: Rules = [
+    .deleteSourceIfDestinationDeleted, .denyDestinationDeletion,
+  ]
+
+  /// The inverse of a column is to-many by nature, whatever the model says of it.
+  private static func hasConditions(_ relationship: Relationship) -> Bool {
+    let inverse = relationship.inverse
+    return relationship.min != nil || relationship.max != nil || relationship.unique
+      || inverse?.min != nil || inverse?.max != nil || inverse?.optional == false
+  }
+
+  private static func settingProblems(_ model: StoreModel) -> [ModelProblem] {
+    var problems: [ModelProblem] = []
+    if !model.files.isEmpty { problems.append(notYet("files", "files")) }
+    if !model.roots.isEmpty { problems.append(notYet("roots", "sweeps from roots")) }
+    if model.schedule(of: .unreferenced) != .never {
+      problems.append(notYet("sweeps.unreferenced", "sweeps of unreferenced rows"))
+    }
+    if model.schedule(of: .cascade) != model.schedule(of: .refcount) {
+      problems.append(
+        notYet("sweeps", "different times for \"cascade\" and \"refcount\", which go together,"))
+    }
+    return problems
+  }
+}

@@ -1,0 +1,115 @@
+import CascadeModel
+import CascadeSystem
+import PostgresSupport
+import Testing
+
+/// The programs with a database of a server, as with a file.
+@Worker
+@Suite("cascaded-postgres", .enabled(if: Cluster.isInstalled, "\(Cluster.missing)"))
+struct PostgresTests {
+  private static let schema = """
+    CREATE TABLE artist(id text PRIMARY KEY);
+    CREATE TABLE album(id text PRIMARY KEY, artist_id text);
+    CREATE TABLE song(id int PRIMARY KEY, album_id text);
+    CREATE INDEX ON album(artist_id); CREATE INDEX ON song(album_id);
+    INSERT INTO artist VALUES('anna'), ('bob');
+    INSERT INTO album VALUES('a1', 'anna'), ('a2', 'anna'), ('b1', 'bob');
+    INSERT INTO song VALUES(1, 'a1'), (2, 'a1'), (3, 'a2'), (4, 'b1');
+    """
+
+  private static let model = """
+    { collections: {
+        artists: { table: "artist", key: "id" }, albums: { table: "album", key: "id" },
+        songs: { table: "song", key: "id" } },
+      relationships: [
+        { name: "artist", from: "albums", to: "artists", column: "artist_id",
+          rules: ["deleteSourceIfDestinationDeleted"] },
+        { name: "album", from: "songs", to: "albums", column: "album_id",
+          rules: ["deleteSourceIfDestinationDeleted", "notifyIfDestinationDeleted"] }] }
+    """
+
+  @Test("What an application deletes is swept at once, and cascadectl tells of it")
+  func sweep() throws {
+    let store = try PostgresDaemon(model: Self.model, schema: Self.schema)
+    try store.bySQL("DELETE FROM artist WHERE id = 'anna'")
+    try store.waitUntil("it is swept") { try store.texts("SELECT id FROM song") == ["4"] }
+    #expect(try store.texts("SELECT id FROM album") == ["b1"])
+    try store.waitUntil("it is told") {
+      try store.ctl("--json", "batches").lines.first?["deletedCount"]?.integer == 5
+    }
+    let status = try store.ctl("--json", "status").json["stores"]?.array?.first
+    #expect(status?["store"]?.string == store.database.location)
+    let why = try store.ctl("--json", "why", "songs/1").json
+    #expect(why["state"]?.string == "deleted")
+    #expect(try store.ctl("--json", "sweep").json["outcome"]?.string == "nothing")
+    #expect(try store.ctl("--json", "check").status == 0)
+    let plan = try store.ctl("--json", "plan", "artists/bob").json
+    #expect(plan["deletedCount"]?.integer == 3)
+  }
+
+  @Test("A change file takes effect once, also when the daemon is killed")
+  func changeFile() throws {
+    let store = try PostgresDaemon(model: Self.model, schema: Self.schema)
+    let file = #"{ "id": "one", "changes": [{ "delete": ["artists", "bob"] }] }"#
+    #expect(try store.ctl("--json", "apply", "-", input: file).json["deletedCount"]?.integer == 3)
+    store.kill()
+    try store.bySQL("DELETE FROM artist WHERE id = 'anna'")
+    try store.start()
+    try store.waitUntil("it is swept") { try store.texts("SELECT id FROM song").isEmpty }
+    let again = try store.ctl("--json", "apply", "-", input: file).json
+    #expect(again["outcome"]?.string == "duplicate")
+    let put = #"{ "changes": [{ "put": ["artists", "x"] }] }"#
+    let refused = try store.ctl("--json", "apply", "-", input: put)
+    #expect(refused.status == 65)
+    #expect(refused.output.contains("not supported on PostgreSQL yet"))
+  }
+
+  @Test("Detaching takes everything out of the database, and attaching begins again")
+  func detach() throws {
+    let store = try PostgresDaemon(model: Self.model, schema: Self.schema)
+    #expect(try store.ctl("detach").status == 0)
+    #expect(try store.texts("SELECT count(*) FROM pg_namespace WHERE nspname = 'cascade'") == ["0"])
+    #expect(try store.ctl("attach").status == 0)
+    store.stop()
+    let offline = try PostgresDaemon.run(["--detach", "--model", store.modelFile])
+    #expect(offline.status == 0, "\(offline.error)")
+    #expect(try store.texts("SELECT count(*) FROM pg_namespace WHERE nspname = 'cascade'") == ["0"])
+  }
+
+  @Test("Each program refuses the other's stores, and names the other")
+  func engines() throws {
+    let scratch = try Scratch()
+    try scratch.write(
+      "server.json", "{ store: 'postgresql:///x?host=/nowhere', spool: '\(scratch.path("s"))' }")
+    try scratch.write("file.json", "{ store: '\(scratch.path("x.db"))' }")
+    for arguments in [
+      ["--check-config", scratch.path("server.json")], ["--model", scratch.path("server.json")],
+    ] {
+      let refused = try run([Programs.cascaded] + arguments)
+      #expect(refused.status == 78)
+      #expect(refused.error.contains("cascaded-postgres serves it"))
+    }
+    let other = try PostgresDaemon.run(["--model", scratch.path("file.json")])
+    #expect(other.status == 78)
+    #expect(other.error.contains("cascaded serves files"))
+  }
+
+  @Test("What is not there yet is refused with its place")
+  func unsupported() throws {
+    let scratch = try Scratch()
+    try scratch.write(
+      "model.json",
+      """
+      { store: "postgresql://u:secret@h/x", collections: { notes: {} }, files: { m: "/srv/m" },
+        relationships: [{ name: "r", from: "notes", to: "notes", toMany: true }] }
+      """)
+    let refused = try PostgresDaemon.run(["--check-config", scratch.path("model.json")])
+    #expect(refused.status == 78)
+    for text in [
+      "store: a password does not belong", "spool: missing", "collections.notes: collections",
+      "relationships[0]: edges that are not in one column", "files: files are not supported",
+    ] {
+      #expect(refused.error.contains(text))
+    }
+  }
+}

@@ -1,0 +1,88 @@
+import CascadeModel
+import CascadePostgres
+import CascadeStore
+import PostgresStore
+import PostgresSupport
+import StoreDefinition
+
+/// A store in a database of its own.
+final class PostgresFixture {
+  let database: Database
+  let model: StoreModel
+  private(set) var writer: PostgresWriter!
+  let reader: PostgresReader
+  private var count: Int64 = 0
+
+  init(_ model: String, schema: String, lenient: Bool = true) throws {
+    database = try Database(schema: schema)
+    self.model = try lenient ? StoreModel(model) : StoreModel(json5: Array(model.utf8))
+    writer = try PostgresWriter(
+      database.location, self.model, attaches: true, lockTimeout: .seconds(5))
+    reader = try PostgresReader(database.location, self.model, lockTimeout: .seconds(5))
+  }
+
+  /// As the next daemon does. Nothing is left of the connections of the last one.
+  func reopen() throws {
+    writer = nil
+    writer = try PostgresWriter(
+      database.location, model, attaches: true, lockTimeout: .seconds(5))
+  }
+
+  func bySQL(_ sql: String) throws { try database.session().execute(sql) }
+
+  func texts(_ sql: String) throws -> [String] {
+    try database.session(as: "postgres").run(sql).texts
+  }
+
+  @discardableResult
+  func sweep(_ kinds: [SweepKind] = [.cascade, .refcount]) throws -> SweepResult {
+    try writer.sweep(kinds, at: 1, manners: .none)
+  }
+
+  @discardableResult
+  func apply(_ changes: [Change]) throws -> Receipt {
+    count += 1
+    let submission = Submission(
+      id: "test-\(count)", author: "test", fingerprint: count, at: count)
+    var rest = changes[...]
+    return try writer.group { try writer.apply(submission) { rest.popFirst() } }
+  }
+}
+
+/// Artists, their albums, the albums' songs, and photos that albums share.
+enum Music {
+  static let schema = """
+    CREATE TABLE artist(id text PRIMARY KEY, name text);
+    CREATE TABLE photo(id bigint PRIMARY KEY);
+    CREATE TABLE album(id text PRIMARY KEY, artist_id text, photo_id int);
+    CREATE TABLE song(id uuid PRIMARY KEY DEFAULT gen_random_uuid(), album_id varchar(20));
+    CREATE INDEX ON album(artist_id); CREATE INDEX ON album(photo_id);
+    CREATE INDEX ON song(album_id);
+    INSERT INTO artist VALUES('anna', 'Anna'), ('bob', 'Bob');
+    INSERT INTO photo VALUES(1), (2);
+    INSERT INTO album VALUES('a1', 'anna', 1), ('a2', 'anna', 2), ('b1', 'bob', 2);
+    INSERT INTO song(album_id) SELECT a FROM unnest(ARRAY['a1', 'a1', 'a2', 'b1']) a;
+    """
+
+  static func model(_ more: String = "") -> String {
+    """
+    { collections: {
+        artists: { table: "artist", key: "id" }, albums: { table: "album", key: "id" },
+        songs: { table: "song", key: "id" }, photos: { table: "photo", key: "id" } },
+      relationships: [
+        { name: "artist", from: "albums", to: "artists", column: "artist_id",
+          rules: ["deleteSourceIfDestinationDeleted"] },
+        { name: "album", from: "songs", to: "albums", column: "album_id",
+          rules: ["deleteSourceIfDestinationDeleted"] },
+        { name: "photo", from: "albums", to: "photos", column: "photo_id",
+          rules: ["deleteDestinationIfAllSourcesDeleted"] }],
+      \(more) }
+    """
+  }
+
+  static func store(_ more: String = "", lenient: Bool = true) throws -> PostgresFixture {
+    let store = try PostgresFixture(model(more), schema: schema, lenient: lenient)
+    try store.sweep([.all])
+    return store
+  }
+}

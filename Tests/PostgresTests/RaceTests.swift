@@ -1,0 +1,198 @@
+import CascadeModel
+import CascadePostgres
+import CascadeStore
+import CascadeSystem
+import PostgresStore
+import PostgresSupport
+import Testing
+
+/// What goes wrong between several sessions without the engine's care, and with it does not.
+@Suite("Races on PostgreSQL", .enabled(if: Cluster.isInstalled, "\(Cluster.missing)"))
+struct RaceTests {
+  private static let orphans =
+    "SELECT a.id FROM album a WHERE a.photo_id NOT IN (SELECT id FROM photo)"
+  private static let naive = """
+    DELETE FROM photo p WHERE id = 1 AND NOT EXISTS (SELECT FROM album WHERE photo_id = p.id)
+    """
+
+  // MARK: - A count, and somebody who begins to refer
+
+  @Test("One statement that looks and deletes, deletes what somebody just began to hold")
+  func uncuredCount() throws {
+    let database = try Database(schema: Music.schema + "DELETE FROM album WHERE id = 'a1';")
+    let application = try database.session()
+    try application.execute("BEGIN; INSERT INTO album VALUES('new', 'bob', 1)")
+    try database.session(as: "cascaded").execute(Self.naive)
+    try application.execute("COMMIT")
+    #expect(try application.run(Self.orphans).texts == ["new"])
+  }
+
+  @Test("A trigger that takes FOR KEY SHARE does not help that statement: it waits, and deletes")
+  func uncuredCountWithLock() throws {
+    let store = try Music.store()
+    try store.bySQL("DELETE FROM album WHERE id = 'a1'")
+    let application = try store.database.session()
+    try application.execute("BEGIN; INSERT INTO album VALUES('new', 'bob', 1)")
+    let deletion = store.database.inBackground("cascaded", [Self.naive])
+    try store.database.waitForBlocked()
+    try application.execute("COMMIT")
+    _ = consume deletion
+    #expect(try application.run(Self.orphans).texts == ["new"])
+  }
+
+  @Test("A sweep leaves what somebody holds but has not committed, and looks again later")
+  func curedCount() throws {
+    let store = try Music.store()
+    try store.bySQL("DELETE FROM album WHERE id = 'a1'")
+    let application = try store.database.session()
+    try application.execute("BEGIN; INSERT INTO album VALUES('new', 'bob', 1)")
+    let first = try store.sweep()
+    #expect(first.isCutShort)
+    #expect(try store.writer.hasJournal)
+    try application.execute("COMMIT")
+    #expect(try store.sweep().deletedCount == 0)
+    #expect(try store.texts("SELECT id FROM photo WHERE id = 1") == ["1"])
+    #expect(try store.texts(Self.orphans).isEmpty)
+    #expect(try !store.writer.hasJournal)
+  }
+
+  @Test("If the holder rolls back, the next sweep deletes")
+  func rolledBackHolder() throws {
+    let store = try Music.store()
+    try store.bySQL("DELETE FROM album WHERE id = 'a1'")
+    let application = try store.database.session()
+    try application.execute("BEGIN; INSERT INTO album VALUES('new', 'bob', 1)")
+    #expect(try store.sweep().isCutShort)
+    try application.execute("ROLLBACK")
+    #expect(try store.sweep().byCollection == ["photos": 1])
+  }
+
+  // MARK: - A row that gets another reference while a step waits for it
+
+  @Test("Deleting by keys that were read before deletes a row that leads elsewhere now")
+  func uncuredWave() throws {
+    let store = try Music.store()
+    let application = try store.database.session()
+    let keys = try application.run("SELECT id FROM album WHERE artist_id = 'anna'").texts
+    try application.execute("BEGIN; UPDATE album SET artist_id = 'bob' WHERE id = 'a1'")
+    let list = keys.map { "'\($0)'" }.joined(separator: ", ")
+    let deletion = store.database.inBackground(
+      "cascaded", ["DELETE FROM album WHERE id IN (\(list))"])
+    try store.database.waitForBlocked()
+    try application.execute("COMMIT")
+    _ = consume deletion
+    #expect(try store.texts("SELECT id FROM album WHERE id = 'a1'").isEmpty)
+  }
+
+  @Test("A step looks again at the row that it waited for")
+  func curedWave() throws {
+    let store = try Music.store()
+    try store.bySQL("DELETE FROM artist WHERE id = 'anna'")
+    let change = store.database.inBackground(
+      "application", ["BEGIN; UPDATE album SET artist_id = 'bob' WHERE id = 'a1'"], committing: true
+    )
+    try store.database.wait("a transaction is open", "state = 'idle in transaction'")
+    let result = try store.sweep()
+    _ = consume change
+    #expect(result.outcome == .done)
+    #expect(try store.texts("SELECT id FROM album ORDER BY id") == ["a1", "b1"])
+  }
+
+  // MARK: - What statement triggers do not see
+
+  @Test("Without its trigger, TRUNCATE leaves no trace; with it, tables are looked through")
+  func truncate() throws {
+    let store = try Music.store()
+    try store.bySQL("ALTER TABLE artist DISABLE TRIGGER cascade_truncated; TRUNCATE artist")
+    #expect(try store.writer.rescanReason == nil)
+    try store.bySQL("ALTER TABLE artist ENABLE TRIGGER cascade_truncated; TRUNCATE artist")
+    #expect(try store.writer.rescanReason == .watchGap)
+  }
+
+  @Test("A replica's session passes triggers over, unless their owner says ALWAYS")
+  func replica() throws {
+    let store = try Music.store()
+    let administrator = try store.database.session(as: "postgres")
+    try administrator.execute("SET session_replication_role = replica")
+    try administrator.execute("DELETE FROM artist WHERE id = 'anna'")
+    #expect(try !store.writer.hasJournal)
+    try store.bySQL("ALTER TABLE artist ENABLE ALWAYS TRIGGER cascade_gone")
+    try administrator.execute("DELETE FROM artist WHERE id = 'bob'")
+    #expect(try store.writer.hasJournal)
+    #expect(try store.reader.checkSetup().isEmpty)
+  }
+
+  // MARK: - Plans
+
+  @Test("A step reads no whole table, where a session without its settings would")
+  func plans() throws {
+    let store = try Music.store()
+    let counts = """
+      SELECT sum(seq_scan) FROM pg_stat_user_tables WHERE relname IN ('album', 'song')
+      """
+    try store.bySQL("ANALYZE album; ANALYZE song")
+    try store.reopen()
+    let before = try store.texts(counts)
+    try store.bySQL("DELETE FROM artist WHERE id = 'anna'")
+    #expect(try store.sweep().outcome == .done)
+    try store.reopen()
+    #expect(try store.texts(counts) == before)
+    try store.bySQL("DELETE FROM album WHERE artist_id = 'bob'; SELECT pg_stat_force_next_flush()")
+    #expect(try store.texts(counts) != before)
+  }
+
+  // MARK: - Denials
+
+  @Test("A denied deletion is refused at once, and names the relationship")
+  func denial() throws {
+    let model = Music.model().replacing(
+      "rules: [\"deleteDestinationIfAllSourcesDeleted\"]",
+      with: "rules: [\"denyDestinationDeletion\"]")
+    let store = try PostgresFixture(model, schema: Music.schema)
+    let error = #expect(throws: PostgresError.self) {
+      try store.bySQL("DELETE FROM photo WHERE id = 1")
+    }
+    #expect(error?.sqlState == "23503")
+    #expect(error?.message == "Cascade: \"photo\" from \"albums\" denies this deletion")
+    try store.bySQL("BEGIN; DELETE FROM album; DELETE FROM photo; COMMIT")
+  }
+}
+
+extension Database {
+  /// Runs statements that may have to wait on a thread of their own. With `committing`, the last
+  /// thing is to commit when another session waits for a lock.
+  func inBackground(
+    _ role: String, _ statements: [String], committing: Bool = false
+  ) -> BackgroundWork {
+    BackgroundWork {
+      do {
+        let session = try self.session(as: role)
+        for statement in statements { try session.execute(statement) }
+        if !committing { return }
+        try self.waitForBlocked()
+        try session.execute("COMMIT")
+      } catch {
+        Issue.record(error)
+      }
+    }!
+  }
+
+  func waitForBlocked() throws {
+    try wait("a session waits for a lock", "wait_event_type = 'Lock'")
+  }
+
+  /// Waits until a session of this database is as the condition says.
+  func wait(_ what: String, _ condition: String) throws {
+    let administrator = try session(as: "postgres")
+    for _ in 0..<20_000 {
+      let isAny = try administrator.run(
+        """
+        SELECT EXISTS (SELECT FROM pg_stat_activity
+          WHERE datname = current_database() AND \(condition)), pg_sleep(0.001)
+        """
+      ).bool
+      if isAny { return }
+    }
+    throw ClusterError(description: "not in time: \(what)")
+  }
+}

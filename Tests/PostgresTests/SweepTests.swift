@@ -1,0 +1,247 @@
+import CascadeModel
+import CascadePostgres
+import CascadeStore
+import PostgresStore
+import PostgresSupport
+import StoreDefinition
+import Testing
+
+@Suite("Sweeps on PostgreSQL", .enabled(if: Cluster.isInstalled, "\(Cluster.missing)"))
+struct SweepTests {
+  @Test("What an application deletes by SQL takes along what hangs on it, and what was shared last")
+  func cascade() throws {
+    let store = try Music.store()
+    try store.bySQL("DELETE FROM artist WHERE id = 'anna'")
+    #expect(try store.writer.hasJournal)
+    let result = try store.sweep()
+    #expect(result.outcome == .done)
+    #expect(result.byCollection == ["albums": 2, "songs": 3, "photos": 1])
+    #expect(result.byRule["deleteDestinationIfAllSourcesDeleted"] == 1)
+    #expect(try store.texts("SELECT id FROM album") == ["b1"])
+    #expect(try store.texts("SELECT id FROM photo") == ["2"])
+    #expect(try store.texts("SELECT album_id FROM song") == ["b1"])
+    #expect(try store.sweep().outcome == .nothing)
+    #expect(try !store.writer.hasJournal)
+  }
+
+  @Test("Steps of one row end where one step does, and a killed daemon goes on in the same batch")
+  func steps() throws {
+    let store = try Music.store()
+    try store.bySQL("DELETE FROM artist")
+    store.writer.rowsToAStep = 1
+    var batches: Set<Int64> = []
+    for pauses in 1... {
+      do {
+        let result = try store.writer.sweep(
+          [.all], at: 1, manners: .stopping(after: pauses))
+        batches.insert(try #require(result.batch))
+        break
+      } catch is Stopped {
+        #expect(try store.writer.unfinishedSweep != nil)
+        let text = try store.texts("SELECT value FROM cascade.meta WHERE key = 'sweep.batch'")
+        batches.formUnion(text.compactMap { Int64($0) })
+      }
+    }
+    #expect(batches.count == 1)
+    for table in ["album", "song", "photo"] {
+      #expect(try store.texts("SELECT count(*) FROM \(table)") == ["0"])
+    }
+    #expect(try store.reader.newestBatches(limit: 9).map(\.deletedCount) == [9])
+  }
+
+  @Test("What the application's foreign keys and triggers delete in response is seen too")
+  func responses() throws {
+    let schema = """
+      \(Music.schema)
+      CREATE FUNCTION forget() RETURNS trigger LANGUAGE plpgsql AS
+        $$ BEGIN DELETE FROM artist WHERE id = 'bob'; RETURN NULL; END $$;
+      CREATE TRIGGER forget AFTER DELETE ON album FOR EACH STATEMENT EXECUTE FUNCTION forget();
+      """
+    let store = try PostgresFixture(Music.model(), schema: schema)
+    try store.sweep([.all])
+    try store.bySQL("DELETE FROM artist WHERE id = 'anna'")
+    try store.sweep()
+    #expect(try store.texts("SELECT id FROM album").isEmpty)
+  }
+
+  @Test("More than the limit is held, deletes nothing, and goes once it is approved")
+  func hold() throws {
+    let store = try Music.store("limits: { hold: { deletes: 2, share: 0.1 } }", lenient: false)
+    try store.bySQL("DELETE FROM artist WHERE id = 'anna'")
+    let held = try store.sweep()
+    #expect(held.outcome == .held)
+    #expect(held.heldCount == 6)
+    #expect(try store.texts("SELECT count(*) FROM album") == ["3"])
+    #expect(try store.sweep().plan == held.plan)
+    #expect(try store.writer.heldSweeps.map(\.heldCount) == [6])
+    let plan = try #require(held.plan)
+    guard case .sweep(let kinds)? = try store.writer.approve(plan: plan) else {
+      Issue.record("the plan is not of a sweep")
+      return
+    }
+    #expect(try store.sweep(kinds).deletedCount == 6)
+    #expect(try store.writer.heldSweeps.isEmpty)
+  }
+
+  @Test("What dangled before the store was watched is held, however little")
+  func firstWatch() throws {
+    let schema = Music.schema + "INSERT INTO album VALUES('lost', 'nobody', NULL);"
+    let store = try PostgresFixture(Music.model(), schema: schema)
+    let held = try store.sweep([.all])
+    #expect(held.outcome == .held)
+    #expect(try store.sweep([.all]).plan == held.plan)
+    #expect(try store.sweep().outcome == .nothing)
+    _ = try store.writer.approve(plan: #require(held.plan))
+    #expect(try store.sweep([.all]).byCollection == ["albums": 1])
+    #expect(try store.writer.rescanReason == nil)
+  }
+
+  @Test("A reference that looks like \"none\" is left alone, and said")
+  func none() throws {
+    let store = try Music.store()
+    try store.bySQL("INSERT INTO album VALUES('z', '', 0)")
+    let result = try store.sweep([.all])
+    #expect(result.outcome == .blocked)
+    #expect(result.blocked.map(\.message).joined().contains("may mean \"none\""))
+    #expect(try store.texts("SELECT id FROM album WHERE id = 'z'") == ["z"])
+  }
+
+  @Test("TRUNCATE asks for a search of whole tables")
+  func truncate() throws {
+    let store = try Music.store()
+    try store.bySQL("TRUNCATE artist")
+    #expect(try store.writer.rescanReason == .watchGap)
+    #expect(try store.sweep([.dangling]).byCollection["albums"] == 3)
+  }
+
+  @Test("Plans, reasons and batches tell what goes, and what went")
+  func questions() throws {
+    let store = try Music.store()
+    let plan = try store.reader.plan(deleting: [Node("artists", .text("anna"))])
+    #expect(plan.byCollection == ["artists": 1, "albums": 2, "songs": 3, "photos": 1])
+    try store.bySQL("DELETE FROM artist WHERE id = 'anna'")
+    #expect(try store.reader.planSweep([.cascade]).deletedCount == 6)
+    let batch = try store.sweep().batch
+    guard case .deleted(let why) = try store.reader.why(.node(Node("photos", .integer(1)))) else {
+      Issue.record("not deleted")
+      return
+    }
+    #expect(why.batch == batch)
+    #expect(why.chain.map(\.node.description) == ["photos/1", "albums/a1", "artists/anna"])
+    guard case .alive(let holders, 1, _) = try store.reader.why(.node(Node("photos", .integer(2))))
+    else {
+      Issue.record("not alive")
+      return
+    }
+    #expect(holders.map(\.source.description) == ["albums/b1"])
+  }
+
+  @Test("A change file deletes as a whole, and its id is remembered")
+  func changeFile() throws {
+    let store = try Music.store()
+    let receipt = try store.apply([
+      .delete(Node("artists", .text("anna"))), .delete(Node("artists", .text("nobody"))),
+    ])
+    #expect(receipt.deletedCount == 7)
+    #expect(receipt.skippedChanges == 1)
+    #expect(try store.writer.ledgerEntry("test-1")?.receipt.deletedCount == 7)
+    #expect(try !store.writer.hasJournal)
+    let rejection = #expect(throws: Rejection.self) {
+      try store.apply([
+        .delete(Node("artists", .text("bob"))),
+        .put(Node("artists", .text("x")), type: nil, value: nil, edges: nil),
+      ])
+    }
+    #expect(rejection?.reasons.first?.message.contains("not supported on PostgreSQL yet") == true)
+    #expect(try store.texts("SELECT id FROM artist") == ["bob"])
+  }
+
+  @Test("An undo brings rows and references back as they were, byte for byte")
+  func undo() throws {
+    let schema = """
+      \(Music.schema)
+      ALTER TABLE album ADD COLUMN n bigint GENERATED ALWAYS AS IDENTITY,
+        ADD COLUMN twice text GENERATED ALWAYS AS (id || id) STORED,
+        ADD COLUMN odd text DEFAULT E'it''s "odd" \\\\ (1,2)\\n', ADD COLUMN f float8 DEFAULT 0.1,
+        ADD COLUMN "a, b" bytea DEFAULT '\\x00ff', ADD COLUMN j json DEFAULT '{"a":  1}';
+      CREATE FUNCTION scribble() RETURNS trigger LANGUAGE plpgsql AS
+        $$ BEGIN NEW.odd := 'scribbled'; RETURN NEW; END $$;
+      CREATE TRIGGER scribble BEFORE INSERT ON album FOR EACH ROW EXECUTE FUNCTION scribble();
+      CREATE TABLE fan(id int PRIMARY KEY, album_id text);
+      INSERT INTO fan VALUES(1, 'a1'), (2, 'b1');
+      """
+    let fans = "fans: { table: 'fan', key: 'id' },"
+    let likes = """
+      { name: 'likes', from: 'fans', to: 'albums', column: 'album_id',
+        rules: ['nullifySourceIfDestinationDeleted'] },
+      """
+    let model = Music.model().replacing("collections: {", with: "collections: { \(fans)")
+      .replacing("relationships: [", with: "relationships: [\(likes)")
+    let store = try PostgresFixture(model, schema: schema)
+    try store.sweep([.all])
+    let everything = """
+      SELECT a::text FROM album a UNION ALL SELECT s::text FROM song s
+      UNION ALL SELECT p::text FROM photo p UNION ALL SELECT f::text FROM fan f ORDER BY 1
+      """
+    let before = try store.texts(everything)
+    try store.bySQL("DELETE FROM artist WHERE id = 'anna'")
+    let batch = try #require(try store.sweep().batch)
+    #expect(try store.texts("SELECT count(*) FROM fan WHERE album_id IS NULL") == ["1"])
+    #expect(try store.reader.newestBatches(limit: 1).first?.undoUntil != nil)
+    let result = try store.writer.undo(batch, by: "me", at: 5)
+    #expect(result.byCollection == ["albums": 2, "songs": 3, "photos": 1])
+    #expect(result.references == 1)
+    #expect(result.left.isEmpty)
+    #expect(result.danglingCount == 2)
+    #expect(try store.texts(everything) == before)
+    #expect(throws: UndoUnavailable.undone(at: 5, by: "me")) {
+      try store.writer.undo(batch, by: "me", at: 6)
+    }
+    #expect(try !store.writer.hasJournal)
+  }
+
+  @Test("An undo leaves alone what was made again meanwhile, and says so")
+  func takenKey() throws {
+    let store = try Music.store()
+    try store.apply([.delete(Node("artists", .text("anna")))])
+    try store.bySQL("INSERT INTO album VALUES('a1', NULL, NULL)")
+    let result = try store.writer.undo(1, by: "me", at: 5)
+    #expect(result.byCollection == ["artists": 1, "albums": 1, "songs": 3, "photos": 1])
+    #expect(result.left.map(\.reason) == ["its key was taken meanwhile"])
+    #expect(try store.texts("SELECT artist_id IS NULL FROM album WHERE id = 'a1'") == ["t"])
+  }
+
+  @Test("Detaching leaves nothing")
+  func detach() throws {
+    let store = try Music.store()
+    let report = try store.writer.detach()
+    #expect(!report.triggers.isEmpty && !report.tables.isEmpty)
+    #expect(
+      try store.texts("SELECT count(*) FROM pg_trigger WHERE tgname LIKE 'cascade%'") == ["0"])
+    #expect(try store.texts("SELECT to_regnamespace('cascade') IS NULL") == ["t"])
+    try store.bySQL("DELETE FROM artist")
+    _ = try store.writer.attach(createIndexes: false)
+    #expect(try store.writer.rescanReason == .firstWatch)
+  }
+
+  @Test("One daemon at most serves a database")
+  func leader() throws {
+    let store = try Music.store()
+    let error = #expect(throws: StoreAway.self) {
+      _ = try PostgresWriter(
+        store.database.location, store.model, attaches: true, lockTimeout: .seconds(1))
+    }
+    #expect(error?.description.contains("another daemon serves") == true)
+  }
+
+  @Test("A role that could not be told from the application is refused")
+  func ownRole() throws {
+    let database = try Database(schema: Music.schema)
+    let location = database.location.replacing("user=cascaded", with: "user=postgres")
+    let error = #expect(throws: StoreError.self) {
+      _ = try PostgresWriter(
+        location, StoreModel(Music.model()), attaches: true, lockTimeout: .seconds(1))
+    }
+    #expect(error?.description.contains("is a superuser") == true)
+  }
+}
