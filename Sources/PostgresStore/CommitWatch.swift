@@ -53,7 +53,9 @@ enum JournalNews {
     try db.run(
       """
       SELECT (SELECT count(*) FROM (SELECT FROM cascade.journal LIMIT \(mostCounted)) j)
-        + (SELECT count(*) FROM cascade.meta WHERE key = 'watch_gap'),
+        + (SELECT count(*) FROM cascade.meta WHERE key = 'watch_gap')
+        + (SELECT count(*) FROM (SELECT FROM cascade.recheck WHERE \(LateReferences.isDue)
+          LIMIT \(mostCounted)) r),
         (SELECT max(seq) FROM cascade.journal)
       """
     ).rows[0]

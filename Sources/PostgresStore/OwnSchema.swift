@@ -23,6 +23,9 @@ enum OwnSchema {
       done boolean NOT NULL DEFAULT false);
     CREATE INDEX journal_open ON cascade.journal(what, seq) WHERE NOT done;
     CREATE INDEX journal_done ON cascade.journal(batch, what, subject) WHERE done;
+    -- What went, to be looked for again when the transactions of that time have ended.
+    CREATE TABLE cascade.recheck(
+      xid xid8 NOT NULL DEFAULT pg_current_xact_id(), collection int NOT NULL, key text NOT NULL);
     -- The daemon sleeps while there is a row, and wants to be notified.
     CREATE TABLE cascade.asleep(since timestamptz NOT NULL DEFAULT now());
 

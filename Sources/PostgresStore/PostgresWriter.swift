@@ -92,7 +92,14 @@ package final class PostgresWriter: StoreWriting {
   }
 
   package var hasJournal: Bool {
-    get throws { try db.run("SELECT EXISTS (SELECT FROM cascade.journal)").bool }
+    get throws {
+      try db.run(
+        """
+        SELECT EXISTS (SELECT FROM cascade.journal)
+          OR EXISTS (SELECT FROM cascade.recheck WHERE \(LateReferences.isDue))
+        """
+      ).bool
+    }
   }
 
   package var rescanReason: RescanReason? {

@@ -33,6 +33,7 @@ extension PostgresWriter {
   private func sweepEdges(
     _ kinds: [SweepKind], _ now: Int64, _ manners: StepPolicy, _ result: inout SweepResult
   ) throws {
+    _ = try LateReferences(store).journalDue()
     let unfinished = try store[meta: "sweep.batch"]
     if unfinished == nil {
       let scans = kinds.scansTables
@@ -42,6 +43,8 @@ extension PostgresWriter {
     var waves = Waves(store, batch: batch, isSweep: true)
     try carryOut(&waves, manners)
     try end(&waves, now, &result)
+    // Where nobody else is in a transaction, nothing is left to be looked for later.
+    _ = try LateReferences(store).journalDue()
   }
 
   /// Looks at everything that would go before anything does. False if nothing is to be done now.

@@ -289,6 +289,7 @@ struct Waves {
       count.edges += try nullify(relation)
     }
     let hasLocked = try keepLocked()
+    try LateReferences(store).remember(batch)
     try db.run("DELETE FROM cascade.journal WHERE batch = \(batch) AND done")
     return (notices, hasLocked)
   }

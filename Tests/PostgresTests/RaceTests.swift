@@ -98,6 +98,35 @@ struct RaceTests {
     #expect(try store.texts("SELECT id FROM album ORDER BY id") == ["a1", "b1"])
   }
 
+  // MARK: - A reference from a transaction that cannot see the deletion
+
+  @Test("What refers to a deleted row from a transaction that was open then, follows it")
+  func lateReference() throws {
+    let store = try Music.store()
+    let application = try store.database.session()
+    try application.execute("BEGIN; INSERT INTO album VALUES('late', 'anna', NULL)")
+    try store.bySQL("DELETE FROM artist WHERE id = 'anna'")
+    #expect(try store.sweep().byCollection["albums"] == 2)
+    #expect(try !store.writer.hasJournal)
+    try application.execute("COMMIT")
+    // The triggers have told nothing, and without a second look this would be the end.
+    #expect(try store.texts("SELECT count(*) FROM cascade.journal") == ["0"])
+    #expect(try store.texts("SELECT id FROM album WHERE id = 'late'") == ["late"])
+    #expect(try store.writer.hasJournal)
+    #expect(try store.sweep().byCollection == ["albums": 1])
+    #expect(try !store.writer.hasJournal)
+  }
+
+  @Test("A reference that comes after a deletion was seen follows it at once")
+  func arrivedReference() throws {
+    let store = try Music.store()
+    try store.bySQL("DELETE FROM artist WHERE id = 'anna'")
+    try store.sweep()
+    try store.bySQL("INSERT INTO album VALUES('new', 'anna', NULL), ('early', 'carl', NULL)")
+    #expect(try store.sweep().byCollection == ["albums": 1])
+    #expect(try store.texts("SELECT id FROM album WHERE artist_id = 'carl'") == ["early"])
+  }
+
   // MARK: - What statement triggers do not see
 
   @Test("Without its trigger, TRUNCATE leaves no trace; with it, tables are looked through")

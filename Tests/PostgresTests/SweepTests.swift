@@ -145,6 +145,7 @@ struct SweepTests {
     #expect(receipt.deletedCount == 7)
     #expect(receipt.skippedChanges == 1)
     #expect(try store.writer.ledgerEntry("test-1")?.receipt.deletedCount == 7)
+    #expect(try store.sweep().outcome == .nothing)
     #expect(try !store.writer.hasJournal)
     let rejection = #expect(throws: Rejection.self) {
       try store.apply([
