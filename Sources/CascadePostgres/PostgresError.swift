@@ -39,6 +39,8 @@ package struct PostgresError: Error, Hashable, CustomStringConvertible {
 
   package var isMissingTable: Bool { isOf("42P01", "3F000") }
 
+  package var isFull: Bool { isOf("53100") }
+
   package var isDamage: Bool { isOf("XX001", "XX002") }
 }
 

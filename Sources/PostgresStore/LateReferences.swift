@@ -54,4 +54,22 @@ struct LateReferences {
       """, [arrayText(keys)]
     ).changed > 0
   }
+
+  /// References that came when their destination was gone. One to what was deleted before is as if
+  /// the deletion were seen now; others to nothing are left to a search for them.
+  func journalArrived() throws {
+    for relation in relations {
+      let table = relation.destination.number
+      try store.db.run(
+        """
+        INSERT INTO cascade.journal(what, subject, key)
+        SELECT DISTINCT \(JournalSubject.gone.rawValue), \(table), j.other FROM cascade.journal j
+        WHERE j.what = \(JournalSubject.arrived.rawValue) AND j.subject = \(relation.number)
+        AND EXISTS (SELECT FROM cascade.deleted k
+          WHERE k.collection = \(table) AND k.key = j.other)
+        """)
+    }
+    try store.db.run(
+      "DELETE FROM cascade.journal WHERE what = \(JournalSubject.arrived.rawValue)")
+  }
 }

@@ -49,6 +49,8 @@ package struct PostgresEngine: StoreEngine {
     (error as? PostgresError)?.isConnectionLost ?? false
   }
 
+  package func isFull(_ error: any Error) -> Bool { (error as? PostgresError)?.isFull ?? false }
+
   package func isDamage(_ error: any Error) -> Bool { (error as? PostgresError)?.isDamage ?? false }
 }
 

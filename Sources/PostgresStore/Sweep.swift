@@ -34,12 +34,10 @@ extension PostgresWriter {
     _ kinds: [SweepKind], _ now: Int64, _ manners: StepPolicy, _ result: inout SweepResult
   ) throws {
     _ = try LateReferences(store).journalDue()
-    let unfinished = try store[meta: "sweep.batch"]
-    if unfinished == nil {
-      let scans = kinds.scansTables
-      if try !plan(kinds, scans: scans, &result) { return }
+    if try store[meta: "sweep.batch"] == nil {
+      if try !plan(kinds, scans: kinds.scansTables, &result) { return }
     }
-    let batch = try unfinished ?? begin(kinds)
+    guard let batch = try store[meta: "sweep.batch"] else { return }
     var waves = Waves(store, batch: batch, isSweep: true)
     try carryOut(&waves, manners)
     try end(&waves, now, &result)
@@ -47,7 +45,8 @@ extension PostgresWriter {
     _ = try LateReferences(store).journalDue()
   }
 
-  /// Looks at everything that would go before anything does. False if nothing is to be done now.
+  /// Looks at everything that would go before anything does, and begins a batch with it. What others
+  /// write later is for the next sweep. False if nothing is to be done now.
   private func plan(
     _ kinds: [SweepKind], scans: Bool, _ result: inout SweepResult
   ) throws -> Bool {
@@ -59,6 +58,7 @@ extension PostgresWriter {
     do {
       isAny = try db.transaction(.repeatableRead) {
         try DanglingReferences(store).journal(clear)
+        try LateReferences(store).journalArrived()
         return try hasJournal && planJournal(kinds, isFirst: isFirst && !clear.isEmpty, &result)
       }
     } catch let held as HeldPlan {
@@ -80,6 +80,7 @@ extension PostgresWriter {
     let held = try closure.heldPlan(id: HeldPlan.sweep, includingFirst: false, always: isFirst)
     if let held, try !isApproved(held, kinds) { throw held }
     try block(closure)
+    try begin(kinds)
     return true
   }
 
@@ -93,13 +94,17 @@ extension PostgresWriter {
       """)
   }
 
-  private func begin(_ kinds: [SweepKind]) throws -> Int64 {
-    try db.transaction {
-      let batch = try db.run("SELECT nextval('cascade.batch')").integer!
-      try store.set("sweep.batch", batch)
-      try store.set("sweep.kinds", kinds.code)
-      return batch
-    }
+  private func begin(_ kinds: [SweepKind]) throws {
+    let batch = try db.run("SELECT nextval('cascade.batch')").integer!
+    try store.set("sweep.batch", batch)
+    try store.set("sweep.kinds", kinds.code)
+    try db.run(
+      """
+      INSERT INTO cascade.deleted(batch, collection, key, is_own)
+      SELECT DISTINCT \(batch), subject, key, false FROM cascade.journal
+      WHERE what = \(JournalSubject.gone.rawValue) AND batch IS NULL
+      """)
+    try db.run("UPDATE cascade.journal SET batch = \(batch) WHERE batch IS NULL")
   }
 
   // MARK: - Steps
@@ -169,12 +174,11 @@ extension PostgresWriter {
     let (notices, hasLocked) = try waves.finish(at: now)
     let batch = waves.batch
     let summary = try BatchSummary(store, batch)
-    if summary.deletedCount + notices + waves.count.edges > 0 {
-      try Ledger(store).add(
-        Submission(id: "sweep-\(batch)", author: nil, fingerprint: 0, at: now).asSweep,
-        batch: batch, deleted: summary.deletedCount, edges: waves.count.edges, notices: notices,
-        skipped: 0)
-    }
+    // Also without a deletion: the names of what others deleted are kept as long as the batch.
+    try Ledger(store).add(
+      Submission(id: "sweep-\(batch)", author: nil, fingerprint: 0, at: now).asSweep,
+      batch: batch, deleted: summary.deletedCount, edges: waves.count.edges, notices: notices,
+      skipped: 0)
     try store.set("sweep.batch", nil)
     try store.set("sweep.kinds", nil)
     try db.run("DELETE FROM cascade.plan WHERE file LIKE '/%'")

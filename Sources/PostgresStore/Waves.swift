@@ -13,7 +13,7 @@ internal import CascadeStore
 struct Waves {
   let store: StoreConnection
   let batch: Int64
-  /// Whether what applications wrote is examined, and not only this batch.
+  /// Whether rows that somebody has locked are left for later.
   let isSweep: Bool
   /// Rows and edges that went.
   private(set) var count = Removal.Count()
@@ -24,11 +24,6 @@ struct Waves {
 
   init(_ store: StoreConnection, batch: Int64, isSweep: Bool) {
     (self.store, self.batch, self.isSweep) = (store, batch, isSweep)
-  }
-
-  /// The rows of the journal that this is about.
-  private var isOurs: String {
-    isSweep ? "(j.batch IS NULL OR j.batch = \(batch))" : "j.batch = \(batch)"
   }
 
   private struct Taken {
@@ -45,9 +40,9 @@ struct Waves {
     let rows = try db.run(
       """
       SELECT j.seq, j.subject, j.key, j.other FROM cascade.journal j
-      WHERE j.what = \(what.rawValue) AND NOT j.done AND \(isOurs) AND j.subject = (
+      WHERE j.what = \(what.rawValue) AND NOT j.done AND j.batch = \(batch) AND j.subject = (
         SELECT j.subject FROM cascade.journal j
-        WHERE j.what = \(what.rawValue) AND NOT j.done AND \(isOurs) ORDER BY j.seq LIMIT 1)
+        WHERE j.what = \(what.rawValue) AND NOT j.done AND j.batch = \(batch) ORDER BY j.seq LIMIT 1)
       ORDER BY j.seq LIMIT \(limit) FOR UPDATE
       """
     ).rows
@@ -65,7 +60,7 @@ struct Waves {
 
   private func close(_ taken: Taken) throws {
     try db.run(
-      "UPDATE cascade.journal j SET done = true, batch = \(batch) WHERE j.seq = ANY($1::bigint[])",
+      "UPDATE cascade.journal j SET done = true WHERE j.seq = ANY($1::bigint[])",
       [taken.seqs])
   }
 
@@ -74,28 +69,9 @@ struct Waves {
   /// Takes the next step, within a transaction. Returns how many rows of the journal and of the
   /// application it worked on; nil if there is none left.
   mutating func step(_ limit: Int) throws -> Int? {
-    if let taken = try take(.arrived, limit) { return try arrive(taken) }
     if let taken = try take(.gone, limit) { return try followGone(taken, limit) }
     if let taken = try take(.lost, limit) { return try followLost(taken, limit) }
     return nil
-  }
-
-  /// A reference to what was deleted a moment before is as if the deletion were seen now. Other
-  /// references to nothing are left to a search for them.
-  private func arrive(_ taken: Taken) throws -> Int {
-    if let relation = binding.relation(taken.subject) {
-      let other = relation.destination
-      try db.run(
-        """
-        INSERT INTO cascade.journal(what, subject, key)
-        SELECT DISTINCT \(JournalSubject.gone.rawValue), \(other.number), j.other
-        FROM cascade.journal j
-        WHERE j.seq = ANY($1::bigint[]) AND EXISTS (SELECT FROM cascade.deleted k
-          WHERE k.collection = \(other.number) AND k.key = j.other)
-        """, [taken.seqs])
-    }
-    try drop(taken)
-    return taken.seq.count
   }
 
   private mutating func followGone(_ taken: Taken, _ limit: Int) throws -> Int {
@@ -104,7 +80,6 @@ struct Waves {
       return taken.seq.count
     }
     try drop(taken, where: isThere("j.key", in: table))
-    try nameDeleted(taken, table)
     var worked = taken.seq.count
     var isComplete = true
     for relation in binding.relations(to: table)
@@ -123,18 +98,6 @@ struct Waves {
     }
     if isComplete { try close(taken) }
     return worked
-  }
-
-  /// Remembers the names of what others deleted.
-  private func nameDeleted(_ taken: Taken, _ table: MappedTable) throws {
-    try db.run(
-      """
-      INSERT INTO cascade.deleted(batch, collection, key, is_own)
-      SELECT DISTINCT \(batch), j.subject, j.key, false FROM cascade.journal j
-      WHERE j.seq = ANY($1::bigint[]) AND j.batch IS NULL
-      """, [taken.seqs])
-    try db.run(
-      "UPDATE cascade.journal SET batch = \(batch) WHERE seq = ANY($1::bigint[])", [taken.seqs])
   }
 
   private mutating func followLost(_ taken: Taken, _ limit: Int) throws -> Int {

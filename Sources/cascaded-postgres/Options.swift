@@ -1,5 +1,6 @@
-struct UsageError: Error {
+struct UsageError: Error, CustomStringConvertible {
   let text: String
+  var description: String { text }
   init(_ text: String) { self.text = text }
 }
 

@@ -34,6 +34,18 @@ final class PostgresFixture {
     try database.session(as: "postgres").run(sql).texts
   }
 
+  var journalIsEmpty: Bool {
+    get throws { try texts("SELECT count(*) FROM cascade.journal") == ["0"] }
+  }
+
+  /// Waits until there is something to sweep. Transactions of other tests delay it.
+  func waitForJournal() throws {
+    for _ in 0..<20_000 {
+      if try writer.hasJournal { return }
+      _ = try texts("SELECT pg_sleep(0.001)")
+    }
+  }
+
   @discardableResult
   func sweep(_ kinds: [SweepKind] = [.cascade, .refcount]) throws -> SweepResult {
     try writer.sweep(kinds, at: 1, manners: .none)
