@@ -28,9 +28,6 @@ let settings: [SwiftSetting] = [
   .treatAllWarnings(as: .error),
 ]
 
-/// The tests spend their time in the engine, so optimizing them would only make the build longer.
-let tests = settings + [.unsafeFlags(["-Onone"])]
-
 /// Without the regular expressions of the standard library: they cost a megabyte and are not used.
 let sources =
   settings + [
@@ -98,13 +95,13 @@ let package = Package(
       name: "TestSupport", dependencies: ["CascadeSystem"], path: "Tests/TestSupport",
       swiftSettings: settings),
     .testTarget(
-      name: "ModelTests", dependencies: ["CascadeModel", "CascadeSystem"], swiftSettings: tests),
+      name: "ModelTests", dependencies: ["CascadeModel", "CascadeSystem"], swiftSettings: settings),
     .testTarget(
-      name: "SystemTests", dependencies: ["CascadeSystem", "TestSupport"], swiftSettings: tests),
+      name: "SystemTests", dependencies: ["CascadeSystem", "TestSupport"], swiftSettings: settings),
     .testTarget(
       name: "VarlinkTests",
       dependencies: ["CascadeSystem", "CascadeVarlink", "TestSupport"],
-      swiftSettings: tests),
+      swiftSettings: settings),
   ]
 )
 
@@ -173,14 +170,14 @@ for (index, layer) in layers.enumerated() {
     .target(
       name: "PostgresSupport",
       dependencies: ["CascadeCSystem", "CascadePostgres", "CascadeSystem"],
-      path: "Tests/PostgresSupport", swiftSettings: tests),
+      path: "Tests/PostgresSupport", swiftSettings: settings),
     .testTarget(
       name: "PostgresTests",
       dependencies: [
         "CascadeModel", "CascadePostgres", "CascadeStore", "CascadeSystem", "PostgresStore",
         "PostgresSupport", "StoreDefinition",
       ],
-      swiftSettings: tests),
+      swiftSettings: settings),
 
     .target(
       name: "StoreDefinition", dependencies: ["CascadeModel", "CascadeStore"],
@@ -191,7 +188,7 @@ for (index, layer) in layers.enumerated() {
         "CascadeInspect", "CascadeModel", "CascadeSQLite", "CascadeSystem", "SQLiteBinding",
         "TestSupport",
       ],
-      exclude: ["Schemas"], swiftSettings: tests),
+      exclude: ["Schemas"], swiftSettings: settings),
     .testTarget(
       name: "StoreTests",
       dependencies: [
@@ -200,20 +197,20 @@ for (index, layer) in layers.enumerated() {
         "SQLiteBinding", "SQLiteTables", "SQLiteJournal", "SQLiteRules", "SQLiteEdges",
         "SQLiteDeletion", "SQLiteSweeps", "SQLiteUndo", "SQLiteStore",
       ],
-      swiftSettings: tests),
+      swiftSettings: settings),
     .testTarget(
       name: "SpoolTests",
       dependencies: [
         "CascadeModel", "CascadeSQLite", "CascadeStore", "CascadeSystem", "Spool", "SQLiteStore",
       ],
-      swiftSettings: tests),
+      swiftSettings: settings),
     .testTarget(
       name: "ServiceTests",
       dependencies: [
         "CascadeModel", "CascadeSystem", "CascadeVarlink", "SystemdService", "TestSupport",
         "VarlinkServer",
       ],
-      swiftSettings: tests),
+      swiftSettings: settings),
     // What the tests and benchmarks of CascadeKit run as another process.
     .executableTarget(
       name: "KitProgram", dependencies: ["CascadeKit", "CascadeSystem"], path: "Tests/KitProgram",
@@ -221,13 +218,13 @@ for (index, layer) in layers.enumerated() {
     .testTarget(
       name: "CascadeKitTests",
       dependencies: ["CascadeKit", "CascadeModel", "CascadeSystem", "TestSupport"],
-      swiftSettings: tests),
+      swiftSettings: settings),
     .testTarget(
       name: "DaemonTests",
       dependencies: [
         "CascadeKit", "CascadeModel", "CascadePostgres", "CascadeSQLite", "CascadeSystem",
         "PostgresSupport",
       ],
-      swiftSettings: tests),
+      swiftSettings: settings),
   ]
 #endif
