@@ -41,7 +41,7 @@ import Testing
   }
 
   @Worker @Test func showsHowFarASweepIs() throws {
-    let sweep = try LongSweep(rows: 60_000)
+    let sweep = try LongSweep(rows: 200_000)
     try TopTests.use(sweep.store, "progresses")
   }
 
