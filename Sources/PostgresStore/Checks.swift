@@ -18,7 +18,21 @@ struct SetupCheck {
         message: "no index begins with \(index); as the table's owner: "
           + IndexSearch.statement(index))
     }
-    return try problems + indexes + triggerFindings() + isolationFindings()
+    return try problems + indexes + triggerFindings() + isolationFindings() + effectless
+  }
+
+  /// What only SQLite knows is accepted, so that a model may move.
+  private var effectless: [SetupFinding] {
+    let replacing = store.model.collections.filter {
+      if case .mapped(_, _, .ignore) = $0.value { true } else { false }
+    }.keys.sorted()
+    let keys =
+      (store.model.exclusive ? ["exclusive"] : [])
+      + (store.model.secureDelete != nil ? ["secureDelete"] : [])
+      + replacing.map { "collections.\($0).replace" }
+    return keys.map {
+      SetupFinding(kind: .binding, table: nil, message: "\"\($0)\" has no effect on PostgreSQL")
+    }
   }
 
   private func triggerFindings() throws -> [SetupFinding] {

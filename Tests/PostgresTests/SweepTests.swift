@@ -24,6 +24,14 @@ struct SweepTests {
     #expect(try store.journalIsEmpty)
   }
 
+  @Test("What only SQLite knows has no effect, and check says so")
+  func effectless() throws {
+    let store = try Music.store(#"exclusive: true, secureDelete: "on""#)
+    let messages = try store.reader.checkSetup().map(\.message)
+    let expected = ["exclusive", "secureDelete"].map { "\"\($0)\" has no effect on PostgreSQL" }
+    #expect(messages == expected)
+  }
+
   @Test("Steps of one row end where one step does, and a killed daemon goes on in the same batch")
   func steps() throws {
     let store = try Music.store()

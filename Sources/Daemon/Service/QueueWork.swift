@@ -75,7 +75,7 @@ extension StoreService {
       try? await EventLoop.sleep(for: backoff.next())
       return
     }
-    let isAwaited = !isServed || configuration.model.exclusive
+    let isAwaited = !isServed || configuration.isExclusive
     let wait = isAwaited ? reasonToWait(for: error) : nil
     let text = wait ?? (isFull(error) ? "the disk is full: \(error)" : "\(error)")
     condition.isAway = wait != nil
@@ -111,7 +111,7 @@ extension StoreService {
   /// other error.
   func reasonToWait(for error: any Error) -> String? {
     if stores.engine.isLocked(error) {
-      let hint = configuration.model.exclusive ? "" : "; `exclusive: true` is for this"
+      let hint = configuration.isExclusive ? "" : "; `exclusive: true` is for this"
       return "\(path) is locked by another program, or a transaction is open in it\(hint)"
     }
     if let away = error as? StoreAway { return away.description }

@@ -33,6 +33,9 @@ package struct StoreConfiguration: Sendable, Hashable {
   /// A server's database has no file, so its other files are in the spool, which its model names.
   var isFile: Bool { !path.isDatabaseURI }
 
+  /// Whether its application wants the file for itself. A server shares its databases.
+  var isExclusive: Bool { isFile && model.exclusive }
+
   /// The directory of the default socket.
   var directory: String { isFile ? StoreConfiguration.directory(of: path) : spoolPath }
   var socket: String { "\(directory)/control" }

@@ -25,7 +25,7 @@ actor StoreReader {
     self.engine = engine
     self.configuration = configuration
     self.lockTimeout = lockTimeout
-    isBrief = configuration.model.exclusive
+    isBrief = configuration.isExclusive
   }
 
   /// From now on each question closes the store, or keeps it open.

@@ -178,7 +178,7 @@ extension StoreService {
 
   /// The rows in the journal, if they can be read now.
   func journal() async -> ClosedRange<Int64>? {
-    guard let gauge, !condition.isAtRest, condition.trouble == nil, !configuration.model.exclusive
+    guard let gauge, !condition.isAtRest, condition.trouble == nil, !configuration.isExclusive
     else { return nil }
     let journal = (try? await gauge.read { try $0.journal() }) ?? nil
     noteJournal(journal)

@@ -6,7 +6,7 @@ internal import Spool
 /// its application wants for itself, is open only as long as there is work, so that others may take
 /// it for themselves.
 extension StoreService {
-  private var staysOpen: Bool { !configuration.model.exclusive && !condition.isAtRest }
+  private var staysOpen: Bool { !configuration.isExclusive && !condition.isAtRest }
 
   /// Runs `body`, during which the store stays open. The last of several such tasks closes it.
   func inTurn<T: Sendable>(_ body: () async throws -> T) async rethrows -> T {
@@ -38,12 +38,12 @@ extension StoreService {
 
   /// Whether there is a reason to open a store that its application wants for itself.
   var hasReasonForTurn: Bool {
-    if !configuration.model.exclusive || condition.isAway || hasOwnWork { return true }
+    if !configuration.isExclusive || condition.isAway || hasOwnWork { return true }
     return !stores.engine.isAsLeft(at: path) || spoolCounts.waiting > 0
   }
 
   /// Which program has a store that it wants for itself; nil if none has.
   var exclusiveUser: String? {
-    configuration.model.exclusive ? stores.engine.userOfFile(at: path) : nil
+    configuration.isExclusive ? stores.engine.userOfFile(at: path) : nil
   }
 }
