@@ -5,7 +5,7 @@ import PackageDescription
 // Layers: a target imports only from lower layers, and only what is listed here.
 //
 //   6  cascaded        cascadectl     cascaded-postgres
-//   5  Daemon          CascadeKit     CascadeInspect
+//   5  Daemon below DaemonProgram     CascadeKit     CascadeInspect
 //   4  VarlinkServer   Spool          SQLiteStore    PostgresStore
 //   3  SQLiteUndo … SQLiteJournal, in the order of `layers`
 //   2  CascadePlanning SQLiteBinding  SQLiteTables
@@ -13,7 +13,8 @@ import PackageDescription
 //   0  CascadeModel    CascadeSQLite  CascadeSystem  CascadePostgres (and the C libraries below)
 //      CascadeMacros runs in the compiler, and uses only CascadeModel.
 //
-// Only `cascaded` knows an engine: `Daemon` and `Spool` use the protocols of `CascadeStore`.
+// Only `cascaded` and `cascaded-postgres` know an engine: what is below them uses the protocols of
+// `CascadeStore`.
 //
 // The daemon needs Linux and libsystemd, so its targets are declared on Linux only. CascadeKit,
 // cascadectl and the targets that they depend on do not link libsystemd.
@@ -143,11 +144,15 @@ for (index, layer) in layers.enumerated() {
         "CascadeStore", "SystemdService", "VarlinkServer",
       ],
       resources: [.embedInCode("io.cascaded.Control.varlink")], swiftSettings: sources),
+    .target(
+      name: "DaemonProgram",
+      dependencies: ["CascadeModel", "CascadeStore", "CascadeSystem", "Daemon", "SystemdService"],
+      swiftSettings: sources),
     .executableTarget(
       name: "cascaded",
       dependencies: [
-        "CascadeInspect", "CascadeModel", "CascadeStore", "CascadeSystem", "Daemon", "SQLiteStore",
-        "SystemdService",
+        "CascadeInspect", "CascadeModel", "CascadeStore", "CascadeSystem", "Daemon",
+        "DaemonProgram", "SQLiteStore",
       ],
       swiftSettings: sources, linkerSettings: alone),
 
@@ -163,8 +168,8 @@ for (index, layer) in layers.enumerated() {
     .executableTarget(
       name: "cascaded-postgres",
       dependencies: [
-        "CascadeModel", "CascadePostgres", "CascadeStore", "CascadeSystem", "Daemon",
-        "PostgresStore", "SystemdService",
+        "CascadePostgres", "CascadeStore", "CascadeSystem", "Daemon", "DaemonProgram",
+        "PostgresStore",
       ],
       swiftSettings: sources, linkerSettings: alone),
     .target(

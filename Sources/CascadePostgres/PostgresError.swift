@@ -29,7 +29,7 @@ package struct PostgresError: Error, Hashable, CustomStringConvertible {
   /// The transaction met another one: it may succeed if it is tried again.
   package var isConflict: Bool { isOf("40001", "40P01") }
 
-  /// Somebody held a lock for longer than `lock_timeout`.
+  /// Another session held a lock for longer than `lock_timeout`.
   package var isLocked: Bool { isOf("55P03") }
 
   package var isNotAllowed: Bool { isOf("42501", "28") }

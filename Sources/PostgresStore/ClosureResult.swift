@@ -19,7 +19,7 @@ extension Closure {
     }
   }
 
-  /// Whether so much would go that somebody has to approve it.
+  /// Whether so much would go that an operator has to approve it.
   /// `always`: however little it is.
   func heldPlan(id: String, includingFirst: Bool, always: Bool = false) throws -> HeldPlan? {
     let hold = store.model.limits.hold

@@ -4,7 +4,7 @@ internal import CascadeStore
 /// Waits for what others write to the journal.
 ///
 /// While the daemon sleeps, a row in `cascade.asleep` asks the triggers to notify it. A transaction
-/// that looked for that row before it was there notifies nobody, so the journal is looked at each
+/// that looked for that row before it was there notifies no listener, so the journal is looked at each
 /// second too. Without the row, no commit pays for a notification.
 final class CommitWatch: CommitWatching {
   private let db: Session

@@ -13,7 +13,7 @@ struct DanglingReferences {
     let relation: ColumnRelation
     let value: String
     let count: Int
-    /// Nobody saw it go, and its value may mean "none".
+    /// No trigger saw it go, and its value may mean "none".
     let isDoubtful: Bool
   }
 

@@ -173,7 +173,7 @@ struct StepPace {
   private static let most = 20_000.0
 
   /// How long a step may take. Others do not wait for it, except for the same rows; so it may take
-  /// what a SQLite store allows while nobody else writes.
+  /// what a SQLite store allows while no other connection writes.
   func budget(_ limits: StoreModel.Limits) -> Duration {
     limits.lock.map { max($0, limits.uncontendedLock) } ?? .seconds(60)
   }

@@ -41,7 +41,7 @@ extension PostgresWriter {
     var waves = Waves(store, batch: batch, isSweep: true)
     try carryOut(&waves, manners)
     try end(&waves, now, &result)
-    // Where nobody else is in a transaction, nothing is left to be looked for later.
+    // Where no other session is in a transaction, nothing is left to be looked for later.
     _ = try LateReferences(store).journalDue()
   }
 

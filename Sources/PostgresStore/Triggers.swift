@@ -4,8 +4,8 @@ internal import CascadePostgres
 /// The triggers by which a table of the application writes the journal.
 ///
 /// They are quiet for what the daemon itself writes, and not for what triggers and foreign keys of
-/// the application write in response to it, which they see as nested. Nobody can forge the name of
-/// a session's role.
+/// the application write in response to it, which they see as nested. An application cannot forge the
+/// name of its session's role.
 struct Triggers {
   let binding: Binding
   let role: String
@@ -123,7 +123,7 @@ struct Triggers {
       """
   }
 
-  /// Nobody tells which rows are gone, so whole tables are looked through.
+  /// A truncation does not tell which rows are gone, so whole tables are looked through.
   private func truncated(_ table: MappedTable) -> Trigger {
     trigger(
       "truncated", on: table,

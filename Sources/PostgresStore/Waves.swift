@@ -13,7 +13,7 @@ internal import CascadeStore
 struct Waves {
   let store: StoreConnection
   let batch: Int64
-  /// Whether rows that somebody has locked are left for later.
+  /// Whether rows that another session has locked are left for later.
   let isSweep: Bool
   /// Rows and edges that went.
   private(set) var count = Removal.Count()
@@ -244,7 +244,7 @@ struct Waves {
   // MARK: - The end
 
   /// Nullifies references and writes notices, when nothing goes any more, and empties the journal.
-  /// Returns how many notices there are, and whether nodes are left that somebody has locked.
+  /// Returns how many notices there are, and whether nodes are left that another session has locked.
   mutating func finish(at now: Int64) throws -> (notices: Int, hasLocked: Bool) {
     var notices = 0
     for relation in binding.relations { notices += try notify(relation, now) }
@@ -303,7 +303,7 @@ struct Waves {
     ).changed
   }
 
-  /// What could go, but was locked by somebody, stays in the journal.
+  /// What could go, but was locked by another session, stays in the journal.
   private func keepLocked() throws -> Bool {
     var isAny = false
     for relation in binding.relations(with: .deleteDestinationIfAllSourcesDeleted) {

@@ -3,6 +3,7 @@ internal import CascadeModel
 internal import CascadeStore
 internal import CascadeSystem
 internal import Daemon
+internal import DaemonProgram
 internal import SQLiteStore
 
 /// `--check-config`: judges models, without serving them.

@@ -15,7 +15,7 @@ struct RaceTests {
     DELETE FROM photo p WHERE id = 1 AND NOT EXISTS (SELECT FROM album WHERE photo_id = p.id)
     """
 
-  // MARK: - A count, and somebody who begins to refer
+  // MARK: - A count, and a session that begins to refer
 
   @Test("One statement that looks and deletes, deletes what somebody just began to hold")
   func uncuredCount() throws {

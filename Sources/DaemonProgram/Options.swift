@@ -1,25 +1,30 @@
-struct UsageError: Error, CustomStringConvertible {
+package struct UsageError: Error, CustomStringConvertible {
   let text: String
-  var description: String { text }
-  init(_ text: String) { self.text = text }
+  package var description: String { text }
+  package init(_ text: String) { self.text = text }
 }
 
 /// The options of the command line.
-struct Options {
-  private(set) var operands: [String] = []
-  private(set) var model: String?
-  private(set) var directory: String?
-  private(set) var socket: String?
-  private(set) var checksConfiguration = false
-  private(set) var detaches = false
-  private(set) var wantsHelp = false
-  private(set) var wantsVersion = false
+package struct Options {
+  package private(set) var operands: [String] = []
+  package private(set) var model: String?
+  package private(set) var directory: String?
+  package private(set) var socket: String?
+  package private(set) var checksConfiguration = false
+  package private(set) var detaches = false
+  package private(set) var wantsHelp = false
+  package private(set) var wantsVersion = false
 
-  init(_ arguments: [String]) throws {
+  /// `operand` is what the program serves, and `checkable` what it can check, in words.
+  init(_ arguments: [String], operand: String, checkable: String) throws {
     var rest = arguments.flatMap(Options.split)[...]
     while let argument = rest.popFirst() { try take(argument, &rest) }
+    if operands.contains("") { throw UsageError("\(operand) is missing") }
+    if checksConfiguration && detaches {
+      throw UsageError("use only one of --check-config and --detach")
+    }
     if checksConfiguration && operands.isEmpty && model == nil && directory == nil {
-      throw UsageError("--check-config needs a FILE or DIR")
+      throw UsageError("--check-config needs \(checkable)")
     }
   }
 
@@ -32,7 +37,11 @@ struct Options {
     case "--detach": detaches = true
     case "--help", "-h": wantsHelp = true
     case "--version": wantsVersion = true
-    case let option where option.hasPrefix("-"): throw UsageError("unknown option \(option)")
+    case "--":
+      operands += rest
+      rest = []
+    case let option where option.hasPrefix("-") && option != "-":
+      throw UsageError("unknown option \(option)")
     default: operands.append(argument)
     }
   }
