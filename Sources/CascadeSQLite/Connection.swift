@@ -203,10 +203,12 @@ extension Connection {
   }
 
   package func rollback() {
-    // What interrupts other statements must not interrupt this one.
-    statements.isOver = nil
     // Some errors roll back by themselves. Then nothing is left to do.
-    if isInTransaction { try? run("ROLLBACK") }
+    if !isInTransaction { return }
+    // What interrupts other statements must not interrupt this one.
+    statements.isRollingBack = true
+    defer { statements.isRollingBack = false }
+    try? run("ROLLBACK")
   }
 
   package var isInTransaction: Bool { unsafe sqlite3_get_autocommit(handle) == 0 }
@@ -222,7 +224,7 @@ extension Connection {
   package func interrupting<T>(
     when isOver: @escaping () -> Bool, _ body: () throws -> T
   ) throws -> T {
-    let steps = unsafe StepGuard(handle, isOver: isOver)
+    let steps = unsafe StepGuard(handle) { [statements] in !statements.isRollingBack && isOver() }
     statements.isOver = isOver
     defer {
       statements.isOver = nil

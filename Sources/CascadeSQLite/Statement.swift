@@ -181,11 +181,13 @@ final class StatementCache {
 
   /// Asked before each statement: once it returns true, the statement does not begin.
   var isOver: (() -> Bool)?
+  /// A rollback is never over before its end.
+  var isRollingBack = false
 
   init(_ database: OpaquePointer) { unsafe self.database = database }
 
   private func refuseIfOver() throws(SQLiteError) {
-    guard let isOver, isOver() else { return }
+    guard !isRollingBack, let isOver, isOver() else { return }
     self.isOver = nil
     throw .interrupted
   }

@@ -54,6 +54,17 @@ import Testing
     if FaultTests.isLong { #expect(hits > 0) }
   }
 
+  /// The last calls end the chore: what has failed there must leave no transaction open.
+  @Worker @Test(arguments: [Chore.Kind.sweep, .attach])
+  func workWhoseEndFindsNoRoomGoesOn(_ kind: Chore.Kind) throws {
+    let chore = try Chore(kind)
+    var random = Seeded()
+    let noRoom = Way(kinds: [.write, .mkdir], error: ENOSPC, mode: .lasting)
+    for plan in FaultTests.plans(noRoom, chore, &random).suffix(4) {
+      _ = FaultTests.fails(chore, plan)
+    }
+  }
+
   /// Not only at the next look at all stores, which may be a minute away.
   @Worker @Test func aFileThatCouldNotBeMovedIsSoonTriedAgain() throws {
     let plan = Faults.Plan(kinds: [.rename], call: 1, error: EIO)

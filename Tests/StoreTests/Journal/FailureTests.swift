@@ -31,6 +31,24 @@ struct FailureTests {
     return (before, try state(store))
   }
 
+  /// SQLite counts the steps of a statement across its runs, so now and then it asks in a short one.
+  @Test("What interrupts other statements never interrupts a rollback")
+  func rollbackIsNotInterrupted() throws {
+    let store = try TestStore()
+    let db = try Connection(path: store.path, access: .readWrite)
+    var (isOver, failed) = (false, false)
+    try db.interrupting(when: { isOver }) {
+      for _ in 1...2_000 {
+        isOver = false
+        try db.begin()
+        isOver = true
+        db.rollback()
+        failed = failed || db.isInTransaction
+      }
+    }
+    #expect(!failed)
+  }
+
   @Test("Whichever change cannot be read", arguments: [false, true])
   func everyChange(inGroup: Bool) throws {
     let (before, after) = try whole()
