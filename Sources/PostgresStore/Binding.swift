@@ -22,6 +22,23 @@ struct Binding {
     relations.filter { !$0.rules.isDisjoint(with: rules) }
   }
 
+  /// Whether the row `x` has an edge of the relation's name to a node that is there.
+  func hasDestination(_ relation: ColumnRelation) -> String {
+    relations(from: relation.source).filter { $0.name == relation.name }.map { alike in
+      "EXISTS (SELECT FROM \(alike.destination.name) t "
+        + "WHERE t.\(alike.destination.key) = x.\(alike.column))"
+    }.joined(separator: " OR ")
+  }
+
+  /// Whether an edge of the relation may keep its destination: it denies, or it counts for a rule
+  /// that any relation of its name may have.
+  func mayKeepDestination(_ relation: ColumnRelation) -> Bool {
+    relation.rules.contains(.denyDestinationDeletion)
+      || relations(to: relation.destination).contains {
+        $0.name == relation.name && $0.rules.contains(.deleteDestinationIfAllSourcesDeleted)
+      }
+  }
+
   var denies: Bool {
     !relations(with: [.denyDestinationDeletion, .denySourceDeletion]).isEmpty
   }

@@ -40,7 +40,7 @@ struct DanglingReferences {
       FROM (SELECT x.\(relation.column)::text AS value, count(*) AS count
         FROM \(relation.source.name) x WHERE x.\(relation.column) IS NOT NULL
         AND NOT EXISTS (SELECT FROM \(table.name) t WHERE t.\(table.key) = x.\(relation.column))
-        GROUP BY 1) d
+        AND NOT (\(mayStay(relation))) GROUP BY 1) d
       """
     ).rows
     return rows.map { row in
@@ -49,6 +49,13 @@ struct DanglingReferences {
         relation: relation, value: row[0]!, count: count,
         isDoubtful: row[2] == "t" && (count >= 10 || Self.nothings.contains(row[0]!)))
     }
+  }
+
+  /// Whether the reference of the row `x` may lead to nothing, because the row has another of the
+  /// same name. An earlier sweep has told of it.
+  private func mayStay(_ relation: ColumnRelation) -> String {
+    relation.rules.isDisjoint(with: .removingSource)
+      ? store.binding.hasDestination(relation) : "false"
   }
 
   private static let nothings: Set<String> = [

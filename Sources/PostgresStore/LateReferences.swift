@@ -13,9 +13,13 @@ struct LateReferences {
 
   private var relations: [ColumnRelation] { store.binding.relations(with: .losingDestination) }
 
+  /// Those whose rules remove a reference to nothing. Of the others, what was told already cannot be
+  /// told from what came late.
+  private var removing: [ColumnRelation] { store.binding.relations(with: .removingSource) }
+
   /// Remembers what went, in the transaction that ends a batch.
   func remember(_ batch: Int64) throws {
-    for table in Set(relations.map(\.destination.number)) {
+    for table in Set(removing.map(\.destination.number)) {
       try store.db.run(
         """
         INSERT INTO cascade.recheck(collection, key)
@@ -35,7 +39,7 @@ struct LateReferences {
         "DELETE FROM cascade.recheck WHERE \(LateReferences.isDue) RETURNING collection, key"
       ).rows
       let keys = Dictionary(grouping: due) { Int64($0[0]!)! }.mapValues { $0.map { $0[1]! } }
-      return try relations.reduce(false) { isAny, relation in
+      return try removing.reduce(false) { isAny, relation in
         guard let keys = keys[relation.destination.number] else { return isAny }
         return try journal(relation, keys) || isAny
       }

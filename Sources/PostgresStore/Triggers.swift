@@ -199,7 +199,7 @@ struct Triggers {
   private func arrival(_ relation: ColumnRelation, _ new: String) -> String {
     let (column, other) = (relation.column, relation.destination)
     var statements: [String] = []
-    if !relation.rules.isDisjoint(with: .keepingDestination) {
+    if binding.mayKeepDestination(relation) {
       statements.append(
         """
         PERFORM 1 FROM \(other.name) t WHERE t.\(other.key) IN (SELECT n.\(column) FROM \(new))
@@ -227,13 +227,14 @@ extension Rules {
     .deleteDestinationIfAllSourcesDeleted, .denySourceDeletion,
   ]
 
+  /// The rules by which no reference to nothing is left.
+  static let removingSource: Rules = [
+    .deleteSourceIfDestinationDeleted, .nullifySourceIfDestinationDeleted,
+  ]
+
   static let losingDestination: Rules = [
     .notifyIfDestinationDeleted, .deleteSourceIfDestinationDeleted,
     .deleteSourceIfAllDestinationsDeleted, .nullifySourceIfDestinationDeleted,
   ]
 
-  /// The rules by which an edge may keep its destination.
-  static let keepingDestination: Rules = [
-    .deleteDestinationIfAllSourcesDeleted, .denyDestinationDeletion,
-  ]
 }

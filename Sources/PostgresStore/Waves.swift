@@ -173,7 +173,7 @@ struct Waves {
     return try delete(
       from: relation.source,
       """
-      x.\(relation.column) IN (\(gone(table))) AND NOT (\(hasDestination(relation)))
+      x.\(relation.column) IN (\(gone(table))) AND NOT (\(binding.hasDestination(relation)))
       """, [],
       Removal.Cause(
         rule: .deleteSourceIfAllDestinationsDeleted, relation: relation,
@@ -187,14 +187,6 @@ struct Waves {
     WHERE j.what = \(JournalSubject.gone.rawValue) AND j.subject = \(table.number) AND j.done
     AND j.batch = \(batch)
     """
-  }
-
-  /// Whether the row `x` has an edge of the relation's name to a node that is there.
-  private func hasDestination(_ relation: ColumnRelation) -> String {
-    binding.relations(from: relation.source).filter { $0.name == relation.name }.map { alike in
-      "EXISTS (SELECT FROM \(alike.destination.name) t "
-        + "WHERE t.\(alike.destination.key) = x.\(alike.column))"
-    }.joined(separator: " OR ")
   }
 
   /// The rows are locked first, and looked at again in a second statement: a reference that was

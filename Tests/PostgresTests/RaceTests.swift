@@ -56,6 +56,25 @@ struct RaceTests {
     #expect(try store.journalIsEmpty)
   }
 
+  @Test("An edge that counts for another relationship's rule holds what it leads to")
+  func curedCountOfTwo() throws {
+    let fans = "CREATE TABLE fan(id int PRIMARY KEY, photo_id int); CREATE INDEX ON fan(photo_id);"
+    let model = Music.model().replacing(
+      "collections: {", with: "collections: { fans: { table: 'fan', key: 'id' },"
+    ).replacing(
+      "relationships: [",
+      with: "relationships: [{ name: 'photo', from: 'fans', to: 'photos', column: 'photo_id' },")
+    let store = try PostgresFixture(model, schema: Music.schema + fans)
+    try store.sweep([.all])
+    try store.bySQL("DELETE FROM album WHERE id = 'a1'")
+    let application = try store.database.session()
+    try application.execute("BEGIN; INSERT INTO fan VALUES(1, 1)")
+    #expect(try store.sweep().isCutShort)
+    try application.execute("COMMIT")
+    try store.sweep()
+    #expect(try store.texts("SELECT id FROM photo WHERE id = 1") == ["1"])
+  }
+
   @Test("If the holder rolls back, the next sweep deletes")
   func rolledBackHolder() throws {
     let store = try Music.store()

@@ -134,6 +134,33 @@ struct SweepTests {
     #expect(try store.texts("SELECT id FROM album WHERE id = 'z'") == ["z"])
   }
 
+  @Test("A reference that stays for another of its name dangles, and is told once")
+  func lastDestination() throws {
+    let schema = """
+      CREATE TABLE photo(id int PRIMARY KEY);
+      CREATE TABLE post(id int PRIMARY KEY, first int, second int);
+      CREATE INDEX ON post(first); CREATE INDEX ON post(second);
+      INSERT INTO photo VALUES(1), (2), (3); INSERT INTO post VALUES(1, 1, 2), (2, 1, 3);
+      """
+    let relations = ["first", "second"].map {
+      "{ name: 'photo', from: 'posts', to: 'photos', column: '\($0)', rules: "
+        + "['deleteSourceIfAllDestinationsDeleted', 'notifyIfDestinationDeleted'] }"
+    }
+    let model = """
+      { collections: { photos: { table: 'photo', key: 'id' }, posts: { table: 'post', key: 'id' } },
+        relationships: [\(relations.joined(separator: ", "))] }
+      """
+    let store = try PostgresFixture(model, schema: schema)
+    try store.sweep([.all])
+    try store.bySQL("DELETE FROM photo WHERE id < 3")
+    #expect(try store.sweep().byRule == ["deleteSourceIfAllDestinationsDeleted": 1])
+    #expect(try store.texts("SELECT first FROM post") == ["1"])
+    #expect(try store.sweep([.all]).outcome == .nothing)
+    #expect(try store.reader.notices(after: 0, limit: 9).map(\.node.description) == ["posts/2"])
+    try store.bySQL("DELETE FROM photo")
+    #expect(try store.sweep().byCollection == ["posts": 1])
+  }
+
   @Test("TRUNCATE asks for a search of whole tables")
   func truncate() throws {
     let store = try Music.store()

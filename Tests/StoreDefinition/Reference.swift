@@ -35,7 +35,11 @@ package struct Reference {
   /// edge to each of these in `edges`, and it counts while the node is there.
   package var alternatives: [String: [String]] = [:]
 
-  /// Edges in properties whose destination is not there. Once it is, they are edges.
+  /// Whether a declared edge that no rule removed is there again once its destination is, as one in
+  /// a column is.
+  package var keepsDangling = false
+
+  /// Edges in properties and columns whose destination is not there. Once it is, they are edges.
   private var loose: [EdgeID: Rules] = [:]
   private var nodesBefore: Set<Node> = []
   private var nodesPut: Set<Node> = []
@@ -183,7 +187,7 @@ package struct Reference {
     notices += told(gone)
     result.deleted.formUnion(gone.filter { nodes[$0] != nil || nodesBefore.contains($0) })
     nodes = nodes.filter { !gone.contains($0.key) }
-    if !propertyRules.isEmpty { loosen(gone) }
+    if keepsDangling || !propertyRules.isEmpty { loosen(gone) }
     edges = edges.filter { edge, _ in !gone.contains(edge.source) && !isLost(edge, gone) }
     begin()
     return nil
