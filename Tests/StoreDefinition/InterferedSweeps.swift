@@ -7,7 +7,7 @@ import Testing
 /// do, nothing is lost for ever, whatever went had a reason, and what one step would have deleted
 /// behind the last write is gone.
 package struct InterferedSweeps {
-  package static let runs: UInt64 = Histories.isLong ? 600 : 6
+  package static let runs: UInt64 = Histories.isLong ? 200 : 6
 
   package let engine: any EngineUnderTest
 

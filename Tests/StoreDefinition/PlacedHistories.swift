@@ -8,7 +8,7 @@ package struct PlacedHistories {
   private static let histories: UInt64 = Histories.isLong ? 2_000 : 80
   private static let length = 30
   /// Sweeps in many transactions take many times as long.
-  private static let slowHistories: UInt64 = Histories.isLong ? 1_000 : 14
+  private static let slowHistories: UInt64 = Histories.isLong ? 350 : 14
 
   package let engine: any EngineUnderTest
 
