@@ -46,7 +46,7 @@ private struct ChangeFile {
     switch change {
     case .delete(let node): try delete(node)
     case .deleteAll(let collection):
-      _ = try delete(from: table(collection), Removal.Selection(condition: "true"))
+      _ = try delete(from: table(collection), Removal.Selection(row: "t", condition: "true"))
     case .put: throw notYet("put")
     case .patch: throw notYet("patch")
     case .link: throw notYet("link")
@@ -72,14 +72,13 @@ private struct ChangeFile {
 
   private mutating func delete(_ node: Node) throws {
     let table = try table(node.collection)
-    guard let key = table.family.text(node.key) else {
+    guard let key = table.key.text(node.key) else {
       skipped += 1
       return
     }
     let went = try delete(
       from: table,
-      Removal.Selection(
-        condition: "x.\(table.key) = \("$1".cast(to: table.family))", values: [key]))
+      Removal.Selection(row: "t", condition: table.key.equal("t", text: "$1"), values: [key]))
     if went == 0 { skipped += 1 }
   }
 

@@ -16,8 +16,8 @@ struct Binder: ~Copyable {
 
   mutating func bind() throws -> Binding {
     for (name, collection) in store.model.collections.sorted(by: { $0.key < $1.key }) {
-      guard case .mapped(let table, let key, _) = collection, key.count == 1 else { continue }
-      try bind(name, table, key[0])
+      guard case .mapped(let table, let key, _) = collection else { continue }
+      try bind(name, table, key)
     }
     for (index, relationship) in store.model.relationships.enumerated() {
       try bind(relationship, "relationships[\(index)]")
@@ -25,44 +25,93 @@ struct Binder: ~Copyable {
     return binding
   }
 
-  private mutating func bind(_ collection: String, _ table: String, _ key: String) throws {
+  private mutating func bind(_ collection: String, _ table: String, _ key: [String]) throws {
     let path = ModelProblem.path(of: collection)
-    guard let name = try store.qualifiedName(table) else {
-      return fail(path, "there is no table \"\(table)\"")
+    guard let name = try self.table(table, path), let key = try columns(key, in: name, path) else {
+      return
     }
-    if let refusal = try refusal(of: name) { return fail(path, refusal) }
-    guard let family = try family(of: key, in: name, path) else { return }
-    let number = try number(
-      "collection", ["name"], [collection])
+    let number = try number("collection", ["name"], [collection])
     guard let number else { return fail(path, "the store is not attached with this collection") }
     binding.tables[collection] = MappedTable(
-      collection: collection, number: number, name: name, key: quoted(key), family: family)
+      collection: collection, number: number, name: name, key: key)
   }
 
   private mutating func bind(_ relationship: Relationship, _ path: String) throws {
-    guard case .column(let columns) = relationship.edgeStorage, columns.count == 1,
-      case .collection(let to) = relationship.to, let source = binding.tables[relationship.from],
-      let destination = binding.tables[to],
-      let family = try family(of: columns[0], in: source.name, path)
+    guard case .collection(let to) = relationship.to,
+      let source = binding.tables[relationship.from], let destination = binding.tables[to],
+      let form = try form(of: relationship, source, destination, path)
     else { return }
-    if family != destination.family {
-      return fail(
-        path,
-        "\"\(columns[0])\" is \(family.rawValue), and the key of \"\(to)\" is "
-          + destination.family.rawValue)
-    }
-    if relationship.rules.contains(.nullifySourceIfDestinationDeleted),
-      try isNotNull(columns[0], in: source.name)
-    {
-      return fail(path, "\"\(columns[0])\" is NOT NULL, and cannot be nullified")
-    }
-    let parts = [relationship.name, relationship.from, to, columns[0]]
+    let parts = [relationship.name, relationship.from, to, relationship.edgeStorage.part]
     guard let number = try number("relation", ["name", "source", "destination", "part"], parts)
     else { return fail(path, "the store is not attached with this relationship") }
     binding.relations.append(
-      ColumnRelation(
+      EdgeRelation(
         number: number, relationship: relationship, source: source, destination: destination,
-        column: quoted(columns[0])))
+        form: form))
+  }
+
+  private mutating func form(
+    of relationship: Relationship, _ source: MappedTable, _ destination: MappedTable,
+    _ path: String
+  ) throws -> EdgeRelation.Form? {
+    switch relationship.edgeStorage {
+    case .column(let names):
+      guard let columns = try reference(names, in: source.name, to: destination, path) else {
+        return nil
+      }
+      if relationship.rules.contains(.nullifySourceIfDestinationDeleted),
+        let name = try names.first(where: { try isNotNull($0, in: source.name) })
+      {
+        fail(path, "\"\(name)\" is NOT NULL, and cannot be nullified")
+        return nil
+      }
+      return .columns(columns)
+    case .join(let table, let from, let to):
+      guard let name = try self.table(table, path),
+        let source = try reference(from, in: name, to: source, path),
+        let destination = try reference(to, in: name, to: destination, path)
+      else { return nil }
+      return .join(JoinTable(name: name, source: source, destination: destination))
+    case .stored, .property, .polymorphic: return nil
+    }
+  }
+
+  private mutating func table(_ table: String, _ path: String) throws -> String? {
+    guard let name = try store.qualifiedName(table) else {
+      fail(path, "there is no table \"\(table)\"")
+      return nil
+    }
+    if let refusal = try refusal(of: name) {
+      fail(path, refusal)
+      return nil
+    }
+    return name
+  }
+
+  /// Columns that refer to a key: they must compare with it.
+  private mutating func reference(
+    _ names: [String], in table: String, to other: MappedTable, _ path: String
+  ) throws -> Columns? {
+    guard let columns = try columns(names, in: table, path) else { return nil }
+    for (column, part) in zip(columns.all, other.key.all) where column.family != part.family {
+      fail(
+        path,
+        "\(column.name) is \(column.family.rawValue), and the key of \"\(other.collection)\" is "
+          + part.family.rawValue)
+      return nil
+    }
+    return columns
+  }
+
+  private mutating func columns(
+    _ names: [String], in table: String, _ path: String
+  ) throws -> Columns? {
+    var columns: [Columns.Column] = []
+    for name in names {
+      guard let family = try family(of: name, in: table, path) else { return nil }
+      columns.append(Columns.Column(name: quoted(name), family: family))
+    }
+    return Columns(columns)
   }
 
   private mutating func fail(_ path: String, _ message: String) {
@@ -128,5 +177,19 @@ struct Binder: ~Copyable {
     return try store.db.run(
       "SELECT number FROM cascade.\(table) WHERE (\(list)) = (\(parameters))", values
     ).integer
+  }
+}
+
+extension Relationship.EdgeStorage {
+  /// Tells apart the places of edges that are alike otherwise.
+  fileprivate var part: String {
+    switch self {
+    case .stored: ""
+    case .column(let columns): columns.joined(separator: ", ")
+    case .polymorphic(let columns, let type): (columns + [type]).joined(separator: ", ")
+    case .property(let path): path
+    case .join(let table, let source, let destination):
+      "\(table): \(source.joined(separator: ", ")) -> \(destination.joined(separator: ", "))"
+    }
   }
 }

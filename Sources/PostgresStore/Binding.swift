@@ -4,39 +4,22 @@ internal import CascadePostgres
 /// The tables and columns of a model, as the database has them. Names are quoted for SQL.
 struct Binding {
   var tables: [String: MappedTable] = [:]
-  var relations: [ColumnRelation] = []
+  var relations: [EdgeRelation] = []
   var problems: [ModelProblem] = []
 
   func table(_ number: Int64) -> MappedTable? { tables.values.first { $0.number == number } }
-  func relation(_ number: Int64) -> ColumnRelation? { relations.first { $0.number == number } }
+  func relation(_ number: Int64) -> EdgeRelation? { relations.first { $0.number == number } }
 
-  func relations(from table: MappedTable) -> [ColumnRelation] {
+  func relations(from table: MappedTable) -> [EdgeRelation] {
     relations.filter { $0.source.number == table.number }
   }
 
-  func relations(to table: MappedTable) -> [ColumnRelation] {
+  func relations(to table: MappedTable) -> [EdgeRelation] {
     relations.filter { $0.destination.number == table.number }
   }
 
-  func relations(with rules: Rules) -> [ColumnRelation] {
+  func relations(with rules: Rules) -> [EdgeRelation] {
     relations.filter { !$0.rules.isDisjoint(with: rules) }
-  }
-
-  /// Whether the row `x` has an edge of the relation's name to a node that is there.
-  func hasDestination(_ relation: ColumnRelation) -> String {
-    relations(from: relation.source).filter { $0.name == relation.name }.map { alike in
-      "EXISTS (SELECT FROM \(alike.destination.name) t "
-        + "WHERE t.\(alike.destination.key) = x.\(alike.column))"
-    }.joined(separator: " OR ")
-  }
-
-  /// Whether an edge of the relation may keep its destination: it denies, or it counts for a rule
-  /// that any relation of its name may have.
-  func mayKeepDestination(_ relation: ColumnRelation) -> Bool {
-    relation.rules.contains(.denyDestinationDeletion)
-      || relations(to: relation.destination).contains {
-        $0.name == relation.name && $0.rules.contains(.deleteDestinationIfAllSourcesDeleted)
-      }
   }
 
   var denies: Bool {
@@ -51,27 +34,13 @@ struct MappedTable {
   let number: Int64
   /// With its schema.
   let name: String
-  let key: String
-  let family: KeyFamily
+  let key: Columns
 
-  func node(_ key: String) -> Node { Node(collection, family.key(key)) }
-}
+  func node(_ key: String) -> Node { Node(collection, self.key.key(key)) }
 
-/// A relationship in one column.
-struct ColumnRelation {
-  let number: Int64
-  let relationship: Relationship
-  let source: MappedTable
-  let destination: MappedTable
-  let column: String
-
-  var name: String { relationship.name }
-  var rules: Rules { relationship.rules }
-
-  func edge(_ from: String, _ to: String) -> Edge {
-    Edge(
-      name: name, source: source.node(from), destination: .node(destination.node(to)),
-      rules: rules, origin: .declared, kind: .column)
+  /// Whether the row of the key that a text names is there.
+  func has(_ key: String) -> String {
+    "EXISTS (SELECT FROM \(name) t WHERE \(self.key.equal("t", text: key)))"
   }
 }
 

@@ -80,44 +80,47 @@ struct ReferenceCheck {
   func findings(_ limit: Int) throws -> Findings {
     var findings = Findings()
     for relation in store.binding.relations {
+      for end in relation.join == nil ? [.destination] : EdgeEnd.allCases {
+        let dangling = relation.dangling(at: end)
+        let from = relation.join?.source.text("e") ?? relation.source.key.text("s")
+        try add(
+          "SELECT \(from), \(relation.to())", dangling.edges, dangling.condition, to: &findings,
+          limit
+        ) { self.dangling(relation, end, $0) }
+      }
+      guard !relation.relationship.optional, let columns = relation.columns else { continue }
       try add(
-        relation, to: &findings, limit,
-        where: """
-          x.\(relation.column) IS NOT NULL
-          AND NOT EXISTS (SELECT FROM \(relation.destination.name) t
-            WHERE t.\(relation.destination.key) = x.\(relation.column))
-          """, dangling)
-      if relation.relationship.optional { continue }
-      try add(relation, to: &findings, limit, where: "x.\(relation.column) IS NULL", missing)
+        "SELECT \(relation.source.key.text("s"))", "\(relation.source.name) s",
+        "NOT (\(columns.isComplete("s")))", to: &findings, limit
+      ) { missing(relation, $0) }
     }
     return findings
   }
 
   private func add(
-    _ relation: ColumnRelation, to findings: inout Findings, _ limit: Int,
-    where condition: String, _ finding: (ColumnRelation, [String?]) -> Finding
+    _ select: String, _ rows: String, _ condition: String, to findings: inout Findings,
+    _ limit: Int, _ finding: ([String?]) -> Finding
   ) throws {
-    let from = "FROM \(relation.source.name) x WHERE \(condition)"
+    let from = "FROM \(rows) WHERE \(condition)"
     findings.total += Int(try store.db.run("SELECT count(*) \(from)").integer ?? 0)
     let rows = try store.db.run(
-      """
-      SELECT x.\(relation.source.key)::text, x.\(relation.column)::text \(from)
-      ORDER BY x.\(relation.source.key) LIMIT \(max(0, limit - findings.list.count))
-      """
+      "\(select) \(from) ORDER BY 1 LIMIT \(max(0, limit - findings.list.count))"
     ).rows
-    findings.list += rows.map { finding(relation, $0) }
+    findings.list += rows.map(finding)
   }
 
-  private func dangling(_ relation: ColumnRelation, _ row: [String?]) -> Finding {
-    let edge = relation.edge(row[0]!, row[1]!)
-    return Finding(
-      kind: "dangling",
-      message: "\(edge.source) refers by \"\(relation.name)\" to "
-        + "\(relation.destination.node(row[1]!)), which does not exist",
-      node: edge.source, edge: edge)
+  private func dangling(_ relation: EdgeRelation, _ end: EdgeEnd, _ row: [String?]) -> Finding {
+    let edge = relation.edge(row[0] ?? "", row[1] ?? "")
+    let isMissing = "which does not exist"
+    let destination = relation.destination.node(row[1] ?? "")
+    let message =
+      end == .destination
+      ? "\(edge.source) refers by \"\(relation.name)\" to \(destination), \(isMissing)"
+      : "\(destination) is referred to by \"\(relation.name)\" from \(edge.source), \(isMissing)"
+    return Finding(kind: "dangling", message: message, node: edge.source, edge: edge)
   }
 
-  private func missing(_ relation: ColumnRelation, _ row: [String?]) -> Finding {
+  private func missing(_ relation: EdgeRelation, _ row: [String?]) -> Finding {
     let node = relation.source.node(row[0]!)
     return Finding(
       kind: Violation.missingMandatory.rawValue, message: "\(node) has no \"\(relation.name)\"",

@@ -37,8 +37,8 @@ struct Closure {
   func begin(with table: MappedTable, keys: [String]) throws {
     try db.run(
       """
-      INSERT INTO pg_temp.gone SELECT \(table.number), t.\(table.key)::text, 0 FROM \(table.name) t
-      WHERE t.\(table.key) = ANY\("$1".array(of: table.family)) ON CONFLICT DO NOTHING
+      INSERT INTO pg_temp.gone SELECT \(table.number), \(table.key.text("t")), 0
+      FROM \(table.name) t WHERE \(table.key.isAny("t", "$1")) ON CONFLICT DO NOTHING
       """, [arrayText(keys)])
   }
 
@@ -49,16 +49,16 @@ struct Closure {
         """
         INSERT INTO pg_temp.gone SELECT DISTINCT j.subject, j.key, 0 FROM cascade.journal j
         WHERE \(journal) AND j.what = \(JournalSubject.gone.rawValue)
-        AND j.subject = \(table.number) AND NOT \(exists(table, "j.key")) ON CONFLICT DO NOTHING
+        AND j.subject = \(table.number) AND NOT \(table.has("j.key")) ON CONFLICT DO NOTHING
         """)
     }
   }
 
-  /// Begins also with destinations that do not exist.
+  /// Begins also with ends that do not exist.
   func begin(with missing: [DanglingReferences.Missing]) throws {
     for value in missing {
       try db.run(
-        "INSERT INTO pg_temp.gone VALUES(\(value.relation.destination.number), $1, 0) "
+        "INSERT INTO pg_temp.gone VALUES(\(value.table.number), $1, 0) "
           + "ON CONFLICT DO NOTHING", [value.value])
     }
   }
@@ -90,7 +90,7 @@ struct Closure {
         if try addSources(relation) { isAny = true }
       }
       if relation.rules.contains(.deleteDestinationIfSourceDeleted) {
-        if try addDestinations(relation, .deleteDestinationIfSourceDeleted, "true") { isAny = true }
+        if try addDestinations(relation, .deleteDestinationIfSourceDeleted) { isAny = true }
       }
     }
     level += 1
@@ -110,31 +110,30 @@ struct Closure {
     ).changed > 0
   }
 
-  private func addSources(_ relation: ColumnRelation) throws -> Bool {
+  private func addSources(_ relation: EdgeRelation) throws -> Bool {
     try add(
       relation.source,
       """
-      SELECT x.\(relation.source.key)::text, \(Rules.deleteSourceIfDestinationDeleted.rawValue),
+      SELECT \(relation.source.key.text("s")), \(Rules.deleteSourceIfDestinationDeleted.rawValue),
       \(relation.number), g.key
-      FROM pg_temp.gone g JOIN \(relation.source.name) x
-      ON x.\(relation.column) = \("g.key".cast(to: relation.destination.family))
+      FROM pg_temp.gone g, \(relation.edges())
       WHERE g.collection = \(relation.destination.number) AND g.level = \(level)
+      AND \(relation.leads(toText: "g.key"))
       """)
   }
 
-  /// Destinations `x` of edges that lost their source, because it is in the set or the journal says
+  /// Destinations `t` of edges that lost their source, because it is in the set or the journal says
   /// so.
   private func addDestinations(
-    _ relation: ColumnRelation, _ rule: Rules, _ condition: String
+    _ relation: EdgeRelation, _ rule: Rules, where condition: String = "true"
   ) throws -> Bool {
-    let (source, table) = (relation.source, relation.destination)
+    let (edges, table) = (relation.edges(ofText: "g.key"), relation.destination)
     let isLevel = rule == .deleteDestinationIfSourceDeleted ? "g.level = \(level)" : "true"
     let ofSet = """
-      SELECT x.\(table.key)::text, \(rule.rawValue), \(relation.number), g.key
-      FROM pg_temp.gone g JOIN \(source.name) s
-      ON s.\(source.key) = \("g.key".cast(to: source.family))
-      JOIN \(table.name) x ON x.\(table.key) = s.\(relation.column)
-      WHERE g.collection = \(source.number) AND \(isLevel) AND \(condition)
+      SELECT \(table.key.text("t")), \(rule.rawValue), \(relation.number), g.key
+      FROM pg_temp.gone g, \(edges.from), \(table.name) t
+      WHERE g.collection = \(relation.source.number) AND \(isLevel) AND \(edges.condition)
+      AND \(relation.leads(to: "t")) AND \(condition)
       """
     let isOnce = rule == .deleteDestinationIfSourceDeleted && level > 0
     return try add(
@@ -144,17 +143,15 @@ struct Closure {
   }
 
   private func journaled(
-    _ relation: ColumnRelation, _ rule: Rules, _ condition: String
+    _ relation: EdgeRelation, _ rule: Rules, _ condition: String
   ) -> String {
-    let (source, table) = (relation.source, relation.destination)
+    let table = relation.destination
     return """
-      SELECT x.\(table.key)::text, \(rule.rawValue), \(relation.number), j.key
-      FROM cascade.journal j JOIN \(table.name) x
-      ON x.\(table.key) = \("j.other".cast(to: table.family))
+      SELECT \(table.key.text("t")), \(rule.rawValue), \(relation.number), j.key
+      FROM cascade.journal j JOIN \(table.name) t ON \(table.key.equal("t", text: "j.other"))
       WHERE \(journal ?? "false") AND j.what = \(JournalSubject.lost.rawValue)
-      AND j.subject = \(relation.number) AND \(condition) AND NOT EXISTS (
-        SELECT FROM \(source.name) s WHERE s.\(source.key) = \("j.key".cast(to: source.family))
-        AND s.\(relation.column) = x.\(table.key))
+      AND j.subject = \(relation.number) AND \(condition)
+      AND NOT \(relation.hasEdge("j.key", "j.other"))
       """
   }
 
@@ -165,7 +162,7 @@ struct Closure {
     for relation in binding.relations {
       if relation.rules.contains(.deleteDestinationIfAllSourcesDeleted) {
         if try addDestinations(
-          relation, .deleteDestinationIfAllSourcesDeleted, "NOT (\(hasSource(relation)))")
+          relation, .deleteDestinationIfAllSourcesDeleted, where: "NOT \(hasSource(relation))")
         {
           isAny = true
         }
@@ -178,47 +175,46 @@ struct Closure {
     return isAny
   }
 
-  private func addSourcesWithoutDestination(_ relation: ColumnRelation) throws -> Bool {
-    let source = relation.source
-    let alike = binding.relations(from: source).filter { $0.name == relation.name }.map {
-      """
-      EXISTS (SELECT FROM \($0.destination.name) t
-        WHERE t.\($0.destination.key) = x.\($0.column)
-        AND NOT \(isGone($0.destination, "t.\($0.destination.key)::text")))
-      """
+  private func addSourcesWithoutDestination(_ relation: EdgeRelation) throws -> Bool {
+    let remain = binding.alikeAtSource(relation).map { alike in
+      let table = alike.destination
+      return alike.hasDestination(where: "NOT \(isGone(table, table.key.text("t")))")
     }
     return try add(
-      source,
+      relation.source,
       """
-      SELECT x.\(source.key)::text, \(Rules.deleteSourceIfAllDestinationsDeleted.rawValue),
-      \(relation.number), g.key
-      FROM pg_temp.gone g JOIN \(source.name) x
-      ON x.\(relation.column) = \("g.key".cast(to: relation.destination.family))
-      WHERE g.collection = \(relation.destination.number)
-      AND NOT (\(alike.joined(separator: " OR ")))
+      SELECT \(relation.source.key.text("s")),
+      \(Rules.deleteSourceIfAllDestinationsDeleted.rawValue), \(relation.number), g.key
+      FROM pg_temp.gone g, \(relation.edges())
+      WHERE g.collection = \(relation.destination.number) AND \(relation.leads(toText: "g.key"))
+      AND NOT (\(remain.joined(separator: " OR ")))
+      UNION ALL SELECT \(relation.source.key.text("s")),
+      \(Rules.deleteSourceIfAllDestinationsDeleted.rawValue), \(relation.number), j.other
+      FROM cascade.journal j
+      JOIN \(relation.source.name) s ON \(relation.source.key.equal("s", text: "j.key"))
+      WHERE \(journal ?? "false") AND j.what = \(JournalSubject.widowed.rawValue)
+      AND j.subject = \(relation.number) AND NOT \(relation.isRestored("j.key", "j.other"))
+      AND NOT (\(remain.joined(separator: " OR ")))
       """)
   }
 
-  /// Whether an edge of the relation's name leads to the row `x` from a row that stays.
-  private func hasSource(_ relation: ColumnRelation) -> String {
+  /// Whether an edge of the relation's name leads to the row `t` from a row that stays.
+  private func hasSource(_ relation: EdgeRelation) -> String {
     let table = relation.destination
-    return binding.relations(to: table).filter { $0.name == relation.name }.map { alike in
-      """
-      EXISTS (SELECT FROM \(alike.source.name) h WHERE h.\(alike.column) = x.\(table.key)
-        AND NOT \(isGone(alike.source, "h.\(alike.source.key)::text"))
-        AND NOT \(isGone(table, "x.\(table.key)::text")))
-      """
-    }.joined(separator: " OR ")
+    let remain = binding.alikeAtDestination(relation).map { alike in
+      alike.hasSource(
+        where: """
+          NOT \(isGone(alike.source, alike.source.key.text("s")))
+          AND NOT \(isGone(table, table.key.text("t")))
+          """)
+    }
+    return "(\(remain.joined(separator: " OR ")))"
   }
 
   private func isGone(_ table: MappedTable, _ key: String) -> String {
     """
     EXISTS (SELECT FROM pg_temp.gone o WHERE o.collection = \(table.number) AND o.key = \(key))
     """
-  }
-
-  private func exists(_ table: MappedTable, _ key: String) -> String {
-    "EXISTS (SELECT FROM \(table.name) t WHERE t.\(table.key) = \(key.cast(to: table.family)))"
   }
 
   // MARK: - Denials
@@ -243,45 +239,44 @@ struct Closure {
     return true
   }
 
-  private func deny(_ relation: ColumnRelation) throws {
+  private func deny(_ relation: EdgeRelation) throws {
     let (source, table) = (relation.source, relation.destination)
-    let ends = "s.\(source.key)::text, t.\(table.key)::text"
     if relation.rules.contains(.denyDestinationDeletion) {
       try db.run(
         """
         INSERT INTO pg_temp.denied SELECT g.collection, g.key, \(relation.number),
-          s.\(source.key)::text, g.key
-        FROM pg_temp.gone g JOIN \(source.name) s
-        ON s.\(relation.column) = \("g.key".cast(to: table.family))
-        WHERE g.collection = \(table.number) AND NOT \(isGone(source, "s.\(source.key)::text"))
-        AND (\(exists(table, "g.key")) OR \(isOwn("g")))
+          \(source.key.text("s")), g.key
+        FROM pg_temp.gone g, \(relation.edges())
+        WHERE g.collection = \(table.number) AND \(relation.leads(toText: "g.key"))
+        AND NOT \(isGone(source, source.key.text("s"))) AND (\(table.has("g.key")) OR \(isOwn("g")))
         """)
     }
     if relation.rules.contains(.denySourceDeletion) {
+      let edges = relation.edges(ofText: "g.key")
       try db.run(
         """
-        INSERT INTO pg_temp.denied SELECT g.collection, g.key, \(relation.number), \(ends)
-        FROM pg_temp.gone g JOIN \(source.name) s
-        ON s.\(source.key) = \("g.key".cast(to: source.family))
-        JOIN \(table.name) t ON t.\(table.key) = s.\(relation.column)
-        WHERE g.collection = \(source.number) AND NOT \(isGone(table, "t.\(table.key)::text"))
+        INSERT INTO pg_temp.denied SELECT g.collection, g.key, \(relation.number), g.key,
+          \(table.key.text("t"))
+        FROM pg_temp.gone g, \(edges.from), \(table.name) t
+        WHERE g.collection = \(source.number) AND \(edges.condition)
+        AND \(relation.leads(to: "t")) AND NOT \(isGone(table, table.key.text("t")))
+        AND (\(source.has("g.key")) OR \(isOwn("g")))
         """)
       try denyJournaled(relation)
     }
   }
 
   /// A row that this transaction deleted is denied like one that is there.
-  private func denyJournaled(_ relation: ColumnRelation) throws {
+  private func denyJournaled(_ relation: EdgeRelation) throws {
     guard let batch = ownBatch else { return }
     let table = relation.destination
     try db.run(
       """
       INSERT INTO pg_temp.denied SELECT \(relation.source.number), j.key, \(relation.number),
         j.key, j.other
-      FROM cascade.journal j JOIN \(table.name) t
-      ON t.\(table.key) = \("j.other".cast(to: table.family))
+      FROM cascade.journal j JOIN \(table.name) t ON \(table.key.equal("t", text: "j.other"))
       WHERE j.batch = \(batch) AND j.what = \(JournalSubject.lost.rawValue)
-      AND j.subject = \(relation.number) AND NOT \(isGone(table, "t.\(table.key)::text"))
+      AND j.subject = \(relation.number) AND NOT \(isGone(table, table.key.text("t")))
       """)
   }
 

@@ -8,54 +8,63 @@ struct DanglingReferences {
 
   init(_ store: StoreConnection) { self.store = store }
 
-  /// A destination that does not exist, and how many references name it.
+  /// An end of edges that does not exist, and how many edges name it.
   struct Missing {
-    let relation: ColumnRelation
+    let relation: EdgeRelation
+    let table: MappedTable
     let value: String
     let count: Int
     /// No trigger saw it go, and its value may mean "none".
     let isDoubtful: Bool
   }
 
-  /// Only of relationships whose rules remove a reference to nothing. Every other one may dangle.
-  private var relations: [ColumnRelation] {
-    store.binding.relations(with: [
-      .deleteSourceIfDestinationDeleted, .deleteSourceIfAllDestinationsDeleted,
-      .nullifySourceIfDestinationDeleted,
-    ])
+  /// Only of relationships whose rules remove a reference to nothing, and of join rows. Every other
+  /// one may dangle.
+  private var relations: [EdgeRelation] {
+    store.binding.relations.filter {
+      $0.join != nil
+        || !$0.rules.isDisjoint(with: [
+          .deleteSourceIfDestinationDeleted, .deleteSourceIfAllDestinationsDeleted,
+          .nullifySourceIfDestinationDeleted,
+        ])
+    }
   }
 
   func find() throws -> [Missing] {
-    try store.readingWholeTables { try relations.flatMap(find) }
+    try store.readingWholeTables {
+      try relations.flatMap { relation in
+        try (relation.join == nil ? [.destination] : EdgeEnd.allCases).flatMap {
+          try find(relation, $0)
+        }
+      }
+    }
   }
 
-  private func find(_ relation: ColumnRelation) throws -> [Missing] {
-    let table = relation.destination
+  private func find(_ relation: EdgeRelation, _ end: EdgeEnd) throws -> [Missing] {
+    let dangling = relation.dangling(at: end)
+    let table = dangling.table
     let rows = try store.db.run(
       """
       SELECT d.value, d.count, NOT EXISTS (SELECT FROM cascade.deleted k
           WHERE k.collection = \(table.number) AND k.key = d.value)
         AND NOT EXISTS (SELECT FROM cascade.journal j
           WHERE j.what = 1 AND j.subject = \(table.number) AND j.key = d.value)
-      FROM (SELECT x.\(relation.column)::text AS value, count(*) AS count
-        FROM \(relation.source.name) x WHERE x.\(relation.column) IS NOT NULL
-        AND NOT EXISTS (SELECT FROM \(table.name) t WHERE t.\(table.key) = x.\(relation.column))
-        AND NOT (\(mayStay(relation))) GROUP BY 1) d
+      FROM (SELECT \(dangling.key) AS value, count(*) AS count FROM \(dangling.edges)
+        WHERE \(dangling.condition) AND NOT (\(mayStay(relation))) GROUP BY 1) d
       """
     ).rows
     return rows.map { row in
       let count = Int(row[1]!)!
       return Missing(
-        relation: relation, value: row[0]!, count: count,
+        relation: relation, table: table, value: row[0]!, count: count,
         isDoubtful: row[2] == "t" && (count >= 10 || Self.nothings.contains(row[0]!)))
     }
   }
 
-  /// Whether the reference of the row `x` may lead to nothing, because the row has another of the
+  /// Whether the reference of the row `s` may lead to nothing, because the row has another of the
   /// same name. An earlier sweep has told of it.
-  private func mayStay(_ relation: ColumnRelation) -> String {
-    relation.rules.isDisjoint(with: .removingSource)
-      ? store.binding.hasDestination(relation) : "false"
+  private func mayStay(_ relation: EdgeRelation) -> String {
+    relation.staysDangling ? store.binding.hasDestination(relation) : "false"
   }
 
   private static let nothings: Set<String> = [
@@ -64,13 +73,31 @@ struct DanglingReferences {
 
   /// Journals what is missing, as if its deletion were seen now.
   func journal(_ missing: [Missing]) throws {
-    for group in Dictionary(grouping: missing, by: \.relation.destination.number) {
+    let (edges, ends) = (
+      missing.filter(\.relation.staysDangling), missing.filter { !$0.relation.staysDangling }
+    )
+    for group in Dictionary(grouping: ends, by: \.table.number) {
       try store.db.run(
         """
         INSERT INTO cascade.journal(what, subject, key)
         SELECT \(JournalSubject.gone.rawValue), \(group.key), v FROM unnest($1::text[]) v
         """, [arrayText(Set(group.value.map(\.value)).sorted())])
     }
+    for group in Dictionary(grouping: edges, by: \.relation.number).values {
+      try journalEdges(group[0].relation, group.map(\.value))
+    }
+  }
+
+  /// Other references to the same node stay, and were told already.
+  private func journalEdges(_ relation: EdgeRelation, _ values: [String]) throws {
+    try store.db.run(
+      """
+      INSERT INTO cascade.journal(what, subject, key, other)
+      SELECT \(JournalSubject.widowed.rawValue), \(relation.number),
+        \(relation.source.key.text("s")), \(relation.to())
+      FROM \(relation.edges()) WHERE \(relation.leads(toAny: "$1")) AND \(relation.isDangling)
+      AND NOT \(mayStay(relation))
+      """, [arrayText(values)])
   }
 }
 
@@ -79,7 +106,7 @@ extension DanglingReferences.Missing {
     let what = "\(count.counted("reference", "references")) of \"\(relation.relationship.from)\""
     return Reason(
       .invalid,
-      "\(what) by \"\(relation.name)\" to \(relation.destination.node(value)), which does not "
+      "\(what) by \"\(relation.name)\" to \(table.node(value)), which does not "
         + "exist and may mean \"none\": left alone")
   }
 }

@@ -11,11 +11,11 @@ struct EdgeListing {
     var edges: [Edge] = []
     let relations = store.binding.relations
     for index in (cursor?.listing ?? 0)..<relations.count {
-      let after = index == cursor?.listing ? cursor?.position as? String : nil
+      let after = index == cursor?.listing ? cursor?.position as? [String] : nil
       let rows = try rows(of: relations[index], after: after, limit: limit - edges.count)
-      edges += rows.map { relations[index].edge($0[0]!, $0[1]!) }
+      edges += rows.map { relations[index].edge($0[0], $0[1]) }
       if edges.count == limit, let last = rows.last {
-        return EdgePage(edges: edges, next: EdgeCursor(listing: index, position: last[0]!))
+        return EdgePage(edges: edges, next: EdgeCursor(listing: index, position: last))
       }
     }
     return EdgePage(edges: edges, next: nil)
@@ -29,43 +29,54 @@ struct EdgeListing {
     }
   }
 
+  /// The texts of both ends.
   private func rows(
-    of relation: ColumnRelation, after: String?, limit: Int
-  ) throws -> [[String?]] {
+    of relation: EdgeRelation, after: [String]?, limit: Int
+  ) throws -> [[String]] {
     guard let filter = filter(relation, after: after) else { return [] }
     return try store.db.run(
       """
-      SELECT x.\(relation.source.key)::text, x.\(relation.column)::text \(filter.sql)
-      ORDER BY x.\(relation.source.key) LIMIT \(limit)
+      SELECT \(relation.source.key.text("s")), \(relation.to()) \(filter.sql)
+      ORDER BY \(order(relation)) LIMIT \(limit)
       """, filter.values
-    ).rows
+    ).rows.map { $0.compactMap(\.self) }
+  }
+
+  private func order(_ relation: EdgeRelation) -> String {
+    let source = relation.source.key.values("s")
+    return relation.join == nil ? source : "\(source), \(relation.toValues())"
   }
 
   /// Nil if the relation has no such edges.
   private func filter(
-    _ relation: ColumnRelation, after: String?
+    _ relation: EdgeRelation, after: [String]?
   ) -> (sql: String, values: [String?])? {
     if let name = query.name, name != relation.name { return nil }
-    var conditions = ["x.\(relation.column) IS NOT NULL"]
+    var conditions = [relation.isEdge()]
     var values: [String?] = []
-    func add(_ column: String, _ sign: String, _ family: KeyFamily, _ value: String) {
+    func parameter(_ value: String) -> String {
       values.append(value)
-      conditions.append("x.\(column) \(sign) \("$\(values.count)".cast(to: family))")
+      return "$\(values.count)"
     }
     let (source, table) = (relation.source, relation.destination)
     if let from = query.from {
-      guard from.collection == source.collection, let key = source.family.text(from.key) else {
+      guard from.collection == source.collection, let key = source.key.text(from.key) else {
         return nil
       }
-      add(source.key, "=", source.family, key)
+      conditions.append(source.key.equal("s", text: parameter(key)))
     }
     if let to = query.to {
       guard case .node(let node) = to, node.collection == table.collection,
-        let key = table.family.text(node.key)
+        let key = table.key.text(node.key)
       else { return nil }
-      add(relation.column, "=", table.family, key)
+      conditions.append(relation.leads(toText: parameter(key)))
     }
-    if let after { add(source.key, ">", source.family, after) }
-    return ("FROM \(source.name) x WHERE \(conditions.joined(separator: " AND "))", values)
+    if let after {
+      let last =
+        source.key.parts(of: parameter(after[0]))
+        + (relation.join == nil ? [] : table.key.parts(of: parameter(after[1])))
+      conditions.append("(\(order(relation))) > (\(last.joined(separator: ", ")))")
+    }
+    return ("FROM \(relation.edges()) WHERE \(conditions.joined(separator: " AND "))", values)
   }
 }

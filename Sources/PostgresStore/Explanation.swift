@@ -9,11 +9,10 @@ struct Explanation {
   private static let mostHolders = 1_000
 
   func why(_ node: Node) throws -> Why {
-    guard let table = store.binding.tables[node.collection], let key = table.family.text(node.key)
+    guard let table = store.binding.tables[node.collection], let key = table.key.text(node.key)
     else { return .unknown }
     let isThere = try store.db.run(
-      "SELECT EXISTS (SELECT FROM \(table.name) t WHERE t.\(table.key) = "
-        + "$1".cast(to: table.family) + ")", [key]
+      "SELECT \(table.has("$1"))", [key]
     ).bool
     return try isThere ? alive(table, key) : deleted(table, key)
   }

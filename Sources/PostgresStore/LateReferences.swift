@@ -11,24 +11,51 @@ struct LateReferences {
 
   init(_ store: StoreConnection) { self.store = store }
 
-  private var relations: [ColumnRelation] { store.binding.relations(with: .losingDestination) }
+  /// The ends whose loss an edge would notice. A join row is removed with either.
+  private var ends: [(relation: EdgeRelation, end: EdgeEnd)] {
+    store.binding.relations.flatMap { relation -> [(EdgeRelation, EdgeEnd)] in
+      if relation.join != nil { return [(relation, .source), (relation, .destination)] }
+      return relation.rules.isDisjoint(with: .losingDestination) ? [] : [(relation, .destination)]
+    }
+  }
 
-  /// Those whose rules remove a reference to nothing. Of the others, what was told already cannot be
-  /// told from what came late.
-  private var removing: [ColumnRelation] { store.binding.relations(with: .removingSource) }
+  // MARK: - What went
 
-  /// Remembers what went, in the transaction that ends a batch.
+  /// Remembers what went, in the transaction that ends a batch, and what still refers to it.
   func remember(_ batch: Int64) throws {
-    for table in Set(removing.map(\.destination.number)) {
+    for table in Set(ends.map { $0.relation.table(at: $0.end).number }) {
       try store.db.run(
         """
         INSERT INTO cascade.recheck(collection, key)
-        SELECT DISTINCT j.subject, j.key FROM cascade.journal j
-        WHERE j.what = \(JournalSubject.gone.rawValue) AND j.done AND j.batch = \(batch)
-        AND j.subject = \(table)
+        SELECT DISTINCT j.subject, j.key FROM cascade.journal j WHERE \(isGone(table, batch))
+        """)
+    }
+    for (relation, end) in ends where relation.join == nil && mayOutlive(relation) {
+      let keys =
+        "SELECT j.key FROM cascade.journal j WHERE \(isGone(relation.destination.number, batch))"
+      try store.db.run(
+        """
+        INSERT INTO cascade.outlived(relation, key, other)
+        SELECT \(relation.number), \(relation.source.key.text("s")), \(relation.to())
+        FROM \(relation.edges()) WHERE \(relation.leads(toAnyOf: keys))
+        AND \(relation.dangling(at: end).condition)
         """)
     }
   }
+
+  private func isGone(_ table: Int64, _ batch: Int64) -> String {
+    """
+    j.what = \(JournalSubject.gone.rawValue) AND j.done AND j.batch = \(batch)
+    AND j.subject = \(table)
+    """
+  }
+
+  /// Whether a reference may be there when its destination is gone and all rules were followed.
+  private func mayOutlive(_ relation: EdgeRelation) -> Bool {
+    relation.staysDangling || store.binding.denies
+  }
+
+  // MARK: - What came late
 
   static let isDue = "xid < pg_snapshot_xmin(pg_current_snapshot())"
 
@@ -38,39 +65,62 @@ struct LateReferences {
       let due = try store.db.run(
         "DELETE FROM cascade.recheck WHERE \(LateReferences.isDue) RETURNING collection, key"
       ).rows
+      if due.isEmpty { return false }
       let keys = Dictionary(grouping: due) { Int64($0[0]!)! }.mapValues { $0.map { $0[1]! } }
-      return try removing.reduce(false) { isAny, relation in
-        guard let keys = keys[relation.destination.number] else { return isAny }
-        return try journal(relation, keys) || isAny
+      let isAny = try ends.reduce(false) { isAny, edge in
+        guard let keys = keys[edge.relation.table(at: edge.end).number] else { return isAny }
+        return try journal(edge.relation, edge.end, keys) || isAny
       }
+      try store.db.run("DELETE FROM cascade.outlived WHERE \(LateReferences.isDue)")
+      return isAny
     }
   }
 
-  private func journal(_ relation: ColumnRelation, _ keys: [String]) throws -> Bool {
-    let table = relation.destination
+  private func journal(_ relation: EdgeRelation, _ end: EdgeEnd, _ keys: [String]) throws -> Bool {
+    let dangling = relation.dangling(at: end)
+    let known = """
+      SELECT FROM cascade.outlived o WHERE o.relation = \(relation.number)
+      AND o.key = \(relation.source.key.text("s")) AND o.other = \(relation.to())
+      """
+    let isLate = relation.join == nil ? "NOT EXISTS (\(known))" : "true"
     return try store.db.run(
       """
-      INSERT INTO cascade.journal(what, subject, key)
-      SELECT DISTINCT \(JournalSubject.gone.rawValue), \(table.number), x.\(relation.column)::text
-      FROM \(relation.source.name) x
-      WHERE x.\(relation.column) = ANY\("$1".array(of: table.family))
-      AND NOT EXISTS (SELECT FROM \(table.name) t WHERE t.\(table.key) = x.\(relation.column))
+      \(journalLoss(relation, dangling)) FROM \(dangling.edges)
+      WHERE \(dangling.isAny("$1")) AND \(dangling.condition) AND \(isLate)
       """, [arrayText(keys)]
     ).changed > 0
   }
 
-  /// References that came when their destination was gone. One to what was deleted before is as if
-  /// the deletion were seen now; others to nothing are left to a search for them.
+  /// Where references may stay, others to the same node were told already.
+  private func journalLoss(_ relation: EdgeRelation, _ dangling: DanglingEdges) -> String {
+    let (what, subject) =
+      relation.staysDangling
+      ? (JournalSubject.widowed, relation.number) : (.gone, dangling.table.number)
+    let ends =
+      relation.staysDangling
+      ? "\(relation.source.key.text("s")), \(relation.to())" : "\(dangling.key), NULL"
+    return """
+      INSERT INTO cascade.journal(what, subject, key, other)
+      SELECT DISTINCT \(what.rawValue), \(subject), \(ends)
+      """
+  }
+
+  /// Edges that came when an end was gone. One to what was deleted before is as if the deletion were
+  /// seen now; others to nothing are left to a search for them.
   func journalArrived() throws {
-    for relation in relations {
-      let table = relation.destination.number
+    for (relation, end) in ends {
+      let (table, key) = (relation.table(at: end), end == .source ? "j.key" : "j.other")
+      let loss =
+        relation.staysDangling
+        ? "\(JournalSubject.widowed.rawValue), j.subject, j.key, j.other"
+        : "\(JournalSubject.gone.rawValue), \(table.number), \(key), NULL"
       try store.db.run(
         """
-        INSERT INTO cascade.journal(what, subject, key)
-        SELECT DISTINCT \(JournalSubject.gone.rawValue), \(table), j.other FROM cascade.journal j
+        INSERT INTO cascade.journal(what, subject, key, other)
+        SELECT DISTINCT \(loss) FROM cascade.journal j
         WHERE j.what = \(JournalSubject.arrived.rawValue) AND j.subject = \(relation.number)
         AND EXISTS (SELECT FROM cascade.deleted k
-          WHERE k.collection = \(table) AND k.key = j.other)
+          WHERE k.collection = \(table.number) AND k.key = \(key)) AND NOT \(table.has(key))
         """)
     }
     try store.db.run(

@@ -23,8 +23,7 @@ extension PostgresReader {
     let (table, key) =
       losesSource ? (relation.destination, row[3]!) : (relation.source, row[2]!)
     let isThere = try store.db.run(
-      "SELECT EXISTS (SELECT FROM \(table.name) t WHERE t.\(table.key) = "
-        + "$1".cast(to: table.family) + ")", [key]
+      "SELECT \(table.has("$1"))", [key]
     ).bool
     return Notice(
       id: Int64(row[0]!)!, node: table.node(key), edge: edge,
@@ -45,6 +44,7 @@ extension PostgresReader {
         SELECT batch, at, author, id, part, deleted, undone_at, undone_by,
           EXISTS (SELECT FROM cascade.deleted k WHERE k.batch = l.batch AND k.row IS NOT NULL)
             OR EXISTS (SELECT FROM cascade.nullified n WHERE n.batch = l.batch)
+            OR EXISTS (SELECT FROM cascade.unlinked u WHERE u.batch = l.batch AND u.row IS NOT NULL)
         FROM cascade.ledger l
         WHERE batch > \(batch) AND (deleted > 0 OR undone_at IS NOT NULL)
         ORDER BY batch \(order) LIMIT \(limit)

@@ -26,6 +26,11 @@ enum OwnSchema {
     -- What went, to be looked for again when the transactions of that time have ended.
     CREATE TABLE cascade.recheck(
       xid xid8 NOT NULL DEFAULT pg_current_xact_id(), collection int NOT NULL, key text NOT NULL);
+    -- Edges that outlived their destination by then, and were told of.
+    CREATE TABLE cascade.outlived(
+      xid xid8 NOT NULL DEFAULT pg_current_xact_id(), relation int NOT NULL, key text NOT NULL,
+      other text NOT NULL);
+    CREATE INDEX outlived_edges ON cascade.outlived(relation, other);
     -- The daemon sleeps while there is a row, and wants to be notified.
     CREATE TABLE cascade.asleep(since timestamptz NOT NULL DEFAULT now());
 
@@ -41,6 +46,9 @@ enum OwnSchema {
     CREATE TABLE cascade.nullified(
       batch bigint NOT NULL, relation int NOT NULL, key text NOT NULL, value text NOT NULL);
     CREATE INDEX nullified_batches ON cascade.nullified(batch);
+    -- Join rows that were removed with one of their ends.
+    CREATE TABLE cascade.unlinked(batch bigint NOT NULL, relation int NOT NULL, row text);
+    CREATE INDEX unlinked_batches ON cascade.unlinked(batch);
     CREATE TABLE cascade.blocked(
       collection int NOT NULL, key text NOT NULL, PRIMARY KEY(collection, key));
     CREATE TABLE cascade.notice(
@@ -72,6 +80,8 @@ enum JournalSubject: Int {
   case gone = 1
   /// An edge of the relation `subject`, from `key` to `other`, lost its source or was removed.
   case lost = 2
-  /// A reference came whose destination was not there.
+  /// An edge came of which an end was not there.
   case arrived = 3
+  /// An edge of the relation `subject`, from `key` to `other`, lost its destination.
+  case widowed = 4
 }

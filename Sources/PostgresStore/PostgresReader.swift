@@ -46,11 +46,11 @@ package final class PostgresReader: StoreReading {
   package func node(_ node: Node) throws -> StoredNode {
     try ask { store in
       let stored = try self.stored(node, store)
-      guard let table = store.binding.tables[node.collection], let key = table.family.text(node.key)
+      guard let table = store.binding.tables[node.collection], let key = table.key.text(node.key)
       else { return StoredNode(node: stored, exists: false, type: nil, value: nil) }
       let row = try store.db.run(
-        "SELECT row_to_json(t) FROM \(table.name) t WHERE t.\(table.key) = "
-          + "$1".cast(to: table.family), [key]
+        "SELECT row_to_json(t) FROM \(table.name) t WHERE \(table.key.equal("t", text: "$1"))",
+        [key]
       ).text
       return StoredNode(
         node: stored, exists: row != nil, type: nil, value: row.map { JSONText(valid: $0) })
@@ -60,12 +60,13 @@ package final class PostgresReader: StoreReading {
   package func nodes(in collection: String, after key: Key?, limit: Int) throws -> [StoredNode] {
     try ask { store in
       guard let table = store.binding.tables[collection] else { return [] }
-      let after = key.flatMap(table.family.text)
-      let isAfter = after == nil ? "" : "WHERE t.\(table.key) > \("$1".cast(to: table.family))"
+      let after = key.flatMap(table.key.text)
+      let last = table.key.parts(of: "$1").joined(separator: ", ")
+      let isAfter = after == nil ? "" : "WHERE (\(table.key.values("t"))) > (\(last))"
       let rows = try store.db.run(
         """
-        SELECT t.\(table.key)::text, row_to_json(t) FROM \(table.name) t \(isAfter)
-        ORDER BY t.\(table.key) LIMIT \(limit)
+        SELECT \(table.key.text("t")), row_to_json(t) FROM \(table.name) t \(isAfter)
+        ORDER BY \(table.key.values("t")) LIMIT \(limit)
         """, after.map { [$0] } ?? [])
       return rows.rows.map {
         StoredNode(
@@ -82,7 +83,7 @@ package final class PostgresReader: StoreReading {
   }
 
   private func stored(_ node: Node, _ store: StoreConnection) throws -> Node {
-    guard let table = store.binding.tables[node.collection], let key = table.family.text(node.key)
+    guard let table = store.binding.tables[node.collection], let key = table.key.text(node.key)
     else { return node }
     return table.node(key)
   }
@@ -112,7 +113,7 @@ package final class PostgresReader: StoreReading {
       var closure = try Closure(store, journal: nil)
       for node in nodes {
         let table = try store.table(node.collection)
-        if let key = table.family.text(node.key) { try closure.begin(with: table, keys: [key]) }
+        if let key = table.key.text(node.key) { try closure.begin(with: table, keys: [key]) }
       }
       try closure.complete()
       return try closure.plan(limit: Receipt.mostListed, includingFirst: true)

@@ -7,8 +7,10 @@ struct Removal {
   let store: StoreConnection
   let batch: Int64
 
-  /// Which rows, in terms of the row `x`, with the values of `$1`, `$2`, …
+  /// Which rows, in terms of one of them, with the values of `$1`, `$2`, …
   struct Selection {
+    /// What the condition calls the row.
+    let row: String
     var condition: String
     var values: [String?] = []
   }
@@ -16,7 +18,7 @@ struct Removal {
   /// Why they go. `other` is the key of the node at the other end, in terms of the row `d`.
   struct Cause {
     let rule: Rules
-    let relation: ColumnRelation
+    let relation: EdgeRelation
     let other: String
   }
 
@@ -29,58 +31,102 @@ struct Removal {
   func delete(
     from table: MappedTable, _ selection: Selection, because cause: Cause?, limit: Int
   ) throws -> Count {
-    let row = try store.db.run(sql(table, selection.condition, cause, limit), selection.values)
-      .rows[0]
+    let row = try store.db.run(sql(table, selection, cause, limit), selection.values).rows[0]
     return Count(rows: Int(row[0]!)!, edges: Int(row[1] ?? "0")!)
   }
 
   private func sql(
-    _ table: MappedTable, _ condition: String, _ cause: Cause?, _ limit: Int
+    _ table: MappedTable, _ selection: Selection, _ cause: Cause?, _ limit: Int
   ) -> String {
-    let edges = store.binding.relations(from: table)
-    let count = edges.map { "(d.\($0.column) IS NOT NULL)::int" }
+    let edges = store.binding.relations(from: table).filter { $0.join == nil }
+    let count = edges.map { "(\($0.isEdge(in: "d")))::int" }
     return """
       WITH d AS (
-        DELETE FROM \(table.name) x WHERE x.\(table.key) IN (
-          SELECT x.\(table.key) FROM \(table.name) x WHERE \(condition) LIMIT \(limit))
-        AND \(condition) RETURNING x.*),
+        \(delete(table.name, table.key, selection, limit))),
       g AS (
         INSERT INTO cascade.journal(what, subject, key, batch)
-        SELECT \(JournalSubject.gone.rawValue), \(table.number), d.\(table.key)::text, \(batch)
+        SELECT \(JournalSubject.gone.rawValue), \(table.number), \(table.key.text("d")), \(batch)
         FROM d),
       k AS (\(kept(table, cause)))\(edges.compactMap { lost($0) }.joined())
       SELECT count(*), sum(\((["0"] + count).joined(separator: " + "))) FROM d
       """
   }
 
+  /// Looks again at each row when it is deleted: the statement may have had to wait for it.
+  private func delete(
+    _ table: String, _ key: Columns, _ selection: Selection, _ limit: Int
+  ) -> String {
+    let (row, condition) = (selection.row, selection.condition)
+    return """
+      DELETE FROM \(table) \(row) WHERE (\(key.values(row))) IN (
+        SELECT \(key.values(row)) FROM \(table) \(row) WHERE \(condition) LIMIT \(limit))
+      AND \(condition) RETURNING \(row).*
+      """
+  }
+
   private func kept(_ table: MappedTable, _ cause: Cause?) -> String {
-    let row = store.model.trash > .zero ? "d::text" : "NULL"
     let why =
       cause.map { "\($0.rule.rawValue), \($0.relation.number), \($0.other)" }
       ?? "NULL, NULL, NULL"
     return """
       INSERT INTO cascade.deleted(batch, collection, key, is_own, row, rule, via, other)
-      SELECT \(batch), \(table.number), d.\(table.key)::text, true, \(row), \(why) FROM d
+      SELECT \(batch), \(table.number), \(table.key.text("d")), true, \(keptRow), \(why) FROM d
       """
   }
 
-  private func lost(_ relation: ColumnRelation) -> String? {
+  private var keptRow: String { store.model.trash > .zero ? "d::text" : "NULL" }
+
+  private func lost(_ relation: EdgeRelation) -> String? {
     if relation.rules.isDisjoint(with: .losingSource) { return nil }
     return """
       , e\(relation.number) AS (
         INSERT INTO cascade.journal(what, subject, key, other, batch)
         SELECT \(JournalSubject.lost.rawValue), \(relation.number),
-        d.\(relation.source.key)::text, d.\(relation.column)::text, \(batch)
-        FROM d WHERE d.\(relation.column) IS NOT NULL)
+        \(relation.source.key.text("d")), \(relation.to(in: "d")), \(batch)
+        FROM d WHERE \(relation.isEdge(in: "d")))
       """
   }
 
+  // MARK: - Join rows
+
+  /// Deletes the join rows that have one of the keys of `$1` at this end, where no row has it any
+  /// more, and journals the loss of their edges. Returns how many went.
+  func unlink(
+    _ relation: EdgeRelation, _ join: JoinTable, lost end: EdgeEnd, keys: String, limit: Int
+  )
+    throws -> Int
+  {
+    let (table, columns) = (relation.table(at: end), join.columns(at: end))
+    let selection = Selection(
+      row: "e",
+      condition: """
+        \(columns.isAny("e", "$1")) AND NOT EXISTS (
+          SELECT FROM \(table.name) t WHERE \(columns.equal("e", table.key, "t")))
+        """)
+    let what = end == .source ? JournalSubject.lost : .widowed
+    let ends = Columns(join.source.all + join.destination.all)
+    return try Int(
+      store.db.run(
+        """
+        WITH d AS (\(delete(join.name, ends, selection, limit))),
+        g AS (
+          INSERT INTO cascade.journal(what, subject, key, other, batch)
+          SELECT \(what.rawValue), \(relation.number), \(join.source.text("d")),
+          \(join.destination.text("d")), \(batch)
+          FROM d WHERE \(ends.isComplete("d"))),
+        k AS (INSERT INTO cascade.unlinked(batch, relation, row)
+          SELECT \(batch), \(relation.number), \(keptRow) FROM d)
+        SELECT count(*) FROM d
+        """, [keys]
+      ).integer ?? 0)
+  }
+
   /// What a sweep was told to leave.
-  static func isNotBlocked(_ table: MappedTable, _ binding: Binding) -> String {
+  static func isNotBlocked(_ table: MappedTable, _ row: String, _ binding: Binding) -> String {
     if !binding.denies { return "true" }
     return """
       NOT EXISTS (SELECT FROM cascade.blocked b
-        WHERE b.collection = \(table.number) AND b.key = x.\(table.key)::text)
+        WHERE b.collection = \(table.number) AND b.key = \(table.key.text(row)))
       """
   }
 }

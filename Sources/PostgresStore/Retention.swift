@@ -21,6 +21,7 @@ struct Retention {
           """
         ).integer ?? 0
       try store.db.run("DELETE FROM cascade.nullified WHERE \(old)")
+      try store.db.run("DELETE FROM cascade.unlinked WHERE \(old)")
       try store.db.run(
         "DELETE FROM cascade.ledger WHERE at < \(time(store.model.retention.ledger)) AND NOT "
           + "EXISTS (SELECT FROM cascade.deleted k WHERE k.batch = ledger.batch)")

@@ -30,7 +30,10 @@ struct Triggers {
   }
 
   /// The functions and triggers of all tables, in the order in which they are created.
-  var all: [Trigger] { binding.tables.values.sorted { $0.number < $1.number }.flatMap(triggers) }
+  var all: [Trigger] {
+    binding.tables.values.sorted { $0.number < $1.number }.flatMap(triggers)
+      + binding.relations.flatMap(triggers)
+  }
 
   private func triggers(of table: MappedTable) -> [Trigger] {
     let isRelated =
@@ -47,9 +50,15 @@ struct Triggers {
   private func trigger(
     _ kind: String, on table: MappedTable, _ event: String, body: String
   ) -> Trigger {
-    let function = "cascade.\(kind)_\(table.number)"
+    trigger("cascade_\(kind)", on: table.name, "\(kind)_\(table.number)", event, body)
+  }
+
+  private func trigger(
+    _ name: String, on table: String, _ function: String, _ event: String, _ body: String
+  ) -> Trigger {
+    let function = "cascade.\(function)"
     return Trigger(
-      name: "cascade_\(kind)", table: table.name, function: function,
+      name: name, table: table, function: function,
       text: """
         CREATE FUNCTION \(function)() RETURNS trigger LANGUAGE plpgsql
         SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS \(literal("""
@@ -60,7 +69,7 @@ struct Triggers {
           END
           """));
         REVOKE ALL ON FUNCTION \(function)() FROM PUBLIC;
-        CREATE TRIGGER cascade_\(kind) AFTER \(event)
+        CREATE TRIGGER \(name) AFTER \(event)
         EXECUTE FUNCTION \(function)()
         """)
   }
@@ -68,22 +77,17 @@ struct Triggers {
   // MARK: - Rows that go
 
   private func gone(_ table: MappedTable) -> Trigger {
-    let edges = binding.relations(from: table).filter { !$0.rules.isDisjoint(with: .losingSource) }
+    let edges = binding.relations(from: table).filter {
+      $0.join == nil && !$0.rules.isDisjoint(with: .losingSource)
+    }
     let statements =
-      [denials(table, "old o")]
-      + [
+      [
+        denials(table, "old o"),
         """
         INSERT INTO cascade.journal(what, subject, key)
-        SELECT \(JournalSubject.gone.rawValue), \(table.number), o.\(table.key)::text FROM old o;
-        """
-      ]
-      + edges.map { relation in
-        """
-        INSERT INTO cascade.journal(what, subject, key, other)
-        SELECT \(JournalSubject.lost.rawValue), \(relation.number), o.\(table.key)::text,
-        o.\(relation.column)::text FROM old o WHERE o.\(relation.column) IS NOT NULL;
-        """
-      }
+        SELECT \(JournalSubject.gone.rawValue), \(table.number), \(table.key.text("o")) FROM old o;
+        """,
+      ] + edges.map { lost($0, "old o") }
     return trigger(
       "gone", on: table,
       """
@@ -91,29 +95,39 @@ struct Triggers {
       """, body: statements.joined(separator: "\n"))
   }
 
+  /// Journals the loss of the edges in the rows `o`.
+  private func lost(_ relation: EdgeRelation, _ old: String) -> String {
+    let source = relation.join?.source ?? relation.source.key
+    return """
+      INSERT INTO cascade.journal(what, subject, key, other)
+      SELECT \(JournalSubject.lost.rawValue), \(relation.number), \(source.text("o")),
+      \(relation.to(in: "o")) FROM \(old)
+      WHERE \(relation.isEdge(in: "o")) AND \(source.isComplete("o"));
+      """
+  }
+
   /// Refuses a deletion at once. What a response to the daemon's own writes deletes is not refused,
   /// because that would end the sweep.
   private func denials(_ table: MappedTable, _ old: String) -> String {
     let byDestination = binding.relations(to: table).filter {
       $0.rules.contains(.denyDestinationDeletion)
-    }.map { relation in
-      denial(
-        relation,
-        """
-        \(old) JOIN \(relation.source.name) s ON s.\(relation.column) = o.\(table.key)
-        """)
-    }
+    }.map { denial($0, "\(old), \($0.edges()) WHERE \($0.leads(to: "o"))") }
     let bySource = binding.relations(from: table).filter {
       $0.rules.contains(.denySourceDeletion)
     }.map { relation in
-      let other = relation.destination
+      let to = "\(relation.destination.name) t"
+      guard let join = relation.join else {
+        return denial(relation, "\(old), \(to) WHERE \(relation.leads(to: "t", in: "o"))")
+      }
+      let isOfSource = join.source.equal("e", table.key, "o")
       return denial(
-        relation, "\(old) JOIN \(other.name) t ON t.\(other.key) = o.\(relation.column)")
+        relation, "\(old), \(join.name) e, \(to) WHERE \(isOfSource) AND \(relation.leads(to: "t"))"
+      )
     }
     return (byDestination + bySource).joined(separator: "\n")
   }
 
-  private func denial(_ relation: ColumnRelation, _ rows: String) -> String {
+  private func denial(_ relation: EdgeRelation, _ rows: String) -> String {
     let message =
       "Cascade: \"\(relation.name)\" from \"\(relation.relationship.from)\" denies this deletion"
     return """
@@ -128,62 +142,61 @@ struct Triggers {
     trigger(
       "truncated", on: table,
       "TRUNCATE ON \(table.name) FOR EACH STATEMENT",
-      body: """
-        INSERT INTO cascade.meta(key, value) VALUES('watch_gap', 1) ON CONFLICT DO NOTHING;
-        """)
+      body: Triggers.isGap)
   }
+
+  private static let isGap =
+    "INSERT INTO cascade.meta(key, value) VALUES('watch_gap', 1) ON CONFLICT DO NOTHING;"
 
   // MARK: - Keys and references that change
 
   /// UPDATE OF has no transition tables, so this is a trigger of rows.
   private func changed(_ table: MappedTable) -> Trigger {
-    let relations = binding.relations(from: table)
-    let columns = [table.key] + relations.map(\.column)
-    let isChanged = columns.map { "OLD.\($0) IS DISTINCT FROM NEW.\($0)" }
+    let relations = binding.relations(from: table).filter { $0.join == nil }
+    let isChanged = ([table.key] + relations.compactMap(\.columns)).map {
+      $0.areDistinct("OLD", "NEW")
+    }
     return trigger(
       "changed", on: table,
       """
       UPDATE ON \(table.name) FOR EACH ROW
       WHEN (\(isOthers) AND (\(isChanged.joined(separator: " OR "))))
       """,
-      body: ([keyChange(table)] + relations.map(referenceChange)).joined(separator: "\n"))
+      body: ([keyChange(table)] + relations.compactMap(referenceChange)).joined(separator: "\n"))
   }
 
   private func keyChange(_ table: MappedTable) -> String {
     """
-    IF OLD.\(table.key) IS DISTINCT FROM NEW.\(table.key) THEN
+    IF \(table.key.areDistinct("OLD", "NEW")) THEN
       \(denials(table, "(SELECT OLD.*) o"))
       INSERT INTO cascade.journal(what, subject, key)
-      VALUES(\(JournalSubject.gone.rawValue), \(table.number), OLD.\(table.key)::text);
+      VALUES(\(JournalSubject.gone.rawValue), \(table.number), \(table.key.text("OLD")));
     END IF;
     """
   }
 
-  private func referenceChange(_ relation: ColumnRelation) -> String {
-    let (key, column) = (relation.source.key, relation.column)
+  private func referenceChange(_ relation: EdgeRelation) -> String? {
+    guard let columns = relation.columns else { return nil }
+    let isChanged = columns.areDistinct("OLD", "NEW")
     var parts: [String] = []
     if !relation.rules.isDisjoint(with: .losingSource) {
       parts.append(
         """
-        IF OLD.\(column) IS NOT NULL AND (OLD.\(column) IS DISTINCT FROM NEW.\(column)
-          OR OLD.\(key) IS DISTINCT FROM NEW.\(key)) THEN
-          INSERT INTO cascade.journal(what, subject, key, other)
-          VALUES(\(JournalSubject.lost.rawValue), \(relation.number), OLD.\(key)::text,
-          OLD.\(column)::text);
+        IF \(isChanged) OR \(relation.source.key.areDistinct("OLD", "NEW")) THEN
+          \(lost(relation, "(SELECT OLD.*) o"))
         END IF;
         """)
     }
-    let arrival = arrival(relation, "(SELECT NEW.\(key), NEW.\(column)) n")
-    if !arrival.isEmpty {
-      parts.append("IF OLD.\(column) IS DISTINCT FROM NEW.\(column) THEN\n\(arrival)\nEND IF;")
-    }
+    let arrival = arrival(relation, "(SELECT NEW.*) n")
+    if !arrival.isEmpty { parts.append("IF \(isChanged) THEN\n\(arrival)\nEND IF;") }
     return parts.joined(separator: "\n")
   }
 
   // MARK: - References that come
 
   private func arrived(_ table: MappedTable) -> [Trigger] {
-    let body = binding.relations(from: table).map { arrival($0, "new n") }.filter { !$0.isEmpty }
+    let body = binding.relations(from: table).filter { $0.join == nil }
+      .map { arrival($0, "new n") }.filter { !$0.isEmpty }
     if body.isEmpty { return [] }
     return [
       trigger(
@@ -194,29 +207,78 @@ struct Triggers {
     ]
   }
 
-  /// Holds what a counting rule could delete until the transaction ends, and journals a reference
-  /// that came too late.
-  private func arrival(_ relation: ColumnRelation, _ new: String) -> String {
-    let (column, other) = (relation.column, relation.destination)
+  /// Holds what a counting rule could delete until the transaction ends, and journals an edge that
+  /// came too late.
+  private func arrival(_ relation: EdgeRelation, _ new: String) -> String {
+    let source = relation.join?.source ?? relation.source.key
     var statements: [String] = []
     if binding.mayKeepDestination(relation) {
-      statements.append(
-        """
-        PERFORM 1 FROM \(other.name) t WHERE t.\(other.key) IN (SELECT n.\(column) FROM \(new))
-        ORDER BY t.\(other.key) FOR KEY SHARE;
-        """)
+      statements.append(hold(relation.destination, relation.toValues(in: "n"), new))
     }
-    if !relation.rules.isDisjoint(with: .losingDestination) {
+    if relation.join != nil && binding.mayKeepSource(relation) {
+      statements.append(hold(relation.source, source.values("n"), new))
+    }
+    if let isLate = isLate(relation) {
       statements.append(
         """
         INSERT INTO cascade.journal(what, subject, key, other)
-        SELECT \(JournalSubject.arrived.rawValue), \(relation.number),
-        n.\(relation.source.key)::text, n.\(column)::text FROM \(new)
-        WHERE n.\(column) IS NOT NULL AND NOT EXISTS (
-          SELECT FROM \(other.name) t WHERE t.\(other.key) = n.\(column));
+        SELECT \(JournalSubject.arrived.rawValue), \(relation.number), \(source.text("n")),
+        \(relation.to(in: "n")) FROM \(new) WHERE \(relation.isEdge(in: "n"))
+        AND \(source.isComplete("n")) AND (\(isLate));
         """)
     }
     return statements.joined(separator: "\n")
+  }
+
+  private func hold(_ table: MappedTable, _ values: String, _ new: String) -> String {
+    """
+    PERFORM 1 FROM \(table.name) t
+    WHERE (\(table.key.values("t"))) IN (SELECT \(values) FROM \(new))
+    ORDER BY \(table.key.values("t")) FOR KEY SHARE;
+    """
+  }
+
+  /// Whether an end of the new edge `n` is not there; nil if that does not matter.
+  private func isLate(_ relation: EdgeRelation) -> String? {
+    let to = relation.destination
+    let lacksDestination =
+      "NOT EXISTS (SELECT FROM \(to.name) t WHERE \(relation.leads(to: "t", in: "n")))"
+    guard let join = relation.join else {
+      return relation.rules.isDisjoint(with: .losingDestination) ? nil : lacksDestination
+    }
+    let from = relation.source
+    return lacksDestination
+      + " OR NOT EXISTS (SELECT FROM \(from.name) t WHERE \(join.source.equal("n", from.key, "t")))"
+  }
+
+  // MARK: - Join rows
+
+  /// A join table may have several relationships, so each has triggers of its own.
+  private func triggers(of relation: EdgeRelation) -> [Trigger] {
+    guard let join = relation.join else { return [] }
+    let isChanged = [join.source, join.destination].map { $0.areDistinct("OLD", "NEW") }
+      .joined(separator: " OR ")
+    func lost(_ rows: String) -> String {
+      relation.rules.isDisjoint(with: .losingSource) ? "" : self.lost(relation, rows)
+    }
+    func trigger(_ kind: String, _ event: String, _ body: String) -> Trigger {
+      let name = "\(kind)_\(relation.number)"
+      return self.trigger("cascade_\(name)", on: join.name, name, event, body)
+    }
+    let isEach = "FOR EACH STATEMENT WHEN \(isOthers)"
+    let unlinked = trigger(
+      "unlinked", "DELETE ON \(join.name) REFERENCING OLD TABLE AS old \(isEach)", lost("old o"))
+    return (lost("").isEmpty ? [] : [unlinked]) + [
+      trigger(
+        "relinked",
+        "UPDATE ON \(join.name) FOR EACH ROW WHEN (\(isOthers) AND (\(isChanged)))",
+        lost("(SELECT OLD.*) o") + "\n" + arrival(relation, "(SELECT NEW.*) n")),
+      trigger(
+        "linked", "INSERT ON \(join.name) REFERENCING NEW TABLE AS new \(isEach)",
+        arrival(relation, "new n")),
+      trigger(
+        "link_truncated", "TRUNCATE ON \(join.name) FOR EACH STATEMENT", Triggers.isGap),
+    ]
   }
 }
 

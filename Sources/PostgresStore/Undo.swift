@@ -34,6 +34,7 @@ extension PostgresWriter {
       """
       SELECT EXISTS (SELECT FROM cascade.deleted WHERE batch = \(batch) AND row IS NOT NULL)
         OR EXISTS (SELECT FROM cascade.nullified WHERE batch = \(batch))
+        OR EXISTS (SELECT FROM cascade.unlinked WHERE batch = \(batch) AND row IS NOT NULL)
       """)
     if !isKept.bool { throw UndoUnavailable.notInTrash }
   }
@@ -60,14 +61,17 @@ private struct Undo {
       }
       try leave(table, "its key was taken meanwhile")
     }
-    for relation in store.binding.relations { try restoreReferences(relation) }
+    for relation in store.binding.relations {
+      try restoreReferences(relation)
+      try restoreJoinRows(relation)
+    }
     try listDangling()
   }
 
   // MARK: - Rows
 
   private mutating func restoreRows(of table: MappedTable) throws {
-    let columns = try columns(of: table)
+    let columns = try columns(of: table.name)
     let list = columns.joined(separator: ", ")
     let kept = """
       SELECT DISTINCT ON (k.key) (k.row::\(table.name)).* FROM cascade.deleted k
@@ -77,24 +81,24 @@ private struct Undo {
     let keys = try db.run(
       """
       INSERT INTO \(table.name) AS x (\(list)) OVERRIDING SYSTEM VALUE
-      SELECT \(list) FROM (\(kept)) r ON CONFLICT DO NOTHING RETURNING x.\(table.key)::text
+      SELECT \(list) FROM (\(kept)) r ON CONFLICT DO NOTHING RETURNING \(table.key.text("x"))
       """
     ).texts
     if keys.isEmpty { return }
-    try rewrite(table, try self.columns(of: table, changeable: true), kept, keys)
+    try rewrite(table, try self.columns(of: table.name, changeable: true), kept, keys)
     try forget(table, keys)
     result.restored += keys.count
     result.byCollection[table.collection] = keys.count
   }
 
   /// The columns that can be written, or also be changed later.
-  private func columns(of table: MappedTable, changeable: Bool = false) throws -> [String] {
+  private func columns(of table: String, changeable: Bool = false) throws -> [String] {
     try db.run(
       """
       SELECT format('%I', attname) FROM pg_attribute WHERE attrelid = $1::regclass
         AND attnum > 0 AND NOT attisdropped AND attgenerated = ''
         AND NOT (attidentity = 'a' AND \(changeable)) ORDER BY attnum
-      """, [table.name]
+      """, [table]
     ).texts
   }
 
@@ -106,9 +110,9 @@ private struct Undo {
     try db.run(
       """
       UPDATE \(table.name) x SET (\(list)) = \(qualified(columns, "r"))
-      FROM (\(kept)) r WHERE x.\(table.key) = r.\(table.key)
+      FROM (\(kept)) r WHERE \(table.key.equal("x", table.key, "r"))
         AND (\(qualified(columns, "x")))::text <> (\(qualified(columns, "r")))::text
-        AND x.\(table.key) = ANY\("$1".array(of: table.family))
+        AND \(table.key.isAny("x", "$1"))
       """, [arrayText(keys)])
   }
 
@@ -143,15 +147,16 @@ private struct Undo {
   // MARK: - References
 
   /// Of rows that still have none, to what is there.
-  private mutating func restoreReferences(_ relation: ColumnRelation) throws {
+  private mutating func restoreReferences(_ relation: EdgeRelation) throws {
+    guard let columns = relation.columns else { return }
     let (source, table) = (relation.source, relation.destination)
+    let values = columns.parts(of: "n.value").joined(separator: ", ")
+    let isNull = columns.all.map { "s.\($0.name) IS NULL" }.joined(separator: " AND ")
     let keys = try db.run(
       """
-      UPDATE \(source.name) x SET \(relation.column) = \("n.value".cast(to: table.family))
+      UPDATE \(source.name) s SET (\(columns.names)) = ROW(\(values))
       FROM cascade.nullified n WHERE n.batch = \(batch) AND n.relation = \(relation.number)
-      AND x.\(source.key) = \("n.key".cast(to: source.family)) AND x.\(relation.column) IS NULL
-      AND EXISTS (SELECT FROM \(table.name) t
-        WHERE t.\(table.key) = \("n.value".cast(to: table.family)))
+      AND \(source.key.equal("s", text: "n.key")) AND \(isNull) AND \(table.has("n.value"))
       RETURNING n.key
       """
     ).texts
@@ -163,18 +168,50 @@ private struct Undo {
       """, [arrayText(keys)])
   }
 
+  /// Join rows come back like references in a row: also where an end is not there, if the
+  /// application's constraints allow it.
+  private mutating func restoreJoinRows(_ relation: EdgeRelation) throws {
+    guard let join = relation.join else { return }
+    do {
+      try db.savepoint { try restoreJoinRows(relation, join, where: "true") }
+    } catch let error as PostgresError where error.isAboutTheValue {
+      try restoreJoinRows(
+        relation, join,
+        where: EdgeEnd.allCases.map { end in
+          let table = relation.table(at: end)
+          let isThere = table.key.equal("t", join.columns(at: end), "r")
+          return "EXISTS (SELECT FROM \(table.name) t WHERE \(isThere))"
+        }.joined(separator: " AND "))
+    }
+    try db.run(
+      "DELETE FROM cascade.unlinked WHERE batch = \(batch) AND relation = \(relation.number)")
+  }
+
+  private mutating func restoreJoinRows(
+    _ relation: EdgeRelation, _ join: JoinTable, where condition: String
+  ) throws {
+    let list = try columns(of: join.name).joined(separator: ", ")
+    result.rows += try db.run(
+      """
+      INSERT INTO \(join.name)(\(list)) OVERRIDING SYSTEM VALUE
+      SELECT \(list) FROM (SELECT (u.row::\(join.name)).* FROM cascade.unlinked u
+        WHERE u.batch = \(batch) AND u.relation = \(relation.number) AND u.row IS NOT NULL) r
+      WHERE \(condition) ON CONFLICT DO NOTHING
+      """
+    ).changed
+  }
+
   /// References of what came back to what did not.
   private mutating func listDangling() throws {
     for relation in store.binding.relations
     where result.byCollection[relation.source.collection] != nil {
+      let destination = relation.dangling(at: .destination)
       let rows = try db.run(
         """
-        SELECT x.\(relation.source.key)::text, x.\(relation.column)::text
-        FROM \(relation.source.name) x JOIN cascade.deleted k
-        ON k.batch = \(batch) AND k.collection = \(relation.destination.number)
-        AND x.\(relation.column) = \("k.key".cast(to: relation.destination.family))
-        WHERE NOT EXISTS (SELECT FROM \(relation.destination.name) t
-          WHERE t.\(relation.destination.key) = x.\(relation.column))
+        SELECT DISTINCT \(relation.source.key.text("s")), \(relation.to())
+        FROM \(relation.edges()), cascade.deleted k
+        WHERE k.batch = \(batch) AND k.collection = \(relation.destination.number)
+        AND \(relation.leads(toText: "k.key")) AND \(destination.condition)
         LIMIT \(UndoResult.mostListed)
         """
       ).rows

@@ -49,16 +49,21 @@ enum UnsupportedParts {
     let path = "collections.\(name)"
     switch collection {
     case .managed: return [notYet(path, "collections without a table")]
-    case .mapped(_, let key, _):
-      return key.count == 1 ? [] : [notYet("\(path).key", "keys of several columns")]
+    case .mapped: return []
     }
   }
 
   private static func problems(of relationship: Relationship, _ model: StoreModel) -> [String] {
     var parts: [String] = []
-    if case .column(let columns) = relationship.edgeStorage, columns.count == 1 {
-    } else {
-      parts.append("edges that are not in one column")
+    switch relationship.edgeStorage {
+    case .column: break
+    case .join(let table, _, _):
+      if model.collections.values.contains(where: { $0.isMapped(to: table) }) {
+        parts.append("join tables that are a collection, too,")
+      }
+      if !relationship.optional { parts.append("joins with \"optional: false\"") }
+    case .stored, .property, .polymorphic:
+      parts.append("edges that are not in columns or a join table")
     }
     if case .collection(let name) = relationship.to, model.collections[name] != nil {
     } else {
@@ -97,5 +102,11 @@ enum UnsupportedParts {
         notYet("sweeps", "different times for \"cascade\" and \"refcount\", which go together,"))
     }
     return problems
+  }
+}
+
+extension StoreModel.Collection {
+  fileprivate func isMapped(to name: String) -> Bool {
+    if case .mapped(let table, _, _) = self { table == name } else { false }
   }
 }

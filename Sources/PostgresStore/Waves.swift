@@ -33,6 +33,8 @@ struct Waves {
     let others: [String]
 
     var seqs: String { arrayText(seq) }
+    /// Whether a row `j` of the journal is one of them.
+    var isRow: String { "j.seq = ANY('\(seqs)'::bigint[])" }
   }
 
   /// Takes open rows of one kind about one subject, the oldest first.
@@ -71,6 +73,7 @@ struct Waves {
   mutating func step(_ limit: Int) throws -> Int? {
     if let taken = try take(.gone, limit) { return try followGone(taken, limit) }
     if let taken = try take(.lost, limit) { return try followLost(taken, limit) }
+    if let taken = try take(.widowed, limit) { return try followWidowed(taken, limit) }
     return nil
   }
 
@@ -79,25 +82,46 @@ struct Waves {
       try drop(taken)
       return taken.seq.count
     }
-    try drop(taken, where: isThere("j.key", in: table))
-    var worked = taken.seq.count
-    var isComplete = true
-    for relation in binding.relations(to: table)
-    where relation.rules.contains(.deleteSourceIfDestinationDeleted) {
-      let condition = """
-        x.\(relation.column) = ANY\("$1".array(of: table.family))
-        AND NOT \(isThere("x.\(relation.column)", in: table))
-        """
-      let went = try delete(
-        from: relation.source, condition, [arrayText(taken.keys)],
-        Removal.Cause(
-          rule: .deleteSourceIfDestinationDeleted, relation: relation,
-          other: "d.\(relation.column)::text"), limit)
+    try drop(taken, where: table.has("j.key"))
+    var (worked, isComplete) = (taken.seq.count, true)
+    func note(_ went: Int) {
       worked += went
       if went >= limit { isComplete = false }
     }
+    for relation in binding.relations(to: table) {
+      note(try followLostDestination(relation, taken, limit))
+    }
+    for relation in binding.relations(from: table) {
+      note(try unlink(relation, lost: .source, taken, limit))
+    }
     if isComplete { try close(taken) }
     return worked
+  }
+
+  /// Takes along what refers to the nodes that are gone, or removes the join rows that did.
+  private mutating func followLostDestination(
+    _ relation: EdgeRelation, _ taken: Taken, _ limit: Int
+  ) throws -> Int {
+    if relation.join != nil { return try unlink(relation, lost: .destination, taken, limit) }
+    guard relation.rules.contains(.deleteSourceIfDestinationDeleted) else { return 0 }
+    return try delete(
+      from: relation.source,
+      Removal.Selection(
+        row: "s", condition: "\(relation.leads(toAny: "$1")) AND \(relation.isDangling)",
+        values: [arrayText(taken.keys)]),
+      Removal.Cause(
+        rule: .deleteSourceIfDestinationDeleted, relation: relation, other: relation.to(in: "d")),
+      limit)
+  }
+
+  private mutating func unlink(
+    _ relation: EdgeRelation, lost end: EdgeEnd, _ taken: Taken, _ limit: Int
+  ) throws -> Int {
+    guard let join = relation.join else { return 0 }
+    let went = try removal.unlink(
+      relation, join, lost: end, keys: arrayText(taken.keys), limit: limit)
+    count.edges += went
+    return went
   }
 
   private mutating func followLost(_ taken: Taken, _ limit: Int) throws -> Int {
@@ -105,53 +129,69 @@ struct Waves {
       try drop(taken)
       return taken.seq.count
     }
-    try drop(taken, where: isEdge(relation))
+    try drop(taken, where: relation.hasEdge("j.key", "j.other"))
     var went = 0
     if relation.rules.contains(.deleteDestinationIfSourceDeleted) {
-      let table = relation.destination
       went = try delete(
-        from: table, "x.\(table.key) = ANY\("$1".array(of: table.family))",
-        [arrayText(taken.others)],
+        from: relation.destination,
+        Removal.Selection(
+          row: "t", condition: relation.destination.key.isAny("t", "$1"),
+          values: [arrayText(taken.others)]),
         Removal.Cause(
           rule: .deleteDestinationIfSourceDeleted, relation: relation,
-          other: source(of: relation, where: "j.seq = ANY('\(taken.seqs)'::bigint[])")), limit)
+          other: source(of: relation, where: taken.isRow)), limit)
+    }
+    if went < limit { try close(taken) }
+    return taken.seq.count + went
+  }
+
+  private mutating func followWidowed(_ taken: Taken, _ limit: Int) throws -> Int {
+    guard let relation = binding.relation(taken.subject) else {
+      try drop(taken)
+      return taken.seq.count
+    }
+    try drop(taken, where: relation.isRestored("j.key", "j.other"))
+    var went = 0
+    if relation.rules.contains(.deleteSourceIfDestinationDeleted) {
+      went = try delete(
+        from: relation.source,
+        Removal.Selection(
+          row: "s", condition: relation.source.key.isAny("s", "$1"),
+          values: [arrayText(taken.keys)]),
+        Removal.Cause(
+          rule: .deleteSourceIfDestinationDeleted, relation: relation,
+          other: destination(of: relation, where: taken.isRow)), limit)
     }
     if went < limit { try close(taken) }
     return taken.seq.count + went
   }
 
   /// The key of a source that lost its edge to the row `d`.
-  private func source(of relation: ColumnRelation, where condition: String) -> String {
+  private func source(of relation: EdgeRelation, where condition: String) -> String {
     """
     (SELECT min(j.key) FROM cascade.journal j WHERE \(condition)
-      AND j.other = d.\(relation.destination.key)::text)
+      AND j.other = \(relation.destination.key.text("d")))
+    """
+  }
+
+  /// The key of a destination to which the row `d` lost its edge.
+  private func destination(of relation: EdgeRelation, where condition: String) -> String {
+    """
+    (SELECT min(j.other) FROM cascade.journal j WHERE \(condition)
+      AND j.key = \(relation.source.key.text("d")))
     """
   }
 
   private mutating func delete(
-    from table: MappedTable, _ condition: String, _ values: [String?], _ cause: Removal.Cause,
+    from table: MappedTable, _ selection: Removal.Selection, _ cause: Removal.Cause,
     _ limit: Int
   ) throws -> Int {
-    let selection = Removal.Selection(
-      condition: "\(condition) AND \(Removal.isNotBlocked(table, binding))", values: values)
+    var selection = selection
+    selection.condition += " AND \(Removal.isNotBlocked(table, selection.row, binding))"
     let went = try removal.delete(from: table, selection, because: cause, limit: limit)
     count.rows += went.rows
     count.edges += went.edges
     return went.rows
-  }
-
-  private func isThere(_ key: String, in table: MappedTable) -> String {
-    "EXISTS (SELECT FROM \(table.name) t WHERE t.\(table.key) = \(key.cast(to: table.family)))"
-  }
-
-  /// Whether the journal's row `j` names an edge that is there again.
-  private func isEdge(_ relation: ColumnRelation) -> String {
-    let source = relation.source
-    return """
-      EXISTS (SELECT FROM \(source.name) s
-        WHERE s.\(source.key) = \("j.key".cast(to: source.family))
-        AND s.\(relation.column) = \("j.other".cast(to: relation.destination.family)))
-      """
   }
 
   // MARK: - Counts
@@ -168,69 +208,77 @@ struct Waves {
     return went
   }
 
-  private mutating func deleteSources(_ relation: ColumnRelation, _ limit: Int) throws -> Int {
-    let table = relation.destination
-    return try delete(
-      from: relation.source,
-      """
-      x.\(relation.column) IN (\(gone(table))) AND NOT (\(binding.hasDestination(relation)))
-      """, [],
+  private mutating func deleteSources(_ relation: EdgeRelation, _ limit: Int) throws -> Int {
+    let isRow = isDone(.widowed, relation)
+    var went = try deleteSources(
+      relation, limit,
+      relation.source.key.isIn("s", "SELECT j.key FROM cascade.journal j WHERE \(isRow)"),
+      because: destination(of: relation, where: isRow))
+    if relation.join == nil {
+      went += try deleteSources(
+        relation, limit, relation.leads(toAnyOf: gone(relation.destination)),
+        because: relation.to(in: "d"))
+    }
+    return went
+  }
+
+  private mutating func deleteSources(
+    _ relation: EdgeRelation, _ limit: Int, _ hasLost: String, because other: String
+  ) throws -> Int {
+    try deleteUncounted(
+      from: relation.source, "s", "\(hasLost) AND NOT \(binding.hasDestination(relation))",
       Removal.Cause(
-        rule: .deleteSourceIfAllDestinationsDeleted, relation: relation,
-        other: "d.\(relation.column)::text"), limit)
+        rule: .deleteSourceIfAllDestinationsDeleted, relation: relation, other: other),
+      limit, skipsLocked: relation.join != nil)
   }
 
-  /// The keys of a table that are gone.
-  private func gone(_ table: MappedTable) -> String {
-    """
-    SELECT \("j.key".cast(to: table.family)) FROM cascade.journal j
-    WHERE j.what = \(JournalSubject.gone.rawValue) AND j.subject = \(table.number) AND j.done
-    AND j.batch = \(batch)
-    """
+  private mutating func deleteDestinations(_ relation: EdgeRelation, _ limit: Int) throws -> Int {
+    let isRow = isDone(.lost, relation)
+    let lost = relation.destination.key.isIn(
+      "t", "SELECT j.other FROM cascade.journal j WHERE \(isRow)")
+    return try deleteUncounted(
+      from: relation.destination, "t", "\(lost) AND NOT \(binding.hasSource(relation))",
+      Removal.Cause(
+        rule: .deleteDestinationIfAllSourcesDeleted, relation: relation,
+        other: source(of: relation, where: isRow)), limit, skipsLocked: true)
   }
 
-  /// The rows are locked first, and looked at again in a second statement: a reference that was
+  /// The rows are locked first, and looked at again in a second statement: an edge that was
   /// committed before the lock is seen, and one that is not yet committed has the row locked.
-  private mutating func deleteDestinations(_ relation: ColumnRelation, _ limit: Int) throws -> Int {
-    let table = relation.destination
-    let isFree = """
-      x.\(table.key) IN (\(lostDestinations(relation))) AND NOT (\(hasSource(relation)))
-      """
+  private mutating func deleteUncounted(
+    from table: MappedTable, _ row: String, _ isFree: String, _ cause: Removal.Cause,
+    _ limit: Int, skipsLocked: Bool
+  ) throws -> Int {
     let locked = try db.run(
       """
-      SELECT x.\(table.key)::text FROM \(table.name) x
-      WHERE \(isFree) AND \(Removal.isNotBlocked(table, binding))
-      ORDER BY x.\(table.key) LIMIT \(limit) FOR UPDATE \(isSweep ? "SKIP LOCKED" : "")
+      SELECT \(table.key.text(row)) FROM \(table.name) \(row)
+      WHERE \(isFree) AND \(Removal.isNotBlocked(table, row, binding))
+      ORDER BY \(table.key.values(row)) LIMIT \(limit)
+      FOR UPDATE \(isSweep && skipsLocked ? "SKIP LOCKED" : "")
       """
     ).texts
     if locked.isEmpty { return 0 }
     return try delete(
       from: table,
-      "x.\(table.key) = ANY\("$1".array(of: table.family)) AND NOT (\(hasSource(relation)))",
-      [arrayText(locked)],
-      Removal.Cause(
-        rule: .deleteDestinationIfAllSourcesDeleted, relation: relation,
-        other: source(of: relation, where: isLost(relation))), limit)
+      Removal.Selection(
+        row: row, condition: "\(table.key.isAny(row, "$1")) AND \(isFree)",
+        values: [arrayText(locked)]), cause, limit)
   }
 
-  private func isLost(_ relation: ColumnRelation) -> String {
+  /// The keys of a table that are gone.
+  private func gone(_ table: MappedTable) -> String {
     """
-    j.what = \(JournalSubject.lost.rawValue) AND j.subject = \(relation.number) AND j.done
+    SELECT j.key FROM cascade.journal j
+    WHERE j.what = \(JournalSubject.gone.rawValue) AND j.subject = \(table.number) AND j.done
     AND j.batch = \(batch)
     """
   }
 
-  private func lostDestinations(_ relation: ColumnRelation) -> String {
-    "SELECT \("j.other".cast(to: relation.destination.family)) FROM cascade.journal j "
-      + "WHERE \(isLost(relation))"
-  }
-
-  /// Whether an edge of the relation's name leads to the row `x`.
-  private func hasSource(_ relation: ColumnRelation) -> String {
-    binding.relations(to: relation.destination).filter { $0.name == relation.name }.map { alike in
-      "EXISTS (SELECT FROM \(alike.source.name) s "
-        + "WHERE s.\(alike.column) = x.\(relation.destination.key))"
-    }.joined(separator: " OR ")
+  private func isDone(_ what: JournalSubject, _ relation: EdgeRelation) -> String {
+    """
+    j.what = \(what.rawValue) AND j.subject = \(relation.number) AND j.done
+    AND j.batch = \(batch)
+    """
   }
 
   // MARK: - The end
@@ -249,48 +297,68 @@ struct Waves {
     return (notices, hasLocked)
   }
 
-  private func notify(_ relation: ColumnRelation, _ now: Int64) throws -> Int {
+  private func notify(_ relation: EdgeRelation, _ now: Int64) throws -> Int {
     var notices = 0
     if relation.rules.contains(.notifyIfSourceDeleted) {
-      notices += try db.run(
-        """
-        INSERT INTO cascade.notice(relation, source, destination, lost_source, batch, at)
-        SELECT DISTINCT \(relation.number), j.key, j.other, true, \(batch), \(now)
-        FROM cascade.journal j WHERE \(isLost(relation)) AND NOT \(isEdge(relation))
-        AND \(isThere("j.other", in: relation.destination))
-        """
-      ).changed
+      notices += try notify(
+        relation, now, losesSource: true,
+        journaled(.lost, relation, relation.destination, "j.other"))
     }
     if relation.rules.contains(.notifyIfDestinationDeleted) {
-      notices += try db.run(
-        """
-        INSERT INTO cascade.notice(relation, source, destination, lost_source, batch, at)
-        SELECT \(relation.number), x.\(relation.source.key)::text, x.\(relation.column)::text,
-        false, \(batch), \(now) FROM \(relation.source.name) x WHERE \(isWidowed(relation))
-        """
-      ).changed
+      var widowed = journaled(.widowed, relation, relation.source, "j.key")
+      if relation.join == nil {
+        widowed += """
+           UNION ALL SELECT \(relation.source.key.text("s")), \(relation.to())
+          FROM \(relation.source.name) s WHERE \(isWidowed(relation))
+          """
+      }
+      notices += try notify(relation, now, losesSource: false, widowed)
     }
     return notices
   }
 
-  /// Whether the destination of the row `x` is gone.
-  private func isWidowed(_ relation: ColumnRelation) -> String {
-    """
-    x.\(relation.column) IN (\(gone(relation.destination)))
-    AND NOT \(isThere("x.\(relation.column)", in: relation.destination))
-    """
+  private func notify(
+    _ relation: EdgeRelation, _ now: Int64, losesSource: Bool, _ edges: String
+  ) throws -> Int {
+    try db.run(
+      """
+      INSERT INTO cascade.notice(relation, source, destination, lost_source, batch, at)
+      SELECT DISTINCT \(relation.number), l.source, l.destination, \(losesSource), \(batch), \(now)
+      FROM (\(edges)) l(source, destination)
+      """
+    ).changed
   }
 
-  private func nullify(_ relation: ColumnRelation) throws -> Int {
-    let column = relation.column
+  /// The edges that the journal says lost one end, where the other is there.
+  private func journaled(
+    _ what: JournalSubject, _ relation: EdgeRelation, _ receiver: MappedTable, _ key: String
+  ) -> String {
+    let isOver =
+      what == .lost
+      ? relation.hasEdge("j.key", "j.other") : relation.isRestored("j.key", "j.other")
+    return """
+      SELECT j.key, j.other FROM cascade.journal j WHERE \(isDone(what, relation))
+      AND NOT \(isOver) AND \(receiver.has(key))
+      """
+  }
+
+  /// Whether the destination of the row `s` is gone.
+  private func isWidowed(_ relation: EdgeRelation) -> String {
+    "\(relation.leads(toAnyOf: gone(relation.destination))) AND \(relation.isDangling)"
+  }
+
+  private func nullify(_ relation: EdgeRelation) throws -> Int {
+    guard let columns = relation.columns else { return 0 }
+    let key = relation.source.key
     return try db.run(
       """
-      WITH w AS (SELECT x.\(relation.source.key) AS key, x.\(column) AS value
-        FROM \(relation.source.name) x WHERE \(isWidowed(relation)) FOR UPDATE),
-      u AS (UPDATE \(relation.source.name) x SET \(column) = NULL FROM w
-        WHERE x.\(relation.source.key) = w.key AND x.\(column) = w.value)
+      WITH w AS (SELECT \(key.text("s")) AS key, \(relation.to()) AS value
+        FROM \(relation.source.name) s WHERE \(isWidowed(relation)) FOR UPDATE),
+      u AS (UPDATE \(relation.source.name) s
+        SET \(columns.all.map { "\($0.name) = NULL" }.joined(separator: ", ")) FROM w
+        WHERE \(key.equal("s", text: "w.key")) AND \(columns.equal("s", text: "w.value")))
       INSERT INTO cascade.nullified(batch, relation, key, value)
-      SELECT \(batch), \(relation.number), w.key::text, w.value::text FROM w
+      SELECT \(batch), \(relation.number), w.key, w.value FROM w
       """
     ).changed
   }
@@ -298,16 +366,24 @@ struct Waves {
   /// What could go, but was locked by another session, stays in the journal.
   private func keepLocked() throws -> Bool {
     var isAny = false
-    for relation in binding.relations(with: .deleteDestinationIfAllSourcesDeleted) {
-      let table = relation.destination
+    func keep(
+      _ what: JournalSubject, _ relation: EdgeRelation, _ table: MappedTable, _ row: String,
+      _ key: String, _ isHeld: String
+    ) throws {
       let kept = try db.run(
         """
-        UPDATE cascade.journal j SET done = false, batch = NULL WHERE \(isLost(relation))
-        AND EXISTS (SELECT FROM \(table.name) x
-          WHERE x.\(table.key) = \("j.other".cast(to: table.family))
-          AND NOT (\(hasSource(relation))) AND \(Removal.isNotBlocked(table, binding)))
+        UPDATE cascade.journal j SET done = false, batch = NULL WHERE \(isDone(what, relation))
+        AND EXISTS (SELECT FROM \(table.name) \(row) WHERE \(table.key.equal(row, text: key))
+          AND NOT \(isHeld) AND \(Removal.isNotBlocked(table, row, binding)))
         """)
       if kept.changed > 0 { isAny = true }
+    }
+    for relation in binding.relations(with: .deleteDestinationIfAllSourcesDeleted) {
+      try keep(
+        .lost, relation, relation.destination, "t", "j.other", binding.hasSource(relation))
+    }
+    for relation in binding.relations(with: .deleteSourceIfAllDestinationsDeleted) {
+      try keep(.widowed, relation, relation.source, "s", "j.key", binding.hasDestination(relation))
     }
     return isAny
   }

@@ -107,7 +107,7 @@ struct PostgresTests {
     #expect(refused.status == 78)
     for text in [
       "store: a password does not belong", "spool: missing", "collections.notes: collections",
-      "relationships[0]: edges that are not in one column", "files: files are not supported",
+      "relationships[0]: edges that are not in columns", "files: files are not supported",
     ] {
       #expect(refused.error.contains(text))
     }

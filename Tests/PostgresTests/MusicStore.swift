@@ -46,6 +46,16 @@ final class PostgresFixture {
     }
   }
 
+  /// Sweeps until nothing is left to be looked for again. Transactions of other tests delay it.
+  func settle() throws {
+    for _ in 0..<5_000 {
+      if try texts("SELECT count(*) FROM cascade.recheck") == ["0"] { return }
+      try sweep()
+      _ = try texts("SELECT pg_sleep(0.001)")
+    }
+    throw ClusterError(description: "not in time: nothing is left to be looked for again")
+  }
+
   @discardableResult
   func sweep(_ kinds: [SweepKind] = [.cascade, .refcount]) throws -> SweepResult {
     try writer.sweep(kinds, at: 1, manners: .none)

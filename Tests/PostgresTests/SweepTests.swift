@@ -156,9 +156,33 @@ struct SweepTests {
     #expect(try store.sweep().byRule == ["deleteSourceIfAllDestinationsDeleted": 1])
     #expect(try store.texts("SELECT first FROM post") == ["1"])
     #expect(try store.sweep([.all]).outcome == .nothing)
-    #expect(try store.reader.notices(after: 0, limit: 9).map(\.node.description) == ["posts/2"])
+    func receivers() throws -> [String] {
+      try store.reader.notices(after: 0, limit: 9).map(\.node.description)
+    }
+    #expect(try receivers() == ["posts/2"])
+    try store.settle()
+    try store.bySQL("INSERT INTO post VALUES(3, 1, 3)")
+    try store.sweep()
+    #expect(try receivers() == ["posts/2", "posts/3"])
+    try store.settle()
+    #expect(try receivers() == ["posts/2", "posts/3"])
     try store.bySQL("DELETE FROM photo")
-    #expect(try store.sweep().byCollection == ["posts": 1])
+    #expect(try store.sweep().byCollection == ["posts": 2])
+  }
+
+  @Test("What a denial keeps is looked at once, and does not keep the daemon busy")
+  func denied() throws {
+    let model = Music.model().replacing(
+      "column: \"album_id\",\n      rules: [\"deleteSourceIfDestinationDeleted\"]",
+      with: "column: 'album_id', rules: ['denyDestinationDeletion']")
+    #expect(model.contains("denyDestinationDeletion"))
+    let store = try PostgresFixture(model, schema: Music.schema)
+    try store.sweep([.all])
+    try store.bySQL("DELETE FROM artist WHERE id = 'anna'")
+    #expect(try store.sweep().outcome == .blocked)
+    try store.settle()
+    #expect(try store.journalIsEmpty)
+    #expect(try store.texts("SELECT count(*) FROM album") == ["3"])
   }
 
   @Test("TRUNCATE asks for a search of whole tables")

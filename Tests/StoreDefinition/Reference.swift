@@ -8,6 +8,10 @@ package struct Reference {
     package var source: Node
     package var destination: Node
     package var origin: Origin
+
+    fileprivate var path: String {
+      "\(name)/\(source.collection)/\(destination.collection)"
+    }
   }
 
   package struct Told: Hashable {
@@ -35,9 +39,9 @@ package struct Reference {
   /// edge to each of these in `edges`, and it counts while the node is there.
   package var alternatives: [String: [String]] = [:]
 
-  /// Whether a declared edge that no rule removed is there again once its destination is, as one in
-  /// a column is.
-  package var keepsDangling = false
+  /// Relationships in columns, by `name/from/to`. An edge that no rule removed is there again once
+  /// its destination is.
+  package var columns: Set<String> = []
 
   /// Edges in properties and columns whose destination is not there. Once it is, they are edges.
   private var loose: [EdgeID: Rules] = [:]
@@ -187,7 +191,7 @@ package struct Reference {
     notices += told(gone)
     result.deleted.formUnion(gone.filter { nodes[$0] != nil || nodesBefore.contains($0) })
     nodes = nodes.filter { !gone.contains($0.key) }
-    if keepsDangling || !propertyRules.isEmpty { loosen(gone) }
+    if !columns.isEmpty || !propertyRules.isEmpty { loosen(gone) }
     edges = edges.filter { edge, _ in !gone.contains(edge.source) && !isLost(edge, gone) }
     begin()
     return nil
@@ -196,6 +200,7 @@ package struct Reference {
   private mutating func loosen(_ gone: Set<Node>) {
     let left = edges.filter {
       $0.key.origin == .declared && gone.contains($0.key.destination) && !$0.value.contains(64)
+        && (columns.isEmpty || columns.contains($0.key.path))
     }
     loose.merge(left) { $1 }
     loose = loose.filter { !gone.contains($0.key.source) }

@@ -1,0 +1,208 @@
+internal import CascadeModel
+
+/// A relationship, and where the database has its edges.
+///
+/// In the SQL, `s` is a row of the source, `t` one of the destination, and `e` one of the join table.
+struct EdgeRelation {
+  let number: Int64
+  let relationship: Relationship
+  let source: MappedTable
+  let destination: MappedTable
+  let form: Form
+
+  enum Form {
+    /// Columns of the source.
+    case columns(Columns)
+    case join(JoinTable)
+  }
+
+  var name: String { relationship.name }
+  var rules: Rules { relationship.rules }
+
+  var join: JoinTable? {
+    if case .join(let join) = form { join } else { nil }
+  }
+
+  /// The referring columns of the source; nil for a join.
+  var columns: Columns? {
+    if case .columns(let columns) = form { columns } else { nil }
+  }
+
+  /// Whether the rules may leave a reference of a row to nothing.
+  var staysDangling: Bool { join == nil && rules.isDisjoint(with: .removingSource) }
+
+  func edge(_ from: String, _ to: String) -> Edge {
+    Edge(
+      name: name, source: source.node(from), destination: .node(destination.node(to)),
+      rules: rules, origin: .declared, kind: join == nil ? .column : .join)
+  }
+
+  func table(at end: EdgeEnd) -> MappedTable { end == .source ? source : destination }
+}
+
+/// A table of which each row is an edge. Its rows outlive both ends, and are removed with either.
+struct JoinTable {
+  /// With its schema.
+  let name: String
+  let source: Columns
+  let destination: Columns
+
+  func columns(at end: EdgeEnd) -> Columns { end == .source ? source : destination }
+}
+
+enum EdgeEnd: Hashable, CaseIterable { case source, destination }
+
+extension EdgeRelation {
+  // MARK: - Edges in FROM
+
+  /// All edges whose source is there; `sources` are its rows if they are not all of the table.
+  func edges(from sources: String? = nil) -> String {
+    let rows = "\(sources ?? source.name) s"
+    guard let join else { return rows }
+    return "\(join.name) e JOIN \(rows) ON \(join.source.equal("e", source.key, "s"))"
+  }
+
+  /// The edges of one source, and the condition that they are its edges. A join row is one also
+  /// where its source is gone.
+  func edges(ofText key: String) -> (from: String, condition: String) {
+    guard let join else { return ("\(source.name) s", source.key.equal("s", text: key)) }
+    return ("\(join.name) e", join.source.equal("e", text: key))
+  }
+
+  // MARK: - What an edge leads to
+
+  private var reference: (columns: Columns, row: String) {
+    switch form {
+    case .columns(let columns): (columns, "s")
+    case .join(let join): (join.destination, "e")
+    }
+  }
+
+  /// Whether it leads anywhere. The row is `s`, or `e` for a join, if it has no other name.
+  func isEdge(in row: String? = nil) -> String {
+    reference.columns.isComplete(row ?? reference.row)
+  }
+
+  /// The key of the destination, as a text.
+  func to(in row: String? = nil) -> String { reference.columns.text(row ?? reference.row) }
+
+  /// The values of the referring columns.
+  func toValues(in row: String? = nil) -> String {
+    reference.columns.values(row ?? reference.row)
+  }
+
+  func leads(to other: String, in row: String? = nil) -> String {
+    reference.columns.equal(row ?? reference.row, destination.key, other)
+  }
+
+  func leads(toText key: String) -> String {
+    reference.columns.equal(reference.row, text: key)
+  }
+
+  func leads(toAny array: String) -> String { reference.columns.isAny(reference.row, array) }
+
+  func leads(toAnyOf texts: String) -> String { reference.columns.isIn(reference.row, texts) }
+
+  /// Whether the reference of the row `s` leads to nothing.
+  var isDangling: String { dangling(at: .destination).condition }
+
+  // MARK: - Conditions
+
+  /// Whether there is an edge between the keys of two texts.
+  func hasEdge(_ from: String, _ to: String) -> String {
+    "EXISTS (SELECT FROM \(edges()) WHERE \(source.key.equal("s", text: from)) "
+      + "AND \(leads(toText: to)))"
+  }
+
+  /// Whether an edge that lost its destination, between the keys of two texts, is not lost any more.
+  func isRestored(_ from: String, _ to: String) -> String {
+    if join != nil { return hasEdge(from, to) }
+    return "(\(destination.has(to)) OR NOT \(hasEdge(from, to)))"
+  }
+
+  /// Whether the row `s` has an edge to a node that is there, and for which a condition on `t`
+  /// holds.
+  func hasDestination(where condition: String = "true") -> String {
+    let edges = join.map { "\($0.name) e, " } ?? ""
+    let isOfSource = join.map { "\($0.source.equal("e", source.key, "s")) AND " } ?? ""
+    return """
+      EXISTS (SELECT FROM \(edges)\(destination.name) t
+        WHERE \(isOfSource)\(leads(to: "t")) AND \(condition))
+      """
+  }
+
+  /// Whether an edge leads to the row `t` from a node that is there, and for which a condition on
+  /// `s` holds.
+  func hasSource(where condition: String = "true") -> String {
+    "EXISTS (SELECT FROM \(edges()) WHERE \(leads(to: "t")) AND \(condition))"
+  }
+}
+
+/// Edges of which one end is not there.
+struct DanglingEdges {
+  /// Of the end that is not there, and its key as a text.
+  let table: MappedTable
+  let key: String
+  /// For FROM.
+  let edges: String
+  let condition: String
+  fileprivate let columns: Columns
+  fileprivate let row: String
+
+  /// Whether its key is one of an array of texts.
+  func isAny(_ array: String) -> String { columns.isAny(row, array) }
+}
+
+extension EdgeRelation {
+  /// Only a join row can be without its source.
+  func dangling(at end: EdgeEnd) -> DanglingEdges {
+    let table = table(at: end)
+    let (columns, row) = join.map { ($0.columns(at: end), "e") } ?? reference
+    let edges = join.map { "\($0.name) e" } ?? "\(source.name) s"
+    return DanglingEdges(
+      table: table, key: columns.text(row), edges: edges,
+      condition: """
+        \(columns.isComplete(row)) AND NOT EXISTS (
+          SELECT FROM \(table.name) t WHERE \(columns.equal(row, table.key, "t")))
+        """, columns: columns, row: row)
+  }
+}
+
+extension Binding {
+  /// The relations whose edges count together, seen from their destination.
+  func alikeAtDestination(_ relation: EdgeRelation) -> [EdgeRelation] {
+    relations(to: relation.destination).filter { $0.name == relation.name }
+  }
+
+  /// The same, seen from their source.
+  func alikeAtSource(_ relation: EdgeRelation) -> [EdgeRelation] {
+    relations(from: relation.source).filter { $0.name == relation.name }
+  }
+
+  /// Whether the row `s` has an edge of the relation's name to a node that is there.
+  func hasDestination(_ relation: EdgeRelation) -> String {
+    "(" + alikeAtSource(relation).map { $0.hasDestination() }.joined(separator: " OR ") + ")"
+  }
+
+  /// Whether an edge of the relation's name leads to the row `t`.
+  func hasSource(_ relation: EdgeRelation) -> String {
+    "(" + alikeAtDestination(relation).map { $0.hasSource() }.joined(separator: " OR ") + ")"
+  }
+
+  /// Whether an edge of the relation may keep its destination: it denies, or it counts for a rule
+  /// that any relation of its name may have.
+  func mayKeepDestination(_ relation: EdgeRelation) -> Bool {
+    relation.rules.contains(.denyDestinationDeletion)
+      || alikeAtDestination(relation).contains {
+        $0.rules.contains(.deleteDestinationIfAllSourcesDeleted)
+      }
+  }
+
+  /// The same for its source.
+  func mayKeepSource(_ relation: EdgeRelation) -> Bool {
+    relation.rules.contains(.denySourceDeletion)
+      || alikeAtSource(relation).contains {
+        $0.rules.contains(.deleteSourceIfAllDestinationsDeleted)
+      }
+  }
+}
