@@ -72,7 +72,9 @@ struct Binder: ~Copyable {
         let destination = try reference(to, in: name, to: destination, path)
       else { return nil }
       return .join(JoinTable(name: name, source: source, destination: destination))
-    case .stored, .property, .polymorphic: return nil
+    case .property(let name):
+      return try list(name, in: source.name, to: destination, path).map { .list($0) }
+    case .stored, .polymorphic: return nil
     }
   }
 
@@ -101,6 +103,23 @@ struct Binder: ~Copyable {
       return nil
     }
     return columns
+  }
+
+  private mutating func list(
+    _ name: String, in table: String, to other: MappedTable, _ path: String
+  ) throws -> ListColumn? {
+    guard let (type, isDeterministic) = try type(of: name, in: table, path) else { return nil }
+    let family = other.key.families[0]
+    if type == "jsonb" { return ListColumn(name: quoted(name), type: type, family: family) }
+    let item = type.hasSuffix("[]") ? String(type.dropLast(2)) : ""
+    guard KeyFamily(type: item, isDeterministic: isDeterministic) == family else {
+      fail(
+        path,
+        "\"\(name)\" is \(type): a list is jsonb, or an array of \(family.rawValue) as the key of "
+          + "\"\(other.collection)\"")
+      return nil
+    }
+    return ListColumn(name: quoted(name), type: type, family: family)
   }
 
   private mutating func columns(
@@ -138,6 +157,17 @@ struct Binder: ~Copyable {
   private mutating func family(
     of column: String, in table: String, _ path: String
   ) throws -> KeyFamily? {
+    guard let (type, isDeterministic) = try type(of: column, in: table, path) else { return nil }
+    let family = KeyFamily(type: type, isDeterministic: isDeterministic)
+    if family == nil {
+      fail(path, "\"\(column)\" is \(type): \(KeyFamily.supported)")
+    }
+    return family
+  }
+
+  private mutating func type(
+    of column: String, in table: String, _ path: String
+  ) throws -> (name: String, isDeterministic: Bool)? {
     let rows = try store.db.run(
       """
       SELECT format_type(a.atttypid, NULL), coalesce(l.collisdeterministic, true)
@@ -148,11 +178,7 @@ struct Binder: ~Copyable {
       fail(path, "\(table) has no column \"\(column)\"")
       return nil
     }
-    let family = KeyFamily(type: type, isDeterministic: row[1] == "t")
-    if family == nil {
-      fail(path, "\"\(column)\" is \(type): \(KeyFamily.supported)")
-    }
-    return family
+    return (type, row[1] == "t")
   }
 
   private func isNotNull(_ column: String, in table: String) throws -> Bool {

@@ -12,13 +12,8 @@ struct SetupCheck {
     let problems = store.binding.problems.map {
       SetupFinding(kind: .binding, table: nil, message: $0.description)
     }
-    let indexes = try IndexSearch(store).missing().map { index in
-      SetupFinding(
-        kind: .missingIndex, table: index.table,
-        message: "no index begins with \(index); as the table's owner: "
-          + IndexSearch.statement(index))
-    }
-    return try problems + indexes + triggerFindings() + isolationFindings() + effectless
+    return try problems + IndexSearch(store).findings() + triggerFindings() + isolationFindings()
+      + effectless
   }
 
   /// What only SQLite knows is accepted, so that a model may move.

@@ -44,7 +44,7 @@ struct EdgeListing {
 
   private func order(_ relation: EdgeRelation) -> String {
     let source = relation.source.key.values("s")
-    return relation.join == nil ? source : "\(source), \(relation.toValues())"
+    return relation.columns != nil ? source : "\(source), \(relation.toValues())"
   }
 
   /// Nil if the relation has no such edges.
@@ -74,7 +74,7 @@ struct EdgeListing {
     if let after {
       let last =
         source.key.parts(of: parameter(after[0]))
-        + (relation.join == nil ? [] : table.key.parts(of: parameter(after[1])))
+        + (relation.columns != nil ? [] : table.key.parts(of: parameter(after[1])))
       conditions.append("(\(order(relation))) > (\(last.joined(separator: ", ")))")
     }
     return ("FROM \(relation.edges()) WHERE \(conditions.joined(separator: " AND "))", values)

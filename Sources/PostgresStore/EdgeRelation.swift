@@ -2,7 +2,8 @@ internal import CascadeModel
 
 /// A relationship, and where the database has its edges.
 ///
-/// In the SQL, `s` is a row of the source, `t` one of the destination, and `e` one of the join table.
+/// In the SQL, `s` is a row of the source, `t` one of the destination, and `e` one of the join table
+/// or an element of a list.
 struct EdgeRelation {
   let number: Int64
   let relationship: Relationship
@@ -14,6 +15,8 @@ struct EdgeRelation {
     /// Columns of the source.
     case columns(Columns)
     case join(JoinTable)
+    /// A column of the source.
+    case list(ListColumn)
   }
 
   var name: String { relationship.name }
@@ -23,9 +26,18 @@ struct EdgeRelation {
     if case .join(let join) = form { join } else { nil }
   }
 
-  /// The referring columns of the source; nil for a join.
+  var list: ListColumn? {
+    if case .list(let list) = form { list } else { nil }
+  }
+
+  /// The columns of the source that are the reference; nil for a join and a list.
   var columns: Columns? {
     if case .columns(let columns) = form { columns } else { nil }
+  }
+
+  /// The columns of the source in which references are.
+  var referringColumns: Columns? {
+    columns ?? list.map { Columns([Columns.Column(name: $0.name, family: $0.family)]) }
   }
 
   /// Whether the rules may leave a reference of a row to nothing.
@@ -34,7 +46,15 @@ struct EdgeRelation {
   func edge(_ from: String, _ to: String) -> Edge {
     Edge(
       name: name, source: source.node(from), destination: .node(destination.node(to)),
-      rules: rules, origin: .declared, kind: join == nil ? .column : .join)
+      rules: rules, origin: .declared, kind: kind)
+  }
+
+  private var kind: EdgeKind {
+    switch form {
+    case .columns: .column
+    case .join: .join
+    case .list: .property
+    }
   }
 
   func table(at end: EdgeEnd) -> MappedTable { end == .source ? source : destination }
@@ -58,53 +78,112 @@ extension EdgeRelation {
   /// All edges whose source is there; `sources` are its rows if they are not all of the table.
   func edges(from sources: String? = nil) -> String {
     let rows = "\(sources ?? source.name) s"
-    guard let join else { return rows }
+    guard let join else { return rows + references(of: "s") }
     return "\(join.name) e JOIN \(rows) ON \(join.source.equal("e", source.key, "s"))"
   }
 
   /// The edges of one source, and the condition that they are its edges. A join row is one also
   /// where its source is gone.
   func edges(ofText key: String) -> (from: String, condition: String) {
-    guard let join else { return ("\(source.name) s", source.key.equal("s", text: key)) }
+    guard let join else { return (edges(), source.key.equal("s", text: key)) }
     return ("\(join.name) e", join.source.equal("e", text: key))
+  }
+
+  /// What to append to a row of the source in FROM, to get its elements.
+  func references(of row: String) -> String {
+    list.map { " CROSS JOIN \($0.elements(row))" } ?? ""
   }
 
   // MARK: - What an edge leads to
 
-  private var reference: (columns: Columns, row: String) {
+  private func reference(_ row: String? = nil) -> (columns: Columns, row: String) {
     switch form {
-    case .columns(let columns): (columns, "s")
-    case .join(let join): (join.destination, "e")
+    case .columns(let columns): (columns, row ?? "s")
+    case .join(let join): (join.destination, row ?? "e")
+    case .list(let list): (list.value, "e")
     }
   }
 
-  /// Whether it leads anywhere. The row is `s`, or `e` for a join, if it has no other name.
+  /// Whether it leads anywhere. A column may be in another row than `s`, that of a join in another
+  /// than `e`.
   func isEdge(in row: String? = nil) -> String {
-    reference.columns.isComplete(row ?? reference.row)
+    let (columns, row) = reference(row)
+    return columns.isComplete(row)
   }
 
   /// The key of the destination, as a text.
-  func to(in row: String? = nil) -> String { reference.columns.text(row ?? reference.row) }
+  func to(in row: String? = nil) -> String {
+    let (columns, row) = reference(row)
+    return columns.text(row)
+  }
 
   /// The values of the referring columns.
   func toValues(in row: String? = nil) -> String {
-    reference.columns.values(row ?? reference.row)
+    let (columns, row) = reference(row)
+    return columns.values(row)
   }
 
   func leads(to other: String, in row: String? = nil) -> String {
-    reference.columns.equal(row ?? reference.row, destination.key, other)
+    let (columns, edge) = reference(row)
+    let isIt = columns.equal(edge, destination.key, other)
+    return list.map { "\($0.has(destination.key.values(other), in: row ?? "s")) AND \(isIt)" }
+      ?? isIt
   }
 
   func leads(toText key: String) -> String {
-    reference.columns.equal(reference.row, text: key)
+    let (columns, row) = reference()
+    let isIt = columns.equal(row, text: key)
+    return list.map { "\($0.has(columns.parts(of: key)[0], in: "s")) AND \(isIt)" } ?? isIt
   }
 
-  func leads(toAny array: String) -> String { reference.columns.isAny(reference.row, array) }
+  func leads(toAny array: String) -> String { leads(toAny(array)) }
+  func leads(toAnyOf texts: String) -> String { leads(toAnyOf(texts)) }
 
-  func leads(toAnyOf texts: String) -> String { reference.columns.isIn(reference.row, texts) }
+  private func leads(_ any: (isAny: String, mayBe: String)) -> String {
+    list == nil ? any.isAny : "\(any.mayBe) AND \(any.isAny)"
+  }
 
-  /// Whether the reference of the row `s` leads to nothing.
+  /// Whether it leads to one of the keys of an array of texts, and whether the row may have such.
+  private func toAny(_ array: String) -> (isAny: String, mayBe: String) {
+    let (columns, row) = reference()
+    let values = list.map { "SELECT unnest\(array.array(of: $0.family))" }
+    return (columns.isAny(row, array), mayHave(values))
+  }
+
+  private func toAnyOf(_ texts: String) -> (isAny: String, mayBe: String) {
+    let (columns, row) = reference()
+    let values = list.map { "SELECT \("k.key".cast(to: $0.family)) FROM (\(texts)) k(key)" }
+    return (columns.isIn(row, texts), mayHave(values))
+  }
+
+  private func mayHave(_ values: String?) -> String {
+    guard let list, let values else { return "true" }
+    return list.hasAny(values, in: "s")
+  }
+
+  // MARK: - References that are lost
+
+  /// Whether the reference leads to nothing.
   var isDangling: String { dangling(at: .destination).condition }
+
+  /// Whether the row `s` has a reference to one of the keys of an array of texts, which no row has.
+  func hasLost(any array: String) -> String { hasLost(toAny(array)) }
+  func hasLost(anyOf texts: String) -> String { hasLost(toAnyOf(texts)) }
+
+  private func hasLost(_ any: (isAny: String, mayBe: String)) -> String {
+    let isLost = "\(any.isAny) AND \(isDangling)"
+    guard let list else { return isLost }
+    return "\(any.mayBe) AND EXISTS (SELECT FROM \(list.elements("s")) WHERE \(isLost))"
+  }
+
+  /// Whether the element `e` leads to one of these keys, which no row has.
+  func isLost(anyOf texts: String) -> String { "\(toAnyOf(texts).isAny) AND \(isDangling)" }
+
+  /// The key of a destination that a row has lost.
+  func lostDestination(in row: String) -> String {
+    guard let list else { return to(in: row) }
+    return "(SELECT min(\(to())) FROM \(list.elements(row)) WHERE \(isDangling))"
+  }
 
   // MARK: - Conditions
 
@@ -123,7 +202,7 @@ extension EdgeRelation {
   /// Whether the row `s` has an edge to a node that is there, and for which a condition on `t`
   /// holds.
   func hasDestination(where condition: String = "true") -> String {
-    let edges = join.map { "\($0.name) e, " } ?? ""
+    let edges = join.map { "\($0.name) e, " } ?? list.map { "\($0.elements("s")), " } ?? ""
     let isOfSource = join.map { "\($0.source.equal("e", source.key, "s")) AND " } ?? ""
     return """
       EXISTS (SELECT FROM \(edges)\(destination.name) t
@@ -157,8 +236,8 @@ extension EdgeRelation {
   /// Only a join row can be without its source.
   func dangling(at end: EdgeEnd) -> DanglingEdges {
     let table = table(at: end)
-    let (columns, row) = join.map { ($0.columns(at: end), "e") } ?? reference
-    let edges = join.map { "\($0.name) e" } ?? "\(source.name) s"
+    let (columns, row) = join.map { ($0.columns(at: end), "e") } ?? reference()
+    let edges = join.map { "\($0.name) e" } ?? self.edges()
     return DanglingEdges(
       table: table, key: columns.text(row), edges: edges,
       condition: """

@@ -9,33 +9,63 @@ struct IndexSearch {
 
   init(_ store: StoreConnection) { self.store = store }
 
-  func missing() throws -> [MissingIndex] {
-    try store.binding.relations.flatMap(needed).filter { try !isThere($0) }
+  /// An index that is needed, and the kind of it.
+  private struct Index {
+    let index: MissingIndex
+    let method: String
+
+    init(_ table: String, _ columns: [String], method: String = "btree") {
+      index = MissingIndex(table: table, columns: columns)
+      self.method = method
+    }
+
+    /// The kinds that serve as well.
+    var methods: String { method == "btree" ? "{btree,hash}" : "{\(method)}" }
   }
 
-  private func needed(_ relation: EdgeRelation) -> [MissingIndex] {
-    switch relation.relationship.edgeStorage {
-    case .column(let columns): [MissingIndex(table: relation.source.name, columns: columns)]
-    case .join(_, let source, let destination):
-      [source, destination].map { MissingIndex(table: relation.join!.name, columns: $0) }
-    case .stored, .property, .polymorphic: []
+  func missing() throws -> [MissingIndex] { try search().map(\.index) }
+
+  func findings() throws -> [SetupFinding] {
+    try search().map { missing in
+      SetupFinding(
+        kind: .missingIndex, table: missing.index.table,
+        message: "no index begins with \(missing.index); as the table's owner: "
+          + IndexSearch.statement(missing))
     }
   }
 
-  private func isThere(_ index: MissingIndex) throws -> Bool {
-    try store.db.run(
+  private func search() throws -> [Index] {
+    try store.binding.relations.flatMap(needed).filter { try !isThere($0) }
+  }
+
+  private func needed(_ relation: EdgeRelation) -> [Index] {
+    switch relation.relationship.edgeStorage {
+    case .column(let columns): [Index(relation.source.name, columns)]
+    case .join(_, let source, let destination):
+      [source, destination].map { Index(relation.join!.name, $0) }
+    case .property(let column): [Index(relation.source.name, [column], method: "gin")]
+    case .stored, .polymorphic: []
+    }
+  }
+
+  private func isThere(_ needed: Index) throws -> Bool {
+    let columns = needed.index.columns
+    return try store.db.run(
       """
-      SELECT EXISTS (SELECT FROM pg_index i
-        WHERE i.indrelid = $1::regclass AND i.indisvalid AND i.indpred IS NULL AND $2::text[] <@ ARRAY(
+      SELECT EXISTS (SELECT FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
+        JOIN pg_am m ON m.oid = c.relam
+        WHERE i.indrelid = $1::regclass AND i.indisvalid AND i.indpred IS NULL AND m.amname = ANY($3::text[])
+        AND $2::text[] <@ ARRAY(
           SELECT a.attname::text FROM pg_attribute a WHERE a.attrelid = i.indrelid
-          AND a.attnum = ANY((i.indkey::int2[])[0:\(index.columns.count - 1)])))
-      """, [index.table, arrayText(index.columns)]
+          AND a.attnum = ANY((i.indkey::int2[])[0:\(columns.count - 1)])))
+      """, [needed.index.table, arrayText(columns), needed.methods]
     ).bool
   }
 
   /// What the owner has to run.
-  static func statement(_ index: MissingIndex) -> String {
-    let columns = index.columns.map(quoted).joined(separator: ", ")
-    return "CREATE INDEX CONCURRENTLY ON \(index.table)(\(columns))"
+  private static func statement(_ missing: Index) -> String {
+    let columns = missing.index.columns.map(quoted).joined(separator: ", ")
+    let method = missing.method == "btree" ? "" : " USING \(missing.method) "
+    return "CREATE INDEX CONCURRENTLY ON \(missing.index.table)\(method)(\(columns))"
   }
 }

@@ -42,9 +42,11 @@ enum OwnSchema {
       rule smallint, via int, other text);
     CREATE INDEX deleted_nodes ON cascade.deleted(collection, key);
     CREATE INDEX deleted_batches ON cascade.deleted(batch);
-    -- References that rule 64 removed.
+    -- References that rule 64 removed: `value` is the reference, or the whole list, of which `rest`
+    -- is what was left.
     CREATE TABLE cascade.nullified(
-      batch bigint NOT NULL, relation int NOT NULL, key text NOT NULL, value text NOT NULL);
+      batch bigint NOT NULL, relation int NOT NULL, key text NOT NULL, value text NOT NULL,
+      rest text);
     CREATE INDEX nullified_batches ON cascade.nullified(batch);
     -- Join rows that were removed with one of their ends.
     CREATE TABLE cascade.unlinked(batch bigint NOT NULL, relation int NOT NULL, row text);

@@ -39,7 +39,7 @@ struct Removal {
     _ table: MappedTable, _ selection: Selection, _ cause: Cause?, _ limit: Int
   ) -> String {
     let edges = store.binding.relations(from: table).filter { $0.join == nil }
-    let count = edges.map { "(\($0.isEdge(in: "d")))::int" }
+    let count = edges.map { self.count($0) }
     return """
       WITH d AS (
         \(delete(table.name, table.key, selection, limit))),
@@ -74,6 +74,12 @@ struct Removal {
       """
   }
 
+  /// How many edges the row `d` had.
+  private func count(_ relation: EdgeRelation) -> String {
+    guard let list = relation.list else { return "(\(relation.isEdge(in: "d")))::int" }
+    return "(SELECT count(*) FROM \(list.elements("d")) WHERE \(relation.isEdge()))"
+  }
+
   private var keptRow: String { store.model.trash > .zero ? "d::text" : "NULL" }
 
   private func lost(_ relation: EdgeRelation) -> String? {
@@ -83,7 +89,7 @@ struct Removal {
         INSERT INTO cascade.journal(what, subject, key, other, batch)
         SELECT \(JournalSubject.lost.rawValue), \(relation.number),
         \(relation.source.key.text("d")), \(relation.to(in: "d")), \(batch)
-        FROM d WHERE \(relation.isEdge(in: "d")))
+        FROM d\(relation.references(of: "d")) WHERE \(relation.isEdge(in: "d")))
       """
   }
 

@@ -101,7 +101,7 @@ struct Triggers {
     return """
       INSERT INTO cascade.journal(what, subject, key, other)
       SELECT \(JournalSubject.lost.rawValue), \(relation.number), \(source.text("o")),
-      \(relation.to(in: "o")) FROM \(old)
+      \(relation.to(in: "o")) FROM \(old)\(relation.references(of: "o"))
       WHERE \(relation.isEdge(in: "o")) AND \(source.isComplete("o"));
       """
   }
@@ -117,7 +117,8 @@ struct Triggers {
     }.map { relation in
       let to = "\(relation.destination.name) t"
       guard let join = relation.join else {
-        return denial(relation, "\(old), \(to) WHERE \(relation.leads(to: "t", in: "o"))")
+        let edges = "\(old)\(relation.references(of: "o"))"
+        return denial(relation, "\(edges), \(to) WHERE \(relation.leads(to: "t", in: "o"))")
       }
       let isOfSource = join.source.equal("e", table.key, "o")
       return denial(
@@ -153,7 +154,7 @@ struct Triggers {
   /// UPDATE OF has no transition tables, so this is a trigger of rows.
   private func changed(_ table: MappedTable) -> Trigger {
     let relations = binding.relations(from: table).filter { $0.join == nil }
-    let isChanged = ([table.key] + relations.compactMap(\.columns)).map {
+    let isChanged = ([table.key] + relations.compactMap(\.referringColumns)).map {
       $0.areDistinct("OLD", "NEW")
     }
     return trigger(
@@ -176,7 +177,7 @@ struct Triggers {
   }
 
   private func referenceChange(_ relation: EdgeRelation) -> String? {
-    guard let columns = relation.columns else { return nil }
+    guard let columns = relation.referringColumns else { return nil }
     let isChanged = columns.areDistinct("OLD", "NEW")
     var parts: [String] = []
     if !relation.rules.isDisjoint(with: .losingSource) {
@@ -211,6 +212,7 @@ struct Triggers {
   /// came too late.
   private func arrival(_ relation: EdgeRelation, _ new: String) -> String {
     let source = relation.join?.source ?? relation.source.key
+    let new = new + relation.references(of: "n")
     var statements: [String] = []
     if binding.mayKeepDestination(relation) {
       statements.append(hold(relation.destination, relation.toValues(in: "n"), new))

@@ -63,6 +63,7 @@ private struct Undo {
     }
     for relation in store.binding.relations {
       try restoreReferences(relation)
+      try restoreList(relation)
       try restoreJoinRows(relation)
     }
     try listDangling()
@@ -160,12 +161,33 @@ private struct Undo {
       RETURNING n.key
       """
     ).texts
+    try forget(relation, keys)
+  }
+
+  private mutating func forget(_ relation: EdgeRelation, _ keys: [String]) throws {
     result.references += keys.count
     try db.run(
       """
       DELETE FROM cascade.nullified n WHERE n.batch = \(batch)
       AND n.relation = \(relation.number) AND n.key = ANY($1::text[])
       """, [arrayText(keys)])
+  }
+
+  /// Of rows whose list is as the sweep left it, with what is there.
+  private mutating func restoreList(_ relation: EdgeRelation) throws {
+    guard let list = relation.list else { return }
+    let source = relation.source
+    let isAway = "\(relation.isDangling) AND NOT \(list.has("e.value", in: "s"))"
+    let keys = try db.run(
+      """
+      UPDATE \(source.name) s SET \(list.name) = \(list.list("o", without: isAway))
+      FROM (SELECT n.key, n.rest, n.value::\(list.type) AS \(list.name) FROM cascade.nullified n
+        WHERE n.batch = \(batch) AND n.relation = \(relation.number)) o
+      WHERE \(source.key.equal("s", text: "o.key")) AND s.\(list.name)::text = o.rest
+      RETURNING o.key
+      """
+    ).texts
+    try forget(relation, keys)
   }
 
   /// Join rows come back like references in a row: also where an end is not there, if the

@@ -62,7 +62,11 @@ enum UnsupportedParts {
         parts.append("join tables that are a collection, too,")
       }
       if !relationship.optional { parts.append("joins with \"optional: false\"") }
-    case .stored, .property, .polymorphic:
+    case .property(let path):
+      if path.contains(".") { parts.append("references within a JSON document") }
+      if !relationship.toMany { parts.append("single references in a JSON value") }
+      if !relationship.optional { parts.append("lists with \"optional: false\"") }
+    case .stored, .polymorphic:
       parts.append("edges that are not in columns or a join table")
     }
     if case .collection(let name) = relationship.to, model.collections[name] != nil {

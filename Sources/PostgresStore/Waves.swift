@@ -16,10 +16,10 @@ struct Waves {
   /// Whether rows that another session has locked are left for later.
   let isSweep: Bool
   /// Rows and edges that went.
-  private(set) var count = Removal.Count()
+  var count = Removal.Count()
 
-  private var db: Session { _read { yield store.db } }
-  private var binding: Binding { store.binding }
+  var db: Session { _read { yield store.db } }
+  var binding: Binding { store.binding }
   private var removal: Removal { Removal(store: store, batch: batch) }
 
   init(_ store: StoreConnection, batch: Int64, isSweep: Bool) {
@@ -33,6 +33,13 @@ struct Waves {
     let others: [String]
 
     var seqs: String { arrayText(seq) }
+    func without(_ dropped: Set<String>) -> Taken {
+      let left = seq.indices.filter { !dropped.contains(seq[$0]) }
+      return Taken(
+        seq: left.map { seq[$0] }, subject: subject, keys: left.map { keys[$0] },
+        others: left.map { others[$0] })
+    }
+
     /// Whether a row `j` of the journal is one of them.
     var isRow: String { "j.seq = ANY('\(seqs)'::bigint[])" }
   }
@@ -54,10 +61,14 @@ struct Waves {
       others: rows.map { $0[3] ?? "" })
   }
 
-  private func drop(_ taken: Taken, where condition: String = "true") throws {
-    try db.run(
-      "DELETE FROM cascade.journal j WHERE j.seq = ANY($1::bigint[]) AND \(condition)",
-      [taken.seqs])
+  /// Removes those for which a condition holds, and returns the others.
+  @discardableResult
+  private func drop(_ taken: Taken, where condition: String = "true") throws -> Taken {
+    let dropped = try db.run(
+      "DELETE FROM cascade.journal j WHERE j.seq = ANY($1::bigint[]) AND \(condition) RETURNING j.seq",
+      [taken.seqs]
+    ).texts
+    return dropped.isEmpty ? taken : taken.without(Set(dropped))
   }
 
   private func close(_ taken: Taken) throws {
@@ -107,11 +118,11 @@ struct Waves {
     return try delete(
       from: relation.source,
       Removal.Selection(
-        row: "s", condition: "\(relation.leads(toAny: "$1")) AND \(relation.isDangling)",
+        row: "s", condition: relation.hasLost(any: "$1"),
         values: [arrayText(taken.keys)]),
       Removal.Cause(
-        rule: .deleteSourceIfDestinationDeleted, relation: relation, other: relation.to(in: "d")),
-      limit)
+        rule: .deleteSourceIfDestinationDeleted, relation: relation,
+        other: relation.lostDestination(in: "d")), limit)
   }
 
   private mutating func unlink(
@@ -129,7 +140,7 @@ struct Waves {
       try drop(taken)
       return taken.seq.count
     }
-    try drop(taken, where: relation.hasEdge("j.key", "j.other"))
+    let taken = try drop(taken, where: relation.hasEdge("j.key", "j.other"))
     var went = 0
     if relation.rules.contains(.deleteDestinationIfSourceDeleted) {
       went = try delete(
@@ -150,7 +161,7 @@ struct Waves {
       try drop(taken)
       return taken.seq.count
     }
-    try drop(taken, where: relation.isRestored("j.key", "j.other"))
+    let taken = try drop(taken, where: relation.isRestored("j.key", "j.other"))
     var went = 0
     if relation.rules.contains(.deleteSourceIfDestinationDeleted) {
       went = try delete(
@@ -216,8 +227,8 @@ struct Waves {
       because: destination(of: relation, where: isRow))
     if relation.join == nil {
       went += try deleteSources(
-        relation, limit, relation.leads(toAnyOf: gone(relation.destination)),
-        because: relation.to(in: "d"))
+        relation, limit, relation.hasLost(anyOf: gone(relation.destination)),
+        because: relation.lostDestination(in: "d"))
     }
     return went
   }
@@ -266,7 +277,7 @@ struct Waves {
   }
 
   /// The keys of a table that are gone.
-  private func gone(_ table: MappedTable) -> String {
+  func gone(_ table: MappedTable) -> String {
     """
     SELECT j.key FROM cascade.journal j
     WHERE j.what = \(JournalSubject.gone.rawValue) AND j.subject = \(table.number) AND j.done
@@ -274,117 +285,10 @@ struct Waves {
     """
   }
 
-  private func isDone(_ what: JournalSubject, _ relation: EdgeRelation) -> String {
+  func isDone(_ what: JournalSubject, _ relation: EdgeRelation) -> String {
     """
     j.what = \(what.rawValue) AND j.subject = \(relation.number) AND j.done
     AND j.batch = \(batch)
     """
-  }
-
-  // MARK: - The end
-
-  /// Nullifies references and writes notices, when nothing goes any more, and empties the journal.
-  /// Returns how many notices there are, and whether nodes are left that another session has locked.
-  mutating func finish(at now: Int64) throws -> (notices: Int, hasLocked: Bool) {
-    var notices = 0
-    for relation in binding.relations { notices += try notify(relation, now) }
-    for relation in binding.relations(with: .nullifySourceIfDestinationDeleted) {
-      count.edges += try nullify(relation)
-    }
-    let hasLocked = try keepLocked()
-    try LateReferences(store).remember(batch)
-    try db.run("DELETE FROM cascade.journal WHERE batch = \(batch) AND done")
-    return (notices, hasLocked)
-  }
-
-  private func notify(_ relation: EdgeRelation, _ now: Int64) throws -> Int {
-    var notices = 0
-    if relation.rules.contains(.notifyIfSourceDeleted) {
-      notices += try notify(
-        relation, now, losesSource: true,
-        journaled(.lost, relation, relation.destination, "j.other"))
-    }
-    if relation.rules.contains(.notifyIfDestinationDeleted) {
-      var widowed = journaled(.widowed, relation, relation.source, "j.key")
-      if relation.join == nil {
-        widowed += """
-           UNION ALL SELECT \(relation.source.key.text("s")), \(relation.to())
-          FROM \(relation.source.name) s WHERE \(isWidowed(relation))
-          """
-      }
-      notices += try notify(relation, now, losesSource: false, widowed)
-    }
-    return notices
-  }
-
-  private func notify(
-    _ relation: EdgeRelation, _ now: Int64, losesSource: Bool, _ edges: String
-  ) throws -> Int {
-    try db.run(
-      """
-      INSERT INTO cascade.notice(relation, source, destination, lost_source, batch, at)
-      SELECT DISTINCT \(relation.number), l.source, l.destination, \(losesSource), \(batch), \(now)
-      FROM (\(edges)) l(source, destination)
-      """
-    ).changed
-  }
-
-  /// The edges that the journal says lost one end, where the other is there.
-  private func journaled(
-    _ what: JournalSubject, _ relation: EdgeRelation, _ receiver: MappedTable, _ key: String
-  ) -> String {
-    let isOver =
-      what == .lost
-      ? relation.hasEdge("j.key", "j.other") : relation.isRestored("j.key", "j.other")
-    return """
-      SELECT j.key, j.other FROM cascade.journal j WHERE \(isDone(what, relation))
-      AND NOT \(isOver) AND \(receiver.has(key))
-      """
-  }
-
-  /// Whether the destination of the row `s` is gone.
-  private func isWidowed(_ relation: EdgeRelation) -> String {
-    "\(relation.leads(toAnyOf: gone(relation.destination))) AND \(relation.isDangling)"
-  }
-
-  private func nullify(_ relation: EdgeRelation) throws -> Int {
-    guard let columns = relation.columns else { return 0 }
-    let key = relation.source.key
-    return try db.run(
-      """
-      WITH w AS (SELECT \(key.text("s")) AS key, \(relation.to()) AS value
-        FROM \(relation.source.name) s WHERE \(isWidowed(relation)) FOR UPDATE),
-      u AS (UPDATE \(relation.source.name) s
-        SET \(columns.all.map { "\($0.name) = NULL" }.joined(separator: ", ")) FROM w
-        WHERE \(key.equal("s", text: "w.key")) AND \(columns.equal("s", text: "w.value")))
-      INSERT INTO cascade.nullified(batch, relation, key, value)
-      SELECT \(batch), \(relation.number), w.key, w.value FROM w
-      """
-    ).changed
-  }
-
-  /// What could go, but was locked by another session, stays in the journal.
-  private func keepLocked() throws -> Bool {
-    var isAny = false
-    func keep(
-      _ what: JournalSubject, _ relation: EdgeRelation, _ table: MappedTable, _ row: String,
-      _ key: String, _ isHeld: String
-    ) throws {
-      let kept = try db.run(
-        """
-        UPDATE cascade.journal j SET done = false, batch = NULL WHERE \(isDone(what, relation))
-        AND EXISTS (SELECT FROM \(table.name) \(row) WHERE \(table.key.equal(row, text: key))
-          AND NOT \(isHeld) AND \(Removal.isNotBlocked(table, row, binding)))
-        """)
-      if kept.changed > 0 { isAny = true }
-    }
-    for relation in binding.relations(with: .deleteDestinationIfAllSourcesDeleted) {
-      try keep(
-        .lost, relation, relation.destination, "t", "j.other", binding.hasSource(relation))
-    }
-    for relation in binding.relations(with: .deleteSourceIfAllDestinationsDeleted) {
-      try keep(.widowed, relation, relation.source, "s", "j.key", binding.hasDestination(relation))
-    }
-    return isAny
   }
 }

@@ -1,10 +1,10 @@
 import CascadeModel
 import StoreDefinition
 
-/// Two tables whose rows refer to each other and to themselves, in columns and in join tables. The
+/// Two tables whose rows refer to each other and to themselves, in columns, join tables and lists. The
 /// key of the second may have two columns.
 struct ColumnGraph {
-  enum Place: CaseIterable { case column, join }
+  enum Place: CaseIterable { case column, join, array, json }
 
   struct Relation {
     let name: String
@@ -15,6 +15,7 @@ struct ColumnGraph {
     let place: Place
     let rules: Rules
 
+    var isList: Bool { place == .array || place == .json }
     var table: String { "j_\(from)_\(column)" }
     var most: Int { place == .column ? 1 : 3 }
     /// As the reference calls it.
@@ -46,7 +47,8 @@ struct ColumnGraph {
     self.relations = relations.reduce(into: []) { kept, relation in
       if !kept.contains(where: { $0.path == relation.path }) { kept.append(relation) }
     }
-    hasPairs = Bool.random(using: &random)
+    let isListed = self.relations.contains { $0.isList && $0.to == "b" }
+    hasPairs = !isListed && Bool.random(using: &random)
   }
 
   private static func rules(denies: Bool, _ random: inout Seeded) -> Rules {
@@ -70,7 +72,7 @@ struct ColumnGraph {
   /// Relations whose references to nothing may stay as they are.
   var dangling: [Relation] {
     relations.filter {
-      $0.place == .column
+      $0.place != .join
         && $0.rules.isDisjoint(with: [
           .deleteSourceIfDestinationDeleted, .nullifySourceIfDestinationDeleted,
         ])
@@ -101,6 +103,7 @@ struct ColumnGraph {
       case .join:
         "join: { table: '\(relation.table)', source: \(list(columns("s", to: relation.from))), "
           + "destination: \(list(columns("d", to: relation.to))) }"
+      case .array, .json: "property: '\(relation.column)', toMany: true"
       }
     return "{ name: '\(relation.name)', from: '\(relation.from)', to: '\(relation.to)', "
       + "\(place), rules: [\(rules)] }"
@@ -112,10 +115,16 @@ struct ColumnGraph {
 
   var schema: String {
     let tables = ColumnGraph.collections.map { collection in
-      let references = relations.filter { $0.from == collection && $0.place == .column }
-      let columns = references.flatMap { self.columns($0.column, to: $0.to) }
+      let relations = relations.filter { $0.from == collection }
+      let columns = relations.filter { $0.place == .column }.flatMap {
+        self.columns($0.column, to: $0.to)
+      }
       let key = self.columns("id", to: collection)
-      let all = (key + columns).map { "\($0) \($0.hasSuffix("_of") ? "int" : "varchar(9)")" }
+      let all =
+        (key + columns).map { "\($0) \($0.hasSuffix("_of") ? "int" : "varchar(9)")" }
+        + relations.filter(\.isList).map {
+          "\($0.column) \($0.place == .json ? "jsonb" : "text[]")"
+        }
       return "CREATE TABLE \"t \(collection)\"(\(all.joined(separator: ", ")), "
         + "PRIMARY KEY(\(key.joined(separator: ", "))))"
     }
@@ -189,6 +198,10 @@ struct ColumnGraph {
   private func upsert(_ node: Node, _ references: [String: [Node]]) -> String {
     let key = columns("id", to: node.collection)
     var (names, values) = (key, values(node))
+    for relation in relations where relation.from == node.collection && relation.isList {
+      names.append(relation.column)
+      values.append(list(references[relation.column] ?? [], as: relation.place))
+    }
     for relation in relations where relation.from == node.collection && relation.place == .column {
       let columns = columns(relation.column, to: relation.to)
       names += columns
@@ -202,6 +215,12 @@ struct ColumnGraph {
       VALUES(\(values.joined(separator: ", ")))
       ON CONFLICT(\(key.joined(separator: ", "))) DO UPDATE SET \(updates)
       """
+  }
+
+  private func list(_ nodes: [Node], as place: Place) -> String {
+    if nodes.isEmpty { return place == .json ? "'{}'" : "NULL" }
+    let items = nodes.map { "\"\($0.key.managedText!)\"" }.joined(separator: ",")
+    return place == .json ? "'[\(items),7]'" : "'{\(items),NULL}'"
   }
 
   /// Only what differs is written, as an application would.

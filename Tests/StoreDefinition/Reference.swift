@@ -45,6 +45,9 @@ package struct Reference {
 
   /// Edges in properties and columns whose destination is not there. Once it is, they are edges.
   private var loose: [EdgeID: Rules] = [:]
+  /// Nodes that are not there, and to which there will be edges once they are.
+  package var awaited: Set<Node> { Set(loose.keys.map(\.destination)) }
+
   private var nodesBefore: Set<Node> = []
   private var nodesPut: Set<Node> = []
   private var edgesBefore: Set<EdgeID> = []
