@@ -23,8 +23,9 @@ package struct PostgresError: Error, Hashable, CustomStringConvertible {
     sqlState.map { state in states.contains { state.hasPrefix($0) } } ?? false
   }
 
-  /// The connection is gone, or the server shuts down: a new connection may work.
-  package var isConnectionLost: Bool { sqlState == nil || isOf("08", "57P") }
+  /// The connection is gone, or the server shuts down or became a standby, which cannot be written
+  /// to: a new connection may work.
+  package var isConnectionLost: Bool { sqlState == nil || isOf("08", "57P", "25006") }
 
   /// The transaction met another one: it may succeed if it is tried again.
   package var isConflict: Bool { isOf("40001", "40P01") }
@@ -65,10 +66,8 @@ extension PostgresError {
   private static let messageField = Int32(UInt8(ascii: "M"))
   private static let detailField = Int32(UInt8(ascii: "D"))
 
-  /// libpq ends its messages with a line end.
+  /// libpq writes messages of several lines, and ends them with a line end.
   static func trimmed(_ text: String) -> String {
-    var text = text
-    while text.last?.isWhitespace == true { text.removeLast() }
-    return text
+    text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
   }
 }

@@ -8,16 +8,24 @@ package struct Session: ~Copyable {
 
   /// `location` is a URI or a list of settings:
   /// https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING
-  package init(_ location: String, name: String = "cascaded") throws(PostgresError) {
+  package init(_ location: String, name: String? = nil) throws(PostgresError) {
     unsafe connection = try Session.open(location, name)
     unsafe PQsetNoticeProcessor(connection, { _, _ in }, nil)
   }
 
+  /// What the location may set otherwise. A server that does not answer is given up, and among
+  /// several hosts the one is chosen that can be written to.
+  private static let defaults = [
+    ("connect_timeout", "5"), ("tcp_user_timeout", "10000"), ("target_session_attrs", "read-write"),
+  ]
+
   private static func open(
-    _ location: String, _ name: String
+    _ location: String, _ name: String?
   ) throws(PostgresError) -> OpaquePointer {
-    let words = CStrings(["dbname", "fallback_application_name", "client_encoding"])
-    let values = CStrings([location, name, "UTF8"])
+    let fixed = [("dbname", location), ("client_encoding", "UTF8")]
+    let settings = defaults + fixed + (name.map { [("application_name", $0)] } ?? [])
+    let words = CStrings(settings.map(\.0))
+    let values = CStrings(settings.map(\.1))
     let opened = unsafe words.withPointers { words in
       unsafe values.withPointers { unsafe PQconnectdbParams(words, $0, 1) }
     }

@@ -4,15 +4,16 @@ internal import CascadeStore
 /// Waits for what others write to the journal.
 ///
 /// While the daemon sleeps, a row in `cascade.asleep` asks the triggers to notify it. A transaction
-/// that looked for that row before it was there notifies no listener, so the journal is looked at each
-/// second too. Without the row, no commit pays for a notification.
+/// that looked for that row before it was there notifies no listener, so the journal is looked at
+/// twice a second too. Without the row, no commit pays for a notification. To other daemons, these
+/// looks tell that this one is alive.
 final class CommitWatch: CommitWatching {
   private let db: Session
   private var isAsleep = false
   private var seen: [String?] = []
 
   init(_ path: String) throws {
-    db = try Session(path, name: "cascaded listener")
+    db = try Session(path, name: Leadership.daemon)
     try db.listen("cascade")
     try wake()
   }
@@ -32,7 +33,7 @@ final class CommitWatch: CommitWatching {
       isAsleep = true
       if try isNews() { return true }
     }
-    let isNotified = try db.notification(within: 1_000)
+    let isNotified = try db.notification(within: 500)
     guard try isNews() || isNotified else { return false }
     try wake()
     return true

@@ -23,25 +23,11 @@ package final class PostgresWriter: StoreWriting {
   ) throws {
     store = try StoreConnection(path, model, lockTimeout: lockTimeout)
     role = try store.db.run("SELECT session_user").text!
-    try lead(path)
+    try Leadership(store).take(path)
     switch attaches {
     case true?: _ = try attach(createIndexes: false)
     case false?: if try store.isAttached { try detach() } else { isDetached = true }
     case nil: isDetached = try !store.isAttached
-    }
-  }
-
-  /// A connection that was closed a moment ago may have the lock for a moment longer.
-  private func lead(_ path: String) throws {
-    do throws(PostgresError) {
-      try db.execute(
-        """
-        BEGIN; SET LOCAL lock_timeout = '1s';
-        SELECT pg_advisory_lock(hashtext('cascade'), 0); COMMIT
-        """)
-    } catch {
-      if error.isLocked { throw StoreAway("another daemon serves \(path)") }
-      throw error
     }
   }
 

@@ -19,10 +19,11 @@ final class StoreConnection {
   private static func open(_ path: String) throws -> Session {
     let uri = try uri(path)
     do throws(PostgresError) {
-      return try Session(uri)
+      return try Session(uri, name: Leadership.daemon)
     } catch {
       if error.isNotAllowed || !error.isConnectionLost { throw error }
-      throw StoreAway("\(path) cannot be reached: \(error.message)")
+      throw StoreAway(
+        "\(path) cannot be reached: \(error.message)", lookAgain: Leadership.longestWait)
     }
   }
 

@@ -9,8 +9,10 @@ import Glibc
 /// Roles: `postgres`, the superuser; `application`, which owns the tables; and `cascaded`.
 package final class Cluster: Sendable {
   package let directory: String
-  /// The server ends when this descriptor is closed.
+  /// The server is told by this descriptor what to do, and ends when it is closed.
   private let lifeline: CInt
+  /// The server's script says a byte when it has done what it was told.
+  private let answers: CInt
 
   /// The directory of the programs; nil if PostgreSQL is not installed.
   static let programs: String? = {
@@ -27,21 +29,43 @@ package final class Cluster: Sendable {
 
   package static func running() throws -> Cluster { try shared.get() }
 
-  private init() throws {
+  /// A server for one test, which may be killed.
+  package init() throws {
     let name = try Process.randomBytes(6).map { String($0, radix: 16) }.joined()
     directory = "\(unsafe access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp")/cascade-pg-\(name)"
-    let (output, lifeline) = try Cluster.start([
+    (answers, lifeline) = try Cluster.start([
       "bash", "-c", Cluster.script, "cluster", directory, Cluster.programs ?? "",
     ])
-    self.lifeline = lifeline
-    defer { close(output) }
-    var byte: UInt8 = 0
-    if unsafe read(output, &byte, 1) != 1 {
-      throw ClusterError(description: "no throw-away server: see \(directory).log")
-    }
+    try awaitAnswer()
     let session = try Session(location("postgres", as: "postgres"))
     try session.execute("CREATE ROLE application LOGIN; CREATE ROLE cascaded LOGIN")
   }
+
+  deinit {
+    close(lifeline)
+    close(answers)
+  }
+
+  private func awaitAnswer() throws {
+    var byte: UInt8 = 0
+    if unsafe read(answers, &byte, 1) != 1 {
+      throw ClusterError(description: "no throw-away server: see \(directory).log")
+    }
+  }
+
+  private func tell(_ word: String) throws {
+    let line = Array("\(word)\n".utf8)
+    if unsafe write(lifeline, line, line.count) != line.count {
+      throw ClusterError(description: "the server's script has ended")
+    }
+    try awaitAnswer()
+  }
+
+  /// Kills the server's first process. The others end when they notice that.
+  package func kill() throws { try tell("kill") }
+
+  /// Starts the server again, and returns when it answers.
+  package func start() throws { try tell("start") }
 
   /// Starts the server, says one byte when it answers, and ends it when its input is closed. The
   /// server refuses to run as root.
@@ -56,18 +80,35 @@ package final class Cluster: Sendable {
     cd "$directory"
     "${as[@]}" "$programs/initdb" -D data -U postgres -A trust -E UTF8 --locale=C.UTF-8 \\
       --no-sync --no-instructions >&2
-    "${as[@]}" "$programs/postgres" -D data -k "$directory" -c listen_addresses= -c fsync=off \\
-      -c full_page_writes=off -c max_connections=60 -c autovacuum=off -c shared_buffers=16MB \\
-      </dev/null >&2 &
-    server=$!
-    until "$programs/pg_isready" -q -h "$directory"; do
-      kill -0 "$server"
-      sleep 0.02
+    start() {
+      for ((tries = 0; tries < 500; tries++)); do
+        "${as[@]}" "$programs/postgres" -D data -k "$directory" -c listen_addresses= -c fsync=off \\
+          -c full_page_writes=off -c max_connections=60 -c autovacuum=off \\
+          -c shared_buffers=16MB </dev/null >/dev/null 2>&2 &
+        server=$!
+        while kill -0 "$server"; do
+          if "$programs/pg_isready" -q -h "$directory"; then
+            printf r
+            return
+          fi
+          sleep 0.02
+        done
+        # Processes of a server that was killed may not have ended yet.
+        sleep 0.02
+      done
+      exit 1
+    }
+    start
+    while read -r word; do
+      case $word in
+        start) start ;;
+        kill)
+          kill -KILL "$server"
+          wait "$server" || true
+          printf k ;;
+      esac
     done
-    printf r
-    exec >&2
-    cat >/dev/null || true
-    kill -QUIT "$server"
+    kill -QUIT "$server" || true
     wait "$server" || true
     cd /
     rm -rf "$directory" "$directory.log"
@@ -111,10 +152,10 @@ package final class Database: Sendable {
   package let name: String
   private let cluster: Cluster
 
-  package init(schema: String = "") throws {
-    cluster = try Cluster.running()
+  package init(schema: String = "", on cluster: Cluster? = nil) throws {
+    self.cluster = try cluster ?? Cluster.running()
     name = try "t" + Process.randomBytes(6).map { String($0, radix: 16) }.joined()
-    let administrator = try Session(cluster.location("postgres", as: "postgres"))
+    let administrator = try Session(self.cluster.location("postgres", as: "postgres"))
     try administrator.execute("CREATE DATABASE \(name) OWNER application")
     try administrator.execute("GRANT CREATE ON DATABASE \(name) TO cascaded")
     let application = try session()

@@ -61,10 +61,10 @@ extension StoreService {
 
   func recover() {
     if condition.trouble == nil { return }
-    let wasWithApplication = condition.isAway && isServed
+    let wasExpected = isWithApplication
     condition.trouble = nil
     condition.isAway = false
-    if wasWithApplication { return }
+    if wasExpected { return }
     tell(.notice, .recovered, "works again")
   }
 
@@ -75,21 +75,27 @@ extension StoreService {
       try? await EventLoop.sleep(for: backoff.next())
       return
     }
-    let isAwaited = !isServed || configuration.isExclusive
+    let isAwaited = !isServed || configuration.isExclusive || !configuration.isFile
     let wait = isAwaited ? reasonToWait(for: error) : nil
     let text = wait ?? (isFull(error) ? "the disk is full: \(error)" : "\(error)")
     condition.isAway = wait != nil
     if condition.trouble != text {
       condition.trouble = text
-      if !(isServed && condition.isAway) { report(trouble: text) }
+      if !isWithApplication { report(trouble: text) }
       ringOpenings()
     }
     // A fault of the store itself may last for days, so callers do not wait for its end.
     if error is StoreError || error is UnsafePath || stores.engine.isDamage(error) {
       failWaiters(StoreError("\(text); submitted files stay in the spool"))
     }
-    let time = condition.isAway || isFull(error) ? min(backoff.next(), .seconds(2)) : backoff.next()
-    await rest(time, untilWoken: isServed && condition.isAway)
+    let longest = (error as? StoreAway)?.longestWait ?? .seconds(2)
+    let time = condition.isAway || isFull(error) ? min(backoff.next(), longest) : backoff.next()
+    await rest(time, untilWoken: isWithApplication)
+  }
+
+  /// Whether the application has a store now that it wants for itself. It gives the store back.
+  private var isWithApplication: Bool {
+    configuration.isExclusive && condition.isAway && isServed
   }
 
   /// A store that its application has is looked at again when something happened in its directory,
@@ -111,9 +117,11 @@ extension StoreService {
   /// other error.
   func reasonToWait(for error: any Error) -> String? {
     if stores.engine.isLocked(error) {
+      if !configuration.isFile { return "other sessions hold locks in \(path): \(error)" }
       let hint = configuration.isExclusive ? "" : "; `exclusive: true` is for this"
       return "\(path) is locked by another program, or a transaction is open in it\(hint)"
     }
+    if !configuration.isFile && stores.engine.endsByReopening(error) { return "\(error)" }
     if let away = error as? StoreAway { return away.description }
     return (error as? SystemError)?.isAbsence == true ? "\(error)" : nil
   }

@@ -16,7 +16,12 @@ extension StoreService {
       if areReadersClosed && !condition.isDetached { await openReaders() }
       return result
     } catch let error where error is FileReplaced || stores.engine.endsByReopening(error) {
-      try await openReplacedFile(closing: !(error is FileReplaced))
+      let isClosing = !(error is FileReplaced)
+      if configuration.isFile {
+        try await openReplacedFile(closing: isClosing)
+      } else {
+        try await connectAgain(closing: isClosing)
+      }
       return try await body()
     } catch is CancellationError where !Task.isCancelled {
       throw condition.pause?.error ?? StoreError("stopped by a reload; it continues automatically")
@@ -39,6 +44,16 @@ extension StoreService {
       wakeUp()
     }
     await openReaders()
+  }
+
+  /// The connection to a server was lost, perhaps in the middle of a sweep. The readers make theirs
+  /// again by themselves.
+  private func connectAgain(closing isClosing: Bool) async throws {
+    if isClosing { await writer.close() }
+    hasUnfinishedSweep = true
+    _ = try await writer.reopen()
+    try await carryOverPause()
+    tell(.notice, .recovered, "the connection to the database was lost, and is there again")
   }
 
   /// A pause also holds for a file that replaces the paused one. Without a pause, takes over the

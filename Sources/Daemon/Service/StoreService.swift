@@ -100,6 +100,9 @@ final class StoreService {
     announceJournalMode()
     do {
       try await writer.open(spool)
+    } catch let away as StoreAway where !configuration.isFile {
+      // Files may be queued until the database can be served.
+      throw away
     } catch {
       // If this is not a store, remove what we made beside it.
       if made.contains(configuration.spoolPath) { openSpool = nil }

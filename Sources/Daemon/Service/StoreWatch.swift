@@ -27,13 +27,17 @@ extension StoreService {
     }
   }
 
-  /// A server tells of commits over a connection. It is closed while the store is at rest.
+  /// A server tells of commits over a connection. It is closed while the store is at rest, or another
+  /// daemon serves it.
   private func listenToServer() async throws {
     let listener = CommitListener(stores.engine, path)
     while !Task.isCancelled {
       if condition.isAtRest {
         await listener.close()
         try await EventLoop.sleep(for: .seconds(1), tolerance: .seconds(1))
+      } else if condition.isAway {
+        await listener.close()
+        try await EventLoop.sleep(for: .milliseconds(500))
       } else if await listener.next() {
         wakeUp()
       }

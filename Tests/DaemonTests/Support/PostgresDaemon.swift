@@ -16,40 +16,62 @@ final class PostgresDaemon {
   var spool: String { scratch.path("spool") }
   var modelFile: String { scratch.path("model.json") }
 
-  init(model: String, schema: String) throws {
-    scratch = try Scratch()
-    database = try Database(schema: schema)
-    let head = "{ store: \"\(database.location)\", spool: \"\(scratch.path("spool"))\", "
-    try scratch.write("model.json", head + model.dropFirst())
+  /// Its daemon runs.
+  convenience init(model: String, schema: String) throws {
+    try self.init(model: model, on: Database(schema: schema))
     try start()
   }
 
-  func start() throws {
-    daemon = try launch(["--model", modelFile])
-    try waitUntil("it is served") {
-      let stores = try? ctl("--json", "status").json["stores"]?.array
-      return stores?.first?["state"]?.string == "ok"
-    }
+  /// No daemon runs yet. Several may serve a database, each with a spool of its own.
+  init(model: String, on database: Database) throws {
+    scratch = try Scratch()
+    self.database = database
+    let head = "{ store: \"\(database.location)\", spool: \"\(scratch.path("spool"))\", "
+    try scratch.write("model.json", head + model.dropFirst())
   }
 
-  private func launch(_ arguments: [String]) throws -> Subprocess {
+  func start() throws {
+    try launch()
+    try waitUntil("it is served") { try state == "ok" }
+  }
+
+  func launch() throws {
     let output = try FileDescriptor.open("/dev/null", .readWrite(create: false))
-    return try Subprocess(
-      [PostgresDaemon.program] + arguments, input: FileDescriptor.open("/dev/null"),
+    daemon = try Subprocess(
+      [PostgresDaemon.program, "--model", modelFile], input: FileDescriptor.open("/dev/null"),
       output: output, error: FileDescriptor.open(scratch.path("log"), .append))
   }
 
-  func kill() {
-    daemon?.send(SIGKILL)
+  /// What `status` says of the store; nil if the daemon does not answer.
+  var status: JSON? {
+    get throws { (try? ctl("--json", "status").json["stores"]?.array?.first) ?? nil }
+  }
+
+  var state: String? { get throws { try status?["state"]?.string } }
+
+  func send(_ signal: CInt) { daemon?.send(signal) }
+
+  func kill() { end(SIGKILL) }
+  func stop() { end(SIGTERM) }
+
+  private func end(_ signal: CInt) {
+    daemon?.send(signal)
     _ = daemon?.wait()
     daemon = nil
   }
 
-  func stop() {
-    daemon?.send(SIGTERM)
-    _ = daemon?.wait()
-    daemon = nil
+  var log: String { (try? scratch.directory.text("log")) ?? "" }
+
+  // MARK: - The queue
+
+  func enqueue(_ name: FileName, _ text: String) throws {
+    let temporary = try Directory.open("\(spool)/tmp")
+    try temporary.file("producer", .createNew).writeAll(Array(text.utf8))
+    try temporary.rename("producer", to: Directory.open("\(spool)/new"), as: name)
   }
+
+  /// How many files wait.
+  var queued: Int { get throws { try Directory.open("\(spool)/new").names().count } }
 
   static func run(_ arguments: [String]) throws -> Outcome {
     try DaemonTests.run([program] + arguments)
@@ -62,16 +84,33 @@ final class PostgresDaemon {
   }
 
   func bySQL(_ sql: String) throws { try database.session().execute(sql) }
-  func texts(_ sql: String) throws -> [String] { try database.session().run(sql).texts }
+  func texts(_ sql: String) throws -> [String] {
+    try database.session(as: "postgres").run(sql).texts
+  }
 
-  func waitUntil(_ what: String, _ condition: () throws -> Bool) throws {
-    let deadline = Deadline(.seconds(30))
+  /// Whether its connection for writing holds the lock. Connections have names with the process.
+  var leads: Bool {
+    get throws {
+      guard let daemon else { return false }
+      return try !texts(
+        """
+        SELECT a.application_name FROM pg_locks l JOIN pg_stat_activity a USING (pid)
+        WHERE l.locktype = 'advisory' AND l.granted AND a.datname = current_database()
+        AND a.application_name LIKE 'cascaded \(daemon.identifier) %'
+        """
+      ).isEmpty
+    }
+  }
+
+  func waitUntil(
+    _ what: String, limit: Duration = .seconds(60), _ condition: () throws -> Bool
+  ) throws {
+    let deadline = Deadline(limit)
     while try !condition() {
       if deadline.isOver || daemon?.hasEnded == true {
-        let log = (try? scratch.directory.text("log")) ?? ""
         throw TooLate(description: "not in time: \(what)\n\(log)")
       }
-      SystemClock.sleep(for: .milliseconds(3))
+      SystemClock.sleep(for: .milliseconds(10))
     }
   }
 }

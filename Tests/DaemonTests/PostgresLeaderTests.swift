@@ -1,0 +1,123 @@
+import CascadeModel
+import CascadeSystem
+import Glibc
+import PostgresSupport
+import Testing
+
+/// Several daemons serve a database, and one of them leads.
+@Worker
+@Suite("Leaders on PostgreSQL", .enabled(if: Cluster.isInstalled, "\(Cluster.missing)"))
+struct PostgresLeaderTests {
+  private static let isLong = Process.environment("CASCADE_LONG") != nil
+
+  @Test("A leader that is killed is replaced at once")
+  func killed() throws {
+    let (leader, other) = try Self.pair()
+    try Self.expectWaiting(other)
+    try leader.bySQL("DELETE FROM artist")
+    try leader.waitUntil("it sweeps") { try Self.isSweeping(leader) }
+    let start = ContinuousClock.now
+    leader.kill()
+    try other.waitUntil("the other one sweeps") { try Self.writers(other).count == 2 }
+    #expect(ContinuousClock.now - start <= .seconds(3))
+    try other.waitUntil("it is swept") { try other.texts("SELECT id FROM song").isEmpty }
+  }
+
+  @Test("A leader that is stopped is replaced, and writes nothing when it goes on")
+  func stopped() throws {
+    let (leader, other) = try Self.pair()
+    try Self.expectWaiting(other)
+    try leader.bySQL("DELETE FROM artist WHERE id <= 50")
+    try leader.waitUntil("it sweeps") { try Self.isSweeping(leader) }
+    let start = ContinuousClock.now
+    leader.send(SIGSTOP)
+    let before = try Self.writers(leader)
+    try other.waitUntil("the other one sweeps") { try Self.writers(other).count > before.count }
+    #expect(ContinuousClock.now - start <= .seconds(3))
+    try other.bySQL("DELETE FROM artist; DELETE FROM witness")
+    leader.send(SIGCONT)
+    try Self.expectWaiting(leader)
+    try other.waitUntil("it is swept") { try other.texts("SELECT id FROM song").isEmpty }
+    #expect(try Self.writers(other).isDisjoint(with: before))
+    #expect(try other.texts("SELECT count(*) FROM witness WHERE NOT leads") == ["0"])
+    #expect(try other.state == "ok")
+  }
+
+  @Test("A leader that has nothing to do is not replaced")
+  func idle() throws {
+    let (leader, other) = try Self.pair()
+    #expect(try leader.leads)
+    let end = Deadline(.seconds(5))
+    try other.waitUntil("several times of silence have passed") { end.isOver }
+    #expect(try leader.leads)
+    #expect(try leader.state == "ok")
+    try Self.expectWaiting(other)
+  }
+
+  @Test("Two daemons never both write, whichever is killed or stopped")
+  func churn() throws {
+    let (files, rounds) = Self.isLong ? (1_000, 20) : (200, 4)
+    var random = Seeded()
+    print("two daemons: seed \(random.seed)")
+    let (one, two) = try Self.pair(artists: 2 * files)
+    for (store, first) in [(one, 1), (two, files + 1)] {
+      for number in first..<(first + files) {
+        try store.enqueue(
+          FileName("\(10_000 + number).json"),
+          #"{"changes": [{"delete": ["artists", \#(number)]}]}"#)
+      }
+    }
+    for _ in 0..<rounds {
+      let (leader, other) = try one.leads ? (one, two) : (two, one)
+      let isKill = Bool.random(using: &random)
+      leader.send(isKill ? SIGKILL : SIGSTOP)
+      try other.waitUntil("the other one leads") { try other.leads }
+      if isKill {
+        leader.kill()
+        try leader.launch()
+      } else {
+        leader.send(SIGCONT)
+      }
+    }
+    // The one that waits leads when the other one has ended.
+    let (leader, other) = try one.leads ? (one, two) : (two, one)
+    try leader.waitUntil("its files are applied") { try leader.queued == 0 }
+    leader.stop()
+    try other.waitUntil("its files are applied") { try other.queued == 0 }
+    #expect(try one.texts("SELECT count(*) FROM witness WHERE NOT leads") == ["0"])
+    #expect(try Self.writers(one).count > 1)
+    #expect(
+      try one.texts("SELECT id FROM cascade.ledger WHERE part >= 0 ORDER BY id")
+        == (1...(2 * files)).map { "\(10_000 + $0).json" })
+    #expect(try one.texts("SELECT count(*) FROM cascade.ledger WHERE skipped > 0") == ["0"])
+    #expect(try one.texts("SELECT count(*) FROM artist") == ["0"])
+  }
+
+  // MARK: - What the tests share
+
+  /// The first one leads.
+  private static func pair(artists: Int = 100) throws -> (PostgresDaemon, PostgresDaemon) {
+    let database = try Database(
+      schema: MusicServer.schema(artists: artists, albums: 10, songs: 5))
+    let leader = try PostgresDaemon(model: MusicServer.model, on: database)
+    let other = try PostgresDaemon(model: MusicServer.model, on: database)
+    try leader.start()
+    try other.launch()
+    try other.waitUntil("it waits") { try other.state == "waiting" }
+    return (leader, other)
+  }
+
+  private static func expectWaiting(_ store: PostgresDaemon) throws {
+    try store.waitUntil("it waits") { try store.state == "waiting" }
+    #expect(try store.status?["reason"]?.string?.contains("another daemon serves") == true)
+  }
+
+  private static func isSweeping(_ store: PostgresDaemon) throws -> Bool {
+    try !writers(store).isEmpty
+  }
+
+  /// The server's processes that deleted for a daemon.
+  private static func writers(_ store: PostgresDaemon) throws -> Set<String> {
+    Set(try store.texts("SELECT DISTINCT pid FROM witness"))
+  }
+}
