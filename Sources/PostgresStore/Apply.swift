@@ -96,7 +96,7 @@ private struct ChangeFile {
     _ submission: Submission, isApproved: (HeldPlan) throws -> Bool
   ) throws -> Receipt {
     try judge(submission, isApproved: isApproved)
-    var waves = Waves(store, batch: batch, isSweep: false)
+    var waves = try Waves(store, batch: batch, isSweep: false)
     repeat {
       while try waves.step(.max) != nil {}
     } while try waves.deleteUncounted(.max) > 0

@@ -27,7 +27,8 @@ struct Closure {
         collection int NOT NULL, key text NOT NULL, PRIMARY KEY(collection, key))
         ON COMMIT DELETE ROWS;
       CREATE TEMPORARY TABLE IF NOT EXISTS first_gone(LIKE pg_temp.gone) ON COMMIT DELETE ROWS;
-      TRUNCATE pg_temp.gone, pg_temp.first_gone, pg_temp.denied, pg_temp.kept
+      DELETE FROM pg_temp.gone; DELETE FROM pg_temp.first_gone; DELETE FROM pg_temp.denied;
+      DELETE FROM pg_temp.kept
       """)
   }
 

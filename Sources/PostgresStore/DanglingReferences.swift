@@ -81,6 +81,8 @@ struct DanglingReferences {
         """
         INSERT INTO cascade.journal(what, subject, key)
         SELECT \(JournalSubject.gone.rawValue), \(group.key), v FROM unnest($1::text[]) v
+        WHERE NOT EXISTS (SELECT FROM cascade.journal j
+          WHERE j.what = 1 AND j.subject = \(group.key) AND j.key = v)
         """, [arrayText(Set(group.value.map(\.value)).sorted())])
     }
     for group in Dictionary(grouping: edges, by: \.relation.number).values {

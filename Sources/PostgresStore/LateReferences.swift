@@ -30,7 +30,7 @@ struct LateReferences {
         SELECT DISTINCT j.subject, j.key FROM cascade.journal j WHERE \(isGone(table, batch))
         """)
     }
-    for (relation, end) in ends where relation.join == nil && mayOutlive(relation) {
+    for (relation, end) in ends where try relation.join == nil && mayOutlive(relation) {
       let keys =
         "SELECT j.key FROM cascade.journal j WHERE \(isGone(relation.destination.number, batch))"
       try store.db.run(
@@ -45,14 +45,14 @@ struct LateReferences {
 
   private func isGone(_ table: Int64, _ batch: Int64) -> String {
     """
-    j.what = \(JournalSubject.gone.rawValue) AND j.done AND j.batch = \(batch)
+    j.what = \(JournalSubject.gone.rawValue) AND j.done AND NOT j.told AND j.batch = \(batch)
     AND j.subject = \(table)
     """
   }
 
   /// Whether a reference may be there when its destination is gone and all rules were followed.
-  private func mayOutlive(_ relation: EdgeRelation) -> Bool {
-    relation.staysDangling || store.binding.denies
+  private func mayOutlive(_ relation: EdgeRelation) throws -> Bool {
+    try relation.staysDangling || BlockedNodes(store).isAny
   }
 
   // MARK: - What came late

@@ -81,7 +81,10 @@ extension PostgresReader {
 
   package func journal() throws -> ClosedRange<Int64>? {
     try ask { store in
-      let row = try store.db.run("SELECT min(seq), max(seq) FROM cascade.journal").rows[0]
+      let row = try store.db.run(
+        "SELECT min(seq), max(seq) FROM cascade.journal "
+          + "WHERE batch IS DISTINCT FROM \(BlockedNodes.waiting)"
+      ).rows[0]
       guard let first = row[0].flatMap({ Int64($0) }), let last = row[1].flatMap({ Int64($0) })
       else { return nil }
       return first...last

@@ -15,12 +15,13 @@ enum OwnSchema {
       UNIQUE(name, source, destination, part));
 
     -- What a sweep has to examine, and what it has found. `what` is a JournalSubject; `subject`
-    -- numbers a collection or a relation; `batch` is null for what others wrote. A row that was
-    -- examined is `done`, and stays until the end of the sweep.
+    -- numbers a collection or a relation; `batch` is null for what others wrote, and 0 for what waits
+    -- because a node had to stay. A row that was examined is `done`, and stays until the end of the
+    -- sweep. Of one that is `told`, there are notices already.
     CREATE TABLE cascade.journal(
       seq bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, what smallint NOT NULL,
       subject int NOT NULL, key text NOT NULL, other text, batch bigint,
-      done boolean NOT NULL DEFAULT false);
+      done boolean NOT NULL DEFAULT false, told boolean NOT NULL DEFAULT false);
     CREATE INDEX journal_open ON cascade.journal(what, seq) WHERE NOT done;
     CREATE INDEX journal_done ON cascade.journal(batch, what, subject) WHERE done;
     -- What went, to be looked for again when the transactions of that time have ended.
@@ -51,8 +52,10 @@ enum OwnSchema {
     -- Join rows that were removed with one of their ends.
     CREATE TABLE cascade.unlinked(batch bigint NOT NULL, relation int NOT NULL, row text);
     CREATE INDEX unlinked_batches ON cascade.unlinked(batch);
+    -- Nodes that the last sweep left. `why` is what a constraint or a trigger of the application says;
+    -- null if a rule denies the deletion.
     CREATE TABLE cascade.blocked(
-      collection int NOT NULL, key text NOT NULL, PRIMARY KEY(collection, key));
+      collection int NOT NULL, key text NOT NULL, why text, PRIMARY KEY(collection, key));
     CREATE TABLE cascade.notice(
       id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, relation int NOT NULL,
       source text NOT NULL, destination text NOT NULL, lost_source boolean NOT NULL,

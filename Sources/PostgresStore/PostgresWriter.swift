@@ -81,7 +81,9 @@ package final class PostgresWriter: StoreWriting {
     get throws {
       try db.run(
         """
-        SELECT EXISTS (SELECT FROM cascade.journal)
+        SELECT EXISTS (
+            SELECT FROM cascade.journal WHERE batch IS DISTINCT FROM \(BlockedNodes.waiting))
+          OR \(BlockedNodes.isDue)
           OR EXISTS (SELECT FROM cascade.recheck WHERE \(LateReferences.isDue))
         """
       ).bool

@@ -13,6 +13,13 @@ struct Removal {
     let row: String
     var condition: String
     var values: [String?] = []
+
+    /// Only those with these keys.
+    func only(_ keys: [String], of table: MappedTable) -> Selection {
+      let isOne = table.key.isAny(row, "$\(values.count + 1)")
+      return Selection(
+        row: row, condition: "\(condition) AND \(isOne)", values: values + [arrayText(keys)])
+    }
   }
 
   /// Why they go. `other` is the key of the node at the other end, in terms of the row `d`.
@@ -96,18 +103,17 @@ struct Removal {
   // MARK: - Join rows
 
   /// Deletes the join rows that have one of the keys of `$1` at this end, where no row has it any
-  /// more, and journals the loss of their edges. Returns how many went.
+  /// more, or where it goes next, and journals the loss of their edges. Returns how many went.
   func unlink(
-    _ relation: EdgeRelation, _ join: JoinTable, lost end: EdgeEnd, keys: String, limit: Int
-  )
-    throws -> Int
-  {
+    _ relation: EdgeRelation, _ join: JoinTable, lost end: EdgeEnd, keys: String, limit: Int,
+    goesNext: Bool = false
+  ) throws -> Int {
     let (table, columns) = (relation.table(at: end), join.columns(at: end))
     let selection = Selection(
       row: "e",
       condition: """
-        \(columns.isAny("e", "$1")) AND NOT EXISTS (
-          SELECT FROM \(table.name) t WHERE \(columns.equal("e", table.key, "t")))
+        \(columns.isAny("e", "$1")) AND (\(goesNext) OR NOT EXISTS (
+          SELECT FROM \(table.name) t WHERE \(columns.equal("e", table.key, "t"))))
         """)
     let what = end == .source ? JournalSubject.lost : .widowed
     let ends = Columns(join.source.all + join.destination.all)
@@ -125,14 +131,5 @@ struct Removal {
         SELECT count(*) FROM d
         """, [keys]
       ).integer ?? 0)
-  }
-
-  /// What a sweep was told to leave.
-  static func isNotBlocked(_ table: MappedTable, _ row: String, _ binding: Binding) -> String {
-    if !binding.denies { return "true" }
-    return """
-      NOT EXISTS (SELECT FROM cascade.blocked b
-        WHERE b.collection = \(table.number) AND b.key = \(table.key.text(row)))
-      """
   }
 }

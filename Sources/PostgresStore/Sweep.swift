@@ -38,7 +38,7 @@ extension PostgresWriter {
       if try !plan(kinds, scans: kinds.scansTables, &result) { return }
     }
     guard let batch = try store[meta: "sweep.batch"] else { return }
-    var waves = Waves(store, batch: batch, isSweep: true)
+    var waves = try Waves(store, batch: batch, isSweep: true)
     try carryOut(&waves, manners)
     try end(&waves, now, &result)
     // Where no other session is in a transaction, nothing is left to be looked for later.
@@ -59,7 +59,7 @@ extension PostgresWriter {
       isAny = try db.transaction(.repeatableRead) {
         try DanglingReferences(store).journal(clear)
         try LateReferences(store).journalArrived()
-        return try hasJournal && planJournal(kinds, isFirst: isFirst && !clear.isEmpty, &result)
+        return try isJournalThere && planJournal(kinds, isFirst: isFirst && !clear.isEmpty, &result)
       }
     } catch let held as HeldPlan {
       result.hold(held, kinds, plan: try persistPlan(held, file: kinds.planFile))
@@ -79,19 +79,14 @@ extension PostgresWriter {
     result.blocked += try closure.denials()
     let held = try closure.heldPlan(id: HeldPlan.sweep, includingFirst: false, always: isFirst)
     if let held, try !isApproved(held, kinds) { throw held }
-    try block(closure)
+    try BlockedNodes(store).beginWithDenied()
     try begin(kinds)
     return true
   }
 
-  /// What was denied is kept in a table, so that each step leaves it.
-  private func block(_ closure: Closure) throws {
-    if !store.binding.denies { return }
-    try db.execute(
-      """
-      DELETE FROM cascade.blocked;
-      INSERT INTO cascade.blocked SELECT collection, key FROM pg_temp.kept
-      """)
+  /// Also what waits because a node had to stay.
+  private var isJournalThere: Bool {
+    get throws { try db.run("SELECT EXISTS (SELECT FROM cascade.journal)").bool }
   }
 
   private func begin(_ kinds: [SweepKind]) throws {
@@ -104,7 +99,11 @@ extension PostgresWriter {
       SELECT DISTINCT \(batch), subject, key, false FROM cascade.journal
       WHERE what = \(JournalSubject.gone.rawValue) AND batch IS NULL
       """)
-    try db.run("UPDATE cascade.journal SET batch = \(batch) WHERE batch IS NULL")
+    try db.run(
+      """
+      UPDATE cascade.journal SET batch = \(batch)
+      WHERE batch IS NULL OR batch = \(BlockedNodes.waiting)
+      """)
   }
 
   // MARK: - Steps
@@ -120,12 +119,7 @@ extension PostgresWriter {
     _ waves: inout Waves, _ manners: StepPolicy, _ body: (inout Waves, Int) throws -> Int?
   ) throws -> Int? {
     let start = ContinuousClock.now
-    var next = waves
-    let worked = try retrying {
-      next = waves
-      return try db.transaction { try body(&next, rowsToAStep ?? pace.limit) }
-    }
-    waves = next
+    let worked = try transaction(&waves) { try body(&$0, rowsToAStep ?? pace.limit) }
     let time = ContinuousClock.now - start
     noteHold(time)
     if worked == nil { return nil }
@@ -135,25 +129,35 @@ extension PostgresWriter {
     return worked
   }
 
-  private func retrying<T>(_ body: () throws -> T) throws -> T {
-    for _ in 0..<5 {
+  /// A transaction that met another one is tried again. So is one whose commit is refused by a
+  /// constraint that was deferred: then each statement is checked at once.
+  private func transaction<T>(
+    _ waves: inout Waves, _ body: (inout Waves) throws -> T
+  ) throws -> T {
+    var tries = 0
+    while true {
+      var next = waves
       do {
-        return try body()
-      } catch let error as PostgresError where error.isConflict {}
+        let result = try db.transaction {
+          if next.checksAtOnce { try db.execute("SET CONSTRAINTS ALL IMMEDIATE") }
+          return try body(&next)
+        }
+        waves = next
+        return result
+      } catch let error as PostgresError
+        where tries < 5 && (error.isConflict || error.isAboutTheValue && !waves.checksAtOnce)
+      {
+        if error.isAboutTheValue { waves.checksAtOnce = true }
+        tries += 1
+      }
     }
-    return try body()
   }
 
   // MARK: - The end
 
   private func end(_ waves: inout Waves, _ now: Int64, _ result: inout SweepResult) throws {
     let batch = waves.batch
-    var next = waves
-    let (notices, hasLocked) = try retrying {
-      next = waves
-      return try db.transaction { try close(&next, now) }
-    }
-    waves = next
+    let (notices, hasLocked) = try transaction(&waves) { try close(&$0, now) }
     let summary = try BatchSummary(store, batch)
     result.deleted = summary.deleted
     result.deletedCount = summary.deletedCount
@@ -162,6 +166,7 @@ extension PostgresWriter {
     result.notices = notices
     result.edgesRemoved = waves.count.edges
     result.lockMilliseconds = takeLockDurations().map { $0 / .milliseconds(1) }
+    result.blocked += try BlockedNodes(store).refusals()
     let isDone = result.deletedCount + result.notices + result.edgesRemoved > 0
     if isDone { (result.outcome, result.batch) = (.done, batch) }
     if !isDone && !result.blocked.isEmpty { result.outcome = .blocked }
@@ -175,14 +180,20 @@ extension PostgresWriter {
     let batch = waves.batch
     let summary = try BatchSummary(store, batch)
     // Also without a deletion: the names of what others deleted are kept as long as the batch.
-    try Ledger(store).add(
-      Submission(id: "sweep-\(batch)", author: nil, fingerprint: 0, at: now).asSweep,
-      batch: batch, deleted: summary.deletedCount, edges: waves.count.edges, notices: notices,
-      skipped: 0)
+    if try notices + waves.count.edges > 0 || hasDeleted(batch) {
+      try Ledger(store).add(
+        Submission(id: "sweep-\(batch)", author: nil, fingerprint: 0, at: now).asSweep,
+        batch: batch, deleted: summary.deletedCount, edges: waves.count.edges, notices: notices,
+        skipped: 0)
+    }
     try store.set("sweep.batch", nil)
     try store.set("sweep.kinds", nil)
     try db.run("DELETE FROM cascade.plan WHERE file LIKE '/%'")
     return (notices, hasLocked)
+  }
+
+  private func hasDeleted(_ batch: Int64) throws -> Bool {
+    try db.run("SELECT EXISTS (SELECT FROM cascade.deleted WHERE batch = \(batch))").bool
   }
 
   package var unfinishedSweep: [SweepKind]? {

@@ -180,7 +180,7 @@ struct Triggers {
     guard let columns = relation.referringColumns else { return nil }
     let isChanged = columns.areDistinct("OLD", "NEW")
     var parts: [String] = []
-    if !relation.rules.isDisjoint(with: .losingSource) {
+    if !relation.rules.isDisjoint(with: .missingTheEdge) {
       parts.append(
         """
         IF \(isChanged) OR \(relation.source.key.areDistinct("OLD", "NEW")) THEN
@@ -261,7 +261,7 @@ struct Triggers {
     let isChanged = [join.source, join.destination].map { $0.areDistinct("OLD", "NEW") }
       .joined(separator: " OR ")
     func lost(_ rows: String) -> String {
-      relation.rules.isDisjoint(with: .losingSource) ? "" : self.lost(relation, rows)
+      relation.rules.isDisjoint(with: .missingTheEdge) ? "" : self.lost(relation, rows)
     }
     func trigger(_ kind: String, _ event: String, _ body: String) -> Trigger {
       let name = "\(kind)_\(relation.number)"
@@ -290,6 +290,9 @@ extension Rules {
     .notifyIfSourceDeleted, .deleteDestinationIfSourceDeleted,
     .deleteDestinationIfAllSourcesDeleted, .denySourceDeletion,
   ]
+
+  /// The rules for which the removal of an edge is news: something follows, or a denial ends.
+  static let missingTheEdge: Rules = [.losingSource, .denyDestinationDeletion]
 
   /// The rules by which no reference to nothing is left.
   static let removingSource: Rules = [

@@ -53,14 +53,9 @@ private struct Undo {
   private var db: Session { _read { yield store.db } }
 
   mutating func restore() throws {
-    for table in store.binding.tables.values.sorted(by: { $0.number < $1.number }) {
-      do {
-        try db.savepoint { try restoreRows(of: table) }
-      } catch let error as PostgresError where error.isAboutTheValue {
-        try leave(table, "its rows do not come back: \(error.message)")
-      }
-      try leave(table, "its key was taken meanwhile")
-    }
+    let tables = store.binding.tables.values.sorted { $0.number < $1.number }
+    try restoreTables(tables)
+    for table in tables { try leave(table, "its key was taken meanwhile") }
     for relation in store.binding.relations {
       try restoreReferences(relation)
       try restoreList(relation)
@@ -70,6 +65,20 @@ private struct Undo {
   }
 
   // MARK: - Rows
+
+  /// A table whose rows a foreign key refuses is tried again after the others.
+  private mutating func restoreTables(_ tables: [MappedTable]) throws {
+    var refused: [(table: MappedTable, why: String)] = []
+    for table in tables {
+      do {
+        try db.savepoint { try restoreRows(of: table) }
+      } catch let error as PostgresError where error.isAboutTheValue {
+        refused.append((table, error.message))
+      }
+    }
+    if refused.count < tables.count { return try restoreTables(refused.map(\.table)) }
+    for (table, why) in refused { try leave(table, "its rows do not come back: \(why)") }
+  }
 
   private mutating func restoreRows(of table: MappedTable) throws {
     let columns = try columns(of: table.name)

@@ -17,13 +17,22 @@ struct Waves {
   let isSweep: Bool
   /// Rows and edges that went.
   var count = Removal.Count()
+  /// Whether also constraints that are deferred are checked by each statement.
+  var checksAtOnce = false
+  /// Whether there are nodes that had to stay.
+  var hasBlocked = false
 
   var db: Session { _read { yield store.db } }
   var binding: Binding { store.binding }
-  private var removal: Removal { Removal(store: store, batch: batch) }
+  var removal: Removal { Removal(store: store, batch: batch) }
 
-  init(_ store: StoreConnection, batch: Int64, isSweep: Bool) {
+  init(_ store: StoreConnection, batch: Int64, isSweep: Bool) throws {
     (self.store, self.batch, self.isSweep) = (store, batch, isSweep)
+    hasBlocked = try isSweep && BlockedNodes(store).isAny
+  }
+
+  func isNotBlocked(_ table: MappedTable, _ row: String) -> String {
+    hasBlocked ? BlockedNodes.isNotBlocked(table, row) : "true"
   }
 
   private struct Taken {
@@ -193,12 +202,22 @@ struct Waves {
     """
   }
 
+  /// Returns how many rows it deleted, or had to leave.
   private mutating func delete(
     from table: MappedTable, _ selection: Removal.Selection, _ cause: Removal.Cause,
     _ limit: Int
   ) throws -> Int {
     var selection = selection
-    selection.condition += " AND \(Removal.isNotBlocked(table, selection.row, binding))"
+    selection.condition += " AND \(isNotBlocked(table, selection.row))"
+    return isSweep
+      ? try deleteUnlessRefused(from: table, selection, cause, limit)
+      : try deleteAll(from: table, selection, cause, limit)
+  }
+
+  mutating func deleteAll(
+    from table: MappedTable, _ selection: Removal.Selection, _ cause: Removal.Cause,
+    _ limit: Int = .max
+  ) throws -> Int {
     let went = try removal.delete(from: table, selection, because: cause, limit: limit)
     count.rows += went.rows
     count.edges += went.edges
@@ -263,7 +282,7 @@ struct Waves {
     let locked = try db.run(
       """
       SELECT \(table.key.text(row)) FROM \(table.name) \(row)
-      WHERE \(isFree) AND \(Removal.isNotBlocked(table, row, binding))
+      WHERE \(isFree) AND \(isNotBlocked(table, row))
       ORDER BY \(table.key.values(row)) LIMIT \(limit)
       FOR UPDATE \(isSweep && skipsLocked ? "SKIP LOCKED" : "")
       """

@@ -9,10 +9,11 @@ extension Waves {
     var notices = 0
     for relation in binding.relations { notices += try notify(relation, now) }
     for relation in binding.relations(with: .nullifySourceIfDestinationDeleted) {
-      count.edges += try nullify(relation) + shorten(relation)
+      count.edges += try removeReferences(relation)
     }
     let hasLocked = try keepLocked()
     try LateReferences(store).remember(batch)
+    if isSweep { try BlockedNodes(store).keepCauses(of: batch) }
     try db.run("DELETE FROM cascade.journal WHERE batch = \(batch) AND done")
     return (notices, hasLocked)
   }
@@ -29,7 +30,7 @@ extension Waves {
       if relation.join == nil {
         widowed += """
            UNION ALL SELECT \(relation.source.key.text("s")), \(relation.to())
-          FROM \(relation.edges()) WHERE \(isWidowed(relation))
+          FROM \(relation.edges()) WHERE \(isWidowed(relation, "NOT j.told"))
           """
       }
       notices += try notify(relation, now, losesSource: false, widowed)
@@ -58,48 +59,76 @@ extension Waves {
       ? relation.hasEdge("j.key", "j.other") : relation.isRestored("j.key", "j.other")
     return """
       SELECT j.key, j.other FROM cascade.journal j WHERE \(isDone(what, relation))
-      AND NOT \(isOver) AND \(receiver.has(key))
+      AND NOT j.told AND NOT \(isOver) AND \(receiver.has(key))
       """
   }
 
-  /// Whether the destination of an edge is gone.
-  private func isWidowed(_ relation: EdgeRelation) -> String {
-    "\(relation.leads(toAnyOf: gone(relation.destination))) AND \(relation.isDangling)"
+  /// Whether the destination of an edge is gone, according to such rows of the journal.
+  private func isWidowed(_ relation: EdgeRelation, _ condition: String = "true") -> String {
+    let keys = "\(gone(relation.destination)) AND \(condition)"
+    return "\(relation.leads(toAnyOf: keys)) AND \(relation.isDangling)"
   }
 
-  private func nullify(_ relation: EdgeRelation) throws -> Int {
-    guard let columns = relation.columns else { return 0 }
+  // MARK: - References
+
+  /// Sets references to null whose destination is gone, and takes it out of lists. Returns how many
+  /// edges went.
+  private mutating func removeReferences(_ relation: EdgeRelation) throws -> Int {
+    let condition =
+      relation.list == nil
+      ? isWidowed(relation) : relation.hasLost(anyOf: gone(relation.destination))
+    var selection = Removal.Selection(row: "s", condition: condition)
+    if !isSweep { return try removeReferences(relation, selection) }
+    selection.condition += " AND \(isNotBlocked(relation.source, "s"))"
+    return try changeUnlessRefused(relation.source, selection) {
+      try $0.removeReferences(relation, $1)
+    }
+  }
+
+  private func removeReferences(
+    _ relation: EdgeRelation, _ selection: Removal.Selection
+  ) throws -> Int {
+    switch relation.form {
+    case .columns(let columns): try nullify(relation, columns, selection)
+    case .list(let list): try shorten(relation, list, selection)
+    case .join: 0
+    }
+  }
+
+  private func nullify(
+    _ relation: EdgeRelation, _ columns: Columns, _ selection: Removal.Selection
+  ) throws -> Int {
     let key = relation.source.key
     return try db.run(
       """
       WITH w AS (SELECT \(key.text("s")) AS key, \(relation.to()) AS value
-        FROM \(relation.source.name) s WHERE \(isWidowed(relation)) FOR UPDATE),
+        FROM \(relation.source.name) s WHERE \(selection.condition) FOR UPDATE),
       u AS (UPDATE \(relation.source.name) s
         SET \(columns.all.map { "\($0.name) = NULL" }.joined(separator: ", ")) FROM w
         WHERE \(key.equal("s", text: "w.key")) AND \(columns.equal("s", text: "w.value")))
       INSERT INTO cascade.nullified(batch, relation, key, value)
       SELECT \(batch), \(relation.number), w.key, w.value FROM w
-      """
+      """, selection.values
     ).changed
   }
 
-  /// Takes what is gone out of lists. Returns how many edges went.
-  private func shorten(_ relation: EdgeRelation) throws -> Int {
-    guard let list = relation.list else { return 0 }
-    let (source, gone) = (relation.source, gone(relation.destination))
-    let isLost = relation.isLost(anyOf: gone)
+  private func shorten(
+    _ relation: EdgeRelation, _ list: ListColumn, _ selection: Removal.Selection
+  ) throws -> Int {
+    let source = relation.source
+    let isLost = relation.isLost(anyOf: gone(relation.destination))
     let removed = try db.run(
       """
       WITH w AS (SELECT \(source.key.text("s")) AS key, s.\(list.name)::text AS value,
         (SELECT count(*) FROM \(list.elements("s")) WHERE \(isLost)) AS lost
-        FROM \(source.name) s WHERE \(relation.hasLost(anyOf: gone)) FOR UPDATE),
+        FROM \(source.name) s WHERE \(selection.condition) FOR UPDATE),
       u AS (UPDATE \(source.name) s SET \(list.name) = \(list.list("s", without: isLost))
         FROM w WHERE \(source.key.equal("s", text: "w.key"))
         RETURNING w.key, w.value, w.lost, s.\(list.name)::text AS rest),
       n AS (INSERT INTO cascade.nullified(batch, relation, key, value, rest)
         SELECT \(batch), \(relation.number), u.key, u.value, u.rest FROM u)
       SELECT coalesce(sum(u.lost), 0) FROM u
-      """
+      """, selection.values
     ).integer
     return Int(removed ?? 0)
   }
@@ -115,7 +144,7 @@ extension Waves {
         """
         UPDATE cascade.journal j SET done = false, batch = NULL WHERE \(isDone(what, relation))
         AND EXISTS (SELECT FROM \(table.name) \(row) WHERE \(table.key.equal(row, text: key))
-          AND NOT \(isHeld) AND \(Removal.isNotBlocked(table, row, binding)))
+          AND NOT \(isHeld) AND \(isNotBlocked(table, row)))
         """)
       if kept.changed > 0 { isAny = true }
     }

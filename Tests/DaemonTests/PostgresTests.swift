@@ -64,6 +64,26 @@ struct PostgresTests {
     #expect(refused.output.contains("not supported on PostgreSQL yet"))
   }
 
+  @Test("What a foreign key keeps is told, and goes by itself when nothing keeps it any more")
+  func blocked() throws {
+    let store = try PostgresDaemon(model: Self.model, schema: Self.schema)
+    try store.bySQL(
+      "CREATE TABLE chart(id text REFERENCES album); INSERT INTO chart VALUES('a1')")
+    try store.bySQL("DELETE FROM artist WHERE id = 'anna'")
+    try store.waitUntil("the rest is swept") {
+      try store.texts("SELECT id FROM album ORDER BY 1") == ["a1", "b1"]
+    }
+    try store.waitUntil("it is told") {
+      let blocked = try store.status?["lastSweep"]?["blocked"]?.array
+      return blocked?.first?["message"]?.string?.contains("chart_id_fkey") == true
+    }
+    #expect(try store.ctl("check").output.contains("albums/a1 refers by \"artist\""))
+    try store.bySQL("DELETE FROM chart")
+    try store.waitUntil("it goes, too") {
+      try store.texts("SELECT id FROM song ORDER BY 1") == ["4"]
+    }
+  }
+
   @Test("Detaching takes everything out of the database, and attaching begins again")
   func detach() throws {
     let store = try PostgresDaemon(model: Self.model, schema: Self.schema)
