@@ -16,8 +16,10 @@ struct Binder: ~Copyable {
 
   mutating func bind() throws -> Binding {
     for (name, collection) in store.model.collections.sorted(by: { $0.key < $1.key }) {
-      guard case .mapped(let table, let key, _) = collection else { continue }
-      try bind(name, table, key)
+      switch collection {
+      case .mapped(let table, let key, _): try bind(name, table, key)
+      case .managed: try bindObjects(name)
+      }
     }
     for (index, relationship) in store.model.relationships.enumerated() {
       try bind(relationship, "relationships[\(index)]")
@@ -36,11 +38,27 @@ struct Binder: ~Copyable {
       collection: collection, number: number, name: name, key: key)
   }
 
+  /// Objects are in a table of Cascade's own.
+  private mutating func bindObjects(_ collection: String) throws {
+    guard let number = try number("collection", ["name"], [collection]) else {
+      return fail(
+        ModelProblem.path(of: collection), "the store is not attached with this collection")
+    }
+    let table = MappedTable(
+      collection: collection, number: number, name: "cascade.objects_\(number)",
+      key: Columns([Columns.Column(name: "key", family: .text)]), isManaged: true)
+    if numbers { try store.db.execute(OwnSchema.objects(table)) }
+    binding.tables[collection] = table
+  }
+
   private mutating func bind(_ relationship: Relationship, _ path: String) throws {
     guard case .collection(let to) = relationship.to,
-      let source = binding.tables[relationship.from], let destination = binding.tables[to],
-      let form = try form(of: relationship, source, destination, path)
+      let source = binding.tables[relationship.from], let destination = binding.tables[to]
     else { return }
+    if relationship.edgeStorage == .stored {
+      return try bindStored(relationship, source, destination)
+    }
+    guard let form = try form(of: relationship, source, destination, path) else { return }
     let parts = [relationship.name, relationship.from, to, relationship.edgeStorage.part]
     guard let number = try number("relation", ["name", "source", "destination", "part"], parts)
     else { return fail(path, "the store is not attached with this relationship") }
@@ -48,6 +66,35 @@ struct Binder: ~Copyable {
       EdgeRelation(
         number: number, relationship: relationship, source: source, destination: destination,
         form: form))
+  }
+
+  /// Stored edges are in a table of their own, which has the types of both keys.
+  private mutating func bindStored(
+    _ relationship: Relationship, _ source: MappedTable, _ destination: MappedTable
+  ) throws {
+    func columns(_ key: Columns, _ letter: String) -> Columns {
+      Columns(
+        key.all.enumerated().map {
+          Columns.Column(name: "\(letter)\($0.offset)", family: $0.element.family)
+        })
+    }
+    let families = [source.key, destination.key].map {
+      $0.families.map(\.rawValue).joined(separator: ", ")
+    }
+    let parts = [
+      relationship.name, source.collection, destination.collection,
+      "stored: \(families.joined(separator: " -> "))",
+    ]
+    guard let number = try number("relation", ["name", "source", "destination", "part"], parts)
+    else { return }
+    let join = JoinTable(
+      name: "cascade.edges_\(number)", source: columns(source.key, "s"),
+      destination: columns(destination.key, "d"), isStored: true)
+    if numbers { try store.db.execute(OwnSchema.edges(join)) }
+    binding.relations.append(
+      EdgeRelation(
+        number: number, relationship: relationship, source: source, destination: destination,
+        form: .join(join)))
   }
 
   private mutating func form(

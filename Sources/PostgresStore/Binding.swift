@@ -35,8 +35,15 @@ struct MappedTable {
   /// With its schema.
   let name: String
   let key: Columns
+  /// Whether it is Cascade's own, and has objects.
+  var isManaged = false
 
   func node(_ key: String) -> Node { Node(collection, self.key.key(key)) }
+
+  /// The type and the value of a row, as JSON.
+  func content(_ row: String) -> String {
+    isManaged ? "\(row).type, \(row).value" : "NULL, row_to_json(\(row))"
+  }
 
   /// Whether the row of the key that a text names is there.
   func has(_ key: String) -> String {

@@ -120,6 +120,7 @@ struct Closure {
       FROM pg_temp.gone g, \(relation.edges())
       WHERE g.collection = \(relation.destination.number) AND g.level = \(level)
       AND \(relation.leads(toText: "g.key"))
+      UNION ALL \(widowed(relation, .deleteSourceIfDestinationDeleted)) AND \(level == 0)
       """)
   }
 
@@ -189,14 +190,20 @@ struct Closure {
       FROM pg_temp.gone g, \(relation.edges())
       WHERE g.collection = \(relation.destination.number) AND \(relation.leads(toText: "g.key"))
       AND NOT (\(remain.joined(separator: " OR ")))
-      UNION ALL SELECT \(relation.source.key.text("s")),
-      \(Rules.deleteSourceIfAllDestinationsDeleted.rawValue), \(relation.number), j.other
-      FROM cascade.journal j
-      JOIN \(relation.source.name) s ON \(relation.source.key.equal("s", text: "j.key"))
-      WHERE \(journal ?? "false") AND j.what = \(JournalSubject.widowed.rawValue)
-      AND j.subject = \(relation.number) AND NOT \(relation.isRestored("j.key", "j.other"))
+      UNION ALL \(widowed(relation, .deleteSourceIfAllDestinationsDeleted))
       AND NOT (\(remain.joined(separator: " OR ")))
       """)
+  }
+
+  /// Sources `s` of edges that lost their destination, as the journal says.
+  private func widowed(_ relation: EdgeRelation, _ rule: Rules) -> String {
+    """
+    SELECT \(relation.source.key.text("s")), \(rule.rawValue), \(relation.number), j.other
+    FROM cascade.journal j
+    JOIN \(relation.source.name) s ON \(relation.source.key.equal("s", text: "j.key"))
+    WHERE \(journal ?? "false") AND j.what = \(JournalSubject.widowed.rawValue)
+    AND j.subject = \(relation.number) AND NOT \(relation.isRestored("j.key", "j.other"))
+    """
   }
 
   /// Whether an edge of the relation's name leads to the row `t` from a row that stays.
@@ -223,6 +230,8 @@ struct Closure {
   private func leaveOutDenied() throws -> Bool {
     if !binding.denies { return false }
     for relation in binding.relations { try deny(relation) }
+    // A change file is rejected for what it would delete, if that is denied.
+    if ownBatch != nil { return false }
     let isNews =
       try db.run(
         """
@@ -269,7 +278,8 @@ struct Closure {
 
   /// A row that this transaction deleted is denied like one that is there.
   private func denyJournaled(_ relation: EdgeRelation) throws {
-    guard let batch = ownBatch else { return }
+    // Join rows are still there.
+    guard let batch = ownBatch, relation.join == nil else { return }
     let table = relation.destination
     try db.run(
       """

@@ -13,7 +13,7 @@ struct EdgeListing {
     for index in (cursor?.listing ?? 0)..<relations.count {
       let after = index == cursor?.listing ? cursor?.position as? [String] : nil
       let rows = try rows(of: relations[index], after: after, limit: limit - edges.count)
-      edges += rows.map { relations[index].edge($0[0], $0[1]) }
+      edges += rows.map { relations[index].edge($0[0], $0[1], isDeclared: $0[2] == "t") }
       if edges.count == limit, let last = rows.last {
         return EdgePage(edges: edges, next: EdgeCursor(listing: index, position: last))
       }
@@ -29,22 +29,29 @@ struct EdgeListing {
     }
   }
 
-  /// The texts of both ends.
+  /// The texts of both ends, and whether the source declares it.
   private func rows(
     of relation: EdgeRelation, after: [String]?, limit: Int
   ) throws -> [[String]] {
     guard let filter = filter(relation, after: after) else { return [] }
     return try store.db.run(
       """
-      SELECT \(relation.source.key.text("s")), \(relation.to()) \(filter.sql)
+      SELECT \(relation.source.key.text("s")), \(relation.to()), \(isDeclared(relation))
+      \(filter.sql)
       ORDER BY \(order(relation)) LIMIT \(limit)
       """, filter.values
     ).rows.map { $0.compactMap(\.self) }
   }
 
+  private func isDeclared(_ relation: EdgeRelation) -> String {
+    relation.isStored ? "e.is_declared" : "true"
+  }
+
   private func order(_ relation: EdgeRelation) -> String {
     let source = relation.source.key.values("s")
-    return relation.columns != nil ? source : "\(source), \(relation.toValues())"
+    if relation.columns != nil { return source }
+    let ends = "\(source), \(relation.toValues())"
+    return relation.isStored ? "\(ends), e.is_declared" : ends
   }
 
   /// Nil if the relation has no such edges.
@@ -75,6 +82,7 @@ struct EdgeListing {
       let last =
         source.key.parts(of: parameter(after[0]))
         + (relation.columns != nil ? [] : table.key.parts(of: parameter(after[1])))
+        + (relation.isStored ? ["\(after[2] == "t")"] : [])
       conditions.append("(\(order(relation))) > (\(last.joined(separator: ", ")))")
     }
     return ("FROM \(relation.edges()) WHERE \(conditions.joined(separator: " AND "))", values)

@@ -43,16 +43,18 @@ struct EdgeRelation {
   /// Whether the rules may leave a reference of a row to nothing.
   var staysDangling: Bool { join == nil && rules.isDisjoint(with: .removingSource) }
 
-  func edge(_ from: String, _ to: String) -> Edge {
+  var isStored: Bool { join?.isStored ?? false }
+
+  func edge(_ from: String, _ to: String, isDeclared: Bool? = nil) -> Edge {
     Edge(
       name: name, source: source.node(from), destination: .node(destination.node(to)),
-      rules: rules, origin: .declared, kind: kind)
+      rules: rules, origin: isDeclared ?? !isStored ? .declared : .manual, kind: kind)
   }
 
   private var kind: EdgeKind {
     switch form {
     case .columns: .column
-    case .join: .join
+    case .join(let join): join.isStored ? .stored : .join
     case .list: .property
     }
   }
@@ -66,6 +68,8 @@ struct JoinTable {
   let name: String
   let source: Columns
   let destination: Columns
+  /// Whether it is Cascade's own: edges that change files add.
+  var isStored = false
 
   func columns(at end: EdgeEnd) -> Columns { end == .source ? source : destination }
 }

@@ -77,6 +77,26 @@ enum OwnSchema {
     CREATE TABLE cascade.sweep_time(
       kind text PRIMARY KEY, since bigint, at bigint, outcome text, occasion text);
     """
+
+  // MARK: - Objects and stored edges
+
+  static func objects(_ table: MappedTable) -> String {
+    "CREATE TABLE IF NOT EXISTS \(table.name)(key text PRIMARY KEY, type text, value text)"
+  }
+
+  /// `added` is the batch that added the edge.
+  static func edges(_ join: JoinTable) -> String {
+    let ends = join.source.all + join.destination.all
+    let columns = ends.map { "\($0.name) \($0.family.rawValue) NOT NULL" }.joined(separator: ", ")
+    let name = String(join.name.dropFirst("cascade.".utf8.count))
+    return """
+      CREATE TABLE IF NOT EXISTS \(join.name)(
+        \(columns), is_declared boolean NOT NULL, added bigint NOT NULL,
+        PRIMARY KEY(\(Columns(ends).names), is_declared));
+      CREATE INDEX IF NOT EXISTS \(name)_to ON \(join.name)(\(join.destination.names));
+      CREATE INDEX IF NOT EXISTS \(name)_added ON \(join.name)(added)
+      """
+  }
 }
 
 /// What a row of the journal is about: the values of `cascade.journal.what`.

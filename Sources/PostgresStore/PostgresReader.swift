@@ -49,11 +49,13 @@ package final class PostgresReader: StoreReading {
       guard let table = store.binding.tables[node.collection], let key = table.key.text(node.key)
       else { return StoredNode(node: stored, exists: false, type: nil, value: nil) }
       let row = try store.db.run(
-        "SELECT row_to_json(t) FROM \(table.name) t WHERE \(table.key.equal("t", text: "$1"))",
-        [key]
-      ).text
+        """
+        SELECT \(table.content("t")) FROM \(table.name) t WHERE \(table.key.equal("t", text: "$1"))
+        """, [key]
+      ).rows.first
+      guard let row else { return StoredNode(node: stored, exists: false, type: nil, value: nil) }
       return StoredNode(
-        node: stored, exists: row != nil, type: nil, value: row.map { JSONText(valid: $0) })
+        node: stored, exists: true, type: row[0], value: row[1].map { JSONText(valid: $0) })
     }
   }
 
@@ -65,12 +67,13 @@ package final class PostgresReader: StoreReading {
       let isAfter = after == nil ? "" : "WHERE (\(table.key.values("t"))) > (\(last))"
       let rows = try store.db.run(
         """
-        SELECT \(table.key.text("t")), row_to_json(t) FROM \(table.name) t \(isAfter)
+        SELECT \(table.key.text("t")), \(table.content("t")) FROM \(table.name) t \(isAfter)
         ORDER BY \(table.key.values("t")) LIMIT \(limit)
         """, after.map { [$0] } ?? [])
       return rows.rows.map {
         StoredNode(
-          node: table.node($0[0]!), exists: true, type: nil, value: JSONText(valid: $0[1]!))
+          node: table.node($0[0]!), exists: true, type: $0[1],
+          value: $0[2].map { JSONText(valid: $0) })
       }
     }
   }

@@ -114,22 +114,32 @@ struct Removal {
       condition: """
         \(columns.isAny("e", "$1")) AND (\(goesNext) OR NOT EXISTS (
           SELECT FROM \(table.name) t WHERE \(columns.equal("e", table.key, "t"))))
-        """)
-    let what = end == .source ? JournalSubject.lost : .widowed
+        """, values: [keys])
+    return try unlink(
+      relation, join, selection, as: end == .source ? .lost : .widowed, limit: limit)
+  }
+
+  /// Removes join rows, with the values of `$1`, `$2`, …; `what` is what follows, if anything does.
+  /// What this batch has added, and a request removes, never was.
+  func unlink(
+    _ relation: EdgeRelation, _ join: JoinTable, _ selection: Selection,
+    as what: JournalSubject?, limit: Int = .max, isRequest: Bool = false
+  ) throws -> Int {
     let ends = Columns(join.source.all + join.destination.all)
+    let was = isRequest ? "d.added <> \(batch)" : "true"
     return try Int(
       store.db.run(
         """
         WITH d AS (\(delete(join.name, ends, selection, limit))),
         g AS (
           INSERT INTO cascade.journal(what, subject, key, other, batch)
-          SELECT \(what.rawValue), \(relation.number), \(join.source.text("d")),
+          SELECT \(what?.rawValue ?? 0), \(relation.number), \(join.source.text("d")),
           \(join.destination.text("d")), \(batch)
-          FROM d WHERE \(ends.isComplete("d"))),
+          FROM d WHERE \(what != nil) AND \(ends.isComplete("d")) AND \(was)),
         k AS (INSERT INTO cascade.unlinked(batch, relation, row)
           SELECT \(batch), \(relation.number), \(keptRow) FROM d)
         SELECT count(*) FROM d
-        """, [keys]
+        """, selection.values
       ).integer ?? 0)
   }
 }

@@ -38,7 +38,7 @@ struct Triggers {
   private func triggers(of table: MappedTable) -> [Trigger] {
     let isRelated =
       !binding.relations(from: table).isEmpty || !binding.relations(to: table).isEmpty
-    if !isRelated { return [] }
+    if !isRelated || table.isManaged { return [] }
     return [gone(table), changed(table), truncated(table)] + arrived(table)
   }
 
@@ -257,7 +257,7 @@ struct Triggers {
 
   /// A join table may have several relationships, so each has triggers of its own.
   private func triggers(of relation: EdgeRelation) -> [Trigger] {
-    guard let join = relation.join else { return [] }
+    guard let join = relation.join, !join.isStored else { return [] }
     let isChanged = [join.source, join.destination].map { $0.areDistinct("OLD", "NEW") }
       .joined(separator: " OR ")
     func lost(_ rows: String) -> String {

@@ -204,25 +204,28 @@ private struct Undo {
   private mutating func restoreJoinRows(_ relation: EdgeRelation) throws {
     guard let join = relation.join else { return }
     do {
-      try db.savepoint { try restoreJoinRows(relation, join, where: "true") }
+      let condition = join.isStored ? haveBothEnds(relation, join) : "true"
+      try db.savepoint { try restoreJoinRows(relation, join, where: condition) }
     } catch let error as PostgresError where error.isAboutTheValue {
-      try restoreJoinRows(
-        relation, join,
-        where: EdgeEnd.allCases.map { end in
-          let table = relation.table(at: end)
-          let isThere = table.key.equal("t", join.columns(at: end), "r")
-          return "EXISTS (SELECT FROM \(table.name) t WHERE \(isThere))"
-        }.joined(separator: " AND "))
+      try restoreJoinRows(relation, join, where: haveBothEnds(relation, join))
     }
     try db.run(
       "DELETE FROM cascade.unlinked WHERE batch = \(batch) AND relation = \(relation.number)")
+  }
+
+  private func haveBothEnds(_ relation: EdgeRelation, _ join: JoinTable) -> String {
+    EdgeEnd.allCases.map { end in
+      let table = relation.table(at: end)
+      let isThere = table.key.equal("t", join.columns(at: end), "r")
+      return "EXISTS (SELECT FROM \(table.name) t WHERE \(isThere))"
+    }.joined(separator: " AND ")
   }
 
   private mutating func restoreJoinRows(
     _ relation: EdgeRelation, _ join: JoinTable, where condition: String
   ) throws {
     let list = try columns(of: join.name).joined(separator: ", ")
-    result.rows += try db.run(
+    let restored = try db.run(
       """
       INSERT INTO \(join.name)(\(list)) OVERRIDING SYSTEM VALUE
       SELECT \(list) FROM (SELECT (u.row::\(join.name)).* FROM cascade.unlinked u
@@ -230,6 +233,7 @@ private struct Undo {
       WHERE \(condition) ON CONFLICT DO NOTHING
       """
     ).changed
+    if join.isStored { result.edges += restored } else { result.rows += restored }
   }
 
   /// References of what came back to what did not.

@@ -48,7 +48,7 @@ enum UnsupportedParts {
   ) -> [ModelProblem] {
     let path = "collections.\(name)"
     switch collection {
-    case .managed: return [notYet(path, "collections without a table")]
+    case .managed(let types): return types.isEmpty ? [] : [notYet(path, "types of objects")]
     case .mapped: return []
     }
   }
@@ -66,14 +66,18 @@ enum UnsupportedParts {
       if path.contains(".") { parts.append("references within a JSON document") }
       if !relationship.toMany { parts.append("single references in a JSON value") }
       if !relationship.optional { parts.append("lists with \"optional: false\"") }
-    case .stored, .polymorphic:
-      parts.append("edges that are not in columns or a join table")
+      if model.isManaged(relationship.from) { parts.append("references within objects") }
+    case .stored:
+      if !relationship.optional { parts.append("stored edges with \"optional: false\"") }
+    case .polymorphic: parts.append("pairs of key and type")
     }
     if case .collection(let name) = relationship.to, model.collections[name] != nil {
     } else {
-      parts.append("destinations that are not one table")
+      parts.append("destinations that are not one collection of the model")
     }
-    if model.collections[relationship.from] == nil { parts.append("sources without a table") }
+    if model.collections[relationship.from] == nil {
+      parts.append("sources that are no collection of the model")
+    }
     if !relationship.none.isEmpty { parts.append("values that mean \"none\"") }
     if hasConditions(relationship) { parts.append("conditions (min, max, unique)") }
     if !relationship.optional && relationship.rules.isDisjoint(with: mandatory) {

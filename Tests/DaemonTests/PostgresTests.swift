@@ -120,14 +120,15 @@ struct PostgresTests {
     try scratch.write(
       "model.json",
       """
-      { store: "postgresql://u:secret@h/x", collections: { notes: {} }, files: { m: "/srv/m" },
-        relationships: [{ name: "r", from: "notes", to: "notes", toMany: true }] }
+      { store: "postgresql://u:secret@h/x", files: { m: "/srv/m" },
+        collections: { notes: {}, posts: { types: { photo: "photos" } } },
+        relationships: [{ name: "r", from: "notes", to: "notes", property: "others", toMany: true }] }
       """)
     let refused = try PostgresDaemon.run(["--check-config", scratch.path("model.json")])
     #expect(refused.status == 78)
     for text in [
-      "store: a password does not belong", "spool: missing", "collections.notes: collections",
-      "relationships[0]: edges that are not in columns", "files: files are not supported",
+      "store: a password does not belong", "spool: missing", "collections.posts: types of objects",
+      "relationships[0]: references within objects", "files: files are not supported",
     ] {
       #expect(refused.error.contains(text))
     }
