@@ -9,6 +9,8 @@ struct Closure {
   /// Which rows `j` of the journal it begins with; nil for none.
   let journal: String?
   private var level = 0
+  private var size = 0
+  private var sizeKnown = 0
 
   private var db: Session { _read { yield store.db } }
   private var binding: Binding { store.binding }
@@ -69,6 +71,9 @@ struct Closure {
   /// Completes the set. What is denied is left out, with what follows from it alone, until nothing
   /// more is denied: what goes anyway denies nothing.
   mutating func complete() throws {
+    // A snapshot keeps nobody waiting, and what is looked for may be most of a table.
+    try db.execute("SET LOCAL enable_hashjoin = on")
+    defer { try? db.execute("SET LOCAL enable_hashjoin = off") }
     try beginWithJournal()
     try db.execute("INSERT INTO pg_temp.first_gone SELECT * FROM pg_temp.gone")
     repeat {
@@ -98,8 +103,8 @@ struct Closure {
     return isAny
   }
 
-  private func add(_ table: MappedTable, _ rows: String) throws -> Bool {
-    try db.run(
+  private mutating func add(_ table: MappedTable, _ rows: String) throws -> Bool {
+    let added = try db.run(
       """
       INSERT INTO pg_temp.gone(collection, key, level, rule, via, other)
       SELECT DISTINCT ON (f.key) \(table.number), f.key, \(level + 1), f.rule, f.via, f.other
@@ -108,10 +113,16 @@ struct Closure {
         WHERE k.collection = \(table.number) AND k.key = f.key)
       ON CONFLICT DO NOTHING
       """
-    ).changed > 0
+    ).changed
+    size += added
+    if size > max(1_000, 2 * sizeKnown) {
+      try db.execute("ANALYZE pg_temp.gone")
+      sizeKnown = size
+    }
+    return added > 0
   }
 
-  private func addSources(_ relation: EdgeRelation) throws -> Bool {
+  private mutating func addSources(_ relation: EdgeRelation) throws -> Bool {
     try add(
       relation.source,
       """
@@ -126,7 +137,7 @@ struct Closure {
 
   /// Destinations `t` of edges that lost their source, because it is in the set or the journal says
   /// so.
-  private func addDestinations(
+  private mutating func addDestinations(
     _ relation: EdgeRelation, _ rule: Rules, where condition: String = "true"
   ) throws -> Bool {
     let (edges, table) = (relation.edges(ofText: "g.key"), relation.destination)
@@ -177,7 +188,7 @@ struct Closure {
     return isAny
   }
 
-  private func addSourcesWithoutDestination(_ relation: EdgeRelation) throws -> Bool {
+  private mutating func addSourcesWithoutDestination(_ relation: EdgeRelation) throws -> Bool {
     let remain = binding.alikeAtSource(relation).map { alike in
       let table = alike.destination
       return alike.hasDestination(where: "NOT \(isGone(table, table.key.text("t")))")

@@ -22,8 +22,8 @@ enum OwnSchema {
       seq bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, what smallint NOT NULL,
       subject int NOT NULL, key text NOT NULL, other text, batch bigint,
       done boolean NOT NULL DEFAULT false, told boolean NOT NULL DEFAULT false);
-    CREATE INDEX journal_open ON cascade.journal(what, seq) WHERE NOT done;
-    CREATE INDEX journal_done ON cascade.journal(batch, what, subject) WHERE done;
+    CREATE INDEX journal_open ON cascade.journal(batch, what, subject) WHERE NOT done;
+    CREATE INDEX journal_done ON cascade.journal(batch, what, subject, other) WHERE done;
     -- What went, to be looked for again when the transactions of that time have ended.
     CREATE TABLE cascade.recheck(
       xid xid8 NOT NULL DEFAULT pg_current_xact_id(), collection int NOT NULL, key text NOT NULL);

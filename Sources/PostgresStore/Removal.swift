@@ -64,6 +64,7 @@ struct Removal {
     _ table: String, _ key: Columns, _ selection: Selection, _ limit: Int
   ) -> String {
     let (row, condition) = (selection.row, selection.condition)
+    if limit == .max { return "DELETE FROM \(table) \(row) WHERE \(condition) RETURNING \(row).*" }
     return """
       DELETE FROM \(table) \(row) WHERE (\(key.values(row))) IN (
         SELECT \(key.values(row)) FROM \(table) \(row) WHERE \(condition) LIMIT \(limit))

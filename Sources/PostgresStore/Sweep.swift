@@ -55,6 +55,7 @@ extension PostgresWriter {
     let clear = missing.filter { !$0.isDoubtful }
     result.blocked += missing.filter(\.isDoubtful).prefix(100).map(\.reason)
     let isAny: Bool
+    try analyzeJournal()
     do {
       isAny = try db.transaction(.repeatableRead) {
         try DanglingReferences(store).journal(clear)
@@ -65,6 +66,7 @@ extension PostgresWriter {
       result.hold(held, kinds, plan: try persistPlan(held, file: kinds.planFile))
       return false
     }
+    if isAny { try analyzeJournal() }
     if scans { try clearRescan() }
     if !isAny && !result.blocked.isEmpty { result.outcome = .blocked }
     return isAny
@@ -82,6 +84,12 @@ extension PostgresWriter {
     try BlockedNodes(store).beginWithDenied()
     try begin(kinds)
     return true
+  }
+
+  /// Without statistics, the server takes a journal for empty, and reads all of it for each row.
+  private func analyzeJournal() throws {
+    let isLong = "SELECT count(*) > 1000 FROM (SELECT FROM cascade.journal LIMIT 1001) j"
+    if try db.run(isLong).bool { try db.execute("ANALYZE cascade.journal") }
   }
 
   /// Also what waits because a node had to stay.

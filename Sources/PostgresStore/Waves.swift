@@ -53,15 +53,16 @@ struct Waves {
     var isRow: String { "j.seq = ANY('\(seqs)'::bigint[])" }
   }
 
-  /// Takes open rows of one kind about one subject, the oldest first.
+  /// Takes open rows of one kind about one subject. In an order, the server would look for them among
+  /// all rows of the journal.
   private func take(_ what: JournalSubject, _ limit: Int) throws -> Taken? {
     let rows = try db.run(
       """
       SELECT j.seq, j.subject, j.key, j.other FROM cascade.journal j
       WHERE j.what = \(what.rawValue) AND NOT j.done AND j.batch = \(batch) AND j.subject = (
         SELECT j.subject FROM cascade.journal j
-        WHERE j.what = \(what.rawValue) AND NOT j.done AND j.batch = \(batch) ORDER BY j.seq LIMIT 1)
-      ORDER BY j.seq LIMIT \(limit) FOR UPDATE
+        WHERE j.what = \(what.rawValue) AND NOT j.done AND j.batch = \(batch) LIMIT 1)
+      LIMIT \(limit) FOR UPDATE
       """
     ).rows
     guard let first = rows.first else { return nil }
@@ -205,7 +206,7 @@ struct Waves {
   /// Returns how many rows it deleted, or had to leave.
   private mutating func delete(
     from table: MappedTable, _ selection: Removal.Selection, _ cause: Removal.Cause,
-    _ limit: Int
+    _ limit: Int = .max
   ) throws -> Int {
     var selection = selection
     selection.condition += " AND \(isNotBlocked(table, selection.row))"
@@ -256,7 +257,7 @@ struct Waves {
     _ relation: EdgeRelation, _ limit: Int, _ hasLost: String, because other: String
   ) throws -> Int {
     try deleteUncounted(
-      from: relation.source, "s", "\(hasLost) AND NOT \(binding.hasDestination(relation))",
+      from: relation.source, "s", hasLost, "NOT \(binding.hasDestination(relation))",
       Removal.Cause(
         rule: .deleteSourceIfAllDestinationsDeleted, relation: relation, other: other),
       limit, skipsLocked: relation.join != nil)
@@ -267,7 +268,7 @@ struct Waves {
     let lost = relation.destination.key.isIn(
       "t", "SELECT j.other FROM cascade.journal j WHERE \(isRow)")
     return try deleteUncounted(
-      from: relation.destination, "t", "\(lost) AND NOT \(binding.hasSource(relation))",
+      from: relation.destination, "t", lost, "NOT \(binding.hasSource(relation))",
       Removal.Cause(
         rule: .deleteDestinationIfAllSourcesDeleted, relation: relation,
         other: source(of: relation, where: isRow)), limit, skipsLocked: true)
@@ -276,13 +277,13 @@ struct Waves {
   /// The rows are locked first, and looked at again in a second statement: an edge that was
   /// committed before the lock is seen, and one that is not yet committed has the row locked.
   private mutating func deleteUncounted(
-    from table: MappedTable, _ row: String, _ isFree: String, _ cause: Removal.Cause,
-    _ limit: Int, skipsLocked: Bool
+    from table: MappedTable, _ row: String, _ hasLost: String, _ isFree: String,
+    _ cause: Removal.Cause, _ limit: Int, skipsLocked: Bool
   ) throws -> Int {
     let locked = try db.run(
       """
       SELECT \(table.key.text(row)) FROM \(table.name) \(row)
-      WHERE \(isFree) AND \(isNotBlocked(table, row))
+      WHERE \(hasLost) AND \(isFree) AND \(isNotBlocked(table, row))
       ORDER BY \(table.key.values(row)) LIMIT \(limit)
       FOR UPDATE \(isSweep && skipsLocked ? "SKIP LOCKED" : "")
       """
@@ -292,7 +293,7 @@ struct Waves {
       from: table,
       Removal.Selection(
         row: row, condition: "\(table.key.isAny(row, "$1")) AND \(isFree)",
-        values: [arrayText(locked)]), cause, limit)
+        values: [arrayText(locked)]), cause)
   }
 
   /// The keys of a table that are gone.
