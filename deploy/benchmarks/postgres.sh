@@ -1,0 +1,351 @@
+# shellcheck shell=bash disable=SC2034,SC2154  # deploy/bench has the options and sources this
+
+# cascaded-postgres, on a server of its own with the settings of PostgreSQL, except for those here.
+pg_settings=(-c listen_addresses= -c shared_buffers=256MB -c max_wal_size=4GB)
+
+pg_model="
+  collections: {
+    artists: { table: 'artist', key: 'id' }, albums: { table: 'album', key: 'id' },
+    songs: { table: 'song', key: 'id' }, plays: { table: 'play', key: 'id' } },
+  relationships: [
+    { name: 'artist', from: 'albums', to: 'artists', column: 'artist_id',
+      rules: ['deleteSourceIfDestinationDeleted'] },
+    { name: 'album', from: 'songs', to: 'albums', column: 'album_id',
+      rules: ['deleteSourceIfDestinationDeleted'] },
+    { name: 'song', from: 'plays', to: 'songs', column: 'song_id',
+      rules: ['deleteSourceIfDestinationDeleted'] } ]"
+
+pg_counts_model="
+  collections: { photos: { table: 'photo', key: 'id' }, posts: { table: 'post', key: 'id' } },
+  relationships: [
+    { name: 'photo', from: 'posts', to: 'photos', column: 'photo_id',
+      rules: ['deleteDestinationIfAllSourcesDeleted'] } ]"
+
+# The server
+
+start_server() {
+  local as=()
+  pg_bin=${PG_BIN:-$(printf '%s\n' /usr/lib/postgresql/*/bin | sort -V | tail -n 1)}
+  [[ -x $pg_bin/initdb && -x $pg_bin/pgbench ]] || die "PostgreSQL is not installed, or not in \$PG_BIN"
+  [[ -x $BIN/cascaded-postgres ]] || die "there is no cascaded-postgres in $BIN"
+  pg_home=$work/pg
+  mkdir -m 700 "$pg_home"
+  if ((EUID == 0)); then # as which it does not run
+    chmod 711 "$work"
+    chown nobody:nogroup "$pg_home"
+    as=(setpriv --reuid=nobody --regid=nogroup --clear-groups)
+  fi
+  (cd "$pg_home" && "${as[@]}" "$pg_bin/initdb" -D "$pg_home/data" -U postgres -A trust -E UTF8 \
+    --locale=C.UTF-8 >/dev/null)
+  (cd "$pg_home" && exec "${as[@]}" "$pg_bin/postgres" -D "$pg_home/data" -k "$pg_home" \
+    "${pg_settings[@]}") >"$work/postgres.log" 2>&1 &
+  writer=$! # deploy/bench ends it
+  until "$pg_bin/pg_isready" -q -h "$pg_home"; do sleep 0.1; done
+  pg postgres postgres 'CREATE ROLE application LOGIN' -c 'CREATE ROLE cascaded LOGIN'
+  echo "PostgreSQL $(pg postgres postgres 'SHOW server_version'), steps of 100 ms by default"
+}
+
+stop_server() {
+  kill -INT "$writer"
+  wait "$writer" || true
+  writer=''
+  rm -rf "$pg_home"
+}
+
+# pg ROLE DATABASE SQL [ARGUMENT…]
+pg() {
+  PGOPTIONS='--client-min-messages=warning' "$pg_bin/psql" -XAtq -v ON_ERROR_STOP=1 \
+    -h "$pg_home" -U "$1" -d "$2" -c "$3" "${@:4}"
+}
+
+# make DATABASE [TEMPLATE]: the application's, with the rights of the daemon.
+make() {
+  pg postgres postgres "DROP DATABASE IF EXISTS $1" \
+    -c "CREATE DATABASE $1 OWNER application TEMPLATE ${2:-template0}" \
+    -c "GRANT CREATE ON DATABASE $1 TO cascaded" -c CHECKPOINT
+  [[ ${2-} ]] || pg application "$1" 'GRANT USAGE ON SCHEMA public TO cascaded' -c \
+    'ALTER DEFAULT PRIVILEGES GRANT SELECT, INSERT, UPDATE, DELETE, TRIGGER ON TABLES TO cascaded'
+}
+
+# serve DATABASE MODEL [NAME]: a daemon for it, which sweeps by itself only if `immediate` is set.
+serve() {
+  local spool=$work/spool-${3:-one}
+  rm -rf "$spool"
+  mkdir -p "$spool"
+  cat >"$spool.json" <<END
+{
+  store: "postgresql:///$1?host=$pg_home&user=cascaded", spool: "$spool",
+  limits: { ${lock:+lock: \"$lock\",} hold: { deletes: 100000000, share: 1 } },
+  trash: "$trash", ${immediate:+"// "}sweeps: {},
+  $2
+}
+END
+  "$BIN/cascaded-postgres" --model "$spool.json" >"$work/daemon.log" 2>&1 &
+  daemon+=" $!"
+  [[ ${3-} == two ]] || until pg_ctl_status | grep -q '"state":"ok"'; do sleep 0.02; done
+}
+
+pg_ctl_status() { "$BIN/cascadectl" --socket "$work/spool-one/control" --json status 2>/dev/null; }
+
+unserve() {
+  local process
+  for process in $daemon; do
+    kill -TERM "$process" 2>/dev/null || true
+    wait "$process" 2>/dev/null || true
+  done
+  daemon=''
+}
+
+pg_ctl() { "$BIN/cascadectl" --socket "$work/spool-one/control" --json "$@"; }
+
+timed() {
+  local start=$EPOCHREALTIME
+  "$@" >"$work/reply" || die "failed: $* $(<"$work/reply")"
+  seconds_since "$start"
+}
+
+# What goes
+
+pg_music() {
+  local n=$1
+  make plain
+  pg application plain "
+    CREATE TABLE artist(id text PRIMARY KEY, title text NOT NULL, added bigint NOT NULL);
+    CREATE TABLE album(id text PRIMARY KEY, artist_id text, title text NOT NULL, added bigint NOT NULL);
+    CREATE TABLE song(id text PRIMARY KEY, album_id text, title text NOT NULL, added bigint NOT NULL);
+    CREATE TABLE play(id text PRIMARY KEY, song_id text, title text NOT NULL, added bigint NOT NULL);
+    CREATE FUNCTION k(level int, i bigint) RETURNS text IMMUTABLE LANGUAGE sql AS
+      \$\$ SELECT md5(level || '-' || i) \$\$;
+    INSERT INTO artist SELECT k(0, i), 'artist number ' || i, i FROM generate_series(0, $n / 1000 - 1) i;
+    INSERT INTO album SELECT k(1, i), k(0, i % ($n / 1000)), 'album number ' || i, i
+      FROM generate_series(0, $n / 100 - 1) i;
+    INSERT INTO song SELECT k(2, i), k(1, (random() * ($n / 100 - 1))::int), 'song number ' || i, i
+      FROM generate_series(0, $n / 10 - 1) i;
+    INSERT INTO play SELECT k(3, i), k(2, (random() * ($n / 10 - 1))::int), 'play number ' || i, i
+      FROM generate_series(0, $n - $n / 10 - $n / 100 - $n / 1000 - 1) i;
+    CREATE INDEX ON album(artist_id); CREATE INDEX ON song(album_id); CREATE INDEX ON play(song_id)"
+  make keyed plain
+  pg application keyed "
+    ALTER TABLE album ADD FOREIGN KEY (artist_id) REFERENCES artist ON DELETE CASCADE;
+    ALTER TABLE song ADD FOREIGN KEY (album_id) REFERENCES album ON DELETE CASCADE;
+    ALTER TABLE play ADD FOREIGN KEY (song_id) REFERENCES song ON DELETE CASCADE"
+  pg postgres plain 'VACUUM ANALYZE'
+  pg postgres keyed 'VACUUM ANALYZE'
+}
+
+# run_music NAME: the application's deletion and the sweep, and the count for the hold.
+run_music() {
+  local own counted swept
+  make ours plain
+  serve ours "$pg_model"
+  own=$(timed pg application ours 'DELETE FROM artist')
+  counted=$(timed pg_ctl sweep --dry-run)
+  swept=$(timed pg_ctl sweep cascade refcount)
+  [[ $(pg application ours 'SELECT count(*) FROM play') == 0 ]] || die "not everything went"
+  awk "BEGIN { print $own + $swept }" >>"$work/pg-$1.ours"
+  echo "$counted" >>"$work/pg-hold.ours"
+  unserve
+}
+
+pg_cascade() {
+  local n=$1 way
+  pg_music "$n"
+  for ((run = 0; run < runs; run++)); do
+    make theirs keyed
+    timed pg application theirs 'DELETE FROM artist' |
+      tee -a "$work"/pg-{none,default,trash,hold}.c >/dev/null
+    lock=none trash=0 run_music none
+    lock='' trash=0 run_music default
+    lock='' trash=1d run_music trash
+  done
+  report pg-none "$n rows, lock: none" 'foreign keys' 0.7
+  report pg-default "$n rows, default steps" 'foreign keys' 1.1
+  report pg-trash "$n rows, with trash" 'foreign keys' 1.4
+  report pg-hold "$n rows, the count for the hold" 'foreign keys' 0.2
+}
+
+pg_counts() {
+  local n=$1 own swept
+  make posts
+  pg application posts "
+    CREATE TABLE photo(id text PRIMARY KEY, title text NOT NULL);
+    CREATE TABLE post(id text PRIMARY KEY, photo_id text, title text NOT NULL);
+    INSERT INTO photo SELECT md5('p' || i), 'photo number ' || i FROM generate_series(0, $n / 4 - 1) i;
+    INSERT INTO post SELECT md5('q' || i), md5('p' || (random() * ($n / 4 - 1))::int),
+      'post number ' || i FROM generate_series(1, $n) i;
+    CREATE INDEX ON post(photo_id)"
+  pg postgres posts 'VACUUM ANALYZE'
+  for ((run = 0; run < runs; run++)); do
+    make theirs posts
+    pg application theirs "
+      CREATE FUNCTION look() RETURNS trigger LANGUAGE plpgsql AS \$\$ BEGIN
+        DELETE FROM photo WHERE id = OLD.photo_id
+          AND NOT EXISTS (SELECT FROM post WHERE photo_id = OLD.photo_id);
+        RETURN NULL; END \$\$;
+      CREATE TRIGGER look AFTER DELETE ON post FOR EACH ROW EXECUTE FUNCTION look()"
+    timed pg application theirs 'DELETE FROM post' >>"$work/pg-counts.c"
+    make ours posts
+    lock='' trash=0 serve ours "$pg_counts_model"
+    own=$(timed pg application ours 'DELETE FROM post')
+    swept=$(timed pg_ctl sweep cascade refcount)
+    awk "BEGIN { print $own + $swept }" >>"$work/pg-counts.ours"
+    unserve
+  done
+  report pg-counts "$n posts that share photos" 'triggers that look' 0.5
+}
+
+# What others notice
+
+# percentiles LOG…: the 99th percentile and the maximum of pgbench's logs, in ms.
+percentiles() {
+  cat "$@" | awk '{ print $3 / 1000 }' | sort -n | awk '
+    { time[NR] = $1 } END { printf "%.2f %.2f", time[int(NR * 0.99)], time[NR] }'
+}
+
+# update_plays DATABASE SIZE SECONDS: a client that changes rows one by one.
+update_plays() {
+  printf '\\set n random(0, %s)\nUPDATE play SET added = added + 1 WHERE id = md5(%s);\n' \
+    "$(($2 / 2))" "'3-' || :n" >"$work/update.sql"
+  rm -f "$work"/update.log*
+  "$pg_bin/pgbench" -n -h "$pg_home" -U application -M prepared -T "$3" -l \
+    --log-prefix="$work/update.log" -f "$work/update.sql" "$1" >/dev/null 2>&1
+  percentiles "$work"/update.log*
+}
+
+pg_writer() {
+  local n=$1 alone beside
+  make ours plain
+  lock='' trash=0 serve ours "$pg_model"
+  alone=$(update_plays ours "$n" 3)
+  pg application ours 'DELETE FROM artist'
+  pg_ctl sweep cascade refcount >/dev/null &
+  beside=$(update_plays ours "$n" 3)
+  wait $!
+  unserve
+  echo "updates of rows that are about to go: alone p99 ${alone% *} ms, max ${alone#* } ms"
+  bound '  beside the sweep, p99' "${beside% *}" ms 25
+  bound '  beside the sweep, max' "${beside#* }" ms 150
+}
+
+# backend_seconds DATABASE SQL: what the server's process computed for it.
+backend_seconds() {
+  local ticks="SELECT split_part(pg_read_file('/proc/self/stat'), ' ', 14)::int
+    + split_part(pg_read_file('/proc/self/stat'), ' ', 15)::int"
+  pg postgres "$1" "$ticks" -c 'SET ROLE application' -c "$2" -c 'RESET ROLE' -c "$ticks" |
+    awk 'NR == 1 { first = $1 } { last = $1 } END { print (last - first) / 100 }'
+}
+
+pg_bulk() {
+  local n=$1 side
+  for ((run = 0; run < runs; run++)); do
+    for side in c ours; do
+      make bulk plain
+      [[ $side == c ]] || lock='' trash=0 serve bulk "$pg_model"
+      backend_seconds bulk "INSERT INTO song SELECT md5('n' || i), k(1, i % ($n / 100)),
+        'song number ' || i, i FROM generate_series(1, $n / 5) i" >>"$work/pg-insert.$side"
+      backend_seconds bulk "DELETE FROM song WHERE id IN
+        (SELECT md5('n' || i) FROM generate_series(1, $n / 5) i)" >>"$work/pg-delete.$side"
+      unserve
+    done
+  done
+  report pg-insert "$((n / 5)) rows inserted, CPU" 'without' 1.1
+  report pg-delete "$((n / 5)) rows deleted, CPU" 'without' 1.2
+}
+
+# clients DATABASE: commits a second of eight clients.
+clients() {
+  cat >"$work/clients.sql" <<'END'
+\set n random(0, 999999999)
+INSERT INTO artist VALUES('c' || :n, 'x', 0) ON CONFLICT DO NOTHING;
+DELETE FROM artist WHERE id = 'c' || :n;
+END
+  "$pg_bin/pgbench" -n -h "$pg_home" -U application -M prepared -c 8 -j 2 -T 5 \
+    -f "$work/clients.sql" "$1" 2>/dev/null | awk '/^tps/ { printf "%.0f", $3 * 2 }'
+}
+
+# With the daemon, its sweeps are work of the same processors, so it only reads the journal here.
+pg_clients() {
+  local without with
+  make ours plain
+  lock='' trash=0 serve ours "$pg_model"
+  with=$(clients ours)
+  unserve
+  pg postgres ours 'DELETE FROM cascade.asleep' -c 'TRUNCATE cascade.journal'
+  without=$(clients ours)
+  bound "eight clients: $with commits/s, $without without NOTIFY" \
+    "$(awk "BEGIN { printf \"%.2f\", $without / $with }")" '' 1.11
+}
+
+pg_latency() {
+  make ours
+  pg application ours "
+    CREATE TABLE artist(id int PRIMARY KEY); CREATE TABLE album(id int PRIMARY KEY, artist_id int);
+    CREATE TABLE song(id int PRIMARY KEY, album_id int); CREATE TABLE play(id int, song_id int);
+    ALTER TABLE play ADD PRIMARY KEY (id);
+    INSERT INTO artist SELECT generate_series(1, 300);
+    INSERT INTO album SELECT i, 1 + i / 10 FROM generate_series(0, 2999) i;
+    INSERT INTO song SELECT i, i / 4 FROM generate_series(0, 11999) i;
+    CREATE INDEX ON album(artist_id); CREATE INDEX ON song(album_id); CREATE INDEX ON play(song_id);
+    CREATE TABLE took(ms float);
+    CREATE PROCEDURE measure() LANGUAGE plpgsql AS \$\$ DECLARE start timestamptz; BEGIN
+      FOR n IN 1..300 LOOP
+        DELETE FROM artist WHERE id = n;
+        COMMIT;
+        start := clock_timestamp();
+        WHILE EXISTS (SELECT FROM song WHERE album_id = (n - 1) * 10 + 9)
+          OR EXISTS (SELECT FROM album WHERE artist_id = n) LOOP
+          COMMIT;
+          PERFORM pg_sleep(0.0005);
+        END LOOP;
+        INSERT INTO took VALUES(1000 * extract(epoch FROM clock_timestamp() - start));
+        COMMIT;
+        PERFORM pg_sleep(0.05);
+      END LOOP; END \$\$"
+  pg postgres ours 'VACUUM ANALYZE'
+  immediate=yes lock='' trash=1d serve ours "$pg_model"
+  pg application ours 'CALL measure()'
+  bound 'commit to the end of 50 rows, p50' "$(took 0.5)" ms 5
+  bound 'commit to the end of 50 rows, p99' "$(took 0.99)" ms 25
+  unserve
+}
+
+took() {
+  pg application ours \
+    "SELECT round(percentile_cont($1) WITHIN GROUP (ORDER BY ms)::numeric, 2) FROM took"
+}
+
+pg_takeover() {
+  local start leader
+  make ours
+  pg application ours "CREATE TABLE artist(id int PRIMARY KEY);
+    CREATE TABLE album(id int PRIMARY KEY, artist_id int); CREATE TABLE song(id int PRIMARY KEY, album_id int);
+    CREATE TABLE play(id int PRIMARY KEY, song_id int); CREATE INDEX ON album(artist_id);
+    CREATE INDEX ON song(album_id); CREATE INDEX ON play(song_id);
+    INSERT INTO artist VALUES(1); INSERT INTO album VALUES(1, 1)"
+  immediate=yes lock='' trash=1d serve ours "$pg_model"
+  leader=${daemon# }
+  immediate=yes lock='' trash=1d serve ours "$pg_model" two
+  sleep 3
+  kill -KILL "$leader"
+  wait "$leader" 2>/dev/null || true
+  start=$EPOCHREALTIME
+  pg application ours 'DELETE FROM artist'
+  until [[ $(pg application ours 'SELECT count(*) FROM album') == 0 ]]; do sleep 0.01; done
+  bound 'a killed leader to the next commit' "$(seconds_since "$start")" s 3
+  unserve
+}
+
+bench_postgres() {
+  local n=${size:-1000000} lock='' trash=0 immediate='' pg_bin pg_home
+  [[ ! $only_c ]] || return 0
+  rm -f "$work"/pg-*
+  start_server
+  pg_cascade "$n"
+  pg_counts "$((n / 5))"
+  pg_writer "$n"
+  pg_bulk "$n"
+  pg_clients
+  pg_latency
+  pg_takeover
+  stop_server
+}
