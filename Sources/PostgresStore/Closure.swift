@@ -11,6 +11,8 @@ struct Closure {
   private var level = 0
   private var size = 0
   private var sizeKnown = 0
+  /// For many nodes it may be better to read a whole table.
+  private var isSmall: Bool { size <= 1_000 }
 
   private var db: Session { _read { yield store.db } }
   private var binding: Binding { store.binding }
@@ -191,7 +193,8 @@ struct Closure {
   private mutating func addSourcesWithoutDestination(_ relation: EdgeRelation) throws -> Bool {
     let remain = binding.alikeAtSource(relation).map { alike in
       let table = alike.destination
-      return alike.hasDestination(where: "NOT \(isGone(table, table.key.text("t")))")
+      return alike.hasDestination(
+        where: "NOT \(isGone(table, table.key.text("t")))", ofEachRow: isSmall)
     }
     return try add(
       relation.source,
@@ -225,7 +228,7 @@ struct Closure {
         where: """
           NOT \(isGone(alike.source, alike.source.key.text("s")))
           AND NOT \(isGone(table, table.key.text("t")))
-          """)
+          """, ofEachRow: isSmall)
     }
     return "(\(remain.joined(separator: " OR ")))"
   }

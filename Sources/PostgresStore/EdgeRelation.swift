@@ -191,6 +191,10 @@ extension EdgeRelation {
 
   // MARK: - Conditions
 
+  /// Has a subquery answered for each row, along an index. The planner could read the whole tables
+  /// instead, to join them.
+  private static let eachRow = "OFFSET 0"
+
   /// Whether there is an edge between the keys of two texts.
   func hasEdge(_ from: String, _ to: String) -> String {
     "EXISTS (SELECT FROM \(edges()) WHERE \(source.key.equal("s", text: from)) "
@@ -205,19 +209,22 @@ extension EdgeRelation {
 
   /// Whether the row `s` has an edge to a node that is there, and for which a condition on `t`
   /// holds.
-  func hasDestination(where condition: String = "true") -> String {
+  func hasDestination(where condition: String = "true", ofEachRow: Bool = true) -> String {
     let edges = join.map { "\($0.name) e, " } ?? list.map { "\($0.elements("s")), " } ?? ""
     let isOfSource = join.map { "\($0.source.equal("e", source.key, "s")) AND " } ?? ""
     return """
       EXISTS (SELECT FROM \(edges)\(destination.name) t
-        WHERE \(isOfSource)\(leads(to: "t")) AND \(condition))
+        WHERE \(isOfSource)\(leads(to: "t")) AND \(condition) \(ofEachRow ? EdgeRelation.eachRow : ""))
       """
   }
 
   /// Whether an edge leads to the row `t` from a node that is there, and for which a condition on
   /// `s` holds.
-  func hasSource(where condition: String = "true") -> String {
-    "EXISTS (SELECT FROM \(edges()) WHERE \(leads(to: "t")) AND \(condition))"
+  func hasSource(where condition: String = "true", ofEachRow: Bool = true) -> String {
+    """
+    EXISTS (SELECT FROM \(edges())
+      WHERE \(leads(to: "t")) AND \(condition) \(ofEachRow ? EdgeRelation.eachRow : ""))
+    """
   }
 }
 

@@ -33,13 +33,17 @@ struct LateReferences {
     for (relation, end) in ends where try relation.join == nil && mayOutlive(relation) {
       let keys =
         "SELECT j.key FROM cascade.journal j WHERE \(isGone(relation.destination.number, batch))"
+      // The keys of lists are read first: with them, an index is used.
+      let isList = relation.list != nil
+      let lost = isList ? relation.leads(toAny: "$1") : relation.leads(toAnyOf: keys)
+      let values = isList ? [arrayText(try store.db.run(keys).texts)] : []
       try store.db.run(
         """
         INSERT INTO cascade.outlived(relation, key, other)
         SELECT \(relation.number), \(relation.source.key.text("s")), \(relation.to())
-        FROM \(relation.edges()) WHERE \(relation.leads(toAnyOf: keys))
+        FROM \(relation.edges()) WHERE \(lost)
         AND \(relation.dangling(at: end).condition)
-        """)
+        """, values)
     }
   }
 

@@ -296,6 +296,17 @@ struct Waves {
         values: [arrayText(locked)]), cause)
   }
 
+  /// Whether an edge leads to one of the keys that a query returns, with its values. The keys of
+  /// lists are read first: with them, an index is used.
+  func leads(_ relation: EdgeRelation, toAnyOf keys: String) throws -> Removal.Selection {
+    if relation.list == nil {
+      return Removal.Selection(row: "s", condition: relation.leads(toAnyOf: keys))
+    }
+    return Removal.Selection(
+      row: "s", condition: relation.leads(toAny: "$1"),
+      values: [arrayText(try db.run(keys).texts)])
+  }
+
   /// The keys of a table that are gone.
   func gone(_ table: MappedTable) -> String {
     """

@@ -26,27 +26,37 @@ extension Waves {
         journaled(.lost, relation, relation.destination, "j.other"))
     }
     if relation.rules.contains(.notifyIfDestinationDeleted) {
-      var widowed = journaled(.widowed, relation, relation.source, "j.key")
-      if relation.join == nil {
-        widowed += """
-           UNION ALL SELECT \(relation.source.key.text("s")), \(relation.to())
-          FROM \(relation.edges()) WHERE \(isWidowed(relation, "NOT j.told"))
-          """
-      }
-      notices += try notify(relation, now, losesSource: false, widowed)
+      notices += try notify(
+        relation, now, losesSource: false,
+        journaled(.widowed, relation, relation.source, "j.key"))
+      if relation.join == nil { notices += try notifyWidowed(relation, now) }
     }
     return notices
   }
 
+  /// Of references that are in a row, and not told of one by one.
+  private func notifyWidowed(_ relation: EdgeRelation, _ now: Int64) throws -> Int {
+    let keys = "\(gone(relation.destination)) AND NOT j.told"
+    let lost = try leads(relation, toAnyOf: keys)
+    return try notify(
+      relation, now, losesSource: false,
+      """
+      SELECT \(relation.source.key.text("s")), \(relation.to())
+      FROM \(relation.edges()) WHERE \(lost.condition) AND \(relation.isDangling)
+      EXCEPT \(journaled(.widowed, relation, relation.source, "j.key"))
+      """, lost.values)
+  }
+
   private func notify(
-    _ relation: EdgeRelation, _ now: Int64, losesSource: Bool, _ edges: String
+    _ relation: EdgeRelation, _ now: Int64, losesSource: Bool, _ edges: String,
+    _ values: [String?] = []
   ) throws -> Int {
     try db.run(
       """
       INSERT INTO cascade.notice(relation, source, destination, lost_source, batch, at)
       SELECT DISTINCT \(relation.number), l.source, l.destination, \(losesSource), \(batch), \(now)
       FROM (\(edges)) l(source, destination)
-      """
+      """, values
     ).changed
   }
 
@@ -63,21 +73,18 @@ extension Waves {
       """
   }
 
-  /// Whether the destination of an edge is gone, according to such rows of the journal.
-  private func isWidowed(_ relation: EdgeRelation, _ condition: String = "true") -> String {
-    let keys = "\(gone(relation.destination)) AND \(condition)"
-    return "\(relation.leads(toAnyOf: keys)) AND \(relation.isDangling)"
-  }
-
   // MARK: - References
 
   /// Sets references to null whose destination is gone, and takes it out of lists. Returns how many
   /// edges went.
   private mutating func removeReferences(_ relation: EdgeRelation) throws -> Int {
-    let condition =
+    let keys = gone(relation.destination)
+    var selection =
       relation.list == nil
-      ? isWidowed(relation) : relation.hasLost(anyOf: gone(relation.destination))
-    var selection = Removal.Selection(row: "s", condition: condition)
+      ? Removal.Selection(row: "s", condition: relation.hasLost(anyOf: keys))
+      : Removal.Selection(
+        row: "s", condition: relation.hasLost(any: "$1"),
+        values: [arrayText(try db.run(keys).texts)])
     if !isSweep { return try removeReferences(relation, selection) }
     selection.condition += " AND \(isNotBlocked(relation.source, "s"))"
     return try changeUnlessRefused(relation.source, selection) {
@@ -143,8 +150,8 @@ extension Waves {
       let kept = try db.run(
         """
         UPDATE cascade.journal j SET done = false, batch = NULL WHERE \(isDone(what, relation))
-        AND EXISTS (SELECT FROM \(table.name) \(row) WHERE \(table.key.equal(row, text: key))
-          AND NOT \(isHeld) AND \(isNotBlocked(table, row)))
+        AND (SELECT NOT \(isHeld) AND \(isNotBlocked(table, row))
+          FROM \(table.name) \(row) WHERE \(table.key.equal(row, text: key)))
         """)
       if kept.changed > 0 { isAny = true }
     }
