@@ -22,6 +22,15 @@ struct Binding {
     relations.filter { !$0.rules.isDisjoint(with: rules) }
   }
 
+  /// Whether anything may follow when a row of the table is gone, apart from the loss of the edges
+  /// that are in the row.
+  func isMissed(_ table: MappedTable) -> Bool {
+    relations(from: table).contains { $0.join != nil }
+      || relations(to: table).contains {
+        $0.join != nil || !$0.rules.isDisjoint(with: .losingDestination)
+      }
+  }
+
   var denies: Bool {
     !relations(with: [.denyDestinationDeletion, .denySourceDeletion]).isEmpty
   }

@@ -49,7 +49,8 @@ struct Closure {
 
   private func beginWithJournal() throws {
     guard let journal else { return }
-    for table in binding.tables.values {
+    // The plan of a change file counts what the file deletes itself.
+    for table in binding.tables.values where ownBatch != nil || binding.isMissed(table) {
       try db.run(
         """
         INSERT INTO pg_temp.gone SELECT DISTINCT j.subject, j.key, 0 FROM cascade.journal j
@@ -109,7 +110,7 @@ struct Closure {
     let added = try db.run(
       """
       INSERT INTO pg_temp.gone(collection, key, level, rule, via, other)
-      SELECT DISTINCT ON (f.key) \(table.number), f.key, \(level + 1), f.rule, f.via, f.other
+      SELECT \(table.number), f.key, \(level + 1), f.rule, f.via, f.other
       FROM (\(rows)) f(key, rule, via, other)
       WHERE NOT EXISTS (SELECT FROM pg_temp.kept k
         WHERE k.collection = \(table.number) AND k.key = f.key)

@@ -48,7 +48,7 @@ final class CommitWatch: CommitWatching {
 
 /// A fingerprint of the journal. Rows may appear in another order than their numbers.
 enum JournalNews {
-  private static let mostCounted = 100_000
+  private static let mostCounted = 1_000
 
   static func read(_ db: borrowing Session) throws -> [String?] {
     try db.run(

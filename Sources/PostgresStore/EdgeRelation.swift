@@ -45,6 +45,16 @@ struct EdgeRelation {
 
   var isStored: Bool { join?.isStored ?? false }
 
+  /// Whether a row goes with each edge that is lost in this way. Counts and notices come later, of
+  /// all edges at once.
+  func isFollowed(_ what: JournalSubject) -> Bool {
+    switch what {
+    case .lost: rules.contains(.deleteDestinationIfSourceDeleted)
+    case .widowed: rules.contains(.deleteSourceIfDestinationDeleted)
+    case .gone, .arrived: true
+    }
+  }
+
   func edge(_ from: String, _ to: String, isDeclared: Bool? = nil) -> Edge {
     Edge(
       name: name, source: source.node(from), destination: .node(destination.node(to)),
@@ -148,7 +158,7 @@ extension EdgeRelation {
   }
 
   /// Whether it leads to one of the keys of an array of texts, and whether the row may have such.
-  private func toAny(_ array: String) -> (isAny: String, mayBe: String) {
+  fileprivate func toAny(_ array: String) -> (isAny: String, mayBe: String) {
     let (columns, row) = reference()
     let values = list.map { "SELECT unnest\(array.array(of: $0.family))" }
     return (columns.isAny(row, array), mayHave(values))
@@ -238,9 +248,11 @@ struct DanglingEdges {
   let condition: String
   fileprivate let columns: Columns
   fileprivate let row: String
+  /// Whether the row of the source may have one of an array of texts, by an index.
+  fileprivate let mayHave: (String) -> String
 
   /// Whether its key is one of an array of texts.
-  func isAny(_ array: String) -> String { columns.isAny(row, array) }
+  func isAny(_ array: String) -> String { "\(mayHave(array)) AND \(columns.isAny(row, array))" }
 }
 
 extension EdgeRelation {
@@ -254,7 +266,7 @@ extension EdgeRelation {
       condition: """
         \(columns.isComplete(row)) AND NOT EXISTS (
           SELECT FROM \(table.name) t WHERE \(columns.equal(row, table.key, "t")))
-        """, columns: columns, row: row)
+        """, columns: columns, row: row, mayHave: { self.toAny($0).mayBe })
   }
 }
 

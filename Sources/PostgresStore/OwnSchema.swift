@@ -38,11 +38,11 @@ enum OwnSchema {
     -- Nodes that went: `row` is the text of the row, if it is kept. `rule`, `via` and `other` say
     -- why; they are null for what an application or a change file deleted.
     CREATE TABLE cascade.deleted(
-      id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, batch bigint NOT NULL,
+      id bigint GENERATED ALWAYS AS IDENTITY, batch bigint NOT NULL,
       collection int NOT NULL, key text NOT NULL, is_own boolean NOT NULL, row text,
       rule smallint, via int, other text);
     CREATE INDEX deleted_nodes ON cascade.deleted(collection, key);
-    CREATE INDEX deleted_batches ON cascade.deleted(batch);
+    CREATE INDEX deleted_batches ON cascade.deleted(batch, id);
     -- References that rule 64 removed: `value` is the reference, or the whole list, of which `rest`
     -- is what was left.
     CREATE TABLE cascade.nullified(

@@ -170,6 +170,6 @@ struct StepPace {
 
   mutating func note(_ time: Duration, _ limits: StoreModel.Limits) {
     let ratio = budget(limits) / max(time, .microseconds(1))
-    rows = min(StepPace.most, max(10, rows * min(1.5, max(0.5, ratio))))
+    rows = min(StepPace.most, max(10, rows * min(2, max(0.5, 0.9 * ratio))))
   }
 }

@@ -47,16 +47,24 @@ struct Removal {
   ) -> String {
     let edges = store.binding.relations(from: table).filter { $0.join == nil }
     let count = edges.map { self.count($0) }
+    // What a change file asks for is journaled in any case, because its plan counts it.
+    let isJournaled = cause == nil || store.binding.isMissed(table)
     return """
       WITH d AS (
         \(delete(table.name, table.key, selection, limit))),
-      g AS (
-        INSERT INTO cascade.journal(what, subject, key, batch)
-        SELECT \(JournalSubject.gone.rawValue), \(table.number), \(table.key.text("d")), \(batch)
-        FROM d),
+      \(isJournaled ? gone(table) : "")
       k AS (\(kept(table, cause)))\(edges.compactMap { lost($0) }.joined())
       SELECT count(*), sum(\((["0"] + count).joined(separator: " + "))) FROM d
       """
+  }
+
+  private func gone(_ table: MappedTable) -> String {
+    """
+    g AS (
+      INSERT INTO cascade.journal(what, subject, key, batch)
+      SELECT \(JournalSubject.gone.rawValue), \(table.number), \(table.key.text("d")), \(batch)
+      FROM d),
+    """
   }
 
   /// Looks again at each row when it is deleted: the statement may have had to wait for it.
@@ -94,9 +102,10 @@ struct Removal {
     if relation.rules.isDisjoint(with: .losingSource) { return nil }
     return """
       , e\(relation.number) AS (
-        INSERT INTO cascade.journal(what, subject, key, other, batch)
+        INSERT INTO cascade.journal(what, subject, key, other, batch, done)
         SELECT \(JournalSubject.lost.rawValue), \(relation.number),
-        \(relation.source.key.text("d")), \(relation.to(in: "d")), \(batch)
+        \(relation.source.key.text("d")), \(relation.to(in: "d")), \(batch),
+        \(!relation.isFollowed(.lost))
         FROM d\(relation.references(of: "d")) WHERE \(relation.isEdge(in: "d")))
       """
   }

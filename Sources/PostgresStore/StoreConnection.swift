@@ -36,10 +36,11 @@ final class StoreConnection {
   }
 
   /// A generic plan or a compiled one can make a step of milliseconds one of seconds, and a step
-  /// never needs a whole table.
+  /// never needs a whole table. Of Cascade's own tables, it is enough to know how long they are.
   private static let settings = """
     SET jit = off; SET plan_cache_mode = force_custom_plan; SET enable_seqscan = off;
-    SET enable_hashjoin = off; SET enable_mergejoin = off; SET DateStyle = 'ISO';
+    SET enable_hashjoin = off; SET enable_mergejoin = off;
+    SET default_statistics_target = 10; SET DateStyle = 'ISO';
     SET IntervalStyle = 'postgres'; SET extra_float_digits = 1; SET TimeZone = 'UTC';
     SET bytea_output = 'hex'; SET standard_conforming_strings = on
     """

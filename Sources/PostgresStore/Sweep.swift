@@ -107,11 +107,24 @@ extension PostgresWriter {
       SELECT DISTINCT \(batch), subject, key, false FROM cascade.journal
       WHERE what = \(JournalSubject.gone.rawValue) AND batch IS NULL
       """)
+    let unmissed = store.binding.tables.values.filter { !store.binding.isMissed($0) }
     try db.run(
       """
-      UPDATE cascade.journal SET batch = \(batch)
-      WHERE batch IS NULL OR batch = \(BlockedNodes.waiting)
+      DELETE FROM cascade.journal j WHERE j.what = \(JournalSubject.gone.rawValue)
+      AND j.subject = ANY($1::int[]) AND \(isOpen)
+      """, [arrayText(unmissed.map { "\($0.number)" })])
+    try db.run(
+      """
+      UPDATE cascade.journal j SET batch = \(batch), done = \(isUnfollowed(.lost))
+        OR \(isUnfollowed(.widowed)) WHERE \(isOpen)
       """)
+  }
+
+  private var isOpen: String { "(j.batch IS NULL OR j.batch = \(BlockedNodes.waiting))" }
+
+  private func isUnfollowed(_ what: JournalSubject) -> String {
+    let unfollowed = store.binding.relations.filter { !$0.isFollowed(what) }.map { "\($0.number)" }
+    return "j.what = \(what.rawValue) AND j.subject = ANY('\(arrayText(unfollowed))'::int[])"
   }
 
   // MARK: - Steps
@@ -165,8 +178,7 @@ extension PostgresWriter {
 
   private func end(_ waves: inout Waves, _ now: Int64, _ result: inout SweepResult) throws {
     let batch = waves.batch
-    let (notices, hasLocked) = try transaction(&waves) { try close(&$0, now) }
-    let summary = try BatchSummary(store, batch)
+    let (summary, notices, hasLocked) = try transaction(&waves) { try close(&$0, now) }
     result.deleted = summary.deleted
     result.deletedCount = summary.deletedCount
     result.byCollection = summary.byCollection
@@ -183,7 +195,9 @@ extension PostgresWriter {
     }
   }
 
-  private func close(_ waves: inout Waves, _ now: Int64) throws -> (Int, Bool) {
+  private func close(
+    _ waves: inout Waves, _ now: Int64
+  ) throws -> (summary: BatchSummary, notices: Int, hasLocked: Bool) {
     let (notices, hasLocked) = try waves.finish(at: now)
     let batch = waves.batch
     let summary = try BatchSummary(store, batch)
@@ -197,7 +211,7 @@ extension PostgresWriter {
     try store.set("sweep.batch", nil)
     try store.set("sweep.kinds", nil)
     try db.run("DELETE FROM cascade.plan WHERE file LIKE '/%'")
-    return (notices, hasLocked)
+    return (summary, notices, hasLocked)
   }
 
   private func hasDeleted(_ batch: Int64) throws -> Bool {

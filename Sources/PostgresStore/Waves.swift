@@ -19,6 +19,8 @@ struct Waves {
   var count = Removal.Count()
   /// Whether also constraints that are deferred are checked by each statement.
   var checksAtOnce = false
+  /// How many rows the last step worked on for each node that was gone, by the number of its table.
+  private var fanOut: [Int64: Int] = [:]
   /// Whether there are nodes that had to stay.
   var hasBlocked = false
 
@@ -56,19 +58,19 @@ struct Waves {
   /// Takes open rows of one kind about one subject. In an order, the server would look for them among
   /// all rows of the journal.
   private func take(_ what: JournalSubject, _ limit: Int) throws -> Taken? {
+    let isOpen = "j.what = \(what.rawValue) AND NOT j.done AND j.batch = \(batch)"
+    let first = try db.run("SELECT j.subject FROM cascade.journal j WHERE \(isOpen) LIMIT 1")
+    guard let subject = first.integer else { return nil }
+    let most = what == .gone ? limit / max(1, fanOut[subject] ?? 1) : limit
     let rows = try db.run(
       """
-      SELECT j.seq, j.subject, j.key, j.other FROM cascade.journal j
-      WHERE j.what = \(what.rawValue) AND NOT j.done AND j.batch = \(batch) AND j.subject = (
-        SELECT j.subject FROM cascade.journal j
-        WHERE j.what = \(what.rawValue) AND NOT j.done AND j.batch = \(batch) LIMIT 1)
-      LIMIT \(limit) FOR UPDATE
+      SELECT j.seq, j.key, j.other FROM cascade.journal j
+      WHERE \(isOpen) AND j.subject = \(subject) LIMIT \(max(1, most)) FOR UPDATE
       """
     ).rows
-    guard let first = rows.first else { return nil }
     return Taken(
-      seq: rows.map { $0[0]! }, subject: Int64(first[1]!)!, keys: rows.map { $0[2]! },
-      others: rows.map { $0[3] ?? "" })
+      seq: rows.map { $0[0]! }, subject: subject, keys: rows.map { $0[1]! },
+      others: rows.map { $0[2] ?? "" })
   }
 
   /// Removes those for which a condition holds, and returns the others.
@@ -93,8 +95,8 @@ struct Waves {
   /// application it worked on; nil if there is none left.
   mutating func step(_ limit: Int) throws -> Int? {
     if let taken = try take(.gone, limit) { return try followGone(taken, limit) }
-    if let taken = try take(.lost, limit) { return try followLost(taken, limit) }
-    if let taken = try take(.widowed, limit) { return try followWidowed(taken, limit) }
+    if let taken = try take(.lost, limit) { return try followLost(taken) }
+    if let taken = try take(.widowed, limit) { return try followWidowed(taken) }
     return nil
   }
 
@@ -105,18 +107,34 @@ struct Waves {
     }
     try drop(taken, where: table.has("j.key"))
     var (worked, isComplete) = (taken.seq.count, true)
-    func note(_ went: Int) {
+    func note(_ went: Int, _ isAll: Bool = false) {
       worked += went
-      if went >= limit { isComplete = false }
+      if went >= limit && !isAll { isComplete = false }
     }
     for relation in binding.relations(to: table) {
-      note(try followLostDestination(relation, taken, limit))
+      let isAll = try fits(relation, taken, limit)
+      note(try followLostDestination(relation, taken, isAll ? .max : limit), isAll)
     }
     for relation in binding.relations(from: table) {
       note(try unlink(relation, lost: .source, taken, limit))
     }
     if isComplete { try close(taken) }
+    fanOut[table.number] = worked / taken.seq.count
     return worked
+  }
+
+  /// Whether so few rows refer to these nodes that they can go at once. To stop at a limit, a
+  /// statement has to look at each row twice.
+  private func fits(_ relation: EdgeRelation, _ taken: Taken, _ limit: Int) throws -> Bool {
+    if limit == .max { return true }
+    if relation.columns == nil || !relation.isFollowed(.widowed) { return false }
+    let most = 2 * limit
+    return try db.run(
+      """
+      SELECT count(*) <= \(most) FROM (SELECT FROM \(relation.source.name) s
+        WHERE \(relation.leads(toAny: "$1")) LIMIT \(most + 1)) s
+      """, [arrayText(taken.keys)]
+    ).bool
   }
 
   /// Takes along what refers to the nodes that are gone, or removes the join rows that did.
@@ -145,7 +163,7 @@ struct Waves {
     return went
   }
 
-  private mutating func followLost(_ taken: Taken, _ limit: Int) throws -> Int {
+  private mutating func followLost(_ taken: Taken) throws -> Int {
     guard let relation = binding.relation(taken.subject) else {
       try drop(taken)
       return taken.seq.count
@@ -160,13 +178,13 @@ struct Waves {
           values: [arrayText(taken.others)]),
         Removal.Cause(
           rule: .deleteDestinationIfSourceDeleted, relation: relation,
-          other: source(of: relation, where: taken.isRow)), limit)
+          other: source(of: relation, where: taken.isRow)))
     }
-    if went < limit { try close(taken) }
+    try close(taken)
     return taken.seq.count + went
   }
 
-  private mutating func followWidowed(_ taken: Taken, _ limit: Int) throws -> Int {
+  private mutating func followWidowed(_ taken: Taken) throws -> Int {
     guard let relation = binding.relation(taken.subject) else {
       try drop(taken)
       return taken.seq.count
@@ -181,9 +199,9 @@ struct Waves {
           values: [arrayText(taken.keys)]),
         Removal.Cause(
           rule: .deleteSourceIfDestinationDeleted, relation: relation,
-          other: destination(of: relation, where: taken.isRow)), limit)
+          other: destination(of: relation, where: taken.isRow)))
     }
-    if went < limit { try close(taken) }
+    try close(taken)
     return taken.seq.count + went
   }
 
