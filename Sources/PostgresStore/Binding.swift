@@ -22,12 +22,12 @@ struct Binding {
     relations.filter { !$0.rules.isDisjoint(with: rules) }
   }
 
-  /// Whether anything may follow when a row of the table is gone, apart from the loss of the edges
-  /// that are in the row.
+  /// Whether anything may follow when a row of the table is gone, or a denial may end, apart from
+  /// the loss of the edges that are in the row.
   func isMissed(_ table: MappedTable) -> Bool {
     relations(from: table).contains { $0.join != nil }
       || relations(to: table).contains {
-        $0.join != nil || !$0.rules.isDisjoint(with: .losingDestination)
+        $0.join != nil || !$0.rules.isDisjoint(with: [.losingDestination, .denySourceDeletion])
       }
   }
 

@@ -39,7 +39,7 @@ struct Triggers {
     let isRelated =
       !binding.relations(from: table).isEmpty || !binding.relations(to: table).isEmpty
     if !isRelated || table.isManaged { return [] }
-    return [gone(table), changed(table), truncated(table)] + arrived(table)
+    return gone(table) + [changed(table), truncated(table)] + arrived(table)
   }
 
   private var isOthers: String { "(session_user <> \(literal(role)) OR pg_trigger_depth() > 0)" }
@@ -76,23 +76,26 @@ struct Triggers {
 
   // MARK: - Rows that go
 
-  private func gone(_ table: MappedTable) -> Trigger {
+  /// The loss of a node; nothing if nothing may follow from it.
+  private func gone(_ table: MappedTable, _ keys: String) -> String {
+    if !binding.isMissed(table) { return "" }
+    return """
+      INSERT INTO cascade.journal(what, subject, key)
+      SELECT \(JournalSubject.gone.rawValue), \(table.number), \(keys);
+      """
+  }
+
+  private func gone(_ table: MappedTable) -> [Trigger] {
     let edges = binding.relations(from: table).filter {
-      $0.join == nil && !$0.rules.isDisjoint(with: .losingSource)
+      $0.join == nil && !$0.rules.isDisjoint(with: .missingTheEdge)
     }
     let statements =
-      [
-        denials(table, "old o"),
-        """
-        INSERT INTO cascade.journal(what, subject, key)
-        SELECT \(JournalSubject.gone.rawValue), \(table.number), \(table.key.text("o")) FROM old o;
-        """,
-      ] + edges.map { lost($0, "old o") }
-    return trigger(
-      "gone", on: table,
-      """
-      DELETE ON \(table.name) REFERENCING OLD TABLE AS old FOR EACH STATEMENT WHEN \(isOthers)
-      """, body: statements.joined(separator: "\n"))
+      [denials(table, "old o"), gone(table, "\(table.key.text("o")) FROM old o")]
+      + edges.map { lost($0, "old o") }
+    let body = statements.filter { !$0.isEmpty }.joined(separator: "\n")
+    if body.isEmpty { return [] }
+    let event = "DELETE ON \(table.name) REFERENCING OLD TABLE AS old FOR EACH STATEMENT"
+    return [trigger("gone", on: table, "\(event) WHEN \(isOthers)", body: body)]
   }
 
   /// Journals the loss of the edges in the rows `o`.
@@ -167,13 +170,8 @@ struct Triggers {
   }
 
   private func keyChange(_ table: MappedTable) -> String {
-    """
-    IF \(table.key.areDistinct("OLD", "NEW")) THEN
-      \(denials(table, "(SELECT OLD.*) o"))
-      INSERT INTO cascade.journal(what, subject, key)
-      VALUES(\(JournalSubject.gone.rawValue), \(table.number), \(table.key.text("OLD")));
-    END IF;
-    """
+    let body = denials(table, "(SELECT OLD.*) o") + "\n" + gone(table, table.key.text("OLD"))
+    return body == "\n" ? "" : "IF \(table.key.areDistinct("OLD", "NEW")) THEN\n\(body)\nEND IF;"
   }
 
   private func referenceChange(_ relation: EdgeRelation) -> String? {

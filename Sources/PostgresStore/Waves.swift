@@ -21,6 +21,14 @@ struct Waves {
   var checksAtOnce = false
   /// How many rows the last step worked on for each node that was gone, by the number of its table.
   private var fanOut: [Int64: Int] = [:]
+  /// How far the destinations of a relation were looked at that lost edges.
+  private var passes: [Int64: Pass] = [:]
+  private struct Pass {
+    /// The last key.
+    let after: String?
+    /// How many rows had gone when it began.
+    let rows: Int
+  }
   /// Whether there are nodes that had to stay.
   var hasBlocked = false
 
@@ -49,6 +57,13 @@ struct Waves {
       return Taken(
         seq: left.map { seq[$0] }, subject: subject, keys: left.map { keys[$0] },
         others: left.map { others[$0] })
+    }
+
+    func beginning(_ count: Int) -> Taken {
+      let count = max(1, count)
+      return Taken(
+        seq: Array(seq.prefix(count)), subject: subject, keys: Array(keys.prefix(count)),
+        others: Array(others.prefix(count)))
     }
 
     /// Whether a row `j` of the journal is one of them.
@@ -105,6 +120,11 @@ struct Waves {
       try drop(taken)
       return taken.seq.count
     }
+    var (taken, isAll) = (taken, try fits(taken, table, limit))
+    while !isAll && taken.seq.count > 1 {
+      taken = taken.beginning(taken.seq.count / 4)
+      isAll = try fits(taken, table, limit)
+    }
     try drop(taken, where: table.has("j.key"))
     var (worked, isComplete) = (taken.seq.count, true)
     func note(_ went: Int, _ isAll: Bool = false) {
@@ -112,7 +132,7 @@ struct Waves {
       if went >= limit && !isAll { isComplete = false }
     }
     for relation in binding.relations(to: table) {
-      let isAll = try fits(relation, taken, limit)
+      let isAll = isAll && relation.columns != nil
       note(try followLostDestination(relation, taken, isAll ? .max : limit), isAll)
     }
     for relation in binding.relations(from: table) {
@@ -125,9 +145,14 @@ struct Waves {
 
   /// Whether so few rows refer to these nodes that they can go at once. To stop at a limit, a
   /// statement has to look at each row twice.
-  private func fits(_ relation: EdgeRelation, _ taken: Taken, _ limit: Int) throws -> Bool {
+  private func fits(_ taken: Taken, _ table: MappedTable, _ limit: Int) throws -> Bool {
     if limit == .max { return true }
-    if relation.columns == nil || !relation.isFollowed(.widowed) { return false }
+    return try binding.relations(to: table).allSatisfy { relation in
+      try relation.columns == nil || !relation.isFollowed(.widowed) || fits(relation, taken, limit)
+    }
+  }
+
+  private func fits(_ relation: EdgeRelation, _ taken: Taken, _ limit: Int) throws -> Bool {
     let most = 2 * limit
     return try db.run(
       """
@@ -275,27 +300,39 @@ struct Waves {
     _ relation: EdgeRelation, _ limit: Int, _ hasLost: String, because other: String
   ) throws -> Int {
     try deleteUncounted(
-      from: relation.source, "s", hasLost, "NOT \(binding.hasDestination(relation))",
+      from: relation.source, "s", hasLost, [], "NOT \(binding.hasDestination(relation))",
       Removal.Cause(
         rule: .deleteSourceIfAllDestinationsDeleted, relation: relation, other: other),
       limit, skipsLocked: relation.join != nil)
   }
 
+  /// Looks at the next destinations, in the order of their keys, and begins anew if anything was
+  /// deleted since it began. Returns 0 when it came to an end without that.
   private mutating func deleteDestinations(_ relation: EdgeRelation, _ limit: Int) throws -> Int {
     let isRow = isDone(.lost, relation)
-    let lost = relation.destination.key.isIn(
-      "t", "SELECT j.other FROM cascade.journal j WHERE \(isRow)")
-    return try deleteUncounted(
-      from: relation.destination, "t", lost, "NOT \(binding.hasSource(relation))",
+    let pass = passes[relation.number] ?? Pass(after: nil, rows: count.rows)
+    let next = try db.run(
+      """
+      SELECT j.other FROM cascade.journal j WHERE \(isRow) AND ($1::text IS NULL OR j.other > $1)
+      ORDER BY j.other LIMIT \(limit)
+      """, [pass.after]
+    ).texts
+    _ = try deleteUncounted(
+      from: relation.destination, "t", relation.destination.key.isAny("t", "$1"),
+      [arrayText(Set(next).sorted())], "NOT \(binding.hasSource(relation))",
       Removal.Cause(
         rule: .deleteDestinationIfAllSourcesDeleted, relation: relation,
-        other: source(of: relation, where: isRow)), limit, skipsLocked: true)
+        other: source(of: relation, where: isRow)), .max, skipsLocked: true)
+    let isEnd = next.count < limit
+    passes[relation.number] = isEnd ? nil : Pass(after: next.last, rows: pass.rows)
+    return isEnd && count.rows == pass.rows ? 0 : 1
   }
 
   /// The rows are locked first, and looked at again in a second statement: an edge that was
   /// committed before the lock is seen, and one that is not yet committed has the row locked.
   private mutating func deleteUncounted(
-    from table: MappedTable, _ row: String, _ hasLost: String, _ isFree: String,
+    from table: MappedTable, _ row: String, _ hasLost: String, _ values: [String?],
+    _ isFree: String,
     _ cause: Removal.Cause, _ limit: Int, skipsLocked: Bool
   ) throws -> Int {
     let locked = try db.run(
@@ -304,7 +341,7 @@ struct Waves {
       WHERE \(hasLost) AND \(isFree) AND \(isNotBlocked(table, row))
       ORDER BY \(table.key.values(row)) LIMIT \(limit)
       FOR UPDATE \(isSweep && skipsLocked ? "SKIP LOCKED" : "")
-      """
+      """, values
     ).texts
     if locked.isEmpty { return 0 }
     return try delete(

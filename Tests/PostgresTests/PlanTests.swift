@@ -64,6 +64,28 @@ struct PlanTests {
     #expect(rows < 500, "\(rows) rows were read")
   }
 
+  @Test("Rows to which nothing refers leave nothing in the journal, whoever deletes them")
+  func unmissed() throws {
+    let store = try PostgresFixture(
+      """
+      { collections: { albums: { table: "album", key: "id" }, songs: { table: "song", key: "id" } },
+        relationships: [{ name: "album", from: "songs", to: "albums", column: "album",
+          rules: ["deleteSourceIfDestinationDeleted"] }] }
+      """,
+      schema: """
+        CREATE TABLE album(id int PRIMARY KEY); CREATE TABLE song(id int PRIMARY KEY, album int);
+        INSERT INTO album VALUES(1), (2); INSERT INTO song VALUES(1, 1), (2, 1), (3, 2);
+        CREATE INDEX ON song(album)
+        """)
+    try store.sweep([.all])
+    try store.bySQL("DELETE FROM song WHERE id = 3; UPDATE song SET id = 4 WHERE id = 2")
+    #expect(try store.texts("SELECT count(*) FROM cascade.journal") == ["0"])
+    try store.bySQL("DELETE FROM album WHERE id = 1")
+    #expect(try store.texts("SELECT key FROM cascade.journal") == ["1"])
+    #expect(try store.sweep().deletedCount == 2)
+    #expect(try store.texts("SELECT last_value FROM cascade.journal_seq_seq") == ["1"])
+  }
+
   private func rowsRead(_ store: PostgresFixture) throws -> Int {
     // A session counts what it read when it ends: only those of the writer and the reader are left.
     for _ in 0..<5_000 {
