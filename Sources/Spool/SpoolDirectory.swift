@@ -294,6 +294,8 @@ extension SpoolDirectory {
     try temporary.file(name, .createNew, mode: 0o600)
   }
 
+  package func syncUpload(_ name: FileName) throws { try temporary.file(name).sync() }
+
   package func dropUpload(_ name: FileName) throws { try temporary.remove(name) }
 
   package func submit(

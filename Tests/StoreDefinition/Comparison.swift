@@ -136,16 +136,21 @@ package struct Comparison {
 package struct Stopped: Error {}
 
 extension Comparison {
-  /// Sweeps of one kind may take the nodes of a reference without a type one after the other. Then
-  /// it is told of the last one alone, and not of each.
+  /// Whoever has a reference without a type is told that it is lost. Which of its tables the notice
+  /// names is not compared, nor whether there is one for each: sweeps of one kind may take its nodes
+  /// one after the other, and a reference that never led anywhere was an edge to none of them.
   private func counts(
     _ all: some Sequence<Reference.Told>, _ reference: Reference
   ) -> [Reference.Told: Int] {
     var counts: [Reference.Told: Int] = [:]
     for var told in all {
-      let alternatives = isByKinds ? reference.alternatives(of: told.edge) : nil
-      if let first = alternatives?.first { told.edge = first }
-      counts[told] = alternatives == nil ? counts[told, default: 0] + 1 : 1
+      guard let first = reference.alternatives(of: told.edge)?.first else {
+        counts[told, default: 0] += 1
+        continue
+      }
+      told.edge = first
+      told.edge.destination.key = .text(first.destination.key.managedText ?? "")
+      counts[told] = 1
     }
     return counts
   }

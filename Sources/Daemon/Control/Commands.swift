@@ -32,6 +32,7 @@ extension Control {
     do {
       try Uploads.refuseLong(upload, as: call.text("name"))
       let name = try await freeName(call.text("name")!, for: upload)
+      try await sync(upload)
       return try await call.tellingReasons(of: service) {
         let receipt = try await service.enqueueAndWait(name) {
           try service.submit(upload, as: name)
@@ -55,6 +56,12 @@ extension Control {
     guard let id else { throw VarlinkError.unusable("upload", "give either upload or data") }
     guard let upload = uploads.take(id) else { throw VarlinkError.noSuchThing("upload \(id)") }
     return upload
+  }
+
+  /// After a power cut, the queue must not have a part of the file. The event loop does not wait.
+  private func sync(_ upload: Uploads.Upload) async throws {
+    let (name, spool) = (upload.name, try upload.service.spool)
+    try await upload.service.reader.read { _ in try spool.syncUpload(name) }
   }
 
   /// The name for an upload in the queue. It is the id of a file that gives none. If the name was
