@@ -74,7 +74,7 @@ struct Closure {
   /// Completes the set. What is denied is left out, with what follows from it alone, until nothing
   /// more is denied: what goes anyway denies nothing.
   mutating func complete() throws {
-    // A snapshot keeps nobody waiting, and what is looked for may be most of a table.
+    // A snapshot keeps no writer waiting, and what is looked for may be most of a table.
     try db.execute("SET LOCAL enable_hashjoin = on")
     defer { try? db.execute("SET LOCAL enable_hashjoin = off; SET LOCAL enable_seqscan = off") }
     // The server finds no difference between plans that all read a table that they should not.

@@ -84,8 +84,6 @@ struct JoinTable {
   func columns(at end: EdgeEnd) -> Columns { end == .source ? source : destination }
 }
 
-enum EdgeEnd: Hashable, CaseIterable { case source, destination }
-
 extension EdgeRelation {
   // MARK: - Edges in FROM
 

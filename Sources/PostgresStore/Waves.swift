@@ -110,8 +110,8 @@ struct Waves {
   /// application it worked on; nil if there is none left.
   mutating func step(_ limit: Int) throws -> Int? {
     if let taken = try take(.gone, limit) { return try followGone(taken, limit) }
-    if let taken = try take(.lost, limit) { return try followLost(taken) }
-    if let taken = try take(.widowed, limit) { return try followWidowed(taken) }
+    if let taken = try take(.lost, limit) { return try follow(taken, lost: .source) }
+    if let taken = try take(.widowed, limit) { return try follow(taken, lost: .destination) }
     return nil
   }
 
@@ -188,62 +188,44 @@ struct Waves {
     return went
   }
 
-  private mutating func followLost(_ taken: Taken) throws -> Int {
+  /// Takes along what lost its edge to that end, where no edge is there again.
+  private mutating func follow(_ taken: Taken, lost end: EdgeEnd) throws -> Int {
     guard let relation = binding.relation(taken.subject) else {
       try drop(taken)
       return taken.seq.count
     }
-    let taken = try drop(taken, where: relation.hasEdge("j.key", "j.other"))
+    let isSource = end == .source
+    let taken = try drop(
+      taken,
+      where: isSource
+        ? relation.hasEdge("j.key", "j.other") : relation.isRestored("j.key", "j.other"))
+    let (rule, row, keys): (Rules, String, [String]) =
+      isSource
+      ? (.deleteDestinationIfSourceDeleted, "t", taken.others)
+      : (.deleteSourceIfDestinationDeleted, "s", taken.keys)
     var went = 0
-    if relation.rules.contains(.deleteDestinationIfSourceDeleted) {
+    if relation.rules.contains(rule) {
+      let table = relation.table(at: end.other)
       went = try delete(
-        from: relation.destination,
+        from: table,
         Removal.Selection(
-          row: "t", condition: relation.destination.key.isAny("t", "$1"),
-          values: [arrayText(taken.others)]),
+          row: row, condition: table.key.isAny(row, "$1"), values: [arrayText(keys)]),
         Removal.Cause(
-          rule: .deleteDestinationIfSourceDeleted, relation: relation,
-          other: source(of: relation, where: taken.isRow)))
+          rule: rule, relation: relation, other: lost(end, of: relation, where: taken.isRow)))
     }
     try close(taken)
     return taken.seq.count + went
   }
 
-  private mutating func followWidowed(_ taken: Taken) throws -> Int {
-    guard let relation = binding.relation(taken.subject) else {
-      try drop(taken)
-      return taken.seq.count
-    }
-    let taken = try drop(taken, where: relation.isRestored("j.key", "j.other"))
-    var went = 0
-    if relation.rules.contains(.deleteSourceIfDestinationDeleted) {
-      went = try delete(
-        from: relation.source,
-        Removal.Selection(
-          row: "s", condition: relation.source.key.isAny("s", "$1"),
-          values: [arrayText(taken.keys)]),
-        Removal.Cause(
-          rule: .deleteSourceIfDestinationDeleted, relation: relation,
-          other: destination(of: relation, where: taken.isRow)))
-    }
-    try close(taken)
-    return taken.seq.count + went
-  }
-
-  /// The key of a source that lost its edge to the row `d`.
-  private func source(of relation: EdgeRelation, where condition: String) -> String {
-    """
-    (SELECT min(j.key) FROM cascade.journal j WHERE \(condition)
-      AND j.other = \(relation.destination.key.text("d")))
-    """
-  }
-
-  /// The key of a destination to which the row `d` lost its edge.
-  private func destination(of relation: EdgeRelation, where condition: String) -> String {
-    """
-    (SELECT min(j.other) FROM cascade.journal j WHERE \(condition)
-      AND j.key = \(relation.source.key.text("d")))
-    """
+  /// The key of an end, of the relation's edges, to which the row `d` lost its edge.
+  private func lost(
+    _ end: EdgeEnd, of relation: EdgeRelation, where condition: String
+  ) -> String {
+    let (key, other) = end == .source ? ("key", "other") : ("other", "key")
+    return """
+      (SELECT min(j.\(key)) FROM cascade.journal j WHERE \(condition)
+        AND j.\(other) = \(relation.table(at: end.other).key.text("d")))
+      """
   }
 
   /// Returns how many rows it deleted, or had to leave.
@@ -287,7 +269,7 @@ struct Waves {
     var went = try deleteSources(
       relation, limit,
       relation.source.key.isIn("s", "SELECT j.key FROM cascade.journal j WHERE \(isRow)"),
-      because: destination(of: relation, where: isRow))
+      because: lost(.destination, of: relation, where: isRow))
     if relation.join == nil {
       went += try deleteSources(
         relation, limit, relation.hasLost(anyOf: gone(relation.destination)),
@@ -322,7 +304,7 @@ struct Waves {
       [arrayText(Set(next).sorted())], "NOT \(binding.hasSource(relation))",
       Removal.Cause(
         rule: .deleteDestinationIfAllSourcesDeleted, relation: relation,
-        other: source(of: relation, where: isRow)), .max, skipsLocked: true)
+        other: lost(.source, of: relation, where: isRow)), .max, skipsLocked: true)
     let isEnd = next.count < limit
     passes[relation.number] = isEnd ? nil : Pass(after: next.last, rows: pass.rows)
     return isEnd && count.rows == pass.rows ? 0 : 1

@@ -86,21 +86,7 @@ enum Music {
     INSERT INTO song(album_id) SELECT a FROM unnest(ARRAY['a1', 'a1', 'a2', 'b1']) a;
     """
 
-  static func model(_ more: String = "") -> String {
-    """
-    { collections: {
-        artists: { table: "artist", key: "id" }, albums: { table: "album", key: "id" },
-        songs: { table: "song", key: "id" }, photos: { table: "photo", key: "id" } },
-      relationships: [
-        { name: "artist", from: "albums", to: "artists", column: "artist_id",
-          rules: ["deleteSourceIfDestinationDeleted"] },
-        { name: "album", from: "songs", to: "albums", column: "album_id",
-          rules: ["deleteSourceIfDestinationDeleted"] },
-        { name: "photo", from: "albums", to: "photos", column: "photo_id",
-          rules: ["deleteDestinationIfAllSourcesDeleted"] }],
-      \(more) }
-    """
-  }
+  static func model(_ more: String = "") -> String { MusicModel.text(more) }
 
   static func store(_ more: String = "", lenient: Bool = true) throws -> PostgresFixture {
     let store = try PostgresFixture(model(more), schema: schema, lenient: lenient)

@@ -136,7 +136,7 @@ package struct Comparison {
 package struct Stopped: Error {}
 
 extension Comparison {
-  /// Whoever has a reference without a type is told that it is lost. Which of its tables the notice
+  /// The source of a reference without a type is told that it is lost. Which of its tables the notice
   /// names is not compared, nor whether there is one for each: sweeps of one kind may take its nodes
   /// one after the other, and a reference that never led anywhere was an edge to none of them.
   private func counts(

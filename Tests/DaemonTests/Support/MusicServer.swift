@@ -30,19 +30,8 @@ enum MusicServer {
   }
 
   /// Its steps are as short as they may be.
-  static let model = """
-    { collections: {
-        artists: { table: "artist", key: "id" }, albums: { table: "album", key: "id" },
-        songs: { table: "song", key: "id" }, photos: { table: "photo", key: "id" } },
-      relationships: [
-        { name: "artist", from: "albums", to: "artists", column: "artist_id",
-          rules: ["deleteSourceIfDestinationDeleted"] },
-        { name: "album", from: "songs", to: "albums", column: "album_id",
-          rules: ["deleteSourceIfDestinationDeleted"] },
-        { name: "photo", from: "albums", to: "photos", column: "photo_id",
-          rules: ["deleteDestinationIfAllSourcesDeleted"] }],
-      limits: { lock: "1ms", alone: "1ms", hold: { deletes: 1000000 } } }
-    """
+  static let model = MusicModel.text(
+    #"limits: { lock: "1ms", alone: "1ms", hold: { deletes: 1000000 } }"#)
 
   /// All rows of the application, as text.
   static let everything = """
