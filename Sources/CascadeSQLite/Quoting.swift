@@ -14,6 +14,8 @@ extension String {
 }
 
 private func enclosed(_ text: String, in mark: Unicode.Scalar) -> String {
+  // Texts of statements are made for each level of a cascade, and few names have the mark.
+  if !text.utf8.contains(UInt8(mark.value)) { return "\(mark)\(text)\(mark)" }
   var enclosed = String.UnicodeScalarView([mark])
   for scalar in text.unicodeScalars {
     if scalar == mark { enclosed.append(mark) }
