@@ -35,6 +35,9 @@ let sources =
     .unsafeFlags(["-Xfrontend", "-disable-implicit-string-processing-module-import"])
   ]
 
+/// What is only tested with is not optimized: that would take most of the time of a build.
+let tests = settings + [.unsafeFlags(["-Onone"], .when(configuration: .release))]
+
 /// The programs are linked statically with Swift's runtime. Each of its shared libraries would cost
 /// memory pages of its own, and a machine where the programs are installed may not have them. All
 /// symbols are bound at the start and are read-only from then on.
@@ -96,13 +99,13 @@ let package = Package(
       name: "TestSupport", dependencies: ["CascadeSystem"], path: "Tests/TestSupport",
       swiftSettings: settings),
     .testTarget(
-      name: "ModelTests", dependencies: ["CascadeModel", "CascadeSystem"], swiftSettings: settings),
+      name: "ModelTests", dependencies: ["CascadeModel", "CascadeSystem"], swiftSettings: tests),
     .testTarget(
-      name: "SystemTests", dependencies: ["CascadeSystem", "TestSupport"], swiftSettings: settings),
+      name: "SystemTests", dependencies: ["CascadeSystem", "TestSupport"], swiftSettings: tests),
     .testTarget(
       name: "VarlinkTests",
       dependencies: ["CascadeSystem", "CascadeVarlink", "TestSupport"],
-      swiftSettings: settings),
+      swiftSettings: tests),
   ]
 )
 
@@ -182,7 +185,7 @@ for (index, layer) in layers.enumerated() {
         "CascadeModel", "CascadePostgres", "CascadeStore", "CascadeSystem", "PostgresStore",
         "PostgresSupport", "StoreDefinition",
       ],
-      swiftSettings: settings),
+      swiftSettings: tests),
 
     .target(
       name: "StoreDefinition", dependencies: ["CascadeModel", "CascadeStore"],
@@ -193,7 +196,7 @@ for (index, layer) in layers.enumerated() {
         "CascadeInspect", "CascadeModel", "CascadeSQLite", "CascadeSystem", "SQLiteBinding",
         "TestSupport",
       ],
-      exclude: ["Schemas"], swiftSettings: settings),
+      exclude: ["Schemas"], swiftSettings: tests),
     .testTarget(
       name: "StoreTests",
       dependencies: [
@@ -202,20 +205,20 @@ for (index, layer) in layers.enumerated() {
         "SQLiteBinding", "SQLiteTables", "SQLiteJournal", "SQLiteRules", "SQLiteEdges",
         "SQLiteDeletion", "SQLiteSweeps", "SQLiteUndo", "SQLiteStore",
       ],
-      swiftSettings: settings),
+      swiftSettings: tests),
     .testTarget(
       name: "SpoolTests",
       dependencies: [
         "CascadeModel", "CascadeSQLite", "CascadeStore", "CascadeSystem", "Spool", "SQLiteStore",
       ],
-      swiftSettings: settings),
+      swiftSettings: tests),
     .testTarget(
       name: "ServiceTests",
       dependencies: [
         "CascadeModel", "CascadeSystem", "CascadeVarlink", "SystemdService", "TestSupport",
         "VarlinkServer",
       ],
-      swiftSettings: settings),
+      swiftSettings: tests),
     // What the tests and benchmarks of CascadeKit run as another process.
     .executableTarget(
       name: "KitProgram", dependencies: ["CascadeKit", "CascadeSystem"], path: "Tests/KitProgram",
@@ -223,13 +226,13 @@ for (index, layer) in layers.enumerated() {
     .testTarget(
       name: "CascadeKitTests",
       dependencies: ["CascadeKit", "CascadeModel", "CascadeSystem", "TestSupport"],
-      swiftSettings: settings),
+      swiftSettings: tests),
     .testTarget(
       name: "DaemonTests",
       dependencies: [
         "CascadeKit", "CascadeModel", "CascadePostgres", "CascadeSQLite", "CascadeSystem",
         "PostgresSupport",
       ],
-      swiftSettings: settings),
+      swiftSettings: tests),
   ]
 #endif
