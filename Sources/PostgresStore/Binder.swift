@@ -24,6 +24,14 @@ struct Binder: ~Copyable {
     for (index, relationship) in store.model.relationships.enumerated() {
       try bind(relationship, "relationships[\(index)]")
     }
+    binding.judgements = binding.makeJudgements(store.model)
+    let needed = binding.needed(by: .source)
+    for index in binding.relations.indices {
+      binding.relations[index].isNeeded = needed.contains(binding.relations[index].number)
+    }
+    if numbers && binding.relations.contains(where: { $0.list?.isText == true }) {
+      try store.db.execute(OwnSchema.json)
+    }
     return binding
   }
 
@@ -51,21 +59,82 @@ struct Binder: ~Copyable {
     binding.tables[collection] = table
   }
 
+  /// One relation for each destination, which has to be there.
   private mutating func bind(_ relationship: Relationship, _ path: String) throws {
-    guard case .collection(let to) = relationship.to,
-      let source = binding.tables[relationship.from], let destination = binding.tables[to]
-    else { return }
-    if relationship.edgeStorage == .stored {
-      return try bindStored(relationship, source, destination)
+    guard let source = binding.tables[relationship.from] else { return }
+    var relations: [EdgeRelation] = []
+    for (type, to) in relationship.to.targets {
+      guard let destination = binding.tables[to] else { return }
+      if relationship.edgeStorage == .stored {
+        return try bindStored(relationship, source, destination)
+      }
+      guard let relation = try relation(relationship, source, destination, type, path) else {
+        return
+      }
+      relations.append(relation)
     }
-    guard let form = try form(of: relationship, source, destination, path) else { return }
-    let parts = [relationship.name, relationship.from, to, relationship.edgeStorage.part]
+    if relationship.to.isEither { try link(&relations, path) }
+    binding.relations += relations
+  }
+
+  private mutating func relation(
+    _ relationship: Relationship, _ source: MappedTable, _ destination: MappedTable,
+    _ type: String?, _ path: String
+  ) throws -> EdgeRelation? {
+    guard let form = try form(of: relationship, source, destination, path) else { return nil }
+    var part = relationship.edgeStorage.part
+    var column: TypeColumn?
+    if let type, case .polymorphic(_, let name) = relationship.edgeStorage {
+      part += " = \(type)"
+      column = try self.type(type, in: name, of: source.name, relationship, path)
+      if column == nil { return nil }
+    }
+    let parts = [relationship.name, source.collection, destination.collection, part]
     guard let number = try number("relation", ["name", "source", "destination", "part"], parts)
-    else { return fail(path, "the store is not attached with this relationship") }
-    binding.relations.append(
-      EdgeRelation(
-        number: number, relationship: relationship, source: source, destination: destination,
-        form: form))
+    else {
+      fail(path, "the store is not attached with this relationship")
+      return nil
+    }
+    return EdgeRelation(
+      number: number, relationship: relationship, source: source, destination: destination,
+      form: form, type: column)
+  }
+
+  /// Makes relations of one reference known to each other.
+  private mutating func link(_ relations: inout [EdgeRelation], _ path: String) throws {
+    let all = relations.enumerated().compactMap { index, relation in
+      relation.columns.map { (index, relation, $0) }
+    }
+    if let columns = all.first?.2, columns.all.count > 1, all.contains(where: { $0.2 != columns }) {
+      fail(path, "keys of several columns, to any of which a reference leads, have the same types")
+    }
+    for index in relations.indices {
+      relations[index].alternatives = all.filter { $0.0 != index }.map { place, other, columns in
+        Alternative(
+          number: other.number, table: other.destination, columns: columns, isBefore: place < index)
+      }
+    }
+  }
+
+  private mutating func type(
+    _ value: String, in name: String, of table: String, _ relationship: Relationship,
+    _ path: String
+  ) throws -> TypeColumn? {
+    guard let (type, isDeterministic) = try type(of: name, in: table, path) else { return nil }
+    let family = KeyFamily(type: type, isDeterministic: isDeterministic)
+    guard let text = family == nil ? value : family?.text(.text(value)) else {
+      fail(path, "\"\(name)\" is \(type), and cannot have the type \"\(value)\"")
+      return nil
+    }
+    let isRequired = try isNotNull(name, in: table)
+    if isRequired && relationship.rules.contains(.nullifySourceIfDestinationDeleted)
+      && relationship.none.isEmpty
+    {
+      fail(path, "\"\(name)\" is NOT NULL, and cannot be nullified")
+      return nil
+    }
+    return TypeColumn(
+      name: quoted(name), value: text, family: family, empty: isRequired ? nil : "NULL")
   }
 
   /// Stored edges are in a table of their own, which has the types of both keys.
@@ -102,17 +171,11 @@ struct Binder: ~Copyable {
     _ path: String
   ) throws -> EdgeRelation.Form? {
     switch relationship.edgeStorage {
-    case .column(let names):
+    case .column(let names), .polymorphic(let names, _):
       guard let columns = try reference(names, in: source.name, to: destination, path) else {
         return nil
       }
-      if relationship.rules.contains(.nullifySourceIfDestinationDeleted),
-        let name = try names.first(where: { try isNotNull($0, in: source.name) })
-      {
-        fail(path, "\"\(name)\" is NOT NULL, and cannot be nullified")
-        return nil
-      }
-      return .columns(columns)
+      return try emptied(columns, names, relationship, source, path).map { .columns($0) }
     case .join(let table, let from, let to):
       guard let name = try self.table(table, path),
         let source = try reference(from, in: name, to: source, path),
@@ -120,8 +183,11 @@ struct Binder: ~Copyable {
       else { return nil }
       return .join(JoinTable(name: name, source: source, destination: destination))
     case .property(let name):
-      return try list(name, in: source.name, to: destination, path).map { .list($0) }
-    case .stored, .polymorphic: return nil
+      // The members of an object are those of its value.
+      return try list(
+        source.isManaged ? "value.\(name)" : name, in: source.name, to: destination, path
+      ).map { .list($0) }
+    case .stored: return nil
     }
   }
 
@@ -137,36 +203,73 @@ struct Binder: ~Copyable {
     return name
   }
 
-  /// Columns that refer to a key: they must compare with it.
+  /// Columns that refer to a key: they must compare with it. A text may name any key.
   private mutating func reference(
     _ names: [String], in table: String, to other: MappedTable, _ path: String
   ) throws -> Columns? {
     guard let columns = try columns(names, in: table, path) else { return nil }
-    for (column, part) in zip(columns.all, other.key.all) where column.family != part.family {
-      fail(
-        path,
-        "\(column.name) is \(column.family.rawValue), and the key of \"\(other.collection)\" is "
-          + part.family.rawValue)
-      return nil
+    var all: [Columns.Column] = []
+    for (column, part) in zip(columns.all, other.key.all) {
+      if column.family != part.family && column.family != .text {
+        fail(
+          path,
+          "\(column.name) is \(column.family.rawValue), and the key of \"\(other.collection)\" is "
+            + part.family.rawValue)
+        return nil
+      }
+      all.append(
+        Columns.Column(
+          name: column.name, family: part.family, isText: column.family != part.family))
     }
-    return columns
+    return Columns(all)
   }
 
+  /// The columns, with what they have when rule 64 has set them to nothing.
+  private mutating func emptied(
+    _ columns: Columns, _ names: [String], _ relationship: Relationship, _ source: MappedTable,
+    _ path: String
+  ) throws -> Columns? {
+    if !relationship.rules.contains(.nullifySourceIfDestinationDeleted) { return columns }
+    var all = columns.all
+    for (index, name) in names.enumerated() where try isNotNull(name, in: source.name) {
+      guard !source.key.all.contains(where: { $0.name == all[index].name }),
+        let none = relationship.none.first, let value = all[index].written(none)
+      else {
+        fail(path, "\"\(name)\" is NOT NULL, and cannot be nullified")
+        return nil
+      }
+      all[index].empty = value
+    }
+    return Columns(all)
+  }
+
+  /// A column of a list, or of a document that a path of names leads into.
   private mutating func list(
-    _ name: String, in table: String, to other: MappedTable, _ path: String
+    _ property: String, in table: String, to other: MappedTable, _ path: String
   ) throws -> ListColumn? {
+    let names = property.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+    let name = names[0]
     guard let (type, isDeterministic) = try type(of: name, in: table, path) else { return nil }
     let family = other.key.families[0]
-    if type == "jsonb" { return ListColumn(name: quoted(name), type: type, family: family) }
-    let item = type.hasSuffix("[]") ? String(type.dropLast(2)) : ""
-    guard KeyFamily(type: item, isDeterministic: isDeterministic) == family else {
-      fail(
-        path,
-        "\"\(name)\" is \(type): a list is jsonb, or an array of \(family.rawValue) as the key of "
-          + "\"\(other.collection)\"")
+    if other.key.all.count > 1 {
+      fail(path, "\"\(property)\": a list names keys of one column")
       return nil
     }
-    return ListColumn(name: quoted(name), type: type, family: family)
+    if ListColumn.documents.contains(type) {
+      return ListColumn(
+        name: quoted(name), type: type, family: family, path: Array(names.dropFirst()))
+    }
+    let item = type.hasSuffix("[]") ? String(type.dropLast(2)) : ""
+    let isItem = KeyFamily(type: item, isDeterministic: isDeterministic) == family
+    if names.count == 1 && isItem {
+      return ListColumn(name: quoted(name), type: type, family: family)
+    }
+    fail(
+      path,
+      "\"\(name)\" is \(type): \(names.count > 1 ? "a document" : "a list") is jsonb, json or text"
+        + (names.count > 1
+          ? "" : ", or an array of \(family.rawValue) as the key of \"\(other.collection)\""))
+    return nil
   }
 
   private mutating func columns(
@@ -250,6 +353,18 @@ struct Binder: ~Copyable {
     return try store.db.run(
       "SELECT number FROM cascade.\(table) WHERE (\(list)) = (\(parameters))", values
     ).integer
+  }
+}
+
+extension Relationship.Target {
+  /// The collections, in the order of the model, with the value that stands for each.
+  fileprivate var targets: [(type: String?, collection: String)] {
+    switch self {
+    case .collection(let name): [(nil, name)]
+    case .types(let map): map.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+    case .either(let names): names.map { (nil, $0) }
+    case .files: []
+    }
   }
 }
 

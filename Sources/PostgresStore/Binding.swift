@@ -6,6 +6,8 @@ struct Binding {
   var tables: [String: MappedTable] = [:]
   var relations: [EdgeRelation] = []
   var problems: [ModelProblem] = []
+  /// How many nodes there have to be at the other ends of edges.
+  var judgements: [Judgement] = []
 
   func table(_ number: Int64) -> MappedTable? { tables.values.first { $0.number == number } }
   func relation(_ number: Int64) -> EdgeRelation? { relations.first { $0.number == number } }
@@ -93,6 +95,23 @@ enum KeyFamily: String {
       guard digits.utf8.count == 32, digits.allSatisfy(\.isHexDigit) else { return nil }
       return uuid(Array(digits))
     }
+  }
+
+  /// What the texts of its keys look like.
+  private var form: String {
+    switch self {
+    case .integer: "^(0|-?[1-9][0-9]{0,17})$"
+    case .text: ""
+    case .uuid: "^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$"
+    }
+  }
+
+  /// The same for SQL.
+  var pattern: String { literal(form) }
+
+  /// The key that a text names; null if it names none.
+  func value(ofText text: String) -> String {
+    "CASE WHEN \(text) ~ \(pattern) THEN \(text.cast(to: self)) END"
   }
 
   private func uuid(_ digits: [Character]) -> String {

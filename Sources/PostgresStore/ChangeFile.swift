@@ -11,10 +11,16 @@ struct ChangeFile {
   private var edgesAdded = 0
   private var edgesRemoved = 0
   private var number = 0
-  /// Objects that were not there before.
+  /// Nodes that were not there before.
   private var made: Set<Node> = []
+  private var written: WrittenRows
+  /// The ends of stored edges that it adds or removes, by the number of their table.
+  private var touched: [Int64: Set<String>] = [:]
 
-  init(_ store: StoreConnection, batch: Int64) { (self.store, self.batch) = (store, batch) }
+  init(_ store: StoreConnection, batch: Int64) {
+    (self.store, self.batch) = (store, batch)
+    written = WrittenRows(store, batch: batch)
+  }
 
   private var db: Session { _read { yield store.db } }
 
@@ -24,17 +30,17 @@ struct ChangeFile {
       try make(change)
     } catch let rejection as Rejection {
       throw rejection.placed("changes[\(number)]")
+    } catch let error as PostgresError where error.isAboutTheValue {
+      throw Rejection(.invalid, error.message).placed("changes[\(number)]")
     }
   }
 
   private mutating func make(_ change: Change) throws {
     switch change {
     case .put(let node, let type, let value, let edges):
-      let table = try objects(node, "put")
-      try put(node, in: table, type, value)
+      try put(node, type, value)
       if let edges { try declare(edges, of: node) }
-    case .patch(let node, let set, let unset):
-      try patch(node, in: objects(node, "patch"), set: set, unset: unset)
+    case .patch(let node, let set, let unset): try patch(node, set: set, unset: unset)
     case .delete(let node): try delete(node)
     case .deleteAll(let collection): try deleteAll(collection)
     case .link(let name, let from, let to, let rules):
@@ -59,14 +65,6 @@ struct ChangeFile {
     return table
   }
 
-  private func objects(_ node: Node, _ word: String) throws -> MappedTable {
-    let table = try table(node.collection)
-    if !table.isManaged {
-      throw notYet("\"\(word)\" of a row is (use SQL)")
-    }
-    return table
-  }
-
   private func key(of node: Node, in table: MappedTable) throws -> String {
     guard let key = table.key.text(node.key) else {
       throw Rejection(.invalid, "no row of \"\(node.collection)\" can have the key of \(node)")
@@ -74,17 +72,31 @@ struct ChangeFile {
     return key
   }
 
-  private mutating func put(
-    _ node: Node, in table: MappedTable, _ type: String?, _ value: JSONText?
-  ) throws {
-    let isNew = try db.run(
+  private mutating func put(_ node: Node, _ type: String?, _ value: JSONText?) throws {
+    let table = try table(node.collection)
+    let key = try key(of: node, in: table)
+    try written.willWrite(key, of: table, made: made)
+    let isNew: Bool
+    if table.isManaged {
+      isNew = try put(key, in: table, type, value)
+    } else if type != nil {
+      throw Rejection(.invalid, "\(node): a row of a table has no \"type\"", node: node)
+    } else {
+      isNew = try RowValues(store, node, key, in: table).put(value)
+    }
+    if isNew, try !forgetDeletion(of: node, in: table) { made.insert(node) }
+  }
+
+  private func put(
+    _ key: String, in table: MappedTable, _ type: String?, _ value: JSONText?
+  ) throws -> Bool {
+    try db.run(
       """
       INSERT INTO \(table.name)(key, type, value) VALUES($1, $2, $3)
       ON CONFLICT(key) DO UPDATE SET type = excluded.type, value = excluded.value
       RETURNING xmax = 0
-      """, [key(of: node, in: table), type, value?.text]
+      """, [key, type, value?.text]
     ).bool
-    if isNew, try !forgetDeletion(of: node, in: table) { made.insert(node) }
   }
 
   /// What was deleted and is put again, or the reverse, within a transaction, did not go. Whether
@@ -97,6 +109,16 @@ struct ChangeFile {
       WHERE batch = \(batch) AND collection = \(table.number) AND key = $1
       """, [key(of: node, in: table)]
     ).changed > 0
+  }
+
+  private mutating func patch(_ node: Node, set: [Member], unset: [String]) throws {
+    let table = try table(node.collection)
+    let key = try key(of: node, in: table)
+    try written.willWrite(key, of: table, made: made)
+    if !table.isManaged {
+      return try RowValues(store, node, key, in: table).patch(set: set, unset: unset)
+    }
+    try patch(node, in: table, set: set, unset: unset)
   }
 
   private func patch(
@@ -131,24 +153,28 @@ struct ChangeFile {
     let went = try delete(
       from: table,
       Removal.Selection(row: "t", condition: table.key.equal("t", text: "$1"), values: [key]))
+    written.note(key, of: table)
     if went == 0 { skipped += 1 }
     if made.remove(node) != nil { try forgetDeletion(of: node, in: table) }
   }
 
   private mutating func deleteAll(_ collection: String) throws {
     let table = try table(collection)
-    _ = try delete(from: table, Removal.Selection(row: "t", condition: "true"))
+    try delete(from: table, Removal.Selection(row: "t", condition: "true"))
     for node in made where node.collection == collection {
       try forgetDeletion(of: node, in: table)
       made.remove(node)
     }
   }
 
+  @discardableResult
   private mutating func delete(
     from table: MappedTable, _ selection: Removal.Selection
   ) throws -> Int {
-    let went = try Removal(store: store, batch: batch).delete(
-      from: table, selection, because: nil, limit: .max)
+    let removal = Removal(store: store, batch: batch)
+    let went = try written.deleting(from: table) {
+      try removal.delete(from: table, selection, because: nil, limit: .max)
+    }
     edgesRemoved += went.edges
     return went.rows
   }
@@ -190,6 +216,7 @@ struct ChangeFile {
 
   /// An edge that was there when the transaction began was not added by it.
   private mutating func add(_ edge: StoredEdge, isDeclared: Bool) throws {
+    touch(edge)
     let (relation, join) = (edge.relation, edge.join)
     let values = join.source.parts(of: "$1::text") + join.destination.parts(of: "$2::text")
     edgesAdded += try db.run(
@@ -204,7 +231,13 @@ struct ChangeFile {
     ).changed
   }
 
+  private mutating func touch(_ edge: StoredEdge) {
+    touched[edge.relation.source.number, default: []].insert(edge.ends[0])
+    touched[edge.relation.destination.number, default: []].insert(edge.ends[1])
+  }
+
   private mutating func unlink(_ edge: StoredEdge, as removal: CascadeModel.Removal) throws {
+    touch(edge)
     let went = try remove(
       edge.relation, edge.join, "\(edge.isRow) AND NOT e.is_declared", edge.ends, as: removal)
     if went == 0 { skipped += 1 }
@@ -267,12 +300,23 @@ struct ChangeFile {
     _ submission: Submission, isApproved: (HeldPlan) throws -> Bool
   ) throws -> Receipt {
     try journalMissingEnds()
+    let changed = try written.finish()
+    edgesAdded += changed.added
+    edgesRemoved += changed.removed
     try judge(submission, isApproved: isApproved)
     var waves = try Waves(store, batch: batch, isSweep: false)
     repeat {
       while try waves.step(.max) != nil {}
     } while try waves.deleteUncounted(.max) > 0
+    let validation = Validation(store: store)
+    if !store.binding.judgements.isEmpty {
+      try validation.touch(batch, touched.merging(written.keys) { $0.union($1) })
+    }
     let notices = try waves.finish(at: submission.at).notices
+    if !store.binding.judgements.isEmpty {
+      let violations = try validation.violations(.touched, limit: .max).list
+      if !violations.isEmpty { throw Rejection(violations) }
+    }
     return try receipt(submission, waves.count.edges + edgesRemoved, notices)
   }
 

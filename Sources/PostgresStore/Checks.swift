@@ -78,18 +78,37 @@ struct ReferenceCheck {
       for end in relation.join == nil ? [.destination] : EdgeEnd.allCases {
         let dangling = relation.dangling(at: end)
         let from = relation.join?.source.text("e") ?? relation.source.key.text("s")
+        let stands = end == .destination ? relation.standsForNothing : "true"
         try add(
-          "SELECT \(from), \(relation.to())", dangling.edges, dangling.condition, to: &findings,
-          limit
+          "SELECT \(from), \(relation.to())", dangling.edges, "\(dangling.condition) AND \(stands)",
+          to: &findings, limit
         ) { self.dangling(relation, end, $0) }
       }
-      guard !relation.relationship.optional, let columns = relation.columns else { continue }
-      try add(
-        "SELECT \(relation.source.key.text("s"))", "\(relation.source.name) s",
-        "NOT (\(columns.isComplete("s")))", to: &findings, limit
-      ) { missing(relation, $0) }
+      try addUnreadable(relation, to: &findings, limit)
+    }
+    let left = max(0, limit - findings.list.count)
+    let violations = try Validation(store: store).violations(.all, limit: left)
+    findings.total += violations.total
+    findings.list += violations.list.map {
+      Finding(kind: $0.code.rawValue, message: $0.message, node: $0.node)
     }
     return findings
+  }
+
+  /// Texts in which references are sought, and that are no JSON.
+  private func addUnreadable(
+    _ relation: EdgeRelation, to findings: inout Findings, _ limit: Int
+  ) throws {
+    guard let list = relation.list, list.isText else { return }
+    try add(
+      "SELECT \(relation.source.key.text("s"))", "\(relation.source.name) s",
+      "s.\(list.name)::text <> '' AND \(list.document("s")) IS NULL", to: &findings, limit
+    ) { row in
+      let node = relation.source.node(row[0]!)
+      return Finding(
+        kind: "dangling", message: "\(node) has no JSON in \(list.name): it refers to nothing",
+        node: node)
+    }
   }
 
   private func add(
@@ -113,12 +132,5 @@ struct ReferenceCheck {
       ? "\(edge.source) refers by \"\(relation.name)\" to \(destination), \(isMissing)"
       : "\(destination) is referred to by \"\(relation.name)\" from \(edge.source), \(isMissing)"
     return Finding(kind: "dangling", message: message, node: edge.source, edge: edge)
-  }
-
-  private func missing(_ relation: EdgeRelation, _ row: [String?]) -> Finding {
-    let node = relation.source.node(row[0]!)
-    return Finding(
-      kind: Violation.missingMandatory.rawValue, message: "\(node) has no \"\(relation.name)\"",
-      node: node)
   }
 }

@@ -136,7 +136,7 @@ struct Closure {
       \(relation.number), g.key
       FROM pg_temp.gone g, \(relation.edges())
       WHERE g.collection = \(relation.destination.number) AND g.level = \(level)
-      AND \(relation.leads(toText: "g.key"))
+      AND \(relation.leads(toText: "g.key"))\(andNowhereElse(relation))
       UNION ALL \(widowed(relation, .deleteSourceIfDestinationDeleted)) AND \(level == 0)
       """)
   }
@@ -237,6 +237,11 @@ struct Closure {
     return "(\(remain.joined(separator: " OR ")))"
   }
 
+  /// What to append to a condition for an edge, so that no other row that stays has the key.
+  private func andNowhereElse(_ relation: EdgeRelation) -> String {
+    relation.andNowhereElse { "NOT \(isGone($0, $0.key.text("a")))" }
+  }
+
   private func isGone(_ table: MappedTable, _ key: String) -> String {
     """
     EXISTS (SELECT FROM pg_temp.gone o WHERE o.collection = \(table.number) AND o.key = \(key))
@@ -276,6 +281,7 @@ struct Closure {
           \(source.key.text("s")), g.key
         FROM pg_temp.gone g, \(relation.edges())
         WHERE g.collection = \(table.number) AND \(relation.leads(toText: "g.key"))
+        \(andNowhereElse(relation))
         AND NOT \(isGone(source, source.key.text("s"))) AND (\(table.has("g.key")) OR \(isOwn("g")))
         """)
     }
@@ -306,6 +312,7 @@ struct Closure {
       FROM cascade.journal j JOIN \(table.name) t ON \(table.key.equal("t", text: "j.other"))
       WHERE j.batch = \(batch) AND j.what = \(JournalSubject.lost.rawValue)
       AND j.subject = \(relation.number) AND NOT \(isGone(table, table.key.text("t")))
+      AND NOT \(relation.source.has("j.key"))
       """)
   }
 

@@ -9,7 +9,40 @@ struct Columns: Hashable {
   struct Column: Hashable {
     /// Quoted.
     let name: String
+    /// Of the key that it is compared with.
     let family: KeyFamily
+    /// Whether it has texts that name keys of another kind, as the database writes these.
+    var isText = false
+    /// What it has in a row that refers to nothing.
+    var empty = "NULL"
+
+    /// As a key; null if it can be none.
+    func value(_ row: String) -> String {
+      isText ? family.value(ofText: "\(row).\(name)") : "\(row).\(name)"
+    }
+
+    /// The value that stands for a part of a key, as the column has it.
+    fileprivate func part(_ text: String) -> String { isText ? text : text.cast(to: family) }
+
+    /// A value as SQL; nil if the column cannot have it.
+    func written(_ value: Key) -> String? {
+      let stored = isText ? KeyFamily.text : family
+      return stored.text(value).map { "\(literal($0))::\(stored.rawValue)" }
+    }
+
+    fileprivate func isNone(_ row: String, of none: [Key]) -> String? {
+      let values = none.compactMap(written)
+      return values.isEmpty ? nil : "\(row).\(name) IN (\(values.joined(separator: ", ")))"
+    }
+
+    fileprivate func equals(_ row: String, _ other: Column, _ otherRow: String) -> String {
+      let (mine, its) = ("\(row).\(name)", "\(otherRow).\(other.name)")
+      if isText == other.isText { return "\(mine) = \(its)" }
+      // An index of either column can be used.
+      return isText
+        ? "\(mine) = \(its)::text AND \(value(row)) = \(its)"
+        : "\(its) = \(mine)::text AND \(other.value(otherRow)) = \(mine)"
+    }
   }
 
   let all: [Column]
@@ -27,8 +60,11 @@ struct Columns: Hashable {
 
   // MARK: - In SQL
 
-  /// The values of a row, as a list.
-  func values(_ row: String) -> String { list { "\(row).\($0.name)" } }
+  /// The values of a row as those of a key, as a list.
+  func values(_ row: String) -> String { list { $0.value(row) } }
+
+  /// The same, as the columns have them.
+  private func contents(_ row: String) -> String { list { "\(row).\($0.name)" } }
 
   /// The values of a row, as Cascade's tables have them.
   func text(_ row: String) -> String {
@@ -37,7 +73,18 @@ struct Columns: Hashable {
   }
 
   func isComplete(_ row: String) -> String {
-    list({ "\(row).\($0.name) IS NOT NULL" }, by: " AND ")
+    list({ "\($0.value(row)) IS NOT NULL" }, by: " AND ")
+  }
+
+  /// Whether one of the columns has a value that means that there is no reference; nil if none can.
+  func isNone(_ row: String, of none: [Key]) -> String? {
+    let conditions = all.compactMap { $0.isNone(row, of: none) }
+    return conditions.isEmpty ? nil : "(\(conditions.joined(separator: " OR ")))"
+  }
+
+  /// Whether they have what nullifying leaves in them.
+  func isEmpty(_ row: String) -> String {
+    list({ "\(row).\($0.name) IS NOT DISTINCT FROM \($0.empty)" }, by: " AND ")
   }
 
   func areDistinct(_ row: String, _ other: String) -> String {
@@ -46,8 +93,7 @@ struct Columns: Hashable {
 
   /// Whether the columns of two rows have the same values, and all have one.
   func equal(_ row: String, _ other: Columns, _ otherRow: String) -> String {
-    zip(all, other.all).map { "\(row).\($0.name) = \(otherRow).\($1.name)" }
-      .joined(separator: " AND ")
+    zip(all, other.all).map { $0.equals(row, $1, otherRow) }.joined(separator: " AND ")
   }
 
   /// Whether a row has the key that a text names.
@@ -57,21 +103,22 @@ struct Columns: Hashable {
 
   /// The values that a text stands for.
   func parts(of text: String) -> [String] {
-    if let single { return [text.cast(to: single.family)] }
-    return all.enumerated().map {
-      "((\(text))::json->>\($0.offset))".cast(to: $0.element.family)
-    }
+    if let single { return [single.part(text)] }
+    return all.enumerated().map { $0.element.part("((\(text))::json->>\($0.offset))") }
   }
 
   /// Whether a row has one of the keys of an array of texts.
   func isAny(_ row: String, _ array: String) -> String {
-    if let single { return "\(row).\(single.name) = ANY\(array.array(of: single.family))" }
+    if let single {
+      let family = single.isText ? .text : single.family
+      return "\(row).\(single.name) = ANY\(array.array(of: family))"
+    }
     return isIn(row, "SELECT unnest(\(array)::text[])")
   }
 
   /// Whether a row has one of the keys that a query returns as texts.
   func isIn(_ row: String, _ texts: String) -> String {
-    "(\(values(row))) IN (SELECT \(parts(of: "k.key").joined(separator: ", ")) "
+    "(\(contents(row))) IN (SELECT \(parts(of: "k.key").joined(separator: ", ")) "
       + "FROM (\(texts)) k(key))"
   }
 

@@ -43,14 +43,16 @@ struct DanglingReferences {
   private func find(_ relation: EdgeRelation, _ end: EdgeEnd) throws -> [Missing] {
     let dangling = relation.dangling(at: end)
     let table = dangling.table
+    let tables = end == .destination ? relation.destinations : "\(table.number)"
     let rows = try store.db.run(
       """
       SELECT d.value, d.count, NOT EXISTS (SELECT FROM cascade.deleted k
-          WHERE k.collection = \(table.number) AND k.key = d.value)
+          WHERE k.collection IN (\(tables)) AND k.key = d.value)
         AND NOT EXISTS (SELECT FROM cascade.journal j
-          WHERE j.what = 1 AND j.subject = \(table.number) AND j.key = d.value)
+          WHERE j.what = 1 AND j.subject IN (\(tables)) AND j.key = d.value)
       FROM (SELECT \(dangling.key) AS value, count(*) AS count FROM \(dangling.edges)
-        WHERE \(dangling.condition) AND NOT (\(mayStay(relation))) GROUP BY 1) d
+        WHERE \(dangling.condition) AND NOT (\(mayStay(relation)))
+        AND \(relation.standsForNothing) GROUP BY 1) d
       """
     ).rows
     return rows.map { row in

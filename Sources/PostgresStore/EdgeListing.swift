@@ -59,7 +59,7 @@ struct EdgeListing {
     _ relation: EdgeRelation, after: [String]?
   ) -> (sql: String, values: [String?])? {
     if let name = query.name, name != relation.name { return nil }
-    var conditions = [relation.isEdge()]
+    var conditions = [relation.isListed]
     var values: [String?] = []
     func parameter(_ value: String) -> String {
       values.append(value)

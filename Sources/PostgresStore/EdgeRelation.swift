@@ -10,12 +10,16 @@ struct EdgeRelation {
   let source: MappedTable
   let destination: MappedTable
   let form: Form
+  /// What tells that a reference in columns is one of this relation; nil if all are.
+  var type: TypeColumn?
+  /// Other relations of the same reference, where nothing tells to which table it leads.
+  var alternatives: [Alternative] = []
 
   enum Form {
     /// Columns of the source.
     case columns(Columns)
     case join(JoinTable)
-    /// A column of the source.
+    /// A column of the source, or a member of the JSON document in it.
     case list(ListColumn)
   }
 
@@ -35,10 +39,8 @@ struct EdgeRelation {
     if case .columns(let columns) = form { columns } else { nil }
   }
 
-  /// The columns of the source in which references are.
-  var referringColumns: Columns? {
-    columns ?? list.map { Columns([Columns.Column(name: $0.name, family: $0.family)]) }
-  }
+  /// Whether its destinations need a number of its edges.
+  var isNeeded = false
 
   /// Whether the rules may leave a reference of a row to nothing.
   var staysDangling: Bool { join == nil && rules.isDisjoint(with: .removingSource) }
@@ -63,7 +65,7 @@ struct EdgeRelation {
 
   private var kind: EdgeKind {
     switch form {
-    case .columns: .column
+    case .columns: type == nil ? .column : .polymorphic
     case .join(let join): join.isStored ? .stored : .join
     case .list: .property
     }
@@ -119,9 +121,18 @@ extension EdgeRelation {
   /// Whether it leads anywhere. A column may be in another row than `s`, that of a join in another
   /// than `e`.
   func isEdge(in row: String? = nil) -> String {
-    let (columns, row) = reference(row)
-    return columns.isComplete(row)
+    let (columns, edge) = reference(row)
+    return all([columns.isComplete(edge)] + isMeant(row))
   }
+
+  /// That a value does not mean "none", and is of this relation.
+  private func isMeant(_ row: String? = nil) -> [String] {
+    let (columns, row) = reference(row)
+    let isNone = columns.isNone(row, of: relationship.none)
+    return [isNone.map { "NOT \($0)" }, type?.isIt(row)].compactMap(\.self)
+  }
+
+  private func all(_ conditions: [String]) -> String { conditions.joined(separator: " AND ") }
 
   /// The key of the destination, as a text.
   func to(in row: String? = nil) -> String {
@@ -137,15 +148,16 @@ extension EdgeRelation {
 
   func leads(to other: String, in row: String? = nil) -> String {
     let (columns, edge) = reference(row)
-    let isIt = columns.equal(edge, destination.key, other)
-    return list.map { "\($0.has(destination.key.values(other), in: row ?? "s")) AND \(isIt)" }
-      ?? isIt
+    let isIt = [columns.equal(edge, destination.key, other)] + isMeant(row)
+    let mayBe = list.map { $0.mayHave(destination.key.values(other), in: row ?? "s") }
+    return all((mayBe.map { [$0] } ?? []) + isIt)
   }
 
   func leads(toText key: String) -> String {
     let (columns, row) = reference()
-    let isIt = columns.equal(row, text: key)
-    return list.map { "\($0.has(columns.parts(of: key)[0], in: "s")) AND \(isIt)" } ?? isIt
+    let isIt = [columns.equal(row, text: key)] + isMeant()
+    let mayBe = list.map { $0.mayHave(columns.parts(of: key)[0], in: "s") }
+    return all((mayBe.map { [$0] } ?? []) + isIt)
   }
 
   func leads(toAny array: String) -> String { leads(toAny(array)) }
@@ -159,18 +171,18 @@ extension EdgeRelation {
   fileprivate func toAny(_ array: String) -> (isAny: String, mayBe: String) {
     let (columns, row) = reference()
     let values = list.map { "SELECT unnest\(array.array(of: $0.family))" }
-    return (columns.isAny(row, array), mayHave(values))
+    return (all([columns.isAny(row, array)] + isMeant()), mayHave(values))
   }
 
   private func toAnyOf(_ texts: String) -> (isAny: String, mayBe: String) {
     let (columns, row) = reference()
     let values = list.map { "SELECT \("k.key".cast(to: $0.family)) FROM (\(texts)) k(key)" }
-    return (columns.isIn(row, texts), mayHave(values))
+    return (all([columns.isIn(row, texts)] + isMeant()), mayHave(values))
   }
 
   private func mayHave(_ values: String?) -> String {
     guard let list, let values else { return "true" }
-    return list.hasAny(values, in: "s")
+    return list.mayHaveAny(values, in: "s")
   }
 
   // MARK: - References that are lost
@@ -212,7 +224,10 @@ extension EdgeRelation {
   /// Whether an edge that lost its destination, between the keys of two texts, is not lost any more.
   func isRestored(_ from: String, _ to: String) -> String {
     if join != nil { return hasEdge(from, to) }
-    return "(\(destination.has(to)) OR NOT \(hasEdge(from, to)))"
+    return """
+      NOT EXISTS (SELECT FROM \(edges()) WHERE \(source.key.equal("s", text: from))
+        AND \(leads(toText: to)) AND \(isDangling))
+      """
   }
 
   /// Whether the row `s` has an edge to a node that is there, and for which a condition on `t`
@@ -233,6 +248,43 @@ extension EdgeRelation {
     EXISTS (SELECT FROM \(edges())
       WHERE \(leads(to: "t")) AND \(condition) \(ofEachRow ? EdgeRelation.eachRow : ""))
     """
+  }
+}
+
+extension EdgeRelation {
+  // MARK: - Changes of a row
+
+  /// The assignments by which a row refers to nothing.
+  func emptied(_ columns: Columns) -> String {
+    let type = type.flatMap { type in type.empty.map { "\(type.name) = \($0)" } }
+    return (columns.all.map { "\($0.name) = \($0.empty)" } + (type.map { [$0] } ?? []))
+      .joined(separator: ", ")
+  }
+
+  /// The assignments by which it refers to the key that a text names.
+  func filled(_ columns: Columns, with key: String) -> String {
+    let names = columns.all.map(\.name) + (type.map { [$0.name] } ?? [])
+    let values = columns.parts(of: key) + (type.map { [$0.written] } ?? [])
+    return "(\(names.joined(separator: ", "))) = ROW(\(values.joined(separator: ", ")))"
+  }
+
+  /// Whether the referring columns of two rows differ.
+  func isChanged(_ row: String, _ other: String) -> String {
+    if let list { return list.isChanged(row, other) }
+    let changes = [columns?.areDistinct(row, other), type?.isChanged(row, other)]
+    return "(\(changes.compactMap(\.self).joined(separator: " OR ")))"
+  }
+
+  /// Whether they may differ, for a condition that the application's role evaluates.
+  func mayBeChanged(_ row: String, _ other: String) -> String {
+    list?.mayBeChanged(row, other) ?? isChanged(row, other)
+  }
+
+  // MARK: - Rows of a join
+
+  /// Whether the join row `e` has one of the keys of an array of texts at this end.
+  func isAny(at end: EdgeEnd, _ array: String, of join: JoinTable) -> String {
+    end == .destination ? toAny(array).isAny : join.source.isAny("e", array)
   }
 }
 
@@ -258,13 +310,17 @@ extension EdgeRelation {
   func dangling(at end: EdgeEnd) -> DanglingEdges {
     let table = table(at: end)
     let (columns, row) = join.map { ($0.columns(at: end), "e") } ?? reference()
-    let edges = join.map { "\($0.name) e" } ?? self.edges()
+    let isMeant =
+      end == .destination
+      ? self.isMeant() : columns.isNone(row, of: relationship.none).map { ["NOT \($0)"] } ?? []
+    let isMissing = """
+      NOT EXISTS (SELECT FROM \(table.name) t WHERE \(columns.equal(row, table.key, "t")))
+      """
+    let isNowhere = end == .destination ? leadsNowhereElse() : []
     return DanglingEdges(
-      table: table, key: columns.text(row), edges: edges,
-      condition: """
-        \(columns.isComplete(row)) AND NOT EXISTS (
-          SELECT FROM \(table.name) t WHERE \(columns.equal(row, table.key, "t")))
-        """, columns: columns, row: row, mayHave: { self.toAny($0).mayBe })
+      table: table, key: columns.text(row), edges: join.map { "\($0.name) e" } ?? edges(),
+      condition: all([columns.isComplete(row)] + isMeant + [isMissing] + isNowhere),
+      columns: columns, row: row, mayHave: { self.toAny($0).mayBe })
   }
 }
 

@@ -13,10 +13,15 @@ struct IndexSearch {
   private struct Index {
     let index: MissingIndex
     let method: String
+    /// A column that the index may begin with, too.
+    let besides: String?
 
-    init(_ table: String, _ columns: [String], method: String = "btree") {
+    init(
+      _ table: String, _ columns: [String], method: String = "btree", besides: String? = nil
+    ) {
       index = MissingIndex(table: table, columns: columns)
       self.method = method
+      self.besides = besides
     }
 
     /// The kinds that serve as well.
@@ -41,16 +46,25 @@ struct IndexSearch {
   private func needed(_ relation: EdgeRelation) -> [Index] {
     switch relation.relationship.edgeStorage {
     case .column(let columns): [Index(relation.source.name, columns)]
+    case .polymorphic(let columns, let type):
+      [Index(relation.source.name, columns, besides: type)]
     case .join(_, let source, let destination):
       [source, destination].map { Index(relation.join!.name, $0) }
-    case .property(let column): [Index(relation.source.name, [column], method: "gin")]
-    case .stored, .polymorphic: []
+    case .property(let path):
+      relation.list?.isText == true || relation.source.isManaged
+        ? [] : [Index(relation.source.name, [ListColumn.column(of: path)], method: "gin")]
+    case .stored: []
     }
   }
 
   private func isThere(_ needed: Index) throws -> Bool {
     let columns = needed.index.columns
-    return try store.db.run(
+    if let besides = needed.besides, try isThere(needed, columns + [besides]) { return true }
+    return try isThere(needed, columns)
+  }
+
+  private func isThere(_ needed: Index, _ columns: [String]) throws -> Bool {
+    try store.db.run(
       """
       SELECT EXISTS (SELECT FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
         JOIN pg_am m ON m.oid = c.relam

@@ -83,7 +83,7 @@ struct LateReferences {
   private func journal(_ relation: EdgeRelation, _ end: EdgeEnd, _ keys: [String]) throws -> Bool {
     let dangling = relation.dangling(at: end)
     let known = """
-      SELECT FROM cascade.outlived o WHERE o.relation = \(relation.number)
+      SELECT FROM cascade.outlived o WHERE o.relation IN (\(relation.numbers))
       AND o.key = \(relation.source.key.text("s")) AND o.other = \(relation.to())
       """
     let isLate = relation.join == nil ? "NOT EXISTS (\(known))" : "true"

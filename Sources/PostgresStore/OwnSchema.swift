@@ -84,6 +84,13 @@ enum OwnSchema {
     "CREATE TABLE IF NOT EXISTS \(table.name)(key text PRIMARY KEY, type text, value text)"
   }
 
+  /// A text as JSON; null if it is none.
+  static let json = """
+    CREATE OR REPLACE FUNCTION cascade.json(value text) RETURNS jsonb
+    LANGUAGE plpgsql IMMUTABLE STRICT AS $$
+      BEGIN RETURN value::pg_catalog.jsonb; EXCEPTION WHEN others THEN RETURN NULL; END $$
+    """
+
   /// `added` is the batch that added the edge.
   static func edges(_ join: JoinTable) -> String {
     let ends = join.source.all + join.destination.all

@@ -103,7 +103,10 @@ extension Waves {
       return
     }
     let selection = Removal.Selection(
-      row: "s", condition: "\(relation.leads(toAny: "$1")) AND \(isNotBlocked(source, "s"))",
+      row: "s",
+      condition: """
+        \(relation.leads(toAny: "$1"))\(relation.andNowhereElse()) AND \(isNotBlocked(source, "s"))
+        """,
       values: [arrayText(keys)])
     try deleteDependents(of: source, self.keys(of: source, selection), beyond: seen)
     let cause = Removal.Cause(

@@ -92,14 +92,17 @@ struct Removal {
 
   /// How many edges the row `d` had.
   private func count(_ relation: EdgeRelation) -> String {
-    guard let list = relation.list else { return "(\(relation.isEdge(in: "d")))::int" }
+    if !relation.countsReferences { return "0" }
+    guard let list = relation.list else {
+      return "coalesce((\(relation.isEdge(in: "d")))::int, 0)"
+    }
     return "(SELECT count(*) FROM \(list.elements("d")) WHERE \(relation.isEdge()))"
   }
 
   private var keptRow: String { store.model.trash > .zero ? "d::text" : "NULL" }
 
   private func lost(_ relation: EdgeRelation) -> String? {
-    if relation.rules.isDisjoint(with: .losingSource) { return nil }
+    if relation.rules.isDisjoint(with: .losingSource) && !relation.isNeeded { return nil }
     return """
       , e\(relation.number) AS (
         INSERT INTO cascade.journal(what, subject, key, other, batch, done)
@@ -119,10 +122,11 @@ struct Removal {
     goesNext: Bool = false
   ) throws -> Int {
     let (table, columns) = (relation.table(at: end), join.columns(at: end))
+    let isOne = relation.isAny(at: end, "$1", of: join)
     let selection = Selection(
       row: "e",
       condition: """
-        \(columns.isAny("e", "$1")) AND (\(goesNext) OR NOT EXISTS (
+        \(isOne) AND (\(goesNext) OR NOT EXISTS (
           SELECT FROM \(table.name) t WHERE \(columns.equal("e", table.key, "t"))))
         """, values: [keys])
     return try unlink(
@@ -145,7 +149,8 @@ struct Removal {
           INSERT INTO cascade.journal(what, subject, key, other, batch)
           SELECT \(what?.rawValue ?? 0), \(relation.number), \(join.source.text("d")),
           \(join.destination.text("d")), \(batch)
-          FROM d WHERE \(what != nil) AND \(ends.isComplete("d")) AND \(was)),
+          FROM d WHERE \(what != nil) AND \(join.source.isComplete("d"))
+          AND \(relation.isEdge(in: "d")) AND \(was)),
         k AS (INSERT INTO cascade.unlinked(batch, relation, row)
           SELECT \(batch), \(relation.number), \(keptRow) FROM d)
         SELECT count(*) FROM d

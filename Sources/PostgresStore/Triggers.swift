@@ -105,8 +105,16 @@ struct Triggers {
       INSERT INTO cascade.journal(what, subject, key, other)
       SELECT \(JournalSubject.lost.rawValue), \(relation.number), \(source.text("o")),
       \(relation.to(in: "o")) FROM \(old)\(relation.references(of: "o"))
-      WHERE \(relation.isEdge(in: "o")) AND \(source.isComplete("o"));
+      WHERE \(relation.isEdge(in: "o")) AND \(source.isComplete("o"))\(wasThere(relation));
       """
+  }
+
+  /// Where nothing tells to which table a reference leads, it was an edge only to rows that are there:
+  /// one that comes later has not lost it.
+  private func wasThere(_ relation: EdgeRelation) -> String {
+    if relation.alternatives.isEmpty { return "" }
+    let leads = relation.leads(to: "t", in: "o")
+    return " AND EXISTS (SELECT FROM \(relation.destination.name) t WHERE \(leads))"
   }
 
   /// Refuses a deletion at once. What a response to the daemon's own writes deletes is not refused,
@@ -114,7 +122,12 @@ struct Triggers {
   private func denials(_ table: MappedTable, _ old: String) -> String {
     let byDestination = binding.relations(to: table).filter {
       $0.rules.contains(.denyDestinationDeletion)
-    }.map { denial($0, "\(old), \($0.edges()) WHERE \($0.leads(to: "o"))") }
+    }.map { relation in
+      let edges = "\(old), \(relation.edges())"
+      let leads = relation.leads(to: "o")
+      return holdAlternatives(relation, edges, leads)
+        + denial(relation, "\(edges) WHERE \(leads)\(relation.andNowhereElse())")
+    }
     let bySource = binding.relations(from: table).filter {
       $0.rules.contains(.denySourceDeletion)
     }.map { relation in
@@ -129,6 +142,21 @@ struct Triggers {
       )
     }
     return (byDestination + bySource).joined(separator: "\n")
+  }
+
+  /// Holds the other rows to which the references lead, so that no other session deletes these at the
+  /// same time.
+  private func holdAlternatives(
+    _ relation: EdgeRelation, _ edges: String, _ leads: String
+  ) -> String {
+    relation.alternatives.map { other in
+      """
+      PERFORM 1 FROM \(edges), \(other.table.name) a
+      WHERE \(leads) AND \(other.columns.equal("s", other.table.key, "a"))
+      ORDER BY \(other.table.key.values("a")) FOR KEY SHARE OF a;
+
+      """
+    }.joined()
   }
 
   private func denial(_ relation: EdgeRelation, _ rows: String) -> String {
@@ -157,16 +185,15 @@ struct Triggers {
   /// UPDATE OF has no transition tables, so this is a trigger of rows.
   private func changed(_ table: MappedTable) -> Trigger {
     let relations = binding.relations(from: table).filter { $0.join == nil }
-    let isChanged = ([table.key] + relations.compactMap(\.referringColumns)).map {
-      $0.areDistinct("OLD", "NEW")
-    }
+    let isChanged =
+      [table.key.areDistinct("OLD", "NEW")] + relations.map { $0.mayBeChanged("OLD", "NEW") }
     return trigger(
       "changed", on: table,
       """
       UPDATE ON \(table.name) FOR EACH ROW
       WHEN (\(isOthers) AND (\(isChanged.joined(separator: " OR "))))
       """,
-      body: ([keyChange(table)] + relations.compactMap(referenceChange)).joined(separator: "\n"))
+      body: ([keyChange(table)] + relations.map(referenceChange)).joined(separator: "\n"))
   }
 
   private func keyChange(_ table: MappedTable) -> String {
@@ -174,9 +201,8 @@ struct Triggers {
     return body == "\n" ? "" : "IF \(table.key.areDistinct("OLD", "NEW")) THEN\n\(body)\nEND IF;"
   }
 
-  private func referenceChange(_ relation: EdgeRelation) -> String? {
-    guard let columns = relation.referringColumns else { return nil }
-    let isChanged = columns.areDistinct("OLD", "NEW")
+  private func referenceChange(_ relation: EdgeRelation) -> String {
+    let isChanged = relation.isChanged("OLD", "NEW")
     var parts: [String] = []
     if !relation.rules.isDisjoint(with: .missingTheEdge) {
       parts.append(
@@ -213,7 +239,8 @@ struct Triggers {
     let new = new + relation.references(of: "n")
     var statements: [String] = []
     if binding.mayKeepDestination(relation) {
-      statements.append(hold(relation.destination, relation.toValues(in: "n"), new))
+      let edges = "\(new) WHERE \(relation.isEdge(in: "n"))"
+      statements.append(hold(relation.destination, relation.toValues(in: "n"), edges))
     }
     if relation.join != nil && binding.mayKeepSource(relation) {
       statements.append(hold(relation.source, source.values("n"), new))
@@ -243,6 +270,7 @@ struct Triggers {
     let to = relation.destination
     let lacksDestination =
       "NOT EXISTS (SELECT FROM \(to.name) t WHERE \(relation.leads(to: "t", in: "n")))"
+      + relation.andNowhereElse(in: "n")
     guard let join = relation.join else {
       return relation.rules.isDisjoint(with: .losingDestination) ? nil : lacksDestination
     }

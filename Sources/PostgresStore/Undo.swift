@@ -159,14 +159,13 @@ private struct Undo {
   /// Of rows that still have none, to what is there.
   private mutating func restoreReferences(_ relation: EdgeRelation) throws {
     guard let columns = relation.columns else { return }
-    let (source, table) = (relation.source, relation.destination)
-    let values = columns.parts(of: "n.value").joined(separator: ", ")
-    let isNull = columns.all.map { "s.\($0.name) IS NULL" }.joined(separator: " AND ")
+    let source = relation.source
     let keys = try db.run(
       """
-      UPDATE \(source.name) s SET (\(columns.names)) = ROW(\(values))
+      UPDATE \(source.name) s SET \(relation.filled(columns, with: "n.value"))
       FROM cascade.nullified n WHERE n.batch = \(batch) AND n.relation = \(relation.number)
-      AND \(source.key.equal("s", text: "n.key")) AND \(isNull) AND \(table.has("n.value"))
+      AND \(source.key.equal("s", text: "n.key")) AND \(columns.isEmpty("s"))
+      AND \(relation.isThere(text: "n.value"))
       RETURNING n.key
       """
     ).texts
@@ -186,10 +185,14 @@ private struct Undo {
   private mutating func restoreList(_ relation: EdgeRelation) throws {
     guard let list = relation.list else { return }
     let source = relation.source
-    let isAway = "\(relation.isDangling) AND NOT \(list.has("e.value", in: "s"))"
+    let isListed =
+      "EXISTS (SELECT FROM \(list.elements("s", as: "h")) WHERE h.value = e.value)"
+    let isAway = "\(relation.isDangling) AND NOT \(isListed)"
+    let isAnyAway = "EXISTS (SELECT FROM \(list.elements("o")) WHERE \(isAway))"
     let keys = try db.run(
       """
-      UPDATE \(source.name) s SET \(list.name) = \(list.list("o", without: isAway))
+      UPDATE \(source.name) s SET \(list.name) =
+        CASE WHEN \(isAnyAway) THEN \(list.list("o", without: isAway)) ELSE o.\(list.name) END
       FROM (SELECT n.key, n.rest, n.value::\(list.type) AS \(list.name) FROM cascade.nullified n
         WHERE n.batch = \(batch) AND n.relation = \(relation.number)) o
       WHERE \(source.key.equal("s", text: "o.key")) AND s.\(list.name)::text = o.rest

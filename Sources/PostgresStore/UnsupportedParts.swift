@@ -56,46 +56,22 @@ enum UnsupportedParts {
   private static func problems(of relationship: Relationship, _ model: StoreModel) -> [String] {
     var parts: [String] = []
     switch relationship.edgeStorage {
-    case .column: break
+    case .column, .property, .stored: break
     case .join(let table, _, _):
       if model.collections.values.contains(where: { $0.isMapped(to: table) }) {
         parts.append("join tables that are a collection, too,")
       }
-      if !relationship.optional { parts.append("joins with \"optional: false\"") }
-    case .property(let path):
-      if path.contains(".") { parts.append("references within a JSON document") }
-      if !relationship.toMany { parts.append("single references in a JSON value") }
-      if !relationship.optional { parts.append("lists with \"optional: false\"") }
-      if model.isManaged(relationship.from) { parts.append("references within objects") }
-    case .stored:
-      if !relationship.optional { parts.append("stored edges with \"optional: false\"") }
-    case .polymorphic: parts.append("pairs of key and type")
+    case .polymorphic:
+      if model.isManaged(relationship.from) { parts.append("pairs of key and type in objects") }
     }
-    if case .collection(let name) = relationship.to, model.collections[name] != nil {
-    } else {
-      parts.append("destinations that are not one collection of the model")
+    let to = relationship.to.collections
+    if to.isEmpty || to.contains(where: { model.collections[$0] == nil }) {
+      parts.append("destinations that are not collections of the model")
     }
     if model.collections[relationship.from] == nil {
       parts.append("sources that are no collection of the model")
     }
-    if !relationship.none.isEmpty { parts.append("values that mean \"none\"") }
-    if hasConditions(relationship) { parts.append("conditions (min, max, unique)") }
-    if !relationship.optional && relationship.rules.isDisjoint(with: mandatory) {
-      parts.append("mandatory references whose destination may go without them")
-    }
     return parts.map { "\($0) are not supported on PostgreSQL yet" }
-  }
-
-  /// With these a reference never outlives its destination.
-  private static let mandatory: Rules = [
-    .deleteSourceIfDestinationDeleted, .denyDestinationDeletion,
-  ]
-
-  /// The inverse of a column is to-many by nature, whatever the model says of it.
-  private static func hasConditions(_ relationship: Relationship) -> Bool {
-    let inverse = relationship.inverse
-    return relationship.min != nil || relationship.max != nil || relationship.unique
-      || inverse?.min != nil || inverse?.max != nil || inverse?.optional == false
   }
 
   private static func settingProblems(_ model: StoreModel) -> [ModelProblem] {

@@ -111,7 +111,7 @@ extension Waves {
       WITH w AS (SELECT \(key.text("s")) AS key, \(relation.to()) AS value
         FROM \(relation.source.name) s WHERE \(selection.condition) FOR UPDATE),
       u AS (UPDATE \(relation.source.name) s
-        SET \(columns.all.map { "\($0.name) = NULL" }.joined(separator: ", ")) FROM w
+        SET \(relation.emptied(columns)) FROM w
         WHERE \(key.equal("s", text: "w.key")) AND \(columns.equal("s", text: "w.value")))
       INSERT INTO cascade.nullified(batch, relation, key, value)
       SELECT \(batch), \(relation.number), w.key, w.value FROM w

@@ -58,8 +58,8 @@ struct PostgresTests {
     try store.waitUntil("it is swept") { try store.texts("SELECT id FROM song").isEmpty }
     let again = try store.ctl("--json", "apply", "-", input: file).json
     #expect(again["outcome"]?.string == "duplicate")
-    let put = #"{ "changes": [{ "put": ["artists", "x"] }] }"#
-    let refused = try store.ctl("--json", "apply", "-", input: put)
+    let flush = #"{ "changes": [{ "flush": true }] }"#
+    let refused = try store.ctl("--json", "apply", "-", input: flush)
     #expect(refused.status == 65)
     #expect(refused.output.contains("not supported on PostgreSQL yet"))
   }
@@ -122,13 +122,13 @@ struct PostgresTests {
       """
       { store: "postgresql://u:secret@h/x", files: { m: "/srv/m" },
         collections: { notes: {}, posts: { types: { photo: "photos" } } },
-        relationships: [{ name: "r", from: "notes", to: "notes", property: "others", toMany: true }] }
+        relationships: [{ name: "r", from: "notes", to: { n: "notes" }, column: "k", typeColumn: "t" }] }
       """)
     let refused = try PostgresDaemon.run(["--check-config", scratch.path("model.json")])
     #expect(refused.status == 78)
     for text in [
       "store: a password does not belong", "spool: missing", "collections.posts: types of objects",
-      "relationships[0]: references within objects", "files: files are not supported",
+      "relationships[0]: pairs of key and type in objects", "files: files are not supported",
     ] {
       #expect(refused.error.contains(text))
     }

@@ -1,10 +1,20 @@
 import CascadeModel
 import StoreDefinition
 
-/// Two tables whose rows refer to each other and to themselves, in columns, join tables and lists. The
-/// key of the second may have two columns.
+/// Two tables whose rows refer to each other and to themselves, in columns, join tables, lists and
+/// documents. The key of the second may be a number, or have two columns.
 struct ColumnGraph {
-  enum Place: CaseIterable { case column, join, array, json }
+  enum Place: CaseIterable {
+    case column, join, array, json
+    /// Beside a column that says to which table it leads.
+    case typed
+    /// To either table, whichever has the key.
+    case either
+    /// A list in a document of `jsonb`; in place of it one key; a list in a text.
+    case document, single, text
+  }
+
+  enum Keys: CaseIterable { case texts, numbers, pairs }
 
   struct Relation {
     let name: String
@@ -14,12 +24,20 @@ struct ColumnGraph {
     let column: String
     let place: Place
     let rules: Rules
+    /// A value that refers to nothing.
+    var none: Key?
 
-    var isList: Bool { place == .array || place == .json }
+    var isList: Bool { [.array, .json, .document, .single, .text].contains(place) }
+    var leadsToBoth: Bool { place == .typed || place == .either }
     var table: String { "j_\(from)_\(column)" }
-    var most: Int { place == .column ? 1 : 3 }
-    /// As the reference calls it.
-    var path: String { "\(name)/\(from)/\(to)" }
+    var most: Int { [.column, .typed, .either, .single].contains(place) ? 1 : 3 }
+    var destinations: [String] {
+      leadsToBoth ? [to] + ColumnGraph.collections.filter { $0 != to } : [to]
+    }
+    /// As the reference calls them.
+    var paths: [String] { destinations.map { "\(name)/\(from)/\($0)" } }
+
+    func isNone(_ node: Node) -> Bool { none == node.key }
   }
 
   enum Step {
@@ -28,7 +46,7 @@ struct ColumnGraph {
   }
 
   let relations: [Relation]
-  let hasPairs: Bool
+  let keys: Keys
   static let collections = ["a", "b"]
   private static let nodes = 4
 
@@ -43,12 +61,37 @@ struct ColumnGraph {
             rules: ColumnGraph.rules(denies: denies, &random)))
       }
     }
-    // A name from one collection has one meaning for each destination.
-    self.relations = relations.reduce(into: []) { kept, relation in
-      if !kept.contains(where: { $0.path == relation.path }) { kept.append(relation) }
+    // A reference to either that may stay could come back to life in another table.
+    relations.removeAll { $0.place == .either && $0.rules.contains(.denyDestinationDeletion) }
+    relations = ColumnGraph.consistent(relations)
+    let isSingle = relations.contains { $0.leadsToBoth || $0.isList && $0.to == "b" }
+    let keys = Keys.allCases.filter { !isSingle || $0 != .pairs }.randomElement(using: &random)!
+    for index in relations.indices {
+      relations[index].none = ColumnGraph.none(relations[index], keys, &random)
     }
-    let isListed = self.relations.contains { $0.isList && $0.to == "b" }
-    hasPairs = !isListed && Bool.random(using: &random)
+    (self.relations, self.keys) = (relations, keys)
+  }
+
+  /// A name from one collection has one meaning for each destination; a reference to either is alone.
+  private static func consistent(_ relations: [Relation]) -> [Relation] {
+    relations.reduce(into: []) { kept, relation in
+      let isTaken = kept.contains { other in
+        other.name == relation.name && other.from == relation.from
+          && (other.place == .either || relation.place == .either
+            || !Set(other.paths).isDisjoint(with: relation.paths))
+      }
+      if !isTaken { kept.append(relation) }
+    }
+  }
+
+  /// Also a key that some row has: then nothing refers to that row.
+  private static func none(
+    _ relation: Relation, _ keys: Keys, _ random: inout Seeded
+  ) -> Key? {
+    let isNumber = relation.to == "b" && keys == .numbers
+    if relation.to == "b" && keys == .pairs { return nil }
+    return [nil, nil, isNumber ? .integer(0) : .text("none"), isNumber ? .integer(3) : .text("k3")]
+      .randomElement(using: &random)!
   }
 
   private static func rules(denies: Bool, _ random: inout Seeded) -> Rules {
@@ -72,17 +115,28 @@ struct ColumnGraph {
   /// Relations whose references to nothing may stay as they are.
   var dangling: [Relation] {
     relations.filter {
-      $0.place != .join
+      $0.place != .join && $0.place != .either
         && $0.rules.isDisjoint(with: [
           .deleteSourceIfDestinationDeleted, .nullifySourceIfDestinationDeleted,
         ])
     }
   }
 
+  /// The collections of references to either, as the reference is told.
+  var alternatives: [String: [String]] {
+    let either = relations.filter { $0.place == .either }
+    return Dictionary(
+      uniqueKeysWithValues: either.map { ("\($0.name)/\($0.from)", $0.destinations) })
+  }
+
   // MARK: - Tables
 
   private func columns(_ first: String, to collection: String) -> [String] {
-    hasPairs && collection == "b" ? [first, "\(first)_of"] : [first]
+    keys == .pairs && collection == "b" ? [first, "\(first)_of"] : [first]
+  }
+
+  private func columns(of relation: Relation) -> [String] {
+    columns(relation.column, to: relation.to)
   }
 
   var model: String {
@@ -99,14 +153,24 @@ struct ColumnGraph {
     let rules = relation.rules.names.map { "'\($0)'" }.joined(separator: ", ")
     let place =
       switch relation.place {
-      case .column: "column: \(list(columns(relation.column, to: relation.to)))"
+      case .column, .either: "column: \(list(columns(of: relation)))"
+      case .typed: "column: '\(relation.column)', typeColumn: '\(relation.column)_type'"
       case .join:
         "join: { table: '\(relation.table)', source: \(list(columns("s", to: relation.from))), "
           + "destination: \(list(columns("d", to: relation.to))) }"
-      case .array, .json: "property: '\(relation.column)', toMany: true"
+      case .array, .json, .text: "property: '\(relation.column)', toMany: true"
+      case .document: "property: '\(relation.column).in.list', toMany: true"
+      case .single: "property: '\(relation.column).in.list'"
       }
-    return "{ name: '\(relation.name)', from: '\(relation.from)', to: '\(relation.to)', "
-      + "\(place), rules: [\(rules)] }"
+    let to =
+      switch relation.place {
+      case .typed: "{ of_a: 'a', of_b: 'b' }"
+      case .either: list(relation.destinations)
+      default: "'\(relation.to)'"
+      }
+    let none = relation.none.map { "none: [\($0.json.text)]," } ?? ""
+    return "{ name: '\(relation.name)', from: '\(relation.from)', to: \(to), "
+      + "\(place), \(none) rules: [\(rules)] }"
   }
 
   private func list(_ columns: [String]) -> String {
@@ -115,26 +179,50 @@ struct ColumnGraph {
 
   var schema: String {
     let tables = ColumnGraph.collections.map { collection in
-      let relations = relations.filter { $0.from == collection }
-      let columns = relations.filter { $0.place == .column }.flatMap {
-        self.columns($0.column, to: $0.to)
-      }
-      let key = self.columns("id", to: collection)
+      let key = columns("id", to: collection)
       let all =
-        (key + columns).map { "\($0) \($0.hasSuffix("_of") ? "int" : "varchar(9)")" }
-        + relations.filter(\.isList).map {
-          "\($0.column) \($0.place == .json ? "jsonb" : "text[]")"
-        }
+        key.map { "\($0) \(keyType($0, of: collection))" }
+        + relations.filter { $0.from == collection && $0.place != .join }.flatMap(definitions)
       return "CREATE TABLE \"t \(collection)\"(\(all.joined(separator: ", ")), "
         + "PRIMARY KEY(\(key.joined(separator: ", "))))"
     }
     let joins = relations.filter { $0.place == .join }.map { relation in
-      let ends = columns("s", to: relation.from) + columns("d", to: relation.to)
-      let all = ends.map { "\($0) \($0.hasSuffix("_of") ? "bigint" : "text")" }
-      let key = relation.column == "c1" ? ", UNIQUE(\(ends.joined(separator: ", ")))" : ""
+      let sources = columns("s", to: relation.from), destinations = columns("d", to: relation.to)
+      let all =
+        sources.map { "\($0) \(keyType($0, of: relation.from))" }
+        + destinations.map { "\($0) \(keyType($0, of: relation.to))" }
+      let ends = (sources + destinations).joined(separator: ", ")
+      let key = relation.column == "c1" ? ", UNIQUE(\(ends))" : ""
       return "CREATE TABLE \(relation.table)(\(all.joined(separator: ", "))\(key))"
     }
     return (tables + joins).joined(separator: ";\n")
+  }
+
+  private func keyType(_ column: String, of collection: String) -> String {
+    let isNumber = column.hasSuffix("_of") || keys == .numbers && collection == "b"
+    return isNumber ? "int" : "varchar(9)"
+  }
+
+  /// A number may be named by a text.
+  private func definitions(_ relation: Relation) -> [String] {
+    let isRequired = relation.none != nil ? " NOT NULL" : ""
+    switch relation.place {
+    case .column:
+      return columns(of: relation).map {
+        let type =
+          relation.column == "c2" && keys == .numbers ? "text" : keyType($0, of: relation.to)
+        return "\($0) \(type)\(isRequired)"
+      }
+    case .typed:
+      return ["\(relation.column) text\(isRequired)", "\(relation.column)_type varchar(9)"]
+    case .either: return ["\(relation.column) text\(isRequired)"]
+    case .array:
+      let isNumber = relation.to == "b" && keys == .numbers
+      return ["\(relation.column) \(isNumber ? "smallint[]" : "text[]")"]
+    case .json, .document, .single: return ["\(relation.column) jsonb"]
+    case .text: return ["\(relation.column) \(relation.column == "c1" ? "json" : "text")"]
+    case .join: return []
+    }
   }
 
   // MARK: - Steps
@@ -149,7 +237,7 @@ struct ColumnGraph {
       for relation in relations where relation.from == node.collection {
         references[relation.column] =
           (0..<Int.random(in: 0...relation.most, using: &random)).map { _ in
-            self.node(relation.to, &random)
+            self.node(relation.destinations.randomElement(using: &random)!, &random)
           }
       }
       return .put(node, references)
@@ -157,23 +245,92 @@ struct ColumnGraph {
   }
 
   private func node(_ collection: String, _ random: inout Seeded) -> Node {
-    let number = Int.random(in: 0..<ColumnGraph.nodes, using: &random)
+    let number = Int64.random(in: 0..<Int64(ColumnGraph.nodes), using: &random)
     let text = Key.text("k\(number)")
-    let isPair = hasPairs && collection == "b"
-    return Node(collection, isPair ? .composite([text, .integer(Int64(number % 2))]) : text)
+    if collection == "a" || keys == .texts { return Node(collection, text) }
+    let isNumber = keys == .numbers
+    return Node(
+      collection, isNumber ? .integer(number + 1) : .composite([text, .integer(number % 2)]))
   }
 
+  /// As the reference is told.
   func change(_ step: Step) -> Change {
     switch step {
     case .delete(let node): return .delete(node)
     case .put(let node, let references):
       let edges = relations.filter { $0.from == node.collection }.flatMap { relation in
-        (references[relation.column] ?? []).map {
-          DeclaredEdge(name: relation.name, destination: .node($0), rules: relation.rules)
+        (references[relation.column] ?? []).filter { !relation.isNone($0) }.flatMap { node in
+          (relation.place == .either ? relation.destinations : [node.collection]).map {
+            DeclaredEdge(
+              name: relation.name, destination: .node(Node($0, node.key)), rules: relation.rules)
+          }
         }
       }
       return .put(node, type: nil, value: nil, edges: edges)
     }
+  }
+
+  /// To which a step refers by references to either table.
+  func destinationsOfEither(_ step: Step) -> [Node] {
+    guard case .put(let node, let references) = step else { return [] }
+    return relations.filter { $0.from == node.collection && $0.place == .either }.flatMap {
+      relation in
+      (references[relation.column] ?? []).flatMap { node in
+        relation.destinations.map { Node($0, node.key) }
+      }
+    }
+  }
+
+  // MARK: - Change files
+
+  /// Whether a change file can say it: join rows are no nodes.
+  func isOfFile(_ step: Step) -> Bool {
+    guard case .put(let node, _) = step else { return true }
+    return !relations.contains { $0.from == node.collection && $0.place == .join }
+  }
+
+  func changeOfRow(_ step: Step) -> Change {
+    guard case .put(let node, let references) = step else { return change(step) }
+    let fields = relations.filter { $0.from == node.collection }.flatMap {
+      members($0, references[$0.column] ?? [])
+    }
+    return .put(node, type: nil, value: JSONText(.object(fields)), edges: nil)
+  }
+
+  private func members(_ relation: Relation, _ nodes: [Node]) -> [JSON.Field] {
+    let node = nodes.first
+    switch relation.place {
+    case .join: return []
+    case .column, .typed, .either:
+      let parts = node.map { $0.key.json.array ?? [$0.key.json] }
+      let columns = columns(of: relation)
+      let values = zip(columns, parts ?? columns.map { _ in relation.none?.json ?? .null })
+      let type = node.map { JSON.string("of_\($0.collection)") } ?? .null
+      return values.map { JSON.Field($0, $1) }
+        + (relation.place == .typed ? [JSON.Field("\(relation.column)_type", type)] : [])
+    case .array, .json, .document, .single, .text:
+      return [JSON.Field(relation.column, value(relation, nodes))]
+    }
+  }
+
+  /// A list, or the document that has it.
+  private func value(_ relation: Relation, _ nodes: [Node]) -> JSON {
+    let none = relation.none.map { [$0.json] } ?? []
+    let list = JSON.array(nodes.map(\.key.json) + none)
+    let isEmpty = nodes.isEmpty && none.isEmpty
+    switch relation.place {
+    case .json: return isEmpty ? .object([]) : .array((list.array ?? []) + [.bool(true)])
+    case .text: return isEmpty && relation.column == "c2" ? .string("no JSON") : list
+    case .document: return document(list)
+    case .single: return document(nodes.first?.key.json ?? none.first ?? .null)
+    default: return list
+    }
+  }
+
+  private func document(_ value: JSON) -> JSON {
+    .object([
+      JSON.Field("in", .object([JSON.Field("list", value)])), JSON.Field("list", .array([])),
+    ])
   }
 
   // MARK: - SQL
@@ -198,16 +355,12 @@ struct ColumnGraph {
   private func upsert(_ node: Node, _ references: [String: [Node]]) -> String {
     let key = columns("id", to: node.collection)
     var (names, values) = (key, values(node))
-    for relation in relations where relation.from == node.collection && relation.isList {
-      names.append(relation.column)
-      values.append(list(references[relation.column] ?? [], as: relation.place))
-    }
-    for relation in relations where relation.from == node.collection && relation.place == .column {
-      let columns = columns(relation.column, to: relation.to)
-      names += columns
-      values +=
-        (references[relation.column] ?? []).first.map { self.values($0) }
-        ?? columns.map { _ in "NULL" }
+    for relation in relations where relation.from == node.collection {
+      let nodes = references[relation.column] ?? []
+      for member in members(relation, nodes) {
+        names.append(member.name)
+        values.append(relation.place == .array ? array(relation, nodes) : sql(member.value))
+      }
     }
     let updates = names.map { "\($0) = excluded.\($0)" }.joined(separator: ", ")
     return """
@@ -217,10 +370,18 @@ struct ColumnGraph {
       """
   }
 
-  private func list(_ nodes: [Node], as place: Place) -> String {
-    if nodes.isEmpty { return place == .json ? "'{}'" : "NULL" }
-    let items = nodes.map { "\"\($0.key.managedText!)\"" }.joined(separator: ",")
-    return place == .json ? "'[\(items),7]'" : "'{\(items),NULL}'"
+  private func sql(_ value: JSON) -> String {
+    switch value {
+    case .null: "NULL"
+    case .integer(let number): "\(number)"
+    case .string(let text): "'\(text)'"
+    default: "'\(value.text)'"
+    }
+  }
+
+  private func array(_ relation: Relation, _ nodes: [Node]) -> String {
+    let keys = nodes.map(\.key) + (relation.none.map { [$0] } ?? [])
+    return keys.isEmpty ? "NULL" : "'{\(keys.map { $0.managedText! }.joined(separator: ",")),NULL}'"
   }
 
   /// Only what differs is written, as an application would.
@@ -228,9 +389,10 @@ struct ColumnGraph {
     let from = columns("s", to: relation.from).joined(separator: ", ")
     let to = columns("d", to: relation.to).joined(separator: ", ")
     let source = values(source).joined(separator: ", ")
-    let destinations = wanted.map { "(\(values($0).joined(separator: ", ")))" }
+    let none = relation.none.map { [Node(relation.to, $0)] } ?? []
+    let destinations = (wanted + none).map { "(\(values($0).joined(separator: ", ")))" }
     let others =
-      wanted.isEmpty ? "" : " AND (\(to)) NOT IN (\(destinations.joined(separator: ", ")))"
+      destinations.isEmpty ? "" : " AND (\(to)) NOT IN (\(destinations.joined(separator: ", ")))"
     let isOfSource = "(\(from)) = (\(source))"
     return ["DELETE FROM \(relation.table) WHERE \(isOfSource)\(others)"]
       + destinations.map { destination in
@@ -244,5 +406,12 @@ struct ColumnGraph {
 }
 
 extension ColumnGraph.Step {
-  var isDelete: Bool { if case .delete = self { true } else { false } }
+  var node: Node {
+    switch self {
+    case .put(let node, _), .delete(let node): node
+    }
+  }
+
+  /// The node that it puts.
+  var put: Node? { if case .put(let node, _) = self { node } else { nil } }
 }

@@ -11,17 +11,20 @@ import Testing
 struct PlanTests {
   private static let schema = """
     CREATE TABLE feed(site text, id int, PRIMARY KEY(site, id));
-    CREATE TABLE entry(id int PRIMARY KEY, site text, feed int, tags int[], refs jsonb);
-    CREATE TABLE tag(id int PRIMARY KEY);
+    CREATE TABLE entry(id int PRIMARY KEY, site text, feed int, tags int[], refs jsonb,
+      kind text, other varchar(9), doc jsonb);
+    CREATE TABLE tag(id int PRIMARY KEY); CREATE TABLE kind(id int PRIMARY KEY);
     CREATE TABLE entry_tag(entry int, tag int, PRIMARY KEY(entry, tag));
     CREATE INDEX ON entry_tag(tag);
     INSERT INTO feed SELECT 's' || n, n FROM generate_series(1, 30000) n;
     INSERT INTO tag SELECT generate_series(1, 30000);
-    INSERT INTO entry SELECT n, 's' || n, n, ARRAY[n, n], jsonb_build_array(n)
+    INSERT INTO entry SELECT n, 's' || n, n, ARRAY[n, n], jsonb_build_array(n), 't', n,
+        jsonb_build_object('a', jsonb_build_object('b', n))
       FROM generate_series(1, 30000) n;
     INSERT INTO entry_tag SELECT n, n FROM generate_series(1, 30000) n;
     CREATE INDEX ON entry(site, feed); CREATE INDEX ON entry USING gin (tags);
-    CREATE INDEX ON entry USING gin (refs);
+    CREATE INDEX ON entry USING gin (refs); CREATE INDEX ON entry USING gin (doc);
+    CREATE INDEX ON entry(kind, other); CREATE INDEX ON entry(feed);
     ANALYZE;
     """
 
@@ -29,6 +32,8 @@ struct PlanTests {
   static let places = [
     "to: 'feeds', column: ['site', 'feed']", "to: 'tags', property: 'tags', toMany: true",
     "to: 'tags', property: 'refs', toMany: true",
+    "to: { t: 'tags', e: 'entries' }, column: 'other', typeColumn: 'kind'",
+    "to: ['kinds', 'tags'], column: 'feed'", "to: 'tags', property: 'doc.a.b'",
     "to: 'tags', join: { table: 'entry_tag', source: 'entry', destination: 'tag' }",
   ]
 
@@ -49,7 +54,8 @@ struct PlanTests {
     let store = try PostgresFixture(
       """
       { collections: { feeds: { table: "feed", key: ["site", "id"] },
-          entries: { table: "entry", key: "id" }, tags: { table: "tag", key: "id" } },
+          entries: { table: "entry", key: "id" }, tags: { table: "tag", key: "id" },
+          kinds: { table: "kind", key: "id" } },
         relationships: [{ name: "r", from: "entries", \(place), rules: ["\(rule)"] }] }
       """, schema: PlanTests.schema)
     try store.sweep([.all])

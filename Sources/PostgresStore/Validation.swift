@@ -1,0 +1,224 @@
+internal import CascadeModel
+internal import CascadePlanning
+internal import CascadePostgres
+internal import CascadeStore
+
+/// One count of the nodes at the other ends of edges, for which the model has bounds.
+struct Judgement {
+  let demand: Demand
+  /// Whose other ends are counted: for `unique`, the destinations.
+  let subject: MappedTable
+  let outgoing: [EdgeRelation]
+  let incoming: [EdgeRelation]
+  let isUnique: Bool
+
+  /// Whether too few edges violate it.
+  fileprivate var hasMinimum: Bool { !isUnique && demand.constraint.hasMinimum }
+
+  /// A reference in columns of a row is at most one edge.
+  fileprivate var isKept: Bool {
+    !isUnique && !hasMinimum && demand.constraint.max == 1 && incoming.isEmpty
+      && outgoing.allSatisfy { $0.columns != nil }
+      && Set(outgoing.map(\.relationship)).count < 2
+  }
+}
+
+extension Binding {
+  /// What cannot be seen is not judged: a demand that concerns a table that is missing asks for
+  /// nothing.
+  func makeJudgements(_ model: StoreModel) -> [Judgement] {
+    if !problems.isEmpty { return [] }
+    return Demand.all(in: model).flatMap { demand -> [Judgement] in
+      let constraint = demand.constraint
+      guard let own = tables[demand.collection] else { return [] }
+      let others = demand.others.compactMap { tables[$0.collection] }
+      if others.count < demand.others.count { return [] }
+      let bounded = Judgement(
+        demand: demand, subject: own, outgoing: relations(constraint.outgoing, [own], others),
+        incoming: relations(constraint.incoming, others, [own]), isUnique: false)
+      let unique = others.map {
+        Judgement(
+          demand: demand, subject: $0, outgoing: [],
+          incoming: relations(constraint.outgoing, [own], [$0]), isUnique: true)
+      }
+      let isBounded = (constraint.hasMinimum || constraint.max != nil) && !bounded.isKept
+      return (isBounded ? [bounded] : []) + (constraint.unique ? unique : [])
+    }
+  }
+
+  private func relations(
+    _ name: String?, _ sources: [MappedTable], _ destinations: [MappedTable]
+  ) -> [EdgeRelation] {
+    relations.filter { relation in
+      relation.name == name && sources.contains { $0.number == relation.source.number }
+        && destinations.contains { $0.number == relation.destination.number }
+    }
+  }
+
+  /// The numbers of the relations of which a node may have too few edges, if they lose this end.
+  func needed(by end: EdgeEnd) -> Set<Int64> {
+    let counted = judgements.filter(\.hasMinimum).flatMap {
+      end == .source ? $0.incoming : $0.outgoing
+    }
+    return Set(counted.map(\.number))
+  }
+}
+
+/// Finds the nodes that violate what the model demands.
+struct Validation {
+  let store: StoreConnection
+
+  enum Scope {
+    case all
+    /// The nodes in `pg_temp.touched`, and the destinations of sources among them.
+    case touched
+  }
+
+  /// The first nodes that violate a demand, and how many there are.
+  func violations(_ scope: Scope, limit: Int) throws -> (list: [Reason], total: Int) {
+    var (list, total): ([Reason], Int) = ([], 0)
+    for judgement in store.binding.judgements {
+      let sql = text(judgement, scope)
+      total += Int(try store.db.run("SELECT count(*) FROM (\(sql)) v").integer ?? 0)
+      let rows = try store.db.run("\(sql) ORDER BY 1 LIMIT \(max(0, limit - list.count))").rows
+      list += rows.map { judgement.reason(judgement.subject.node($0[0]!), Int($0[1]!)!) }
+    }
+    return (list, total)
+  }
+
+  // MARK: - The query
+
+  /// Rows of key and count.
+  private func text(_ judgement: Judgement, _ scope: Scope) -> String {
+    let subject = judgement.subject
+    let ends = judgement.outgoing.map(destinations) + judgement.incoming.map(sources)
+    let none = "SELECT 0, '' WHERE false"
+    let isMeant = scope == .all ? "true" : isTouched(judgement)
+    return """
+      SELECT v.key, v.others FROM (SELECT \(subject.key.text("n")) AS key,
+        (SELECT count(*) FROM (\(([none] + ends).joined(separator: " UNION "))) o) AS others
+        FROM \(subject.name) n WHERE \(isMeant)) v
+      WHERE \(judgement.isViolation)
+      """
+  }
+
+  /// The other ends of the edges of the row `n`.
+  private func destinations(_ relation: EdgeRelation) -> String {
+    let table = relation.destination
+    return """
+      SELECT \(table.number), \(table.key.text("t")) FROM \(relation.edges()), \(table.name) t
+      WHERE \(relation.source.key.equal("s", relation.source.key, "n")) AND \(relation.leads(to: "t"))
+      """
+  }
+
+  private func sources(_ relation: EdgeRelation) -> String {
+    """
+    SELECT \(relation.source.number), \(relation.source.key.text("s")) FROM \(relation.edges())
+    WHERE \(relation.leads(to: "n"))
+    """
+  }
+
+  private func isTouched(_ judgement: Judgement) -> String {
+    let own = judgement.subject.key.isIn("n", Validation.touched(judgement.subject))
+    if !judgement.isUnique { return own }
+    let byEdges = judgement.incoming.map { relation in
+      judgement.subject.key.isIn(
+        "n",
+        """
+        SELECT \(relation.to()) FROM \(relation.edges()) WHERE \(relation.isEdge())
+        AND \(relation.source.key.isIn("s", Validation.touched(relation.source)))
+        """)
+    }
+    return "(\(([own] + byEdges).joined(separator: " OR ")))"
+  }
+
+  private static func touched(_ table: MappedTable) -> String {
+    "SELECT c.key FROM pg_temp.touched c WHERE c.collection = \(table.number)"
+  }
+}
+
+extension Judgement {
+  fileprivate var isViolation: String {
+    if isUnique { return "v.others > 1" }
+    let constraint = demand.constraint
+    let few = "v.others BETWEEN \(constraint.optional ? 1 : 0) AND \(max(constraint.min, 1) - 1)"
+    return few + (constraint.max.map { " OR v.others > \($0)" } ?? "")
+  }
+
+  fileprivate func reason(_ node: Node, _ count: Int) -> Reason {
+    let constraint = demand.constraint
+    let name = constraint.name
+    if isUnique {
+      return Reason(
+        .notUnique,
+        "\(count) of \"\(demand.collection)\" have \(node) as their \"\(name)\", which is unique",
+        node: node)
+    }
+    switch constraint.violation(count: count) {
+    case .tooFew:
+      return Reason(
+        .tooFew, "\(node) has \(count) \"\(name)\", at least \(constraint.min) are required",
+        node: node)
+    case .tooMany:
+      return Reason(
+        .tooMany, "\(node) has \(count) \"\(name)\", at most \(constraint.max ?? 0) are allowed",
+        node: node)
+    case .missingMandatory, .notUnique, .denied, nil:
+      return Reason(
+        .missingMandatory, "\(node) has no \"\(name)\", which is not optional", node: node)
+    }
+  }
+}
+
+extension Constraint {
+  fileprivate var hasMinimum: Bool { !optional || min > 1 }
+}
+
+// MARK: - A change file
+
+extension Validation {
+  /// Notes the nodes whose edges the transaction of a batch changes, when all is deleted that has to
+  /// go, and no reference is set to null.
+  func touch(_ batch: Int64, _ nodes: [Int64: Set<String>]) throws {
+    try store.db.execute(
+      """
+      CREATE TEMPORARY TABLE IF NOT EXISTS touched(
+        collection int NOT NULL, key text NOT NULL, PRIMARY KEY(collection, key))
+        ON COMMIT DELETE ROWS;
+      DELETE FROM pg_temp.touched
+      """)
+    for (table, keys) in nodes {
+      try touch(table, "SELECT unnest($1::text[])", [arrayText(keys.sorted())])
+    }
+    let bySource = store.binding.needed(by: .source)
+    let needed = bySource.union(store.binding.needed(by: .destination))
+    for relation in store.binding.relations where needed.contains(relation.number) {
+      let lost =
+        "FROM cascade.journal j WHERE j.batch = \(batch) AND j.subject = \(relation.number)"
+      let isEdge = "j.what IN (\(JournalSubject.lost.rawValue), \(JournalSubject.widowed.rawValue))"
+      try touch(relation.source.number, "SELECT j.key \(lost) AND \(isEdge)")
+      try touch(relation.destination.number, "SELECT j.other \(lost) AND \(isEdge)")
+      try touchReferring(relation, batch)
+    }
+  }
+
+  private func touchReferring(_ relation: EdgeRelation, _ batch: Int64) throws {
+    if relation.join != nil { return }
+    let gone = """
+      SELECT j.key FROM cascade.journal j WHERE j.batch = \(batch)
+      AND j.what = \(JournalSubject.gone.rawValue) AND j.subject = \(relation.destination.number)
+      """
+    try touch(
+      relation.source.number,
+      """
+      SELECT \(relation.source.key.text("s")) FROM \(relation.edges())
+      WHERE \(relation.leads(toAny: "$1"))
+      """, [arrayText(try store.db.run(gone).texts)])
+  }
+
+  private func touch(_ table: Int64, _ keys: String, _ values: [String?] = []) throws {
+    try store.db.run(
+      "INSERT INTO pg_temp.touched SELECT \(table), k.key FROM (\(keys)) k(key) ON CONFLICT DO NOTHING",
+      values)
+  }
+}

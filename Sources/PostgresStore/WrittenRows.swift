@@ -1,0 +1,140 @@
+internal import CascadeModel
+internal import CascadePostgres
+
+/// Rows and objects whose references a change file writes. The triggers are quiet for it.
+///
+/// 1. Before a row is written for the first time, the edges that it has are journaled as lost. Those
+///    that it has again at the end are not lost.
+/// 2. What the file itself adds and removes never was.
+struct WrittenRows {
+  private let store: StoreConnection
+  private let batch: Int64
+  /// By the number of their table.
+  private(set) var keys: [Int64: Set<String>] = [:]
+
+  init(_ store: StoreConnection, batch: Int64) { (self.store, self.batch) = (store, batch) }
+
+  private func relations(_ table: MappedTable) -> [EdgeRelation] {
+    store.binding.relations(from: table).filter { $0.join == nil }
+  }
+
+  // MARK: - Before
+
+  /// `made` are nodes that the file has made. A reference that may lead to any of several tables was
+  /// no edge to them before.
+  mutating func willWrite(_ key: String, of table: MappedTable, made: Set<Node>) throws {
+    if !keys[table.number, default: []].insert(key).inserted { return }
+    for relation in relations(table) {
+      let new = relation.alternatives.isEmpty ? [] : keys(of: relation.destination, in: made)
+      try store.db.run(
+        """
+        INSERT INTO cascade.journal(what, subject, key, other, batch, done)
+        SELECT \(JournalSubject.lost.rawValue), \(relation.number), $1::text, \(relation.to()),
+          \(batch), \(!relation.isFollowed(.lost))
+        FROM \(relation.edges()) WHERE \(table.key.equal("s", text: "$1::text")) AND \(relation.isListed)
+        AND NOT \(relation.to()) = ANY($2::text[])
+        """, [key, arrayText(new)])
+    }
+  }
+
+  private func keys(of table: MappedTable, in nodes: Set<Node>) -> [String] {
+    nodes.filter { $0.collection == table.collection }.compactMap { table.key.text($0.key) }
+  }
+
+  /// Runs `deletion`, which deletes rows of a table. What it journals of edges that the file itself
+  /// has added is taken back.
+  func deleting<T>(from table: MappedTable, _ deletion: () throws -> T) throws -> T {
+    guard let written = keys[table.number], !written.isEmpty else { return try deletion() }
+    let last = try store.db.run("SELECT coalesce(max(seq), 0) FROM cascade.journal").integer!
+    let result = try deletion()
+    try store.db.run(
+      """
+      DELETE FROM cascade.journal j WHERE j.seq > \(last) AND j.batch = \(batch)
+      AND j.what = \(JournalSubject.lost.rawValue) AND j.key = ANY($1::text[])
+      AND j.subject = ANY($2::int[])
+      """, [arrayText(written.sorted()), arrayText(relations(table).map { "\($0.number)" })])
+    return result
+  }
+
+  /// A row that is deleted has been written, too.
+  mutating func note(_ key: String, of table: MappedTable) {
+    keys[table.number, default: []].insert(key)
+  }
+
+  // MARK: - At the end
+
+  /// How many edges the file has added and removed in rows that are there. Journals the ends of
+  /// edges that are not there.
+  func finish() throws -> (added: Int, removed: Int) {
+    var (added, removed) = (0, 0)
+    for (number, keys) in keys {
+      guard let table = store.binding.table(number) else { continue }
+      let keys = arrayText(keys.sorted())
+      for relation in relations(table) {
+        try journalMissing(relation, keys)
+        added += try countAdded(relation, keys)
+        removed += try countRemoved(relation)
+      }
+    }
+    return (added, removed)
+  }
+
+  /// Of a reference that leads to several tables only one edge counts.
+  private func countAdded(_ relation: EdgeRelation, _ keys: String) throws -> Int {
+    if !relation.countsReferences { return 0 }
+    return try Int(
+      store.db.run(
+        """
+        SELECT count(*) FROM \(relation.edges())
+        WHERE \(relation.source.key.isAny("s", "$1")) AND \(relation.isEdge())
+        AND NOT EXISTS (SELECT FROM cascade.journal j WHERE \(isLost(relation.numbers))
+          AND j.key = \(relation.source.key.text("s")) AND j.other = \(relation.to()))
+        """, [keys]
+      ).integer ?? 0)
+  }
+
+  private func countRemoved(_ relation: EdgeRelation) throws -> Int {
+    try Int(
+      store.db.run(
+        """
+        SELECT count(*) FROM cascade.journal j WHERE \(isLost("\(relation.number)"))
+        \(isFirst(relation)) AND \(relation.source.has("j.key")) AND NOT \(relation.hasEdge("j.key", "j.other"))
+        """
+      ).integer ?? 0)
+  }
+
+  private func isLost(_ relations: String, _ row: String = "j") -> String {
+    """
+    \(row).what = \(JournalSubject.lost.rawValue) AND \(row).subject IN (\(relations))
+    AND \(row).batch = \(batch)
+    """
+  }
+
+  /// What to append to the condition for a row `j` of the journal, so that none of an earlier relation
+  /// is of the same reference.
+  private func isFirst(_ relation: EdgeRelation) -> String {
+    let earlier = relation.alternatives.filter(\.isBefore).map { "\($0.number)" }
+    if earlier.isEmpty { return "" }
+    return """
+      AND NOT EXISTS (SELECT FROM cascade.journal i
+        WHERE \(isLost(earlier.joined(separator: ", "), "i")) AND i.key = j.key AND i.other = j.other)
+      """
+  }
+
+  private func journalMissing(_ relation: EdgeRelation, _ keys: String) throws {
+    let dangling = relation.dangling(at: .destination)
+    let row =
+      relation.staysDangling
+      ? """
+      \(JournalSubject.widowed.rawValue), \(relation.number), \(relation.source.key.text("s")),
+      \(relation.to())
+      """ : "\(JournalSubject.gone.rawValue), \(dangling.table.number), \(dangling.key), NULL"
+    try store.db.run(
+      """
+      INSERT INTO cascade.journal(what, subject, key, other, batch)
+      SELECT DISTINCT \(row), \(batch) FROM \(dangling.edges)
+      WHERE \(relation.source.key.isAny("s", "$1")) AND \(dangling.condition)
+      AND \(relation.standsForNothing)
+      """, [keys])
+  }
+}
