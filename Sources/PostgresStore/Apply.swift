@@ -5,7 +5,17 @@ package import CascadeStore
 /// Change files. Each is one transaction in the meaning of the rules: it is judged when its changes
 /// are made, and takes effect as a whole.
 extension PostgresWriter {
-  package func group<T>(_ body: () throws -> T) throws -> T { try db.transaction { try body() } }
+  package func group<T>(_ body: () throws -> T) throws -> T {
+    defer { bindAgain() }
+    return try db.transaction { try body() }
+  }
+
+  /// A table of edges that a file made is gone, if the file was rejected.
+  private func bindAgain() {
+    if !isBindingStale { return }
+    try? store.bind(numbering: false)
+    isBindingStale = false
+  }
 
   /// A savepoint for each; PostgreSQL slows beyond 64 of them in a transaction.
   package var mostFilesPerGroup: Int { 60 }
@@ -14,8 +24,10 @@ extension PostgresWriter {
     _ submission: Submission, changes next: () throws -> Change?,
     completing complete: (inout Submission) -> Void
   ) throws -> Receipt {
-    try db.savepoint {
+    if isBindingStale { try store.bind(numbering: false) }
+    return try db.savepoint {
       var file = ChangeFile(store, batch: try db.run("SELECT nextval('cascade.batch')").integer!)
+      defer { if file.edges.hasNewTable { isBindingStale = true } }
       while let change = try next() { try file.apply(change) }
       var submission = submission
       complete(&submission)

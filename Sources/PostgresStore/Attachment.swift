@@ -47,6 +47,21 @@ struct Attachment {
   private func follow(_ report: inout AttachReport) throws {
     let known = Set(try db.run("SELECT name FROM cascade.collection").texts)
     try store.bind(numbering: true)
+    report.triggersMade += try makeTriggers()
+    let isNew = Set(store.binding.tables.keys).subtracting(known)
+    if !isNew.isEmpty { try store.set("first_watch", 1) }
+    if !report.triggersMade.isEmpty && isNew.isEmpty { try store.set("watch_gap", 1) }
+  }
+
+  /// Binds edges for which there was no table, so that the triggers could miss none of them.
+  func followNewEdges() throws {
+    try store.bind(numbering: true)
+    _ = try makeTriggers()
+  }
+
+  /// Returns which were missing, or had another text.
+  private func makeTriggers() throws -> [String] {
+    var made: [String] = []
     let wanted = Triggers(binding: store.binding, role: role).all
     let there = try installed()
     for function in there.keys where !wanted.contains(where: { $0.function == function }) {
@@ -54,11 +69,9 @@ struct Attachment {
     }
     for trigger in wanted where there[trigger.function] != trigger.fingerprint {
       try db.execute(trigger.sql)
-      report.triggersMade.append("\(trigger.name) on \(trigger.table)")
+      made.append("\(trigger.name) on \(trigger.table)")
     }
-    let isNew = Set(store.binding.tables.keys).subtracting(known)
-    if !isNew.isEmpty { try store.set("first_watch", 1) }
-    if !report.triggersMade.isEmpty && isNew.isEmpty { try store.set("watch_gap", 1) }
+    return made
   }
 
   /// The functions of the triggers that are there and enabled, with their fingerprints.

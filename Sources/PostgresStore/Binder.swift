@@ -24,6 +24,7 @@ struct Binder: ~Copyable {
     for (index, relationship) in store.model.relationships.enumerated() {
       try bind(relationship, "relationships[\(index)]")
     }
+    try bindManual()
     binding.judgements = binding.makeJudgements(store.model)
     let needed = binding.needed(by: .source)
     for index in binding.relations.indices {
@@ -66,7 +67,7 @@ struct Binder: ~Copyable {
     for (type, to) in relationship.to.targets {
       guard let destination = binding.tables[to] else { return }
       if relationship.edgeStorage == .stored {
-        return try bindStored(relationship, source, destination)
+        return try bindStored(relationship.name, relationship.rules, source, destination)
       }
       guard let relation = try relation(relationship, source, destination, type, path) else {
         return
@@ -96,8 +97,9 @@ struct Binder: ~Copyable {
       return nil
     }
     return EdgeRelation(
-      number: number, relationship: relationship, source: source, destination: destination,
-      form: form, type: column)
+      number: number, name: relationship.name, rules: relationship.rules,
+      storage: relationship.edgeStorage, none: relationship.none, source: source,
+      destination: destination, form: form, type: column)
   }
 
   /// Makes relations of one reference known to each other.
@@ -137,9 +139,26 @@ struct Binder: ~Copyable {
       name: quoted(name), value: text, family: family, empty: isRequired ? nil : "NULL")
   }
 
+  /// Edges to which change files gave other rules than the model does, or that it does not declare.
+  private mutating func bindManual() throws {
+    let rows = try store.db.run(
+      "SELECT name, source, destination, part FROM cascade.relation WHERE part LIKE '%; rules %' "
+        + "AND part LIKE 'stored: %' ORDER BY number"
+    ).rows
+    for row in rows {
+      guard let source = binding.tables[row[1]!], let destination = binding.tables[row[2]!],
+        let rules = row[3]!.split(separator: " ").last.flatMap({ Int64($0) }),
+        row[3] == JoinTable.part(source, destination, rules: Rules(rawValue: rules))
+      else { continue }
+      try bindStored(
+        row[0]!, Rules(rawValue: rules), source, destination, isDeclared: false)
+    }
+  }
+
   /// Stored edges are in a table of their own, which has the types of both keys.
   private mutating func bindStored(
-    _ relationship: Relationship, _ source: MappedTable, _ destination: MappedTable
+    _ name: String, _ rules: Rules, _ source: MappedTable, _ destination: MappedTable,
+    isDeclared: Bool = true
   ) throws {
     func columns(_ key: Columns, _ letter: String) -> Columns {
       Columns(
@@ -147,13 +166,8 @@ struct Binder: ~Copyable {
           Columns.Column(name: "\(letter)\($0.offset)", family: $0.element.family)
         })
     }
-    let families = [source.key, destination.key].map {
-      $0.families.map(\.rawValue).joined(separator: ", ")
-    }
-    let parts = [
-      relationship.name, source.collection, destination.collection,
-      "stored: \(families.joined(separator: " -> "))",
-    ]
+    let part = JoinTable.part(source, destination, rules: isDeclared ? nil : rules)
+    let parts = [name, source.collection, destination.collection, part]
     guard let number = try number("relation", ["name", "source", "destination", "part"], parts)
     else { return }
     let join = JoinTable(
@@ -162,8 +176,8 @@ struct Binder: ~Copyable {
     if numbers { try store.db.execute(OwnSchema.edges(join)) }
     binding.relations.append(
       EdgeRelation(
-        number: number, relationship: relationship, source: source, destination: destination,
-        form: .join(join)))
+        number: number, name: name, rules: rules, storage: .stored, source: source,
+        destination: destination, form: .join(join)))
   }
 
   private mutating func form(

@@ -8,18 +8,17 @@ struct ChangeFile {
   let store: StoreConnection
   let batch: Int64
   private var skipped = 0
-  private var edgesAdded = 0
   private var edgesRemoved = 0
   private var number = 0
   /// Nodes that were not there before.
   private var made: Set<Node> = []
   private var written: WrittenRows
-  /// The ends of stored edges that it adds or removes, by the number of their table.
-  private var touched: [Int64: Set<String>] = [:]
+  private(set) var edges: StoredEdges
 
   init(_ store: StoreConnection, batch: Int64) {
     (self.store, self.batch) = (store, batch)
     written = WrittenRows(store, batch: batch)
+    edges = StoredEdges(store, batch: batch)
   }
 
   private var db: Session { _read { yield store.db } }
@@ -44,9 +43,10 @@ struct ChangeFile {
     case .delete(let node): try delete(node)
     case .deleteAll(let collection): try deleteAll(collection)
     case .link(let name, let from, let to, let rules):
-      try add(stored(name, from, to, rules), isDeclared: false)
+      try edges.add(
+        stored(name, from, to), self.rules(rules, name, from, to), isDeclared: false)
     case .unlink(let name, let from, let to, let removal):
-      try unlink(stored(name, from, to, nil), as: removal)
+      if try !edges.unlink(stored(name, from, to), as: removal) { skipped += 1 }
     case .flush: throw notYet("\"flush\" is")
     }
   }
@@ -181,107 +181,45 @@ struct ChangeFile {
 
   // MARK: - Edges
 
-  private struct StoredEdge {
-    let relation: EdgeRelation
-    let join: JoinTable
-    let ends: [String]
-
-    /// Whether the row `e` is it, with its ends as `$1` and `$2`.
-    var isRow: String {
-      "\(join.source.equal("e", text: "$1")) AND \(join.destination.equal("e", text: "$2"))"
-    }
-  }
-
-  private func stored(
-    _ name: String, _ from: Node, _ to: Destination, _ rules: Rules?
-  ) throws -> StoredEdge {
+  private func stored(_ name: String, _ from: Node, _ to: Destination) throws -> StoredEdges.Edge {
     guard case .node(let to) = to else { throw notYet("edges to files are") }
     let (source, destination) = (try table(from.collection), try table(to.collection))
-    let relation = store.binding.relations.first {
-      $0.isStored && $0.name == name && $0.source.number == source.number
-        && $0.destination.number == destination.number
-    }
-    guard let relation, let join = relation.join else {
-      throw notYet(
-        "stored edges that the model does not declare (\"\(name)\" from \"\(from.collection)\" to "
-          + "\"\(to.collection)\") are")
-    }
-    if let rules, rules != relation.rules {
-      throw notYet("an edge with other rules than the model gives \"\(name)\" is")
-    }
-    return StoredEdge(
-      relation: relation, join: join,
+    return StoredEdges.Edge(
+      name: name, source: source, destination: destination,
       ends: [try key(of: from, in: source), try key(of: to, in: destination)])
   }
 
-  /// An edge that was there when the transaction began was not added by it.
-  private mutating func add(_ edge: StoredEdge, isDeclared: Bool) throws {
-    touch(edge)
-    let (relation, join) = (edge.relation, edge.join)
-    let values = join.source.parts(of: "$1::text") + join.destination.parts(of: "$2::text")
-    edgesAdded += try db.run(
-      """
-      INSERT INTO \(join.name) SELECT \(values.joined(separator: ", ")), \(isDeclared),
-        CASE WHEN EXISTS (SELECT FROM cascade.journal j
-          WHERE j.batch = \(batch) AND j.subject = \(relation.number) AND j.key = $1 AND j.other = $2
-          AND j.what IN (\(JournalSubject.lost.rawValue), \(JournalSubject.widowed.rawValue)))
-        THEN 0 ELSE \(batch) END
-      ON CONFLICT DO NOTHING
-      """, edge.ends
-    ).changed
-  }
-
-  private mutating func touch(_ edge: StoredEdge) {
-    touched[edge.relation.source.number, default: []].insert(edge.ends[0])
-    touched[edge.relation.destination.number, default: []].insert(edge.ends[1])
-  }
-
-  private mutating func unlink(_ edge: StoredEdge, as removal: CascadeModel.Removal) throws {
-    touch(edge)
-    let went = try remove(
-      edge.relation, edge.join, "\(edge.isRow) AND NOT e.is_declared", edge.ends, as: removal)
-    if went == 0 { skipped += 1 }
-  }
-
-  private mutating func remove(
-    _ relation: EdgeRelation, _ join: JoinTable, _ condition: String, _ values: [String?],
-    as removal: CascadeModel.Removal
-  ) throws -> Int {
-    let what: JournalSubject? =
-      switch removal {
-      case .sourceDeleted: .lost
-      case .destinationDeleted: .widowed
-      case .edgeDeleted: nil
-      }
-    let went = try Removal(store: store, batch: batch).unlink(
-      relation, join, Removal.Selection(row: "e", condition: condition, values: values), as: what,
-      isRequest: true)
-    edgesRemoved += went
-    return went
+  /// The rules of an edge, or what the model says of one that is written without.
+  private func rules(
+    _ given: Rules?, _ name: String, _ from: Node, _ to: Destination
+  ) throws -> Rules {
+    if let rules = given ?? store.model.rules(for: name, from: from.collection, to: to) {
+      return rules
+    }
+    throw Rejection(
+      .invalid,
+      "the edge \"\(name)\" from \(from) has no rules, and the model declares no relationship "
+        + "\"\(name)\" from \"\(from.collection)\" to \(to.json.text)", node: from)
   }
 
   /// The declared edges of a node become these.
-  private mutating func declare(_ edges: [DeclaredEdge], of node: Node) throws {
+  private mutating func declare(_ declared: [DeclaredEdge], of node: Node) throws {
     let table = try table(node.collection)
-    let wanted = try edges.map { try stored($0.name, node, $0.destination, $0.rules) }
-    for relation in store.binding.relations(from: table) where relation.isStored {
-      guard let join = relation.join else { continue }
-      let keys = wanted.filter { $0.relation.number == relation.number }.map { $0.ends[1] }
-      let isOther = """
-        \(join.source.equal("e", text: "$1")) AND e.is_declared
-        AND NOT \(join.destination.isAny("e", "$2"))
-        """
-      _ = try remove(
-        relation, join, isOther, [key(of: node, in: table), arrayText(keys)], as: .sourceDeleted)
+    let wanted = try declared.map {
+      (
+        edge: try stored($0.name, node, $0.destination),
+        rules: try rules($0.rules, $0.name, node, $0.destination)
+      )
     }
-    for edge in wanted { try add(edge, isDeclared: true) }
+    for (edge, rules) in wanted { try edges.add(edge, rules, isDeclared: true) }
+    try edges.removeDeclared(of: key(of: node, in: table), in: table, but: wanted.map(\.edge))
   }
 
   // MARK: - The end
 
   /// A new edge to what is not there has lost that end.
   private func journalMissingEnds() throws {
-    if edgesAdded == 0 { return }
+    if edges.added == 0 { return }
     for relation in store.binding.relations where relation.isStored {
       for end in EdgeEnd.allCases {
         let dangling = relation.dangling(at: end)
@@ -301,8 +239,7 @@ struct ChangeFile {
   ) throws -> Receipt {
     try journalMissingEnds()
     let changed = try written.finish()
-    edgesAdded += changed.added
-    edgesRemoved += changed.removed
+    edgesRemoved += changed.removed + edges.removed
     try judge(submission, isApproved: isApproved)
     var waves = try Waves(store, batch: batch, isSweep: false)
     repeat {
@@ -310,14 +247,15 @@ struct ChangeFile {
     } while try waves.deleteUncounted(.max) > 0
     let validation = Validation(store: store)
     if !store.binding.judgements.isEmpty {
-      try validation.touch(batch, touched.merging(written.keys) { $0.union($1) })
+      try validation.touch(batch, edges.touched.merging(written.keys) { $0.union($1) })
     }
     let notices = try waves.finish(at: submission.at).notices
     if !store.binding.judgements.isEmpty {
       let violations = try validation.violations(.touched, limit: .max).list
       if !violations.isEmpty { throw Rejection(violations) }
     }
-    return try receipt(submission, waves.count.edges + edgesRemoved, notices)
+    return try receipt(
+      submission, edges.added + changed.added, waves.count.edges + edgesRemoved, notices)
   }
 
   private func judge(
@@ -336,11 +274,11 @@ struct ChangeFile {
   }
 
   private func receipt(
-    _ submission: Submission, _ edges: Int, _ notices: Int
+    _ submission: Submission, _ added: Int, _ removed: Int, _ notices: Int
   ) throws -> Receipt {
     let summary = try BatchSummary(store, batch)
     try Ledger(store).add(
-      submission, batch: batch, deleted: summary.deletedCount, edges: edges, notices: notices,
+      submission, batch: batch, deleted: summary.deletedCount, edges: removed, notices: notices,
       skipped: skipped)
     var receipt = Receipt(id: submission.id, outcome: .applied)
     receipt.author = submission.author
@@ -348,8 +286,8 @@ struct ChangeFile {
     receipt.deleted = summary.deleted
     receipt.deletedCount = summary.deletedCount
     receipt.byRule = summary.byRule
-    receipt.edgesAdded = edgesAdded
-    receipt.edgesRemoved = edges
+    receipt.edgesAdded = added
+    receipt.edgesRemoved = removed
     receipt.notices = notices
     receipt.skippedChanges = skipped
     return receipt

@@ -107,7 +107,7 @@ struct DanglingReferences {
 
 extension DanglingReferences.Missing {
   var reason: Reason {
-    let what = "\(count.counted("reference", "references")) of \"\(relation.relationship.from)\""
+    let what = "\(count.counted("reference", "references")) of \"\(relation.source.collection)\""
     return Reason(
       .invalid,
       "\(what) by \"\(relation.name)\" to \(table.node(value)), which does not "

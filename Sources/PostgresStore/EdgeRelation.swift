@@ -6,7 +6,12 @@ internal import CascadeModel
 /// or an element of a list.
 struct EdgeRelation {
   let number: Int64
-  let relationship: Relationship
+  let name: String
+  let rules: Rules
+  /// Where the model says that its edges are.
+  let storage: Relationship.EdgeStorage
+  /// Values that refer to nothing.
+  var none: [Key] = []
   let source: MappedTable
   let destination: MappedTable
   let form: Form
@@ -22,9 +27,6 @@ struct EdgeRelation {
     /// A column of the source, or a member of the JSON document in it.
     case list(ListColumn)
   }
-
-  var name: String { relationship.name }
-  var rules: Rules { relationship.rules }
 
   var join: JoinTable? {
     if case .join(let join) = form { join } else { nil }
@@ -84,6 +86,16 @@ struct JoinTable {
   var isStored = false
 
   func columns(at end: EdgeEnd) -> Columns { end == .source ? source : destination }
+
+  /// Tells apart the tables of stored edges. For rules that the model does not give there is one of
+  /// their own.
+  static func part(_ source: MappedTable, _ destination: MappedTable, rules: Rules?) -> String {
+    let families = [source.key, destination.key].map {
+      $0.families.map(\.rawValue).joined(separator: ", ")
+    }
+    return "stored: \(families.joined(separator: " -> "))"
+      + (rules.map { "; rules \($0.rawValue)" } ?? "")
+  }
 }
 
 extension EdgeRelation {
@@ -128,7 +140,7 @@ extension EdgeRelation {
   /// That a value does not mean "none", and is of this relation.
   private func isMeant(_ row: String? = nil) -> [String] {
     let (columns, row) = reference(row)
-    let isNone = columns.isNone(row, of: relationship.none)
+    let isNone = columns.isNone(row, of: none)
     return [isNone.map { "NOT \($0)" }, type?.isIt(row)].compactMap(\.self)
   }
 
@@ -312,7 +324,7 @@ extension EdgeRelation {
     let (columns, row) = join.map { ($0.columns(at: end), "e") } ?? reference()
     let isMeant =
       end == .destination
-      ? self.isMeant() : columns.isNone(row, of: relationship.none).map { ["NOT \($0)"] } ?? []
+      ? self.isMeant() : columns.isNone(row, of: none).map { ["NOT \($0)"] } ?? []
     let isMissing = """
       NOT EXISTS (SELECT FROM \(table.name) t WHERE \(columns.equal(row, table.key, "t")))
       """

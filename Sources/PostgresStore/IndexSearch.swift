@@ -44,7 +44,7 @@ struct IndexSearch {
   }
 
   private func needed(_ relation: EdgeRelation) -> [Index] {
-    switch relation.relationship.edgeStorage {
+    switch relation.storage {
     case .column(let columns): [Index(relation.source.name, columns)]
     case .polymorphic(let columns, let type):
       [Index(relation.source.name, columns, besides: type)]

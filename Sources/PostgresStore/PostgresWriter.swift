@@ -11,6 +11,8 @@ package final class PostgresWriter: StoreWriting {
   /// How many rows a step begins with; nil: as many as fit into the time.
   package var rowsToAStep: Int?
   var pace = StepPace()
+  /// Whether the binding may name tables of edges that are not there.
+  var isBindingStale = false
   private var holds: [Duration] = []
   private let role: String
 

@@ -161,7 +161,7 @@ struct Triggers {
 
   private func denial(_ relation: EdgeRelation, _ rows: String) -> String {
     let message =
-      "Cascade: \"\(relation.name)\" from \"\(relation.relationship.from)\" denies this deletion"
+      "Cascade: \"\(relation.name)\" from \"\(relation.source.collection)\" denies this deletion"
     return """
       IF session_user <> \(literal(role)) AND EXISTS (SELECT FROM \(rows)) THEN
         RAISE EXCEPTION USING ERRCODE = 'foreign_key_violation', MESSAGE = \(literal(message));

@@ -19,7 +19,7 @@ struct Judgement {
   fileprivate var isKept: Bool {
     !isUnique && !hasMinimum && demand.constraint.max == 1 && incoming.isEmpty
       && outgoing.allSatisfy { $0.columns != nil }
-      && Set(outgoing.map(\.relationship)).count < 2
+      && Set(outgoing.map(\.storage)).count < 2
   }
 }
 

@@ -1,4 +1,5 @@
 import CascadeModel
+import CascadePostgres
 import CascadeStore
 import PostgresStore
 import PostgresSupport
@@ -71,6 +72,31 @@ struct ObjectTests {
     #expect(try store.texts("SELECT id FROM song ORDER BY id") == ["1", "4"])
   }
 
+  @Test("Edges that the model does not declare, or with other rules, follow their own")
+  func manual() throws {
+    let store = try PostgresFixture(Self.model, schema: Self.schema)
+    try store.sweep([.all])
+    func link(_ name: String, _ from: Int64, _ to: Int64, _ rules: Rules?) -> Change {
+      .link(name: name, from: Self.song(from), to: .node(Self.song(to)), rules: rules)
+    }
+    // What a rejected file made is not there.
+    #expect(throws: Rejection.self) {
+      try store.apply([link("b", 1, 2, .deleteDestinationIfSourceDeleted), .flush])
+    }
+    try store.apply([link("b", 1, 2, .deleteDestinationIfSourceDeleted), link("next", 3, 4, [])])
+    try store.reopen()
+    try store.apply([link("c", 2, 3, .denySourceDeletion)])
+    #expect(throws: PostgresError.self) { try store.bySQL("DELETE FROM song WHERE id = 2") }
+    let again = try store.apply([link("c", 2, 3, .deleteDestinationIfSourceDeleted)])
+    #expect((again.edgesAdded, again.deletedCount) == (0, 0))
+    let edges = try store.reader.edges(EdgeQuery()).edges
+    #expect(edges.map(\.rules).sorted { $0.rawValue < $1.rawValue } == [[], 8, 8])
+    #expect(try store.reader.checkSetup().isEmpty)
+    try store.bySQL("DELETE FROM song WHERE id = 1")
+    #expect(try store.sweep().deletedCount == 2)
+    #expect(try store.texts("SELECT id FROM song") == ["4"])
+  }
+
   @Test("A patch changes members and leaves the others as they were written")
   func patch() throws {
     let store = try PostgresFixture(Self.model, schema: Self.schema)
@@ -91,12 +117,8 @@ struct ObjectTests {
       (.put(Node("x", .text("y")), type: nil, value: nil, edges: nil), "has no collection \"x\""),
       (.flush, "\"flush\" is not supported"),
       (
-        .link(name: "other", from: Self.song(1), to: .node(Self.song(2)), rules: []),
-        "stored edges that the model does not declare"
-      ),
-      (
-        .link(name: "next", from: Self.song(1), to: .node(Self.song(2)), rules: []),
-        "other rules than the model gives"
+        .link(name: "other", from: Self.song(1), to: .node(Self.song(2)), rules: nil),
+        "has no rules, and the model declares no relationship \"other\" from \"songs\""
       ),
     ]
     for (change, message) in refused {
@@ -185,7 +207,11 @@ private struct ObjectGraph {
   func changes(_ random: inout Seeded) -> [Change] {
     (0..<Int.random(in: 1...5, using: &random)).map { _ in
       let (from, to) = (node(&random), node(&random))
-      let rules = rules["y \(from.collection) \(to.collection)"]!
+      // Some have other rules than the model gives, or a name that it does not declare.
+      let name = ["y", "y", "z"].randomElement(using: &random)!
+      let declared = rules["y \(from.collection) \(to.collection)"]!
+      let isOther = name == "z" || Int.random(in: 0..<3, using: &random) == 0
+      let rules = isOther ? ObjectGraph.rules(&random) : declared
       switch Int.random(in: 0..<12, using: &random) {
       case ..<5:
         let edges = (0..<Int.random(in: 0...3, using: &random)).map { _ in
@@ -195,10 +221,11 @@ private struct ObjectGraph {
             rules: self.rules["x \(from.collection) \(to.collection)"]!)
         }
         return .put(from, type: nil, value: nil, edges: Bool.random(using: &random) ? edges : nil)
-      case ..<8: return .link(name: "y", from: from, to: .node(to), rules: rules)
+      case ..<8: return .link(name: name, from: from, to: .node(to), rules: rules)
       case ..<9:
         return .unlink(
-          name: "y", from: from, to: .node(to), as: Removal.allCases.randomElement(using: &random)!)
+          name: name, from: from, to: .node(to), as: Removal.allCases.randomElement(using: &random)!
+        )
       default: return .delete(from)
       }
     }
