@@ -82,11 +82,15 @@ struct Binder: ~Copyable {
     _ relationship: Relationship, _ source: MappedTable, _ destination: MappedTable,
     _ type: String?, _ path: String
   ) throws -> EdgeRelation? {
-    guard let form = try form(of: relationship, source, destination, path) else { return nil }
+    guard let form = try form(of: relationship, source, destination, type, path) else {
+      return nil
+    }
     var part = relationship.edgeStorage.part
     var column: TypeColumn?
-    if let type, case .polymorphic(_, let name) = relationship.edgeStorage {
-      part += " = \(type)"
+    if let type { part += " = \(type)" }
+    if let type, !source.isManaged,
+      case .polymorphic(_, let name) = relationship.edgeStorage
+    {
       column = try self.type(type, in: name, of: source.name, relationship, path)
       if column == nil { return nil }
     }
@@ -182,9 +186,14 @@ struct Binder: ~Copyable {
 
   private mutating func form(
     of relationship: Relationship, _ source: MappedTable, _ destination: MappedTable,
-    _ path: String
+    _ type: String?, _ path: String
   ) throws -> EdgeRelation.Form? {
     switch relationship.edgeStorage {
+    case .polymorphic(let names, let typeName) where source.isManaged:
+      var list = try list("value.\(names[0])", in: source.name, to: destination, path)
+      let kind = typeName.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+      list?.kind = ListColumn.Kind(path: kind, value: type ?? "")
+      return list.map { .list($0) }
     case .column(let names), .polymorphic(let names, _):
       guard let columns = try reference(names, in: source.name, to: destination, path) else {
         return nil

@@ -14,6 +14,8 @@ struct ChangeFile {
   private var made: Set<Node> = []
   private var written: WrittenRows
   private(set) var edges: StoredEdges
+  /// The columns of tables whose rows it writes, by the number of the table.
+  private var columns: [Int64: [RowValues.Column]] = [:]
 
   init(_ store: StoreConnection, batch: Int64) {
     (self.store, self.batch) = (store, batch)
@@ -82,9 +84,17 @@ struct ChangeFile {
     } else if type != nil {
       throw Rejection(.invalid, "\(node): a row of a table has no \"type\"", node: node)
     } else {
-      isNew = try RowValues(store, node, key, in: table).put(value)
+      isNew = try rowValues(node, key, in: table).put(value)
     }
     if isNew, try !forgetDeletion(of: node, in: table) { made.insert(node) }
+  }
+
+  private mutating func rowValues(
+    _ node: Node, _ key: String, in table: MappedTable
+  ) throws -> RowValues {
+    let columns = try columns[table.number] ?? RowValues.columns(of: table, store)
+    self.columns[table.number] = columns
+    return RowValues(store, node, key, in: table, columns)
   }
 
   private func put(
@@ -116,7 +126,7 @@ struct ChangeFile {
     let key = try key(of: node, in: table)
     try written.willWrite(key, of: table, made: made)
     if !table.isManaged {
-      return try RowValues(store, node, key, in: table).patch(set: set, unset: unset)
+      return try rowValues(node, key, in: table).patch(set: set, unset: unset)
     }
     try patch(node, in: table, set: set, unset: unset)
   }

@@ -69,7 +69,7 @@ struct EdgeRelation {
     switch form {
     case .columns: type == nil ? .column : .polymorphic
     case .join(let join): join.isStored ? .stored : .join
-    case .list: .property
+    case .list(let list): list.kind == nil ? .property : .polymorphic
     }
   }
 

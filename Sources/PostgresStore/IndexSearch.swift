@@ -46,6 +46,7 @@ struct IndexSearch {
   private func needed(_ relation: EdgeRelation) -> [Index] {
     switch relation.storage {
     case .column(let columns): [Index(relation.source.name, columns)]
+    case .polymorphic where relation.source.isManaged: []
     case .polymorphic(let columns, let type):
       [Index(relation.source.name, columns, besides: type)]
     case .join(_, let source, let destination):

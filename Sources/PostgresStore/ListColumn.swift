@@ -14,6 +14,13 @@ struct ListColumn: Hashable {
   let family: KeyFamily
   /// The names of the members that lead to the list.
   var path: [String] = []
+  /// A member of the document that has to have a value, for the list to be one of the relation.
+  var kind: Kind?
+
+  struct Kind: Hashable {
+    let path: [String]
+    let value: String
+  }
 
   /// The types of JSON.
   static let documents = ["jsonb", "json", "text", "character varying"]
@@ -57,6 +64,13 @@ struct ListColumn: Hashable {
 
   /// What is at the path.
   private func json(_ row: String) -> String {
+    let value = member(path, of: row)
+    guard let kind else { return value }
+    let isIt = "\(member(kind.path, of: row)) = to_jsonb(\(literal(kind.value))::text)"
+    return "(CASE WHEN \(isIt) THEN \(value) END)"
+  }
+
+  private func member(_ path: [String], of row: String) -> String {
     path.reduce(document(row)) { "(\($0) -> \(literal($1)))" }
   }
 
@@ -64,11 +78,11 @@ struct ListColumn: Hashable {
   private func key(of item: String) -> String {
     if form == .array { return item.cast(to: family) }
     let text = "\(item) #>> '{}'"
-    return "CASE WHEN jsonb_typeof(\(item)) = \(literal(kind)) AND \(text) ~ \(family.pattern) "
+    return "CASE WHEN jsonb_typeof(\(item)) = \(literal(jsonType)) AND \(text) ~ \(family.pattern) "
       + "THEN \(text.cast(to: family)) END"
   }
 
-  private var kind: String { family == .integer ? "number" : "string" }
+  private var jsonType: String { family == .integer ? "number" : "string" }
 
   /// Whether the lists of two rows differ.
   func isChanged(_ row: String, _ other: String) -> String {

@@ -10,7 +10,7 @@ struct RowValues {
   private let table: MappedTable
   private let columns: [Column]
 
-  private struct Column {
+  struct Column {
     let name: String
     let quoted: String
     let isGenerated: Bool
@@ -18,8 +18,15 @@ struct RowValues {
     let isKey: Bool
   }
 
-  init(_ store: StoreConnection, _ node: Node, _ key: String, in table: MappedTable) throws {
+  init(
+    _ store: StoreConnection, _ node: Node, _ key: String, in table: MappedTable,
+    _ columns: [Column]
+  ) {
     (self.store, self.node, self.key, self.table) = (store, node, key, table)
+    self.columns = columns
+  }
+
+  static func columns(of table: MappedTable, _ store: StoreConnection) throws -> [Column] {
     let rows = try store.db.run(
       """
       SELECT a.attname, format('%I', a.attname), a.attgenerated <> '', EXISTS (
@@ -29,7 +36,7 @@ struct RowValues {
       ORDER BY a.attnum
       """, [table.name]
     ).rows
-    columns = rows.map { row in
+    return rows.map { row in
       Column(
         name: row[0]!, quoted: row[1]!, isGenerated: row[2] == "t", isPrimary: row[3] == "t",
         isKey: table.key.all.contains { $0.name == quoted(row[0]!) })

@@ -56,13 +56,11 @@ enum UnsupportedParts {
   private static func problems(of relationship: Relationship, _ model: StoreModel) -> [String] {
     var parts: [String] = []
     switch relationship.edgeStorage {
-    case .column, .property, .stored: break
+    case .column, .polymorphic, .property, .stored: break
     case .join(let table, _, _):
       if model.collections.values.contains(where: { $0.isMapped(to: table) }) {
         parts.append("join tables that are a collection, too,")
       }
-    case .polymorphic:
-      if model.isManaged(relationship.from) { parts.append("pairs of key and type in objects") }
     }
     let to = relationship.to.collections
     if to.isEmpty || to.contains(where: { model.collections[$0] == nil }) {

@@ -11,6 +11,8 @@ struct WrittenRows {
   private let batch: Int64
   /// By the number of their table.
   private(set) var keys: [Int64: Set<String>] = [:]
+  /// Keys of rows that were deleted before they were written.
+  private var deleted: [Int64: Set<String>] = [:]
 
   init(_ store: StoreConnection, batch: Int64) { (self.store, self.batch) = (store, batch) }
 
@@ -23,7 +25,8 @@ struct WrittenRows {
   /// `made` are nodes that the file has made. A reference that may lead to any of several tables was
   /// no edge to them before.
   mutating func willWrite(_ key: String, of table: MappedTable, made: Set<Node>) throws {
-    if !keys[table.number, default: []].insert(key).inserted { return }
+    let isFirst = keys[table.number, default: []].insert(key).inserted
+    if !isFirst || deleted[table.number]?.contains(key) == true { return }
     for relation in relations(table) {
       let new = relation.alternatives.isEmpty ? [] : keys(of: relation.destination, in: made)
       try store.db.run(
@@ -56,9 +59,9 @@ struct WrittenRows {
     return result
   }
 
-  /// A row that is deleted has been written, too.
+  /// What a row referred to that is deleted, its deletion journals.
   mutating func note(_ key: String, of table: MappedTable) {
-    keys[table.number, default: []].insert(key)
+    deleted[table.number, default: []].insert(key)
   }
 
   // MARK: - At the end

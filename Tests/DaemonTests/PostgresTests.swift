@@ -122,13 +122,13 @@ struct PostgresTests {
       """
       { store: "postgresql://u:secret@h/x", files: { m: "/srv/m" },
         collections: { notes: {}, posts: { types: { photo: "photos" } } },
-        relationships: [{ name: "r", from: "notes", to: { n: "notes" }, column: "k", typeColumn: "t" }] }
+        relationships: [{ name: "r", from: "notes", to: "others", toMany: true }] }
       """)
     let refused = try PostgresDaemon.run(["--check-config", scratch.path("model.json")])
     #expect(refused.status == 78)
     for text in [
       "store: a password does not belong", "spool: missing", "collections.posts: types of objects",
-      "relationships[0]: pairs of key and type in objects", "files: files are not supported",
+      "relationships[0]: destinations that are not collections", "files: files are not supported",
     ] {
       #expect(refused.error.contains(text))
     }

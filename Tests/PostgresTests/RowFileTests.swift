@@ -184,7 +184,9 @@ struct RowFileTests {
           { name: 'tags', from: 'notes', to: 'tags', property: 'in.tags', toMany: true,
             rules: ['nullifySourceIfDestinationDeleted', 'deleteDestinationIfAllSourcesDeleted'] },
           { name: 'next', from: 'notes', to: 'notes', property: 'next',
-            rules: ['deleteDestinationIfSourceDeleted'] }] }
+            rules: ['deleteDestinationIfSourceDeleted'] },
+          { name: 'about', from: 'notes', to: { T: 'tags', N: 'notes' }, column: 'about',
+            typeColumn: 'kind', rules: ['deleteSourceIfDestinationDeleted'] }] }
       """,
       schema: "CREATE TABLE tag(name text PRIMARY KEY); INSERT INTO tag VALUES('a'), ('b'), ('c');")
     try store.sweep([.all])
@@ -200,8 +202,21 @@ struct RowFileTests {
     #expect(
       try store.reader.node(note("1")).value?.json["in"]
         == .object([.init("tags", .array([.string("a")]))]))
+    try store.apply([
+      Self.put(note("3"), #"{"about": "c", "kind": "T"}"#),
+      Self.put(note("4"), #"{"about": "c", "kind": "N"}"#), Self.put(note("c"), nil),
+      Self.put(note("5"), #"{"about": "c", "kind": "X"}"#),
+    ])
+    let pairs = try store.reader.edges(EdgeQuery(name: "about")).edges
+    #expect(
+      pairs.map { "\($0.source) \($0.destination.json.text)" } == [
+        "notes/4 [\"notes\",\"c\"]", "notes/3 [\"tags\",\"c\"]",
+      ])
+    #expect(pairs.allSatisfy { $0.kind == .polymorphic })
+    #expect(try store.apply([.delete(note("c"))]).deletedCount == 2)
     let gone = try store.apply([.delete(note("1"))])
-    #expect(Set(gone.deleted) == [note("1"), note("2"), Self.tag("a"), Self.tag("c")])
+    #expect(
+      Set(gone.deleted) == [note("1"), note("2"), note("3"), Self.tag("a"), Self.tag("c")])
     #expect(try store.sweep().outcome == .nothing)
   }
 }
