@@ -26,12 +26,15 @@ extension PostgresWriter {
   ) throws -> Receipt {
     if isBindingStale { try store.bind(numbering: false) }
     return try db.savepoint {
-      var file = ChangeFile(store, batch: try db.run("SELECT nextval('cascade.batch')").integer!)
+      let batch = try db.run("SELECT nextval('cascade.batch')").integer!
+      var file = ChangeFile(store, batch: batch, submission) {
+        try self.isApproved($0, ofFile: submission.id)
+      }
       defer { if file.edges.hasNewTable { isBindingStale = true } }
       while let change = try next() { try file.apply(change) }
-      var submission = submission
-      complete(&submission)
-      return try file.finish(submission) { try isApproved($0, ofFile: submission.id) }
+      var completed = submission
+      complete(&completed)
+      return try file.finish(completed)
     }
   }
 

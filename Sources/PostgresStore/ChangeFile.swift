@@ -7,18 +7,30 @@ internal import CascadeStore
 struct ChangeFile {
   let store: StoreConnection
   let batch: Int64
+  private let at: Int64
+  private let isApproved: (HeldPlan) throws -> Bool
+  private let id: String
   private var skipped = 0
+  private var edgesAdded = 0
   private var edgesRemoved = 0
+  private var notices = 0
   private var number = 0
-  /// Nodes that were not there before.
+  /// The last row of `cascade.deleted` at the last flush.
+  private var lastDeleted: Int64 = 0
+  private var isFlushed = false
+  /// Nodes that were not there at the last flush.
   private var made: Set<Node> = []
   private var written: WrittenRows
   private(set) var edges: StoredEdges
   /// The columns of tables whose rows it writes, by the number of the table.
   private var columns: [Int64: [RowValues.Column]] = [:]
 
-  init(_ store: StoreConnection, batch: Int64) {
+  init(
+    _ store: StoreConnection, batch: Int64, _ submission: Submission,
+    isApproved: @escaping (HeldPlan) throws -> Bool
+  ) {
     (self.store, self.batch) = (store, batch)
+    (id, at, self.isApproved) = (submission.id, submission.at, isApproved)
     written = WrittenRows(store, batch: batch)
     edges = StoredEdges(store, batch: batch)
   }
@@ -49,7 +61,9 @@ struct ChangeFile {
         stored(name, from, to), self.rules(rules, name, from, to), isDeclared: false)
     case .unlink(let name, let from, let to, let removal):
       if try !edges.unlink(stored(name, from, to), as: removal) { skipped += 1 }
-    case .flush: throw notYet("\"flush\" is")
+    case .flush:
+      try flush()
+      try begin()
     }
   }
 
@@ -109,14 +123,14 @@ struct ChangeFile {
     ).bool
   }
 
-  /// What was deleted and is put again, or the reverse, within a transaction, did not go. Whether
+  /// What was deleted and is put again, or the reverse, with no flush between, did not go. Whether
   /// there was such a deletion.
   @discardableResult
   private func forgetDeletion(of node: Node, in table: MappedTable) throws -> Bool {
     try db.run(
       """
       DELETE FROM cascade.deleted
-      WHERE batch = \(batch) AND collection = \(table.number) AND key = $1
+      WHERE batch = \(batch) AND id > \(lastDeleted) AND collection = \(table.number) AND key = $1
       """, [key(of: node, in: table)]
     ).changed > 0
   }
@@ -243,52 +257,66 @@ struct ChangeFile {
     }
   }
 
-  /// Judges what was done, and carries out what follows.
-  mutating func finish(
-    _ submission: Submission, isApproved: (HeldPlan) throws -> Bool
-  ) throws -> Receipt {
+  /// Judges what was done since the last flush, and carries out what follows.
+  private mutating func flush() throws {
     try journalMissingEnds()
     let changed = try written.finish()
-    edgesRemoved += changed.removed + edges.removed
-    try judge(submission, isApproved: isApproved)
+    try judge()
     var waves = try Waves(store, batch: batch, isSweep: false)
     repeat {
       while try waves.step(.max) != nil {}
     } while try waves.deleteUncounted(.max) > 0
-    let validation = Validation(store: store)
-    if !store.binding.judgements.isEmpty {
-      try validation.touch(batch, edges.touched.merging(written.keys) { $0.union($1) })
-    }
-    let notices = try waves.finish(at: submission.at).notices
-    if !store.binding.judgements.isEmpty {
-      let violations = try validation.violations(.touched, limit: .max).list
-      if !violations.isEmpty { throw Rejection(violations) }
-    }
-    return try receipt(
-      submission, edges.added + changed.added, waves.count.edges + edgesRemoved, notices)
+    try touch()
+    notices += try waves.finish(at: at).notices
+    edgesAdded += edges.added + changed.added
+    edgesRemoved += edges.removed + changed.removed + waves.count.edges
   }
 
-  private func judge(
-    _ submission: Submission, isApproved: (HeldPlan) throws -> Bool
-  ) throws {
+  private mutating func touch() throws {
+    if store.binding.judgements.isEmpty { return }
+    let validation = Validation(store: store)
+    if !isFlushed { try validation.begin() }
+    isFlushed = true
+    try validation.touch(batch, edges.touched.merging(written.keys) { $0.union($1) })
+  }
+
+  /// What was before a flush is as if it had always been.
+  private mutating func begin() throws {
+    try edges.begin()
+    written = WrittenRows(store, batch: batch)
+    made = []
+    lastDeleted =
+      try db.run("SELECT max(id) FROM cascade.deleted WHERE batch = \(batch)").integer ?? 0
+  }
+
+  mutating func finish(_ submission: Submission) throws -> Receipt {
+    try flush()
+    if !store.binding.judgements.isEmpty {
+      let violations = try Validation(store: store).violations(.touched, limit: .max).list
+      if !violations.isEmpty { throw Rejection(violations) }
+    }
+    return try receipt(submission)
+  }
+
+  private func judge() throws {
     var closure = try Closure(store, journal: "j.batch = \(batch)")
     closure.ownBatch = batch
+    closure.lastDeleted = lastDeleted
     try closure.complete()
     let denials = try closure.denials()
     if !denials.isEmpty { throw Rejection(denials) }
-    if let held = try closure.heldPlan(id: submission.id, includingFirst: true),
-      try !isApproved(held)
-    {
+    if let held = try closure.heldPlan(id: id, includingFirst: true), try !isApproved(held) {
       throw held
     }
   }
 
   private func receipt(
-    _ submission: Submission, _ added: Int, _ removed: Int, _ notices: Int
+    _ submission: Submission
   ) throws -> Receipt {
     let summary = try BatchSummary(store, batch)
     try Ledger(store).add(
-      submission, batch: batch, deleted: summary.deletedCount, edges: removed, notices: notices,
+      submission, batch: batch, deleted: summary.deletedCount, edges: edgesRemoved,
+      notices: notices,
       skipped: skipped)
     var receipt = Receipt(id: submission.id, outcome: .applied)
     receipt.author = submission.author
@@ -296,8 +324,8 @@ struct ChangeFile {
     receipt.deleted = summary.deleted
     receipt.deletedCount = summary.deletedCount
     receipt.byRule = summary.byRule
-    receipt.edgesAdded = added
-    receipt.edgesRemoved = removed
+    receipt.edgesAdded = edgesAdded
+    receipt.edgesRemoved = edgesRemoved
     receipt.notices = notices
     receipt.skippedChanges = skipped
     return receipt

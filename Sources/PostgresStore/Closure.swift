@@ -318,11 +318,14 @@ struct Closure {
 
   /// The batch of a change file: what it deleted can still be brought back.
   var ownBatch: Int64?
+  /// What it deleted up to here is gone for good, and counts for the hold.
+  var lastDeleted: Int64 = 0
 
   private func isOwn(_ row: String) -> String {
     guard let batch = ownBatch else { return "false" }
     return """
       EXISTS (SELECT FROM cascade.deleted k WHERE k.batch = \(batch) AND k.is_own
+        AND k.id > \(lastDeleted)
         AND k.collection = \(row).collection AND k.key = \(row).key)
       """
   }

@@ -11,8 +11,12 @@ extension Closure {
   func countByCollection(includingFirst: Bool) throws -> [(MappedTable, Int)] {
     try store.db.run(
       """
-      SELECT g.collection, count(*) FROM pg_temp.gone g
-      WHERE \(includingFirst ? "true" : isThere) GROUP BY 1
+      SELECT c.collection, sum(c.count) FROM (
+        SELECT g.collection, count(*) FROM pg_temp.gone g
+        WHERE \(includingFirst ? "true" : isThere) GROUP BY 1
+        UNION ALL SELECT k.collection, count(*) FROM cascade.deleted k
+        WHERE k.batch = \(ownBatch ?? 0) AND k.is_own AND k.id <= \(lastDeleted) GROUP BY 1) c
+      GROUP BY 1
       """
     ).rows.compactMap { row in
       store.binding.table(Int64(row[0]!)!).map { ($0, Int(row[1]!)!) }

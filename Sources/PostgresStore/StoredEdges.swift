@@ -33,6 +33,14 @@ struct StoredEdges {
     }
   }
 
+  /// Begins anew, after a flush.
+  mutating func begin() throws {
+    for join in store.binding.relations.compactMap(\.join) where join.isStored {
+      try db.run("UPDATE \(join.name) SET added = 0 WHERE added = \(batch)")
+    }
+    (added, removed, touched) = (0, 0, [:])
+  }
+
   private mutating func touch(_ edge: Edge) {
     touched[edge.source.number, default: []].insert(edge.ends[0])
     touched[edge.destination.number, default: []].insert(edge.ends[1])

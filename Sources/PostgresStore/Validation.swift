@@ -177,9 +177,7 @@ extension Constraint {
 // MARK: - A change file
 
 extension Validation {
-  /// Notes the nodes whose edges the transaction of a batch changes, when all is deleted that has to
-  /// go, and no reference is set to null.
-  func touch(_ batch: Int64, _ nodes: [Int64: Set<String>]) throws {
+  func begin() throws {
     try store.db.execute(
       """
       CREATE TEMPORARY TABLE IF NOT EXISTS touched(
@@ -187,6 +185,11 @@ extension Validation {
         ON COMMIT DELETE ROWS;
       DELETE FROM pg_temp.touched
       """)
+  }
+
+  /// Notes the nodes whose edges the transaction of a batch changes, when all is deleted that has to
+  /// go, and no reference is set to null.
+  func touch(_ batch: Int64, _ nodes: [Int64: Set<String>]) throws {
     for (table, keys) in nodes {
       try touch(table, "SELECT unnest($1::text[])", [arrayText(keys.sorted())])
     }

@@ -58,10 +58,10 @@ struct PostgresTests {
     try store.waitUntil("it is swept") { try store.texts("SELECT id FROM song").isEmpty }
     let again = try store.ctl("--json", "apply", "-", input: file).json
     #expect(again["outcome"]?.string == "duplicate")
-    let flush = #"{ "changes": [{ "flush": true }] }"#
-    let refused = try store.ctl("--json", "apply", "-", input: flush)
+    let other = #"{ "changes": [{ "put": ["others", "x"] }] }"#
+    let refused = try store.ctl("--json", "apply", "-", input: other)
     #expect(refused.status == 65)
-    #expect(refused.output.contains("not supported on PostgreSQL yet"))
+    #expect(refused.output.contains("none is made on PostgreSQL"))
   }
 
   @Test("What a foreign key keeps is told, and goes by itself when nothing keeps it any more")

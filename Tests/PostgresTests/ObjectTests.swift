@@ -81,7 +81,7 @@ struct ObjectTests {
     }
     // What a rejected file made is not there.
     #expect(throws: Rejection.self) {
-      try store.apply([link("b", 1, 2, .deleteDestinationIfSourceDeleted), .flush])
+      try store.apply([link("b", 1, 2, .deleteDestinationIfSourceDeleted), link("d", 1, 2, nil)])
     }
     try store.apply([link("b", 1, 2, .deleteDestinationIfSourceDeleted), link("next", 3, 4, [])])
     try store.reopen()
@@ -115,7 +115,11 @@ struct ObjectTests {
     let store = try PostgresFixture(Self.model, schema: Self.schema)
     let refused: [(Change, String)] = [
       (.put(Node("x", .text("y")), type: nil, value: nil, edges: nil), "has no collection \"x\""),
-      (.flush, "\"flush\" is not supported"),
+      (
+        .link(
+          name: "next", from: Self.song(1), to: .file(root: "media", path: "x"), rules: nil),
+        "edges to files are not supported"
+      ),
       (
         .link(name: "other", from: Self.song(1), to: .node(Self.song(2)), rules: nil),
         "has no rules, and the model declares no relationship \"other\" from \"songs\""
@@ -212,7 +216,8 @@ private struct ObjectGraph {
       let declared = rules["y \(from.collection) \(to.collection)"]!
       let isOther = name == "z" || Int.random(in: 0..<3, using: &random) == 0
       let rules = isOther ? ObjectGraph.rules(&random) : declared
-      switch Int.random(in: 0..<12, using: &random) {
+      switch Int.random(in: 0..<13, using: &random) {
+      case 12: return .flush
       case ..<5:
         let edges = (0..<Int.random(in: 0...3, using: &random)).map { _ in
           let to = node(&random)

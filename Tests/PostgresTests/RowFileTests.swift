@@ -86,6 +86,20 @@ struct RowFileTests {
     #expect(try store.texts("SELECT id FROM r ORDER BY id") == ["1", "2"])
   }
 
+  @Test("A flush runs the rules within the file, and what was before it has been")
+  func flush() throws {
+    let store = try Self.store()
+    let receipt = try store.apply([
+      Self.put(Self.row(5), #"{"tags": ["a", "b"]}"#), .delete(Self.row(1)), .flush,
+      Self.put(Self.row(1), #"{"tags": ["a"]}"#), .delete(Self.row(5)),
+    ])
+    #expect(
+      Set(receipt.deleted) == [Self.row(1), Self.row(2), Self.row(5), Self.tag("b"), Self.tag("c")])
+    #expect(try store.texts("SELECT id FROM r") == ["1"])
+    #expect(try store.texts("SELECT name FROM tag") == ["a"])
+    #expect(try store.sweep().outcome == .nothing)
+  }
+
   @Test("A reference to nothing in a row that a file puts has lost its destination")
   func missing() throws {
     let store = try Self.store()

@@ -230,7 +230,9 @@ struct SweepTests {
     let rejection = #expect(throws: Rejection.self) {
       try store.apply([
         .delete(Node("artists", .text("bob"))),
-        .flush,
+        .link(
+          name: "x", from: Node("artists", .text("bob")), to: .file(root: "x", path: "y"),
+          rules: nil),
       ])
     }
     #expect(rejection?.reasons.first?.message.contains("not supported on PostgreSQL yet") == true)
