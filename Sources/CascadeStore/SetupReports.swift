@@ -10,12 +10,24 @@ package struct AttachReport: Sendable {
   /// Names of triggers that were missing, or had another text.
   package var triggersMade: [String] = []
   package var indexesMade: [String] = []
+  /// Nil if none were asked for.
+  package var constraints: ConstraintReport?
   package var missingIndexes: [MissingIndex] = []
   package var problems: [ModelProblem] = []
   /// For some time the tables were not watched.
   package var hasWatchGap = false
   /// A collection is watched for the first time.
   package var hasFirstWatch = false
+
+  package init() {}
+}
+
+/// Foreign keys that deny what the rules deny.
+package struct ConstraintReport: Sendable {
+  /// By name.
+  package var made: [String] = []
+  /// Statements that only the owner of the tables may run.
+  package var forOwner: [String] = []
 
   package init() {}
 }

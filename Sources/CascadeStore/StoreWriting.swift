@@ -123,6 +123,9 @@ package protocol StoreWriting: AnyObject {
 
   func attach(createIndexes: Bool) throws -> AttachReport
 
+  /// Creates the constraints by which the database itself denies what the rules deny.
+  func createConstraints() throws -> ConstraintReport
+
   /// Removes everything of Cascade's from the store. After that, the store can only be attached
   /// again.
   @discardableResult
@@ -197,6 +200,12 @@ extension StoreWriting {
   /// Whether a sweep or an undo was not finished.
   package var isUnfinished: Bool {
     get throws { try unfinishedSweep != nil || unfinishedUndo != nil }
+  }
+
+  /// Where writers wait for each other, triggers see every commit.
+  package func createConstraints() throws -> ConstraintReport {
+    throw StoreError(
+      "this store needs no constraints: the triggers that deny a deletion see every commit")
   }
 
   package func sweep(_ kinds: [SweepKind], at now: Int64) throws -> SweepResult {

@@ -7,7 +7,9 @@ package import CascadeStore
 extension PostgresWriter {
   package func group<T>(_ body: () throws -> T) throws -> T {
     defer { bindAgain() }
-    return try db.transaction { try body() }
+    let result = try db.transaction { try body() }
+    try Standbys(store).awaitFlush()
+    return result
   }
 
   /// A table of edges that a file made is gone, if the file was rejected.

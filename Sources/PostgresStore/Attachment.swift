@@ -22,6 +22,7 @@ struct Attachment {
         "the schema \"cascade\" was made by another version: detach with that version, and attach "
           + "again")
     }
+    try Timeline(store).follow()
     try follow(&report)
     report.collections = store.binding.tables.keys.sorted()
     report.problems = store.binding.problems
@@ -71,6 +72,7 @@ struct Attachment {
       try db.execute(trigger.sql)
       made.append("\(trigger.name) on \(trigger.table)")
     }
+    if !made.isEmpty { try LeaseTable.grant(store) }
     return made
   }
 
@@ -102,7 +104,9 @@ struct Attachment {
     let tables = try db.run(
       "SELECT 'cascade.' || tablename FROM pg_tables WHERE schemaname = 'cascade' ORDER BY 1"
     ).texts
+    let files = try FileRows(store: store).pending
+    try DenialConstraints(store).drop()
     try db.execute("DROP SCHEMA cascade CASCADE")
-    return DetachReport(triggers: triggers, tables: tables, indexes: [], files: 0)
+    return DetachReport(triggers: triggers, tables: tables, indexes: [], files: files)
   }
 }

@@ -5,6 +5,7 @@ internal import CascadePostgres
 struct Binding {
   var tables: [String: MappedTable] = [:]
   var relations: [EdgeRelation] = []
+  var files: [FileRelation] = []
   var problems: [ModelProblem] = []
   /// How many nodes there have to be at the other ends of edges.
   var judgements: [Judgement] = []

@@ -2,11 +2,12 @@ internal import CascadeModel
 internal import CascadePostgres
 internal import CascadeStore
 
-/// Nodes that had to stay, because a rule of the model denies their deletion, or because a constraint
-/// or a trigger of the application refuses it.
+/// Nodes that had to stay, because a rule of the model denies their deletion, because a lease holds them,
+/// or because a constraint or a trigger of the application refuses it.
 ///
 /// 1. What led to such a node stays in the journal, in the batch 0, and each later sweep takes it up.
-/// 2. The end of a denial is written to the journal by a trigger, so that a sweep runs. Nothing tells of
+/// 2. The end of a denial is written to the journal by a trigger, so that a sweep runs, and so does
+///    it after the end of a lease. Nothing tells of
 ///    the application's own reasons, so a sweep also runs after a while, and again after twice that time.
 struct BlockedNodes {
   private let store: StoreConnection
@@ -56,10 +57,12 @@ struct BlockedNodes {
   }
 
   /// Whether a row of a table is none of them.
-  static func isNotBlocked(_ table: MappedTable, _ row: String) -> String {
+  static func isNotBlocked(
+    _ table: MappedTable, _ row: String, byLease: Bool = false
+  ) -> String {
     """
-    NOT EXISTS (SELECT FROM cascade.blocked b
-      WHERE b.collection = \(table.number) AND b.key = \(table.key.text(row)))
+    NOT EXISTS (SELECT FROM cascade.blocked b WHERE b.collection = \(table.number)
+      AND b.key = \(table.key.text(row))\(byLease ? " AND b.is_leased" : ""))
     """
   }
 

@@ -268,6 +268,7 @@ struct ChangeFile {
     } while try waves.deleteUncounted(.max) > 0
     try touch()
     notices += try waves.finish(at: at).notices
+    try waves.leases.verify()
     edgesAdded += edges.added + changed.added
     edgesRemoved += edges.removed + changed.removed + waves.count.edges
   }
@@ -314,6 +315,7 @@ struct ChangeFile {
     _ submission: Submission
   ) throws -> Receipt {
     let summary = try BatchSummary(store, batch)
+    let files = try FileRows(store: store).take(into: batch, ofThisTransaction: true)
     try Ledger(store).add(
       submission, batch: batch, deleted: summary.deletedCount, edges: edgesRemoved,
       notices: notices,
@@ -327,6 +329,7 @@ struct ChangeFile {
     receipt.edgesAdded = edgesAdded
     receipt.edgesRemoved = edgesRemoved
     receipt.notices = notices
+    receipt.files = files
     receipt.skippedChanges = skipped
     return receipt
   }

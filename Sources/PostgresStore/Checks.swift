@@ -13,7 +13,7 @@ struct SetupCheck {
       SetupFinding(kind: .binding, table: nil, message: $0.description)
     }
     return try problems + IndexSearch(store).findings() + triggerFindings() + isolationFindings()
-      + effectless
+      + standbyFindings() + effectless
   }
 
   /// What only SQLite knows is accepted, so that a model may move.
@@ -44,6 +44,16 @@ struct SetupCheck {
           kind: .trigger, table: trigger.table,
           message: "the trigger \(trigger.name) of \(trigger.table) is missing or disabled")
       }
+  }
+
+  private func standbyFindings() throws -> [SetupFinding] {
+    if try !Standbys(store).areHidden { return [] }
+    return [
+      SetupFinding(
+        kind: .binding, table: nil,
+        message: "the daemon's role cannot see how far the standbys are, and a change file may be "
+          + "lost with the server: GRANT pg_monitor TO it")
+    ]
   }
 
   /// Triggers that deny, and those that hold what is counted, see only what their snapshot has.

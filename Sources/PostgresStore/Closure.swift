@@ -11,6 +11,7 @@ struct Closure {
   private var level = 0
   private var size = 0
   private var sizeKnown = 0
+  private let leases: LiveLeases
   /// For many nodes it may be better to read a whole table.
   private var isSmall: Bool { size <= 1_000 }
 
@@ -18,7 +19,7 @@ struct Closure {
   private var binding: Binding { store.binding }
 
   init(_ store: StoreConnection, journal: String?) throws {
-    (self.store, self.journal) = (store, journal)
+    (self.store, self.journal, leases) = try (store, journal, LiveLeases(store))
     try store.db.execute(
       """
       CREATE TEMPORARY TABLE IF NOT EXISTS gone(
@@ -117,7 +118,7 @@ struct Closure {
       FROM (\(rows)) f(key, rule, via, other)
       WHERE NOT EXISTS (SELECT FROM pg_temp.kept k
         WHERE k.collection = \(table.number) AND k.key = f.key)
-      ON CONFLICT DO NOTHING
+      AND NOT \(leases.holds(table, "f.key")) ON CONFLICT DO NOTHING
       """
     ).changed
     size += added

@@ -88,7 +88,8 @@ extension Closure {
     return Plan(
       steps: rows.compactMap(step), deletedCount: counts.reduce(0) { $0 + $1.1 },
       byCollection: Dictionary(uniqueKeysWithValues: counts.map { ($0.0.collection, $0.1) }),
-      byRule: try byRule(), denials: try denials(), files: 0,
+      byRule: try byRule(), denials: try denials(),
+      files: try FileRows(store: store).countReleased(),
       isOverLimit: try heldPlan(id: "", includingFirst: includingFirst) != nil)
   }
 

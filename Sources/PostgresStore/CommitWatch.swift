@@ -57,9 +57,14 @@ enum JournalNews {
           WHERE batch IS DISTINCT FROM \(BlockedNodes.waiting) LIMIT \(mostCounted)) j)
         + (\(BlockedNodes.isDue))::int
         + (SELECT count(*) FROM cascade.meta WHERE key = 'watch_gap')
+        + (SELECT count(*) FROM (SELECT FROM cascade.lease LIMIT 1) l)
+        + (EXISTS (SELECT FROM cascade.blocked WHERE is_leased))::int
+        + (\(FileRows.areNew))::int
         + (SELECT count(*) FROM (SELECT FROM cascade.recheck WHERE \(LateReferences.isDue)
           LIMIT \(mostCounted)) r),
-        (SELECT max(seq) FROM cascade.journal), \(BlockedNodes.lastDue)
+        (SELECT max(seq) FROM cascade.journal), \(BlockedNodes.lastDue),
+        (SELECT concat_ws(' ', count(*), max(id), sum(expires)) FROM cascade.lease),
+        (SELECT max(id) FROM cascade.file)
       """
     ).rows[0]
   }

@@ -2,7 +2,7 @@ internal import CascadeModel
 internal import CascadePostgres
 internal import CascadeStore
 
-/// Edges in columns, by relation and then by the key of their source.
+/// Edges by relation and then by the key of their source.
 struct EdgeListing {
   let store: StoreConnection
   let query: EdgeQuery
@@ -10,7 +10,7 @@ struct EdgeListing {
   func page(after cursor: EdgeCursor?, limit: Int) throws -> EdgePage {
     var edges: [Edge] = []
     let relations = store.binding.relations
-    for index in (cursor?.listing ?? 0)..<relations.count {
+    for index in min(cursor?.listing ?? 0, relations.count)..<relations.count {
       let after = index == cursor?.listing ? cursor?.position as? [String] : nil
       let rows = try rows(of: relations[index], after: after, limit: limit - edges.count)
       edges += rows.map { relations[index].edge($0[0], $0[1], isDeclared: $0[2] == "t") }
@@ -18,11 +18,16 @@ struct EdgeListing {
         return EdgePage(edges: edges, next: EdgeCursor(listing: index, position: last))
       }
     }
-    return EdgePage(edges: edges, next: nil)
+    let files = try files.page(after: cursor, limit: limit - edges.count)
+    return EdgePage(edges: edges + files.edges, next: files.next)
+  }
+
+  private var files: FileListing {
+    FileListing(store: store, query: query, offset: store.binding.relations.count)
   }
 
   func count() throws -> Int {
-    try store.binding.relations.reduce(0) { sum, relation in
+    try store.binding.relations.reduce(files.count()) { sum, relation in
       guard let filter = filter(relation, after: nil) else { return sum }
       let count = try store.db.run("SELECT count(*) \(filter.sql)", filter.values).integer
       return sum + Int(count ?? 0)

@@ -357,11 +357,11 @@ extension Binding {
     "(" + alikeAtDestination(relation).map { $0.hasSource() }.joined(separator: " OR ") + ")"
   }
 
-  /// Whether an edge of the relation may keep its destination: it denies, or it counts for a rule
-  /// that any relation of its name may have.
+  /// Whether an edge of the relation may keep its destination: it denies, or it counts for a rule,
+  /// or for the search of nodes that nothing refers to, whatever its name.
   func mayKeepDestination(_ relation: EdgeRelation) -> Bool {
     relation.rules.contains(.denyDestinationDeletion)
-      || alikeAtDestination(relation).contains {
+      || relations(to: relation.destination).contains {
         $0.rules.contains(.deleteDestinationIfAllSourcesDeleted)
       }
   }
@@ -369,7 +369,7 @@ extension Binding {
   /// The same for its source.
   func mayKeepSource(_ relation: EdgeRelation) -> Bool {
     relation.rules.contains(.denySourceDeletion)
-      || alikeAtSource(relation).contains {
+      || relations(from: relation.source).contains {
         $0.rules.contains(.deleteSourceIfAllDestinationsDeleted)
       }
   }

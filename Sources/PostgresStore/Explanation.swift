@@ -6,7 +6,7 @@ internal import CascadeStore
 struct Explanation {
   let store: StoreConnection
 
-  private static let mostHolders = 1_000
+  static let mostHolders = 1_000
 
   func why(_ node: Node) throws -> Why {
     guard let table = store.binding.tables[node.collection], let key = table.key.text(node.key)
@@ -26,7 +26,8 @@ struct Explanation {
       .filter { $0.rules.contains(.denySourceDeletion) }
     let total = try incoming.count() + outgoing.count
     holders += outgoing
-    return .alive(holders: holders, total: total, leases: [])
+    let leases = try LeaseList(store: store).leases(of: table, key)
+    return .alive(holders: holders, total: total, leases: leases)
   }
 
   private struct Row {
@@ -58,7 +59,7 @@ struct Explanation {
         cause: entry.isSweep ? .sweep : .file, chainStart: nil, chain: chain))
   }
 
-  private func entry(_ batch: Int64) throws -> Why.LedgerCause? {
+  func entry(_ batch: Int64) throws -> Why.LedgerCause? {
     try store.db.run(
       "SELECT at, id, author, part FROM cascade.ledger WHERE batch = \(batch)"
     ).rows.first.map {

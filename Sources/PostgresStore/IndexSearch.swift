@@ -40,7 +40,8 @@ struct IndexSearch {
   }
 
   private func search() throws -> [Index] {
-    try store.binding.relations.flatMap(needed).filter { try !isThere($0) }
+    let files = store.binding.files.map { Index($0.source.name, [$0.column]) }
+    return try (store.binding.relations.flatMap(needed) + files).filter { try !isThere($0) }
   }
 
   private func needed(_ relation: EdgeRelation) -> [Index] {

@@ -45,8 +45,10 @@ extension PostgresReader {
           EXISTS (SELECT FROM cascade.deleted k WHERE k.batch = l.batch AND k.row IS NOT NULL)
             OR EXISTS (SELECT FROM cascade.nullified n WHERE n.batch = l.batch)
             OR EXISTS (SELECT FROM cascade.unlinked u WHERE u.batch = l.batch AND u.row IS NOT NULL)
+            OR \(FileRows.isKept)
         FROM cascade.ledger l
-        WHERE batch > \(batch) AND (deleted > 0 OR undone_at IS NOT NULL)
+        WHERE batch > \(batch) AND (deleted > 0 OR undone_at IS NOT NULL
+          OR \(FileRows.isKept))
         ORDER BY batch \(order) LIMIT \(limit)
         """
       ).rows
@@ -66,7 +68,9 @@ extension PostgresReader {
     }
   }
 
-  package func leases(at now: Int64?, limit: Int) -> [Lease] { [] }
+  package func leases(at now: Int64?, limit: Int) throws -> [Lease] {
+    try ask { try LeaseList(store: $0).all(limit: limit) }
+  }
 
   package func plansOfFiles() throws -> [String: FilePlan] {
     try ask { store in

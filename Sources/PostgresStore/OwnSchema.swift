@@ -4,7 +4,10 @@ internal import CascadePostgres
 enum OwnSchema {
   static let version: Int64 = 1
 
-  static let tables = """
+  static let tables =
+    lists + LeaseTable.sql + FileRows.sql
+
+  private static let lists = """
     CREATE SCHEMA cascade;
     CREATE TABLE cascade.meta(key text PRIMARY KEY, value bigint NOT NULL);
     CREATE TABLE cascade.collection(
@@ -53,9 +56,10 @@ enum OwnSchema {
     CREATE TABLE cascade.unlinked(batch bigint NOT NULL, relation int NOT NULL, row text);
     CREATE INDEX unlinked_batches ON cascade.unlinked(batch);
     -- Nodes that the last sweep left. `why` is what a constraint or a trigger of the application says;
-    -- null if a rule denies the deletion.
+    -- null if a rule denies the deletion, or a lease holds the node.
     CREATE TABLE cascade.blocked(
-      collection int NOT NULL, key text NOT NULL, why text, PRIMARY KEY(collection, key));
+      collection int NOT NULL, key text NOT NULL, why text, is_leased boolean NOT NULL DEFAULT false,
+      PRIMARY KEY(collection, key));
     CREATE TABLE cascade.notice(
       id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, relation int NOT NULL,
       source text NOT NULL, destination text NOT NULL, lost_source boolean NOT NULL,

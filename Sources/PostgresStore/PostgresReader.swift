@@ -125,6 +125,14 @@ package final class PostgresReader: StoreReading {
 
   package func planSweep(_ kinds: [SweepKind], at now: Int64?) throws -> Plan {
     try ask { store in
+      if kinds == [.unreferenced] {
+        var closure = try Closure(store, journal: nil)
+        for nodes in store.unreferencedNodes() {
+          try closure.begin(with: nodes, except: LiveLeases(store))
+        }
+        try closure.complete()
+        return try closure.plan(limit: Receipt.mostListed, includingFirst: true)
+      }
       var closure = try Closure(store, journal: "true")
       if kinds.include(.dangling) {
         try closure.begin(with: DanglingReferences(store).find().filter { !$0.isDoubtful })
@@ -143,8 +151,12 @@ package final class PostgresReader: StoreReading {
   }
 
   package func why(_ destination: Destination, at now: Int64?) throws -> Why {
-    guard case .node(let node) = destination else { return .unknown }
-    return try ask { try Explanation(store: $0).why(node) }
+    try ask { store in
+      switch destination {
+      case .node(let node): try Explanation(store: store).why(node)
+      case .file(let root, let path): try Explanation(store: store).why(file: path, in: root)
+      }
+    }
   }
 
   // MARK: - Checks
@@ -171,7 +183,4 @@ package final class PostgresReader: StoreReading {
     try ask { store in try store.readingWholeTables { try ReferenceCheck(store).findings(limit) } }
   }
 
-  package func countUnreferenced() -> [(collection: String, count: Int)] { [] }
-  package func checkFiles(_ paths: StorePaths, limit: Int) -> Findings { Findings() }
-  package func unreferencedFiles(_ paths: StorePaths) -> UnreferencedFiles { UnreferencedFiles() }
 }

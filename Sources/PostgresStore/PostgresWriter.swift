@@ -15,6 +15,10 @@ package final class PostgresWriter: StoreWriting {
   var isBindingStale = false
   private var holds: [Duration] = []
   private let role: String
+  var lastTime: LastTime?
+  /// Files up to this one wait until they are tried again.
+  var lastTriedFile: Int64 = 0
+  var areRootsRecorded = false
 
   var db: Session { _read { yield store.db } }
   package var model: StoreModel { store.model }
@@ -85,7 +89,7 @@ package final class PostgresWriter: StoreWriting {
         """
         SELECT EXISTS (
             SELECT FROM cascade.journal WHERE batch IS DISTINCT FROM \(BlockedNodes.waiting))
-          OR \(BlockedNodes.isDue)
+          OR \(BlockedNodes.isDue) OR \(FileRows.areNew)
           OR EXISTS (SELECT FROM cascade.recheck WHERE \(LateReferences.isDue))
         """
       ).bool

@@ -102,12 +102,11 @@ extension Waves {
     if relation.columns == nil || !relation.rules.contains(.deleteSourceIfDestinationDeleted) {
       return
     }
-    let selection = Removal.Selection(
-      row: "s",
-      condition: """
-        \(relation.leads(toAny: "$1"))\(relation.andNowhereElse()) AND \(isNotBlocked(source, "s"))
-        """,
+    var selection = Removal.Selection(
+      row: "s", condition: "\(relation.leads(toAny: "$1"))\(relation.andNowhereElse())",
       values: [arrayText(keys)])
+    _ = try leaveLeased(source, selection)
+    selection.condition += " AND \(isNotBlocked(source, "s"))"
     try deleteDependents(of: source, self.keys(of: source, selection), beyond: seen)
     let cause = Removal.Cause(
       rule: .deleteSourceIfDestinationDeleted, relation: relation, other: relation.to(in: "d"))

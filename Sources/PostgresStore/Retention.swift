@@ -23,8 +23,14 @@ struct Retention {
       try store.db.run("DELETE FROM cascade.nullified WHERE \(old)")
       try store.db.run("DELETE FROM cascade.unlinked WHERE \(old)")
       try store.db.run(
+        """
+        UPDATE cascade.file SET state = \(FileState.toDelete.rawValue)
+        WHERE state = \(FileState.trashed.rawValue) AND \(old)
+        """)
+      try store.db.run(
         "DELETE FROM cascade.ledger WHERE at < \(time(store.model.retention.ledger)) AND NOT "
-          + "EXISTS (SELECT FROM cascade.deleted k WHERE k.batch = ledger.batch)")
+          + "EXISTS (SELECT FROM cascade.deleted k WHERE k.batch = ledger.batch) AND NOT "
+          + "EXISTS (SELECT FROM cascade.file f WHERE f.batch = ledger.batch)")
       try store.db.run(
         "DELETE FROM cascade.notice WHERE at < \(time(store.model.retention.notices))")
       return Int(batches)
@@ -80,35 +86,6 @@ extension PostgresWriter {
     }
   }
 
-  // MARK: - Nothing to do, or not on PostgreSQL yet
-
   /// An undo is one transaction, so none is ever unfinished.
   package func resumeUndo(at now: Int64, manners: StepPolicy) -> UndoResult? { nil }
-  package func filesToRestore(of batch: Int64) -> [Destination] { [] }
-
-  @discardableResult
-  package func lease(
-    _ subjects: [Lease.Subject], owner: String, seconds: Int64, connection: Int64?, at now: Int64
-  ) throws -> [Lease] {
-    throw StoreError("leases are not supported on PostgreSQL yet")
-  }
-
-  package func release(_ subjects: [Lease.Subject], owner: String?) throws -> Int {
-    throw StoreError("leases are not supported on PostgreSQL yet")
-  }
-
-  package func releaseConnection(_ connection: Int64) {}
-  package func releaseConnections() {}
-  package func deleteExpiredLeases(at now: Int64) -> (wereAny: Bool, next: Int64?) { (false, nil) }
-  package func hasReleasedCandidate(at now: Int64) -> Bool { false }
-  package func hasReachingLeaseEnded(at now: Int64) -> Bool { false }
-  package func noteTime(wall: Int64, elapsed: Int64) {}
-  package func saveTime(wall: Int64) {}
-
-  /// A model with files is refused, so there are none.
-  package func processFiles(_ paths: StorePaths, at now: Int64, budget: Duration) -> FileWork {
-    FileWork()
-  }
-
-  package func retryFiles() {}
 }

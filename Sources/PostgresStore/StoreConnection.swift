@@ -58,7 +58,9 @@ final class StoreConnection {
 
   func bind(numbering: Bool) throws {
     var binder = Binder(self, numbers: numbering)
-    binding = try binder.bind()
+    var bound = try binder.bind()
+    try FileBinder(store: self, numbers: numbering).bind(&bound)
+    binding = bound
   }
 
   /// A table of the application, quoted, with its schema; nil if there is none. A name with a dot

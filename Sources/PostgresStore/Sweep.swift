@@ -14,6 +14,8 @@ extension PostgresWriter {
     if kinds.readsJournal || kinds.scansTables {
       try sweepEdges(kinds, now, manners, &result)
     }
+    if kinds.sweepsUnreferenced(of: model) { try sweepUnreferenced(now, manners, &result) }
+    if kinds.sweepsFiles { try sweepFiles(now, &result) }
     if kinds.deletesTrash { result.trashedBatchesDeleted = try Retention(store, now).deleteOld() }
     return result
   }
@@ -23,10 +25,6 @@ extension PostgresWriter {
     let counts = !store.binding.relations(with: .counted).isEmpty
     if kinds.readsJournal && kinds.cascades != kinds.counts && counts {
       throw StoreError("on PostgreSQL, \"cascade\" and \"refcount\" go together: sweep both")
-    }
-    // A model with roots or files is refused, so these kinds have nothing to find.
-    if kinds.contains(.unreferenced) {
-      throw StoreError("sweeps of unreferenced rows are not supported on PostgreSQL yet")
     }
   }
 
@@ -94,13 +92,16 @@ extension PostgresWriter {
 
   /// Also what waits because a node had to stay.
   private var isJournalThere: Bool {
-    get throws { try db.run("SELECT EXISTS (SELECT FROM cascade.journal)").bool }
+    get throws {
+      try db.run("SELECT EXISTS (SELECT FROM cascade.journal) OR \(FileRows.areNew)").bool
+    }
   }
 
   private func begin(_ kinds: [SweepKind]) throws {
     let batch = try db.run("SELECT nextval('cascade.batch')").integer!
     try store.set("sweep.batch", batch)
     try store.set("sweep.kinds", kinds.code)
+    try FileRows(store: store).take(into: batch)
     try db.run(
       """
       INSERT INTO cascade.deleted(batch, collection, key, is_own)
@@ -129,14 +130,14 @@ extension PostgresWriter {
 
   // MARK: - Steps
 
-  private func carryOut(_ waves: inout Waves, _ manners: StepPolicy) throws {
+  func carryOut(_ waves: inout Waves, _ manners: StepPolicy) throws {
     repeat {
       while try step(&waves, manners, { try $0.step($1) }) != nil {}
     } while try step(&waves, manners, { try $0.deleteUncounted($1) }) ?? 0 > 0
   }
 
   /// One transaction, and what comes behind it. One that met another is tried again.
-  private func step(
+  func step(
     _ waves: inout Waves, _ manners: StepPolicy, _ body: (inout Waves, Int) throws -> Int?
   ) throws -> Int? {
     let start = ContinuousClock.now
@@ -161,7 +162,10 @@ extension PostgresWriter {
       do {
         let result = try db.transaction {
           if next.checksAtOnce { try db.execute("SET CONSTRAINTS ALL IMMEDIATE") }
-          return try body(&next)
+          next.leases = try LiveLeases(store)
+          let result = try body(&next)
+          try next.leases.verify()
+          return result
         }
         waves = next
         return result
@@ -176,7 +180,7 @@ extension PostgresWriter {
 
   // MARK: - The end
 
-  private func end(_ waves: inout Waves, _ now: Int64, _ result: inout SweepResult) throws {
+  func end(_ waves: inout Waves, _ now: Int64, _ result: inout SweepResult) throws {
     let batch = waves.batch
     let (summary, notices, hasLocked) = try transaction(&waves) { try close(&$0, now) }
     result.deleted = summary.deleted
@@ -187,7 +191,8 @@ extension PostgresWriter {
     result.edgesRemoved = waves.count.edges
     result.lockMilliseconds = takeLockDurations().map { $0 / .milliseconds(1) }
     result.blocked += try BlockedNodes(store).refusals()
-    let isDone = result.deletedCount + result.notices + result.edgesRemoved > 0
+    result.files = try FileRows(store: store).count(batch)
+    let isDone = result.deletedCount + result.notices + result.edgesRemoved + result.files > 0
     if isDone { (result.outcome, result.batch) = (.done, batch) }
     if !isDone && !result.blocked.isEmpty { result.outcome = .blocked }
     if hasLocked {
@@ -201,8 +206,9 @@ extension PostgresWriter {
     let (notices, hasLocked) = try waves.finish(at: now)
     let batch = waves.batch
     let summary = try BatchSummary(store, batch)
+    let files = try FileRows(store: store).take(into: batch)
     // Also without a deletion: the names of what others deleted are kept as long as the batch.
-    if try notices + waves.count.edges > 0 || hasDeleted(batch) {
+    if try notices + waves.count.edges + files > 0 || hasDeleted(batch) {
       try Ledger(store).add(
         Submission(id: "sweep-\(batch)", author: nil, fingerprint: 0, at: now).asSweep,
         batch: batch, deleted: summary.deletedCount, edges: waves.count.edges, notices: notices,
@@ -233,7 +239,7 @@ extension SweepKind {
 }
 
 extension Submission {
-  fileprivate var asSweep: Submission {
+  var asSweep: Submission {
     var submission = self
     submission.part = Submission.partOfSweep
     return submission

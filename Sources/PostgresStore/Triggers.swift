@@ -14,7 +14,7 @@ struct Triggers {
     let name: String
     let table: String
     let function: String
-    fileprivate let text: String
+    let text: String
 
     /// A comment at the function tells whether it is this one.
     var fingerprint: String { "\(Fingerprint(text).signed)" }
@@ -32,7 +32,7 @@ struct Triggers {
   /// The functions and triggers of all tables, in the order in which they are created.
   var all: [Trigger] {
     binding.tables.values.sorted { $0.number < $1.number }.flatMap(triggers)
-      + binding.relations.flatMap(triggers)
+      + binding.relations.flatMap(triggers) + leases + files
   }
 
   private func triggers(of table: MappedTable) -> [Trigger] {
@@ -44,7 +44,7 @@ struct Triggers {
 
   private var isOthers: String { "(session_user <> \(literal(role)) OR pg_trigger_depth() > 0)" }
 
-  private static let wake =
+  static let wake =
     "IF EXISTS (SELECT FROM cascade.asleep) THEN PERFORM pg_notify('cascade', ''); END IF;"
 
   private func trigger(
@@ -53,7 +53,7 @@ struct Triggers {
     trigger("cascade_\(kind)", on: table.name, "\(kind)_\(table.number)", event, body)
   }
 
-  private func trigger(
+  func trigger(
     _ name: String, on table: String, _ function: String, _ event: String, _ body: String
   ) -> Trigger {
     let function = "cascade.\(function)"

@@ -32,9 +32,11 @@ extension PostgresWriter {
     }
     let isKept = try db.run(
       """
-      SELECT EXISTS (SELECT FROM cascade.deleted WHERE batch = \(batch) AND row IS NOT NULL)
+      SELECT \(FileRows.isKept) OR
+        EXISTS (SELECT FROM cascade.deleted WHERE batch = \(batch) AND row IS NOT NULL)
         OR EXISTS (SELECT FROM cascade.nullified WHERE batch = \(batch))
         OR EXISTS (SELECT FROM cascade.unlinked WHERE batch = \(batch) AND row IS NOT NULL)
+      FROM (SELECT \(batch)::bigint AS batch) l
       """)
     if !isKept.bool { throw UndoUnavailable.notInTrash }
   }
@@ -61,6 +63,7 @@ private struct Undo {
       try restoreList(relation)
       try restoreJoinRows(relation)
     }
+    result.files = try FileRows(store: store).restore(batch)
     try listDangling()
   }
 

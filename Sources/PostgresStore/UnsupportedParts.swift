@@ -63,7 +63,17 @@ enum UnsupportedParts {
       }
     }
     let to = relationship.to.collections
-    if to.isEmpty || to.contains(where: { model.collections[$0] == nil }) {
+    if case .files = relationship.to {
+      if case .column = relationship.edgeStorage {
+      } else {
+        parts.append("files that are not named in a column")
+      }
+      if relationship.min != nil || relationship.max != nil || relationship.unique
+        || !relationship.optional || !relationship.none.isEmpty
+      {
+        parts.append("conditions of files, and paths that mean \"none\",")
+      }
+    } else if to.isEmpty || to.contains(where: { model.collections[$0] == nil }) {
       parts.append("destinations that are not collections of the model")
     }
     if model.collections[relationship.from] == nil {
@@ -74,11 +84,7 @@ enum UnsupportedParts {
 
   private static func settingProblems(_ model: StoreModel) -> [ModelProblem] {
     var problems: [ModelProblem] = []
-    if !model.files.isEmpty { problems.append(notYet("files", "files")) }
     if !model.roots.isEmpty { problems.append(notYet("roots", "sweeps from roots")) }
-    if model.schedule(of: .unreferenced) != .never {
-      problems.append(notYet("sweeps.unreferenced", "sweeps of unreferenced rows"))
-    }
     if model.schedule(of: .cascade) != model.schedule(of: .refcount) {
       problems.append(
         notYet("sweeps", "different times for \"cascade\" and \"refcount\", which go together,"))

@@ -31,6 +31,10 @@ struct Waves {
   }
   /// Whether there are nodes that had to stay.
   var hasBlocked = false
+  /// Whether a lease held some of them.
+  var hasLeased = false
+  /// As the transaction has to respect them.
+  var leases: LiveLeases
 
   var db: Session { _read { yield store.db } }
   var binding: Binding { store.binding }
@@ -38,11 +42,12 @@ struct Waves {
 
   init(_ store: StoreConnection, batch: Int64, isSweep: Bool) throws {
     (self.store, self.batch, self.isSweep) = (store, batch, isSweep)
+    leases = try LiveLeases(store)
     hasBlocked = try isSweep && BlockedNodes(store).isAny
   }
 
   func isNotBlocked(_ table: MappedTable, _ row: String) -> String {
-    hasBlocked ? BlockedNodes.isNotBlocked(table, row) : "true"
+    hasBlocked ? BlockedNodes.isNotBlocked(table, row, byLease: !isSweep) : "true"
   }
 
   private struct Taken {
@@ -234,10 +239,12 @@ struct Waves {
     _ limit: Int = .max
   ) throws -> Int {
     var selection = selection
+    let left = try leaveLeased(table, selection)
     selection.condition += " AND \(isNotBlocked(table, selection.row))"
-    return isSweep
-      ? try deleteUnlessRefused(from: table, selection, cause, limit)
-      : try deleteAll(from: table, selection, cause, limit)
+    return try left
+      + (isSweep
+        ? deleteUnlessRefused(from: table, selection, cause, limit)
+        : deleteAll(from: table, selection, cause, limit))
   }
 
   mutating func deleteAll(

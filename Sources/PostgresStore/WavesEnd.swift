@@ -13,7 +13,7 @@ extension Waves {
     }
     let hasLocked = try keepLocked()
     try LateReferences(store).remember(batch)
-    if isSweep { try BlockedNodes(store).keepCauses(of: batch) }
+    if isSweep || hasLeased { try BlockedNodes(store).keepCauses(of: batch) }
     try db.run("DELETE FROM cascade.journal WHERE batch = \(batch) AND done")
     return (notices, hasLocked)
   }

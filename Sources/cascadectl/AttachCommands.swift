@@ -7,13 +7,16 @@ internal import CascadeSystem
 enum AttachCommands {
   static func attach(_ arguments: inout Arguments) throws -> Commands.Prepared {
     let createIndexes = arguments.flag("--create-indexes")
+    let createConstraints = arguments.flag("--create-constraints")
     let isSure = arguments.flag("--yes")
     try arguments.noOperands()
     return { client, output in
       if createIndexes, try !mayCreateIndexes(&client, output, isSure) {
         throw Failure("no index was created", Status.denied)
       }
-      let reply = try client.call("Attach", ["createIndexes": .bool(createIndexes)])
+      let reply = try client.call(
+        "Attach",
+        ["createIndexes": .bool(createIndexes), "createConstraints": .bool(createConstraints)])
       try output.show(reply["report"] ?? .null, describeAttached)
       return EX_OK
     }
@@ -64,6 +67,9 @@ enum AttachCommands {
         + "\($0["table"]?.string ?? "")(\($0["column"]?.string ?? ""))".printable
         + ": attach --create-indexes creates it"
     }
+    let statements = DisplayText.texts(report["statements"])
+    if !statements.isEmpty { lines.append("  ! only the owner of the tables may run:") }
+    lines += statements.map { "    \($0.printable);" }
     if let plan = report["plan"]?.integer {
       let count = DisplayText.count(report["dangling"], "node depends", "nodes depend")
       lines.append("  ! held as plan \(plan): \(count) on dangling references")
@@ -95,8 +101,10 @@ enum AttachCommands {
 
   /// One line for each kind of thing. If there are many, only their number; `--json` lists them.
   private static func describeThings(_ report: JSON?, _ verb: String) -> [String] {
-    [("triggers", "trigger"), ("tables", "table"), ("indexes", "index")].compactMap {
-      (many, one) in
+    [
+      ("triggers", "trigger"), ("tables", "table"), ("indexes", "index"),
+      ("constraints", "constraint"),
+    ].compactMap { (many, one) in
       let names = DisplayText.texts(report?[many])
       if names.isEmpty { return nil }
       let title = names.count.counted(one, many)

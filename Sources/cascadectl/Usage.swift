@@ -36,7 +36,8 @@ enum Usage {
       top                                   a live view of all stores on the terminal
       web [--port N] [--read-only]          a page for a browser on this machine
       metrics                               metrics in the OpenMetrics format, for Prometheus
-      attach [--create-indexes [--yes]]     creates the tables, triggers and indexes
+      attach [--create-indexes [--yes]] [--create-constraints]
+                                            creates the tables, triggers and indexes
       detach                                removes everything of Cascade from the store
       migrate begin, migrate end            lets the application rebuild its tables in between
       inspect FILE.db [--root DIR] [--html FILE] [--format dot | svg]

@@ -155,6 +155,13 @@ import Testing
     #expect(try store.songs() == [20])
   }
 
+  @Worker @Test func needsNoConstraints() throws {
+    let store = try Library.store()
+    let refused = try store.ctl("attach", "--create-constraints")
+    #expect(refused.status != 0)
+    #expect(refused.error.contains("needs no constraints"))
+  }
+
   @Worker @Test func hasNoUsageForMore() throws {
     let store = try Library.store()
     #expect(try store.ctl("attach", "--create").status == 64)

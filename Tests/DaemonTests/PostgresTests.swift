@@ -84,6 +84,23 @@ struct PostgresTests {
     }
   }
 
+  @Test("Attach prints the foreign keys that only the tables' owner may create")
+  func constraints() throws {
+    let model = Self.model.replacing(
+      "\"deleteSourceIfDestinationDeleted\", \"notifyIfDestinationDeleted\"",
+      with: "\"denyDestinationDeletion\"")
+    let store = try PostgresDaemon(model: model, schema: Self.schema)
+    let attached = try store.ctl("attach", "--create-constraints")
+    #expect(attached.status == 0)
+    #expect(attached.output.contains("only the owner of the tables may run:"))
+    let report = try store.ctl("--json", "attach", "--create-constraints").json
+    let sql = try #require(report["statements"]?.array?.first?.string)
+    #expect(sql.contains("FOREIGN KEY (\"album_id\") REFERENCES public.album"))
+    try store.bySQL(sql)
+    let again = try store.ctl("--json", "attach", "--create-constraints").json
+    #expect(again["statements"]?.array?.isEmpty == true)
+  }
+
   @Test("Detaching takes everything out of the database, and attaching begins again")
   func detach() throws {
     let store = try PostgresDaemon(model: Self.model, schema: Self.schema)
@@ -114,6 +131,31 @@ struct PostgresTests {
     #expect(other.error.contains("cascaded serves files"))
   }
 
+  @Test("The file of a swept row is moved into the trash of its root, and an undo brings it back")
+  func files() throws {
+    let media = try Scratch()
+    try media.write("a.jpg", "picture")
+    let relation = """
+      relationships: [{ name: "cover", from: "albums", to: { files: "media" }, column: "cover",
+        rules: ["deleteDestinationIfAllSourcesDeleted"] },
+      """
+    let more = ", files: { media: \"\(media.path)\" } }"
+    let model = Self.model.replacing("relationships: [", with: relation).dropLast() + more
+    let store = try PostgresDaemon(
+      model: String(model),
+      schema: Self.schema
+        + "ALTER TABLE album ADD cover text; UPDATE album SET cover = 'a.jpg' WHERE id = 'b1'")
+    try store.bySQL("DELETE FROM artist WHERE id = 'bob'")
+    try store.waitUntil("the file is in the trash") {
+      (try? media.directory.text("a.jpg")) == nil
+    }
+    let batch = try store.ctl("--json", "batches").lines.first?["batch"]?.integer
+    #expect(try store.ctl("undo", "\(try #require(batch))").status == 0)
+    #expect((try? media.directory.text("a.jpg")) == "picture")
+    let edges = try store.ctl("--json", "edges", "--name", "cover").lines
+    #expect(edges.first?["kind"]?.string == "file")
+  }
+
   @Test("What is not there yet is refused with its place")
   func unsupported() throws {
     let scratch = try Scratch()
@@ -128,7 +170,7 @@ struct PostgresTests {
     #expect(refused.status == 78)
     for text in [
       "store: a password does not belong", "spool: missing", "collections.posts: types of objects",
-      "relationships[0]: destinations that are not collections", "files: files are not supported",
+      "relationships[0]: destinations that are not collections",
     ] {
       #expect(refused.error.contains(text))
     }

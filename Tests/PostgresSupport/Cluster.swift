@@ -13,9 +13,12 @@ package final class Cluster: Sendable {
   private let lifeline: CInt
   /// The server's script says a byte when it has done what it was told.
   private let answers: CInt
+  private let hasStandby: Bool
 
-  /// The directory of the programs; nil if PostgreSQL is not installed.
+  /// The directory of the programs; nil if PostgreSQL is not installed. `CASCADE_POSTGRES` names
+  /// another one.
   static let programs: String? = {
+    if let chosen = Process.environment("CASCADE_POSTGRES") { return chosen }
     let versions = (try? Directory.open("/usr/lib/postgresql").names().map(\.description)) ?? []
     let newest = versions.compactMap { Int($0) }.max()
     return newest.map { "/usr/lib/postgresql/\($0)/bin" }
@@ -29,8 +32,9 @@ package final class Cluster: Sendable {
 
   package static func running() throws -> Cluster { try shared.get() }
 
-  /// A server for one test, which may be killed.
-  package init() throws {
+  /// A server for one test, which may be killed. Its standby is no synchronous one.
+  package init(withStandby: Bool = false) throws {
+    hasStandby = withStandby
     let name = try Process.randomBytes(6).map { String($0, radix: 16) }.joined()
     directory = "\(unsafe access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp")/cascade-pg-\(name)"
     (answers, lifeline) = try Cluster.start([
@@ -39,6 +43,10 @@ package final class Cluster: Sendable {
     try awaitAnswer()
     let session = try Session(location("postgres", as: "postgres"))
     try session.execute("CREATE ROLE application LOGIN; CREATE ROLE cascaded LOGIN")
+    if withStandby {
+      try session.execute("GRANT pg_monitor TO cascaded")
+      try tell("standby")
+    }
   }
 
   deinit {
@@ -67,6 +75,18 @@ package final class Cluster: Sendable {
   /// Starts the server again, and returns when it answers.
   package func start() throws { try tell("start") }
 
+  /// Kills the primary, and makes the standby one.
+  package func failOver() throws { try tell("failover") }
+
+  /// Starts the server as a standby, and makes it the primary, as after a restore.
+  package func promote() throws {
+    try kill()
+    try Directory.open("\(directory)/data").file("standby.signal", .createNew).writeAll([])
+    try start()
+    let session = try Session(location("postgres", as: "postgres") + "&target_session_attrs=any")
+    try session.run("SELECT pg_promote()")
+  }
+
   /// Starts the server, says one byte when it answers, and ends it when its input is closed. The
   /// server refuses to run as root.
   private static let script = """
@@ -80,14 +100,16 @@ package final class Cluster: Sendable {
     cd "$directory"
     "${as[@]}" "$programs/initdb" -D data -U postgres -A trust -E UTF8 --locale=C.UTF-8 \\
       --no-sync --no-instructions >&2
+    other=
     start() {
       for ((tries = 0; tries < 500; tries++)); do
-        "${as[@]}" "$programs/postgres" -D data -k "$directory" -c listen_addresses= -c fsync=off \\
+        "${as[@]}" "$programs/postgres" -D "$1" -p "$2" \\
+          -k "$directory" -c listen_addresses= -c fsync=off \\
           -c full_page_writes=off -c max_connections=60 -c autovacuum=off \\
           -c shared_buffers=16MB </dev/null >/dev/null 2>&2 &
         server=$!
         while kill -0 "$server"; do
-          if "$programs/pg_isready" -q -h "$directory"; then
+          if "$programs/pg_isready" -q -h "$directory" -p "$2"; then
             printf r
             return
           fi
@@ -98,18 +120,33 @@ package final class Cluster: Sendable {
       done
       exit 1
     }
-    start
+    start data 5432
     while read -r word; do
       case $word in
-        start) start ;;
+        start) start data 5432 ;;
+        standby)
+          "${as[@]}" "$programs/pg_basebackup" -h "$directory" -p 5432 -U postgres -D standby -R -c fast </dev/null >&2
+          primary=$server
+          start standby 5433
+          other=$server server=$primary ;;
+        failover)
+          kill -KILL "$server" || true
+          wait "$server" || true
+          # A standby of which a process was killed starts anew first.
+          for ((tries = 0; tries < 10; tries++)); do
+            if "${as[@]}" "$programs/pg_ctl" -D standby -w -t 5 promote </dev/null >&2; then break; fi
+          done
+          printf f ;;
         kill)
           kill -KILL "$server"
           wait "$server" || true
           printf k ;;
       esac
     done
-    kill -QUIT "$server" || true
-    wait "$server" || true
+    for server in "$server" $other; do
+      kill -QUIT "$server" || true
+      wait "$server" || true
+    done
     cd /
     rm -rf "$directory" "$directory.log"
     """
@@ -137,7 +174,9 @@ package final class Cluster: Sendable {
   }
 
   package func location(_ database: String, as role: String) -> String {
-    "postgresql:///\(database)?host=\(directory)&user=\(role)"
+    let hosts =
+      hasStandby ? "host=\(directory),\(directory)&port=5432,5433" : "host=\(directory)"
+    return "postgresql:///\(database)?\(hosts)&user=\(role)"
   }
 }
 

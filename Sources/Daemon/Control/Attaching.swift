@@ -11,7 +11,9 @@ extension Control {
     let service = try await service(call)
     try service.mayWork()
     let createIndexes = call.parameters["createIndexes"]?.bool ?? false
-    let report = try await service.attach(createIndexes: createIndexes, by: call.peer.uid)
+    let createConstraints = call.parameters["createConstraints"]?.bool ?? false
+    let report = try await service.attach(
+      createIndexes: createIndexes, createConstraints: createConstraints, by: call.peer.uid)
     return ["report": report.json(service)]
   }
 
@@ -138,7 +140,7 @@ extension AttachReport {
   @EventLoopActor
   fileprivate func json(_ service: StoreService) -> JSON {
     let held = service.condition.heldRescan
-    return [
+    let made: JSON = [
       "store": .string(service.configuration.path), "collections": names(collections),
       "triggers": names(triggersMade), "indexes": names(indexesMade),
       "missingIndexes": .array(
@@ -148,6 +150,12 @@ extension AttachReport {
       "dangling": .integer(Int64((held?.heldCount ?? 0) + (held?.heldEdges ?? 0))),
       "plan": held?.plan.map(JSON.integer) ?? .null,
     ]
+    guard case .object(let fields) = made, let constraints else { return made }
+    return .object(
+      fields + [
+        JSON.Field("constraints", names(constraints.made)),
+        JSON.Field("statements", names(constraints.forOwner)),
+      ])
   }
 }
 

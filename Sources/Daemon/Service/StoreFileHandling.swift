@@ -80,9 +80,14 @@ extension StoreService {
   }
 
   /// Attaches the store. If it was never searched for dangling references, that is done now.
-  func attach(createIndexes: Bool, by user: UInt32) async throws -> AttachReport {
+  func attach(
+    createIndexes: Bool, createConstraints: Bool = false, by user: UInt32
+  ) async throws -> AttachReport {
     announceJournalMode()
-    let report = try await onStore { try await writer.attach(createIndexes: createIndexes) }
+    let report = try await onStore {
+      try await writer.attach(
+        createIndexes: createIndexes, createConstraints: createConstraints)
+    }
     condition.isDetached = false
     await openReaders()
     await followRest()

@@ -347,9 +347,11 @@ actor StoreWriter {
 
   func dropPlans(ofFile file: String) throws { try attached().writer.deletePlans(ofFile: file) }
 
-  func attach(createIndexes: Bool) throws -> AttachReport {
+  func attach(createIndexes: Bool, createConstraints: Bool) throws -> AttachReport {
     watch = CommitReviewer()
-    let report = try current().writer.attach(createIndexes: createIndexes)
+    let writer = try current().writer
+    var report = try writer.attach(createIndexes: createIndexes)
+    if createConstraints { report.constraints = try writer.createConstraints() }
     isDetached = false
     return report
   }

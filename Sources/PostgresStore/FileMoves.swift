@@ -1,0 +1,243 @@
+package import CascadeModel
+internal import CascadePlanning
+internal import CascadePostgres
+package import CascadeStore
+internal import CascadeSystem
+
+/// Files that lost their last edge are moved into the trash of their root, after the commit.
+///
+/// 1. A file that no edge names is moved. Writers do not wait meanwhile, so an edge may come that is
+///    not committed yet.
+/// 2. When all transactions that were open at the move have ended, an edge is looked for once more. If
+///    one names the file, it goes back. Only then is it left to the trash, or deleted.
+///
+/// If the daemon is killed in between, the row of the file is still there, and the file is in one
+/// place or the other. The same steps find it.
+extension PostgresWriter {
+  private static let mostFiles = 64
+
+  private var rows: FileRows { FileRows(store: store) }
+
+  package func processFiles(
+    _ paths: StorePaths, at now: Int64, budget: Duration
+  ) throws -> FileWork {
+    var work = FileWork()
+    if model.files.isEmpty || isDetached || isPartlyBound { return work }
+    let hasWork = try hasFileWork
+    if !hasWork && areRootsRecorded { return work }
+    var roots = FileRoots(model, StorePaths(store: paths.spool, spool: paths.spool))
+    try leaveOutUnmounted(&roots)
+    areRootsRecorded = true
+    if !hasWork { return work }
+    work.waiting.formUnion(roots.problems.filter { $0.kind == .fileRoot }.map(\.message))
+    try restoreFiles(roots, &work)
+    try moveReleased(FileMover(roots: roots, now: now), &work)
+    try settleMoved(FileMover(roots: roots, now: now), &work)
+    try deleteMarked(roots, &work)
+    return work
+  }
+
+  private var hasFileWork: Bool {
+    get throws {
+      try db.run(
+        """
+        SELECT EXISTS (SELECT FROM cascade.file
+          WHERE state <> \(FileState.trashed.rawValue) AND batch IS NOT NULL
+          AND (id > \(lastTriedFile) OR state <> \(FileState.released.rawValue)))
+        """
+      ).bool
+    }
+  }
+
+  /// Tries the waiting files again: their time may have come, or their root may be back.
+  package func retryFiles() { lastTriedFile = 0 }
+
+  /// Gives what lost an edge a batch of its own, where no other kind of sweep did.
+  func sweepFiles(_ now: Int64, _ result: inout SweepResult) throws {
+    if try model.files.isEmpty || !db.run("SELECT \(FileRows.areNew)").bool { return }
+    let (batch, files) = try db.transaction {
+      let batch = try db.run("SELECT nextval('cascade.batch')").integer!
+      let files = try rows.take(into: batch)
+      try Ledger(store).add(
+        Submission(id: "sweep-\(batch)", author: nil, fingerprint: 0, at: now).asSweep,
+        batch: batch, deleted: 0, edges: 0, notices: 0, skipped: 0)
+      return (batch, files)
+    }
+    result.files += files
+    result.batch = result.batch ?? batch
+    result.outcome = .done
+  }
+
+  // MARK: - Into the trash
+
+  private func moveReleased(_ mover: FileMover, _ work: inout FileWork) throws {
+    let files = try rows.rows(.released, after: lastTriedFile, limit: PostgresWriter.mostFiles)
+    guard let last = files.last else { return }
+    var changed: [String: Set<String>] = [:]
+    let named = try rows.named(files)
+    var (moved, settled): ([ReleasedFile], [ReleasedFile]) = ([], [])
+    for file in files {
+      switch mover.move(file, isNamed: named.contains(file.id), &changed) {
+      case .notTried: break
+      case .writtenRecently: work.writtenRecently += 1
+      case .waiting(let reason): work.waiting.insert(reason)
+      case .moved: moved.append(file)
+      case .named:
+        // It may have been moved before a crash.
+        let failure = try attempt {
+          if try mover.restoreFromTrash(file) { settled.append(file) } else { moved.append(file) }
+          work.stillNamed += 1
+        }
+        if let failure { work.waiting.insert(failure) }
+      case .missing:
+        work.missing += 1
+        settled.append(file)
+      case .unmovable(let reason):
+        work.unmovable.append("\(file.root):\(file.path): \(reason)")
+        settled.append(file)
+      }
+    }
+    for (root, paths) in changed { try mover.roots[root]?.sync(paths) }
+    try db.transaction {
+      try rows.set(.moved, moved)
+      try rows.remove(settled)
+    }
+    work.moved += moved.count
+    lastTriedFile = last.id
+    work.hasMore = true
+  }
+
+  private func settleMoved(_ mover: FileMover, _ work: inout FileWork) throws {
+    let all = try rows.moved(limit: PostgresWriter.mostFiles)
+    // Whether its time has come was found first: what is committed by then is seen now.
+    let named = try rows.named(all.map(\.file))
+    var (trashed, settled): ([ReleasedFile], [ReleasedFile]) = ([], [])
+    for (file, isDue) in all {
+      let failure = try attempt {
+        if named.contains(file.id), try mover.restoreFromTrash(file) {
+          work.stillNamed += 1
+          settled.append(file)
+        } else if !isDue {
+          work.writtenRecently += 1
+        } else if model.trash == .zero {
+          try mover.deleteFromTrash(file)
+          settled.append(file)
+        } else {
+          trashed.append(file)
+        }
+      }
+      if let failure { work.waiting.insert(failure) }
+    }
+    if settled.isEmpty && trashed.isEmpty { return }
+    try db.transaction {
+      try rows.set(.trashed, trashed)
+      try rows.remove(settled)
+    }
+    work.hasMore = all.count == PostgresWriter.mostFiles || work.hasMore
+  }
+
+  // MARK: - Out of the trash
+
+  package func filesToRestore(of batch: Int64) throws -> [Destination] {
+    try db.run(
+      """
+      SELECT root, path FROM cascade.file
+      WHERE batch = \(batch) AND state = \(FileState.toRestore.rawValue) ORDER BY 1, 2
+      """
+    ).rows.map { .file(root: $0[0]!, path: $0[1]!) }
+  }
+
+  private func restoreFiles(_ roots: FileRoots, _ work: inout FileWork) throws {
+    var changed: [String: Set<String>] = [:]
+    var (done, left): ([ReleasedFile], [(file: ReleasedFile, why: String)]) = ([], [])
+    for file in try rows.rows(.toRestore, limit: PostgresWriter.mostFiles) {
+      guard let root = roots[file.root] else { continue }
+      let failure = try attempt {
+        if try !root.isInTrash(file.path, batch: file.batch) {
+          if (try? root.file(file.path)) != nil { return done.append(file) }
+          work.missing += 1
+          return left.append((file, "it is neither in the trash nor in its place"))
+        }
+        let isBack = try root.restore(
+          file.path, batch: file.batch, changed: &changed[file.root, default: []])
+        if !isBack { return left.append((file, "something else is in its place")) }
+        work.restored += 1
+        done.append(file)
+      }
+      if let failure { work.waiting.insert(failure) }
+    }
+    for (root, paths) in changed { try roots[root]?.sync(paths) }
+    if done.isEmpty && left.isEmpty { return }
+    try db.transaction {
+      try rows.remove(done)
+      try rows.set(.trashed, left.map(\.file))
+    }
+    work.left += left.map {
+      LeftFile(
+        batch: $0.file.batch, file: .file(root: $0.file.root, path: $0.file.path), reason: $0.why)
+    }
+    work.hasMore = true
+  }
+
+  /// Deletes for good what the trash kept long enough; what an edge names again goes back.
+  private func deleteMarked(_ roots: FileRoots, _ work: inout FileWork) throws {
+    let files = try rows.rows(.toDelete, limit: PostgresWriter.mostFiles)
+      .filter { roots[$0.root] != nil }
+    let named = try rows.named(files)
+    let wanted = files.filter { file in
+      named.contains(file.id) && ((try? roots[file.root]?.file(file.path)) ?? nil) == nil
+    }
+    var done: [ReleasedFile] = []
+    for file in files where !wanted.contains(where: { $0.id == file.id }) {
+      let failure = try attempt {
+        try roots[file.root]?.deleteFromTrash(file.path, batch: file.batch)
+        done.append(file)
+      }
+      if let failure { work.waiting.insert(failure) }
+    }
+    if done.isEmpty && wanted.isEmpty { return }
+    try db.transaction {
+      try rows.remove(done)
+      try rows.set(.toRestore, wanted)
+    }
+    work.deletedFromTrash += done.count
+    work.hasMore = true
+  }
+
+  /// Returns why it failed. It is tried again at the next occasion.
+  private func attempt(_ body: () throws -> Void) throws -> String? {
+    do {
+      try body()
+      return nil
+    } catch let error as SystemError {
+      return "\(error)"
+    } catch let error as UnmovableFile {
+      return error.reason
+    } catch let error as UnusableTrash {
+      return error.description
+    }
+  }
+
+  // MARK: - Roots
+
+  /// The file system of a root may be unmounted here, and the empty directory below it be seen in its
+  /// place. Then the root's files are not gone, and wait.
+  private func leaveOutUnmounted(_ roots: inout FileRoots) throws {
+    for root in roots.all {
+      let key = "root.\(root.name):\(root.path)"
+      let known = try store[meta: key]
+      let inode = Int64(bitPattern: try root.directory.descriptor.status().inode)
+      if known == inode { continue }
+      let entries = try root.directory.entries()
+      if try entries.next() != nil {
+        try store.set(key, inode)
+      } else if known != nil {
+        roots.leaveOut(root, because: PostgresWriter.unmounted)
+      }
+    }
+  }
+
+  private static let unmounted =
+    "it is empty, and not the directory that had files before: a file system may not be mounted "
+    + "there. If nothing is missing, put any file into it"
+}

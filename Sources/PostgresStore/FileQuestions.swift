@@ -1,0 +1,233 @@
+internal import CascadeModel
+internal import CascadePlanning
+internal import CascadePostgres
+package import CascadeStore
+
+/// Edges to files, by relation and then by the key of their source.
+struct FileListing {
+  let store: StoreConnection
+  let query: EdgeQuery
+  /// How many listings come before them.
+  let offset: Int
+
+  func page(after cursor: EdgeCursor?, limit: Int) throws -> EdgePage {
+    var edges: [Edge] = []
+    let files = store.binding.files
+    for index in max(0, (cursor?.listing ?? 0) - offset)..<files.count {
+      let isFirst = index + offset == cursor?.listing
+      let rows = try rows(
+        files[index], after: isFirst ? cursor?.position as? String : nil,
+        limit: limit - edges.count)
+      edges += rows.map { files[index].edge($0[0]!, $0[1]!) }
+      if edges.count == limit, let last = rows.last {
+        return EdgePage(edges: edges, next: EdgeCursor(listing: index + offset, position: last[0]!))
+      }
+    }
+    return EdgePage(edges: edges, next: nil)
+  }
+
+  func count() throws -> Int {
+    try store.binding.files.reduce(0) { sum, relation in
+      guard let filter = filter(relation, after: nil) else { return sum }
+      return try sum
+        + Int(store.db.run("SELECT count(*) \(filter.sql)", filter.values).integer ?? 0)
+    }
+  }
+
+  private func rows(_ relation: FileRelation, after: String?, limit: Int) throws -> [[String?]] {
+    guard let filter = filter(relation, after: after) else { return [] }
+    let key = relation.source.key
+    return try store.db.run(
+      """
+      SELECT \(key.text("s")), \(relation.path(in: "s")) \(filter.sql)
+      ORDER BY \(key.values("s")) LIMIT \(limit)
+      """, filter.values
+    ).rows
+  }
+
+  /// Nil if the relation has no such edges.
+  private func filter(
+    _ relation: FileRelation, after: String?
+  ) -> (sql: String, values: [String?])? {
+    if let name = query.name, name != relation.relationship.name { return nil }
+    let (source, path) = (relation.source, relation.path(in: "s"))
+    var conditions = ["\(path) IS NOT NULL"]
+    var values: [String?] = []
+    if let from = query.from {
+      guard from.collection == source.collection, let key = source.key.text(from.key) else {
+        return nil
+      }
+      values.append(key)
+      conditions.append(source.key.equal("s", text: "$\(values.count)"))
+    }
+    if let to = query.to {
+      guard case .file(relation.root, let wanted) = to else { return nil }
+      values.append(wanted)
+      conditions.append("\(path) = $\(values.count)")
+    }
+    if let after {
+      values.append(after)
+      let last = source.key.parts(of: "$\(values.count)").joined(separator: ", ")
+      conditions.append("(\(source.key.values("s"))) > (\(last))")
+    }
+    return ("FROM \(source.name) s WHERE \(conditions.joined(separator: " AND "))", values)
+  }
+}
+
+extension Explanation {
+  /// A file is there as long as an edge names it.
+  func why(file path: String, in root: String) throws -> Why {
+    let listing = EdgeListing(store: store, query: EdgeQuery(to: .file(root: root, path: path)))
+    let holders = try listing.page(after: nil, limit: Explanation.mostHolders).edges
+    if !holders.isEmpty { return try .alive(holders: holders, total: listing.count(), leases: []) }
+    let batch = try store.db.run(
+      "SELECT max(batch) FROM cascade.file WHERE root = $1 AND path = $2", [root, path]
+    ).integer
+    guard let batch, let entry = try entry(batch) else { return .unknown }
+    return .deleted(
+      Why.Deletion(
+        batch: batch, at: entry.at, id: entry.id, author: entry.author,
+        cause: entry.isSweep ? .sweep : .file, chainStart: nil, chain: []))
+  }
+}
+
+/// Compares the files on the disk with those that edges name.
+struct FileCheck {
+  private let store: StoreConnection
+  private let roots: FileRoots
+
+  init(_ store: StoreConnection, _ paths: StorePaths) throws {
+    self.store = store
+    roots = FileRoots(store.model, StorePaths(store: paths.spool, spool: paths.spool))
+    try store.db.execute(
+      """
+      CREATE TEMPORARY TABLE IF NOT EXISTS on_disk(root text NOT NULL, path text NOT NULL)
+        ON COMMIT DELETE ROWS;
+      DELETE FROM pg_temp.on_disk
+      """)
+  }
+
+  private static let part = 1_000
+
+  /// Reads the disk. Returns what could not be read.
+  private func read() throws -> [String] {
+    var unreadable: [String] = []
+    for root in roots.all {
+      var walk = FileWalk(root)
+      var paths: [String] = []
+      try walk.run { path in
+        paths.append(path)
+        if paths.count == FileCheck.part {
+          try add(paths, root.name)
+          paths = []
+        }
+      }
+      try add(paths, root.name)
+      unreadable += walk.unreadable.map { "\(root.path)/\($0)" }
+    }
+    return unreadable
+  }
+
+  private func add(_ paths: [String], _ root: String) throws {
+    try store.db.run(
+      "INSERT INTO pg_temp.on_disk SELECT $1, unnest($2::text[])", [root, arrayText(paths)])
+  }
+
+  private var isUnnamed: String {
+    let names = store.binding.files.map { relation in
+      """
+      (d.root = \(literal(relation.root)) AND d.path IN (
+        SELECT \(relation.path(in: "s")) FROM \(relation.source.name) s
+        WHERE \(relation.path(in: "s")) IS NOT NULL))
+      """
+    }
+    let known = "SELECT FROM cascade.file f WHERE f.root = d.root AND f.path = d.path"
+    return "NOT (\((["EXISTS (\(known))"] + names).joined(separator: " OR ")))"
+  }
+
+  private func unnamed(limit: Int) throws -> (files: [Destination], count: Int) {
+    let from = "FROM pg_temp.on_disk d WHERE \(isUnnamed)"
+    let rows = try store.db.run("SELECT d.root, d.path \(from) ORDER BY 1, 2 LIMIT \(limit)").rows
+    let count = try store.db.run("SELECT count(*) \(from)").integer ?? 0
+    return (rows.map { .file(root: $0[0]!, path: $0[1]!) }, Int(count))
+  }
+
+  func unreferenced() throws -> UnreferencedFiles {
+    var found = UnreferencedFiles()
+    found.unreadable = try read()
+    (found.files, found.count) = try unnamed(limit: 1_000)
+    return found
+  }
+
+  func findings(_ limit: Int) throws -> Findings {
+    var findings = Findings()
+    for problem in roots.problems {
+      findings.add(Finding(kind: problem.kind.rawValue, message: problem.message), limit)
+    }
+    for path in try read() {
+      findings.add(Finding(kind: "fileRoot", message: "\(path) cannot be read"), limit)
+    }
+    for relation in store.binding.files { try addMissing(relation, &findings, limit) }
+    let (files, count) = try unnamed(limit: max(limit - findings.list.count, 0))
+    findings.list += files.map {
+      Finding(kind: "fileWithoutEdge", message: "no edge references \($0.fileText)", file: $0)
+    }
+    findings.total += count
+    return findings
+  }
+
+  private func addMissing(
+    _ relation: FileRelation, _ findings: inout Findings, _ limit: Int
+  ) throws {
+    if roots[relation.root] == nil { return }
+    let path = relation.path(in: "s")
+    let rows = try store.db.run(
+      """
+      SELECT \(relation.source.key.text("s")), \(path) FROM \(relation.source.name) s
+      WHERE \(path) IS NOT NULL AND \(path) NOT IN (
+        SELECT d.path FROM pg_temp.on_disk d WHERE d.root = \(literal(relation.root)))
+      ORDER BY 2, 1
+      """
+    ).rows
+    for row in rows {
+      let file = Destination.file(root: relation.root, path: row[1]!)
+      let node = relation.source.node(row[0]!)
+      let whose = "\"\(relation.relationship.name)\" of \(node) references it"
+      findings.add(
+        Finding(
+          kind: "edgeWithoutFile", message: "\(file.fileText): it does not exist, but \(whose)",
+          node: node, file: file), limit)
+    }
+  }
+}
+
+extension PostgresReader {
+  package func checkFiles(_ paths: StorePaths, limit: Int) throws -> Findings {
+    try ask { store in
+      if store.model.files.isEmpty { return Findings() }
+      return try store.readingWholeTables { try FileCheck(store, paths).findings(limit) }
+    }
+  }
+
+  package func unreferencedFiles(_ paths: StorePaths) throws -> UnreferencedFiles {
+    try ask { store in
+      if store.model.files.isEmpty { return UnreferencedFiles() }
+      return try store.readingWholeTables { try FileCheck(store, paths).unreferenced() }
+    }
+  }
+}
+
+extension Findings {
+  fileprivate mutating func add(_ finding: Finding, _ limit: Int) {
+    if list.count < limit { list.append(finding) }
+    total += 1
+  }
+}
+
+extension Destination {
+  /// The notation of messages: root and path.
+  fileprivate var fileText: String {
+    guard case .file(let root, let path) = self else { return json.text }
+    return "\(root):\(path.printable)"
+  }
+}

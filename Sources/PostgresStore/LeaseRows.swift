@@ -1,0 +1,179 @@
+internal import CascadeModel
+internal import CascadePostgres
+package import CascadeStore
+
+/// What the daemon does with leases. An application may write the rows itself.
+extension PostgresWriter {
+  @discardableResult
+  package func lease(
+    _ subjects: [Lease.Subject], owner: String, seconds: Int64, connection: Int64?, at now: Int64
+  ) throws -> [Lease] {
+    try db.transaction {
+      try subjects.map { subject in
+        let row = try row(of: subject)
+        let connection = connection.map { "\($0)" }
+        try db.run(
+          """
+          DELETE FROM cascade.lease WHERE collection = $1 AND key IS NOT DISTINCT FROM $2
+          AND owner = $3 AND connection IS NOT DISTINCT FROM $4::bigint
+          """, row + [owner, connection])
+        let lease = try db.run(
+          """
+          INSERT INTO cascade.lease(collection, key, owner, connection, expires)
+          VALUES($1, $2, $3, $4::bigint, \(LiveLeases.seconds)::bigint + \(seconds))
+          RETURNING \(LeaseList.columns)
+          """, row + [owner, connection])
+        return Lease(lease.rows[0], store)
+      }
+    }
+  }
+
+  package func release(_ subjects: [Lease.Subject], owner: String?) throws -> Int {
+    try db.transaction {
+      try subjects.reduce(0) { count, subject in
+        try count
+          + db.run(
+            """
+            DELETE FROM cascade.lease WHERE collection = $1 AND key IS NOT DISTINCT FROM $2
+            AND ($3::text IS NULL OR owner = $3)
+            """, row(of: subject) + [owner]
+          ).changed
+      }
+    }
+  }
+
+  /// The collection, and the key as Cascade's tables have it.
+  private func row(of subject: Lease.Subject) throws -> [String?] {
+    switch subject {
+    case .collection(let name):
+      try refuseUnknown(name)
+      return [name, nil]
+    case .node(let node):
+      try refuseUnknown(node.collection)
+      if let misfit = model.keyProblem(node) { throw Rejection(.invalid, misfit, node: node) }
+      guard let table = store.binding.tables[node.collection] else {
+        throw Rejection(.invalid, "the tables have no \"\(node.collection)\" now", node: node)
+      }
+      guard let key = table.key.text(node.key) else {
+        throw Rejection(
+          .invalid, "no row of \"\(node.collection)\" can have the key of \(node)", node: node)
+      }
+      return [node.collection, key]
+    }
+  }
+
+  private func refuseUnknown(_ collection: String) throws {
+    if model.collections[collection] == nil {
+      throw Rejection(.invalid, "the model has no collection \"\(collection)\"")
+    }
+  }
+
+  package func releaseConnection(_ connection: Int64) throws {
+    if isDetached { return }
+    try db.run("DELETE FROM cascade.lease WHERE connection = \(connection)")
+  }
+
+  /// Ends the leases of all connections. No connection outlives the daemon.
+  package func releaseConnections() throws {
+    if isDetached { return }
+    try db.run("DELETE FROM cascade.lease WHERE connection IS NOT NULL")
+  }
+
+  // MARK: - The end of leases
+
+  /// Returns when the next one ends, by the clock that shows `now`.
+  package func deleteExpiredLeases(at now: Int64) throws -> (wereAny: Bool, next: Int64?) {
+    if isDetached { return (false, nil) }
+    let row = try db.run(
+      """
+      SELECT count(*) FILTER (WHERE l.expires <= n.now),
+        ceil(1000 * (min(l.expires) FILTER (WHERE l.expires > n.now)
+          - extract(epoch FROM clock_timestamp())))::bigint
+      FROM cascade.lease l, (SELECT \(LiveLeases.seconds)::bigint AS now) n
+      """
+    ).rows[0]
+    let wereAny = row[0] != "0"
+    if wereAny { try db.run("DELETE FROM cascade.lease WHERE expires <= \(LiveLeases.seconds)") }
+    return (wereAny, row[1].flatMap { Int64($0) }.map { now + max(0, $0) })
+  }
+
+  package func hasReleasedCandidate(at now: Int64) throws -> Bool {
+    if isDetached { return false }
+    return try db.run(
+      """
+      SELECT EXISTS (SELECT FROM cascade.blocked b JOIN cascade.collection c
+        ON c.number = b.collection WHERE b.is_leased AND NOT EXISTS (
+          SELECT FROM cascade.lease l WHERE l.collection = c.name
+          AND (l.key IS NULL OR l.key = b.key) AND l.expires > \(LiveLeases.seconds)))
+      """
+    ).bool
+  }
+
+  /// No sweep begins at roots.
+  package func hasReachingLeaseEnded(at now: Int64) -> Bool { false }
+
+  /// Leases end by the server's clock. If that is set, the leases that were known by then move with
+  /// it. `elapsed` is a clock of this machine that is never set.
+  package func noteTime(wall: Int64, elapsed: Int64) throws {
+    if isDetached { return }
+    let row = try db.run(
+      """
+      SELECT floor(1000 * extract(epoch FROM clock_timestamp()))::bigint,
+        (SELECT max(id) FROM cascade.lease)
+      """
+    ).rows[0]
+    let (server, lease) = (Int64(row[0]!)!, row[1].flatMap { Int64($0) })
+    if let last = lastTime, let known = last.lease {
+      let jump = (server - last.server) - (elapsed - last.elapsed)
+      if abs(jump) >= LastTime.leastJump {
+        try db.run(
+          "UPDATE cascade.lease SET expires = expires + \(jump / 1_000) WHERE id <= \(known)")
+      }
+    }
+    lastTime = LastTime(server: server, elapsed: elapsed, lease: lease)
+  }
+
+  /// What the clocks showed, and the newest lease.
+  struct LastTime {
+    fileprivate let server: Int64
+    fileprivate let elapsed: Int64
+    fileprivate let lease: Int64?
+
+    /// In milliseconds. A clock that is adjusted slowly does not jump.
+    fileprivate static let leastJump: Int64 = 2_000
+  }
+
+  package func saveTime(wall: Int64) {}
+}
+
+/// The leases in force, the first to end first.
+struct LeaseList {
+  let store: StoreConnection
+
+  static let columns = "collection, key, owner, expires, connection IS NOT NULL"
+
+  func all(limit: Int) throws -> [Lease] { try list("true", [], limit) }
+
+  func leases(of table: MappedTable, _ key: String) throws -> [Lease] {
+    try list("collection = $1 AND (key IS NULL OR key = $2)", [table.collection, key], .max)
+  }
+
+  private func list(_ condition: String, _ values: [String?], _ limit: Int) throws -> [Lease] {
+    try store.db.run(
+      """
+      SELECT \(LeaseList.columns) FROM cascade.lease
+      WHERE \(condition) AND expires > \(LiveLeases.seconds) ORDER BY expires, id LIMIT \(limit)
+      """, values
+    ).rows.map { Lease($0, store) }
+  }
+}
+
+extension Lease {
+  fileprivate init(_ row: [String?], _ store: StoreConnection) {
+    let collection = row[0]!
+    self.init(
+      collection: collection,
+      key: row[1].map { store.binding.tables[collection]?.key.key($0) ?? .text($0) },
+      owner: row[2], expires: Int64(row[3]!)!, isOfConnection: row[4] == "t")
+  }
+}
