@@ -195,10 +195,8 @@ struct ChangeFile {
   private mutating func delete(
     from table: MappedTable, _ selection: Removal.Selection
   ) throws -> Int {
-    let removal = Removal(store: store, batch: batch)
-    let went = try written.deleting(from: table) {
-      try removal.delete(from: table, selection, because: nil, limit: .max)
-    }
+    let went = try Removal(store: store, batch: batch).delete(
+      from: table, selection, because: nil, limit: .max)
     edgesRemoved += went.edges
     return went.rows
   }

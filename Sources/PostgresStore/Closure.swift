@@ -313,7 +313,8 @@ struct Closure {
       FROM cascade.journal j JOIN \(table.name) t ON \(table.key.equal("t", text: "j.other"))
       WHERE j.batch = \(batch) AND j.what = \(JournalSubject.lost.rawValue)
       AND j.subject = \(relation.number) AND NOT \(isGone(table, table.key.text("t")))
-      AND NOT \(relation.source.has("j.key"))
+      AND NOT \(relation.source.has("j.key")) AND EXISTS (SELECT FROM cascade.deleted k
+        WHERE k.batch = \(batch) AND k.collection = \(relation.source.number) AND k.key = j.key)
       """)
   }
 

@@ -5,7 +5,7 @@ internal import CascadePostgres
 ///
 /// 1. Before a row is written for the first time, the edges that it has are journaled as lost. Those
 ///    that it has again at the end are not lost.
-/// 2. What the file itself adds and removes never was.
+/// 2. What a row refers to when it is deleted, its deletion journals.
 struct WrittenRows {
   private let store: StoreConnection
   private let batch: Int64
@@ -42,21 +42,6 @@ struct WrittenRows {
 
   private func keys(of table: MappedTable, in nodes: Set<Node>) -> [String] {
     nodes.filter { $0.collection == table.collection }.compactMap { table.key.text($0.key) }
-  }
-
-  /// Runs `deletion`, which deletes rows of a table. What it journals of edges that the file itself
-  /// has added is taken back.
-  func deleting<T>(from table: MappedTable, _ deletion: () throws -> T) throws -> T {
-    guard let written = keys[table.number], !written.isEmpty else { return try deletion() }
-    let last = try store.db.run("SELECT coalesce(max(seq), 0) FROM cascade.journal").integer!
-    let result = try deletion()
-    try store.db.run(
-      """
-      DELETE FROM cascade.journal j WHERE j.seq > \(last) AND j.batch = \(batch)
-      AND j.what = \(JournalSubject.lost.rawValue) AND j.key = ANY($1::text[])
-      AND j.subject = ANY($2::int[])
-      """, [arrayText(written.sorted()), arrayText(relations(table).map { "\($0.number)" })])
-    return result
   }
 
   /// What a row referred to that is deleted, its deletion journals.

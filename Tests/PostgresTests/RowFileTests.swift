@@ -77,7 +77,6 @@ struct RowFileTests {
     let store = try Self.store()
     try store.bySQL("INSERT INTO tag VALUES('x')")
     let receipt = try store.apply([
-      Self.put(Self.row(5), #"{"tags": ["x"]}"#), .delete(Self.row(5)),
       .delete(Self.row(1)), Self.put(Self.row(1), #"{"tags": ["x", "a", "b"]}"#),
       Self.put(Self.row(1), #"{"tags": ["a", "b"]}"#),
     ])
