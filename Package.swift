@@ -35,9 +35,6 @@ let sources =
     .unsafeFlags(["-Xfrontend", "-disable-implicit-string-processing-module-import"])
   ]
 
-/// What is only tested with is not optimized: that would take most of the time of a build.
-let tests = settings + [.unsafeFlags(["-Onone"], .when(configuration: .release))]
-
 /// The programs are linked statically with Swift's runtime. Each of its shared libraries would cost
 /// memory pages of its own, and a machine where the programs are installed may not have them. All
 /// symbols are bound at the start and are read-only from then on.
@@ -99,13 +96,13 @@ let package = Package(
       name: "TestSupport", dependencies: ["CascadeSystem"], path: "Tests/TestSupport",
       swiftSettings: settings),
     .testTarget(
-      name: "ModelTests", dependencies: ["CascadeModel", "CascadeSystem"], swiftSettings: tests),
+      name: "ModelTests", dependencies: ["CascadeModel", "CascadeSystem"], swiftSettings: settings),
     .testTarget(
-      name: "SystemTests", dependencies: ["CascadeSystem", "TestSupport"], swiftSettings: tests),
+      name: "SystemTests", dependencies: ["CascadeSystem", "TestSupport"], swiftSettings: settings),
     .testTarget(
       name: "VarlinkTests",
       dependencies: ["CascadeSystem", "CascadeVarlink", "TestSupport"],
-      swiftSettings: tests),
+      swiftSettings: settings),
   ]
 )
 
@@ -185,7 +182,7 @@ for (index, layer) in layers.enumerated() {
         "CascadeModel", "CascadePostgres", "CascadeStore", "CascadeSystem", "PostgresStore",
         "PostgresSupport", "StoreDefinition",
       ],
-      swiftSettings: tests),
+      swiftSettings: settings),
 
     .target(
       name: "StoreDefinition", dependencies: ["CascadeModel", "CascadeStore"],
@@ -196,7 +193,7 @@ for (index, layer) in layers.enumerated() {
         "CascadeInspect", "CascadeModel", "CascadeSQLite", "CascadeSystem", "SQLiteBinding",
         "TestSupport",
       ],
-      exclude: ["Schemas"], swiftSettings: tests),
+      exclude: ["Schemas"], swiftSettings: settings),
     .testTarget(
       name: "StoreTests",
       dependencies: [
@@ -205,20 +202,20 @@ for (index, layer) in layers.enumerated() {
         "SQLiteBinding", "SQLiteTables", "SQLiteJournal", "SQLiteRules", "SQLiteEdges",
         "SQLiteDeletion", "SQLiteSweeps", "SQLiteUndo", "SQLiteStore",
       ],
-      swiftSettings: tests),
+      swiftSettings: settings),
     .testTarget(
       name: "SpoolTests",
       dependencies: [
         "CascadeModel", "CascadeSQLite", "CascadeStore", "CascadeSystem", "Spool", "SQLiteStore",
       ],
-      swiftSettings: tests),
+      swiftSettings: settings),
     .testTarget(
       name: "ServiceTests",
       dependencies: [
         "CascadeModel", "CascadeSystem", "CascadeVarlink", "SystemdService", "TestSupport",
         "VarlinkServer",
       ],
-      swiftSettings: tests),
+      swiftSettings: settings),
     // What the tests and benchmarks of CascadeKit run as another process.
     .executableTarget(
       name: "KitProgram", dependencies: ["CascadeKit", "CascadeSystem"], path: "Tests/KitProgram",
@@ -226,13 +223,13 @@ for (index, layer) in layers.enumerated() {
     .testTarget(
       name: "CascadeKitTests",
       dependencies: ["CascadeKit", "CascadeModel", "CascadeSystem", "TestSupport"],
-      swiftSettings: tests),
+      swiftSettings: settings),
     .testTarget(
       name: "DaemonTests",
       dependencies: [
         "CascadeKit", "CascadeModel", "CascadePostgres", "CascadeSQLite", "CascadeSystem",
         "PostgresSupport",
       ],
-      swiftSettings: tests),
+      swiftSettings: settings),
   ]
 #endif
