@@ -36,7 +36,7 @@ package final class PostgresReader: StoreReading {
     let store = try connected()
     return try store.db.transaction(.repeatableRead) {
       if try !store.isAttached { throw StoreError.detached }
-      try store.bind(numbering: false)
+      try store.bindIfChanged()
       return try body(store)
     }
   }
@@ -125,7 +125,7 @@ package final class PostgresReader: StoreReading {
 
   package func planSweep(_ kinds: [SweepKind], at now: Int64?) throws -> Plan {
     try ask { store in
-      var closure = try Closure(store, journal: "true")
+      var closure = try Closure(store, journal: .ofSweep(store))
       if kinds.include(.dangling) {
         try closure.begin(with: DanglingReferences(store).find().filter { !$0.isDoubtful })
       }

@@ -7,6 +7,7 @@ final class StoreConnection {
   let db: Session
   let model: StoreModel
   private(set) var binding = Binding()
+  private var boundSchema: String?
 
   init(_ path: String, _ model: StoreModel, lockTimeout: Duration) throws {
     self.model = model
@@ -59,6 +60,14 @@ final class StoreConnection {
   func bind(numbering: Bool) throws {
     var binder = Binder(self, numbers: numbering)
     binding = try binder.bind()
+  }
+
+  /// Binds again if the schema has changed.
+  func bindIfChanged() throws {
+    let schema = try SchemaState.read(self)
+    if schema != nil && schema == boundSchema { return }
+    try bind(numbering: false)
+    boundSchema = try SchemaState.read(self)
   }
 
   /// A table of the application, quoted, with its schema; nil if there is none. A name with a dot
