@@ -76,10 +76,14 @@ package struct Session: ~Copyable {
   package var isInTransaction: Bool { unsafe PQtransactionStatus(connection) != PQTRANS_IDLE }
 
   /// Runs `body` in a transaction of its own, and rolls it back if `body` throws.
+  ///
+  /// One that is not durable may be lost if the server crashes, together with every later one of all
+  /// sessions, and never without those. The next durable one makes it durable too.
   package func transaction<T>(
-    _ isolation: Isolation = .readCommitted, _ body: () throws -> T
+    _ isolation: Isolation = .readCommitted, isDurable: Bool = true, _ body: () throws -> T
   ) throws -> T {
-    try execute("BEGIN ISOLATION LEVEL \(isolation.rawValue)")
+    let durability = isDurable ? "" : "; SET LOCAL synchronous_commit = off"
+    try execute("BEGIN ISOLATION LEVEL \(isolation.rawValue)\(durability)")
     do {
       let result = try body()
       try execute("COMMIT")

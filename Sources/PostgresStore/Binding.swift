@@ -61,6 +61,19 @@ struct MappedTable {
   func has(_ key: String) -> String {
     "EXISTS (SELECT FROM \(name) t WHERE \(self.key.equal("t", text: key)))"
   }
+
+  /// Whether the row `k` of `cascade.deleted_node` is the node of the key that a text names.
+  func isDeleted(_ k: String, _ key: String) -> String {
+    """
+    \(k).collection = \(number) AND \(k).key = \(key)
+    AND \(k).bucket IN (\(OwnSchema.bucket(key)), \(OwnSchema.sharedBucket(key)))
+    """
+  }
+
+  /// Whether a node was deleted that is remembered.
+  func wasDeleted(_ key: String) -> String {
+    "EXISTS (SELECT FROM cascade.deleted_node k WHERE \(isDeleted("k", key)))"
+  }
 }
 
 /// Types whose values are the same exactly when their texts are, and compare with each other.

@@ -5,7 +5,7 @@ internal import CascadeStore
 /// Nodes that had to stay, because a rule of the model denies their deletion, because a lease holds them,
 /// or because a constraint or a trigger of the application refuses it.
 ///
-/// 1. What led to such a node stays in the journal, in the batch 0, and each later sweep takes it up.
+/// 1. What led to such a node stays in `work`, in the batch 0, and each later sweep takes it up.
 /// 2. The end of a denial is written to the journal by a trigger, so that a sweep runs, and so does
 ///    it after the end of a lease. Nothing tells of
 ///    the application's own reasons, so a sweep also runs after a while, and again after twice that time.
@@ -68,7 +68,7 @@ struct BlockedNodes {
 
   // MARK: - What led to them
 
-  /// Keeps in the journal what led to blocked nodes, in the transaction that ends a batch.
+  /// Keeps what led to blocked nodes, in the transaction that ends a batch.
   func keepCauses(of batch: Int64) throws {
     if try isAny {
       for relation in store.binding.relations { try keepCauses(relation, batch) }
@@ -84,12 +84,14 @@ struct BlockedNodes {
     try keep(.lost, relation.number, batch, isBlocked(table, "j.other"))
     try keep(.widowed, relation.number, batch, isBlocked(source, "j.key"))
     if relation.join != nil || relation.rules.isDisjoint(with: .losingDestination) { return }
-    try keep(
-      .gone, table.number, batch,
+    func leadsToBlocked(_ key: String) -> String {
       """
-      EXISTS (SELECT FROM \(relation.edges()) WHERE \(relation.leads(toText: "j.key"))
+      EXISTS (SELECT FROM \(relation.edges()) WHERE \(relation.leads(toText: key))
         AND NOT \(BlockedNodes.isNotBlocked(source, "s")))
-      """)
+      """
+    }
+    try keep(.gone, table.number, batch, leadsToBlocked("j.key"))
+    try keepDeleted(table, batch, leadsToBlocked("k.key"))
   }
 
   private func keep(
@@ -97,9 +99,22 @@ struct BlockedNodes {
   ) throws {
     try db.run(
       """
-      UPDATE cascade.journal j SET batch = \(BlockedNodes.waiting), done = false, told = true
+      UPDATE cascade.work j SET batch = \(BlockedNodes.waiting), done = false, told = true
       WHERE j.batch = \(batch) AND j.done AND j.what = \(what.rawValue) AND j.subject = \(subject)
       AND \(condition)
+      """)
+  }
+
+  /// The same for what the batch itself deleted. Several relations may lead to a node.
+  private func keepDeleted(_ table: MappedTable, _ batch: Int64, _ condition: String) throws {
+    let (gone, waiting) = (JournalSubject.gone.rawValue, BlockedNodes.waiting)
+    try db.run(
+      """
+      INSERT INTO cascade.work(batch, what, subject, key, told)
+      SELECT DISTINCT \(waiting), \(gone), k.collection, k.key, true FROM cascade.deleted_node k
+      WHERE k.batch = \(batch) AND k.collection = \(table.number) AND k.follows AND \(condition)
+      AND NOT EXISTS (SELECT FROM cascade.work j WHERE j.batch = \(waiting) AND NOT j.done
+        AND j.what = \(gone) AND j.subject = k.collection AND j.key = k.key)
       """)
   }
 
@@ -120,7 +135,7 @@ struct BlockedNodes {
 
   /// Looks again after twice the last time, as long as something waits.
   private func planLook() throws {
-    let waits = "SELECT FROM cascade.journal WHERE batch = \(BlockedNodes.waiting)"
+    let waits = "SELECT FROM cascade.work WHERE batch = \(BlockedNodes.waiting) AND NOT done"
     if try !db.run("SELECT EXISTS (\(waits))").bool {
       try db.run("DELETE FROM cascade.meta WHERE key IN ('look_again', 'look_again_delay')")
       return

@@ -129,8 +129,9 @@ struct ChangeFile {
   private func forgetDeletion(of node: Node, in table: MappedTable) throws -> Bool {
     try db.run(
       """
-      DELETE FROM cascade.deleted
-      WHERE batch = \(batch) AND id > \(lastDeleted) AND collection = \(table.number) AND key = $1
+      DELETE FROM cascade.deleted WHERE batch = \(batch) AND id > \(lastDeleted)
+      AND collection = \(table.number)
+      AND bucket = \(OwnSchema.bucket("$1::text")) AND keys = ARRAY[$1::text]
       """, [key(of: node, in: table)]
     ).changed > 0
   }
@@ -247,7 +248,7 @@ struct ChangeFile {
         let dangling = relation.dangling(at: end)
         try db.run(
           """
-          INSERT INTO cascade.journal(what, subject, key, batch)
+          INSERT INTO cascade.work(what, subject, key, batch)
           SELECT DISTINCT \(JournalSubject.gone.rawValue), \(dangling.table.number), \(dangling.key),
           \(batch) FROM \(dangling.edges) WHERE e.added = \(batch) AND \(dangling.condition)
           """)
@@ -260,10 +261,8 @@ struct ChangeFile {
     try journalMissingEnds()
     let changed = try written.finish()
     try judge()
-    var waves = try Waves(store, batch: batch, isSweep: false)
-    repeat {
-      while try waves.step(.max) != nil {}
-    } while try waves.deleteUncounted(.max) > 0
+    var waves = try Waves(store, batch: batch, isSweep: false, after: lastDeleted)
+    while try waves.next(.max) != nil {}
     try touch()
     notices += try waves.finish(at: at).notices
     try waves.leases.verify()
@@ -298,8 +297,7 @@ struct ChangeFile {
   }
 
   private func judge() throws {
-    var closure = try Closure(store, journal: "j.batch = \(batch)")
-    closure.ownBatch = batch
+    var closure = try Closure(store, journal: .ofFile(store, batch))
     closure.lastDeleted = lastDeleted
     try closure.complete()
     let denials = try closure.denials()

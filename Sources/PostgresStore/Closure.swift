@@ -6,67 +6,91 @@ internal import CascadeStore
 /// denials. It must run in a transaction, which the table does not outlive.
 struct Closure {
   let store: StoreConnection
-  /// Which rows `j` of the journal it begins with; nil for none.
-  let journal: String?
+  /// What it begins with, beside what is asked for; nil for nothing.
+  let journal: JournalRows?
   private var level = 0
+  /// How many rows of a table are in the set, by the number of the table.
+  var counts: [Int64: Int] = [:]
+  /// How many nodes of a table would go, and are not in the set one by one.
+  var leaves: [(relation: EdgeRelation, count: Int)] = []
+  /// The tables that got rows at this level, and at the next one.
+  private var (fresh, next): (Set<Int64>, Set<Int64>) = ([], [])
+  /// How many rows were in the tables on which a count depends, when it was asked. A relation may be
+  /// counted at both ends.
+  private var counted: [JournalSubject: [Int64: Int]] = [:]
   private var size = 0
   private var sizeKnown = 0
-  private let leases: LiveLeases
+  let leases: LiveLeases
   /// For many nodes it may be better to read a whole table.
-  private var isSmall: Bool { size <= 1_000 }
+  private var isSmall: Bool { size <= 1_000 && !(journal?.isLong ?? false) }
 
-  private var db: Session { _read { yield store.db } }
-  private var binding: Binding { store.binding }
+  var db: Session { _read { yield store.db } }
+  var binding: Binding { store.binding }
 
-  init(_ store: StoreConnection, journal: String?) throws {
+  init(_ store: StoreConnection, journal: JournalRows?) throws {
     (self.store, self.journal, leases) = try (store, journal, LiveLeases(store))
-    try store.db.execute(
+    let size = try store.db.run("SELECT pg_relation_size(to_regclass('pg_temp.gone'))").integer
+    guard let size else {
+      try createTables()
+      return
+    }
+    // To truncate them at each commit would take longer than what a small sweep does.
+    let tables = ["gone", "first_gone", "denied", "kept"].map { "pg_temp.\($0)" }
+    try db.execute(
+      size > 1_000_000
+        ? "TRUNCATE \(tables.joined(separator: ", "))"
+        : tables.map { "DELETE FROM \($0)" }.joined(separator: "; "))
+  }
+
+  private func createTables() throws {
+    try db.execute(
       """
-      CREATE TEMPORARY TABLE IF NOT EXISTS gone(
+      CREATE TEMPORARY TABLE gone(
         collection int NOT NULL, key text NOT NULL, level int NOT NULL, rule smallint, via int,
-        other text, PRIMARY KEY(collection, key)) ON COMMIT DELETE ROWS;
-      CREATE TEMPORARY TABLE IF NOT EXISTS denied(
+        other text, PRIMARY KEY(collection, key));
+      CREATE TEMPORARY TABLE denied(
         collection int NOT NULL, key text NOT NULL, via int NOT NULL, source text NOT NULL,
-        destination text NOT NULL) ON COMMIT DELETE ROWS;
-      CREATE TEMPORARY TABLE IF NOT EXISTS kept(
-        collection int NOT NULL, key text NOT NULL, PRIMARY KEY(collection, key))
-        ON COMMIT DELETE ROWS;
-      CREATE TEMPORARY TABLE IF NOT EXISTS first_gone(LIKE pg_temp.gone) ON COMMIT DELETE ROWS;
-      DELETE FROM pg_temp.gone; DELETE FROM pg_temp.first_gone; DELETE FROM pg_temp.denied;
-      DELETE FROM pg_temp.kept
+        destination text NOT NULL);
+      CREATE TEMPORARY TABLE kept(
+        collection int NOT NULL, key text NOT NULL, PRIMARY KEY(collection, key));
+      CREATE TEMPORARY TABLE first_gone(LIKE pg_temp.gone)
       """)
   }
 
   // MARK: - Where it begins
 
   /// Begins with rows that are there, and whose deletion is asked for.
-  func begin(with table: MappedTable, keys: [String]) throws {
-    try db.run(
+  mutating func begin(with table: MappedTable, keys: [String]) throws {
+    counts[table.number, default: 0] += try db.run(
       """
       INSERT INTO pg_temp.gone SELECT \(table.number), \(table.key.text("t")), 0
       FROM \(table.name) t WHERE \(table.key.isAny("t", "$1")) ON CONFLICT DO NOTHING
-      """, [arrayText(keys)])
+      """, [arrayText(keys)]
+    ).changed
   }
 
-  private func beginWithJournal() throws {
+  private mutating func beginWithJournal() throws {
     guard let journal else { return }
-    // The plan of a change file counts what the file deletes itself.
-    for table in binding.tables.values where ownBatch != nil || binding.isMissed(table) {
-      try db.run(
+    for table in binding.tables.values where journal.has(.gone, table.number) {
+      // The plan of a change file counts what the file deletes itself.
+      if journal.ownBatch == nil && !binding.isMissed(table) { continue }
+      counts[table.number, default: 0] += try db.run(
         """
-        INSERT INTO pg_temp.gone SELECT DISTINCT j.subject, j.key, 0 FROM cascade.journal j
-        WHERE \(journal) AND j.what = \(JournalSubject.gone.rawValue)
+        INSERT INTO pg_temp.gone SELECT DISTINCT j.subject, j.key, 0 FROM \(journal.rows) j
+        WHERE j.what = \(JournalSubject.gone.rawValue)
         AND j.subject = \(table.number) AND NOT \(table.has("j.key")) ON CONFLICT DO NOTHING
-        """)
+        """
+      ).changed
     }
   }
 
   /// Begins also with ends that do not exist.
-  func begin(with missing: [DanglingReferences.Missing]) throws {
+  mutating func begin(with missing: [DanglingReferences.Missing]) throws {
     for value in missing {
-      try db.run(
+      counts[value.table.number, default: 0] += try db.run(
         "INSERT INTO pg_temp.gone VALUES(\(value.table.number), $1, 0) "
-          + "ON CONFLICT DO NOTHING", [value.value])
+          + "ON CONFLICT DO NOTHING", [value.value]
+      ).changed
     }
   }
 
@@ -79,150 +103,192 @@ struct Closure {
     try db.execute("SET LOCAL enable_hashjoin = on")
     defer { try? db.execute("SET LOCAL enable_hashjoin = off; SET LOCAL enable_seqscan = off") }
     // The server finds no difference between plans that all read a table that they should not.
-    let isLong = "SELECT count(*) > 1000 FROM (SELECT FROM cascade.journal LIMIT 1001) j"
-    if try db.run(isLong).bool { try db.execute("SET LOCAL enable_seqscan = on") }
+    if journal?.isLong ?? false { try db.execute("SET LOCAL enable_seqscan = on") }
     try beginWithJournal()
-    try db.execute("INSERT INTO pg_temp.first_gone SELECT * FROM pg_temp.gone")
+    if binding.denies {
+      try db.execute("INSERT INTO pg_temp.first_gone SELECT * FROM pg_temp.gone")
+    }
     repeat {
       try close()
     } while try leaveOutDenied()
+    try countLeaves()
   }
 
   private mutating func close() throws {
-    level = 0
+    (level, counted) = (0, [:])
+    counts = counts.filter { $0.value > 0 }
+    fresh = Set(counts.keys)
     while true {
       while try followDeletes() {}
       if try !followCounts() { return }
     }
   }
 
-  private mutating func followDeletes() throws -> Bool {
-    var isAny = false
-    for relation in binding.relations {
-      if relation.rules.contains(.deleteSourceIfDestinationDeleted) {
-        if try addSources(relation) { isAny = true }
-      }
-      if relation.rules.contains(.deleteDestinationIfSourceDeleted) {
-        if try addDestinations(relation, .deleteDestinationIfSourceDeleted) { isAny = true }
-      }
-    }
-    level += 1
-    return isAny
+  private mutating func endLevel() -> Bool {
+    defer { (fresh, next, level) = (next, [], level + 1) }
+    return !next.isEmpty
   }
 
-  private mutating func add(_ table: MappedTable, _ rows: String) throws -> Bool {
+  private mutating func followDeletes() throws -> Bool {
+    for relation in binding.relations {
+      if relation.rules.contains(.deleteSourceIfDestinationDeleted) && !isLeaf(relation)
+        && isNews(relation.destination, .widowed, relation)
+      {
+        try addSources(relation)
+      }
+      if relation.rules.contains(.deleteDestinationIfSourceDeleted)
+        && isNews(relation.source, .lost, relation)
+      {
+        try addDestinations(relation, .deleteDestinationIfSourceDeleted)
+      }
+    }
+    return endLevel()
+  }
+
+  /// Whether something may follow at this level.
+  private func isNews(
+    _ table: MappedTable, _ what: JournalSubject, _ relation: EdgeRelation
+  ) -> Bool {
+    fresh.contains(table.number) || level == 0 && isJournaled(what, relation)
+  }
+
+  func isJournaled(_ what: JournalSubject, _ relation: EdgeRelation) -> Bool {
+    journal?.has(what, relation.number) ?? false
+  }
+
+  private mutating func add(_ table: MappedTable, _ rows: String) throws {
+    let isLeftOut = """
+      EXISTS (SELECT FROM pg_temp.kept k WHERE k.collection = \(table.number) AND k.key = f.key)
+      """
     let added = try db.run(
       """
       INSERT INTO pg_temp.gone(collection, key, level, rule, via, other)
       SELECT \(table.number), f.key, \(level + 1), f.rule, f.via, f.other
       FROM (\(rows)) f(key, rule, via, other)
-      WHERE NOT EXISTS (SELECT FROM pg_temp.kept k
-        WHERE k.collection = \(table.number) AND k.key = f.key)
-      AND NOT \(leases.holds(table, "f.key")) ON CONFLICT DO NOTHING
+      WHERE NOT \(leases.holds(table, "f.key")) \(binding.denies ? "AND NOT \(isLeftOut)" : "")
+      ON CONFLICT DO NOTHING
       """
     ).changed
+    if added == 0 { return }
+    next.insert(table.number)
+    counts[table.number, default: 0] += added
     size += added
     if size > max(1_000, 2 * sizeKnown) {
-      try db.execute("ANALYZE pg_temp.gone")
+      try db.execute("ANALYZE pg_temp.gone; SET LOCAL enable_seqscan = on")
       sizeKnown = size
     }
-    return added > 0
   }
 
-  private mutating func addSources(_ relation: EdgeRelation) throws -> Bool {
-    try add(
-      relation.source,
-      """
+  private mutating func addSources(_ relation: EdgeRelation) throws {
+    let ofSet = """
       SELECT \(relation.source.key.text("s")), \(Rules.deleteSourceIfDestinationDeleted.rawValue),
       \(relation.number), g.key
       FROM pg_temp.gone g, \(relation.edges())
       WHERE g.collection = \(relation.destination.number) AND g.level = \(level)
       AND \(relation.leads(toText: "g.key"))\(andNowhereElse(relation))
-      UNION ALL \(widowed(relation, .deleteSourceIfDestinationDeleted)) AND \(level == 0)
-      """)
+      """
+    try add(
+      relation.source,
+      union(
+        ofSet, level == 0 ? widowed(relation, .deleteSourceIfDestinationDeleted) : nil))
+  }
+
+  private func union(_ first: String, _ second: String?) -> String {
+    second.map { "\(first) UNION ALL \($0)" } ?? first
   }
 
   /// Destinations `t` of edges that lost their source, because it is in the set or the journal says
   /// so.
   private mutating func addDestinations(
     _ relation: EdgeRelation, _ rule: Rules, where condition: String = "true"
-  ) throws -> Bool {
+  ) throws {
     let (edges, table) = (relation.edges(ofText: "g.key"), relation.destination)
-    let isLevel = rule == .deleteDestinationIfSourceDeleted ? "g.level = \(level)" : "true"
+    let isEach = rule == .deleteDestinationIfSourceDeleted
     let ofSet = """
       SELECT \(table.key.text("t")), \(rule.rawValue), \(relation.number), g.key
       FROM pg_temp.gone g, \(edges.from), \(table.name) t
-      WHERE g.collection = \(relation.source.number) AND \(isLevel) AND \(edges.condition)
-      AND \(relation.leads(to: "t")) AND \(condition)
+      WHERE g.collection = \(relation.source.number) AND \(isEach ? "g.level = \(level)" : "true")
+      AND \(edges.condition) AND \(relation.leads(to: "t")) AND \(condition)
       """
-    let isOnce = rule == .deleteDestinationIfSourceDeleted && level > 0
-    return try add(
-      table,
-      journal == nil || isOnce
-        ? ofSet : "\(ofSet) UNION ALL \(journaled(relation, rule, condition))")
+    let isOnce = isEach && level > 0
+    try add(table, union(ofSet, isOnce ? nil : journaled(relation, rule, condition)))
   }
 
+  /// One edge to each destination tells enough. Whether an edge is there again, a count sees itself.
   private func journaled(
     _ relation: EdgeRelation, _ rule: Rules, _ condition: String
-  ) -> String {
+  ) -> String? {
+    guard let journal, isJournaled(.lost, relation) else { return nil }
     let table = relation.destination
+    let isJournaled = """
+      j.what = \(JournalSubject.lost.rawValue) AND j.subject = \(relation.number)
+      """
+    let isGone =
+      rule == .deleteDestinationIfSourceDeleted
+      ? "NOT \(relation.hasEdge("j.key", "j.other"))" : "true"
     return """
       SELECT \(table.key.text("t")), \(rule.rawValue), \(relation.number), j.key
-      FROM cascade.journal j JOIN \(table.name) t ON \(table.key.equal("t", text: "j.other"))
-      WHERE \(journal ?? "false") AND j.what = \(JournalSubject.lost.rawValue)
-      AND j.subject = \(relation.number) AND \(condition)
-      AND NOT \(relation.hasEdge("j.key", "j.other"))
+      FROM (SELECT j.other, min(j.key) AS key FROM \(journal.rows) j
+        WHERE \(isJournaled) AND \(isGone) GROUP BY 1) j
+      JOIN \(table.name) t ON \(table.key.equal("t", text: "j.other")) WHERE \(condition)
       """
   }
 
   // MARK: - Counts
 
   private mutating func followCounts() throws -> Bool {
-    var isAny = false
     for relation in binding.relations {
-      if relation.rules.contains(.deleteDestinationIfAllSourcesDeleted) {
-        if try addDestinations(
+      if relation.rules.contains(.deleteDestinationIfAllSourcesDeleted),
+        isCountNew(relation, binding.alikeAtDestination(relation).map(\.source), .lost)
+      {
+        try addDestinations(
           relation, .deleteDestinationIfAllSourcesDeleted, where: "NOT \(hasSource(relation))")
-        {
-          isAny = true
-        }
       }
-      if relation.rules.contains(.deleteSourceIfAllDestinationsDeleted) {
-        if try addSourcesWithoutDestination(relation) { isAny = true }
+      if relation.rules.contains(.deleteSourceIfAllDestinationsDeleted),
+        isCountNew(relation, binding.alikeAtSource(relation).map(\.destination), .widowed)
+      {
+        try addSourcesWithoutDestination(relation)
       }
     }
-    level += 1
-    return isAny
+    return endLevel()
   }
 
-  private mutating func addSourcesWithoutDestination(_ relation: EdgeRelation) throws -> Bool {
+  /// Whether edges may have gone, from or to these tables, since the relation was counted.
+  private mutating func isCountNew(
+    _ relation: EdgeRelation, _ tables: [MappedTable], _ what: JournalSubject
+  ) -> Bool {
+    let gone = Set(tables.map(\.number)).reduce(0) { $0 + (counts[$1] ?? 0) }
+    if gone == 0 && !isJournaled(what, relation) { return false }
+    defer { counted[what, default: [:]][relation.number] = gone }
+    return counted[what]?[relation.number] != gone
+  }
+
+  private mutating func addSourcesWithoutDestination(_ relation: EdgeRelation) throws {
     let remain = binding.alikeAtSource(relation).map { alike in
       let table = alike.destination
-      return alike.hasDestination(
-        where: "NOT \(isGone(table, table.key.text("t")))", ofEachRow: isSmall)
-    }
-    return try add(
-      relation.source,
-      """
+      return alike.hasDestination(where: stays(table, "t"), ofEachRow: isSmall)
+    }.joined(separator: " OR ")
+    let ofSet = """
       SELECT \(relation.source.key.text("s")),
       \(Rules.deleteSourceIfAllDestinationsDeleted.rawValue), \(relation.number), g.key
       FROM pg_temp.gone g, \(relation.edges())
       WHERE g.collection = \(relation.destination.number) AND \(relation.leads(toText: "g.key"))
-      AND NOT (\(remain.joined(separator: " OR ")))
-      UNION ALL \(widowed(relation, .deleteSourceIfAllDestinationsDeleted))
-      AND NOT (\(remain.joined(separator: " OR ")))
-      """)
+      AND NOT (\(remain))
+      """
+    let widowed = widowed(relation, .deleteSourceIfAllDestinationsDeleted)
+    try add(relation.source, union(ofSet, widowed.map { "\($0) AND NOT (\(remain))" }))
   }
 
   /// Sources `s` of edges that lost their destination, as the journal says.
-  private func widowed(_ relation: EdgeRelation, _ rule: Rules) -> String {
-    """
-    SELECT \(relation.source.key.text("s")), \(rule.rawValue), \(relation.number), j.other
-    FROM cascade.journal j
-    JOIN \(relation.source.name) s ON \(relation.source.key.equal("s", text: "j.key"))
-    WHERE \(journal ?? "false") AND j.what = \(JournalSubject.widowed.rawValue)
-    AND j.subject = \(relation.number) AND NOT \(relation.isRestored("j.key", "j.other"))
-    """
+  private func widowed(_ relation: EdgeRelation, _ rule: Rules) -> String? {
+    guard let journal, isJournaled(.widowed, relation) else { return nil }
+    return """
+      SELECT \(relation.source.key.text("s")), \(rule.rawValue), \(relation.number), j.other
+      FROM \(journal.rows) j
+      JOIN \(relation.source.name) s ON \(relation.source.key.equal("s", text: "j.key"))
+      WHERE j.what = \(JournalSubject.widowed.rawValue) AND j.subject = \(relation.number)
+      AND NOT \(relation.isRestored("j.key", "j.other"))
+      """
   }
 
   /// Whether an edge of the relation's name leads to the row `t` from a row that stays.
@@ -230,10 +296,7 @@ struct Closure {
     let table = relation.destination
     let remain = binding.alikeAtDestination(relation).map { alike in
       alike.hasSource(
-        where: """
-          NOT \(isGone(alike.source, alike.source.key.text("s")))
-          AND NOT \(isGone(table, table.key.text("t")))
-          """, ofEachRow: isSmall)
+        where: "\(stays(alike.source, "s")) AND \(stays(table, "t"))", ofEachRow: isSmall)
     }
     return "(\(remain.joined(separator: " OR ")))"
   }
@@ -241,6 +304,11 @@ struct Closure {
   /// What to append to a condition for an edge, so that no other row that stays has the key.
   private func andNowhereElse(_ relation: EdgeRelation) -> String {
     relation.andNowhereElse { "NOT \(isGone($0, $0.key.text("a")))" }
+  }
+
+  /// Whether a row of a table is not in the set.
+  func stays(_ table: MappedTable, _ row: String) -> String {
+    counts[table.number] == nil ? "true" : "NOT \(isGone(table, table.key.text(row)))"
   }
 
   private func isGone(_ table: MappedTable, _ key: String) -> String {
@@ -251,11 +319,11 @@ struct Closure {
 
   // MARK: - Denials
 
-  private func leaveOutDenied() throws -> Bool {
+  private mutating func leaveOutDenied() throws -> Bool {
     if !binding.denies { return false }
     for relation in binding.relations { try deny(relation) }
     // A change file is rejected for what it would delete, if that is denied.
-    if ownBatch != nil { return false }
+    if journal?.ownBatch != nil { return false }
     let isNews =
       try db.run(
         """
@@ -270,6 +338,10 @@ struct Closure {
       INSERT INTO pg_temp.gone SELECT * FROM pg_temp.first_gone f WHERE NOT EXISTS (
         SELECT FROM pg_temp.kept k WHERE k.collection = f.collection AND k.key = f.key)
       """)
+    counts = Dictionary(
+      uniqueKeysWithValues: try db.run(
+        "SELECT g.collection, count(*) FROM pg_temp.gone g GROUP BY 1"
+      ).rows.map { (Int64($0[0]!)!, Int($0[1]!)!) })
     return true
   }
 
@@ -304,31 +376,29 @@ struct Closure {
   /// A row that this transaction deleted is denied like one that is there.
   private func denyJournaled(_ relation: EdgeRelation) throws {
     // Join rows are still there.
-    guard let batch = ownBatch, relation.join == nil else { return }
+    guard let batch = journal?.ownBatch, relation.join == nil else { return }
     let table = relation.destination
     try db.run(
       """
       INSERT INTO pg_temp.denied SELECT \(relation.source.number), j.key, \(relation.number),
         j.key, j.other
-      FROM cascade.journal j JOIN \(table.name) t ON \(table.key.equal("t", text: "j.other"))
+      FROM cascade.work j JOIN \(table.name) t ON \(table.key.equal("t", text: "j.other"))
       WHERE j.batch = \(batch) AND j.what = \(JournalSubject.lost.rawValue)
       AND j.subject = \(relation.number) AND NOT \(isGone(table, table.key.text("t")))
-      AND NOT \(relation.source.has("j.key")) AND EXISTS (SELECT FROM cascade.deleted k
+      AND NOT \(relation.source.has("j.key")) AND EXISTS (SELECT FROM cascade.deleted_node k
         WHERE k.batch = \(batch) AND k.collection = \(relation.source.number) AND k.key = j.key)
       """)
   }
 
-  /// The batch of a change file: what it deleted can still be brought back.
-  var ownBatch: Int64?
-  /// What it deleted up to here is gone for good, and counts for the hold.
+  /// What a change file deleted up to here is gone for good, and counts for the hold.
   var lastDeleted: Int64 = 0
 
+  /// What it deleted later can still be brought back.
   private func isOwn(_ row: String) -> String {
-    guard let batch = ownBatch else { return "false" }
+    guard let batch = journal?.ownBatch else { return "false" }
     return """
-      EXISTS (SELECT FROM cascade.deleted k WHERE k.batch = \(batch) AND k.is_own
-        AND k.id > \(lastDeleted)
-        AND k.collection = \(row).collection AND k.key = \(row).key)
+      (\(row).collection, \(row).key) IN (SELECT k.collection, k.key FROM cascade.deleted_node k
+        WHERE k.batch = \(batch) AND k.is_own AND k.id > \(lastDeleted))
       """
   }
 }

@@ -9,24 +9,32 @@ extension Closure {
   private var isThere: String { "g.level > 0" }
 
   func countByCollection(includingFirst: Bool) throws -> [(MappedTable, Int)] {
-    try store.db.run(
-      """
-      SELECT c.collection, sum(c.count) FROM (
-        SELECT g.collection, count(*) FROM pg_temp.gone g
-        WHERE \(includingFirst ? "true" : isThere) GROUP BY 1
-        UNION ALL SELECT k.collection, count(*) FROM cascade.deleted k
-        WHERE k.batch = \(ownBatch ?? 0) AND k.is_own AND k.id <= \(lastDeleted) GROUP BY 1) c
-      GROUP BY 1
-      """
-    ).rows.compactMap { row in
-      store.binding.table(Int64(row[0]!)!).map { ($0, Int(row[1]!)!) }
-    }
+    var counts = Dictionary(
+      uniqueKeysWithValues: try store.db.run(
+        """
+        SELECT c.collection, sum(c.count) FROM (
+          SELECT g.collection, count(*) FROM pg_temp.gone g
+          WHERE \(includingFirst ? "true" : isThere) GROUP BY 1
+          UNION ALL SELECT k.collection, sum(cardinality(k.keys)) FROM cascade.deleted k
+          WHERE k.batch = \(journal?.ownBatch ?? 0) AND k.is_own AND k.id <= \(lastDeleted)
+          GROUP BY 1) c
+        GROUP BY 1
+        """
+      ).rows.map { (Int64($0[0]!)!, Int($0[1]!)!) })
+    for leaf in leaves { counts[leaf.relation.source.number, default: 0] += leaf.count }
+    return counts.compactMap { number, count in store.binding.table(number).map { ($0, count) } }
+  }
+
+  /// At least as many as would go.
+  private var mostDeleted: Int {
+    counts.values.reduce(0, +) + leaves.reduce(0) { $0 + $1.count }
   }
 
   /// Whether so much would go that an operator has to approve it.
   /// `always`: however little it is.
   func heldPlan(id: String, includingFirst: Bool, always: Bool = false) throws -> HeldPlan? {
     let hold = store.model.limits.hold
+    if !always && lastDeleted == 0 && mostDeleted <= hold.deletes { return nil }
     let counts = try countByCollection(includingFirst: includingFirst)
     let deleted = counts.reduce(0) { $0 + $1.1 }
     if deleted == 0 || !always && deleted <= hold.deletes { return nil }
@@ -48,16 +56,24 @@ extension Closure {
 
   /// The same for the same nodes, in whatever order.
   private func checksum() throws -> Int64 {
-    try store.db.run(
-      """
-      SELECT coalesce(bit_xor(hashtextextended(g.collection || '/' || g.key, 0)), 0)
-      FROM pg_temp.gone g
-      """
-    ).integer ?? 0
+    func sum(_ nodes: String) throws -> Int64 {
+      try store.db.run(
+        """
+        SELECT coalesce(bit_xor(hashtextextended(n.collection || '/' || n.key, 0)), 0)
+        FROM (\(nodes)) n(collection, key)
+        """
+      ).integer ?? 0
+    }
+    return try leaves.reduce(sum("SELECT g.collection, g.key FROM pg_temp.gone g")) { all, leaf in
+      let table = leaf.relation.source
+      return all
+        ^ (try sum("SELECT \(table.number), \(table.key.text("s")) \(leaves(of: leaf.relation))"))
+    }
   }
 
   func denials() throws -> [Reason] {
-    try store.db.run(
+    if !store.binding.denies { return [] }
+    return try store.db.run(
       """
       SELECT DISTINCT d.collection, d.key, d.via, d.source, d.destination FROM pg_temp.denied d
       ORDER BY 1, 2, 3, 4, 5 LIMIT \(Receipt.mostListed)
@@ -78,19 +94,33 @@ extension Closure {
 
   func plan(limit: Int, includingFirst: Bool) throws -> Plan {
     let counts = try countByCollection(includingFirst: includingFirst)
-    let rows = try store.db.run(
+    var rows = try store.db.run(
       """
       SELECT g.collection, g.key, g.rule, g.via, g.other FROM pg_temp.gone g
       WHERE \(includingFirst ? "true" : isThere) ORDER BY g.level, g.collection, g.key
       LIMIT \(limit)
       """
     ).rows
+    for leaf in leaves where rows.count < limit {
+      rows += try self.rows(of: leaf.relation, limit: limit - rows.count)
+    }
     return Plan(
       steps: rows.compactMap(step), deletedCount: counts.reduce(0) { $0 + $1.1 },
       byCollection: Dictionary(uniqueKeysWithValues: counts.map { ($0.0.collection, $0.1) }),
       byRule: try byRule(), denials: try denials(),
       files: try FileRows(store: store).countReleased(),
       isOverLimit: try heldPlan(id: "", includingFirst: includingFirst) != nil)
+  }
+
+  private func rows(of relation: EdgeRelation, limit: Int) throws -> [[String?]] {
+    let table = relation.source
+    return try store.db.run(
+      """
+      SELECT \(table.number), \(table.key.text("s")),
+        \(Rules.deleteSourceIfDestinationDeleted.rawValue), \(relation.number), g.key
+      \(leaves(of: relation)) ORDER BY 2 LIMIT \(limit)
+      """
+    ).rows
   }
 
   private func step(_ row: [String?]) -> Plan.Step? {
@@ -104,7 +134,11 @@ extension Closure {
     let rows = try store.db.run(
       "SELECT g.rule, count(*) FROM pg_temp.gone g WHERE g.rule IS NOT NULL GROUP BY 1"
     ).rows
-    return Dictionary(uniqueKeysWithValues: rows.map { (Rules.name($0[0]!)!, Int($0[1]!)!) })
+    let byLeaf = leaves.compactMap { leaf in
+      Rules.deleteSourceIfDestinationDeleted.names.first.map { ($0, leaf.count) }
+    }
+    return Dictionary(
+      rows.map { (Rules.name($0[0]!)!, Int($0[1]!)!) } + byLeaf, uniquingKeysWith: +)
   }
 }
 

@@ -68,8 +68,7 @@ enum JournalNews {
   static func read(_ db: borrowing Session) throws -> [String?] {
     try db.run(
       """
-      SELECT (SELECT count(*) FROM (SELECT FROM cascade.journal
-          WHERE batch IS DISTINCT FROM \(BlockedNodes.waiting) LIMIT \(mostCounted)) j)
+      SELECT (SELECT count(*) FROM (SELECT FROM cascade.journal LIMIT \(mostCounted)) j)
         + (\(BlockedNodes.isDue))::int
         + (SELECT count(*) FROM cascade.meta WHERE key = 'watch_gap')
         + (SELECT count(*) FROM (SELECT FROM cascade.lease LIMIT 1) l)

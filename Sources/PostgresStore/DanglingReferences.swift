@@ -46,7 +46,7 @@ struct DanglingReferences {
     let tables = end == .destination ? relation.destinations : "\(table.number)"
     let rows = try store.db.run(
       """
-      SELECT d.value, d.count, NOT EXISTS (SELECT FROM cascade.deleted k
+      SELECT d.value, d.count, NOT EXISTS (SELECT FROM cascade.deleted_node k
           WHERE k.collection IN (\(tables)) AND k.key = d.value)
         AND NOT EXISTS (SELECT FROM cascade.journal j
           WHERE j.what = 1 AND j.subject IN (\(tables)) AND j.key = d.value)

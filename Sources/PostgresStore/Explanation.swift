@@ -41,9 +41,8 @@ struct Explanation {
   private func row(_ table: MappedTable, _ key: String, upTo batch: Int64) throws -> Row? {
     try store.db.run(
       """
-      SELECT batch, rule, via, other FROM cascade.deleted
-      WHERE collection = \(table.number) AND key = $1 AND batch <= \(batch)
-      ORDER BY id DESC LIMIT 1
+      SELECT k.batch, k.rule, k.via, k.other FROM cascade.deleted_node k
+      WHERE \(table.isDeleted("k", "$1")) AND k.batch <= \(batch) ORDER BY k.id DESC LIMIT 1
       """, [key]
     ).rows.first.map { Row(batch: Int64($0[0]!)!, rule: $0[1], via: $0[2], other: $0[3]) }
   }

@@ -22,17 +22,18 @@ struct LateReferences {
   // MARK: - What went
 
   /// Remembers what went, in the transaction that ends a batch, and what still refers to it.
-  func remember(_ batch: Int64) throws {
-    for table in Set(ends.map { $0.relation.table(at: $0.end).number }) {
+  func remember(_ waves: Waves) throws {
+    let tables = Dictionary(
+      ends.map { $0.relation.table(at: $0.end) }.map { ($0.number, $0) }, uniquingKeysWith: { $1 })
+    for table in tables.values {
       try store.db.run(
         """
         INSERT INTO cascade.recheck(collection, key)
-        SELECT DISTINCT j.subject, j.key FROM cascade.journal j WHERE \(isGone(table, batch))
+        SELECT DISTINCT \(table.number), n.key FROM (\(waves.gone(table, untold: true))) n
         """)
     }
     for (relation, end) in ends where try relation.join == nil && mayOutlive(relation) {
-      let keys =
-        "SELECT j.key FROM cascade.journal j WHERE \(isGone(relation.destination.number, batch))"
+      let keys = waves.gone(relation.destination, untold: true)
       // The keys of lists are read first: with them, an index is used.
       let isList = relation.list != nil
       let lost = isList ? relation.leads(toAny: "$1") : relation.leads(toAnyOf: keys)
@@ -47,13 +48,6 @@ struct LateReferences {
     }
   }
 
-  private func isGone(_ table: Int64, _ batch: Int64) -> String {
-    """
-    j.what = \(JournalSubject.gone.rawValue) AND j.done AND NOT j.told AND j.batch = \(batch)
-    AND j.subject = \(table)
-    """
-  }
-
   /// Whether a reference may be there when its destination is gone and all rules were followed.
   private func mayOutlive(_ relation: EdgeRelation) throws -> Bool {
     try relation.staysDangling || BlockedNodes(store).isAny
@@ -65,7 +59,9 @@ struct LateReferences {
 
   /// Journals what is referred to again, in a transaction of its own. Whether there is any.
   func journalDue() throws -> Bool {
-    try store.db.transaction {
+    let isAny = "SELECT EXISTS (SELECT FROM cascade.recheck WHERE \(LateReferences.isDue))"
+    if try !store.db.run(isAny).bool { return false }
+    return try store.db.transaction(isDurable: false) {
       let due = try store.db.run(
         "DELETE FROM cascade.recheck WHERE \(LateReferences.isDue) RETURNING collection, key"
       ).rows
@@ -123,8 +119,7 @@ struct LateReferences {
         INSERT INTO cascade.journal(what, subject, key, other)
         SELECT DISTINCT \(loss) FROM cascade.journal j
         WHERE j.what = \(JournalSubject.arrived.rawValue) AND j.subject = \(relation.number)
-        AND EXISTS (SELECT FROM cascade.deleted k
-          WHERE k.collection = \(table.number) AND k.key = \(key)) AND NOT \(table.has(key))
+        AND \(table.wasDeleted(key)) AND NOT \(table.has(key))
         """)
     }
     try store.db.run(

@@ -42,7 +42,7 @@ extension PostgresReader {
       let rows = try store.db.run(
         """
         SELECT batch, at, author, id, part, deleted, undone_at, undone_by,
-          EXISTS (SELECT FROM cascade.deleted k WHERE k.batch = l.batch AND k.row IS NOT NULL)
+          EXISTS (SELECT FROM cascade.trash k WHERE k.batch = l.batch)
             OR EXISTS (SELECT FROM cascade.nullified n WHERE n.batch = l.batch)
             OR EXISTS (SELECT FROM cascade.unlinked u WHERE u.batch = l.batch AND u.row IS NOT NULL)
             OR \(FileRows.isKept)
@@ -86,8 +86,7 @@ extension PostgresReader {
   package func journal() throws -> ClosedRange<Int64>? {
     try ask { store in
       let row = try store.db.run(
-        "SELECT min(seq), max(seq) FROM cascade.journal "
-          + "WHERE batch IS DISTINCT FROM \(BlockedNodes.waiting)"
+        "SELECT min(seq), max(seq) FROM cascade.journal"
       ).rows[0]
       guard let first = row[0].flatMap({ Int64($0) }), let last = row[1].flatMap({ Int64($0) })
       else { return nil }

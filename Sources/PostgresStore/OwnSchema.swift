@@ -17,16 +17,23 @@ enum OwnSchema {
       source text NOT NULL, destination text NOT NULL, part text NOT NULL,
       UNIQUE(name, source, destination, part));
 
-    -- What a sweep has to examine, and what it has found. `what` is a JournalSubject; `subject`
-    -- numbers a collection or a relation; `batch` is null for what others wrote, and 0 for what waits
-    -- because a node had to stay. A row that was examined is `done`, and stays until the end of the
-    -- sweep. Of one that is `told`, there are notices already.
+    -- What others wrote since the last sweep began. `what` is a JournalSubject; `subject` numbers a
+    -- collection or a relation. Of a row that is `told`, there are notices already.
     CREATE TABLE cascade.journal(
       seq bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, what smallint NOT NULL,
-      subject int NOT NULL, key text NOT NULL, other text, batch bigint,
-      done boolean NOT NULL DEFAULT false, told boolean NOT NULL DEFAULT false);
-    CREATE INDEX journal_open ON cascade.journal(batch, what, subject) WHERE NOT done;
-    CREATE INDEX journal_done ON cascade.journal(batch, what, subject, other) WHERE done;
+      subject int NOT NULL, key text NOT NULL, other text, told boolean NOT NULL DEFAULT false);
+    -- What a batch took from the journal, and what it has found. A row that was examined is `done`, and
+    -- stays until the end of the batch. What waits because a node had to stay is in the batch 0. What
+    -- a batch deletes itself is in `deleted`, and not here.
+    CREATE TABLE cascade.work(
+      seq bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, batch bigint NOT NULL, what smallint NOT NULL, subject int NOT NULL, key text NOT NULL,
+      other text, done boolean NOT NULL DEFAULT false, told boolean NOT NULL DEFAULT false);
+    CREATE INDEX work_open ON cascade.work(batch, what, subject) WHERE NOT done;
+    CREATE INDEX work_done ON cascade.work(batch, what, subject, \(survivor("work"))) WHERE done;
+    -- Up to which row of `deleted` a batch has followed what it deleted.
+    CREATE TABLE cascade.followed(
+      batch bigint NOT NULL, collection int NOT NULL, id bigint NOT NULL,
+      PRIMARY KEY(batch, collection));
     -- What went, to be looked for again when the transactions of that time have ended.
     CREATE TABLE cascade.recheck(
       xid xid8 NOT NULL DEFAULT pg_current_xact_id(), collection int NOT NULL, key text NOT NULL);
@@ -38,14 +45,28 @@ enum OwnSchema {
     -- The daemon sleeps while there is a row, and wants to be notified.
     CREATE TABLE cascade.asleep(since timestamptz NOT NULL DEFAULT now());
 
-    -- Nodes that went: `row` is the text of the row, if it is kept. `rule`, `via` and `other` say
-    -- why; they are null for what an application or a change file deleted.
+    -- Nodes that went. `rule`, `via` and `others` say why; they are null for what an application or a
+    -- change file deleted. Of those that a rule deleted, and from which something may follow
+    -- (`follows`), the order of `id` is the order in which the batch follows them, one to a row. Others
+    -- may share a row with some of the same step: `bucket` is the same for those, and is by what a key
+    -- is found.
     CREATE TABLE cascade.deleted(
-      id bigint GENERATED ALWAYS AS IDENTITY, batch bigint NOT NULL,
-      collection int NOT NULL, key text NOT NULL, is_own boolean NOT NULL, row text,
-      rule smallint, via int, other text);
-    CREATE INDEX deleted_nodes ON cascade.deleted(collection, key);
+      id bigint GENERATED ALWAYS AS IDENTITY (CACHE 1000), batch bigint NOT NULL,
+      collection int NOT NULL, via int, rule smallint, is_own boolean NOT NULL,
+      follows boolean NOT NULL DEFAULT false, bucket int NOT NULL,
+      keys text[] NOT NULL, others text[]);
+    -- To compress them would take longer than to write them.
+    ALTER TABLE cascade.deleted ALTER keys SET STORAGE EXTERNAL, ALTER others SET STORAGE EXTERNAL;
     CREATE INDEX deleted_batches ON cascade.deleted(batch, id);
+    CREATE INDEX deleted_followed ON cascade.deleted(batch, collection, id) WHERE follows;
+    CREATE INDEX deleted_buckets ON cascade.deleted(collection, bucket);
+    CREATE VIEW cascade.deleted_node AS
+      SELECT d.id, d.batch, d.collection, d.via, d.rule, d.is_own, d.follows, d.bucket, n.key, n.other
+      FROM cascade.deleted d, unnest(d.keys, d.others) n(key, other);
+    -- The texts of the rows that are kept.
+    CREATE TABLE cascade.trash(
+      batch bigint NOT NULL, collection int NOT NULL, key text NOT NULL, row text NOT NULL);
+    CREATE INDEX trash_batches ON cascade.trash(batch);
     -- References that rule 64 removed: `value` is the reference, or the whole list, of which `rest`
     -- is what was left.
     CREATE TABLE cascade.nullified(
@@ -81,6 +102,19 @@ enum OwnSchema {
     CREATE TABLE cascade.sweep_time(
       kind text PRIMARY KEY, since bigint, at bigint, outcome text, occasion text);
     """
+
+  /// The end of an edge in a row of `work` that was not lost.
+  static func survivor(_ row: String) -> String {
+    """
+    (CASE \(row).what WHEN \(JournalSubject.widowed.rawValue) THEN \(row).key ELSE \(row).other END)
+    """
+  }
+
+  /// The bucket of a node that has a row of `deleted` for itself.
+  static func bucket(_ key: String) -> String { "(64 + (hashtext(\(key)) & 65535))" }
+
+  /// The bucket of nodes that share one.
+  static func sharedBucket(_ key: String) -> String { "(hashtext(\(key)) & 63)" }
 
   // MARK: - Objects and stored edges
 

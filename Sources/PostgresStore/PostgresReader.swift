@@ -36,7 +36,7 @@ package final class PostgresReader: StoreReading {
     let store = try connected()
     return try store.db.transaction(.repeatableRead) {
       if try !store.isAttached { throw StoreError.detached }
-      try store.bind(numbering: false)
+      try store.bindIfChanged()
       return try body(store)
     }
   }
@@ -128,12 +128,12 @@ package final class PostgresReader: StoreReading {
       if kinds == [.unreferenced] {
         var closure = try Closure(store, journal: nil)
         for nodes in store.unreferencedNodes() {
-          try closure.begin(with: nodes, except: LiveLeases(store))
+          try closure.begin(with: nodes)
         }
         try closure.complete()
         return try closure.plan(limit: Receipt.mostListed, includingFirst: true)
       }
-      var closure = try Closure(store, journal: "true")
+      var closure = try Closure(store, journal: .ofSweep(store))
       if kinds.include(.dangling) {
         try closure.begin(with: DanglingReferences(store).find().filter { !$0.isDoubtful })
       }

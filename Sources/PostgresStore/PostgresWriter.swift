@@ -14,6 +14,8 @@ package final class PostgresWriter: StoreWriting {
   /// Whether the binding may name tables of edges that are not there.
   var isBindingStale = false
   private var holds: [Duration] = []
+  /// The state of the schema to which the binding and the triggers were found to fit.
+  private var followedSchema: String?
   private let role: String
   var lastTime: LastTime?
   /// Files up to this one wait until they are tried again.
@@ -69,7 +71,12 @@ package final class PostgresWriter: StoreWriting {
   package func followSchema() throws -> Int64 {
     if isDetached { return 0 }
     let commits = try news.commits
-    try db.transaction { _ = try Attachment(store, role: role).follow() }
+    let schema = try SchemaState.read(store)
+    if schema != nil && schema == followedSchema { return commits }
+    let report = try db.transaction { try Attachment(store, role: role).follow() }
+    // Another session may have changed something meanwhile.
+    let isSame = try report.triggersMade.isEmpty && SchemaState.read(store) == schema
+    followedSchema = isSame ? schema : nil
     return commits
   }
 
@@ -87,8 +94,8 @@ package final class PostgresWriter: StoreWriting {
     get throws {
       try db.run(
         """
-        SELECT EXISTS (
-            SELECT FROM cascade.journal WHERE batch IS DISTINCT FROM \(BlockedNodes.waiting))
+        SELECT EXISTS (SELECT FROM cascade.journal)
+          OR EXISTS (SELECT FROM cascade.meta WHERE key = 'sweep.batch')
           OR \(BlockedNodes.isDue) OR \(FileRows.areNew)
           OR EXISTS (SELECT FROM cascade.recheck WHERE \(LateReferences.isDue))
         """

@@ -6,6 +6,8 @@ internal import CascadePostgres
 struct Removal {
   let store: StoreConnection
   let batch: Int64
+  /// Whether a statement deletes no more than a step.
+  var isInSteps = false
 
   /// Which rows, in terms of one of them, with the values of `$1`, `$2`, …
   struct Selection {
@@ -47,21 +49,20 @@ struct Removal {
   ) -> String {
     let edges = store.binding.relations(from: table).filter { $0.join == nil }
     let count = edges.map { self.count($0) }
-    // What a change file asks for is journaled in any case, because its plan counts it.
-    let isJournaled = cause == nil || store.binding.isMissed(table)
     return """
       WITH d AS (
         \(delete(table.name, table.key, selection, limit))),
-      \(isJournaled ? gone(table) : "")
-      k AS (\(kept(table, cause)))\(edges.compactMap { lost($0) }.joined())
+      \(cause == nil ? gone(table) : "")
+      k AS (\(kept(table, cause)))\(trash(table))\(edges.compactMap { lost($0) }.joined())
       SELECT count(*), sum(\((["0"] + count).joined(separator: " + "))) FROM d
       """
   }
 
+  /// What a change file asks for is in its plan, also if nothing follows.
   private func gone(_ table: MappedTable) -> String {
     """
     g AS (
-      INSERT INTO cascade.journal(what, subject, key, batch)
+      INSERT INTO cascade.work(what, subject, key, batch)
       SELECT \(JournalSubject.gone.rawValue), \(table.number), \(table.key.text("d")), \(batch)
       FROM d),
     """
@@ -80,13 +81,32 @@ struct Removal {
       """
   }
 
+  /// Nodes from which nothing follows share rows. The memory for that is bounded in steps only.
   private func kept(_ table: MappedTable, _ cause: Cause?) -> String {
-    let why =
-      cause.map { "\($0.rule.rawValue), \($0.relation.number), \($0.other)" }
-      ?? "NULL, NULL, NULL"
+    let follows = cause != nil && store.binding.isMissed(table)
+    let isShared = cause != nil && !follows && isInSteps
+    let why = cause.map { "\($0.relation.number), \($0.rule.rawValue)" } ?? "NULL, NULL"
+    let (key, other) = (table.key.text("d"), cause?.other ?? "NULL::text")
+    let nodes =
+      isShared
+      ? """
+      \(OwnSchema.sharedBucket("n.key")), array_agg(n.key), array_agg(n.other)
+      FROM (SELECT \(key) AS key, \(other) AS other FROM d) n GROUP BY 7
+      """
+      : "\(OwnSchema.bucket(key)), ARRAY[\(key)], ARRAY[\(other)] FROM d"
     return """
-      INSERT INTO cascade.deleted(batch, collection, key, is_own, row, rule, via, other)
-      SELECT \(batch), \(table.number), \(table.key.text("d")), true, \(keptRow), \(why) FROM d
+      INSERT INTO cascade.deleted(
+        batch, collection, via, rule, is_own, follows, bucket, keys, others)
+      SELECT \(batch), \(table.number), \(why), true, \(follows), \(nodes)
+      """
+  }
+
+  /// The text of the rows, if they are kept.
+  private func trash(_ table: MappedTable) -> String {
+    if store.model.trash == .zero { return "" }
+    return """
+      , t AS (INSERT INTO cascade.trash(batch, collection, key, row)
+        SELECT \(batch), \(table.number), \(table.key.text("d")), d::text FROM d)
       """
   }
 
@@ -105,7 +125,7 @@ struct Removal {
     if relation.rules.isDisjoint(with: .losingSource) && !relation.isNeeded { return nil }
     return """
       , e\(relation.number) AS (
-        INSERT INTO cascade.journal(what, subject, key, other, batch, done)
+        INSERT INTO cascade.work(what, subject, key, other, batch, done)
         SELECT \(JournalSubject.lost.rawValue), \(relation.number),
         \(relation.source.key.text("d")), \(relation.to(in: "d")), \(batch),
         \(!relation.isFollowed(.lost))
@@ -146,7 +166,7 @@ struct Removal {
         """
         WITH d AS (\(delete(join.name, ends, selection, limit))),
         g AS (
-          INSERT INTO cascade.journal(what, subject, key, other, batch)
+          INSERT INTO cascade.work(what, subject, key, other, batch)
           SELECT \(what?.rawValue ?? 0), \(relation.number), \(join.source.text("d")),
           \(join.destination.text("d")), \(batch)
           FROM d WHERE \(what != nil) AND \(join.source.isComplete("d"))

@@ -7,6 +7,7 @@ final class StoreConnection {
   let db: Session
   let model: StoreModel
   private(set) var binding = Binding()
+  private var boundSchema: String?
 
   init(_ path: String, _ model: StoreModel, lockTimeout: Duration) throws {
     self.model = model
@@ -61,6 +62,14 @@ final class StoreConnection {
     var bound = try binder.bind()
     try FileBinder(store: self, numbers: numbering).bind(&bound)
     binding = bound
+  }
+
+  /// Binds again if the schema has changed.
+  func bindIfChanged() throws {
+    let schema = try SchemaState.read(self)
+    if schema != nil && schema == boundSchema { return }
+    try bind(numbering: false)
+    boundSchema = try SchemaState.read(self)
   }
 
   /// A table of the application, quoted, with its schema; nil if there is none. A name with a dot

@@ -109,7 +109,7 @@ struct StoredEdges {
   private func forgetRemoval(_ edge: Edge, _ relation: EdgeRelation) throws -> Bool {
     try db.run(
       """
-      DELETE FROM cascade.journal j WHERE j.batch = \(batch) AND j.subject = \(relation.number)
+      DELETE FROM cascade.work j WHERE j.batch = \(batch) AND j.subject = \(relation.number)
       AND j.key = $1 AND j.other = $2
       AND j.what IN (\(JournalSubject.lost.rawValue), \(JournalSubject.widowed.rawValue))
       """, edge.ends

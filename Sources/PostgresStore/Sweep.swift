@@ -32,11 +32,10 @@ extension PostgresWriter {
     _ kinds: [SweepKind], _ now: Int64, _ manners: StepPolicy, _ result: inout SweepResult
   ) throws {
     _ = try LateReferences(store).journalDue()
-    if try store[meta: "sweep.batch"] == nil {
-      if try !plan(kinds, scans: kinds.scansTables, &result) { return }
-    }
-    guard let batch = try store[meta: "sweep.batch"] else { return }
-    var waves = try Waves(store, batch: batch, isSweep: true)
+    let unfinished = try store[meta: "sweep.batch"]
+    let begun = try unfinished ?? plan(kinds, scans: kinds.scansTables, &result)
+    guard let batch = begun else { return }
+    var waves = try Waves(store, batch: batch, isSweep: true, isNew: unfinished == nil)
     try carryOut(&waves, manners)
     try end(&waves, now, &result)
     // Where no other session is in a transaction, nothing is left to be looked for later.
@@ -44,123 +43,160 @@ extension PostgresWriter {
   }
 
   /// Looks at everything that would go before anything does, and begins a batch with it. What others
-  /// write later is for the next sweep. False if nothing is to be done now.
+  /// write later is for the next sweep. Nil if nothing is to be done now.
   private func plan(
     _ kinds: [SweepKind], scans: Bool, _ result: inout SweepResult
-  ) throws -> Bool {
-    let isFirst = try store[meta: "first_watch"] != nil
+  ) throws -> Int64? {
+    let isFirst = try scans && store[meta: "first_watch"] != nil
     let missing = try scans ? DanglingReferences(store).find() : []
     let clear = missing.filter { !$0.isDoubtful }
     result.blocked += missing.filter(\.isDoubtful).prefix(100).map(\.reason)
-    let isAny: Bool
-    try analyzeJournal()
+    let batch: Int64?
     do {
-      isAny = try db.transaction(.repeatableRead) {
+      batch = try db.transaction(.repeatableRead, isDurable: false) {
         try DanglingReferences(store).journal(clear)
-        try LateReferences(store).journalArrived()
-        return try isJournalThere && planJournal(kinds, isFirst: isFirst && !clear.isEmpty, &result)
+        return try planJournal(kinds, isFirst: isFirst && !clear.isEmpty, &result)
       }
     } catch let held as HeldPlan {
       result.hold(held, kinds, plan: try persistPlan(held, file: kinds.planFile))
-      return false
+      return nil
     }
-    if isAny { try analyzeJournal() }
     if scans { try clearRescan() }
-    if !isAny && !result.blocked.isEmpty { result.outcome = .blocked }
-    return isAny
+    if batch == nil && !result.blocked.isEmpty { result.outcome = .blocked }
+    return batch
   }
 
   /// Throws the plan if it has to be approved. What the journal was given is then taken back.
   private func planJournal(
     _ kinds: [SweepKind], isFirst: Bool, _ result: inout SweepResult
-  ) throws -> Bool {
-    var closure = try Closure(store, journal: "true")
+  ) throws -> Int64? {
+    let journal = try journalRows()
+    if try journal.isEmpty && !hasNewFiles { return nil }
+    var closure = try Closure(store, journal: journal)
     try closure.complete()
     result.blocked += try closure.denials()
     let held = try closure.heldPlan(id: HeldPlan.sweep, includingFirst: false, always: isFirst)
     if let held, try !isApproved(held, kinds) { throw held }
     try BlockedNodes(store).beginWithDenied()
-    try begin(kinds)
-    return true
+    let batch = try begin(kinds)
+    if journal.isLong { try db.execute("ANALYZE cascade.work") }
+    return batch
   }
 
-  /// Without statistics, the server takes a journal for empty, and reads all of it for each row.
-  private func analyzeJournal() throws {
-    let isLong = "SELECT count(*) > 1000 FROM (SELECT FROM cascade.journal LIMIT 1001) j"
-    if try db.run(isLong).bool { try db.execute("ANALYZE cascade.journal") }
+  private var hasNewFiles: Bool {
+    get throws { try db.run("SELECT \(FileRows.areNew)").bool }
   }
 
   /// Also what waits because a node had to stay.
-  private var isJournalThere: Bool {
-    get throws {
-      try db.run("SELECT EXISTS (SELECT FROM cascade.journal) OR \(FileRows.areNew)").bool
+  private func journalRows() throws -> JournalRows {
+    var journal = try JournalRows.ofSweep(store)
+    if journal.has(.arrived) {
+      try LateReferences(store).journalArrived()
+      journal = try JournalRows.ofSweep(store)
     }
+    // Without statistics, the server takes a journal for empty, and reads all of it for each row.
+    if journal.isLong { try db.execute("ANALYZE cascade.journal") }
+    return journal
   }
 
-  private func begin(_ kinds: [SweepKind]) throws {
-    let batch = try db.run("SELECT nextval('cascade.batch')").integer!
-    try store.set("sweep.batch", batch)
-    try store.set("sweep.kinds", kinds.code)
+  private func begin(_ kinds: [SweepKind]) throws -> Int64 {
+    let batch = try db.run(
+      """
+      INSERT INTO cascade.meta(key, value)
+      VALUES('sweep.batch', nextval('cascade.batch')), ('sweep.kinds', \(kinds.code))
+      ON CONFLICT(key) DO UPDATE SET value = excluded.value RETURNING value
+      """
+    ).integer!
+    try takeJournal(batch)
     try FileRows(store: store).take(into: batch)
     try db.run(
       """
-      INSERT INTO cascade.deleted(batch, collection, key, is_own)
-      SELECT DISTINCT \(batch), subject, key, false FROM cascade.journal
-      WHERE what = \(JournalSubject.gone.rawValue) AND batch IS NULL
+      UPDATE cascade.work j SET batch = \(batch), done = \(isUnfollowed(.lost))
+        OR \(isUnfollowed(.widowed)) WHERE j.batch = \(BlockedNodes.waiting) AND NOT j.done
       """)
-    let unmissed = store.binding.tables.values.filter { !store.binding.isMissed($0) }
-    try db.run(
-      """
-      DELETE FROM cascade.journal j WHERE j.what = \(JournalSubject.gone.rawValue)
-      AND j.subject = ANY($1::int[]) AND \(isOpen)
-      """, [arrayText(unmissed.map { "\($0.number)" })])
-    try db.run(
-      """
-      UPDATE cascade.journal j SET batch = \(batch), done = \(isUnfollowed(.lost))
-        OR \(isUnfollowed(.widowed)) WHERE \(isOpen)
-      """)
+    return batch
   }
 
-  private var isOpen: String { "(j.batch IS NULL OR j.batch = \(BlockedNodes.waiting))" }
+  /// Takes out of the journal what the snapshot has, and nothing else.
+  private func takeJournal(_ batch: Int64) throws {
+    let unmissed = store.binding.tables.values.filter { !store.binding.isMissed($0) }
+    let gone = "j.what = \(JournalSubject.gone.rawValue)"
+    try db.run(
+      """
+      WITH j AS (DELETE FROM cascade.journal j RETURNING j.*),
+      k AS (INSERT INTO cascade.deleted(batch, collection, is_own, bucket, keys)
+        SELECT DISTINCT \(batch), j.subject, false, \(OwnSchema.bucket("j.key")), ARRAY[j.key] FROM j
+        WHERE \(gone) AND NOT j.told),
+      w AS (INSERT INTO cascade.work(batch, what, subject, key, other, done, told)
+        SELECT \(batch), j.what, j.subject, j.key, j.other,
+          \(isUnfollowed(.lost)) OR \(isUnfollowed(.widowed)), j.told FROM j
+        WHERE NOT (\(gone) AND j.subject = ANY($1::int[])) AND NOT (\(isOnlyCounted)))
+      INSERT INTO cascade.work(batch, what, subject, key, other, done, told)
+      SELECT \(batch), j.what, j.subject, min(j.key), j.other, true, bool_and(j.told) FROM j
+      WHERE \(isOnlyCounted) GROUP BY j.what, j.subject, j.other
+      """, [arrayText(unmissed.map { "\($0.number)" })])
+  }
 
   private func isUnfollowed(_ what: JournalSubject) -> String {
-    let unfollowed = store.binding.relations.filter { !$0.isFollowed(what) }.map { "\($0.number)" }
-    return "j.what = \(what.rawValue) AND j.subject = ANY('\(arrayText(unfollowed))'::int[])"
+    isAbout(what, store.binding.relations.filter { !$0.isFollowed(what) })
+  }
+
+  /// Of edges whose loss is only counted, one to each destination tells enough.
+  private var isOnlyCounted: String {
+    isAbout(
+      .lost,
+      store.binding.relations.filter {
+        $0.rules.intersection(.losingSource) == [.deleteDestinationIfAllSourcesDeleted]
+      })
+  }
+
+  private func isAbout(_ what: JournalSubject, _ relations: [EdgeRelation]) -> String {
+    let numbers = arrayText(relations.map { "\($0.number)" })
+    return "j.what = \(what.rawValue) AND j.subject = ANY('\(numbers)'::int[])"
   }
 
   // MARK: - Steps
 
   func carryOut(_ waves: inout Waves, _ manners: StepPolicy) throws {
-    repeat {
-      while try step(&waves, manners, { try $0.step($1) }) != nil {}
-    } while try step(&waves, manners, { try $0.deleteUncounted($1) }) ?? 0 > 0
+    while try step(&waves, manners, { try $0.next($1) }) {}
   }
 
-  /// One transaction, and what comes behind it. One that met another is tried again.
+  /// One transaction, and what comes behind it. Returns whether there may be more to do.
+  ///
+  /// It need not be durable before the end of the sweep: a crash of the server loses the last steps
+  /// only, and the sweep goes on from there.
   func step(
     _ waves: inout Waves, _ manners: StepPolicy, _ body: (inout Waves, Int) throws -> Int?
-  ) throws -> Int? {
-    let start = ContinuousClock.now
-    let worked = try transaction(&waves) { try body(&$0, rowsToAStep ?? pace.limit) }
+  ) throws -> Bool {
+    let (start, limit) = (ContinuousClock.now, rowsToAStep ?? pace.limit)
+    let (worked, isMore) = try transaction(&waves, isDurable: false) { waves in
+      var worked = 0
+      repeat {
+        guard let more = try body(&waves, limit - worked) else { return (worked, false) }
+        worked += more
+      } while worked < limit / 2 && ContinuousClock.now - start < budget / 2
+      return (worked, true)
+    }
     let time = ContinuousClock.now - start
+    if worked == 0 { return isMore }
     noteHold(time)
-    if worked == nil { return nil }
-    pace.note(time, model.limits)
+    if worked >= limit / 2 { pace.note(time, model.limits) }
     manners.reportProgress(WorkProgress(phase: .deleting, done: waves.count.rows))
     try manners.pause(.zero)
-    return worked
+    return isMore
   }
 
-  /// A transaction that met another one is tried again. So is one whose commit is refused by a
-  /// constraint that was deferred: then each statement is checked at once.
+  /// A transaction that met another one is tried again. So is one that the application's constraints
+  /// or triggers refuse: then what they refuse is left, and in the end each statement is checked at
+  /// once, also by constraints that are deferred.
   private func transaction<T>(
-    _ waves: inout Waves, _ body: (inout Waves) throws -> T
+    _ waves: inout Waves, isDurable: Bool = true, _ body: (inout Waves) throws -> T
   ) throws -> T {
     var tries = 0
     while true {
       var next = waves
       do {
-        let result = try db.transaction {
+        let result = try db.transaction(isDurable: isDurable) {
           if next.checksAtOnce { try db.execute("SET CONSTRAINTS ALL IMMEDIATE") }
           next.leases = try LiveLeases(store)
           let result = try body(&next)
@@ -172,7 +208,10 @@ extension PostgresWriter {
       } catch let error as PostgresError
         where tries < 5 && (error.isConflict || error.isAboutTheValue && !waves.checksAtOnce)
       {
-        if error.isAboutTheValue { waves.checksAtOnce = true }
+        if error.isAboutTheValue {
+          waves.checksAtOnce = waves.expectsRefusals
+          waves.expectsRefusals = true
+        }
         tries += 1
       }
     }
@@ -205,7 +244,7 @@ extension PostgresWriter {
   ) throws -> (summary: BatchSummary, notices: Int, hasLocked: Bool) {
     let (notices, hasLocked) = try waves.finish(at: now)
     let batch = waves.batch
-    let summary = try BatchSummary(store, batch)
+    let summary = try BatchSummary(store, batch, counts: waves.isWhole ? waves.deletions : nil)
     let files = try FileRows(store: store).take(into: batch)
     // Also without a deletion: the names of what others deleted are kept as long as the batch.
     if try notices + waves.count.edges + files > 0 || hasDeleted(batch) {
@@ -214,9 +253,11 @@ extension PostgresWriter {
         batch: batch, deleted: summary.deletedCount, edges: waves.count.edges, notices: notices,
         skipped: 0)
     }
-    try store.set("sweep.batch", nil)
-    try store.set("sweep.kinds", nil)
-    try db.run("DELETE FROM cascade.plan WHERE file LIKE '/%'")
+    try db.execute(
+      """
+      DELETE FROM cascade.meta WHERE key IN ('sweep.batch', 'sweep.kinds');
+      DELETE FROM cascade.plan WHERE file LIKE '/%'
+      """)
     return (summary, notices, hasLocked)
   }
 

@@ -32,8 +32,7 @@ extension PostgresWriter {
     }
     let isKept = try db.run(
       """
-      SELECT \(FileRows.isKept) OR
-        EXISTS (SELECT FROM cascade.deleted WHERE batch = \(batch) AND row IS NOT NULL)
+      SELECT \(FileRows.isKept) OR EXISTS (SELECT FROM cascade.trash WHERE batch = \(batch))
         OR EXISTS (SELECT FROM cascade.nullified WHERE batch = \(batch))
         OR EXISTS (SELECT FROM cascade.unlinked WHERE batch = \(batch) AND row IS NOT NULL)
       FROM (SELECT \(batch)::bigint AS batch) l
@@ -87,9 +86,11 @@ private struct Undo {
     let columns = try columns(of: table.name)
     let list = columns.joined(separator: ", ")
     let kept = """
-      SELECT DISTINCT ON (k.key) (k.row::\(table.name)).* FROM cascade.deleted k
-      WHERE k.batch = \(batch) AND k.collection = \(table.number) AND k.row IS NOT NULL
-      ORDER BY k.key, k.id
+      SELECT DISTINCT ON (k.key) (k.row::\(table.name)).* FROM cascade.trash k
+      WHERE k.batch = \(batch) AND k.collection = \(table.number)
+      AND k.key IN (SELECT n.key FROM cascade.deleted_node n
+        WHERE n.batch = \(batch) AND n.collection = \(table.number))
+      ORDER BY k.key, k.ctid DESC
       """
     let keys = try db.run(
       """
@@ -136,8 +137,18 @@ private struct Undo {
   private func forget(_ table: MappedTable, _ keys: [String]) throws {
     try db.run(
       """
-      DELETE FROM cascade.deleted
+      DELETE FROM cascade.trash
       WHERE batch = \(batch) AND collection = \(table.number) AND key = ANY($1::text[])
+      """, [arrayText(keys)])
+    try db.run(
+      """
+      WITH d AS (DELETE FROM cascade.deleted
+        WHERE batch = \(batch) AND collection = \(table.number) RETURNING *)
+      INSERT INTO cascade.deleted(
+        batch, collection, via, rule, is_own, bucket, keys, others)
+      SELECT d.batch, d.collection, d.via, d.rule, d.is_own, \(OwnSchema.bucket("n.key")),
+        ARRAY[n.key], ARRAY[n.other]
+      FROM d, unnest(d.keys, d.others) n(key, other) WHERE NOT (n.key = ANY($1::text[]))
       """, [arrayText(keys)])
   }
 
@@ -145,7 +156,9 @@ private struct Undo {
   private mutating func leave(_ table: MappedTable, _ reason: String) throws {
     let rows = try db.run(
       """
-      SELECT DISTINCT key, row IS NOT NULL FROM cascade.deleted
+      SELECT DISTINCT key, key IN (SELECT t.key FROM cascade.trash t
+        WHERE t.batch = \(batch) AND t.collection = \(table.number))
+      FROM cascade.deleted_node
       WHERE batch = \(batch) AND collection = \(table.number) AND is_own ORDER BY 1
       """
     ).rows
@@ -250,7 +263,7 @@ private struct Undo {
       let rows = try db.run(
         """
         SELECT DISTINCT \(relation.source.key.text("s")), \(relation.to())
-        FROM \(relation.edges()), cascade.deleted k
+        FROM \(relation.edges()), cascade.deleted_node k
         WHERE k.batch = \(batch) AND k.collection = \(relation.destination.number)
         AND \(relation.leads(toText: "k.key")) AND \(destination.condition)
         LIMIT \(UndoResult.mostListed)

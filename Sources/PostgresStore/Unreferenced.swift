@@ -46,14 +46,15 @@ struct UnreferencedNodes {
 }
 
 extension Closure {
-  func begin(with nodes: UnreferencedNodes, except leases: LiveLeases) throws {
+  mutating func begin(with nodes: UnreferencedNodes) throws {
     let key = nodes.table.key.text(nodes.row)
-    try store.db.run(
+    counts[nodes.table.number, default: 0] += try store.db.run(
       """
       INSERT INTO pg_temp.gone SELECT \(nodes.table.number), \(key), 0
       FROM \(nodes.table.name) \(nodes.row)
       WHERE \(nodes.condition) AND NOT \(leases.holds(nodes.table, key)) ON CONFLICT DO NOTHING
-      """)
+      """
+    ).changed
   }
 }
 
@@ -87,9 +88,9 @@ extension PostgresWriter {
     guard let batch = try planUnreferenced(nodes, needsApproval: !isFree, &result) else {
       return false
     }
-    var waves = try Waves(store, batch: batch, isSweep: true)
+    var waves = try Waves(store, batch: batch, isSweep: true, isNew: false)
     for nodes in nodes {
-      while try step(&waves, manners, { try $0.deleteUnreferenced(nodes, $1) }) ?? 0 > 0 {}
+      while try step(&waves, manners, { try $0.deleteUnreferenced(nodes, $1) }) {}
     }
     try carryOut(&waves, manners)
     var part = SweepResult(kinds: result.kinds, outcome: .nothing)
@@ -107,7 +108,7 @@ extension PostgresWriter {
       return try db.transaction(.repeatableRead) {
         var closure = try Closure(store, journal: nil)
         try store.readingWholeTables {
-          for nodes in nodes { try closure.begin(with: nodes, except: LiveLeases(store)) }
+          for nodes in nodes { try closure.begin(with: nodes) }
         }
         try closure.complete()
         if try closure.countByCollection(includingFirst: true).isEmpty { return nil }
@@ -129,7 +130,8 @@ extension PostgresWriter {
 extension Waves {
   /// The rows are locked first, and looked at again in a second statement: an edge that was
   /// committed before the lock is seen, and one that is not yet committed has the row locked.
-  mutating func deleteUnreferenced(_ nodes: UnreferencedNodes, _ limit: Int) throws -> Int {
+  /// Returns how many went; nil if none is left.
+  mutating func deleteUnreferenced(_ nodes: UnreferencedNodes, _ limit: Int) throws -> Int? {
     let (table, row) = (nodes.table, nodes.row)
     let isFree = "\(nodes.condition) AND NOT \(leases.holds(table, table.key.text(row)))"
     let locked = try db.run(
@@ -139,7 +141,7 @@ extension Waves {
       ORDER BY \(table.key.values(row)) LIMIT \(limit) FOR UPDATE SKIP LOCKED
       """
     ).texts
-    if locked.isEmpty { return 0 }
+    if locked.isEmpty { return nil }
     let selection = Removal.Selection(
       row: row, condition: "\(table.key.isAny(row, "$1")) AND \(isFree)",
       values: [arrayText(locked)])
@@ -147,7 +149,7 @@ extension Waves {
       try $0.removal.delete(from: table, $1, because: nil, limit: .max).rows
     }
     count.rows += went
-    return went
+    return went > 0 ? went : nil
   }
 }
 

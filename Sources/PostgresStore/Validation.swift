@@ -197,7 +197,7 @@ extension Validation {
     let needed = bySource.union(store.binding.needed(by: .destination))
     for relation in store.binding.relations where needed.contains(relation.number) {
       let lost =
-        "FROM cascade.journal j WHERE j.batch = \(batch) AND j.subject = \(relation.number)"
+        "FROM cascade.work j WHERE j.batch = \(batch) AND j.subject = \(relation.number)"
       let isEdge = "j.what IN (\(JournalSubject.lost.rawValue), \(JournalSubject.widowed.rawValue))"
       try touch(relation.source.number, "SELECT j.key \(lost) AND \(isEdge)")
       try touch(relation.destination.number, "SELECT j.other \(lost) AND \(isEdge)")
@@ -208,7 +208,7 @@ extension Validation {
   private func touchReferring(_ relation: EdgeRelation, _ batch: Int64) throws {
     if relation.join != nil { return }
     let gone = """
-      SELECT j.key FROM cascade.journal j WHERE j.batch = \(batch)
+      SELECT j.key FROM cascade.work j WHERE j.batch = \(batch)
       AND j.what = \(JournalSubject.gone.rawValue) AND j.subject = \(relation.destination.number)
       """
     try touch(

@@ -2,10 +2,11 @@ internal import CascadeModel
 internal import CascadePostgres
 internal import CascadeStore
 
-/// Carries out what follows from the journal. The journal is the list of what is to be done.
+/// Carries out what follows from the work of a batch: what it took from the journal, and what it has
+/// deleted since.
 ///
-/// 1. A step takes some rows of the journal, deletes what hangs on them, and journals that in the
-///    same transaction. So a daemon that is killed goes on where it stopped.
+/// 1. A step takes some of it, deletes what hangs on it, and notes in the same transaction how far it
+///    came. So a daemon that is killed goes on where it stopped.
 /// 2. Each statement has the reason in its condition: what was given another reference meanwhile is
 ///    not hit, also if the statement had to wait for it.
 /// 3. Counts are asked when no step is left, and notices are written when no count deletes more.
@@ -19,15 +20,21 @@ struct Waves {
   var count = Removal.Count()
   /// Whether also constraints that are deferred are checked by each statement.
   var checksAtOnce = false
-  /// How many rows the last step worked on for each node that was gone, by the number of its table.
-  private var fanOut: [Int64: Int] = [:]
+  /// Whether the application's constraints and triggers may refuse what is done.
+  var expectsRefusals = false
+  private var work: Work
+  /// How many rows went of each table, and by which rule.
+  private(set) var deletions: [Int64: [Int64: Int]] = [:]
+  /// Whether this is all that the batch has deleted.
+  let isWhole: Bool
   /// How far the destinations of a relation were looked at that lost edges.
   private var passes: [Int64: Pass] = [:]
   private struct Pass {
-    /// The last key.
-    let after: String?
-    /// How many rows had gone when it began.
-    let rows: Int
+    /// The last key; nil at the beginning.
+    var after: String?
+    /// How many rows had gone that may have had such edges, when it began.
+    let sources: Int
+    var isOver = false
   }
   /// Whether there are nodes that had to stay.
   var hasBlocked = false
@@ -38,100 +45,52 @@ struct Waves {
 
   var db: Session { _read { yield store.db } }
   var binding: Binding { store.binding }
-  var removal: Removal { Removal(store: store, batch: batch) }
+  var removal: Removal { Removal(store: store, batch: batch, isInSteps: isSweep) }
 
-  init(_ store: StoreConnection, batch: Int64, isSweep: Bool) throws {
-    (self.store, self.batch, self.isSweep) = (store, batch, isSweep)
+  /// `last` is the last row of `deleted` at the last flush of a change file.
+  init(
+    _ store: StoreConnection, batch: Int64, isSweep: Bool, isNew: Bool = true, after last: Int64 = 0
+  ) throws {
+    (self.store, self.batch, self.isSweep, isWhole) = (store, batch, isSweep, isNew)
+    work = Work(store: store, batch: batch, last: last)
     leases = try LiveLeases(store)
     hasBlocked = try isSweep && BlockedNodes(store).isAny
+    if !isNew { work.unfollowed = Set(store.binding.tables.values.map(\.number)) }
   }
 
   func isNotBlocked(_ table: MappedTable, _ row: String) -> String {
     hasBlocked ? BlockedNodes.isNotBlocked(table, row, byLease: !isSweep) : "true"
   }
 
-  private struct Taken {
-    let seq: [String]
-    let subject: Int64
-    let keys: [String]
-    let others: [String]
-
-    var seqs: String { arrayText(seq) }
-    func without(_ dropped: Set<String>) -> Taken {
-      let left = seq.indices.filter { !dropped.contains(seq[$0]) }
-      return Taken(
-        seq: left.map { seq[$0] }, subject: subject, keys: left.map { keys[$0] },
-        others: left.map { others[$0] })
-    }
-
-    func beginning(_ count: Int) -> Taken {
-      let count = max(1, count)
-      return Taken(
-        seq: Array(seq.prefix(count)), subject: subject, keys: Array(keys.prefix(count)),
-        others: Array(others.prefix(count)))
-    }
-
-    /// Whether a row `j` of the journal is one of them.
-    var isRow: String { "j.seq = ANY('\(seqs)'::bigint[])" }
-  }
-
-  /// Takes open rows of one kind about one subject. In an order, the server would look for them among
-  /// all rows of the journal.
-  private func take(_ what: JournalSubject, _ limit: Int) throws -> Taken? {
-    let isOpen = "j.what = \(what.rawValue) AND NOT j.done AND j.batch = \(batch)"
-    let first = try db.run("SELECT j.subject FROM cascade.journal j WHERE \(isOpen) LIMIT 1")
-    guard let subject = first.integer else { return nil }
-    let most = what == .gone ? limit / max(1, fanOut[subject] ?? 1) : limit
-    let rows = try db.run(
-      """
-      SELECT j.seq, j.key, j.other FROM cascade.journal j
-      WHERE \(isOpen) AND j.subject = \(subject) LIMIT \(max(1, most)) FOR UPDATE
-      """
-    ).rows
-    return Taken(
-      seq: rows.map { $0[0]! }, subject: subject, keys: rows.map { $0[1]! },
-      others: rows.map { $0[2] ?? "" })
-  }
-
-  /// Removes those for which a condition holds, and returns the others.
-  @discardableResult
-  private func drop(_ taken: Taken, where condition: String = "true") throws -> Taken {
-    let dropped = try db.run(
-      "DELETE FROM cascade.journal j WHERE j.seq = ANY($1::bigint[]) AND \(condition) RETURNING j.seq",
-      [taken.seqs]
-    ).texts
-    return dropped.isEmpty ? taken : taken.without(Set(dropped))
-  }
-
-  private func close(_ taken: Taken) throws {
-    try db.run(
-      "UPDATE cascade.journal j SET done = true WHERE j.seq = ANY($1::bigint[])",
-      [taken.seqs])
-  }
-
   // MARK: - Steps
 
-  /// Takes the next step, within a transaction. Returns how many rows of the journal and of the
-  /// application it worked on; nil if there is none left.
-  mutating func step(_ limit: Int) throws -> Int? {
-    if let taken = try take(.gone, limit) { return try followGone(taken, limit) }
-    if let taken = try take(.lost, limit) { return try follow(taken, lost: .source) }
-    if let taken = try take(.widowed, limit) { return try follow(taken, lost: .destination) }
-    return nil
+  /// Does what is next, within a transaction. Returns how many nodes, edges and rows of the
+  /// application it worked on; nil if nothing is left.
+  mutating func next(_ limit: Int) throws -> Int? {
+    if let worked = try step(limit) { return worked }
+    let worked = try deleteUncounted(limit)
+    return worked > 0 ? worked : nil
   }
 
-  private mutating func followGone(_ taken: Taken, _ limit: Int) throws -> Int {
+  private mutating func step(_ limit: Int) throws -> Int? {
+    if let taken = try work.takeDeleted(limit) { return try followGone(taken, limit) }
+    guard let taken = try work.take(limit) else { return nil }
+    if taken.what == .gone { return try followGone(taken, limit) }
+    return try follow(taken, lost: taken.what == .lost ? .source : .destination)
+  }
+
+  private mutating func followGone(_ taken: Work.Part, _ limit: Int) throws -> Int {
     guard let table = binding.table(taken.subject) else {
-      try drop(taken)
-      return taken.seq.count
+      try work.drop(taken)
+      return taken.rows.count
     }
     var (taken, isAll) = (taken, try fits(taken, table, limit))
-    while !isAll && taken.seq.count > 1 {
-      taken = taken.beginning(taken.seq.count / 4)
+    while !isAll && taken.rows.count > 1 {
+      taken = taken.beginning(taken.rows.count / 4)
       isAll = try fits(taken, table, limit)
     }
-    try drop(taken, where: table.has("j.key"))
-    var (worked, isComplete) = (taken.seq.count, true)
+    try work.drop(taken, where: table.has("j.key"))
+    var (worked, isComplete) = (taken.rows.count, true)
     func note(_ went: Int, _ isAll: Bool = false) {
       worked += went
       if went >= limit && !isAll { isComplete = false }
@@ -143,21 +102,21 @@ struct Waves {
     for relation in binding.relations(from: table) {
       note(try unlink(relation, lost: .source, taken, limit))
     }
-    if isComplete { try close(taken) }
-    fanOut[table.number] = worked / taken.seq.count
+    if isComplete { try work.close(taken) }
+    work.fanOut[table.number] = worked / taken.rows.count
     return worked
   }
 
   /// Whether so few rows refer to these nodes that they can go at once. To stop at a limit, a
   /// statement has to look at each row twice.
-  private func fits(_ taken: Taken, _ table: MappedTable, _ limit: Int) throws -> Bool {
+  private func fits(_ taken: Work.Part, _ table: MappedTable, _ limit: Int) throws -> Bool {
     if limit == .max { return true }
     return try binding.relations(to: table).allSatisfy { relation in
       try relation.columns == nil || !relation.isFollowed(.widowed) || fits(relation, taken, limit)
     }
   }
 
-  private func fits(_ relation: EdgeRelation, _ taken: Taken, _ limit: Int) throws -> Bool {
+  private func fits(_ relation: EdgeRelation, _ taken: Work.Part, _ limit: Int) throws -> Bool {
     let most = 2 * limit
     return try db.run(
       """
@@ -169,22 +128,34 @@ struct Waves {
 
   /// Takes along what refers to the nodes that are gone, or removes the join rows that did.
   private mutating func followLostDestination(
-    _ relation: EdgeRelation, _ taken: Taken, _ limit: Int
+    _ relation: EdgeRelation, _ taken: Work.Part, _ limit: Int
   ) throws -> Int {
     if relation.join != nil { return try unlink(relation, lost: .destination, taken, limit) }
     guard relation.rules.contains(.deleteSourceIfDestinationDeleted) else { return 0 }
     return try delete(
       from: relation.source,
       Removal.Selection(
-        row: "s", condition: relation.hasLost(any: "$1"),
-        values: [arrayText(taken.keys)]),
+        row: "s", condition: hasLost(relation, any: "$1"), values: [arrayText(taken.keys)]),
       Removal.Cause(
         rule: .deleteSourceIfDestinationDeleted, relation: relation,
         other: relation.lostDestination(in: "d")), limit)
   }
 
+  /// Each key is looked for once, and not for each row that refers to it.
+  private func hasLost(_ relation: EdgeRelation, any array: String) -> String {
+    guard let columns = relation.columns, relation.isPlain else {
+      return relation.hasLost(any: array)
+    }
+    return columns.isIn(
+      "s",
+      """
+      SELECT n.key FROM unnest(\(array)::text[]) n(key)
+      WHERE NOT \(relation.destination.has("n.key")) OFFSET 0
+      """)
+  }
+
   private mutating func unlink(
-    _ relation: EdgeRelation, lost end: EdgeEnd, _ taken: Taken, _ limit: Int
+    _ relation: EdgeRelation, lost end: EdgeEnd, _ taken: Work.Part, _ limit: Int
   ) throws -> Int {
     guard let join = relation.join else { return 0 }
     let went = try removal.unlink(
@@ -194,13 +165,13 @@ struct Waves {
   }
 
   /// Takes along what lost its edge to that end, where no edge is there again.
-  private mutating func follow(_ taken: Taken, lost end: EdgeEnd) throws -> Int {
+  private mutating func follow(_ taken: Work.Part, lost end: EdgeEnd) throws -> Int {
     guard let relation = binding.relation(taken.subject) else {
-      try drop(taken)
-      return taken.seq.count
+      try work.drop(taken)
+      return taken.rows.count
     }
-    let isSource = end == .source
-    let taken = try drop(
+    let (isSource, count) = (end == .source, taken.rows.count)
+    let taken = try work.drop(
       taken,
       where: isSource
         ? relation.hasEdge("j.key", "j.other") : relation.isRestored("j.key", "j.other"))
@@ -208,28 +179,25 @@ struct Waves {
       isSource
       ? (.deleteDestinationIfSourceDeleted, "t", taken.others)
       : (.deleteSourceIfDestinationDeleted, "s", taken.keys)
-    var went = 0
-    if relation.rules.contains(rule) {
-      let table = relation.table(at: end.other)
-      went = try delete(
-        from: table,
-        Removal.Selection(
-          row: row, condition: table.key.isAny(row, "$1"), values: [arrayText(keys)]),
-        Removal.Cause(
-          rule: rule, relation: relation, other: lost(end, of: relation, where: taken.isRow)))
-    }
-    try close(taken)
-    return taken.seq.count + went
+    // Causes are looked up among what is done.
+    try work.close(taken)
+    if !relation.rules.contains(rule) { return count }
+    let table = relation.table(at: end.other)
+    let went = try delete(
+      from: table,
+      Removal.Selection(
+        row: row, condition: table.key.isAny(row, "$1"), values: [arrayText(keys)]),
+      Removal.Cause(rule: rule, relation: relation, other: lost(end, of: relation)))
+    return count + went
   }
 
   /// The key of an end, of the relation's edges, to which the row `d` lost its edge.
-  private func lost(
-    _ end: EdgeEnd, of relation: EdgeRelation, where condition: String
-  ) -> String {
-    let (key, other) = end == .source ? ("key", "other") : ("other", "key")
+  private func lost(_ end: EdgeEnd, of relation: EdgeRelation) -> String {
+    let (what, key): (JournalSubject, String) =
+      end == .source ? (.lost, "key") : (.widowed, "other")
     return """
-      (SELECT min(j.\(key)) FROM cascade.journal j WHERE \(condition)
-        AND j.\(other) = \(relation.table(at: end.other).key.text("d")))
+      (SELECT min(j.\(key)) FROM cascade.work j WHERE \(isDone(what, relation))
+        AND \(OwnSchema.survivor("j")) = \(relation.table(at: end.other).key.text("d")))
       """
   }
 
@@ -254,13 +222,17 @@ struct Waves {
     let went = try removal.delete(from: table, selection, because: cause, limit: limit)
     count.rows += went.rows
     count.edges += went.edges
+    if went.rows > 0 {
+      deletions[table.number, default: [:]][cause.rule.rawValue, default: 0] += went.rows
+      if binding.isMissed(table) { work.unfollowed.insert(table.number) }
+    }
     return went.rows
   }
 
   // MARK: - Counts
 
-  /// Deletes what lost its last edge, within a transaction, when no step is left.
-  mutating func deleteUncounted(_ limit: Int) throws -> Int {
+  /// Deletes what lost its last edge, when no step is left.
+  private mutating func deleteUncounted(_ limit: Int) throws -> Int {
     var went = 0
     for relation in binding.relations(with: .deleteSourceIfAllDestinationsDeleted) {
       went += try deleteSources(relation, limit)
@@ -272,49 +244,68 @@ struct Waves {
   }
 
   private mutating func deleteSources(_ relation: EdgeRelation, _ limit: Int) throws -> Int {
-    let isRow = isDone(.widowed, relation)
+    let rows = "SELECT j.key FROM cascade.work j WHERE \(isDone(.widowed, relation))"
     var went = try deleteSources(
       relation, limit,
-      relation.source.key.isIn("s", "SELECT j.key FROM cascade.journal j WHERE \(isRow)"),
-      because: lost(.destination, of: relation, where: isRow))
+      Removal.Selection(row: "s", condition: relation.source.key.isIn("s", rows)),
+      because: lost(.destination, of: relation))
     if relation.join == nil {
       went += try deleteSources(
-        relation, limit, relation.hasLost(anyOf: gone(relation.destination)),
-        because: relation.lostDestination(in: "d"))
+        relation, limit, hasLostGone(relation), because: relation.lostDestination(in: "d"))
     }
     return went
   }
 
   private mutating func deleteSources(
-    _ relation: EdgeRelation, _ limit: Int, _ hasLost: String, because other: String
+    _ relation: EdgeRelation, _ limit: Int, _ lost: Removal.Selection, because other: String
   ) throws -> Int {
-    try deleteUncounted(
-      from: relation.source, "s", hasLost, [], "NOT \(binding.hasDestination(relation))",
+    var lost = lost
+    if relation.list != nil {
+      // In an order of keys, the server would look at each row of the table.
+      lost = lost.only(try keys(of: relation.source, lost), of: relation.source)
+    }
+    return try deleteUncounted(
+      from: relation.source, "s", lost.condition, lost.values,
+      "NOT \(binding.hasDestination(relation))",
       Removal.Cause(
         rule: .deleteSourceIfAllDestinationsDeleted, relation: relation, other: other),
       limit, skipsLocked: relation.join != nil)
   }
 
-  /// Looks at the next destinations, in the order of their keys, and begins anew if anything was
-  /// deleted since it began. Returns 0 when it came to an end without that.
+  /// Looks at the next destinations, in the order of their keys, and begins anew if rows have gone
+  /// since it began that may have led to them. Returns how many it looked at, and 0 when it came to an
+  /// end and nothing went.
   private mutating func deleteDestinations(_ relation: EdgeRelation, _ limit: Int) throws -> Int {
-    let isRow = isDone(.lost, relation)
-    let pass = passes[relation.number] ?? Pass(after: nil, rows: count.rows)
+    let sources = countGone(binding.alikeAtDestination(relation).map(\.source))
+    var pass = passes[relation.number] ?? Pass(after: nil, sources: sources)
+    if pass.isOver {
+      if pass.sources == sources { return 0 }
+      pass = Pass(after: nil, sources: sources)
+    }
+    let other = OwnSchema.survivor("j")
     let next = try db.run(
       """
-      SELECT j.other FROM cascade.journal j WHERE \(isRow) AND ($1::text IS NULL OR j.other > $1)
-      ORDER BY j.other LIMIT \(limit)
+      SELECT \(other) FROM cascade.work j WHERE \(isDone(.lost, relation))
+      AND ($1::text IS NULL OR \(other) > $1) ORDER BY 1 LIMIT \(limit)
       """, [pass.after]
     ).texts
-    _ = try deleteUncounted(
+    let went = try deleteUncounted(
       from: relation.destination, "t", relation.destination.key.isAny("t", "$1"),
       [arrayText(Set(next).sorted())], "NOT \(binding.hasSource(relation))",
       Removal.Cause(
         rule: .deleteDestinationIfAllSourcesDeleted, relation: relation,
-        other: lost(.source, of: relation, where: isRow)), .max, skipsLocked: true)
-    let isEnd = next.count < limit
-    passes[relation.number] = isEnd ? nil : Pass(after: next.last, rows: pass.rows)
-    return isEnd && count.rows == pass.rows ? 0 : 1
+        other: lost(.source, of: relation)), .max, skipsLocked: true)
+    pass.isOver = next.count < limit
+    pass.after = next.last
+    passes[relation.number] = pass
+    let isMore = countGone(binding.alikeAtDestination(relation).map(\.source)) != pass.sources
+    return pass.isOver && !isMore && went == 0 ? 0 : max(1, next.count)
+  }
+
+  private func countGone(_ tables: [MappedTable]) -> Int {
+    Set(tables.map(\.number)).reduce(0) { sum, table in
+      sum + (deletions[table]?.values.reduce(0, +) ?? 0)
+    }
   }
 
   /// The rows are locked first, and looked at again in a second statement: an edge that was
@@ -351,12 +342,26 @@ struct Waves {
       values: [arrayText(try db.run(keys).texts)])
   }
 
-  /// The keys of a table that are gone.
-  func gone(_ table: MappedTable) -> String {
+  /// Which rows refer to nodes that are gone, and have lost that reference.
+  func hasLostGone(_ relation: EdgeRelation) throws -> Removal.Selection {
+    let keys = gone(relation.destination)
+    if relation.list == nil {
+      return Removal.Selection(row: "s", condition: relation.hasLost(anyOf: keys))
+    }
+    return Removal.Selection(
+      row: "s", condition: relation.hasLost(any: "$1"),
+      values: [arrayText(try db.run(keys).texts)])
+  }
+
+  /// The keys of a table that are gone. `untold`: without those that earlier batches told of.
+  func gone(_ table: MappedTable, untold: Bool = false) -> String {
     """
-    SELECT j.key FROM cascade.journal j
+    SELECT j.key FROM cascade.work j
     WHERE j.what = \(JournalSubject.gone.rawValue) AND j.subject = \(table.number) AND j.done
-    AND j.batch = \(batch)
+    AND j.batch = \(batch)\(untold ? " AND NOT j.told" : "")
+    UNION ALL SELECT k.keys[1] FROM cascade.deleted k
+    WHERE k.batch = \(batch) AND k.collection = \(table.number) AND k.follows
+    AND k.id > \(work.last)
     """
   }
 

@@ -3,7 +3,7 @@ internal import CascadePostgres
 
 /// The end of the waves, when nothing is deleted any more.
 extension Waves {
-  /// Nullifies references and writes notices, when nothing goes any more, and empties the journal.
+  /// Nullifies references and writes notices, when nothing goes any more, and ends the work.
   /// Returns how many notices there are, and whether nodes are left that another session has locked.
   mutating func finish(at now: Int64) throws -> (notices: Int, hasLocked: Bool) {
     var notices = 0
@@ -12,9 +12,13 @@ extension Waves {
       count.edges += try removeReferences(relation)
     }
     let hasLocked = try keepLocked()
-    try LateReferences(store).remember(batch)
+    try LateReferences(store).remember(self)
     if isSweep || hasLeased { try BlockedNodes(store).keepCauses(of: batch) }
-    try db.run("DELETE FROM cascade.journal WHERE batch = \(batch) AND done")
+    try db.execute(
+      """
+      DELETE FROM cascade.work WHERE batch = \(batch) AND done;
+      DELETE FROM cascade.followed WHERE batch = \(batch)
+      """)
     return (notices, hasLocked)
   }
 
@@ -36,8 +40,7 @@ extension Waves {
 
   /// Of references that are in a row, and not told of one by one.
   private func notifyWidowed(_ relation: EdgeRelation, _ now: Int64) throws -> Int {
-    let keys = "\(gone(relation.destination)) AND NOT j.told"
-    let lost = try leads(relation, toAnyOf: keys)
+    let lost = try leads(relation, toAnyOf: gone(relation.destination, untold: true))
     return try notify(
       relation, now, losesSource: false,
       """
@@ -68,7 +71,7 @@ extension Waves {
       what == .lost
       ? relation.hasEdge("j.key", "j.other") : relation.isRestored("j.key", "j.other")
     return """
-      SELECT j.key, j.other FROM cascade.journal j WHERE \(isDone(what, relation))
+      SELECT j.key, j.other FROM cascade.work j WHERE \(isDone(what, relation))
       AND NOT j.told AND NOT \(isOver) AND \(receiver.has(key))
       """
   }
@@ -78,13 +81,7 @@ extension Waves {
   /// Sets references to null whose destination is gone, and takes it out of lists. Returns how many
   /// edges went.
   private mutating func removeReferences(_ relation: EdgeRelation) throws -> Int {
-    let keys = gone(relation.destination)
-    var selection =
-      relation.list == nil
-      ? Removal.Selection(row: "s", condition: relation.hasLost(anyOf: keys))
-      : Removal.Selection(
-        row: "s", condition: relation.hasLost(any: "$1"),
-        values: [arrayText(try db.run(keys).texts)])
+    var selection = try hasLostGone(relation)
     if !isSweep { return try removeReferences(relation, selection) }
     selection.condition += " AND \(isNotBlocked(relation.source, "s"))"
     return try changeUnlessRefused(relation.source, selection) {
@@ -140,7 +137,7 @@ extension Waves {
     return Int(removed ?? 0)
   }
 
-  /// What could go, but was locked by another session, stays in the journal.
+  /// What could go, but was locked by another session, comes back into the journal.
   private func keepLocked() throws -> Bool {
     var isAny = false
     func keep(
@@ -149,9 +146,12 @@ extension Waves {
     ) throws {
       let kept = try db.run(
         """
-        UPDATE cascade.journal j SET done = false, batch = NULL WHERE \(isDone(what, relation))
-        AND (SELECT NOT \(isHeld) AND \(isNotBlocked(table, row))
-          FROM \(table.name) \(row) WHERE \(table.key.equal(row, text: key)))
+        WITH k AS (DELETE FROM cascade.work j WHERE \(isDone(what, relation))
+          AND (SELECT NOT \(isHeld) AND \(isNotBlocked(table, row))
+            FROM \(table.name) \(row) WHERE \(table.key.equal(row, text: key)))
+          RETURNING j.*)
+        INSERT INTO cascade.journal(what, subject, key, other, told)
+        SELECT what, subject, key, other, told FROM k
         """)
       if kept.changed > 0 { isAny = true }
     }

@@ -31,7 +31,7 @@ struct WrittenRows {
       let new = relation.alternatives.isEmpty ? [] : keys(of: relation.destination, in: made)
       try store.db.run(
         """
-        INSERT INTO cascade.journal(what, subject, key, other, batch, done)
+        INSERT INTO cascade.work(what, subject, key, other, batch, done)
         SELECT \(JournalSubject.lost.rawValue), \(relation.number), $1::text, \(relation.to()),
           \(batch), \(!relation.isFollowed(.lost))
         FROM \(relation.edges()) WHERE \(table.key.equal("s", text: "$1::text")) AND \(relation.isListed)
@@ -75,7 +75,7 @@ struct WrittenRows {
         """
         SELECT count(*) FROM \(relation.edges())
         WHERE \(relation.source.key.isAny("s", "$1")) AND \(relation.isEdge())
-        AND NOT EXISTS (SELECT FROM cascade.journal j WHERE \(isLost(relation.numbers))
+        AND NOT EXISTS (SELECT FROM cascade.work j WHERE \(isLost(relation.numbers))
           AND j.key = \(relation.source.key.text("s")) AND j.other = \(relation.to()))
         """, [keys]
       ).integer ?? 0)
@@ -85,7 +85,7 @@ struct WrittenRows {
     try Int(
       store.db.run(
         """
-        SELECT count(*) FROM cascade.journal j WHERE \(isLost("\(relation.number)"))
+        SELECT count(*) FROM cascade.work j WHERE \(isLost("\(relation.number)"))
         \(isFirst(relation)) AND \(relation.source.has("j.key")) AND NOT \(relation.hasEdge("j.key", "j.other"))
         """
       ).integer ?? 0)
@@ -104,7 +104,7 @@ struct WrittenRows {
     let earlier = relation.alternatives.filter(\.isBefore).map { "\($0.number)" }
     if earlier.isEmpty { return "" }
     return """
-      AND NOT EXISTS (SELECT FROM cascade.journal i
+      AND NOT EXISTS (SELECT FROM cascade.work i
         WHERE \(isLost(earlier.joined(separator: ", "), "i")) AND i.key = j.key AND i.other = j.other)
       """
   }
@@ -119,7 +119,7 @@ struct WrittenRows {
       """ : "\(JournalSubject.gone.rawValue), \(dangling.table.number), \(dangling.key), NULL"
     try store.db.run(
       """
-      INSERT INTO cascade.journal(what, subject, key, other, batch)
+      INSERT INTO cascade.work(what, subject, key, other, batch)
       SELECT DISTINCT \(row), \(batch) FROM \(dangling.edges)
       WHERE \(relation.source.key.isAny("s", "$1")) AND \(dangling.condition)
       AND \(relation.standsForNothing)

@@ -38,6 +38,11 @@ final class PostgresFixture {
     get throws { try texts("SELECT count(*) FROM cascade.journal") == ["0"] }
   }
 
+  /// Also of what waits because a node had to stay.
+  var hasWork: Bool {
+    get throws { try texts("SELECT EXISTS (SELECT FROM cascade.work)") == ["t"] }
+  }
+
   /// Waits until there is something to sweep. Transactions of other tests delay it.
   func waitForJournal() throws {
     for _ in 0..<20_000 {

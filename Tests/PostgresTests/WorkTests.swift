@@ -6,9 +6,28 @@ import PostgresSupport
 import StoreDefinition
 import Testing
 
-/// What the daemon asks and writes, besides what goes.
+/// What a sweep writes, and what the daemon asks, besides what goes.
 @Suite("The daemon's work on PostgreSQL", .enabled(if: Cluster.isInstalled, "\(Cluster.missing)"))
 struct WorkTests {
+  @Test("What a sweep deletes itself is followed without a row of the journal or of work for it")
+  func ownRows() throws {
+    let store = try Music.store()
+    try store.bySQL("DELETE FROM artist WHERE id = 'anna'")
+    #expect(try store.texts("SELECT key FROM cascade.journal") == ["anna"])
+    store.writer.rowsToAStep = 1
+    var most = 0
+    _ = try store.writer.sweep(
+      [.all], at: 1,
+      manners: StepPolicy { _ in
+        let gone = "SELECT count(*) FROM cascade.work WHERE what = 1"
+        most = max(most, Int(try store.texts(gone)[0])!)
+      })
+    #expect(most == 1)
+    #expect(try store.texts("SELECT id FROM song WHERE album_id LIKE 'a%'").isEmpty)
+    #expect(try !store.hasWork)
+    #expect(try store.texts("SELECT count(*) FROM cascade.followed") == ["0"])
+  }
+
   @Test("While the daemon works no row asks for notifications, however much others commit")
   func busy() throws {
     let store = try Music.store()
@@ -23,5 +42,52 @@ struct WorkTests {
     try store.settle()
     let isNews = try watch.next()
     #expect(try !isNews && store.texts("SELECT count(*) FROM cascade.asleep") == ["1"])
+  }
+
+  @Test("A table that was made anew is bound again, and a trigger that was disabled comes back")
+  func schema() throws {
+    let store = try Music.store()
+    let triggers = """
+      SELECT count(*) FROM pg_trigger WHERE tgrelid = 'song'::regclass AND tgname LIKE 'cascade%'
+        AND tgenabled <> 'D'
+      """
+    _ = try store.writer.followSchema()
+    let before = try store.texts(triggers)
+    try store.bySQL(
+      """
+      DROP TABLE song; CREATE TABLE song(id uuid PRIMARY KEY, album_id varchar(20));
+      CREATE INDEX ON song(album_id)
+      """)
+    _ = try store.writer.followSchema()
+    #expect(try store.texts(triggers) == before)
+    try store.bySQL("ALTER TABLE song DISABLE TRIGGER cascade_changed")
+    _ = try store.writer.followSchema()
+    #expect(try store.texts(triggers) == before)
+    try store.bySQL("ALTER TABLE song DROP COLUMN album_id CASCADE")
+    _ = try store.writer.followSchema()
+    #expect(!store.writer.bindingProblems.isEmpty)
+  }
+
+  @Test("A plan counts a node once that is named beside what takes it along")
+  func leaves() throws {
+    let store = try Music.store()
+    let song = try store.texts("SELECT id FROM song WHERE album_id = 'a1' LIMIT 1")[0]
+    let plan = try store.reader.plan(
+      deleting: [Node("songs", .text(song)), Node("artists", .text("anna"))])
+    #expect(plan.byCollection == ["artists": 1, "albums": 2, "songs": 3, "photos": 1])
+    #expect(plan.deletedCount == 7)
+    #expect(plan.steps.count == 7)
+    #expect(plan.byRule["deleteSourceIfDestinationDeleted"] == 4)
+  }
+
+  @Test("A held plan of leaves has another number when other leaves would go")
+  func leavesOfPlans() throws {
+    let store = try Music.store("limits: { hold: { deletes: 1, share: 0.1 } }", lenient: false)
+    try store.bySQL("DELETE FROM album WHERE id = 'a1'")
+    let first = try store.sweep()
+    #expect(first.heldCount == 3)
+    #expect(try store.sweep().plan == first.plan)
+    try store.bySQL("UPDATE song SET id = gen_random_uuid() WHERE album_id = 'a1'")
+    #expect(try store.sweep().plan != first.plan)
   }
 }
