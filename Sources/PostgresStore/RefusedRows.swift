@@ -95,8 +95,10 @@ extension Waves {
     _ relation: EdgeRelation, lost end: EdgeEnd, _ keys: [String]
   ) throws {
     guard let join = relation.join else { return }
-    count.edges += try removal.unlink(
+    let went = try removal.unlink(
       relation, join, lost: end, keys: arrayText(keys), limit: .max, goesNext: true)
+    count.edges += went
+    unlinked += went
   }
 
   private mutating func deleteSources(

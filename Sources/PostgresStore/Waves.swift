@@ -25,6 +25,8 @@ struct Waves {
   private var work: Work
   /// How many rows went of each table, and by which rule.
   private(set) var deletions: [Int64: [Int64: Int]] = [:]
+  /// How many join rows were removed: with them edges are lost later than their ends.
+  var unlinked = 0
   /// Whether this is all that the batch has deleted.
   let isWhole: Bool
   /// How far the destinations of a relation were looked at that lost edges.
@@ -161,6 +163,7 @@ struct Waves {
     let went = try removal.unlink(
       relation, join, lost: end, keys: arrayText(taken.keys), limit: limit)
     count.edges += went
+    unlinked += went
     return went
   }
 
@@ -303,7 +306,7 @@ struct Waves {
   }
 
   private func countGone(_ tables: [MappedTable]) -> Int {
-    Set(tables.map(\.number)).reduce(0) { sum, table in
+    Set(tables.map(\.number)).reduce(unlinked) { sum, table in
       sum + (deletions[table]?.values.reduce(0, +) ?? 0)
     }
   }
