@@ -180,7 +180,7 @@ for (index, layer) in layers.enumerated() {
       name: "PostgresTests",
       dependencies: [
         "CascadeModel", "CascadePostgres", "CascadeStore", "CascadeSystem", "PostgresStore",
-        "PostgresSupport", "StoreDefinition",
+        "PostgresSupport", "StoreDefinition", "TestSupport",
       ],
       swiftSettings: settings),
 
@@ -197,7 +197,7 @@ for (index, layer) in layers.enumerated() {
     .testTarget(
       name: "StoreTests",
       dependencies: [
-        "StoreDefinition",
+        "StoreDefinition", "TestSupport",
         "CascadeModel", "CascadeSQLite", "CascadeSystem", "CascadePlanning", "CascadeStore",
         "SQLiteBinding", "SQLiteTables", "SQLiteJournal", "SQLiteRules", "SQLiteEdges",
         "SQLiteDeletion", "SQLiteSweeps", "SQLiteUndo", "SQLiteStore",

@@ -1,4 +1,5 @@
 package import CascadeModel
+package import CascadeStore
 
 /// A constraint of the model, and the stored nodes that it is about.
 package struct Demand: Sendable {
@@ -44,6 +45,35 @@ package struct Demand: Sendable {
   }
 
   package var dependsOnTypes: Bool { type != nil || others.contains { $0.type != nil } }
+}
+
+extension Demand {
+  /// That a node, which the message calls `title`, violates the constraint with so many nodes at the
+  /// other end. If it is about uniqueness, the node is the one that several have.
+  package func violation(
+    by node: Node?, _ title: String, count: Int, isUnique: Bool
+  ) -> Reason {
+    let name = constraint.name
+    if isUnique {
+      return Reason(
+        .notUnique,
+        "\(count) of \"\(collection)\" have \(title) as their \"\(name)\", which is unique",
+        node: node)
+    }
+    switch constraint.violation(count: count) {
+    case .tooFew:
+      return Reason(
+        .tooFew, "\(title) has \(count) \"\(name)\", at least \(constraint.min) are required",
+        node: node)
+    case .tooMany:
+      return Reason(
+        .tooMany, "\(title) has \(count) \"\(name)\", at most \(constraint.max ?? 0) are allowed",
+        node: node)
+    case .missingMandatory, .notUnique, .denied, nil:
+      return Reason(
+        .missingMandatory, "\(title) has no \"\(name)\", which is not optional", node: node)
+    }
+  }
 }
 
 extension StoreModel {

@@ -64,4 +64,17 @@ package struct Findings: Sendable {
   package var total = 0
 
   package init() {}
+
+  package mutating func add(_ finding: Finding, _ limit: Int) {
+    if list.count < limit { list.append(finding) }
+    total += 1
+  }
+}
+
+extension Destination {
+  /// The notation of messages: root and path.
+  package var fileText: String {
+    guard case .file(let root, let path) = self else { return json.text }
+    return "\(root):\(path.printable)"
+  }
 }

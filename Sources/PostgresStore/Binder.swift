@@ -41,7 +41,7 @@ struct Binder: ~Copyable {
     guard let name = try self.table(table, path), let key = try columns(key, in: name, path) else {
       return
     }
-    let number = try number("collection", ["name"], [collection])
+    let number = try store.number("collection", ["name"], [collection], makes: numbers)
     guard let number else { return fail(path, "the store is not attached with this collection") }
     binding.tables[collection] = MappedTable(
       collection: collection, number: number, name: name, key: key)
@@ -49,7 +49,7 @@ struct Binder: ~Copyable {
 
   /// Objects are in a table of Cascade's own.
   private mutating func bindObjects(_ collection: String) throws {
-    guard let number = try number("collection", ["name"], [collection]) else {
+    guard let number = try store.number("collection", ["name"], [collection], makes: numbers) else {
       return fail(
         ModelProblem.path(of: collection), "the store is not attached with this collection")
     }
@@ -95,8 +95,7 @@ struct Binder: ~Copyable {
       if column == nil { return nil }
     }
     let parts = [relationship.name, source.collection, destination.collection, part]
-    guard let number = try number("relation", ["name", "source", "destination", "part"], parts)
-    else {
+    guard let number = try store.number(relation: parts, makes: numbers) else {
       fail(path, "the store is not attached with this relationship")
       return nil
     }
@@ -172,8 +171,7 @@ struct Binder: ~Copyable {
     }
     let part = JoinTable.part(source, destination, rules: isDeclared ? nil : rules)
     let parts = [name, source.collection, destination.collection, part]
-    guard let number = try number("relation", ["name", "source", "destination", "part"], parts)
-    else { return }
+    guard let number = try store.number(relation: parts, makes: numbers) else { return }
     let join = JoinTable(
       name: "cascade.edges_\(number)", source: columns(source.key, "s"),
       destination: columns(destination.key, "d"), isStored: true)
@@ -359,23 +357,6 @@ struct Binder: ~Copyable {
       "SELECT attnotnull FROM pg_attribute WHERE attrelid = $1::regclass AND attname = $2",
       [table, column]
     ).bool
-  }
-
-  /// The number of a collection or relationship, which stays the same as long as the store is
-  /// attached.
-  private func number(
-    _ table: String, _ columns: [String], _ values: [String]
-  ) throws -> Int64? {
-    let list = columns.joined(separator: ", ")
-    let parameters = columns.indices.map { "$\($0 + 1)" }.joined(separator: ", ")
-    if numbers {
-      try store.db.run(
-        "INSERT INTO cascade.\(table)(\(list)) VALUES(\(parameters)) ON CONFLICT DO NOTHING",
-        values)
-    }
-    return try store.db.run(
-      "SELECT number FROM cascade.\(table) WHERE (\(list)) = (\(parameters))", values
-    ).integer
   }
 }
 

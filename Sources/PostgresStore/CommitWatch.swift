@@ -21,7 +21,7 @@ final class CommitWatch: CommitWatching {
 
   init(_ path: String) throws {
     db = try Session(path, name: Leadership.daemon)
-    // A crash that loses what is written here also ends those who wrote it.
+    // A crash that loses what is written here also ends the sessions that wrote it.
     try db.execute("SET synchronous_commit = off")
     try db.listen("cascade")
     try wake()

@@ -47,18 +47,13 @@ struct DenialConstraints {
       let rule: Rules = end == .source ? .denySourceDeletion : .denyDestinationDeletion
       let columns = relation.join?.columns(at: end) ?? (end == .source ? nil : relation.columns)
       let other = relation.table(at: end)
-      guard relation.rules.contains(rule), let columns, !other.isManaged, isPlain(relation),
+      guard relation.rules.contains(rule), let columns, !other.isManaged, relation.isPlain,
         !columns.all.contains(where: \.isText)
       else { return nil }
       return ForeignKey(
         name: "cascade_denial_\(relation.number)_\(end)",
         table: relation.join?.name ?? relation.source.name, columns: columns, other: other)
     }
-  }
-
-  /// Whether each value of the columns refers to the one table.
-  private func isPlain(_ relation: EdgeRelation) -> Bool {
-    relation.type == nil && relation.alternatives.isEmpty && relation.none.isEmpty
   }
 
   private func isThere(_ key: ForeignKey) throws -> Bool {
@@ -89,7 +84,7 @@ struct DenialConstraints {
     ).bool
   }
 
-  /// Drops those that the daemon's role may drop. Others stay with the owner who made them.
+  /// Drops those that the daemon's role may drop. Others stay with the owner, whose they are.
   func drop() throws {
     let all = try store.db.run(
       """

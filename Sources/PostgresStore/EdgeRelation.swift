@@ -41,7 +41,7 @@ struct EdgeRelation {
     if case .columns(let columns) = form { columns } else { nil }
   }
 
-  /// Whether each value of its columns is a reference, and to one table.
+  /// Whether each value of its columns, or of its join rows, is a reference, and to one table.
   var isPlain: Bool { none.isEmpty && type == nil && alternatives.isEmpty }
 
   /// Whether its destinations need a number of its edges.

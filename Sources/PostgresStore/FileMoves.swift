@@ -58,9 +58,7 @@ extension PostgresWriter {
     let (batch, files) = try db.transaction {
       let batch = try db.run("SELECT nextval('cascade.batch')").integer!
       let files = try rows.take(into: batch)
-      try Ledger(store).add(
-        Submission(id: "sweep-\(batch)", author: nil, fingerprint: 0, at: now).asSweep,
-        batch: batch, deleted: 0, edges: 0, notices: 0, skipped: 0)
+      try Ledger(store).addSweep(batch, at: now)
       return (batch, files)
     }
     result.files += files
@@ -84,11 +82,10 @@ extension PostgresWriter {
       case .moved: moved.append(file)
       case .named:
         // It may have been moved before a crash.
-        let failure = try attempt {
+        try work.attempt { work in
           if try mover.restoreFromTrash(file) { settled.append(file) } else { moved.append(file) }
           work.stillNamed += 1
         }
-        if let failure { work.waiting.insert(failure) }
       case .missing:
         work.missing += 1
         settled.append(file)
@@ -113,7 +110,7 @@ extension PostgresWriter {
     let named = try rows.named(all.map(\.file))
     var (trashed, settled): ([ReleasedFile], [ReleasedFile]) = ([], [])
     for (file, isDue) in all {
-      let failure = try attempt {
+      try work.attempt { work in
         if named.contains(file.id), try mover.restoreFromTrash(file) {
           work.stillNamed += 1
           settled.append(file)
@@ -126,7 +123,6 @@ extension PostgresWriter {
           trashed.append(file)
         }
       }
-      if let failure { work.waiting.insert(failure) }
     }
     if settled.isEmpty && trashed.isEmpty { return }
     try db.transaction {
@@ -152,7 +148,7 @@ extension PostgresWriter {
     var (done, left): ([ReleasedFile], [(file: ReleasedFile, why: String)]) = ([], [])
     for file in try rows.rows(.toRestore, limit: PostgresWriter.mostFiles) {
       guard let root = roots[file.root] else { continue }
-      let failure = try attempt {
+      try work.attempt { work in
         if try !root.isInTrash(file.path, batch: file.batch) {
           if (try? root.file(file.path)) != nil { return done.append(file) }
           work.missing += 1
@@ -164,7 +160,6 @@ extension PostgresWriter {
         work.restored += 1
         done.append(file)
       }
-      if let failure { work.waiting.insert(failure) }
     }
     for (root, paths) in changed { try roots[root]?.sync(paths) }
     if done.isEmpty && left.isEmpty { return }
@@ -189,11 +184,10 @@ extension PostgresWriter {
     }
     var done: [ReleasedFile] = []
     for file in files where !wanted.contains(where: { $0.id == file.id }) {
-      let failure = try attempt {
+      try work.attempt { work in
         try roots[file.root]?.deleteFromTrash(file.path, batch: file.batch)
         done.append(file)
       }
-      if let failure { work.waiting.insert(failure) }
     }
     if done.isEmpty && wanted.isEmpty { return }
     try db.transaction {
@@ -204,40 +198,12 @@ extension PostgresWriter {
     work.hasMore = true
   }
 
-  /// Returns why it failed. It is tried again at the next occasion.
-  private func attempt(_ body: () throws -> Void) throws -> String? {
-    do {
-      try body()
-      return nil
-    } catch let error as SystemError {
-      return "\(error)"
-    } catch let error as UnmovableFile {
-      return error.reason
-    } catch let error as UnusableTrash {
-      return error.description
-    }
-  }
-
   // MARK: - Roots
 
-  /// The file system of a root may be unmounted here, and the empty directory below it be seen in its
-  /// place. Then the root's files are not gone, and wait.
   private func leaveOutUnmounted(_ roots: inout FileRoots) throws {
-    for root in roots.all {
-      let key = "root.\(root.name):\(root.path)"
-      let known = try store[meta: key]
-      let inode = Int64(bitPattern: try root.directory.descriptor.status().inode)
-      if known == inode { continue }
-      let entries = try root.directory.entries()
-      if try entries.next() != nil {
-        try store.set(key, inode)
-      } else if known != nil {
-        roots.leaveOut(root, because: PostgresWriter.unmounted)
-      }
+    func key(_ root: FileRoot) -> String { "root.\(root.name):\(root.path)" }
+    try roots.leaveOutUnmounted(known: { try store[meta: key($0)] }) { root, inode in
+      try store.set(key(root), inode)
     }
   }
-
-  private static let unmounted =
-    "it is empty, and not the directory that had files before: a file system may not be mounted "
-    + "there. If nothing is missing, put any file into it"
 }

@@ -216,18 +216,3 @@ extension PostgresReader {
     }
   }
 }
-
-extension Findings {
-  fileprivate mutating func add(_ finding: Finding, _ limit: Int) {
-    if list.count < limit { list.append(finding) }
-    total += 1
-  }
-}
-
-extension Destination {
-  /// The notation of messages: root and path.
-  fileprivate var fileText: String {
-    guard case .file(let root, let path) = self else { return json.text }
-    return "\(root):\(path.printable)"
-  }
-}

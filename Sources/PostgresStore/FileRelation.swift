@@ -64,18 +64,7 @@ struct FileBinder {
     _ relationship: Relationship, _ root: String, _ column: String
   ) throws -> Int64? {
     let parts = [relationship.name, relationship.from, "\(FileRows.collection)\(root)", column]
-    if numbers {
-      try store.db.run(
-        """
-        INSERT INTO cascade.relation(name, source, destination, part) VALUES($1, $2, $3, $4)
-        ON CONFLICT DO NOTHING
-        """, parts)
-    }
-    return try store.db.run(
-      """
-      SELECT number FROM cascade.relation WHERE (name, source, destination, part) = ($1, $2, $3, $4)
-      """, parts
-    ).integer
+    return try store.number(relation: parts, makes: numbers)
   }
 }
 

@@ -14,7 +14,7 @@ enum LeaseTable {
     CREATE INDEX lease_nodes ON cascade.lease(collection, key);
     """
 
-  /// Whoever owns a table of the model may lease its rows.
+  /// The owner of a table of the model may lease its rows.
   static func grant(_ store: StoreConnection) throws {
     let owners = try store.db.run(
       """
@@ -49,37 +49,20 @@ extension Triggers {
       """
     }
     return [
-      leaseTrigger(
-        "leased", "BEFORE INSERT OR UPDATE ON cascade.lease FOR EACH ROW",
+      trigger(
+        "cascade_leased", on: "cascade.lease", "leased",
+        "INSERT OR UPDATE ON cascade.lease FOR EACH ROW",
         """
         \(hold.joined(separator: "\n"))
         IF NEW.key IS NULL THEN
           PERFORM pg_advisory_xact_lock_shared(\(LiveLeases.lockOfCollections));
         END IF;
         NEW.xid := pg_current_xact_id();
-        """, returning: "NEW"),
-      leaseTrigger(
-        "released", "AFTER DELETE ON cascade.lease FOR EACH STATEMENT", "", returning: "NULL"),
+        """, before: "NEW"),
+      trigger(
+        "cascade_released", on: "cascade.lease", "released",
+        "DELETE ON cascade.lease FOR EACH STATEMENT", ""),
     ]
-  }
-
-  private func leaseTrigger(
-    _ name: String, _ event: String, _ body: String, returning row: String
-  ) -> Trigger {
-    Trigger(
-      name: "cascade_\(name)", table: "cascade.lease", function: "cascade.\(name)",
-      text: """
-        CREATE FUNCTION cascade.\(name)() RETURNS trigger LANGUAGE plpgsql
-        SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS \(literal("""
-          BEGIN
-          \(body)
-          \(Triggers.wake)
-          RETURN \(row);
-          END
-          """));
-        REVOKE ALL ON FUNCTION cascade.\(name)() FROM PUBLIC;
-        CREATE TRIGGER cascade_\(name) \(event) EXECUTE FUNCTION cascade.\(name)()
-        """)
   }
 }
 

@@ -20,6 +20,15 @@ struct Ledger {
       """, [submission.id, submission.author])
   }
 
+  func addSweep(
+    _ batch: Int64, at now: Int64, deleted: Int = 0, edges: Int = 0, notices: Int = 0
+  ) throws {
+    var submission = Submission(id: "sweep-\(batch)", author: nil, fingerprint: 0, at: now)
+    submission.part = Submission.partOfSweep
+    try add(
+      submission, batch: batch, deleted: deleted, edges: edges, notices: notices, skipped: 0)
+  }
+
   /// The newest entry of an id, with what all of its transactions did.
   func entry(_ id: String) throws -> LedgerEntry? {
     let rows = try store.db.run(

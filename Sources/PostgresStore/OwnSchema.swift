@@ -26,8 +26,8 @@ enum OwnSchema {
     -- stays until the end of the batch. What waits because a node had to stay is in the batch 0. What
     -- a batch deletes itself is in `deleted`, and not here.
     CREATE TABLE cascade.work(
-      seq bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, batch bigint NOT NULL, what smallint NOT NULL, subject int NOT NULL, key text NOT NULL,
-      other text, done boolean NOT NULL DEFAULT false, told boolean NOT NULL DEFAULT false);
+      batch bigint NOT NULL, what smallint NOT NULL, subject int NOT NULL, key text NOT NULL, other text,
+      done boolean NOT NULL DEFAULT false, told boolean NOT NULL DEFAULT false);
     CREATE INDEX work_open ON cascade.work(batch, what, subject) WHERE NOT done;
     CREATE INDEX work_done ON cascade.work(batch, what, subject, \(survivor("work"))) WHERE done;
     -- Up to which row of `deleted` a batch has followed what it deleted.

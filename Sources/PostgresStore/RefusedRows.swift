@@ -84,21 +84,11 @@ extension Waves {
     let seen = seen.merging([table.number: Set(new)]) { $0.union($1) }
     for relation in binding.relations(to: table) {
       try deleteSources(relation, new, beyond: seen)
-      try unlinkNext(relation, lost: .destination, new)
+      try unlink(relation, lost: .destination, new, goesNext: true)
     }
     for relation in binding.relations(from: table) {
-      try unlinkNext(relation, lost: .source, new)
+      try unlink(relation, lost: .source, new, goesNext: true)
     }
-  }
-
-  private mutating func unlinkNext(
-    _ relation: EdgeRelation, lost end: EdgeEnd, _ keys: [String]
-  ) throws {
-    guard let join = relation.join else { return }
-    let went = try removal.unlink(
-      relation, join, lost: end, keys: arrayText(keys), limit: .max, goesNext: true)
-    count.edges += went
-    unlinked += went
   }
 
   private mutating func deleteSources(

@@ -57,15 +57,10 @@ struct StoredEdges {
 
   private mutating func relation(of edge: Edge, _ rules: Rules) throws -> EdgeRelation {
     if let relation = relations(of: edge).first(where: { $0.rules == rules }) { return relation }
-    try db.run(
-      """
-      INSERT INTO cascade.relation(name, source, destination, part) VALUES($1, $2, $3, $4)
-      ON CONFLICT DO NOTHING
-      """,
-      [
-        edge.name, edge.source.collection, edge.destination.collection,
-        JoinTable.part(edge.source, edge.destination, rules: rules),
-      ])
+    let part = JoinTable.part(edge.source, edge.destination, rules: rules)
+    _ = try store.number(
+      relation: [edge.name, edge.source.collection, edge.destination.collection, part],
+      makes: true)
     hasNewTable = true
     try Attachment(store, role: db.run("SELECT session_user").text!).followNewEdges()
     return relations(of: edge).first { $0.rules == rules }!

@@ -99,14 +99,19 @@ extension PostgresWriter {
     return journal
   }
 
-  private func begin(_ kinds: [SweepKind]) throws -> Int64 {
-    let batch = try db.run(
+  /// Until the sweep has ended, its batch is known to whatever daemon goes on.
+  func beginBatch(_ kinds: [SweepKind]) throws -> Int64 {
+    try db.run(
       """
       INSERT INTO cascade.meta(key, value)
       VALUES('sweep.batch', nextval('cascade.batch')), ('sweep.kinds', \(kinds.code))
       ON CONFLICT(key) DO UPDATE SET value = excluded.value RETURNING value
       """
     ).integer!
+  }
+
+  private func begin(_ kinds: [SweepKind]) throws -> Int64 {
+    let batch = try beginBatch(kinds)
     try takeJournal(batch)
     try FileRows(store: store).take(into: batch)
     try db.run(
@@ -248,10 +253,8 @@ extension PostgresWriter {
     let files = try FileRows(store: store).take(into: batch)
     // Also without a deletion: the names of what others deleted are kept as long as the batch.
     if try notices + waves.count.edges + files > 0 || hasDeleted(batch) {
-      try Ledger(store).add(
-        Submission(id: "sweep-\(batch)", author: nil, fingerprint: 0, at: now).asSweep,
-        batch: batch, deleted: summary.deletedCount, edges: waves.count.edges, notices: notices,
-        skipped: 0)
+      try Ledger(store).addSweep(
+        batch, at: now, deleted: summary.deletedCount, edges: waves.count.edges, notices: notices)
     }
     try db.execute(
       """
@@ -277,14 +280,6 @@ extension PostgresWriter {
 
 extension SweepKind {
   fileprivate static let allCode = [SweepKind.cascade, .refcount].code
-}
-
-extension Submission {
-  var asSweep: Submission {
-    var submission = self
-    submission.part = Submission.partOfSweep
-    return submission
-  }
 }
 
 extension Rules {

@@ -53,8 +53,10 @@ struct Triggers {
     trigger("cascade_\(kind)", on: table.name, "\(kind)_\(table.number)", event, body)
   }
 
+  /// `row` is what a trigger before the event makes of the row.
   func trigger(
-    _ name: String, on table: String, _ function: String, _ event: String, _ body: String
+    _ name: String, on table: String, _ function: String, _ event: String, _ body: String,
+    before row: String? = nil
   ) -> Trigger {
     let function = "cascade.\(function)"
     return Trigger(
@@ -65,11 +67,11 @@ struct Triggers {
           BEGIN
           \(body)
           \(Triggers.wake)
-          RETURN NULL;
+          RETURN \(row ?? "NULL");
           END
           """));
         REVOKE ALL ON FUNCTION \(function)() FROM PUBLIC;
-        CREATE TRIGGER \(name) AFTER \(event)
+        CREATE TRIGGER \(name) \(row == nil ? "AFTER" : "BEFORE") \(event)
         EXECUTE FUNCTION \(function)()
         """)
   }

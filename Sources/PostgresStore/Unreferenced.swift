@@ -115,10 +115,7 @@ extension PostgresWriter {
         let held = try closure.heldPlan(
           id: HeldPlan.sweep, includingFirst: true, always: needsApproval)
         if let held, try !isApproved(held, kinds) { throw held }
-        let batch = try db.run("SELECT nextval('cascade.batch')").integer!
-        try store.set("sweep.batch", batch)
-        try store.set("sweep.kinds", kinds.code)
-        return batch
+        return try beginBatch(kinds)
       }
     } catch let held as HeldPlan {
       result.hold(held, kinds, plan: try persistPlan(held, file: kinds.planFile))
@@ -128,19 +125,12 @@ extension PostgresWriter {
 }
 
 extension Waves {
-  /// The rows are locked first, and looked at again in a second statement: an edge that was
-  /// committed before the lock is seen, and one that is not yet committed has the row locked.
-  /// Returns how many went; nil if none is left.
+  /// Returns how many went; nil if none is left. Locks first, like `deleteUncounted`.
   mutating func deleteUnreferenced(_ nodes: UnreferencedNodes, _ limit: Int) throws -> Int? {
     let (table, row) = (nodes.table, nodes.row)
     let isFree = "\(nodes.condition) AND NOT \(leases.holds(table, table.key.text(row)))"
-    let locked = try db.run(
-      """
-      SELECT \(table.key.text(row)) FROM \(table.name) \(row)
-      WHERE \(isFree) AND \(isNotBlocked(table, row))
-      ORDER BY \(table.key.values(row)) LIMIT \(limit) FOR UPDATE SKIP LOCKED
-      """
-    ).texts
+    let locked = try lock(
+      table, Removal.Selection(row: row, condition: isFree), limit, skipsLocked: true)
     if locked.isEmpty { return nil }
     let selection = Removal.Selection(
       row: row, condition: "\(table.key.isAny(row, "$1")) AND \(isFree)",

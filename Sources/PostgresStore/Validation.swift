@@ -41,7 +41,7 @@ extension Binding {
           demand: demand, subject: $0, outgoing: [],
           incoming: relations(constraint.outgoing, [own], [$0]), isUnique: true)
       }
-      let isBounded = (constraint.hasMinimum || constraint.max != nil) && !bounded.isKept
+      let isBounded = constraint.isBounded && !bounded.isKept
       return (isBounded ? [bounded] : []) + (constraint.unique ? unique : [])
     }
   }
@@ -140,38 +140,14 @@ struct Validation {
 extension Judgement {
   fileprivate var isViolation: String {
     if isUnique { return "v.others > 1" }
-    let constraint = demand.constraint
-    let few = "v.others BETWEEN \(constraint.optional ? 1 : 0) AND \(max(constraint.min, 1) - 1)"
-    return few + (constraint.max.map { " OR v.others > \($0)" } ?? "")
+    let (first, last) = demand.constraint.tooFew
+    return "v.others BETWEEN \(first) AND \(last)"
+      + (demand.constraint.max.map { " OR v.others > \($0)" } ?? "")
   }
 
   fileprivate func reason(_ node: Node, _ count: Int) -> Reason {
-    let constraint = demand.constraint
-    let name = constraint.name
-    if isUnique {
-      return Reason(
-        .notUnique,
-        "\(count) of \"\(demand.collection)\" have \(node) as their \"\(name)\", which is unique",
-        node: node)
-    }
-    switch constraint.violation(count: count) {
-    case .tooFew:
-      return Reason(
-        .tooFew, "\(node) has \(count) \"\(name)\", at least \(constraint.min) are required",
-        node: node)
-    case .tooMany:
-      return Reason(
-        .tooMany, "\(node) has \(count) \"\(name)\", at most \(constraint.max ?? 0) are allowed",
-        node: node)
-    case .missingMandatory, .notUnique, .denied, nil:
-      return Reason(
-        .missingMandatory, "\(node) has no \"\(name)\", which is not optional", node: node)
-    }
+    demand.violation(by: node, "\(node)", count: count, isUnique: isUnique)
   }
-}
-
-extension Constraint {
-  fileprivate var hasMinimum: Bool { !optional || min > 1 }
 }
 
 // MARK: - A change file

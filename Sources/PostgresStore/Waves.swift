@@ -26,7 +26,7 @@ struct Waves {
   /// How many rows went of each table, and by which rule.
   private(set) var deletions: [Int64: [Int64: Int]] = [:]
   /// How many join rows were removed: with them edges are lost later than their ends.
-  var unlinked = 0
+  private var unlinked = 0
   /// Whether this is all that the batch has deleted.
   let isWhole: Bool
   /// How far the destinations of a relation were looked at that lost edges.
@@ -102,7 +102,7 @@ struct Waves {
       note(try followLostDestination(relation, taken, isAll ? .max : limit), isAll)
     }
     for relation in binding.relations(from: table) {
-      note(try unlink(relation, lost: .source, taken, limit))
+      note(try unlink(relation, lost: .source, taken.keys, limit))
     }
     if isComplete { try work.close(taken) }
     work.fanOut[table.number] = worked / taken.rows.count
@@ -132,7 +132,7 @@ struct Waves {
   private mutating func followLostDestination(
     _ relation: EdgeRelation, _ taken: Work.Part, _ limit: Int
   ) throws -> Int {
-    if relation.join != nil { return try unlink(relation, lost: .destination, taken, limit) }
+    if relation.join != nil { return try unlink(relation, lost: .destination, taken.keys, limit) }
     guard relation.rules.contains(.deleteSourceIfDestinationDeleted) else { return 0 }
     return try delete(
       from: relation.source,
@@ -156,12 +156,15 @@ struct Waves {
       """)
   }
 
-  private mutating func unlink(
-    _ relation: EdgeRelation, lost end: EdgeEnd, _ taken: Work.Part, _ limit: Int
+  /// `goesNext`: the nodes with these keys are still there.
+  @discardableResult
+  mutating func unlink(
+    _ relation: EdgeRelation, lost end: EdgeEnd, _ keys: [String], _ limit: Int = .max,
+    goesNext: Bool = false
   ) throws -> Int {
     guard let join = relation.join else { return 0 }
     let went = try removal.unlink(
-      relation, join, lost: end, keys: arrayText(taken.keys), limit: limit)
+      relation, join, lost: end, keys: arrayText(keys), limit: limit, goesNext: goesNext)
     count.edges += went
     unlinked += went
     return went
@@ -318,20 +321,30 @@ struct Waves {
     _ isFree: String,
     _ cause: Removal.Cause, _ limit: Int, skipsLocked: Bool
   ) throws -> Int {
-    let locked = try db.run(
-      """
-      SELECT \(table.key.text(row)) FROM \(table.name) \(row)
-      WHERE \(hasLost) AND \(isFree) AND \(isNotBlocked(table, row))
-      ORDER BY \(table.key.values(row)) LIMIT \(limit)
-      FOR UPDATE \(isSweep && skipsLocked ? "SKIP LOCKED" : "")
-      """, values
-    ).texts
+    let locked = try lock(
+      table, Removal.Selection(row: row, condition: "\(hasLost) AND \(isFree)", values: values),
+      limit, skipsLocked: isSweep && skipsLocked)
     if locked.isEmpty { return 0 }
     return try delete(
       from: table,
       Removal.Selection(
         row: row, condition: "\(table.key.isAny(row, "$1")) AND \(isFree)",
         values: [arrayText(locked)]), cause)
+  }
+
+  /// The keys of the rows, in their order.
+  func lock(
+    _ table: MappedTable, _ selection: Removal.Selection, _ limit: Int, skipsLocked: Bool
+  ) throws -> [String] {
+    let row = selection.row
+    return try db.run(
+      """
+      SELECT \(table.key.text(row)) FROM \(table.name) \(row)
+      WHERE \(selection.condition) AND \(isNotBlocked(table, row))
+      ORDER BY \(table.key.values(row)) LIMIT \(limit)
+      FOR UPDATE \(skipsLocked ? "SKIP LOCKED" : "")
+      """, selection.values
+    ).texts
   }
 
   /// Whether an edge leads to one of the keys that a query returns, with its values. The keys of

@@ -129,11 +129,6 @@ extension Binding {
   }
 }
 
-extension Constraint {
-  /// Whether some count of nodes violates the constraint.
-  fileprivate var isBounded: Bool { !optional || min > 1 || max != nil }
-}
-
 extension Judgement {
   fileprivate init(_ demand: Demand, _ query: DemandQuery, isUnique: Bool) {
     self.init(demand, subject: query.subject.collection, isUnique: isUnique, sql: query.text)

@@ -16,7 +16,6 @@ package final class Demands {
 
   /// Whether some demand depends on the types of objects.
   package private(set) lazy var dependOnTypes = all.contains { $0.dependsOnTypes }
-
 }
 
 /// One count that a demand asks for, ready to run.
@@ -50,35 +49,15 @@ package struct Judgement: Sendable {
   /// Too few: counts from the first up to the second. Too many: counts above the third.
   private var bounds: [Value] {
     if isUnique { return [.integer(0), .integer(-1), .integer(1)] }
-    let constraint = demand.constraint
+    let (first, last) = demand.constraint.tooFew
     return [
-      .integer(constraint.optional ? 1 : 0), .integer(Int64(max(constraint.min, 1) - 1)),
-      .integer(Int64(constraint.max ?? .max)),
+      .integer(Int64(first)), .integer(Int64(last)),
+      .integer(Int64(demand.constraint.max ?? .max)),
     ]
   }
 
   private func reason(_ end: Destination, count: Int) -> Reason {
-    let constraint = demand.constraint
-    let (node, name) = (end.node, constraint.name)
-    let title = node?.description ?? end.json.text
-    if isUnique {
-      return Reason(
-        .notUnique,
-        "\(count) of \"\(demand.collection)\" have \(end.json.text) as their \"\(name)\", which is "
-          + "unique", node: node)
-    }
-    switch constraint.violation(count: count) {
-    case .tooFew:
-      return Reason(
-        .tooFew, "\(title) has \(count) \"\(name)\", at least \(constraint.min) are required",
-        node: node)
-    case .tooMany:
-      return Reason(
-        .tooMany, "\(title) has \(count) \"\(name)\", at most \(constraint.max ?? 0) are allowed",
-        node: node)
-    case .missingMandatory, .notUnique, .denied, nil:
-      return Reason(
-        .missingMandatory, "\(title) has no \"\(name)\", which is not optional", node: node)
-    }
+    let title = isUnique ? end.json.text : end.node?.description ?? end.json.text
+    return demand.violation(by: end.node, title, count: count, isUnique: isUnique)
   }
 }

@@ -4,6 +4,7 @@ import CascadeStore
 import CascadeSystem
 import PostgresStore
 import PostgresSupport
+import TestSupport
 import Testing
 
 /// A store with a root of files: covers that albums name in a column.
@@ -50,24 +51,9 @@ private final class Covers {
     StorePaths(store: store.database.location, spool: "\(directory.path)/spool")
   }
 
-  func write(_ paths: String...) throws {
-    for path in paths {
-      let parts = path.split(separator: "/").map(String.init)
-      let parent = parts.dropLast().joined(separator: "/")
-      let place =
-        try parent.isEmpty
-        ? root.directory(".") : root.makeDirectory(beneath: parent, mode: 0o777)
-      try place.file(FileName(parts.last!), .createNew).writeAll(Array(path.utf8))
-    }
-  }
+  func write(_ paths: String...) throws { try root.write(paths) }
 
-  /// What a file says.
-  func text(_ path: String) -> String? {
-    guard let file = try? FileDescriptor.open("\(root.path)/\(path)") else { return nil }
-    return (try? file.readWhole(limit: 1 << 20)).flatMap {
-      $0.map { String(decoding: $0, as: UTF8.self) }
-    }
-  }
+  func text(_ path: String) -> String? { root.text(path) }
 
   func isKept(_ path: String, _ batch: Int64?) -> Bool {
     batch.map { text(".cascade-trash/\($0)/\(path)") == path } ?? false

@@ -93,7 +93,7 @@ struct LeaderRaceTests {
 
   // MARK: - Deadlocks
 
-  /// Has locked a row, and wants another one when somebody waits for the first.
+  /// Has locked a row, and wants another one when another session waits for the first.
   private func rival(_ database: Database) throws -> BackgroundWork {
     let rival = BackgroundWork {
       do {

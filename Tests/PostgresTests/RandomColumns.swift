@@ -141,29 +141,9 @@ struct ColumnRun {
     }
     let notices = try store.reader.notices(after: 0, limit: 10_000).dropFirst(before)
       .map(Reference.Told.init)
-    let counts = self.counts(notices, reference)
-    let told = self.counts(reference.notices.dropFirst(told), reference)
+    let counts = reference.counts(notices)
+    let told = reference.counts(reference.notices.dropFirst(told))
     return counts == told ? nil : "notices \(counts), not \(told)"
-  }
-}
-
-extension ColumnRun {
-  /// The source of a reference to either table is told that it is lost, whichever table the notice
-  /// names.
-  private func counts(
-    _ all: some Sequence<Reference.Told>, _ reference: Reference
-  ) -> [Reference.Told: Int] {
-    var counts: [Reference.Told: Int] = [:]
-    for var told in all {
-      guard let first = reference.alternatives(of: told.edge)?.first else {
-        counts[told, default: 0] += 1
-        continue
-      }
-      told.edge.destination = Node(
-        first.destination.collection, .text(first.destination.key.managedText ?? ""))
-      counts[told] = 1
-    }
-    return counts
   }
 }
 

@@ -122,8 +122,8 @@ package struct Comparison {
     _ notices: [Notice], _ reference: Reference, _ told: Int
   ) -> String? {
     let counted = notices.filter { !isByKinds || !$0.receiverDeleted }.map(Reference.Told.init)
-    let counts = self.counts(counted, reference)
-    let wanted = self.counts(reference.notices.dropFirst(told), reference)
+    let counts = reference.counts(counted)
+    let wanted = reference.counts(reference.notices.dropFirst(told))
     if isByKinds && PlacedGraph.isHeard(seed) && Set(counts.keys) == Set(wanted.keys) { return nil }
     let isOnce = Set(notices.map(Reference.Told.init)).count == notices.count
     if counts == wanted && (isOnce || way == .files) { return nil }
@@ -135,16 +135,15 @@ package struct Comparison {
 
 package struct Stopped: Error {}
 
-extension Comparison {
-  /// The source of a reference without a type is told that it is lost. Which of its tables the notice
-  /// names is not compared, nor whether there is one for each: sweeps of one kind may take its nodes
-  /// one after the other, and a reference that never led anywhere was an edge to none of them.
-  private func counts(
-    _ all: some Sequence<Reference.Told>, _ reference: Reference
-  ) -> [Reference.Told: Int] {
-    var counts: [Reference.Told: Int] = [:]
+extension Reference {
+  /// How often each is told. The source of a reference without a type is told that it is lost. Which of
+  /// its tables the notice names is not compared, nor whether there is one for each: sweeps of one kind
+  /// may take its nodes one after the other, and a reference that never led anywhere was an edge to
+  /// none of them.
+  package func counts(_ all: some Sequence<Told>) -> [Told: Int] {
+    var counts: [Told: Int] = [:]
     for var told in all {
-      guard let first = reference.alternatives(of: told.edge)?.first else {
+      guard let first = alternatives(of: told.edge)?.first else {
         counts[told, default: 0] += 1
         continue
       }

@@ -22,7 +22,16 @@ package struct Constraint: Hashable, Sendable {
     return nil
   }
 
-  fileprivate var isTrivial: Bool { optional && min < 2 && max == nil && !unique }
+  /// The counts that are too few, the first and the last. An optional relationship may be empty.
+  package var tooFew: (first: Int, last: Int) { (optional ? 1 : 0, Swift.max(min, 1) - 1) }
+
+  /// Whether too few edges violate it.
+  package var hasMinimum: Bool { !optional || min > 1 }
+
+  /// Whether some count of nodes violates it.
+  package var isBounded: Bool { hasMinimum || max != nil }
+
+  fileprivate var isTrivial: Bool { !isBounded && !unique }
 }
 
 package enum Violation: String, Hashable, Sendable, CaseIterable {

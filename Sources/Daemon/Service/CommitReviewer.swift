@@ -112,3 +112,16 @@ struct CommitReviewer {
 extension SweepResult {
   fileprivate var hasWritten: Bool { deletedCount + edgesRemoved > 0 }
 }
+
+/// What other connections did to a store, and what was done about it.
+struct CommitReview: Sendable {
+  let problems: [ModelProblem]
+  let sweeps: [SweepResult]
+  /// When the next lease ends, in milliseconds since 1970.
+  let leaseEnd: Int64?
+  /// Another connection committed, or a lease ended.
+  let isNews: Bool
+  /// The consequences of these sweeps are still to be examined.
+  let hasMore: Bool
+  let unfinishedUndo: Int64?
+}

@@ -383,19 +383,6 @@ actor StoreWriter {
   }
 }
 
-/// What other connections did to a store, and what was done about it.
-struct CommitReview: Sendable {
-  let problems: [ModelProblem]
-  let sweeps: [SweepResult]
-  /// When the next lease ends, in milliseconds since 1970.
-  let leaseEnd: Int64?
-  /// Another connection committed, or a lease ended.
-  let isNews: Bool
-  /// The consequences of these sweeps are still to be examined.
-  let hasMore: Bool
-  let unfinishedUndo: Int64?
-}
-
 /// The file at the store's path is not the one that was opened.
 struct FileReplaced: Error, CustomStringConvertible {
   var description: String { "the store was replaced by another file; try again" }

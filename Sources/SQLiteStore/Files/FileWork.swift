@@ -31,6 +31,13 @@ extension Writer {
     return work
   }
 
+  private func leaveOutUnmounted(_ roots: inout FileRoots) throws {
+    func key(_ root: FileRoot) -> MetaKey { .fileRoot(root.name, path: root.path) }
+    try roots.leaveOutUnmounted(known: { try db.meta(key($0)) }) { root, inode in
+      try group { try db.setMeta(key(root), inode) }
+    }
+  }
+
   /// Tries the waiting files again: their time may have come, or their root may be back.
   package func retryFiles() { files.lastTriedFile = 0 }
 

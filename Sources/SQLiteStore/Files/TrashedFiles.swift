@@ -27,7 +27,7 @@ extension Writer {
     var done: [TrashedFile] = []
     var left: [(file: TrashedFile, reason: String)] = []
     for file in try trashed(.toRestore, roots) {
-      let failure = try attempt {
+      try work.attempt { work in
         let root = roots[file.root]!
         if try !root.isInTrash(file.path, batch: file.batch) {
           work.missing += 1
@@ -41,7 +41,6 @@ extension Writer {
         work.restored += 1
         done.append(file)
       }
-      if let failure { work.waiting.insert(failure) }
     }
     for (root, paths) in changed { try roots[root]?.sync(paths) }
     if done.isEmpty && left.isEmpty { return }
@@ -58,11 +57,10 @@ extension Writer {
   ) throws {
     var done: [TrashedFile] = []
     for file in try excludingNamed(trashed(.toDelete, roots), roots, budget, &work) {
-      let failure = try attempt {
+      try work.attempt { work in
         try roots[file.root]!.deleteFromTrash(file.path, batch: file.batch)
         done.append(file)
       }
-      if let failure { work.waiting.insert(failure) }
     }
     if done.isEmpty { return }
     try group { for file in done { try remove(file) } }
@@ -87,20 +85,6 @@ extension Writer {
     // If others commit too often to find out, all of them stay in the trash for now.
     let staying = named ?? Set(asked.map(\.id))
     return files.enumerated().filter { !staying.contains(Int64($0.offset)) }.map(\.element)
-  }
-
-  /// Returns why it failed. It is tried again at the next occasion.
-  private func attempt(_ body: () throws -> Void) throws -> String? {
-    do {
-      try body()
-      return nil
-    } catch let error as SystemError {
-      return "\(error)"
-    } catch let error as UnmovableFile {
-      return error.reason
-    } catch let error as UnusableTrash {
-      return error.description
-    }
   }
 
   private func remove(_ file: TrashedFile) throws {

@@ -1,4 +1,5 @@
 import StoreDefinition
+import TestSupport
 import Glibc
 import CascadeModel
 import CascadeSQLite
@@ -61,23 +62,9 @@ final class FileFixture {
   var outside: String { directory.path }
   var surroundings: StorePaths { StorePaths(store: store.path, spool: "\(outside)/spool") }
 
-  func write(_ paths: String...) throws {
-    for path in paths {
-      let parts = path.split(separator: "/").map(String.init)
-      let parent = parts.dropLast().joined(separator: "/")
-      let place =
-        try parent.isEmpty
-        ? root.directory(".") : root.makeDirectory(beneath: parent, mode: 0o777)
-      try place.file(FileName(parts.last!), .createNew).writeAll(Array(path.utf8))
-    }
-  }
+  func write(_ paths: String...) throws { try root.write(paths) }
 
-  func text(_ path: String) -> String? {
-    guard let file = try? FileDescriptor.open("\(root.path)/\(path)") else { return nil }
-    return (try? file.readWhole(limit: 1 << 20)).flatMap {
-      $0.map { String(decoding: $0, as: UTF8.self) }
-    }
-  }
+  func text(_ path: String) -> String? { root.text(path) }
 
   func isThere(_ path: String) -> Bool { text(path) != nil }
   func isKept(_ path: String, _ batch: Int64) -> Bool { isThere(".cascade-trash/\(batch)/\(path)") }

@@ -1,24 +1,22 @@
-internal import CascadeSQLite
 internal import CascadeSystem
-internal import CascadePlanning
-internal import SQLiteTables
-internal import SQLiteJournal
 
 /// The file system of a root may be unmounted, and the empty directory below it be seen in its
 /// place. Then the root's files are not gone, and wait.
 ///
-/// `cascade_meta` remembers which directory last had something in it (`MetaKey.fileRoot`). An empty
-/// directory is taken for the root if it is that one, or if none with files was ever seen.
-extension Writer {
-  func leaveOutUnmounted(_ roots: inout FileRoots) throws {
-    for root in roots.all {
-      let key = MetaKey.fileRoot(root.name, path: root.path)
-      let (known, inode) = (try db.meta(key), try root.inode)
+/// The store remembers which directory last had something in it. An empty directory is taken for the
+/// root if it is that one, or if none with files was ever seen.
+extension FileRoots {
+  /// Directories are known by the number of their inode.
+  package mutating func leaveOutUnmounted(
+    known: (FileRoot) throws -> Int64?, remember: (FileRoot, Int64) throws -> Void
+  ) throws {
+    for root in all {
+      let (known, inode) = (try known(root), try root.inode)
       if known == inode { continue }
       if try root.directory.isEmpty {
-        if known != nil { roots.leaveOut(root, because: Writer.unmounted) }
+        if known != nil { leaveOut(root, because: FileRoots.unmounted) }
       } else {
-        try group { try db.setMeta(key, inode) }
+        try remember(root, inode)
       }
     }
   }
