@@ -7,8 +7,8 @@ import PackageDescription
 //   6  cascaded        cascadectl     cascaded-postgres
 //   5  Daemon below DaemonProgram     CascadeKit     CascadeInspect
 //   4  VarlinkServer   Spool          SQLiteStore    PostgresStore
-//   3  SQLiteUndo … SQLiteJournal, in the order of `layers`
-//   2  CascadePlanning SQLiteBinding  SQLiteTables
+//   3  SQLiteUndo … SQLiteJournal, in the order of their list below            PostgresSweeps
+//   2  CascadePlanning SQLiteBinding  SQLiteTables   PostgresTables
 //   1  SystemdService  CascadeStore   CascadeVarlink  HTTPServer
 //   0  CascadeModel    CascadeSQLite  CascadeSystem  CascadePostgres (and the C libraries below)
 //      CascadeMacros runs in the compiler, and uses only CascadeModel.
@@ -106,20 +106,23 @@ let package = Package(
   ]
 )
 
-// The engine: each layer uses those before it.
-let layers = [
-  "SQLiteBinding", "SQLiteTables", "SQLiteJournal", "SQLiteRules", "SQLiteEdges", "SQLiteDeletion",
-  "SQLiteSweeps", "SQLiteUndo", "SQLiteStore",
-]
-let foundations: [Target.Dependency] = [
-  "CascadeModel", "CascadePlanning", "CascadeSQLite", "CascadeStore", "CascadeSystem",
-]
-for (index, layer) in layers.enumerated() {
-  package.targets.append(
+/// The layers of an engine: each uses those before it.
+func engine(_ layers: [String], on client: Target.Dependency) -> [Target] {
+  let foundations: [Target.Dependency] = [
+    "CascadeModel", "CascadePlanning", client, "CascadeStore", "CascadeSystem",
+  ]
+  return layers.enumerated().map { index, layer in
     .target(
       name: layer, dependencies: foundations + layers.prefix(index).map { .byName(name: $0) },
-      swiftSettings: sources))
+      swiftSettings: sources)
+  }
 }
+
+package.targets += engine(
+  [
+    "SQLiteBinding", "SQLiteTables", "SQLiteJournal", "SQLiteRules", "SQLiteEdges",
+    "SQLiteDeletion", "SQLiteSweeps", "SQLiteUndo", "SQLiteStore",
+  ], on: "CascadeSQLite")
 
 #if os(Linux)
   package.products.append(.executable(name: "cascaded", targets: ["cascaded"]))
@@ -159,12 +162,6 @@ for (index, layer) in layers.enumerated() {
     .systemLibrary(
       name: "CPostgreSQL", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
     .target(name: "CascadePostgres", dependencies: ["CPostgreSQL"], swiftSettings: sources),
-    .target(
-      name: "PostgresStore",
-      dependencies: [
-        "CascadeModel", "CascadePlanning", "CascadePostgres", "CascadeStore", "CascadeSystem",
-      ],
-      swiftSettings: sources),
     .executableTarget(
       name: "cascaded-postgres",
       dependencies: [
@@ -232,4 +229,6 @@ for (index, layer) in layers.enumerated() {
       ],
       swiftSettings: settings),
   ]
+  package.targets += engine(
+    ["PostgresTables", "PostgresSweeps", "PostgresStore"], on: "CascadePostgres")
 #endif

@@ -1,6 +1,8 @@
 package import CascadeModel
 internal import CascadePostgres
 package import CascadeStore
+internal import PostgresSweeps
+internal import PostgresTables
 
 /// Change files. Each is one transaction in the meaning of the rules: it is judged when its changes
 /// are made, and takes effect as a whole.

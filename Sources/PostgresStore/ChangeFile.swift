@@ -1,6 +1,8 @@
 internal import CascadeModel
 internal import CascadePostgres
 internal import CascadeStore
+internal import PostgresSweeps
+internal import PostgresTables
 
 /// A change file while it is applied. Its changes are made as they come, and what follows from them
 /// at the end.
@@ -177,7 +179,7 @@ struct ChangeFile {
     }
     let went = try delete(
       from: table,
-      Removal.Selection(row: "t", condition: table.key.equal("t", text: "$1"), values: [key]))
+      RowRemoval.Selection(row: "t", condition: table.key.equal("t", text: "$1"), values: [key]))
     written.note(key, of: table)
     if went == 0 { skipped += 1 }
     if made.remove(node) != nil { try forgetDeletion(of: node, in: table) }
@@ -185,7 +187,7 @@ struct ChangeFile {
 
   private mutating func deleteAll(_ collection: String) throws {
     let table = try table(collection)
-    try delete(from: table, Removal.Selection(row: "t", condition: "true"))
+    try delete(from: table, RowRemoval.Selection(row: "t", condition: "true"))
     for node in made where node.collection == collection {
       try forgetDeletion(of: node, in: table)
       made.remove(node)
@@ -194,9 +196,9 @@ struct ChangeFile {
 
   @discardableResult
   private mutating func delete(
-    from table: MappedTable, _ selection: Removal.Selection
+    from table: MappedTable, _ selection: RowRemoval.Selection
   ) throws -> Int {
-    let went = try Removal(store: store, batch: batch).delete(
+    let went = try RowRemoval(store: store, batch: batch).delete(
       from: table, selection, because: nil, limit: .max)
     edgesRemoved += went.edges
     return went.rows

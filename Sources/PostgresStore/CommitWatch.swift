@@ -1,6 +1,8 @@
 internal import CascadePostgres
 internal import CascadeStore
 internal import CascadeSystem
+internal import PostgresSweeps
+internal import PostgresTables
 
 /// Waits for what others write to the journal.
 ///

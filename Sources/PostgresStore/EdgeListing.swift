@@ -1,6 +1,8 @@
 internal import CascadeModel
 internal import CascadePostgres
 internal import CascadeStore
+internal import PostgresSweeps
+internal import PostgresTables
 
 /// Edges by relation and then by the key of their source.
 struct EdgeListing {

@@ -1,6 +1,8 @@
 internal import CascadeModel
 internal import CascadePostgres
 internal import CascadeStore
+internal import PostgresSweeps
+internal import PostgresTables
 
 /// Why a node is there, or why it went.
 struct Explanation {

@@ -3,6 +3,8 @@ internal import CascadePlanning
 internal import CascadePostgres
 package import CascadeStore
 internal import CascadeSystem
+internal import PostgresSweeps
+internal import PostgresTables
 
 /// Files that lost their last edge are moved into the trash of their root, after the commit.
 ///

@@ -2,6 +2,8 @@ internal import CascadeModel
 internal import CascadePlanning
 internal import CascadePostgres
 package import CascadeStore
+internal import PostgresSweeps
+internal import PostgresTables
 
 /// Edges to files, by relation and then by the key of their source.
 struct FileListing {

@@ -1,6 +1,8 @@
 internal import CascadeModel
 internal import CascadePostgres
 package import CascadeStore
+internal import PostgresSweeps
+internal import PostgresTables
 
 /// What the daemon does with leases. An application may write the rows itself.
 extension PostgresWriter {
@@ -20,7 +22,7 @@ extension PostgresWriter {
         let lease = try db.run(
           """
           INSERT INTO cascade.lease(collection, key, owner, connection, expires)
-          VALUES($1, $2, $3, $4::bigint, \(LiveLeases.seconds)::bigint + \(seconds))
+          VALUES($1, $2, $3, $4::bigint, \(LeaseTable.seconds)::bigint + \(seconds))
           RETURNING \(LeaseList.columns)
           """, row + [owner, connection])
         return Lease(lease.rows[0], store)
@@ -89,11 +91,11 @@ extension PostgresWriter {
       SELECT count(*) FILTER (WHERE l.expires <= n.now),
         ceil(1000 * (min(l.expires) FILTER (WHERE l.expires > n.now)
           - extract(epoch FROM clock_timestamp())))::bigint
-      FROM cascade.lease l, (SELECT \(LiveLeases.seconds)::bigint AS now) n
+      FROM cascade.lease l, (SELECT \(LeaseTable.seconds)::bigint AS now) n
       """
     ).rows[0]
     let wereAny = row[0] != "0"
-    if wereAny { try db.run("DELETE FROM cascade.lease WHERE expires <= \(LiveLeases.seconds)") }
+    if wereAny { try db.run("DELETE FROM cascade.lease WHERE expires <= \(LeaseTable.seconds)") }
     return (wereAny, row[1].flatMap { Int64($0) }.map { now + max(0, $0) })
   }
 
@@ -104,7 +106,7 @@ extension PostgresWriter {
       SELECT EXISTS (SELECT FROM cascade.blocked b JOIN cascade.collection c
         ON c.number = b.collection WHERE b.is_leased AND NOT EXISTS (
           SELECT FROM cascade.lease l WHERE l.collection = c.name
-          AND (l.key IS NULL OR l.key = b.key) AND l.expires > \(LiveLeases.seconds)))
+          AND (l.key IS NULL OR l.key = b.key) AND l.expires > \(LeaseTable.seconds)))
       """
     ).bool
   }
@@ -162,7 +164,7 @@ struct LeaseList {
     try store.db.run(
       """
       SELECT \(LeaseList.columns) FROM cascade.lease
-      WHERE \(condition) AND expires > \(LiveLeases.seconds) ORDER BY expires, id LIMIT \(limit)
+      WHERE \(condition) AND expires > \(LeaseTable.seconds) ORDER BY expires, id LIMIT \(limit)
       """, values
     ).rows.map { Lease($0, store) }
   }

@@ -2,6 +2,8 @@ internal import CascadeModel
 internal import CascadePlanning
 internal import CascadePostgres
 package import CascadeStore
+internal import PostgresSweeps
+internal import PostgresTables
 
 /// Plans that wait for approval.
 extension PostgresWriter {

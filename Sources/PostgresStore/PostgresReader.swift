@@ -1,6 +1,8 @@
 package import CascadeModel
 internal import CascadePostgres
 package import CascadeStore
+internal import PostgresSweeps
+internal import PostgresTables
 
 /// The reading side of a store. A connection that was lost is made again by the next question.
 package final class PostgresReader: StoreReading {

@@ -2,6 +2,8 @@ package import CascadeModel
 internal import CascadePlanning
 internal import CascadePostgres
 package import CascadeStore
+internal import PostgresSweeps
+internal import PostgresTables
 
 /// The writing side of a store. Its connection holds a lock by which one daemon at most serves the
 /// database: the daemon that lost the connection has lost the lock, and writes nothing more.
@@ -184,5 +186,11 @@ struct StepPace {
   mutating func note(_ time: Duration, _ limits: StoreModel.Limits) {
     let ratio = budget(limits) / max(time, .microseconds(1))
     rows = min(StepPace.most, max(10, rows * min(2, max(0.5, 0.9 * ratio))))
+  }
+}
+
+extension PostgresWriter {
+  package func createConstraints() throws -> ConstraintReport {
+    try db.transaction { try DenialConstraints(store).create() }
   }
 }

@@ -1,6 +1,8 @@
 package import CascadeModel
 internal import CascadePostgres
 package import CascadeStore
+internal import PostgresSweeps
+internal import PostgresTables
 
 /// Removes what was kept long enough.
 struct Retention {

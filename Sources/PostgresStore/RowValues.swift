@@ -1,6 +1,8 @@
 internal import CascadeModel
 internal import CascadePostgres
 internal import CascadeStore
+internal import PostgresSweeps
+internal import PostgresTables
 
 /// The values that a change file gives to the columns of a row. The database makes them of JSON.
 struct RowValues {

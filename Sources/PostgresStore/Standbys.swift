@@ -1,5 +1,7 @@
 internal import CascadePostgres
 internal import CascadeSystem
+internal import PostgresSweeps
+internal import PostgresTables
 
 /// Standbys for which a commit does not wait by itself.
 ///

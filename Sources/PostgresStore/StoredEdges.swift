@@ -1,5 +1,7 @@
 internal import CascadeModel
 internal import CascadePostgres
+internal import PostgresSweeps
+internal import PostgresTables
 
 /// The stored edges that a change file adds and removes.
 ///
@@ -114,7 +116,7 @@ struct StoredEdges {
   // MARK: - Removing
 
   /// Whether it was there.
-  mutating func unlink(_ edge: Edge, as removal: CascadeModel.Removal) throws -> Bool {
+  mutating func unlink(_ edge: Edge, as removal: Removal) throws -> Bool {
     touch(edge)
     var went = 0
     for relation in relations(of: edge) {
@@ -144,7 +146,7 @@ struct StoredEdges {
 
   private mutating func remove(
     _ relation: EdgeRelation, _ join: JoinTable, _ condition: String, _ values: [String?],
-    as removal: CascadeModel.Removal
+    as removal: Removal
   ) throws -> Int {
     let what: JournalSubject? =
       switch removal {
@@ -152,8 +154,9 @@ struct StoredEdges {
       case .destinationDeleted: .widowed
       case .edgeDeleted: nil
       }
-    let went = try Removal(store: store, batch: batch).unlink(
-      relation, join, Removal.Selection(row: "e", condition: condition, values: values), as: what,
+    let went = try RowRemoval(store: store, batch: batch).unlink(
+      relation, join, RowRemoval.Selection(row: "e", condition: condition, values: values),
+      as: what,
       isRequest: true)
     removed += went
     return went

@@ -3,6 +3,8 @@ internal import CascadePlanning
 internal import CascadePostgres
 package import CascadeStore
 internal import CascadeSystem
+internal import PostgresSweeps
+internal import PostgresTables
 
 /// One sweep, from the plan to the ledger.
 extension PostgresWriter {
@@ -280,10 +282,4 @@ extension PostgresWriter {
 
 extension SweepKind {
   fileprivate static let allCode = [SweepKind.cascade, .refcount].code
-}
-
-extension Rules {
-  static let counted: Rules = [
-    .deleteDestinationIfAllSourcesDeleted, .deleteSourceIfAllDestinationsDeleted,
-  ]
 }

@@ -1,6 +1,8 @@
 internal import CascadeModel
 internal import CascadePostgres
 package import CascadeStore
+internal import PostgresSweeps
+internal import PostgresTables
 
 /// Brings back what a batch deleted, in one transaction.
 ///

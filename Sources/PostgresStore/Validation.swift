@@ -2,67 +2,8 @@ internal import CascadeModel
 internal import CascadePlanning
 internal import CascadePostgres
 internal import CascadeStore
-
-/// One count of the nodes at the other ends of edges, for which the model has bounds.
-struct Judgement {
-  let demand: Demand
-  /// Whose other ends are counted: for `unique`, the destinations.
-  let subject: MappedTable
-  let outgoing: [EdgeRelation]
-  let incoming: [EdgeRelation]
-  let isUnique: Bool
-
-  /// Whether too few edges violate it.
-  fileprivate var hasMinimum: Bool { !isUnique && demand.constraint.hasMinimum }
-
-  /// A reference in columns of a row is at most one edge.
-  fileprivate var isKept: Bool {
-    !isUnique && !hasMinimum && demand.constraint.max == 1 && incoming.isEmpty
-      && outgoing.allSatisfy { $0.columns != nil }
-      && Set(outgoing.map(\.storage)).count < 2
-  }
-}
-
-extension Binding {
-  /// What cannot be seen is not judged: a demand that concerns a table that is missing asks for
-  /// nothing.
-  func makeJudgements(_ model: StoreModel) -> [Judgement] {
-    if !problems.isEmpty { return [] }
-    return Demand.all(in: model).flatMap { demand -> [Judgement] in
-      let constraint = demand.constraint
-      guard let own = tables[demand.collection] else { return [] }
-      let others = demand.others.compactMap { tables[$0.collection] }
-      if others.count < demand.others.count { return [] }
-      let bounded = Judgement(
-        demand: demand, subject: own, outgoing: relations(constraint.outgoing, [own], others),
-        incoming: relations(constraint.incoming, others, [own]), isUnique: false)
-      let unique = others.map {
-        Judgement(
-          demand: demand, subject: $0, outgoing: [],
-          incoming: relations(constraint.outgoing, [own], [$0]), isUnique: true)
-      }
-      let isBounded = constraint.isBounded && !bounded.isKept
-      return (isBounded ? [bounded] : []) + (constraint.unique ? unique : [])
-    }
-  }
-
-  private func relations(
-    _ name: String?, _ sources: [MappedTable], _ destinations: [MappedTable]
-  ) -> [EdgeRelation] {
-    relations.filter { relation in
-      relation.name == name && sources.contains { $0.number == relation.source.number }
-        && destinations.contains { $0.number == relation.destination.number }
-    }
-  }
-
-  /// The numbers of the relations of which a node may have too few edges, if they lose this end.
-  func needed(by end: EdgeEnd) -> Set<Int64> {
-    let counted = judgements.filter(\.hasMinimum).flatMap {
-      end == .source ? $0.incoming : $0.outgoing
-    }
-    return Set(counted.map(\.number))
-  }
-}
+internal import PostgresSweeps
+internal import PostgresTables
 
 /// Finds the nodes that violate what the model demands.
 struct Validation {

@@ -1,0 +1,322 @@
+internal import CascadeModel
+package import CascadePostgres
+internal import CascadeStore
+package import PostgresTables
+
+/// Computes in a temporary table what would go, without deleting anything: for plans, the hold and
+/// denials. It must run in a transaction, which the table does not outlive.
+package struct Closure {
+  package let store: StoreConnection
+  /// What it begins with, beside what is asked for; nil for nothing.
+  package let journal: JournalRows?
+  private var level = 0
+  /// How many rows of a table are in the set, by the number of the table.
+  package var counts: [Int64: Int] = [:]
+  /// How many nodes of a table would go, and are not in the set one by one.
+  package var leaves: [(relation: EdgeRelation, count: Int)] = []
+  /// The tables that got rows at this level, and at the next one.
+  private var (fresh, next): (Set<Int64>, Set<Int64>) = ([], [])
+  /// How many rows were in the tables on which a count depends, when it was asked. A relation may be
+  /// counted at both ends.
+  private var counted: [JournalSubject: [Int64: Int]] = [:]
+  private var size = 0
+  private var sizeKnown = 0
+  package let leases: LiveLeases
+  /// What a change file deleted up to here is gone for good, and counts for the hold.
+  package var lastDeleted: Int64 = 0
+  /// For many nodes it may be better to read a whole table.
+  private var isSmall: Bool { size <= 1_000 && !(journal?.isLong ?? false) }
+
+  package var db: Session { _read { yield store.db } }
+  package var binding: Binding { store.binding }
+
+  package init(_ store: StoreConnection, journal: JournalRows?) throws {
+    (self.store, self.journal, leases) = try (store, journal, LiveLeases(store))
+    let size = try store.db.run("SELECT pg_relation_size(to_regclass('pg_temp.gone'))").integer
+    guard let size else {
+      try createTables()
+      return
+    }
+    // To truncate them at each commit would take longer than what a small sweep does.
+    let tables = ["gone", "first_gone", "denied", "kept"].map { "pg_temp.\($0)" }
+    try db.execute(
+      size > 1_000_000
+        ? "TRUNCATE \(tables.joined(separator: ", "))"
+        : tables.map { "DELETE FROM \($0)" }.joined(separator: "; "))
+  }
+
+  private func createTables() throws {
+    try db.execute(
+      """
+      CREATE TEMPORARY TABLE gone(
+        collection int NOT NULL, key text NOT NULL, level int NOT NULL, rule smallint, via int,
+        other text, PRIMARY KEY(collection, key));
+      CREATE TEMPORARY TABLE denied(
+        collection int NOT NULL, key text NOT NULL, via int NOT NULL, source text NOT NULL,
+        destination text NOT NULL);
+      CREATE TEMPORARY TABLE kept(
+        collection int NOT NULL, key text NOT NULL, PRIMARY KEY(collection, key));
+      CREATE TEMPORARY TABLE first_gone(LIKE pg_temp.gone)
+      """)
+  }
+
+  // MARK: - Where it begins
+
+  /// Begins with rows that are there, and whose deletion is asked for.
+  package mutating func begin(with table: MappedTable, keys: [String]) throws {
+    counts[table.number, default: 0] += try db.run(
+      """
+      INSERT INTO pg_temp.gone SELECT \(table.number), \(table.key.text("t")), 0
+      FROM \(table.name) t WHERE \(table.key.isAny("t", "$1")) ON CONFLICT DO NOTHING
+      """, [arrayText(keys)]
+    ).changed
+  }
+
+  private mutating func beginWithJournal() throws {
+    guard let journal else { return }
+    for table in binding.tables.values where journal.has(.gone, table.number) {
+      // The plan of a change file counts what the file deletes itself.
+      if journal.ownBatch == nil && !binding.isMissed(table) { continue }
+      counts[table.number, default: 0] += try db.run(
+        """
+        INSERT INTO pg_temp.gone SELECT DISTINCT j.subject, j.key, 0 FROM \(journal.rows) j
+        WHERE j.what = \(JournalSubject.gone.rawValue)
+        AND j.subject = \(table.number) AND NOT \(table.has("j.key")) ON CONFLICT DO NOTHING
+        """
+      ).changed
+    }
+  }
+
+  /// Begins also with ends that do not exist.
+  package mutating func begin(with missing: [DanglingReferences.Missing]) throws {
+    for value in missing {
+      counts[value.table.number, default: 0] += try db.run(
+        "INSERT INTO pg_temp.gone VALUES(\(value.table.number), $1, 0) "
+          + "ON CONFLICT DO NOTHING", [value.value]
+      ).changed
+    }
+  }
+
+  // MARK: - What follows
+
+  /// Completes the set. What is denied is left out, with what follows from it alone, until nothing
+  /// more is denied: what goes anyway denies nothing.
+  package mutating func complete() throws {
+    // A snapshot keeps no writer waiting, and what is looked for may be most of a table.
+    try db.execute("SET LOCAL enable_hashjoin = on")
+    defer { try? db.execute("SET LOCAL enable_hashjoin = off; SET LOCAL enable_seqscan = off") }
+    // The server finds no difference between plans that all read a table that they should not.
+    if journal?.isLong ?? false { try db.execute("SET LOCAL enable_seqscan = on") }
+    try beginWithJournal()
+    if binding.denies {
+      try db.execute("INSERT INTO pg_temp.first_gone SELECT * FROM pg_temp.gone")
+    }
+    repeat {
+      try close()
+    } while try leaveOutDenied()
+    try countLeaves()
+  }
+
+  private mutating func close() throws {
+    (level, counted) = (0, [:])
+    counts = counts.filter { $0.value > 0 }
+    fresh = Set(counts.keys)
+    while true {
+      while try followDeletes() {}
+      if try !followCounts() { return }
+    }
+  }
+
+  private mutating func endLevel() -> Bool {
+    defer { (fresh, next, level) = (next, [], level + 1) }
+    return !next.isEmpty
+  }
+
+  private mutating func followDeletes() throws -> Bool {
+    for relation in binding.relations {
+      if relation.rules.contains(.deleteSourceIfDestinationDeleted) && !isLeaf(relation)
+        && isNews(relation.destination, .widowed, relation)
+      {
+        try addSources(relation)
+      }
+      if relation.rules.contains(.deleteDestinationIfSourceDeleted)
+        && isNews(relation.source, .lost, relation)
+      {
+        try addDestinations(relation, .deleteDestinationIfSourceDeleted)
+      }
+    }
+    return endLevel()
+  }
+
+  /// Whether something may follow at this level.
+  private func isNews(
+    _ table: MappedTable, _ what: JournalSubject, _ relation: EdgeRelation
+  ) -> Bool {
+    fresh.contains(table.number) || level == 0 && isJournaled(what, relation)
+  }
+
+  func isJournaled(_ what: JournalSubject, _ relation: EdgeRelation) -> Bool {
+    journal?.has(what, relation.number) ?? false
+  }
+
+  private mutating func add(_ table: MappedTable, _ rows: String) throws {
+    let isLeftOut = """
+      EXISTS (SELECT FROM pg_temp.kept k WHERE k.collection = \(table.number) AND k.key = f.key)
+      """
+    let added = try db.run(
+      """
+      INSERT INTO pg_temp.gone(collection, key, level, rule, via, other)
+      SELECT \(table.number), f.key, \(level + 1), f.rule, f.via, f.other
+      FROM (\(rows)) f(key, rule, via, other)
+      WHERE NOT \(leases.holds(table, "f.key")) \(binding.denies ? "AND NOT \(isLeftOut)" : "")
+      ON CONFLICT DO NOTHING
+      """
+    ).changed
+    if added == 0 { return }
+    next.insert(table.number)
+    counts[table.number, default: 0] += added
+    size += added
+    if size > max(1_000, 2 * sizeKnown) {
+      try db.execute("ANALYZE pg_temp.gone; SET LOCAL enable_seqscan = on")
+      sizeKnown = size
+    }
+  }
+
+  private mutating func addSources(_ relation: EdgeRelation) throws {
+    let ofSet = """
+      SELECT \(relation.source.key.text("s")), \(Rules.deleteSourceIfDestinationDeleted.rawValue),
+      \(relation.number), g.key
+      FROM pg_temp.gone g, \(relation.edges())
+      WHERE g.collection = \(relation.destination.number) AND g.level = \(level)
+      AND \(relation.leads(toText: "g.key"))\(andNowhereElse(relation))
+      """
+    try add(
+      relation.source,
+      union(
+        ofSet, level == 0 ? widowed(relation, .deleteSourceIfDestinationDeleted) : nil))
+  }
+
+  private func union(_ first: String, _ second: String?) -> String {
+    second.map { "\(first) UNION ALL \($0)" } ?? first
+  }
+
+  /// Destinations `t` of edges that lost their source, because it is in the set or the journal says
+  /// so.
+  private mutating func addDestinations(
+    _ relation: EdgeRelation, _ rule: Rules, where condition: String = "true"
+  ) throws {
+    let (edges, table) = (relation.edges(ofText: "g.key"), relation.destination)
+    let isEach = rule == .deleteDestinationIfSourceDeleted
+    let ofSet = """
+      SELECT \(table.key.text("t")), \(rule.rawValue), \(relation.number), g.key
+      FROM pg_temp.gone g, \(edges.from), \(table.name) t
+      WHERE g.collection = \(relation.source.number) AND \(isEach ? "g.level = \(level)" : "true")
+      AND \(edges.condition) AND \(relation.leads(to: "t")) AND \(condition)
+      """
+    let isOnce = isEach && level > 0
+    try add(table, union(ofSet, isOnce ? nil : journaled(relation, rule, condition)))
+  }
+
+  /// One edge to each destination tells enough. Whether an edge is there again, a count sees itself.
+  private func journaled(
+    _ relation: EdgeRelation, _ rule: Rules, _ condition: String
+  ) -> String? {
+    guard let journal, isJournaled(.lost, relation) else { return nil }
+    let table = relation.destination
+    let isJournaled = """
+      j.what = \(JournalSubject.lost.rawValue) AND j.subject = \(relation.number)
+      """
+    let isGone =
+      rule == .deleteDestinationIfSourceDeleted
+      ? "NOT \(relation.hasEdge("j.key", "j.other"))" : "true"
+    return """
+      SELECT \(table.key.text("t")), \(rule.rawValue), \(relation.number), j.key
+      FROM (SELECT j.other, min(j.key) AS key FROM \(journal.rows) j
+        WHERE \(isJournaled) AND \(isGone) GROUP BY 1) j
+      JOIN \(table.name) t ON \(table.key.equal("t", text: "j.other")) WHERE \(condition)
+      """
+  }
+
+  // MARK: - Counts
+
+  private mutating func followCounts() throws -> Bool {
+    for relation in binding.relations {
+      if relation.rules.contains(.deleteDestinationIfAllSourcesDeleted),
+        isCountNew(relation, binding.alikeAtDestination(relation).map(\.source), .lost)
+      {
+        try addDestinations(
+          relation, .deleteDestinationIfAllSourcesDeleted, where: "NOT \(hasSource(relation))")
+      }
+      if relation.rules.contains(.deleteSourceIfAllDestinationsDeleted),
+        isCountNew(relation, binding.alikeAtSource(relation).map(\.destination), .widowed)
+      {
+        try addSourcesWithoutDestination(relation)
+      }
+    }
+    return endLevel()
+  }
+
+  /// Whether edges may have gone, from or to these tables, since the relation was counted.
+  private mutating func isCountNew(
+    _ relation: EdgeRelation, _ tables: [MappedTable], _ what: JournalSubject
+  ) -> Bool {
+    let gone = Set(tables.map(\.number)).reduce(0) { $0 + (counts[$1] ?? 0) }
+    if gone == 0 && !isJournaled(what, relation) { return false }
+    defer { counted[what, default: [:]][relation.number] = gone }
+    return counted[what]?[relation.number] != gone
+  }
+
+  private mutating func addSourcesWithoutDestination(_ relation: EdgeRelation) throws {
+    let remain = binding.alikeAtSource(relation).map { alike in
+      let table = alike.destination
+      return alike.hasDestination(where: stays(table, "t"), ofEachRow: isSmall)
+    }.joined(separator: " OR ")
+    let ofSet = """
+      SELECT \(relation.source.key.text("s")),
+      \(Rules.deleteSourceIfAllDestinationsDeleted.rawValue), \(relation.number), g.key
+      FROM pg_temp.gone g, \(relation.edges())
+      WHERE g.collection = \(relation.destination.number) AND \(relation.leads(toText: "g.key"))
+      AND NOT (\(remain))
+      """
+    let widowed = widowed(relation, .deleteSourceIfAllDestinationsDeleted)
+    try add(relation.source, union(ofSet, widowed.map { "\($0) AND NOT (\(remain))" }))
+  }
+
+  /// Sources `s` of edges that lost their destination, as the journal says.
+  private func widowed(_ relation: EdgeRelation, _ rule: Rules) -> String? {
+    guard let journal, isJournaled(.widowed, relation) else { return nil }
+    return """
+      SELECT \(relation.source.key.text("s")), \(rule.rawValue), \(relation.number), j.other
+      FROM \(journal.rows) j
+      JOIN \(relation.source.name) s ON \(relation.source.key.equal("s", text: "j.key"))
+      WHERE j.what = \(JournalSubject.widowed.rawValue) AND j.subject = \(relation.number)
+      AND NOT \(relation.isRestored("j.key", "j.other"))
+      """
+  }
+
+  /// Whether an edge of the relation's name leads to the row `t` from a row that stays.
+  private func hasSource(_ relation: EdgeRelation) -> String {
+    let table = relation.destination
+    let remain = binding.alikeAtDestination(relation).map { alike in
+      alike.hasSource(
+        where: "\(stays(alike.source, "s")) AND \(stays(table, "t"))", ofEachRow: isSmall)
+    }
+    return "(\(remain.joined(separator: " OR ")))"
+  }
+
+  /// What to append to a condition for an edge, so that no other row that stays has the key.
+  func andNowhereElse(_ relation: EdgeRelation) -> String {
+    relation.andNowhereElse { "NOT \(isGone($0, $0.key.text("a")))" }
+  }
+
+  /// Whether a row of a table is not in the set.
+  package func stays(_ table: MappedTable, _ row: String) -> String {
+    counts[table.number] == nil ? "true" : "NOT \(isGone(table, table.key.text(row)))"
+  }
+
+  func isGone(_ table: MappedTable, _ key: String) -> String {
+    """
+    EXISTS (SELECT FROM pg_temp.gone o WHERE o.collection = \(table.number) AND o.key = \(key))
+    """
+  }
+}

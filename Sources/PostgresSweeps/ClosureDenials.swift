@@ -1,0 +1,86 @@
+internal import CascadeModel
+internal import CascadePostgres
+internal import PostgresTables
+
+/// What rules of the model deny, of what is in the set.
+extension Closure {
+  mutating func leaveOutDenied() throws -> Bool {
+    if !binding.denies { return false }
+    for relation in binding.relations { try deny(relation) }
+    // A change file is rejected for what it would delete, if that is denied.
+    if journal?.ownBatch != nil { return false }
+    let isNews =
+      try db.run(
+        """
+        INSERT INTO pg_temp.kept SELECT DISTINCT d.collection, d.key FROM pg_temp.denied d
+        ON CONFLICT DO NOTHING
+        """
+      ).changed > 0
+    if !isNews { return false }
+    try db.execute(
+      """
+      DELETE FROM pg_temp.gone;
+      INSERT INTO pg_temp.gone SELECT * FROM pg_temp.first_gone f WHERE NOT EXISTS (
+        SELECT FROM pg_temp.kept k WHERE k.collection = f.collection AND k.key = f.key)
+      """)
+    counts = Dictionary(
+      uniqueKeysWithValues: try db.run(
+        "SELECT g.collection, count(*) FROM pg_temp.gone g GROUP BY 1"
+      ).rows.map { (Int64($0[0]!)!, Int($0[1]!)!) })
+    return true
+  }
+
+  private func deny(_ relation: EdgeRelation) throws {
+    let (source, table) = (relation.source, relation.destination)
+    if relation.rules.contains(.denyDestinationDeletion) {
+      try db.run(
+        """
+        INSERT INTO pg_temp.denied SELECT g.collection, g.key, \(relation.number),
+          \(source.key.text("s")), g.key
+        FROM pg_temp.gone g, \(relation.edges())
+        WHERE g.collection = \(table.number) AND \(relation.leads(toText: "g.key"))
+        \(andNowhereElse(relation))
+        AND NOT \(isGone(source, source.key.text("s"))) AND (\(table.has("g.key")) OR \(isOwn("g")))
+        """)
+    }
+    if relation.rules.contains(.denySourceDeletion) {
+      let edges = relation.edges(ofText: "g.key")
+      try db.run(
+        """
+        INSERT INTO pg_temp.denied SELECT g.collection, g.key, \(relation.number), g.key,
+          \(table.key.text("t"))
+        FROM pg_temp.gone g, \(edges.from), \(table.name) t
+        WHERE g.collection = \(source.number) AND \(edges.condition)
+        AND \(relation.leads(to: "t")) AND NOT \(isGone(table, table.key.text("t")))
+        AND (\(source.has("g.key")) OR \(isOwn("g")))
+        """)
+      try denyJournaled(relation)
+    }
+  }
+
+  /// A row that this transaction deleted is denied like one that is there.
+  private func denyJournaled(_ relation: EdgeRelation) throws {
+    // Join rows are still there.
+    guard let batch = journal?.ownBatch, relation.join == nil else { return }
+    let table = relation.destination
+    try db.run(
+      """
+      INSERT INTO pg_temp.denied SELECT \(relation.source.number), j.key, \(relation.number),
+        j.key, j.other
+      FROM cascade.work j JOIN \(table.name) t ON \(table.key.equal("t", text: "j.other"))
+      WHERE j.batch = \(batch) AND j.what = \(JournalSubject.lost.rawValue)
+      AND j.subject = \(relation.number) AND NOT \(isGone(table, table.key.text("t")))
+      AND NOT \(relation.source.has("j.key")) AND EXISTS (SELECT FROM cascade.deleted_node k
+        WHERE k.batch = \(batch) AND k.collection = \(relation.source.number) AND k.key = j.key)
+      """)
+  }
+
+  /// What it deleted later can still be brought back.
+  private func isOwn(_ row: String) -> String {
+    guard let batch = journal?.ownBatch else { return "false" }
+    return """
+      (\(row).collection, \(row).key) IN (SELECT k.collection, k.key FROM cascade.deleted_node k
+        WHERE k.batch = \(batch) AND k.is_own AND k.id > \(lastDeleted))
+      """
+  }
+}

@@ -1,0 +1,154 @@
+package import CascadeModel
+internal import CascadePlanning
+internal import CascadePostgres
+package import CascadeStore
+package import PostgresTables
+
+/// What a completed closure has.
+extension Closure {
+  /// The nodes that would go and are there: those of the journal are gone already.
+  private var isThere: String { "g.level > 0" }
+
+  package func countByCollection(includingFirst: Bool) throws -> [(MappedTable, Int)] {
+    var counts = Dictionary(
+      uniqueKeysWithValues: try store.db.run(
+        """
+        SELECT c.collection, sum(c.count) FROM (
+          SELECT g.collection, count(*) FROM pg_temp.gone g
+          WHERE \(includingFirst ? "true" : isThere) GROUP BY 1
+          UNION ALL SELECT k.collection, sum(cardinality(k.keys)) FROM cascade.deleted k
+          WHERE k.batch = \(journal?.ownBatch ?? 0) AND k.is_own AND k.id <= \(lastDeleted)
+          GROUP BY 1) c
+        GROUP BY 1
+        """
+      ).rows.map { (Int64($0[0]!)!, Int($0[1]!)!) })
+    for leaf in leaves { counts[leaf.relation.source.number, default: 0] += leaf.count }
+    return counts.compactMap { number, count in store.binding.table(number).map { ($0, count) } }
+  }
+
+  /// At least as many as would go.
+  private var mostDeleted: Int {
+    counts.values.reduce(0, +) + leaves.reduce(0) { $0 + $1.count }
+  }
+
+  /// Whether so much would go that an operator has to approve it.
+  /// `always`: however little it is.
+  package func heldPlan(id: String, includingFirst: Bool, always: Bool = false) throws -> HeldPlan?
+  {
+    let hold = store.model.limits.hold
+    if !always && lastDeleted == 0 && mostDeleted <= hold.deletes { return nil }
+    let counts = try countByCollection(includingFirst: includingFirst)
+    let deleted = counts.reduce(0) { $0 + $1.1 }
+    if deleted == 0 || !always && deleted <= hold.deletes { return nil }
+    let isOver =
+      try always
+      || counts.contains { table, gone in
+        let left = try store.readingWholeTables {
+          try Int(store.db.run("SELECT count(*) FROM \(table.name)").integer ?? 0)
+        }
+        return CollectionCount(name: table.collection, gone: gone, all: max(left, gone)).isOver(
+          hold)
+      }
+    if !isOver { return nil }
+    return HeldPlan(
+      id: id, deletedCount: deleted,
+      byCollection: Dictionary(uniqueKeysWithValues: counts.map { ($0.0.collection, $0.1) }),
+      lostCount: 0, checksum: try checksum())
+  }
+
+  /// The same for the same nodes, in whatever order.
+  private func checksum() throws -> Int64 {
+    func sum(_ nodes: String) throws -> Int64 {
+      try store.db.run(
+        """
+        SELECT coalesce(bit_xor(hashtextextended(n.collection || '/' || n.key, 0)), 0)
+        FROM (\(nodes)) n(collection, key)
+        """
+      ).integer ?? 0
+    }
+    return try leaves.reduce(sum("SELECT g.collection, g.key FROM pg_temp.gone g")) { all, leaf in
+      let table = leaf.relation.source
+      return all
+        ^ (try sum("SELECT \(table.number), \(table.key.text("s")) \(leaves(of: leaf.relation))"))
+    }
+  }
+
+  package func denials() throws -> [Reason] {
+    if !store.binding.denies { return [] }
+    return try store.db.run(
+      """
+      SELECT DISTINCT d.collection, d.key, d.via, d.source, d.destination FROM pg_temp.denied d
+      ORDER BY 1, 2, 3, 4, 5 LIMIT \(Receipt.mostListed)
+      """
+    ).rows.compactMap { row in
+      guard let table = store.binding.table(Int64(row[0]!)!),
+        let relation = store.binding.relation(Int64(row[2]!)!)
+      else { return nil }
+      let node = table.node(row[1]!)
+      let edge = relation.edge(row[3]!, row[4]!)
+      let keeper = node == edge.source ? edge.destination.json.text : "\(edge.source)"
+      return Reason(
+        .denied,
+        "\(node) must stay: \"\(relation.name)\" denies its deletion while \(keeper) is there",
+        node: node, edge: edge, keepsNode: true)
+    }
+  }
+
+  package func plan(limit: Int, includingFirst: Bool) throws -> Plan {
+    let counts = try countByCollection(includingFirst: includingFirst)
+    var rows = try store.db.run(
+      """
+      SELECT g.collection, g.key, g.rule, g.via, g.other FROM pg_temp.gone g
+      WHERE \(includingFirst ? "true" : isThere) ORDER BY g.level, g.collection, g.key
+      LIMIT \(limit)
+      """
+    ).rows
+    for leaf in leaves where rows.count < limit {
+      rows += try self.rows(of: leaf.relation, limit: limit - rows.count)
+    }
+    return Plan(
+      steps: rows.compactMap(step), deletedCount: counts.reduce(0) { $0 + $1.1 },
+      byCollection: Dictionary(uniqueKeysWithValues: counts.map { ($0.0.collection, $0.1) }),
+      byRule: try byRule(), denials: try denials(),
+      files: try FileRows(store: store).countReleased(),
+      isOverLimit: try heldPlan(id: "", includingFirst: includingFirst) != nil)
+  }
+
+  private func rows(of relation: EdgeRelation, limit: Int) throws -> [[String?]] {
+    let table = relation.source
+    return try store.db.run(
+      """
+      SELECT \(table.number), \(table.key.text("s")),
+        \(Rules.deleteSourceIfDestinationDeleted.rawValue), \(relation.number), g.key
+      \(leaves(of: relation)) ORDER BY 2 LIMIT \(limit)
+      """
+    ).rows
+  }
+
+  private func step(_ row: [String?]) -> Plan.Step? {
+    guard let table = store.binding.table(Int64(row[0]!)!) else { return nil }
+    return Plan.Step(
+      node: table.node(row[1]!), edge: row[3].flatMap { store.edge($0, row[1]!, row[4]!, row[2]!) },
+      rule: row[2].flatMap(Rules.name))
+  }
+
+  private func byRule() throws -> [String: Int] {
+    let rows = try store.db.run(
+      "SELECT g.rule, count(*) FROM pg_temp.gone g WHERE g.rule IS NOT NULL GROUP BY 1"
+    ).rows
+    let byLeaf = leaves.compactMap { leaf in
+      Rules.deleteSourceIfDestinationDeleted.names.first.map { ($0, leaf.count) }
+    }
+    return Dictionary(
+      rows.map { (Rules.name($0[0]!)!, Int($0[1]!)!) } + byLeaf, uniquingKeysWith: +)
+  }
+}
+
+extension StoreConnection {
+  /// The edge by which a node goes: `other` is its other end.
+  package func edge(_ relation: String, _ key: String, _ other: String, _ rule: String) -> Edge? {
+    guard let relation = binding.relation(Int64(relation)!) else { return nil }
+    let losesSource = Rules(rawValue: Int64(rule)!).isSubset(of: .losingSource)
+    return losesSource ? relation.edge(other, key) : relation.edge(key, other)
+  }
+}

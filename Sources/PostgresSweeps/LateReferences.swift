@@ -1,0 +1,129 @@
+internal import CascadeModel
+internal import CascadePostgres
+package import PostgresTables
+
+/// References to what a sweep deleted, from transactions that could not see the deletion.
+///
+/// A transaction that was open while a node went may have inserted a reference to it, and neither saw
+/// the other. Once all transactions that were open then have ended, each later one sees that the node
+/// is gone. So what went is looked for once more at that time, and then never again.
+package struct LateReferences {
+  private let store: StoreConnection
+
+  package init(_ store: StoreConnection) { self.store = store }
+
+  /// The ends whose loss an edge would notice. A join row is removed with either.
+  private var ends: [(relation: EdgeRelation, end: EdgeEnd)] {
+    store.binding.relations.flatMap { relation -> [(EdgeRelation, EdgeEnd)] in
+      if relation.join != nil { return [(relation, .source), (relation, .destination)] }
+      return relation.rules.isDisjoint(with: .losingDestination) ? [] : [(relation, .destination)]
+    }
+  }
+
+  // MARK: - What went
+
+  /// Remembers what went, in the transaction that ends a batch, and what still refers to it.
+  package func remember(_ waves: Waves) throws {
+    let tables = Dictionary(
+      ends.map { $0.relation.table(at: $0.end) }.map { ($0.number, $0) }, uniquingKeysWith: { $1 })
+    for table in tables.values {
+      try store.db.run(
+        """
+        INSERT INTO cascade.recheck(collection, key)
+        SELECT DISTINCT \(table.number), n.key FROM (\(waves.gone(table, untold: true))) n
+        """)
+    }
+    for (relation, end) in ends where try relation.join == nil && mayOutlive(relation) {
+      let keys = waves.gone(relation.destination, untold: true)
+      // The keys of lists are read first: with them, an index is used.
+      let isList = relation.list != nil
+      let lost = isList ? relation.leads(toAny: "$1") : relation.leads(toAnyOf: keys)
+      let values = isList ? [arrayText(try store.db.run(keys).texts)] : []
+      try store.db.run(
+        """
+        INSERT INTO cascade.outlived(relation, key, other)
+        SELECT \(relation.number), \(relation.source.key.text("s")), \(relation.to())
+        FROM \(relation.edges()) WHERE \(lost)
+        AND \(relation.dangling(at: end).condition)
+        """, values)
+    }
+  }
+
+  /// Whether a reference may be there when its destination is gone and all rules were followed.
+  private func mayOutlive(_ relation: EdgeRelation) throws -> Bool {
+    try relation.staysDangling || BlockedNodes(store).isAny
+  }
+
+  // MARK: - What came late
+
+  package static let isDue = "xid < pg_snapshot_xmin(pg_current_snapshot())"
+
+  /// Journals what is referred to again, in a transaction of its own. Whether there is any.
+  package func journalDue() throws -> Bool {
+    let isAny = "SELECT EXISTS (SELECT FROM cascade.recheck WHERE \(LateReferences.isDue))"
+    if try !store.db.run(isAny).bool { return false }
+    return try store.db.transaction(isDurable: false) {
+      let due = try store.db.run(
+        "DELETE FROM cascade.recheck WHERE \(LateReferences.isDue) RETURNING collection, key"
+      ).rows
+      if due.isEmpty { return false }
+      let keys = Dictionary(grouping: due) { Int64($0[0]!)! }.mapValues { $0.map { $0[1]! } }
+      let isAny = try ends.reduce(false) { isAny, edge in
+        guard let keys = keys[edge.relation.table(at: edge.end).number] else { return isAny }
+        return try journal(edge.relation, edge.end, keys) || isAny
+      }
+      try store.db.run("DELETE FROM cascade.outlived WHERE \(LateReferences.isDue)")
+      return isAny
+    }
+  }
+
+  private func journal(_ relation: EdgeRelation, _ end: EdgeEnd, _ keys: [String]) throws -> Bool {
+    let dangling = relation.dangling(at: end)
+    let known = """
+      SELECT FROM cascade.outlived o WHERE o.relation IN (\(relation.numbers))
+      AND o.key = \(relation.source.key.text("s")) AND o.other = \(relation.to())
+      """
+    let isLate = relation.join == nil ? "NOT EXISTS (\(known))" : "true"
+    return try store.db.run(
+      """
+      \(journalLoss(relation, dangling)) FROM \(dangling.edges)
+      WHERE \(dangling.isAny("$1")) AND \(dangling.condition) AND \(isLate)
+      """, [arrayText(keys)]
+    ).changed > 0
+  }
+
+  /// Where references may stay, others to the same node were told already.
+  private func journalLoss(_ relation: EdgeRelation, _ dangling: DanglingEdges) -> String {
+    let (what, subject) =
+      relation.staysDangling
+      ? (JournalSubject.widowed, relation.number) : (.gone, dangling.table.number)
+    let ends =
+      relation.staysDangling
+      ? "\(relation.source.key.text("s")), \(relation.to())" : "\(dangling.key), NULL"
+    return """
+      INSERT INTO cascade.journal(what, subject, key, other)
+      SELECT DISTINCT \(what.rawValue), \(subject), \(ends)
+      """
+  }
+
+  /// Edges that came when an end was gone. One to what was deleted before is as if the deletion were
+  /// seen now; others to nothing are left to a search for them.
+  package func journalArrived() throws {
+    for (relation, end) in ends {
+      let (table, key) = (relation.table(at: end), end == .source ? "j.key" : "j.other")
+      let loss =
+        relation.staysDangling
+        ? "\(JournalSubject.widowed.rawValue), j.subject, j.key, j.other"
+        : "\(JournalSubject.gone.rawValue), \(table.number), \(key), NULL"
+      try store.db.run(
+        """
+        INSERT INTO cascade.journal(what, subject, key, other)
+        SELECT DISTINCT \(loss) FROM cascade.journal j
+        WHERE j.what = \(JournalSubject.arrived.rawValue) AND j.subject = \(relation.number)
+        AND \(table.wasDeleted(key)) AND NOT \(table.has(key))
+        """)
+    }
+    try store.db.run(
+      "DELETE FROM cascade.journal WHERE what = \(JournalSubject.arrived.rawValue)")
+  }
+}

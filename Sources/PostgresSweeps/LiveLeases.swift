@@ -1,0 +1,83 @@
+internal import CascadeModel
+internal import CascadePostgres
+package import PostgresTables
+
+/// The leases in force, as a transaction that deletes has to respect them.
+///
+/// 1. Such a transaction begins with those that are committed. What they hold stays, and what led to it is
+///    kept in the journal.
+/// 2. A lease may be taken meanwhile. Its trigger locks the row, so a deletion of that row waits for
+///    the lease's transaction. But then it deletes, because it looked before it waited.
+/// 3. So the transaction looks once more when it has deleted. If a lease has come for a row that is not
+///    there, it is rolled back and tried again, and begins with that lease.
+/// 4. A lease of a whole collection locks no rows. A lock that it shares with others tells that its
+///    transaction is open.
+///
+/// Times are those of the server, which all machines share.
+package struct LiveLeases {
+  private let store: StoreConnection
+  private let snapshot: String
+  private let now: Int64
+  package let isAny: Bool
+
+  package init(_ store: StoreConnection) throws {
+    self.store = store
+    let row = try store.db.run(
+      """
+      SELECT pg_current_snapshot(), n.now,
+        EXISTS (SELECT FROM cascade.lease l WHERE l.expires > n.now)
+      FROM (SELECT \(LeaseTable.seconds)::bigint AS now) n
+      """
+    ).rows[0]
+    (snapshot, now, isAny) = (row[0]!, Int64(row[1]!)!, row[2] == "t")
+  }
+
+  /// Whether a key of a table, as a text, is leased.
+  package func holds(_ table: MappedTable, _ key: String) -> String {
+    if !isAny { return "false" }
+    return """
+      EXISTS (SELECT FROM cascade.lease l WHERE l.collection = \(literal(table.collection))
+        AND (l.key IS NULL OR l.key = \(key)) AND l.expires > \(now))
+      """
+  }
+
+  /// Throws a conflict if something went that a lease holds by now.
+  package func verify() throws {
+    let isFree = try store.db.run(
+      "SELECT pg_try_advisory_xact_lock(\(LeaseTable.lockOfCollections))"
+    ).bool
+    if !isFree { throw LiveLeases.conflict }
+    let new = try store.db.run(
+      """
+      SELECT l.collection, l.key FROM cascade.lease l WHERE l.expires > \(now)
+      AND NOT pg_visible_in_snapshot(l.xid, $1::pg_snapshot)
+      """, [snapshot]
+    ).rows
+    for lease in new {
+      guard let table = store.binding.tables[lease[0]!] else { continue }
+      let isThere = try lease[1].map { try store.db.run("SELECT \(table.has("$1"))", [$0]).bool }
+      if isThere != true { throw LiveLeases.conflict }
+    }
+  }
+
+  private static let conflict = PostgresError(
+    sqlState: "40001", message: "a lease was taken meanwhile", doing: "delete")
+}
+
+extension Waves {
+  /// Leaves those of the selected rows that are leased. Returns how many they are.
+  mutating func leaveLeased(_ table: MappedTable, _ selection: RowRemoval.Selection) throws -> Int {
+    if !leases.isAny { return 0 }
+    let row = selection.row
+    let left = try db.run(
+      """
+      INSERT INTO cascade.blocked(collection, key, is_leased)
+      SELECT \(table.number), \(table.key.text(row)), true FROM \(table.name) \(row)
+      WHERE \(selection.condition) AND \(leases.holds(table, table.key.text(row)))
+      AND \(isNotBlocked(table, row)) ON CONFLICT(collection, key) DO UPDATE SET is_leased = true
+      """, selection.values
+    ).changed
+    if left > 0 { (hasBlocked, hasLeased) = (true, true) }
+    return left
+  }
+}

@@ -1,0 +1,189 @@
+package import CascadeModel
+internal import CascadePostgres
+package import PostgresTables
+
+/// Deletes rows, and writes in the same statement what follows from it: their names, with the row
+/// if it is kept, and the edges that they lose.
+package struct RowRemoval {
+  package let store: StoreConnection
+  package let batch: Int64
+  /// Whether a statement deletes no more than a step.
+  var isInSteps = false
+
+  package init(store: StoreConnection, batch: Int64, isInSteps: Bool = false) {
+    (self.store, self.batch, self.isInSteps) = (store, batch, isInSteps)
+  }
+
+  /// Which rows, in terms of one of them, with the values of `$1`, `$2`, …
+  package struct Selection {
+    /// What the condition calls the row.
+    package let row: String
+    package var condition: String
+    package var values: [String?] = []
+
+    package init(row: String, condition: String, values: [String?] = []) {
+      (self.row, self.condition, self.values) = (row, condition, values)
+    }
+
+    /// Only those with these keys.
+    package func only(_ keys: [String], of table: MappedTable) -> Selection {
+      let isOne = table.key.isAny(row, "$\(values.count + 1)")
+      return Selection(
+        row: row, condition: "\(condition) AND \(isOne)", values: values + [arrayText(keys)])
+    }
+  }
+
+  /// Why they go. `other` is the key of the node at the other end, in terms of the row `d`.
+  package struct Cause {
+    package let rule: Rules
+    package let relation: EdgeRelation
+    package let other: String
+  }
+
+  /// How many rows went, and how many edges with them. Not more than `limit`.
+  package struct Count {
+    package var rows = 0
+    package var edges = 0
+  }
+
+  package func delete(
+    from table: MappedTable, _ selection: Selection, because cause: Cause?, limit: Int
+  ) throws -> Count {
+    let row = try store.db.run(sql(table, selection, cause, limit), selection.values).rows[0]
+    return Count(rows: Int(row[0]!)!, edges: Int(row[1] ?? "0")!)
+  }
+
+  private func sql(
+    _ table: MappedTable, _ selection: Selection, _ cause: Cause?, _ limit: Int
+  ) -> String {
+    let edges = store.binding.relations(from: table).filter { $0.join == nil }
+    let count = edges.map { self.count($0) }
+    return """
+      WITH d AS (
+        \(delete(table.name, table.key, selection, limit))),
+      \(cause == nil ? gone(table) : "")
+      k AS (\(kept(table, cause)))\(trash(table))\(edges.compactMap { lost($0) }.joined())
+      SELECT count(*), sum(\((["0"] + count).joined(separator: " + "))) FROM d
+      """
+  }
+
+  /// What a change file asks for is in its plan, also if nothing follows.
+  private func gone(_ table: MappedTable) -> String {
+    """
+    g AS (
+      INSERT INTO cascade.work(what, subject, key, batch)
+      SELECT \(JournalSubject.gone.rawValue), \(table.number), \(table.key.text("d")), \(batch)
+      FROM d),
+    """
+  }
+
+  /// Looks again at each row when it is deleted: the statement may have had to wait for it.
+  private func delete(
+    _ table: String, _ key: Columns, _ selection: Selection, _ limit: Int
+  ) -> String {
+    let (row, condition) = (selection.row, selection.condition)
+    if limit == .max { return "DELETE FROM \(table) \(row) WHERE \(condition) RETURNING \(row).*" }
+    return """
+      DELETE FROM \(table) \(row) WHERE (\(key.values(row))) IN (
+        SELECT \(key.values(row)) FROM \(table) \(row) WHERE \(condition) LIMIT \(limit))
+      AND \(condition) RETURNING \(row).*
+      """
+  }
+
+  /// Nodes from which nothing follows share rows. The memory for that is bounded in steps only.
+  private func kept(_ table: MappedTable, _ cause: Cause?) -> String {
+    let follows = cause != nil && store.binding.isMissed(table)
+    let isShared = cause != nil && !follows && isInSteps
+    let why = cause.map { "\($0.relation.number), \($0.rule.rawValue)" } ?? "NULL, NULL"
+    let (key, other) = (table.key.text("d"), cause?.other ?? "NULL::text")
+    let nodes =
+      isShared
+      ? """
+      \(OwnSchema.sharedBucket("n.key")), array_agg(n.key), array_agg(n.other)
+      FROM (SELECT \(key) AS key, \(other) AS other FROM d) n GROUP BY 7
+      """
+      : "\(OwnSchema.bucket(key)), ARRAY[\(key)], ARRAY[\(other)] FROM d"
+    return """
+      INSERT INTO cascade.deleted(
+        batch, collection, via, rule, is_own, follows, bucket, keys, others)
+      SELECT \(batch), \(table.number), \(why), true, \(follows), \(nodes)
+      """
+  }
+
+  /// The text of the rows, if they are kept.
+  private func trash(_ table: MappedTable) -> String {
+    if store.model.trash == .zero { return "" }
+    return """
+      , t AS (INSERT INTO cascade.trash(batch, collection, key, row)
+        SELECT \(batch), \(table.number), \(table.key.text("d")), d::text FROM d)
+      """
+  }
+
+  /// How many edges the row `d` had.
+  private func count(_ relation: EdgeRelation) -> String {
+    if !relation.countsReferences { return "0" }
+    guard let list = relation.list else {
+      return "coalesce((\(relation.isEdge(in: "d")))::int, 0)"
+    }
+    return "(SELECT count(*) FROM \(list.elements("d")) WHERE \(relation.isEdge()))"
+  }
+
+  private var keptRow: String { store.model.trash > .zero ? "d::text" : "NULL" }
+
+  private func lost(_ relation: EdgeRelation) -> String? {
+    if relation.rules.isDisjoint(with: .losingSource) && !relation.isNeeded { return nil }
+    return """
+      , e\(relation.number) AS (
+        INSERT INTO cascade.work(what, subject, key, other, batch, done)
+        SELECT \(JournalSubject.lost.rawValue), \(relation.number),
+        \(relation.source.key.text("d")), \(relation.to(in: "d")), \(batch),
+        \(!relation.isFollowed(.lost))
+        FROM d\(relation.references(of: "d")) WHERE \(relation.isEdge(in: "d")))
+      """
+  }
+
+  // MARK: - Join rows
+
+  /// Deletes the join rows that have one of the keys of `$1` at this end, where no row has it any
+  /// more, or where it goes next, and journals the loss of their edges. Returns how many went.
+  package func unlink(
+    _ relation: EdgeRelation, _ join: JoinTable, lost end: EdgeEnd, keys: String, limit: Int,
+    goesNext: Bool = false
+  ) throws -> Int {
+    let (table, columns) = (relation.table(at: end), join.columns(at: end))
+    let isOne = relation.isAny(at: end, "$1", of: join)
+    let selection = Selection(
+      row: "e",
+      condition: """
+        \(isOne) AND (\(goesNext) OR NOT EXISTS (
+          SELECT FROM \(table.name) t WHERE \(columns.equal("e", table.key, "t"))))
+        """, values: [keys])
+    return try unlink(
+      relation, join, selection, as: end == .source ? .lost : .widowed, limit: limit)
+  }
+
+  /// Removes join rows, with the values of `$1`, `$2`, …; `what` is what follows, if anything does.
+  /// What this batch has added, and a request removes, never was.
+  package func unlink(
+    _ relation: EdgeRelation, _ join: JoinTable, _ selection: Selection,
+    as what: JournalSubject?, limit: Int = .max, isRequest: Bool = false
+  ) throws -> Int {
+    let ends = Columns(join.source.all + join.destination.all)
+    let was = isRequest ? "d.added <> \(batch)" : "true"
+    return try Int(
+      store.db.run(
+        """
+        WITH d AS (\(delete(join.name, ends, selection, limit))),
+        g AS (
+          INSERT INTO cascade.work(what, subject, key, other, batch)
+          SELECT \(what?.rawValue ?? 0), \(relation.number), \(join.source.text("d")),
+          \(join.destination.text("d")), \(batch)
+          FROM d WHERE \(what != nil) AND \(join.source.isComplete("d"))
+          AND \(relation.isEdge(in: "d")) AND \(was)),
+        k AS (INSERT INTO cascade.unlinked(batch, relation, row)
+          SELECT \(batch), \(relation.number), \(keptRow) FROM d)
+        SELECT count(*) FROM d
+        """, selection.values
+      ).integer ?? 0)
+  }
+}

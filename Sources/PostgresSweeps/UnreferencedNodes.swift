@@ -1,0 +1,89 @@
+package import CascadeModel
+internal import CascadePlanning
+internal import CascadePostgres
+internal import CascadeStore
+package import PostgresTables
+
+/// Nodes that a counting rule would keep, and that nothing refers to: rows of a table that have no
+/// edge of any name at one end. No counting rule finds a node that never had one.
+package struct UnreferencedNodes {
+  package let table: MappedTable
+  /// At which end of edges the rows are.
+  private let end: EdgeEnd
+  private let binding: Binding
+
+  /// Nil if the table is not there.
+  package init?(_ counted: CountedEnd, _ binding: Binding) {
+    guard let table = binding.tables[counted.collection] else { return nil }
+    (self.table, end, self.binding) = (table, counted.end, binding)
+  }
+
+  /// What `condition` calls the row.
+  package var row: String { end == .source ? "s" : "t" }
+
+  /// Also a reference to nothing is an edge here.
+  package var condition: String {
+    let edges =
+      end == .destination
+      ? binding.relations(to: table).map { $0.hasSource() }
+      : binding.relations(from: table).map(hasEdge) + files
+    return "NOT (\((["false"] + edges).joined(separator: " OR ")))"
+  }
+
+  private func hasEdge(_ relation: EdgeRelation) -> String {
+    if let join = relation.join {
+      let isOfSource = join.source.equal("e", table.key, "s")
+      return "EXISTS (SELECT FROM \(join.name) e WHERE \(isOfSource))"
+    }
+    guard let list = relation.list else { return "(\(relation.isEdge(in: "s")))" }
+    return "EXISTS (SELECT FROM \(list.elements("s")) WHERE \(relation.isEdge()))"
+  }
+
+  private var files: [String] {
+    binding.files.filter { $0.source.number == table.number }.map {
+      "\($0.path(in: "s")) IS NOT NULL"
+    }
+  }
+}
+
+extension Closure {
+  package mutating func begin(with nodes: UnreferencedNodes) throws {
+    let key = nodes.table.key.text(nodes.row)
+    counts[nodes.table.number, default: 0] += try store.db.run(
+      """
+      INSERT INTO pg_temp.gone SELECT \(nodes.table.number), \(key), 0
+      FROM \(nodes.table.name) \(nodes.row)
+      WHERE \(nodes.condition) AND NOT \(leases.holds(nodes.table, key)) ON CONFLICT DO NOTHING
+      """
+    ).changed
+  }
+}
+
+extension StoreConnection {
+  /// `isFree`: those that need no approval, or the others; nil: all.
+  package func unreferencedNodes(isFree: Bool? = nil) -> [UnreferencedNodes] {
+    model.countedEnds
+      .filter { isFree == nil || isFree == model.freelyUnreferenced.contains($0.collection) }
+      .compactMap { UnreferencedNodes($0, binding) }
+  }
+}
+
+extension Waves {
+  /// Returns how many went; nil if none is left. Locks first, like `deleteUncounted`.
+  package mutating func deleteUnreferenced(_ nodes: UnreferencedNodes, _ limit: Int) throws -> Int?
+  {
+    let (table, row) = (nodes.table, nodes.row)
+    let isFree = "\(nodes.condition) AND NOT \(leases.holds(table, table.key.text(row)))"
+    let locked = try lock(
+      table, RowRemoval.Selection(row: row, condition: isFree), limit, skipsLocked: true)
+    if locked.isEmpty { return nil }
+    let selection = RowRemoval.Selection(
+      row: row, condition: "\(table.key.isAny(row, "$1")) AND \(isFree)",
+      values: [arrayText(locked)])
+    let went = try changeUnlessRefused(table, selection) {
+      try $0.removal.delete(from: table, $1, because: nil, limit: .max).rows
+    }
+    count.rows += went
+    return went > 0 ? went : nil
+  }
+}

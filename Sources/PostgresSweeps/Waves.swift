@@ -1,0 +1,392 @@
+package import CascadeModel
+package import CascadePostgres
+internal import CascadeStore
+package import PostgresTables
+
+/// Carries out what follows from the work of a batch: what it took from the journal, and what it has
+/// deleted since.
+///
+/// 1. A step takes some of it, deletes what hangs on it, and notes in the same transaction how far it
+///    came. So a daemon that is killed goes on where it stopped.
+/// 2. Each statement has the reason in its condition: what was given another reference meanwhile is
+///    not hit, also if the statement had to wait for it.
+/// 3. Counts are asked when no step is left, and notices are written when no count deletes more.
+///    The set of what goes only grows, so the order does not matter.
+package struct Waves {
+  package let store: StoreConnection
+  package let batch: Int64
+  /// Whether rows that another session has locked are left for later.
+  package let isSweep: Bool
+  /// Rows and edges that went.
+  package var count = RowRemoval.Count()
+  /// Whether also constraints that are deferred are checked by each statement.
+  package var checksAtOnce = false
+  /// Whether the application's constraints and triggers may refuse what is done.
+  package var expectsRefusals = false
+  private var work: Work
+  /// How many rows went of each table, and by which rule.
+  package private(set) var deletions: [Int64: [Int64: Int]] = [:]
+  /// How many join rows were removed: with them edges are lost later than their ends.
+  private var unlinked = 0
+  /// Whether this is all that the batch has deleted.
+  package let isWhole: Bool
+  /// How far the destinations of a relation were looked at that lost edges.
+  private var passes: [Int64: Pass] = [:]
+  private struct Pass {
+    /// The last key; nil at the beginning.
+    var after: String?
+    /// How many rows had gone that may have had such edges, when it began.
+    let sources: Int
+    var isOver = false
+  }
+  /// Whether there are nodes that had to stay.
+  var hasBlocked = false
+  /// Whether a lease held some of them.
+  var hasLeased = false
+  /// As the transaction has to respect them.
+  package var leases: LiveLeases
+
+  package var db: Session { _read { yield store.db } }
+  package var binding: Binding { store.binding }
+  package var removal: RowRemoval { RowRemoval(store: store, batch: batch, isInSteps: isSweep) }
+
+  /// `last` is the last row of `deleted` at the last flush of a change file.
+  package init(
+    _ store: StoreConnection, batch: Int64, isSweep: Bool, isNew: Bool = true, after last: Int64 = 0
+  ) throws {
+    (self.store, self.batch, self.isSweep, isWhole) = (store, batch, isSweep, isNew)
+    work = Work(store: store, batch: batch, last: last)
+    leases = try LiveLeases(store)
+    hasBlocked = try isSweep && BlockedNodes(store).isAny
+    if !isNew { work.unfollowed = Set(store.binding.tables.values.map(\.number)) }
+  }
+
+  func isNotBlocked(_ table: MappedTable, _ row: String) -> String {
+    hasBlocked ? BlockedNodes.isNotBlocked(table, row, byLease: !isSweep) : "true"
+  }
+
+  // MARK: - Steps
+
+  /// Does what is next, within a transaction. Returns how many nodes, edges and rows of the
+  /// application it worked on; nil if nothing is left.
+  package mutating func next(_ limit: Int) throws -> Int? {
+    if let worked = try step(limit) { return worked }
+    let worked = try deleteUncounted(limit)
+    return worked > 0 ? worked : nil
+  }
+
+  private mutating func step(_ limit: Int) throws -> Int? {
+    if let taken = try work.takeDeleted(limit) { return try followGone(taken, limit) }
+    guard let taken = try work.take(limit) else { return nil }
+    if taken.what == .gone { return try followGone(taken, limit) }
+    return try follow(taken, lost: taken.what == .lost ? .source : .destination)
+  }
+
+  private mutating func followGone(_ taken: Work.Part, _ limit: Int) throws -> Int {
+    guard let table = binding.table(taken.subject) else {
+      try work.drop(taken)
+      return taken.rows.count
+    }
+    var (taken, isAll) = (taken, try fits(taken, table, limit))
+    while !isAll && taken.rows.count > 1 {
+      taken = taken.beginning(taken.rows.count / 4)
+      isAll = try fits(taken, table, limit)
+    }
+    try work.drop(taken, where: table.has("j.key"))
+    var (worked, isComplete) = (taken.rows.count, true)
+    func note(_ went: Int, _ isAll: Bool = false) {
+      worked += went
+      if went >= limit && !isAll { isComplete = false }
+    }
+    for relation in binding.relations(to: table) {
+      let isAll = isAll && relation.columns != nil
+      note(try followLostDestination(relation, taken, isAll ? .max : limit), isAll)
+    }
+    for relation in binding.relations(from: table) {
+      note(try unlink(relation, lost: .source, taken.keys, limit))
+    }
+    if isComplete { try work.close(taken) }
+    work.fanOut[table.number] = worked / taken.rows.count
+    return worked
+  }
+
+  /// Whether so few rows refer to these nodes that they can go at once. To stop at a limit, a
+  /// statement has to look at each row twice.
+  private func fits(_ taken: Work.Part, _ table: MappedTable, _ limit: Int) throws -> Bool {
+    if limit == .max { return true }
+    return try binding.relations(to: table).allSatisfy { relation in
+      try relation.columns == nil || !relation.isFollowed(.widowed) || fits(relation, taken, limit)
+    }
+  }
+
+  private func fits(_ relation: EdgeRelation, _ taken: Work.Part, _ limit: Int) throws -> Bool {
+    let most = 2 * limit
+    return try db.run(
+      """
+      SELECT count(*) <= \(most) FROM (SELECT FROM \(relation.source.name) s
+        WHERE \(relation.leads(toAny: "$1")) LIMIT \(most + 1)) s
+      """, [arrayText(taken.keys)]
+    ).bool
+  }
+
+  /// Takes along what refers to the nodes that are gone, or removes the join rows that did.
+  private mutating func followLostDestination(
+    _ relation: EdgeRelation, _ taken: Work.Part, _ limit: Int
+  ) throws -> Int {
+    if relation.join != nil { return try unlink(relation, lost: .destination, taken.keys, limit) }
+    guard relation.rules.contains(.deleteSourceIfDestinationDeleted) else { return 0 }
+    return try delete(
+      from: relation.source,
+      RowRemoval.Selection(
+        row: "s", condition: hasLost(relation, any: "$1"), values: [arrayText(taken.keys)]),
+      RowRemoval.Cause(
+        rule: .deleteSourceIfDestinationDeleted, relation: relation,
+        other: relation.lostDestination(in: "d")), limit)
+  }
+
+  /// Each key is looked for once, and not for each row that refers to it.
+  private func hasLost(_ relation: EdgeRelation, any array: String) -> String {
+    guard let columns = relation.columns, relation.isPlain else {
+      return relation.hasLost(any: array)
+    }
+    return columns.isIn(
+      "s",
+      """
+      SELECT n.key FROM unnest(\(array)::text[]) n(key)
+      WHERE NOT \(relation.destination.has("n.key")) OFFSET 0
+      """)
+  }
+
+  /// `goesNext`: the nodes with these keys are still there.
+  @discardableResult
+  package mutating func unlink(
+    _ relation: EdgeRelation, lost end: EdgeEnd, _ keys: [String], _ limit: Int = .max,
+    goesNext: Bool = false
+  ) throws -> Int {
+    guard let join = relation.join else { return 0 }
+    let went = try removal.unlink(
+      relation, join, lost: end, keys: arrayText(keys), limit: limit, goesNext: goesNext)
+    count.edges += went
+    unlinked += went
+    return went
+  }
+
+  /// Takes along what lost its edge to that end, where no edge is there again.
+  private mutating func follow(_ taken: Work.Part, lost end: EdgeEnd) throws -> Int {
+    guard let relation = binding.relation(taken.subject) else {
+      try work.drop(taken)
+      return taken.rows.count
+    }
+    let (isSource, count) = (end == .source, taken.rows.count)
+    let taken = try work.drop(
+      taken,
+      where: isSource
+        ? relation.hasEdge("j.key", "j.other") : relation.isRestored("j.key", "j.other"))
+    let (rule, row, keys): (Rules, String, [String]) =
+      isSource
+      ? (.deleteDestinationIfSourceDeleted, "t", taken.others)
+      : (.deleteSourceIfDestinationDeleted, "s", taken.keys)
+    // Causes are looked up among what is done.
+    try work.close(taken)
+    if !relation.rules.contains(rule) { return count }
+    let table = relation.table(at: end.other)
+    let went = try delete(
+      from: table,
+      RowRemoval.Selection(
+        row: row, condition: table.key.isAny(row, "$1"), values: [arrayText(keys)]),
+      RowRemoval.Cause(rule: rule, relation: relation, other: lost(end, of: relation)))
+    return count + went
+  }
+
+  /// The key of an end, of the relation's edges, to which the row `d` lost its edge.
+  private func lost(_ end: EdgeEnd, of relation: EdgeRelation) -> String {
+    let (what, key): (JournalSubject, String) =
+      end == .source ? (.lost, "key") : (.widowed, "other")
+    return """
+      (SELECT min(j.\(key)) FROM cascade.work j WHERE \(isDone(what, relation))
+        AND \(OwnSchema.survivor("j")) = \(relation.table(at: end.other).key.text("d")))
+      """
+  }
+
+  /// Returns how many rows it deleted, or had to leave.
+  private mutating func delete(
+    from table: MappedTable, _ selection: RowRemoval.Selection, _ cause: RowRemoval.Cause,
+    _ limit: Int = .max
+  ) throws -> Int {
+    var selection = selection
+    let left = try leaveLeased(table, selection)
+    selection.condition += " AND \(isNotBlocked(table, selection.row))"
+    return try left
+      + (isSweep
+        ? deleteUnlessRefused(from: table, selection, cause, limit)
+        : deleteAll(from: table, selection, cause, limit))
+  }
+
+  mutating func deleteAll(
+    from table: MappedTable, _ selection: RowRemoval.Selection, _ cause: RowRemoval.Cause,
+    _ limit: Int = .max
+  ) throws -> Int {
+    let went = try removal.delete(from: table, selection, because: cause, limit: limit)
+    count.rows += went.rows
+    count.edges += went.edges
+    if went.rows > 0 {
+      deletions[table.number, default: [:]][cause.rule.rawValue, default: 0] += went.rows
+      if binding.isMissed(table) { work.unfollowed.insert(table.number) }
+    }
+    return went.rows
+  }
+
+  // MARK: - Counts
+
+  /// Deletes what lost its last edge, when no step is left.
+  private mutating func deleteUncounted(_ limit: Int) throws -> Int {
+    var went = 0
+    for relation in binding.relations(with: .deleteSourceIfAllDestinationsDeleted) {
+      went += try deleteSources(relation, limit)
+    }
+    for relation in binding.relations(with: .deleteDestinationIfAllSourcesDeleted) {
+      went += try deleteDestinations(relation, limit)
+    }
+    return went
+  }
+
+  private mutating func deleteSources(_ relation: EdgeRelation, _ limit: Int) throws -> Int {
+    let rows = "SELECT j.key FROM cascade.work j WHERE \(isDone(.widowed, relation))"
+    var went = try deleteSources(
+      relation, limit,
+      RowRemoval.Selection(row: "s", condition: relation.source.key.isIn("s", rows)),
+      because: lost(.destination, of: relation))
+    if relation.join == nil {
+      went += try deleteSources(
+        relation, limit, hasLostGone(relation), because: relation.lostDestination(in: "d"))
+    }
+    return went
+  }
+
+  private mutating func deleteSources(
+    _ relation: EdgeRelation, _ limit: Int, _ lost: RowRemoval.Selection, because other: String
+  ) throws -> Int {
+    var lost = lost
+    if relation.list != nil {
+      // In an order of keys, the server would look at each row of the table.
+      lost = lost.only(try keys(of: relation.source, lost), of: relation.source)
+    }
+    return try deleteUncounted(
+      from: relation.source, "s", lost.condition, lost.values,
+      "NOT \(binding.hasDestination(relation))",
+      RowRemoval.Cause(
+        rule: .deleteSourceIfAllDestinationsDeleted, relation: relation, other: other),
+      limit, skipsLocked: relation.join != nil)
+  }
+
+  /// Looks at the next destinations, in the order of their keys, and begins anew if rows have gone
+  /// since it began that may have led to them. Returns how many it looked at, and 0 when it came to an
+  /// end and nothing went.
+  private mutating func deleteDestinations(_ relation: EdgeRelation, _ limit: Int) throws -> Int {
+    let sources = countGone(binding.alikeAtDestination(relation).map(\.source))
+    var pass = passes[relation.number] ?? Pass(after: nil, sources: sources)
+    if pass.isOver {
+      if pass.sources == sources { return 0 }
+      pass = Pass(after: nil, sources: sources)
+    }
+    let other = OwnSchema.survivor("j")
+    let next = try db.run(
+      """
+      SELECT \(other) FROM cascade.work j WHERE \(isDone(.lost, relation))
+      AND ($1::text IS NULL OR \(other) > $1) ORDER BY 1 LIMIT \(limit)
+      """, [pass.after]
+    ).texts
+    let went = try deleteUncounted(
+      from: relation.destination, "t", relation.destination.key.isAny("t", "$1"),
+      [arrayText(Set(next).sorted())], "NOT \(binding.hasSource(relation))",
+      RowRemoval.Cause(
+        rule: .deleteDestinationIfAllSourcesDeleted, relation: relation,
+        other: lost(.source, of: relation)), .max, skipsLocked: true)
+    pass.isOver = next.count < limit
+    pass.after = next.last
+    passes[relation.number] = pass
+    let isMore = countGone(binding.alikeAtDestination(relation).map(\.source)) != pass.sources
+    return pass.isOver && !isMore && went == 0 ? 0 : max(1, next.count)
+  }
+
+  private func countGone(_ tables: [MappedTable]) -> Int {
+    Set(tables.map(\.number)).reduce(unlinked) { sum, table in
+      sum + (deletions[table]?.values.reduce(0, +) ?? 0)
+    }
+  }
+
+  /// The rows are locked first, and looked at again in a second statement: an edge that was
+  /// committed before the lock is seen, and one that is not yet committed has the row locked.
+  private mutating func deleteUncounted(
+    from table: MappedTable, _ row: String, _ hasLost: String, _ values: [String?],
+    _ isFree: String,
+    _ cause: RowRemoval.Cause, _ limit: Int, skipsLocked: Bool
+  ) throws -> Int {
+    let locked = try lock(
+      table, RowRemoval.Selection(row: row, condition: "\(hasLost) AND \(isFree)", values: values),
+      limit, skipsLocked: isSweep && skipsLocked)
+    if locked.isEmpty { return 0 }
+    return try delete(
+      from: table,
+      RowRemoval.Selection(
+        row: row, condition: "\(table.key.isAny(row, "$1")) AND \(isFree)",
+        values: [arrayText(locked)]), cause)
+  }
+
+  /// The keys of the rows, in their order.
+  package func lock(
+    _ table: MappedTable, _ selection: RowRemoval.Selection, _ limit: Int, skipsLocked: Bool
+  ) throws -> [String] {
+    let row = selection.row
+    return try db.run(
+      """
+      SELECT \(table.key.text(row)) FROM \(table.name) \(row)
+      WHERE \(selection.condition) AND \(isNotBlocked(table, row))
+      ORDER BY \(table.key.values(row)) LIMIT \(limit)
+      FOR UPDATE \(skipsLocked ? "SKIP LOCKED" : "")
+      """, selection.values
+    ).texts
+  }
+
+  /// Whether an edge leads to one of the keys that a query returns, with its values. The keys of
+  /// lists are read first: with them, an index is used.
+  package func leads(_ relation: EdgeRelation, toAnyOf keys: String) throws -> RowRemoval.Selection
+  {
+    if relation.list == nil {
+      return RowRemoval.Selection(row: "s", condition: relation.leads(toAnyOf: keys))
+    }
+    return RowRemoval.Selection(
+      row: "s", condition: relation.leads(toAny: "$1"),
+      values: [arrayText(try db.run(keys).texts)])
+  }
+
+  /// Which rows refer to nodes that are gone, and have lost that reference.
+  func hasLostGone(_ relation: EdgeRelation) throws -> RowRemoval.Selection {
+    let keys = gone(relation.destination)
+    if relation.list == nil {
+      return RowRemoval.Selection(row: "s", condition: relation.hasLost(anyOf: keys))
+    }
+    return RowRemoval.Selection(
+      row: "s", condition: relation.hasLost(any: "$1"),
+      values: [arrayText(try db.run(keys).texts)])
+  }
+
+  /// The keys of a table that are gone. `untold`: without those that earlier batches told of.
+  package func gone(_ table: MappedTable, untold: Bool = false) -> String {
+    """
+    SELECT j.key FROM cascade.work j
+    WHERE j.what = \(JournalSubject.gone.rawValue) AND j.subject = \(table.number) AND j.done
+    AND j.batch = \(batch)\(untold ? " AND NOT j.told" : "")
+    UNION ALL SELECT k.keys[1] FROM cascade.deleted k
+    WHERE k.batch = \(batch) AND k.collection = \(table.number) AND k.follows
+    AND k.id > \(work.last)
+    """
+  }
+
+  package func isDone(_ what: JournalSubject, _ relation: EdgeRelation) -> String {
+    """
+    j.what = \(what.rawValue) AND j.subject = \(relation.number) AND j.done
+    AND j.batch = \(batch)
+    """
+  }
+}

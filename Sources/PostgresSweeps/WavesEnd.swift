@@ -1,0 +1,168 @@
+internal import CascadeModel
+internal import CascadePostgres
+internal import PostgresTables
+
+/// The end of the waves, when nothing is deleted any more.
+extension Waves {
+  /// Nullifies references and writes notices, when nothing goes any more, and ends the work.
+  /// Returns how many notices there are, and whether nodes are left that another session has locked.
+  package mutating func finish(at now: Int64) throws -> (notices: Int, hasLocked: Bool) {
+    var notices = 0
+    for relation in binding.relations { notices += try notify(relation, now) }
+    for relation in binding.relations(with: .nullifySourceIfDestinationDeleted) {
+      count.edges += try removeReferences(relation)
+    }
+    let hasLocked = try keepLocked()
+    try LateReferences(store).remember(self)
+    if isSweep || hasLeased { try BlockedNodes(store).keepCauses(of: batch) }
+    try db.execute(
+      """
+      DELETE FROM cascade.work WHERE batch = \(batch) AND done;
+      DELETE FROM cascade.followed WHERE batch = \(batch)
+      """)
+    return (notices, hasLocked)
+  }
+
+  private func notify(_ relation: EdgeRelation, _ now: Int64) throws -> Int {
+    var notices = 0
+    if relation.rules.contains(.notifyIfSourceDeleted) {
+      notices += try notify(
+        relation, now, losesSource: true,
+        journaled(.lost, relation, relation.destination, "j.other"))
+    }
+    if relation.rules.contains(.notifyIfDestinationDeleted) {
+      notices += try notify(
+        relation, now, losesSource: false,
+        journaled(.widowed, relation, relation.source, "j.key"))
+      if relation.join == nil { notices += try notifyWidowed(relation, now) }
+    }
+    return notices
+  }
+
+  /// Of references that are in a row, and not told of one by one.
+  private func notifyWidowed(_ relation: EdgeRelation, _ now: Int64) throws -> Int {
+    let lost = try leads(relation, toAnyOf: gone(relation.destination, untold: true))
+    return try notify(
+      relation, now, losesSource: false,
+      """
+      SELECT \(relation.source.key.text("s")), \(relation.to())
+      FROM \(relation.edges()) WHERE \(lost.condition) AND \(relation.isDangling)
+      EXCEPT \(journaled(.widowed, relation, relation.source, "j.key"))
+      """, lost.values)
+  }
+
+  private func notify(
+    _ relation: EdgeRelation, _ now: Int64, losesSource: Bool, _ edges: String,
+    _ values: [String?] = []
+  ) throws -> Int {
+    try db.run(
+      """
+      INSERT INTO cascade.notice(relation, source, destination, lost_source, batch, at)
+      SELECT DISTINCT \(relation.number), l.source, l.destination, \(losesSource), \(batch), \(now)
+      FROM (\(edges)) l(source, destination)
+      """, values
+    ).changed
+  }
+
+  /// The edges that the journal says lost one end, where the other is there.
+  private func journaled(
+    _ what: JournalSubject, _ relation: EdgeRelation, _ receiver: MappedTable, _ key: String
+  ) -> String {
+    let isOver =
+      what == .lost
+      ? relation.hasEdge("j.key", "j.other") : relation.isRestored("j.key", "j.other")
+    return """
+      SELECT j.key, j.other FROM cascade.work j WHERE \(isDone(what, relation))
+      AND NOT j.told AND NOT \(isOver) AND \(receiver.has(key))
+      """
+  }
+
+  // MARK: - References
+
+  /// Sets references to null whose destination is gone, and takes it out of lists. Returns how many
+  /// edges went.
+  private mutating func removeReferences(_ relation: EdgeRelation) throws -> Int {
+    var selection = try hasLostGone(relation)
+    if !isSweep { return try removeReferences(relation, selection) }
+    selection.condition += " AND \(isNotBlocked(relation.source, "s"))"
+    return try changeUnlessRefused(relation.source, selection) {
+      try $0.removeReferences(relation, $1)
+    }
+  }
+
+  private func removeReferences(
+    _ relation: EdgeRelation, _ selection: RowRemoval.Selection
+  ) throws -> Int {
+    switch relation.form {
+    case .columns(let columns): try nullify(relation, columns, selection)
+    case .list(let list): try shorten(relation, list, selection)
+    case .join: 0
+    }
+  }
+
+  private func nullify(
+    _ relation: EdgeRelation, _ columns: Columns, _ selection: RowRemoval.Selection
+  ) throws -> Int {
+    let key = relation.source.key
+    return try db.run(
+      """
+      WITH w AS (SELECT \(key.text("s")) AS key, \(relation.to()) AS value
+        FROM \(relation.source.name) s WHERE \(selection.condition) FOR UPDATE),
+      u AS (UPDATE \(relation.source.name) s
+        SET \(relation.emptied(columns)) FROM w
+        WHERE \(key.equal("s", text: "w.key")) AND \(columns.equal("s", text: "w.value")))
+      INSERT INTO cascade.nullified(batch, relation, key, value)
+      SELECT \(batch), \(relation.number), w.key, w.value FROM w
+      """, selection.values
+    ).changed
+  }
+
+  private func shorten(
+    _ relation: EdgeRelation, _ list: ListColumn, _ selection: RowRemoval.Selection
+  ) throws -> Int {
+    let source = relation.source
+    let isLost = relation.isLost(anyOf: gone(relation.destination))
+    let removed = try db.run(
+      """
+      WITH w AS (SELECT \(source.key.text("s")) AS key, s.\(list.name)::text AS value,
+        (SELECT count(*) FROM \(list.elements("s")) WHERE \(isLost)) AS lost
+        FROM \(source.name) s WHERE \(selection.condition) FOR UPDATE),
+      u AS (UPDATE \(source.name) s SET \(list.name) = \(list.list("s", without: isLost))
+        FROM w WHERE \(source.key.equal("s", text: "w.key"))
+        RETURNING w.key, w.value, w.lost, s.\(list.name)::text AS rest),
+      n AS (INSERT INTO cascade.nullified(batch, relation, key, value, rest)
+        SELECT \(batch), \(relation.number), u.key, u.value, u.rest FROM u)
+      SELECT coalesce(sum(u.lost), 0) FROM u
+      """, selection.values
+    ).integer
+    return Int(removed ?? 0)
+  }
+
+  /// What could go, but was locked by another session, comes back into the journal.
+  private func keepLocked() throws -> Bool {
+    var isAny = false
+    func keep(
+      _ what: JournalSubject, _ relation: EdgeRelation, _ table: MappedTable, _ row: String,
+      _ key: String, _ isHeld: String
+    ) throws {
+      let kept = try db.run(
+        """
+        WITH k AS (DELETE FROM cascade.work j WHERE \(isDone(what, relation))
+          AND (SELECT NOT \(isHeld) AND \(isNotBlocked(table, row))
+            FROM \(table.name) \(row) WHERE \(table.key.equal(row, text: key)))
+          RETURNING j.*)
+        INSERT INTO cascade.journal(what, subject, key, other, told)
+        SELECT what, subject, key, other, told FROM k
+        """)
+      if kept.changed > 0 { isAny = true }
+    }
+    for relation in binding.relations(with: .deleteDestinationIfAllSourcesDeleted) {
+      try keep(
+        .lost, relation, relation.destination, "t", "j.other", binding.hasSource(relation))
+    }
+    for relation in binding.relations(with: .deleteSourceIfAllDestinationsDeleted) {
+      try keep(.widowed, relation, relation.source, "s", "j.key", binding.hasDestination(relation))
+    }
+    return isAny
+  }
+}

@@ -1,0 +1,112 @@
+internal import CascadeModel
+internal import CascadePostgres
+package import CascadeStore
+
+/// Installs Cascade's tables and triggers, and removes them.
+package struct Attachment {
+  private let store: StoreConnection
+  private let role: String
+
+  package init(_ store: StoreConnection, role: String) { (self.store, self.role) = (store, role) }
+
+  private var db: Session { _read { yield store.db } }
+
+  package func attach() throws -> AttachReport {
+    var report = AttachReport()
+    if try !store.isAttached {
+      try refuseForeignSchema()
+      try db.execute(OwnSchema.tables)
+      try store.set("version", OwnSchema.version)
+    } else if try store[meta: "version"] != OwnSchema.version {
+      throw StoreError(
+        "the schema \"cascade\" was made by another version: detach with that version, and attach "
+          + "again")
+    }
+    try Timeline(store).follow()
+    try follow(&report)
+    report.collections = store.binding.tables.keys.sorted()
+    report.problems = store.binding.problems
+    report.missingIndexes = try IndexSearch(store).missing()
+    report.hasFirstWatch = try store[meta: "first_watch"] != nil
+    report.hasWatchGap = try store[meta: "watch_gap"] != nil
+    return report
+  }
+
+  private func refuseForeignSchema() throws {
+    if try db.run("SELECT to_regnamespace('cascade') IS NOT NULL").bool {
+      throw StoreError("there is a schema \"cascade\" that Cascade has not made")
+    }
+  }
+
+  /// Binds the model to the tables as they are now, and creates the triggers that are missing.
+  package func follow() throws -> AttachReport {
+    var report = AttachReport()
+    try follow(&report)
+    return report
+  }
+
+  private func follow(_ report: inout AttachReport) throws {
+    let known = Set(try db.run("SELECT name FROM cascade.collection").texts)
+    try store.bind(numbering: true)
+    report.triggersMade += try makeTriggers()
+    let isNew = Set(store.binding.tables.keys).subtracting(known)
+    if !isNew.isEmpty { try store.set("first_watch", 1) }
+    if !report.triggersMade.isEmpty && isNew.isEmpty { try store.set("watch_gap", 1) }
+  }
+
+  /// Binds edges for which there was no table, so that the triggers could miss none of them.
+  package func followNewEdges() throws {
+    try store.bind(numbering: true)
+    _ = try makeTriggers()
+  }
+
+  /// Returns which were missing, or had another text.
+  private func makeTriggers() throws -> [String] {
+    var made: [String] = []
+    let wanted = Triggers(binding: store.binding, role: role).all
+    let there = try installed()
+    for function in there.keys where !wanted.contains(where: { $0.function == function }) {
+      try db.execute("DROP FUNCTION \(function)() CASCADE")
+    }
+    for trigger in wanted where there[trigger.function] != trigger.fingerprint {
+      try db.execute(trigger.sql)
+      made.append("\(trigger.name) on \(trigger.table)")
+    }
+    if !made.isEmpty { try LeaseTable.grant(store) }
+    return made
+  }
+
+  /// The functions of the triggers that are there and enabled, with their fingerprints.
+  private func installed() throws -> [String: String] {
+    let rows = try db.run(
+      """
+      SELECT 'cascade.' || p.proname, coalesce(obj_description(p.oid, 'pg_proc'), '')
+      FROM pg_trigger t JOIN pg_proc p ON p.oid = t.tgfoid
+      WHERE p.pronamespace = 'cascade'::regnamespace AND t.tgenabled <> 'D'
+      """
+    ).rows
+    return Dictionary(rows.map { ($0[0]!, $0[1]!) }, uniquingKeysWith: { one, _ in one })
+  }
+
+  // MARK: - Detachment
+
+  package func detach() throws -> DetachReport {
+    if try !store.isAttached {
+      return DetachReport(triggers: [], tables: [], indexes: [], files: 0)
+    }
+    let triggers = try db.run(
+      """
+      SELECT t.tgname || ' on ' || c.relname FROM pg_trigger t JOIN pg_proc p ON p.oid = t.tgfoid
+      JOIN pg_class c ON c.oid = t.tgrelid
+      WHERE p.pronamespace = 'cascade'::regnamespace ORDER BY 1
+      """
+    ).texts
+    let tables = try db.run(
+      "SELECT 'cascade.' || tablename FROM pg_tables WHERE schemaname = 'cascade' ORDER BY 1"
+    ).texts
+    let files = try FileRows(store: store).pending
+    try DenialConstraints(store).drop()
+    try db.execute("DROP SCHEMA cascade CASCADE")
+    return DetachReport(triggers: triggers, tables: tables, indexes: [], files: files)
+  }
+}

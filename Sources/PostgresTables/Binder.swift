@@ -1,0 +1,387 @@
+internal import CascadeModel
+internal import CascadePostgres
+internal import CascadeStore
+
+/// Finds the tables and columns of a model in the catalog.
+struct Binder: ~Copyable {
+  private let store: StoreConnection
+  /// Whether collections and relationships get a number if they have none.
+  private let numbers: Bool
+  private var binding = Binding()
+
+  package init(_ store: StoreConnection, numbers: Bool) {
+    self.store = store
+    self.numbers = numbers
+  }
+
+  package mutating func bind() throws -> Binding {
+    for (name, collection) in store.model.collections.sorted(by: { $0.key < $1.key }) {
+      switch collection {
+      case .mapped(let table, let key, _): try bind(name, table, key)
+      case .managed: try bindObjects(name)
+      }
+    }
+    for (index, relationship) in store.model.relationships.enumerated() {
+      try bind(relationship, "relationships[\(index)]")
+    }
+    try bindManual()
+    binding.judgements = binding.makeJudgements(store.model)
+    let needed = binding.needed(by: .source)
+    for index in binding.relations.indices {
+      binding.relations[index].isNeeded = needed.contains(binding.relations[index].number)
+    }
+    if numbers && binding.relations.contains(where: { $0.list?.isText == true }) {
+      try store.db.execute(OwnSchema.json)
+    }
+    return binding
+  }
+
+  private mutating func bind(_ collection: String, _ table: String, _ key: [String]) throws {
+    let path = ModelProblem.path(of: collection)
+    guard let name = try self.table(table, path), let key = try columns(key, in: name, path) else {
+      return
+    }
+    let number = try store.number("collection", ["name"], [collection], makes: numbers)
+    guard let number else { return fail(path, "the store is not attached with this collection") }
+    binding.tables[collection] = MappedTable(
+      collection: collection, number: number, name: name, key: key)
+  }
+
+  /// Objects are in a table of Cascade's own.
+  private mutating func bindObjects(_ collection: String) throws {
+    guard let number = try store.number("collection", ["name"], [collection], makes: numbers) else {
+      return fail(
+        ModelProblem.path(of: collection), "the store is not attached with this collection")
+    }
+    let table = MappedTable(
+      collection: collection, number: number, name: "cascade.objects_\(number)",
+      key: Columns([Columns.Column(name: "key", family: .text)]), isManaged: true)
+    if numbers { try store.db.execute(OwnSchema.objects(table)) }
+    binding.tables[collection] = table
+  }
+
+  /// One relation for each destination, which has to be there.
+  private mutating func bind(_ relationship: Relationship, _ path: String) throws {
+    guard let source = binding.tables[relationship.from] else { return }
+    var relations: [EdgeRelation] = []
+    for (type, to) in relationship.to.targets {
+      guard let destination = binding.tables[to] else { return }
+      if relationship.edgeStorage == .stored {
+        return try bindStored(relationship.name, relationship.rules, source, destination)
+      }
+      guard let relation = try relation(relationship, source, destination, type, path) else {
+        return
+      }
+      relations.append(relation)
+    }
+    if relationship.to.isEither { try link(&relations, path) }
+    binding.relations += relations
+  }
+
+  private mutating func relation(
+    _ relationship: Relationship, _ source: MappedTable, _ destination: MappedTable,
+    _ type: String?, _ path: String
+  ) throws -> EdgeRelation? {
+    guard let form = try form(of: relationship, source, destination, type, path) else {
+      return nil
+    }
+    var part = relationship.edgeStorage.part
+    var column: TypeColumn?
+    if let type { part += " = \(type)" }
+    if let type, !source.isManaged,
+      case .polymorphic(_, let name) = relationship.edgeStorage
+    {
+      column = try self.type(type, in: name, of: source.name, relationship, path)
+      if column == nil { return nil }
+    }
+    let parts = [relationship.name, source.collection, destination.collection, part]
+    guard let number = try store.number(relation: parts, makes: numbers) else {
+      fail(path, "the store is not attached with this relationship")
+      return nil
+    }
+    return EdgeRelation(
+      number: number, name: relationship.name, rules: relationship.rules,
+      storage: relationship.edgeStorage, none: relationship.none, source: source,
+      destination: destination, form: form, type: column)
+  }
+
+  /// Makes relations of one reference known to each other.
+  private mutating func link(_ relations: inout [EdgeRelation], _ path: String) throws {
+    let all = relations.enumerated().compactMap { index, relation in
+      relation.columns.map { (index, relation, $0) }
+    }
+    if let columns = all.first?.2, columns.all.count > 1, all.contains(where: { $0.2 != columns }) {
+      fail(path, "keys of several columns, to any of which a reference leads, have the same types")
+    }
+    for index in relations.indices {
+      relations[index].alternatives = all.filter { $0.0 != index }.map { place, other, columns in
+        Alternative(
+          number: other.number, table: other.destination, columns: columns, isBefore: place < index)
+      }
+    }
+  }
+
+  private mutating func type(
+    _ value: String, in name: String, of table: String, _ relationship: Relationship,
+    _ path: String
+  ) throws -> TypeColumn? {
+    guard let (type, isDeterministic) = try type(of: name, in: table, path) else { return nil }
+    let family = KeyFamily(type: type, isDeterministic: isDeterministic)
+    guard let text = family == nil ? value : family?.text(.text(value)) else {
+      fail(path, "\"\(name)\" is \(type), and cannot have the type \"\(value)\"")
+      return nil
+    }
+    let isRequired = try isNotNull(name, in: table)
+    if isRequired && relationship.rules.contains(.nullifySourceIfDestinationDeleted)
+      && relationship.none.isEmpty
+    {
+      fail(path, "\"\(name)\" is NOT NULL, and cannot be nullified")
+      return nil
+    }
+    return TypeColumn(
+      name: quoted(name), value: text, family: family, empty: isRequired ? nil : "NULL")
+  }
+
+  /// Edges to which change files gave other rules than the model does, or that it does not declare.
+  private mutating func bindManual() throws {
+    let rows = try store.db.run(
+      "SELECT name, source, destination, part FROM cascade.relation WHERE part LIKE '%; rules %' "
+        + "AND part LIKE 'stored: %' ORDER BY number"
+    ).rows
+    for row in rows {
+      guard let source = binding.tables[row[1]!], let destination = binding.tables[row[2]!],
+        let rules = row[3]!.split(separator: " ").last.flatMap({ Int64($0) }),
+        row[3] == JoinTable.part(source, destination, rules: Rules(rawValue: rules))
+      else { continue }
+      try bindStored(
+        row[0]!, Rules(rawValue: rules), source, destination, isDeclared: false)
+    }
+  }
+
+  /// Stored edges are in a table of their own, which has the types of both keys.
+  private mutating func bindStored(
+    _ name: String, _ rules: Rules, _ source: MappedTable, _ destination: MappedTable,
+    isDeclared: Bool = true
+  ) throws {
+    func columns(_ key: Columns, _ letter: String) -> Columns {
+      Columns(
+        key.all.enumerated().map {
+          Columns.Column(name: "\(letter)\($0.offset)", family: $0.element.family)
+        })
+    }
+    let part = JoinTable.part(source, destination, rules: isDeclared ? nil : rules)
+    let parts = [name, source.collection, destination.collection, part]
+    guard let number = try store.number(relation: parts, makes: numbers) else { return }
+    let join = JoinTable(
+      name: "cascade.edges_\(number)", source: columns(source.key, "s"),
+      destination: columns(destination.key, "d"), isStored: true)
+    if numbers { try store.db.execute(OwnSchema.edges(join)) }
+    binding.relations.append(
+      EdgeRelation(
+        number: number, name: name, rules: rules, storage: .stored, source: source,
+        destination: destination, form: .join(join)))
+  }
+
+  private mutating func form(
+    of relationship: Relationship, _ source: MappedTable, _ destination: MappedTable,
+    _ type: String?, _ path: String
+  ) throws -> EdgeRelation.Form? {
+    switch relationship.edgeStorage {
+    case .polymorphic(let names, let typeName) where source.isManaged:
+      var list = try list("value.\(names[0])", in: source.name, to: destination, path)
+      let kind = typeName.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+      list?.kind = ListColumn.Kind(path: kind, value: type ?? "")
+      return list.map { .list($0) }
+    case .column(let names), .polymorphic(let names, _):
+      guard let columns = try reference(names, in: source.name, to: destination, path) else {
+        return nil
+      }
+      return try emptied(columns, names, relationship, source, path).map { .columns($0) }
+    case .join(let table, let from, let to):
+      guard let name = try self.table(table, path),
+        let source = try reference(from, in: name, to: source, path),
+        let destination = try reference(to, in: name, to: destination, path)
+      else { return nil }
+      return .join(JoinTable(name: name, source: source, destination: destination))
+    case .property(let name):
+      // The members of an object are those of its value.
+      return try list(
+        source.isManaged ? "value.\(name)" : name, in: source.name, to: destination, path
+      ).map { .list($0) }
+    case .stored: return nil
+    }
+  }
+
+  private mutating func table(_ table: String, _ path: String) throws -> String? {
+    guard let name = try store.qualifiedName(table) else {
+      fail(path, "there is no table \"\(table)\"")
+      return nil
+    }
+    if let refusal = try refusal(of: name) {
+      fail(path, refusal)
+      return nil
+    }
+    return name
+  }
+
+  /// Columns that refer to a key: they must compare with it. A text may name any key.
+  private mutating func reference(
+    _ names: [String], in table: String, to other: MappedTable, _ path: String
+  ) throws -> Columns? {
+    guard let columns = try columns(names, in: table, path) else { return nil }
+    var all: [Columns.Column] = []
+    for (column, part) in zip(columns.all, other.key.all) {
+      if column.family != part.family && column.family != .text {
+        fail(
+          path,
+          "\(column.name) is \(column.family.rawValue), and the key of \"\(other.collection)\" is "
+            + part.family.rawValue)
+        return nil
+      }
+      all.append(
+        Columns.Column(
+          name: column.name, family: part.family, isText: column.family != part.family))
+    }
+    return Columns(all)
+  }
+
+  /// The columns, with what they have when rule 64 has set them to nothing.
+  private mutating func emptied(
+    _ columns: Columns, _ names: [String], _ relationship: Relationship, _ source: MappedTable,
+    _ path: String
+  ) throws -> Columns? {
+    if !relationship.rules.contains(.nullifySourceIfDestinationDeleted) { return columns }
+    var all = columns.all
+    for (index, name) in names.enumerated() where try isNotNull(name, in: source.name) {
+      guard !source.key.all.contains(where: { $0.name == all[index].name }),
+        let none = relationship.none.first, let value = all[index].written(none)
+      else {
+        fail(path, "\"\(name)\" is NOT NULL, and cannot be nullified")
+        return nil
+      }
+      all[index].empty = value
+    }
+    return Columns(all)
+  }
+
+  /// A column of a list, or of a document that a path of names leads into.
+  private mutating func list(
+    _ property: String, in table: String, to other: MappedTable, _ path: String
+  ) throws -> ListColumn? {
+    let names = property.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+    let name = names[0]
+    guard let (type, isDeterministic) = try type(of: name, in: table, path) else { return nil }
+    let family = other.key.families[0]
+    if other.key.all.count > 1 {
+      fail(path, "\"\(property)\": a list names keys of one column")
+      return nil
+    }
+    if ListColumn.documents.contains(type) {
+      return ListColumn(
+        name: quoted(name), type: type, family: family, path: Array(names.dropFirst()))
+    }
+    let item = type.hasSuffix("[]") ? String(type.dropLast(2)) : ""
+    let isItem = KeyFamily(type: item, isDeterministic: isDeterministic) == family
+    if names.count == 1 && isItem {
+      return ListColumn(name: quoted(name), type: type, family: family)
+    }
+    fail(
+      path,
+      "\"\(name)\" is \(type): \(names.count > 1 ? "a document" : "a list") is jsonb, json or text"
+        + (names.count > 1
+          ? "" : ", or an array of \(family.rawValue) as the key of \"\(other.collection)\""))
+    return nil
+  }
+
+  private mutating func columns(
+    _ names: [String], in table: String, _ path: String
+  ) throws -> Columns? {
+    var columns: [Columns.Column] = []
+    for name in names {
+      guard let family = try family(of: name, in: table, path) else { return nil }
+      columns.append(Columns.Column(name: quoted(name), family: family))
+    }
+    return Columns(columns)
+  }
+
+  private mutating func fail(_ path: String, _ message: String) {
+    binding.problems.append(ModelProblem(path: path, message: message))
+  }
+
+  /// Why the daemon cannot serve a table.
+  private func refusal(of table: String) throws -> String? {
+    let rows = try store.db.run(
+      """
+      SELECT c.relkind, c.relrowsecurity AND NOT r.rolbypassrls, c.relowner = r.oid
+      FROM pg_class c, pg_roles r WHERE c.oid = $1::regclass AND r.rolname = session_user
+      """, [table]
+    ).rows[0]
+    if rows[0] != "r" { return "\(table) is no ordinary table" }
+    if rows[1] == "t" { return "\(table) has row security, which could hide rows from the daemon" }
+    if rows[2] == "t" {
+      return "\(table) belongs to the daemon's own role: give the daemon a role of its own, "
+        + "because the triggers ignore what that role writes"
+    }
+    return nil
+  }
+
+  private mutating func family(
+    of column: String, in table: String, _ path: String
+  ) throws -> KeyFamily? {
+    guard let (type, isDeterministic) = try type(of: column, in: table, path) else { return nil }
+    let family = KeyFamily(type: type, isDeterministic: isDeterministic)
+    if family == nil {
+      fail(path, "\"\(column)\" is \(type): \(KeyFamily.supported)")
+    }
+    return family
+  }
+
+  private mutating func type(
+    of column: String, in table: String, _ path: String
+  ) throws -> (name: String, isDeterministic: Bool)? {
+    let rows = try store.db.run(
+      """
+      SELECT format_type(a.atttypid, NULL), coalesce(l.collisdeterministic, true)
+      FROM pg_attribute a LEFT JOIN pg_collation l ON l.oid = a.attcollation
+      WHERE a.attrelid = $1::regclass AND a.attname = $2 AND a.attnum > 0 AND NOT a.attisdropped
+      """, [table, column])
+    guard let row = rows.rows.first, let type = row[0] else {
+      fail(path, "\(table) has no column \"\(column)\"")
+      return nil
+    }
+    return (type, row[1] == "t")
+  }
+
+  private func isNotNull(_ column: String, in table: String) throws -> Bool {
+    try store.db.run(
+      "SELECT attnotnull FROM pg_attribute WHERE attrelid = $1::regclass AND attname = $2",
+      [table, column]
+    ).bool
+  }
+}
+
+extension Relationship.Target {
+  /// The collections, in the order of the model, with the value that stands for each.
+  fileprivate var targets: [(type: String?, collection: String)] {
+    switch self {
+    case .collection(let name): [(nil, name)]
+    case .types(let map): map.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+    case .either(let names): names.map { (nil, $0) }
+    case .files: []
+    }
+  }
+}
+
+extension Relationship.EdgeStorage {
+  /// Tells apart the places of edges that are alike otherwise.
+  fileprivate var part: String {
+    switch self {
+    case .stored: ""
+    case .column(let columns): columns.joined(separator: ", ")
+    case .polymorphic(let columns, let type): (columns + [type]).joined(separator: ", ")
+    case .property(let path): path
+    case .join(let table, let source, let destination):
+      "\(table): \(source.joined(separator: ", ")) -> \(destination.joined(separator: ", "))"
+    }
+  }
+}

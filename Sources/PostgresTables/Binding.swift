@@ -1,0 +1,144 @@
+package import CascadeModel
+internal import CascadePostgres
+
+/// The tables and columns of a model, as the database has them. Names are quoted for SQL.
+package struct Binding {
+  package var tables: [String: MappedTable] = [:]
+  package var relations: [EdgeRelation] = []
+  package var files: [FileRelation] = []
+  package var problems: [ModelProblem] = []
+  /// How many nodes there have to be at the other ends of edges.
+  package var judgements: [Judgement] = []
+
+  package func table(_ number: Int64) -> MappedTable? {
+    tables.values.first { $0.number == number }
+  }
+  package func relation(_ number: Int64) -> EdgeRelation? {
+    relations.first { $0.number == number }
+  }
+
+  package func relations(from table: MappedTable) -> [EdgeRelation] {
+    relations.filter { $0.source.number == table.number }
+  }
+
+  package func relations(to table: MappedTable) -> [EdgeRelation] {
+    relations.filter { $0.destination.number == table.number }
+  }
+
+  package func relations(with rules: Rules) -> [EdgeRelation] {
+    relations.filter { !$0.rules.isDisjoint(with: rules) }
+  }
+
+  /// Whether anything may follow when a row of the table is gone, or a denial may end, apart from
+  /// the loss of the edges that are in the row.
+  package func isMissed(_ table: MappedTable) -> Bool {
+    relations(from: table).contains { $0.join != nil }
+      || relations(to: table).contains {
+        $0.join != nil || !$0.rules.isDisjoint(with: [.losingDestination, .denySourceDeletion])
+      }
+  }
+
+  package var denies: Bool {
+    !relations(with: [.denyDestinationDeletion, .denySourceDeletion]).isEmpty
+  }
+}
+
+/// A collection, and its table.
+package struct MappedTable {
+  package let collection: String
+  /// Its number in Cascade's own tables.
+  package let number: Int64
+  /// With its schema.
+  package let name: String
+  package let key: Columns
+  /// Whether it is Cascade's own, and has objects.
+  package var isManaged = false
+
+  package func node(_ key: String) -> Node { Node(collection, self.key.key(key)) }
+
+  /// The type and the value of a row, as JSON.
+  package func content(_ row: String) -> String {
+    isManaged ? "\(row).type, \(row).value" : "NULL, row_to_json(\(row))"
+  }
+
+  /// Whether the row of the key that a text names is there.
+  package func has(_ key: String) -> String {
+    "EXISTS (SELECT FROM \(name) t WHERE \(self.key.equal("t", text: key)))"
+  }
+
+  /// Whether the row `k` of `cascade.deleted_node` is the node of the key that a text names.
+  package func isDeleted(_ k: String, _ key: String) -> String {
+    """
+    \(k).collection = \(number) AND \(k).key = \(key)
+    AND \(k).bucket IN (\(OwnSchema.bucket(key)), \(OwnSchema.sharedBucket(key)))
+    """
+  }
+
+  /// Whether a node was deleted that is remembered.
+  package func wasDeleted(_ key: String) -> String {
+    "EXISTS (SELECT FROM cascade.deleted_node k WHERE \(isDeleted("k", key)))"
+  }
+}
+
+/// Types whose values are the same exactly when their texts are, and compare with each other.
+enum KeyFamily: String {
+  case integer = "bigint"
+  case text
+  case uuid
+
+  package init?(type: String, isDeterministic: Bool) {
+    switch type {
+    case "smallint", "integer", "bigint": self = .integer
+    case "text", "character varying": self = .text
+    case "uuid": self = .uuid
+    default: return nil
+    }
+    if !isDeterministic { return nil }
+  }
+
+  package static let supported = "smallint, integer, bigint, text, varchar and uuid are supported"
+
+  package func key(_ text: String) -> Key {
+    self == .integer ? Int64(text).map(Key.integer) ?? .text(text) : .text(text)
+  }
+
+  /// The text of a key as the database writes it; nil if no row can have it.
+  package func text(_ key: Key) -> String? {
+    guard let text = key.managedText else { return nil }
+    switch self {
+    case .integer: return Int64(text).map { String($0) }
+    case .text: return text.utf8.contains(0) ? nil : text
+    case .uuid:
+      let digits = text.lowercased().filter { $0 != "-" }
+      guard digits.utf8.count == 32, digits.allSatisfy(\.isHexDigit) else { return nil }
+      return uuid(Array(digits))
+    }
+  }
+
+  /// What the texts of its keys look like.
+  private var form: String {
+    switch self {
+    case .integer: "^(0|-?[1-9][0-9]{0,17})$"
+    case .text: ""
+    case .uuid: "^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$"
+    }
+  }
+
+  /// The same for SQL.
+  var pattern: String { literal(form) }
+
+  /// The key that a text names; null if it names none.
+  package func value(ofText text: String) -> String {
+    "CASE WHEN \(text) ~ \(pattern) THEN \(text.cast(to: self)) END"
+  }
+
+  private func uuid(_ digits: [Character]) -> String {
+    [0..<8, 8..<12, 12..<16, 16..<20, 20..<32].map { String(digits[$0]) }.joined(separator: "-")
+  }
+}
+
+extension String {
+  /// An array parameter of this family.
+  func array(of family: KeyFamily) -> String { "(\(self)::text[]::\(family.rawValue)[])" }
+  func cast(to family: KeyFamily) -> String { "(\(self))::\(family.rawValue)" }
+}

@@ -1,0 +1,47 @@
+internal import CascadePostgres
+
+/// Rows of the journal with which a closure begins.
+package struct JournalRows {
+  /// For FROM.
+  package let rows: String
+  /// The batch of a change file.
+  package private(set) var ownBatch: Int64?
+  private let counts: [JournalSubject: [Int64: Int]]
+
+  /// Others' deletions, and what is left to do of an unfinished sweep.
+  package static func ofSweep(_ store: StoreConnection) throws -> JournalRows {
+    try JournalRows(
+      store,
+      """
+      (SELECT what, subject, key, other FROM cascade.journal
+        UNION ALL SELECT what, subject, key, other FROM cascade.work
+        UNION ALL SELECT \(JournalSubject.gone.rawValue), collection, keys[1], NULL FROM cascade.deleted
+          WHERE batch = (SELECT value FROM cascade.meta WHERE key = 'sweep.batch') AND follows)
+      """, nil)
+  }
+
+  package static func ofFile(_ store: StoreConnection, _ batch: Int64) throws -> JournalRows {
+    try JournalRows(
+      store, "(SELECT what, subject, key, other FROM cascade.work WHERE batch = \(batch))", batch)
+  }
+
+  private init(_ store: StoreConnection, _ rows: String, _ batch: Int64?) throws {
+    var counts: [JournalSubject: [Int64: Int]] = [:]
+    for row in try store.db.run(
+      "SELECT j.what, j.subject, count(*) FROM \(rows) j GROUP BY 1, 2"
+    ).rows {
+      guard let what = JournalSubject(rawValue: Int(row[0]!)!) else { continue }
+      counts[what, default: [:]][Int64(row[1]!)!] = Int(row[2]!)!
+    }
+    (self.rows, self.counts, ownBatch) = (rows, counts, batch)
+  }
+
+  package var isEmpty: Bool { counts.isEmpty }
+  package var count: Int { counts.values.reduce(0) { $0 + $1.values.reduce(0, +) } }
+  package var isLong: Bool { count > 1_000 }
+
+  package func has(_ what: JournalSubject, _ subject: Int64? = nil) -> Bool {
+    guard let subject else { return counts[what] != nil }
+    return counts[what]?[subject] != nil
+  }
+}

@@ -1,0 +1,157 @@
+internal import CascadePostgres
+
+/// Cascade's own tables: the schema `cascade`, which `detach` drops.
+package enum OwnSchema {
+  package static let version: Int64 = 1
+
+  package static let tables =
+    lists + LeaseTable.sql + FileRows.sql
+
+  private static let lists = """
+    CREATE SCHEMA cascade;
+    CREATE TABLE cascade.meta(key text PRIMARY KEY, value bigint NOT NULL);
+    CREATE TABLE cascade.collection(
+      number int GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name text NOT NULL UNIQUE);
+    CREATE TABLE cascade.relation(
+      number int GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name text NOT NULL,
+      source text NOT NULL, destination text NOT NULL, part text NOT NULL,
+      UNIQUE(name, source, destination, part));
+
+    -- What others wrote since the last sweep began. `what` is a JournalSubject; `subject` numbers a
+    -- collection or a relation. Of a row that is `told`, there are notices already.
+    CREATE TABLE cascade.journal(
+      seq bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, what smallint NOT NULL,
+      subject int NOT NULL, key text NOT NULL, other text, told boolean NOT NULL DEFAULT false);
+    -- What a batch took from the journal, and what it has found. A row that was examined is `done`, and
+    -- stays until the end of the batch. What waits because a node had to stay is in the batch 0. What
+    -- a batch deletes itself is in `deleted`, and not here.
+    CREATE TABLE cascade.work(
+      batch bigint NOT NULL, what smallint NOT NULL, subject int NOT NULL, key text NOT NULL, other text,
+      done boolean NOT NULL DEFAULT false, told boolean NOT NULL DEFAULT false);
+    CREATE INDEX work_open ON cascade.work(batch, what, subject) WHERE NOT done;
+    CREATE INDEX work_done ON cascade.work(batch, what, subject, \(survivor("work"))) WHERE done;
+    -- Up to which row of `deleted` a batch has followed what it deleted.
+    CREATE TABLE cascade.followed(
+      batch bigint NOT NULL, collection int NOT NULL, id bigint NOT NULL,
+      PRIMARY KEY(batch, collection));
+    -- What went, to be looked for again when the transactions of that time have ended.
+    CREATE TABLE cascade.recheck(
+      xid xid8 NOT NULL DEFAULT pg_current_xact_id(), collection int NOT NULL, key text NOT NULL);
+    -- Edges that outlived their destination by then, and were told of.
+    CREATE TABLE cascade.outlived(
+      xid xid8 NOT NULL DEFAULT pg_current_xact_id(), relation int NOT NULL, key text NOT NULL,
+      other text NOT NULL);
+    CREATE INDEX outlived_edges ON cascade.outlived(relation, other);
+    -- The daemon sleeps while there is a row, and wants to be notified.
+    CREATE TABLE cascade.asleep(since timestamptz NOT NULL DEFAULT now());
+
+    -- Nodes that went. `rule`, `via` and `others` say why; they are null for what an application or a
+    -- change file deleted. Of those that a rule deleted, and from which something may follow
+    -- (`follows`), the order of `id` is the order in which the batch follows them, one to a row. Others
+    -- may share a row with some of the same step: `bucket` is the same for those, and is by what a key
+    -- is found.
+    CREATE TABLE cascade.deleted(
+      id bigint GENERATED ALWAYS AS IDENTITY (CACHE 1000), batch bigint NOT NULL,
+      collection int NOT NULL, via int, rule smallint, is_own boolean NOT NULL,
+      follows boolean NOT NULL DEFAULT false, bucket int NOT NULL,
+      keys text[] NOT NULL, others text[]);
+    -- To compress them would take longer than to write them.
+    ALTER TABLE cascade.deleted ALTER keys SET STORAGE EXTERNAL, ALTER others SET STORAGE EXTERNAL;
+    CREATE INDEX deleted_batches ON cascade.deleted(batch, id);
+    CREATE INDEX deleted_followed ON cascade.deleted(batch, collection, id) WHERE follows;
+    CREATE INDEX deleted_buckets ON cascade.deleted(collection, bucket);
+    CREATE VIEW cascade.deleted_node AS
+      SELECT d.id, d.batch, d.collection, d.via, d.rule, d.is_own, d.follows, d.bucket, n.key, n.other
+      FROM cascade.deleted d, unnest(d.keys, d.others) n(key, other);
+    -- The texts of the rows that are kept.
+    CREATE TABLE cascade.trash(
+      batch bigint NOT NULL, collection int NOT NULL, key text NOT NULL, row text NOT NULL);
+    CREATE INDEX trash_batches ON cascade.trash(batch);
+    -- References that rule 64 removed: `value` is the reference, or the whole list, of which `rest`
+    -- is what was left.
+    CREATE TABLE cascade.nullified(
+      batch bigint NOT NULL, relation int NOT NULL, key text NOT NULL, value text NOT NULL,
+      rest text);
+    CREATE INDEX nullified_batches ON cascade.nullified(batch);
+    -- Join rows that were removed with one of their ends.
+    CREATE TABLE cascade.unlinked(batch bigint NOT NULL, relation int NOT NULL, row text);
+    CREATE INDEX unlinked_batches ON cascade.unlinked(batch);
+    -- Nodes that the last sweep left. `why` is what a constraint or a trigger of the application says;
+    -- null if a rule denies the deletion, or a lease holds the node.
+    CREATE TABLE cascade.blocked(
+      collection int NOT NULL, key text NOT NULL, why text, is_leased boolean NOT NULL DEFAULT false,
+      PRIMARY KEY(collection, key));
+    CREATE TABLE cascade.notice(
+      id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, relation int NOT NULL,
+      source text NOT NULL, destination text NOT NULL, lost_source boolean NOT NULL,
+      batch bigint NOT NULL, at bigint NOT NULL);
+
+    CREATE SEQUENCE cascade.batch;
+    CREATE TABLE cascade.ledger(
+      batch bigint PRIMARY KEY, id text NOT NULL, part bigint NOT NULL, author text,
+      fingerprint bigint NOT NULL, at bigint NOT NULL, is_last boolean NOT NULL,
+      line bigint NOT NULL, deleted bigint NOT NULL, edges bigint NOT NULL,
+      notices bigint NOT NULL, skipped bigint NOT NULL, undone_at bigint, undone_by text);
+    CREATE INDEX ledger_ids ON cascade.ledger(id, batch);
+    CREATE TABLE cascade.verdict(
+      name bytea PRIMARY KEY, fingerprint bigint NOT NULL, reasons text);
+    CREATE TABLE cascade.plan(
+      number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, file text NOT NULL, id text NOT NULL,
+      checksum bigint NOT NULL, deleted bigint NOT NULL, by_collection text NOT NULL,
+      is_approved boolean NOT NULL DEFAULT false);
+    CREATE TABLE cascade.sweep_time(
+      kind text PRIMARY KEY, since bigint, at bigint, outcome text, occasion text);
+    """
+
+  /// The end of an edge in a row of `work` that was not lost.
+  package static func survivor(_ row: String) -> String {
+    """
+    (CASE \(row).what WHEN \(JournalSubject.widowed.rawValue) THEN \(row).key ELSE \(row).other END)
+    """
+  }
+
+  /// The bucket of a node that has a row of `deleted` for itself.
+  package static func bucket(_ key: String) -> String { "(64 + (hashtext(\(key)) & 65535))" }
+
+  /// The bucket of nodes that share one.
+  package static func sharedBucket(_ key: String) -> String { "(hashtext(\(key)) & 63)" }
+
+  // MARK: - Objects and stored edges
+
+  package static func objects(_ table: MappedTable) -> String {
+    "CREATE TABLE IF NOT EXISTS \(table.name)(key text PRIMARY KEY, type text, value text)"
+  }
+
+  /// A text as JSON; null if it is none.
+  package static let json = """
+    CREATE OR REPLACE FUNCTION cascade.json(value text) RETURNS jsonb
+    LANGUAGE plpgsql IMMUTABLE STRICT AS $$
+      BEGIN RETURN value::pg_catalog.jsonb; EXCEPTION WHEN others THEN RETURN NULL; END $$
+    """
+
+  /// `added` is the batch that added the edge.
+  package static func edges(_ join: JoinTable) -> String {
+    let ends = join.source.all + join.destination.all
+    let columns = ends.map { "\($0.name) \($0.family.rawValue) NOT NULL" }.joined(separator: ", ")
+    let name = String(join.name.dropFirst("cascade.".utf8.count))
+    return """
+      CREATE TABLE IF NOT EXISTS \(join.name)(
+        \(columns), is_declared boolean NOT NULL, added bigint NOT NULL,
+        PRIMARY KEY(\(Columns(ends).names), is_declared));
+      CREATE INDEX IF NOT EXISTS \(name)_to ON \(join.name)(\(join.destination.names));
+      CREATE INDEX IF NOT EXISTS \(name)_added ON \(join.name)(added)
+      """
+  }
+}
+
+/// What a row of the journal is about: the values of `cascade.journal.what`.
+package enum JournalSubject: Int {
+  /// A node of the collection `subject` is gone.
+  case gone = 1
+  /// An edge of the relation `subject`, from `key` to `other`, lost its source or was removed.
+  case lost = 2
+  /// An edge came of which an end was not there.
+  case arrived = 3
+  /// An edge of the relation `subject`, from `key` to `other`, lost its destination.
+  case widowed = 4
+}

@@ -1,0 +1,27 @@
+internal import CascadePostgres
+
+/// What a binding and its triggers depend on in the catalog: the tables, their columns and triggers,
+/// and the functions of the triggers, each with the transaction that wrote it last. And how many
+/// relations there are, because change files add some.
+package enum SchemaState {
+  /// The same text if nothing has changed; nil if part of the model is not bound.
+  package static func read(_ store: StoreConnection) throws -> String? {
+    let binding = store.binding
+    if !binding.problems.isEmpty || binding.tables.isEmpty { return nil }
+    let tables = binding.tables.values.map(\.name) + binding.relations.compactMap { $0.join?.name }
+    return try store.db.run(
+      """
+      SELECT (SELECT string_agg(concat_ws(' ', c.oid, c.xmin,
+          (SELECT string_agg(a.xmin::text, ' ' ORDER BY a.attnum) FROM pg_attribute a
+            WHERE a.attrelid = c.oid AND a.attnum > 0),
+          (SELECT string_agg(t.oid || ':' || t.xmin, ' ' ORDER BY t.oid) FROM pg_trigger t
+            WHERE t.tgrelid = c.oid)), '; ' ORDER BY c.oid)
+        FROM unnest($1::text[]) n JOIN pg_class c ON c.oid = to_regclass(n))
+        || (SELECT string_agg(p.oid || ':' || p.xmin, ' ' ORDER BY p.oid) FROM pg_proc p
+          WHERE p.pronamespace = to_regnamespace('cascade'))
+        || (SELECT concat(' ', count(*), ' ', max(l.number), ' ') FROM cascade.relation l)
+        || (SELECT concat(r.rolsuper, r.rolbypassrls) FROM pg_roles r WHERE r.rolname = session_user)
+      """, [arrayText(tables)]
+    ).text
+  }
+}

@@ -1,0 +1,119 @@
+package import CascadeModel
+package import CascadePostgres
+internal import CascadeStore
+
+/// A connection to a store, and what the model's tables are there.
+package final class StoreConnection {
+  package let db: Session
+  package let model: StoreModel
+  package private(set) var binding = Binding()
+  private var boundSchema: String?
+
+  package init(_ path: String, _ model: StoreModel, lockTimeout: Duration) throws {
+    self.model = model
+    db = try StoreConnection.open(path)
+    let milliseconds = Int64(lockTimeout / .milliseconds(1))
+    try db.execute("SET lock_timeout = \(milliseconds); \(StoreConnection.settings)")
+  }
+
+  /// A server that is not there now is waited for.
+  private static func open(_ path: String) throws -> Session {
+    let uri = try uri(path)
+    do throws(PostgresError) {
+      return try Session(uri, name: Leadership.daemon)
+    } catch {
+      if error.isNotAllowed || !error.isConnectionLost { throw error }
+      throw StoreAway(
+        "\(path) cannot be reached: \(error.message)", lookAgain: Leadership.longestWait)
+    }
+  }
+
+  private static func uri(_ path: String) throws(StoreError) -> String {
+    do throws(InvalidLocation) {
+      return try Location(path).uri
+    } catch {
+      throw StoreError(error.description)
+    }
+  }
+
+  /// A generic plan or a compiled one can make a step of milliseconds one of seconds, and a step
+  /// never needs a whole table. Of Cascade's own tables, it is enough to know how long they are.
+  private static let settings = """
+    SET jit = off; SET plan_cache_mode = force_custom_plan; SET enable_seqscan = off;
+    SET enable_hashjoin = off; SET enable_mergejoin = off;
+    SET default_statistics_target = 10; SET DateStyle = 'ISO';
+    SET IntervalStyle = 'postgres'; SET extra_float_digits = 1; SET TimeZone = 'UTC';
+    SET bytea_output = 'hex'; SET standard_conforming_strings = on
+    """
+
+  /// During `body`, statements may read whole tables.
+  package func readingWholeTables<T>(_ body: () throws -> T) throws -> T {
+    try db.execute("SET enable_seqscan = on; SET enable_hashjoin = on")
+    defer { try? db.execute("SET enable_seqscan = off; SET enable_hashjoin = off") }
+    return try body()
+  }
+
+  package var isAttached: Bool {
+    get throws { try db.run("SELECT to_regclass('cascade.meta') IS NOT NULL").bool }
+  }
+
+  package func bind(numbering: Bool) throws {
+    var binder = Binder(self, numbers: numbering)
+    var bound = try binder.bind()
+    try FileBinder(store: self, numbers: numbering).bind(&bound)
+    binding = bound
+  }
+
+  /// Binds again if the schema has changed.
+  package func bindIfChanged() throws {
+    let schema = try SchemaState.read(self)
+    if schema != nil && schema == boundSchema { return }
+    try bind(numbering: false)
+    boundSchema = try SchemaState.read(self)
+  }
+
+  /// A table of the application, quoted, with its schema; nil if there is none. A name with a dot
+  /// may name the schema.
+  func qualifiedName(_ table: String) throws -> String? {
+    if let name = try name(quoted(table)) { return name }
+    let parts = table.split(separator: ".", maxSplits: 1).map(String.init)
+    return parts.count == 2 ? try name("\(quoted(parts[0])).\(quoted(parts[1]))") : nil
+  }
+
+  private func name(_ text: String) throws -> String? {
+    try db.run(
+      """
+      SELECT format('%I.%I', n.nspname, c.relname) FROM pg_class c
+      JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = to_regclass($1)
+      """, [text]
+    ).text
+  }
+
+  /// A table of the model; throws if it has none of that name.
+  package func table(_ collection: String) throws -> MappedTable {
+    guard let table = binding.tables[collection] else {
+      throw StoreError("the model has no table for the collection \"\(collection)\"")
+    }
+    return table
+  }
+
+  // MARK: - Named integers
+
+  package subscript(meta key: String) -> Int64? {
+    get throws {
+      try db.run("SELECT value FROM cascade.meta WHERE key = $1", [key]).integer
+    }
+  }
+
+  package func set(_ key: String, _ value: Int64?) throws {
+    guard let value else {
+      try db.run("DELETE FROM cascade.meta WHERE key = $1", [key])
+      return
+    }
+    try db.run(
+      """
+      INSERT INTO cascade.meta(key, value) VALUES($1, $2)
+      ON CONFLICT(key) DO UPDATE SET value = excluded.value
+      """, [key, "\(value)"])
+  }
+}

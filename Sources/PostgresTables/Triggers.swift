@@ -1,0 +1,315 @@
+internal import CascadeModel
+internal import CascadePostgres
+
+/// The triggers by which a table of the application writes the journal.
+///
+/// They are quiet for what the daemon itself writes, and not for what triggers and foreign keys of
+/// the application write in response to it, which they see as nested. An application cannot forge the
+/// name of its session's role.
+package struct Triggers {
+  let binding: Binding
+  private let role: String
+
+  package init(binding: Binding, role: String) { (self.binding, self.role) = (binding, role) }
+
+  package struct Trigger {
+    package let name: String
+    package let table: String
+    package let function: String
+    package let text: String
+
+    /// A comment at the function tells whether it is this one.
+    package var fingerprint: String { "\(Fingerprint(text).signed)" }
+
+    /// Only the table's owner may drop a trigger, but it goes with its function.
+    package var sql: String {
+      """
+      DROP FUNCTION IF EXISTS \(function)() CASCADE;
+      \(text);
+      COMMENT ON FUNCTION \(function)() IS \(literal(fingerprint))
+      """
+    }
+  }
+
+  /// The functions and triggers of all tables, in the order in which they are created.
+  package var all: [Trigger] {
+    binding.tables.values.sorted { $0.number < $1.number }.flatMap(triggers)
+      + binding.relations.flatMap(triggers) + leases + files
+  }
+
+  private func triggers(of table: MappedTable) -> [Trigger] {
+    let isRelated =
+      !binding.relations(from: table).isEmpty || !binding.relations(to: table).isEmpty
+    if !isRelated || table.isManaged { return [] }
+    return gone(table) + [changed(table), truncated(table)] + arrived(table)
+  }
+
+  private var isOthers: String { "(session_user <> \(literal(role)) OR pg_trigger_depth() > 0)" }
+
+  package static let wake =
+    "IF EXISTS (SELECT FROM cascade.asleep) THEN PERFORM pg_notify('cascade', ''); END IF;"
+
+  private func trigger(
+    _ kind: String, on table: MappedTable, _ event: String, body: String
+  ) -> Trigger {
+    trigger("cascade_\(kind)", on: table.name, "\(kind)_\(table.number)", event, body)
+  }
+
+  /// `row` is what a trigger before the event makes of the row.
+  func trigger(
+    _ name: String, on table: String, _ function: String, _ event: String, _ body: String,
+    before row: String? = nil
+  ) -> Trigger {
+    let function = "cascade.\(function)"
+    return Trigger(
+      name: name, table: table, function: function,
+      text: """
+        CREATE FUNCTION \(function)() RETURNS trigger LANGUAGE plpgsql
+        SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS \(literal("""
+          BEGIN
+          \(body)
+          \(Triggers.wake)
+          RETURN \(row ?? "NULL");
+          END
+          """));
+        REVOKE ALL ON FUNCTION \(function)() FROM PUBLIC;
+        CREATE TRIGGER \(name) \(row == nil ? "AFTER" : "BEFORE") \(event)
+        EXECUTE FUNCTION \(function)()
+        """)
+  }
+
+  // MARK: - Rows that go
+
+  /// The loss of a node; nothing if nothing may follow from it.
+  private func gone(_ table: MappedTable, _ keys: String) -> String {
+    if !binding.isMissed(table) { return "" }
+    return """
+      INSERT INTO cascade.journal(what, subject, key)
+      SELECT \(JournalSubject.gone.rawValue), \(table.number), \(keys);
+      """
+  }
+
+  private func gone(_ table: MappedTable) -> [Trigger] {
+    let edges = binding.relations(from: table).filter {
+      $0.join == nil && !$0.rules.isDisjoint(with: .missingTheEdge)
+    }
+    let statements =
+      [denials(table, "old o"), gone(table, "\(table.key.text("o")) FROM old o")]
+      + edges.map { lost($0, "old o") }
+    let body = statements.filter { !$0.isEmpty }.joined(separator: "\n")
+    if body.isEmpty { return [] }
+    let event = "DELETE ON \(table.name) REFERENCING OLD TABLE AS old FOR EACH STATEMENT"
+    return [trigger("gone", on: table, "\(event) WHEN \(isOthers)", body: body)]
+  }
+
+  /// Journals the loss of the edges in the rows `o`.
+  private func lost(_ relation: EdgeRelation, _ old: String) -> String {
+    let source = relation.join?.source ?? relation.source.key
+    return """
+      INSERT INTO cascade.journal(what, subject, key, other)
+      SELECT \(JournalSubject.lost.rawValue), \(relation.number), \(source.text("o")),
+      \(relation.to(in: "o")) FROM \(old)\(relation.references(of: "o"))
+      WHERE \(relation.isEdge(in: "o")) AND \(source.isComplete("o"))\(wasThere(relation));
+      """
+  }
+
+  /// Where nothing tells to which table a reference leads, it was an edge only to rows that are there:
+  /// one that comes later has not lost it.
+  private func wasThere(_ relation: EdgeRelation) -> String {
+    if relation.alternatives.isEmpty { return "" }
+    let leads = relation.leads(to: "t", in: "o")
+    return " AND EXISTS (SELECT FROM \(relation.destination.name) t WHERE \(leads))"
+  }
+
+  /// Refuses a deletion at once. What a response to the daemon's own writes deletes is not refused,
+  /// because that would end the sweep.
+  private func denials(_ table: MappedTable, _ old: String) -> String {
+    let byDestination = binding.relations(to: table).filter {
+      $0.rules.contains(.denyDestinationDeletion)
+    }.map { relation in
+      let edges = "\(old), \(relation.edges())"
+      let leads = relation.leads(to: "o")
+      return holdAlternatives(relation, edges, leads)
+        + denial(relation, "\(edges) WHERE \(leads)\(relation.andNowhereElse())")
+    }
+    let bySource = binding.relations(from: table).filter {
+      $0.rules.contains(.denySourceDeletion)
+    }.map { relation in
+      let to = "\(relation.destination.name) t"
+      guard let join = relation.join else {
+        let edges = "\(old)\(relation.references(of: "o"))"
+        return denial(relation, "\(edges), \(to) WHERE \(relation.leads(to: "t", in: "o"))")
+      }
+      let isOfSource = join.source.equal("e", table.key, "o")
+      return denial(
+        relation, "\(old), \(join.name) e, \(to) WHERE \(isOfSource) AND \(relation.leads(to: "t"))"
+      )
+    }
+    return (byDestination + bySource).joined(separator: "\n")
+  }
+
+  /// Holds the other rows to which the references lead, so that no other session deletes these at the
+  /// same time.
+  private func holdAlternatives(
+    _ relation: EdgeRelation, _ edges: String, _ leads: String
+  ) -> String {
+    relation.alternatives.map { other in
+      """
+      PERFORM 1 FROM \(edges), \(other.table.name) a
+      WHERE \(leads) AND \(other.columns.equal("s", other.table.key, "a"))
+      ORDER BY \(other.table.key.values("a")) FOR KEY SHARE OF a;
+
+      """
+    }.joined()
+  }
+
+  private func denial(_ relation: EdgeRelation, _ rows: String) -> String {
+    let message =
+      "Cascade: \"\(relation.name)\" from \"\(relation.source.collection)\" denies this deletion"
+    return """
+      IF session_user <> \(literal(role)) AND EXISTS (SELECT FROM \(rows)) THEN
+        RAISE EXCEPTION USING ERRCODE = 'foreign_key_violation', MESSAGE = \(literal(message));
+      END IF;
+      """
+  }
+
+  /// A truncation does not tell which rows are gone, so whole tables are looked through.
+  private func truncated(_ table: MappedTable) -> Trigger {
+    trigger(
+      "truncated", on: table,
+      "TRUNCATE ON \(table.name) FOR EACH STATEMENT",
+      body: Triggers.isGap)
+  }
+
+  private static let isGap =
+    "INSERT INTO cascade.meta(key, value) VALUES('watch_gap', 1) ON CONFLICT DO NOTHING;"
+
+  // MARK: - Keys and references that change
+
+  /// UPDATE OF has no transition tables, so this is a trigger of rows.
+  private func changed(_ table: MappedTable) -> Trigger {
+    let relations = binding.relations(from: table).filter { $0.join == nil }
+    let isChanged =
+      [table.key.areDistinct("OLD", "NEW")] + relations.map { $0.mayBeChanged("OLD", "NEW") }
+    return trigger(
+      "changed", on: table,
+      """
+      UPDATE ON \(table.name) FOR EACH ROW
+      WHEN (\(isOthers) AND (\(isChanged.joined(separator: " OR "))))
+      """,
+      body: ([keyChange(table)] + relations.map(referenceChange)).joined(separator: "\n"))
+  }
+
+  private func keyChange(_ table: MappedTable) -> String {
+    let body = denials(table, "(SELECT OLD.*) o") + "\n" + gone(table, table.key.text("OLD"))
+    return body == "\n" ? "" : "IF \(table.key.areDistinct("OLD", "NEW")) THEN\n\(body)\nEND IF;"
+  }
+
+  private func referenceChange(_ relation: EdgeRelation) -> String {
+    let isChanged = relation.isChanged("OLD", "NEW")
+    var parts: [String] = []
+    if !relation.rules.isDisjoint(with: .missingTheEdge) {
+      parts.append(
+        """
+        IF \(isChanged) OR \(relation.source.key.areDistinct("OLD", "NEW")) THEN
+          \(lost(relation, "(SELECT OLD.*) o"))
+        END IF;
+        """)
+    }
+    let arrival = arrival(relation, "(SELECT NEW.*) n")
+    if !arrival.isEmpty { parts.append("IF \(isChanged) THEN\n\(arrival)\nEND IF;") }
+    return parts.joined(separator: "\n")
+  }
+
+  // MARK: - References that come
+
+  private func arrived(_ table: MappedTable) -> [Trigger] {
+    let body = binding.relations(from: table).filter { $0.join == nil }
+      .map { arrival($0, "new n") }.filter { !$0.isEmpty }
+    if body.isEmpty { return [] }
+    return [
+      trigger(
+        "arrived", on: table,
+        """
+        INSERT ON \(table.name) REFERENCING NEW TABLE AS new FOR EACH STATEMENT WHEN \(isOthers)
+        """, body: body.joined(separator: "\n"))
+    ]
+  }
+
+  /// Holds what a counting rule could delete until the transaction ends, and journals an edge that
+  /// came too late.
+  private func arrival(_ relation: EdgeRelation, _ new: String) -> String {
+    let source = relation.join?.source ?? relation.source.key
+    let new = new + relation.references(of: "n")
+    var statements: [String] = []
+    if binding.mayKeepDestination(relation) {
+      let edges = "\(new) WHERE \(relation.isEdge(in: "n"))"
+      statements.append(hold(relation.destination, relation.toValues(in: "n"), edges))
+    }
+    if relation.join != nil && binding.mayKeepSource(relation) {
+      statements.append(hold(relation.source, source.values("n"), new))
+    }
+    if let isLate = isLate(relation) {
+      statements.append(
+        """
+        INSERT INTO cascade.journal(what, subject, key, other)
+        SELECT \(JournalSubject.arrived.rawValue), \(relation.number), \(source.text("n")),
+        \(relation.to(in: "n")) FROM \(new) WHERE \(relation.isEdge(in: "n"))
+        AND \(source.isComplete("n")) AND (\(isLate));
+        """)
+    }
+    return statements.joined(separator: "\n")
+  }
+
+  private func hold(_ table: MappedTable, _ values: String, _ new: String) -> String {
+    """
+    PERFORM 1 FROM \(table.name) t
+    WHERE (\(table.key.values("t"))) IN (SELECT \(values) FROM \(new))
+    ORDER BY \(table.key.values("t")) FOR KEY SHARE;
+    """
+  }
+
+  /// Whether an end of the new edge `n` is not there; nil if that does not matter.
+  private func isLate(_ relation: EdgeRelation) -> String? {
+    let to = relation.destination
+    let lacksDestination =
+      "NOT EXISTS (SELECT FROM \(to.name) t WHERE \(relation.leads(to: "t", in: "n")))"
+      + relation.andNowhereElse(in: "n")
+    guard let join = relation.join else {
+      return relation.rules.isDisjoint(with: .losingDestination) ? nil : lacksDestination
+    }
+    let from = relation.source
+    return lacksDestination
+      + " OR NOT EXISTS (SELECT FROM \(from.name) t WHERE \(join.source.equal("n", from.key, "t")))"
+  }
+
+  // MARK: - Join rows
+
+  /// A join table may have several relationships, so each has triggers of its own.
+  private func triggers(of relation: EdgeRelation) -> [Trigger] {
+    guard let join = relation.join, !join.isStored else { return [] }
+    let isChanged = [join.source, join.destination].map { $0.areDistinct("OLD", "NEW") }
+      .joined(separator: " OR ")
+    func lost(_ rows: String) -> String {
+      relation.rules.isDisjoint(with: .missingTheEdge) ? "" : self.lost(relation, rows)
+    }
+    func trigger(_ kind: String, _ event: String, _ body: String) -> Trigger {
+      let name = "\(kind)_\(relation.number)"
+      return self.trigger("cascade_\(name)", on: join.name, name, event, body)
+    }
+    let isEach = "FOR EACH STATEMENT WHEN \(isOthers)"
+    let unlinked = trigger(
+      "unlinked", "DELETE ON \(join.name) REFERENCING OLD TABLE AS old \(isEach)", lost("old o"))
+    return (lost("").isEmpty ? [] : [unlinked]) + [
+      trigger(
+        "relinked",
+        "UPDATE ON \(join.name) FOR EACH ROW WHEN (\(isOthers) AND (\(isChanged)))",
+        lost("(SELECT OLD.*) o") + "\n" + arrival(relation, "(SELECT NEW.*) n")),
+      trigger(
+        "linked", "INSERT ON \(join.name) REFERENCING NEW TABLE AS new \(isEach)",
+        arrival(relation, "new n")),
+      trigger(
+        "link_truncated", "TRUNCATE ON \(join.name) FOR EACH STATEMENT", Triggers.isGap),
+    ]
+  }
+}
