@@ -92,7 +92,7 @@ private struct Undo {
       WHERE k.batch = \(batch) AND k.collection = \(table.number)
       AND k.key IN (SELECT n.key FROM cascade.deleted_node n
         WHERE n.batch = \(batch) AND n.collection = \(table.number))
-      ORDER BY k.key, k.ctid DESC
+      ORDER BY k.key, k.id DESC
       """
     let keys = try db.run(
       """
