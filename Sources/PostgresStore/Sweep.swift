@@ -55,7 +55,7 @@ extension PostgresWriter {
     result.blocked += missing.filter(\.isDoubtful).prefix(100).map(\.reason)
     let batch: Int64?
     do {
-      batch = try db.transaction(.repeatableRead, isDurable: false) {
+      batch = try store.transaction(.repeatableRead, isDurable: false) {
         try DanglingReferences(store).journal(clear)
         return try planJournal(kinds, isFirst: isFirst && !clear.isEmpty, &result)
       }
@@ -203,7 +203,7 @@ extension PostgresWriter {
     while true {
       var next = waves
       do {
-        let result = try db.transaction(isDurable: isDurable) {
+        let result = try store.transaction(isDurable: isDurable) {
           if next.checksAtOnce { try db.execute("SET CONSTRAINTS ALL IMMEDIATE") }
           next.leases = try LiveLeases(store)
           let result = try body(&next)
