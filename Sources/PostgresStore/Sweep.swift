@@ -56,7 +56,7 @@ extension PostgresWriter {
     result.blocked += missing.filter(\.isDoubtful).prefix(100).map(\.reason)
     let batch: Int64?
     do {
-      batch = try db.transaction(.repeatableRead, isDurable: false) {
+      batch = try store.transaction(.repeatableRead, isDurable: false) {
         try DanglingReferences(store).journal(clear)
         return try planJournal(kinds, isFirst: isFirst && !clear.isEmpty, &result)
       }
@@ -207,7 +207,7 @@ extension PostgresWriter {
       var next = waves
       do {
         let longest = isStep && !waves.looksFirst ? longestStatement : nil
-        let result = try db.transaction(isDurable: !isStep, longest: longest) {
+        let result = try store.transaction(isDurable: !isStep, longest: longest) {
           if next.checksAtOnce { try db.execute("SET CONSTRAINTS ALL IMMEDIATE") }
           next.leases = try LiveLeases(store)
           let result = try body(&next)

@@ -13,7 +13,7 @@ extension PostgresWriter {
     _ batch: Int64, by author: String, at now: Int64, manners: StepPolicy
   ) throws -> UndoResult {
     try refuseUndo(of: batch)
-    return try db.transaction {
+    return try store.transaction {
       var undo = Undo(store, batch, by: author)
       try undo.restore()
       if undo.result.restoredNothing { return undo.result }

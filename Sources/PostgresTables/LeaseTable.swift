@@ -5,8 +5,9 @@ package enum LeaseTable {
   /// The server's time, in seconds since 1970.
   package static let seconds = "floor(extract(epoch FROM clock_timestamp()))"
 
-  /// The row that a lease of a whole collection locks until its transaction ends, together with others.
-  package static let rowOfCollections = "SELECT FROM cascade.meta WHERE key = 'leases.of_collections'"
+  /// The row that a lease of a whole collection locks until its transaction ends, as others may too.
+  package static let rowOfCollections =
+    "SELECT FROM cascade.meta WHERE key = 'leases.of_collections'"
 
   package static let sql = """
     -- What is being built and has no reference yet. Any number of rows may be about the same node,
