@@ -57,6 +57,26 @@ package struct Session: ~Copyable {
     _ = try unsafe take(unsafe PQexec(connection, script), script)
   }
 
+  /// Runs statements in one exchange with the server, and returns what each of them does. Without a
+  /// transaction they are one.
+  package func runEach(_ statements: [String]) throws(PostgresError) -> [Rows] {
+    let script = statements.joined(separator: ";\n")
+    if unsafe PQsendQuery(connection, script) == 0 {
+      throw unsafe PostgresError(nil, connection, doing: script)
+    }
+    var (all, failure): ([Rows], PostgresError?) = ([], nil)
+    // Until there is none, the connection cannot be used again.
+    while let result = unsafe PQgetResult(connection) {
+      do throws(PostgresError) {
+        all.append(try unsafe take(result, script))
+      } catch {
+        failure = failure ?? error
+      }
+    }
+    if let failure { throw failure }
+    return all
+  }
+
   private func take(_ result: OpaquePointer?, _ sql: String) throws(PostgresError) -> Rows {
     defer { unsafe PQclear(result) }
     let status = unsafe PQresultStatus(result)
@@ -79,17 +99,23 @@ package struct Session: ~Copyable {
   ///
   /// One that is not durable may be lost if the server crashes, together with every later one of all
   /// sessions, and never without those. The next durable one makes it durable too.
-  ///
-  /// A statement that takes longer than `longest` is cancelled.
+  package func transaction<T>(
+    _ isolation: Isolation = .readCommitted, isDurable: Bool = true, _ body: () throws -> T
+  ) throws -> T {
+    try transaction(isolation, isDurable: isDurable, beginningWith: "") { _ in try body() }
+  }
+
+  /// A statement that takes longer than `longest` is cancelled. `body` gets what `first` returns.
   package func transaction<T>(
     _ isolation: Isolation = .readCommitted, isDurable: Bool = true, longest: Duration? = nil,
-    _ body: () throws -> T
+    beginningWith first: String, _ body: (Rows) throws -> T
   ) throws -> T {
-    let durability = isDurable ? "" : "; SET LOCAL synchronous_commit = off"
-    let limit = longest.map { "; SET LOCAL statement_timeout = \(Int64($0 / .milliseconds(1)))" }
-    try execute("BEGIN ISOLATION LEVEL \(isolation.rawValue)\(durability)\(limit ?? "")")
+    let durability = isDurable ? [] : ["SET LOCAL synchronous_commit = off"]
+    let limit = longest.map { ["SET LOCAL statement_timeout = \(Int64($0 / .milliseconds(1)))"] }
     do {
-      let result = try body()
+      let begin = ["BEGIN ISOLATION LEVEL \(isolation.rawValue)"] + durability + (limit ?? [])
+      let answers = try runEach(begin + (first.isEmpty ? [] : [first]))
+      let result = try body(answers.last!)
       try execute("COMMIT")
       return result
     } catch {

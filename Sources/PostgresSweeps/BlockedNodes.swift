@@ -25,13 +25,17 @@ package struct BlockedNodes {
     get throws { try db.run("SELECT EXISTS (SELECT FROM cascade.blocked)").bool }
   }
 
-  /// Begins anew, with those that the rules deny according to the closure that was just computed.
-  package func beginWithDenied() throws {
-    try db.execute(
+  /// Begins anew, with those that the rules deny according to the closure that was just computed, if
+  /// one was. Returns whether there are any.
+  package func begin(withDenied hasClosure: Bool) throws -> Bool {
+    try db.execute("DELETE FROM cascade.blocked")
+    if !hasClosure { return false }
+    return try db.run(
       """
-      DELETE FROM cascade.blocked;
-      INSERT INTO cascade.blocked(collection, key) SELECT collection, key FROM \(store.scratch[.kept])
-      """)
+      INSERT INTO cascade.blocked(collection, key)
+      SELECT collection, key FROM \(store.scratch[.kept])
+      """
+    ).changed > 0
   }
 
   package func add(_ key: String, of table: MappedTable, because why: String) throws {

@@ -26,6 +26,8 @@ package struct Waves {
   /// Whether a step looks how many rows would go before it deletes them. To stop at a limit, a
   /// statement has to look at each row twice; so one that is bounded by time does not.
   package var looksFirst = false
+  /// Whether the batch was begun.
+  package var isBegun = true
   private var work: Work
   /// How many rows went of each table, and by which rule.
   package private(set) var deletions: [Int64: [Int64: Int]] = [:]
@@ -53,15 +55,28 @@ package struct Waves {
   package var binding: Binding { store.binding }
   package var removal: RowRemoval { RowRemoval(store: store, batch: batch, isInSteps: isSweep) }
 
-  /// `last` is the last row of `deleted` at the last flush of a change file.
+  /// `last` is the last row of `deleted` at the last flush of a change file. Each transaction of a
+  /// sweep sets the leases when it begins.
   package init(
-    _ store: StoreConnection, batch: Int64, isSweep: Bool, isNew: Bool = true, after last: Int64 = 0
+    _ store: StoreConnection, batch: Int64, isSweep: Bool, isNew: Bool = true,
+    hasBlocked: Bool = false, after last: Int64 = 0
   ) throws {
     (self.store, self.batch, self.isSweep, isWhole) = (store, batch, isSweep, isNew)
     work = Work(store: store, batch: batch, last: last)
-    leases = try LiveLeases(store)
-    hasBlocked = try isSweep && BlockedNodes(store).isAny
+    leases = try isSweep ? .unknown(store) : LiveLeases(store)
+    self.hasBlocked = hasBlocked
     if !isNew { work.unfollowed = Set(store.binding.tables.values.map(\.number)) }
+  }
+
+  package func lookingFirst(_ looksFirst: Bool) -> Waves {
+    var waves = self
+    waves.looksFirst = looksFirst
+    return waves
+  }
+
+  /// What a transaction has to do before its commit.
+  package mutating func endTransaction() throws {
+    try leases.verify(after: work.takePending())
   }
 
   func isNotBlocked(_ table: MappedTable, _ row: String) -> String {
@@ -92,10 +107,11 @@ package struct Waves {
     }
     var (taken, isAll) = (taken, try fits(taken, table, limit))
     while !isAll && taken.rows.count > 1 {
+      work.keep(taken)
       taken = taken.beginning(taken.rows.count / 4)
       isAll = try fits(taken, table, limit)
     }
-    try work.drop(taken, where: table.has("j.key"))
+    if taken.hasReturned { try work.drop(taken, where: table.has("j.key")) }
     var (worked, isComplete) = (taken.rows.count, true)
     func note(_ went: Int, _ isAll: Bool = false) {
       worked += went
@@ -108,7 +124,7 @@ package struct Waves {
     for relation in binding.relations(from: table) {
       note(try unlink(relation, lost: .source, taken.keys, limit))
     }
-    if isComplete { try work.close(taken) }
+    if isComplete { work.close(taken) } else { work.keep(taken) }
     work.fanOut[table.number] = worked / taken.rows.count
     return worked
   }
@@ -188,7 +204,8 @@ package struct Waves {
       ? (.deleteDestinationIfSourceDeleted, "t", taken.others)
       : (.deleteSourceIfDestinationDeleted, "s", taken.keys)
     // Causes are looked up among what is done.
-    try work.close(taken)
+    work.close(taken)
+    try work.send()
     if !relation.rules.contains(rule) { return count }
     let table = relation.table(at: end.other)
     let went = try delete(

@@ -11,8 +11,30 @@ struct Work {
   var fanOut: [Int64: Int] = [:]
   /// The tables of which the batch deleted rows that may not be followed yet.
   var unfollowed: Set<Int64> = []
+  /// What `take` looks for next, if that is known.
+  private var kind: Kind?
+  private typealias Kind = (what: JournalSubject, subject: Int64)
+  /// Statements of which nobody needs the answer. They are sent with the next one.
+  private(set) var pending: [String] = []
 
-  private var db: Session { _read { yield store.db } }
+  init(store: StoreConnection, batch: Int64, last: Int64) {
+    (self.store, self.batch, self.last) = (store, batch, last)
+  }
+
+  private mutating func ask(_ statement: String) throws -> Rows {
+    defer { pending = [] }
+    return try store.db.runEach(pending + [statement]).last!
+  }
+
+  /// What is pending is to be sent by the caller.
+  mutating func takePending() -> [String] {
+    defer { pending = [] }
+    return pending
+  }
+
+  mutating func send() throws {
+    if !pending.isEmpty { _ = try store.db.runEach(takePending()) }
+  }
 
   /// Some of the work, all of one kind and about one subject.
   struct Part {
@@ -24,13 +46,15 @@ struct Work {
     package let rows: [String]
     package let keys: [String]
     package let others: [String]
+    /// Whether some of the nodes are there again.
+    var hasReturned = false
 
-    var array: String { arrayText(rows) }
+    fileprivate var ids: String { "'{\(rows.joined(separator: ","))}'::bigint[]" }
 
     private func only(_ indices: [Int]) -> Part {
       Part(
         what: what, subject: subject, isWork: isWork, rows: indices.map { rows[$0] },
-        keys: indices.map { keys[$0] }, others: indices.map { others[$0] })
+        keys: indices.map { keys[$0] }, others: indices.map { others[$0] }, hasReturned: hasReturned)
     }
 
     package func without(_ dropped: Set<String>) -> Part {
@@ -46,49 +70,57 @@ struct Work {
 
   private var isOpen: String { "j.batch = \(batch) AND NOT j.done" }
 
-  /// Whether a row is one of a part whose ids are `$1`. With these conditions, the index that found
-  /// them serves.
+  /// Whether a row is one of a part. With these conditions, the index that found them serves.
   private func isOne(of taken: Part) -> String {
     """
     \(isOpen) AND j.what = \(taken.what.rawValue) AND j.subject = \(taken.subject)
-    AND j.id = ANY($1::bigint[])
+    AND j.id = ANY(\(taken.ids))
     """
   }
 
-  package func take(_ limit: Int) throws -> Part? {
-    let next = try db.run(
+  package mutating func take(_ limit: Int) throws -> Part? {
+    if kind == nil { kind = try nextKind() }
+    guard let (what, subject) = kind else { return nil }
+    let most = what == .gone ? mostNodes(subject, limit) : limit
+    let table = what == .gone ? store.binding.table(subject) : nil
+    let rows = try ask(
+      """
+      SELECT j.id, j.key, j.other, \(table?.has("j.key") ?? "false") FROM cascade.work j
+      WHERE \(isOpen) AND j.what = \(what.rawValue) AND j.subject = \(subject)
+      ORDER BY j.id LIMIT \(most)
+      """
+    ).rows
+    if rows.count < most { kind = nil }
+    if rows.isEmpty { return try take(limit) }
+    return Part(
+      what: what, subject: subject, isWork: true, rows: rows.map { $0[0]! },
+      keys: rows.map { $0[1]! }, others: rows.map { $0[2] ?? "" },
+      hasReturned: rows.contains { $0[3] == "t" })
+  }
+
+  private mutating func nextKind() throws -> Kind? {
+    let next = try ask(
       "SELECT j.what, j.subject FROM cascade.work j WHERE \(isOpen) ORDER BY 1, 2 LIMIT 1"
     ).rows.first
     guard let next, let what = JournalSubject(rawValue: Int(next[0]!)!) else { return nil }
-    let subject = Int64(next[1]!)!
-    let rows = try db.run(
-      """
-      SELECT j.id, j.key, j.other FROM cascade.work j
-      WHERE \(isOpen) AND j.what = \(what.rawValue) AND j.subject = \(subject)
-      ORDER BY j.id LIMIT \(what == .gone ? mostNodes(subject, limit) : limit)
-      """
-    ).rows
-    return Part(
-      what: what, subject: subject, isWork: true, rows: rows.map { $0[0]! },
-      keys: rows.map { $0[1]! }, others: rows.map { $0[2] ?? "" })
+    return (what, Int64(next[1]!)!)
   }
 
   /// Takes what this batch has deleted itself, behind what it has followed already.
   mutating func takeDeleted(_ limit: Int) throws -> Part? {
     for table in unfollowed.sorted() {
-      let rows = try db.run(
+      let most = mostNodes(table, limit)
+      let rows = try ask(
         """
         SELECT k.id, k.keys[1] FROM cascade.deleted k
         WHERE k.batch = \(batch) AND k.collection = \(table) AND k.follows
         AND k.id > coalesce((SELECT f.id FROM cascade.followed f
           WHERE f.batch = \(batch) AND f.collection = \(table)), \(last))
-        ORDER BY k.id LIMIT \(mostNodes(table, limit))
+        ORDER BY k.id LIMIT \(most)
         """
       ).rows
-      if rows.isEmpty {
-        unfollowed.remove(table)
-        continue
-      }
+      if rows.count < most { unfollowed.remove(table) }
+      if rows.isEmpty { continue }
       return Part(
         what: .gone, subject: table, isWork: false, rows: rows.map { $0[0]! },
         keys: rows.map { $0[1]! }, others: rows.map { _ in "" })
@@ -98,25 +130,28 @@ struct Work {
 
   /// Removes those for which a condition holds, and returns the others.
   @discardableResult
-  func drop(_ taken: Part, where condition: String = "true") throws -> Part {
+  mutating func drop(_ taken: Part, where condition: String = "true") throws -> Part {
     if !taken.isWork { return taken }
-    let dropped = try db.run(
-      "DELETE FROM cascade.work j WHERE \(isOne(of: taken)) AND \(condition) RETURNING j.id",
-      [taken.array]
+    let dropped = try ask(
+      "DELETE FROM cascade.work j WHERE \(isOne(of: taken)) AND \(condition) RETURNING j.id"
     ).texts
     return dropped.isEmpty ? taken : taken.without(Set(dropped))
   }
 
-  package func close(_ taken: Part) throws {
+  mutating func close(_ taken: Part) {
     if taken.isWork {
-      try db.run(
-        "UPDATE cascade.work j SET done = true WHERE \(isOne(of: taken))", [taken.array])
+      pending.append("UPDATE cascade.work j SET done = true WHERE \(isOne(of: taken))")
     } else if let last = taken.rows.last {
-      try db.run(
+      pending.append(
         """
         INSERT INTO cascade.followed VALUES(\(batch), \(taken.subject), \(last))
         ON CONFLICT(batch, collection) DO UPDATE SET id = excluded.id
         """)
     }
+  }
+
+  /// A part that was not followed to its end is taken once more.
+  mutating func keep(_ taken: Part) {
+    if !taken.isWork { unfollowed.insert(taken.subject) }
   }
 }
