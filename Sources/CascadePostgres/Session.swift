@@ -5,6 +5,7 @@ internal import Glibc
 @safe
 package struct Session: ~Copyable {
   private let connection: OpaquePointer
+  private let prepared = PreparedStatements()
 
   /// `location` is a URI or a list of settings:
   /// https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING
@@ -42,14 +43,42 @@ package struct Session: ~Copyable {
   /// Runs one statement with the values of `$1`, `$2`, …
   @discardableResult
   package func run(_ sql: String, _ values: [String?] = []) throws(PostgresError) -> Rows {
-    if values.contains(where: { $0?.utf8.contains(0) ?? false }) {
-      throw PostgresError(
-        sqlState: "22021", message: "a text may not contain the character NUL", doing: sql)
-    }
+    try refuseNUL(values, sql)
     let result = unsafe CStrings(values).withPointers {
       unsafe PQexecParams(connection, sql, Int32(values.count), nil, $0, nil, nil, 0)
     }
     return try unsafe take(result, sql)
+  }
+
+  /// The same for a statement that comes again: the server keeps what it made of the text. If there are
+  /// no values it keeps the plan, too.
+  @discardableResult
+  package func runAgain(_ sql: String, _ values: [String?] = []) throws(PostgresError) -> Rows {
+    try refuseNUL(values, sql)
+    let name = try prepare(sql)
+    let result = unsafe CStrings(values).withPointers {
+      unsafe PQexecPrepared(connection, name, Int32(values.count), $0, nil, nil, 0)
+    }
+    return try unsafe take(result, sql)
+  }
+
+  private func prepare(_ sql: String) throws(PostgresError) -> String {
+    if let name = prepared.names[sql] { return name }
+    if prepared.names.count >= PreparedStatements.most {
+      try execute("DEALLOCATE ALL")
+      prepared.names = [:]
+    }
+    let name = "cascade_\(prepared.names.count)"
+    _ = try unsafe take(unsafe PQprepare(connection, name, sql, 0, nil), sql)
+    prepared.names[sql] = name
+    return name
+  }
+
+  private func refuseNUL(_ values: [String?], _ sql: String) throws(PostgresError) {
+    if values.contains(where: { $0?.utf8.contains(0) ?? false }) {
+      throw PostgresError(
+        sqlState: "22021", message: "a text may not contain the character NUL", doing: sql)
+    }
   }
 
   /// Runs statements, separated by semicolons. Without a transaction they are one.
@@ -162,6 +191,14 @@ package struct Session: ~Copyable {
     }
     return isAny
   }
+}
+
+/// What the server knows of a session's statements.
+private final class PreparedStatements {
+  /// Statements that name something new each time would add up.
+  static let most = 200
+  /// The names, by the statements' texts.
+  var names: [String: String] = [:]
 }
 
 /// Texts for a C function, which sees null for nil and null behind the last.

@@ -33,8 +33,11 @@ final class CommitWatch: CommitWatching {
 
   private func wake() throws {
     isAsleep = false
-    if try db.run("SELECT to_regclass('cascade.asleep') IS NOT NULL").bool {
-      try db.run("DELETE FROM cascade.asleep")
+    do throws(PostgresError) {
+      try db.runAgain("DELETE FROM cascade.asleep")
+    } catch {
+      // The schema was not there yet, or is there no more.
+      if !error.isMissingTable { throw error }
     }
   }
 
@@ -47,7 +50,7 @@ final class CommitWatch: CommitWatching {
         return true
       }
       pause = CommitWatch.shortestPause
-      try db.run("INSERT INTO cascade.asleep DEFAULT VALUES")
+      try db.runAgain("INSERT INTO cascade.asleep DEFAULT VALUES")
       isAsleep = true
     }
     let isNotified = try isNews() || db.notification(within: 500)
@@ -68,7 +71,7 @@ enum JournalNews {
   private static let mostCounted = 1_000
 
   static func read(_ db: borrowing Session) throws -> [String?] {
-    try db.run(
+    try db.runAgain(
       """
       SELECT (SELECT count(*) FROM (SELECT FROM cascade.journal LIMIT \(mostCounted)) j)
         + (\(BlockedNodes.isDue))::int

@@ -94,7 +94,7 @@ package final class PostgresWriter: StoreWriting {
 
   package var hasJournal: Bool {
     get throws {
-      try db.run(
+      try db.runAgain(
         """
         SELECT EXISTS (SELECT FROM cascade.journal)
           OR EXISTS (SELECT FROM cascade.meta WHERE key = 'sweep.batch')

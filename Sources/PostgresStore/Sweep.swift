@@ -82,13 +82,9 @@ extension PostgresWriter {
     _ kinds: [SweepKind], _ batch: Int64, _ manners: StepPolicy
   ) throws -> (Waves, isMore: Bool)? {
     var waves = try Waves(store, batch: batch, isSweep: true)
-    waves.isBegun = false
+    waves.begin(with: beginning(kinds, batch))
     do {
-      let isMore = try step(&waves, manners, isWhole: true) { waves, limit in
-        if !waves.isBegun { try begin(kinds, batch) }
-        waves.isBegun = true
-        return try waves.next(limit)
-      }
+      let isMore = try step(&waves, manners, isWhole: true) { try $0.next($1) }
       return (waves, isMore)
     } catch is MustBePlanned {
       return nil
@@ -142,7 +138,7 @@ extension PostgresWriter {
     }
     let hasBlocked = try BlockedNodes(store).begin(withDenied: needsClosure)
     let batch = try nextBatch()
-    try begin(kinds, batch, waiting: true)
+    try begin(kinds, batch)
     if journal.isLong { try db.execute("ANALYZE cascade.work") }
     return (batch, hasBlocked)
   }
@@ -178,15 +174,19 @@ extension PostgresWriter {
     """
   }
 
-  /// `waiting`: with what waits because a node had to stay.
-  private func begin(_ kinds: [SweepKind], _ batch: Int64, waiting: Bool = false) throws {
-    let released = """
+  /// The statements that begin a batch.
+  private func beginning(_ kinds: [SweepKind], _ batch: Int64) -> [String] {
+    [beginBatch(kinds, batch), taking(batch)]
+      + FileRows(store: store).taking(into: batch, ofThisTransaction: false)
+  }
+
+  /// Also takes up what waits because a node had to stay.
+  private func begin(_ kinds: [SweepKind], _ batch: Int64) throws {
+    let waiting = """
       UPDATE cascade.work j SET batch = \(batch), done = \(isUnfollowed(.lost))
         OR \(isUnfollowed(.widowed)) WHERE j.batch = \(BlockedNodes.waiting) AND NOT j.done
       """
-    _ = try db.runEach(
-      [beginBatch(kinds, batch), taking(batch)] + (waiting ? [released] : []))
-    try FileRows(store: store).take(into: batch)
+    _ = try db.runEach(beginning(kinds, batch) + [waiting])
   }
 
   /// Takes out of the journal what the snapshot has, and nothing else. An edge that arrived is looked

@@ -17,7 +17,7 @@ struct SweepStart {
   private static let mostRows = 1_000
 
   static func read(_ store: StoreConnection) throws -> SweepStart {
-    let row = try store.db.run(
+    let row = try store.db.runAgain(
       """
       SELECT EXISTS (SELECT FROM cascade.recheck WHERE \(LateReferences.isDue)),
         (SELECT value FROM cascade.meta WHERE key = 'sweep.batch'),

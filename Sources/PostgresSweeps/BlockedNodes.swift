@@ -22,7 +22,7 @@ package struct BlockedNodes {
   // MARK: - Which they are
 
   package var isAny: Bool {
-    get throws { try db.run("SELECT EXISTS (SELECT FROM cascade.blocked)").bool }
+    get throws { try db.runAgain("SELECT EXISTS (SELECT FROM cascade.blocked)").bool }
   }
 
   /// Begins anew, with those that the rules deny according to the closure that was just computed, if

@@ -49,26 +49,29 @@ package struct RowRemoval {
   package func delete(
     from table: MappedTable, _ selection: Selection, because cause: Cause?, limit: Int
   ) throws -> Count {
-    let row = try store.db.run(sql(table, selection, cause, limit), selection.values).rows[0]
+    let values = selection.values + ["\(batch)"]
+    let row = try store.db.runAgain(
+      sql(table, selection, cause, limit, batch: "$\(values.count)::bigint"), values
+    ).rows[0]
     return Count(rows: Int(row[0]!)!, edges: Int(row[1] ?? "0")!)
   }
 
   private func sql(
-    _ table: MappedTable, _ selection: Selection, _ cause: Cause?, _ limit: Int
+    _ table: MappedTable, _ selection: Selection, _ cause: Cause?, _ limit: Int, batch: String
   ) -> String {
     let edges = store.binding.relations(from: table).filter { $0.join == nil }
     let count = edges.map { self.count($0) }
     return """
       WITH d AS (
         \(delete(table.name, table.key, selection, limit))),
-      \(cause == nil ? gone(table) : "")
-      k AS (\(kept(table, cause)))\(trash(table))\(edges.compactMap { lost($0) }.joined())
+      \(cause == nil ? gone(table, batch) : "")
+      k AS (\(kept(table, cause, batch)))\(edges.compactMap { lost($0, batch) }.joined())
       SELECT count(*), sum(\((["0"] + count).joined(separator: " + "))) FROM d
       """
   }
 
   /// What a change file asks for is in its plan, also if nothing follows.
-  private func gone(_ table: MappedTable) -> String {
+  private func gone(_ table: MappedTable, _ batch: String) -> String {
     """
     g AS (
       INSERT INTO cascade.work(what, subject, key, batch)
@@ -91,31 +94,23 @@ package struct RowRemoval {
   }
 
   /// Nodes from which nothing follows share rows. The memory for that is bounded in steps only.
-  private func kept(_ table: MappedTable, _ cause: Cause?) -> String {
+  private func kept(_ table: MappedTable, _ cause: Cause?, _ batch: String) -> String {
     let follows = cause != nil && store.binding.isMissed(table)
     let isShared = cause != nil && !follows && isInSteps
     let why = cause.map { "\($0.relation.number), \($0.rule.rawValue)" } ?? "NULL, NULL"
     let (key, other) = (table.key.text("d"), cause?.other ?? "NULL::text")
+    let rows = store.model.trash > .zero ? (one: "ARRAY[d::text]", all: "array_agg(n.row)") : nil
     let nodes =
       isShared
       ? """
-      \(OwnSchema.sharedBucket("n.key")), array_agg(n.key), array_agg(n.other)
-      FROM (SELECT \(key) AS key, \(other) AS other FROM d) n GROUP BY 7
+      \(OwnSchema.sharedBucket("n.key")), array_agg(n.key), array_agg(n.other), \(rows?.all ?? "NULL")
+      FROM (SELECT \(key) AS key, \(other) AS other, \(keptRow) AS row FROM d) n GROUP BY 7
       """
-      : "\(OwnSchema.bucket(key)), ARRAY[\(key)], ARRAY[\(other)] FROM d"
+      : "\(OwnSchema.bucket(key)), ARRAY[\(key)], ARRAY[\(other)], \(rows?.one ?? "NULL") FROM d"
     return """
       INSERT INTO cascade.deleted(
-        batch, collection, via, rule, is_own, follows, bucket, keys, others)
+        batch, collection, via, rule, is_own, follows, bucket, keys, others, rows)
       SELECT \(batch), \(table.number), \(why), true, \(follows), \(nodes)
-      """
-  }
-
-  /// The text of the rows, if they are kept.
-  private func trash(_ table: MappedTable) -> String {
-    if store.model.trash == .zero { return "" }
-    return """
-      , t AS (INSERT INTO cascade.trash(batch, collection, key, row)
-        SELECT \(batch), \(table.number), \(table.key.text("d")), d::text FROM d)
       """
   }
 
@@ -130,7 +125,7 @@ package struct RowRemoval {
 
   private var keptRow: String { store.model.trash > .zero ? "d::text" : "NULL" }
 
-  private func lost(_ relation: EdgeRelation) -> String? {
+  private func lost(_ relation: EdgeRelation, _ batch: String) -> String? {
     if relation.rules.isDisjoint(with: .losingSource) && !relation.isNeeded { return nil }
     return """
       , e\(relation.number) AS (

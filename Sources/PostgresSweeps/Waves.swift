@@ -26,8 +26,6 @@ package struct Waves {
   /// Whether a step looks how many rows would go before it deletes them. To stop at a limit, a
   /// statement has to look at each row twice; so one that is bounded by time does not.
   package var looksFirst = false
-  /// Whether the batch was begun.
-  package var isBegun = true
   private var work: Work
   /// How many rows went of each table, and by which rule.
   package private(set) var deletions: [Int64: [Int64: Int]] = [:]
@@ -67,6 +65,9 @@ package struct Waves {
     self.hasBlocked = hasBlocked
     if !isNew { work.unfollowed = Set(store.binding.tables.values.map(\.number)) }
   }
+
+  /// What the first step does first.
+  package mutating func begin(with statements: [String]) { work.pending = statements }
 
   package func lookingFirst(_ looksFirst: Bool) -> Waves {
     var waves = self
@@ -111,7 +112,7 @@ package struct Waves {
       taken = taken.beginning(taken.rows.count / 4)
       isAll = try fits(taken, table, limit)
     }
-    if taken.hasReturned { try work.drop(taken, where: table.has("j.key")) }
+    work.drop(returned: taken, of: table)
     var (worked, isComplete) = (taken.rows.count, true)
     func note(_ went: Int, _ isAll: Bool = false) {
       worked += went

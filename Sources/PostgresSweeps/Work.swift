@@ -11,11 +11,10 @@ struct Work {
   var fanOut: [Int64: Int] = [:]
   /// The tables of which the batch deleted rows that may not be followed yet.
   var unfollowed: Set<Int64> = []
-  /// What `take` looks for next, if that is known.
-  private var kind: Kind?
-  private typealias Kind = (what: JournalSubject, subject: Int64)
+  /// The table whose nodes were taken last.
+  private var lastTable: Int64?
   /// Statements of which nobody needs the answer. They are sent with the next one.
-  private(set) var pending: [String] = []
+  var pending: [String] = []
 
   init(store: StoreConnection, batch: Int64, last: Int64) {
     (self.store, self.batch, self.last) = (store, batch, last)
@@ -46,15 +45,13 @@ struct Work {
     package let rows: [String]
     package let keys: [String]
     package let others: [String]
-    /// Whether some of the nodes are there again.
-    var hasReturned = false
 
     fileprivate var ids: String { "'{\(rows.joined(separator: ","))}'::bigint[]" }
 
     private func only(_ indices: [Int]) -> Part {
       Part(
         what: what, subject: subject, isWork: isWork, rows: indices.map { rows[$0] },
-        keys: indices.map { keys[$0] }, others: indices.map { others[$0] }, hasReturned: hasReturned)
+        keys: indices.map { keys[$0] }, others: indices.map { others[$0] })
     }
 
     package func without(_ dropped: Set<String>) -> Part {
@@ -79,31 +76,23 @@ struct Work {
   }
 
   package mutating func take(_ limit: Int) throws -> Part? {
-    if kind == nil { kind = try nextKind() }
-    guard let (what, subject) = kind else { return nil }
-    let most = what == .gone ? mostNodes(subject, limit) : limit
-    let table = what == .gone ? store.binding.table(subject) : nil
-    let rows = try ask(
+    let most = lastTable.map { mostNodes($0, limit) } ?? limit
+    let all = try ask(
       """
-      SELECT j.id, j.key, j.other, \(table?.has("j.key") ?? "false") FROM cascade.work j
-      WHERE \(isOpen) AND j.what = \(what.rawValue) AND j.subject = \(subject)
-      ORDER BY j.id LIMIT \(most)
+      SELECT j.what, j.subject, j.id, j.key, j.other FROM cascade.work j WHERE \(isOpen)
+      ORDER BY 1, 2, 3 LIMIT \(most)
       """
     ).rows
-    if rows.count < most { kind = nil }
-    if rows.isEmpty { return try take(limit) }
+    guard let first = all.first, let what = JournalSubject(rawValue: Int(first[0]!)!) else {
+      return nil
+    }
+    let subject = Int64(first[1]!)!
+    if what == .gone { lastTable = subject }
+    let rows = all.prefix { $0[0] == first[0] && $0[1] == first[1] }
+      .prefix(what == .gone ? mostNodes(subject, limit) : limit)
     return Part(
-      what: what, subject: subject, isWork: true, rows: rows.map { $0[0]! },
-      keys: rows.map { $0[1]! }, others: rows.map { $0[2] ?? "" },
-      hasReturned: rows.contains { $0[3] == "t" })
-  }
-
-  private mutating func nextKind() throws -> Kind? {
-    let next = try ask(
-      "SELECT j.what, j.subject FROM cascade.work j WHERE \(isOpen) ORDER BY 1, 2 LIMIT 1"
-    ).rows.first
-    guard let next, let what = JournalSubject(rawValue: Int(next[0]!)!) else { return nil }
-    return (what, Int64(next[1]!)!)
+      what: what, subject: subject, isWork: true, rows: rows.map { $0[2]! },
+      keys: rows.map { $0[3]! }, others: rows.map { $0[4] ?? "" })
   }
 
   /// Takes what this batch has deleted itself, behind what it has followed already.
@@ -126,6 +115,13 @@ struct Work {
         keys: rows.map { $0[1]! }, others: rows.map { _ in "" })
     }
     return nil
+  }
+
+  /// Removes nodes that are there again. What is done for the others looks at each of them anyway.
+  mutating func drop(returned taken: Part, of table: MappedTable) {
+    if !taken.isWork { return }
+    pending.append(
+      "DELETE FROM cascade.work j WHERE \(isOne(of: taken)) AND \(table.has("j.key"))")
   }
 
   /// Removes those for which a condition holds, and returns the others.

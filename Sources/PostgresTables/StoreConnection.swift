@@ -121,7 +121,7 @@ package final class StoreConnection {
 
   package subscript(meta key: String) -> Int64? {
     get throws {
-      try db.run("SELECT value FROM cascade.meta WHERE key = $1", [key]).integer
+      try db.runAgain("SELECT value FROM cascade.meta WHERE key = $1", [key]).integer
     }
   }
 
