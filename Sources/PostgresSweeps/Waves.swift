@@ -133,7 +133,10 @@ package struct Waves {
   private mutating func followLostDestination(
     _ relation: EdgeRelation, _ taken: Work.Part, _ limit: Int
   ) throws -> Int {
-    if relation.join != nil { return try unlink(relation, lost: .destination, taken.keys, limit) }
+    if relation.looseJoin != nil {
+      return try unlink(relation, lost: .destination, taken.keys, limit)
+    }
+    if relation.join != nil { return try noteWidowed(relation, taken.keys) }
     guard relation.rules.contains(.deleteSourceIfDestinationDeleted) else { return 0 }
     return try delete(
       from: relation.source,
@@ -142,6 +145,19 @@ package struct Waves {
       RowRemoval.Cause(
         rule: .deleteSourceIfDestinationDeleted, relation: relation,
         other: relation.lostDestination(in: "d")), limit)
+  }
+
+  /// Edges whose row went before their destination did.
+  private func noteWidowed(_ relation: EdgeRelation, _ keys: [String]) throws -> Int {
+    try db.run(
+      """
+      INSERT INTO cascade.work(what, subject, key, other, batch, done)
+      SELECT DISTINCT \(JournalSubject.widowed.rawValue), j.subject, j.key, j.other, \(batch),
+        \(!relation.isFollowed(.widowed))
+      FROM cascade.work j WHERE \(isDone(.rowless, relation))
+      AND \(OwnSchema.survivor("j")) = ANY($1::text[]) AND NOT \(relation.destination.has("j.other"))
+      """, [arrayText(keys)]
+    ).changed
   }
 
   /// Each key is looked for once, and not for each row that refers to it.
@@ -163,7 +179,7 @@ package struct Waves {
     _ relation: EdgeRelation, lost end: EdgeEnd, _ keys: [String], _ limit: Int = .max,
     goesNext: Bool = false
   ) throws -> Int {
-    guard let join = relation.join else { return 0 }
+    guard let join = relation.looseJoin else { return 0 }
     let went = try removal.unlink(
       relation, join, lost: end, keys: arrayText(keys), limit: limit, goesNext: goesNext)
     count.edges += went
@@ -283,7 +299,7 @@ package struct Waves {
   /// since it began that may have led to them. Returns how many it looked at, and 0 when it came to an
   /// end and nothing went.
   private mutating func deleteDestinations(_ relation: EdgeRelation, _ limit: Int) throws -> Int {
-    let sources = countGone(binding.alikeAtDestination(relation).map(\.source))
+    let sources = countGone(binding.alikeAtDestination(relation).flatMap(\.sources))
     var pass = passes[relation.number] ?? Pass(after: nil, sources: sources)
     if pass.isOver {
       if pass.sources == sources { return 0 }
@@ -305,7 +321,7 @@ package struct Waves {
     pass.isOver = next.count < limit
     pass.after = next.last
     passes[relation.number] = pass
-    let isMore = countGone(binding.alikeAtDestination(relation).map(\.source)) != pass.sources
+    let isMore = countGone(binding.alikeAtDestination(relation).flatMap(\.sources)) != pass.sources
     return pass.isOver && !isMore && went == 0 ? 0 : max(1, next.count)
   }
 
