@@ -79,11 +79,15 @@ package struct Session: ~Copyable {
   ///
   /// One that is not durable may be lost if the server crashes, together with every later one of all
   /// sessions, and never without those. The next durable one makes it durable too.
+  ///
+  /// A statement that takes longer than `longest` is cancelled.
   package func transaction<T>(
-    _ isolation: Isolation = .readCommitted, isDurable: Bool = true, _ body: () throws -> T
+    _ isolation: Isolation = .readCommitted, isDurable: Bool = true, longest: Duration? = nil,
+    _ body: () throws -> T
   ) throws -> T {
     let durability = isDurable ? "" : "; SET LOCAL synchronous_commit = off"
-    try execute("BEGIN ISOLATION LEVEL \(isolation.rawValue)\(durability)")
+    let limit = longest.map { "; SET LOCAL statement_timeout = \(Int64($0 / .milliseconds(1)))" }
+    try execute("BEGIN ISOLATION LEVEL \(isolation.rawValue)\(durability)\(limit ?? "")")
     do {
       let result = try body()
       try execute("COMMIT")

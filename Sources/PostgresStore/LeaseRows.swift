@@ -10,7 +10,7 @@ extension PostgresWriter {
   package func lease(
     _ subjects: [Lease.Subject], owner: String, seconds: Int64, connection: Int64?, at now: Int64
   ) throws -> [Lease] {
-    try db.transaction {
+    try store.transaction {
       try subjects.map { subject in
         let row = try row(of: subject)
         let connection = connection.map { "\($0)" }
@@ -31,7 +31,7 @@ extension PostgresWriter {
   }
 
   package func release(_ subjects: [Lease.Subject], owner: String?) throws -> Int {
-    try db.transaction {
+    try store.transaction {
       try subjects.reduce(0) { count, subject in
         try count
           + db.run(

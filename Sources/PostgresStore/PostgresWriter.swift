@@ -45,7 +45,7 @@ package final class PostgresWriter: StoreWriting {
 
   package func attach(createIndexes: Bool) throws -> AttachReport {
     try refuseUnsafeRole()
-    let report = try db.transaction { try Attachment(store, role: role).attach() }
+    let report = try store.transaction { try Attachment(store, role: role).attach() }
     isDetached = false
     return report
   }
@@ -60,7 +60,7 @@ package final class PostgresWriter: StoreWriting {
 
   @discardableResult
   package func detach() throws -> DetachReport {
-    let report = try db.transaction { try Attachment(store, role: role).detach() }
+    let report = try store.transaction { try Attachment(store, role: role).detach() }
     isDetached = true
     return report
   }
@@ -75,7 +75,7 @@ package final class PostgresWriter: StoreWriting {
     let commits = try news.commits
     let schema = try SchemaState.read(store)
     if schema != nil && schema == followedSchema { return commits }
-    let report = try db.transaction { try Attachment(store, role: role).follow() }
+    let report = try store.transaction { try Attachment(store, role: role).follow() }
     // Another session may have changed something meanwhile.
     let isSame = try report.triggersMade.isEmpty && SchemaState.read(store) == schema
     followedSchema = isSame ? schema : nil
@@ -162,7 +162,7 @@ package final class PostgresWriter: StoreWriting {
       throw StoreError(
         "migrations need no pause on PostgreSQL: change the tables in a transaction")
     }
-    try db.transaction {
+    try store.transaction {
       try store.set("paused", pause?.at)
       try store.set("paused.by", pause?.user)
     }
@@ -191,6 +191,6 @@ struct StepPace {
 
 extension PostgresWriter {
   package func createConstraints() throws -> ConstraintReport {
-    try db.transaction { try DenialConstraints(store).create() }
+    try store.transaction { try DenialConstraints(store).create() }
   }
 }

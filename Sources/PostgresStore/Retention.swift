@@ -13,7 +13,7 @@ struct Retention {
 
   /// Returns how many batches left the trash.
   func deleteOld() throws -> Int {
-    try store.db.transaction {
+    try store.transaction {
       let old = "batch IN (SELECT batch FROM cascade.ledger WHERE at < \(time(store.model.trash)))"
       let batches =
         try store.db.run(

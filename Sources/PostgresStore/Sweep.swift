@@ -38,6 +38,7 @@ extension PostgresWriter {
     let begun = try unfinished ?? plan(kinds, scans: kinds.scansTables, &result)
     guard let batch = begun else { return }
     var waves = try Waves(store, batch: batch, isSweep: true, isNew: unfinished == nil)
+    waves.looksFirst = rowsToAStep != nil
     try carryOut(&waves, manners)
     try end(&waves, now, &result)
     // Where no other session is in a transaction, nothing is left to be looked for later.
@@ -55,7 +56,7 @@ extension PostgresWriter {
     result.blocked += missing.filter(\.isDoubtful).prefix(100).map(\.reason)
     let batch: Int64?
     do {
-      batch = try db.transaction(.repeatableRead, isDurable: false) {
+      batch = try store.transaction(.repeatableRead, isDurable: false) {
         try DanglingReferences(store).journal(clear)
         return try planJournal(kinds, isFirst: isFirst && !clear.isEmpty, &result)
       }
@@ -176,7 +177,7 @@ extension PostgresWriter {
     _ waves: inout Waves, _ manners: StepPolicy, _ body: (inout Waves, Int) throws -> Int?
   ) throws -> Bool {
     let (start, limit) = (ContinuousClock.now, rowsToAStep ?? pace.limit)
-    let (worked, isMore) = try transaction(&waves, isDurable: false) { waves in
+    let (worked, isMore) = try transaction(&waves, isStep: true) { waves in
       var worked = 0
       repeat {
         guard let more = try body(&waves, limit - worked) else { return (worked, false) }
@@ -196,14 +197,17 @@ extension PostgresWriter {
   /// A transaction that met another one is tried again. So is one that the application's constraints
   /// or triggers refuse: then what they refuse is left, and in the end each statement is checked at
   /// once, also by constraints that are deferred.
+  ///
+  /// A step in which a statement takes too long is tried again, too, and then looks first.
   private func transaction<T>(
-    _ waves: inout Waves, isDurable: Bool = true, _ body: (inout Waves) throws -> T
+    _ waves: inout Waves, isStep: Bool = false, _ body: (inout Waves) throws -> T
   ) throws -> T {
     var tries = 0
     while true {
       var next = waves
       do {
-        let result = try db.transaction(isDurable: isDurable) {
+        let longest = isStep && !waves.looksFirst ? longestStatement : nil
+        let result = try store.transaction(isDurable: !isStep, longest: longest) {
           if next.checksAtOnce { try db.execute("SET CONSTRAINTS ALL IMMEDIATE") }
           next.leases = try LiveLeases(store)
           let result = try body(&next)
@@ -213,8 +217,11 @@ extension PostgresWriter {
         waves = next
         return result
       } catch let error as PostgresError
-        where tries < 5 && (error.isConflict || error.isAboutTheValue && !waves.checksAtOnce)
+        where tries < 5
+        && (error.isConflict || error.isAboutTheValue && !waves.checksAtOnce
+          || error.isCancelled && isStep && !waves.looksFirst)
       {
+        if error.isCancelled { waves.looksFirst = true }
         if error.isAboutTheValue {
           waves.checksAtOnce = waves.expectsRefusals
           waves.expectsRefusals = true
@@ -222,6 +229,12 @@ extension PostgresWriter {
         tries += 1
       }
     }
+  }
+
+  /// Of a step that does not know how many rows it will meet. The bound keeps what a statement
+  /// remembers of them small.
+  private var longestStatement: Duration {
+    min(max(budget * 2, .milliseconds(50)), .seconds(1))
   }
 
   // MARK: - The end

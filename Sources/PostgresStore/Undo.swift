@@ -13,7 +13,7 @@ extension PostgresWriter {
     _ batch: Int64, by author: String, at now: Int64, manners: StepPolicy
   ) throws -> UndoResult {
     try refuseUndo(of: batch)
-    return try db.transaction {
+    return try store.transaction {
       var undo = Undo(store, batch, by: author)
       try undo.restore()
       if undo.result.restoredNothing { return undo.result }
@@ -92,7 +92,7 @@ private struct Undo {
       WHERE k.batch = \(batch) AND k.collection = \(table.number)
       AND k.key IN (SELECT n.key FROM cascade.deleted_node n
         WHERE n.batch = \(batch) AND n.collection = \(table.number))
-      ORDER BY k.key, k.ctid DESC
+      ORDER BY k.key, k.id DESC
       """
     let keys = try db.run(
       """

@@ -43,7 +43,7 @@ extension PostgresWriter {
   ) throws -> Int64? {
     let kinds = [SweepKind.unreferenced]
     do {
-      return try db.transaction(.repeatableRead) {
+      return try store.transaction(.repeatableRead) {
         var closure = try Closure(store, journal: nil)
         try store.readingWholeTables {
           for nodes in nodes { try closure.begin(with: nodes) }

@@ -26,7 +26,7 @@ extension Closure {
   package func leaves(of relation: EdgeRelation) -> String {
     let table = relation.source
     return """
-      FROM pg_temp.gone g, \(relation.edges())
+      FROM \(scratch[.gone]) g, \(relation.edges())
       WHERE g.collection = \(relation.destination.number) AND \(relation.leads(toText: "g.key"))
       AND \(stays(table, "s")) AND NOT \(leases.holds(table, table.key.text("s")))
       """

@@ -63,7 +63,7 @@ package struct LateReferences {
   package func journalDue() throws -> Bool {
     let isAny = "SELECT EXISTS (SELECT FROM cascade.recheck WHERE \(LateReferences.isDue))"
     if try !store.db.run(isAny).bool { return false }
-    return try store.db.transaction(isDurable: false) {
+    return try store.transaction(isDurable: false) {
       let due = try store.db.run(
         "DELETE FROM cascade.recheck WHERE \(LateReferences.isDue) RETURNING collection, key"
       ).rows

@@ -10,8 +10,8 @@ package import PostgresTables
 ///    the lease's transaction. But then it deletes, because it looked before it waited.
 /// 3. So the transaction looks once more when it has deleted. If a lease has come for a row that is not
 ///    there, it is rolled back and tried again, and begins with that lease.
-/// 4. A lease of a whole collection locks no rows. A lock that it shares with others tells that its
-///    transaction is open.
+/// 4. A lease of a whole collection locks no rows of it. A row of Cascade's own, whose lock it shares
+///    with others, tells that its transaction is open.
 ///
 /// Times are those of the server, which all machines share.
 package struct LiveLeases {
@@ -43,10 +43,8 @@ package struct LiveLeases {
 
   /// Throws a conflict if something went that a lease holds by now.
   package func verify() throws {
-    let isFree = try store.db.run(
-      "SELECT pg_try_advisory_xact_lock(\(LeaseTable.lockOfCollections))"
-    ).bool
-    if !isFree { throw LiveLeases.conflict }
+    let free = try store.db.run("\(LeaseTable.rowOfCollections) FOR UPDATE SKIP LOCKED")
+    if free.isEmpty { throw LiveLeases.conflict }
     let new = try store.db.run(
       """
       SELECT l.collection, l.key FROM cascade.lease l WHERE l.expires > \(now)

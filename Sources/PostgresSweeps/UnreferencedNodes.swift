@@ -51,7 +51,7 @@ extension Closure {
     let key = nodes.table.key.text(nodes.row)
     counts[nodes.table.number, default: 0] += try store.db.run(
       """
-      INSERT INTO pg_temp.gone SELECT \(nodes.table.number), \(key), 0
+      INSERT INTO \(scratch.into(.gone)) SELECT \(nodes.table.number), \(key), 0
       FROM \(nodes.table.name) \(nodes.row)
       WHERE \(nodes.condition) AND NOT \(leases.holds(nodes.table, key)) ON CONFLICT DO NOTHING
       """

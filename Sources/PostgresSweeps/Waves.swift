@@ -23,6 +23,9 @@ package struct Waves {
   package var checksAtOnce = false
   /// Whether the application's constraints and triggers may refuse what is done.
   package var expectsRefusals = false
+  /// Whether a step looks how many rows would go before it deletes them. To stop at a limit, a
+  /// statement has to look at each row twice; so one that is bounded by time does not.
+  package var looksFirst = false
   private var work: Work
   /// How many rows went of each table, and by which rule.
   package private(set) var deletions: [Int64: [Int64: Int]] = [:]
@@ -110,10 +113,9 @@ package struct Waves {
     return worked
   }
 
-  /// Whether so few rows refer to these nodes that they can go at once. To stop at a limit, a
-  /// statement has to look at each row twice.
+  /// Whether so few rows refer to these nodes that they can go at once.
   private func fits(_ taken: Work.Part, _ table: MappedTable, _ limit: Int) throws -> Bool {
-    if limit == .max { return true }
+    if limit == .max || !looksFirst { return true }
     return try binding.relations(to: table).allSatisfy { relation in
       try relation.columns == nil || !relation.isFollowed(.widowed) || fits(relation, taken, limit)
     }
@@ -165,12 +167,11 @@ package struct Waves {
     guard let columns = relation.columns, relation.isPlain else {
       return relation.hasLost(any: array)
     }
-    return columns.isIn(
-      "s",
+    let lost = """
+      ARRAY(SELECT n.key FROM unnest(\(array)::text[]) n(key)
+        WHERE NOT \(relation.destination.has("n.key")))
       """
-      SELECT n.key FROM unnest(\(array)::text[]) n(key)
-      WHERE NOT \(relation.destination.has("n.key")) OFFSET 0
-      """)
+    return columns.isAny("s", lost)
   }
 
   /// `goesNext`: the nodes with these keys are still there.

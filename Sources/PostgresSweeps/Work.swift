@@ -20,7 +20,7 @@ struct Work {
     package let subject: Int64
     /// Whether they are in `work`, or else in `deleted`.
     let isWork: Bool
-    /// The `ctid` of a row of `work`, or the `id` of one of `deleted`.
+    /// The `id` of a row of `work` or of `deleted`.
     package let rows: [String]
     package let keys: [String]
     package let others: [String]
@@ -44,8 +44,18 @@ struct Work {
     max(1, limit / max(1, fanOut[table] ?? 1))
   }
 
+  private var isOpen: String { "j.batch = \(batch) AND NOT j.done" }
+
+  /// Whether a row is one of a part whose ids are `$1`. With these conditions, the index that found
+  /// them serves.
+  private func isOne(of taken: Part) -> String {
+    """
+    \(isOpen) AND j.what = \(taken.what.rawValue) AND j.subject = \(taken.subject)
+    AND j.id = ANY($1::bigint[])
+    """
+  }
+
   package func take(_ limit: Int) throws -> Part? {
-    let isOpen = "j.batch = \(batch) AND NOT j.done"
     let next = try db.run(
       "SELECT j.what, j.subject FROM cascade.work j WHERE \(isOpen) ORDER BY 1, 2 LIMIT 1"
     ).rows.first
@@ -53,9 +63,9 @@ struct Work {
     let subject = Int64(next[1]!)!
     let rows = try db.run(
       """
-      SELECT j.ctid, j.key, j.other FROM cascade.work j
+      SELECT j.id, j.key, j.other FROM cascade.work j
       WHERE \(isOpen) AND j.what = \(what.rawValue) AND j.subject = \(subject)
-      LIMIT \(what == .gone ? mostNodes(subject, limit) : limit)
+      ORDER BY j.id LIMIT \(what == .gone ? mostNodes(subject, limit) : limit)
       """
     ).rows
     return Part(
@@ -91,7 +101,7 @@ struct Work {
   func drop(_ taken: Part, where condition: String = "true") throws -> Part {
     if !taken.isWork { return taken }
     let dropped = try db.run(
-      "DELETE FROM cascade.work j WHERE j.ctid = ANY($1::tid[]) AND \(condition) RETURNING j.ctid",
+      "DELETE FROM cascade.work j WHERE \(isOne(of: taken)) AND \(condition) RETURNING j.id",
       [taken.array]
     ).texts
     return dropped.isEmpty ? taken : taken.without(Set(dropped))
@@ -100,7 +110,7 @@ struct Work {
   package func close(_ taken: Part) throws {
     if taken.isWork {
       try db.run(
-        "UPDATE cascade.work j SET done = true WHERE j.ctid = ANY($1::tid[])", [taken.array])
+        "UPDATE cascade.work j SET done = true WHERE \(isOne(of: taken))", [taken.array])
     } else if let last = taken.rows.last {
       try db.run(
         """

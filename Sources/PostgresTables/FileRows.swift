@@ -145,7 +145,7 @@ package struct FileRows {
     let lost = store.binding.files.filter(\.releases).map { relation in
       let (key, path) = (relation.source.key, relation.path(in: "s"))
       return """
-        SELECT \(literal(relation.root)), \(path) FROM pg_temp.gone g, \(relation.source.name) s
+        SELECT \(literal(relation.root)), \(path) FROM \(store.scratch[.gone]) g, \(relation.source.name) s
         WHERE g.collection = \(relation.source.number) AND \(key.equal("s", text: "g.key"))
         AND \(path) IS NOT NULL
         """
@@ -155,7 +155,7 @@ package struct FileRows {
       let key = relation.source.key.text("s")
       return """
         SELECT FROM \(relation.source.name) s WHERE p.root = \(literal(relation.root))
-        AND \(relation.path(in: "s")) = p.path AND NOT EXISTS (SELECT FROM pg_temp.gone o
+        AND \(relation.path(in: "s")) = p.path AND NOT EXISTS (SELECT FROM \(store.scratch[.gone]) o
           WHERE o.collection = \(relation.source.number) AND o.key = \(key))
         """
     }

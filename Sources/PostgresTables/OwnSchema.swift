@@ -26,9 +26,10 @@ package enum OwnSchema {
     -- stays until the end of the batch. What waits because a node had to stay is in the batch 0. What
     -- a batch deletes itself is in `deleted`, and not here.
     CREATE TABLE cascade.work(
-      batch bigint NOT NULL, what smallint NOT NULL, subject int NOT NULL, key text NOT NULL, other text,
-      done boolean NOT NULL DEFAULT false, told boolean NOT NULL DEFAULT false);
-    CREATE INDEX work_open ON cascade.work(batch, what, subject) WHERE NOT done;
+      id bigint GENERATED ALWAYS AS IDENTITY (CACHE 1000), batch bigint NOT NULL, what smallint NOT NULL,
+      subject int NOT NULL, key text NOT NULL, other text, done boolean NOT NULL DEFAULT false,
+      told boolean NOT NULL DEFAULT false);
+    CREATE INDEX work_open ON cascade.work(batch, what, subject, id) WHERE NOT done;
     CREATE INDEX work_done ON cascade.work(batch, what, subject, \(survivor("work"))) WHERE done;
     -- Up to which row of `deleted` a batch has followed what it deleted.
     CREATE TABLE cascade.followed(
@@ -63,9 +64,10 @@ package enum OwnSchema {
     CREATE VIEW cascade.deleted_node AS
       SELECT d.id, d.batch, d.collection, d.via, d.rule, d.is_own, d.follows, d.bucket, n.key, n.other
       FROM cascade.deleted d, unnest(d.keys, d.others) n(key, other);
-    -- The texts of the rows that are kept.
+    -- The texts of the rows that are kept. Of a key that a batch deleted twice, the last one counts.
     CREATE TABLE cascade.trash(
-      batch bigint NOT NULL, collection int NOT NULL, key text NOT NULL, row text NOT NULL);
+      id bigint GENERATED ALWAYS AS IDENTITY (CACHE 1000), batch bigint NOT NULL,
+      collection int NOT NULL, key text NOT NULL, row text NOT NULL);
     CREATE INDEX trash_batches ON cascade.trash(batch);
     -- References that rule 64 removed: `value` is the reference, or the whole list, of which `rest`
     -- is what was left.

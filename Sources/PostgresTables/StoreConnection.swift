@@ -7,20 +7,25 @@ package final class StoreConnection {
   package let db: Session
   package let model: StoreModel
   package private(set) var binding = Binding()
+  package let dialect: Dialect
+  package private(set) var scratch: ScratchTables
   private var boundSchema: String?
 
   package init(_ path: String, _ model: StoreModel, lockTimeout: Duration) throws {
     self.model = model
-    db = try StoreConnection.open(path)
+    let location = try StoreConnection.location(path)
+    dialect = location.dialect
+    scratch = ScratchTables(dialect, owner: .random(in: 1 ... .max))
+    db = try StoreConnection.open(location, path)
     let milliseconds = Int64(lockTimeout / .milliseconds(1))
-    try db.execute("SET lock_timeout = \(milliseconds); \(StoreConnection.settings)")
+    try db.execute(
+      "SET lock_timeout = \(milliseconds); \(StoreConnection.settings); \(scratch.setting)")
   }
 
   /// A server that is not there now is waited for.
-  private static func open(_ path: String) throws -> Session {
-    let uri = try uri(path)
+  private static func open(_ location: Location, _ path: String) throws -> Session {
     do throws(PostgresError) {
-      return try Session(uri, name: Leadership.daemon)
+      return try Session(location.uri, name: Leadership.daemon)
     } catch {
       if error.isNotAllowed || !error.isConnectionLost { throw error }
       throw StoreAway(
@@ -28,9 +33,9 @@ package final class StoreConnection {
     }
   }
 
-  private static func uri(_ path: String) throws(StoreError) -> String {
+  private static func location(_ path: String) throws(StoreError) -> Location {
     do throws(InvalidLocation) {
-      return try Location(path).uri
+      return try Location(path)
     } catch {
       throw StoreError(error.description)
     }
@@ -52,6 +57,22 @@ package final class StoreConnection {
     defer { try? db.execute("SET enable_seqscan = off; SET enable_hashjoin = off") }
     return try body()
   }
+
+  // MARK: - Transactions
+
+  /// Runs `body` in a transaction of its own, which may use scratch tables.
+  package func transaction<T>(
+    _ isolation: Session.Isolation = .readCommitted, isDurable: Bool = true,
+    longest: Duration? = nil, _ body: () throws -> T
+  ) throws -> T {
+    try db.transaction(isolation, isDurable: isDurable, longest: longest) {
+      let result = try body()
+      try scratch.end(db)
+      return result
+    }
+  }
+
+  package func begin(_ tables: [ScratchTables.Table]) throws { try scratch.begin(tables, db) }
 
   package var isAttached: Bool {
     get throws { try db.run("SELECT to_regclass('cascade.meta') IS NOT NULL").bool }
