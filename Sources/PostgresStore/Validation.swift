@@ -142,7 +142,7 @@ extension Validation {
         relation.table(at: end).number,
         """
         SELECT \(columns.text("e")) FROM \(join.name) e
-        WHERE \(nodes.key.isIn("e", Validation.touched(nodes))) AND \(columns.isComplete("e"))
+        WHERE \(nodes.key.isIn("e", touched(nodes))) AND \(columns.isComplete("e"))
         """)
     }
   }
