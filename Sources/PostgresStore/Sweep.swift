@@ -283,7 +283,7 @@ extension PostgresWriter {
         let result = try db.transaction(
           isDurable: !isStep, longest: longest, beginningWith: LiveLeases.sql
         ) { rows in
-          next.leases = LiveLeases(store, rows)
+          next.beginTransaction(rows)
           if next.checksAtOnce { try db.execute("SET CONSTRAINTS ALL IMMEDIATE") }
           let result = try body(&next)
           try next.endTransaction()

@@ -16,7 +16,7 @@ package import PostgresTables
 /// Times are those of the server, which all machines share.
 package struct LiveLeases {
   private let store: StoreConnection
-  private let snapshot: String
+  let snapshot: String
   private let now: Int64
   package let isAny: Bool
 

@@ -7,11 +7,14 @@ package import PostgresTables
 package struct RowRemoval {
   package let store: StoreConnection
   package let batch: Int64
+  /// The batch in statements: a parameter in those that come again.
+  private var batchValue: String
   /// Whether a statement deletes no more than a step.
   var isInSteps = false
 
   package init(store: StoreConnection, batch: Int64, isInSteps: Bool = false) {
     (self.store, self.batch, self.isInSteps) = (store, batch, isInSteps)
+    batchValue = "\(batch)"
   }
 
   /// Which rows, in terms of one of them, with the values of `$1`, `$2`, …
@@ -50,32 +53,32 @@ package struct RowRemoval {
     from table: MappedTable, _ selection: Selection, because cause: Cause?, limit: Int
   ) throws -> Count {
     let values = selection.values + ["\(batch)"]
-    let row = try store.db.runAgain(
-      sql(table, selection, cause, limit, batch: "$\(values.count)::bigint"), values
-    ).rows[0]
+    var removal = self
+    removal.batchValue = "$\(values.count)::bigint"
+    let row = try store.db.runAgain(removal.sql(table, selection, cause, limit), values).rows[0]
     return Count(rows: Int(row[0]!)!, edges: Int(row[1] ?? "0")!)
   }
 
   private func sql(
-    _ table: MappedTable, _ selection: Selection, _ cause: Cause?, _ limit: Int, batch: String
+    _ table: MappedTable, _ selection: Selection, _ cause: Cause?, _ limit: Int
   ) -> String {
-    let edges = store.binding.relations(from: table).filter { $0.join == nil }
-    let count = edges.map { self.count($0) }
+    let edges = store.binding.relations(heldBy: table)
+    let count = edges.map { self.count($0, cause) }
     return """
       WITH d AS (
         \(delete(table.name, table.key, selection, limit))),
-      \(cause == nil ? gone(table, batch) : "")
-      k AS (\(kept(table, cause, batch)))\(edges.compactMap { lost($0, batch) }.joined())
+      \(cause == nil ? gone(table) : "")
+      k AS (\(kept(table, cause)))\(edges.compactMap { lost($0, cause) }.joined())
       SELECT count(*), sum(\((["0"] + count).joined(separator: " + "))) FROM d
       """
   }
 
   /// What a change file asks for is in its plan, also if nothing follows.
-  private func gone(_ table: MappedTable, _ batch: String) -> String {
+  private func gone(_ table: MappedTable) -> String {
     """
     g AS (
       INSERT INTO cascade.work(what, subject, key, batch)
-      SELECT \(JournalSubject.gone.rawValue), \(table.number), \(table.key.text("d")), \(batch)
+      SELECT \(JournalSubject.gone.rawValue), \(table.number), \(table.key.text("d")), \(batchValue)
       FROM d),
     """
   }
@@ -94,12 +97,12 @@ package struct RowRemoval {
   }
 
   /// Nodes from which nothing follows share rows. The memory for that is bounded in steps only.
-  private func kept(_ table: MappedTable, _ cause: Cause?, _ batch: String) -> String {
+  private func kept(_ table: MappedTable, _ cause: Cause?) -> String {
     let follows = cause != nil && store.binding.isMissed(table)
     let isShared = cause != nil && !follows && isInSteps
     let why = cause.map { "\($0.relation.number), \($0.rule.rawValue)" } ?? "NULL, NULL"
     let (key, other) = (table.key.text("d"), cause?.other ?? "NULL::text")
-    let rows = store.model.trash > .zero ? (one: "ARRAY[d::text]", all: "array_agg(n.row)") : nil
+    let rows = store.model.trash > .zero ? (one: "ARRAY[(d.*)::text]", all: "array_agg(n.row)") : nil
     let nodes =
       isShared
       ? """
@@ -110,30 +113,43 @@ package struct RowRemoval {
     return """
       INSERT INTO cascade.deleted(
         batch, collection, via, rule, is_own, follows, bucket, keys, others, rows)
-      SELECT \(batch), \(table.number), \(why), true, \(follows), \(nodes)
+      SELECT \(batchValue), \(table.number), \(why), true, \(follows), \(nodes)
       """
   }
 
-  /// How many edges the row `d` had.
-  private func count(_ relation: EdgeRelation) -> String {
-    if !relation.countsReferences { return "0" }
+  /// How many edges the row `d` had. A change file counts those of join rows itself, because several
+  /// rows may be the same edge.
+  private func count(_ relation: EdgeRelation, _ cause: Cause?) -> String {
+    if !relation.countsReferences || relation.join != nil && cause == nil { return "0" }
     guard let list = relation.list else {
       return "coalesce((\(relation.isEdge(in: "d")))::int, 0)"
     }
     return "(SELECT count(*) FROM \(list.elements("d")) WHERE \(relation.isEdge()))"
   }
 
-  private var keptRow: String { store.model.trash > .zero ? "d::text" : "NULL" }
+  private var keptRow: String { store.model.trash > .zero ? "(d.*)::text" : "NULL" }
 
-  private func lost(_ relation: EdgeRelation, _ batch: String) -> String? {
-    if relation.rules.isDisjoint(with: .losingSource) && !relation.isNeeded { return nil }
+  private func lost(_ relation: EdgeRelation, _ cause: Cause?) -> String? {
+    if relation.join == nil {
+      let isMissed = !relation.rules.isDisjoint(with: .losingSource) || relation.isNeeded
+      return isMissed ? lost(relation, as: .lost) : nil
+    }
+    if let cause, cause.relation.isTie(of: relation, at: .destination) {
+      return lost(relation, as: .widowed)
+    }
+    let mayLoseMore = cause.map { !$0.relation.isTie(of: relation, at: .source) } ?? false
+    return lost(relation, as: .lost) + (mayLoseMore ? lost(relation, as: .rowless) : "")
+  }
+
+  /// Notes the loss of the edges of the rows `d`.
+  private func lost(_ relation: EdgeRelation, as what: JournalSubject) -> String {
+    let isComplete = relation.join.map { " AND \($0.source.isComplete("d"))" } ?? ""
     return """
-      , e\(relation.number) AS (
+      , e\(what.rawValue)_\(relation.number) AS (
         INSERT INTO cascade.work(what, subject, key, other, batch, done)
-        SELECT \(JournalSubject.lost.rawValue), \(relation.number),
-        \(relation.source.key.text("d")), \(relation.to(in: "d")), \(batch),
-        \(!relation.isFollowed(.lost))
-        FROM d\(relation.references(of: "d")) WHERE \(relation.isEdge(in: "d")))
+        SELECT \(what.rawValue), \(relation.number), \(relation.from(in: "d")),
+        \(relation.to(in: "d")), \(batchValue), \(!relation.isFollowed(what))
+        FROM d\(relation.references(of: "d")) WHERE \(relation.isEdge(in: "d"))\(isComplete))
       """
   }
 

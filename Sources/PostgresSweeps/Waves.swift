@@ -26,7 +26,7 @@ package struct Waves {
   /// Whether a step looks how many rows would go before it deletes them. To stop at a limit, a
   /// statement has to look at each row twice; so one that is bounded by time does not.
   package var looksFirst = false
-  private var work: Work
+  private(set) var work: Work
   /// How many rows went of each table, and by which rule.
   package private(set) var deletions: [Int64: [Int64: Int]] = [:]
   /// How many join rows were removed: with them edges are lost later than their ends.
@@ -47,7 +47,8 @@ package struct Waves {
   /// Whether a lease held some of them.
   var hasLeased = false
   /// As the transaction has to respect them.
-  package var leases: LiveLeases
+  package private(set) var leases: LiveLeases
+  var settled = SettledNodes()
 
   package var db: Session { _read { yield store.db } }
   package var binding: Binding { store.binding }
@@ -73,6 +74,12 @@ package struct Waves {
     var waves = self
     waves.looksFirst = looksFirst
     return waves
+  }
+
+  /// `rows` are what `LiveLeases.sql` returned at the beginning of a transaction.
+  package mutating func beginTransaction(_ rows: Rows) {
+    leases = LiveLeases(store, rows)
+    settled.begin(leases.snapshot)
   }
 
   /// What a transaction has to do before its commit.
@@ -125,9 +132,16 @@ package struct Waves {
     for relation in binding.relations(from: table) {
       note(try unlink(relation, lost: .source, taken.keys, limit))
     }
-    if isComplete { work.close(taken) } else { work.keep(taken) }
+    if isComplete { close(taken) } else { work.keep(taken) }
     work.fanOut[table.number] = worked / taken.rows.count
     return worked
+  }
+
+  private mutating func close(_ taken: Work.Part) {
+    work.close(taken)
+    if let range = taken.deletedRows {
+      settled.noteFollowed(taken.subject, from: range.lowerBound, to: range.upperBound)
+    }
   }
 
   /// Whether so few rows refer to these nodes that they can go at once.
@@ -152,7 +166,10 @@ package struct Waves {
   private mutating func followLostDestination(
     _ relation: EdgeRelation, _ taken: Work.Part, _ limit: Int
   ) throws -> Int {
-    if relation.join != nil { return try unlink(relation, lost: .destination, taken.keys, limit) }
+    if relation.looseJoin != nil {
+      return try unlink(relation, lost: .destination, taken.keys, limit)
+    }
+    if relation.join != nil { return try noteWidowed(relation, taken.keys) }
     guard relation.rules.contains(.deleteSourceIfDestinationDeleted) else { return 0 }
     return try delete(
       from: relation.source,
@@ -161,6 +178,19 @@ package struct Waves {
       RowRemoval.Cause(
         rule: .deleteSourceIfDestinationDeleted, relation: relation,
         other: relation.lostDestination(in: "d")), limit)
+  }
+
+  /// Edges whose row went before their destination did.
+  private func noteWidowed(_ relation: EdgeRelation, _ keys: [String]) throws -> Int {
+    try db.run(
+      """
+      INSERT INTO cascade.work(what, subject, key, other, batch, done)
+      SELECT DISTINCT \(JournalSubject.widowed.rawValue), j.subject, j.key, j.other, \(batch),
+        \(!relation.isFollowed(.widowed))
+      FROM cascade.work j WHERE \(isDone(.rowless, relation))
+      AND \(OwnSchema.survivor("j")) = ANY($1::text[]) AND NOT \(relation.destination.has("j.other"))
+      """, [arrayText(keys)]
+    ).changed
   }
 
   /// Each key is looked for once, and not for each row that refers to it.
@@ -181,7 +211,7 @@ package struct Waves {
     _ relation: EdgeRelation, lost end: EdgeEnd, _ keys: [String], _ limit: Int = .max,
     goesNext: Bool = false
   ) throws -> Int {
-    guard let join = relation.join else { return 0 }
+    guard let join = relation.looseJoin else { return 0 }
     let went = try removal.unlink(
       relation, join, lost: end, keys: arrayText(keys), limit: limit, goesNext: goesNext)
     count.edges += went
@@ -251,6 +281,7 @@ package struct Waves {
     if went.rows > 0 {
       deletions[table.number, default: [:]][cause.rule.rawValue, default: 0] += went.rows
       if binding.isMissed(table) { work.unfollowed.insert(table.number) }
+      settled.noteDeletion(from: table.number)
     }
     return went.rows
   }
@@ -302,7 +333,7 @@ package struct Waves {
   /// since it began that may have led to them. Returns how many it looked at, and 0 when it came to an
   /// end and nothing went.
   private mutating func deleteDestinations(_ relation: EdgeRelation, _ limit: Int) throws -> Int {
-    let sources = countGone(binding.alikeAtDestination(relation).map(\.source))
+    let sources = countGone(binding.alikeAtDestination(relation).flatMap(\.sources))
     var pass = passes[relation.number] ?? Pass(after: nil, sources: sources)
     if pass.isOver {
       if pass.sources == sources { return 0 }
@@ -324,7 +355,7 @@ package struct Waves {
     pass.isOver = next.count < limit
     pass.after = next.last
     passes[relation.number] = pass
-    let isMore = countGone(binding.alikeAtDestination(relation).map(\.source)) != pass.sources
+    let isMore = countGone(binding.alikeAtDestination(relation).flatMap(\.sources)) != pass.sources
     return pass.isOver && !isMore && went == 0 ? 0 : max(1, next.count)
   }
 
@@ -365,47 +396,5 @@ package struct Waves {
       FOR UPDATE \(skipsLocked ? "SKIP LOCKED" : "")
       """, selection.values
     ).texts
-  }
-
-  /// Whether an edge leads to one of the keys that a query returns, with its values. The keys of
-  /// lists are read first: with them, an index is used.
-  package func leads(_ relation: EdgeRelation, toAnyOf keys: String) throws -> RowRemoval.Selection
-  {
-    if relation.list == nil {
-      return RowRemoval.Selection(row: "s", condition: relation.leads(toAnyOf: keys))
-    }
-    return RowRemoval.Selection(
-      row: "s", condition: relation.leads(toAny: "$1"),
-      values: [arrayText(try db.run(keys).texts)])
-  }
-
-  /// Which rows refer to nodes that are gone, and have lost that reference.
-  func hasLostGone(_ relation: EdgeRelation) throws -> RowRemoval.Selection {
-    let keys = gone(relation.destination)
-    if relation.list == nil {
-      return RowRemoval.Selection(row: "s", condition: relation.hasLost(anyOf: keys))
-    }
-    return RowRemoval.Selection(
-      row: "s", condition: relation.hasLost(any: "$1"),
-      values: [arrayText(try db.run(keys).texts)])
-  }
-
-  /// The keys of a table that are gone. `untold`: without those that earlier batches told of.
-  package func gone(_ table: MappedTable, untold: Bool = false) -> String {
-    """
-    SELECT j.key FROM cascade.work j
-    WHERE j.what = \(JournalSubject.gone.rawValue) AND j.subject = \(table.number) AND j.done
-    AND j.batch = \(batch)\(untold ? " AND NOT j.told" : "")
-    UNION ALL SELECT k.keys[1] FROM cascade.deleted k
-    WHERE k.batch = \(batch) AND k.collection = \(table.number) AND k.follows
-    AND k.id > \(work.last)
-    """
-  }
-
-  package func isDone(_ what: JournalSubject, _ relation: EdgeRelation) -> String {
-    """
-    j.what = \(what.rawValue) AND j.subject = \(relation.number) AND j.done
-    AND j.batch = \(batch)
-    """
   }
 }

@@ -46,6 +46,12 @@ struct Work {
     package let keys: [String]
     package let others: [String]
 
+    /// Which rows of `deleted` they are.
+    var deletedRows: ClosedRange<Int64>? {
+      guard !isWork, let first = rows.first, let last = rows.last else { return nil }
+      return Int64(first)!...Int64(last)!
+    }
+
     fileprivate var ids: String { "'{\(rows.joined(separator: ","))}'::bigint[]" }
 
     private func only(_ indices: [Int]) -> Part {

@@ -18,10 +18,12 @@ package enum OwnSchema {
       UNIQUE(name, source, destination, part));
 
     -- What others wrote since the last sweep began. `what` is a JournalSubject; `subject` numbers a
-    -- collection or a relation. Of a row that is `told`, there are notices already.
+    -- collection or a relation. Of a row that is `told`, there are notices already. The rows of one
+    -- statement share a `seq`: to count on for each would take as long as to write it.
     CREATE TABLE cascade.journal(
-      seq bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, what smallint NOT NULL,
+      seq bigint GENERATED ALWAYS AS IDENTITY, what smallint NOT NULL,
       subject int NOT NULL, key text NOT NULL, other text, told boolean NOT NULL DEFAULT false);
+    CREATE INDEX journal_order ON cascade.journal(seq);
     -- What a batch took from the journal, and what it has found. A row that was examined is `done`, and
     -- stays until the end of the batch. What waits because a node had to stay is in the batch 0. What
     -- a batch deletes itself is in `deleted`, and not here.
@@ -155,4 +157,7 @@ package enum JournalSubject: Int {
   case arrived = 3
   /// An edge of the relation `subject`, from `key` to `other`, lost its destination.
   case widowed = 4
+  /// The row of an edge of the relation `subject`, from `key` to `other`, went by a rule. Should the
+  /// batch delete the destination, too, the edge has lost it.
+  case rowless = 5
 }
