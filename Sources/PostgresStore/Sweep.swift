@@ -204,7 +204,10 @@ extension PostgresWriter {
       var next = waves
       do {
         let result = try store.transaction(isDurable: isDurable) {
-          if next.checksAtOnce { try db.execute("SET CONSTRAINTS ALL IMMEDIATE") }
+          // Where no constraint can be deferred, the statement may be unknown.
+          if next.checksAtOnce {
+            try? db.savepoint { try db.execute("SET CONSTRAINTS ALL IMMEDIATE") }
+          }
           next.leases = try LiveLeases(store)
           let result = try body(&next)
           try next.leases.verify()
