@@ -95,14 +95,18 @@ package struct Session: ~Copyable {
   /// Runs `body` in a transaction of its own, and rolls it back if `body` throws.
   ///
   /// One that is not durable may be lost if the server crashes, together with every later one of all
-  /// sessions, and never without those. The next durable one makes it durable too. One that is not
-  /// `isFenced` commits in any case.
+  /// sessions, and never without those. The next durable one makes it durable too.
+  ///
+  /// A statement that takes longer than `longest` is cancelled. What is not `isFenced` is
+  /// committed without asking.
   package func transaction<T>(
-    _ isolation: Isolation = .readCommitted, isDurable: Bool = true, isFenced: Bool = true,
+    _ isolation: Isolation = .readCommitted, isDurable: Bool = true, longest: Duration? = nil,
+    isFenced: Bool = true,
     _ body: () throws -> T
   ) throws -> T {
     let durability = isDurable ? "" : "; SET LOCAL synchronous_commit = off"
-    try execute("BEGIN ISOLATION LEVEL \(isolation.rawValue)\(durability)")
+    let limit = longest.map { "; SET LOCAL statement_timeout = \(Int64($0 / .milliseconds(1)))" }
+    try execute("BEGIN ISOLATION LEVEL \(isolation.rawValue)\(durability)\(limit ?? "")")
     do {
       let result = try body()
       if isFenced { try commit() } else { try execute("COMMIT") }

@@ -38,6 +38,7 @@ extension PostgresWriter {
     let begun = try unfinished ?? plan(kinds, scans: kinds.scansTables, &result)
     guard let batch = begun else { return }
     var waves = try Waves(store, batch: batch, isSweep: true, isNew: unfinished == nil)
+    waves.looksFirst = rowsToAStep != nil
     try carryOut(&waves, manners)
     try end(&waves, now, &result)
     // Where no other session is in a transaction, nothing is left to be looked for later.
@@ -176,7 +177,7 @@ extension PostgresWriter {
     _ waves: inout Waves, _ manners: StepPolicy, _ body: (inout Waves, Int) throws -> Int?
   ) throws -> Bool {
     let (start, limit) = (ContinuousClock.now, rowsToAStep ?? pace.limit)
-    let (worked, isMore) = try transaction(&waves, isDurable: false) { waves in
+    let (worked, isMore) = try transaction(&waves, isStep: true) { waves in
       var worked = 0
       repeat {
         guard let more = try body(&waves, limit - worked) else { return (worked, false) }
@@ -196,18 +197,18 @@ extension PostgresWriter {
   /// A transaction that met another one is tried again. So is one that the application's constraints
   /// or triggers refuse: then what they refuse is left, and in the end each statement is checked at
   /// once, also by constraints that are deferred.
+  ///
+  /// A step in which a statement takes too long is tried again, too, and then looks first.
   private func transaction<T>(
-    _ waves: inout Waves, isDurable: Bool = true, _ body: (inout Waves) throws -> T
+    _ waves: inout Waves, isStep: Bool = false, _ body: (inout Waves) throws -> T
   ) throws -> T {
     var tries = 0
     while true {
       var next = waves
       do {
-        let result = try store.transaction(isDurable: isDurable) {
-          // Where no constraint can be deferred, the statement may be unknown.
-          if next.checksAtOnce {
-            try? db.savepoint { try db.execute("SET CONSTRAINTS ALL IMMEDIATE") }
-          }
+        let longest = isStep && !waves.looksFirst ? longestStatement : nil
+        let result = try store.transaction(isDurable: !isStep, longest: longest) {
+          if next.checksAtOnce { checkAtOnce() }
           next.leases = try LiveLeases(store)
           let result = try body(&next)
           try next.leases.verify()
@@ -216,8 +217,11 @@ extension PostgresWriter {
         waves = next
         return result
       } catch let error as PostgresError
-        where tries < 5 && (error.isConflict || error.isAboutTheValue && !waves.checksAtOnce)
+        where tries < 5
+        && (error.isConflict || error.isAboutTheValue && !waves.checksAtOnce
+          || error.isCancelled && isStep && !waves.looksFirst)
       {
+        if error.isCancelled { waves.looksFirst = true }
         if error.isAboutTheValue {
           waves.checksAtOnce = waves.expectsRefusals
           waves.expectsRefusals = true
@@ -225,6 +229,17 @@ extension PostgresWriter {
         tries += 1
       }
     }
+  }
+
+  /// Of a step that does not know how many rows it will meet. The bound keeps what a statement
+  /// remembers of them small.
+  private var longestStatement: Duration {
+    min(max(budget * 2, .milliseconds(50)), .seconds(1))
+  }
+
+  /// Where no constraint can be deferred, the statement may be unknown.
+  private func checkAtOnce() {
+    try? db.savepoint { try db.execute("SET CONSTRAINTS ALL IMMEDIATE") }
   }
 
   // MARK: - The end

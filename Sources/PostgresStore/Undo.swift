@@ -260,7 +260,7 @@ private struct Undo {
   /// References of what came back to what did not.
   private mutating func listDangling() throws {
     for relation in store.binding.relations
-    where result.byCollection[relation.source.collection] != nil {
+    where relation.join?.nodes == nil && result.byCollection[relation.source.collection] != nil {
       let destination = relation.dangling(at: .destination)
       let rows = try db.run(
         """

@@ -106,6 +106,9 @@ extension Validation {
     }
     let bySource = store.binding.needed(by: .source)
     let needed = bySource.union(store.binding.needed(by: .destination))
+    for relation in store.binding.relations where relation.join?.nodes != nil {
+      try touchJoined(relation)
+    }
     for relation in store.binding.relations where needed.contains(relation.number) {
       let lost =
         "FROM cascade.work j WHERE j.batch = \(batch) AND j.subject = \(relation.number)"
@@ -128,6 +131,20 @@ extension Validation {
       SELECT \(relation.source.key.text("s")) FROM \(relation.edges())
       WHERE \(relation.leads(toAny: "$1"))
       """, [arrayText(try store.db.run(gone).texts)])
+  }
+
+  /// The ends of the join rows that were written.
+  private func touchJoined(_ relation: EdgeRelation) throws {
+    guard let join = relation.join, let nodes = join.nodes else { return }
+    for end in EdgeEnd.allCases {
+      let columns = join.columns(at: end)
+      try touch(
+        relation.table(at: end).number,
+        """
+        SELECT \(columns.text("e")) FROM \(join.name) e
+        WHERE \(nodes.key.isIn("e", touched(nodes))) AND \(columns.isComplete("e"))
+        """)
+    }
   }
 
   private func touch(_ table: Int64, _ keys: String, _ values: [String?] = []) throws {

@@ -116,7 +116,7 @@ package struct Closure {
         try addSources(relation)
       }
       if relation.rules.contains(.deleteDestinationIfSourceDeleted)
-        && isNews(relation.source, .lost, relation)
+        && isNews(relation.lostWith, .lost, relation)
       {
         try addDestinations(relation, .deleteDestinationIfSourceDeleted)
       }
@@ -182,13 +182,14 @@ package struct Closure {
   private mutating func addDestinations(
     _ relation: EdgeRelation, _ rule: Rules, where condition: String = "true"
   ) throws {
-    let (edges, table) = (relation.edges(ofText: "g.key"), relation.destination)
+    let (edges, table) = (relation.edges(lostWithText: "g.key"), relation.destination)
     let isEach = rule == .deleteDestinationIfSourceDeleted
     let ofSet = """
-      SELECT \(table.key.text("t")), \(rule.rawValue), \(relation.number), g.key
+      SELECT \(table.key.text("t")), \(rule.rawValue), \(relation.number), \(relation.from())
       FROM \(scratch[.gone]) g, \(edges.from), \(table.name) t
-      WHERE g.collection = \(relation.source.number) AND \(isEach ? "g.level = \(level)" : "true")
+      WHERE g.collection = \(relation.lostWith.number) AND \(isEach ? "g.level = \(level)" : "true")
       AND \(edges.condition) AND \(relation.leads(to: "t")) AND \(condition)
+      AND \(isLastRow(relation))
       """
     let isOnce = isEach && level > 0
     try add(table, union(ofSet, isOnce ? nil : journaled(relation, rule, condition)))
@@ -219,13 +220,13 @@ package struct Closure {
   private mutating func followCounts() throws -> Bool {
     for relation in binding.relations {
       if relation.rules.contains(.deleteDestinationIfAllSourcesDeleted),
-        isCountNew(relation, binding.alikeAtDestination(relation).map(\.source), .lost)
+        isCountNew(relation, binding.alikeAtDestination(relation).flatMap(\.sources), .lost)
       {
         try addDestinations(
           relation, .deleteDestinationIfAllSourcesDeleted, where: "NOT \(hasSource(relation))")
       }
       if relation.rules.contains(.deleteSourceIfAllDestinationsDeleted),
-        isCountNew(relation, binding.alikeAtSource(relation).map(\.destination), .widowed)
+        isCountNew(relation, binding.alikeAtSource(relation).flatMap(\.destinations), .widowed)
       {
         try addSourcesWithoutDestination(relation)
       }
@@ -246,7 +247,8 @@ package struct Closure {
   private mutating func addSourcesWithoutDestination(_ relation: EdgeRelation) throws {
     let remain = binding.alikeAtSource(relation).map { alike in
       let table = alike.destination
-      return alike.hasDestination(where: stays(table, "t"), ofEachRow: isSmall)
+      return alike.hasDestination(
+        where: "\(stays(table, "t")) AND \(rowStays(alike))", ofEachRow: isSmall)
     }.joined(separator: " OR ")
     let ofSet = """
       SELECT \(relation.source.key.text("s")),
@@ -276,7 +278,8 @@ package struct Closure {
     let table = relation.destination
     let remain = binding.alikeAtDestination(relation).map { alike in
       alike.hasSource(
-        where: "\(stays(alike.source, "s")) AND \(stays(table, "t"))", ofEachRow: isSmall)
+        where: "\(stays(alike.source, "s")) AND \(stays(table, "t")) AND \(rowStays(alike))",
+        ofEachRow: isSmall)
     }
     return "(\(remain.joined(separator: " OR ")))"
   }
@@ -284,6 +287,19 @@ package struct Closure {
   /// What to append to a condition for an edge, so that no other row that stays has the key.
   func andNowhereElse(_ relation: EdgeRelation) -> String {
     relation.andNowhereElse { "NOT \(isGone($0, $0.key.text("a")))" }
+  }
+
+  /// Whether the row of the edge stays, if it is a node itself.
+  private func rowStays(_ relation: EdgeRelation) -> String {
+    relation.join?.nodes.map { stays($0, "e") } ?? "true"
+  }
+
+  /// Whether no other row that stays is the same edge.
+  private func isLastRow(_ relation: EdgeRelation) -> String {
+    guard let join = relation.join, let nodes = join.nodes else { return "true" }
+    let isSame = [join.source, join.destination].map { $0.equal("r", $0, "e") }
+    return "NOT EXISTS (SELECT FROM \(join.name) r WHERE \(isSame.joined(separator: " AND ")) "
+      + "AND \(stays(nodes, "r")))"
   }
 
   /// Whether a row of a table is not in the set.

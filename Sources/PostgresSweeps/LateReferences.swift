@@ -15,7 +15,8 @@ package struct LateReferences {
   /// The ends whose loss an edge would notice. A join row is removed with either.
   private var ends: [(relation: EdgeRelation, end: EdgeEnd)] {
     store.binding.relations.flatMap { relation -> [(EdgeRelation, EdgeEnd)] in
-      if relation.join != nil { return [(relation, .source), (relation, .destination)] }
+      if relation.looseJoin != nil { return [(relation, .source), (relation, .destination)] }
+      if relation.join != nil { return [] }
       return relation.rules.isDisjoint(with: .losingDestination) ? [] : [(relation, .destination)]
     }
   }

@@ -56,13 +56,13 @@ package struct RowRemoval {
   private func sql(
     _ table: MappedTable, _ selection: Selection, _ cause: Cause?, _ limit: Int
   ) -> String {
-    let edges = store.binding.relations(from: table).filter { $0.join == nil }
-    let count = edges.map { self.count($0) }
+    let edges = store.binding.relations(heldBy: table)
+    let count = edges.map { self.count($0, cause) }
     return """
       WITH d AS (
         \(delete(table.name, table.key, selection, limit))),
       \(cause == nil ? gone(table) : "")
-      k AS (\(kept(table, cause)))\(trash(table))\(edges.compactMap { lost($0) }.joined())
+      k AS (\(kept(table, cause)))\(trash(table))\(edges.compactMap { lost($0, cause) }.joined())
       SELECT count(*), sum(\((["0"] + count).joined(separator: " + "))) FROM d
       """
   }
@@ -115,30 +115,43 @@ package struct RowRemoval {
     if store.model.trash == .zero { return "" }
     return """
       , t AS (INSERT INTO cascade.trash(batch, collection, key, row)
-        SELECT \(batch), \(table.number), \(table.key.text("d")), d::text FROM d)
+        SELECT \(batch), \(table.number), \(table.key.text("d")), (d.*)::text FROM d)
       """
   }
 
-  /// How many edges the row `d` had.
-  private func count(_ relation: EdgeRelation) -> String {
-    if !relation.countsReferences { return "0" }
+  /// How many edges the row `d` had. A change file counts those of join rows itself, because several
+  /// rows may be the same edge.
+  private func count(_ relation: EdgeRelation, _ cause: Cause?) -> String {
+    if !relation.countsReferences || relation.join != nil && cause == nil { return "0" }
     guard let list = relation.list else {
       return "coalesce((\(relation.isEdge(in: "d")))::int, 0)"
     }
     return "(SELECT count(*) FROM \(list.elements("d")) WHERE \(relation.isEdge()))"
   }
 
-  private var keptRow: String { store.model.trash > .zero ? "d::text" : "NULL" }
+  private var keptRow: String { store.model.trash > .zero ? "(d.*)::text" : "NULL" }
 
-  private func lost(_ relation: EdgeRelation) -> String? {
-    if relation.rules.isDisjoint(with: .losingSource) && !relation.isNeeded { return nil }
+  private func lost(_ relation: EdgeRelation, _ cause: Cause?) -> String? {
+    if relation.join == nil {
+      let isMissed = !relation.rules.isDisjoint(with: .losingSource) || relation.isNeeded
+      return isMissed ? lost(relation, as: .lost) : nil
+    }
+    if let cause, cause.relation.isTie(of: relation, at: .destination) {
+      return lost(relation, as: .widowed)
+    }
+    let mayLoseMore = cause.map { !$0.relation.isTie(of: relation, at: .source) } ?? false
+    return lost(relation, as: .lost) + (mayLoseMore ? lost(relation, as: .rowless) : "")
+  }
+
+  /// Notes the loss of the edges of the rows `d`.
+  private func lost(_ relation: EdgeRelation, as what: JournalSubject) -> String {
+    let isComplete = relation.join.map { " AND \($0.source.isComplete("d"))" } ?? ""
     return """
-      , e\(relation.number) AS (
+      , e\(what.rawValue)_\(relation.number) AS (
         INSERT INTO cascade.work(what, subject, key, other, batch, done)
-        SELECT \(JournalSubject.lost.rawValue), \(relation.number),
-        \(relation.source.key.text("d")), \(relation.to(in: "d")), \(batch),
-        \(!relation.isFollowed(.lost))
-        FROM d\(relation.references(of: "d")) WHERE \(relation.isEdge(in: "d")))
+        SELECT \(what.rawValue), \(relation.number), \(relation.from(in: "d")),
+        \(relation.to(in: "d")), \(batch), \(!relation.isFollowed(what))
+        FROM d\(relation.references(of: "d")) WHERE \(relation.isEdge(in: "d"))\(isComplete))
       """
   }
 

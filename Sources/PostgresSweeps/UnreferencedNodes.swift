@@ -25,8 +25,8 @@ package struct UnreferencedNodes {
   package var condition: String {
     let edges =
       end == .destination
-      ? binding.relations(to: table).map { $0.hasSource() }
-      : binding.relations(from: table).map(hasEdge) + files
+      ? binding.relations(to: table).filter { !$0.isTie }.map { $0.hasSource() }
+      : binding.relations(from: table).filter { !$0.isTie }.map(hasEdge) + files
     return "NOT (\((["false"] + edges).joined(separator: " OR ")))"
   }
 

@@ -23,6 +23,9 @@ package struct Waves {
   package var checksAtOnce = false
   /// Whether the application's constraints and triggers may refuse what is done.
   package var expectsRefusals = false
+  /// Whether a step looks how many rows would go before it deletes them. To stop at a limit, a
+  /// statement has to look at each row twice; so one that is bounded by time does not.
+  package var looksFirst = false
   private var work: Work
   /// How many rows went of each table, and by which rule.
   package private(set) var deletions: [Int64: [Int64: Int]] = [:]
@@ -110,10 +113,9 @@ package struct Waves {
     return worked
   }
 
-  /// Whether so few rows refer to these nodes that they can go at once. To stop at a limit, a
-  /// statement has to look at each row twice.
+  /// Whether so few rows refer to these nodes that they can go at once.
   private func fits(_ taken: Work.Part, _ table: MappedTable, _ limit: Int) throws -> Bool {
-    if limit == .max { return true }
+    if limit == .max || !looksFirst { return true }
     return try binding.relations(to: table).allSatisfy { relation in
       try relation.columns == nil || !relation.isFollowed(.widowed) || fits(relation, taken, limit)
     }
@@ -133,7 +135,10 @@ package struct Waves {
   private mutating func followLostDestination(
     _ relation: EdgeRelation, _ taken: Work.Part, _ limit: Int
   ) throws -> Int {
-    if relation.join != nil { return try unlink(relation, lost: .destination, taken.keys, limit) }
+    if relation.looseJoin != nil {
+      return try unlink(relation, lost: .destination, taken.keys, limit)
+    }
+    if relation.join != nil { return try noteWidowed(relation, taken.keys) }
     guard relation.rules.contains(.deleteSourceIfDestinationDeleted) else { return 0 }
     return try delete(
       from: relation.source,
@@ -144,17 +149,29 @@ package struct Waves {
         other: relation.lostDestination(in: "d")), limit)
   }
 
+  /// Edges whose row went before their destination did.
+  private func noteWidowed(_ relation: EdgeRelation, _ keys: [String]) throws -> Int {
+    try db.run(
+      """
+      INSERT INTO cascade.work(what, subject, key, other, batch, done)
+      SELECT DISTINCT \(JournalSubject.widowed.rawValue), j.subject, j.key, j.other, \(batch),
+        \(!relation.isFollowed(.widowed))
+      FROM cascade.work j WHERE \(isDone(.rowless, relation))
+      AND \(OwnSchema.survivor("j")) = ANY($1::text[]) AND NOT \(relation.destination.has("j.other"))
+      """, [arrayText(keys)]
+    ).changed
+  }
+
   /// Each key is looked for once, and not for each row that refers to it.
   private func hasLost(_ relation: EdgeRelation, any array: String) -> String {
     guard let columns = relation.columns, relation.isPlain else {
       return relation.hasLost(any: array)
     }
-    return columns.isIn(
-      "s",
+    let lost = """
+      ARRAY(SELECT n.key FROM unnest(\(array)::text[]) n(key)
+        WHERE NOT \(relation.destination.has("n.key")))
       """
-      SELECT n.key FROM unnest(\(array)::text[]) n(key)
-      WHERE NOT \(relation.destination.has("n.key")) OFFSET 0
-      """)
+    return columns.isAny("s", lost)
   }
 
   /// `goesNext`: the nodes with these keys are still there.
@@ -163,7 +180,7 @@ package struct Waves {
     _ relation: EdgeRelation, lost end: EdgeEnd, _ keys: [String], _ limit: Int = .max,
     goesNext: Bool = false
   ) throws -> Int {
-    guard let join = relation.join else { return 0 }
+    guard let join = relation.looseJoin else { return 0 }
     let went = try removal.unlink(
       relation, join, lost: end, keys: arrayText(keys), limit: limit, goesNext: goesNext)
     count.edges += went
@@ -283,7 +300,7 @@ package struct Waves {
   /// since it began that may have led to them. Returns how many it looked at, and 0 when it came to an
   /// end and nothing went.
   private mutating func deleteDestinations(_ relation: EdgeRelation, _ limit: Int) throws -> Int {
-    let sources = countGone(binding.alikeAtDestination(relation).map(\.source))
+    let sources = countGone(binding.alikeAtDestination(relation).flatMap(\.sources))
     var pass = passes[relation.number] ?? Pass(after: nil, sources: sources)
     if pass.isOver {
       if pass.sources == sources { return 0 }
@@ -305,7 +322,7 @@ package struct Waves {
     pass.isOver = next.count < limit
     pass.after = next.last
     passes[relation.number] = pass
-    let isMore = countGone(binding.alikeAtDestination(relation).map(\.source)) != pass.sources
+    let isMore = countGone(binding.alikeAtDestination(relation).flatMap(\.sources)) != pass.sources
     return pass.isOver && !isMore && went == 0 ? 0 : max(1, next.count)
   }
 

@@ -156,4 +156,7 @@ package enum JournalSubject: Int {
   case arrived = 3
   /// An edge of the relation `subject`, from `key` to `other`, lost its destination.
   case widowed = 4
+  /// The row of an edge of the relation `subject`, from `key` to `other`, went by a rule. Should the
+  /// batch delete the destination, too, the edge has lost it.
+  case rowless = 5
 }

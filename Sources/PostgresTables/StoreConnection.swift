@@ -77,9 +77,10 @@ package final class StoreConnection {
 
   /// Runs `body` in a transaction of its own, which may use scratch tables.
   package func transaction<T>(
-    _ isolation: Session.Isolation = .readCommitted, isDurable: Bool = true, _ body: () throws -> T
+    _ isolation: Session.Isolation = .readCommitted, isDurable: Bool = true,
+    longest: Duration? = nil, _ body: () throws -> T
   ) throws -> T {
-    try db.transaction(isolation, isDurable: isDurable) {
+    try db.transaction(isolation, isDurable: isDurable, longest: longest) {
       let result = try body()
       try scratch.end(db)
       return result

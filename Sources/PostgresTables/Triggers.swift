@@ -107,7 +107,7 @@ package struct Triggers {
     let source = relation.join?.source ?? relation.source.key
     return """
       INSERT INTO cascade.journal(what, subject, key, other)
-      SELECT \(JournalSubject.lost.rawValue), \(relation.number), \(source.text("o")),
+      SELECT \(JournalSubject.lost.rawValue), \(relation.number), \(relation.from(in: "o")),
       \(relation.to(in: "o")) FROM \(old)\(relation.references(of: "o"))
       WHERE \(relation.isEdge(in: "o")) AND \(source.isComplete("o"))\(wasThere(relation));
       """
@@ -250,7 +250,7 @@ package struct Triggers {
       statements.append(
         """
         INSERT INTO cascade.journal(what, subject, key, other)
-        SELECT \(JournalSubject.arrived.rawValue), \(relation.number), \(source.text("n")),
+        SELECT \(JournalSubject.arrived.rawValue), \(relation.number), \(relation.from(in: "n")),
         \(relation.to(in: "n")) FROM \(new) WHERE \(relation.isEdge(in: "n"))
         AND \(source.isComplete("n")) AND (\(isLate));
         """)
@@ -266,8 +266,9 @@ package struct Triggers {
     """
   }
 
-  /// Whether an end of the new edge `n` is not there; nil if that does not matter.
+  /// Whether an end of the new edge `n` is not there; nil if that does not matter, or if a tie tells.
   private func isLate(_ relation: EdgeRelation) -> String? {
+    if relation.join?.nodes != nil { return nil }
     let to = relation.destination
     let lacksDestination =
       "NOT EXISTS (SELECT FROM \(to.name) t WHERE \(relation.leads(to: "t", in: "n")))"

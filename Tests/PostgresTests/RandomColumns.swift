@@ -57,6 +57,7 @@ struct ColumnRun {
     var reference = Reference()
     reference.columns = Set(graph.dangling.flatMap(\.paths))
     reference.alternatives = graph.alternatives
+    reference.joined = graph.joined
     for (index, steps) in history.enumerated() {
       let isFile = files && index % 2 == 1
       let steps = comparable(isFile ? steps.filter(graph.isOfFile) : steps, reference)
@@ -120,7 +121,7 @@ struct ColumnRun {
     _ store: PostgresFixture, _ reference: Reference, _ told: Int, _ before: Int
   ) throws -> String? {
     var nodes: Set<Node> = []
-    for collection in ColumnGraph.collections {
+    for collection in graph.allCollections {
       nodes.formUnion(
         try store.reader.nodes(in: collection, after: nil, limit: 100).map(\.node))
     }
