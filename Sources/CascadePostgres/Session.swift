@@ -6,6 +6,10 @@ internal import Glibc
 package struct Session: ~Copyable {
   private let connection: OpaquePointer
   private let prepared = PreparedStatements()
+  /// A query that has a row as long as this session may write. Each transaction asks it before its
+  /// commit, and so does each statement that is a transaction of its own and may write. Nil: it always
+  /// may.
+  package var fence: String?
 
   /// `location` is a URI or a list of settings:
   /// https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING
@@ -44,6 +48,26 @@ package struct Session: ~Copyable {
   @discardableResult
   package func run(_ sql: String, _ values: [String?] = []) throws(PostgresError) -> Rows {
     try refuseNUL(values, sql)
+    return try fenced(sql) { () throws(PostgresError) in try send(sql, values) }
+  }
+
+  /// Commits what `body` does if the session may write.
+  private func fenced(
+    _ sql: String, _ body: () throws(PostgresError) -> Rows
+  ) throws(PostgresError) -> Rows {
+    if fence == nil || isInTransaction || sql.hasPrefix("SELECT") { return try body() }
+    try execute("BEGIN")
+    do throws(PostgresError) {
+      let rows = try body()
+      try commit()
+      return rows
+    } catch {
+      try? execute("ROLLBACK")
+      throw error
+    }
+  }
+
+  private func send(_ sql: String, _ values: [String?]) throws(PostgresError) -> Rows {
     let result = unsafe CStrings(values).withPointers {
       unsafe PQexecParams(connection, sql, Int32(values.count), nil, $0, nil, nil, 0)
     }
@@ -56,10 +80,12 @@ package struct Session: ~Copyable {
   package func runAgain(_ sql: String, _ values: [String?] = []) throws(PostgresError) -> Rows {
     try refuseNUL(values, sql)
     let name = try prepare(sql)
-    let result = unsafe CStrings(values).withPointers {
-      unsafe PQexecPrepared(connection, name, Int32(values.count), $0, nil, nil, 0)
+    return try fenced(sql) { () throws(PostgresError) in
+      let result = unsafe CStrings(values).withPointers {
+        unsafe PQexecPrepared(connection, name, Int32(values.count), $0, nil, nil, 0)
+      }
+      return try unsafe take(result, sql)
     }
-    return try unsafe take(result, sql)
   }
 
   private func prepare(_ sql: String) throws(PostgresError) -> String {
@@ -86,8 +112,8 @@ package struct Session: ~Copyable {
     _ = try unsafe take(unsafe PQexec(connection, script), script)
   }
 
-  /// Runs statements in one exchange with the server, and returns what each of them does. Without a
-  /// transaction they are one.
+  /// Runs statements in one exchange with the server, within the transaction that is open or that the
+  /// first of them begins. Returns what each of them does.
   package func runEach(_ statements: [String]) throws(PostgresError) -> [Rows] {
     let script = statements.joined(separator: ";\n")
     if unsafe PQsendQuery(connection, script) == 0 {
@@ -128,16 +154,21 @@ package struct Session: ~Copyable {
   ///
   /// One that is not durable may be lost if the server crashes, together with every later one of all
   /// sessions, and never without those. The next durable one makes it durable too.
+  ///
+  /// What is not `isFenced` is committed without asking.
   package func transaction<T>(
-    _ isolation: Isolation = .readCommitted, isDurable: Bool = true, _ body: () throws -> T
+    _ isolation: Isolation = .readCommitted, isDurable: Bool = true, isFenced: Bool = true,
+    _ body: () throws -> T
   ) throws -> T {
-    try transaction(isolation, isDurable: isDurable, beginningWith: "") { _ in try body() }
+    try transaction(isolation, isDurable: isDurable, isFenced: isFenced, beginningWith: "") { _ in
+      try body()
+    }
   }
 
   /// A statement that takes longer than `longest` is cancelled. `body` gets what `first` returns.
   package func transaction<T>(
     _ isolation: Isolation = .readCommitted, isDurable: Bool = true, longest: Duration? = nil,
-    beginningWith first: String, _ body: (Rows) throws -> T
+    isFenced: Bool = true, beginningWith first: String, _ body: (Rows) throws -> T
   ) throws -> T {
     let durability = isDurable ? [] : ["SET LOCAL synchronous_commit = off"]
     let limit = longest.map { ["SET LOCAL statement_timeout = \(Int64($0 / .milliseconds(1)))"] }
@@ -145,12 +176,21 @@ package struct Session: ~Copyable {
       let begin = ["BEGIN ISOLATION LEVEL \(isolation.rawValue)"] + durability + (limit ?? [])
       let answers = try runEach(begin + (first.isEmpty ? [] : [first]))
       let result = try body(answers.last!)
-      try execute("COMMIT")
+      if isFenced { try commit() } else { try execute("COMMIT") }
       return result
     } catch {
       try? execute("ROLLBACK")
       throw error
     }
+  }
+
+  /// The query is answered under a lock, which whoever forbids this session to write waits for.
+  private func commit() throws(PostgresError) {
+    if let fence, try send(fence, []).isEmpty {
+      throw PostgresError(
+        sqlState: nil, message: "this session may not write any more", doing: "COMMIT")
+    }
+    try execute("COMMIT")
   }
 
   /// Runs `body` within the transaction that is open; what it did is undone if it throws.

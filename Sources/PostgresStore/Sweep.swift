@@ -53,7 +53,7 @@ extension PostgresWriter {
       let hasBlocked = try BlockedNodes(store).isAny
       let waves = try Waves(
         store, batch: batch, isSweep: true, isNew: false, hasBlocked: hasBlocked)
-      return (waves.lookingFirst(rowsToAStep != nil), true)
+      return (waves, true)
     }
     if !kinds.scansTables, let batch = start.batch, start.isSmall && mayBeginAtOnce {
       if let begun = try beginAtOnce(kinds, batch, manners) { return begun }
@@ -62,7 +62,7 @@ extension PostgresWriter {
       return nil
     }
     let waves = try Waves(store, batch: batch, isSweep: true, hasBlocked: hasBlocked)
-    return (waves.lookingFirst(rowsToAStep != nil), true)
+    return (waves, true)
   }
 
   // MARK: - At once
@@ -246,10 +246,12 @@ extension PostgresWriter {
     _ waves: inout Waves, _ manners: StepPolicy, isWhole: Bool = false,
     _ body: (inout Waves, Int) throws -> Int?
   ) throws -> Bool {
-    let (start, limit) = (ContinuousClock.now, rowsToAStep ?? pace.limit)
+    let start = ContinuousClock.now
     let (worked, isMore) = try transaction(&waves, isStep: true) { waves in
+      let limit = rowsToAStep ?? pace.limit
       var (worked, isMore) = (0, true)
       repeat {
+        if rowsToAStep != nil { waves.looksFirst = true }
         let more = try body(&waves, isWhole ? limit : limit - worked)
         isMore = more != nil
         worked += more ?? 0
@@ -261,7 +263,7 @@ extension PostgresWriter {
     let time = ContinuousClock.now - start
     if worked == 0 { return isMore }
     noteHold(time)
-    if worked >= limit / 2 { pace.note(time, model.limits) }
+    if worked >= pace.limit / 2 { pace.note(time, model.limits) }
     manners.reportProgress(WorkProgress(phase: .deleting, done: waves.count.rows))
     try manners.pause(.zero)
     return isMore
@@ -271,7 +273,7 @@ extension PostgresWriter {
   /// or triggers refuse: then what they refuse is left, and in the end each statement is checked at
   /// once, also by constraints that are deferred.
   ///
-  /// A step in which a statement takes too long is tried again, too, and then looks first.
+  /// A step in which a statement takes too long is tried again with fewer rows, and then looks first.
   private func transaction<T>(
     _ waves: inout Waves, isStep: Bool = false, _ body: (inout Waves) throws -> T
   ) throws -> T {
@@ -284,7 +286,7 @@ extension PostgresWriter {
           isDurable: !isStep, longest: longest, beginningWith: LiveLeases.sql
         ) { rows in
           next.beginTransaction(rows)
-          if next.checksAtOnce { try db.execute("SET CONSTRAINTS ALL IMMEDIATE") }
+          if next.checksAtOnce { checkAtOnce() }
           let result = try body(&next)
           try next.endTransaction()
           return result
@@ -296,7 +298,10 @@ extension PostgresWriter {
         && (error.isConflict || error.isAboutTheValue && !waves.checksAtOnce
           || error.isCancelled && isStep && !waves.looksFirst)
       {
-        if error.isCancelled { waves.looksFirst = true }
+        if error.isCancelled {
+          waves.looksFirst = tries > 0
+          pace.slowDown()
+        }
         if error.isAboutTheValue {
           waves.checksAtOnce = waves.expectsRefusals
           waves.expectsRefusals = true
@@ -310,6 +315,11 @@ extension PostgresWriter {
   /// remembers of them small.
   private var longestStatement: Duration {
     min(max(budget * 2, .milliseconds(50)), .seconds(1))
+  }
+
+  /// Where no constraint can be deferred, the statement may be unknown.
+  private func checkAtOnce() {
+    try? db.savepoint { try db.execute("SET CONSTRAINTS ALL IMMEDIATE") }
   }
 
   // MARK: - The end

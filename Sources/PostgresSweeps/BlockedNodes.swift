@@ -33,7 +33,7 @@ package struct BlockedNodes {
     return try db.run(
       """
       INSERT INTO cascade.blocked(collection, key)
-      SELECT collection, key FROM \(store.scratch[.kept])
+      SELECT collection, key FROM \(store.scratch[.kept]) k
       """
     ).changed > 0
   }

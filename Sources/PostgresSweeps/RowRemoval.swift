@@ -102,14 +102,16 @@ package struct RowRemoval {
     let isShared = cause != nil && !follows && isInSteps
     let why = cause.map { "\($0.relation.number), \($0.rule.rawValue)" } ?? "NULL, NULL"
     let (key, other) = (table.key.text("d"), cause?.other ?? "NULL::text")
-    let rows = store.model.trash > .zero ? (one: "ARRAY[(d.*)::text]", all: "array_agg(n.row)") : nil
+    let keepsRows = store.model.trash > .zero
     let nodes =
       isShared
       ? """
-      \(OwnSchema.sharedBucket("n.key")), array_agg(n.key), array_agg(n.other), \(rows?.all ?? "NULL")
+      \(OwnSchema.sharedBucket("n.key")), array_agg(n.key), array_agg(n.other),
+      \(keepsRows ? "array_agg(n.row)" : "NULL")
       FROM (SELECT \(key) AS key, \(other) AS other, \(keptRow) AS row FROM d) n GROUP BY 7
       """
-      : "\(OwnSchema.bucket(key)), ARRAY[\(key)], ARRAY[\(other)], \(rows?.one ?? "NULL") FROM d"
+      : "\(OwnSchema.bucket(key)), ARRAY[\(key)], ARRAY[\(other)], "
+        + "\(keepsRows ? "ARRAY[\(keptRow)]" : "NULL") FROM d"
     return """
       INSERT INTO cascade.deleted(
         batch, collection, via, rule, is_own, follows, bucket, keys, others, rows)

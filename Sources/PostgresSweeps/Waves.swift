@@ -24,7 +24,8 @@ package struct Waves {
   /// Whether the application's constraints and triggers may refuse what is done.
   package var expectsRefusals = false
   /// Whether a step looks how many rows would go before it deletes them. To stop at a limit, a
-  /// statement has to look at each row twice; so one that is bounded by time does not.
+  /// statement has to look at each row twice; so one that is bounded by time does not, until it has
+  /// met nodes that take too long.
   package var looksFirst = false
   private(set) var work: Work
   /// How many rows went of each table, and by which rule.
@@ -69,12 +70,6 @@ package struct Waves {
 
   /// What the first step does first.
   package mutating func begin(with statements: [String]) { work.pending = statements }
-
-  package func lookingFirst(_ looksFirst: Bool) -> Waves {
-    var waves = self
-    waves.looksFirst = looksFirst
-    return waves
-  }
 
   /// `rows` are what `LiveLeases.sql` returned at the beginning of a transaction.
   package mutating func beginTransaction(_ rows: Rows) {
@@ -139,6 +134,7 @@ package struct Waves {
 
   private mutating func close(_ taken: Work.Part) {
     work.close(taken)
+    looksFirst = false
     if let range = taken.deletedRows {
       settled.noteFollowed(taken.subject, from: range.lowerBound, to: range.upperBound)
     }
