@@ -1,8 +1,11 @@
 internal import CPostgreSQL
 
-/// Where a database is: `postgresql:///music?host=/run/postgresql`.
+/// Where a database is: `postgresql:///music?host=/run/postgresql`. The parameter `dialect` is
+/// Cascade's own.
 package struct Location: Sendable {
+  /// For libpq.
   package let uri: String
+  package let dialect: Dialect
   private let settings: [String: String]
 
   package static func isLocation(_ text: String) -> Bool {
@@ -10,8 +13,8 @@ package struct Location: Sendable {
   }
 
   /// Throws a sentence if it is no location, or has a password, which everybody could read.
-  package init(_ uri: String) throws(InvalidLocation) {
-    self.uri = uri
+  package init(_ text: String) throws(InvalidLocation) {
+    (uri, dialect) = try Location.split(text)
     settings = try Location.parse(uri)
     if settings["password"] != nil {
       throw InvalidLocation(
@@ -21,6 +24,22 @@ package struct Location: Sendable {
   }
 
   package subscript(setting name: String) -> String? { settings[name] }
+
+  /// Takes the dialect out.
+  private static func split(_ text: String) throws(InvalidLocation) -> (String, Dialect) {
+    guard let mark = text.firstIndex(of: "?") else { return (text, .fast) }
+    let key = "dialect="
+    let parameters = text[text.index(after: mark)...].split(separator: "&")
+    let rest = parameters.filter { !$0.hasPrefix(key) }
+    let names = parameters.filter { $0.hasPrefix(key) }.map { String($0.dropFirst(key.count)) }
+    let dialect = names.isEmpty ? .fast : Dialect(rawValue: names[0])
+    guard let dialect, names.count < 2 else {
+      let known = Dialect.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: " or ")
+      throw InvalidLocation(description: "the dialect is \(known), and is given once")
+    }
+    let uri = text[..<mark] + (rest.isEmpty ? "" : "?" + rest.joined(separator: "&"))
+    return (String(uri), dialect)
+  }
 
   private static func parse(_ uri: String) throws(InvalidLocation) -> [String: String] {
     var message: UnsafeMutablePointer<CChar>?

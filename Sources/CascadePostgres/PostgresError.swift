@@ -33,6 +33,9 @@ package struct PostgresError: Error, Hashable, CustomStringConvertible {
   /// Another session held a lock for longer than `lock_timeout`.
   package var isLocked: Bool { isOf("55P03") }
 
+  /// A statement took longer than its transaction allows, or somebody cancelled it.
+  package var isCancelled: Bool { isOf("57014") }
+
   package var isNotAllowed: Bool { isOf("42501", "28") }
 
   /// The values are at fault, or what the application's constraints and triggers say of them.

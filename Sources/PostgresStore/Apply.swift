@@ -9,7 +9,7 @@ internal import PostgresTables
 extension PostgresWriter {
   package func group<T>(_ body: () throws -> T) throws -> T {
     defer { bindAgain() }
-    let result = try db.transaction { try body() }
+    let result = try store.transaction { try body() }
     try Standbys(store).awaitFlush()
     return result
   }

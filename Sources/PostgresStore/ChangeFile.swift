@@ -120,7 +120,7 @@ struct ChangeFile {
       """
       INSERT INTO \(table.name)(key, type, value) VALUES($1, $2, $3)
       ON CONFLICT(key) DO UPDATE SET type = excluded.type, value = excluded.value
-      RETURNING xmax = 0
+      RETURNING NOT EXISTS (SELECT FROM \(table.name) o WHERE o.key = $1)
       """, [key, type, value?.text]
     ).bool
   }
@@ -267,7 +267,7 @@ struct ChangeFile {
     while try waves.next(.max) != nil {}
     try touch()
     notices += try waves.finish(at: at).notices
-    try waves.leases.verify()
+    try waves.endTransaction()
     edgesAdded += edges.added + changed.added
     edgesRemoved += edges.removed + changed.removed + waves.count.edges
   }

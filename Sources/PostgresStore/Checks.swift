@@ -40,7 +40,7 @@ struct SetupCheck {
       WHERE p.pronamespace = 'cascade'::regnamespace AND t.tgenabled <> 'D'
       """
     ).texts
-    return Triggers(binding: store.binding, role: role).all
+    return Triggers(store, role: role).all
       .filter { !there.contains($0.function) }.map { trigger in
         SetupFinding(
           kind: .trigger, table: trigger.table,
@@ -86,7 +86,7 @@ struct ReferenceCheck {
 
   func findings(_ limit: Int) throws -> Findings {
     var findings = Findings()
-    for relation in store.binding.relations {
+    for relation in store.binding.relations where !relation.isTie {
       for end in relation.join == nil ? [.destination] : EdgeEnd.allCases {
         let dangling = relation.dangling(at: end)
         let from = relation.join?.source.text("e") ?? relation.source.key.text("s")

@@ -11,7 +11,7 @@ struct EdgeListing {
 
   func page(after cursor: EdgeCursor?, limit: Int) throws -> EdgePage {
     var edges: [Edge] = []
-    let relations = store.binding.relations
+    let relations = self.relations
     for index in min(cursor?.listing ?? 0, relations.count)..<relations.count {
       let after = index == cursor?.listing ? cursor?.position as? [String] : nil
       let rows = try rows(of: relations[index], after: after, limit: limit - edges.count)
@@ -24,12 +24,14 @@ struct EdgeListing {
     return EdgePage(edges: edges + files.edges, next: files.next)
   }
 
+  private var relations: [EdgeRelation] { store.binding.relations.filter { !$0.isTie } }
+
   private var files: FileListing {
-    FileListing(store: store, query: query, offset: store.binding.relations.count)
+    FileListing(store: store, query: query, offset: relations.count)
   }
 
   func count() throws -> Int {
-    try store.binding.relations.reduce(files.count()) { sum, relation in
+    try relations.reduce(files.count()) { sum, relation in
       guard let filter = filter(relation, after: nil) else { return sum }
       let count = try store.db.run("SELECT count(*) \(filter.sql)", filter.values).integer
       return sum + Int(count ?? 0)

@@ -57,7 +57,7 @@ extension PostgresWriter {
   /// Gives what lost an edge a batch of its own, where no other kind of sweep did.
   func sweepFiles(_ now: Int64, _ result: inout SweepResult) throws {
     if try model.files.isEmpty || !db.run("SELECT \(FileRows.areNew)").bool { return }
-    let (batch, files) = try db.transaction {
+    let (batch, files) = try store.transaction {
       let batch = try db.run("SELECT nextval('cascade.batch')").integer!
       let files = try rows.take(into: batch)
       try Ledger(store).addSweep(batch, at: now)
@@ -97,7 +97,7 @@ extension PostgresWriter {
       }
     }
     for (root, paths) in changed { try mover.roots[root]?.sync(paths) }
-    try db.transaction {
+    try store.transaction {
       try rows.set(.moved, moved)
       try rows.remove(settled)
     }
@@ -127,7 +127,7 @@ extension PostgresWriter {
       }
     }
     if settled.isEmpty && trashed.isEmpty { return }
-    try db.transaction {
+    try store.transaction {
       try rows.set(.trashed, trashed)
       try rows.remove(settled)
     }
@@ -165,7 +165,7 @@ extension PostgresWriter {
     }
     for (root, paths) in changed { try roots[root]?.sync(paths) }
     if done.isEmpty && left.isEmpty { return }
-    try db.transaction {
+    try store.transaction {
       try rows.remove(done)
       try rows.set(.trashed, left.map(\.file))
     }
@@ -192,7 +192,7 @@ extension PostgresWriter {
       }
     }
     if done.isEmpty && wanted.isEmpty { return }
-    try db.transaction {
+    try store.transaction {
       try rows.remove(done)
       try rows.set(.toRestore, wanted)
     }

@@ -101,12 +101,7 @@ struct FileCheck {
   init(_ store: StoreConnection, _ paths: StorePaths) throws {
     self.store = store
     roots = FileRoots(store.model, StorePaths(store: paths.spool, spool: paths.spool))
-    try store.db.execute(
-      """
-      CREATE TEMPORARY TABLE IF NOT EXISTS on_disk(root text NOT NULL, path text NOT NULL)
-        ON COMMIT DELETE ROWS;
-      DELETE FROM pg_temp.on_disk
-      """)
+    try store.begin([.onDisk])
   }
 
   private static let part = 1_000
@@ -132,7 +127,8 @@ struct FileCheck {
 
   private func add(_ paths: [String], _ root: String) throws {
     try store.db.run(
-      "INSERT INTO pg_temp.on_disk SELECT $1, unnest($2::text[])", [root, arrayText(paths)])
+      "INSERT INTO \(store.scratch.into(.onDisk)) SELECT $1, unnest($2::text[])",
+      [root, arrayText(paths)])
   }
 
   private var isUnnamed: String {
@@ -148,7 +144,7 @@ struct FileCheck {
   }
 
   private func unnamed(limit: Int) throws -> (files: [Destination], count: Int) {
-    let from = "FROM pg_temp.on_disk d WHERE \(isUnnamed)"
+    let from = "FROM \(store.scratch[.onDisk]) d WHERE \(isUnnamed)"
     let rows = try store.db.run("SELECT d.root, d.path \(from) ORDER BY 1, 2 LIMIT \(limit)").rows
     let count = try store.db.run("SELECT count(*) \(from)").integer ?? 0
     return (rows.map { .file(root: $0[0]!, path: $0[1]!) }, Int(count))
@@ -187,7 +183,7 @@ struct FileCheck {
       """
       SELECT \(relation.source.key.text("s")), \(path) FROM \(relation.source.name) s
       WHERE \(path) IS NOT NULL AND \(path) NOT IN (
-        SELECT d.path FROM pg_temp.on_disk d WHERE d.root = \(literal(relation.root)))
+        SELECT d.path FROM \(store.scratch[.onDisk]) d WHERE d.root = \(literal(relation.root)))
       ORDER BY 2, 1
       """
     ).rows

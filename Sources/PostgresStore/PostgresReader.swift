@@ -36,7 +36,7 @@ package final class PostgresReader: StoreReading {
 
   private func askOnce<T>(_ body: (StoreConnection) throws -> T) throws -> T {
     let store = try connected()
-    return try store.db.transaction(.repeatableRead) {
+    return try store.transaction(.repeatableRead) {
       if try !store.isAttached { throw StoreError.detached }
       try store.bindIfChanged()
       return try body(store)

@@ -5,8 +5,7 @@ package import CascadeStore
 internal import PostgresSweeps
 internal import PostgresTables
 
-/// The writing side of a store. Its connection holds a lock by which one daemon at most serves the
-/// database: the daemon that lost the connection has lost the lock, and writes nothing more.
+/// The writing side of a store. By its connection, one daemon at most leads and writes (`Leadership`).
 package final class PostgresWriter: StoreWriting {
   let store: StoreConnection
   package private(set) var isDetached = false
@@ -33,7 +32,8 @@ package final class PostgresWriter: StoreWriting {
   ) throws {
     store = try StoreConnection(path, model, lockTimeout: lockTimeout)
     role = try store.db.run("SELECT session_user").text!
-    try Leadership(store).take(path)
+    if attaches == true { try refuseUnsafeRole() }
+    try Leadership(store).take(attaching: attaches == true)
     switch attaches {
     case true?: _ = try attach(createIndexes: false)
     case false?: if try store.isAttached { try detach() } else { isDetached = true }
@@ -45,7 +45,8 @@ package final class PostgresWriter: StoreWriting {
 
   package func attach(createIndexes: Bool) throws -> AttachReport {
     try refuseUnsafeRole()
-    let report = try db.transaction { try Attachment(store, role: role).attach() }
+    if isDetached { try Leadership(store).take(attaching: true) }
+    let report = try store.transaction { try Attachment(store, role: role).attach() }
     isDetached = false
     return report
   }
@@ -60,7 +61,7 @@ package final class PostgresWriter: StoreWriting {
 
   @discardableResult
   package func detach() throws -> DetachReport {
-    let report = try db.transaction { try Attachment(store, role: role).detach() }
+    let report = try Leadership(store).leave { try Attachment(store, role: role).detach() }
     isDetached = true
     return report
   }
@@ -75,7 +76,7 @@ package final class PostgresWriter: StoreWriting {
     let commits = try news.commits
     let schema = try SchemaState.read(store)
     if schema != nil && schema == followedSchema { return commits }
-    let report = try db.transaction { try Attachment(store, role: role).follow() }
+    let report = try store.transaction { try Attachment(store, role: role).follow() }
     // Another session may have changed something meanwhile.
     let isSame = try report.triggersMade.isEmpty && SchemaState.read(store) == schema
     followedSchema = isSame ? schema : nil
@@ -94,7 +95,7 @@ package final class PostgresWriter: StoreWriting {
 
   package var hasJournal: Bool {
     get throws {
-      try db.run(
+      try db.runAgain(
         """
         SELECT EXISTS (SELECT FROM cascade.journal)
           OR EXISTS (SELECT FROM cascade.meta WHERE key = 'sweep.batch')
@@ -162,7 +163,7 @@ package final class PostgresWriter: StoreWriting {
       throw StoreError(
         "migrations need no pause on PostgreSQL: change the tables in a transaction")
     }
-    try db.transaction {
+    try store.transaction {
       try store.set("paused", pause?.at)
       try store.set("paused.by", pause?.user)
     }
@@ -183,6 +184,9 @@ struct StepPace {
 
   var limit: Int { Int(rows) }
 
+  /// After a step that took far too long.
+  mutating func slowDown() { rows = max(10, rows / 4) }
+
   mutating func note(_ time: Duration, _ limits: StoreModel.Limits) {
     let ratio = budget(limits) / max(time, .microseconds(1))
     rows = min(StepPace.most, max(10, rows * min(2, max(0.5, 0.9 * ratio))))
@@ -191,6 +195,6 @@ struct StepPace {
 
 extension PostgresWriter {
   package func createConstraints() throws -> ConstraintReport {
-    try db.transaction { try DenialConstraints(store).create() }
+    try store.transaction { try DenialConstraints(store).create() }
   }
 }

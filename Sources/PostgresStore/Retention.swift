@@ -13,7 +13,7 @@ struct Retention {
 
   /// Returns how many batches left the trash.
   func deleteOld() throws -> Int {
-    try store.db.transaction {
+    try store.transaction {
       let old = "batch IN (SELECT batch FROM cascade.ledger WHERE at < \(time(store.model.trash)))"
       let batches =
         try store.db.run(
@@ -22,7 +22,6 @@ struct Retention {
           SELECT count(DISTINCT batch) FROM d
           """
         ).integer ?? 0
-      try store.db.run("DELETE FROM cascade.trash WHERE \(old)")
       try store.db.run("DELETE FROM cascade.nullified WHERE \(old)")
       try store.db.run("DELETE FROM cascade.unlinked WHERE \(old)")
       try store.db.run(

@@ -57,13 +57,6 @@ enum UnsupportedParts {
 
   private static func problems(of relationship: Relationship, _ model: StoreModel) -> [String] {
     var parts: [String] = []
-    switch relationship.edgeStorage {
-    case .column, .polymorphic, .property, .stored: break
-    case .join(let table, _, _):
-      if model.collections.values.contains(where: { $0.isMapped(to: table) }) {
-        parts.append("join tables that are a collection, too,")
-      }
-    }
     let to = relationship.to.collections
     if case .files = relationship.to {
       if case .column = relationship.edgeStorage {
@@ -92,11 +85,5 @@ enum UnsupportedParts {
         notYet("sweeps", "different times for \"cascade\" and \"refcount\", which go together,"))
     }
     return problems
-  }
-}
-
-extension StoreModel.Collection {
-  fileprivate func isMapped(to name: String) -> Bool {
-    if case .mapped(let table, _, _) = self { table == name } else { false }
   }
 }

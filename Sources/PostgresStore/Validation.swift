@@ -11,7 +11,7 @@ struct Validation {
 
   enum Scope {
     case all
-    /// The nodes in `pg_temp.touched`, and the destinations of sources among them.
+    /// The nodes in the scratch table `touched`, and the destinations of sources among them.
     case touched
   }
 
@@ -60,21 +60,21 @@ struct Validation {
   }
 
   private func isTouched(_ judgement: Judgement) -> String {
-    let own = judgement.subject.key.isIn("n", Validation.touched(judgement.subject))
+    let own = judgement.subject.key.isIn("n", touched(judgement.subject))
     if !judgement.isUnique { return own }
     let byEdges = judgement.incoming.map { relation in
       judgement.subject.key.isIn(
         "n",
         """
         SELECT \(relation.to()) FROM \(relation.edges()) WHERE \(relation.isEdge())
-        AND \(relation.source.key.isIn("s", Validation.touched(relation.source)))
+        AND \(relation.source.key.isIn("s", touched(relation.source)))
         """)
     }
     return "(\(([own] + byEdges).joined(separator: " OR ")))"
   }
 
-  private static func touched(_ table: MappedTable) -> String {
-    "SELECT c.key FROM pg_temp.touched c WHERE c.collection = \(table.number)"
+  private func touched(_ table: MappedTable) -> String {
+    "SELECT c.key FROM \(store.scratch[.touched]) c WHERE c.collection = \(table.number)"
   }
 }
 
@@ -95,13 +95,7 @@ extension Judgement {
 
 extension Validation {
   func begin() throws {
-    try store.db.execute(
-      """
-      CREATE TEMPORARY TABLE IF NOT EXISTS touched(
-        collection int NOT NULL, key text NOT NULL, PRIMARY KEY(collection, key))
-        ON COMMIT DELETE ROWS;
-      DELETE FROM pg_temp.touched
-      """)
+    try store.begin([.touched])
   }
 
   /// Notes the nodes whose edges the transaction of a batch changes, when all is deleted that has to
@@ -112,6 +106,9 @@ extension Validation {
     }
     let bySource = store.binding.needed(by: .source)
     let needed = bySource.union(store.binding.needed(by: .destination))
+    for relation in store.binding.relations where relation.join?.nodes != nil {
+      try touchJoined(relation)
+    }
     for relation in store.binding.relations where needed.contains(relation.number) {
       let lost =
         "FROM cascade.work j WHERE j.batch = \(batch) AND j.subject = \(relation.number)"
@@ -136,9 +133,23 @@ extension Validation {
       """, [arrayText(try store.db.run(gone).texts)])
   }
 
+  /// The ends of the join rows that were written.
+  private func touchJoined(_ relation: EdgeRelation) throws {
+    guard let join = relation.join, let nodes = join.nodes else { return }
+    for end in EdgeEnd.allCases {
+      let columns = join.columns(at: end)
+      try touch(
+        relation.table(at: end).number,
+        """
+        SELECT \(columns.text("e")) FROM \(join.name) e
+        WHERE \(nodes.key.isIn("e", touched(nodes))) AND \(columns.isComplete("e"))
+        """)
+    }
+  }
+
   private func touch(_ table: Int64, _ keys: String, _ values: [String?] = []) throws {
     try store.db.run(
-      "INSERT INTO pg_temp.touched SELECT \(table), k.key FROM (\(keys)) k(key) ON CONFLICT DO NOTHING",
+      "INSERT INTO \(store.scratch.into(.touched)) SELECT \(table), k.key FROM (\(keys)) k(key) ON CONFLICT DO NOTHING",
       values)
   }
 }

@@ -18,10 +18,6 @@ struct WrittenRows {
 
   init(_ store: StoreConnection, batch: Int64) { (self.store, self.batch) = (store, batch) }
 
-  private func relations(_ table: MappedTable) -> [EdgeRelation] {
-    store.binding.relations(from: table).filter { $0.join == nil }
-  }
-
   // MARK: - Before
 
   /// `made` are nodes that the file has made. A reference that may lead to any of several tables was
@@ -29,14 +25,15 @@ struct WrittenRows {
   mutating func willWrite(_ key: String, of table: MappedTable, made: Set<Node>) throws {
     let isFirst = keys[table.number, default: []].insert(key).inserted
     if !isFirst || deleted[table.number]?.contains(key) == true { return }
-    for relation in relations(table) {
+    for relation in store.binding.relations(heldBy: table) {
       let new = relation.alternatives.isEmpty ? [] : keys(of: relation.destination, in: made)
       try store.db.run(
         """
         INSERT INTO cascade.work(what, subject, key, other, batch, done)
-        SELECT \(JournalSubject.lost.rawValue), \(relation.number), $1::text, \(relation.to()),
-          \(batch), \(!relation.isFollowed(.lost))
-        FROM \(relation.edges()) WHERE \(table.key.equal("s", text: "$1::text")) AND \(relation.isListed)
+        SELECT \(JournalSubject.lost.rawValue), \(relation.number), \(relation.from()),
+          \(relation.to()), \(batch), \(!relation.isFollowed(.lost))
+        FROM \(relation.edges())
+        WHERE \(table.key.equal(relation.holderRow, text: "$1::text")) AND \(relation.isListed)
         AND NOT \(relation.to()) = ANY($2::text[])
         """, [key, arrayText(new)])
     }
@@ -60,11 +57,16 @@ struct WrittenRows {
     for (number, keys) in keys {
       guard let table = store.binding.table(number) else { continue }
       let keys = arrayText(keys.sorted())
-      for relation in relations(table) {
+      for relation in store.binding.relations(from: table) where relation.join == nil {
         try journalMissing(relation, keys)
-        added += try countAdded(relation, keys)
-        removed += try countRemoved(relation)
       }
+      for relation in store.binding.relations(heldBy: table) {
+        added += try countAdded(relation, keys)
+        if relation.join == nil { removed += try countRemoved(relation) }
+      }
+    }
+    for relation in store.binding.relations where relation.join?.nodes != nil {
+      removed += try countRemovedJoins(relation)
     }
     return (added, removed)
   }
@@ -76,9 +78,9 @@ struct WrittenRows {
       store.db.run(
         """
         SELECT count(*) FROM \(relation.edges())
-        WHERE \(relation.source.key.isAny("s", "$1")) AND \(relation.isEdge())
+        WHERE \(relation.lostWith.key.isAny(relation.holderRow, "$1")) AND \(relation.isEdge())
         AND NOT EXISTS (SELECT FROM cascade.work j WHERE \(isLost(relation.numbers))
-          AND j.key = \(relation.source.key.text("s")) AND j.other = \(relation.to()))
+          AND j.key = \(relation.from()) AND j.other = \(relation.to()))
         """, [keys]
       ).integer ?? 0)
   }
@@ -89,6 +91,17 @@ struct WrittenRows {
         """
         SELECT count(*) FROM cascade.work j WHERE \(isLost("\(relation.number)"))
         \(isFirst(relation)) AND \(relation.source.has("j.key")) AND NOT \(relation.hasEdge("j.key", "j.other"))
+        """
+      ).integer ?? 0)
+  }
+
+  /// Also those whose rows were deleted.
+  private func countRemovedJoins(_ relation: EdgeRelation) throws -> Int {
+    try Int(
+      store.db.run(
+        """
+        SELECT count(*) FROM (SELECT DISTINCT j.key, j.other FROM cascade.work j
+          WHERE \(isLost("\(relation.number)"))) j WHERE NOT \(relation.hasEdge("j.key", "j.other"))
         """
       ).integer ?? 0)
   }

@@ -3,8 +3,8 @@ package import CascadePostgres
 internal import CascadeStore
 package import PostgresTables
 
-/// Computes in a temporary table what would go, without deleting anything: for plans, the hold and
-/// denials. It must run in a transaction, which the table does not outlive.
+/// Computes in scratch tables what would go, without deleting anything: for plans, the hold and
+/// denials. It must run in a transaction, at whose end the tables are empty.
 package struct Closure {
   package let store: StoreConnection
   /// What it begins with, beside what is asked for; nil for nothing.
@@ -14,6 +14,7 @@ package struct Closure {
   package var counts: [Int64: Int] = [:]
   /// How many nodes of a table would go, and are not in the set one by one.
   package var leaves: [(relation: EdgeRelation, count: Int)] = []
+  var leafRelations: Set<Int64> = []
   /// The tables that got rows at this level, and at the next one.
   private var (fresh, next): (Set<Int64>, Set<Int64>) = ([], [])
   /// How many rows were in the tables on which a count depends, when it was asked. A relation may be
@@ -29,35 +30,11 @@ package struct Closure {
 
   package var db: Session { _read { yield store.db } }
   package var binding: Binding { store.binding }
+  var scratch: ScratchTables { store.scratch }
 
   package init(_ store: StoreConnection, journal: JournalRows?) throws {
     (self.store, self.journal, leases) = try (store, journal, LiveLeases(store))
-    let size = try store.db.run("SELECT pg_relation_size(to_regclass('pg_temp.gone'))").integer
-    guard let size else {
-      try createTables()
-      return
-    }
-    // To truncate them at each commit would take longer than what a small sweep does.
-    let tables = ["gone", "first_gone", "denied", "kept"].map { "pg_temp.\($0)" }
-    try db.execute(
-      size > 1_000_000
-        ? "TRUNCATE \(tables.joined(separator: ", "))"
-        : tables.map { "DELETE FROM \($0)" }.joined(separator: "; "))
-  }
-
-  private func createTables() throws {
-    try db.execute(
-      """
-      CREATE TEMPORARY TABLE gone(
-        collection int NOT NULL, key text NOT NULL, level int NOT NULL, rule smallint, via int,
-        other text, PRIMARY KEY(collection, key));
-      CREATE TEMPORARY TABLE denied(
-        collection int NOT NULL, key text NOT NULL, via int NOT NULL, source text NOT NULL,
-        destination text NOT NULL);
-      CREATE TEMPORARY TABLE kept(
-        collection int NOT NULL, key text NOT NULL, PRIMARY KEY(collection, key));
-      CREATE TEMPORARY TABLE first_gone(LIKE pg_temp.gone)
-      """)
+    try store.begin(ScratchTables.Table.ofClosures)
   }
 
   // MARK: - Where it begins
@@ -66,7 +43,7 @@ package struct Closure {
   package mutating func begin(with table: MappedTable, keys: [String]) throws {
     counts[table.number, default: 0] += try db.run(
       """
-      INSERT INTO pg_temp.gone SELECT \(table.number), \(table.key.text("t")), 0
+      INSERT INTO \(scratch.into(.gone)) SELECT \(table.number), \(table.key.text("t")), 0
       FROM \(table.name) t WHERE \(table.key.isAny("t", "$1")) ON CONFLICT DO NOTHING
       """, [arrayText(keys)]
     ).changed
@@ -79,7 +56,7 @@ package struct Closure {
       if journal.ownBatch == nil && !binding.isMissed(table) { continue }
       counts[table.number, default: 0] += try db.run(
         """
-        INSERT INTO pg_temp.gone SELECT DISTINCT j.subject, j.key, 0 FROM \(journal.rows) j
+        INSERT INTO \(scratch.into(.gone)) SELECT DISTINCT j.subject, j.key, 0 FROM \(journal.rows) j
         WHERE j.what = \(JournalSubject.gone.rawValue)
         AND j.subject = \(table.number) AND NOT \(table.has("j.key")) ON CONFLICT DO NOTHING
         """
@@ -91,7 +68,7 @@ package struct Closure {
   package mutating func begin(with missing: [DanglingReferences.Missing]) throws {
     for value in missing {
       counts[value.table.number, default: 0] += try db.run(
-        "INSERT INTO pg_temp.gone VALUES(\(value.table.number), $1, 0) "
+        "INSERT INTO \(scratch.into(.gone)) VALUES(\(value.table.number), $1, 0) "
           + "ON CONFLICT DO NOTHING", [value.value]
       ).changed
     }
@@ -107,9 +84,10 @@ package struct Closure {
     defer { try? db.execute("SET LOCAL enable_hashjoin = off; SET LOCAL enable_seqscan = off") }
     // The server finds no difference between plans that all read a table that they should not.
     if journal?.isLong ?? false { try db.execute("SET LOCAL enable_seqscan = on") }
+    leafRelations = findLeaves()
     try beginWithJournal()
     if binding.denies {
-      try db.execute("INSERT INTO pg_temp.first_gone SELECT * FROM pg_temp.gone")
+      try db.execute("INSERT INTO \(scratch.into(.firstGone)) SELECT * FROM \(scratch[.gone]) g")
     }
     repeat {
       try close()
@@ -134,13 +112,13 @@ package struct Closure {
 
   private mutating func followDeletes() throws -> Bool {
     for relation in binding.relations {
-      if relation.rules.contains(.deleteSourceIfDestinationDeleted) && !isLeaf(relation)
+      if relation.rules.contains(.deleteSourceIfDestinationDeleted) && !leafRelations.contains(relation.number)
         && isNews(relation.destination, .widowed, relation)
       {
         try addSources(relation)
       }
       if relation.rules.contains(.deleteDestinationIfSourceDeleted)
-        && isNews(relation.source, .lost, relation)
+        && isNews(relation.lostWith, .lost, relation)
       {
         try addDestinations(relation, .deleteDestinationIfSourceDeleted)
       }
@@ -161,11 +139,11 @@ package struct Closure {
 
   private mutating func add(_ table: MappedTable, _ rows: String) throws {
     let isLeftOut = """
-      EXISTS (SELECT FROM pg_temp.kept k WHERE k.collection = \(table.number) AND k.key = f.key)
+      EXISTS (SELECT FROM \(scratch[.kept]) k WHERE k.collection = \(table.number) AND k.key = f.key)
       """
     let added = try db.run(
       """
-      INSERT INTO pg_temp.gone(collection, key, level, rule, via, other)
+      INSERT INTO \(scratch.into(.gone))(collection, key, level, rule, via, other)
       SELECT \(table.number), f.key, \(level + 1), f.rule, f.via, f.other
       FROM (\(rows)) f(key, rule, via, other)
       WHERE NOT \(leases.holds(table, "f.key")) \(binding.denies ? "AND NOT \(isLeftOut)" : "")
@@ -177,7 +155,8 @@ package struct Closure {
     counts[table.number, default: 0] += added
     size += added
     if size > max(1_000, 2 * sizeKnown) {
-      try db.execute("ANALYZE pg_temp.gone; SET LOCAL enable_seqscan = on")
+      try scratch.countRows(of: .gone, db)
+      try db.execute("SET LOCAL enable_seqscan = on")
       sizeKnown = size
     }
   }
@@ -186,7 +165,7 @@ package struct Closure {
     let ofSet = """
       SELECT \(relation.source.key.text("s")), \(Rules.deleteSourceIfDestinationDeleted.rawValue),
       \(relation.number), g.key
-      FROM pg_temp.gone g, \(relation.edges())
+      FROM \(scratch[.gone]) g, \(relation.edges())
       WHERE g.collection = \(relation.destination.number) AND g.level = \(level)
       AND \(relation.leads(toText: "g.key"))\(andNowhereElse(relation))
       """
@@ -205,13 +184,14 @@ package struct Closure {
   private mutating func addDestinations(
     _ relation: EdgeRelation, _ rule: Rules, where condition: String = "true"
   ) throws {
-    let (edges, table) = (relation.edges(ofText: "g.key"), relation.destination)
+    let (edges, table) = (relation.edges(lostWithText: "g.key"), relation.destination)
     let isEach = rule == .deleteDestinationIfSourceDeleted
     let ofSet = """
-      SELECT \(table.key.text("t")), \(rule.rawValue), \(relation.number), g.key
-      FROM pg_temp.gone g, \(edges.from), \(table.name) t
-      WHERE g.collection = \(relation.source.number) AND \(isEach ? "g.level = \(level)" : "true")
+      SELECT \(table.key.text("t")), \(rule.rawValue), \(relation.number), \(relation.from())
+      FROM \(scratch[.gone]) g, \(edges.from), \(table.name) t
+      WHERE g.collection = \(relation.lostWith.number) AND \(isEach ? "g.level = \(level)" : "true")
       AND \(edges.condition) AND \(relation.leads(to: "t")) AND \(condition)
+      AND \(isLastRow(relation))
       """
     let isOnce = isEach && level > 0
     try add(table, union(ofSet, isOnce ? nil : journaled(relation, rule, condition)))
@@ -242,13 +222,13 @@ package struct Closure {
   private mutating func followCounts() throws -> Bool {
     for relation in binding.relations {
       if relation.rules.contains(.deleteDestinationIfAllSourcesDeleted),
-        isCountNew(relation, binding.alikeAtDestination(relation).map(\.source), .lost)
+        isCountNew(relation, binding.alikeAtDestination(relation).flatMap(\.sources), .lost)
       {
         try addDestinations(
           relation, .deleteDestinationIfAllSourcesDeleted, where: "NOT \(hasSource(relation))")
       }
       if relation.rules.contains(.deleteSourceIfAllDestinationsDeleted),
-        isCountNew(relation, binding.alikeAtSource(relation).map(\.destination), .widowed)
+        isCountNew(relation, binding.alikeAtSource(relation).flatMap(\.destinations), .widowed)
       {
         try addSourcesWithoutDestination(relation)
       }
@@ -269,12 +249,13 @@ package struct Closure {
   private mutating func addSourcesWithoutDestination(_ relation: EdgeRelation) throws {
     let remain = binding.alikeAtSource(relation).map { alike in
       let table = alike.destination
-      return alike.hasDestination(where: stays(table, "t"), ofEachRow: isSmall)
+      return alike.hasDestination(
+        where: "\(stays(table, "t")) AND \(rowStays(alike))", ofEachRow: isSmall)
     }.joined(separator: " OR ")
     let ofSet = """
       SELECT \(relation.source.key.text("s")),
       \(Rules.deleteSourceIfAllDestinationsDeleted.rawValue), \(relation.number), g.key
-      FROM pg_temp.gone g, \(relation.edges())
+      FROM \(scratch[.gone]) g, \(relation.edges())
       WHERE g.collection = \(relation.destination.number) AND \(relation.leads(toText: "g.key"))
       AND NOT (\(remain))
       """
@@ -299,7 +280,8 @@ package struct Closure {
     let table = relation.destination
     let remain = binding.alikeAtDestination(relation).map { alike in
       alike.hasSource(
-        where: "\(stays(alike.source, "s")) AND \(stays(table, "t"))", ofEachRow: isSmall)
+        where: "\(stays(alike.source, "s")) AND \(stays(table, "t")) AND \(rowStays(alike))",
+        ofEachRow: isSmall)
     }
     return "(\(remain.joined(separator: " OR ")))"
   }
@@ -309,6 +291,19 @@ package struct Closure {
     relation.andNowhereElse { "NOT \(isGone($0, $0.key.text("a")))" }
   }
 
+  /// Whether the row of the edge stays, if it is a node itself.
+  private func rowStays(_ relation: EdgeRelation) -> String {
+    relation.join?.nodes.map { stays($0, "e") } ?? "true"
+  }
+
+  /// Whether no other row that stays is the same edge.
+  private func isLastRow(_ relation: EdgeRelation) -> String {
+    guard let join = relation.join, let nodes = join.nodes else { return "true" }
+    let isSame = [join.source, join.destination].map { $0.equal("r", $0, "e") }
+    return "NOT EXISTS (SELECT FROM \(join.name) r WHERE \(isSame.joined(separator: " AND ")) "
+      + "AND \(stays(nodes, "r")))"
+  }
+
   /// Whether a row of a table is not in the set.
   package func stays(_ table: MappedTable, _ row: String) -> String {
     counts[table.number] == nil ? "true" : "NOT \(isGone(table, table.key.text(row)))"
@@ -316,7 +311,7 @@ package struct Closure {
 
   func isGone(_ table: MappedTable, _ key: String) -> String {
     """
-    EXISTS (SELECT FROM pg_temp.gone o WHERE o.collection = \(table.number) AND o.key = \(key))
+    EXISTS (SELECT FROM \(scratch[.gone]) o WHERE o.collection = \(table.number) AND o.key = \(key))
     """
   }
 }

@@ -12,20 +12,20 @@ extension Closure {
     let isNews =
       try db.run(
         """
-        INSERT INTO pg_temp.kept SELECT DISTINCT d.collection, d.key FROM pg_temp.denied d
+        INSERT INTO \(scratch.into(.kept)) SELECT DISTINCT d.collection, d.key FROM \(scratch[.denied]) d
         ON CONFLICT DO NOTHING
         """
       ).changed > 0
     if !isNews { return false }
     try db.execute(
       """
-      DELETE FROM pg_temp.gone;
-      INSERT INTO pg_temp.gone SELECT * FROM pg_temp.first_gone f WHERE NOT EXISTS (
-        SELECT FROM pg_temp.kept k WHERE k.collection = f.collection AND k.key = f.key)
+      \(scratch.emptying(.gone));
+      INSERT INTO \(scratch.into(.gone)) SELECT * FROM \(scratch[.firstGone]) f WHERE NOT EXISTS (
+        SELECT FROM \(scratch[.kept]) k WHERE k.collection = f.collection AND k.key = f.key)
       """)
     counts = Dictionary(
       uniqueKeysWithValues: try db.run(
-        "SELECT g.collection, count(*) FROM pg_temp.gone g GROUP BY 1"
+        "SELECT g.collection, count(*) FROM \(scratch[.gone]) g GROUP BY 1"
       ).rows.map { (Int64($0[0]!)!, Int($0[1]!)!) })
     return true
   }
@@ -35,9 +35,9 @@ extension Closure {
     if relation.rules.contains(.denyDestinationDeletion) {
       try db.run(
         """
-        INSERT INTO pg_temp.denied SELECT g.collection, g.key, \(relation.number),
+        INSERT INTO \(scratch.into(.denied)) SELECT g.collection, g.key, \(relation.number),
           \(source.key.text("s")), g.key
-        FROM pg_temp.gone g, \(relation.edges())
+        FROM \(scratch[.gone]) g, \(relation.edges())
         WHERE g.collection = \(table.number) AND \(relation.leads(toText: "g.key"))
         \(andNowhereElse(relation))
         AND NOT \(isGone(source, source.key.text("s"))) AND (\(table.has("g.key")) OR \(isOwn("g")))
@@ -47,9 +47,9 @@ extension Closure {
       let edges = relation.edges(ofText: "g.key")
       try db.run(
         """
-        INSERT INTO pg_temp.denied SELECT g.collection, g.key, \(relation.number), g.key,
+        INSERT INTO \(scratch.into(.denied)) SELECT g.collection, g.key, \(relation.number), g.key,
           \(table.key.text("t"))
-        FROM pg_temp.gone g, \(edges.from), \(table.name) t
+        FROM \(scratch[.gone]) g, \(edges.from), \(table.name) t
         WHERE g.collection = \(source.number) AND \(edges.condition)
         AND \(relation.leads(to: "t")) AND NOT \(isGone(table, table.key.text("t")))
         AND (\(source.has("g.key")) OR \(isOwn("g")))
@@ -65,7 +65,7 @@ extension Closure {
     let table = relation.destination
     try db.run(
       """
-      INSERT INTO pg_temp.denied SELECT \(relation.source.number), j.key, \(relation.number),
+      INSERT INTO \(scratch.into(.denied)) SELECT \(relation.source.number), j.key, \(relation.number),
         j.key, j.other
       FROM cascade.work j JOIN \(table.name) t ON \(table.key.equal("t", text: "j.other"))
       WHERE j.batch = \(batch) AND j.what = \(JournalSubject.lost.rawValue)

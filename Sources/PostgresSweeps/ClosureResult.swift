@@ -14,7 +14,7 @@ extension Closure {
       uniqueKeysWithValues: try store.db.run(
         """
         SELECT c.collection, sum(c.count) FROM (
-          SELECT g.collection, count(*) FROM pg_temp.gone g
+          SELECT g.collection, count(*) FROM \(scratch[.gone]) g
           WHERE \(includingFirst ? "true" : isThere) GROUP BY 1
           UNION ALL SELECT k.collection, sum(cardinality(k.keys)) FROM cascade.deleted k
           WHERE k.batch = \(journal?.ownBatch ?? 0) AND k.is_own AND k.id <= \(lastDeleted)
@@ -66,10 +66,12 @@ extension Closure {
         """
       ).integer ?? 0
     }
-    return try leaves.reduce(sum("SELECT g.collection, g.key FROM pg_temp.gone g")) { all, leaf in
-      let table = leaf.relation.source
-      return all
-        ^ (try sum("SELECT \(table.number), \(table.key.text("s")) \(leaves(of: leaf.relation))"))
+    let gone = try sum("SELECT g.collection, g.key FROM \(scratch[.gone]) g")
+    return try store.readingWholeTables {
+      try leaves.reduce(gone) { all, leaf in
+        let (table, rows) = (leaf.relation.source, leaves(of: leaf.relation))
+        return try all ^ sum("SELECT \(table.number), \(table.key.text("s")) \(rows)")
+      }
     }
   }
 
@@ -77,7 +79,7 @@ extension Closure {
     if !store.binding.denies { return [] }
     return try store.db.run(
       """
-      SELECT DISTINCT d.collection, d.key, d.via, d.source, d.destination FROM pg_temp.denied d
+      SELECT DISTINCT d.collection, d.key, d.via, d.source, d.destination FROM \(scratch[.denied]) d
       ORDER BY 1, 2, 3, 4, 5 LIMIT \(Receipt.mostListed)
       """
     ).rows.compactMap { row in
@@ -98,7 +100,7 @@ extension Closure {
     let counts = try countByCollection(includingFirst: includingFirst)
     var rows = try store.db.run(
       """
-      SELECT g.collection, g.key, g.rule, g.via, g.other FROM pg_temp.gone g
+      SELECT g.collection, g.key, g.rule, g.via, g.other FROM \(scratch[.gone]) g
       WHERE \(includingFirst ? "true" : isThere) ORDER BY g.level, g.collection, g.key
       LIMIT \(limit)
       """
@@ -119,7 +121,8 @@ extension Closure {
     return try store.db.run(
       """
       SELECT \(table.number), \(table.key.text("s")),
-        \(Rules.deleteSourceIfDestinationDeleted.rawValue), \(relation.number), g.key
+        \(Rules.deleteSourceIfDestinationDeleted.rawValue), \(relation.number),
+        \(relation.destination.key.text("g"))
       \(leaves(of: relation)) ORDER BY 2 LIMIT \(limit)
       """
     ).rows
@@ -134,7 +137,7 @@ extension Closure {
 
   private func byRule() throws -> [String: Int] {
     let rows = try store.db.run(
-      "SELECT g.rule, count(*) FROM pg_temp.gone g WHERE g.rule IS NOT NULL GROUP BY 1"
+      "SELECT g.rule, count(*) FROM \(scratch[.gone]) g WHERE g.rule IS NOT NULL GROUP BY 1"
     ).rows
     let byLeaf = leaves.compactMap { leaf in
       Rules.deleteSourceIfDestinationDeleted.names.first.map { ($0, leaf.count) }

@@ -23,11 +23,11 @@ package struct DanglingReferences {
   /// one may dangle.
   private var relations: [EdgeRelation] {
     store.binding.relations.filter {
-      $0.join != nil
-        || !$0.rules.isDisjoint(with: [
-          .deleteSourceIfDestinationDeleted, .deleteSourceIfAllDestinationsDeleted,
-          .nullifySourceIfDestinationDeleted,
-        ])
+      if $0.join != nil { return $0.looseJoin != nil }
+      return !$0.rules.isDisjoint(with: [
+        .deleteSourceIfDestinationDeleted, .deleteSourceIfAllDestinationsDeleted,
+        .nullifySourceIfDestinationDeleted,
+      ])
     }
   }
 
@@ -44,7 +44,7 @@ package struct DanglingReferences {
   private func find(_ relation: EdgeRelation, _ end: EdgeEnd) throws -> [Missing] {
     let dangling = relation.dangling(at: end)
     let table = dangling.table
-    let tables = end == .destination ? relation.destinations : "\(table.number)"
+    let tables = end == .destination ? relation.destinationNumbers : "\(table.number)"
     let rows = try store.db.run(
       """
       SELECT d.value, d.count, NOT EXISTS (SELECT FROM cascade.deleted_node k

@@ -1,5 +1,5 @@
 internal import CascadeModel
-internal import CascadePostgres
+package import CascadePostgres
 package import PostgresTables
 
 /// The leases in force, as a transaction that deletes has to respect them.
@@ -10,27 +10,37 @@ package import PostgresTables
 ///    the lease's transaction. But then it deletes, because it looked before it waited.
 /// 3. So the transaction looks once more when it has deleted. If a lease has come for a row that is not
 ///    there, it is rolled back and tried again, and begins with that lease.
-/// 4. A lease of a whole collection locks no rows. A lock that it shares with others tells that its
-///    transaction is open.
+/// 4. A lease of a whole collection locks no rows of it. A row of Cascade's own, whose lock it shares
+///    with others, tells that its transaction is open.
 ///
 /// Times are those of the server, which all machines share.
 package struct LiveLeases {
   private let store: StoreConnection
-  private let snapshot: String
+  let snapshot: String
   private let now: Int64
   package let isAny: Bool
 
   package init(_ store: StoreConnection) throws {
+    self.init(store, try store.db.run(LiveLeases.sql))
+  }
+
+  /// `rows` is what `sql` returns.
+  package init(_ store: StoreConnection, _ rows: Rows) {
+    let row = rows.rows[0]
     self.store = store
-    let row = try store.db.run(
-      """
-      SELECT pg_current_snapshot(), n.now,
-        EXISTS (SELECT FROM cascade.lease l WHERE l.expires > n.now)
-      FROM (SELECT \(LeaseTable.seconds)::bigint AS now) n
-      """
-    ).rows[0]
     (snapshot, now, isAny) = (row[0]!, Int64(row[1]!)!, row[2] == "t")
   }
+
+  /// Of no transaction.
+  static func unknown(_ store: StoreConnection) -> LiveLeases {
+    LiveLeases(store, Rows(rows: [["", "0", "f"]]))
+  }
+
+  package static let sql = """
+    SELECT pg_current_snapshot(), n.now,
+      EXISTS (SELECT FROM cascade.lease l WHERE l.expires > n.now)
+    FROM (SELECT \(LeaseTable.seconds)::bigint AS now) n
+    """
 
   /// Whether a key of a table, as a text, is leased.
   package func holds(_ table: MappedTable, _ key: String) -> String {
@@ -41,18 +51,19 @@ package struct LiveLeases {
       """
   }
 
-  /// Throws a conflict if something went that a lease holds by now.
-  package func verify() throws {
-    let isFree = try store.db.run(
-      "SELECT pg_try_advisory_xact_lock(\(LeaseTable.lockOfCollections))"
-    ).bool
-    if !isFree { throw LiveLeases.conflict }
-    let new = try store.db.run(
-      """
-      SELECT l.collection, l.key FROM cascade.lease l WHERE l.expires > \(now)
-      AND NOT pg_visible_in_snapshot(l.xid, $1::pg_snapshot)
-      """, [snapshot]
-    ).rows
+  /// Throws a conflict if something went that a lease holds by now. `last` runs before, in the same
+  /// exchange with the server.
+  package func verify(after last: [String] = []) throws {
+    let answers = try store.db.runEach(
+      last + [
+        "\(LeaseTable.rowOfCollections) FOR UPDATE SKIP LOCKED",
+        """
+        SELECT l.collection, l.key FROM cascade.lease l WHERE l.expires > \(now)
+        AND NOT pg_visible_in_snapshot(l.xid, \(literal(snapshot))::pg_snapshot)
+        """,
+      ])
+    let (free, new) = (answers[last.count], answers[last.count + 1].rows)
+    if free.isEmpty { throw LiveLeases.conflict }
     for lease in new {
       guard let table = store.binding.tables[lease[0]!] else { continue }
       let isThere = try lease[1].map { try store.db.run("SELECT \(table.has("$1"))", [$0]).bool }

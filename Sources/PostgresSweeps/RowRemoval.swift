@@ -7,11 +7,14 @@ package import PostgresTables
 package struct RowRemoval {
   package let store: StoreConnection
   package let batch: Int64
+  /// The batch in statements: a parameter in those that come again.
+  private var batchValue: String
   /// Whether a statement deletes no more than a step.
   var isInSteps = false
 
   package init(store: StoreConnection, batch: Int64, isInSteps: Bool = false) {
     (self.store, self.batch, self.isInSteps) = (store, batch, isInSteps)
+    batchValue = "\(batch)"
   }
 
   /// Which rows, in terms of one of them, with the values of `$1`, `$2`, …
@@ -49,20 +52,23 @@ package struct RowRemoval {
   package func delete(
     from table: MappedTable, _ selection: Selection, because cause: Cause?, limit: Int
   ) throws -> Count {
-    let row = try store.db.run(sql(table, selection, cause, limit), selection.values).rows[0]
+    let values = selection.values + ["\(batch)"]
+    var removal = self
+    removal.batchValue = "$\(values.count)::bigint"
+    let row = try store.db.runAgain(removal.sql(table, selection, cause, limit), values).rows[0]
     return Count(rows: Int(row[0]!)!, edges: Int(row[1] ?? "0")!)
   }
 
   private func sql(
     _ table: MappedTable, _ selection: Selection, _ cause: Cause?, _ limit: Int
   ) -> String {
-    let edges = store.binding.relations(from: table).filter { $0.join == nil }
-    let count = edges.map { self.count($0) }
+    let edges = store.binding.relations(heldBy: table)
+    let count = edges.map { self.count($0, cause) }
     return """
       WITH d AS (
         \(delete(table.name, table.key, selection, limit))),
       \(cause == nil ? gone(table) : "")
-      k AS (\(kept(table, cause)))\(trash(table))\(edges.compactMap { lost($0) }.joined())
+      k AS (\(kept(table, cause)))\(edges.compactMap { lost($0, cause) }.joined())
       SELECT count(*), sum(\((["0"] + count).joined(separator: " + "))) FROM d
       """
   }
@@ -72,7 +78,7 @@ package struct RowRemoval {
     """
     g AS (
       INSERT INTO cascade.work(what, subject, key, batch)
-      SELECT \(JournalSubject.gone.rawValue), \(table.number), \(table.key.text("d")), \(batch)
+      SELECT \(JournalSubject.gone.rawValue), \(table.number), \(table.key.text("d")), \(batchValue)
       FROM d),
     """
   }
@@ -96,49 +102,56 @@ package struct RowRemoval {
     let isShared = cause != nil && !follows && isInSteps
     let why = cause.map { "\($0.relation.number), \($0.rule.rawValue)" } ?? "NULL, NULL"
     let (key, other) = (table.key.text("d"), cause?.other ?? "NULL::text")
+    let keepsRows = store.model.trash > .zero
     let nodes =
       isShared
       ? """
-      \(OwnSchema.sharedBucket("n.key")), array_agg(n.key), array_agg(n.other)
-      FROM (SELECT \(key) AS key, \(other) AS other FROM d) n GROUP BY 7
+      \(OwnSchema.sharedBucket("n.key")), array_agg(n.key), array_agg(n.other),
+      \(keepsRows ? "array_agg(n.row)" : "NULL")
+      FROM (SELECT \(key) AS key, \(other) AS other, \(keptRow) AS row FROM d) n GROUP BY 7
       """
-      : "\(OwnSchema.bucket(key)), ARRAY[\(key)], ARRAY[\(other)] FROM d"
+      : "\(OwnSchema.bucket(key)), ARRAY[\(key)], ARRAY[\(other)], "
+        + "\(keepsRows ? "ARRAY[\(keptRow)]" : "NULL") FROM d"
     return """
       INSERT INTO cascade.deleted(
-        batch, collection, via, rule, is_own, follows, bucket, keys, others)
-      SELECT \(batch), \(table.number), \(why), true, \(follows), \(nodes)
+        batch, collection, via, rule, is_own, follows, bucket, keys, others, rows)
+      SELECT \(batchValue), \(table.number), \(why), true, \(follows), \(nodes)
       """
   }
 
-  /// The text of the rows, if they are kept.
-  private func trash(_ table: MappedTable) -> String {
-    if store.model.trash == .zero { return "" }
-    return """
-      , t AS (INSERT INTO cascade.trash(batch, collection, key, row)
-        SELECT \(batch), \(table.number), \(table.key.text("d")), d::text FROM d)
-      """
-  }
-
-  /// How many edges the row `d` had.
-  private func count(_ relation: EdgeRelation) -> String {
-    if !relation.countsReferences { return "0" }
+  /// How many edges the row `d` had. A change file counts those of join rows itself, because several
+  /// rows may be the same edge.
+  private func count(_ relation: EdgeRelation, _ cause: Cause?) -> String {
+    if !relation.countsReferences || relation.join != nil && cause == nil { return "0" }
     guard let list = relation.list else {
       return "coalesce((\(relation.isEdge(in: "d")))::int, 0)"
     }
     return "(SELECT count(*) FROM \(list.elements("d")) WHERE \(relation.isEdge()))"
   }
 
-  private var keptRow: String { store.model.trash > .zero ? "d::text" : "NULL" }
+  private var keptRow: String { store.model.trash > .zero ? "(d.*)::text" : "NULL" }
 
-  private func lost(_ relation: EdgeRelation) -> String? {
-    if relation.rules.isDisjoint(with: .losingSource) && !relation.isNeeded { return nil }
+  private func lost(_ relation: EdgeRelation, _ cause: Cause?) -> String? {
+    if relation.join == nil {
+      let isMissed = !relation.rules.isDisjoint(with: .losingSource) || relation.isNeeded
+      return isMissed ? lost(relation, as: .lost) : nil
+    }
+    if let cause, cause.relation.isTie(of: relation, at: .destination) {
+      return lost(relation, as: .widowed)
+    }
+    let mayLoseMore = cause.map { !$0.relation.isTie(of: relation, at: .source) } ?? false
+    return lost(relation, as: .lost) + (mayLoseMore ? lost(relation, as: .rowless) : "")
+  }
+
+  /// Notes the loss of the edges of the rows `d`.
+  private func lost(_ relation: EdgeRelation, as what: JournalSubject) -> String {
+    let isComplete = relation.join.map { " AND \($0.source.isComplete("d"))" } ?? ""
     return """
-      , e\(relation.number) AS (
+      , e\(what.rawValue)_\(relation.number) AS (
         INSERT INTO cascade.work(what, subject, key, other, batch, done)
-        SELECT \(JournalSubject.lost.rawValue), \(relation.number),
-        \(relation.source.key.text("d")), \(relation.to(in: "d")), \(batch),
-        \(!relation.isFollowed(.lost))
-        FROM d\(relation.references(of: "d")) WHERE \(relation.isEdge(in: "d")))
+        SELECT \(what.rawValue), \(relation.number), \(relation.from(in: "d")),
+        \(relation.to(in: "d")), \(batchValue), \(!relation.isFollowed(what))
+        FROM d\(relation.references(of: "d")) WHERE \(relation.isEdge(in: "d"))\(isComplete))
       """
   }
 

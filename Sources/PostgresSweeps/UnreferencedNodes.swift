@@ -25,8 +25,8 @@ package struct UnreferencedNodes {
   package var condition: String {
     let edges =
       end == .destination
-      ? binding.relations(to: table).map { $0.hasSource() }
-      : binding.relations(from: table).map(hasEdge) + files
+      ? binding.relations(to: table).filter { !$0.isTie }.map { $0.hasSource() }
+      : binding.relations(from: table).filter { !$0.isTie }.map(hasEdge) + files
     return "NOT (\((["false"] + edges).joined(separator: " OR ")))"
   }
 
@@ -51,7 +51,7 @@ extension Closure {
     let key = nodes.table.key.text(nodes.row)
     counts[nodes.table.number, default: 0] += try store.db.run(
       """
-      INSERT INTO pg_temp.gone SELECT \(nodes.table.number), \(key), 0
+      INSERT INTO \(scratch.into(.gone)) SELECT \(nodes.table.number), \(key), 0
       FROM \(nodes.table.name) \(nodes.row)
       WHERE \(nodes.condition) AND NOT \(leases.holds(nodes.table, key)) ON CONFLICT DO NOTHING
       """

@@ -71,7 +71,7 @@ extension EdgeRelation {
   }
 
   /// The numbers of all collections to which it may lead, as a list.
-  package var destinations: String {
+  package var destinationNumbers: String {
     ([destination.number] + alternatives.map(\.table.number)).map { "\($0)" }
       .joined(separator: ", ")
   }

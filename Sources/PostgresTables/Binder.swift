@@ -72,7 +72,8 @@ struct Binder: ~Copyable {
       guard let relation = try relation(relationship, source, destination, type, path) else {
         return
       }
-      relations.append(relation)
+      guard let ties = try ties(of: relation, path) else { return }
+      relations += [relation] + ties
     }
     if relationship.to.isEither { try link(&relations, path) }
     binding.relations += relations
@@ -103,6 +104,14 @@ struct Binder: ~Copyable {
       number: number, name: relationship.name, rules: relationship.rules,
       storage: relationship.edgeStorage, none: relationship.none, source: source,
       destination: destination, form: form, type: column)
+  }
+
+  private mutating func ties(
+    of relation: EdgeRelation, _ path: String
+  ) throws -> [EdgeRelation]? {
+    let ties = try relation.ties { try store.number(relation: $0, makes: numbers) }
+    if ties == nil { fail(path, "the store is not attached with this relationship") }
+    return ties
   }
 
   /// Makes relations of one reference known to each other.
@@ -202,7 +211,8 @@ struct Binder: ~Copyable {
         let source = try reference(from, in: name, to: source, path),
         let destination = try reference(to, in: name, to: destination, path)
       else { return nil }
-      return .join(JoinTable(name: name, source: source, destination: destination))
+      let nodes = binding.tables.values.sorted { $0.number < $1.number }.first { $0.name == name }
+      return .join(JoinTable(name: name, source: source, destination: destination, nodes: nodes))
     case .property(let name):
       // The members of an object are those of its value.
       return try list(

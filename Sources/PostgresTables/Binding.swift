@@ -58,7 +58,7 @@ package struct MappedTable {
 
   /// The type and the value of a row, as JSON.
   package func content(_ row: String) -> String {
-    isManaged ? "\(row).type, \(row).value" : "NULL, row_to_json(\(row))"
+    isManaged ? "\(row).type, \(row).value" : "NULL, row_to_json(\(row).*)"
   }
 
   /// Whether the row of the key that a text names is there.

@@ -47,10 +47,28 @@ package struct EdgeRelation {
   /// Whether its destinations need a number of its edges.
   package var isNeeded = false
 
+  /// Whether it is none of the model, and ties a join row that is a node to one of its ends.
+  package var isTie = false
+
   /// Whether the rules may leave a reference of a row to nothing.
   package var staysDangling: Bool { join == nil && rules.isDisjoint(with: .removingSource) }
 
   package var isStored: Bool { join?.isStored ?? false }
+
+  /// The collection that has the edges in its rows: that of the source, or of the join rows. Nil if
+  /// join rows are no nodes.
+  package var holder: MappedTable? { join == nil ? source : join?.nodes }
+
+  /// What the SQL calls a row of the holder.
+  package var holderRow: String { join == nil ? "s" : "e" }
+
+  /// The key of the source in that row, or in another one like it.
+  package func from(in row: String? = nil) -> String {
+    (join?.source ?? source.key).text(row ?? holderRow)
+  }
+
+  /// The join table whose rows are no nodes.
+  package var looseJoin: JoinTable? { join?.nodes == nil ? join : nil }
 
   /// Whether a row goes with each edge that is lost in this way. Counts and notices come later, of
   /// all edges at once.
@@ -59,6 +77,7 @@ package struct EdgeRelation {
     case .lost: rules.contains(.deleteDestinationIfSourceDeleted)
     case .widowed: rules.contains(.deleteSourceIfDestinationDeleted)
     case .gone, .arrived: true
+    case .rowless: false
     }
   }
 
@@ -87,6 +106,13 @@ package struct JoinTable {
   package let destination: Columns
   /// Whether it is Cascade's own: edges that change files add.
   package var isStored = false
+  /// The collection of its rows, if they are nodes, too.
+  ///
+  /// 1. Such a row goes with either end by rule 4. A relation of its own, a tie, says so for each end.
+  /// 2. When it goes, its edge has lost its source, unless another row is the same edge.
+  /// 3. An edge that lost its destination did so also if its row goes for another reason. But whoever
+  ///    asks for the deletion of the row has removed the edge, whatever happens to its destination.
+  package var nodes: MappedTable?
 
   package func columns(at end: EdgeEnd) -> Columns { end == .source ? source : destination }
 
@@ -119,6 +145,21 @@ extension EdgeRelation {
     guard let join else { return (edges(), source.key.equal("s", text: key)) }
     return ("\(join.name) e", join.source.equal("e", text: key))
   }
+
+  /// The edges that are lost with one node, at which they are or whose row has them.
+  package func edges(lostWithText key: String) -> (from: String, condition: String) {
+    guard let join, let nodes = join.nodes else { return edges(ofText: key) }
+    return (
+      "\(join.name) e", "\(join.source.isComplete("e")) AND \(nodes.key.equal("e", text: key))"
+    )
+  }
+
+  /// The node with which edges lose their source.
+  package var lostWith: MappedTable { holder ?? source }
+
+  /// The nodes with which an edge goes for those that are at its destination, or at its source.
+  package var sources: [MappedTable] { [source] + (join?.nodes.map { [$0] } ?? []) }
+  package var destinations: [MappedTable] { [destination] + (join?.nodes.map { [$0] } ?? []) }
 
   /// What to append to a row of the source in FROM, to get its elements.
   package func references(of row: String) -> String {
@@ -346,12 +387,12 @@ extension EdgeRelation {
 extension Binding {
   /// The relations whose edges count together, seen from their destination.
   package func alikeAtDestination(_ relation: EdgeRelation) -> [EdgeRelation] {
-    relations(to: relation.destination).filter { $0.name == relation.name }
+    relations(to: relation.destination).filter { $0.name == relation.name && !$0.isTie }
   }
 
   /// The same, seen from their source.
   package func alikeAtSource(_ relation: EdgeRelation) -> [EdgeRelation] {
-    relations(from: relation.source).filter { $0.name == relation.name }
+    relations(from: relation.source).filter { $0.name == relation.name && !$0.isTie }
   }
 
   /// Whether the row `s` has an edge of the relation's name to a node that is there.
@@ -367,7 +408,8 @@ extension Binding {
   /// Whether an edge of the relation may keep its destination: it denies, or it counts for a rule,
   /// or for the search of nodes that nothing refers to, whatever its name.
   package func mayKeepDestination(_ relation: EdgeRelation) -> Bool {
-    relation.rules.contains(.denyDestinationDeletion)
+    if relation.isTie { return false }
+    return relation.rules.contains(.denyDestinationDeletion)
       || relations(to: relation.destination).contains {
         $0.rules.contains(.deleteDestinationIfAllSourcesDeleted)
       }
@@ -375,7 +417,8 @@ extension Binding {
 
   /// The same for its source.
   package func mayKeepSource(_ relation: EdgeRelation) -> Bool {
-    relation.rules.contains(.denySourceDeletion)
+    if relation.isTie { return false }
+    return relation.rules.contains(.denySourceDeletion)
       || relations(from: relation.source).contains {
         $0.rules.contains(.deleteSourceIfAllDestinationsDeleted)
       }

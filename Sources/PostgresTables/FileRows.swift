@@ -50,12 +50,18 @@ package struct FileRows {
   @discardableResult
   package func take(into batch: Int64, ofThisTransaction: Bool = false) throws -> Int {
     if store.model.files.isEmpty { return 0 }
+    _ = try store.db.runEach(taking(into: batch, ofThisTransaction: ofThisTransaction))
+    return try count(batch)
+  }
+
+  package func taking(into batch: Int64, ofThisTransaction: Bool) -> [String] {
+    if store.model.files.isEmpty { return [] }
     let isOwn = ofThisTransaction ? "xid = pg_current_xact_id()" : "true"
-    try store.db.run(
+    return [
       """
       UPDATE cascade.file SET batch = \(batch) WHERE state = 0 AND batch IS NULL AND \(isOwn)
-      """)
-    return try count(batch)
+      """
+    ]
   }
 
   package func count(_ batch: Int64) throws -> Int {
@@ -145,7 +151,7 @@ package struct FileRows {
     let lost = store.binding.files.filter(\.releases).map { relation in
       let (key, path) = (relation.source.key, relation.path(in: "s"))
       return """
-        SELECT \(literal(relation.root)), \(path) FROM pg_temp.gone g, \(relation.source.name) s
+        SELECT \(literal(relation.root)), \(path) FROM \(store.scratch[.gone]) g, \(relation.source.name) s
         WHERE g.collection = \(relation.source.number) AND \(key.equal("s", text: "g.key"))
         AND \(path) IS NOT NULL
         """
@@ -155,7 +161,7 @@ package struct FileRows {
       let key = relation.source.key.text("s")
       return """
         SELECT FROM \(relation.source.name) s WHERE p.root = \(literal(relation.root))
-        AND \(relation.path(in: "s")) = p.path AND NOT EXISTS (SELECT FROM pg_temp.gone o
+        AND \(relation.path(in: "s")) = p.path AND NOT EXISTS (SELECT FROM \(store.scratch[.gone]) o
           WHERE o.collection = \(relation.source.number) AND o.key = \(key))
         """
     }

@@ -41,7 +41,9 @@ package struct IndexSearch {
 
   private func search() throws -> [Index] {
     let files = store.binding.files.map { Index($0.source.name, [$0.column]) }
-    return try (store.binding.relations.flatMap(needed) + files).filter { try !isThere($0) }
+    return try (store.binding.relations.filter { !$0.isTie }.flatMap(needed) + files).filter {
+      try !isThere($0)
+    }
   }
 
   private func needed(_ relation: EdgeRelation) -> [Index] {

@@ -50,7 +50,8 @@ extension Binding {
     _ name: String?, _ sources: [MappedTable], _ destinations: [MappedTable]
   ) -> [EdgeRelation] {
     relations.filter { relation in
-      relation.name == name && sources.contains { $0.number == relation.source.number }
+      relation.name == name && !relation.isTie
+        && sources.contains { $0.number == relation.source.number }
         && destinations.contains { $0.number == relation.destination.number }
     }
   }

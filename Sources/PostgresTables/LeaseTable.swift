@@ -5,8 +5,9 @@ package enum LeaseTable {
   /// The server's time, in seconds since 1970.
   package static let seconds = "floor(extract(epoch FROM clock_timestamp()))"
 
-  /// The lock that a lease of a whole collection shares until its transaction ends.
-  package static let lockOfCollections = "hashtext('cascade'), 1"
+  /// The row that a lease of a whole collection locks until its transaction ends, as others may too.
+  package static let rowOfCollections =
+    "SELECT FROM cascade.meta WHERE key = 'leases.of_collections'"
 
   package static let sql = """
     -- What is being built and has no reference yet. Any number of rows may be about the same node,
@@ -18,6 +19,7 @@ package enum LeaseTable {
       xid xid8 NOT NULL DEFAULT pg_current_xact_id(),
       CONSTRAINT "expires is in seconds since 1970" CHECK(expires < 100000000000));
     CREATE INDEX lease_nodes ON cascade.lease(collection, key);
+    INSERT INTO cascade.meta(key, value) VALUES('leases.of_collections', 0);
     """
 
   /// The owner of a table of the model may lease its rows.
@@ -61,13 +63,22 @@ extension Triggers {
         """
         \(hold.joined(separator: "\n"))
         IF NEW.key IS NULL THEN
-          PERFORM pg_advisory_xact_lock_shared(\(LeaseTable.lockOfCollections));
+          PERFORM FROM (\(LeaseTable.rowOfCollections) FOR KEY SHARE) l;
         END IF;
         NEW.xid := pg_current_xact_id();
-        """, before: "NEW"),
+        """, before: "NEW")
+    ] + released
+  }
+}
+
+extension Triggers {
+  /// Wakes the daemon when a lease has ended.
+  private var released: [Trigger] {
+    if dialect.wake.isEmpty { return [] }
+    return [
       trigger(
         "cascade_released", on: "cascade.lease", "released",
-        "DELETE ON cascade.lease FOR EACH STATEMENT", ""),
+        "DELETE ON cascade.lease FOR EACH STATEMENT", "")
     ]
   }
 }

@@ -8,7 +8,7 @@ package enum OwnSchema {
     lists + LeaseTable.sql + FileRows.sql
 
   private static let lists = """
-    CREATE SCHEMA cascade;
+    CREATE SCHEMA IF NOT EXISTS cascade;
     CREATE TABLE cascade.meta(key text PRIMARY KEY, value bigint NOT NULL);
     CREATE TABLE cascade.collection(
       number int GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name text NOT NULL UNIQUE);
@@ -18,17 +18,20 @@ package enum OwnSchema {
       UNIQUE(name, source, destination, part));
 
     -- What others wrote since the last sweep began. `what` is a JournalSubject; `subject` numbers a
-    -- collection or a relation. Of a row that is `told`, there are notices already.
+    -- collection or a relation. Of a row that is `told`, there are notices already. The rows of one
+    -- statement share a `seq`: to count on for each would take as long as to write it.
     CREATE TABLE cascade.journal(
-      seq bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, what smallint NOT NULL,
+      seq bigint GENERATED ALWAYS AS IDENTITY, what smallint NOT NULL,
       subject int NOT NULL, key text NOT NULL, other text, told boolean NOT NULL DEFAULT false);
+    CREATE INDEX journal_order ON cascade.journal(seq);
     -- What a batch took from the journal, and what it has found. A row that was examined is `done`, and
     -- stays until the end of the batch. What waits because a node had to stay is in the batch 0. What
     -- a batch deletes itself is in `deleted`, and not here.
     CREATE TABLE cascade.work(
-      batch bigint NOT NULL, what smallint NOT NULL, subject int NOT NULL, key text NOT NULL, other text,
-      done boolean NOT NULL DEFAULT false, told boolean NOT NULL DEFAULT false);
-    CREATE INDEX work_open ON cascade.work(batch, what, subject) WHERE NOT done;
+      id bigint GENERATED ALWAYS AS IDENTITY (CACHE 1000), batch bigint NOT NULL, what smallint NOT NULL,
+      subject int NOT NULL, key text NOT NULL, other text, done boolean NOT NULL DEFAULT false,
+      told boolean NOT NULL DEFAULT false);
+    CREATE INDEX work_open ON cascade.work(batch, what, subject, id) WHERE NOT done;
     CREATE INDEX work_done ON cascade.work(batch, what, subject, \(survivor("work"))) WHERE done;
     -- Up to which row of `deleted` a batch has followed what it deleted.
     CREATE TABLE cascade.followed(
@@ -49,24 +52,24 @@ package enum OwnSchema {
     -- change file deleted. Of those that a rule deleted, and from which something may follow
     -- (`follows`), the order of `id` is the order in which the batch follows them, one to a row. Others
     -- may share a row with some of the same step: `bucket` is the same for those, and is by what a key
-    -- is found.
+    -- is found. `rows` are the texts of the rows, if they are kept. Of a key that a batch deleted twice,
+    -- the last one counts.
     CREATE TABLE cascade.deleted(
       id bigint GENERATED ALWAYS AS IDENTITY (CACHE 1000), batch bigint NOT NULL,
       collection int NOT NULL, via int, rule smallint, is_own boolean NOT NULL,
       follows boolean NOT NULL DEFAULT false, bucket int NOT NULL,
-      keys text[] NOT NULL, others text[]);
+      keys text[] NOT NULL, others text[], rows text[]);
     -- To compress them would take longer than to write them.
-    ALTER TABLE cascade.deleted ALTER keys SET STORAGE EXTERNAL, ALTER others SET STORAGE EXTERNAL;
+    ALTER TABLE cascade.deleted ALTER keys SET STORAGE EXTERNAL, ALTER others SET STORAGE EXTERNAL,
+      ALTER rows SET STORAGE EXTERNAL;
     CREATE INDEX deleted_batches ON cascade.deleted(batch, id);
     CREATE INDEX deleted_followed ON cascade.deleted(batch, collection, id) WHERE follows;
     CREATE INDEX deleted_buckets ON cascade.deleted(collection, bucket);
+    CREATE INDEX deleted_kept ON cascade.deleted(batch) WHERE rows IS NOT NULL;
     CREATE VIEW cascade.deleted_node AS
-      SELECT d.id, d.batch, d.collection, d.via, d.rule, d.is_own, d.follows, d.bucket, n.key, n.other
-      FROM cascade.deleted d, unnest(d.keys, d.others) n(key, other);
-    -- The texts of the rows that are kept.
-    CREATE TABLE cascade.trash(
-      batch bigint NOT NULL, collection int NOT NULL, key text NOT NULL, row text NOT NULL);
-    CREATE INDEX trash_batches ON cascade.trash(batch);
+      SELECT d.id, d.batch, d.collection, d.via, d.rule, d.is_own, d.follows, d.bucket, n.key, n.other,
+        n.row
+      FROM cascade.deleted d, unnest(d.keys, d.others, d.rows) n(key, other, row);
     -- References that rule 64 removed: `value` is the reference, or the whole list, of which `rest`
     -- is what was left.
     CREATE TABLE cascade.nullified(
@@ -154,4 +157,7 @@ package enum JournalSubject: Int {
   case arrived = 3
   /// An edge of the relation `subject`, from `key` to `other`, lost its destination.
   case widowed = 4
+  /// The row of an edge of the relation `subject`, from `key` to `other`, went by a rule. Should the
+  /// batch delete the destination, too, the edge has lost it.
+  case rowless = 5
 }

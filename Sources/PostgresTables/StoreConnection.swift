@@ -4,23 +4,29 @@ internal import CascadeStore
 
 /// A connection to a store, and what the model's tables are there.
 package final class StoreConnection {
-  package let db: Session
+  package private(set) var db: Session
+  package let path: String
   package let model: StoreModel
   package private(set) var binding = Binding()
+  package let dialect: Dialect
+  package private(set) var scratch: ScratchTables
   private var boundSchema: String?
 
   package init(_ path: String, _ model: StoreModel, lockTimeout: Duration) throws {
-    self.model = model
-    db = try StoreConnection.open(path)
+    (self.path, self.model) = (path, model)
+    let location = try StoreConnection.location(path)
+    dialect = location.dialect
+    scratch = ScratchTables(dialect, owner: .random(in: 1 ... .max))
+    db = try StoreConnection.open(location, path)
     let milliseconds = Int64(lockTimeout / .milliseconds(1))
-    try db.execute("SET lock_timeout = \(milliseconds); \(StoreConnection.settings)")
+    try db.execute(
+      "SET lock_timeout = \(milliseconds); \(StoreConnection.settings); \(scratch.setting)")
   }
 
   /// A server that is not there now is waited for.
-  private static func open(_ path: String) throws -> Session {
-    let uri = try uri(path)
+  private static func open(_ location: Location, _ path: String) throws -> Session {
     do throws(PostgresError) {
-      return try Session(uri, name: Leadership.daemon)
+      return try Session(location.uri, name: Leadership.daemon)
     } catch {
       if error.isNotAllowed || !error.isConnectionLost { throw error }
       throw StoreAway(
@@ -28,9 +34,9 @@ package final class StoreConnection {
     }
   }
 
-  private static func uri(_ path: String) throws(StoreError) -> String {
+  private static func location(_ path: String) throws(StoreError) -> Location {
     do throws(InvalidLocation) {
-      return try Location(path).uri
+      return try Location(path)
     } catch {
       throw StoreError(error.description)
     }
@@ -52,6 +58,35 @@ package final class StoreConnection {
     defer { try? db.execute("SET enable_seqscan = off; SET enable_hashjoin = off") }
     return try body()
   }
+
+  // MARK: - Leadership
+
+  /// The number of its term, if this connection leads in the portable dialect.
+  package private(set) var term: Int64?
+
+  /// From now on, a transaction is committed only within this term.
+  func lead(in term: Int64?) {
+    self.term = term
+    db.fence = term.map(LeaderTerm.fence)
+  }
+
+  /// The next daemon need not wait.
+  deinit { if term != nil { try? LeaderTerm.end(self) } }
+
+  // MARK: - Transactions
+
+  /// Runs `body` in a transaction of its own, which may use scratch tables.
+  package func transaction<T>(
+    _ isolation: Session.Isolation = .readCommitted, isDurable: Bool = true, _ body: () throws -> T
+  ) throws -> T {
+    try db.transaction(isolation, isDurable: isDurable) {
+      let result = try body()
+      try scratch.end(db)
+      return result
+    }
+  }
+
+  package func begin(_ tables: [ScratchTables.Table]) throws { try scratch.begin(tables, db) }
 
   package var isAttached: Bool {
     get throws { try db.run("SELECT to_regclass('cascade.meta') IS NOT NULL").bool }
@@ -101,7 +136,7 @@ package final class StoreConnection {
 
   package subscript(meta key: String) -> Int64? {
     get throws {
-      try db.run("SELECT value FROM cascade.meta WHERE key = $1", [key]).integer
+      try db.runAgain("SELECT value FROM cascade.meta WHERE key = $1", [key]).integer
     }
   }
 

@@ -2,10 +2,13 @@ import CascadeModel
 import StoreDefinition
 
 /// Two tables whose rows refer to each other and to themselves, in columns, join tables, lists and
-/// documents. The key of the second may be a number, or have two columns.
+/// documents. The key of the second may be a number, or have two columns. Join rows may be nodes of a
+/// collection of their own, and refer to others.
 struct ColumnGraph {
   enum Place: CaseIterable {
     case column, join, array, json
+    /// A join table whose rows are nodes.
+    case node
     /// Beside a column that says to which table it leads.
     case typed
     /// To either table, whichever has the key.
@@ -26,11 +29,19 @@ struct ColumnGraph {
     let rules: Rules
     /// A value that refers to nothing.
     var none: Key?
+    /// Whether it ties a join row to an end.
+    var isTie = false
 
     var isList: Bool { [.array, .json, .document, .single, .text].contains(place) }
     var leadsToBoth: Bool { place == .typed || place == .either }
     var table: String { "j_\(from)_\(column)" }
-    var most: Int { [.column, .typed, .either, .single].contains(place) ? 1 : 3 }
+    var most: Int {
+      switch place {
+      case .node: 0
+      case .column, .typed, .either, .single: 1
+      default: 3
+      }
+    }
     var destinations: [String] {
       leadsToBoth ? [to] + ColumnGraph.collections.filter { $0 != to } : [to]
     }
@@ -48,6 +59,8 @@ struct ColumnGraph {
   let relations: [Relation]
   let keys: Keys
   static let collections = ["a", "b"]
+  /// Also those of join rows.
+  let allCollections: [String]
   private static let nodes = 4
 
   init(denies: Bool, _ random: inout Seeded) {
@@ -64,12 +77,31 @@ struct ColumnGraph {
     // A reference to either that may stay could come back to life in another table.
     relations.removeAll { $0.place == .either && $0.rules.contains(.denyDestinationDeletion) }
     relations = ColumnGraph.consistent(relations)
+    let joins = relations.filter { $0.place == .node }
+    relations += joins.flatMap { ColumnGraph.relations(ofRowsOf: $0, denies: denies, &random) }
     let isSingle = relations.contains { $0.leadsToBoth || $0.isList && $0.to == "b" }
     let keys = Keys.allCases.filter { !isSingle || $0 != .pairs }.randomElement(using: &random)!
     for index in relations.indices {
       relations[index].none = ColumnGraph.none(relations[index], keys, &random)
     }
     (self.relations, self.keys) = (relations, keys)
+    allCollections = ColumnGraph.collections + joins.map(\.table)
+  }
+
+  /// The ends of join rows that are nodes, and what else they refer to.
+  private static func relations(
+    ofRowsOf join: Relation, denies: Bool, _ random: inout Seeded
+  ) -> [Relation] {
+    let ties = [("s", join.from), ("d", join.to)].map { column, to in
+      Relation(
+        name: "\(join.name) \(column)", from: join.table, to: to, column: column, place: .column,
+        rules: .deleteSourceIfDestinationDeleted, isTie: true)
+    }
+    let places = Place.allCases.filter { ![.join, .node, .either].contains($0) }
+    let own = Relation(
+      name: "x", from: join.table, to: collections.randomElement(using: &random)!, column: "c1",
+      place: places.randomElement(using: &random)!, rules: rules(denies: denies, &random))
+    return ties + [own]
   }
 
   /// A name from one collection has one meaning for each destination; a reference to either is alone.
@@ -89,6 +121,7 @@ struct ColumnGraph {
     _ relation: Relation, _ keys: Keys, _ random: inout Seeded
   ) -> Key? {
     let isNumber = relation.to == "b" && keys == .numbers
+    if relation.isTie || relation.place == .node { return nil }
     if relation.to == "b" && keys == .pairs { return nil }
     return [nil, nil, isNumber ? .integer(0) : .text("none"), isNumber ? .integer(3) : .text("k3")]
       .randomElement(using: &random)!
@@ -115,7 +148,7 @@ struct ColumnGraph {
   /// Relations whose references to nothing may stay as they are.
   var dangling: [Relation] {
     relations.filter {
-      $0.place != .join && $0.place != .either
+      ![.join, .node, .either].contains($0.place)
         && $0.rules.isDisjoint(with: [
           .deleteSourceIfDestinationDeleted, .nullifySourceIfDestinationDeleted,
         ])
@@ -129,6 +162,16 @@ struct ColumnGraph {
       uniqueKeysWithValues: either.map { ("\($0.name)/\($0.from)", $0.destinations) })
   }
 
+  /// Join rows that are nodes, as the reference is told.
+  var joined: [String: Reference.Joined] {
+    let joins = relations.filter { $0.place == .node }
+    return Dictionary(
+      uniqueKeysWithValues: joins.map { join in
+        let ends = ["s", "d"].map { "\(join.name) \($0)" }
+        return (join.table, Reference.Joined(name: join.name, ends: ends, rules: join.rules))
+      })
+  }
+
   // MARK: - Tables
 
   func columns(_ first: String, to collection: String) -> [String] {
@@ -140,12 +183,12 @@ struct ColumnGraph {
   }
 
   var model: String {
-    let collections = ColumnGraph.collections.map {
+    let collections = allCollections.map {
       "\($0): { table: 't \($0)', key: \(list(columns("id", to: $0))) }"
     }
     return """
       { collections: { \(collections.joined(separator: ", ")) },
-        relationships: [\(relations.map(describe).joined(separator: ", "))] }
+        relationships: [\(relations.filter { !$0.isTie }.map(describe).joined(separator: ", "))] }
       """
   }
 
@@ -155,8 +198,8 @@ struct ColumnGraph {
       switch relation.place {
       case .column, .either: "column: \(list(columns(of: relation)))"
       case .typed: "column: '\(relation.column)', typeColumn: '\(relation.column)_type'"
-      case .join:
-        "join: { table: '\(relation.table)', source: \(list(columns("s", to: relation.from))), "
+      case .join, .node:
+        "join: { table: '\(relation.place == .node ? "t " : "")\(relation.table)', source: \(list(columns("s", to: relation.from))), "
           + "destination: \(list(columns("d", to: relation.to))) }"
       case .array, .json, .text: "property: '\(relation.column)', toMany: true"
       case .document: "property: '\(relation.column).in.list', toMany: true"
@@ -178,11 +221,11 @@ struct ColumnGraph {
   }
 
   var schema: String {
-    let tables = ColumnGraph.collections.map { collection in
+    let tables = allCollections.map { collection in
       let key = columns("id", to: collection)
       let all =
         key.map { "\($0) \(keyType($0, of: collection))" }
-        + relations.filter { $0.from == collection && $0.place != .join }.flatMap(definitions)
+        + relations.filter { $0.from == collection }.flatMap(definitions)
       return "CREATE TABLE \"t \(collection)\"(\(all.joined(separator: ", ")), "
         + "PRIMARY KEY(\(key.joined(separator: ", "))))"
     }
@@ -199,7 +242,9 @@ struct ColumnGraph {
   }
 
   private func keyType(_ column: String, of collection: String) -> String {
-    let isNumber = column.hasSuffix("_of") || keys == .numbers && collection == "b"
+    let isNumber =
+      column.hasSuffix("_of") || keys == .numbers && collection == "b"
+      || !ColumnGraph.collections.contains(collection)
     return isNumber ? "int" : "varchar(9)"
   }
 
@@ -221,7 +266,7 @@ struct ColumnGraph {
       return ["\(relation.column) \(isNumber ? "smallint[]" : "text[]")"]
     case .json, .document, .single: return ["\(relation.column) jsonb"]
     case .text: return ["\(relation.column) \(relation.column == "c1" ? "json" : "text")"]
-    case .join: return []
+    case .join, .node: return []
     }
   }
 
@@ -230,7 +275,7 @@ struct ColumnGraph {
   func steps(_ random: inout Seeded) -> [Step] {
     var written: Set<Node> = []
     return (0..<Int.random(in: 1...6, using: &random)).compactMap { _ in
-      let node = node(ColumnGraph.collections.randomElement(using: &random)!, &random)
+      let node = node(allCollections.randomElement(using: &random)!, &random)
       if Int.random(in: 0..<10, using: &random) >= 6 { return .delete(node) }
       if !written.insert(node).inserted { return nil }
       var references: [String: [Node]] = [:]
@@ -247,6 +292,7 @@ struct ColumnGraph {
   private func node(_ collection: String, _ random: inout Seeded) -> Node {
     let number = Int64.random(in: 0..<Int64(ColumnGraph.nodes), using: &random)
     let text = Key.text("k\(number)")
+    if !ColumnGraph.collections.contains(collection) { return Node(collection, .integer(number)) }
     if collection == "a" || keys == .texts { return Node(collection, text) }
     let isNumber = keys == .numbers
     return Node(
@@ -300,7 +346,7 @@ struct ColumnGraph {
   func members(_ relation: Relation, _ nodes: [Node]) -> [JSON.Field] {
     let node = nodes.first
     switch relation.place {
-    case .join: return []
+    case .join, .node: return []
     case .column, .typed, .either:
       let parts = node.map { $0.key.json.array ?? [$0.key.json] }
       let columns = columns(of: relation)

@@ -21,8 +21,8 @@ struct RandomColumns {
   @Test("Change files delete what the reference does, and are denied where it is")
   func files() throws { try compare(steps: nil, files: true) }
 
-  private func compare(steps: Int?, files: Bool) throws {
-    for seed in 0..<RandomColumns.histories {
+  func compare(steps: Int?, files: Bool, histories: UInt64 = Self.histories) throws {
+    for seed in 0..<histories {
       var random = Seeded(seed)
       let graph = ColumnGraph(denies: files, &random)
       let history = (0..<10).map { _ in graph.steps(&random) }
@@ -57,6 +57,7 @@ struct ColumnRun {
     var reference = Reference()
     reference.columns = Set(graph.dangling.flatMap(\.paths))
     reference.alternatives = graph.alternatives
+    reference.joined = graph.joined
     for (index, steps) in history.enumerated() {
       let isFile = files && index % 2 == 1
       let steps = comparable(isFile ? steps.filter(graph.isOfFile) : steps, reference)
@@ -120,7 +121,7 @@ struct ColumnRun {
     _ store: PostgresFixture, _ reference: Reference, _ told: Int, _ before: Int
   ) throws -> String? {
     var nodes: Set<Node> = []
-    for collection in ColumnGraph.collections {
+    for collection in graph.allCollections {
       nodes.formUnion(
         try store.reader.nodes(in: collection, after: nil, limit: 100).map(\.node))
     }

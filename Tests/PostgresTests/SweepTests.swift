@@ -186,11 +186,13 @@ struct SweepTests {
     #expect(try store.texts("SELECT count(*) FROM album") == ["3"])
   }
 
-  @Test("TRUNCATE asks for a search of whole tables")
+  @Test("TRUNCATE asks for a search of whole tables, where a trigger can see it")
   func truncate() throws {
     let store = try Music.store()
     try store.bySQL("TRUNCATE artist")
-    #expect(try store.writer.rescanReason == .watchGap)
+    let isSeen = store.database.dialect == .fast
+    #expect(try store.writer.rescanReason == (isSeen ? .watchGap : nil))
+    #expect(try store.reader.checkReferences(limit: 10).total == 3)
     #expect(try store.sweep([.dangling]).byCollection["albums"] == 3)
   }
 
@@ -246,7 +248,8 @@ struct SweepTests {
       ALTER TABLE album ADD COLUMN n bigint GENERATED ALWAYS AS IDENTITY,
         ADD COLUMN twice text GENERATED ALWAYS AS (id || id) STORED,
         ADD COLUMN odd text DEFAULT E'it''s "odd" \\\\ (1,2)\\n', ADD COLUMN f float8 DEFAULT 0.1,
-        ADD COLUMN "a, b" bytea DEFAULT '\\x00ff', ADD COLUMN j json DEFAULT '{"a":  1}';
+        ADD COLUMN "a, b" bytea DEFAULT '\\x00ff', ADD COLUMN j json DEFAULT '{"a":  1}',
+        ADD COLUMN d int DEFAULT 4, ADD COLUMN s int, ADD COLUMN t int;
       CREATE FUNCTION scribble() RETURNS trigger LANGUAGE plpgsql AS
         $$ BEGIN NEW.odd := 'scribbled'; RETURN NEW; END $$;
       CREATE TRIGGER scribble BEFORE INSERT ON album FOR EACH ROW EXECUTE FUNCTION scribble();
@@ -267,6 +270,8 @@ struct SweepTests {
       UNION ALL SELECT p::text FROM photo p UNION ALL SELECT f::text FROM fan f ORDER BY 1
       """
     let before = try store.texts(everything)
+    let album = try store.reader.node(Node("albums", .text("a1")))
+    #expect(album.value?.text.contains("\"artist_id\":\"anna\"") == true)
     try store.bySQL("DELETE FROM artist WHERE id = 'anna'")
     let batch = try #require(try store.sweep().batch)
     #expect(try store.texts("SELECT count(*) FROM fan WHERE album_id IS NULL") == ["1"])

@@ -39,6 +39,22 @@ package struct Reference {
   /// edge to each of these in `edges`, and it counts while the node is there.
   package var alternatives: [String: [String]] = [:]
 
+  /// Join rows that are nodes, by their collection. A row has an edge to each of its ends, by which it
+  /// goes with that end, and is an edge between them.
+  package struct Joined {
+    package let name: String
+    /// The names of the edges to the source and to the destination.
+    package let ends: [String]
+    package let rules: Rules
+
+    package init(name: String, ends: [String], rules: Rules) {
+      (self.name, self.ends, self.rules) = (name, ends, rules)
+    }
+  }
+  package var joined: [String: Joined] = [:]
+  /// The rows of each edge between the ends of join rows.
+  private var rows: [EdgeID: Set<Node>] = [:]
+
   /// Relationships in columns, by `name/from/to`. An edge that no rule removed is there again once
   /// its destination is.
   package var columns: Set<String> = []
@@ -92,7 +108,10 @@ package struct Reference {
       nodesPut.insert(node)
       tie(to: node)
       if let declared { declare(declared, of: node) }
-    case .delete(let node): nodes[node] = nil
+      followRows()
+    case .delete(let node):
+      nodes[node] = nil
+      followRows()
     case .deleteAll(let collection): nodes = nodes.filter { $0.key.collection != collection }
     case .link(let name, let from, .node(let to), let rules):
       add(EdgeID(name: name, source: from, destination: to, origin: .manual), rules!)
@@ -135,8 +154,34 @@ package struct Reference {
       kept.insert(id)
     }
     for id in edges.keys where id.source == node && id.origin == .declared && !kept.contains(id) {
-      if isMeant(id) { remove(id, .sourceDeleted) }
+      if isMeant(id) && rows[id] == nil { remove(id, .sourceDeleted) }
     }
+  }
+
+  // MARK: - Join rows
+
+  private mutating func followRows() {
+    let before = Set(rows.keys)
+    rows = [:]
+    for node in nodes.keys {
+      guard let join = joined[node.collection] else { continue }
+      let ends = join.ends.compactMap { name in
+        edges.keys.first { $0.source == node && $0.name == name }?.destination
+      }
+      if ends.count < 2 { continue }
+      let id = EdgeID(name: join.name, source: ends[0], destination: ends[1], origin: .declared)
+      rows[id, default: []].insert(node)
+      if edges[id] == nil { add(id, join.rules) }
+    }
+    for id in before where rows[id] == nil {
+      // An edge that goes with a node is lost also if the transaction has added it.
+      edgesBefore.insert(id)
+      remove(id, .sourceDeleted)
+    }
+  }
+
+  private func hasLostRows(_ edge: EdgeID, _ gone: Set<Node>) -> Bool {
+    rows[edge]?.isSubset(of: gone) ?? false
   }
 
   private mutating func add(_ id: EdgeID, _ rules: Rules) {
@@ -163,7 +208,10 @@ package struct Reference {
 
   /// Those whose destination is there.
   package var existingEdges: [EdgeID: Rules] {
-    edges.filter { alternatives(of: $0.key) == nil || nodes[$0.key.destination] != nil }
+    edges.filter { edge, _ in
+      (alternatives(of: edge) == nil || nodes[edge.destination] != nil)
+        && joined[edge.source.collection]?.ends.contains(edge.name) != true
+    }
   }
 
   /// A reference is an edge to each node of its key that was there. If there was none, it is an edge
@@ -195,7 +243,10 @@ package struct Reference {
     result.deleted.formUnion(gone.filter { nodes[$0] != nil || nodesBefore.contains($0) })
     nodes = nodes.filter { !gone.contains($0.key) }
     if !columns.isEmpty || !propertyRules.isEmpty { loosen(gone) }
-    edges = edges.filter { edge, _ in !gone.contains(edge.source) && !isLost(edge, gone) }
+    edges = edges.filter { edge, _ in
+      !gone.contains(edge.source) && !isLost(edge, gone) && !hasLostRows(edge, gone)
+    }
+    rows = rows.filter { edges[$0.key] != nil }.mapValues { $0.subtracting(gone) }
     begin()
     return nil
   }
@@ -226,7 +277,10 @@ package struct Reference {
   private func eachLoss(_ gone: Set<Node>, _ body: (EdgeID, Rules, Bool) -> Void) {
     for (edge, rules) in edges where isEdge(edge) {
       let source = gone.contains(edge.source)
-      if source == gone.contains(edge.destination) { continue }
+      if source == gone.contains(edge.destination) {
+        if !source && hasLostRows(edge, gone) { body(edge, rules, true) }
+        continue
+      }
       if source || isLost(edge, gone) { body(edge, rules, source) }
     }
     for (edge, (rules, removal)) in removed {
@@ -254,6 +308,7 @@ package struct Reference {
   private func remaining(_ gone: Set<Node>) -> some Sequence<EdgeID> {
     edges.keys.lazy.filter {
       !gone.contains($0.source) && !gone.contains($0.destination) && isEdge($0)
+        && !hasLostRows($0, gone)
     }
   }
 
