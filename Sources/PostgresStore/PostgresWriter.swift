@@ -95,7 +95,7 @@ package final class PostgresWriter: StoreWriting {
 
   package var hasJournal: Bool {
     get throws {
-      try db.run(
+      try db.runAgain(
         """
         SELECT EXISTS (SELECT FROM cascade.journal)
           OR EXISTS (SELECT FROM cascade.meta WHERE key = 'sweep.batch')
@@ -183,6 +183,9 @@ struct StepPace {
   }
 
   var limit: Int { Int(rows) }
+
+  /// After a step that took far too long.
+  mutating func slowDown() { rows = max(10, rows / 4) }
 
   mutating func note(_ time: Duration, _ limits: StoreModel.Limits) {
     let ratio = budget(limits) / max(time, .microseconds(1))

@@ -16,7 +16,7 @@ extension Closure {
         SELECT c.collection, sum(c.count) FROM (
           SELECT g.collection, count(*) FROM \(scratch[.gone]) g
           WHERE \(includingFirst ? "true" : isThere) GROUP BY 1
-          UNION ALL SELECT k.collection, sum(cardinality(k.keys)) FROM cascade.deleted k
+          UNION ALL SELECT k.collection, sum(k.size) FROM cascade.deleted k
           WHERE k.batch = \(journal?.ownBatch ?? 0) AND k.is_own AND k.id <= \(lastDeleted)
           GROUP BY 1) c
         GROUP BY 1
@@ -67,10 +67,11 @@ extension Closure {
       ).integer ?? 0
     }
     let gone = try sum("SELECT g.collection, g.key FROM \(scratch[.gone]) g")
-    return try leaves.reduce(gone) { all, leaf in
-      let table = leaf.relation.source
-      return all
-        ^ (try sum("SELECT \(table.number), \(table.key.text("s")) \(leaves(of: leaf.relation))"))
+    return try store.readingWholeTables {
+      try leaves.reduce(gone) { all, leaf in
+        let (table, rows) = (leaf.relation.source, leaves(of: leaf.relation))
+        return try all ^ sum("SELECT \(table.number), \(table.key.text("s")) \(rows)")
+      }
     }
   }
 
@@ -120,7 +121,8 @@ extension Closure {
     return try store.db.run(
       """
       SELECT \(table.number), \(table.key.text("s")),
-        \(Rules.deleteSourceIfDestinationDeleted.rawValue), \(relation.number), g.key
+        \(Rules.deleteSourceIfDestinationDeleted.rawValue), \(relation.number),
+        \(relation.destination.key.text("g"))
       \(leaves(of: relation)) ORDER BY 2 LIMIT \(limit)
       """
     ).rows
