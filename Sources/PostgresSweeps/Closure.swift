@@ -112,7 +112,8 @@ package struct Closure {
 
   private mutating func followDeletes() throws -> Bool {
     for relation in binding.relations {
-      if relation.rules.contains(.deleteSourceIfDestinationDeleted) && !leafRelations.contains(relation.number)
+      if relation.rules.contains(.deleteSourceIfDestinationDeleted)
+        && !leafRelations.contains(relation.number)
         && isNews(relation.destination, .widowed, relation)
       {
         try addSources(relation)

@@ -15,7 +15,7 @@ package struct JournalRows {
       """
       (SELECT what, subject, key, other FROM cascade.journal
         UNION ALL SELECT what, subject, key, other FROM cascade.work
-        UNION ALL SELECT \(JournalSubject.gone.rawValue), collection, keys[1], NULL FROM cascade.deleted
+        UNION ALL SELECT \(JournalSubject.gone.rawValue), collection, unnest(keys), NULL FROM cascade.deleted
           WHERE batch = (SELECT value FROM cascade.meta WHERE key = 'sweep.batch') AND follows)
       """, nil)
   }
