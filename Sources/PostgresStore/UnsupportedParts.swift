@@ -7,7 +7,6 @@ internal import PostgresTables
 enum UnsupportedParts {
   static func problems(of model: StoreModel, at path: String) -> [ModelProblem] {
     locationProblems(path, model)
-      + model.collections.sorted { $0.key < $1.key }.flatMap { problems(of: $0.key, $0.value) }
       + model.fetched.keys.sorted().map {
         notYet("collections.\($0).fetched", "fetched properties")
       }
@@ -45,16 +44,6 @@ enum UnsupportedParts {
     return problems
   }
 
-  private static func problems(
-    of name: String, _ collection: StoreModel.Collection
-  ) -> [ModelProblem] {
-    let path = "collections.\(name)"
-    switch collection {
-    case .managed(let types): return types.isEmpty ? [] : [notYet(path, "types of objects")]
-    case .mapped: return []
-    }
-  }
-
   private static func problems(of relationship: Relationship, _ model: StoreModel) -> [String] {
     var parts: [String] = []
     let to = relationship.to.collections
@@ -68,10 +57,12 @@ enum UnsupportedParts {
       {
         parts.append("conditions of files, and paths that mean \"none\",")
       }
-    } else if to.isEmpty || to.contains(where: { model.collections[$0] == nil }) {
+    } else if to.isEmpty
+      || to.contains(where: { model.collections[model.collection(of: $0)] == nil })
+    {
       parts.append("destinations that are not collections of the model")
     }
-    if model.collections[relationship.from] == nil {
+    if model.collections[model.collection(of: relationship.from)] == nil {
       parts.append("sources that are no collection of the model")
     }
     return parts.map { "\($0) are not supported on PostgreSQL yet" }

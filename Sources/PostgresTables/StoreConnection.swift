@@ -85,6 +85,13 @@ package final class StoreConnection {
     binding = bound
   }
 
+  /// Makes a collection of objects that the model does not list.
+  package func makeObjects(_ collection: String) throws {
+    let number = try number("collection", ["name"], [collection], makes: true)!
+    try db.execute(OwnSchema.objects(MappedTable(objectsOf: collection, number)))
+    try bind(numbering: true)
+  }
+
   /// Binds again if the schema has changed.
   package func bindIfChanged() throws {
     let schema = try SchemaState.read(self)

@@ -4,6 +4,7 @@ import CascadeStore
 import CascadeSystem
 import PostgresStore
 import PostgresSupport
+import StoreDefinition
 import TestSupport
 import Testing
 

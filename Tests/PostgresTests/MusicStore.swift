@@ -9,22 +9,29 @@ import StoreDefinition
 final class PostgresFixture {
   let database: Database
   let model: StoreModel
-  private(set) var writer: PostgresWriter!
+  /// One daemon at most serves the database, so there may be none for a moment.
+  private var current: PostgresWriter?
+  var writer: PostgresWriter { current! }
   let reader: PostgresReader
-  private var count: Int64 = 0
+  var count: Int64 = 0
 
-  init(_ model: String, schema: String, lenient: Bool = true) throws {
+  convenience init(_ model: String, schema: String, lenient: Bool = true) throws {
+    try self.init(
+      model: lenient ? StoreModel(model) : StoreModel(json5: Array(model.utf8)), schema: schema)
+  }
+
+  init(model: StoreModel, schema: String) throws {
     database = try Database(schema: schema)
-    self.model = try lenient ? StoreModel(model) : StoreModel(json5: Array(model.utf8))
-    writer = try PostgresWriter(
+    self.model = model
+    current = try PostgresWriter(
       database.location, self.model, attaches: true, lockTimeout: .seconds(5))
     reader = try PostgresReader(database.location, self.model, lockTimeout: .seconds(5))
   }
 
   /// As the next daemon does. Nothing is left of the connections of the last one.
   func reopen() throws {
-    writer = nil
-    writer = try PostgresWriter(
+    current = nil
+    current = try PostgresWriter(
       database.location, model, attaches: true, lockTimeout: .seconds(5))
   }
 
@@ -64,15 +71,6 @@ final class PostgresFixture {
   @discardableResult
   func sweep(_ kinds: [SweepKind] = [.cascade, .refcount]) throws -> SweepResult {
     try writer.sweep(kinds, at: 1, manners: .none)
-  }
-
-  @discardableResult
-  func apply(_ changes: [Change]) throws -> Receipt {
-    count += 1
-    let submission = Submission(
-      id: "test-\(count)", author: "test", fingerprint: count, at: count)
-    var rest = changes[...]
-    return try writer.group { try writer.apply(submission) { rest.popFirst() } }
   }
 }
 
