@@ -5,6 +5,10 @@ internal import Glibc
 @safe
 package struct Session: ~Copyable {
   private let connection: OpaquePointer
+  /// A query that has a row as long as this session may write. Each transaction asks it before its
+  /// commit, and so does each statement that is a transaction of its own and may write. Nil: it always
+  /// may.
+  package var fence: String?
 
   /// `location` is a URI or a list of settings:
   /// https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING
@@ -46,6 +50,19 @@ package struct Session: ~Copyable {
       throw PostgresError(
         sqlState: "22021", message: "a text may not contain the character NUL", doing: sql)
     }
+    if fence == nil || isInTransaction || sql.hasPrefix("SELECT") { return try send(sql, values) }
+    try execute("BEGIN")
+    do throws(PostgresError) {
+      let rows = try send(sql, values)
+      try commit()
+      return rows
+    } catch {
+      try? execute("ROLLBACK")
+      throw error
+    }
+  }
+
+  private func send(_ sql: String, _ values: [String?]) throws(PostgresError) -> Rows {
     let result = unsafe CStrings(values).withPointers {
       unsafe PQexecParams(connection, sql, Int32(values.count), nil, $0, nil, nil, 0)
     }
@@ -80,9 +97,11 @@ package struct Session: ~Copyable {
   /// One that is not durable may be lost if the server crashes, together with every later one of all
   /// sessions, and never without those. The next durable one makes it durable too.
   ///
-  /// A statement that takes longer than `longest` is cancelled.
+  /// A statement that takes longer than `longest` is cancelled. What is not `isFenced` is
+  /// committed without asking.
   package func transaction<T>(
     _ isolation: Isolation = .readCommitted, isDurable: Bool = true, longest: Duration? = nil,
+    isFenced: Bool = true,
     _ body: () throws -> T
   ) throws -> T {
     let durability = isDurable ? "" : "; SET LOCAL synchronous_commit = off"
@@ -90,12 +109,21 @@ package struct Session: ~Copyable {
     try execute("BEGIN ISOLATION LEVEL \(isolation.rawValue)\(durability)\(limit ?? "")")
     do {
       let result = try body()
-      try execute("COMMIT")
+      if isFenced { try commit() } else { try execute("COMMIT") }
       return result
     } catch {
       try? execute("ROLLBACK")
       throw error
     }
+  }
+
+  /// The query is answered under a lock, which whoever forbids this session to write waits for.
+  private func commit() throws(PostgresError) {
+    if let fence, try send(fence, []).isEmpty {
+      throw PostgresError(
+        sqlState: nil, message: "this session may not write any more", doing: "COMMIT")
+    }
+    try execute("COMMIT")
   }
 
   /// Runs `body` within the transaction that is open; what it did is undone if it throws.

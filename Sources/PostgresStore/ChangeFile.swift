@@ -129,7 +129,7 @@ struct ChangeFile {
       """
       INSERT INTO \(table.name)(key, type, value) VALUES($1, $2, $3)
       ON CONFLICT(key) DO UPDATE SET type = excluded.type, value = excluded.value
-      RETURNING xmax = 0
+      RETURNING NOT EXISTS (SELECT FROM \(table.name) o WHERE o.key = $1)
       """, [key, type, value?.text]
     ).bool
   }

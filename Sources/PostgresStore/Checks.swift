@@ -40,7 +40,7 @@ struct SetupCheck {
       WHERE p.pronamespace = 'cascade'::regnamespace AND t.tgenabled <> 'D'
       """
     ).texts
-    return Triggers(binding: store.binding, role: role).all
+    return Triggers(store, role: role).all
       .filter { !there.contains($0.function) }.map { trigger in
         SetupFinding(
           kind: .trigger, table: trigger.table,

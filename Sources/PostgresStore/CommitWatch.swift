@@ -10,36 +10,61 @@ internal import PostgresTables
 /// that looked for that row before it was there notifies no listener, so the journal is looked at
 /// twice a second too. Without the row, no commit pays for a notification. To other daemons, these
 /// looks tell that this one is alive.
+///
+/// In the portable dialect nothing notifies it: it looks several times a second, and prolongs the
+/// leader's term.
 final class CommitWatch: CommitWatching {
   private let db: Session
+  private let dialect: Dialect
   private var isAsleep = false
   private var seen: [String?] = []
+  private var prolonged: ContinuousClock.Instant?
 
   /// When the daemon finds news as soon as it looks, others commit all the time: then it works more at
   /// a time, and less often.
   private var pause = CommitWatch.shortestPause
   private static let shortestPause = Duration.milliseconds(10)
   private static let longestPause = Duration.milliseconds(80)
+  private static let timeBetweenLooks = Duration.milliseconds(200)
 
   init(_ path: String) throws {
-    db = try Session(path, name: Leadership.daemon)
+    let location = try Location(path)
+    dialect = location.dialect
+    db = try Session(location.uri, name: Leadership.daemon)
     // A crash that loses what is written here also ends the sessions that wrote it.
     try db.execute("SET synchronous_commit = off")
-    try db.listen("cascade")
+    if dialect == .fast { try db.listen("cascade") }
     try wake()
   }
 
   deinit { try? wake() }
 
+  // MARK: - Sleep
+
   private func wake() throws {
     isAsleep = false
+    if dialect == .portable { return }
     if try db.run("SELECT to_regclass('cascade.asleep') IS NOT NULL").bool {
       try db.run("DELETE FROM cascade.asleep")
     }
   }
 
+  private func fallAsleep() throws {
+    isAsleep = true
+    if dialect == .fast { try db.run("INSERT INTO cascade.asleep DEFAULT VALUES") }
+  }
+
+  private func isNotified() throws -> Bool {
+    if dialect == .fast { return try db.notification(within: 500) }
+    SystemClock.sleep(for: CommitWatch.timeBetweenLooks)
+    return false
+  }
+
+  // MARK: - News
+
   /// While the daemon works, no row asks for notifications.
   func next() throws -> Bool {
+    try prolongTerm()
     if !isAsleep {
       if try isNews() {
         SystemClock.sleep(for: pause)
@@ -47,11 +72,10 @@ final class CommitWatch: CommitWatching {
         return true
       }
       pause = CommitWatch.shortestPause
-      try db.run("INSERT INTO cascade.asleep DEFAULT VALUES")
-      isAsleep = true
+      try fallAsleep()
     }
-    let isNotified = try isNews() || db.notification(within: 500)
-    guard try isNotified || isNews() else { return false }
+    let hasNews = try isNews() || isNotified()
+    guard try hasNews || isNews() else { return false }
     try wake()
     return true
   }
@@ -60,6 +84,14 @@ final class CommitWatch: CommitWatching {
     let now = try JournalNews.read(db)
     defer { seen = now }
     return now != seen && now.first != "0"
+  }
+
+  private func prolongTerm() throws {
+    if dialect == .fast { return }
+    let now = ContinuousClock.now
+    if let prolonged, now - prolonged < LeaderTerm.interval { return }
+    prolonged = now
+    if try LeaderTerm.areTablesThere(db) { try LeaderTerm.prolong(db) }
   }
 }
 

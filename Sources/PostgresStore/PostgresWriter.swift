@@ -5,8 +5,7 @@ package import CascadeStore
 internal import PostgresSweeps
 internal import PostgresTables
 
-/// The writing side of a store. Its connection holds a lock by which one daemon at most serves the
-/// database: the daemon that lost the connection has lost the lock, and writes nothing more.
+/// The writing side of a store. By its connection, one daemon at most leads and writes (`Leadership`).
 package final class PostgresWriter: StoreWriting {
   let store: StoreConnection
   package private(set) var isDetached = false
@@ -33,7 +32,8 @@ package final class PostgresWriter: StoreWriting {
   ) throws {
     store = try StoreConnection(path, model, lockTimeout: lockTimeout)
     role = try store.db.run("SELECT session_user").text!
-    try Leadership(store).take(path)
+    if attaches == true { try refuseUnsafeRole() }
+    try Leadership(store).take(attaching: attaches == true)
     switch attaches {
     case true?: _ = try attach(createIndexes: false)
     case false?: if try store.isAttached { try detach() } else { isDetached = true }
@@ -45,6 +45,7 @@ package final class PostgresWriter: StoreWriting {
 
   package func attach(createIndexes: Bool) throws -> AttachReport {
     try refuseUnsafeRole()
+    if isDetached { try Leadership(store).take(attaching: true) }
     let report = try store.transaction { try Attachment(store, role: role).attach() }
     isDetached = false
     return report
@@ -60,7 +61,7 @@ package final class PostgresWriter: StoreWriting {
 
   @discardableResult
   package func detach() throws -> DetachReport {
-    let report = try store.transaction { try Attachment(store, role: role).detach() }
+    let report = try Leadership(store).leave { try Attachment(store, role: role).detach() }
     isDetached = true
     return report
   }

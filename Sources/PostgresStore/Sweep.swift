@@ -208,7 +208,7 @@ extension PostgresWriter {
       do {
         let longest = isStep && !waves.looksFirst ? longestStatement : nil
         let result = try store.transaction(isDurable: !isStep, longest: longest) {
-          if next.checksAtOnce { try db.execute("SET CONSTRAINTS ALL IMMEDIATE") }
+          if next.checksAtOnce { checkAtOnce() }
           next.leases = try LiveLeases(store)
           let result = try body(&next)
           try next.leases.verify()
@@ -235,6 +235,11 @@ extension PostgresWriter {
   /// remembers of them small.
   private var longestStatement: Duration {
     min(max(budget * 2, .milliseconds(50)), .seconds(1))
+  }
+
+  /// Where no constraint can be deferred, the statement may be unknown.
+  private func checkAtOnce() {
+    try? db.savepoint { try db.execute("SET CONSTRAINTS ALL IMMEDIATE") }
   }
 
   // MARK: - The end

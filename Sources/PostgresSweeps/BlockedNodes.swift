@@ -30,7 +30,7 @@ package struct BlockedNodes {
     try db.execute(
       """
       DELETE FROM cascade.blocked;
-      INSERT INTO cascade.blocked(collection, key) SELECT collection, key FROM \(store.scratch[.kept])
+      INSERT INTO cascade.blocked(collection, key) SELECT collection, key FROM \(store.scratch[.kept]) k
       """)
   }
 

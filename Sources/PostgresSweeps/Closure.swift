@@ -85,7 +85,7 @@ package struct Closure {
     if journal?.isLong ?? false { try db.execute("SET LOCAL enable_seqscan = on") }
     try beginWithJournal()
     if binding.denies {
-      try db.execute("INSERT INTO \(scratch.into(.firstGone)) SELECT * FROM \(scratch[.gone])")
+      try db.execute("INSERT INTO \(scratch.into(.firstGone)) SELECT * FROM \(scratch[.gone]) g")
     }
     repeat {
       try close()

@@ -14,7 +14,7 @@ package struct Attachment {
   package func attach() throws -> AttachReport {
     var report = AttachReport()
     if try !store.isAttached {
-      try refuseForeignSchema()
+      try store.refuseForeignSchema()
       try db.execute(OwnSchema.tables)
       try store.set("version", OwnSchema.version)
     } else if try store[meta: "version"] != OwnSchema.version {
@@ -22,6 +22,8 @@ package struct Attachment {
         "the schema \"cascade\" was made by another version: detach with that version, and attach "
           + "again")
     }
+    try store.scratch.attach(db)
+    if store.dialect == .fast { try LeaderTerm.removeTables(store) }
     try Timeline(store).follow()
     try follow(&report)
     report.collections = store.binding.tables.keys.sorted()
@@ -30,12 +32,6 @@ package struct Attachment {
     report.hasFirstWatch = try store[meta: "first_watch"] != nil
     report.hasWatchGap = try store[meta: "watch_gap"] != nil
     return report
-  }
-
-  private func refuseForeignSchema() throws {
-    if try db.run("SELECT to_regnamespace('cascade') IS NOT NULL").bool {
-      throw StoreError("there is a schema \"cascade\" that Cascade has not made")
-    }
   }
 
   /// Binds the model to the tables as they are now, and creates the triggers that are missing.
@@ -63,7 +59,7 @@ package struct Attachment {
   /// Returns which were missing, or had another text.
   private func makeTriggers() throws -> [String] {
     var made: [String] = []
-    let wanted = Triggers(binding: store.binding, role: role).all
+    let wanted = Triggers(store, role: role).all
     let there = try installed()
     for function in there.keys where !wanted.contains(where: { $0.function == function }) {
       try db.execute("DROP FUNCTION \(function)() CASCADE")
@@ -108,5 +104,14 @@ package struct Attachment {
     try DenialConstraints(store).drop()
     try db.execute("DROP SCHEMA cascade CASCADE")
     return DetachReport(triggers: triggers, tables: tables, indexes: [], files: files)
+  }
+}
+
+extension StoreConnection {
+  func refuseForeignSchema() throws {
+    let isThere = try db.run("SELECT to_regnamespace('cascade') IS NOT NULL").bool
+    if try isThere && !LeaderTerm.areTablesThere(db) {
+      throw StoreError("there is a schema \"cascade\" that Cascade has not made")
+    }
   }
 }

@@ -74,13 +74,13 @@ extension Triggers {
 
   private func triggers(_ relation: FileRelation) -> [Trigger] {
     let (table, old) = (relation.source.name, relation.path(in: "OLD"))
-    let deleted = "DELETE ON \(table) REFERENCING OLD TABLE AS old FOR EACH STATEMENT"
+    let (deletion, rows) = dialect.deletion(from: table)
     let renamed = """
       UPDATE ON \(table) FOR EACH ROW
       WHEN (\(old) IS NOT NULL AND \(old) IS DISTINCT FROM \(relation.path(in: "NEW")))
       """
     return [
-      trigger("file_gone", relation, deleted, "\(relation.path(in: "o")) FROM old o"),
+      trigger("file_gone", relation, deletion, "\(relation.path(in: "o")) FROM \(rows)"),
       trigger("file_renamed", relation, renamed, old),
     ]
   }

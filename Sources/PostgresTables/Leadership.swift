@@ -3,14 +3,7 @@ internal import CascadeStore
 internal import CascadeSystem
 internal import Glibc
 
-/// Of several daemons, one leads: the one whose connection for writing holds the lock.
-///
-/// 1. The connection that writes is the one that holds the lock. So a daemon that lost the lock has
-///    lost the connection, and cannot write.
-/// 2. A leader that was killed loses the lock at once. One that was stopped, or lost its network, does
-///    not. So a daemon that waits ends the connections of a leader that was silent for a while. The
-///    server then rolls back what the leader had begun.
-/// 3. A leader that has nothing to do is not silent, because its listener looks at the journal.
+/// Of several daemons, one leads.
 package struct Leadership {
   private let store: StoreConnection
 
@@ -25,50 +18,26 @@ package struct Leadership {
   /// A daemon that waits looks again after this time at most.
   static let longestWait = Duration.milliseconds(200)
 
-  private static let silence = "1500 ms"
-  private static let tries = 3
-
-  /// Waits for the lock for about a second. A connection that was just closed may have it for a while.
-  package func take(_ path: String) throws {
-    for _ in 0..<Leadership.tries {
-      if try isTaken() { return }
-      try endSilentLeader()
-    }
-    throw StoreAway("another daemon serves \(path)", lookAgain: Leadership.longestWait)
-  }
-
-  private func isTaken() throws -> Bool {
-    do throws(PostgresError) {
-      try store.db.execute(
-        """
-        BEGIN; SET LOCAL lock_timeout = '400ms';
-        SELECT pg_advisory_lock(hashtext('cascade'), 0); COMMIT
-        """)
-      return true
-    } catch {
-      if !error.isLocked { throw error }
-      try store.db.execute("ROLLBACK")
-      return false
+  /// Waits for about a second. Throws `StoreAway` if another one leads then. Nobody leads where
+  /// Cascade's tables are not, unless this daemon `attaches` them.
+  package func take(attaching attaches: Bool) throws {
+    let isTaken =
+      switch store.dialect {
+      case .fast: try LeaderLock(store).take() && !LeaderTerm.isAny(store)
+      case .portable: try LeaderTerm(store).take(attaching: attaches)
+      }
+    if !isTaken {
+      throw StoreAway("another daemon serves \(store.path)", lookAgain: Leadership.longestWait)
     }
   }
 
-  /// Ends all connections of a daemon that holds the lock, if none of them did anything lately. A
-  /// statement that waits for a lock is not silent.
-  private func endSilentLeader() throws {
-    try store.db.run(
-      """
-      WITH leader AS (
-        SELECT a.application_name AS name FROM pg_locks l JOIN pg_stat_activity a USING (pid)
-        WHERE l.locktype = 'advisory' AND l.granted AND l.database = a.datid
-        AND l.classid::bigint = hashtext('cascade')::bigint & 4294967295
-        AND l.objid = 0 AND l.objsubid = 2 AND a.datname = current_database()),
-      session AS (
-        SELECT a.pid, a.wait_event_type = 'Lock'
-          OR a.state_change > clock_timestamp() - interval '\(Leadership.silence)' AS is_alive
-        FROM pg_stat_activity a, leader WHERE a.application_name = leader.name
-        AND a.usename = session_user AND leader.name <> current_setting('application_name'))
-      SELECT pg_terminate_backend(s.pid, 1000) FROM session s
-      WHERE NOT EXISTS (SELECT FROM session WHERE is_alive)
-      """)
+  /// Runs what removes Cascade's tables, and with them what tells who leads.
+  package func leave<T>(_ body: () throws -> T) throws -> T {
+    let result = try store.db.transaction(isFenced: false) {
+      try LeaderTerm.confirm(store)
+      return try body()
+    }
+    store.lead(in: nil)
+    return result
   }
 }

@@ -66,10 +66,19 @@ extension Triggers {
           PERFORM FROM (\(LeaseTable.rowOfCollections) FOR KEY SHARE) l;
         END IF;
         NEW.xid := pg_current_xact_id();
-        """, before: "NEW"),
+        """, before: "NEW")
+    ] + released
+  }
+}
+
+extension Triggers {
+  /// Wakes the daemon when a lease has ended.
+  private var released: [Trigger] {
+    if dialect.wake.isEmpty { return [] }
+    return [
       trigger(
         "cascade_released", on: "cascade.lease", "released",
-        "DELETE ON cascade.lease FOR EACH STATEMENT", ""),
+        "DELETE ON cascade.lease FOR EACH STATEMENT", "")
     ]
   }
 }

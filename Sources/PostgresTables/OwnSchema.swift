@@ -8,7 +8,7 @@ package enum OwnSchema {
     lists + LeaseTable.sql + FileRows.sql
 
   private static let lists = """
-    CREATE SCHEMA cascade;
+    CREATE SCHEMA IF NOT EXISTS cascade;
     CREATE TABLE cascade.meta(key text PRIMARY KEY, value bigint NOT NULL);
     CREATE TABLE cascade.collection(
       number int GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name text NOT NULL UNIQUE);

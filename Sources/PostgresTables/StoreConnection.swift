@@ -4,7 +4,8 @@ internal import CascadeStore
 
 /// A connection to a store, and what the model's tables are there.
 package final class StoreConnection {
-  package let db: Session
+  package private(set) var db: Session
+  package let path: String
   package let model: StoreModel
   package private(set) var binding = Binding()
   package let dialect: Dialect
@@ -12,7 +13,7 @@ package final class StoreConnection {
   private var boundSchema: String?
 
   package init(_ path: String, _ model: StoreModel, lockTimeout: Duration) throws {
-    self.model = model
+    (self.path, self.model) = (path, model)
     let location = try StoreConnection.location(path)
     dialect = location.dialect
     scratch = ScratchTables(dialect, owner: .random(in: 1 ... .max))
@@ -57,6 +58,20 @@ package final class StoreConnection {
     defer { try? db.execute("SET enable_seqscan = off; SET enable_hashjoin = off") }
     return try body()
   }
+
+  // MARK: - Leadership
+
+  /// The number of its term, if this connection leads in the portable dialect.
+  package private(set) var term: Int64?
+
+  /// From now on, a transaction is committed only within this term.
+  func lead(in term: Int64?) {
+    self.term = term
+    db.fence = term.map(LeaderTerm.fence)
+  }
+
+  /// The next daemon need not wait.
+  deinit { if term != nil { try? LeaderTerm.end(self) } }
 
   // MARK: - Transactions
 

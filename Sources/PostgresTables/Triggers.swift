@@ -8,9 +8,12 @@ internal import CascadePostgres
 /// name of its session's role.
 package struct Triggers {
   let binding: Binding
+  let dialect: Dialect
   private let role: String
 
-  package init(binding: Binding, role: String) { (self.binding, self.role) = (binding, role) }
+  package init(_ store: StoreConnection, role: String) {
+    (binding, dialect, self.role) = (store.binding, store.dialect, role)
+  }
 
   package struct Trigger {
     package let name: String
@@ -41,13 +44,10 @@ package struct Triggers {
     let isRelated =
       !binding.relations(from: table).isEmpty || !binding.relations(to: table).isEmpty
     if !isRelated || table.isManaged { return [] }
-    return gone(table) + [changed(table), truncated(table)] + arrived(table)
+    return gone(table) + [changed(table)] + truncated(table) + arrived(table)
   }
 
   private var isOthers: String { "(session_user <> \(literal(role)) OR pg_trigger_depth() > 0)" }
-
-  package static let wake =
-    "IF EXISTS (SELECT FROM cascade.asleep) THEN PERFORM pg_notify('cascade', ''); END IF;"
 
   private func trigger(
     _ kind: String, on table: MappedTable, _ event: String, body: String
@@ -68,7 +68,7 @@ package struct Triggers {
         SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS \(literal("""
           BEGIN
           \(body)
-          \(Triggers.wake)
+          \(dialect.wake)
           RETURN \(row ?? "NULL");
           END
           """));
@@ -93,12 +93,12 @@ package struct Triggers {
     let edges = binding.relations(from: table).filter {
       $0.join == nil && !$0.rules.isDisjoint(with: .missingTheEdge)
     }
+    let (event, old) = dialect.deletion(from: table.name)
     let statements =
-      [denials(table, "old o"), gone(table, "\(table.key.text("o")) FROM old o")]
-      + edges.map { lost($0, "old o") }
+      [denials(table, old), gone(table, "\(table.key.text("o")) FROM \(old)")]
+      + edges.map { lost($0, old) }
     let body = statements.filter { !$0.isEmpty }.joined(separator: "\n")
     if body.isEmpty { return [] }
-    let event = "DELETE ON \(table.name) REFERENCING OLD TABLE AS old FOR EACH STATEMENT"
     return [trigger("gone", on: table, "\(event) WHEN \(isOthers)", body: body)]
   }
 
@@ -174,11 +174,10 @@ package struct Triggers {
   }
 
   /// A truncation does not tell which rows are gone, so whole tables are looked through.
-  private func truncated(_ table: MappedTable) -> Trigger {
-    trigger(
-      "truncated", on: table,
-      "TRUNCATE ON \(table.name) FOR EACH STATEMENT",
-      body: Triggers.isGap)
+  private func truncated(_ table: MappedTable) -> [Trigger] {
+    dialect.truncation(of: table.name).map {
+      trigger("truncated", on: table, $0, body: Triggers.isGap)
+    }
   }
 
   private static let isGap =
@@ -224,15 +223,13 @@ package struct Triggers {
   // MARK: - References that come
 
   private func arrived(_ table: MappedTable) -> [Trigger] {
+    let (event, new) = dialect.insertion(into: table.name)
     let body = binding.relations(from: table).filter { $0.join == nil }
-      .map { arrival($0, "new n") }.filter { !$0.isEmpty }
+      .map { arrival($0, new) }.filter { !$0.isEmpty }
     if body.isEmpty { return [] }
     return [
       trigger(
-        "arrived", on: table,
-        """
-        INSERT ON \(table.name) REFERENCING NEW TABLE AS new FOR EACH STATEMENT WHEN \(isOthers)
-        """, body: body.joined(separator: "\n"))
+        "arrived", on: table, "\(event) WHEN \(isOthers)", body: body.joined(separator: "\n"))
     ]
   }
 
@@ -298,19 +295,15 @@ package struct Triggers {
       let name = "\(kind)_\(relation.number)"
       return self.trigger("cascade_\(name)", on: join.name, name, event, body)
     }
-    let isEach = "FOR EACH STATEMENT WHEN \(isOthers)"
-    let unlinked = trigger(
-      "unlinked", "DELETE ON \(join.name) REFERENCING OLD TABLE AS old \(isEach)", lost("old o"))
+    let (deletion, old) = dialect.deletion(from: join.name)
+    let (insertion, new) = dialect.insertion(into: join.name)
+    let unlinked = trigger("unlinked", "\(deletion) WHEN \(isOthers)", lost(old))
     return (lost("").isEmpty ? [] : [unlinked]) + [
       trigger(
         "relinked",
         "UPDATE ON \(join.name) FOR EACH ROW WHEN (\(isOthers) AND (\(isChanged)))",
         lost("(SELECT OLD.*) o") + "\n" + arrival(relation, "(SELECT NEW.*) n")),
-      trigger(
-        "linked", "INSERT ON \(join.name) REFERENCING NEW TABLE AS new \(isEach)",
-        arrival(relation, "new n")),
-      trigger(
-        "link_truncated", "TRUNCATE ON \(join.name) FOR EACH STATEMENT", Triggers.isGap),
-    ]
+      trigger("linked", "\(insertion) WHEN \(isOthers)", arrival(relation, new)),
+    ] + dialect.truncation(of: join.name).map { trigger("link_truncated", $0, Triggers.isGap) }
   }
 }

@@ -29,8 +29,10 @@ package final class Cluster: Sendable {
     "PostgreSQL is not installed: apt-get install postgresql"
 
   private static let shared = Result { try Cluster() }
+  /// The one for the databases of a test that wants one for itself.
+  @TaskLocal package static var own: Cluster?
 
-  package static func running() throws -> Cluster { try shared.get() }
+  package static func running() throws -> Cluster { try own ?? shared.get() }
 
   /// A server for one test, which may be killed. Its standby is no synchronous one.
   package init(withStandby: Bool = false) throws {
@@ -151,6 +153,14 @@ package final class Cluster: Sendable {
     rm -rf "$directory" "$directory.log"
     """
 
+  /// What the server has said.
+  package var log: String {
+    get throws {
+      let file = try FileDescriptor.open("\(directory).log")
+      return String(decoding: try file.readWhole(limit: 1 << 28) ?? [], as: UTF8.self)
+    }
+  }
+
   private static func start(_ arguments: [String]) throws -> (output: CInt, lifeline: CInt) {
     var input: [CInt] = [0, 0]
     var output: [CInt] = [0, 0]
@@ -189,10 +199,12 @@ package struct ClusterError: Error, CustomStringConvertible {
 /// `cascaded` has the rights that the guide asks for.
 package final class Database: Sendable {
   package let name: String
+  package let dialect: Dialect
   private let cluster: Cluster
 
   package init(schema: String = "", on cluster: Cluster? = nil) throws {
     self.cluster = try cluster ?? Cluster.running()
+    dialect = TestedDialect.current
     name = try "t" + Process.randomBytes(6).map { String($0, radix: 16) }.joined()
     let administrator = try Session(self.cluster.location("postgres", as: "postgres"))
     try administrator.execute("CREATE DATABASE \(name) OWNER application")
@@ -214,9 +226,21 @@ package final class Database: Sendable {
   }
 
   /// What a model names.
-  package var location: String { cluster.location(name, as: "cascaded") }
+  package var location: String {
+    let location = cluster.location(name, as: "cascaded")
+    return dialect == .fast ? location : "\(location)&dialect=\(dialect.rawValue)"
+  }
 
   package func session(as role: String = "application") throws -> Session {
     try Session(cluster.location(name, as: role))
+  }
+
+  /// Another daemon may lead at once, and the one that leads may not write any more.
+  package func endTerm() throws {
+    try session(as: "postgres").execute(
+      """
+      UPDATE cascade.leader SET number = number + 1, holder = '';
+      UPDATE cascade.leader_term SET number = number + 1, expires = clock_timestamp()
+      """)
   }
 }

@@ -35,6 +35,8 @@ final class PostgresFixture {
       database.location, model, attaches: true, lockTimeout: .seconds(5))
   }
 
+  func close() { writer = nil }
+
   func bySQL(_ sql: String) throws { try database.session().execute(sql) }
 
   func texts(_ sql: String) throws -> [String] {

@@ -21,8 +21,8 @@ struct RandomColumns {
   @Test("Change files delete what the reference does, and are denied where it is")
   func files() throws { try compare(steps: nil, files: true) }
 
-  private func compare(steps: Int?, files: Bool) throws {
-    for seed in 0..<RandomColumns.histories {
+  func compare(steps: Int?, files: Bool, histories: UInt64 = Self.histories) throws {
+    for seed in 0..<histories {
       var random = Seeded(seed)
       let graph = ColumnGraph(denies: files, &random)
       let history = (0..<10).map { _ in graph.steps(&random) }

@@ -109,6 +109,26 @@ struct LocationTests {
     #expect(error?.description.contains("a password does not belong into a model") == true)
   }
 
+  @Test("The dialect is taken out before libpq sees the URI, wherever it stands")
+  func dialect() throws {
+    #expect(try Location("postgresql:///music").dialect == .fast)
+    #expect(try Location("postgresql:///music?dialect=fast&user=x").dialect == .fast)
+    for uri in ["music?dialect=portable&user=x", "music?user=x&dialect=portable"] {
+      let location = try Location("postgresql:///\(uri)")
+      #expect(location.dialect == .portable)
+      #expect(location.uri == "postgresql:///music?user=x")
+    }
+    #expect(try Location("postgresql:///music?dialect=portable").uri == "postgresql:///music")
+  }
+
+  @Test("Other dialects are refused", arguments: ["dialect=", "dialect=fast&dialect=portable"])
+  func otherDialect(parameters: String) {
+    let error = #expect(throws: InvalidLocation.self) {
+      _ = try Location("postgresql:///music?\(parameters)")
+    }
+    #expect(error?.description == #"the dialect is "fast" or "portable", and is given once"#)
+  }
+
   @Test("What is no URI says why")
   func invalid() {
     let error = #expect(throws: InvalidLocation.self) { _ = try Location("postgresql:///m?hots=x") }

@@ -186,11 +186,13 @@ struct SweepTests {
     #expect(try store.texts("SELECT count(*) FROM album") == ["3"])
   }
 
-  @Test("TRUNCATE asks for a search of whole tables")
+  @Test("TRUNCATE asks for a search of whole tables, where a trigger can see it")
   func truncate() throws {
     let store = try Music.store()
     try store.bySQL("TRUNCATE artist")
-    #expect(try store.writer.rescanReason == .watchGap)
+    let isSeen = store.database.dialect == .fast
+    #expect(try store.writer.rescanReason == (isSeen ? .watchGap : nil))
+    #expect(try store.reader.checkReferences(limit: 10).total == 3)
     #expect(try store.sweep([.dangling]).byCollection["albums"] == 3)
   }
 

@@ -41,7 +41,8 @@ struct WorkTests {
     try store.sweep()
     try store.settle()
     let isNews = try watch.next()
-    #expect(try !isNews && store.texts("SELECT count(*) FROM cascade.asleep") == ["1"])
+    let wanted = store.database.dialect == .fast ? ["1"] : ["0"]
+    #expect(try !isNews && store.texts("SELECT count(*) FROM cascade.asleep") == wanted)
   }
 
   @Test("A table that was made anew is bound again, and a trigger that was disabled comes back")
