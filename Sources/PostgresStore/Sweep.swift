@@ -11,7 +11,6 @@ extension PostgresWriter {
   package func sweep(
     _ kinds: [SweepKind], at now: Int64, manners: StepPolicy
   ) throws -> SweepResult {
-    try refusePart(of: kinds)
     var result = SweepResult(kinds: kinds, outcome: .nothing)
     if kinds.readsJournal || kinds.scansTables {
       try sweepEdges(kinds, now, manners, &result)
@@ -22,18 +21,20 @@ extension PostgresWriter {
     return result
   }
 
-  /// What one kind leaves to the other is not told apart here.
-  private func refusePart(of kinds: [SweepKind]) throws {
-    let counts = !store.binding.relations(with: .counted).isEmpty
-    if kinds.readsJournal && kinds.cascades != kinds.counts && counts {
-      throw StoreError("on PostgreSQL, \"cascade\" and \"refcount\" go together: sweep both")
-    }
-  }
-
+  /// A sweep that was begun goes on as one of its kinds.
   private func sweepEdges(
     _ kinds: [SweepKind], _ now: Int64, _ manners: StepPolicy, _ result: inout SweepResult
   ) throws {
     _ = try LateReferences(store).journalDue()
+    let kinds = try unfinishedSweep ?? kinds
+    try store.following(kinds) { try sweepEdgesFollowed(kinds, now, manners, &result) }
+    // Where no other session is in a transaction, nothing is left to be looked for later.
+    _ = try LateReferences(store).journalDue()
+  }
+
+  private func sweepEdgesFollowed(
+    _ kinds: [SweepKind], _ now: Int64, _ manners: StepPolicy, _ result: inout SweepResult
+  ) throws {
     let unfinished = try store[meta: "sweep.batch"]
     let begun = try unfinished ?? plan(kinds, scans: kinds.scansTables, &result)
     guard let batch = begun else { return }
@@ -41,8 +42,6 @@ extension PostgresWriter {
     waves.looksFirst = rowsToAStep != nil
     try carryOut(&waves, manners)
     try end(&waves, now, &result)
-    // Where no other session is in a transaction, nothing is left to be looked for later.
-    _ = try LateReferences(store).journalDue()
   }
 
   /// Looks at everything that would go before anything does, and begins a batch with it. What others
@@ -73,7 +72,7 @@ extension PostgresWriter {
   private func planJournal(
     _ kinds: [SweepKind], isFirst: Bool, _ result: inout SweepResult
   ) throws -> Int64? {
-    let journal = try journalRows()
+    let journal = try journalRows(kinds)
     if try journal.isEmpty && !hasNewFiles { return nil }
     var closure = try Closure(store, journal: journal)
     try closure.complete()
@@ -91,11 +90,11 @@ extension PostgresWriter {
   }
 
   /// Also what waits because a node had to stay.
-  private func journalRows() throws -> JournalRows {
-    var journal = try JournalRows.ofSweep(store)
+  private func journalRows(_ kinds: [SweepKind]) throws -> JournalRows {
+    var journal = try JournalRows.ofSweep(store, kinds)
     if journal.has(.arrived) {
       try LateReferences(store).journalArrived()
-      journal = try JournalRows.ofSweep(store)
+      journal = try JournalRows.ofSweep(store, kinds)
     }
     // Without statistics, the server takes a journal for empty, and reads all of it for each row.
     if journal.isLong { try db.execute("ANALYZE cascade.journal") }
@@ -115,7 +114,7 @@ extension PostgresWriter {
 
   private func begin(_ kinds: [SweepKind]) throws -> Int64 {
     let batch = try beginBatch(kinds)
-    try takeJournal(batch)
+    try takeJournal(batch, kinds)
     try FileRows(store: store).take(into: batch)
     try db.run(
       """
@@ -126,12 +125,12 @@ extension PostgresWriter {
   }
 
   /// Takes out of the journal what the snapshot has, and nothing else.
-  private func takeJournal(_ batch: Int64) throws {
+  private func takeJournal(_ batch: Int64, _ kinds: [SweepKind]) throws {
     let unmissed = store.binding.tables.values.filter { !store.binding.isMissed($0) }
     let gone = "j.what = \(JournalSubject.gone.rawValue)"
     try db.run(
       """
-      WITH j AS (DELETE FROM cascade.journal j RETURNING j.*),
+      WITH j AS (DELETE FROM cascade.journal j WHERE \(JournalRows.isMeant(for: kinds)) RETURNING j.*),
       k AS (INSERT INTO cascade.deleted(batch, collection, is_own, bucket, keys)
         SELECT DISTINCT \(batch), j.subject, false, \(OwnSchema.bucket("j.key")), ARRAY[j.key] FROM j
         WHERE \(gone) AND NOT j.told),
@@ -154,7 +153,7 @@ extension PostgresWriter {
     isAbout(
       .lost,
       store.binding.relations.filter {
-        $0.rules.intersection(.losingSource) == [.deleteDestinationIfAllSourcesDeleted]
+        $0.allRules.intersection(.losingSource) == [.deleteDestinationIfAllSourcesDeleted]
       })
   }
 
@@ -276,12 +275,17 @@ extension PostgresWriter {
       try Ledger(store).addSweep(
         batch, at: now, deleted: summary.deletedCount, edges: waves.count.edges, notices: notices)
     }
-    try db.execute(
-      """
-      DELETE FROM cascade.meta WHERE key IN ('sweep.batch', 'sweep.kinds');
-      DELETE FROM cascade.plan WHERE file LIKE '/%'
-      """)
+    try forgetPlans(of: unfinishedSweep ?? [])
+    try db.run("DELETE FROM cascade.meta WHERE key IN ('sweep.batch', 'sweep.kinds')")
     return (summary, notices, hasLocked)
+  }
+
+  /// A sweep that leaves rules to another kind leaves the plans of that kind, too.
+  private func forgetPlans(of kinds: [SweepKind]) throws {
+    let isOwn = kinds.followedRules == .all ? "file LIKE '/%'" : "file = $1"
+    try db.run(
+      "DELETE FROM cascade.plan WHERE \(isOwn)", kinds.followedRules == .all ? [] : [kinds.planFile]
+    )
   }
 
   private func hasDeleted(_ batch: Int64) throws -> Bool {

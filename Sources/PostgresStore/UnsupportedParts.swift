@@ -71,10 +71,6 @@ enum UnsupportedParts {
   private static func settingProblems(_ model: StoreModel) -> [ModelProblem] {
     var problems: [ModelProblem] = []
     if !model.roots.isEmpty { problems.append(notYet("roots", "sweeps from roots")) }
-    if model.schedule(of: .cascade) != model.schedule(of: .refcount) {
-      problems.append(
-        notYet("sweeps", "different times for \"cascade\" and \"refcount\", which go together,"))
-    }
     return problems
   }
 }

@@ -34,7 +34,7 @@ package struct Binding {
   package func isMissed(_ table: MappedTable) -> Bool {
     relations(from: table).contains { $0.join != nil }
       || relations(to: table).contains {
-        $0.join != nil || !$0.rules.isDisjoint(with: [.losingDestination, .denySourceDeletion])
+        $0.join != nil || !$0.allRules.isDisjoint(with: [.losingDestination, .denySourceDeletion])
       }
   }
 

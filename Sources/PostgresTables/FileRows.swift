@@ -142,6 +142,20 @@ package struct FileRows {
 
   /// How many files only nodes in the set of a closure name.
   package func countReleased() throws -> Int {
+    guard let released else { return 0 }
+    return try Int(store.db.run("SELECT count(*) \(released)").integer ?? 0)
+  }
+
+  /// Whether this is one of them.
+  package func isReleased(_ path: String, in root: String) throws -> Bool {
+    guard let released else { return false }
+    return try store.db.run(
+      "SELECT EXISTS (SELECT \(released) AND p.root = $1 AND p.path = $2)", [root, path]
+    ).bool
+  }
+
+  /// These files `p`, for SELECT; nil if there can be none.
+  private var released: String? {
     let lost = store.binding.files.filter(\.releases).map { relation in
       let (key, path) = (relation.source.key, relation.path(in: "s"))
       return """
@@ -150,7 +164,7 @@ package struct FileRows {
         AND \(path) IS NOT NULL
         """
     }
-    if lost.isEmpty { return 0 }
+    if lost.isEmpty { return nil }
     let names = store.binding.files.map { relation in
       let key = relation.source.key.text("s")
       return """
@@ -160,12 +174,6 @@ package struct FileRows {
         """
     }
     let isNamed = names.map { "EXISTS (\($0))" }.joined(separator: " OR ")
-    return try Int(
-      store.db.run(
-        """
-        SELECT count(*) FROM (\(lost.joined(separator: " UNION "))) p(root, path)
-        WHERE NOT (\(isNamed))
-        """
-      ).integer ?? 0)
+    return "FROM (\(lost.joined(separator: " UNION "))) p(root, path) WHERE NOT (\(isNamed))"
   }
 }

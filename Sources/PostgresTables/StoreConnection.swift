@@ -1,5 +1,6 @@
 package import CascadeModel
 package import CascadePostgres
+internal import CascadePlanning
 internal import CascadeStore
 
 /// A connection to a store, and what the model's tables are there.
@@ -105,6 +106,15 @@ package final class StoreConnection {
     let number = try number("collection", ["name"], [collection], makes: true)!
     try db.execute(OwnSchema.objects(MappedTable(objectsOf: collection, number)))
     try bind(numbering: true)
+  }
+
+  /// Follows only the rules of these kinds of sweeps during `body`.
+  package func following<T>(_ kinds: [SweepKind], _ body: () throws -> T) rethrows -> T {
+    let left = Rules.all.subtracting(kinds.followedRules)
+    if left.isEmpty { return try body() }
+    binding = binding.leaving(left)
+    defer { binding = binding.leaving([]) }
+    return try body()
   }
 
   /// Binds again if the schema has changed.

@@ -35,7 +35,7 @@ final class PostgresFixture {
       database.location, model, attaches: true, lockTimeout: .seconds(5))
   }
 
-  func close() { writer = nil }
+  func close() { current = nil }
 
   func bySQL(_ sql: String) throws { try database.session().execute(sql) }
 
