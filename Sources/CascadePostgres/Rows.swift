@@ -6,6 +6,8 @@ package struct Rows: Sendable {
   /// How many rows a statement without `RETURNING` changed.
   package let changed: Int
 
+  package init(rows: [[String?]]) { (self.rows, changed) = (rows, rows.count) }
+
   package var isEmpty: Bool { rows.isEmpty }
   package var count: Int { rows.count }
 

@@ -5,6 +5,7 @@ internal import Glibc
 @safe
 package struct Session: ~Copyable {
   private let connection: OpaquePointer
+  private let prepared = PreparedStatements()
   /// A query that has a row as long as this session may write. Each transaction asks it before its
   /// commit, and so does each statement that is a transaction of its own and may write. Nil: it always
   /// may.
@@ -46,14 +47,18 @@ package struct Session: ~Copyable {
   /// Runs one statement with the values of `$1`, `$2`, …
   @discardableResult
   package func run(_ sql: String, _ values: [String?] = []) throws(PostgresError) -> Rows {
-    if values.contains(where: { $0?.utf8.contains(0) ?? false }) {
-      throw PostgresError(
-        sqlState: "22021", message: "a text may not contain the character NUL", doing: sql)
-    }
-    if fence == nil || isInTransaction || sql.hasPrefix("SELECT") { return try send(sql, values) }
+    try refuseNUL(values, sql)
+    return try fenced(sql) { () throws(PostgresError) in try send(sql, values) }
+  }
+
+  /// Commits what `body` does if the session may write.
+  private func fenced(
+    _ sql: String, _ body: () throws(PostgresError) -> Rows
+  ) throws(PostgresError) -> Rows {
+    if fence == nil || isInTransaction || sql.hasPrefix("SELECT") { return try body() }
     try execute("BEGIN")
     do throws(PostgresError) {
-      let rows = try send(sql, values)
+      let rows = try body()
       try commit()
       return rows
     } catch {
@@ -69,9 +74,62 @@ package struct Session: ~Copyable {
     return try unsafe take(result, sql)
   }
 
+  /// The same for a statement that comes again: the server keeps what it made of the text. If there are
+  /// no values it keeps the plan, too.
+  @discardableResult
+  package func runAgain(_ sql: String, _ values: [String?] = []) throws(PostgresError) -> Rows {
+    try refuseNUL(values, sql)
+    let name = try prepare(sql)
+    return try fenced(sql) { () throws(PostgresError) in
+      let result = unsafe CStrings(values).withPointers {
+        unsafe PQexecPrepared(connection, name, Int32(values.count), $0, nil, nil, 0)
+      }
+      return try unsafe take(result, sql)
+    }
+  }
+
+  private func prepare(_ sql: String) throws(PostgresError) -> String {
+    if let name = prepared.names[sql] { return name }
+    if prepared.names.count >= PreparedStatements.most {
+      try execute("DEALLOCATE ALL")
+      prepared.names = [:]
+    }
+    let name = "cascade_\(prepared.names.count)"
+    _ = try unsafe take(unsafe PQprepare(connection, name, sql, 0, nil), sql)
+    prepared.names[sql] = name
+    return name
+  }
+
+  private func refuseNUL(_ values: [String?], _ sql: String) throws(PostgresError) {
+    if values.contains(where: { $0?.utf8.contains(0) ?? false }) {
+      throw PostgresError(
+        sqlState: "22021", message: "a text may not contain the character NUL", doing: sql)
+    }
+  }
+
   /// Runs statements, separated by semicolons. Without a transaction they are one.
   package func execute(_ script: String) throws(PostgresError) {
     _ = try unsafe take(unsafe PQexec(connection, script), script)
+  }
+
+  /// Runs statements in one exchange with the server, within the transaction that is open or that the
+  /// first of them begins. Returns what each of them does.
+  package func runEach(_ statements: [String]) throws(PostgresError) -> [Rows] {
+    let script = statements.joined(separator: ";\n")
+    if unsafe PQsendQuery(connection, script) == 0 {
+      throw unsafe PostgresError(nil, connection, doing: script)
+    }
+    var (all, failure): ([Rows], PostgresError?) = ([], nil)
+    // Until there is none, the connection cannot be used again.
+    while let result = unsafe PQgetResult(connection) {
+      do throws(PostgresError) {
+        all.append(try unsafe take(result, script))
+      } catch {
+        failure = failure ?? error
+      }
+    }
+    if let failure { throw failure }
+    return all
   }
 
   private func take(_ result: OpaquePointer?, _ sql: String) throws(PostgresError) -> Rows {
@@ -97,18 +155,27 @@ package struct Session: ~Copyable {
   /// One that is not durable may be lost if the server crashes, together with every later one of all
   /// sessions, and never without those. The next durable one makes it durable too.
   ///
-  /// A statement that takes longer than `longest` is cancelled. What is not `isFenced` is
-  /// committed without asking.
+  /// What is not `isFenced` is committed without asking.
   package func transaction<T>(
-    _ isolation: Isolation = .readCommitted, isDurable: Bool = true, longest: Duration? = nil,
-    isFenced: Bool = true,
+    _ isolation: Isolation = .readCommitted, isDurable: Bool = true, isFenced: Bool = true,
     _ body: () throws -> T
   ) throws -> T {
-    let durability = isDurable ? "" : "; SET LOCAL synchronous_commit = off"
-    let limit = longest.map { "; SET LOCAL statement_timeout = \(Int64($0 / .milliseconds(1)))" }
-    try execute("BEGIN ISOLATION LEVEL \(isolation.rawValue)\(durability)\(limit ?? "")")
+    try transaction(isolation, isDurable: isDurable, isFenced: isFenced, beginningWith: "") { _ in
+      try body()
+    }
+  }
+
+  /// A statement that takes longer than `longest` is cancelled. `body` gets what `first` returns.
+  package func transaction<T>(
+    _ isolation: Isolation = .readCommitted, isDurable: Bool = true, longest: Duration? = nil,
+    isFenced: Bool = true, beginningWith first: String, _ body: (Rows) throws -> T
+  ) throws -> T {
+    let durability = isDurable ? [] : ["SET LOCAL synchronous_commit = off"]
+    let limit = longest.map { ["SET LOCAL statement_timeout = \(Int64($0 / .milliseconds(1)))"] }
     do {
-      let result = try body()
+      let begin = ["BEGIN ISOLATION LEVEL \(isolation.rawValue)"] + durability + (limit ?? [])
+      let answers = try runEach(begin + (first.isEmpty ? [] : [first]))
+      let result = try body(answers.last!)
       if isFenced { try commit() } else { try execute("COMMIT") }
       return result
     } catch {
@@ -164,6 +231,14 @@ package struct Session: ~Copyable {
     }
     return isAny
   }
+}
+
+/// What the server knows of a session's statements.
+private final class PreparedStatements {
+  /// Statements that name something new each time would add up.
+  static let most = 200
+  /// The names, by the statements' texts.
+  var names: [String: String] = [:]
 }
 
 /// Texts for a C function, which sees null for nil and null behind the last.

@@ -278,7 +278,7 @@ struct ChangeFile {
     while try waves.next(.max) != nil {}
     try touch()
     notices += try waves.finish(at: at).notices
-    try waves.leases.verify()
+    try waves.endTransaction()
     edgesAdded += edges.added + changed.added
     edgesRemoved += edges.removed + changed.removed + waves.count.edges
   }

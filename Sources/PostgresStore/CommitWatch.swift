@@ -44,14 +44,17 @@ final class CommitWatch: CommitWatching {
   private func wake() throws {
     isAsleep = false
     if dialect == .portable { return }
-    if try db.run("SELECT to_regclass('cascade.asleep') IS NOT NULL").bool {
-      try db.run("DELETE FROM cascade.asleep")
+    do throws(PostgresError) {
+      try db.runAgain("DELETE FROM cascade.asleep")
+    } catch {
+      // The schema was not there yet, or is there no more.
+      if !error.isMissingTable { throw error }
     }
   }
 
   private func fallAsleep() throws {
     isAsleep = true
-    if dialect == .fast { try db.run("INSERT INTO cascade.asleep DEFAULT VALUES") }
+    if dialect == .fast { try db.runAgain("INSERT INTO cascade.asleep DEFAULT VALUES") }
   }
 
   private func isNotified() throws -> Bool {
@@ -100,7 +103,7 @@ enum JournalNews {
   private static let mostCounted = 1_000
 
   static func read(_ db: borrowing Session) throws -> [String?] {
-    try db.run(
+    try db.runAgain(
       """
       SELECT (SELECT count(*) FROM (SELECT FROM cascade.journal LIMIT \(mostCounted)) j)
         + (\(BlockedNodes.isDue))::int

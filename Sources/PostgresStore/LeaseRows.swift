@@ -86,7 +86,7 @@ extension PostgresWriter {
   /// Returns when the next one ends, by the clock that shows `now`.
   package func deleteExpiredLeases(at now: Int64) throws -> (wereAny: Bool, next: Int64?) {
     if isDetached { return (false, nil) }
-    let row = try db.run(
+    let row = try db.runAgain(
       """
       SELECT count(*) FILTER (WHERE l.expires <= n.now),
         ceil(1000 * (min(l.expires) FILTER (WHERE l.expires > n.now)
@@ -101,7 +101,7 @@ extension PostgresWriter {
 
   package func hasReleasedCandidate(at now: Int64) throws -> Bool {
     if isDetached { return false }
-    return try db.run(
+    return try db.runAgain(
       """
       SELECT EXISTS (SELECT FROM cascade.blocked b JOIN cascade.collection c
         ON c.number = b.collection WHERE b.is_leased AND NOT EXISTS (
@@ -118,7 +118,7 @@ extension PostgresWriter {
   /// it. `elapsed` is a clock of this machine that is never set.
   package func noteTime(wall: Int64, elapsed: Int64) throws {
     if isDetached { return }
-    let row = try db.run(
+    let row = try db.runAgain(
       """
       SELECT floor(1000 * extract(epoch FROM clock_timestamp()))::bigint,
         (SELECT max(id) FROM cascade.lease)

@@ -44,7 +44,7 @@ extension PostgresReader {
       let rows = try store.db.run(
         """
         SELECT batch, at, author, id, part, deleted, undone_at, undone_by,
-          EXISTS (SELECT FROM cascade.trash k WHERE k.batch = l.batch)
+          EXISTS (SELECT FROM cascade.deleted k WHERE k.batch = l.batch AND k.rows IS NOT NULL)
             OR EXISTS (SELECT FROM cascade.nullified n WHERE n.batch = l.batch)
             OR EXISTS (SELECT FROM cascade.unlinked u WHERE u.batch = l.batch AND u.row IS NOT NULL)
             OR \(FileRows.isKept)

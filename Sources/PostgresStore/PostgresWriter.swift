@@ -97,7 +97,7 @@ package final class PostgresWriter: StoreWriting {
   package var hasJournal: Bool {
     get throws {
       let immediate = [SweepKind.cascade, .refcount].filter { model.schedule(of: $0) == .immediate }
-      return try db.run(
+      return try db.runAgain(
         """
         SELECT EXISTS (SELECT FROM cascade.journal WHERE \(JournalRows.isMeant(for: immediate)))
           OR EXISTS (SELECT FROM cascade.meta WHERE key = 'sweep.batch')
@@ -185,6 +185,9 @@ struct StepPace {
   }
 
   var limit: Int { Int(rows) }
+
+  /// After a step that took far too long.
+  mutating func slowDown() { rows = max(10, rows / 4) }
 
   mutating func note(_ time: Duration, _ limits: StoreModel.Limits) {
     let ratio = budget(limits) / max(time, .microseconds(1))

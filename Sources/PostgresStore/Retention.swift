@@ -22,7 +22,6 @@ struct Retention {
           SELECT count(DISTINCT batch) FROM d
           """
         ).integer ?? 0
-      try store.db.run("DELETE FROM cascade.trash WHERE \(old)")
       try store.db.run("DELETE FROM cascade.nullified WHERE \(old)")
       try store.db.run("DELETE FROM cascade.unlinked WHERE \(old)")
       try store.db.run(

@@ -25,37 +25,84 @@ extension PostgresWriter {
   private func sweepEdges(
     _ kinds: [SweepKind], _ now: Int64, _ manners: StepPolicy, _ result: inout SweepResult
   ) throws {
-    _ = try LateReferences(store).journalDue()
-    let kinds = try unfinishedSweep ?? kinds
-    try store.following(kinds) { try sweepEdgesFollowed(kinds, now, manners, &result) }
-    // Where no other session is in a transaction, nothing is left to be looked for later.
-    _ = try LateReferences(store).journalDue()
+    var start = try SweepStart.read(store, kinds)
+    if start.isLateDue, try LateReferences(store).journalDue() {
+      start = try SweepStart.read(store, kinds)
+    }
+    let kinds = try start.unfinished == nil ? kinds : unfinishedSweep ?? kinds
+    try store.following(kinds) {
+      guard var (waves, isMore) = try begin(kinds, start, manners, &result) else { return }
+      while isMore { isMore = try step(&waves, manners, { try $0.next($1) }) }
+      try end(&waves, now, &result)
+    }
   }
 
-  private func sweepEdgesFollowed(
-    _ kinds: [SweepKind], _ now: Int64, _ manners: StepPolicy, _ result: inout SweepResult
-  ) throws {
-    let unfinished = try store[meta: "sweep.batch"]
-    let begun = try unfinished ?? plan(kinds, scans: kinds.scansTables, &result)
-    guard let batch = begun else { return }
-    var waves = try Waves(store, batch: batch, isSweep: true, isNew: unfinished == nil)
-    waves.looksFirst = rowsToAStep != nil
-    try carryOut(&waves, manners)
-    try end(&waves, now, &result)
+  /// The waves of a sweep that goes on or begins, and whether there may be more to do. Nil if nothing
+  /// is to be done now.
+  private func begin(
+    _ kinds: [SweepKind], _ start: SweepStart, _ manners: StepPolicy, _ result: inout SweepResult
+  ) throws -> (Waves, isMore: Bool)? {
+    if let batch = start.unfinished {
+      let hasBlocked = try BlockedNodes(store).isAny
+      let waves = try Waves(
+        store, batch: batch, isSweep: true, isNew: false, hasBlocked: hasBlocked)
+      return (waves, true)
+    }
+    if !kinds.scansTables, let batch = start.batch, start.isSmall && mayBeginAtOnce {
+      if let begun = try beginAtOnce(kinds, batch, manners) { return begun }
+    }
+    guard let (batch, hasBlocked) = try plan(kinds, scans: kinds.scansTables, &result) else {
+      return nil
+    }
+    let waves = try Waves(store, batch: batch, isSweep: true, hasBlocked: hasBlocked)
+    return (waves, true)
   }
+
+  // MARK: - At once
+
+  /// Whether a sweep may be found to be too much.
+  private var mayBeHeld: Bool { model.limits.hold.isReachable }
+
+  private var mayBeginAtOnce: Bool { !store.binding.denies && rowsToAStep == nil }
+
+  /// More would go than needs no approval, or it takes longer to tell.
+  private struct MustBePlanned: Error {}
+
+  /// Begins a batch and takes its first step in one transaction. If something could be held, that is
+  /// only committed if nothing is left to be done, and so little went that nothing is. Else nil, and
+  /// nothing was done.
+  private func beginAtOnce(
+    _ kinds: [SweepKind], _ batch: Int64, _ manners: StepPolicy
+  ) throws -> (Waves, isMore: Bool)? {
+    var waves = try Waves(store, batch: batch, isSweep: true)
+    waves.begin(with: beginning(kinds, batch))
+    do {
+      let isMore = try step(&waves, manners, isWhole: true) { try $0.next($1) }
+      return (waves, isMore)
+    } catch is MustBePlanned {
+      return nil
+    }
+  }
+
+  private func refuseUnplanned(_ waves: Waves, isMore: Bool) throws {
+    let isLittle = waves.count.rows <= model.limits.hold.deletes
+    if mayBeHeld && (isMore || !isLittle) { throw MustBePlanned() }
+  }
+
+  // MARK: - The plan
 
   /// Looks at everything that would go before anything does, and begins a batch with it. What others
   /// write later is for the next sweep. Nil if nothing is to be done now.
   private func plan(
     _ kinds: [SweepKind], scans: Bool, _ result: inout SweepResult
-  ) throws -> Int64? {
+  ) throws -> (batch: Int64, hasBlocked: Bool)? {
     let isFirst = try scans && store[meta: "first_watch"] != nil
     let missing = try scans ? DanglingReferences(store).find() : []
     let clear = missing.filter { !$0.isDoubtful }
     result.blocked += missing.filter(\.isDoubtful).prefix(100).map(\.reason)
-    let batch: Int64?
+    let begun: (batch: Int64, hasBlocked: Bool)?
     do {
-      batch = try store.transaction(.repeatableRead, isDurable: false) {
+      begun = try store.transaction(.repeatableRead, isDurable: false) {
         try DanglingReferences(store).journal(clear)
         return try planJournal(kinds, isFirst: isFirst && !clear.isEmpty, &result)
       }
@@ -64,25 +111,29 @@ extension PostgresWriter {
       return nil
     }
     if scans { try clearRescan() }
-    if batch == nil && !result.blocked.isEmpty { result.outcome = .blocked }
-    return batch
+    if begun == nil && !result.blocked.isEmpty { result.outcome = .blocked }
+    return begun
   }
 
   /// Throws the plan if it has to be approved. What the journal was given is then taken back.
   private func planJournal(
     _ kinds: [SweepKind], isFirst: Bool, _ result: inout SweepResult
-  ) throws -> Int64? {
+  ) throws -> (batch: Int64, hasBlocked: Bool)? {
     let journal = try journalRows(kinds)
     if try journal.isEmpty && !hasNewFiles { return nil }
-    var closure = try Closure(store, journal: journal)
-    try closure.complete()
-    result.blocked += try closure.denials()
-    let held = try closure.heldPlan(id: HeldPlan.sweep, includingFirst: false, always: isFirst)
-    if let held, try !isApproved(held, kinds) { throw held }
-    try BlockedNodes(store).beginWithDenied()
-    let batch = try begin(kinds)
+    let needsClosure = isFirst || mayBeHeld || store.binding.denies
+    if needsClosure {
+      var closure = try Closure(store, journal: journal)
+      try closure.complete()
+      result.blocked += try closure.denials()
+      let held = try closure.heldPlan(id: HeldPlan.sweep, includingFirst: false, always: isFirst)
+      if let held, try !isApproved(held, kinds) { throw held }
+    }
+    let hasBlocked = try BlockedNodes(store).begin(withDenied: needsClosure)
+    let batch = try nextBatch()
+    try begin(kinds, batch)
     if journal.isLong { try db.execute("ANALYZE cascade.work") }
-    return batch
+    return (batch, hasBlocked)
   }
 
   private var hasNewFiles: Bool {
@@ -101,47 +152,58 @@ extension PostgresWriter {
     return journal
   }
 
-  /// Until the sweep has ended, its batch is known to whatever daemon goes on.
-  func beginBatch(_ kinds: [SweepKind]) throws -> Int64 {
-    try db.run(
-      """
-      INSERT INTO cascade.meta(key, value)
-      VALUES('sweep.batch', nextval('cascade.batch')), ('sweep.kinds', \(kinds.code))
-      ON CONFLICT(key) DO UPDATE SET value = excluded.value RETURNING value
-      """
-    ).integer!
+  // MARK: - The batch
+
+  func nextBatch() throws -> Int64 {
+    try db.run("SELECT nextval('cascade.batch')").integer!
   }
 
-  private func begin(_ kinds: [SweepKind]) throws -> Int64 {
-    let batch = try beginBatch(kinds)
-    try takeJournal(batch, kinds)
-    try FileRows(store: store).take(into: batch)
-    try db.run(
-      """
+  /// Until the sweep has ended, its batch is known to whatever daemon goes on.
+  func beginBatch(_ kinds: [SweepKind], _ batch: Int64) -> String {
+    """
+    INSERT INTO cascade.meta(key, value)
+    VALUES('sweep.batch', \(batch)), ('sweep.kinds', \(kinds.code))
+    ON CONFLICT(key) DO UPDATE SET value = excluded.value
+    """
+  }
+
+  /// The statements that begin a batch.
+  private func beginning(_ kinds: [SweepKind], _ batch: Int64) -> [String] {
+    [beginBatch(kinds, batch), taking(batch, kinds)]
+      + FileRows(store: store).taking(into: batch, ofThisTransaction: false)
+  }
+
+  /// Also takes up what waits because a node had to stay.
+  private func begin(_ kinds: [SweepKind], _ batch: Int64) throws {
+    let waiting = """
       UPDATE cascade.work j SET batch = \(batch), done = \(isUnfollowed(.lost))
         OR \(isUnfollowed(.widowed)) WHERE j.batch = \(BlockedNodes.waiting) AND NOT j.done
-      """)
-    return batch
+      """
+    _ = try db.runEach(beginning(kinds, batch) + [waiting])
   }
 
-  /// Takes out of the journal what the snapshot has, and nothing else.
-  private func takeJournal(_ batch: Int64, _ kinds: [SweepKind]) throws {
+  /// Takes out of the journal what the snapshot has, and nothing else. An edge that arrived is looked
+  /// at by a plan.
+  private func taking(_ batch: Int64, _ kinds: [SweepKind]) -> String {
     let unmissed = store.binding.tables.values.filter { !store.binding.isMissed($0) }
+      .map { "\($0.number)" }
     let gone = "j.what = \(JournalSubject.gone.rawValue)"
-    try db.run(
-      """
-      WITH j AS (DELETE FROM cascade.journal j WHERE \(JournalRows.isMeant(for: kinds)) RETURNING j.*),
+    return """
+      WITH j AS (DELETE FROM cascade.journal j
+        WHERE j.what <> \(JournalSubject.arrived.rawValue) AND \(JournalRows.isMeant(for: kinds))
+        RETURNING j.*),
       k AS (INSERT INTO cascade.deleted(batch, collection, is_own, bucket, keys)
         SELECT DISTINCT \(batch), j.subject, false, \(OwnSchema.bucket("j.key")), ARRAY[j.key] FROM j
         WHERE \(gone) AND NOT j.told),
       w AS (INSERT INTO cascade.work(batch, what, subject, key, other, done, told)
         SELECT \(batch), j.what, j.subject, j.key, j.other,
           \(isUnfollowed(.lost)) OR \(isUnfollowed(.widowed)), j.told FROM j
-        WHERE NOT (\(gone) AND j.subject = ANY($1::int[])) AND NOT (\(isOnlyCounted)))
+        WHERE NOT (\(gone) AND j.subject = ANY(\(literal(arrayText(unmissed)))::int[]))
+          AND NOT (\(isOnlyCounted)))
       INSERT INTO cascade.work(batch, what, subject, key, other, done, told)
       SELECT \(batch), j.what, j.subject, min(j.key), j.other, true, bool_and(j.told) FROM j
       WHERE \(isOnlyCounted) GROUP BY j.what, j.subject, j.other
-      """, [arrayText(unmissed.map { "\($0.number)" })])
+      """
   }
 
   private func isUnfollowed(_ what: JournalSubject) -> String {
@@ -172,22 +234,30 @@ extension PostgresWriter {
   ///
   /// It need not be durable before the end of the sweep: a crash of the server loses the last steps
   /// only, and the sweep goes on from there.
+  ///
+  /// `isWhole`: the step goes on as long as there is time, to do all that there is.
   func step(
-    _ waves: inout Waves, _ manners: StepPolicy, _ body: (inout Waves, Int) throws -> Int?
+    _ waves: inout Waves, _ manners: StepPolicy, isWhole: Bool = false,
+    _ body: (inout Waves, Int) throws -> Int?
   ) throws -> Bool {
-    let (start, limit) = (ContinuousClock.now, rowsToAStep ?? pace.limit)
+    let start = ContinuousClock.now
     let (worked, isMore) = try transaction(&waves, isStep: true) { waves in
-      var worked = 0
+      let limit = rowsToAStep ?? pace.limit
+      var (worked, isMore) = (0, true)
       repeat {
-        guard let more = try body(&waves, limit - worked) else { return (worked, false) }
-        worked += more
-      } while worked < limit / 2 && ContinuousClock.now - start < budget / 2
-      return (worked, true)
+        if rowsToAStep != nil { waves.looksFirst = true }
+        let more = try body(&waves, isWhole ? limit : limit - worked)
+        isMore = more != nil
+        worked += more ?? 0
+      } while isMore && (isWhole || worked < limit / 2)
+        && ContinuousClock.now - start < budget / 2
+      if isWhole { try refuseUnplanned(waves, isMore: isMore) }
+      return (worked, isMore)
     }
     let time = ContinuousClock.now - start
     if worked == 0 { return isMore }
     noteHold(time)
-    if worked >= limit / 2 { pace.note(time, model.limits) }
+    if worked >= pace.limit / 2 { pace.note(time, model.limits) }
     manners.reportProgress(WorkProgress(phase: .deleting, done: waves.count.rows))
     try manners.pause(.zero)
     return isMore
@@ -197,7 +267,7 @@ extension PostgresWriter {
   /// or triggers refuse: then what they refuse is left, and in the end each statement is checked at
   /// once, also by constraints that are deferred.
   ///
-  /// A step in which a statement takes too long is tried again, too, and then looks first.
+  /// A step in which a statement takes too long is tried again with fewer rows, and then looks first.
   private func transaction<T>(
     _ waves: inout Waves, isStep: Bool = false, _ body: (inout Waves) throws -> T
   ) throws -> T {
@@ -206,11 +276,13 @@ extension PostgresWriter {
       var next = waves
       do {
         let longest = isStep && !waves.looksFirst ? longestStatement : nil
-        let result = try store.transaction(isDurable: !isStep, longest: longest) {
+        let result = try db.transaction(
+          isDurable: !isStep, longest: longest, beginningWith: LiveLeases.sql
+        ) { rows in
+          next.beginTransaction(rows)
           if next.checksAtOnce { checkAtOnce() }
-          next.leases = try LiveLeases(store)
           let result = try body(&next)
-          try next.leases.verify()
+          try next.endTransaction()
           return result
         }
         waves = next
@@ -220,7 +292,10 @@ extension PostgresWriter {
         && (error.isConflict || error.isAboutTheValue && !waves.checksAtOnce
           || error.isCancelled && isStep && !waves.looksFirst)
       {
-        if error.isCancelled { waves.looksFirst = true }
+        if error.isCancelled {
+          waves.looksFirst = tries > 0
+          pace.slowDown()
+        }
         if error.isAboutTheValue {
           waves.checksAtOnce = waves.expectsRefusals
           waves.expectsRefusals = true

@@ -34,7 +34,8 @@ extension PostgresWriter {
     }
     let isKept = try db.run(
       """
-      SELECT \(FileRows.isKept) OR EXISTS (SELECT FROM cascade.trash WHERE batch = \(batch))
+      SELECT \(FileRows.isKept)
+        OR EXISTS (SELECT FROM cascade.deleted WHERE batch = \(batch) AND rows IS NOT NULL)
         OR EXISTS (SELECT FROM cascade.nullified WHERE batch = \(batch))
         OR EXISTS (SELECT FROM cascade.unlinked WHERE batch = \(batch) AND row IS NOT NULL)
       FROM (SELECT \(batch)::bigint AS batch) l
@@ -88,10 +89,8 @@ private struct Undo {
     let columns = try columns(of: table.name)
     let list = columns.joined(separator: ", ")
     let kept = """
-      SELECT DISTINCT ON (k.key) (k.row::\(table.name)).* FROM cascade.trash k
-      WHERE k.batch = \(batch) AND k.collection = \(table.number)
-      AND k.key IN (SELECT n.key FROM cascade.deleted_node n
-        WHERE n.batch = \(batch) AND n.collection = \(table.number))
+      SELECT DISTINCT ON (k.key) (k.row::\(table.name)).* FROM cascade.deleted_node k
+      WHERE k.batch = \(batch) AND k.collection = \(table.number) AND k.row IS NOT NULL
       ORDER BY k.key, k.id DESC
       """
     let keys = try db.run(
@@ -139,18 +138,14 @@ private struct Undo {
   private func forget(_ table: MappedTable, _ keys: [String]) throws {
     try db.run(
       """
-      DELETE FROM cascade.trash
-      WHERE batch = \(batch) AND collection = \(table.number) AND key = ANY($1::text[])
-      """, [arrayText(keys)])
-    try db.run(
-      """
       WITH d AS (DELETE FROM cascade.deleted
         WHERE batch = \(batch) AND collection = \(table.number) RETURNING *)
       INSERT INTO cascade.deleted(
-        batch, collection, via, rule, is_own, bucket, keys, others)
+        batch, collection, via, rule, is_own, bucket, keys, others, rows)
       SELECT d.batch, d.collection, d.via, d.rule, d.is_own, \(OwnSchema.bucket("n.key")),
-        ARRAY[n.key], ARRAY[n.other]
-      FROM d, unnest(d.keys, d.others) n(key, other) WHERE NOT (n.key = ANY($1::text[]))
+        ARRAY[n.key], ARRAY[n.other], CASE WHEN n.row IS NOT NULL THEN ARRAY[n.row] END
+      FROM d, unnest(d.keys, d.others, d.rows) n(key, other, row)
+      WHERE NOT (n.key = ANY($1::text[])) ORDER BY d.id
       """, [arrayText(keys)])
   }
 
@@ -158,10 +153,8 @@ private struct Undo {
   private mutating func leave(_ table: MappedTable, _ reason: String) throws {
     let rows = try db.run(
       """
-      SELECT DISTINCT key, key IN (SELECT t.key FROM cascade.trash t
-        WHERE t.batch = \(batch) AND t.collection = \(table.number))
-      FROM cascade.deleted_node
-      WHERE batch = \(batch) AND collection = \(table.number) AND is_own ORDER BY 1
+      SELECT key, bool_or(row IS NOT NULL) FROM cascade.deleted_node
+      WHERE batch = \(batch) AND collection = \(table.number) AND is_own GROUP BY 1 ORDER BY 1
       """
     ).rows
     for row in rows {

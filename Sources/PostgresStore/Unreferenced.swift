@@ -26,7 +26,8 @@ extension PostgresWriter {
     guard let batch = try planUnreferenced(nodes, needsApproval: !isFree, &result) else {
       return false
     }
-    var waves = try Waves(store, batch: batch, isSweep: true, isNew: false)
+    var waves = try Waves(
+      store, batch: batch, isSweep: true, isNew: false, hasBlocked: BlockedNodes(store).isAny)
     for nodes in nodes {
       while try step(&waves, manners, { try $0.deleteUnreferenced(nodes, $1) }) {}
     }
@@ -53,7 +54,9 @@ extension PostgresWriter {
         let held = try closure.heldPlan(
           id: HeldPlan.sweep, includingFirst: true, always: needsApproval)
         if let held, try !isApproved(held, kinds) { throw held }
-        return try beginBatch(kinds)
+        let batch = try nextBatch()
+        try db.execute(beginBatch(kinds, batch))
+        return batch
       }
     } catch let held as HeldPlan {
       result.hold(held, kinds, plan: try persistPlan(held, file: kinds.planFile))

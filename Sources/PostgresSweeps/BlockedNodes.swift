@@ -22,16 +22,20 @@ package struct BlockedNodes {
   // MARK: - Which they are
 
   package var isAny: Bool {
-    get throws { try db.run("SELECT EXISTS (SELECT FROM cascade.blocked)").bool }
+    get throws { try db.runAgain("SELECT EXISTS (SELECT FROM cascade.blocked)").bool }
   }
 
-  /// Begins anew, with those that the rules deny according to the closure that was just computed.
-  package func beginWithDenied() throws {
-    try db.execute(
+  /// Begins anew, with those that the rules deny according to the closure that was just computed, if
+  /// one was. Returns whether there are any.
+  package func begin(withDenied hasClosure: Bool) throws -> Bool {
+    try db.execute("DELETE FROM cascade.blocked")
+    if !hasClosure { return false }
+    return try db.run(
       """
-      DELETE FROM cascade.blocked;
-      INSERT INTO cascade.blocked(collection, key) SELECT collection, key FROM \(store.scratch[.kept]) k
-      """)
+      INSERT INTO cascade.blocked(collection, key)
+      SELECT collection, key FROM \(store.scratch[.kept]) k
+      """
+    ).changed > 0
   }
 
   package func add(_ key: String, of table: MappedTable, because why: String) throws {

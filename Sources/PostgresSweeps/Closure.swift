@@ -14,6 +14,7 @@ package struct Closure {
   package var counts: [Int64: Int] = [:]
   /// How many nodes of a table would go, and are not in the set one by one.
   package var leaves: [(relation: EdgeRelation, count: Int)] = []
+  var leafRelations: Set<Int64> = []
   /// The tables that got rows at this level, and at the next one.
   private var (fresh, next): (Set<Int64>, Set<Int64>) = ([], [])
   /// How many rows were in the tables on which a count depends, when it was asked. A relation may be
@@ -83,6 +84,7 @@ package struct Closure {
     defer { try? db.execute("SET LOCAL enable_hashjoin = off; SET LOCAL enable_seqscan = off") }
     // The server finds no difference between plans that all read a table that they should not.
     if journal?.isLong ?? false { try db.execute("SET LOCAL enable_seqscan = on") }
+    leafRelations = findLeaves()
     try beginWithJournal()
     if binding.denies {
       try db.execute("INSERT INTO \(scratch.into(.firstGone)) SELECT * FROM \(scratch[.gone]) g")
@@ -110,7 +112,8 @@ package struct Closure {
 
   private mutating func followDeletes() throws -> Bool {
     for relation in binding.relations {
-      if relation.rules.contains(.deleteSourceIfDestinationDeleted) && !isLeaf(relation)
+      if relation.rules.contains(.deleteSourceIfDestinationDeleted)
+        && !leafRelations.contains(relation.number)
         && isNews(relation.destination, .widowed, relation)
       {
         try addSources(relation)

@@ -2,11 +2,19 @@ internal import CascadeModel
 internal import CascadePostgres
 package import PostgresTables
 
-/// Nodes of a table to which one relation leads, and from which nothing follows, only have to be
-/// counted. They are most of what goes.
+/// Nodes of a table to which one relation leads only have to be counted, if all that follows from them
+/// can be counted like that, too. They are most of what goes.
+///
+/// Such tables are a tree below those whose nodes are in the set one by one. A join of the tables counts
+/// them, by keys of their own types.
 extension Closure {
-  /// Whether the sources of a relation are such nodes.
-  func isLeaf(_ relation: EdgeRelation) -> Bool {
+  /// The relations whose sources are such nodes.
+  func findLeaves() -> Set<Int64> {
+    Set(binding.relations.filter { isLeaf($0) }.map(\.number))
+  }
+
+  private func isLeaf(_ relation: EdgeRelation, below seen: Set<Int64> = []) -> Bool {
+    if seen.contains(relation.number) { return false }
     let table = relation.source
     let others = binding.relations.filter {
       $0.number != relation.number
@@ -18,26 +26,96 @@ extension Closure {
     return relation.columns != nil && relation.alternatives.isEmpty && !hasFiles
       && relation.destination.number != table.number
       && relation.rules.isDisjoint(with: .deciding.subtracting(.deleteSourceIfDestinationDeleted))
-      && relation.rules.contains(.deleteSourceIfDestinationDeleted) && others.isEmpty
+      && relation.rules.contains(.deleteSourceIfDestinationDeleted)
       && !binding.mayKeepDestination(relation) && !isJournaled(.widowed, relation)
+      && others.allSatisfy {
+        $0.source.number != table.number && isLeaf($0, below: seen.union([relation.number]))
+      }
   }
 
-  /// Which leaves `s` of a relation would go, with the node `g` by which they do.
-  package func leaves(of relation: EdgeRelation) -> String {
+  /// The relation by which nodes of a table are leaves.
+  private func leafRelation(from table: MappedTable) -> EdgeRelation? {
+    binding.relations(from: table).first { leafRelations.contains($0.number) }
+  }
+
+  /// Which leaves `s` of a relation would go, with the node `g` by which they do: a row of its key's
+  /// columns. `nodes` are the leaves by another relation, as such rows.
+  private func leaves(
+    of relation: EdgeRelation, by nodes: (EdgeRelation) -> String
+  ) -> String {
     let table = relation.source
     return """
-      FROM \(scratch[.gone]) g, \(relation.edges())
-      WHERE g.collection = \(relation.destination.number) AND \(relation.leads(toText: "g.key"))
-      AND \(stays(table, "s")) AND NOT \(leases.holds(table, table.key.text("s")))
+      FROM (\(destinations(of: relation, by: nodes))) g, \(relation.edges())
+      WHERE \(relation.leads(to: "g")) AND \(stays(table, "s"))
+      AND NOT \(leases.holds(table, table.key.text("s")))
       """
   }
 
-  mutating func countLeaves() throws {
-    for relation in binding.relations(with: .deleteSourceIfDestinationDeleted)
-    where counts[relation.destination.number] != nil && isLeaf(relation) {
-      let count = try Int(db.run("SELECT count(*) \(leaves(of: relation))").integer ?? 0)
-      if count > 0 { leaves.append((relation, count)) }
+  private func destinations(
+    of relation: EdgeRelation, by nodes: (EdgeRelation) -> String
+  ) -> String {
+    let table = relation.destination
+    let key = zip(table.key.parts(of: "g.key"), table.key.all).map { "\($0) AS \($1.name)" }
+    let inSet = """
+      SELECT \(key.joined(separator: ", ")) FROM \(scratch[.gone]) g
+      WHERE g.collection = \(table.number)
+      """
+    guard let leaf = leafRelation(from: table), mayHaveLeaves(leaf) else { return inSet }
+    return counts[table.number] == nil ? nodes(leaf) : "\(inSet) UNION ALL \(nodes(leaf))"
+  }
+
+  private func mayHaveLeaves(_ relation: EdgeRelation) -> Bool {
+    counts[relation.destination.number] != nil
+      || leafRelation(from: relation.destination).map(mayHaveLeaves) ?? false
+  }
+
+  /// The columns of the key of the row `s`.
+  private func key(of relation: EdgeRelation) -> String {
+    relation.source.key.all.map { "s.\($0.name)" }.joined(separator: ", ")
+  }
+
+  package func leaves(of relation: EdgeRelation) -> String {
+    leaves(of: relation) { "SELECT \(key(of: $0)) \(leaves(of: $0))" }
+  }
+
+  // MARK: - Counting
+
+  /// Those that may have leaves, each behind the one that leads to its destinations.
+  private var orderedLeafRelations: [EdgeRelation] {
+    func depth(_ relation: EdgeRelation) -> Int {
+      1 + (leafRelation(from: relation.destination).map(depth) ?? 0)
     }
+    return binding.relations.filter { leafRelations.contains($0.number) && mayHaveLeaves($0) }
+      .sorted { depth($0) < depth($1) }
+  }
+
+  /// In one query, so that each table is joined once.
+  mutating func countLeaves() throws {
+    let relations = orderedLeafRelations
+    if relations.isEmpty { return }
+    try expectLeaves()
+    let isLed = Set(relations.map(\.destination.number))
+    let nodes: (EdgeRelation) -> String = { "SELECT * FROM leaves_\($0.number)" }
+    let tables = relations.filter { isLed.contains($0.source.number) }.map {
+      "leaves_\($0.number) AS MATERIALIZED (SELECT \(key(of: $0)) \(leaves(of: $0, by: nodes)))"
+    }
+    let sums = relations.map { relation in
+      isLed.contains(relation.source.number)
+        ? "(SELECT count(*) FROM leaves_\(relation.number))"
+        : "(SELECT count(*) \(leaves(of: relation, by: nodes)))"
+    }
+    let with = tables.isEmpty ? "" : "WITH \(tables.joined(separator: ",\n")) "
+    let row = try db.run("\(with)SELECT \(sums.joined(separator: ", "))").rows[0]
+    leaves = zip(relations, row).compactMap { relation, count in
+      count.flatMap { Int($0) }.flatMap { $0 > 0 ? (relation, $0) : nil }
+    }
+  }
+
+  /// For a few nodes, an index of each table serves.
+  private func expectLeaves() throws {
+    if counts.values.reduce(0, +) <= 100 { return }
+    try scratch.countRows(of: .gone, db)
+    try db.execute("SET LOCAL enable_seqscan = on")
   }
 }
 

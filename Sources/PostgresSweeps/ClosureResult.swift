@@ -67,10 +67,11 @@ extension Closure {
       ).integer ?? 0
     }
     let gone = try sum("SELECT g.collection, g.key FROM \(scratch[.gone]) g")
-    return try leaves.reduce(gone) { all, leaf in
-      let table = leaf.relation.source
-      return all
-        ^ (try sum("SELECT \(table.number), \(table.key.text("s")) \(leaves(of: leaf.relation))"))
+    return try store.readingWholeTables {
+      try leaves.reduce(gone) { all, leaf in
+        let (table, rows) = (leaf.relation.source, leaves(of: leaf.relation))
+        return try all ^ sum("SELECT \(table.number), \(table.key.text("s")) \(rows)")
+      }
     }
   }
 
@@ -135,7 +136,8 @@ extension Closure {
     return try store.db.run(
       """
       SELECT \(table.number), \(table.key.text("s")),
-        \(Rules.deleteSourceIfDestinationDeleted.rawValue), \(relation.number), g.key
+        \(Rules.deleteSourceIfDestinationDeleted.rawValue), \(relation.number),
+        \(relation.destination.key.text("g"))
       \(leaves(of: relation)) ORDER BY 2 LIMIT \(limit)
       """
     ).rows

@@ -17,7 +17,8 @@ package struct LateReferences {
     store.binding.relations.flatMap { relation -> [(EdgeRelation, EdgeEnd)] in
       if relation.looseJoin != nil { return [(relation, .source), (relation, .destination)] }
       if relation.join != nil { return [] }
-      return relation.rules.isDisjoint(with: .losingDestination) ? [] : [(relation, .destination)]
+      let isMissed = !relation.allRules.isDisjoint(with: .losingDestination)
+      return isMissed ? [(relation, .destination)] : []
     }
   }
 
@@ -31,10 +32,13 @@ package struct LateReferences {
       try store.db.run(
         """
         INSERT INTO cascade.recheck(collection, key)
-        SELECT DISTINCT \(table.number), n.key FROM (\(waves.gone(table, untold: true))) n
+        SELECT DISTINCT \(table.number), n.key FROM (\(waves.gone(table, untold: true, unsettled: true))) n
         """)
     }
-    for (relation, end) in ends where try relation.join == nil && mayOutlive(relation) {
+    let hasBlocked = try BlockedNodes(store).isAny
+    // A reference may be there when its destination is gone and all rules were followed.
+    for (relation, end) in ends
+    where relation.join == nil && (relation.staysDangling || hasBlocked) {
       let keys = waves.gone(relation.destination, untold: true)
       // The keys of lists are read first: with them, an index is used.
       let isList = relation.list != nil
@@ -50,11 +54,6 @@ package struct LateReferences {
     }
   }
 
-  /// Whether a reference may be there when its destination is gone and all rules were followed.
-  private func mayOutlive(_ relation: EdgeRelation) throws -> Bool {
-    try relation.staysDangling || BlockedNodes(store).isAny
-  }
-
   // MARK: - What came late
 
   package static let isDue = "xid < pg_snapshot_xmin(pg_current_snapshot())"
@@ -62,7 +61,7 @@ package struct LateReferences {
   /// Journals what is referred to again, in a transaction of its own. Whether there is any.
   package func journalDue() throws -> Bool {
     let isAny = "SELECT EXISTS (SELECT FROM cascade.recheck WHERE \(LateReferences.isDue))"
-    if try !store.db.run(isAny).bool { return false }
+    if try !store.db.runAgain(isAny).bool { return false }
     return try store.transaction(isDurable: false) {
       let due = try store.db.run(
         "DELETE FROM cascade.recheck WHERE \(LateReferences.isDue) RETURNING collection, key"

@@ -1,5 +1,5 @@
 internal import CascadeModel
-internal import CascadePostgres
+package import CascadePostgres
 package import PostgresTables
 
 /// The leases in force, as a transaction that deletes has to respect them.
@@ -16,21 +16,31 @@ package import PostgresTables
 /// Times are those of the server, which all machines share.
 package struct LiveLeases {
   private let store: StoreConnection
-  private let snapshot: String
+  let snapshot: String
   private let now: Int64
   package let isAny: Bool
 
   package init(_ store: StoreConnection) throws {
+    self.init(store, try store.db.run(LiveLeases.sql))
+  }
+
+  /// `rows` is what `sql` returns.
+  package init(_ store: StoreConnection, _ rows: Rows) {
+    let row = rows.rows[0]
     self.store = store
-    let row = try store.db.run(
-      """
-      SELECT pg_current_snapshot(), n.now,
-        EXISTS (SELECT FROM cascade.lease l WHERE l.expires > n.now)
-      FROM (SELECT \(LeaseTable.seconds)::bigint AS now) n
-      """
-    ).rows[0]
     (snapshot, now, isAny) = (row[0]!, Int64(row[1]!)!, row[2] == "t")
   }
+
+  /// Of no transaction.
+  static func unknown(_ store: StoreConnection) -> LiveLeases {
+    LiveLeases(store, Rows(rows: [["", "0", "f"]]))
+  }
+
+  package static let sql = """
+    SELECT pg_current_snapshot(), n.now,
+      EXISTS (SELECT FROM cascade.lease l WHERE l.expires > n.now)
+    FROM (SELECT \(LeaseTable.seconds)::bigint AS now) n
+    """
 
   /// Whether a key of a table, as a text, is leased.
   package func holds(_ table: MappedTable, _ key: String) -> String {
@@ -41,16 +51,19 @@ package struct LiveLeases {
       """
   }
 
-  /// Throws a conflict if something went that a lease holds by now.
-  package func verify() throws {
-    let free = try store.db.run("\(LeaseTable.rowOfCollections) FOR UPDATE SKIP LOCKED")
+  /// Throws a conflict if something went that a lease holds by now. `last` runs before, in the same
+  /// exchange with the server.
+  package func verify(after last: [String] = []) throws {
+    let answers = try store.db.runEach(
+      last + [
+        "\(LeaseTable.rowOfCollections) FOR UPDATE SKIP LOCKED",
+        """
+        SELECT l.collection, l.key FROM cascade.lease l WHERE l.expires > \(now)
+        AND NOT pg_visible_in_snapshot(l.xid, \(literal(snapshot))::pg_snapshot)
+        """,
+      ])
+    let (free, new) = (answers[last.count], answers[last.count + 1].rows)
     if free.isEmpty { throw LiveLeases.conflict }
-    let new = try store.db.run(
-      """
-      SELECT l.collection, l.key FROM cascade.lease l WHERE l.expires > \(now)
-      AND NOT pg_visible_in_snapshot(l.xid, $1::pg_snapshot)
-      """, [snapshot]
-    ).rows
     for lease in new {
       guard let table = store.binding.tables[lease[0]!] else { continue }
       let isThere = try lease[1].map { try store.db.run("SELECT \(table.has("$1"))", [$0]).bool }

@@ -7,11 +7,14 @@ package import PostgresTables
 package struct RowRemoval {
   package let store: StoreConnection
   package let batch: Int64
+  /// The batch in statements: a parameter in those that come again.
+  private var batchValue: String
   /// Whether a statement deletes no more than a step.
   var isInSteps = false
 
   package init(store: StoreConnection, batch: Int64, isInSteps: Bool = false) {
     (self.store, self.batch, self.isInSteps) = (store, batch, isInSteps)
+    batchValue = "\(batch)"
   }
 
   /// Which rows, in terms of one of them, with the values of `$1`, `$2`, …
@@ -49,7 +52,10 @@ package struct RowRemoval {
   package func delete(
     from table: MappedTable, _ selection: Selection, because cause: Cause?, limit: Int
   ) throws -> Count {
-    let row = try store.db.run(sql(table, selection, cause, limit), selection.values).rows[0]
+    let values = selection.values + ["\(batch)"]
+    var removal = self
+    removal.batchValue = "$\(values.count)::bigint"
+    let row = try store.db.runAgain(removal.sql(table, selection, cause, limit), values).rows[0]
     return Count(rows: Int(row[0]!)!, edges: Int(row[1] ?? "0")!)
   }
 
@@ -62,7 +68,7 @@ package struct RowRemoval {
       WITH d AS (
         \(delete(table.name, table.key, selection, limit))),
       \(cause == nil ? gone(table) : "")
-      k AS (\(kept(table, cause)))\(trash(table))\(edges.compactMap { lost($0, cause) }.joined())
+      k AS (\(kept(table, cause)))\(edges.compactMap { lost($0, cause) }.joined())
       SELECT count(*), sum(\((["0"] + count).joined(separator: " + "))) FROM d
       """
   }
@@ -72,7 +78,7 @@ package struct RowRemoval {
     """
     g AS (
       INSERT INTO cascade.work(what, subject, key, batch)
-      SELECT \(JournalSubject.gone.rawValue), \(table.number), \(table.key.text("d")), \(batch)
+      SELECT \(JournalSubject.gone.rawValue), \(table.number), \(table.key.text("d")), \(batchValue)
       FROM d),
     """
   }
@@ -96,26 +102,20 @@ package struct RowRemoval {
     let isShared = cause != nil && !follows && isInSteps
     let why = cause.map { "\($0.relation.number), \($0.rule.rawValue)" } ?? "NULL, NULL"
     let (key, other) = (table.key.text("d"), cause?.other ?? "NULL::text")
+    let keepsRows = store.model.trash > .zero
     let nodes =
       isShared
       ? """
-      \(OwnSchema.sharedBucket("n.key")), array_agg(n.key), array_agg(n.other)
-      FROM (SELECT \(key) AS key, \(other) AS other FROM d) n GROUP BY 7
+      \(OwnSchema.sharedBucket("n.key")), array_agg(n.key), array_agg(n.other),
+      \(keepsRows ? "array_agg(n.row)" : "NULL")
+      FROM (SELECT \(key) AS key, \(other) AS other, \(keptRow) AS row FROM d) n GROUP BY 7
       """
-      : "\(OwnSchema.bucket(key)), ARRAY[\(key)], ARRAY[\(other)] FROM d"
+      : "\(OwnSchema.bucket(key)), ARRAY[\(key)], ARRAY[\(other)], "
+        + "\(keepsRows ? "ARRAY[\(keptRow)]" : "NULL") FROM d"
     return """
       INSERT INTO cascade.deleted(
-        batch, collection, via, rule, is_own, follows, bucket, keys, others)
-      SELECT \(batch), \(table.number), \(why), true, \(follows), \(nodes)
-      """
-  }
-
-  /// The text of the rows, if they are kept.
-  private func trash(_ table: MappedTable) -> String {
-    if store.model.trash == .zero { return "" }
-    return """
-      , t AS (INSERT INTO cascade.trash(batch, collection, key, row)
-        SELECT \(batch), \(table.number), \(table.key.text("d")), (d.*)::text FROM d)
+        batch, collection, via, rule, is_own, follows, bucket, keys, others, rows)
+      SELECT \(batchValue), \(table.number), \(why), true, \(follows), \(nodes)
       """
   }
 
@@ -150,7 +150,7 @@ package struct RowRemoval {
       , e\(what.rawValue)_\(relation.number) AS (
         INSERT INTO cascade.work(what, subject, key, other, batch, done)
         SELECT \(what.rawValue), \(relation.number), \(relation.from(in: "d")),
-        \(relation.to(in: "d")), \(batch), \(!relation.isFollowed(what))
+        \(relation.to(in: "d")), \(batchValue), \(!relation.isFollowed(what))
         FROM d\(relation.references(of: "d")) WHERE \(relation.isEdge(in: "d"))\(isComplete))
       """
   }

@@ -24,9 +24,10 @@ package struct Waves {
   /// Whether the application's constraints and triggers may refuse what is done.
   package var expectsRefusals = false
   /// Whether a step looks how many rows would go before it deletes them. To stop at a limit, a
-  /// statement has to look at each row twice; so one that is bounded by time does not.
+  /// statement has to look at each row twice; so one that is bounded by time does not, until it has
+  /// met nodes that take too long.
   package var looksFirst = false
-  private var work: Work
+  private(set) var work: Work
   /// How many rows went of each table, and by which rule.
   package private(set) var deletions: [Int64: [Int64: Int]] = [:]
   /// How many join rows were removed: with them edges are lost later than their ends.
@@ -47,21 +48,38 @@ package struct Waves {
   /// Whether a lease held some of them.
   var hasLeased = false
   /// As the transaction has to respect them.
-  package var leases: LiveLeases
+  package private(set) var leases: LiveLeases
+  var settled = SettledNodes()
 
   package var db: Session { _read { yield store.db } }
   package var binding: Binding { store.binding }
   package var removal: RowRemoval { RowRemoval(store: store, batch: batch, isInSteps: isSweep) }
 
-  /// `last` is the last row of `deleted` at the last flush of a change file.
+  /// `last` is the last row of `deleted` at the last flush of a change file. Each transaction of a
+  /// sweep sets the leases when it begins.
   package init(
-    _ store: StoreConnection, batch: Int64, isSweep: Bool, isNew: Bool = true, after last: Int64 = 0
+    _ store: StoreConnection, batch: Int64, isSweep: Bool, isNew: Bool = true,
+    hasBlocked: Bool = false, after last: Int64 = 0
   ) throws {
     (self.store, self.batch, self.isSweep, isWhole) = (store, batch, isSweep, isNew)
     work = Work(store: store, batch: batch, last: last)
-    leases = try LiveLeases(store)
-    hasBlocked = try isSweep && BlockedNodes(store).isAny
+    leases = try isSweep ? .unknown(store) : LiveLeases(store)
+    self.hasBlocked = hasBlocked
     if !isNew { work.unfollowed = Set(store.binding.tables.values.map(\.number)) }
+  }
+
+  /// What the first step does first.
+  package mutating func begin(with statements: [String]) { work.pending = statements }
+
+  /// `rows` are what `LiveLeases.sql` returned at the beginning of a transaction.
+  package mutating func beginTransaction(_ rows: Rows) {
+    leases = LiveLeases(store, rows)
+    settled.begin(leases.snapshot)
+  }
+
+  /// What a transaction has to do before its commit.
+  package mutating func endTransaction() throws {
+    try leases.verify(after: work.takePending())
   }
 
   func isNotBlocked(_ table: MappedTable, _ row: String) -> String {
@@ -92,10 +110,11 @@ package struct Waves {
     }
     var (taken, isAll) = (taken, try fits(taken, table, limit))
     while !isAll && taken.rows.count > 1 {
+      work.keep(taken)
       taken = taken.beginning(taken.rows.count / 4)
       isAll = try fits(taken, table, limit)
     }
-    try work.drop(taken, where: table.has("j.key"))
+    work.drop(returned: taken, of: table)
     var (worked, isComplete) = (taken.rows.count, true)
     func note(_ went: Int, _ isAll: Bool = false) {
       worked += went
@@ -108,9 +127,17 @@ package struct Waves {
     for relation in binding.relations(from: table) {
       note(try unlink(relation, lost: .source, taken.keys, limit))
     }
-    if isComplete { try work.close(taken) }
+    if isComplete { close(taken) } else { work.keep(taken) }
     work.fanOut[table.number] = worked / taken.rows.count
     return worked
+  }
+
+  private mutating func close(_ taken: Work.Part) {
+    work.close(taken)
+    looksFirst = false
+    if let range = taken.deletedRows {
+      settled.noteFollowed(taken.subject, from: range.lowerBound, to: range.upperBound)
+    }
   }
 
   /// Whether so few rows refer to these nodes that they can go at once.
@@ -204,7 +231,8 @@ package struct Waves {
       ? (.deleteDestinationIfSourceDeleted, "t", taken.others)
       : (.deleteSourceIfDestinationDeleted, "s", taken.keys)
     // Causes are looked up among what is done.
-    try work.close(taken)
+    work.close(taken)
+    try work.send()
     if !relation.rules.contains(rule) { return count }
     let table = relation.table(at: end.other)
     let went = try delete(
@@ -249,6 +277,7 @@ package struct Waves {
     if went.rows > 0 {
       deletions[table.number, default: [:]][cause.rule.rawValue, default: 0] += went.rows
       if binding.isMissed(table) { work.unfollowed.insert(table.number) }
+      settled.noteDeletion(from: table.number)
     }
     return went.rows
   }
@@ -363,47 +392,5 @@ package struct Waves {
       FOR UPDATE \(skipsLocked ? "SKIP LOCKED" : "")
       """, selection.values
     ).texts
-  }
-
-  /// Whether an edge leads to one of the keys that a query returns, with its values. The keys of
-  /// lists are read first: with them, an index is used.
-  package func leads(_ relation: EdgeRelation, toAnyOf keys: String) throws -> RowRemoval.Selection
-  {
-    if relation.list == nil {
-      return RowRemoval.Selection(row: "s", condition: relation.leads(toAnyOf: keys))
-    }
-    return RowRemoval.Selection(
-      row: "s", condition: relation.leads(toAny: "$1"),
-      values: [arrayText(try db.run(keys).texts)])
-  }
-
-  /// Which rows refer to nodes that are gone, and have lost that reference.
-  func hasLostGone(_ relation: EdgeRelation) throws -> RowRemoval.Selection {
-    let keys = gone(relation.destination)
-    if relation.list == nil {
-      return RowRemoval.Selection(row: "s", condition: relation.hasLost(anyOf: keys))
-    }
-    return RowRemoval.Selection(
-      row: "s", condition: relation.hasLost(any: "$1"),
-      values: [arrayText(try db.run(keys).texts)])
-  }
-
-  /// The keys of a table that are gone. `untold`: without those that earlier batches told of.
-  package func gone(_ table: MappedTable, untold: Bool = false) -> String {
-    """
-    SELECT j.key FROM cascade.work j
-    WHERE j.what = \(JournalSubject.gone.rawValue) AND j.subject = \(table.number) AND j.done
-    AND j.batch = \(batch)\(untold ? " AND NOT j.told" : "")
-    UNION ALL SELECT k.keys[1] FROM cascade.deleted k
-    WHERE k.batch = \(batch) AND k.collection = \(table.number) AND k.follows
-    AND k.id > \(work.last)
-    """
-  }
-
-  package func isDone(_ what: JournalSubject, _ relation: EdgeRelation) -> String {
-    """
-    j.what = \(what.rawValue) AND j.subject = \(relation.number) AND j.done
-    AND j.batch = \(batch)
-    """
   }
 }

@@ -11,8 +11,29 @@ struct Work {
   var fanOut: [Int64: Int] = [:]
   /// The tables of which the batch deleted rows that may not be followed yet.
   var unfollowed: Set<Int64> = []
+  /// The table whose nodes were taken last.
+  private var lastTable: Int64?
+  /// Statements of which nobody needs the answer. They are sent with the next one.
+  var pending: [String] = []
 
-  private var db: Session { _read { yield store.db } }
+  init(store: StoreConnection, batch: Int64, last: Int64) {
+    (self.store, self.batch, self.last) = (store, batch, last)
+  }
+
+  private mutating func ask(_ statement: String) throws -> Rows {
+    defer { pending = [] }
+    return try store.db.runEach(pending + [statement]).last!
+  }
+
+  /// What is pending is to be sent by the caller.
+  mutating func takePending() -> [String] {
+    defer { pending = [] }
+    return pending
+  }
+
+  mutating func send() throws {
+    if !pending.isEmpty { _ = try store.db.runEach(takePending()) }
+  }
 
   /// Some of the work, all of one kind and about one subject.
   struct Part {
@@ -25,7 +46,13 @@ struct Work {
     package let keys: [String]
     package let others: [String]
 
-    var array: String { arrayText(rows) }
+    /// Which rows of `deleted` they are.
+    var deletedRows: ClosedRange<Int64>? {
+      guard !isWork, let first = rows.first, let last = rows.last else { return nil }
+      return Int64(first)!...Int64(last)!
+    }
+
+    fileprivate var ids: String { "'{\(rows.joined(separator: ","))}'::bigint[]" }
 
     private func only(_ indices: [Int]) -> Part {
       Part(
@@ -46,49 +73,49 @@ struct Work {
 
   private var isOpen: String { "j.batch = \(batch) AND NOT j.done" }
 
-  /// Whether a row is one of a part whose ids are `$1`. With these conditions, the index that found
-  /// them serves.
+  /// Whether a row is one of a part. With these conditions, the index that found them serves.
   private func isOne(of taken: Part) -> String {
     """
     \(isOpen) AND j.what = \(taken.what.rawValue) AND j.subject = \(taken.subject)
-    AND j.id = ANY($1::bigint[])
+    AND j.id = ANY(\(taken.ids))
     """
   }
 
-  package func take(_ limit: Int) throws -> Part? {
-    let next = try db.run(
-      "SELECT j.what, j.subject FROM cascade.work j WHERE \(isOpen) ORDER BY 1, 2 LIMIT 1"
-    ).rows.first
-    guard let next, let what = JournalSubject(rawValue: Int(next[0]!)!) else { return nil }
-    let subject = Int64(next[1]!)!
-    let rows = try db.run(
+  package mutating func take(_ limit: Int) throws -> Part? {
+    let most = lastTable.map { mostNodes($0, limit) } ?? limit
+    let all = try ask(
       """
-      SELECT j.id, j.key, j.other FROM cascade.work j
-      WHERE \(isOpen) AND j.what = \(what.rawValue) AND j.subject = \(subject)
-      ORDER BY j.id LIMIT \(what == .gone ? mostNodes(subject, limit) : limit)
+      SELECT j.what, j.subject, j.id, j.key, j.other FROM cascade.work j WHERE \(isOpen)
+      ORDER BY 1, 2, 3 LIMIT \(most)
       """
     ).rows
+    guard let first = all.first, let what = JournalSubject(rawValue: Int(first[0]!)!) else {
+      return nil
+    }
+    let subject = Int64(first[1]!)!
+    if what == .gone { lastTable = subject }
+    let rows = all.prefix { $0[0] == first[0] && $0[1] == first[1] }
+      .prefix(what == .gone ? mostNodes(subject, limit) : limit)
     return Part(
-      what: what, subject: subject, isWork: true, rows: rows.map { $0[0]! },
-      keys: rows.map { $0[1]! }, others: rows.map { $0[2] ?? "" })
+      what: what, subject: subject, isWork: true, rows: rows.map { $0[2]! },
+      keys: rows.map { $0[3]! }, others: rows.map { $0[4] ?? "" })
   }
 
   /// Takes what this batch has deleted itself, behind what it has followed already.
   mutating func takeDeleted(_ limit: Int) throws -> Part? {
     for table in unfollowed.sorted() {
-      let rows = try db.run(
+      let most = mostNodes(table, limit)
+      let rows = try ask(
         """
         SELECT k.id, k.keys[1] FROM cascade.deleted k
         WHERE k.batch = \(batch) AND k.collection = \(table) AND k.follows
         AND k.id > coalesce((SELECT f.id FROM cascade.followed f
           WHERE f.batch = \(batch) AND f.collection = \(table)), \(last))
-        ORDER BY k.id LIMIT \(mostNodes(table, limit))
+        ORDER BY k.id LIMIT \(most)
         """
       ).rows
-      if rows.isEmpty {
-        unfollowed.remove(table)
-        continue
-      }
+      if rows.count < most { unfollowed.remove(table) }
+      if rows.isEmpty { continue }
       return Part(
         what: .gone, subject: table, isWork: false, rows: rows.map { $0[0]! },
         keys: rows.map { $0[1]! }, others: rows.map { _ in "" })
@@ -96,27 +123,37 @@ struct Work {
     return nil
   }
 
+  /// Removes nodes that are there again. What is done for the others looks at each of them anyway.
+  mutating func drop(returned taken: Part, of table: MappedTable) {
+    if !taken.isWork { return }
+    pending.append(
+      "DELETE FROM cascade.work j WHERE \(isOne(of: taken)) AND \(table.has("j.key"))")
+  }
+
   /// Removes those for which a condition holds, and returns the others.
   @discardableResult
-  func drop(_ taken: Part, where condition: String = "true") throws -> Part {
+  mutating func drop(_ taken: Part, where condition: String = "true") throws -> Part {
     if !taken.isWork { return taken }
-    let dropped = try db.run(
-      "DELETE FROM cascade.work j WHERE \(isOne(of: taken)) AND \(condition) RETURNING j.id",
-      [taken.array]
+    let dropped = try ask(
+      "DELETE FROM cascade.work j WHERE \(isOne(of: taken)) AND \(condition) RETURNING j.id"
     ).texts
     return dropped.isEmpty ? taken : taken.without(Set(dropped))
   }
 
-  package func close(_ taken: Part) throws {
+  mutating func close(_ taken: Part) {
     if taken.isWork {
-      try db.run(
-        "UPDATE cascade.work j SET done = true WHERE \(isOne(of: taken))", [taken.array])
+      pending.append("UPDATE cascade.work j SET done = true WHERE \(isOne(of: taken))")
     } else if let last = taken.rows.last {
-      try db.run(
+      pending.append(
         """
         INSERT INTO cascade.followed VALUES(\(batch), \(taken.subject), \(last))
         ON CONFLICT(batch, collection) DO UPDATE SET id = excluded.id
         """)
     }
+  }
+
+  /// A part that was not followed to its end is taken once more.
+  mutating func keep(_ taken: Part) {
+    if !taken.isWork { unfollowed.insert(taken.subject) }
   }
 }

@@ -21,10 +21,13 @@ package struct BatchSummary {
         if let rule = Rules.name("\(rule)") { byRule[rule, default: 0] += count }
       }
     }
+    // Without the inner limit, a server that knows nothing of the table reads all of it.
     let nodes = try store.db.run(
       """
-      SELECT collection, key FROM cascade.deleted_node WHERE batch = \(batch) AND is_own
-      ORDER BY id LIMIT \(Receipt.mostListed)
+      SELECT d.collection, unnest(d.keys) FROM (
+        SELECT id, collection, keys FROM cascade.deleted WHERE batch = \(batch) AND is_own
+        ORDER BY id LIMIT \(Receipt.mostListed)) d
+      ORDER BY d.id LIMIT \(Receipt.mostListed)
       """)
     deleted = nodes.rows.compactMap { row in
       store.binding.table(Int64(row[0]!)!)?.node(row[1]!)

@@ -50,12 +50,18 @@ package struct FileRows {
   @discardableResult
   package func take(into batch: Int64, ofThisTransaction: Bool = false) throws -> Int {
     if store.model.files.isEmpty { return 0 }
+    _ = try store.db.runEach(taking(into: batch, ofThisTransaction: ofThisTransaction))
+    return try count(batch)
+  }
+
+  package func taking(into batch: Int64, ofThisTransaction: Bool) -> [String] {
+    if store.model.files.isEmpty { return [] }
     let isOwn = ofThisTransaction ? "xid = pg_current_xact_id()" : "true"
-    try store.db.run(
+    return [
       """
       UPDATE cascade.file SET batch = \(batch) WHERE state = 0 AND batch IS NULL AND \(isOwn)
-      """)
-    return try count(batch)
+      """
+    ]
   }
 
   package func count(_ batch: Int64) throws -> Int {

@@ -18,12 +18,14 @@ package enum OwnSchema {
       UNIQUE(name, source, destination, part));
 
     -- What others wrote since the last sweep began. `what` is a JournalSubject; `subject` numbers a
-    -- collection or a relation. Of a row that is `told`, there are notices already. One with a `kind` is
-    -- only for sweeps of that kind, because one of another kind has left it.
+    -- collection or a relation. Of a row that is `told`, there are notices already. The rows of one
+    -- statement share a `seq`: to count on for each would take as long as to write it. One with a `kind` is only for
+    -- sweeps of that kind, because one of another kind has left it.
     CREATE TABLE cascade.journal(
-      seq bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, what smallint NOT NULL,
+      seq bigint GENERATED ALWAYS AS IDENTITY, what smallint NOT NULL,
       subject int NOT NULL, key text NOT NULL, other text, told boolean NOT NULL DEFAULT false,
       kind text);
+    CREATE INDEX journal_order ON cascade.journal(seq);
     -- What a batch took from the journal, and what it has found. A row that was examined is `done`, and
     -- stays until the end of the batch. What waits because a node had to stay is in the batch 0. What
     -- a batch deletes itself is in `deleted`, and not here.
@@ -52,25 +54,24 @@ package enum OwnSchema {
     -- change file deleted. Of those that a rule deleted, and from which something may follow
     -- (`follows`), the order of `id` is the order in which the batch follows them, one to a row. Others
     -- may share a row with some of the same step: `bucket` is the same for those, and is by what a key
-    -- is found.
+    -- is found. `rows` are the texts of the rows, if they are kept. Of a key that a batch deleted twice,
+    -- the last one counts.
     CREATE TABLE cascade.deleted(
       id bigint GENERATED ALWAYS AS IDENTITY (CACHE 1000), batch bigint NOT NULL,
       collection int NOT NULL, via int, rule smallint, is_own boolean NOT NULL,
       follows boolean NOT NULL DEFAULT false, bucket int NOT NULL,
-      keys text[] NOT NULL, others text[]);
+      keys text[] NOT NULL, others text[], rows text[]);
     -- To compress them would take longer than to write them.
-    ALTER TABLE cascade.deleted ALTER keys SET STORAGE EXTERNAL, ALTER others SET STORAGE EXTERNAL;
+    ALTER TABLE cascade.deleted ALTER keys SET STORAGE EXTERNAL, ALTER others SET STORAGE EXTERNAL,
+      ALTER rows SET STORAGE EXTERNAL;
     CREATE INDEX deleted_batches ON cascade.deleted(batch, id);
     CREATE INDEX deleted_followed ON cascade.deleted(batch, collection, id) WHERE follows;
     CREATE INDEX deleted_buckets ON cascade.deleted(collection, bucket);
+    CREATE INDEX deleted_kept ON cascade.deleted(batch) WHERE rows IS NOT NULL;
     CREATE VIEW cascade.deleted_node AS
-      SELECT d.id, d.batch, d.collection, d.via, d.rule, d.is_own, d.follows, d.bucket, n.key, n.other
-      FROM cascade.deleted d, unnest(d.keys, d.others) n(key, other);
-    -- The texts of the rows that are kept. Of a key that a batch deleted twice, the last one counts.
-    CREATE TABLE cascade.trash(
-      id bigint GENERATED ALWAYS AS IDENTITY (CACHE 1000), batch bigint NOT NULL,
-      collection int NOT NULL, key text NOT NULL, row text NOT NULL);
-    CREATE INDEX trash_batches ON cascade.trash(batch);
+      SELECT d.id, d.batch, d.collection, d.via, d.rule, d.is_own, d.follows, d.bucket, n.key, n.other,
+        n.row
+      FROM cascade.deleted d, unnest(d.keys, d.others, d.rows) n(key, other, row);
     -- References that rule 64 removed: `value` is the reference, or the whole list, of which `rest`
     -- is what was left.
     CREATE TABLE cascade.nullified(

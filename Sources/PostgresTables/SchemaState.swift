@@ -9,20 +9,20 @@ package enum SchemaState {
     let binding = store.binding
     if !binding.problems.isEmpty || binding.tables.isEmpty { return nil }
     let tables = binding.tables.values.map(\.name) + binding.relations.compactMap { $0.join?.name }
-    return try store.db.run(
+    return try store.db.runAgain(
       """
       SELECT (SELECT string_agg(concat_ws(' ', c.oid, c.xmin,
           (SELECT string_agg(a.xmin::text, ' ' ORDER BY a.attnum) FROM pg_attribute a
             WHERE a.attrelid = c.oid AND a.attnum > 0),
           (SELECT string_agg(t.oid || ':' || t.xmin, ' ' ORDER BY t.oid) FROM pg_trigger t
             WHERE t.tgrelid = c.oid)), '; ' ORDER BY c.oid)
-        FROM unnest($1::text[]) n JOIN pg_class c ON c.oid = to_regclass(n))
+        FROM unnest(\(literal(arrayText(tables)))::text[]) n JOIN pg_class c ON c.oid = to_regclass(n))
         || (SELECT string_agg(p.oid || ':' || p.xmin, ' ' ORDER BY p.oid) FROM pg_proc p
           WHERE p.pronamespace = to_regnamespace('cascade'))
         || (SELECT concat(' ', count(*), ' ', max(l.number), ' ') FROM cascade.relation l)
         || (SELECT concat(count(*), ' ') FROM cascade.collection)
         || (SELECT concat(r.rolsuper, r.rolbypassrls) FROM pg_roles r WHERE r.rolname = session_user)
-      """, [arrayText(tables)]
+      """
     ).text
   }
 }

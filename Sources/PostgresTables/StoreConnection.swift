@@ -78,10 +78,9 @@ package final class StoreConnection {
 
   /// Runs `body` in a transaction of its own, which may use scratch tables.
   package func transaction<T>(
-    _ isolation: Session.Isolation = .readCommitted, isDurable: Bool = true,
-    longest: Duration? = nil, _ body: () throws -> T
+    _ isolation: Session.Isolation = .readCommitted, isDurable: Bool = true, _ body: () throws -> T
   ) throws -> T {
-    try db.transaction(isolation, isDurable: isDurable, longest: longest) {
+    try db.transaction(isolation, isDurable: isDurable) {
       let result = try body()
       try scratch.end(db)
       return result
@@ -154,7 +153,7 @@ package final class StoreConnection {
 
   package subscript(meta key: String) -> Int64? {
     get throws {
-      try db.run("SELECT value FROM cascade.meta WHERE key = $1", [key]).integer
+      try db.runAgain("SELECT value FROM cascade.meta WHERE key = $1", [key]).integer
     }
   }
 

@@ -78,14 +78,21 @@ package struct Triggers {
         """)
   }
 
+  /// What begins an insertion into the journal.
+  private static func journaling(_ columns: String) -> String {
+    """
+    INSERT INTO cascade.journal(seq, \(columns)) OVERRIDING SYSTEM VALUE
+    SELECT (SELECT nextval('cascade.journal_seq_seq')),
+    """
+  }
+
   // MARK: - Rows that go
 
   /// The loss of a node; nothing if nothing may follow from it.
   private func gone(_ table: MappedTable, _ keys: String) -> String {
     if !binding.isMissed(table) { return "" }
     return """
-      INSERT INTO cascade.journal(what, subject, key)
-      SELECT \(JournalSubject.gone.rawValue), \(table.number), \(keys);
+      \(Triggers.journaling("what, subject, key")) \(JournalSubject.gone.rawValue), \(table.number), \(keys);
       """
   }
 
@@ -106,8 +113,7 @@ package struct Triggers {
   private func lost(_ relation: EdgeRelation, _ old: String) -> String {
     let source = relation.join?.source ?? relation.source.key
     return """
-      INSERT INTO cascade.journal(what, subject, key, other)
-      SELECT \(JournalSubject.lost.rawValue), \(relation.number), \(relation.from(in: "o")),
+      \(Triggers.journaling("what, subject, key, other")) \(JournalSubject.lost.rawValue), \(relation.number), \(relation.from(in: "o")),
       \(relation.to(in: "o")) FROM \(old)\(relation.references(of: "o"))
       WHERE \(relation.isEdge(in: "o")) AND \(source.isComplete("o"))\(wasThere(relation));
       """
@@ -249,8 +255,7 @@ package struct Triggers {
     if let isLate = isLate(relation) {
       statements.append(
         """
-        INSERT INTO cascade.journal(what, subject, key, other)
-        SELECT \(JournalSubject.arrived.rawValue), \(relation.number), \(relation.from(in: "n")),
+        \(Triggers.journaling("what, subject, key, other")) \(JournalSubject.arrived.rawValue), \(relation.number), \(relation.from(in: "n")),
         \(relation.to(in: "n")) FROM \(new) WHERE \(relation.isEdge(in: "n"))
         AND \(source.isComplete("n")) AND (\(isLate));
         """)

@@ -61,10 +61,10 @@ final class PostgresFixture {
   }
 
   /// Sweeps until nothing is left to be looked for again. Transactions of other tests delay it.
-  func settle() throws {
+  func settle(_ kinds: [SweepKind] = [.cascade, .refcount]) throws {
     for _ in 0..<5_000 {
       if try texts("SELECT count(*) FROM cascade.recheck") == ["0"] { return }
-      try sweep()
+      try sweep(kinds)
       _ = try texts("SELECT pg_sleep(0.001)")
     }
     throw ClusterError(description: "not in time: nothing is left to be looked for again")

@@ -136,6 +136,19 @@ struct RaceTests {
     #expect(try store.journalIsEmpty)
   }
 
+  @Test("So does what refers to a row that a step deleted, however many steps come meanwhile")
+  func lateReferenceToOwn() throws {
+    let store = try Music.store()
+    store.writer.rowsToAStep = 1
+    let application = try store.database.session()
+    try application.execute("BEGIN; INSERT INTO song(album_id) VALUES('a1')")
+    try store.bySQL("DELETE FROM artist WHERE id = 'anna'")
+    #expect(try store.sweep().byCollection["songs"] == 3)
+    try application.execute("COMMIT")
+    try store.waitForJournal()
+    #expect(try store.sweep().byCollection == ["songs": 1])
+  }
+
   @Test("A reference that comes after a deletion was seen follows it at once")
   func arrivedReference() throws {
     let store = try Music.store()

@@ -50,6 +50,7 @@ struct SweepKindTests {
     try store.bySQL("DELETE FROM artist WHERE id = 'anna'")
     #expect(try store.writer.hasJournal)
     try store.sweep([.cascade])
+    try store.settle([.cascade])
     #expect(try !store.writer.hasJournal)
     #expect(try !store.journalIsEmpty)
   }

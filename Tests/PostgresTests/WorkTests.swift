@@ -28,6 +28,30 @@ struct WorkTests {
     #expect(try store.texts("SELECT count(*) FROM cascade.followed") == ["0"])
   }
 
+  @Test("A small sweep takes the journal and deletes in one transaction")
+  func atOnce() throws {
+    let store = try Music.store()
+    try store.bySQL("DELETE FROM artist WHERE id = 'anna'")
+    #expect(try store.sweep().deletedCount == 6)
+    #expect(try store.texts("SELECT count(DISTINCT xmin::text) FROM cascade.deleted") == ["1"])
+  }
+
+  @Test("A step that meets too many rows for its time takes fewer, and the sweep ends the same")
+  func slow() throws {
+    let store = try Music.store()
+    try store.bySQL(
+      """
+      INSERT INTO song(album_id) SELECT 'a1' FROM generate_series(1, 60);
+      CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS
+        $$ BEGIN PERFORM pg_sleep(0.01); RETURN OLD; END $$;
+      CREATE TRIGGER slow BEFORE DELETE ON song FOR EACH ROW EXECUTE FUNCTION slow();
+      DELETE FROM album WHERE id = 'a1'
+      """)
+    let result = try store.sweep()
+    #expect(result.byCollection["songs"] == 62)
+    #expect(result.lockMilliseconds.count > 2)
+  }
+
   @Test("While the daemon works no row asks for notifications, however much others commit")
   func busy() throws {
     let store = try Music.store()

@@ -97,5 +97,8 @@ package struct StoreModel: Hashable, Sendable {
   package struct Hold: Hashable, Sendable {
     package var deletes = 1000
     package var share = 0.10
+
+    /// Whether anything is ever held: no more can go than all of a collection.
+    package var isReachable: Bool { share < 1 }
   }
 }

@@ -1,0 +1,39 @@
+internal import CascadeModel
+internal import CascadePostgres
+internal import PostgresSweeps
+internal import PostgresTables
+
+/// What a sweep of edges finds when it begins.
+struct SweepStart {
+  /// Whether what went may be looked for once more.
+  let isLateDue: Bool
+  /// The batch of a sweep that was not at its end.
+  let unfinished: Int64?
+  /// The number of a new batch; nil if the journal is empty.
+  let batch: Int64?
+  /// Whether the journal is short, and nothing waits: neither late edges nor what led to nodes that had
+  /// to stay.
+  let isSmall: Bool
+
+  private static let mostRows = 1_000
+
+  static func read(_ store: StoreConnection, _ kinds: [SweepKind]) throws -> SweepStart {
+    let row = try store.db.runAgain(
+      """
+      SELECT EXISTS (SELECT FROM cascade.recheck WHERE \(LateReferences.isDue)),
+        (SELECT value FROM cascade.meta WHERE key = 'sweep.batch'),
+        CASE WHEN j.count > 0 THEN nextval('cascade.batch') END,
+        j.count BETWEEN 1 AND \(mostRows) AND NOT j.has_arrived
+        AND NOT EXISTS (SELECT FROM cascade.work
+          WHERE batch = \(BlockedNodes.waiting) AND NOT done)
+        AND NOT EXISTS (SELECT FROM cascade.blocked)
+      FROM (SELECT count(*), bool_or(n.what = \(JournalSubject.arrived.rawValue)) AS has_arrived
+        FROM (SELECT what FROM cascade.journal WHERE \(JournalRows.isMeant(for: kinds))
+          LIMIT \(mostRows + 1)) n) j
+      """
+    ).rows[0]
+    return SweepStart(
+      isLateDue: row[0] == "t", unfinished: row[1].flatMap { Int64($0) },
+      batch: row[2].flatMap { Int64($0) }, isSmall: row[3] == "t")
+  }
+}
