@@ -16,7 +16,7 @@ extension Closure {
         SELECT c.collection, sum(c.count) FROM (
           SELECT g.collection, count(*) FROM \(scratch[.gone]) g
           WHERE \(includingFirst ? "true" : isThere) GROUP BY 1
-          UNION ALL SELECT k.collection, sum(cardinality(k.keys)) FROM cascade.deleted k
+          UNION ALL SELECT k.collection, sum(k.size) FROM cascade.deleted k
           WHERE k.batch = \(journal?.ownBatch ?? 0) AND k.is_own AND k.id <= \(lastDeleted)
           GROUP BY 1) c
         GROUP BY 1

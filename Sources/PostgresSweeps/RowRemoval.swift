@@ -96,25 +96,26 @@ package struct RowRemoval {
       """
   }
 
-  /// Nodes from which nothing follows share rows. The memory for that is bounded in steps only.
+  /// Nodes share rows: to write a row for each would take longer than to delete it. The memory for
+  /// that is bounded in steps only.
   private func kept(_ table: MappedTable, _ cause: Cause?) -> String {
     let follows = cause != nil && store.binding.isMissed(table)
-    let isShared = cause != nil && !follows && isInSteps
+    let isShared = cause != nil && isInSteps
     let why = cause.map { "\($0.relation.number), \($0.rule.rawValue)" } ?? "NULL, NULL"
     let (key, other) = (table.key.text("d"), cause?.other ?? "NULL::text")
     let keepsRows = store.model.trash > .zero
     let nodes =
       isShared
       ? """
-      \(OwnSchema.sharedBucket("n.key")), array_agg(n.key), array_agg(n.other),
+      \(OwnSchema.sharedBucket("n.key")), count(*), array_agg(n.key), array_agg(n.other),
       \(keepsRows ? "array_agg(n.row)" : "NULL")
       FROM (SELECT \(key) AS key, \(other) AS other, \(keptRow) AS row FROM d) n GROUP BY 7
       """
-      : "\(OwnSchema.bucket(key)), ARRAY[\(key)], ARRAY[\(other)], "
+      : "\(OwnSchema.bucket(key)), 1, ARRAY[\(key)], ARRAY[\(other)], "
         + "\(keepsRows ? "ARRAY[\(keptRow)]" : "NULL") FROM d"
     return """
       INSERT INTO cascade.deleted(
-        batch, collection, via, rule, is_own, follows, bucket, keys, others, rows)
+        batch, collection, via, rule, is_own, follows, bucket, size, keys, others, rows)
       SELECT \(batchValue), \(table.number), \(why), true, \(follows), \(nodes)
       """
   }

@@ -109,9 +109,11 @@ package struct Waves {
       return taken.rows.count
     }
     var (taken, isAll) = (taken, try fits(taken, table, limit))
-    while !isAll && taken.rows.count > 1 {
+    while !isAll {
+      let part = taken.beginning(taken.rows.count / 4)
+      if part.rows.count == taken.rows.count { break }
       work.keep(taken)
-      taken = taken.beginning(taken.rows.count / 4)
+      taken = part
       isAll = try fits(taken, table, limit)
     }
     work.drop(returned: taken, of: table)

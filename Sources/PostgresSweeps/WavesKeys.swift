@@ -36,7 +36,7 @@ extension Waves {
     SELECT j.key FROM cascade.work j
     WHERE j.what = \(JournalSubject.gone.rawValue) AND j.subject = \(table.number) AND j.done
     AND j.batch = \(batch)\(untold ? " AND NOT j.told" : "")
-    UNION ALL SELECT k.keys[1] FROM cascade.deleted k
+    UNION ALL SELECT unnest(k.keys) FROM cascade.deleted k
     WHERE k.batch = \(batch) AND k.collection = \(table.number) AND k.follows
     AND k.id > \(work.last)\(unsettled ? settled.andNotSettled(table.number) : "")
     """

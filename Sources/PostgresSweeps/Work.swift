@@ -41,7 +41,7 @@ struct Work {
     package let subject: Int64
     /// Whether they are in `work`, or else in `deleted`.
     let isWork: Bool
-    /// The `id` of a row of `work` or of `deleted`.
+    /// The `id` of a row of `work` or of `deleted`, for each key.
     package let rows: [String]
     package let keys: [String]
     package let others: [String]
@@ -64,7 +64,12 @@ struct Work {
       only(rows.indices.filter { !dropped.contains(rows[$0]) })
     }
 
-    func beginning(_ count: Int) -> Part { only(Array(rows.indices.prefix(max(1, count)))) }
+    /// About so many, and all that share a row with the last of them.
+    func beginning(_ count: Int) -> Part {
+      var end = min(rows.count, max(1, count))
+      while end < rows.count && rows[end] == rows[end - 1] { end += 1 }
+      return only(Array(rows.indices.prefix(end)))
+    }
   }
 
   private func mostNodes(_ table: Int64, _ limit: Int) -> Int {
@@ -107,11 +112,14 @@ struct Work {
       let most = mostNodes(table, limit)
       let rows = try ask(
         """
-        SELECT k.id, k.keys[1] FROM cascade.deleted k
-        WHERE k.batch = \(batch) AND k.collection = \(table) AND k.follows
-        AND k.id > coalesce((SELECT f.id FROM cascade.followed f
-          WHERE f.batch = \(batch) AND f.collection = \(table)), \(last))
-        ORDER BY k.id LIMIT \(most)
+        SELECT k.id, unnest(k.keys) FROM (
+          SELECT n.id, n.keys, sum(n.size) OVER (ORDER BY n.id) - n.size AS before FROM (
+            SELECT k.id, k.keys, k.size FROM cascade.deleted k
+            WHERE k.batch = \(batch) AND k.collection = \(table) AND k.follows
+            AND k.id > coalesce((SELECT f.id FROM cascade.followed f
+              WHERE f.batch = \(batch) AND f.collection = \(table)), \(last))
+            ORDER BY k.id LIMIT \(most)) n) k
+        WHERE k.before < \(most) ORDER BY k.id
         """
       ).rows
       if rows.count < most { unfollowed.remove(table) }

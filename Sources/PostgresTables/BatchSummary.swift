@@ -40,7 +40,7 @@ package struct BatchSummary {
   ) throws -> [Int64: [Int64: Int]] {
     let rows = try store.db.run(
       """
-      SELECT collection, coalesce(rule, 0), sum(cardinality(keys)) FROM cascade.deleted
+      SELECT collection, coalesce(rule, 0), sum(size) FROM cascade.deleted
       WHERE batch = \(batch) AND is_own GROUP BY 1, 2
       """
     ).rows

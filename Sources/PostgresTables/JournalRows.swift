@@ -25,7 +25,7 @@ package struct JournalRows {
       """
       (SELECT what, subject, key, other FROM cascade.journal WHERE \(isMeant(for: kinds))
         UNION ALL SELECT what, subject, key, other FROM cascade.work
-        UNION ALL SELECT \(JournalSubject.gone.rawValue), collection, keys[1], NULL FROM cascade.deleted
+        UNION ALL SELECT \(JournalSubject.gone.rawValue), collection, unnest(keys), NULL FROM cascade.deleted
           WHERE batch = (SELECT value FROM cascade.meta WHERE key = 'sweep.batch') AND follows)
       """, nil)
   }

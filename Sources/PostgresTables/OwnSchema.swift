@@ -52,15 +52,15 @@ package enum OwnSchema {
 
     -- Nodes that went. `rule`, `via` and `others` say why; they are null for what an application or a
     -- change file deleted. Of those that a rule deleted, and from which something may follow
-    -- (`follows`), the order of `id` is the order in which the batch follows them, one to a row. Others
-    -- may share a row with some of the same step: `bucket` is the same for those, and is by what a key
-    -- is found. `rows` are the texts of the rows, if they are kept. Of a key that a batch deleted twice,
-    -- the last one counts.
+    -- (`follows`), the order of `id` is the order in which the batch follows them. What a step of a
+    -- sweep deletes shares rows: `bucket` is the same for all nodes of a row, and is by what a key is
+    -- found; `size` is how many they are. `rows` are the texts of the rows, if they are kept. Of a key
+    -- that a batch deleted twice, the last one counts.
     CREATE TABLE cascade.deleted(
       id bigint GENERATED ALWAYS AS IDENTITY (CACHE 1000), batch bigint NOT NULL,
       collection int NOT NULL, via int, rule smallint, is_own boolean NOT NULL,
       follows boolean NOT NULL DEFAULT false, bucket int NOT NULL,
-      keys text[] NOT NULL, others text[], rows text[]);
+      size int NOT NULL DEFAULT 1, keys text[] NOT NULL, others text[], rows text[]);
     -- To compress them would take longer than to write them.
     ALTER TABLE cascade.deleted ALTER keys SET STORAGE EXTERNAL, ALTER others SET STORAGE EXTERNAL,
       ALTER rows SET STORAGE EXTERNAL;
