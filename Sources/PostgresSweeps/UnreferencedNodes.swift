@@ -47,9 +47,7 @@ package struct UnreferencedNodes {
   }
 
   private var files: [String] {
-    binding.files.filter { $0.source.number == table.number }.map {
-      "\($0.path(in: "s")) IS NOT NULL"
-    }
+    binding.files.filter { $0.source.number == table.number }.map(\.namesAny)
   }
 }
 

@@ -31,9 +31,6 @@ struct Binder: ~Copyable {
     for index in binding.relations.indices {
       binding.relations[index].isNeeded = needed.contains(binding.relations[index].number)
     }
-    if numbers && binding.relations.contains(where: { $0.list?.isText == true }) {
-      try store.db.execute(OwnSchema.json)
-    }
     return binding
   }
 

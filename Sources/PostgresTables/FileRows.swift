@@ -125,8 +125,10 @@ package struct FileRows {
       for relation in store.binding.files where relation.root == root {
         let path = relation.path(in: "s")
         let paths = try store.db.run(
-          "SELECT DISTINCT \(path) FROM \(relation.source.name) s WHERE \(path) = ANY($1::text[])",
-          [arrayText(files.map(\.path))]
+          """
+          SELECT DISTINCT \(path) FROM \(relation.edges())
+          WHERE \(relation.mayName(anyOf: "SELECT unnest($1::text[])")) AND \(path) = ANY($1::text[])
+          """, [arrayText(files.map(\.path))]
         ).texts
         named.formUnion(
           files.filter { file in paths.contains { $0.utf8.elementsEqual(file.path.utf8) } }
@@ -165,7 +167,7 @@ package struct FileRows {
     let lost = store.binding.files.filter(\.releases).map { relation in
       let (key, path) = (relation.source.key, relation.path(in: "s"))
       return """
-        SELECT \(literal(relation.root)), \(path) FROM \(store.scratch[.gone]) g, \(relation.source.name) s
+        SELECT \(literal(relation.root)), \(path) FROM \(store.scratch[.gone]) g, \(relation.edges())
         WHERE g.collection = \(relation.source.number) AND \(key.equal("s", text: "g.key"))
         AND \(path) IS NOT NULL
         """
@@ -174,7 +176,8 @@ package struct FileRows {
     let names = store.binding.files.map { relation in
       let key = relation.source.key.text("s")
       return """
-        SELECT FROM \(relation.source.name) s WHERE p.root = \(literal(relation.root))
+        SELECT FROM \(relation.edges()) WHERE p.root = \(literal(relation.root))
+        AND \(relation.mayName(anyOf: "SELECT p.path"))
         AND \(relation.path(in: "s")) = p.path AND NOT EXISTS (SELECT FROM \(store.scratch[.gone]) o
           WHERE o.collection = \(relation.source.number) AND o.key = \(key))
         """

@@ -108,7 +108,9 @@ package struct ListColumn: Hashable {
   /// Whether they may differ, for a condition that the application's role evaluates.
   func mayBeChanged(_ row: String, _ other: String) -> String {
     if form != .text { return isChanged(row, other) }
-    return "\(row).\(name)::text IS DISTINCT FROM \(other).\(name)::text"
+    let isChanged = "\(row).\(name)::text IS DISTINCT FROM \(other).\(name)::text"
+    return objectTypes == nil
+      ? isChanged : "(\(isChanged) OR \(row).type IS DISTINCT FROM \(other).type)"
   }
 
   // MARK: - For an index

@@ -97,6 +97,10 @@ package final class StoreConnection {
     var binder = Binder(self, numbers: numbering)
     var bound = try binder.bind()
     try FileBinder(store: self, numbers: numbering).bind(&bound)
+    let isAnyText =
+      bound.relations.contains { $0.list?.isText == true }
+      || bound.files.contains { $0.list?.isText == true }
+    if numbering && isAnyText { try db.execute(OwnSchema.json) }
     binding = bound
   }
 
