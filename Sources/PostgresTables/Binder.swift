@@ -372,17 +372,11 @@ struct Binder: ~Copyable {
   private mutating func type(
     of column: String, in table: String, _ path: String
   ) throws -> (name: String, isDeterministic: Bool)? {
-    let rows = try store.db.run(
-      """
-      SELECT format_type(a.atttypid, NULL), coalesce(l.collisdeterministic, true)
-      FROM pg_attribute a LEFT JOIN pg_collation l ON l.oid = a.attcollation
-      WHERE a.attrelid = $1::regclass AND a.attname = $2 AND a.attnum > 0 AND NOT a.attisdropped
-      """, [table, column])
-    guard let row = rows.rows.first, let type = row[0] else {
+    guard let type = try store.type(of: column, in: table) else {
       fail(path, "\(table) has no column \"\(column)\"")
       return nil
     }
-    return (type, row[1] == "t")
+    return type
   }
 
   private func isNotNull(_ column: String, in table: String) throws -> Bool {

@@ -123,13 +123,7 @@ struct FileBinder {
   }
 
   private func type(of column: String, in table: MappedTable) throws(Unfit) -> String {
-    let type = try? store.db.run(
-      """
-      SELECT format_type(atttypid, NULL) FROM pg_attribute
-      WHERE attrelid = $1::regclass AND attname = $2 AND attnum > 0 AND NOT attisdropped
-      """, [table.name, column]
-    ).text
-    if let type { return type }
+    if let type = try? store.type(of: column, in: table.name) { return type.name }
     throw Unfit(description: "\(table.name) has no column \"\(column)\"")
   }
 
