@@ -282,7 +282,7 @@ extension PostgresWriter {
       var next = waves
       do {
         let longest = isStep && !waves.looksFirst ? pace.longestStatement(model.limits) : nil
-        let result = try db.transaction(
+        let result = try store.transaction(
           isDurable: !isStep, longest: longest, beginningWith: LiveLeases.sql
         ) { rows in
           next.beginTransaction(rows)

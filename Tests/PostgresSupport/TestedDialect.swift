@@ -6,7 +6,7 @@ package enum TestedDialect {
   @TaskLocal package static var current =
     Process.environment("CASCADE_DIALECT").flatMap(Dialect.init) ?? .fast
 
-  package static func run(_ dialect: Dialect, _ body: () throws -> Void) rethrows {
+  package static func run<T>(_ dialect: Dialect, _ body: () throws -> T) rethrows -> T {
     try $current.withValue(dialect, operation: body)
   }
 }

@@ -1,4 +1,5 @@
 import CascadeModel
+import CascadePostgres
 import PostgresSupport
 
 /// A database with many artists, whose albums have songs and share photos.
@@ -17,16 +18,28 @@ enum MusicServer {
     INSERT INTO album SELECT a.id || '-' || n, a.id, CASE WHEN n % 2 = 0 THEN 0 ELSE a.id END
       FROM artist a, generate_series(1, \(albums)) n;
     INSERT INTO song SELECT a.id || '-' || n, a.id FROM album a, generate_series(1, \(songs)) n;
-    -- Whether a connection that deletes holds the lock of the leader.
+    -- Whether a connection that deletes is the leader's.
     CREATE TABLE witness(pid int, leads boolean);
     CREATE FUNCTION witness() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$ BEGIN
-      INSERT INTO witness SELECT pg_backend_pid(), EXISTS (SELECT FROM pg_locks
-        WHERE locktype = 'advisory' AND granted AND pid = pg_backend_pid())
-        WHERE session_user = 'cascaded';
+      INSERT INTO witness SELECT pg_backend_pid(), \(isLeader) WHERE session_user = 'cascaded';
       RETURN NULL; END $$;
     CREATE TRIGGER witness AFTER DELETE ON artist FOR EACH STATEMENT EXECUTE FUNCTION witness();
     CREATE TRIGGER witness AFTER DELETE ON song FOR EACH STATEMENT EXECUTE FUNCTION witness();
     """
+  }
+
+  private static var isLeader: String {
+    switch TestedDialect.current {
+    case .fast:
+      """
+      EXISTS (SELECT FROM pg_locks
+        WHERE locktype = 'advisory' AND granted AND pid = pg_backend_pid())
+      """
+    case .portable:
+      """
+      EXISTS (SELECT FROM cascade.leader WHERE holder = current_setting('application_name'))
+      """
+    }
   }
 
   /// Its steps are as short as they may be.
