@@ -275,7 +275,7 @@ extension PostgresWriter {
     while true {
       var next = waves
       do {
-        let longest = isStep && !waves.looksFirst ? longestStatement : nil
+        let longest = isStep && !waves.looksFirst ? pace.longestStatement(model.limits) : nil
         let result = try store.transaction(
           isDurable: !isStep, longest: longest, beginningWith: LiveLeases.sql
         ) { rows in
@@ -303,12 +303,6 @@ extension PostgresWriter {
         tries += 1
       }
     }
-  }
-
-  /// Of a step that does not know how many rows it will meet. The bound keeps what a statement
-  /// remembers of them small.
-  private var longestStatement: Duration {
-    min(max(budget * 2, .milliseconds(50)), .seconds(1))
   }
 
   /// Where no constraint can be deferred, the statement may be unknown.

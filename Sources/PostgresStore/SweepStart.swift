@@ -11,8 +11,8 @@ struct SweepStart {
   let unfinished: Int64?
   /// The number of a new batch; nil if the journal is empty.
   let batch: Int64?
-  /// Whether the journal is short, and nothing waits: neither late edges nor what led to nodes that had
-  /// to stay.
+  /// Whether the journal is short, and nothing waits: neither late edges, nor what led to nodes that had
+  /// to stay, nor a plan that was found to be too much.
   let isSmall: Bool
 
   private static let mostRows = 1_000
@@ -27,6 +27,7 @@ struct SweepStart {
         AND NOT EXISTS (SELECT FROM cascade.work
           WHERE batch = \(BlockedNodes.waiting) AND NOT done)
         AND NOT EXISTS (SELECT FROM cascade.blocked)
+        AND NOT EXISTS (SELECT FROM cascade.plan WHERE file LIKE '/%')
       FROM (SELECT count(*), bool_or(n.what = \(JournalSubject.arrived.rawValue)) AS has_arrived
         FROM (SELECT what FROM cascade.journal WHERE \(JournalRows.isMeant(for: kinds))
           LIMIT \(mostRows + 1)) n) j

@@ -166,15 +166,13 @@ struct DialectTests {
       try one.execute("DELETE FROM cascade.scratch_gone")
       try store.apply([.delete(Node("artists", .text("bob")))])
       try store.sweep()
-      #expect(try store.texts(Self.left) == ["0"])
+      let tables = try store.texts(
+        "SELECT tablename FROM pg_tables WHERE schemaname = 'cascade' AND tablename LIKE 'scratch%'"
+      )
+      #expect(tables.count == 6)
+      for table in tables { #expect(try store.texts("SELECT owner FROM cascade.\(table)").isEmpty) }
     }
   }
-
-  private static let left = """
-    SELECT sum((xpath('/row/n/text()', query_to_xml(
-      'SELECT count(*) AS n FROM cascade.' || tablename, false, true, '')))[1]::text::int)
-    FROM pg_tables WHERE schemaname = 'cascade' AND tablename LIKE 'scratch%'
-    """
 
   // MARK: - From one dialect to the other
 
