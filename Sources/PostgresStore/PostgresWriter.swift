@@ -175,7 +175,7 @@ package final class PostgresWriter: StoreWriting {
 /// How many rows a step takes, so that it ends in time.
 struct StepPace {
   private var rows = StepPace.first
-  private static let first = 50.0
+  private static let first = 500.0
   private static let most = 20_000.0
   /// How much of its time a step uses on average. What takes more than all of it, and half as much
   /// again, is cancelled.

@@ -84,6 +84,9 @@ extension PostgresWriter {
     }
   }
 
+  /// How long it is tried to do all at once.
+  private var longestAtOnce: Duration { .milliseconds(50) }
+
   private func refuseUnplanned(_ waves: Waves, isMore: Bool) throws {
     let isLittle = waves.count.rows <= model.limits.hold.deletes
     if mayBeHeld && (isMore || !isLittle) { throw MustBePlanned() }
@@ -246,11 +249,11 @@ extension PostgresWriter {
       var (worked, isMore) = (0, true)
       repeat {
         if rowsToAStep != nil { waves.looksFirst = true }
-        let more = try body(&waves, isWhole ? limit : limit - worked)
+        let more = try body(&waves, isWhole ? max(limit, worked) : limit - worked)
         isMore = more != nil
         worked += more ?? 0
       } while isMore && (isWhole || worked < limit / 2)
-        && ContinuousClock.now - start < budget / 2
+        && ContinuousClock.now - start < (isWhole ? min(budget / 2, longestAtOnce) : budget / 2)
       if isWhole { try refuseUnplanned(waves, isMore: isMore) }
       return (worked, isMore)
     }
