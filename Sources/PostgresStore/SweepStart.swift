@@ -1,3 +1,4 @@
+internal import CascadeModel
 internal import CascadePostgres
 internal import PostgresSweeps
 internal import PostgresTables
@@ -10,13 +11,13 @@ struct SweepStart {
   let unfinished: Int64?
   /// The number of a new batch; nil if the journal is empty.
   let batch: Int64?
-  /// Whether the journal is short, and nothing waits: neither late edges nor what led to nodes that had
-  /// to stay.
+  /// Whether the journal is short, and nothing waits: neither late edges, nor what led to nodes that had
+  /// to stay, nor a plan that was found to be too much.
   let isSmall: Bool
 
   private static let mostRows = 1_000
 
-  static func read(_ store: StoreConnection) throws -> SweepStart {
+  static func read(_ store: StoreConnection, _ kinds: [SweepKind]) throws -> SweepStart {
     let row = try store.db.runAgain(
       """
       SELECT EXISTS (SELECT FROM cascade.recheck WHERE \(LateReferences.isDue)),
@@ -26,8 +27,10 @@ struct SweepStart {
         AND NOT EXISTS (SELECT FROM cascade.work
           WHERE batch = \(BlockedNodes.waiting) AND NOT done)
         AND NOT EXISTS (SELECT FROM cascade.blocked)
+        AND NOT EXISTS (SELECT FROM cascade.plan WHERE file LIKE '/%')
       FROM (SELECT count(*), bool_or(n.what = \(JournalSubject.arrived.rawValue)) AS has_arrived
-        FROM (SELECT what FROM cascade.journal LIMIT \(mostRows + 1)) n) j
+        FROM (SELECT what FROM cascade.journal WHERE \(JournalRows.isMeant(for: kinds))
+          LIMIT \(mostRows + 1)) n) j
       """
     ).rows[0]
     return SweepStart(

@@ -72,8 +72,10 @@ struct Work {
     }
   }
 
+  /// Of a table whose nodes were not met yet, some tell how many rows there are to each.
   private func mostNodes(_ table: Int64, _ limit: Int) -> Int {
-    max(1, limit / max(1, fanOut[table] ?? 1))
+    guard let fanOut = fanOut[table] else { return min(limit, max(64, limit / 16)) }
+    return max(1, limit / max(1, fanOut))
   }
 
   private var isOpen: String { "j.batch = \(batch) AND NOT j.done" }
