@@ -4,7 +4,7 @@ internal import CascadeStore
 
 /// Finds the tables and columns of a model in the catalog.
 struct Binder: ~Copyable {
-  private let store: StoreConnection
+  let store: StoreConnection
   /// Whether collections and relationships get a number if they have none.
   private let numbers: Bool
   private var binding = Binding()
@@ -257,87 +257,7 @@ struct Binder: ~Copyable {
     return name
   }
 
-  /// Columns that refer to a key: they must compare with it. A text may name any key.
-  private mutating func reference(
-    _ names: [String], in table: String, to other: MappedTable, _ path: String
-  ) throws -> Columns? {
-    guard let columns = try columns(names, in: table, path) else { return nil }
-    var all: [Columns.Column] = []
-    for (column, part) in zip(columns.all, other.key.all) {
-      if column.family != part.family && column.family != .text {
-        fail(
-          path,
-          "\(column.name) is \(column.family.rawValue), and the key of \"\(other.collection)\" is "
-            + part.family.rawValue)
-        return nil
-      }
-      all.append(
-        Columns.Column(
-          name: column.name, family: part.family, isText: column.family != part.family))
-    }
-    return Columns(all)
-  }
-
-  /// The columns, with what they have when rule 64 has set them to nothing.
-  private mutating func emptied(
-    _ columns: Columns, _ names: [String], _ relationship: Relationship, _ source: MappedTable,
-    _ path: String
-  ) throws -> Columns? {
-    if !relationship.rules.contains(.nullifySourceIfDestinationDeleted) { return columns }
-    var all = columns.all
-    for (index, name) in names.enumerated() where try isNotNull(name, in: source.name) {
-      guard !source.key.all.contains(where: { $0.name == all[index].name }),
-        let none = relationship.none.first, let value = all[index].written(none)
-      else {
-        fail(path, "\"\(name)\" is NOT NULL, and cannot be nullified")
-        return nil
-      }
-      all[index].empty = value
-    }
-    return Columns(all)
-  }
-
-  /// A column of a list, or of a document that a path of names leads into.
-  private mutating func list(
-    _ property: String, in table: String, to other: MappedTable, _ path: String
-  ) throws -> ListColumn? {
-    let names = property.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
-    let name = names[0]
-    guard let (type, isDeterministic) = try type(of: name, in: table, path) else { return nil }
-    let family = other.key.families[0]
-    if other.key.all.count > 1 {
-      fail(path, "\"\(property)\": a list names keys of one column")
-      return nil
-    }
-    if ListColumn.documents.contains(type) {
-      return ListColumn(
-        name: quoted(name), type: type, family: family, path: Array(names.dropFirst()))
-    }
-    let item = type.hasSuffix("[]") ? String(type.dropLast(2)) : ""
-    let isItem = KeyFamily(type: item, isDeterministic: isDeterministic) == family
-    if names.count == 1 && isItem {
-      return ListColumn(name: quoted(name), type: type, family: family)
-    }
-    fail(
-      path,
-      "\"\(name)\" is \(type): \(names.count > 1 ? "a document" : "a list") is jsonb, json or text"
-        + (names.count > 1
-          ? "" : ", or an array of \(family.rawValue) as the key of \"\(other.collection)\""))
-    return nil
-  }
-
-  private mutating func columns(
-    _ names: [String], in table: String, _ path: String
-  ) throws -> Columns? {
-    var columns: [Columns.Column] = []
-    for name in names {
-      guard let family = try family(of: name, in: table, path) else { return nil }
-      columns.append(Columns.Column(name: quoted(name), family: family))
-    }
-    return Columns(columns)
-  }
-
-  private mutating func fail(_ path: String, _ message: String) {
+  mutating func fail(_ path: String, _ message: String) {
     binding.problems.append(ModelProblem(path: path, message: message))
   }
 
@@ -356,34 +276,6 @@ struct Binder: ~Copyable {
         + "because the triggers ignore what that role writes"
     }
     return nil
-  }
-
-  private mutating func family(
-    of column: String, in table: String, _ path: String
-  ) throws -> KeyFamily? {
-    guard let (type, isDeterministic) = try type(of: column, in: table, path) else { return nil }
-    let family = KeyFamily(type: type, isDeterministic: isDeterministic)
-    if family == nil {
-      fail(path, "\"\(column)\" is \(type): \(KeyFamily.supported)")
-    }
-    return family
-  }
-
-  private mutating func type(
-    of column: String, in table: String, _ path: String
-  ) throws -> (name: String, isDeterministic: Bool)? {
-    guard let type = try store.type(of: column, in: table) else {
-      fail(path, "\(table) has no column \"\(column)\"")
-      return nil
-    }
-    return type
-  }
-
-  private func isNotNull(_ column: String, in table: String) throws -> Bool {
-    try store.db.run(
-      "SELECT attnotnull FROM pg_attribute WHERE attrelid = $1::regclass AND attname = $2",
-      [table, column]
-    ).bool
   }
 }
 

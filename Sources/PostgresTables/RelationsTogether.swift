@@ -1,0 +1,54 @@
+package import CascadeModel
+
+/// What several relations say together.
+extension Binding {
+  /// For a sweep that leaves some rules to one of another kind.
+  package func leaving(_ rules: Rules) -> Binding {
+    var binding = self
+    for index in relations.indices {
+      let all = relations[index].allRules
+      binding.relations[index].left = all.intersection(rules)
+      binding.relations[index].rules = all.subtracting(rules)
+    }
+    return binding
+  }
+
+  /// The relations whose edges count together, seen from their destination.
+  package func alikeAtDestination(_ relation: EdgeRelation) -> [EdgeRelation] {
+    relations(to: relation.destination).filter { $0.name == relation.name && !$0.isTie }
+  }
+
+  /// The same, seen from their source.
+  package func alikeAtSource(_ relation: EdgeRelation) -> [EdgeRelation] {
+    relations(from: relation.source).filter { $0.name == relation.name && !$0.isTie }
+  }
+
+  /// Whether the row `s` has an edge of the relation's name to a node that is there.
+  package func hasDestination(_ relation: EdgeRelation) -> String {
+    "(" + alikeAtSource(relation).map { $0.hasDestination() }.joined(separator: " OR ") + ")"
+  }
+
+  /// Whether an edge of the relation's name leads to the row `t`.
+  package func hasSource(_ relation: EdgeRelation) -> String {
+    "(" + alikeAtDestination(relation).map { $0.hasSource() }.joined(separator: " OR ") + ")"
+  }
+
+  /// Whether an edge of the relation may keep its destination: it denies, or it counts for a rule,
+  /// or for the search of nodes that nothing refers to, whatever its name.
+  package func mayKeepDestination(_ relation: EdgeRelation) -> Bool {
+    if relation.isTie { return false }
+    return relation.rules.contains(.denyDestinationDeletion)
+      || relations(to: relation.destination).contains {
+        $0.rules.contains(.deleteDestinationIfAllSourcesDeleted)
+      }
+  }
+
+  /// The same for its source.
+  package func mayKeepSource(_ relation: EdgeRelation) -> Bool {
+    if relation.isTie { return false }
+    return relation.rules.contains(.denySourceDeletion)
+      || relations(from: relation.source).contains {
+        $0.rules.contains(.deleteSourceIfAllDestinationsDeleted)
+      }
+  }
+}
