@@ -83,7 +83,7 @@ extension Binder {
     return Columns(columns)
   }
 
-  private mutating func family(
+  mutating func family(
     of column: String, in table: String, _ path: String
   ) throws -> KeyFamily? {
     guard let (type, isDeterministic) = try type(of: column, in: table, path) else { return nil }
@@ -94,7 +94,7 @@ extension Binder {
     return family
   }
 
-  private mutating func type(
+  mutating func type(
     of column: String, in table: String, _ path: String
   ) throws -> (name: String, isDeterministic: Bool)? {
     guard let type = try store.type(of: column, in: table) else {
@@ -104,7 +104,7 @@ extension Binder {
     return type
   }
 
-  private func isNotNull(_ column: String, in table: String) throws -> Bool {
+  func isNotNull(_ column: String, in table: String) throws -> Bool {
     try store.db.run(
       "SELECT attnotnull FROM pg_attribute WHERE attrelid = $1::regclass AND attname = $2",
       [table, column]

@@ -8,9 +8,9 @@ package struct EdgeRelation {
   package let number: Int64
   package let name: String
   /// Those that are followed.
-  package fileprivate(set) var rules: Rules
+  package private(set) var rules: Rules
   /// Rules that the sweep which runs leaves to one of another kind.
-  package fileprivate(set) var left: Rules = []
+  package private(set) var left: Rules = []
   /// Where the model says that its edges are.
   let storage: Relationship.EdgeStorage
   /// Values that refer to nothing.
@@ -52,6 +52,11 @@ package struct EdgeRelation {
 
   /// Whether it is none of the model, and ties a join row that is a node to one of its ends.
   package var isTie = false
+
+  /// Leaves these rules to a sweep of another kind.
+  mutating func leave(_ others: Rules) {
+    (left, rules) = (allRules.intersection(others), allRules.subtracting(others))
+  }
 
   /// Whether the rules may leave a reference of a row to nothing.
   package var staysDangling: Bool { join == nil && rules.isDisjoint(with: .removingSource) }
@@ -348,5 +353,43 @@ extension EdgeRelation {
   /// Whether the join row `e` has one of the keys of an array of texts at this end.
   package func isAny(at end: EdgeEnd, _ array: String, of join: JoinTable) -> String {
     end == .destination ? toAny(array).isAny : join.source.isAny("e", array)
+  }
+}
+
+/// Edges of which one end is not there.
+package struct DanglingEdges {
+  /// Of the end that is not there, and its key as a text.
+  package let table: MappedTable
+  package let key: String
+  /// For FROM.
+  package let edges: String
+  package let condition: String
+  fileprivate let columns: Columns
+  fileprivate let row: String
+  /// Whether the row of the source may have one of an array of texts, by an index.
+  fileprivate let mayHave: (String) -> String
+
+  /// Whether its key is one of an array of texts.
+  package func isAny(_ array: String) -> String {
+    "\(mayHave(array)) AND \(columns.isAny(row, array))"
+  }
+}
+
+extension EdgeRelation {
+  /// Only a join row can be without its source.
+  package func dangling(at end: EdgeEnd) -> DanglingEdges {
+    let table = table(at: end)
+    let (columns, row) = join.map { ($0.columns(at: end), "e") } ?? reference()
+    let isMeant =
+      end == .destination
+      ? self.isMeant() : columns.isNone(row, of: none).map { ["NOT \($0)"] } ?? []
+    let isMissing = """
+      NOT EXISTS (SELECT FROM \(table.name) t WHERE \(columns.equal(row, table.key, "t")))
+      """
+    let isNowhere = end == .destination ? leadsNowhereElse() : []
+    return DanglingEdges(
+      table: table, key: columns.text(row), edges: join.map { "\($0.name) e" } ?? edges(),
+      condition: all([columns.isComplete(row)] + isMeant + [isMissing] + isNowhere),
+      columns: columns, row: row, mayHave: { self.toAny($0).mayBe })
   }
 }

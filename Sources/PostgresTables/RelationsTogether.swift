@@ -5,11 +5,7 @@ extension Binding {
   /// For a sweep that leaves some rules to one of another kind.
   package func leaving(_ rules: Rules) -> Binding {
     var binding = self
-    for index in relations.indices {
-      let all = relations[index].allRules
-      binding.relations[index].left = all.intersection(rules)
-      binding.relations[index].rules = all.subtracting(rules)
-    }
+    for index in relations.indices { binding.relations[index].leave(rules) }
     return binding
   }
 
