@@ -35,6 +35,10 @@ let sources =
     .unsafeFlags(["-Xfrontend", "-disable-implicit-string-processing-module-import"])
   ]
 
+/// Tests wait more than they compute, and take longer to optimize than that saves. What they compute
+/// with, `StoreDefinition`, is optimized.
+let tests = settings + [.unsafeFlags(["-Onone"])]
+
 /// The programs are linked statically with Swift's runtime. Each of its shared libraries would cost
 /// memory pages of its own, and a machine where the programs are installed may not have them. All
 /// symbols are bound at the start and are read-only from then on.
@@ -96,13 +100,13 @@ let package = Package(
       name: "TestSupport", dependencies: ["CascadeSystem"], path: "Tests/TestSupport",
       swiftSettings: settings),
     .testTarget(
-      name: "ModelTests", dependencies: ["CascadeModel", "CascadeSystem"], swiftSettings: settings),
+      name: "ModelTests", dependencies: ["CascadeModel", "CascadeSystem"], swiftSettings: tests),
     .testTarget(
-      name: "SystemTests", dependencies: ["CascadeSystem", "TestSupport"], swiftSettings: settings),
+      name: "SystemTests", dependencies: ["CascadeSystem", "TestSupport"], swiftSettings: tests),
     .testTarget(
       name: "VarlinkTests",
       dependencies: ["CascadeSystem", "CascadeVarlink", "TestSupport"],
-      swiftSettings: settings),
+      swiftSettings: tests),
   ]
 )
 
@@ -179,7 +183,7 @@ package.targets += engine(
         "CascadeModel", "CascadePostgres", "CascadeStore", "CascadeSystem", "PostgresStore",
         "PostgresSupport", "StoreDefinition", "TestSupport",
       ],
-      swiftSettings: settings),
+      swiftSettings: tests),
 
     .target(
       name: "StoreDefinition", dependencies: ["CascadeModel", "CascadeStore"],
@@ -190,7 +194,7 @@ package.targets += engine(
         "CascadeInspect", "CascadeModel", "CascadeSQLite", "CascadeSystem", "SQLiteBinding",
         "TestSupport",
       ],
-      exclude: ["Schemas"], swiftSettings: settings),
+      exclude: ["Schemas"], swiftSettings: tests),
     .testTarget(
       name: "StoreTests",
       dependencies: [
@@ -199,20 +203,20 @@ package.targets += engine(
         "SQLiteBinding", "SQLiteTables", "SQLiteJournal", "SQLiteRules", "SQLiteEdges",
         "SQLiteDeletion", "SQLiteSweeps", "SQLiteUndo", "SQLiteStore",
       ],
-      swiftSettings: settings),
+      swiftSettings: tests),
     .testTarget(
       name: "SpoolTests",
       dependencies: [
         "CascadeModel", "CascadeSQLite", "CascadeStore", "CascadeSystem", "Spool", "SQLiteStore",
       ],
-      swiftSettings: settings),
+      swiftSettings: tests),
     .testTarget(
       name: "ServiceTests",
       dependencies: [
         "CascadeModel", "CascadeSystem", "CascadeVarlink", "SystemdService", "TestSupport",
         "VarlinkServer",
       ],
-      swiftSettings: settings),
+      swiftSettings: tests),
     // What the tests and benchmarks of CascadeKit run as another process.
     .executableTarget(
       name: "KitProgram", dependencies: ["CascadeKit", "CascadeSystem"], path: "Tests/KitProgram",
@@ -220,14 +224,14 @@ package.targets += engine(
     .testTarget(
       name: "CascadeKitTests",
       dependencies: ["CascadeKit", "CascadeModel", "CascadeSystem", "TestSupport"],
-      swiftSettings: settings),
+      swiftSettings: tests),
     .testTarget(
       name: "DaemonTests",
       dependencies: [
         "CascadeKit", "CascadeModel", "CascadePostgres", "CascadeSQLite", "CascadeSystem",
         "PostgresSupport",
       ],
-      swiftSettings: settings),
+      swiftSettings: tests),
   ]
   package.targets += engine(
     ["PostgresTables", "PostgresSweeps", "PostgresStore"], on: "CascadePostgres")

@@ -14,7 +14,7 @@ extension PostgresWriter {
     return result
   }
 
-  /// A table of edges that a file made is gone, if the file was rejected.
+  /// A table that a file made is gone, if the file was rejected.
   private func bindAgain() {
     if !isBindingStale { return }
     try? store.bind(numbering: false)
@@ -34,7 +34,7 @@ extension PostgresWriter {
       var file = ChangeFile(store, batch: batch, submission) {
         try self.isApproved($0, ofFile: submission.id)
       }
-      defer { if file.edges.hasNewTable { isBindingStale = true } }
+      defer { if file.madeTable { isBindingStale = true } }
       while let change = try next() { try file.apply(change) }
       var completed = submission
       complete(&completed)

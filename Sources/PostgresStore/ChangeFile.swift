@@ -1,4 +1,5 @@
 internal import CascadeModel
+internal import CascadePlanning
 internal import CascadePostgres
 internal import CascadeStore
 internal import PostgresSweeps
@@ -23,7 +24,10 @@ struct ChangeFile {
   /// Nodes that were not there at the last flush.
   private var made: Set<Node> = []
   private var written: WrittenRows
-  private(set) var edges: StoredEdges
+  private var edges: StoredEdges
+  private var hasNewTable = false
+  /// Whether it has made a table of Cascade's own.
+  var madeTable: Bool { hasNewTable || edges.hasNewTable }
   /// The columns of tables whose rows it writes, by the number of the table.
   private var columns: [Int64: [RowValues.Column]] = [:]
 
@@ -75,12 +79,17 @@ struct ChangeFile {
 
   // MARK: - Objects
 
-  private func table(_ collection: String) throws -> MappedTable {
-    guard let table = store.binding.tables[collection] else {
-      throw Rejection(
-        .invalid, "the model has no collection \"\(collection)\", and none is made on PostgreSQL")
+  /// A collection that nothing has named before comes with its first node.
+  private mutating func table(_ collection: String) throws -> MappedTable {
+    if let table = store.binding.tables[collection] { return table }
+    if let problem = store.model.problem(ofChanged: collection) {
+      throw Rejection(.invalid, problem)
     }
-    return table
+    if store.model.collections[collection] == nil {
+      hasNewTable = true
+      try store.makeObjects(collection)
+    }
+    return try store.table(collection)
   }
 
   private func key(of node: Node, in table: MappedTable) throws -> String {
@@ -206,7 +215,9 @@ struct ChangeFile {
 
   // MARK: - Edges
 
-  private func stored(_ name: String, _ from: Node, _ to: Destination) throws -> StoredEdges.Edge {
+  private mutating func stored(_ name: String, _ from: Node, _ to: Destination) throws
+    -> StoredEdges.Edge
+  {
     guard case .node(let to) = to else { throw notYet("edges to files are") }
     let (source, destination) = (try table(from.collection), try table(to.collection))
     return StoredEdges.Edge(

@@ -18,11 +18,12 @@ struct FileListing {
     for index in max(0, (cursor?.listing ?? 0) - offset)..<files.count {
       let isFirst = index + offset == cursor?.listing
       let rows = try rows(
-        files[index], after: isFirst ? cursor?.position as? String : nil,
+        files[index], after: isFirst ? cursor?.position as? [String] : nil,
         limit: limit - edges.count)
       edges += rows.map { files[index].edge($0[0]!, $0[1]!) }
       if edges.count == limit, let last = rows.last {
-        return EdgePage(edges: edges, next: EdgeCursor(listing: index + offset, position: last[0]!))
+        let position = last.compactMap(\.self)
+        return EdgePage(edges: edges, next: EdgeCursor(listing: index + offset, position: position))
       }
     }
     return EdgePage(edges: edges, next: nil)
@@ -36,20 +37,24 @@ struct FileListing {
     }
   }
 
-  private func rows(_ relation: FileRelation, after: String?, limit: Int) throws -> [[String?]] {
+  private func rows(_ relation: FileRelation, after: [String]?, limit: Int) throws -> [[String?]] {
     guard let filter = filter(relation, after: after) else { return [] }
-    let key = relation.source.key
     return try store.db.run(
       """
-      SELECT \(key.text("s")), \(relation.path(in: "s")) \(filter.sql)
-      ORDER BY \(key.values("s")) LIMIT \(limit)
+      SELECT \(relation.source.key.text("s")), \(relation.path(in: "s")) \(filter.sql)
+      ORDER BY \(order(relation)) LIMIT \(limit)
       """, filter.values
     ).rows
   }
 
+  private func order(_ relation: FileRelation) -> String {
+    let key = relation.source.key.values("s")
+    return relation.list == nil ? key : "\(key), \(relation.path(in: "s"))"
+  }
+
   /// Nil if the relation has no such edges.
   private func filter(
-    _ relation: FileRelation, after: String?
+    _ relation: FileRelation, after: [String]?
   ) -> (sql: String, values: [String?])? {
     if let name = query.name, name != relation.relationship.name { return nil }
     let (source, path) = (relation.source, relation.path(in: "s"))
@@ -65,14 +70,19 @@ struct FileListing {
     if let to = query.to {
       guard case .file(relation.root, let wanted) = to else { return nil }
       values.append(wanted)
+      conditions.append(relation.mayName(anyOf: "SELECT $\(values.count)::text"))
       conditions.append("\(path) = $\(values.count)")
     }
     if let after {
-      values.append(after)
-      let last = source.key.parts(of: "$\(values.count)").joined(separator: ", ")
-      conditions.append("(\(source.key.values("s"))) > (\(last))")
+      values.append(after[0])
+      var last = source.key.parts(of: "$\(values.count)")
+      if relation.list != nil {
+        values.append(after[1])
+        last.append("$\(values.count)")
+      }
+      conditions.append("(\(order(relation))) > (\(last.joined(separator: ", ")))")
     }
-    return ("FROM \(source.name) s WHERE \(conditions.joined(separator: " AND "))", values)
+    return ("FROM \(relation.edges()) WHERE \(conditions.joined(separator: " AND "))", values)
   }
 }
 
@@ -135,7 +145,7 @@ struct FileCheck {
     let names = store.binding.files.map { relation in
       """
       (d.root = \(literal(relation.root)) AND d.path IN (
-        SELECT \(relation.path(in: "s")) FROM \(relation.source.name) s
+        SELECT \(relation.path(in: "s")) FROM \(relation.edges())
         WHERE \(relation.path(in: "s")) IS NOT NULL))
       """
     }
@@ -181,7 +191,7 @@ struct FileCheck {
     let path = relation.path(in: "s")
     let rows = try store.db.run(
       """
-      SELECT \(relation.source.key.text("s")), \(path) FROM \(relation.source.name) s
+      SELECT \(relation.source.key.text("s")), \(path) FROM \(relation.edges())
       WHERE \(path) IS NOT NULL AND \(path) NOT IN (
         SELECT d.path FROM \(store.scratch[.onDisk]) d WHERE d.root = \(literal(relation.root)))
       ORDER BY 2, 1

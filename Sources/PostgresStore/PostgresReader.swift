@@ -135,21 +135,19 @@ package final class PostgresReader: StoreReading {
         try closure.complete()
         return try closure.plan(limit: Receipt.mostListed, includingFirst: true)
       }
-      var closure = try Closure(store, journal: .ofSweep(store))
-      if kinds.include(.dangling) {
-        try closure.begin(with: DanglingReferences(store).find().filter { !$0.isDoubtful })
+      return try store.following(kinds) {
+        var closure = try Closure(store, journal: .ofSweep(store, kinds))
+        if kinds.include(.dangling) {
+          try closure.begin(with: DanglingReferences(store).find().filter { !$0.isDoubtful })
+        }
+        try closure.complete()
+        return try closure.plan(limit: Receipt.mostListed, includingFirst: false)
       }
-      try closure.complete()
-      return try closure.plan(limit: Receipt.mostListed, includingFirst: false)
     }
   }
 
   package func plan(ofHeld value: HeldValue) throws -> Plan {
     throw StoreError("values that may mean \"none\" are not held on PostgreSQL yet")
-  }
-
-  package func graph(around node: Node, depth: Int, limit: Int) throws -> Graph? {
-    throw StoreError("graphs are not supported on PostgreSQL yet")
   }
 
   package func why(_ destination: Destination, at now: Int64?) throws -> Why {

@@ -93,11 +93,13 @@ package final class PostgresWriter: StoreWriting {
     }
   }
 
+  /// For a sweep that runs by itself, if any does.
   package var hasJournal: Bool {
     get throws {
-      try db.runAgain(
+      let immediate = [SweepKind.cascade, .refcount].filter { model.schedule(of: $0) == .immediate }
+      return try db.runAgain(
         """
-        SELECT EXISTS (SELECT FROM cascade.journal)
+        SELECT EXISTS (SELECT FROM cascade.journal WHERE \(JournalRows.isMeant(for: immediate)))
           OR EXISTS (SELECT FROM cascade.meta WHERE key = 'sweep.batch')
           OR \(BlockedNodes.isDue) OR \(FileRows.areNew)
           OR EXISTS (SELECT FROM cascade.recheck WHERE \(LateReferences.isDue))

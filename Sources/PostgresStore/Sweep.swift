@@ -11,7 +11,6 @@ extension PostgresWriter {
   package func sweep(
     _ kinds: [SweepKind], at now: Int64, manners: StepPolicy
   ) throws -> SweepResult {
-    try refusePart(of: kinds)
     var result = SweepResult(kinds: kinds, outcome: .nothing)
     if kinds.readsJournal || kinds.scansTables {
       try sweepEdges(kinds, now, manners, &result)
@@ -22,26 +21,20 @@ extension PostgresWriter {
     return result
   }
 
-  /// What one kind leaves to the other is not told apart here.
-  private func refusePart(of kinds: [SweepKind]) throws {
-    let counts = !store.binding.relations(with: .counted).isEmpty
-    if kinds.readsJournal && kinds.cascades != kinds.counts && counts {
-      throw StoreError("on PostgreSQL, \"cascade\" and \"refcount\" go together: sweep both")
-    }
-  }
-
+  /// A sweep that was begun goes on as one of its kinds.
   private func sweepEdges(
     _ kinds: [SweepKind], _ now: Int64, _ manners: StepPolicy, _ result: inout SweepResult
   ) throws {
-    var start = try SweepStart.read(store)
+    var start = try SweepStart.read(store, kinds)
     if start.isLateDue, try LateReferences(store).journalDue() {
-      start = try SweepStart.read(store)
+      start = try SweepStart.read(store, kinds)
     }
-    guard var (waves, isMore) = try begin(kinds, start, manners, &result) else { return }
-    while isMore { isMore = try step(&waves, manners, { try $0.next($1) }) }
-    try end(&waves, now, &result)
-    // Where no other session is in a transaction, nothing is left to be looked for later.
-    _ = try LateReferences(store).journalDue()
+    let kinds = try start.unfinished == nil ? kinds : unfinishedSweep ?? kinds
+    try store.following(kinds) {
+      guard var (waves, isMore) = try begin(kinds, start, manners, &result) else { return }
+      while isMore { isMore = try step(&waves, manners, { try $0.next($1) }) }
+      try end(&waves, now, &result)
+    }
   }
 
   /// The waves of a sweep that goes on or begins, and whether there may be more to do. Nil if nothing
@@ -129,7 +122,7 @@ extension PostgresWriter {
   private func planJournal(
     _ kinds: [SweepKind], isFirst: Bool, _ result: inout SweepResult
   ) throws -> (batch: Int64, hasBlocked: Bool)? {
-    let journal = try journalRows()
+    let journal = try journalRows(kinds)
     if try journal.isEmpty && !hasNewFiles { return nil }
     let needsClosure = isFirst || mayBeHeld || store.binding.denies
     if needsClosure {
@@ -151,11 +144,11 @@ extension PostgresWriter {
   }
 
   /// Also what waits because a node had to stay.
-  private func journalRows() throws -> JournalRows {
-    var journal = try JournalRows.ofSweep(store)
+  private func journalRows(_ kinds: [SweepKind]) throws -> JournalRows {
+    var journal = try JournalRows.ofSweep(store, kinds)
     if journal.has(.arrived) {
       try LateReferences(store).journalArrived()
-      journal = try JournalRows.ofSweep(store)
+      journal = try JournalRows.ofSweep(store, kinds)
     }
     // Without statistics, the server takes a journal for empty, and reads all of it for each row.
     if journal.isLong { try db.execute("ANALYZE cascade.journal") }
@@ -179,7 +172,7 @@ extension PostgresWriter {
 
   /// The statements that begin a batch.
   private func beginning(_ kinds: [SweepKind], _ batch: Int64) -> [String] {
-    [beginBatch(kinds, batch), taking(batch)]
+    [beginBatch(kinds, batch), taking(batch, kinds)]
       + FileRows(store: store).taking(into: batch, ofThisTransaction: false)
   }
 
@@ -194,13 +187,14 @@ extension PostgresWriter {
 
   /// Takes out of the journal what the snapshot has, and nothing else. An edge that arrived is looked
   /// at by a plan.
-  private func taking(_ batch: Int64) -> String {
+  private func taking(_ batch: Int64, _ kinds: [SweepKind]) -> String {
     let unmissed = store.binding.tables.values.filter { !store.binding.isMissed($0) }
       .map { "\($0.number)" }
     let gone = "j.what = \(JournalSubject.gone.rawValue)"
     return """
       WITH j AS (DELETE FROM cascade.journal j
-        WHERE j.what <> \(JournalSubject.arrived.rawValue) RETURNING j.*),
+        WHERE j.what <> \(JournalSubject.arrived.rawValue) AND \(JournalRows.isMeant(for: kinds))
+        RETURNING j.*),
       k AS (INSERT INTO cascade.deleted(batch, collection, is_own, bucket, keys)
         SELECT DISTINCT \(batch), j.subject, false, \(OwnSchema.bucket("j.key")), ARRAY[j.key] FROM j
         WHERE \(gone) AND NOT j.told),
@@ -224,7 +218,7 @@ extension PostgresWriter {
     isAbout(
       .lost,
       store.binding.relations.filter {
-        $0.rules.intersection(.losingSource) == [.deleteDestinationIfAllSourcesDeleted]
+        $0.allRules.intersection(.losingSource) == [.deleteDestinationIfAllSourcesDeleted]
       })
   }
 
@@ -353,12 +347,17 @@ extension PostgresWriter {
       try Ledger(store).addSweep(
         batch, at: now, deleted: summary.deletedCount, edges: waves.count.edges, notices: notices)
     }
-    try db.execute(
-      """
-      DELETE FROM cascade.meta WHERE key IN ('sweep.batch', 'sweep.kinds');
-      DELETE FROM cascade.plan WHERE file LIKE '/%'
-      """)
+    try forgetPlans(of: unfinishedSweep ?? [])
+    try db.run("DELETE FROM cascade.meta WHERE key IN ('sweep.batch', 'sweep.kinds')")
     return (summary, notices, hasLocked)
+  }
+
+  /// A sweep that leaves rules to another kind leaves the plans of that kind, too.
+  private func forgetPlans(of kinds: [SweepKind]) throws {
+    let isOwn = kinds.followedRules == .all ? "file LIKE '/%'" : "file = $1"
+    try db.run(
+      "DELETE FROM cascade.plan WHERE \(isOwn)", kinds.followedRules == .all ? [] : [kinds.planFile]
+    )
   }
 
   private func hasDeleted(_ batch: Int64) throws -> Bool {

@@ -1,3 +1,4 @@
+internal import CascadeModel
 internal import CascadePostgres
 internal import PostgresSweeps
 internal import PostgresTables
@@ -16,7 +17,7 @@ struct SweepStart {
 
   private static let mostRows = 1_000
 
-  static func read(_ store: StoreConnection) throws -> SweepStart {
+  static func read(_ store: StoreConnection, _ kinds: [SweepKind]) throws -> SweepStart {
     let row = try store.db.runAgain(
       """
       SELECT EXISTS (SELECT FROM cascade.recheck WHERE \(LateReferences.isDue)),
@@ -28,7 +29,8 @@ struct SweepStart {
         AND NOT EXISTS (SELECT FROM cascade.blocked)
         AND NOT EXISTS (SELECT FROM cascade.plan WHERE file LIKE '/%')
       FROM (SELECT count(*), bool_or(n.what = \(JournalSubject.arrived.rawValue)) AS has_arrived
-        FROM (SELECT what FROM cascade.journal LIMIT \(mostRows + 1)) n) j
+        FROM (SELECT what FROM cascade.journal WHERE \(JournalRows.isMeant(for: kinds))
+          LIMIT \(mostRows + 1)) n) j
       """
     ).rows[0]
     return SweepStart(

@@ -194,7 +194,7 @@ private struct Undo {
 
   /// Of rows whose list is as the sweep left it, with what is there.
   private mutating func restoreList(_ relation: EdgeRelation) throws {
-    guard let list = relation.list else { return }
+    guard let list = relation.list?.ofKnownType else { return }
     let source = relation.source
     let isListed =
       "EXISTS (SELECT FROM \(list.elements("s", as: "h")) WHERE h.value = e.value)"

@@ -7,7 +7,6 @@ internal import PostgresTables
 enum UnsupportedParts {
   static func problems(of model: StoreModel, at path: String) -> [ModelProblem] {
     locationProblems(path, model)
-      + model.collections.sorted { $0.key < $1.key }.flatMap { problems(of: $0.key, $0.value) }
       + model.fetched.keys.sorted().map {
         notYet("collections.\($0).fetched", "fetched properties")
       }
@@ -45,33 +44,26 @@ enum UnsupportedParts {
     return problems
   }
 
-  private static func problems(
-    of name: String, _ collection: StoreModel.Collection
-  ) -> [ModelProblem] {
-    let path = "collections.\(name)"
-    switch collection {
-    case .managed(let types): return types.isEmpty ? [] : [notYet(path, "types of objects")]
-    case .mapped: return []
-    }
-  }
-
   private static func problems(of relationship: Relationship, _ model: StoreModel) -> [String] {
     var parts: [String] = []
     let to = relationship.to.collections
     if case .files = relationship.to {
-      if case .column = relationship.edgeStorage {
-      } else {
-        parts.append("files that are not named in a column")
+      switch relationship.edgeStorage {
+      case .column, .property: break
+      case .join, .polymorphic, .stored:
+        parts.append("files that are not named in a column or a list")
       }
       if relationship.min != nil || relationship.max != nil || relationship.unique
         || !relationship.optional || !relationship.none.isEmpty
       {
         parts.append("conditions of files, and paths that mean \"none\",")
       }
-    } else if to.isEmpty || to.contains(where: { model.collections[$0] == nil }) {
+    } else if to.isEmpty
+      || to.contains(where: { model.collections[model.collection(of: $0)] == nil })
+    {
       parts.append("destinations that are not collections of the model")
     }
-    if model.collections[relationship.from] == nil {
+    if model.collections[model.collection(of: relationship.from)] == nil {
       parts.append("sources that are no collection of the model")
     }
     return parts.map { "\($0) are not supported on PostgreSQL yet" }
@@ -80,10 +72,6 @@ enum UnsupportedParts {
   private static func settingProblems(_ model: StoreModel) -> [ModelProblem] {
     var problems: [ModelProblem] = []
     if !model.roots.isEmpty { problems.append(notYet("roots", "sweeps from roots")) }
-    if model.schedule(of: .cascade) != model.schedule(of: .refcount) {
-      problems.append(
-        notYet("sweeps", "different times for \"cascade\" and \"refcount\", which go together,"))
-    }
     return problems
   }
 }

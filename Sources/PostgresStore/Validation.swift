@@ -32,13 +32,15 @@ struct Validation {
   /// Rows of key and count.
   private func text(_ judgement: Judgement, _ scope: Scope) -> String {
     let subject = judgement.subject
-    let ends = judgement.outgoing.map(destinations) + judgement.incoming.map(sources)
+    let ends =
+      judgement.outgoing.map { "\(destinations($0)) AND \(judgement.counts($0.destination, "t"))" }
+      + judgement.incoming.map { "\(sources($0)) AND \(judgement.counts($0.source, "s"))" }
     let none = "SELECT 0, '' WHERE false"
     let isMeant = scope == .all ? "true" : isTouched(judgement)
     return """
       SELECT v.key, v.others FROM (SELECT \(subject.key.text("n")) AS key,
         (SELECT count(*) FROM (\(([none] + ends).joined(separator: " UNION "))) o) AS others
-        FROM \(subject.name) n WHERE \(isMeant)) v
+        FROM \(subject.name) n WHERE \(isMeant) AND \(judgement.judges("n"))) v
       WHERE \(judgement.isViolation)
       """
   }
@@ -109,6 +111,11 @@ extension Validation {
     for relation in store.binding.relations where relation.join?.nodes != nil {
       try touchJoined(relation)
     }
+    for judgement in store.binding.judgements where judgement.demand.dependsOnTypes {
+      for relation in judgement.outgoing + judgement.incoming {
+        try touchNeighbours(relation, nodes)
+      }
+    }
     for relation in store.binding.relations where needed.contains(relation.number) {
       let lost =
         "FROM cascade.work j WHERE j.batch = \(batch) AND j.subject = \(relation.number)"
@@ -131,6 +138,26 @@ extension Validation {
       SELECT \(relation.source.key.text("s")) FROM \(relation.edges())
       WHERE \(relation.leads(toAny: "$1"))
       """, [arrayText(try store.db.run(gone).texts)])
+  }
+
+  /// The other ends of edges of these nodes, which may be of another type by now.
+  private func touchNeighbours(_ relation: EdgeRelation, _ nodes: [Int64: Set<String>]) throws {
+    let (source, table) = (relation.source, relation.destination)
+    if let keys = nodes[source.number], source.isManaged {
+      try touch(
+        table.number,
+        """
+        SELECT \(relation.to()) FROM \(relation.edges())
+        WHERE \(relation.isEdge()) AND \(source.key.isAny("s", "$1"))
+        """, [arrayText(keys.sorted())])
+    }
+    if let keys = nodes[table.number], table.isManaged {
+      try touch(
+        source.number,
+        """
+        SELECT \(source.key.text("s")) FROM \(relation.edges()) WHERE \(relation.leads(toAny: "$1"))
+        """, [arrayText(keys.sorted())])
+    }
   }
 
   /// The ends of the join rows that were written.

@@ -96,6 +96,21 @@ extension Closure {
     }
   }
 
+  /// Whether a node or a file would go.
+  package func deletes(_ end: Destination) throws -> Bool {
+    switch end {
+    case .file(let root, let path): return try FileRows(store: store).isReleased(path, in: root)
+    case .node(let node):
+      guard let table = store.binding.tables[node.collection], let key = table.key.text(node.key)
+      else { return false }
+      let asLeaf = leaves.filter { $0.relation.source.number == table.number }.map {
+        "EXISTS (SELECT \(leaves(of: $0.relation)) AND \(table.key.equal("s", text: "$1")))"
+      }
+      let isGone = ([isGone(table, "$1")] + asLeaf).joined(separator: " OR ")
+      return try store.db.run("SELECT \(isGone)", [key]).bool
+    }
+  }
+
   package func plan(limit: Int, includingFirst: Bool) throws -> Plan {
     let counts = try countByCollection(includingFirst: includingFirst)
     var rows = try store.db.run(

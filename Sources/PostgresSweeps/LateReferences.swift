@@ -17,7 +17,8 @@ package struct LateReferences {
     store.binding.relations.flatMap { relation -> [(EdgeRelation, EdgeEnd)] in
       if relation.looseJoin != nil { return [(relation, .source), (relation, .destination)] }
       if relation.join != nil { return [] }
-      return relation.rules.isDisjoint(with: .losingDestination) ? [] : [(relation, .destination)]
+      let isMissed = !relation.allRules.isDisjoint(with: .losingDestination)
+      return isMissed ? [(relation, .destination)] : []
     }
   }
 

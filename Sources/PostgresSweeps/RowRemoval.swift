@@ -134,7 +134,7 @@ package struct RowRemoval {
 
   private func lost(_ relation: EdgeRelation, _ cause: Cause?) -> String? {
     if relation.join == nil {
-      let isMissed = !relation.rules.isDisjoint(with: .losingSource) || relation.isNeeded
+      let isMissed = !relation.allRules.isDisjoint(with: .losingSource) || relation.isNeeded
       return isMissed ? lost(relation, as: .lost) : nil
     }
     if let cause, cause.relation.isTie(of: relation, at: .destination) {

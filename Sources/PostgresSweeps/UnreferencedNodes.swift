@@ -10,12 +10,13 @@ package struct UnreferencedNodes {
   package let table: MappedTable
   /// At which end of edges the rows are.
   private let end: EdgeEnd
+  private let counted: CountedEnd
   private let binding: Binding
 
   /// Nil if the table is not there.
   package init?(_ counted: CountedEnd, _ binding: Binding) {
     guard let table = binding.tables[counted.collection] else { return nil }
-    (self.table, end, self.binding) = (table, counted.end, binding)
+    (self.table, end, self.counted, self.binding) = (table, counted.end, counted, binding)
   }
 
   /// What `condition` calls the row.
@@ -27,7 +28,13 @@ package struct UnreferencedNodes {
       end == .destination
       ? binding.relations(to: table).filter { !$0.isTie }.map { $0.hasSource() }
       : binding.relations(from: table).filter { !$0.isTie }.map(hasEdge) + files
-    return "NOT (\((["false"] + edges).joined(separator: " OR ")))"
+    let isMeant = [counted.types.map { isOne(of: $0, row) }, isNoRoot].compactMap { $0 }
+    return (isMeant + ["NOT (\((["false"] + edges).joined(separator: " OR ")))"])
+      .joined(separator: " AND ")
+  }
+
+  private var isNoRoot: String? {
+    counted.rootTypes.isEmpty ? nil : "(\(isOne(of: counted.rootTypes, row))) IS NOT TRUE"
   }
 
   private func hasEdge(_ relation: EdgeRelation) -> String {
@@ -40,9 +47,7 @@ package struct UnreferencedNodes {
   }
 
   private var files: [String] {
-    binding.files.filter { $0.source.number == table.number }.map {
-      "\($0.path(in: "s")) IS NOT NULL"
-    }
+    binding.files.filter { $0.source.number == table.number }.map(\.namesAny)
   }
 }
 

@@ -8,6 +8,7 @@ extension Waves {
   /// Returns how many notices there are, and whether nodes are left that another session has locked.
   package mutating func finish(at now: Int64) throws -> (notices: Int, hasLocked: Bool) {
     var notices = 0
+    for relation in binding.relations where !relation.left.isEmpty { try leave(relation) }
     for relation in binding.relations { notices += try notify(relation, now) }
     for relation in binding.relations(with: .nullifySourceIfDestinationDeleted) {
       count.edges += try removeReferences(relation)
@@ -34,9 +35,49 @@ extension Waves {
       notices += try notify(
         relation, now, losesSource: false,
         journaled(.widowed, relation, relation.source, "j.key"))
-      if relation.join == nil { notices += try notifyWidowed(relation, now) }
+      let isLeft = !relation.left.isDisjoint(with: .losingDestination)
+      if relation.join == nil && !isLeft { notices += try notifyWidowed(relation, now) }
     }
     return notices
+  }
+
+  // MARK: - What another kind of sweep does
+
+  /// Gives back to the journal what is for another kind of sweep: also the notices, because what that
+  /// one deletes gets none.
+  private func leave(_ relation: EdgeRelation) throws {
+    let counts = !relation.left.isDisjoint(with: .counting)
+    let kind = literal((counts ? SweepKind.refcount : .cascade).rawValue)
+    if !relation.left.isDisjoint(with: .losingSource) { try leave(.lost, relation, kind) }
+    if relation.left.isDisjoint(with: .losingDestination) { return }
+    if relation.join == nil { try leaveWidowed(relation) }
+    try leave(.widowed, relation, kind)
+  }
+
+  private func leave(_ what: JournalSubject, _ relation: EdgeRelation, _ kind: String) throws {
+    let isOver =
+      what == .lost
+      ? "\(relation.hasEdge("k.key", "k.other")) OR NOT \(relation.destination.has("k.other"))"
+      : "\(relation.isRestored("k.key", "k.other")) OR NOT \(relation.source.has("k.key"))"
+    try db.run(
+      """
+      WITH k AS (DELETE FROM cascade.work j WHERE \(isDone(what, relation)) RETURNING j.*)
+      INSERT INTO cascade.journal(what, subject, key, other, told, kind)
+      SELECT k.what, k.subject, k.key, k.other, bool_and(k.told), \(kind) FROM k
+      WHERE NOT (\(isOver)) GROUP BY 1, 2, 3, 4
+      """)
+  }
+
+  /// Notes references in rows, which are not noted one by one otherwise.
+  private func leaveWidowed(_ relation: EdgeRelation) throws {
+    let lost = try leads(relation, toAnyOf: gone(relation.destination, untold: true))
+    try db.run(
+      """
+      INSERT INTO cascade.work(batch, what, subject, key, other, done)
+      SELECT DISTINCT \(batch), \(JournalSubject.widowed.rawValue), \(relation.number),
+        \(relation.source.key.text("s")), \(relation.to()), true
+      FROM \(relation.edges()) WHERE \(lost.condition) AND \(relation.isDangling)
+      """, lost.values)
   }
 
   /// Of references that are in a row, and not told of one by one.

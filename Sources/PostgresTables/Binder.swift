@@ -21,6 +21,7 @@ struct Binder: ~Copyable {
       case .managed: try bindObjects(name)
       }
     }
+    for name in try unlisted() { try bindObjects(name) }
     for (index, relationship) in store.model.relationships.enumerated() {
       try bind(relationship, "relationships[\(index)]")
     }
@@ -29,9 +30,6 @@ struct Binder: ~Copyable {
     let needed = binding.needed(by: .source)
     for index in binding.relations.indices {
       binding.relations[index].isNeeded = needed.contains(binding.relations[index].number)
-    }
-    if numbers && binding.relations.contains(where: { $0.list?.isText == true }) {
-      try store.db.execute(OwnSchema.json)
     }
     return binding
   }
@@ -47,27 +45,42 @@ struct Binder: ~Copyable {
       collection: collection, number: number, name: name, key: key)
   }
 
+  /// Collections that change files have made.
+  private func unlisted() throws -> [String] {
+    try store.db.run(
+      """
+      SELECT c.name FROM cascade.collection c
+      WHERE to_regclass('cascade.objects_' || c.number) IS NOT NULL ORDER BY 1
+      """
+    ).texts.filter { store.model.collections[$0] == nil && store.model.typeNames[$0] == nil }
+  }
+
   /// Objects are in a table of Cascade's own.
   private mutating func bindObjects(_ collection: String) throws {
     guard let number = try store.number("collection", ["name"], [collection], makes: numbers) else {
       return fail(
         ModelProblem.path(of: collection), "the store is not attached with this collection")
     }
-    let table = MappedTable(
-      collection: collection, number: number, name: "cascade.objects_\(number)",
-      key: Columns([Columns.Column(name: "key", family: .text)]), isManaged: true)
+    let table = MappedTable(objectsOf: collection, number)
     if numbers { try store.db.execute(OwnSchema.objects(table)) }
     binding.tables[collection] = table
   }
 
   /// One relation for each destination, which has to be there.
   private mutating func bind(_ relationship: Relationship, _ path: String) throws {
-    guard let source = binding.tables[relationship.from] else { return }
+    guard let source = table(called: relationship.from) else { return }
     var relations: [EdgeRelation] = []
-    for (type, to) in relationship.to.targets {
+    for (type, to) in relationship.to.targets(in: store.model) {
       guard let destination = binding.tables[to] else { return }
       if relationship.edgeStorage == .stored {
-        return try bindStored(relationship.name, relationship.rules, source, destination)
+        // Relationships of several types may be of the same edges, with rules of their own.
+        let isDeclared = !binding.relations.contains {
+          $0.isStored && $0.name == relationship.name && $0.source.number == source.number
+            && $0.destination.number == destination.number
+        }
+        try bindStored(
+          relationship.name, relationship.rules, source, destination, isDeclared: isDeclared)
+        continue
       }
       guard let relation = try relation(relationship, source, destination, type, path) else {
         return
@@ -79,6 +92,11 @@ struct Binder: ~Copyable {
     binding.relations += relations
   }
 
+  /// The name may be that of a type of objects.
+  private func table(called name: String) -> MappedTable? {
+    binding.tables[store.model.collection(of: name)]
+  }
+
   private mutating func relation(
     _ relationship: Relationship, _ source: MappedTable, _ destination: MappedTable,
     _ type: String?, _ path: String
@@ -87,6 +105,7 @@ struct Binder: ~Copyable {
       return nil
     }
     var part = relationship.edgeStorage.part
+    if relationship.from != source.collection { part += "; of \(relationship.from)" }
     var column: TypeColumn?
     if let type { part += " = \(type)" }
     if let type, !source.isManaged,
@@ -180,7 +199,9 @@ struct Binder: ~Copyable {
     }
     let part = JoinTable.part(source, destination, rules: isDeclared ? nil : rules)
     let parts = [name, source.collection, destination.collection, part]
-    guard let number = try store.number(relation: parts, makes: numbers) else { return }
+    guard let number = try store.number(relation: parts, makes: numbers),
+      binding.relation(number) == nil
+    else { return }
     let join = JoinTable(
       name: "cascade.edges_\(number)", source: columns(source.key, "s"),
       destination: columns(destination.key, "d"), isStored: true)
@@ -200,6 +221,7 @@ struct Binder: ~Copyable {
       var list = try list("value.\(names[0])", in: source.name, to: destination, path)
       let kind = typeName.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
       list?.kind = ListColumn.Kind(path: kind, value: type ?? "")
+      list?.objectTypes = store.model.objectTypes(called: relationship.from)
       return list.map { .list($0) }
     case .column(let names), .polymorphic(let names, _):
       guard let columns = try reference(names, in: source.name, to: destination, path) else {
@@ -215,9 +237,10 @@ struct Binder: ~Copyable {
       return .join(JoinTable(name: name, source: source, destination: destination, nodes: nodes))
     case .property(let name):
       // The members of an object are those of its value.
-      return try list(
-        source.isManaged ? "value.\(name)" : name, in: source.name, to: destination, path
-      ).map { .list($0) }
+      var list = try list(
+        source.isManaged ? "value.\(name)" : name, in: source.name, to: destination, path)
+      list?.objectTypes = store.model.objectTypes(called: relationship.from)
+      return list.map { .list($0) }
     case .stored: return nil
     }
   }
@@ -349,17 +372,11 @@ struct Binder: ~Copyable {
   private mutating func type(
     of column: String, in table: String, _ path: String
   ) throws -> (name: String, isDeterministic: Bool)? {
-    let rows = try store.db.run(
-      """
-      SELECT format_type(a.atttypid, NULL), coalesce(l.collisdeterministic, true)
-      FROM pg_attribute a LEFT JOIN pg_collation l ON l.oid = a.attcollation
-      WHERE a.attrelid = $1::regclass AND a.attname = $2 AND a.attnum > 0 AND NOT a.attisdropped
-      """, [table, column])
-    guard let row = rows.rows.first, let type = row[0] else {
+    guard let type = try store.type(of: column, in: table) else {
       fail(path, "\(table) has no column \"\(column)\"")
       return nil
     }
-    return (type, row[1] == "t")
+    return type
   }
 
   private func isNotNull(_ column: String, in table: String) throws -> Bool {
@@ -372,11 +389,16 @@ struct Binder: ~Copyable {
 
 extension Relationship.Target {
   /// The collections, in the order of the model, with the value that stands for each.
-  fileprivate var targets: [(type: String?, collection: String)] {
+  fileprivate func targets(in model: StoreModel) -> [(type: String?, collection: String)] {
     switch self {
-    case .collection(let name): [(nil, name)]
-    case .types(let map): map.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
-    case .either(let names): names.map { (nil, $0) }
+    case .collection(let name): [(nil, model.collection(of: name))]
+    case .types(let map):
+      map.sorted { $0.key < $1.key }.map { ($0.key, model.collection(of: $0.value)) }
+    case .either(let names):
+      // Types of one collection are the same table.
+      names.map(model.collection(of:)).reduce(into: []) { all, name in
+        if !all.contains(where: { $0.1 == name }) { all.append((nil, name)) }
+      }
     case .files: []
     }
   }

@@ -34,7 +34,7 @@ package struct Binding {
   package func isMissed(_ table: MappedTable) -> Bool {
     relations(from: table).contains { $0.join != nil }
       || relations(to: table).contains {
-        $0.join != nil || !$0.rules.isDisjoint(with: [.losingDestination, .denySourceDeletion])
+        $0.join != nil || !$0.allRules.isDisjoint(with: [.losingDestination, .denySourceDeletion])
       }
   }
 
@@ -53,6 +53,20 @@ package struct MappedTable {
   package let key: Columns
   /// Whether it is Cascade's own, and has objects.
   package var isManaged = false
+
+  /// Of objects.
+  init(objectsOf collection: String, _ number: Int64) {
+    self.init(
+      collection: collection, number: number, name: "cascade.objects_\(number)",
+      key: Columns([Columns.Column(name: "key", family: .text)]), isManaged: true)
+  }
+
+  init(
+    collection: String, number: Int64, name: String, key: Columns, isManaged: Bool = false
+  ) {
+    (self.collection, self.number, self.name) = (collection, number, name)
+    (self.key, self.isManaged) = (key, isManaged)
+  }
 
   package func node(_ key: String) -> Node { Node(collection, self.key.key(key)) }
 

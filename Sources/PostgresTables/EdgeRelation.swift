@@ -7,7 +7,10 @@ package import CascadeModel
 package struct EdgeRelation {
   package let number: Int64
   package let name: String
-  package let rules: Rules
+  /// Those that are followed.
+  package fileprivate(set) var rules: Rules
+  /// Rules that the sweep which runs leaves to one of another kind.
+  package fileprivate(set) var left: Rules = []
   /// Where the model says that its edges are.
   let storage: Relationship.EdgeStorage
   /// Values that refer to nothing.
@@ -84,7 +87,7 @@ package struct EdgeRelation {
   package func edge(_ from: String, _ to: String, isDeclared: Bool? = nil) -> Edge {
     Edge(
       name: name, source: source.node(from), destination: .node(destination.node(to)),
-      rules: rules, origin: isDeclared ?? !isStored ? .declared : .manual, kind: kind)
+      rules: allRules, origin: isDeclared ?? !isStored ? .declared : .manual, kind: kind)
   }
 
   private var kind: EdgeKind {
@@ -94,6 +97,8 @@ package struct EdgeRelation {
     case .list(let list): list.kind == nil ? .property : .polymorphic
     }
   }
+
+  package var allRules: Rules { rules.union(left) }
 
   package func table(at end: EdgeEnd) -> MappedTable { end == .source ? source : destination }
 }
@@ -385,6 +390,17 @@ extension EdgeRelation {
 }
 
 extension Binding {
+  /// For a sweep that leaves some rules to one of another kind.
+  package func leaving(_ rules: Rules) -> Binding {
+    var binding = self
+    for index in relations.indices {
+      let all = relations[index].allRules
+      binding.relations[index].left = all.intersection(rules)
+      binding.relations[index].rules = all.subtracting(rules)
+    }
+    return binding
+  }
+
   /// The relations whose edges count together, seen from their destination.
   package func alikeAtDestination(_ relation: EdgeRelation) -> [EdgeRelation] {
     relations(to: relation.destination).filter { $0.name == relation.name && !$0.isTie }

@@ -125,8 +125,10 @@ package struct FileRows {
       for relation in store.binding.files where relation.root == root {
         let path = relation.path(in: "s")
         let paths = try store.db.run(
-          "SELECT DISTINCT \(path) FROM \(relation.source.name) s WHERE \(path) = ANY($1::text[])",
-          [arrayText(files.map(\.path))]
+          """
+          SELECT DISTINCT \(path) FROM \(relation.edges())
+          WHERE \(relation.mayName(anyOf: "SELECT unnest($1::text[])")) AND \(path) = ANY($1::text[])
+          """, [arrayText(files.map(\.path))]
         ).texts
         named.formUnion(
           files.filter { file in paths.contains { $0.utf8.elementsEqual(file.path.utf8) } }
@@ -148,30 +150,39 @@ package struct FileRows {
 
   /// How many files only nodes in the set of a closure name.
   package func countReleased() throws -> Int {
+    guard let released else { return 0 }
+    return try Int(store.db.run("SELECT count(*) \(released)").integer ?? 0)
+  }
+
+  /// Whether this is one of them.
+  package func isReleased(_ path: String, in root: String) throws -> Bool {
+    guard let released else { return false }
+    return try store.db.run(
+      "SELECT EXISTS (SELECT \(released) AND p.root = $1 AND p.path = $2)", [root, path]
+    ).bool
+  }
+
+  /// These files `p`, for SELECT; nil if there can be none.
+  private var released: String? {
     let lost = store.binding.files.filter(\.releases).map { relation in
       let (key, path) = (relation.source.key, relation.path(in: "s"))
       return """
-        SELECT \(literal(relation.root)), \(path) FROM \(store.scratch[.gone]) g, \(relation.source.name) s
+        SELECT \(literal(relation.root)), \(path) FROM \(store.scratch[.gone]) g, \(relation.edges())
         WHERE g.collection = \(relation.source.number) AND \(key.equal("s", text: "g.key"))
         AND \(path) IS NOT NULL
         """
     }
-    if lost.isEmpty { return 0 }
+    if lost.isEmpty { return nil }
     let names = store.binding.files.map { relation in
       let key = relation.source.key.text("s")
       return """
-        SELECT FROM \(relation.source.name) s WHERE p.root = \(literal(relation.root))
+        SELECT FROM \(relation.edges()) WHERE p.root = \(literal(relation.root))
+        AND \(relation.mayName(anyOf: "SELECT p.path"))
         AND \(relation.path(in: "s")) = p.path AND NOT EXISTS (SELECT FROM \(store.scratch[.gone]) o
           WHERE o.collection = \(relation.source.number) AND o.key = \(key))
         """
     }
     let isNamed = names.map { "EXISTS (\($0))" }.joined(separator: " OR ")
-    return try Int(
-      store.db.run(
-        """
-        SELECT count(*) FROM (\(lost.joined(separator: " UNION "))) p(root, path)
-        WHERE NOT (\(isNamed))
-        """
-      ).integer ?? 0)
+    return "FROM (\(lost.joined(separator: " UNION "))) p(root, path) WHERE NOT (\(isNamed))"
   }
 }

@@ -40,7 +40,7 @@ package struct IndexSearch {
   }
 
   private func search() throws -> [Index] {
-    let files = store.binding.files.map { Index($0.source.name, [$0.column]) }
+    let files = store.binding.files.compactMap(needed)
     return try (store.binding.relations.filter { !$0.isTie }.flatMap(needed) + files).filter {
       try !isThere($0)
     }
@@ -58,6 +58,16 @@ package struct IndexSearch {
       relation.list?.isText == true || relation.source.isManaged
         ? [] : [Index(relation.source.name, [ListColumn.column(of: path)], method: "gin")]
     case .stored: []
+    }
+  }
+
+  private func needed(_ relation: FileRelation) -> Index? {
+    switch relation.relationship.edgeStorage {
+    case .column(let columns): Index(relation.source.name, columns)
+    case .property(let path):
+      relation.list?.isText == true || relation.source.isManaged
+        ? nil : Index(relation.source.name, [ListColumn.column(of: path)], method: "gin")
+    case .polymorphic, .join, .stored: nil
     }
   }
 

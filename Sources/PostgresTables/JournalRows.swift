@@ -1,3 +1,5 @@
+package import CascadeModel
+internal import CascadePlanning
 internal import CascadePostgres
 
 /// Rows of the journal with which a closure begins.
@@ -8,12 +10,20 @@ package struct JournalRows {
   package private(set) var ownBatch: Int64?
   private let counts: [JournalSubject: [Int64: Int]]
 
+  /// Whether a row of the journal is for a sweep of these kinds.
+  package static func isMeant(for kinds: [SweepKind]) -> String {
+    if kinds.followedRules == .all { return "true" }
+    return
+      "(kind IS NULL OR kind = \(literal((kinds.cascades ? SweepKind.cascade : .refcount).rawValue)))"
+  }
+
   /// Others' deletions, and what is left to do of an unfinished sweep.
-  package static func ofSweep(_ store: StoreConnection) throws -> JournalRows {
+  package static func ofSweep(_ store: StoreConnection, _ kinds: [SweepKind]) throws -> JournalRows
+  {
     try JournalRows(
       store,
       """
-      (SELECT what, subject, key, other FROM cascade.journal
+      (SELECT what, subject, key, other FROM cascade.journal WHERE \(isMeant(for: kinds))
         UNION ALL SELECT what, subject, key, other FROM cascade.work
         UNION ALL SELECT \(JournalSubject.gone.rawValue), collection, unnest(keys), NULL FROM cascade.deleted
           WHERE batch = (SELECT value FROM cascade.meta WHERE key = 'sweep.batch') AND follows)

@@ -8,9 +8,23 @@ package struct Judgement {
   package let demand: Demand
   /// Whose other ends are counted: for `unique`, the destinations.
   package let subject: MappedTable
+  /// The type of the objects that are judged; nil: all.
+  package let subjectType: String?
   package let outgoing: [EdgeRelation]
   package let incoming: [EdgeRelation]
   package let isUnique: Bool
+  /// The types of the objects at the other ends that count, by the number of their table; nil: all.
+  fileprivate let otherTypes: [Int64: [String]]
+
+  /// Whether the row of a table counts at the other end.
+  package func counts(_ table: MappedTable, _ row: String) -> String {
+    otherTypes[table.number].map { isOne(of: $0, row) } ?? "true"
+  }
+
+  /// Whether the row of the subject is judged.
+  package func judges(_ row: String) -> String {
+    subjectType.map { isOne(of: [$0], row) } ?? "true"
+  }
 
   /// Whether too few edges violate it.
   fileprivate var hasMinimum: Bool { !isUnique && demand.constraint.hasMinimum }
@@ -33,13 +47,21 @@ extension Binding {
       guard let own = tables[demand.collection] else { return [] }
       let others = demand.others.compactMap { tables[$0.collection] }
       if others.count < demand.others.count { return [] }
+      let types = Dictionary(grouping: zip(demand.others, others)) { $0.1.number }.compactMapValues
+      {
+        let types = $0.map(\.0.type)
+        return types.contains(nil) ? nil : types.compactMap(\.self)
+      }
       let bounded = Judgement(
-        demand: demand, subject: own, outgoing: relations(constraint.outgoing, [own], others),
-        incoming: relations(constraint.incoming, others, [own]), isUnique: false)
-      let unique = others.map {
+        demand: demand, subject: own, subjectType: demand.type,
+        outgoing: relations(constraint.outgoing, [own], others),
+        incoming: relations(constraint.incoming, others, [own]), isUnique: false,
+        otherTypes: types)
+      let unique = zip(demand.others, others).map { other, table in
         Judgement(
-          demand: demand, subject: $0, outgoing: [],
-          incoming: relations(constraint.outgoing, [own], [$0]), isUnique: true)
+          demand: demand, subject: table, subjectType: other.type, outgoing: [],
+          incoming: relations(constraint.outgoing, [own], [table]), isUnique: true,
+          otherTypes: demand.type.map { [own.number: [$0]] } ?? [:])
       }
       let isBounded = constraint.isBounded && !bounded.isKept
       return (isBounded ? [bounded] : []) + (constraint.unique ? unique : [])

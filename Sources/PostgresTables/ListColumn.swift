@@ -17,6 +17,9 @@ package struct ListColumn: Hashable {
   /// A member of the document that has to have a value, for the list to be one of the relation.
   var kind: Kind?
 
+  /// The types of the objects whose lists are meant; nil: of all.
+  var objectTypes: [String]?
+
   struct Kind: Hashable {
     package let path: [String]
     package let value: String
@@ -65,9 +68,20 @@ package struct ListColumn: Hashable {
   /// What is at the path.
   private func json(_ row: String) -> String {
     let value = member(path, of: row)
-    guard let kind else { return value }
-    let isIt = "\(member(kind.path, of: row)) = to_jsonb(\(literal(kind.value))::text)"
-    return "(CASE WHEN \(isIt) THEN \(value) END)"
+    let isKind = kind.map {
+      "\(member($0.path, of: row)) = to_jsonb(\(literal($0.value))::text)"
+    }
+    let isOfType = objectTypes.map { isOne(of: $0, row) }
+    let conditions = [isKind, isOfType].compactMap(\.self)
+    return conditions.isEmpty
+      ? value : "(CASE WHEN \(conditions.joined(separator: " AND ")) THEN \(value) END)"
+  }
+
+  /// The same list in a row that is known to be of one of the types.
+  package var ofKnownType: ListColumn {
+    var list = self
+    list.objectTypes = nil
+    return list
   }
 
   private func member(_ path: [String], of row: String) -> String {
@@ -94,7 +108,9 @@ package struct ListColumn: Hashable {
   /// Whether they may differ, for a condition that the application's role evaluates.
   func mayBeChanged(_ row: String, _ other: String) -> String {
     if form != .text { return isChanged(row, other) }
-    return "\(row).\(name)::text IS DISTINCT FROM \(other).\(name)::text"
+    let isChanged = "\(row).\(name)::text IS DISTINCT FROM \(other).\(name)::text"
+    return objectTypes == nil
+      ? isChanged : "(\(isChanged) OR \(row).type IS DISTINCT FROM \(other).type)"
   }
 
   // MARK: - For an index

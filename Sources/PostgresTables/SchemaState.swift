@@ -2,7 +2,7 @@ internal import CascadePostgres
 
 /// What a binding and its triggers depend on in the catalog: the tables, their columns and triggers,
 /// and the functions of the triggers, each with the transaction that wrote it last. And how many
-/// relations there are, because change files add some.
+/// relations and collections there are, because change files add some.
 package enum SchemaState {
   /// The same text if nothing has changed; nil if part of the model is not bound.
   package static func read(_ store: StoreConnection) throws -> String? {
@@ -20,6 +20,7 @@ package enum SchemaState {
         || (SELECT string_agg(p.oid || ':' || p.xmin, ' ' ORDER BY p.oid) FROM pg_proc p
           WHERE p.pronamespace = to_regnamespace('cascade'))
         || (SELECT concat(' ', count(*), ' ', max(l.number), ' ') FROM cascade.relation l)
+        || (SELECT concat(count(*), ' ') FROM cascade.collection)
         || (SELECT concat(r.rolsuper, r.rolbypassrls) FROM pg_roles r WHERE r.rolname = session_user)
       """
     ).text

@@ -1,5 +1,6 @@
 package import CascadeModel
 package import CascadePostgres
+internal import CascadePlanning
 internal import CascadeStore
 
 /// A connection to a store, and what the model's tables are there.
@@ -106,7 +107,27 @@ package final class StoreConnection {
     var binder = Binder(self, numbers: numbering)
     var bound = try binder.bind()
     try FileBinder(store: self, numbers: numbering).bind(&bound)
+    let isAnyText =
+      bound.relations.contains { $0.list?.isText == true }
+      || bound.files.contains { $0.list?.isText == true }
+    if numbering && isAnyText { try db.execute(OwnSchema.json) }
     binding = bound
+  }
+
+  /// Makes a collection of objects that the model does not list.
+  package func makeObjects(_ collection: String) throws {
+    let number = try number("collection", ["name"], [collection], makes: true)!
+    try db.execute(OwnSchema.objects(MappedTable(objectsOf: collection, number)))
+    try bind(numbering: true)
+  }
+
+  /// Follows only the rules of these kinds of sweeps during `body`.
+  package func following<T>(_ kinds: [SweepKind], _ body: () throws -> T) rethrows -> T {
+    let left = Rules.all.subtracting(kinds.followedRules)
+    if left.isEmpty { return try body() }
+    binding = binding.leaving(left)
+    defer { binding = binding.leaving([]) }
+    return try body()
   }
 
   /// Binds again if the schema has changed.
@@ -123,6 +144,22 @@ package final class StoreConnection {
     if let name = try name(quoted(table)) { return name }
     let parts = table.split(separator: ".", maxSplits: 1).map(String.init)
     return parts.count == 2 ? try name("\(quoted(parts[0])).\(quoted(parts[1]))") : nil
+  }
+
+  /// The type of a column, and whether values that are equal have the same text; nil if there is none.
+  /// A domain is what it is based on.
+  func type(of column: String, in table: String) throws -> (name: String, isDeterministic: Bool)? {
+    try db.run(
+      """
+      WITH RECURSIVE d(type, locale, depth) AS (
+        SELECT a.atttypid, a.attcollation, 0 FROM pg_attribute a WHERE a.attrelid = $1::regclass
+        AND a.attname = $2 AND a.attnum > 0 AND NOT a.attisdropped
+        UNION ALL SELECT t.typbasetype, d.locale, d.depth + 1
+        FROM d JOIN pg_type t ON t.oid = d.type WHERE t.typtype = 'd')
+      SELECT format_type(d.type, NULL), coalesce(l.collisdeterministic, true)
+      FROM d LEFT JOIN pg_collation l ON l.oid = d.locale ORDER BY d.depth DESC LIMIT 1
+      """, [table, column]
+    ).rows.first.map { ($0[0]!, $0[1] == "t") }
   }
 
   private func name(_ text: String) throws -> String? {

@@ -17,17 +17,8 @@ extension Writer {
 
   package func managedCollectionId(_ name: String) throws -> Int64 {
     if let id = identities.caches.collections[name] { return id }
-    if let whole = model.typeNames[name] {
-      throw Rejection(
-        .invalid,
-        "\"\(name)\" is a type of \"\(whole)\": name that collection, and the type in `put`")
-    }
     if let problem = binding.problem(of: name) { throw cannotBeWritten(name, problem.message) }
-    if model.strict && model.collections[name] == nil {
-      let known = model.collections.keys.sorted()
-      let hint = nearest(name, in: known).map { ", did you mean \"\($0)\"?" } ?? ""
-      throw Rejection(.invalid, "the model has no collection \"\(name)\" and is strict\(hint)")
-    }
+    if let problem = model.problem(ofChanged: name) { throw Rejection(.invalid, problem) }
     if let other = try db.collection(lookingLike: name) {
       throw Rejection(.invalid, RecordedCollection.looksLike(other))
     }

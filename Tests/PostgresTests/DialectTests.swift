@@ -62,7 +62,7 @@ struct DialectTests {
         try SweepTests().denied()
         try SweepTests().detach()
         try LeaseTests().spares()
-        try FileTests().lastEdge()
+        try FileTests().lastEdge(place: FileTests.places[0])
         try FileTests().check()
         try RowFileTests().conditions()
         try ObjectTests().objects()

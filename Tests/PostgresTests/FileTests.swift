@@ -4,6 +4,7 @@ import CascadeStore
 import CascadeSystem
 import PostgresStore
 import PostgresSupport
+import StoreDefinition
 import TestSupport
 import Testing
 
@@ -22,22 +23,27 @@ private final class Covers {
       ('b1', 'bob', '2.jpg');
     """
 
-  init(_ more: String = "", rule: String = "deleteDestinationIfAllSourcesDeleted") throws {
+  /// `place` is where an album names its covers, `type` that of the column.
+  init(
+    _ more: String = "", rule: String = "deleteDestinationIfAllSourcesDeleted",
+    place: String = "column: 'cover'", schema: String = "", collections: String = "",
+    relationships: String = ""
+  ) throws {
     let random = try Process.randomBytes(8).map { String($0, radix: 16) }.joined()
     directory = try Directory.openOrMake("/tmp/cascade-covers-\(random)")
     root = try Directory.openOrMake("\(directory.path)/media")
     _ = try Directory.openOrMake("\(directory.path)/spool")
     let model = """
-      { collections: {
+      { collections: { \(collections)
           artists: { table: "artist", key: "id" }, albums: { table: "album", key: "id" } },
-        relationships: [
+        relationships: [ \(relationships)
           { name: "artist", from: "albums", to: "artists", column: "artist_id",
             rules: ["deleteSourceIfDestinationDeleted"] },
-          { name: "cover", from: "albums", to: { files: "media" }, column: "cover",
+          { name: "cover", from: "albums", to: { files: "media" }, \(place),
             rules: ["\(rule)"] }],
         files: { media: "\(directory.path)/media" }, \(more) }
       """
-    store = try PostgresFixture(model, schema: Covers.schema)
+    store = try PostgresFixture(model, schema: Covers.schema + schema)
     try store.sweep([.all])
     try write("covers/1.jpg", "2.jpg")
   }
@@ -84,10 +90,42 @@ private final class Covers {
 
 @Suite("Files beside PostgreSQL", .enabled(if: Cluster.isInstalled, "\(Cluster.missing)"))
 struct FileTests {
-  @Test("A file is moved into the trash when its last edge is gone, and an undo brings it back")
-  func lastEdge() throws {
-    let covers = try Covers()
+  struct Place: CustomTestStringConvertible {
+    let place: String
+    let schema: String
+    var testDescription: String { place }
+  }
+
+  /// Where a row names its files.
+  static let places = [
+    Place(place: "column: 'cover'", schema: ""),
+    Place(
+      place: "property: 'paths', toMany: true",
+      schema: """
+        ALTER TABLE album ADD paths text[]; CREATE INDEX ON album USING gin (paths);
+        UPDATE album SET paths = ARRAY[cover, cover, NULL];
+        """),
+    Place(
+      place: "property: 'paths', toMany: true",
+      schema: """
+        ALTER TABLE album ADD paths jsonb; CREATE INDEX ON album USING gin (paths);
+        UPDATE album SET paths = jsonb_build_array(cover, 7, cover);
+        """),
+    Place(
+      place: "property: 'doc.in.path'",
+      schema: """
+        ALTER TABLE album ADD doc text;
+        UPDATE album SET doc = jsonb_build_object('in', jsonb_build_object('path', cover));
+        """),
+  ]
+
+  @Test(
+    "A file is moved into the trash when its last edge is gone, and an undo brings it back",
+    arguments: places)
+  func lastEdge(place: Place) throws {
+    let covers = try Covers(place: place.place, schema: place.schema)
     let store = covers.store
+    #expect(try store.reader.checkSetup().isEmpty)
     let plan = try store.reader.plan(deleting: [Node("artists", .text("anna"))])
     #expect(plan.files == 1)
     try store.bySQL("DELETE FROM artist WHERE id = 'anna'")
@@ -116,6 +154,48 @@ struct FileTests {
     #expect(
       try store.reader.edges(EdgeQuery(), after: nil, limit: 4).edges.map(\.kind)
         == [.column, .column, .column, .file])
+  }
+
+  @Test("A list that gets shorter lets a file go, and objects name files, too")
+  func lists() throws {
+    let covers = try Covers(
+      place: "property: 'paths', toMany: true", schema: FileTests.places[1].schema)
+    let store = covers.store
+    try covers.write("3.jpg")
+    try store.bySQL("UPDATE album SET paths = ARRAY['3.jpg', '2.jpg'] WHERE id = 'a1'")
+    let result = try store.sweep()
+    try covers.settle()
+    #expect(covers.isKept("covers/1.jpg", result.batch))
+    #expect(covers.text("3.jpg") == "3.jpg")
+    let first = try store.reader.edges(EdgeQuery(name: "cover"), after: nil, limit: 2)
+    let rest = try store.reader.edges(EdgeQuery(name: "cover"), after: first.next, limit: 9)
+    #expect(first.edges.count == 2 && rest.edges.count == 2)
+    #expect(Set((first.edges + rest.edges).map(\.json.text)).count == 4)
+    let unreferenced = try store.reader.unreferencedFiles(covers.paths)
+    #expect(unreferenced.count == 0)
+  }
+
+  @Test("Objects name files in their values, as long as they are of that type")
+  func objects() throws {
+    let covers = try Covers(
+      place: "property: 'paths', toMany: true", schema: FileTests.places[1].schema,
+      collections: "notes: { types: { photo: 'photos' } },",
+      relationships: """
+        { name: "image", from: "photos", to: { files: "media" }, property: "image",
+          rules: ["deleteDestinationIfSourceDeleted"] },
+        """)
+    try covers.write("3.jpg", "4.jpg")
+    let store = covers.store
+    let note = #"{"image":"3.jpg"}"#
+    try store.apply([
+      put("notes/1", note, type: "photo"), put("notes/2", #"{"image":"4.jpg"}"#, type: "text"),
+    ])
+    let edges = try store.reader.edges(EdgeQuery(name: "image")).edges
+    #expect(edges.map(\.destination) == [.file(root: "media", path: "3.jpg")])
+    let receipt = try store.apply([put("notes/1", note, type: "text")])
+    try covers.settle()
+    #expect(covers.isKept("3.jpg", receipt.batch))
+    #expect(covers.text("4.jpg") == "4.jpg")
   }
 
   @Test("What an application deletes or names otherwise by SQL lets its file go, without a rule")

@@ -3,6 +3,7 @@ import CascadePostgres
 import CascadeStore
 import PostgresStore
 import PostgresSupport
+import StoreDefinition
 import Testing
 
 @Suite("Leases on PostgreSQL", .enabled(if: Cluster.isInstalled, "\(Cluster.missing)"))

@@ -9,26 +9,33 @@ import StoreDefinition
 final class PostgresFixture {
   let database: Database
   let model: StoreModel
-  private(set) var writer: PostgresWriter!
+  /// One daemon at most serves the database, so there may be none for a moment.
+  private var current: PostgresWriter?
+  var writer: PostgresWriter { current! }
   let reader: PostgresReader
-  private var count: Int64 = 0
+  var count: Int64 = 0
 
-  init(_ model: String, schema: String, lenient: Bool = true) throws {
+  convenience init(_ model: String, schema: String, lenient: Bool = true) throws {
+    try self.init(
+      model: lenient ? StoreModel(model) : StoreModel(json5: Array(model.utf8)), schema: schema)
+  }
+
+  init(model: StoreModel, schema: String) throws {
     database = try Database(schema: schema)
-    self.model = try lenient ? StoreModel(model) : StoreModel(json5: Array(model.utf8))
-    writer = try PostgresWriter(
+    self.model = model
+    current = try PostgresWriter(
       database.location, self.model, attaches: true, lockTimeout: .seconds(5))
     reader = try PostgresReader(database.location, self.model, lockTimeout: .seconds(5))
   }
 
   /// As the next daemon does. Nothing is left of the connections of the last one.
   func reopen() throws {
-    writer = nil
-    writer = try PostgresWriter(
+    current = nil
+    current = try PostgresWriter(
       database.location, model, attaches: true, lockTimeout: .seconds(5))
   }
 
-  func close() { writer = nil }
+  func close() { current = nil }
 
   func bySQL(_ sql: String) throws { try database.session().execute(sql) }
 
@@ -54,10 +61,10 @@ final class PostgresFixture {
   }
 
   /// Sweeps until nothing is left to be looked for again. Transactions of other tests delay it.
-  func settle() throws {
+  func settle(_ kinds: [SweepKind] = [.cascade, .refcount]) throws {
     for _ in 0..<5_000 {
       if try texts("SELECT count(*) FROM cascade.recheck") == ["0"] { return }
-      try sweep()
+      try sweep(kinds)
       _ = try texts("SELECT pg_sleep(0.001)")
     }
     throw ClusterError(description: "not in time: nothing is left to be looked for again")
@@ -66,15 +73,6 @@ final class PostgresFixture {
   @discardableResult
   func sweep(_ kinds: [SweepKind] = [.cascade, .refcount]) throws -> SweepResult {
     try writer.sweep(kinds, at: 1, manners: .none)
-  }
-
-  @discardableResult
-  func apply(_ changes: [Change]) throws -> Receipt {
-    count += 1
-    let submission = Submission(
-      id: "test-\(count)", author: "test", fingerprint: count, at: count)
-    var rest = changes[...]
-    return try writer.group { try writer.apply(submission) { rest.popFirst() } }
   }
 }
 

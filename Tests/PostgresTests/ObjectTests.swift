@@ -110,11 +110,40 @@ struct ObjectTests {
   }
 
   @Test(
+    "A collection that the model does not list comes with its first object, unless it is strict")
+  func unlisted() throws {
+    let store = try PostgresFixture(Self.model, schema: Self.schema)
+    let pin = Node("pins", .text("p"))
+    let changes: [Change] = [
+      .put(pin, type: nil, value: JSONText(valid: "1"), edges: nil),
+      .link(
+        name: "of", from: pin, to: .node(Self.song(1)), rules: .deleteSourceIfDestinationDeleted),
+    ]
+    // What a rejected file made is not there.
+    #expect(throws: Rejection.self) {
+      try store.apply(changes + [.patch(Self.note("none"), set: [], unset: [])])
+    }
+    #expect(try store.reader.nodes(in: "pins", after: nil, limit: 9).isEmpty)
+    try store.apply(changes)
+    try store.reopen()
+    #expect(try store.reader.nodes(in: "pins", after: nil, limit: 9).map(\.node) == [pin])
+    try store.bySQL("DELETE FROM song WHERE id = 1")
+    let result = try store.sweep()
+    #expect(result.byCollection == ["pins": 1])
+    _ = try store.writer.undo(#require(result.batch), by: "me", at: 5)
+    #expect(try store.reader.node(pin).value?.text == "1")
+    let strict = try PostgresFixture(
+      Self.model.replacing("{ collections", with: "{ strict: true, collections"),
+      schema: Self.schema)
+    #expect(
+      try strict.messages(changes[0]) == ["the model has no collection \"pins\" and is strict"])
+  }
+
+  @Test(
     "What the model does not declare is refused with its place, and nothing of the file is done")
   func refusals() throws {
     let store = try PostgresFixture(Self.model, schema: Self.schema)
     let refused: [(Change, String)] = [
-      (.put(Node("x", .text("y")), type: nil, value: nil, edges: nil), "has no collection \"x\""),
       (
         .link(
           name: "next", from: Self.song(1), to: .file(root: "media", path: "x"), rules: nil),

@@ -31,6 +31,7 @@ struct PlaceTests {
     Place(
       model: "to: { O: 'os', P: 'ps' }, column: 'x', typeColumn: 't'",
       columns: "x int, t kind", nothing: "NULL, NULL", reference: "$, 'O'"),
+    Place(model: "to: 'os', column: 'x'", columns: "x number", nothing: "NULL", reference: "$"),
     Place(
       model: "to: ['os', 'ps'], column: 'x'", columns: "x int", nothing: "NULL", reference: "$"),
     Place(
@@ -64,7 +65,8 @@ struct PlaceTests {
       """,
       schema: """
         CREATE TYPE kind AS ENUM ('O', 'P');
-        CREATE TABLE o(id int PRIMARY KEY); INSERT INTO o VALUES(1), (2), (3);
+        CREATE DOMAIN small AS int CHECK(VALUE < 100); CREATE DOMAIN number AS small;
+        CREATE TABLE o(id number PRIMARY KEY); INSERT INTO o VALUES(1), (2), (3);
         CREATE TABLE p(id int PRIMARY KEY);
         CREATE TABLE r(id int PRIMARY KEY, \(place.columns));
         INSERT INTO r VALUES(1, \(place.values(1))), (2, \(place.values(2))), (3, \(place.nothing));

@@ -1,13 +1,15 @@
 // An application that deletes an artist every 50 ms, and how long until her 50 rows are gone.
 //
 //   latency load DB SIZE REFERENCES    SIZE artists, each with 5 albums of 9 songs; REFERENCES is
-//                                      "keyed", with ON DELETE CASCADE, or "plain"
-//   latency run DB SIZE PAGES          prints, in milliseconds, p50 and p99 of the application's
+//                                      "keyed", with ON DELETE CASCADE, "plain", or "swept", with
+//                                      what `bare` needs
+//   latency run DB SIZE PAGES [bare]   prints, in milliseconds, p50 and p99 of the application's
 //                                      deletes, and of the times from there to the end; after so
 //                                      many PAGES in the log the application does a checkpoint
 //
 // A second process looks for the end: it asks `data_version`, and when that changes whether any
-// album or song is left.
+// album or song is left. With `bare`, a third one sweeps with nothing but SQL, and keeps the rows:
+// what no daemon can be faster than.
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -43,16 +45,27 @@ static void create_tables(sqlite3 *db, int keyed) {
   execute(db, sql);
 }
 
+// What the third process needs: which artists went, and a place for the rows that go with them.
+static void create_sweep(sqlite3 *db) {
+  execute(db,
+          "CREATE TABLE gone(id TEXT); CREATE TABLE kept(collection, id, title);"
+          "CREATE TRIGGER gone AFTER DELETE ON artist"
+          " BEGIN INSERT INTO gone VALUES (old.id); END");
+}
+
 static void insert_row(sqlite3_stmt *insert, const Key *key, const Key *parent) {
   bind_text(insert, 1, key->text, KEY_LENGTH);
   if (parent) bind_text(insert, 2, parent->text, KEY_LENGTH);
   run(insert);
 }
 
-static void load(const char *path, const Artist *artists, long size, int keyed) {
+static void load(const char *path, const Artist *artists, long size, const char *references) {
+  int keyed = !strcmp(references, "keyed"), swept = !strcmp(references, "swept");
+  CHECK(keyed || swept || !strcmp(references, "plain"), "no references: '%s'", references);
   sqlite3 *db = open_as_application(path);
   execute(db, "BEGIN");
   create_tables(db, keyed);
+  if (swept) create_sweep(db);
   sqlite3_stmt *artist = prepare(db, "INSERT INTO artist VALUES (?, 'the name of an artist')");
   sqlite3_stmt *album = prepare(db, "INSERT INTO album VALUES (?, ?, 'the title of an album')");
   sqlite3_stmt *song = prepare(db, "INSERT INTO song VALUES (?, ?, 'the title of a song')");
@@ -111,6 +124,31 @@ static void watch(const char *path, const Artist *artists, volatile Times *times
   close_database(db);
 }
 
+static void sweep(const char *path, const volatile Times *times, long size) {
+  sqlite3 *db = open_as_application(path);
+  sqlite3_stmt *version = prepare(db, "PRAGMA data_version");
+  int64_t seen = 0, current;
+  while (times[size - 1].ended == 0) {
+    if ((current = ask(version)) == seen) {
+      nap();
+      continue;
+    }
+    seen = current;
+    execute(db,
+            "BEGIN IMMEDIATE;"
+            "CREATE TEMP TABLE IF NOT EXISTS lost(id TEXT PRIMARY KEY); DELETE FROM lost;"
+            "INSERT INTO lost SELECT id FROM album WHERE artist_id IN (SELECT id FROM gone);"
+            "INSERT INTO kept SELECT 2, id, title FROM song WHERE album_id IN lost;"
+            "DELETE FROM song WHERE album_id IN lost;"
+            "INSERT INTO kept SELECT 1, id, title FROM album WHERE id IN lost;"
+            "DELETE FROM album WHERE id IN lost;"
+            "DELETE FROM gone;"
+            "COMMIT");
+  }
+  finalize(version);
+  close_database(db);
+}
+
 static void sleep_until(double time) {
   double left = time - now();
   if (left > 0) nanosleep(&(struct timespec){.tv_nsec = (long)(left * 1e9)}, NULL);
@@ -158,35 +196,47 @@ static void print_times(const volatile Times *times, long size) {
   free(until_end);
 }
 
-static void run_both(const char *path, long size, int pages) {
+// Runs `work` in a process of its own.
+#define IN_PROCESS(process, work)                                                                  \
+  do {                                                                                             \
+    SYSTEM_CHECK(((process) = fork()) >= 0, "start", "another process");                           \
+    if ((process) == 0) {                                                                          \
+      work;                                                                                        \
+      exit(0);                                                                                     \
+    }                                                                                              \
+  } while (0)
+
+static void await(pid_t process) {
+  int status;
+  SYSTEM_CHECK(waitpid(process, &status, 0) == process, "wait for", "another process");
+  CHECK(status == 0, "another process failed");
+}
+
+static void run_all(const char *path, long size, int pages, int is_bare) {
   Artist *artists = make_artists(size);
   Times *times = mmap(NULL, (size_t)size * sizeof *times, PROT_READ | PROT_WRITE,
                       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   SYSTEM_CHECK(times != MAP_FAILED, "share", "memory");
-  pid_t watcher = fork();
-  SYSTEM_CHECK(watcher >= 0, "start", "the watcher");
-  if (watcher == 0) {
-    watch(path, artists, times, size);
-    exit(0);
-  }
+  pid_t watcher, sweeper = 0;
+  IN_PROCESS(watcher, watch(path, artists, times, size));
+  if (is_bare) IN_PROCESS(sweeper, sweep(path, times, size));
   delete_artists(path, artists, times, size, pages);
-  int status;
-  SYSTEM_CHECK(waitpid(watcher, &status, 0) == watcher, "wait for", "the watcher");
-  CHECK(status == 0, "the watcher failed");
+  await(watcher);
+  if (is_bare) await(sweeper);
   print_times(times, size);
 }
 
 int main(int count, char **arguments) {
   const char *command = count > 1 ? arguments[1] : "";
   if (count == 5 && !strcmp(command, "load")) {
-    int keyed = !strcmp(arguments[4], "keyed");
-    CHECK(keyed || !strcmp(arguments[4], "plain"), "no references: '%s'", arguments[4]);
     long size = number(arguments[3]);
-    load(arguments[2], make_artists(size), size, keyed);
-  } else if (count == 5 && !strcmp(command, "run")) {
-    run_both(arguments[2], number(arguments[3]), (int)strtol(arguments[4], NULL, 10));
+    load(arguments[2], make_artists(size), size, arguments[4]);
+  } else if ((count == 5 || count == 6) && !strcmp(command, "run")) {
+    int pages = (int)strtol(arguments[4], NULL, 10);
+    run_all(arguments[2], number(arguments[3]), pages, count == 6);
   } else {
-    fprintf(stderr, "usage: latency load DB SIZE plain|keyed | latency run DB SIZE PAGES\n");
+    fprintf(stderr, "usage: latency load DB SIZE plain|keyed|swept"
+                    " | latency run DB SIZE PAGES [bare]\n");
     return 64;
   }
   return 0;

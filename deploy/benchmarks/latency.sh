@@ -38,18 +38,24 @@ report_latency() {
     "$(awk "BEGIN { printf \"%.2f\", $(milliseconds ours 1) / $(milliseconds c 1) }")" '' 0.5
   bound '    from commit to end, p50' "$(milliseconds ours 3)" ms 10
   bound '    from commit to end, p99' "$(milliseconds ours 4)" ms 40
+  printf '%-44s p50 %s ms   p99 %s ms\n' '    nothing but the SQL of such a sweep' \
+    "$(milliseconds bare 3)" "$(milliseconds bare 4)"
 }
 
 # compare_latency SIZE PAGES
 compare_latency() {
   local theirs=$work/c.db
-  rm -f "$work"/latency.{c,ours}
+  rm -f "$work"/latency.{c,ours,bare}
   for ((run = 0; run < runs; run++)); do
     cp "$work/keyed.db" "$theirs"
     settle
     CACHE_KIB=$cache "$work/latency" run "$theirs" "$1" "$2" >>"$work/latency.c"
     remove "$theirs"
-    [[ $only_c ]] || run_latency "$work/base.db" "$1" "$2"
+    [[ ! $only_c ]] || continue
+    run_latency "$work/base.db" "$1" "$2"
+    cp "$work/swept.db" "$theirs"
+    "$work/latency" run "$theirs" "$1" "$2" bare >>"$work/latency.bare"
+    remove "$theirs"
   done
   report_latency
 }
@@ -58,10 +64,13 @@ compare_latency() {
 bench_latency() {
   local n=${size:-400} lock='' trash=1d
   "$work/latency" load "$work/keyed.db" "$n" keyed
-  [[ $only_c ]] || "$work/latency" load "$work/base.db" "$n" plain
+  if [[ ! $only_c ]]; then
+    "$work/latency" load "$work/base.db" "$n" plain
+    "$work/latency" load "$work/swept.db" "$n" swept
+  fi
   echo "an application with $n deletes, which leaves checkpoints to others"
   compare_latency "$n" 0
   echo "an application with $n deletes, which does a checkpoint after 1000 pages"
   compare_latency "$n" 1000
-  remove "$work/keyed.db" "$work/base.db"
+  remove "$work"/{keyed,base,swept}.db
 }

@@ -8,22 +8,11 @@ extension Reader {
   /// Nil if the node does not exist.
   package func graph(around node: Node, depth: Int, limit: Int) throws -> Graph? {
     guard let center = try existingNode(node) else { return nil }
-    var search = GraphSearch(around: .node(center), limit: limit)
-    for level in 0..<depth { try search.expand(level, self) }
-    try search.addOuterEdges(depth, self)
+    let search = try GraphSearch(around: .node(center), depth: depth, limit: limit, in: self)
     return try consequences {
       try markExistingDead([center])
     } tell: { denials, numbers in
-      let vertices = try search.vertices.map { vertex in
-        var vertex = vertex
-        vertex.isDeleted = try isGone(vertex.end, numbers)
-        return vertex
-      }
-      let denying = Set(denials.compactMap { $0.edge.map(EdgeEnds.init) })
-      let arrows = search.edges.map { edge in
-        Graph.Arrow(edge: edge, denies: denying.contains(EdgeEnds(edge)))
-      }
-      return Graph(vertices: vertices, arrows: arrows, denials: denials)
+      try search.graph(denials: denials) { try isGone($0, numbers) }
     }
   }
 
@@ -62,74 +51,8 @@ extension Reader {
   }
 }
 
-/// A search from the center outwards, level by level, as long as there is room.
-private struct GraphSearch {
-  private(set) var vertices: [Graph.Vertex]
-  private(set) var edges: [Edge] = []
-  private var indexes: [Destination: Int]
-  private var seen: Set<EdgeIdentity> = []
-  private let limit: Int
-  /// No more vertices are added, only edges.
-  private var addsEdgesOnly = false
-
-  init(around center: Destination, limit: Int) {
-    vertices = [Graph.Vertex(end: center, depth: 0)]
-    indexes = [center: 0]
-    self.limit = max(limit, 1)
+extension Reader: EdgeSource {
+  package func edges(_ query: EdgeQuery, limit: Int) throws -> EdgePage {
+    try edges(query, after: nil, limit: limit)
   }
-
-  mutating func expand(_ depth: Int, _ reader: Reader) throws {
-    for index in vertices.indices where vertices[index].depth == depth {
-      try followLeaving(index, reader)
-      try follow(EdgeQuery(to: vertices[index].end), index, reader)
-    }
-  }
-
-  /// Adds the edges between the outermost vertices: each such edge leaves one of them.
-  mutating func addOuterEdges(_ depth: Int, _ reader: Reader) throws {
-    addsEdgesOnly = true
-    for index in vertices.indices where vertices[index].depth == depth {
-      try followLeaving(index, reader)
-    }
-  }
-
-  private mutating func followLeaving(_ index: Int, _ reader: Reader) throws {
-    guard case .node(let node) = vertices[index].end else { return }
-    try follow(EdgeQuery(from: node), index, reader)
-  }
-
-  private mutating func follow(_ query: EdgeQuery, _ index: Int, _ reader: Reader) throws {
-    let page = try reader.edges(query, limit: limit + 1)
-    for edge in page.edges { add(edge, at: index) }
-    if page.next != nil {
-      vertices[index].hiddenEdgeCount += max(try reader.count(query) - page.edges.count, 0)
-    }
-  }
-
-  private mutating func add(_ edge: Edge, at index: Int) {
-    if seen.contains(EdgeIdentity(edge)) { return }
-    for end in [.node(edge.source), edge.destination] where indexes[end] == nil {
-      if addsEdgesOnly || vertices.count >= limit { return vertices[index].hiddenEdgeCount += 1 }
-      indexes[end] = vertices.count
-      vertices.append(Graph.Vertex(end: end, depth: vertices[index].depth + 1))
-    }
-    seen.insert(EdgeIdentity(edge))
-    edges.append(edge)
-  }
-}
-
-private struct EdgeEnds: Hashable {
-  let name: String
-  let source: Node
-  let destination: Destination
-
-  init(_ edge: Edge) { (name, source, destination) = (edge.name, edge.source, edge.destination) }
-}
-
-private struct EdgeIdentity: Hashable {
-  let ends: EdgeEnds
-  let origin: Origin
-  let kind: EdgeKind
-
-  init(_ edge: Edge) { (ends, origin, kind) = (EdgeEnds(edge), edge.origin, edge.kind) }
 }

@@ -217,32 +217,4 @@ struct PropertyTests {
     try store.apply([.put(node("A"), type: nil, value: value, edges: [])])
     #expect(try store.graph() == "A=0>B")
   }
-
-  // MARK: - Types
-
-  @Test("A type's relationships are for its objects, and a change of type changes them")
-  func types() throws {
-    let store = try TestStore(
-      "name: 'all', from: 'posts', property: 'p'", "name: 'of', from: 'photos', property: 'p'",
-      "name: 'on', from: 'texts', property: 'p', rules: ['deleteDestinationIfSourceDeleted']")
-    try store.run("B C")
-    func graph(_ type: String?) throws -> String {
-      try store.apply([put("posts/1", #"{"p":"B"}"#, type: type)])
-      return try store.graph()
-    }
-    #expect(try graph("photo") == "posts/1=0all>B posts/1=0of>B")
-    #expect(try graph("text") == "posts/1=0all>B posts/1=8on>B")
-    #expect(try graph("text") == "posts/1=0all>B posts/1=8on>B")
-    #expect(try graph(nil) == "")
-    #expect(try store.alive() == "C")
-  }
-
-  @Test("A type is no collection: a change that names it is refused")
-  func typeAsCollection() throws {
-    let store = try TestStore("name: 'of', from: 'photos', property: 'p'")
-    let refusal = #""photos" is a type of "posts": name that collection, and the type in `put`"#
-    for change in [put("photos/1"), delete("photos/1"), patch("photos/1", "{}")] {
-      #expect(try store.refusal(change) == refusal)
-    }
-  }
 }

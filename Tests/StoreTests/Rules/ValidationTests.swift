@@ -156,51 +156,6 @@ struct ValidationTests {
     #expect(try store.refusals("songs/1{album>albums/1}") == [])
   }
 
-  // MARK: - Types
-
-  @Test("A type within a collection has demands of its own")
-  func types() throws {
-    let store = try store("name: 'of', from: 'photos', to: 'albums', optional: false")
-    func put(_ type: String?) -> [Change] {
-      [.put(node("posts/1"), type: type, value: nil, edges: nil)]
-    }
-    #expect(try store.reasons(put("photo")).map(\.code) == [.missingMandatory])
-    #expect(try store.reasons(put("text")).isEmpty)
-    #expect(try store.reasons(put(nil)).isEmpty)
-    #expect(try store.reasons(put("photo")).map(\.code) == [.missingMandatory])
-  }
-
-  @Test("Only sources of a relationship's own type count at its destination")
-  func typesAtTheInverse() throws {
-    let store = try store(
-      "name: 'of', from: 'photos', to: 'albums', inverse: { name: 'photos', max: 1, toMany: true }",
-      "name: 'of', from: 'texts', to: 'albums', inverse: { name: 'texts', max: 2, toMany: true }")
-    func post(_ key: String, _ type: String) -> Change {
-      let edge = DeclaredEdge(name: "of", destination: .node(node("albums/1")), rules: [])
-      return .put(node("posts/\(key)"), type: type, value: nil, edges: [edge])
-    }
-    try store.run("albums/1")
-    try store.apply([post("1", "photo"), post("2", "text"), post("3", "text")])
-    #expect(try store.reasons([post("4", "photo")]).map(\.code) == [.tooMany])
-    #expect(try store.reasons([post("4", "text")]).map(\.code) == [.tooMany])
-    #expect(try store.reasons([post("4", "other")]).isEmpty)
-  }
-
-  @Test("Neighbours of an object that becomes another type's are judged")
-  func typesOfNeighbours() throws {
-    let store = try store(
-      "name: 'pic', from: 'songs', to: 'photos', optional: false",
-      "name: 'of', from: 'photos', to: 'albums', inverse: { name: 'photos', toMany: true, max: 1 }")
-    func put(_ key: String, _ type: String) -> [Change] {
-      [.put(node("posts/\(key)"), type: type, value: nil, edges: nil)]
-    }
-    try store.apply(put("1", "photo") + put("2", "text"))
-    try store.run("songs/1{pic>posts/1} albums/1 posts/1-0of>albums/1 posts/2-0of>albums/1")
-    #expect(try store.reasons(put("1", "text")).map(\.code) == [.missingMandatory])
-    #expect(try store.reasons(put("2", "photo")).map(\.code) == [.tooMany])
-    #expect(try store.reasons(put("1", "photo")).isEmpty)
-  }
-
   // MARK: - Survivors
 
   @Test("Who loses a mandatory reference may not stay behind", arguments: [0, 64, 1, 2])
