@@ -34,7 +34,7 @@ struct Standbys {
     try store.db.run(
       """
       SELECT count(*) > 0 AND NOT coalesce(bool_or(flush_lsn >= $1::pg_lsn), false)
-      FROM pg_stat_replication WHERE state = 'streaming'
+      FROM pg_stat_replication WHERE state IN ('catchup', 'streaming')
       """, [end]
     ).bool
   }

@@ -66,7 +66,9 @@ extension PostgresWriter {
   private var mayBeginAtOnce: Bool { !store.binding.denies && rowsToAStep == nil }
 
   /// More would go than needs no approval, or it takes longer to tell.
-  private struct MustBePlanned: Error {}
+  private struct MustBePlanned: Error, CustomStringConvertible {
+    let description = "a sweep has to be planned before it begins"
+  }
 
   /// Begins a batch and takes its first step in one transaction. If something could be held, that is
   /// only committed if nothing is left to be done, and so little went that nothing is. Else nil, and

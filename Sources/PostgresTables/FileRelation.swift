@@ -87,7 +87,7 @@ struct FileBinder {
   }
 
   /// Why a column cannot have paths.
-  private struct Unfit: Error {
+  private struct Unfit: Error, CustomStringConvertible {
     let description: String
   }
 

@@ -58,10 +58,13 @@ struct PostgresTests {
     try store.waitUntil("it is swept") { try store.texts("SELECT id FROM song").isEmpty }
     let again = try store.ctl("--json", "apply", "-", input: file).json
     #expect(again["outcome"]?.string == "duplicate")
-    let other = #"{ "changes": [{ "put": ["others", "x"] }] }"#
+    let other = #"""
+      {"changes": [{"link": {"name": "cover", "from": ["albums", "b1"],
+        "to": {"file": "a.jpg", "root": "media"}, "rules": []}}]}
+      """#
     let refused = try store.ctl("--json", "apply", "-", input: other)
     #expect(refused.status == 65)
-    #expect(refused.output.contains("none is made on PostgreSQL"))
+    #expect(refused.output.contains("edges to files are not supported on PostgreSQL yet"))
   }
 
   @Test("What a foreign key keeps is told, and goes by itself when nothing keeps it any more")
@@ -163,13 +166,13 @@ struct PostgresTests {
       "model.json",
       """
       { store: "postgresql://u:secret@h/x", files: { m: "/srv/m" },
-        collections: { notes: {}, posts: { types: { photo: "photos" } } },
+        collections: { notes: {} }, roots: ["notes"],
         relationships: [{ name: "r", from: "notes", to: "others", toMany: true }] }
       """)
     let refused = try PostgresDaemon.run(["--check-config", scratch.path("model.json")])
     #expect(refused.status == 78)
     for text in [
-      "store: a password does not belong", "spool: missing", "collections.posts: types of objects",
+      "store: a password does not belong", "spool: missing", "roots: sweeps from roots",
       "relationships[0]: destinations that are not collections",
     ] {
       #expect(refused.error.contains(text))
