@@ -35,8 +35,7 @@ let sources =
     .unsafeFlags(["-Xfrontend", "-disable-implicit-string-processing-module-import"])
   ]
 
-/// Tests wait more than they compute, and take longer to optimize than that saves. What they compute
-/// with, `StoreDefinition`, is optimized.
+/// For tests that wait more than they compute: to optimize them takes longer than it saves.
 let tests = settings + [.unsafeFlags(["-Onone"])]
 
 /// The programs are linked statically with Swift's runtime. Each of its shared libraries would cost
@@ -100,7 +99,7 @@ let package = Package(
       name: "TestSupport", dependencies: ["CascadeSystem"], path: "Tests/TestSupport",
       swiftSettings: settings),
     .testTarget(
-      name: "ModelTests", dependencies: ["CascadeModel", "CascadeSystem"], swiftSettings: tests),
+      name: "ModelTests", dependencies: ["CascadeModel", "CascadeSystem"], swiftSettings: settings),
     .testTarget(
       name: "SystemTests", dependencies: ["CascadeSystem", "TestSupport"], swiftSettings: tests),
     .testTarget(
@@ -203,7 +202,7 @@ package.targets += engine(
         "SQLiteBinding", "SQLiteTables", "SQLiteJournal", "SQLiteRules", "SQLiteEdges",
         "SQLiteDeletion", "SQLiteSweeps", "SQLiteUndo", "SQLiteStore",
       ],
-      swiftSettings: tests),
+      swiftSettings: settings),
     .testTarget(
       name: "SpoolTests",
       dependencies: [

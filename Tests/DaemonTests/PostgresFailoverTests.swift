@@ -16,6 +16,10 @@ struct PostgresFailoverTests {
     let store = try PostgresDaemon(
       model: MusicServer.model, on: Database(schema: schema, on: cluster))
     try store.start()
+    // Nothing waits for a standby that is not there yet.
+    try store.waitUntil("the standby is connected") {
+      try store.texts("SELECT state FROM pg_stat_replication") == ["streaming"]
+    }
     return store
   }
 
