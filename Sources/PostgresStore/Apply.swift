@@ -9,8 +9,9 @@ internal import PostgresTables
 extension PostgresWriter {
   package func group<T>(_ body: () throws -> T) throws -> T {
     defer { bindAgain() }
+    let standbys = try Standbys(store)
     let result = try store.transaction { try body() }
-    try Standbys(store).awaitFlush()
+    try standbys.awaitFlush()
     return result
   }
 

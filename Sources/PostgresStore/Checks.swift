@@ -49,7 +49,7 @@ struct SetupCheck {
   }
 
   private func standbyFindings() throws -> [SetupFinding] {
-    if try !Standbys(store).areHidden { return [] }
+    if try !Standbys.areHidden(store) { return [] }
     return [
       SetupFinding(
         kind: .binding, table: nil,

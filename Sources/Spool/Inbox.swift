@@ -275,7 +275,10 @@ package final class Inbox {
   // MARK: - One file in many commits
 
   private func begin(_ file: PreparedFile) throws -> [Outcome] {
-    if let known = try ledgerReceipt(file) { return moveJudged([(file.name, known)]) }
+    // A store may have to wait for others before a file that it knows leaves the queue.
+    if let known = try writer.group({ try ledgerReceipt(file) }) {
+      return moveJudged([(file.name, known)])
+    }
     let verdict = try attempt(file) {
       unfinished = try BatchFile(file, resuming: writer.ledgerEntry(file.id))
       return Receipt(id: file.id, outcome: .applied)
