@@ -33,7 +33,7 @@ package struct PostgresError: Error, Hashable, CustomStringConvertible {
   /// Another session held a lock for longer than `lock_timeout`.
   package var isLocked: Bool { isOf("55P03") }
 
-  /// A statement took longer than its transaction allows, or somebody cancelled it.
+  /// A statement took longer than its transaction allows, or an operator cancelled it.
   package var isCancelled: Bool { isOf("57014") }
 
   package var isNotAllowed: Bool { isOf("42501", "28") }

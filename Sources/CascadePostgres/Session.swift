@@ -184,7 +184,7 @@ package struct Session: ~Copyable {
     }
   }
 
-  /// The query is answered under a lock, which whoever forbids this session to write waits for.
+  /// The query is answered under a lock. A session that forbids this one to write waits for it.
   private func commit() throws(PostgresError) {
     if let fence, try send(fence, []).isEmpty {
       throw PostgresError(

@@ -66,6 +66,10 @@ package final class PostgresWriter: StoreWriting {
     return report
   }
 
+  package func createConstraints() throws -> ConstraintReport {
+    try store.transaction { try DenialConstraints(store).create() }
+  }
+
   package var bindingProblems: [ModelProblem] { store.binding.problems }
   package var isPartlyBound: Bool { !store.binding.problems.isEmpty }
 
@@ -169,44 +173,5 @@ package final class PostgresWriter: StoreWriting {
       try store.set("paused", pause?.at)
       try store.set("paused.by", pause?.user)
     }
-  }
-}
-
-/// How many rows a step takes, so that it ends in time.
-struct StepPace {
-  private var rows = StepPace.first
-  private static let first = 500.0
-  private static let most = 20_000.0
-  /// How much of its time a step uses on average. What takes more than all of it, and half as much
-  /// again, is cancelled.
-  private static let share = 0.6
-  private static let longest = Duration.seconds(1)
-
-  /// How long a step may take. Others do not wait for it, except for the same rows; so it may take
-  /// what a SQLite store allows while no other connection writes.
-  func budget(_ limits: StoreModel.Limits) -> Duration {
-    limits.lock.map { max($0, limits.uncontendedLock) } ?? .seconds(60)
-  }
-
-  var limit: Int { Int(rows) }
-
-  /// Of a statement in a step that does not know how many rows it will meet. Others may have to wait
-  /// so long for some of them, and what the server remembers of them stays small.
-  func longestStatement(_ limits: StoreModel.Limits) -> Duration {
-    max(min(budget(limits), StepPace.longest) * 1.5, .milliseconds(50))
-  }
-
-  /// After a step that took far too long.
-  mutating func slowDown() { rows = max(10, rows / 4) }
-
-  mutating func note(_ time: Duration, _ limits: StoreModel.Limits) {
-    let ratio = min(budget(limits), StepPace.longest) / max(time, .microseconds(1))
-    rows = min(StepPace.most, max(10, rows * min(2, max(0.5, StepPace.share * ratio))))
-  }
-}
-
-extension PostgresWriter {
-  package func createConstraints() throws -> ConstraintReport {
-    try store.transaction { try DenialConstraints(store).create() }
   }
 }

@@ -31,8 +31,10 @@ extension PostgresWriter {
     }
     let kinds = try start.unfinished == nil ? kinds : unfinishedSweep ?? kinds
     try store.following(kinds) {
-      guard var (waves, isMore) = try begin(kinds, start, manners, &result) else { return }
-      while isMore { isMore = try step(&waves, manners, { try $0.next($1) }) }
+      guard case (var waves, let isMore)? = try begin(kinds, start, manners, &result) else {
+        return
+      }
+      if isMore { try carryOut(&waves, manners) }
       try end(&waves, now, &result)
     }
   }

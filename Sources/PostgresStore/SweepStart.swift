@@ -15,22 +15,21 @@ struct SweepStart {
   /// to stay, nor a plan that was found to be too much.
   let isSmall: Bool
 
-  private static let mostRows = 1_000
-
   static func read(_ store: StoreConnection, _ kinds: [SweepKind]) throws -> SweepStart {
+    let most = JournalRows.mostOfShort
     let row = try store.db.runAgain(
       """
       SELECT EXISTS (SELECT FROM cascade.recheck WHERE \(LateReferences.isDue)),
         (SELECT value FROM cascade.meta WHERE key = 'sweep.batch'),
         CASE WHEN j.count > 0 THEN nextval('cascade.batch') END,
-        j.count BETWEEN 1 AND \(mostRows) AND NOT j.has_arrived
+        j.count BETWEEN 1 AND \(most) AND NOT j.has_arrived
         AND NOT EXISTS (SELECT FROM cascade.work
           WHERE batch = \(BlockedNodes.waiting) AND NOT done)
         AND NOT EXISTS (SELECT FROM cascade.blocked)
         AND NOT EXISTS (SELECT FROM cascade.plan WHERE file LIKE '/%')
       FROM (SELECT count(*), bool_or(n.what = \(JournalSubject.arrived.rawValue)) AS has_arrived
         FROM (SELECT what FROM cascade.journal WHERE \(JournalRows.isMeant(for: kinds))
-          LIMIT \(mostRows + 1)) n) j
+          LIMIT \(most + 1)) n) j
       """
     ).rows[0]
     return SweepStart(

@@ -53,7 +53,7 @@ package struct LiveLeases {
 
   /// Throws a conflict if something went that a lease holds by now. `last` runs before, in the same
   /// exchange with the server.
-  package func verify(after last: [String] = []) throws {
+  func verify(after last: [String] = []) throws {
     let answers = try store.db.runEach(
       last + [
         "\(LeaseTable.rowOfCollections) FOR UPDATE SKIP LOCKED",

@@ -103,7 +103,6 @@ package struct RowRemoval {
     let isShared = cause != nil && isInSteps
     let why = cause.map { "\($0.relation.number), \($0.rule.rawValue)" } ?? "NULL, NULL"
     let (key, other) = (table.key.text("d"), cause?.other ?? "NULL::text")
-    let keepsRows = store.model.trash > .zero
     let nodes =
       isShared
       ? """
@@ -130,7 +129,8 @@ package struct RowRemoval {
     return "(SELECT count(*) FROM \(list.elements("d")) WHERE \(relation.isEdge()))"
   }
 
-  private var keptRow: String { store.model.trash > .zero ? "(d.*)::text" : "NULL" }
+  private var keepsRows: Bool { store.model.trash > .zero }
+  private var keptRow: String { keepsRows ? "(d.*)::text" : "NULL" }
 
   private func lost(_ relation: EdgeRelation, _ cause: Cause?) -> String? {
     if relation.join == nil {

@@ -1,6 +1,7 @@
 internal import PostgresTables
 
-/// Nodes that a batch has deleted and followed, and to which nobody can have referred meanwhile unseen.
+/// Nodes that a batch has deleted and followed, and to which no transaction can have referred meanwhile
+/// unseen.
 ///
 /// 1. A transaction that refers to a node, and does not see that it is gone, has a number that was
 ///    given before the node's deletion was committed. If all of these have ended when a later

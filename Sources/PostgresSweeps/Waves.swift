@@ -331,7 +331,8 @@ package struct Waves {
   /// since it began that may have led to them. Returns how many it looked at, and 0 when it came to an
   /// end and nothing went.
   private mutating func deleteDestinations(_ relation: EdgeRelation, _ limit: Int) throws -> Int {
-    let sources = countGone(binding.alikeAtDestination(relation).flatMap(\.sources))
+    let tables = binding.alikeAtDestination(relation).flatMap(\.sources)
+    let sources = countGone(tables)
     var pass = passes[relation.number] ?? Pass(after: nil, sources: sources)
     if pass.isOver {
       if pass.sources == sources { return 0 }
@@ -353,7 +354,7 @@ package struct Waves {
     pass.isOver = next.count < limit
     pass.after = next.last
     passes[relation.number] = pass
-    let isMore = countGone(binding.alikeAtDestination(relation).flatMap(\.sources)) != pass.sources
+    let isMore = countGone(tables) != pass.sources
     return pass.isOver && !isMore && went == 0 ? 0 : max(1, next.count)
   }
 

@@ -4,31 +4,35 @@ package import PostgresTables
 
 /// What has gone in a batch, for conditions.
 extension Waves {
-  /// Whether an edge leads to one of the keys that a query returns, with its values. The keys of
-  /// lists are read first: with them, an index is used.
+  /// Whether an edge leads to one of the keys that a query returns, with its values.
   package func leads(_ relation: EdgeRelation, toAnyOf keys: String) throws -> RowRemoval.Selection
   {
-    if relation.list == nil {
-      return RowRemoval.Selection(row: "s", condition: relation.leads(toAnyOf: keys))
-    }
-    return RowRemoval.Selection(
-      row: "s", condition: relation.leads(toAny: "$1"),
-      values: [arrayText(try db.run(keys).texts)])
+    try selection(
+      relation, keys, ofQuery: { relation.leads(toAnyOf: $0) },
+      ofArray: { relation.leads(toAny: $0) })
   }
 
   /// Which rows refer to nodes that are gone, and have lost that reference.
   func hasLostGone(_ relation: EdgeRelation) throws -> RowRemoval.Selection {
-    let keys = gone(relation.destination)
+    try selection(
+      relation, gone(relation.destination), ofQuery: { relation.hasLost(anyOf: $0) },
+      ofArray: { relation.hasLost(any: $0) })
+  }
+
+  /// The keys of lists are read first: with them, an index is used.
+  private func selection(
+    _ relation: EdgeRelation, _ keys: String, ofQuery: (String) -> String,
+    ofArray: (String) -> String
+  ) throws -> RowRemoval.Selection {
     if relation.list == nil {
-      return RowRemoval.Selection(row: "s", condition: relation.hasLost(anyOf: keys))
+      return RowRemoval.Selection(row: "s", condition: ofQuery(keys))
     }
     return RowRemoval.Selection(
-      row: "s", condition: relation.hasLost(any: "$1"),
-      values: [arrayText(try db.run(keys).texts)])
+      row: "s", condition: ofArray("$1"), values: [arrayText(try db.run(keys).texts)])
   }
 
   /// The keys of a table that are gone. `untold`: without those that earlier batches told of;
-  /// `unsettled`: without those to which nobody can refer any more who did not see them go.
+  /// `unsettled`: without those to which no transaction can refer any more that did not see them go.
   package func gone(
     _ table: MappedTable, untold: Bool = false, unsettled: Bool = false
   ) -> String {

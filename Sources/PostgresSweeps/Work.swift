@@ -3,17 +3,17 @@ internal import PostgresTables
 
 /// What a batch still has to follow: rows of `work`, and what it has deleted itself.
 struct Work {
-  package let store: StoreConnection
-  package let batch: Int64
+  let store: StoreConnection
+  let batch: Int64
   /// The last row of `deleted` that is of an earlier part of the batch.
-  package let last: Int64
+  let last: Int64
   /// How many rows a step worked on lately for each node that was gone, by the number of its table.
   var fanOut: [Int64: Int] = [:]
   /// The tables of which the batch deleted rows that may not be followed yet.
   var unfollowed: Set<Int64> = []
   /// The table whose nodes were taken last.
   private var lastTable: Int64?
-  /// Statements of which nobody needs the answer. They are sent with the next one.
+  /// Statements whose answers are not needed. They are sent with the next one.
   var pending: [String] = []
 
   init(store: StoreConnection, batch: Int64, last: Int64) {
@@ -37,14 +37,14 @@ struct Work {
 
   /// Some of the work, all of one kind and about one subject.
   struct Part {
-    package let what: JournalSubject
-    package let subject: Int64
+    let what: JournalSubject
+    let subject: Int64
     /// Whether they are in `work`, or else in `deleted`.
     let isWork: Bool
     /// The `id` of a row of `work` or of `deleted`, for each key.
-    package let rows: [String]
-    package let keys: [String]
-    package let others: [String]
+    let rows: [String]
+    let keys: [String]
+    let others: [String]
 
     /// Which rows of `deleted` they are.
     var deletedRows: ClosedRange<Int64>? {
@@ -60,7 +60,7 @@ struct Work {
         keys: indices.map { keys[$0] }, others: indices.map { others[$0] })
     }
 
-    package func without(_ dropped: Set<String>) -> Part {
+    func without(_ dropped: Set<String>) -> Part {
       only(rows.indices.filter { !dropped.contains(rows[$0]) })
     }
 
@@ -88,7 +88,7 @@ struct Work {
     """
   }
 
-  package mutating func take(_ limit: Int) throws -> Part? {
+  mutating func take(_ limit: Int) throws -> Part? {
     let most = lastTable.map { mostNodes($0, limit) } ?? limit
     let all = try ask(
       """

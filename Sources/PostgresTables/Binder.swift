@@ -9,12 +9,12 @@ struct Binder: ~Copyable {
   private let numbers: Bool
   private var binding = Binding()
 
-  package init(_ store: StoreConnection, numbers: Bool) {
+  init(_ store: StoreConnection, numbers: Bool) {
     self.store = store
     self.numbers = numbers
   }
 
-  package mutating func bind() throws -> Binding {
+  mutating func bind() throws -> Binding {
     for (name, collection) in store.model.collections.sorted(by: { $0.key < $1.key }) {
       switch collection {
       case .mapped(let table, let key, _): try bind(name, table, key)
@@ -219,8 +219,7 @@ struct Binder: ~Copyable {
     switch relationship.edgeStorage {
     case .polymorphic(let names, let typeName) where source.isManaged:
       var list = try list("value.\(names[0])", in: source.name, to: destination, path)
-      let kind = typeName.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
-      list?.kind = ListColumn.Kind(path: kind, value: type ?? "")
+      list?.kind = ListColumn.Kind(path: ListColumn.names(of: typeName), value: type ?? "")
       list?.objectTypes = store.model.objectTypes(called: relationship.from)
       return list.map { .list($0) }
     case .column(let names), .polymorphic(let names, _):

@@ -47,7 +47,7 @@ extension Binder {
   mutating func list(
     _ property: String, in table: String, to other: MappedTable, _ path: String
   ) throws -> ListColumn? {
-    let names = property.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+    let names = ListColumn.names(of: property)
     let name = names[0]
     guard let (type, isDeterministic) = try type(of: name, in: table, path) else { return nil }
     let family = other.key.families[0]

@@ -100,7 +100,7 @@ enum KeyFamily: String {
   case text
   case uuid
 
-  package init?(type: String, isDeterministic: Bool) {
+  init?(type: String, isDeterministic: Bool) {
     switch type {
     case "smallint", "integer", "bigint": self = .integer
     case "text", "character varying": self = .text
@@ -110,14 +110,14 @@ enum KeyFamily: String {
     if !isDeterministic { return nil }
   }
 
-  package static let supported = "smallint, integer, bigint, text, varchar and uuid are supported"
+  static let supported = "smallint, integer, bigint, text, varchar and uuid are supported"
 
-  package func key(_ text: String) -> Key {
+  func key(_ text: String) -> Key {
     self == .integer ? Int64(text).map(Key.integer) ?? .text(text) : .text(text)
   }
 
   /// The text of a key as the database writes it; nil if no row can have it.
-  package func text(_ key: Key) -> String? {
+  func text(_ key: Key) -> String? {
     guard let text = key.managedText else { return nil }
     switch self {
     case .integer: return Int64(text).map { String($0) }
@@ -142,7 +142,7 @@ enum KeyFamily: String {
   var pattern: String { literal(form) }
 
   /// The key that a text names; null if it names none.
-  package func value(ofText text: String) -> String {
+  func value(ofText text: String) -> String {
     "CASE WHEN \(text) ~ \(pattern) THEN \(text.cast(to: self)) END"
   }
 

@@ -65,7 +65,7 @@ package struct EdgeRelation {
 
   /// The collection that has the edges in its rows: that of the source, or of the join rows. Nil if
   /// join rows are no nodes.
-  package var holder: MappedTable? { join == nil ? source : join?.nodes }
+  var holder: MappedTable? { join == nil ? source : join?.nodes }
 
   /// What the SQL calls a row of the holder.
   package var holderRow: String { join == nil ? "s" : "e" }
@@ -120,8 +120,8 @@ package struct JoinTable {
   ///
   /// 1. Such a row goes with either end by rule 4. A relation of its own, a tie, says so for each end.
   /// 2. When it goes, its edge has lost its source, unless another row is the same edge.
-  /// 3. An edge that lost its destination did so also if its row goes for another reason. But whoever
-  ///    asks for the deletion of the row has removed the edge, whatever happens to its destination.
+  /// 3. An edge that lost its destination did so also if its row goes for another reason. But a change
+  ///    that deletes the row has removed the edge, whatever happens to its destination.
   package var nodes: MappedTable?
 
   package func columns(at end: EdgeEnd) -> Columns { end == .source ? source : destination }

@@ -62,11 +62,11 @@ package struct FileRelation {
 
 /// Finds the columns of a model that have paths.
 struct FileBinder {
-  package let store: StoreConnection
+  let store: StoreConnection
   /// Whether relationships get a number if they have none.
-  package let numbers: Bool
+  let numbers: Bool
 
-  package func bind(_ binding: inout Binding) throws {
+  func bind(_ binding: inout Binding) throws {
     for (index, relationship) in store.model.relationships.enumerated() {
       guard case .files(let root) = relationship.to,
         let source = binding.tables[store.model.collection(of: relationship.from)]
@@ -109,7 +109,7 @@ struct FileBinder {
   }
 
   private func list(_ property: String, in table: MappedTable) throws(Unfit) -> ListColumn {
-    let names = property.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+    let names = ListColumn.names(of: property)
     let type = try type(of: names[0], in: table)
     let isArray = names.count == 1 && ["text[]", "character varying[]"].contains(type)
     if !isArray && !ListColumn.documents.contains(type) {

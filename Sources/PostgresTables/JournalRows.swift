@@ -48,7 +48,8 @@ package struct JournalRows {
 
   package var isEmpty: Bool { counts.isEmpty }
   package var count: Int { counts.values.reduce(0) { $0 + $1.values.reduce(0, +) } }
-  package var isLong: Bool { count > 1_000 }
+  package var isLong: Bool { count > JournalRows.mostOfShort }
+  package static let mostOfShort = 1_000
 
   package func has(_ what: JournalSubject, _ subject: Int64? = nil) -> Bool {
     guard let subject else { return counts[what] != nil }

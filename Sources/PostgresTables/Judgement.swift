@@ -9,7 +9,7 @@ package struct Judgement {
   /// Whose other ends are counted: for `unique`, the destinations.
   package let subject: MappedTable
   /// The type of the objects that are judged; nil: all.
-  package let subjectType: String?
+  let subjectType: String?
   package let outgoing: [EdgeRelation]
   package let incoming: [EdgeRelation]
   package let isUnique: Bool

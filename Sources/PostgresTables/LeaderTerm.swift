@@ -9,7 +9,7 @@ internal import CascadeSystem
 ///    and one that is about to commit is not replaced meanwhile.
 /// 2. Up to when the term lasts by the server's clock is in a row of its own, because it changes all the
 ///    time. The listener prolongs it, also while a long statement runs. A daemon that waits takes
-///    over when it has passed. A leader whose term has passed goes on if nobody has.
+///    over when it has passed. A leader whose term has passed goes on if no other did.
 /// 3. The server ends a transaction in which a leader says nothing for a while, so that the locks of one
 ///    that was stopped keep the next one waiting no longer.
 package struct LeaderTerm {

@@ -18,8 +18,8 @@ package struct Leadership {
   /// A daemon that waits looks again after this time at most.
   static let longestWait = Duration.milliseconds(200)
 
-  /// Waits for about a second. Throws `StoreAway` if another one leads then. Nobody leads where
-  /// Cascade's tables are not, unless this daemon `attaches` them.
+  /// Waits for about a second. Throws `StoreAway` if another one leads then. Where Cascade's
+  /// tables are not, no daemon leads, unless this one `attaches` them.
   package func take(attaching attaches: Bool) throws {
     let isTaken =
       switch store.dialect {

@@ -28,6 +28,11 @@ package struct ListColumn: Hashable {
   /// The types of JSON.
   static let documents = ["jsonb", "json", "text", "character varying"]
 
+  /// The column of a property of the model, and the members that lead to the value.
+  static func names(of property: String) -> [String] {
+    property.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+  }
+
   /// The column of a property of the model.
   package static func column(of property: String) -> String {
     String(property.prefix { $0 != "." })

@@ -72,8 +72,10 @@ package struct ScratchTables {
   }
 
   private func name(_ table: Table) -> String {
-    dialect == .fast ? "pg_temp.\(table.rawValue)" : "cascade.scratch_\(table.rawValue)"
+    dialect == .fast ? "pg_temp.\(table.rawValue)" : sharedName(table)
   }
+
+  private func sharedName(_ table: Table) -> String { "cascade.scratch_\(table.rawValue)" }
 
   private var isOwn: String { "owner = \(owner)" }
 
@@ -125,7 +127,7 @@ package struct ScratchTables {
   /// Creates or removes the tables that all connections share.
   func attach(_ db: borrowing Session) throws {
     for table in Table.allCases {
-      let name = "cascade.scratch_\(table.rawValue)"
+      let name = sharedName(table)
       try db.execute(
         dialect == .portable ? shared(table, name) : "DROP TABLE IF EXISTS \(name)")
     }

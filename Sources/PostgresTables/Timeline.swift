@@ -8,10 +8,10 @@ internal import CascadePostgres
 struct Timeline {
   private let store: StoreConnection
 
-  package init(_ store: StoreConnection) { self.store = store }
+  init(_ store: StoreConnection) { self.store = store }
 
   /// Asks for a search of whole tables if the database is another one than the last time.
-  package func follow() throws {
+  func follow() throws {
     let now = try store.db.run(
       """
       SELECT ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::bigint,

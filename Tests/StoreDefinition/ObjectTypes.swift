@@ -8,6 +8,37 @@ package struct ObjectTypes {
 
   package init(_ engine: any EngineUnderTest) { self.engine = engine }
 
+  package enum Claim: String, CaseIterable, CustomTestStringConvertible {
+    case haveDemands =
+      "A type within a collection has demands of its own"
+    case countAtTheInverse =
+      "Only sources of a relationship's own type count at its destination"
+    case judgeNeighbours =
+      "Neighbours of an object that becomes another type's are judged"
+    case haveRelationships =
+      "A type's relationships are for its objects, and a change of type changes them"
+    case areNullified =
+      "References of one type's objects are removed, and an undo brings them back"
+    case areUnreferenced =
+      "Only objects of the type that is counted are unreferenced"
+    case areNoCollections =
+      "A type is no collection: a change that names it is refused"
+
+    package var testDescription: String { rawValue }
+  }
+
+  package func expect(_ claim: Claim) throws {
+    switch claim {
+    case .haveDemands: try haveDemands()
+    case .countAtTheInverse: try countAtTheInverse()
+    case .judgeNeighbours: try judgeNeighbours()
+    case .haveRelationships: try haveRelationships()
+    case .areNullified: try areNullified()
+    case .areUnreferenced: try areUnreferenced()
+    case .areNoCollections: try areNoCollections()
+    }
+  }
+
   /// A store whose relationships these are, from songs to albums unless they say otherwise.
   private func store(_ relationships: String...) throws -> any StoreUnderTest {
     let whole = relationships.map { text in
@@ -21,7 +52,7 @@ package struct ObjectTypes {
         """), schema: "")
   }
 
-  package func haveDemands() throws {
+  private func haveDemands() throws {
     let store = try store("name: 'of', from: 'photos', to: 'albums', optional: false")
     func put(_ type: String?) -> [Change] { [StoreDefinition.put("posts/1", type: type)] }
     #expect(try store.reasons(put("photo")).map(\.code) == [.missingMandatory])
@@ -30,7 +61,7 @@ package struct ObjectTypes {
     #expect(try store.reasons(put("photo")).map(\.code) == [.missingMandatory])
   }
 
-  package func countAtTheInverse() throws {
+  private func countAtTheInverse() throws {
     let store = try store(
       "name: 'of', from: 'photos', to: 'albums', inverse: { name: 'photos', max: 1, toMany: true }",
       "name: 'of', from: 'texts', to: 'albums', inverse: { name: 'texts', max: 2, toMany: true }")
@@ -45,7 +76,7 @@ package struct ObjectTypes {
     #expect(try store.reasons([post("4", "other")]).isEmpty)
   }
 
-  package func judgeNeighbours() throws {
+  private func judgeNeighbours() throws {
     let store = try store(
       "name: 'pic', from: 'songs', to: 'photos', optional: false",
       "name: 'of', from: 'photos', to: 'albums', inverse: { name: 'photos', toMany: true, max: 1 }")
@@ -59,7 +90,7 @@ package struct ObjectTypes {
     #expect(try store.reasons(put("1", "photo")).isEmpty)
   }
 
-  package func haveRelationships() throws {
+  private func haveRelationships() throws {
     let store = try engine.makeStore(
       model: StoreModel(relationships: [
         "name: 'all', from: 'posts', property: 'p'", "name: 'of', from: 'photos', property: 'p'",
@@ -80,7 +111,7 @@ package struct ObjectTypes {
   }
 
   /// An undo fills a list again, whose object is of the type that the relationship is about.
-  package func areNullified() throws {
+  private func areNullified() throws {
     let store = try engine.makeStore(
       model: StoreModel(relationships: [
         "name: 'of', from: 'photos', property: 'p', toMany: true, "
@@ -98,7 +129,7 @@ package struct ObjectTypes {
     #expect(try store.graph() == "posts/1=64of>B posts/1=64of>C")
   }
 
-  package func areUnreferenced() throws {
+  private func areUnreferenced() throws {
     let store = try store(
       "name: 'of', to: 'photos', toMany: true, from: 'songs', "
         + "rules: ['deleteDestinationIfAllSourcesDeleted']")
@@ -111,7 +142,7 @@ package struct ObjectTypes {
     #expect(held.outcome == .held && held.byCollection == ["posts": 1])
   }
 
-  package func areNoCollections() throws {
+  private func areNoCollections() throws {
     let store = try engine.makeStore(
       model: StoreModel(relationships: ["name: 'of', from: 'photos', property: 'p'"]), schema: "")
     let refusal = #""photos" is a type of "posts": name that collection, and the type in `put`"#
