@@ -312,6 +312,7 @@ struct ChangeFile {
   private func judge() throws {
     var closure = try Closure(store, journal: .ofFile(store, batch))
     closure.lastDeleted = lastDeleted
+    closure.writtenBefore = written.before
     try closure.complete()
     let denials = try closure.denials()
     if !denials.isEmpty { throw Rejection(denials) }

@@ -15,6 +15,9 @@ struct WrittenRows {
   private(set) var keys: [Int64: Set<String>] = [:]
   /// Keys of rows that were deleted before they were written.
   private var deleted: [Int64: Set<String>] = [:]
+  /// The rows of `cascade.work` that rule 1 wrote. An edge in one of them was removed before its row
+  /// was deleted, unless the deletion journals it, too.
+  private(set) var before: [Int64] = []
 
   init(_ store: StoreConnection, batch: Int64) { (self.store, self.batch) = (store, batch) }
 
@@ -27,15 +30,16 @@ struct WrittenRows {
     if !isFirst || deleted[table.number]?.contains(key) == true { return }
     for relation in store.binding.relations(heldBy: table) {
       let new = relation.alternatives.isEmpty ? [] : keys(of: relation.destination, in: made)
-      try store.db.run(
+      before += try store.db.run(
         """
         INSERT INTO cascade.work(what, subject, key, other, batch, done)
         SELECT \(JournalSubject.lost.rawValue), \(relation.number), \(relation.from()),
           \(relation.to()), \(batch), \(!relation.isFollowed(.lost))
         FROM \(relation.edges())
         WHERE \(table.key.equal(relation.holderRow, text: "$1::text")) AND \(relation.isListed)
-        AND NOT \(relation.to()) = ANY($2::text[])
-        """, [key, arrayText(new)])
+        AND NOT \(relation.to()) = ANY($2::text[]) RETURNING id
+        """, [key, arrayText(new)]
+      ).rows.map { Int64($0[0]!)! }
     }
   }
 

@@ -25,6 +25,8 @@ package struct Closure {
   package let leases: LiveLeases
   /// What a change file deleted up to here is gone for good, and counts for the hold.
   package var lastDeleted: Int64 = 0
+  /// Rows of `cascade.work` that tell what rows referred to before a change file wrote them.
+  package var writtenBefore: [Int64] = []
   /// For many nodes it may be better to read a whole table.
   private var isSmall: Bool { size <= 1_000 && !(journal?.isLong ?? false) }
 

@@ -58,7 +58,8 @@ extension Closure {
     }
   }
 
-  /// A row that this transaction deleted is denied like one that is there.
+  /// A row that this transaction deleted is denied like one that is there, by the edges that it had
+  /// when it was deleted.
   private func denyJournaled(_ relation: EdgeRelation) throws {
     // Join rows are still there.
     guard let batch = journal?.ownBatch, relation.join == nil else { return }
@@ -70,9 +71,10 @@ extension Closure {
       FROM cascade.work j JOIN \(table.name) t ON \(table.key.equal("t", text: "j.other"))
       WHERE j.batch = \(batch) AND j.what = \(JournalSubject.lost.rawValue)
       AND j.subject = \(relation.number) AND NOT \(isGone(table, table.key.text("t")))
+      AND NOT j.id = ANY($1::bigint[])
       AND NOT \(relation.source.has("j.key")) AND EXISTS (SELECT FROM cascade.deleted_node k
         WHERE k.batch = \(batch) AND k.collection = \(relation.source.number) AND k.key = j.key)
-      """)
+      """, [arrayText(writtenBefore.map(String.init))])
   }
 
   /// What it deleted later can still be brought back.

@@ -73,13 +73,7 @@ struct Binder: ~Copyable {
     for (type, to) in relationship.to.targets(in: store.model) {
       guard let destination = binding.tables[to] else { return }
       if relationship.edgeStorage == .stored {
-        // Relationships of several types may be of the same edges, with rules of their own.
-        let isDeclared = !binding.relations.contains {
-          $0.isStored && $0.name == relationship.name && $0.source.number == source.number
-            && $0.destination.number == destination.number
-        }
-        try bindStored(
-          relationship.name, relationship.rules, source, destination, isDeclared: isDeclared)
+        try bindStored(relationship.name, relationship.rules, source, destination)
         continue
       }
       guard let relation = try relation(relationship, source, destination, type, path) else {
@@ -173,23 +167,21 @@ struct Binder: ~Copyable {
   /// Edges to which change files gave other rules than the model does, or that it does not declare.
   private mutating func bindManual() throws {
     let rows = try store.db.run(
-      "SELECT name, source, destination, part FROM cascade.relation WHERE part LIKE '%; rules %' "
-        + "AND part LIKE 'stored: %' ORDER BY number"
+      "SELECT name, source, destination, part FROM cascade.relation WHERE part LIKE 'stored: %' "
+        + "ORDER BY number"
     ).rows
     for row in rows {
       guard let source = binding.tables[row[1]!], let destination = binding.tables[row[2]!],
         let rules = row[3]!.split(separator: " ").last.flatMap({ Int64($0) }),
         row[3] == JoinTable.part(source, destination, rules: Rules(rawValue: rules))
       else { continue }
-      try bindStored(
-        row[0]!, Rules(rawValue: rules), source, destination, isDeclared: false)
+      try bindStored(row[0]!, Rules(rawValue: rules), source, destination)
     }
   }
 
   /// Stored edges are in a table of their own, which has the types of both keys.
   private mutating func bindStored(
-    _ name: String, _ rules: Rules, _ source: MappedTable, _ destination: MappedTable,
-    isDeclared: Bool = true
+    _ name: String, _ rules: Rules, _ source: MappedTable, _ destination: MappedTable
   ) throws {
     func columns(_ key: Columns, _ letter: String) -> Columns {
       Columns(
@@ -197,7 +189,7 @@ struct Binder: ~Copyable {
           Columns.Column(name: "\(letter)\($0.offset)", family: $0.element.family)
         })
     }
-    let part = JoinTable.part(source, destination, rules: isDeclared ? nil : rules)
+    let part = JoinTable.part(source, destination, rules: rules)
     let parts = [name, source.collection, destination.collection, part]
     guard let number = try store.number(relation: parts, makes: numbers),
       binding.relation(number) == nil

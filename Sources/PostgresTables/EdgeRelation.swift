@@ -126,16 +126,14 @@ package struct JoinTable {
 
   package func columns(at end: EdgeEnd) -> Columns { end == .source ? source : destination }
 
-  /// Tells apart the tables of stored edges. For rules that the model does not give there is one of
-  /// their own.
-  package static func part(_ source: MappedTable, _ destination: MappedTable, rules: Rules?)
-    -> String
-  {
+  /// Tells apart the tables of stored edges: an edge keeps its rules, whatever becomes of the model.
+  package static func part(
+    _ source: MappedTable, _ destination: MappedTable, rules: Rules
+  ) -> String {
     let families = [source.key, destination.key].map {
       $0.families.map(\.rawValue).joined(separator: ", ")
     }
-    return "stored: \(families.joined(separator: " -> "))"
-      + (rules.map { "; rules \($0.rawValue)" } ?? "")
+    return "stored: \(families.joined(separator: " -> ")); rules \(rules.rawValue)"
   }
 }
 

@@ -2,7 +2,7 @@ internal import CascadePostgres
 
 /// Cascade's own tables: the schema `cascade`, which `detach` drops.
 package enum OwnSchema {
-  package static let version: Int64 = 1
+  package static let version: Int64 = 2
 
   package static let tables =
     lists + LeaseTable.sql + FileRows.sql

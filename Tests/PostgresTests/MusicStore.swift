@@ -8,7 +8,7 @@ import StoreDefinition
 /// A store in a database of its own.
 final class PostgresFixture {
   let database: Database
-  let model: StoreModel
+  private(set) var model: StoreModel
   /// One daemon at most serves the database, so there may be none for a moment.
   private var current: PostgresWriter?
   var writer: PostgresWriter { current! }
@@ -33,6 +33,11 @@ final class PostgresFixture {
     current = nil
     current = try PostgresWriter(
       database.location, model, attaches: true, lockTimeout: .seconds(5))
+  }
+
+  func reopen(with model: String) throws {
+    self.model = try StoreModel(model)
+    try reopen()
   }
 
   func close() { current = nil }

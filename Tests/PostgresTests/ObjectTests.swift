@@ -97,6 +97,25 @@ struct ObjectTests {
     #expect(try store.texts("SELECT id FROM song") == ["4"])
   }
 
+  @Test("An edge keeps the rules that it was given when the model gives others, or none")
+  func otherModel() throws {
+    let store = try PostgresFixture(Self.model, schema: Self.schema)
+    try store.sweep([.all])
+    try store.apply([
+      .link(name: "next", from: Self.song(1), to: .node(Self.song(2)), rules: nil),
+      .link(name: "next", from: Self.song(3), to: .node(Self.song(4)), rules: nil),
+    ])
+    let rule = #"["deleteDestinationIfSourceDeleted"]"#
+    try store.reopen(with: Self.model.replacing(rule, with: "[]"))
+    try store.bySQL("DELETE FROM song WHERE id = 1")
+    #expect(try store.sweep().deletedCount == 1)
+    try store.reopen(
+      with: #"{ collections: { notes: {}, songs: { table: "song", key: "id" } } }"#)
+    try store.bySQL("DELETE FROM song WHERE id = 3")
+    #expect(try store.sweep().deletedCount == 1)
+    #expect(try store.texts("SELECT id FROM song").isEmpty)
+  }
+
   @Test("A patch changes members and leaves the others as they were written")
   func patch() throws {
     let store = try PostgresFixture(Self.model, schema: Self.schema)
