@@ -46,6 +46,24 @@ package struct SweepResult: Sendable {
     blocked.append(Reason(.invalid, reason))
   }
 
+  /// Adds what another part of the sweep did, in a batch of its own.
+  package mutating func add(_ part: SweepResult) {
+    if part.outcome == .nothing { return }
+    if outcome != .held { outcome = part.outcome }
+    isCutShort = isCutShort || part.isCutShort
+    let room = max(0, Receipt.mostListed - deleted.count)
+    deleted += part.deleted.prefix(room)
+    deletedCount += part.deletedCount
+    edgesRemoved += part.edgesRemoved
+    notices += part.notices
+    files += part.files
+    byCollection.merge(part.byCollection, uniquingKeysWith: +)
+    byRule.merge(part.byRule, uniquingKeysWith: +)
+    blocked += part.blocked
+    batch = batch ?? part.batch
+    lockMilliseconds += part.lockMilliseconds
+  }
+
   /// It was cut short because there is no room for what it would write. The reason is of that kind.
   package private(set) var spaceReason: String?
 

@@ -110,7 +110,7 @@ enum JournalNews {
         + (SELECT count(*) FROM cascade.meta WHERE key = 'watch_gap')
         + (SELECT count(*) FROM (SELECT FROM cascade.lease LIMIT 1) l)
         + (EXISTS (SELECT FROM cascade.blocked WHERE is_leased))::int
-        + (\(FileRows.areNew))::int
+        + (\(FileRows.areNew))::int + (\(UnreachedNodes.areDue))::int
         + (SELECT count(*) FROM (SELECT FROM cascade.recheck WHERE \(LateReferences.isDue)
           LIMIT \(mostCounted)) r),
         (SELECT max(seq) FROM cascade.journal), \(BlockedNodes.lastDue),

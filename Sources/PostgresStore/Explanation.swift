@@ -37,27 +37,32 @@ struct Explanation {
     let rule: String?
     let via: String?
     let other: String?
+    /// Whether it was Cascade that deleted it.
+    let isOwn: Bool
   }
 
   /// The newest deletion of a node, up to a batch.
   private func row(_ table: MappedTable, _ key: String, upTo batch: Int64) throws -> Row? {
     try store.db.run(
       """
-      SELECT k.batch, k.rule, k.via, k.other FROM cascade.deleted_node k
+      SELECT k.batch, k.rule, k.via, k.other, k.is_own FROM cascade.deleted_node k
       WHERE \(table.isDeleted("k", "$1")) AND k.batch <= \(batch) ORDER BY k.id DESC LIMIT 1
       """, [key]
-    ).rows.first.map { Row(batch: Int64($0[0]!)!, rule: $0[1], via: $0[2], other: $0[3]) }
+    ).rows.first.map {
+      Row(batch: Int64($0[0]!)!, rule: $0[1], via: $0[2], other: $0[3], isOwn: $0[4] == "t")
+    }
   }
 
   private func deleted(_ table: MappedTable, _ key: String) throws -> Why {
     guard let row = try row(table, key, upTo: .max), let entry = try entry(row.batch) else {
       return .unknown
     }
-    let chain = try chain(from: table, key, row)
+    let (chain, isOwn) = try chain(from: table, key, row)
     return .deleted(
       Why.Deletion(
         batch: row.batch, at: entry.at, id: entry.id, author: entry.author,
-        cause: entry.isSweep ? .sweep : .file, chainStart: nil, chain: chain))
+        cause: !entry.isSweep ? .file : isOwn ? .unreachable : .sweep, chainStart: nil,
+        chain: chain))
   }
 
   func entry(_ batch: Int64) throws -> Why.LedgerCause? {
@@ -70,9 +75,10 @@ struct Explanation {
     }
   }
 
+  /// Also returns whether Cascade deleted the last one, for no rule.
   private func chain(
     from table: MappedTable, _ key: String, _ row: Row
-  ) throws -> [Plan.Step] {
+  ) throws -> ([Plan.Step], isOwn: Bool) {
     var (table, key, row) = (table, key, row)
     var steps: [Plan.Step] = []
     while steps.count < Receipt.mostListed {
@@ -89,6 +95,6 @@ struct Explanation {
       guard let next = try self.row(table, key, upTo: row.batch) else { break }
       row = next
     }
-    return steps
+    return (steps, row.isOwn && row.rule == nil)
   }
 }

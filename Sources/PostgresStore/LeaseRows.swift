@@ -111,8 +111,13 @@ extension PostgresWriter {
     ).bool
   }
 
-  /// No sweep begins at roots.
-  package func hasReachingLeaseEnded(at now: Int64) -> Bool { false }
+  /// Also whether a sweep from the roots had to leave what others had locked, and these have ended.
+  package func hasReachingLeaseEnded(at now: Int64) throws -> Bool {
+    if isDetached || model.roots.isEmpty { return false }
+    return try db.runAgain(
+      "SELECT \(UnreachedNodes.hasLeaseEnded) OR \(UnreachedNodes.areDue)"
+    ).bool
+  }
 
   /// Leases end by the server's clock. If that is set, the leases that were known by then move with
   /// it. `elapsed` is a clock of this machine that is never set.

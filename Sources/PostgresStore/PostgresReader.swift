@@ -1,4 +1,5 @@
 package import CascadeModel
+internal import CascadePlanning
 internal import CascadePostgres
 package import CascadeStore
 internal import PostgresSweeps
@@ -136,7 +137,9 @@ package final class PostgresReader: StoreReading {
         return try closure.plan(limit: Receipt.mostListed, includingFirst: true)
       }
       return try store.following(kinds) {
-        var closure = try Closure(store, journal: .ofSweep(store, kinds))
+        let readsJournal = kinds != [.unreachable]
+        var closure = try Closure(store, journal: readsJournal ? .ofSweep(store, kinds) : nil)
+        closure.collectsUnreachable = kinds.sweepsUnreachable(from: store.model)
         if kinds.include(.dangling) {
           try closure.begin(with: DanglingReferences(store).find().filter { !$0.isDoubtful })
         }

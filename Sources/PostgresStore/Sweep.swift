@@ -12,9 +12,10 @@ extension PostgresWriter {
     _ kinds: [SweepKind], at now: Int64, manners: StepPolicy
   ) throws -> SweepResult {
     var result = SweepResult(kinds: kinds, outcome: .nothing)
-    if kinds.readsJournal || kinds.scansTables {
+    if try kinds.readsJournal || kinds.scansTables || unfinishedSweep != nil {
       try sweepEdges(kinds, now, manners, &result)
     }
+    if kinds.sweepsUnreachable(from: model) { try sweepUnreachable(now, manners, &result) }
     if kinds.sweepsUnreferenced(of: model) { try sweepUnreferenced(now, manners, &result) }
     if kinds.sweepsFiles { try sweepFiles(now, &result) }
     if kinds.deletesTrash { result.trashedBatchesDeleted = try Retention(store, now).deleteOld() }
@@ -34,7 +35,11 @@ extension PostgresWriter {
       guard case (var waves, let isMore)? = try begin(kinds, start, manners, &result) else {
         return
       }
-      if isMore { try carryOut(&waves, manners) }
+      if isMore && kinds == [.unreachable] {
+        try collectUnreachable(&waves, manners)
+      } else if isMore {
+        try carryOut(&waves, manners)
+      }
       try end(&waves, now, &result)
     }
   }
@@ -342,8 +347,10 @@ extension PostgresWriter {
   private func close(
     _ waves: inout Waves, _ now: Int64
   ) throws -> (summary: BatchSummary, notices: Int, hasLocked: Bool) {
-    let (notices, hasLocked) = try waves.finish(at: now)
+    var (notices, hasLocked) = try waves.finish(at: now)
     let batch = waves.batch
+    let kinds = try unfinishedSweep ?? []
+    if try kinds == [.unreachable] && UnreachedNodes.end(store) { hasLocked = true }
     let summary = try BatchSummary(store, batch, counts: waves.isWhole ? waves.deletions : nil)
     let files = try FileRows(store: store).take(into: batch)
     // Also without a deletion: the names of what others deleted are kept as long as the batch.
@@ -351,17 +358,17 @@ extension PostgresWriter {
       try Ledger(store).addSweep(
         batch, at: now, deleted: summary.deletedCount, edges: waves.count.edges, notices: notices)
     }
-    try forgetPlans(of: unfinishedSweep ?? [])
+    try forgetPlans(of: kinds)
     try db.run("DELETE FROM cascade.meta WHERE key IN ('sweep.batch', 'sweep.kinds')")
     return (summary, notices, hasLocked)
   }
 
-  /// A sweep that leaves rules to another kind leaves the plans of that kind, too.
+  /// A sweep that leaves something to another kind leaves the plans of that kind, too.
   private func forgetPlans(of kinds: [SweepKind]) throws {
-    let isOwn = kinds.followedRules == .all ? "file LIKE '/%'" : "file = $1"
+    let isAll = (kinds.readsJournal || kinds.scansTables) && kinds.followedRules == .all
     try db.run(
-      "DELETE FROM cascade.plan WHERE \(isOwn)", kinds.followedRules == .all ? [] : [kinds.planFile]
-    )
+      "DELETE FROM cascade.plan WHERE \(isAll ? "file LIKE '/%'" : "file = $1")",
+      isAll ? [] : [kinds.planFile])
   }
 
   private func hasDeleted(_ batch: Int64) throws -> Bool {

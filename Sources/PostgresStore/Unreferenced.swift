@@ -65,25 +65,6 @@ extension PostgresWriter {
   }
 }
 
-extension SweepResult {
-  /// Adds what another part of the sweep did, in a batch of its own.
-  fileprivate mutating func add(_ part: SweepResult) {
-    if part.outcome == .nothing { return }
-    if outcome != .held { outcome = part.outcome }
-    let room = max(0, Receipt.mostListed - deleted.count)
-    deleted += part.deleted.prefix(room)
-    deletedCount += part.deletedCount
-    edgesRemoved += part.edgesRemoved
-    notices += part.notices
-    files += part.files
-    byCollection.merge(part.byCollection, uniquingKeysWith: +)
-    byRule.merge(part.byRule, uniquingKeysWith: +)
-    blocked += part.blocked
-    batch = batch ?? part.batch
-    lockMilliseconds += part.lockMilliseconds
-  }
-}
-
 extension PostgresReader {
   package func countUnreferenced() throws -> [(collection: String, count: Int)] {
     try ask { store in

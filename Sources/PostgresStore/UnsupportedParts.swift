@@ -15,7 +15,6 @@ enum UnsupportedParts {
           ModelProblem(path: "relationships[\(index)]", message: $0)
         }
       }
-      + settingProblems(model)
   }
 
   private static func notYet(_ path: String, _ what: String) -> ModelProblem {
@@ -67,11 +66,5 @@ enum UnsupportedParts {
       parts.append("sources that are no collection of the model")
     }
     return parts.map { "\($0) are not supported on PostgreSQL yet" }
-  }
-
-  private static func settingProblems(_ model: StoreModel) -> [ModelProblem] {
-    var problems: [ModelProblem] = []
-    if !model.roots.isEmpty { problems.append(notYet("roots", "sweeps from roots")) }
-    return problems
   }
 }

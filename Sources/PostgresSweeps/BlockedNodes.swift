@@ -29,11 +29,23 @@ package struct BlockedNodes {
   /// one was. Returns whether there are any.
   package func begin(withDenied hasClosure: Bool) throws -> Bool {
     try db.execute("DELETE FROM cascade.blocked")
-    if !hasClosure { return false }
-    return try db.run(
+    return try hasClosure && addDenied()
+  }
+
+  /// Begins anew for nodes that no root reaches: what others led to is not looked at, and leases still hold.
+  package func beginUnreachable() throws {
+    try db.execute("DELETE FROM cascade.blocked WHERE NOT is_leased")
+    try addDenied()
+  }
+
+  /// Adds those that the rules deny according to the closure that was just computed. Returns whether there
+  /// are any.
+  @discardableResult
+  private func addDenied() throws -> Bool {
+    try db.run(
       """
       INSERT INTO cascade.blocked(collection, key)
-      SELECT collection, key FROM \(store.scratch[.kept]) k
+      SELECT collection, key FROM \(store.scratch[.kept]) k ON CONFLICT DO NOTHING
       """
     ).changed > 0
   }

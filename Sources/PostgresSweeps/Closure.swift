@@ -15,6 +15,12 @@ package struct Closure {
   /// How many nodes of a table would go, and are not in the set one by one.
   package var leaves: [(relation: EdgeRelation, count: Int)] = []
   var leafRelations: Set<Int64> = []
+  /// Whether what the roots of the model do not reach goes, too.
+  package var collectsUnreachable = false
+  /// Whether some nodes are reached only because of leases.
+  package var isReachedByLease = false
+  /// How many rows were in the set when it had got what the roots do not reach.
+  var markedCount: Int?
   /// The tables that got rows at this level, and at the next one.
   private var (fresh, next): (Set<Int64>, Set<Int64>) = ([], [])
   /// How many rows were in the tables on which a count depends, when it was asked. A relation may be
@@ -86,7 +92,7 @@ package struct Closure {
     defer { try? db.execute("SET LOCAL enable_hashjoin = off; SET LOCAL enable_seqscan = off") }
     // The server finds no difference between plans that all read a table that they should not.
     if journal?.isLong ?? false { try db.execute("SET LOCAL enable_seqscan = on") }
-    leafRelations = findLeaves()
+    leafRelations = collectsUnreachable ? [] : findLeaves()
     try beginWithJournal()
     if binding.denies {
       try db.execute("INSERT INTO \(scratch.into(.firstGone)) SELECT * FROM \(scratch[.gone]) g")
@@ -98,16 +104,17 @@ package struct Closure {
   }
 
   private mutating func close() throws {
-    (level, counted) = (0, [:])
+    (level, counted, markedCount) = (0, [:], nil)
     counts = counts.filter { $0.value > 0 }
     fresh = Set(counts.keys)
     while true {
       while try followDeletes() {}
-      if try !followCounts() { return }
+      if try followCounts() { continue }
+      if try !addUnreachable() { return }
     }
   }
 
-  private mutating func endLevel() -> Bool {
+  mutating func endLevel() -> Bool {
     defer { (fresh, next, level) = (next, [], level + 1) }
     return !next.isEmpty
   }
@@ -140,7 +147,7 @@ package struct Closure {
     journal?.has(what, relation.number) ?? false
   }
 
-  private mutating func add(_ table: MappedTable, _ rows: String) throws {
+  mutating func add(_ table: MappedTable, _ rows: String) throws {
     let isLeftOut = """
       EXISTS (SELECT FROM \(scratch[.kept]) k WHERE k.collection = \(table.number) AND k.key = f.key)
       """

@@ -29,7 +29,7 @@ package struct Waves {
   package var looksFirst = false
   private(set) var work: Work
   /// How many rows went of each table, and by which rule.
-  package private(set) var deletions: [Int64: [Int64: Int]] = [:]
+  package internal(set) var deletions: [Int64: [Int64: Int]] = [:]
   /// How many join rows were removed: with them edges are lost later than their ends.
   private var unlinked = 0
   /// Whether this is all that the batch has deleted.

@@ -27,6 +27,10 @@ struct Binder: ~Copyable {
     }
     try bindManual()
     binding.judgements = binding.makeJudgements(store.model)
+    binding.roots = store.model.roots.compactMap {
+      binding.tables[store.model.collection(of: $0)]
+    }
+    binding.collected = binding.tables.values.filter(store.model.collects)
     let needed = binding.needed(by: .source)
     for index in binding.relations.indices {
       binding.relations[index].isNeeded = needed.contains(binding.relations[index].number)

@@ -9,6 +9,10 @@ package struct Binding {
   package var problems: [ModelProblem] = []
   /// How many nodes there have to be at the other ends of edges.
   package var judgements: [Judgement] = []
+  /// The tables of which nodes may go because no root reaches them.
+  package var collected: [MappedTable] = []
+  /// The tables that have roots.
+  var roots: [MappedTable] = []
 
   package func table(_ number: Int64) -> MappedTable? {
     tables.values.first { $0.number == number }

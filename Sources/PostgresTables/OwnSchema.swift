@@ -50,6 +50,18 @@ package enum OwnSchema {
     -- The daemon sleeps while there is a row, and wants to be notified.
     CREATE TABLE cascade.asleep(since timestamptz NOT NULL DEFAULT now());
 
+    -- Nodes that a sweep found unreachable, in the order in which it looks at them again. One that
+    -- `is_kept` is held by a node that is none of them, or that is kept; one that `is_denied` stays, but
+    -- holds no other. `skipped` is the transaction in which another session had locked it: such a
+    -- row stays behind the sweep, so that another one comes.
+    CREATE TABLE cascade.unreached(
+      id bigint GENERATED ALWAYS AS IDENTITY (CACHE 1000), collection int NOT NULL, key text NOT NULL,
+      is_denied boolean NOT NULL, is_kept boolean NOT NULL DEFAULT false, skipped xid8,
+      PRIMARY KEY(collection, key));
+    CREATE INDEX unreached_open ON cascade.unreached(id) WHERE NOT is_kept AND NOT is_denied;
+    -- The leases without which the last sweep would have found more of them.
+    CREATE TABLE cascade.reaching_lease(collection text NOT NULL, key text);
+
     -- Nodes that went. `rule`, `via` and `others` say why; they are null for what an application or a
     -- change file deleted. Of those that a rule deleted, and from which something may follow
     -- (`follows`), the order of `id` is the order in which the batch follows them. What a step of a

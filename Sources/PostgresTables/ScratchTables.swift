@@ -19,6 +19,10 @@ package struct ScratchTables {
     case denied
     /// What is left out of a closure, because it is denied.
     case kept
+    /// What the roots of the model lead to.
+    case reached
+    /// Nodes of a step that no root may reach, with those that lead to them.
+    case slice
     /// Nodes whose edges a change file changed.
     case touched
     /// The files below the roots.
@@ -35,6 +39,9 @@ package struct ScratchTables {
         "collection int NOT NULL, key text NOT NULL, via int NOT NULL, source text NOT NULL, "
           + "destination text NOT NULL"
       case .kept, .touched: "collection int NOT NULL, key text NOT NULL"
+      case .reached: "collection int NOT NULL, key text NOT NULL, level int NOT NULL"
+      case .slice:
+        "collection int NOT NULL, key text NOT NULL, is_locked boolean NOT NULL DEFAULT false"
       case .onDisk: "root text NOT NULL, path text NOT NULL"
       }
     }
@@ -44,7 +51,7 @@ package struct ScratchTables {
 
     fileprivate var key: [String] {
       switch self {
-      case .gone, .kept, .touched: ["collection", "key"]
+      case .gone, .kept, .touched, .reached, .slice: ["collection", "key"]
       case .firstGone, .denied, .onDisk: []
       }
     }
@@ -69,6 +76,12 @@ package struct ScratchTables {
   /// The statement that empties a table.
   package func emptying(_ table: Table) -> String {
     "DELETE FROM \(name(table))" + (dialect == .portable ? " WHERE \(isOwn)" : "")
+  }
+
+  /// The table for UPDATE and DELETE, in which rows are called `row`, and the condition that they are this
+  /// connection's.
+  package func target(_ table: Table, as row: String) -> (table: String, isOwn: String) {
+    ("\(name(table)) \(row)", dialect == .portable ? "\(row).\(isOwn)" : "true")
   }
 
   private func name(_ table: Table) -> String {

@@ -239,17 +239,19 @@ package struct Triggers {
     ]
   }
 
-  /// Holds what a counting rule could delete until the transaction ends, and journals an edge that
+  /// Holds what a counting rule or a search from the roots could delete until the transaction ends, and journals an edge that
   /// came too late.
   private func arrival(_ relation: EdgeRelation, _ new: String) -> String {
     let source = relation.join?.source ?? relation.source.key
     let new = new + relation.references(of: "n")
     var statements: [String] = []
-    if binding.mayKeepDestination(relation) {
+    if binding.mayKeepDestination(relation) || binding.mayReach(.destination, of: relation) {
       let edges = "\(new) WHERE \(relation.isEdge(in: "n"))"
       statements.append(hold(relation.destination, relation.toValues(in: "n"), edges))
     }
-    if relation.join != nil && binding.mayKeepSource(relation) {
+    let mayKeepSource =
+      binding.mayKeepSource(relation) || binding.mayReach(.source, of: relation)
+    if relation.join != nil && mayKeepSource {
       statements.append(hold(relation.source, source.values("n"), new))
     }
     if let isLate = isLate(relation) {

@@ -103,18 +103,6 @@ struct Reachability {
   }
 }
 
-extension StoreModel {
-  /// Whether a relationship can lead to the collection. A table to which none leads is not meant by
-  /// the sweep: nothing could ever reach its rows.
-  package func isReachableByModel(_ name: String) -> Bool {
-    relationships.contains { relationship in
-      relationship.to.collections.contains { collection(of: $0) == name }
-        || collection(of: relationship.from) == name
-          && !relationship.rules.isDisjoint(with: .ofLostDestination)
-    }
-  }
-}
-
 extension Connection {
   /// Writes the unreachable nodes into `temp.unreachable_nodes`. Returns whether there would be
   /// more of them without leases.

@@ -166,13 +166,13 @@ struct PostgresTests {
       "model.json",
       """
       { store: "postgresql://u:secret@h/x", files: { m: "/srv/m" },
-        collections: { notes: {} }, roots: ["notes"],
+        collections: { notes: {} },
         relationships: [{ name: "r", from: "notes", to: "others", toMany: true }] }
       """)
     let refused = try PostgresDaemon.run(["--check-config", scratch.path("model.json")])
     #expect(refused.status == 78)
     for text in [
-      "store: a password does not belong", "spool: missing", "roots: sweeps from roots",
+      "store: a password does not belong", "spool: missing",
       "relationships[0]: destinations that are not collections",
     ] {
       #expect(refused.error.contains(text))

@@ -169,7 +169,7 @@ struct DialectTests {
       let tables = try store.texts(
         "SELECT tablename FROM pg_tables WHERE schemaname = 'cascade' AND tablename LIKE 'scratch%'"
       )
-      #expect(tables.count == 6)
+      #expect(tables.count == 8)
       for table in tables { #expect(try store.texts("SELECT owner FROM cascade.\(table)").isEmpty) }
     }
   }

@@ -18,7 +18,7 @@ package struct UnreachableSweeps {
     """
   /// What is broken: references to nothing.
   private static let broken = """
-    SELECT count(*) FROM (SELECT x AS id FROM n UNION ALL SELECT y FROM n UNION ALL SELECT top FROM r)
+    SELECT count(*) FROM (SELECT x AS id FROM n UNION ALL SELECT y FROM n UNION ALL SELECT top FROM r) ends
     WHERE id IS NOT NULL AND id NOT IN (SELECT id FROM n)
     """
 
@@ -68,9 +68,11 @@ package struct UnreachableSweeps {
     )
     let isThere = "(SELECT id FROM n WHERE id = \(to))"
     switch Int.random(in: 0..<3, using: &random) {
-    case 0: try store.bySQL("INSERT INTO r(top) VALUES(\(isThere))")
+    case 0:
+      try store.bySQL(
+        "INSERT INTO r SELECT coalesce((SELECT max(id) FROM r), 0) + 1, \(isThere)")
     case 1: try store.bySQL("UPDATE n SET x = \(isThere) WHERE id = \(from)")
-    default: try store.bySQL("DELETE FROM r WHERE id % 2")
+    default: try store.bySQL("DELETE FROM r WHERE id % 2 = 1")
     }
   }
 }

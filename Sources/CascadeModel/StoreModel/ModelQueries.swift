@@ -104,6 +104,16 @@ extension StoreModel {
       + "\(node) does not fit"
   }
 
+  /// Whether a relationship can lead to the collection. A table to which none leads is not meant
+  /// by the unreachable sweep: nothing could ever reach its rows.
+  package func isReachableByModel(_ name: String) -> Bool {
+    relationships.contains { relationship in
+      relationship.to.collections.contains { collection(of: $0) == name }
+        || collection(of: relationship.from) == name
+          && !relationship.rules.isDisjoint(with: .ofLostDestination)
+    }
+  }
+
   /// The schedule of a kind. If the model has `sweeps`, only the kinds named there run
   /// automatically.
   package func schedule(of kind: SweepKind) -> Schedule {

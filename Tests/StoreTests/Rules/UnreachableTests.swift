@@ -372,28 +372,12 @@ struct UnreachableTests {
     let nodes = try PlacedGraph.collections.map { collection in
       Set(try store.reader.nodes(in: collection, after: nil, limit: 100).map(\.node))
     }
-    let backwards: Rules = [
-      .deleteSourceIfDestinationDeleted, .deleteSourceIfAllDestinationsDeleted,
-    ]
     let isMeant =
       !graph.isMapped("b")
       || graph.relations.contains {
-        $0.leads(to: "b") || $0.from == "b" && !$0.rules.isDisjoint(with: backwards)
+        $0.leads(to: "b") || $0.from == "b" && Unreached.leadsBack($0.rules)
       }
     if !isMeant { return [] }
-    let edges = try store.edges()
-    var reached = nodes[0]
-    var count = -1
-    while count != reached.count {
-      count = reached.count
-      for edge in edges {
-        guard let destination = edge.destination.node else { continue }
-        if reached.contains(edge.source) { reached.insert(destination) }
-        if reached.contains(destination) && !edge.rules.isDisjoint(with: backwards) {
-          reached.insert(edge.source)
-        }
-      }
-    }
-    return nodes[1].subtracting(reached)
+    return Unreached.nodes(nodes[1], from: nodes[0], by: try store.edges())
   }
 }
