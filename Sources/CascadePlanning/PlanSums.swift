@@ -39,3 +39,9 @@ package struct CollectionCount {
     return Double(gone) > most + 2 * most.ulp
   }
 }
+
+extension [CollectionCount] {
+  package func areOver(_ limit: StoreModel.Hold) -> Bool {
+    reduce(0) { $0 + $1.gone } > limit.deletes && contains { $0.isOver(limit) }
+  }
+}

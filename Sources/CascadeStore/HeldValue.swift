@@ -20,6 +20,9 @@ package struct HeldValue: Hashable, Sendable {
     (self.missing, self.count) = (missing, count)
   }
 
+  /// A value that so many references share looks like "none", whatever it is.
+  package static let shared = 10
+
   package var deletedCount: Int { byCollection.values.reduce(0, +) }
 
   /// Identifies it among all of a store, also when it is found again.
@@ -42,6 +45,32 @@ package struct HeldValue: Hashable, Sendable {
     return "\(count.counted("value", "values")) \(value) in \(what) \"\(name)\" of \"\(from)\": "
       + "no row of \"\(missing.collection)\" has this key, and none was seen to go. "
       + missing.key.whatSettlesNone
+  }
+}
+
+/// A held value that has a plan.
+package struct HeldValuePlan: Sendable {
+  package let number: Int64
+  package let value: HeldValue
+  /// How many nodes its approval would delete, as the plan says.
+  package let deletedCount: Int
+  package let isApproved: Bool
+
+  package init(number: Int64, value: HeldValue, deletedCount: Int, isApproved: Bool) {
+    (self.number, self.value) = (number, value)
+    (self.deletedCount, self.isApproved) = (deletedCount, isApproved)
+  }
+}
+
+extension [HeldValuePlan] {
+  /// Whether approvals cover all these references, which are all to one missing node: its deletion
+  /// cannot follow one relationship and leave out another.
+  package func approve(_ found: [HeldValue]) -> Bool {
+    found.allSatisfy { value in
+      contains {
+        $0.isApproved && $0.value.identity == value.identity && $0.value.count >= value.count
+      }
+    }
   }
 }
 

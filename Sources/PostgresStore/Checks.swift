@@ -139,9 +139,10 @@ struct ReferenceCheck {
     let edge = relation.edge(row[0] ?? "", row[1] ?? "")
     let isMissing = "which does not exist"
     let destination = relation.destination.node(row[1] ?? "")
+    let hint = destination.key.hintOfNone.map { ". \($0)" } ?? ""
     let message =
       end == .destination
-      ? "\(edge.source) refers by \"\(relation.name)\" to \(destination), \(isMissing)"
+      ? "\(edge.source) refers by \"\(relation.name)\" to \(destination), \(isMissing)\(hint)"
       : "\(destination) is referred to by \"\(relation.name)\" from \(edge.source), \(isMissing)"
     return Finding(kind: "dangling", message: message, node: edge.source, edge: edge)
   }

@@ -15,15 +15,17 @@ extension PostgresWriter {
       }
     ).text
     let same = try db.run(
-      "SELECT number FROM cascade.plan WHERE file = $1 AND id = $2 AND checksum = \(held.checksum)",
-      [file, held.id]
+      """
+      SELECT number FROM cascade.plan
+      WHERE file = $1 AND id = $2 AND checksum = \(held.checksum) AND value IS NULL
+      """, [file, held.id]
     ).integer
     if let same { return same }
     try deletePlans(ofFile: file)
     return try db.run(
       """
-      INSERT INTO cascade.plan(file, id, checksum, deleted, by_collection)
-      VALUES($1, $2, \(held.checksum), \(held.deletedCount), $3) RETURNING number
+      INSERT INTO cascade.plan(file, id, checksum, deleted, lost, by_collection)
+      VALUES($1, $2, \(held.checksum), \(held.deletedCount), \(held.lostCount), $3) RETURNING number
       """, [file, held.id, counts]
     ).integer!
   }
@@ -36,7 +38,7 @@ extension PostgresWriter {
   }
 
   package func deletePlans(ofFile file: String) throws {
-    try db.run("DELETE FROM cascade.plan WHERE file = $1", [file])
+    try db.run("DELETE FROM cascade.plan WHERE file = $1 AND value IS NULL", [file])
   }
 
   package func approve(plan: Int64) throws -> ApprovedPlan? {
@@ -60,7 +62,8 @@ extension PostgresWriter {
   {
     try db.run(
       """
-      SELECT EXISTS (SELECT FROM cascade.plan WHERE \(condition) AND is_approved
+      SELECT EXISTS (SELECT FROM cascade.plan WHERE \(condition) AND is_approved AND value IS NULL
+        AND \(held.lostCount) - lost <= \(model.limits.hold.deletes)
         AND (checksum = \(held.checksum)
           OR \(held.deletedCount) - deleted <= \(model.limits.hold.deletes)))
       """, [value]
@@ -71,7 +74,7 @@ extension PostgresWriter {
     get throws {
       try db.run(
         """
-        SELECT number, file, deleted, by_collection FROM cascade.plan
+        SELECT number, file, deleted, by_collection, lost, value FROM cascade.plan
         WHERE file LIKE '/%' AND NOT is_approved ORDER BY number
         """
       ).rows.map { row in
@@ -79,8 +82,11 @@ extension PostgresWriter {
         var result = SweepResult(kinds: kinds, outcome: .nothing)
         let held = HeldPlan(
           id: HeldPlan.sweep, deletedCount: Int(row[2]!)!, byCollection: counts(row[3]!),
-          lostCount: 0, checksum: 0)
+          lostCount: Int(row[4]!)!, checksum: 0)
         result.hold(held, kinds, plan: Int64(row[0]!)!)
+        result.heldValue = row[5].flatMap { try? JSON.parse($0) }.flatMap {
+          HeldValue(identity: $0, count: result.heldEdges)
+        }
         return result
       }
     }

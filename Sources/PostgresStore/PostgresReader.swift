@@ -140,17 +140,14 @@ package final class PostgresReader: StoreReading {
         let readsJournal = kinds != [.unreachable]
         var closure = try Closure(store, journal: readsJournal ? .ofSweep(store, kinds) : nil)
         closure.collectsUnreachable = kinds.sweepsUnreachable(from: store.model)
-        if kinds.include(.dangling) {
-          try closure.begin(with: DanglingReferences(store).find().filter { !$0.isDoubtful })
-        }
+        let missing = try kinds.scansTables ? DanglingReferences(store).find() : []
+        try closure.begin(with: missing.filter { !$0.isHeld })
         try closure.complete()
-        return try closure.plan(limit: Receipt.mostListed, includingFirst: false)
+        var plan = try closure.plan(limit: Receipt.mostListed, includingFirst: false)
+        if missing.contains(where: \.isHeld) { plan.isOverLimit = true }
+        return plan
       }
     }
-  }
-
-  package func plan(ofHeld value: HeldValue) throws -> Plan {
-    throw StoreError("values that may mean \"none\" are not held on PostgreSQL yet")
   }
 
   package func why(_ destination: Destination, at now: Int64?) throws -> Why {

@@ -122,7 +122,7 @@ package final class PostgresWriter: StoreWriting {
   package func requestRescan() throws { try store.set("watch_gap", 1) }
 
   package func clearRescanUnlessDangling() throws {
-    if try DanglingReferences(store).find().isEmpty { try clearRescan() }
+    if try DanglingReferences(store).find(telling: true).isEmpty { try clearRescan() }
   }
 
   func clearRescan() throws {

@@ -12,19 +12,22 @@ extension PostgresWriter {
     _ kinds: [SweepKind], at now: Int64, manners: StepPolicy
   ) throws -> SweepResult {
     var result = SweepResult(kinds: kinds, outcome: .nothing)
+    let found = try kinds.scansTables ? findDangling() : DanglingFound()
     if try kinds.readsJournal || kinds.scansTables || unfinishedSweep != nil {
-      try sweepEdges(kinds, now, manners, &result)
+      try sweepEdges(kinds, found, now, manners, &result)
     }
     if kinds.sweepsUnreachable(from: model) { try sweepUnreachable(now, manners, &result) }
     if kinds.sweepsUnreferenced(of: model) { try sweepUnreferenced(now, manners, &result) }
     if kinds.sweepsFiles { try sweepFiles(now, &result) }
     if kinds.deletesTrash { result.trashedBatchesDeleted = try Retention(store, now).deleteOld() }
+    if kinds.scansTables { try holdValues(found, &result) }
     return result
   }
 
   /// A sweep that was begun goes on as one of its kinds.
   private func sweepEdges(
-    _ kinds: [SweepKind], _ now: Int64, _ manners: StepPolicy, _ result: inout SweepResult
+    _ kinds: [SweepKind], _ found: DanglingFound, _ now: Int64, _ manners: StepPolicy,
+    _ result: inout SweepResult
   ) throws {
     var start = try SweepStart.read(store, kinds)
     if start.isLateDue, try LateReferences(store).journalDue() {
@@ -32,7 +35,7 @@ extension PostgresWriter {
     }
     let kinds = try start.unfinished == nil ? kinds : unfinishedSweep ?? kinds
     try store.following(kinds) {
-      guard case (var waves, let isMore)? = try begin(kinds, start, manners, &result) else {
+      guard case (var waves, let isMore)? = try begin(kinds, start, found, manners, &result) else {
         return
       }
       if isMore && kinds == [.unreachable] {
@@ -47,7 +50,8 @@ extension PostgresWriter {
   /// The waves of a sweep that goes on or begins, and whether there may be more to do. Nil if nothing
   /// is to be done now.
   private func begin(
-    _ kinds: [SweepKind], _ start: SweepStart, _ manners: StepPolicy, _ result: inout SweepResult
+    _ kinds: [SweepKind], _ start: SweepStart, _ found: DanglingFound, _ manners: StepPolicy,
+    _ result: inout SweepResult
   ) throws -> (Waves, isMore: Bool)? {
     if let batch = start.unfinished {
       let hasBlocked = try BlockedNodes(store).isAny
@@ -58,7 +62,7 @@ extension PostgresWriter {
     if !kinds.scansTables, let batch = start.batch, start.isSmall && mayBeginAtOnce {
       if let begun = try beginAtOnce(kinds, batch, manners) { return begun }
     }
-    guard let (batch, hasBlocked) = try plan(kinds, scans: kinds.scansTables, &result) else {
+    guard let (batch, hasBlocked) = try plan(kinds, found, &result) else {
       return nil
     }
     let waves = try Waves(store, batch: batch, isSweep: true, hasBlocked: hasBlocked)
@@ -106,17 +110,15 @@ extension PostgresWriter {
   /// Looks at everything that would go before anything does, and begins a batch with it. What others
   /// write later is for the next sweep. Nil if nothing is to be done now.
   private func plan(
-    _ kinds: [SweepKind], scans: Bool, _ result: inout SweepResult
+    _ kinds: [SweepKind], _ found: DanglingFound, _ result: inout SweepResult
   ) throws -> (batch: Int64, hasBlocked: Bool)? {
-    let isFirst = try scans && store[meta: "first_watch"] != nil
-    let missing = try scans ? DanglingReferences(store).find() : []
-    let clear = missing.filter { !$0.isDoubtful }
-    result.blocked += missing.filter(\.isDoubtful).prefix(100).map(\.reason)
+    let scans = kinds.scansTables
+    let isFirst = try scans && store[meta: "first_watch"] != nil && !found.clear.isEmpty
     let begun: (batch: Int64, hasBlocked: Bool)?
     do {
       begun = try store.transaction(.repeatableRead, isDurable: false) {
-        try DanglingReferences(store).journal(clear)
-        return try planJournal(kinds, isFirst: isFirst && !clear.isEmpty, &result)
+        try DanglingReferences(store).journal(found.followed)
+        return try planJournal(kinds, isFirst: isFirst, found, &result)
       }
     } catch let held as HeldPlan {
       result.hold(held, kinds, plan: try persistPlan(held, file: kinds.planFile))
@@ -124,12 +126,13 @@ extension PostgresWriter {
     }
     if scans { try clearRescan() }
     if begun == nil && !result.blocked.isEmpty { result.outcome = .blocked }
+    for plan in found.releasedPlans { try deletePlan(plan) }
     return begun
   }
 
   /// Throws the plan if it has to be approved. What the journal was given is then taken back.
   private func planJournal(
-    _ kinds: [SweepKind], isFirst: Bool, _ result: inout SweepResult
+    _ kinds: [SweepKind], isFirst: Bool, _ found: DanglingFound, _ result: inout SweepResult
   ) throws -> (batch: Int64, hasBlocked: Bool)? {
     let journal = try journalRows(kinds)
     if try journal.isEmpty && !hasNewFiles { return nil }
@@ -138,7 +141,9 @@ extension PostgresWriter {
       var closure = try Closure(store, journal: journal)
       try closure.complete()
       result.blocked += try closure.denials()
-      let held = try closure.heldPlan(id: HeldPlan.sweep, includingFirst: false, always: isFirst)
+      let held = try closure.heldPlan(
+        id: HeldPlan.sweep, includingFirst: false, always: isFirst, approved: found.releasedCount,
+        losses: found.losses(store))
       if let held, try !isApproved(held, kinds) { throw held }
     }
     let hasBlocked = try BlockedNodes(store).begin(withDenied: needsClosure)
@@ -367,7 +372,10 @@ extension PostgresWriter {
   private func forgetPlans(of kinds: [SweepKind]) throws {
     let isAll = (kinds.readsJournal || kinds.scansTables) && kinds.followedRules == .all
     try db.run(
-      "DELETE FROM cascade.plan WHERE \(isAll ? "file LIKE '/%'" : "file = $1")",
+      """
+      DELETE FROM cascade.plan
+      WHERE \(isAll ? "file LIKE '/%'" : "file = $1") AND value IS NULL
+      """,
       isAll ? [] : [kinds.planFile])
   }
 

@@ -26,7 +26,7 @@ struct SweepStart {
         AND NOT EXISTS (SELECT FROM cascade.work
           WHERE batch = \(BlockedNodes.waiting) AND NOT done)
         AND NOT EXISTS (SELECT FROM cascade.blocked)
-        AND NOT EXISTS (SELECT FROM cascade.plan WHERE file LIKE '/%')
+        AND NOT EXISTS (SELECT FROM cascade.plan WHERE file LIKE '/%' AND value IS NULL)
       FROM (SELECT count(*), bool_or(n.what = \(JournalSubject.arrived.rawValue)) AS has_arrived
         FROM (SELECT what FROM cascade.journal WHERE \(JournalRows.isMeant(for: kinds))
           LIMIT \(most + 1)) n) j

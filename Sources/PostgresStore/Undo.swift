@@ -67,6 +67,7 @@ private struct Undo {
     }
     result.files = try FileRows(store: store).restore(batch)
     try listDangling()
+    try LateReferences(store).rememberRestored()
   }
 
   // MARK: - Rows

@@ -1,5 +1,5 @@
 package import CascadeModel
-internal import CascadePlanning
+package import CascadePlanning
 internal import CascadePostgres
 package import CascadeStore
 package import PostgresTables
@@ -32,14 +32,19 @@ extension Closure {
   }
 
   /// Whether so much would go that an operator has to approve it.
-  /// `always`: however little it is.
-  package func heldPlan(id: String, includingFirst: Bool, always: Bool = false) throws -> HeldPlan?
-  {
+  /// `always`: however little it is. `approved`: so many nodes need no other approval. `losses` are
+  /// references that would be removed although nobody saw their destinations go.
+  package func heldPlan(
+    id: String, includingFirst: Bool, always: Bool = false, approved: Int = 0,
+    losses: [CollectionCount] = []
+  ) throws -> HeldPlan? {
     let hold = store.model.limits.hold
+    let losesMuch = losses.areOver(hold)
+    let always = always || losesMuch
     if !always && lastDeleted == 0 && mostDeleted <= hold.deletes { return nil }
     let counts = try countByCollection(includingFirst: includingFirst)
     let deleted = counts.reduce(0) { $0 + $1.1 }
-    if deleted == 0 || !always && deleted <= hold.deletes { return nil }
+    if !losesMuch && deleted == 0 || !always && deleted - approved <= hold.deletes { return nil }
     let isOver =
       try always
       || counts.contains { table, gone in
@@ -53,7 +58,7 @@ extension Closure {
     return HeldPlan(
       id: id, deletedCount: deleted,
       byCollection: Dictionary(uniqueKeysWithValues: counts.map { ($0.0.collection, $0.1) }),
-      lostCount: 0, checksum: try checksum())
+      lostCount: losesMuch ? losses.reduce(0) { $0 + $1.gone } : 0, checksum: try checksum())
   }
 
   /// The same for the same nodes, in whatever order.

@@ -1,4 +1,4 @@
-internal import CascadeModel
+package import CascadeModel
 internal import CascadePostgres
 package import CascadeStore
 package import PostgresTables
@@ -12,44 +12,62 @@ package struct DanglingReferences {
   /// An end of edges that does not exist, and how many edges name it.
   package struct Missing {
     package let relation: EdgeRelation
+    package let end: EdgeEnd
     package let table: MappedTable
     package let value: String
     package let count: Int
-    /// No trigger saw it go, and its value may mean "none".
-    package let isDoubtful: Bool
-  }
+    /// Whether no trigger saw it go.
+    package let isUnseen: Bool
+    /// Whether Cascade has deleted such a row.
+    fileprivate let wasDeleted: Bool
+    /// Whether its value may mean "none", so that nothing follows without an approval.
+    package fileprivate(set) var isHeld = false
 
-  /// Only of relationships whose rules remove a reference to nothing, and of join rows. Every other
-  /// one may dangle.
-  private var relations: [EdgeRelation] {
-    store.binding.relations.filter {
-      if $0.join != nil { return $0.looseJoin != nil }
-      return !$0.rules.isDisjoint(with: [
-        .deleteSourceIfDestinationDeleted, .deleteSourceIfAllDestinationsDeleted,
-        .nullifySourceIfDestinationDeleted,
-      ])
+    package var node: Node { table.node(value) }
+
+    package var held: HeldValue {
+      HeldValue(
+        name: relation.name, from: relation.source.collection, lacksSource: end == .source,
+        missing: node, count: count)
     }
   }
 
-  package func find() throws -> [Missing] {
-    try store.readingWholeTables {
-      try relations.flatMap { relation in
+  /// Only of relationships whose rules follow from a reference to nothing, and of join rows. Every
+  /// other one may dangle.
+  private func relations(telling: Bool) -> [EdgeRelation] {
+    let following: Rules = [
+      .deleteSourceIfDestinationDeleted, .deleteSourceIfAllDestinationsDeleted,
+      .nullifySourceIfDestinationDeleted, telling ? .notifyIfDestinationDeleted : [],
+    ]
+    return store.binding.relations.filter {
+      $0.join != nil ? $0.looseJoin != nil : !$0.rules.isDisjoint(with: following)
+    }
+  }
+
+  /// `telling`: also those from which only notices follow. Nothing records for which there were
+  /// notices, so this is for references that may have lost their destination while nobody looked.
+  package func find(telling: Bool = false) throws -> [Missing] {
+    let all = try store.readingWholeTables {
+      try relations(telling: telling).flatMap { relation in
         try (relation.join == nil ? [.destination] : EdgeEnd.allCases).flatMap {
           try find(relation, $0)
         }
       }
     }
+    return hold(all)
   }
 
   private func find(_ relation: EdgeRelation, _ end: EdgeEnd) throws -> [Missing] {
     let dangling = relation.dangling(at: end)
     let table = dangling.table
     let tables = end == .destination ? relation.destinationNumbers : "\(table.number)"
+    let isKnown = "FROM cascade.deleted_node k WHERE k.collection IN (\(tables)) AND k.key = d.value"
     let rows = try store.db.run(
       """
-      SELECT d.value, d.count, NOT EXISTS (SELECT FROM cascade.deleted_node k
-          WHERE k.collection IN (\(tables)) AND k.key = d.value)
-        AND NOT EXISTS (SELECT FROM cascade.journal j
+      SELECT d.value, d.count, NOT EXISTS (SELECT \(isKnown)) AND NOT EXISTS (
+          SELECT FROM cascade.journal j
+          WHERE j.what = 1 AND j.subject IN (\(tables)) AND j.key = d.value),
+        EXISTS (SELECT \(isKnown) AND k.is_own) OR EXISTS (SELECT FROM cascade.journal j
           WHERE j.what = 1 AND j.subject IN (\(tables)) AND j.key = d.value)
       FROM (SELECT \(dangling.key) AS value, count(*) AS count FROM \(dangling.edges)
         WHERE \(dangling.condition) AND NOT (\(mayStay(relation)))
@@ -57,10 +75,24 @@ package struct DanglingReferences {
       """
     ).rows
     return rows.map { row in
-      let count = Int(row[1]!)!
-      return Missing(
-        relation: relation, table: table, value: row[0]!, count: count,
-        isDoubtful: row[2] == "t" && (count >= 10 || Self.nothings.contains(row[0]!)))
+      Missing(
+        relation: relation, end: end, table: table, value: row[0]!, count: Int(row[1]!)!,
+        isUnseen: row[2] == "t", wasDeleted: row[3] == "t")
+    }
+  }
+
+  /// A missing node is held with all references to it. That a sweep once found 0 or '' missing is no
+  /// sign that there ever was such a row.
+  private func hold(_ all: [Missing]) -> [Missing] {
+    let counts = Dictionary(all.map { ($0.node, $0.count) }, uniquingKeysWith: +)
+    return all.map { missing in
+      var missing = missing
+      let looksLikeNone = missing.value.looksLikeNone
+      missing.isHeld =
+        looksLikeNone
+        ? !missing.wasDeleted
+        : missing.isUnseen && counts[missing.node]! >= HeldValue.shared
+      return missing
     }
   }
 
@@ -69,10 +101,6 @@ package struct DanglingReferences {
   private func mayStay(_ relation: EdgeRelation) -> String {
     relation.staysDangling ? store.binding.hasDestination(relation) : "false"
   }
-
-  private static let nothings: Set<String> = [
-    "0", "-1", "", "00000000-0000-0000-0000-000000000000",
-  ]
 
   /// Journals what is missing, as if its deletion were seen now.
   package func journal(_ missing: [Missing]) throws {
@@ -106,12 +134,11 @@ package struct DanglingReferences {
   }
 }
 
-extension DanglingReferences.Missing {
-  package var reason: Reason {
-    let what = "\(count.counted("reference", "references")) of \"\(relation.source.collection)\""
-    return Reason(
-      .invalid,
-      "\(what) by \"\(relation.name)\" to \(table.node(value)), which does not "
-        + "exist and may mean \"none\": left alone")
+extension String {
+  /// Whether it is the text of a key that applications write for "none".
+  fileprivate var looksLikeNone: Bool {
+    let digits = filter { !["-", "{", "}"].contains($0) }
+    return ["0", "-1", ""].contains(self)
+      || digits.utf8.count == 32 && digits.utf8.allSatisfy { $0 == 48 }
   }
 }

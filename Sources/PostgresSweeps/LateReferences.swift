@@ -39,19 +39,33 @@ package struct LateReferences {
     // A reference may be there when its destination is gone and all rules were followed.
     for (relation, end) in ends
     where relation.join == nil && (relation.staysDangling || hasBlocked) {
-      let keys = waves.gone(relation.destination, untold: true)
-      // The keys of lists are read first: with them, an index is used.
-      let isList = relation.list != nil
-      let lost = isList ? relation.leads(toAny: "$1") : relation.leads(toAnyOf: keys)
-      let values = isList ? [arrayText(try store.db.run(keys).texts)] : []
-      try store.db.run(
-        """
-        INSERT INTO cascade.outlived(relation, key, other)
-        SELECT \(relation.number), \(relation.source.key.text("s")), \(relation.to())
-        FROM \(relation.edges()) WHERE \(lost)
-        AND \(relation.dangling(at: end).condition)
-        """, values)
+      try rememberOutlived(relation, end, waves.gone(relation.destination, untold: true))
     }
+  }
+
+  /// Remembers, after an undo, which references it has brought back although their destination is gone.
+  package func rememberRestored() throws {
+    for (relation, end) in ends where relation.join == nil {
+      try rememberOutlived(
+        relation, end,
+        "SELECT r.key FROM cascade.recheck r WHERE r.collection = \(relation.destination.number)")
+    }
+  }
+
+  /// The keys of lists are read first: with them, an index is used.
+  private func rememberOutlived(
+    _ relation: EdgeRelation, _ end: EdgeEnd, _ keys: String
+  ) throws {
+    let isList = relation.list != nil
+    let lost = isList ? relation.leads(toAny: "$1") : relation.leads(toAnyOf: keys)
+    let values = isList ? [arrayText(try store.db.run(keys).texts)] : []
+    try store.db.run(
+      """
+      INSERT INTO cascade.outlived(relation, key, other)
+      SELECT \(relation.number), \(relation.source.key.text("s")), \(relation.to())
+      FROM \(relation.edges()) WHERE \(lost)
+      AND \(relation.dangling(at: end).condition)
+      """, values)
   }
 
   // MARK: - What came late

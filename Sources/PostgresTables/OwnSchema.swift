@@ -112,10 +112,12 @@ package enum OwnSchema {
     CREATE INDEX ledger_ids ON cascade.ledger(id, batch);
     CREATE TABLE cascade.verdict(
       name bytea PRIMARY KEY, fingerprint bigint NOT NULL, reasons text);
+    -- `lost` is how many references would be removed to nodes that nobody saw go; `value` tells which, if
+    -- the plan is about one value that may mean "none".
     CREATE TABLE cascade.plan(
       number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, file text NOT NULL, id text NOT NULL,
       checksum bigint NOT NULL, deleted bigint NOT NULL, by_collection text NOT NULL,
-      is_approved boolean NOT NULL DEFAULT false);
+      is_approved boolean NOT NULL DEFAULT false, lost bigint NOT NULL DEFAULT 0, value text);
     CREATE TABLE cascade.sweep_time(
       kind text PRIMARY KEY, since bigint, at bigint, outcome text, occasion text);
     """

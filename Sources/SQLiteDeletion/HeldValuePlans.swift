@@ -7,14 +7,6 @@ internal import SQLiteTables
 /// The plans of held values (`HeldValues.swift`), among those of sweeps. One relationship and one
 /// value have one plan, with the same number as long as they are found again.
 extension Connection {
-  package struct HeldValuePlan {
-    package let number: Int64
-    package let value: HeldValue
-    /// How many nodes it deletes.
-    package let deletedCount: Int
-    package let isApproved: Bool
-  }
-
   package func heldValuePlans() throws(SQLiteError) -> [HeldValuePlan] {
     try all(
       """

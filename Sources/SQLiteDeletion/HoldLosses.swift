@@ -41,12 +41,6 @@ extension CollectionCount {
   fileprivate static let isDead = "g.rule = 0 AND NOT g.counts"
 }
 
-extension [CollectionCount] {
-  func areOver(_ limit: StoreModel.Hold) -> Bool {
-    reduce(0) { $0 + $1.gone } > limit.deletes && contains { $0.isOver(limit) }
-  }
-}
-
 extension Writer {
   /// Whether a sweep that continues an approved plan may remove these references: the approval
   /// covers a number of each kind. Such a sweep also finds nodes dead that it deleted itself.

@@ -7,15 +7,12 @@ internal import SQLiteBinding
 /// References to a node that no row is and that nobody saw go, if their value looks like "none". A
 /// scan of whole tables finds them, and holds them: it does not count the node as gone.
 extension Connection {
-  /// A value that so many references share looks like "none", whatever it is.
-  private static let shared = 10
-
   /// Chooses among the missing nodes that a scan has found.
   func chooseHeldValues() throws(SQLiteError) {
     try run(
       generated: """
         INSERT INTO temp.held_values SELECT collection, key FROM temp.missing_values
-        GROUP BY 1, 2 HAVING sum(referring) >= \(Connection.shared) OR \(looksLikeNone("key"))
+        GROUP BY 1, 2 HAVING sum(referring) >= \(HeldValue.shared) OR \(looksLikeNone("key"))
         """)
     if changes == 0 { return }
     try run(

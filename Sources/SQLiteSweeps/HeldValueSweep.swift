@@ -37,15 +37,12 @@ extension Writer {
 
   /// Whether the approval still covers what would go now.
   private func isReleased(
-    _ plan: Connection.HeldValuePlan, _ approved: [Connection.HeldValuePlan],
+    _ plan: HeldValuePlan, _ approved: [HeldValuePlan],
     _ found: [HeldValue], _ manners: StepPolicy
   ) throws -> Bool {
     let missing = plan.value.missing
     let same = found.filter { $0.missing == missing }
-    let areApproved = same.allSatisfy { value in
-      approved.contains { $0.value.identity == value.identity && $0.value.count >= value.count }
-    }
-    if same.isEmpty || !areApproved { return false }
+    if same.isEmpty || !approved.approve(same) { return false }
     let gone = try consequences(of: missing, manners).values.reduce(0, +)
     return gone - plan.deletedCount <= model.limits.hold.deletes
   }

@@ -136,6 +136,19 @@ struct RaceTests {
     #expect(try store.journalIsEmpty)
   }
 
+  @Test("What an undo brings back does not follow once more what it refers to")
+  func undone() throws {
+    let store = try Music.store()
+    let application = try store.database.session()
+    try application.execute("BEGIN; INSERT INTO album VALUES('other', 'bob', NULL)")
+    try store.bySQL("DELETE FROM artist WHERE id = 'anna'")
+    let batch = try #require(try store.sweep().batch)
+    _ = try store.writer.undo(batch, by: "me", at: 2)
+    try application.execute("COMMIT")
+    try store.settle()
+    #expect(try store.texts("SELECT count(*) FROM album WHERE artist_id = 'anna'") == ["2"])
+  }
+
   @Test("So does what refers to a row that a step deleted, however many steps come meanwhile")
   func lateReferenceToOwn() throws {
     let store = try Music.store()

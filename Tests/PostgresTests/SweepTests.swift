@@ -124,16 +124,6 @@ struct SweepTests {
     #expect(try store.writer.rescanReason == nil)
   }
 
-  @Test("A reference that looks like \"none\" is left alone, and said")
-  func none() throws {
-    let store = try Music.store()
-    try store.bySQL("INSERT INTO album VALUES('z', '', 0)")
-    let result = try store.sweep([.all])
-    #expect(result.outcome == .blocked)
-    #expect(result.blocked.map(\.message).joined().contains("may mean \"none\""))
-    #expect(try store.texts("SELECT id FROM album WHERE id = 'z'") == ["z"])
-  }
-
   @Test("A reference that stays for another of its name dangles, and is told once")
   func lastDestination() throws {
     let schema = """
