@@ -41,6 +41,9 @@ package struct PostgresError: Error, Hashable, CustomStringConvertible {
   /// The values are at fault, or what the application's constraints and triggers say of them.
   package var isAboutTheValue: Bool { isOf("22", "23", "P0001") }
 
+  /// The statement is wrong, or may not be in a transaction that only reads.
+  package var isAboutTheStatement: Bool { isOf("42", "22", "0A", "2F", "39", "25006", "P0001") }
+
   package var isMissingTable: Bool { isOf("42P01", "3F000") }
 
   package var isFull: Bool { isOf("53100") }

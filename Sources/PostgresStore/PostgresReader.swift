@@ -8,9 +8,10 @@ internal import PostgresTables
 /// The reading side of a store. A connection that was lost is made again by the next question.
 package final class PostgresReader: StoreReading {
   private let path: String
-  private let model: StoreModel
+  let model: StoreModel
   private let lockTimeout: Duration
   private var connection: StoreConnection?
+  var fetched = FetchCache<PropertySearch.Question, String?>()
 
   package init(_ path: String, _ model: StoreModel, lockTimeout: Duration) throws {
     (self.path, self.model, self.lockTimeout) = (path, model, lockTimeout)
@@ -26,18 +27,21 @@ package final class PostgresReader: StoreReading {
   }
 
   /// Answers a question in one snapshot. Tables may have changed since the last one.
-  func ask<T>(_ body: (StoreConnection) throws -> T) throws -> T {
+  /// A statement that takes longer than `longest` is cancelled.
+  func ask<T>(longest: Duration? = nil, _ body: (StoreConnection) throws -> T) throws -> T {
     do {
-      return try askOnce(body)
+      return try askOnce(longest, body)
     } catch let error as PostgresError where error.isConnectionLost {
       connection = nil
-      return try askOnce(body)
+      return try askOnce(longest, body)
     }
   }
 
-  private func askOnce<T>(_ body: (StoreConnection) throws -> T) throws -> T {
+  private func askOnce<T>(
+    _ longest: Duration?, _ body: (StoreConnection) throws -> T
+  ) throws -> T {
     let store = try connected()
-    return try store.transaction(.repeatableRead) {
+    return try store.transaction(.repeatableRead, longest: longest, beginningWith: "") { _ in
       if try !store.isAttached { throw StoreError.detached }
       try store.bindIfChanged()
       return try body(store)
@@ -104,12 +108,6 @@ package final class PostgresReader: StoreReading {
 
   package func count(_ query: EdgeQuery) throws -> Int {
     try ask { try EdgeListing(store: $0, query: query).count() }
-  }
-
-  package func fetch(
-    _ name: String, of node: Node, refresh: Bool, timeLimit: Duration
-  ) throws -> Fetched {
-    throw FetchError.noSuchProperty("fetched properties are not supported on PostgreSQL yet")
   }
 
   // MARK: - Consequences

@@ -7,8 +7,10 @@ internal import PostgresTables
 enum UnsupportedParts {
   static func problems(of model: StoreModel, at path: String) -> [ModelProblem] {
     locationProblems(path, model)
-      + model.fetched.keys.sorted().map {
-        notYet("collections.\($0).fetched", "fetched properties")
+      + model.fetched.sorted { $0.key < $1.key }.flatMap { collection, properties in
+        properties.filter { $0.value.store != nil }.keys.sorted().map {
+          notYet("collections.\(collection).fetched.\($0).store", "properties of another store")
+        }
       }
       + model.relationships.enumerated().flatMap { index, relationship in
         problems(of: relationship, model).map {

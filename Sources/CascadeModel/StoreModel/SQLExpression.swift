@@ -51,6 +51,8 @@ package struct SQLExpression {
     case "(": depth += 1
     case ")": try close()
     case "$": variables.append(try variable())
+    // A type of PostgreSQL follows. SQLite refuses it by itself.
+    case ":" where rest.first == ":": rest.removeFirst()
     case ";", "?", ":", "@", "#":
       throw Illegal(reason: "\"\(scalar)\" is not allowed in an expression")
     case "-" where rest.first == "-", "/" where rest.first == "*":

@@ -1,5 +1,6 @@
 package import CascadeStore
 package import CascadeModel
+internal import CascadePlanning
 internal import CascadeSQLite
 
 extension Reader {
@@ -9,7 +10,8 @@ extension Reader {
   package func fetch(
     _ name: String, of node: Node, refresh: Bool = false, timeLimit: Duration = .seconds(5)
   ) throws -> Fetched {
-    let search = try PropertySearch(name, of: node.collection, in: model, timeLimit: timeLimit)
+    let search = PropertySearch(
+      try FetchedSearch(name, of: node.collection, in: model, timeLimit: timeLimit))
     do {
       return try fetch(search, of: node, refresh)
     } catch let error as SQLiteError {
@@ -40,11 +42,11 @@ extension FetchError {
   fileprivate init(_ error: SQLiteError, in search: PropertySearch) {
     let place = search.property.store.map { " in \($0)" } ?? ""
     if error.isInterrupted {
-      self = .unavailable("\(search.title) took longer than \(search.timeLimit)\(place)")
+      self = search.target.tooLong(in: place)
     } else if error.isAboutTheStatement {
-      self = .unusable("\(search.title) cannot be evaluated\(place): \(error.message)")
+      self = search.target.wrong(error.message, in: place)
     } else {
-      self = .unavailable("\(search.title) has no value now\(place): \(error.message)")
+      self = .unavailable("\(search.target.title) has no value now\(place): \(error.message)")
     }
   }
 }

@@ -1,10 +1,11 @@
 internal import CascadeStore
 internal import CascadeModel
+internal import CascadePlanning
 internal import CascadeSQLite
 
 /// What a reader keeps for fetched properties: results, and connections to other stores.
 final class FetchCaches {
-  var own = FetchCache()
+  var own = FetchCacheOfFile()
   /// Ordered by use, the most recent last.
   private var others: [OtherStore] = []
 
@@ -25,7 +26,7 @@ final class FetchCaches {
 final class OtherStore {
   let path: String
   let db: Connection
-  private var cache = FetchCache()
+  private var cache = FetchCacheOfFile()
 
   init(_ path: String) throws(SQLiteError) {
     db = try Connection(path: path, access: .readOnly)
@@ -45,75 +46,32 @@ final class OtherStore {
   }
 }
 
-/// What was found in a store since its last commit.
-struct FetchCache {
-  private var version: Int64?
-  private var found: [PropertySearch.Question: SearchResult] = [:]
-  private var weight = 0
+/// SQLite's number of the version changes with every commit of another connection, and this one never
+/// writes.
+typealias FetchCacheOfFile = FetchCache<PropertySearch.Question, Int64>
 
-  private static let mostAnswers = 1_000
-  /// Approximate bytes.
-  private static let mostWeight = 8 << 20
-
-  /// Runs within a snapshot of the store, so that the version is that of what `find` sees.
-  mutating func answer(
-    _ question: PropertySearch.Question, _ refresh: Bool, in db: borrowing Connection,
-    find: () throws -> SearchResult
-  ) throws -> Fetched {
-    try clearIfOutdated(db)
-    if !refresh, let known = found[question] { return Fetched(nodes: known.nodes, isCached: true) }
-    let new = try find()
-    keep(new, for: question)
-    return Fetched(nodes: new.nodes, isCached: false)
-  }
-
-  /// SQLite's number changes with every commit of another connection, and this connection never
-  /// writes.
-  private mutating func clearIfOutdated(_ db: borrowing Connection) throws {
-    let now = try db.integer("PRAGMA data_version")
-    if now != version { self = FetchCache() }
-    version = now
-  }
-
-  /// A full cache is emptied: what is asked for often is soon found again.
-  private mutating func keep(_ new: SearchResult, for question: PropertySearch.Question) {
-    weight -= found.removeValue(forKey: question)?.weight ?? 0
-    if new.weight > FetchCache.mostWeight { return }
-    if weight + new.weight > FetchCache.mostWeight || found.count >= FetchCache.mostAnswers {
-      found = [:]
-      weight = 0
-    }
-    found[question] = new
-    weight += new.weight
-  }
+extension Connection {
+  fileprivate func dataVersion() throws -> Int64 { try integer("PRAGMA data_version") ?? 0 }
 }
 
-/// The nodes that a search found, and how much memory they take.
-struct SearchResult {
-  private(set) var nodes: [StoredNode] = []
-  private(set) var weight = 256
-
-  mutating func add(_ node: StoredNode) {
-    nodes.append(node)
-    weight +=
-      256 + (node.value?.text.utf8.count ?? 0) + (node.node.key.managedText?.utf8.count ?? 0)
+extension FetchCacheOfFile {
+  mutating func answer(
+    _ question: Question, _ refresh: Bool, in db: borrowing Connection,
+    find: () throws -> SearchResult
+  ) throws -> Fetched {
+    try answer(question, refresh, version: db.dataVersion(), find: find)
   }
 }
 
 extension PropertySearch {
-  /// Bytes of one answer. A property that finds more needs a limit.
-  private static let mostWeight = 32 << 20
-
   func find(_ question: Question, at place: Location, in db: borrowing Connection) throws
     -> SearchResult
   {
     let query = try SearchQuery(self, at: place, question.values)
     var found = SearchResult()
-    try db.each(guarded: query.text, query.values, limit: timeLimit) { row in
+    try db.each(guarded: query.text, query.values, limit: target.timeLimit) { row in
       found.add(node(row, place))
-      if found.weight > PropertySearch.mostWeight {
-        throw FetchError.unusable("\(title) finds too much to keep in memory: give it a \"limit\"")
-      }
+      if found.isTooMuch { throw target.findsTooMuch }
     }
     return found
   }

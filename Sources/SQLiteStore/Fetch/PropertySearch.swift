@@ -1,15 +1,13 @@
 internal import CascadeStore
 internal import CascadeModel
+internal import CascadePlanning
 internal import CascadeSQLite
 
 /// What a fetched property searches for, and where.
 struct PropertySearch {
-  let name: String
-  /// The collection of the node that has the property.
-  package let collection: String
-  let property: FetchedProperty
-  let timeLimit: Duration
-  private let model: StoreModel
+  let target: FetchedSearch
+  var property: FetchedProperty { target.property }
+  var searched: String { target.searched }
 
   /// Everything that the answer depends on, except for the searched store. Nodes that agree in
   /// whatever the property asks of them share the answer.
@@ -20,23 +18,7 @@ struct PropertySearch {
     let values: [Value]
   }
 
-  init(
-    _ name: String, of collection: String, in model: StoreModel, timeLimit: Duration
-  ) throws(FetchError) {
-    let known = model.fetched[collection] ?? [:]
-    guard let property = known[name] else {
-      let problem = unknown("fetched property", name, among: known.keys.sorted())
-      throw .noSuchProperty("\(collection): \(problem)")
-    }
-    self.name = name
-    self.collection = collection
-    self.property = property
-    self.timeLimit = timeLimit
-    self.model = model
-  }
-
-  /// For messages.
-  var title: String { "fetched property \"\(name)\" of \(collection)" }
+  init(_ target: FetchedSearch) { self.target = target }
 
   // MARK: - Variables
 
@@ -44,7 +26,7 @@ struct PropertySearch {
     let (condition, order) = try property.expressions()
     let variables = condition.variables + (order?.variables ?? [])
     let values = try variables.map { try value(of: $0, source) }
-    return Question(collection: collection, name: name, values: values)
+    return Question(collection: target.collection, name: target.name, values: values)
   }
 
   private func value(
@@ -54,9 +36,7 @@ struct PropertySearch {
     if variable.base == "property" { return property.settings[member].map(Value.init) ?? .null }
     switch source.value(of: member) {
     case .found(let value): return value
-    case .unknown(let columns):
-      let problem = unknown("column", member, among: columns)
-      throw FetchError.unusable("\(title) asks for $source.\(member): \(problem)")
+    case .unknown(let columns): throw target.askingFor(member, among: columns)
     }
   }
 
@@ -69,30 +49,23 @@ struct PropertySearch {
   }
 
   var placeInOwnStore: Location {
-    if case .mapped(let table, let key, _) = model.collections[property.from] {
+    if case .mapped(let table, let key, _) = target.model.collections[property.from] {
       return .table(table, key: key)
     }
-    return .managed(type: type)
+    return .managed(type: target.type)
   }
 
   /// If the model has the collection as a table, the other store is taken to have the same table.
   /// Otherwise the name is looked up there.
   func place(inOtherStore db: borrowing Connection) throws -> Location {
     if case .table(let table, let key) = placeInOwnStore { return .table(table, key: key) }
-    if try db.hasManaged(searched) { return .managed(type: type) }
+    if try db.hasManaged(searched) { return .managed(type: target.type) }
     let key = try db.primaryKey(ofTable: searched)
     if !key.isEmpty { return .table(searched, key: key) }
     let store = property.store ?? ""
     throw FetchError.unusable(
-      "\(title): \(store) has no collection and no table with a primary key called \"\(searched)\"")
-  }
-
-  /// The collection that is searched. The model may have named a type within it.
-  var searched: String { model.collection(of: property.from) }
-
-  private var type: String? {
-    guard case .managed(let types) = model.collections[searched] else { return nil }
-    return types.first { $0.value == property.from }?.key
+      "\(target.title): \(store) has no collection and no table with a primary key called \"\(searched)\""
+    )
   }
 }
 
