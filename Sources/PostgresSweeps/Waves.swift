@@ -129,6 +129,7 @@ package struct Waves {
     for relation in binding.relations(from: table) {
       note(try unlink(relation, lost: .source, taken.keys, limit))
     }
+    note(try unlinkFiles(of: table, taken.keys, limit))
     if isComplete { close(taken) } else { work.keep(taken) }
     work.fanOut[table.number] = worked / taken.rows.count
     return worked
