@@ -182,26 +182,33 @@ struct HistoryJudge {
     return unseen.map { "\($0) begins to keep it" }
   }
 
-  /// What a session deleted although a rule denies it.
+  /// What a session deleted although a rule denies it: by an edge that it saw, and that was there still
+  /// when it ended, or by one that came from a session which saw the node.
   private mutating func judgeDenials(of node: Node, _ event: WrittenHistory.Event) {
     if !graph.denies { return }
-    let state = history.stateLater(than: event)
-    let before = history.state(at: event)
-    for fact in state.allFacts.filter(before.has) + history.unseen(by: event, of: node)
-    where fact.from != fact.to {
-      let (rules, isNew) = (places[fact.relation].rules, !state.has(fact))
-      let byDestination =
-        fact.to == node && rules.contains(.denyDestinationDeletion)
-        && (isNew || state.has(fact.from))
-      let bySource =
-        fact.from == node && rules.contains(.denySourceDeletion)
-        && (isNew ? places[fact.relation].isJoin : state.has(fact.to))
-      if byDestination || bySource {
-        problems.append(
-          "a session deleted \(node) in event \(event.number), which \(fact) denies"
-            + (isNew ? ", as it comes" : "") + "\n\(history.log(of: node))")
-      }
+    let states = [history.state(at: event), history.stateLater(than: event)]
+    for fact in states[0].allFacts where fact.from != fact.to && states[1].has(fact) {
+      let other = fact.to == node ? fact.from : fact.to
+      let isSame = Set(states.map { $0.births[other] }).count == 1
+      if isSame && states.allSatisfy({ $0.has(other) }) { judgeDenial(by: fact, of: node, event) }
     }
+    for fact in history.unseen(by: event, of: node)
+    where fact.from != fact.to && (fact.to == node || places[fact.relation].isJoin) {
+      judgeDenial(by: fact, of: node, event)
+    }
+  }
+
+  private mutating func judgeDenial(
+    by fact: Fact, of node: Node, _ event: WrittenHistory.Event
+  ) {
+    let rules = places[fact.relation].rules
+    let isDenied =
+      fact.to == node && rules.contains(.denyDestinationDeletion)
+      || fact.from == node && rules.contains(.denySourceDeletion)
+    if !isDenied { return }
+    problems.append(
+      "a session deleted \(node) in event \(event.number), which \(fact) denies\n"
+        + history.log(of: node))
   }
 
   // MARK: - What is left
