@@ -23,10 +23,9 @@ struct DanglingFound {
 
   /// References that would be removed although no trigger saw their destinations go, of each kind.
   func losses(_ store: StoreConnection) throws -> [CollectionCount] {
-    let removed = clear.filter {
-      $0.isUnseen
-        && ($0.relation.join != nil
-          || $0.relation.rules.contains(.nullifySourceIfDestinationDeleted))
+    let removed = clear.filter { missing in
+      let isNullified = missing.relation.rules.contains(.nullifySourceIfDestinationDeleted)
+      return missing.isUnseen && (missing.relation.join != nil || isNullified)
     }
     let byRelation = Dictionary(grouping: removed, by: \.relation.number)
     return try store.readingWholeTables {

@@ -61,7 +61,9 @@ package struct DanglingReferences {
     let dangling = relation.dangling(at: end)
     let table = dangling.table
     let tables = end == .destination ? relation.destinationNumbers : "\(table.number)"
-    let isKnown = "FROM cascade.deleted_node k WHERE k.collection IN (\(tables)) AND k.key = d.value"
+    let isKnown = """
+      FROM cascade.deleted_node k WHERE k.collection IN (\(tables)) AND k.key = d.value
+      """
     let rows = try store.db.run(
       """
       SELECT d.value, d.count, NOT EXISTS (SELECT \(isKnown)) AND NOT EXISTS (

@@ -91,6 +91,7 @@ extension Waves {
     for relation in binding.relations(from: table) {
       try unlink(relation, lost: .source, new, goesNext: true)
     }
+    try unlinkFiles(of: table, new, goesNext: true)
   }
 
   private mutating func deleteSources(
