@@ -217,13 +217,8 @@ extension PostgresWriter {
     isAbout(what, store.binding.relations.filter { !$0.isFollowed(what) })
   }
 
-  /// Of edges whose loss is only counted, one to each destination tells enough.
   private var isOnlyCounted: String {
-    isAbout(
-      .lost,
-      store.binding.relations.filter {
-        $0.allRules.intersection(.losingSource) == [.deleteDestinationIfAllSourcesDeleted]
-      })
+    isAbout(.lost, store.binding.relations.filter(\.isOnlyCounted))
   }
 
   private func isAbout(_ what: JournalSubject, _ relations: [EdgeRelation]) -> String {
@@ -264,7 +259,7 @@ extension PostgresWriter {
     let time = ContinuousClock.now - start
     if worked == 0 { return isMore }
     noteHold(time)
-    if worked >= pace.limit / 2 { pace.note(time, model.limits) }
+    if worked >= pace.limit / 2 { pace.note(time, model) }
     manners.reportProgress(WorkProgress(phase: .deleting, done: waves.count.rows))
     try manners.pause(.zero)
     return isMore

@@ -65,7 +65,7 @@ package struct Waves {
     work = Work(store: store, batch: batch, last: last)
     leases = try isSweep ? .unknown(store) : LiveLeases(store)
     self.hasBlocked = hasBlocked
-    if !isNew { work.unfollowed = Set(store.binding.tables.values.map(\.number)) }
+    if !isNew { try work.resume() }
   }
 
   /// What the first step does first.
@@ -97,97 +97,96 @@ package struct Waves {
   }
 
   private mutating func step(_ limit: Int) throws -> Int? {
-    if let taken = try work.takeDeleted(limit) { return try followGone(taken, limit) }
+    if let gone = work.takeDeleted(limit) { return try followGone(gone, limit) }
     guard let taken = try work.take(limit) else { return nil }
-    if taken.what == .gone { return try followGone(taken, limit) }
+    if taken.what == .gone { return try followGone(.work(taken), limit) }
     return try follow(taken, lost: taken.what == .lost ? .source : .destination)
   }
 
-  private mutating func followGone(_ taken: Work.Part, _ limit: Int) throws -> Int {
-    guard let table = binding.table(taken.subject) else {
-      try work.drop(taken)
-      return taken.rows.count
+  private mutating func followGone(_ gone: Work.Gone, _ limit: Int) throws -> Int {
+    guard let table = binding.table(gone.table) else {
+      work.close(gone)
+      return gone.count
     }
-    var (taken, isAll) = (taken, try fits(taken, table, limit))
+    var (gone, isAll) = (gone, try fits(gone, table, limit))
     while !isAll {
-      let part = taken.beginning(taken.rows.count / 4)
-      if part.rows.count == taken.rows.count { break }
-      work.keep(taken)
-      taken = part
-      isAll = try fits(taken, table, limit)
+      let part = gone.beginning(gone.count / 4)
+      if part.count == gone.count { break }
+      gone = part
+      isAll = try fits(gone, table, limit)
     }
-    work.drop(returned: taken, of: table)
-    var (worked, isComplete) = (taken.rows.count, true)
+    work.drop(returned: gone, of: table)
+    let (count, keys) = (gone.count, work.keys(of: gone))
+    var (worked, isComplete) = (count, true)
     func note(_ went: Int, _ isAll: Bool = false) {
       worked += went
       if went >= limit && !isAll { isComplete = false }
     }
     for relation in binding.relations(to: table) {
       let isAll = isAll && relation.columns != nil
-      note(try followLostDestination(relation, taken, isAll ? .max : limit), isAll)
+      note(try followLostDestination(relation, keys, isAll ? .max : limit), isAll)
     }
     for relation in binding.relations(from: table) {
-      note(try unlink(relation, lost: .source, taken.keys, limit))
+      note(try unlink(relation, lost: .source, keys, limit))
     }
-    if isComplete { close(taken) } else { work.keep(taken) }
-    work.fanOut[table.number] = worked / taken.rows.count
+    if isComplete { close(gone) }
+    work.fanOut[table.number] = worked / count
     return worked
   }
 
-  private mutating func close(_ taken: Work.Part) {
-    work.close(taken)
+  private mutating func close(_ gone: Work.Gone) {
+    work.close(gone)
     looksFirst = false
-    if let range = taken.deletedRows {
-      settled.noteFollowed(taken.subject, from: range.lowerBound, to: range.upperBound)
+    if let range = gone.deletedRows {
+      settled.noteFollowed(gone.table, from: range.lowerBound, to: range.upperBound)
     }
   }
 
   /// Whether so few rows refer to these nodes that they can go at once.
-  private func fits(_ taken: Work.Part, _ table: MappedTable, _ limit: Int) throws -> Bool {
+  private func fits(_ gone: Work.Gone, _ table: MappedTable, _ limit: Int) throws -> Bool {
     if limit == .max || !looksFirst { return true }
+    let keys = work.keys(of: gone)
     return try binding.relations(to: table).allSatisfy { relation in
-      try relation.columns == nil || !relation.isFollowed(.widowed) || fits(relation, taken, limit)
+      try relation.columns == nil || !relation.isFollowed(.widowed) || fits(relation, keys, limit)
     }
   }
 
-  private func fits(_ relation: EdgeRelation, _ taken: Work.Part, _ limit: Int) throws -> Bool {
+  private func fits(_ relation: EdgeRelation, _ keys: KeyArray, _ limit: Int) throws -> Bool {
     let most = 2 * limit
     return try db.run(
       """
       SELECT count(*) <= \(most) FROM (SELECT FROM \(relation.source.name) s
-        WHERE \(relation.leads(toAny: "$1")) LIMIT \(most + 1)) s
-      """, [arrayText(taken.keys)]
+        WHERE \(relation.leads(toAny: keys.sql)) LIMIT \(most + 1)) s
+      """, keys.values
     ).bool
   }
 
   /// Takes along what refers to the nodes that are gone, or removes the join rows that did.
   private mutating func followLostDestination(
-    _ relation: EdgeRelation, _ taken: Work.Part, _ limit: Int
+    _ relation: EdgeRelation, _ keys: KeyArray, _ limit: Int
   ) throws -> Int {
-    if relation.looseJoin != nil {
-      return try unlink(relation, lost: .destination, taken.keys, limit)
-    }
-    if relation.join != nil { return try noteWidowed(relation, taken.keys) }
+    if relation.looseJoin != nil { return try unlink(relation, lost: .destination, keys, limit) }
+    if relation.join != nil { return try noteWidowed(relation, keys) }
     guard relation.rules.contains(.deleteSourceIfDestinationDeleted) else { return 0 }
     return try delete(
       from: relation.source,
       RowRemoval.Selection(
-        row: "s", condition: hasLost(relation, any: "$1"), values: [arrayText(taken.keys)]),
+        row: "s", condition: hasLost(relation, any: keys.sql), values: keys.values),
       RowRemoval.Cause(
         rule: .deleteSourceIfDestinationDeleted, relation: relation,
         other: relation.lostDestination(in: "d")), limit)
   }
 
   /// Edges whose row went before their destination did.
-  private func noteWidowed(_ relation: EdgeRelation, _ keys: [String]) throws -> Int {
+  private func noteWidowed(_ relation: EdgeRelation, _ keys: KeyArray) throws -> Int {
     try db.run(
       """
       INSERT INTO cascade.work(what, subject, key, other, batch, done)
       SELECT DISTINCT \(JournalSubject.widowed.rawValue), j.subject, j.key, j.other, \(batch),
         \(!relation.isFollowed(.widowed))
       FROM cascade.work j WHERE \(isDone(.rowless, relation))
-      AND \(OwnSchema.survivor("j")) = ANY($1::text[]) AND NOT \(relation.destination.has("j.other"))
-      """, [arrayText(keys)]
+      AND \(OwnSchema.survivor("j")) = ANY(\(keys.sql)::text[]) AND NOT \(relation.destination.has("j.other"))
+      """, keys.values
     ).changed
   }
 
@@ -206,12 +205,12 @@ package struct Waves {
   /// `goesNext`: the nodes with these keys are still there.
   @discardableResult
   package mutating func unlink(
-    _ relation: EdgeRelation, lost end: EdgeEnd, _ keys: [String], _ limit: Int = .max,
+    _ relation: EdgeRelation, lost end: EdgeEnd, _ keys: KeyArray, _ limit: Int = .max,
     goesNext: Bool = false
   ) throws -> Int {
     guard let join = relation.looseJoin else { return 0 }
     let went = try removal.unlink(
-      relation, join, lost: end, keys: arrayText(keys), limit: limit, goesNext: goesNext)
+      relation, join, lost: end, keys: keys, limit: limit, goesNext: goesNext)
     count.edges += went
     unlinked += went
     return went
@@ -278,7 +277,7 @@ package struct Waves {
     count.edges += went.edges
     if went.rows > 0 {
       deletions[table.number, default: [:]][cause.rule.rawValue, default: 0] += went.rows
-      if binding.isMissed(table) { work.unfollowed.insert(table.number) }
+      work.note(went.groups, of: table.number)
       settled.noteDeletion(from: table.number)
     }
     return went.rows

@@ -112,10 +112,13 @@ package struct Triggers {
   /// Journals the loss of the edges in the rows `o`.
   private func lost(_ relation: EdgeRelation, _ old: String) -> String {
     let source = relation.join?.source ?? relation.source.key
+    let (from, to) = (relation.from(in: "o"), relation.to(in: "o"))
+    let isOne = relation.isOnlyCounted
     return """
-      \(Triggers.journaling("what, subject, key, other")) \(JournalSubject.lost.rawValue), \(relation.number), \(relation.from(in: "o")),
-      \(relation.to(in: "o")) FROM \(old)\(relation.references(of: "o"))
-      WHERE \(relation.isEdge(in: "o")) AND \(source.isComplete("o"))\(wasThere(relation));
+      \(Triggers.journaling("what, subject, key, other")) \(JournalSubject.lost.rawValue), \(relation.number), \(isOne ? "min(\(from))" : from),
+      \(to) FROM \(old)\(relation.references(of: "o"))
+      WHERE \(relation.isEdge(in: "o")) AND \(source.isComplete("o"))\(wasThere(relation))
+      \(isOne ? "GROUP BY \(to)" : "");
       """
   }
 
