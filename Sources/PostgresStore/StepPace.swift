@@ -7,7 +7,7 @@ struct StepPace {
   /// A step keeps the names of its rows in the server's memory, and their texts if they are kept. Rows of
   /// one step are often in the same pages, so longer steps take less time for each.
   private static let most = 200_000.0
-  private static let mostTexts = 20_000.0
+  private static let mostTexts = 30_000.0
   /// How much of its time a step uses on average. What takes more than all of it, and half as much
   /// again, is cancelled.
   private static let share = 0.8

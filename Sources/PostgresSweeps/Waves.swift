@@ -31,18 +31,20 @@ package struct Waves {
   /// How many rows went of each table, and by which rule.
   package private(set) var deletions: [Int64: [Int64: Int]] = [:]
   /// How many join rows were removed: with them edges are lost later than their ends.
-  private var unlinked = 0
+  private(set) var unlinked = 0
   /// Whether this is all that the batch has deleted.
   package let isWhole: Bool
   /// How far the destinations of a relation were looked at that lost edges.
-  private var passes: [Int64: Pass] = [:]
-  private struct Pass {
+  var passes: [Int64: Pass] = [:]
+  struct Pass {
     /// The last key; nil at the beginning.
     var after: String?
     /// How many rows had gone that may have had such edges, when it began.
     let sources: Int
     var isOver = false
   }
+  /// The relations of which a destination was examined and stayed. Another session may have it locked.
+  var keptDestinations: Set<Int64> = []
   /// Whether there are nodes that had to stay.
   var hasBlocked = false
   /// Whether a lease held some of them.
@@ -245,7 +247,7 @@ package struct Waves {
   }
 
   /// The key of an end, of the relation's edges, to which the row `d` lost its edge.
-  private func lost(_ end: EdgeEnd, of relation: EdgeRelation) -> String {
+  func lost(_ end: EdgeEnd, of relation: EdgeRelation) -> String {
     let (what, key): (JournalSubject, String) =
       end == .source ? (.lost, "key") : (.widowed, "other")
     return """
@@ -255,7 +257,7 @@ package struct Waves {
   }
 
   /// Returns how many rows it deleted, or had to leave.
-  private mutating func delete(
+  mutating func delete(
     from table: MappedTable, _ selection: RowRemoval.Selection, _ cause: RowRemoval.Cause,
     _ limit: Int = .max
   ) throws -> Int {
@@ -281,118 +283,5 @@ package struct Waves {
       settled.noteDeletion(from: table.number)
     }
     return went.rows
-  }
-
-  // MARK: - Counts
-
-  /// Deletes what lost its last edge, when no step is left.
-  private mutating func deleteUncounted(_ limit: Int) throws -> Int {
-    var went = 0
-    for relation in binding.relations(with: .deleteSourceIfAllDestinationsDeleted) {
-      went += try deleteSources(relation, limit)
-    }
-    for relation in binding.relations(with: .deleteDestinationIfAllSourcesDeleted) {
-      went += try deleteDestinations(relation, limit)
-    }
-    return went
-  }
-
-  private mutating func deleteSources(_ relation: EdgeRelation, _ limit: Int) throws -> Int {
-    let rows = "SELECT j.key FROM cascade.work j WHERE \(isDone(.widowed, relation))"
-    var went = try deleteSources(
-      relation, limit,
-      RowRemoval.Selection(row: "s", condition: relation.source.key.isIn("s", rows)),
-      because: lost(.destination, of: relation))
-    if relation.join == nil {
-      went += try deleteSources(
-        relation, limit, hasLostGone(relation), because: relation.lostDestination(in: "d"))
-    }
-    return went
-  }
-
-  private mutating func deleteSources(
-    _ relation: EdgeRelation, _ limit: Int, _ lost: RowRemoval.Selection, because other: String
-  ) throws -> Int {
-    var lost = lost
-    if relation.list != nil {
-      // In an order of keys, the server would look at each row of the table.
-      lost = lost.only(try keys(of: relation.source, lost), of: relation.source)
-    }
-    return try deleteUncounted(
-      from: relation.source, "s", lost.condition, lost.values,
-      "NOT \(binding.hasDestination(relation))",
-      RowRemoval.Cause(
-        rule: .deleteSourceIfAllDestinationsDeleted, relation: relation, other: other),
-      limit, skipsLocked: relation.join != nil)
-  }
-
-  /// Looks at the next destinations, in the order of their keys, and begins anew if rows have gone
-  /// since it began that may have led to them. Returns how many it looked at, and 0 when it came to an
-  /// end and nothing went.
-  private mutating func deleteDestinations(_ relation: EdgeRelation, _ limit: Int) throws -> Int {
-    let tables = binding.alikeAtDestination(relation).flatMap(\.sources)
-    let sources = countGone(tables)
-    var pass = passes[relation.number] ?? Pass(after: nil, sources: sources)
-    if pass.isOver {
-      if pass.sources == sources { return 0 }
-      pass = Pass(after: nil, sources: sources)
-    }
-    let other = OwnSchema.survivor("j")
-    let next = try db.run(
-      """
-      SELECT \(other) FROM cascade.work j WHERE \(isDone(.lost, relation))
-      AND ($1::text IS NULL OR \(other) > $1) ORDER BY 1 LIMIT \(limit)
-      """, [pass.after]
-    ).texts
-    let went = try deleteUncounted(
-      from: relation.destination, "t", relation.destination.key.isAny("t", "$1"),
-      [arrayText(Set(next).sorted())], "NOT \(binding.hasSource(relation))",
-      RowRemoval.Cause(
-        rule: .deleteDestinationIfAllSourcesDeleted, relation: relation,
-        other: lost(.source, of: relation)), .max, skipsLocked: true)
-    pass.isOver = next.count < limit
-    pass.after = next.last
-    passes[relation.number] = pass
-    let isMore = countGone(tables) != pass.sources
-    return pass.isOver && !isMore && went == 0 ? 0 : max(1, next.count)
-  }
-
-  private func countGone(_ tables: [MappedTable]) -> Int {
-    Set(tables.map(\.number)).reduce(unlinked) { sum, table in
-      sum + (deletions[table]?.values.reduce(0, +) ?? 0)
-    }
-  }
-
-  /// The rows are locked first, and looked at again in a second statement: an edge that was
-  /// committed before the lock is seen, and one that is not yet committed has the row locked.
-  private mutating func deleteUncounted(
-    from table: MappedTable, _ row: String, _ hasLost: String, _ values: [String?],
-    _ isFree: String,
-    _ cause: RowRemoval.Cause, _ limit: Int, skipsLocked: Bool
-  ) throws -> Int {
-    let locked = try lock(
-      table, RowRemoval.Selection(row: row, condition: "\(hasLost) AND \(isFree)", values: values),
-      limit, skipsLocked: isSweep && skipsLocked)
-    if locked.isEmpty { return 0 }
-    return try delete(
-      from: table,
-      RowRemoval.Selection(
-        row: row, condition: "\(table.key.isAny(row, "$1")) AND \(isFree)",
-        values: [arrayText(locked)]), cause)
-  }
-
-  /// The keys of the rows, in their order.
-  package func lock(
-    _ table: MappedTable, _ selection: RowRemoval.Selection, _ limit: Int, skipsLocked: Bool
-  ) throws -> [String] {
-    let row = selection.row
-    return try db.run(
-      """
-      SELECT \(table.key.text(row)) FROM \(table.name) \(row)
-      WHERE \(selection.condition) AND \(isNotBlocked(table, row))
-      ORDER BY \(table.key.values(row)) LIMIT \(limit)
-      FOR UPDATE \(skipsLocked ? "SKIP LOCKED" : "")
-      """, selection.values
-    ).texts
   }
 }

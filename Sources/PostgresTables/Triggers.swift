@@ -81,8 +81,8 @@ package struct Triggers {
   /// What begins an insertion into the journal.
   private static func journaling(_ columns: String) -> String {
     """
-    INSERT INTO cascade.journal(seq, \(columns)) OVERRIDING SYSTEM VALUE
-    SELECT (SELECT nextval('cascade.journal_seq_seq')),
+    INSERT INTO cascade.journal(seq, \(columns))
+    SELECT CASE WHEN row_number() OVER () = 1 THEN nextval('cascade.journal_seq') END,
     """
   }
 
