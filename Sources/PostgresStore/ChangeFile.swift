@@ -25,9 +25,10 @@ struct ChangeFile {
   private var made: Set<Node> = []
   private var written: WrittenRows
   private var edges: StoredEdges
+  private var files: StoredFiles
   private var hasNewTable = false
   /// Whether it has made a table of Cascade's own.
-  var madeTable: Bool { hasNewTable || edges.hasNewTable }
+  var madeTable: Bool { hasNewTable || edges.hasNewTable || files.hasNewTable }
   /// The columns of tables whose rows it writes, by the number of the table.
   private var columns: [Int64: [RowValues.Column]] = [:]
 
@@ -39,6 +40,7 @@ struct ChangeFile {
     (id, at, self.isApproved) = (submission.id, submission.at, isApproved)
     written = WrittenRows(store, batch: batch)
     edges = StoredEdges(store, batch: batch)
+    files = StoredFiles(store, batch: batch)
   }
 
   private var db: Session { _read { yield store.db } }
@@ -63,18 +65,13 @@ struct ChangeFile {
     case .delete(let node): try delete(node)
     case .deleteAll(let collection): try deleteAll(collection)
     case .link(let name, let from, let to, let rules):
-      try edges.add(
-        stored(name, from, to), self.rules(rules, name, from, to), isDeclared: false)
+      try add(stored(name, from, to), self.rules(rules, name, from, to), isDeclared: false)
     case .unlink(let name, let from, let to, let removal):
-      if try !edges.unlink(stored(name, from, to), as: removal) { skipped += 1 }
+      if try !unlink(stored(name, from, to), as: removal) { skipped += 1 }
     case .flush:
       try flush()
       try begin()
     }
-  }
-
-  private func notYet(_ what: String) -> Rejection {
-    Rejection(.invalid, "\(what) not supported on PostgreSQL yet")
   }
 
   // MARK: - Objects
@@ -215,14 +212,45 @@ struct ChangeFile {
 
   // MARK: - Edges
 
-  private mutating func stored(_ name: String, _ from: Node, _ to: Destination) throws
-    -> StoredEdges.Edge
-  {
-    guard case .node(let to) = to else { throw notYet("edges to files are") }
-    let (source, destination) = (try table(from.collection), try table(to.collection))
-    return StoredEdges.Edge(
-      name: name, source: source, destination: destination,
-      ends: [try key(of: from, in: source), try key(of: to, in: destination)])
+  private enum Stored {
+    case edge(StoredEdges.Edge)
+    case file(StoredFiles.Edge)
+
+    var edge: StoredEdges.Edge? { if case .edge(let edge) = self { edge } else { nil } }
+    var file: StoredFiles.Edge? { if case .file(let file) = self { file } else { nil } }
+  }
+
+  private mutating func stored(
+    _ name: String, _ from: Node, _ to: Destination
+  ) throws -> Stored {
+    let source = try table(from.collection)
+    let key = try key(of: from, in: source)
+    switch to {
+    case .file(let root, let path):
+      return .file(
+        StoredFiles.Edge(name: name, source: source, key: key, root: root, path: path))
+    case .node(let to):
+      let destination = try table(to.collection)
+      return .edge(
+        StoredEdges.Edge(
+          name: name, source: source, destination: destination,
+          ends: [key, try self.key(of: to, in: destination)]))
+    }
+  }
+
+  private mutating func add(_ stored: Stored, _ rules: Rules, isDeclared: Bool) throws {
+    switch stored {
+    case .edge(let edge): try edges.add(edge, rules, isDeclared: isDeclared)
+    case .file(let edge): try files.add(edge, rules, isDeclared: isDeclared)
+    }
+  }
+
+  /// Whether it was there.
+  private mutating func unlink(_ stored: Stored, as removal: Removal) throws -> Bool {
+    switch stored {
+    case .edge(let edge): try edges.unlink(edge, as: removal)
+    case .file(let edge): try files.unlink(edge, as: removal)
+    }
   }
 
   /// The rules of an edge, or what the model says of one that is written without.
@@ -247,8 +275,10 @@ struct ChangeFile {
         rules: try rules($0.rules, $0.name, node, $0.destination)
       )
     }
-    for (edge, rules) in wanted { try edges.add(edge, rules, isDeclared: true) }
-    try edges.removeDeclared(of: key(of: node, in: table), in: table, but: wanted.map(\.edge))
+    for (edge, rules) in wanted { try add(edge, rules, isDeclared: true) }
+    let key = try key(of: node, in: table)
+    try edges.removeDeclared(of: key, in: table, but: wanted.compactMap(\.edge.edge))
+    try files.removeDeclared(of: key, in: table, but: wanted.compactMap(\.edge.file))
   }
 
   // MARK: - The end
@@ -272,6 +302,7 @@ struct ChangeFile {
   /// Judges what was done since the last flush, and carries out what follows.
   private mutating func flush() throws {
     try journalMissingEnds()
+    try files.journalMissingSources()
     let changed = try written.finish()
     try judge()
     var waves = try Waves(store, batch: batch, isSweep: false, after: lastDeleted)
@@ -279,8 +310,8 @@ struct ChangeFile {
     try touch()
     notices += try waves.finish(at: at).notices
     try waves.endTransaction()
-    edgesAdded += edges.added + changed.added
-    edgesRemoved += edges.removed + changed.removed + waves.count.edges
+    edgesAdded += edges.added + files.added + changed.added
+    edgesRemoved += edges.removed + files.removed + changed.removed + waves.count.edges
   }
 
   private mutating func touch() throws {
@@ -294,6 +325,7 @@ struct ChangeFile {
   /// What was before a flush is as if it had always been.
   private mutating func begin() throws {
     try edges.begin()
+    try files.begin()
     written = WrittenRows(store, batch: batch)
     made = []
     lastDeleted =

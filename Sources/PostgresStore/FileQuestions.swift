@@ -20,7 +20,7 @@ struct FileListing {
       let rows = try rows(
         files[index], after: isFirst ? cursor?.position as? [String] : nil,
         limit: limit - edges.count)
-      edges += rows.map { files[index].edge($0[0]!, $0[1]!) }
+      edges += rows.map { files[index].edge($0[0]!, $0[1]!, isDeclared: $0[2] == "t") }
       if edges.count == limit, let last = rows.last {
         let position = last.compactMap(\.self)
         return EdgePage(edges: edges, next: EdgeCursor(listing: index + offset, position: position))
@@ -41,23 +41,22 @@ struct FileListing {
     guard let filter = filter(relation, after: after) else { return [] }
     return try store.db.run(
       """
-      SELECT \(relation.source.key.text("s")), \(relation.path(in: "s")) \(filter.sql)
+      SELECT \(relation.source.key.text("s")), \(relation.path), \(relation.isDeclared) \(filter.sql)
       ORDER BY \(order(relation)) LIMIT \(limit)
       """, filter.values
     ).rows
   }
 
   private func order(_ relation: FileRelation) -> String {
-    let key = relation.source.key.values("s")
-    return relation.list == nil ? key : "\(key), \(relation.path(in: "s"))"
+    ([relation.source.key.values("s")] + relation.order).joined(separator: ", ")
   }
 
   /// Nil if the relation has no such edges.
   private func filter(
     _ relation: FileRelation, after: [String]?
   ) -> (sql: String, values: [String?])? {
-    if let name = query.name, name != relation.relationship.name { return nil }
-    let (source, path) = (relation.source, relation.path(in: "s"))
+    if let name = query.name, name != relation.name { return nil }
+    let (source, path) = (relation.source, relation.path)
     var conditions = ["\(path) IS NOT NULL"]
     var values: [String?] = []
     if let from = query.from {
@@ -76,13 +75,13 @@ struct FileListing {
     if let after {
       values.append(after[0])
       var last = source.key.parts(of: "$\(values.count)")
-      if relation.list != nil {
-        values.append(after[1])
-        last.append("$\(values.count)")
+      for (place, _) in relation.order.enumerated() {
+        values.append(after[1 + place])
+        last.append("$\(values.count)\(place == 1 ? "::boolean" : "")")
       }
       conditions.append("(\(order(relation))) > (\(last.joined(separator: ", ")))")
     }
-    return ("FROM \(relation.edges()) WHERE \(conditions.joined(separator: " AND "))", values)
+    return ("FROM \(relation.edges) WHERE \(conditions.joined(separator: " AND "))", values)
   }
 }
 
@@ -145,8 +144,8 @@ struct FileCheck {
     let names = store.binding.files.map { relation in
       """
       (d.root = \(literal(relation.root)) AND d.path IN (
-        SELECT \(relation.path(in: "s")) FROM \(relation.edges())
-        WHERE \(relation.path(in: "s")) IS NOT NULL))
+        SELECT \(relation.path) FROM \(relation.edges)
+        WHERE \(relation.path) IS NOT NULL))
       """
     }
     let known = "SELECT FROM cascade.file f WHERE f.root = d.root AND f.path = d.path"
@@ -188,10 +187,10 @@ struct FileCheck {
     _ relation: FileRelation, _ findings: inout Findings, _ limit: Int
   ) throws {
     if roots[relation.root] == nil { return }
-    let path = relation.path(in: "s")
+    let path = relation.path
     let rows = try store.db.run(
       """
-      SELECT \(relation.source.key.text("s")), \(path) FROM \(relation.edges())
+      SELECT \(relation.source.key.text("s")), \(path) FROM \(relation.edges)
       WHERE \(path) IS NOT NULL AND \(path) NOT IN (
         SELECT d.path FROM \(store.scratch[.onDisk]) d WHERE d.root = \(literal(relation.root)))
       ORDER BY 2, 1
@@ -200,7 +199,7 @@ struct FileCheck {
     for row in rows {
       let file = Destination.file(root: relation.root, path: row[1]!)
       let node = relation.source.node(row[0]!)
-      let whose = "\"\(relation.relationship.name)\" of \(node) references it"
+      let whose = "\"\(relation.name)\" of \(node) references it"
       findings.add(
         Finding(
           kind: "edgeWithoutFile", message: "\(file.fileText): it does not exist, but \(whose)",

@@ -165,13 +165,13 @@ package final class PostgresWriter: StoreWriting {
   }
 
   package func set(_ pause: OperatorPause?) throws {
-    if pause?.isForMigration == true {
-      throw StoreError(
-        "migrations need no pause on PostgreSQL: change the tables in a transaction")
-    }
+    let attachment = Attachment(store, role: role)
     try store.transaction {
       try store.set("paused", pause?.at)
       try store.set("paused.by", pause?.user)
+      if pause?.isForMigration == true { try attachment.beginMigration() }
+      if pause == nil { try attachment.endMigration() }
     }
+    followedSchema = nil
   }
 }

@@ -65,6 +65,7 @@ private struct Undo {
       try restoreList(relation)
       try restoreJoinRows(relation)
     }
+    for relation in store.binding.files { try restoreEdges(relation) }
     result.files = try FileRows(store: store).restore(batch)
     try listDangling()
   }
@@ -238,16 +239,33 @@ private struct Undo {
   private mutating func restoreJoinRows(
     _ relation: EdgeRelation, _ join: JoinTable, where condition: String
   ) throws {
-    let list = try columns(of: join.name).joined(separator: ", ")
-    let restored = try db.run(
+    let restored = try restoreRows(of: join.name, relation.number, where: condition)
+    if join.isStored { result.edges += restored } else { result.rows += restored }
+  }
+
+  private func restoreRows(
+    of table: String, _ relation: Int64, where condition: String
+  ) throws -> Int {
+    let list = try columns(of: table).joined(separator: ", ")
+    return try db.run(
       """
-      INSERT INTO \(join.name)(\(list)) OVERRIDING SYSTEM VALUE
-      SELECT \(list) FROM (SELECT (u.row::\(join.name)).* FROM cascade.unlinked u
-        WHERE u.batch = \(batch) AND u.relation = \(relation.number) AND u.row IS NOT NULL) r
+      INSERT INTO \(table)(\(list)) OVERRIDING SYSTEM VALUE
+      SELECT \(list) FROM (SELECT (u.row::\(table)).* FROM cascade.unlinked u
+        WHERE u.batch = \(batch) AND u.relation = \(relation) AND u.row IS NOT NULL) r
       WHERE \(condition) ON CONFLICT DO NOTHING
       """
     ).changed
-    if join.isStored { result.edges += restored } else { result.rows += restored }
+  }
+
+  /// Stored edges to files come back with their source.
+  private mutating func restoreEdges(_ relation: FileRelation) throws {
+    guard let stored = relation.stored else { return }
+    let isThere = relation.source.key.equal("t", stored.source, "r")
+    result.edges += try restoreRows(
+      of: stored.name, relation.number,
+      where: "EXISTS (SELECT FROM \(relation.source.name) t WHERE \(isThere))")
+    try db.run(
+      "DELETE FROM cascade.unlinked WHERE batch = \(batch) AND relation = \(relation.number)")
   }
 
   /// References of what came back to what did not.

@@ -48,11 +48,6 @@ enum UnsupportedParts {
     var parts: [String] = []
     let to = relationship.to.collections
     if case .files = relationship.to {
-      switch relationship.edgeStorage {
-      case .column, .property: break
-      case .join, .polymorphic, .stored:
-        parts.append("files that are not named in a column or a list")
-      }
       if relationship.min != nil || relationship.max != nil || relationship.unique
         || !relationship.optional || !relationship.none.isEmpty
       {

@@ -91,6 +91,7 @@ extension Waves {
     for relation in binding.relations(from: table) {
       try unlink(relation, lost: .source, KeyArray(new), goesNext: true)
     }
+    try unlinkFiles(of: table, KeyArray(new), goesNext: true)
   }
 
   private mutating func deleteSources(

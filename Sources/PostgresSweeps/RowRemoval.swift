@@ -219,4 +219,36 @@ package struct RowRemoval {
         """, selection.values
       ).integer ?? 0)
   }
+
+  // MARK: - Stored edges to files
+
+  /// Deletes those that have one of these keys, where no row has it any more, or where it goes next. A
+  /// trigger writes down the files. Returns how many went.
+  func unlink(
+    _ relation: FileRelation, _ keys: KeyArray, limit: Int, goesNext: Bool
+  ) throws -> Int {
+    guard let dangling = relation.sourceless else { return 0 }
+    let isLost = goesNext ? "true" : dangling.condition
+    return try unlink(
+      relation,
+      Selection(
+        row: "e", condition: "\(dangling.isAny(keys.sql)) AND \(isLost)", values: keys.values),
+      limit: limit)
+  }
+
+  package func unlink(
+    _ relation: FileRelation, _ selection: Selection, limit: Int = .max
+  ) throws -> Int {
+    guard let stored = relation.stored else { return 0 }
+    let ends = Columns(stored.source.all + [Columns.Column.path])
+    return try Int(
+      store.db.run(
+        """
+        WITH d AS (\(delete(stored.name, ends, selection, limit))),
+        k AS (INSERT INTO cascade.unlinked(batch, relation, row)
+          SELECT \(batch), \(relation.number), \(keptRow) FROM d)
+        SELECT count(*) FROM d
+        """, selection.values
+      ).integer ?? 0)
+  }
 }

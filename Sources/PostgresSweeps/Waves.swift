@@ -131,6 +131,7 @@ package struct Waves {
     for relation in binding.relations(from: table) {
       note(try unlink(relation, lost: .source, keys, limit))
     }
+    note(try unlinkFiles(of: table, keys, limit))
     if isComplete { close(gone) }
     work.fanOut[table.number] = worked / count
     return worked
@@ -192,18 +193,6 @@ package struct Waves {
     ).changed
   }
 
-  /// Each key is looked for once, and not for each row that refers to it.
-  private func hasLost(_ relation: EdgeRelation, any array: String) -> String {
-    guard let columns = relation.columns, relation.isPlain else {
-      return relation.hasLost(any: array)
-    }
-    let lost = """
-      ARRAY(SELECT n.key FROM unnest(\(array)::text[]) n(key)
-        WHERE NOT \(relation.destination.has("n.key")))
-      """
-    return columns.isAny("s", lost)
-  }
-
   /// `goesNext`: the nodes with these keys are still there.
   @discardableResult
   package mutating func unlink(
@@ -225,10 +214,9 @@ package struct Waves {
       return taken.rows.count
     }
     let (isSource, count) = (end == .source, taken.rows.count)
-    let taken = try work.drop(
-      taken,
-      where: isSource
-        ? relation.hasEdge("j.key", "j.other") : relation.isRestored("j.key", "j.other"))
+    let isOver =
+      isSource ? relation.hasEdge("j.key", "j.other") : relation.isRestored("j.key", "j.other")
+    let taken = try work.drop(taken, where: isOver)
     let (rule, row, keys): (Rules, String, [String]) =
       isSource
       ? (.deleteDestinationIfSourceDeleted, "t", taken.others)
@@ -241,17 +229,25 @@ package struct Waves {
     let went = try delete(
       from: table,
       RowRemoval.Selection(
-        row: row, condition: table.key.isAny(row, "$1"), values: [arrayText(keys)]),
-      RowRemoval.Cause(rule: rule, relation: relation, other: lost(end, of: relation)))
+        row: row,
+        condition: """
+          \(table.key.isAny(row, "$1")) AND EXISTS (
+            SELECT FROM cascade.work j WHERE \(isDone(taken.what, relation))
+            AND \(OwnSchema.survivor("j")) = \(table.key.text(row)) AND NOT \(isOver))
+          """, values: [arrayText(keys)]),
+      RowRemoval.Cause(
+        rule: rule, relation: relation, other: lost(end, of: relation, where: "NOT \(isOver)")))
     return count + went
   }
 
   /// The key of an end, of the relation's edges, to which the row `d` lost its edge.
-  func lost(_ end: EdgeEnd, of relation: EdgeRelation) -> String {
+  func lost(
+    _ end: EdgeEnd, of relation: EdgeRelation, where condition: String = "true"
+  ) -> String {
     let (what, key): (JournalSubject, String) =
       end == .source ? (.lost, "key") : (.widowed, "other")
     return """
-      (SELECT min(j.\(key)) FROM cascade.work j WHERE \(isDone(what, relation))
+      (SELECT min(j.\(key)) FROM cascade.work j WHERE \(isDone(what, relation)) AND \(condition)
         AND \(OwnSchema.survivor("j")) = \(relation.table(at: end.other).key.text("d")))
       """
   }

@@ -19,6 +19,18 @@ extension Waves {
       ofArray: { relation.hasLost(any: $0) })
   }
 
+  /// Each key is looked for once, and not for each row that refers to it.
+  func hasLost(_ relation: EdgeRelation, any array: String) -> String {
+    guard let columns = relation.columns, relation.isPlain else {
+      return relation.hasLost(any: array)
+    }
+    let lost = """
+      ARRAY(SELECT n.key FROM unnest(\(array)::text[]) n(key)
+        WHERE NOT \(relation.destination.has("n.key")))
+      """
+    return columns.isAny("s", lost)
+  }
+
   /// The keys of lists are read first: with them, an index is used.
   private func selection(
     _ relation: EdgeRelation, _ keys: String, ofQuery: (String) -> String,

@@ -56,8 +56,9 @@ package struct Attachment {
     _ = try makeTriggers()
   }
 
-  /// Returns which were missing, or had another text.
+  /// Returns which were missing, or had another text. During a migration there are none.
   private func makeTriggers() throws -> [String] {
+    if try isMigrating { return [] }
     var made: [String] = []
     let wanted = Triggers(store, role: role).all
     let there = try installed()
@@ -83,6 +84,28 @@ package struct Attachment {
     ).rows
     return Dictionary(rows.map { ($0[0]!, $0[1]!) }, uniquingKeysWith: { one, _ in one })
   }
+
+  // MARK: - Migrations
+
+  private var isMigrating: Bool { get throws { try store[meta: "migrating"] != nil } }
+
+  /// The application may change any of its tables. A trigger would keep it from dropping a column or
+  /// changing the type of one, or would fail where it reads a table that is not there. So all of them
+  /// go, and what happens without them is looked for in whole tables when they are there again.
+  package func beginMigration() throws {
+    try store.set("migrating", 1)
+    let functions = try db.run(
+      """
+      SELECT DISTINCT 'cascade.' || p.proname FROM pg_trigger t
+      JOIN pg_proc p ON p.oid = t.tgfoid JOIN pg_class c ON c.oid = t.tgrelid
+      WHERE p.pronamespace = 'cascade'::regnamespace AND c.relnamespace <> p.pronamespace
+      """
+    ).texts
+    for function in functions { try db.execute("DROP FUNCTION \(function)() CASCADE") }
+    try store.set("watch_gap", 1)
+  }
+
+  package func endMigration() throws { try store.set("migrating", nil) }
 
   // MARK: - Detachment
 

@@ -6,7 +6,7 @@ internal import CascadeStore
 struct Binder: ~Copyable {
   let store: StoreConnection
   /// Whether collections and relationships get a number if they have none.
-  private let numbers: Bool
+  let numbers: Bool
   private var binding = Binding()
 
   init(_ store: StoreConnection, numbers: Bool) {
@@ -26,6 +26,7 @@ struct Binder: ~Copyable {
       try bind(relationship, "relationships[\(index)]")
     }
     try bindManual()
+    try bindFiles()
     binding.judgements = binding.makeJudgements(store.model)
     let needed = binding.needed(by: .source)
     for index in binding.relations.indices {
@@ -86,8 +87,12 @@ struct Binder: ~Copyable {
     binding.relations += relations
   }
 
+  var tables: some Sequence<MappedTable> { binding.tables.values }
+  func hasFiles(_ number: Int64) -> Bool { binding.files.contains { $0.number == number } }
+  mutating func add(_ files: FileRelation) { binding.files.append(files) }
+
   /// The name may be that of a type of objects.
-  private func table(called name: String) -> MappedTable? {
+  func table(called name: String) -> MappedTable? {
     binding.tables[store.model.collection(of: name)]
   }
 
@@ -236,7 +241,7 @@ struct Binder: ~Copyable {
     }
   }
 
-  private mutating func table(_ table: String, _ path: String) throws -> String? {
+  mutating func table(_ table: String, _ path: String) throws -> String? {
     guard let name = try store.qualifiedName(table) else {
       fail(path, "there is no table \"\(table)\"")
       return nil
@@ -289,7 +294,7 @@ extension Relationship.Target {
 
 extension Relationship.EdgeStorage {
   /// Tells apart the places of edges that are alike otherwise.
-  fileprivate var part: String {
+  var part: String {
     switch self {
     case .stored: ""
     case .column(let columns): columns.joined(separator: ", ")

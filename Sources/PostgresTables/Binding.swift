@@ -25,6 +25,11 @@ package struct Binding {
     relations.filter { $0.destination.number == table.number }
   }
 
+  /// Stored edges from a table to files.
+  package func storedFiles(of table: MappedTable) -> [FileRelation] {
+    files.filter { $0.source.number == table.number && $0.stored != nil }
+  }
+
   package func relations(with rules: Rules) -> [EdgeRelation] {
     relations.filter { !$0.rules.isDisjoint(with: rules) }
   }
@@ -33,6 +38,7 @@ package struct Binding {
   /// the loss of the edges that are in the row.
   package func isMissed(_ table: MappedTable) -> Bool {
     relations(from: table).contains { $0.join != nil }
+      || !storedFiles(of: table).isEmpty
       || relations(to: table).contains {
         $0.join != nil || !$0.allRules.isDisjoint(with: [.losingDestination, .denySourceDeletion])
       }

@@ -16,6 +16,9 @@ package struct Columns: Hashable {
     /// What it has in a row that refers to nothing.
     package var empty = "NULL"
 
+    /// That of stored edges to files.
+    package static var path: Column { Column(name: "path", family: .text) }
+
     /// As a key; null if it can be none.
     package func value(_ row: String) -> String {
       isText ? family.value(ofText: "\(row).\(name)") : "\(row).\(name)"

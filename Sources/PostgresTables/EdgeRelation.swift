@@ -135,9 +135,11 @@ package struct JoinTable {
   package static func part(
     _ source: MappedTable, _ destination: MappedTable, rules: Rules
   ) -> String {
-    let families = [source.key, destination.key].map {
-      $0.families.map(\.rawValue).joined(separator: ", ")
-    }
+    part([source.key, destination.key], rules: rules)
+  }
+
+  static func part(_ keys: [Columns], rules: Rules) -> String {
+    let families = keys.map { $0.families.map(\.rawValue).joined(separator: ", ") }
     return "stored: \(families.joined(separator: " -> ")); rules \(rules.rawValue)"
   }
 }
@@ -356,25 +358,6 @@ extension EdgeRelation {
   /// Whether the join row `e` has one of the keys of an array of texts at this end.
   package func isAny(at end: EdgeEnd, _ array: String, of join: JoinTable) -> String {
     end == .destination ? toAny(array).isAny : join.source.isAny("e", array)
-  }
-}
-
-/// Edges of which one end is not there.
-package struct DanglingEdges {
-  /// Of the end that is not there, and its key as a text.
-  package let table: MappedTable
-  package let key: String
-  /// For FROM.
-  package let edges: String
-  package let condition: String
-  fileprivate let columns: Columns
-  fileprivate let row: String
-  /// Whether the row of the source may have one of an array of texts, by an index.
-  fileprivate let mayHave: (String) -> String
-
-  /// Whether its key is one of an array of texts.
-  package func isAny(_ array: String) -> String {
-    "\(mayHave(array)) AND \(columns.isAny(row, array))"
   }
 }
 

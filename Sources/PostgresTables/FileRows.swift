@@ -123,10 +123,10 @@ package struct FileRows {
     var named: Set<Int64> = []
     for (root, files) in Dictionary(grouping: files, by: \.root) {
       for relation in store.binding.files where relation.root == root {
-        let path = relation.path(in: "s")
+        let path = relation.path
         let paths = try store.db.run(
           """
-          SELECT DISTINCT \(path) FROM \(relation.edges())
+          SELECT DISTINCT \(path) FROM \(relation.edges)
           WHERE \(relation.mayName(anyOf: "SELECT unnest($1::text[])")) AND \(path) = ANY($1::text[])
           """, [arrayText(files.map(\.path))]
         ).texts
@@ -165,9 +165,9 @@ package struct FileRows {
   /// These files `p`, for SELECT; nil if there can be none.
   private var released: String? {
     let lost = store.binding.files.filter(\.releases).map { relation in
-      let (key, path) = (relation.source.key, relation.path(in: "s"))
+      let (key, path) = (relation.source.key, relation.path)
       return """
-        SELECT \(literal(relation.root)), \(path) FROM \(store.scratch[.gone]) g, \(relation.edges())
+        SELECT \(literal(relation.root)), \(path) FROM \(store.scratch[.gone]) g, \(relation.edges)
         WHERE g.collection = \(relation.source.number) AND \(key.equal("s", text: "g.key"))
         AND \(path) IS NOT NULL
         """
@@ -176,9 +176,9 @@ package struct FileRows {
     let names = store.binding.files.map { relation in
       let key = relation.source.key.text("s")
       return """
-        SELECT FROM \(relation.edges()) WHERE p.root = \(literal(relation.root))
+        SELECT FROM \(relation.edges) WHERE p.root = \(literal(relation.root))
         AND \(relation.mayName(anyOf: "SELECT p.path"))
-        AND \(relation.path(in: "s")) = p.path AND NOT EXISTS (SELECT FROM \(store.scratch[.gone]) o
+        AND \(relation.path) = p.path AND NOT EXISTS (SELECT FROM \(store.scratch[.gone]) o
           WHERE o.collection = \(relation.source.number) AND o.key = \(key))
         """
     }

@@ -40,7 +40,7 @@ package struct IndexSearch {
   }
 
   private func search() throws -> [Index] {
-    let files = store.binding.files.compactMap(needed)
+    let files = store.binding.files.flatMap(needed)
     return try (store.binding.relations.filter { !$0.isTie }.flatMap(needed) + files).filter {
       try !isThere($0)
     }
@@ -61,13 +61,13 @@ package struct IndexSearch {
     }
   }
 
-  private func needed(_ relation: FileRelation) -> Index? {
-    switch relation.relationship.edgeStorage {
-    case .column(let columns): Index(relation.source.name, columns)
+  private func needed(_ relation: FileRelation) -> [Index] {
+    switch relation.storage {
+    case .column(let columns): [Index(relation.table, columns)]
     case .property(let path):
       relation.list?.isText == true || relation.source.isManaged
-        ? nil : Index(relation.source.name, [ListColumn.column(of: path)], method: "gin")
-    case .polymorphic, .join, .stored: nil
+        ? [] : [Index(relation.table, [ListColumn.column(of: path)], method: "gin")]
+    case .polymorphic, .join, .stored: []
     }
   }
 

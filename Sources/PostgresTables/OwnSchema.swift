@@ -148,6 +148,19 @@ package enum OwnSchema {
       CREATE INDEX IF NOT EXISTS \(name)_added ON \(join.name)(added)
       """
   }
+
+  /// The same for edges to files.
+  static func files(_ stored: StoredPaths) -> String {
+    let ends = stored.source.all.map { "\($0.name) \($0.family.rawValue) NOT NULL" }
+    let name = String(stored.name.dropFirst("cascade.".utf8.count))
+    return """
+      CREATE TABLE IF NOT EXISTS \(stored.name)(
+        \(ends.joined(separator: ", ")), path text NOT NULL, is_declared boolean NOT NULL,
+        added bigint NOT NULL, PRIMARY KEY(\(stored.source.names), path, is_declared));
+      CREATE INDEX IF NOT EXISTS \(name)_to ON \(stored.name)(path);
+      CREATE INDEX IF NOT EXISTS \(name)_added ON \(stored.name)(added)
+      """
+  }
 }
 
 /// What a row of the journal is about: the values of `cascade.journal.what`.

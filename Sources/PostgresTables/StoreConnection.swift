@@ -105,8 +105,7 @@ package final class StoreConnection {
 
   package func bind(numbering: Bool) throws {
     var binder = Binder(self, numbers: numbering)
-    var bound = try binder.bind()
-    try FileBinder(store: self, numbers: numbering).bind(&bound)
+    let bound = try binder.bind()
     let isAnyText =
       bound.relations.contains { $0.list?.isText == true }
       || bound.files.contains { $0.list?.isText == true }

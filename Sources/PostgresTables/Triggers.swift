@@ -43,6 +43,7 @@ package struct Triggers {
   private func triggers(of table: MappedTable) -> [Trigger] {
     let isRelated =
       !binding.relations(from: table).isEmpty || !binding.relations(to: table).isEmpty
+      || !binding.storedFiles(of: table).isEmpty
     if !isRelated || table.isManaged { return [] }
     return gone(table) + [changed(table)] + truncated(table) + arrived(table)
   }

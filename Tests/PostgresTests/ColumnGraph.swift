@@ -127,7 +127,7 @@ struct ColumnGraph {
       .randomElement(using: &random)!
   }
 
-  private static func rules(denies: Bool, _ random: inout Seeded) -> Rules {
+  static func rules(denies: Bool, _ random: inout Seeded) -> Rules {
     var rules: Rules = [
       .deleteSourceIfDestinationDeleted, .deleteSourceIfAllDestinationsDeleted,
       .nullifySourceIfDestinationDeleted, .nullifySourceIfDestinationDeleted,
@@ -289,9 +289,18 @@ struct ColumnGraph {
     }
   }
 
-  private func node(_ collection: String, _ random: inout Seeded) -> Node {
-    let number = Int64.random(in: 0..<Int64(ColumnGraph.nodes), using: &random)
+  func node(_ collection: String, _ random: inout Seeded) -> Node {
+    node(collection, Int64.random(in: 0..<Int64(ColumnGraph.nodes), using: &random))
+  }
+
+  /// All that may be in a collection.
+  func nodes(of collection: String) -> [Node] {
+    (0..<Int64(ColumnGraph.nodes)).map { node(collection, $0) }
+  }
+
+  private func node(_ collection: String, _ number: Int64) -> Node {
     let text = Key.text("k\(number)")
+    if collection == "o" { return Node(collection, text) }
     if !ColumnGraph.collections.contains(collection) { return Node(collection, .integer(number)) }
     if collection == "a" || keys == .texts { return Node(collection, text) }
     let isNumber = keys == .numbers

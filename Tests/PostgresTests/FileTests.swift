@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 /// A store with a root of files: covers that albums name in a column.
-private final class Covers {
+final class Covers {
   let store: PostgresFixture
   let root: Directory
   private let directory: Directory
@@ -75,10 +75,12 @@ private final class Covers {
     return work
   }
 
-  /// Goes on until no file has to be looked at again. Transactions of other tests delay it.
-  func settle() throws {
+  /// Goes on until no file has to be looked at again, as if so many milliseconds had passed.
+  /// Transactions of other tests delay it.
+  func settle(after delay: Int64 = 0) throws {
     for _ in 0..<10_000 {
-      try tend()
+      store.writer.retryFiles()
+      try tend(at: SystemClock.wall() + delay)
       if try store.texts("SELECT count(*) FROM cascade.file WHERE state IN (0, 1)") == ["0"] {
         return
       }

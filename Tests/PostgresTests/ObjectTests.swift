@@ -165,8 +165,9 @@ struct ObjectTests {
     let refused: [(Change, String)] = [
       (
         .link(
-          name: "next", from: Self.song(1), to: .file(root: "media", path: "x"), rules: nil),
-        "edges to files are not supported"
+          name: "next", from: Self.song(1), to: .file(root: "media", path: "x"),
+          rules: .deleteDestinationIfSourceDeleted),
+        "the model has no file root \"media\""
       ),
       (
         .link(name: "other", from: Self.song(1), to: .node(Self.song(2)), rules: nil),
